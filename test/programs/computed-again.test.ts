@@ -308,7 +308,7 @@ testWithQuestDB('a view refreshed for a range only is computed as soon as its ba
   const run = await shellWithFiles(t, server, { 'wanted.sql': wanted });
   const careful = await run('sqlapply -q --alter $DB wanted.sql');
   t.deepEqual([careful.code, namesOf(careful.stderr)], [1, ['history:m']], careful.stderr);
-  t.is((await run('sqlapply -q --alter --allow-plan --allow-loss history:m $DB wanted.sql')).code, 0);
+  await execute(server, 'ALTER TABLE t ADD COLUMN y INT');
   await waitUntilTrue(server, 'SELECT count() = 2 FROM m');
 });
 
