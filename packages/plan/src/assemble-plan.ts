@@ -1,7 +1,4 @@
-/*!
- * Makes a plan from a proven draft. Adds the assertions that come first, the costs of each statement, and the remarks for the head of the
- * plan. `print-plan.ts` prints the result.
- */
+/*! Makes a plan from a proven draft: adds the first assertions, the costs of each statement, and the remarks for the head. */
 import { type Column, tryParseDefinition } from '@sqlpipe/ddl';
 import { areTypesKnown, type Effect, type Engine } from '@sqlpipe/engine';
 import { Schema } from '@sqlpipe/schema';
@@ -50,7 +47,6 @@ export interface Plan {
   readonly result: Schema;
 }
 
-/** A proven draft and its proof. */
 export interface ProvenDraft {
   readonly draft: Draft;
   readonly proof: ProofResult;
@@ -95,10 +91,7 @@ export async function assemblePlan({ draft, proof }: ProvenDraft): Promise<Plan>
   };
 }
 
-/**
- * Collects the assertions that come before all steps. If one fails, B stays as it is. The assertions use the names of B, because nothing
- * is renamed yet. A loss that is allowed needs no assertion.
- */
+/** Collects the assertions that come before all steps. They use the names of B, because nothing is renamed yet. */
 function collectAssertions({ account }: ProofResult, context: PlanContext) {
   const { allowed, answers, findStoredRows } = context;
   const assertions: PlannedStatement[] = [];
@@ -129,7 +122,7 @@ function collectAssertions({ account }: ProofResult, context: PlanContext) {
   return assertions;
 }
 
-/** Finds the columns of a materialized view; undefined if there is no such view, or the engine does not know all types. */
+/** Finds the columns of a materialized view; undefined if the engine does not know all types. */
 export function findKnownColumns(view: string, engine: Engine): readonly Column[] | undefined {
   const object = engine.catalogue.resolve(view);
   return object?.kind === 'materialized view' && areTypesKnown(object.columns) ? object.columns : undefined;
@@ -150,7 +143,6 @@ const findTablesToKeepIdle = (steps: readonly Step[], engineOfB: Engine): string
   ),
 ];
 
-/** Makes a statement of the plan from a step. @param engineAfterPlan an engine that has executed all steps */
 function toPlannedStatement(
   { statement, assertion, change }: Step,
   effects: readonly Effect[],
@@ -197,7 +189,7 @@ function describeKeptRows({ kind, name }: Step['change']['identity'], engineAfte
     .map(view => `${displayName(view)} keeps the rows of the former query until REFRESH … FULL`);
 }
 
-/** Describes the purpose of a statement that creates or drops a mark, see `unfilled-marks.ts`; undefined for any other statement. */
+/** Describes the purpose of a statement that creates or drops a mark; undefined for any other statement. */
 function describeMark({ name, verb }: Step['change']['identity']): string | undefined {
   const view = parseMark(name);
   if (view === undefined) return undefined;
@@ -205,10 +197,7 @@ function describeMark({ name, verb }: Step['change']['identity']): string | unde
   return `marks '${view}' as not filled yet: if this plan is interrupted, the next one fills it`;
 }
 
-/**
- * Describes the cost of a statement without effects. Such a statement changes metadata only. But CREATE MATERIALIZED VIEW without DEFERRED
- * also fills the view.
- */
+/** CREATE MATERIALIZED VIEW without DEFERRED also fills the view. Any other statement without effects changes metadata only. */
 function describeWithoutEffects(statement: string): string {
   const created = identify(statement).kind === 'materialized view' ? tryParseDefinition(statement) : undefined;
   if (created?.kind !== 'materialized view') return 'metadata only';
@@ -219,7 +208,6 @@ const withoutRepeats = (assertions: readonly Assertion[]): Assertion[] => [
   ...new Map(assertions.map(assertion => [assertion.statement, assertion])).values(),
 ];
 
-/** Makes a statement of the plan that has a purpose and no costs: an assertion, or a statement about a mark. */
 const withPurpose = (
   { statement, purpose }: Pick<Assertion, 'statement' | 'purpose'>,
   ...moreLines: string[]

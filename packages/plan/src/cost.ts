@@ -24,7 +24,7 @@ export async function describeWork(draft: Draft, proof: ProofResult): Promise<st
   });
 }
 
-/** Finds the work on all rows, by the name of the table or materialized view in B. */
+/** By the name of the table or materialized view in B. */
 function findWork({ steps, engine, context }: Draft, { effects }: ProofResult): Map<string, Set<Work>> {
   const workByTable = new Map<string, Set<Work>>();
   const add = (name: string, work: Work): void => {
@@ -50,16 +50,13 @@ const formatSize = ({ rows, bytes }: StoredSize): string =>
 
 const UNITS = ['bytes', 'kB', 'MB', 'GB', 'TB'];
 
-/** Formats bytes with three digits, in units of 1000 as for disks. */
+/** With three digits, in units of 1000 as for disks. */
 function formatBytes(bytes: number): string {
   const power = Math.min(Math.max(Math.floor(Math.log10(bytes) / 3), 0), UNITS.length - 1);
   return `${Number((bytes / 1000 ** power).toPrecision(3))} ${UNITS[power]}`;
 }
 
-/**
- * Describes the effects that nothing undoes. Dedup keys are left out, because they can be set again. So are recreated materialized views,
- * which compute their rows again.
- */
+/** Describes the effects that nothing undoes. Dedup keys can be set again, and recreated materialized views compute their rows again. */
 export const describeLosses = (
   effects: readonly Effect[],
   findNow: (name: string) => { readonly kind: Kind } | undefined,

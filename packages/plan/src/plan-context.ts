@@ -1,4 +1,4 @@
-/*! What the parts of the planner need to know, and the options that it is made from. */
+/*! What all parts of the planner need to know, made from the options of a plan. */
 import { type CompareOptions, ownerOf, tryParseDefinition } from '@sqlpipe/ddl';
 import { Engine, type EngineOptions, type StoredRows } from '@sqlpipe/engine';
 import {
@@ -43,7 +43,7 @@ export interface PlanOptions extends RowQueries {
   readonly isEnterprise?: boolean | undefined;
 }
 
-/** What the parts of the planner need to know: schema B has to become A. */
+/** Schema B has to become A. */
 export interface PlanContext extends Omit<PlanOptions, keyof RowQueries> {
   readonly a: Schema;
   readonly b: Schema;
@@ -67,7 +67,7 @@ export interface PlanContext extends Omit<PlanOptions, keyof RowQueries> {
 
 export type ContextOptions = PlanOptions & Pick<PlanContext, 'isEnterprise'>;
 
-/** Collects what the parts of the planner need to know. @param engineOfB an engine that has B */
+/** @param engineOfB an engine that has B */
 export function createPlanContext(
   { a, b }: Pick<PlanContext, 'a' | 'b'>,
   engineOfB: Engine,
@@ -99,7 +99,7 @@ export function createPlanContext(
   };
 }
 
-/** What is assumed about the rows of a materialized view of B until the server has answered. */
+/** What counts until the server has answered. */
 function assumeStoredRows(view: string, engineOfB: Engine, allowed: AllowedLosses): StoredRows {
   // If the loss is allowed, no assertion checks the rows, so nothing is assumed.
   if (allowed.allows({ loss: 'history', object: view })) return 'unknown';
@@ -108,10 +108,7 @@ function assumeStoredRows(view: string, engineOfB: Engine, allowed: AllowedLosse
   return 'recomputable';
 }
 
-/**
- * Creates an empty engine, which executes statements as a server would. The version of an enterprise server is ignored: the engine
- * knows only versions of the open-source edition.
- */
+/** Creates an empty engine. The version of an enterprise server is ignored: the engine knows only those of the open-source edition. */
 export const createEngine = ({ isEnterprise, version, defaults, health }: EngineOptions): Engine =>
   new Engine({ isEnterprise, version: isEnterprise ? undefined : version, rows: 'assumed', defaults, health });
 

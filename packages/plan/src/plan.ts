@@ -1,7 +1,4 @@
-/*!
- * Plans the statements that turn schema B into schema A, in nested loops: `draftUntilProven` is the innermost, `planWithAnswers` and
- * `planUntilAnswered` are around it, and `planChanges` is the outermost.
- */
+/*! Plans in nested loops: `planChanges` calls `planUntilAnswered`, which calls `planWithAnswers`, which calls `draftUntilProven`. */
 import { type Engine, whenReady } from '@sqlpipe/engine';
 import { type Entry, IgnoreRules, Schema, selectWanted } from '@sqlpipe/schema';
 import { displayName, foldCase, isObject } from '@sqlpipe/sql';
@@ -156,8 +153,6 @@ function draftUntilProven(context: PlanContext, loadB: () => Engine): ProvenDraf
 /**
  * Drafts the steps in their order. Destructive steps come last, except those whose result another step needs, such as a freed name or a
  * dropped column.
- * @param engine an engine that has B, and executes the steps
- * @param excluded the changes to leave out, by `changeKey`
  */
 function draftPlan(context: PlanContext, engine: Engine, excluded: ReadonlyMap<string, Omission>): Draft {
   const draft = new Draft(engine, excluded, context);

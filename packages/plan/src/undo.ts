@@ -72,7 +72,7 @@ export async function planUndo(
 
 interface Created {
   readonly loss: NamedLoss;
-  /** Assert that the drop loses no rows: nothing was written to the table or column, or the query of the view returns all of its rows. */
+  /** They assert that the drop loses no rows. */
   readonly assertions: readonly Assertion[];
 }
 
@@ -110,7 +110,7 @@ function findCreated({ statements, result: after, renamed }: Plan, before: Schem
   });
 }
 
-/** The renames that undo those of a plan, as values of --renamed. The renames within a rebuild are not undone. */
+/** The values of --renamed that undo the renames of a plan. Those within a rebuild are not undone. */
 function findRenames({ statements, result: after, renamed }: Plan): string[] {
   const objects = [...renamed].filter(([from, to]) => after.findObject(to) && !after.findObject(from));
   const columns = statements

@@ -1,4 +1,4 @@
-/*! Checks that the target is in the state for which `sqldiff --alter` has made a plan, and that the plan is complete. */
+/*! Checks that a plan is complete, and that the target is in the state for which the plan was made. */
 import { Readable } from 'node:stream';
 import type { Instance } from '@sqlpipe/instance';
 import { computeFingerprint, describeOmission, type Omission, type PlanHead, parseHead } from '@sqlpipe/plan/text';

@@ -28,7 +28,6 @@ import { verifyObject } from './verify.js';
 /** Milliseconds between two queries while waiting for the server: the first pause and the longest one. */
 const [SHORTEST, LONGEST] = [5, 500];
 
-/** A statement that is about to be sent, with what must be known about its object. */
 export interface PendingEffect {
   readonly parsed: ChangeStatement;
   readonly before?: string;
@@ -43,7 +42,6 @@ export interface Patience {
   readonly interrupted: AbortSignal;
 }
 
-/** Where a statement is sent, and how its effect is checked. */
 export interface ConfirmationContext {
   readonly target: Instance;
   readonly existing: KnownObjects;
@@ -65,7 +63,7 @@ export async function prepareConfirmation(
   return { parsed, refresh, ...(!noVerify && (await predictAlter(parsed, existing))) };
 }
 
-/** Predicts the definition of an object after an ALTER. @returns the statements that create the object before and after it */
+/** @returns the statements that create the object before and after an ALTER */
 async function predictAlter(
   parsed: ChangeStatement,
   existing: KnownObjects,
@@ -124,7 +122,7 @@ async function verifyDone(
   return isDone ? { proven: true } : { result: 'differs', error: NOT_DONE };
 }
 
-/** Waits until everything that was sent to a table is applied. @returns undefined then, and the outcome otherwise */
+/** @returns undefined when everything that was sent to a table is applied, and the outcome otherwise */
 async function waitForWal(
   name: string,
   { target, patience }: ConfirmationContext,
@@ -176,7 +174,6 @@ export async function waitForSources(
   return { result: 'failed', error, failure: new InstanceError('UNREACHABLE', `${target.label}: ${error}`) };
 }
 
-/** Waits until a refresh in full has ended. @param before the state of the view before the refresh */
 async function waitForRefresh(
   name: string,
   before: RefreshState | undefined,

@@ -1,6 +1,6 @@
 /*!
- * Executes statements, in order, some of them at the same time. It is a generator, because a stream would read ahead: it
- * would send the statements after a rejected one before its reader gets the rejection.
+ * Executes statements in order, some of them at the same time. A stream would read ahead, and send the statements after a rejected one
+ * before its reader gets the rejection. So this is a generator.
  */
 import { findReferences } from '@sqlpipe/ddl';
 import { parseHead } from '@sqlpipe/plan/text';

@@ -50,7 +50,7 @@ const TEXT_DIFFERS_MESSAGE = `already exists with a different text, and the defi
 
 export type Executor = (entry: Entry) => Promise<StatementResult>;
 
-/** Creates the executor for a target. The executor returns a failure of the instance as a result, and throws any other error. */
+/** The executor returns a failure of the instance as a result, and throws any other error. */
 export function createExecutor(target: Instance, options: ExecutorOptions): Executor {
   const { check, ignored, existing, ifExists, patience, guard } = options;
   const context = { ...options, target };
@@ -73,7 +73,6 @@ export function createExecutor(target: Instance, options: ExecutorOptions): Exec
     }
   };
 
-  /** Sends a statement. If its reply is lost, finds out from the target whether the statement was executed. */
   async function send(entry: Entry, tries = 1 + Math.max(options.retries ?? 0, 1)): Promise<StatementResult> {
     try {
       return await execute(entry);

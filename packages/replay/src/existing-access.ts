@@ -19,7 +19,7 @@ interface KnownRights {
   readonly of?: Set<string>;
 }
 
-/** Reads the access control that an instance shows. `rightsOf` is not called if `rights` returns them all. */
+/** `rightsOf` is not called if `rights` returns all rights. */
 export const accessOf = (target: Instance) => ({
   label: target.label,
   principals: () => fetchPrincipals(target),

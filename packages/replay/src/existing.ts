@@ -1,4 +1,4 @@
-/*! Fetches the existing objects of the target, and compares them with statements. */
+/*! Fetches existing objects of the target, and compares them with statements. */
 import { compareStatements, type Defaults, type StatementComparison, tryParseDefinition } from '@sqlpipe/ddl';
 import {
   fetchDefaults,

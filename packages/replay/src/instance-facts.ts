@@ -24,7 +24,6 @@ import { foldCase, quoteLiteral } from '@sqlpipe/sql';
 export type InstanceFacts = Pick<PlanOptions, 'health' | 'version' | 'isEnterprise'> &
   RowQueries & { readonly defaults: Defaults };
 
-/** Fetches what a planner has to know about an instance. */
 export async function fetchInstanceFacts(instance: Instance): Promise<InstanceFacts> {
   return {
     defaults: await fetchDefaults(instance),

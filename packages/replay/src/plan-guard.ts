@@ -7,7 +7,6 @@ import { fetchStatements, type Instance, InstanceError, listAllObjects } from '@
 import { findPlannedObjects } from '@sqlpipe/plan/text';
 import { displayName, foldCase, identify, isObject, kindKey, type NamedObject } from '@sqlpipe/sql';
 
-/** The names that statements refer to, in lower case. */
 const findNames = (statements: readonly string[]): Set<string> =>
   new Set(statements.flatMap(each => findReferences(each)).map(foldCase));
 
@@ -76,7 +75,6 @@ export class PlanGuard {
   }
 }
 
-/** @param now the statement of the object on the target */
 function describeConflict(object: GuardedObject, now: string | undefined): string | undefined {
   const { statement } = object;
   if (statement === now) return undefined;

@@ -151,7 +151,7 @@ export class Predictor {
     };
   }
 
-  /** Makes the objects with which the executor compares statements: those of the engine, not those of the target. */
+  /** The executor compares statements with the objects of the engine, not with those of the target. */
   #createKnownObjects(): KnownObjects {
     const [engine, { defaults }] = [this.#engine, this.#schema];
     const source: AccessSource = {
@@ -233,14 +233,12 @@ export class Predictor {
     await this.#answers.askQuestions();
   }
 
-  /** The query for the rows of a view in a period of its next refresh that has not ended. */
   #printUnended({ former, now: { name, refresh } }: ComputedView): string {
     const timestamp = former.timestamp ?? this.#engine.catalogue.resolve(name)?.timestamp;
     return printUnendedRange({ name: former.name, timestamp, refresh });
   }
 }
 
-/** The query for the number of rows that are older than the TTL that the object has after a statement. */
 const printQuestion = ({ former, now: { partitionBy, ttl } }: Enforcement): string =>
   printExpiredQuestion({ ...former, partitionBy, ttl }, former.kind === 'table' ? undefined : former.body);
 

@@ -1,4 +1,4 @@
-/*! Checks statements before anything is sent: whether they are allowed, supported by the server, and small enough for it. */
+/*! Checks statements before anything is sent: are they allowed, supported by the server, and small enough for it? */
 import { dependsOnVersion, findMissingFeatures, isLaterVersion, isRepairForm } from '@sqlpipe/ddl';
 import { DEFAULT_REQUEST_BUFFER, fetchParameters, fetchVersion, type Instance, tryQuery } from '@sqlpipe/instance';
 import {

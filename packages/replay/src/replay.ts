@@ -135,7 +135,7 @@ async function createExecutors(
   return { executors: [entry => predictor.predict(entry)], predictor };
 }
 
-/** Passes outcomes on. Ends a plan if an object that is read back is not as its statement says. */
+/** Ends a plan if an object that is read back is not as its statement says. */
 async function* endPlan(outcomes: AsyncIterable<Outcome>, options: ReplayOptions, ended: AbortController) {
   for await (const outcome of outcomes) {
     if (outcome.isPlanned && endsRun(outcome, options)) ended.abort();
@@ -143,7 +143,7 @@ async function* endPlan(outcomes: AsyncIterable<Outcome>, options: ReplayOptions
   }
 }
 
-/** Passes outcomes on. After the last one it warns of the skipped objects that the target reports as invalid or suspended. */
+/** After the last outcome, warns of the skipped objects that the target reports as invalid or suspended. */
 async function* warnOfProblems(
   outcomes: AsyncIterable<Outcome>,
   target: Instance,
@@ -164,7 +164,6 @@ async function* warnOfProblems(
         onWarning(`${displayName(identity)} was skipped, but is ${state} on the target: ${reason}`);
 }
 
-/** What is invalid or suspended now and was not before, one line each. */
 async function findDamage(target: Instance, before: Health): Promise<string[]> {
   const now = await fetchHealthIfShown(target);
   const objects = (await tryQuery(() => listAllObjects(target))) ?? [];
@@ -174,6 +173,5 @@ async function findDamage(target: Instance, before: Health): Promise<string[]> {
     .map(({ identity, state, reason }) => `${displayName(identity)} is ${state}: ${reason}`);
 }
 
-/** What a target reports; nothing if it does not answer. */
 const fetchHealthIfShown = async (target: Instance): Promise<Partial<Health>> =>
   (await tryQuery(() => fetchHealth(target))) ?? {};

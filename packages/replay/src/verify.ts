@@ -14,7 +14,7 @@ import type { Outcome } from './outcome.js';
  */
 const BATCH_SIZE = 100;
 
-/** Passes outcomes on. Those that were applied get `proven`, or become `differs` if the target's object is different. */
+/** Outcomes that were applied get `proven`, or become `differs` if the target's object is different. */
 export async function* verifyOutcomes(
   outcomes: AsyncIterable<Outcome>,
   target: Instance,

@@ -19,7 +19,6 @@ const rightsIn = (schema: Schema): RightSet =>
 
 const addStatement = (draft: Draft, statement: string): boolean => draft.addStatement(statement, identify(statement));
 
-/** Revokes the rights that A does not give, or gives without the grant option. */
 export function revokeRights(draft: Draft): void {
   const { a, keepExtra, ignore } = draft.context;
   if (keepExtra) return;

@@ -1,7 +1,4 @@
-/*!
- * Drafts the ALTER statements that turn the columns of a table into those of A. Each is executed on the engine of the draft, so the next
- * one sees its result.
- */
+/*! Drafts the ALTERs that turn the columns of a table into those of A. */
 import {
   COLUMN_OPTIONS,
   COLUMN_ORDER,
@@ -53,7 +50,7 @@ function toAdded({ index, parquet: _, ...column }: Column): Column {
   return { ...column, ...(index?.capacity !== undefined && { index }), dedup: false };
 }
 
-/** Renames columns. @returns the renames that were left out: the old names by the new ones in lower case */
+/** @returns the renames that were left out: the old names by the new ones in lower case */
 function renameColumns(table: string, draft: Draft): Map<string, string> {
   const unrenamed = new Map<string, string>();
   for (const [column, to] of draft.context.renames.columnRenamesOf(table)) {

@@ -1,4 +1,4 @@
-/*! Drafts the ALTERs of a table or view that is there, also those that let the server drop rows. */
+/*! Drafts the ALTERs of an existing table or view. */
 import { compareDefinitions, type Definition, findColumn, propertiesOf, type TableDefinition } from '@sqlpipe/ddl';
 import { dumpOrder, type Entry } from '@sqlpipe/schema';
 import { foldCase } from '@sqlpipe/sql';
@@ -11,7 +11,6 @@ import { rebuildTable } from './rebuild.js';
 /** Whether the columns of a table follow from a query. They are not known, so nothing of the table is changed. */
 export const isOfQuery = (wanted: Definition): boolean => 'query' in wanted && wanted.query !== undefined;
 
-/** Alters an object, or rebuilds a table that `--rebuild` names. */
 export function alterObject(entry: Entry, wanted: Definition, draft: Draft): void {
   const { name } = entry;
   const now = draft.engine.definitionOf(name) as Definition;
@@ -41,10 +40,7 @@ function differsOnlyByRetention(wanted: TableDefinition, now: Definition, contex
   return compareDefinitions(wanted, now).differences.every(({ property }) => altered.includes(property));
 }
 
-/**
- * Adds the ALTERs that set properties.
- * @param expiresRows whether to set the properties that let the server drop rows, or all others
- */
+/** @param expiresRows whether to set the properties that let the server drop rows, or all others */
 function alterProperties(entry: Entry, wanted: Definition, draft: Draft, expiresRows = false): void {
   for (const { alter } of propertiesOf(wanted.kind)) {
     const now = draft.engine.definitionOf(entry.name);

@@ -1,8 +1,6 @@
 /*!
- * Drafts one ALTER of a table. Its rows may forbid it: a new type may suspend the table or lose values, and some ALTERs harm Parquet or
- * detached partitions. The server is asked while the plan is made. Without a server, assertions decide when the plan is applied.
- *
- * Each statement was tried on 9.3.4.
+ * Drafts one ALTER of a table. Rows may forbid it: a new type may suspend the table or lose values, and some ALTERs harm Parquet or
+ * detached partitions (each was tried on 9.3.4). Without a server to ask, assertions decide when the plan is applied.
  */
 import {
   type Alteration,
@@ -77,7 +75,6 @@ export function assertConversion(conversion: Conversion, { answers, renames }: P
   return isKept || printMisfit(conversion) !== undefined ? [assertNoneChanged(conversion)] : [];
 }
 
-/** Why the designated timestamp forbids an ALTER: in a WAL table, it cannot be renamed. */
 function whyTimestampForbids({ name, wal, timestamp = '' }: TableDefinition, alteration: Alteration) {
   const isRejected = wal && alteration.action === 'rename column' && isSameName(alteration.column, timestamp);
   return isRejected
@@ -100,7 +97,6 @@ const PARTITION_PROBLEMS: Readonly<Record<PartitionState, { readonly [action: st
 
 const STATES = Object.keys(PARTITION_PROBLEMS) as PartitionState[];
 
-/** Finds how an ALTER harms partitions in a state, if the table can have some; undefined if it does not harm them. */
 function findPartitionProblem(
   state: PartitionState,
   { partitionBy }: TableDefinition,

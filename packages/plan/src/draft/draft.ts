@@ -10,10 +10,8 @@ import type { Assertion } from '../text/assertions.js';
 import type { Change, Omission } from '../text/omission.js';
 import { printOnOneLine } from '../text/statement-text.js';
 
-/** A statement, and the change that it belongs to. */
 export interface Step {
   readonly statement: string;
-  /** What the statement means, if it is an assertion. */
   readonly assertion?: Assertion;
   readonly change: Change;
 }
@@ -21,7 +19,7 @@ export interface Step {
 /** Why a change is left out, and what can be done instead. */
 export type Refusal = readonly [reason: string, ...hints: string[]];
 
-/** The key by which the next draft recognizes a change. */
+/** By this key, the next draft recognizes a change. */
 export const changeKey = ({ identity, what }: Change): string => `${identityKey(identity)} ${what}`;
 
 /** A change of a complete object. */
@@ -31,7 +29,6 @@ export const changeOf = (identity: Change['identity'], what = displayName(identi
   what,
 });
 
-/** The steps so far, and an engine that has executed them. */
 export class Draft {
   readonly steps: Step[] = [];
   readonly #omissions = new Set<Omission>();
@@ -105,7 +102,6 @@ export class Draft {
     return property !== undefined && this.context.ignore.ignoresProperty(identity, property);
   }
 
-  /** Adds a change of one statement. @returns whether it was added */
   addStatement(statement: string, identity: Change['identity'], properties: readonly PropertyName[] = []): boolean {
     return this.add({ identity, properties, what: printOnOneLine(statement) }, [statement]);
   }
@@ -121,7 +117,6 @@ export class Draft {
     return this.excluded.has(changeKey(changeOf(identity, printOnOneLine(statement))));
   }
 
-  /** Adds an ALTER. @returns whether it was added */
   alter(kind: ObjectKind, name: string, alteration: Alteration, properties: readonly PropertyName[]): boolean {
     return this.addStatement(printAlter({ kind, name, alteration }), { kind, name }, properties);
   }
@@ -147,7 +142,6 @@ export class Draft {
     return [...this.#omissions];
   }
 
-  /** Whether a change of an object, or of one of its properties, is left out. */
   hasOmission(identity: Change['identity'], property?: PropertyName): boolean {
     return this.omissions.some(
       omission =>
@@ -156,7 +150,6 @@ export class Draft {
     );
   }
 
-  /** Blocks objects: what depends on them is left out. */
   block(...names: string[]): void {
     for (const name of names) this.#blocked.add(foldCase(name));
   }

@@ -8,7 +8,7 @@ import type { Engine } from '@sqlpipe/engine';
 import type { Schema } from '@sqlpipe/schema';
 import { foldCase } from '@sqlpipe/sql';
 
-/** Creates the names for a rebuild. @param hash identifies the rebuild among those of the same table */
+/** @param hash identifies the rebuild among those of the same table */
 export const createRebuildNames = (table: string, hash: string) => ({
   newName: `${table}_new_${hash}`,
   oldName: `${table}_before_${hash}`,
@@ -19,7 +19,7 @@ export function parseRebuildName(name: string): { table: string; role: 'new' | '
   return table && hash ? { table, role: role === 'new' ? 'new' : 'old', hash } : undefined;
 }
 
-/** Hashes both definitions of a table. @param earlierCount how often the same rebuild was made before */
+/** @param earlierCount how often the same rebuild was made before */
 const hashRebuild = (wanted: TableDefinition, now: TableDefinition, earlierCount: number): string =>
   createHash('sha256')
     .update(printDefinition(wanted))

@@ -37,10 +37,6 @@ import { changeOf, type Draft } from './draft.js';
 import { createRebuildNames, findUnusedHash, isRebuildHash, parseRebuildName } from './rebuild-names.js';
 import { parseMark } from './unfilled-marks.js';
 
-/**
- * Adds the rebuild of a table to a draft, or an omission with the reasons: an ignored property that the new table could not keep; a column,
- * value or row that the server would reject; a loss that is not allowed.
- */
 export function rebuildTable(entry: Entry, wanted: TableDefinition, draft: Draft): void {
   const { renames, allowed, ignore, answers } = draft.context;
   const now = draft.engine.definitionOf(entry.name) as TableDefinition;
@@ -98,7 +94,7 @@ function assertCopyable(
   ];
 }
 
-/** Finds the columns that two tables share, with their names in both. @param renamed the new names of columns by their old names */
+/** @param renamed the new names of columns by their old names */
 const findCopiedColumns = (
   newTable: TableDefinition,
   oldTable: TableDefinition,

@@ -26,7 +26,6 @@ import { isAuxiliaryTable } from './rebuild.js';
 export const printDrop = ({ kind, name }: Pick<Entry, 'kind' | 'name'>): string =>
   `DROP ${kindKeywords(kind)} '${name}';`;
 
-/** Lists the objects of a schema in dump order. */
 export const listObjects = (schema: Schema): Entry[] => dumpOrder(schema).filter(({ kind }) => isObject(kind));
 
 /**
@@ -86,7 +85,6 @@ export function reconcileTables(draft: Draft): void {
   }
 }
 
-/** Finds the views of A that store rows, and all views that read from them. */
 export function findStoredViewsAndReaders({ a }: PlanContext): ReadonlySet<Entry> {
   const found = new Set<Entry>();
   for (const entry of listObjects(a))
@@ -95,7 +93,6 @@ export function findStoredViewsAndReaders({ a }: PlanContext): ReadonlySet<Entry
   return found;
 }
 
-/** Creates, recreates or alters one object, or leaves it out with a reason. */
 export function reconcileObject(entry: Entry, draft: Draft): void {
   const { context } = draft;
   const now = draft.engine.find(entry.name);
@@ -179,7 +176,6 @@ const readsRecreatedView = (now: CatalogueObject, { engine: { catalogue }, conte
     return isCreatedByPlan && engineOfB.find(renames.nameBeforePlan(name))?.kind === source.kind;
   });
 
-/** Drops an object and creates it again. If one of the two statements is rejected, both are left out and the object is blocked. */
 function recreateObject(entry: Entry, draft: Draft): void {
   const { kind, name } = entry;
   // The name is spelled as in B: sqlapply checks the state of B first, and 9.3.4 shows an invalid view only under its exact name.
@@ -208,7 +204,6 @@ export function findCreation(
   return { definition: created, statement: printDefinition(created, { quoted: true }) };
 }
 
-/** Drops the objects that A lacks, each before the objects that it reads from. */
 export function dropExtraObjects(draft: Draft): void {
   const { a, b, renames, keepExtra } = draft.context;
   if (keepExtra) return;

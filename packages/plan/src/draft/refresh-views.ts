@@ -63,7 +63,7 @@ interface ViewSources {
   readonly ofUnfilled: ReadonlySet<string>;
 }
 
-/** Finds the sources of the views of A, and of those that only B has. @param extra the names of what A lacks */
+/** @param extra the names of what only B has */
 function findViewSources(extra: readonly string[], context: PlanContext): ViewSources {
   const { a, b } = context;
   const views = [...a.entries, ...extra.flatMap(name => b.findObject(name) ?? [])].filter(
@@ -78,7 +78,6 @@ function findViewSources(extra: readonly string[], context: PlanContext): ViewSo
   };
 }
 
-/** Whether a view is invalid, and its query would not fail again. */
 const isRepairable = (view: MaterializedView, draft: Draft): boolean =>
   view.invalid !== undefined && (!FAILED_ON_A_ROW.test(view.invalid) || readsRetypedColumn(view, draft));
 
@@ -188,7 +187,6 @@ function willSourcesLoseRows(view: MaterializedView, draft: Draft): boolean {
   });
 }
 
-/** Whether the plan changes the type of a column that a view may read. */
 function readsRetypedColumn({ base, references }: MaterializedView, { engine, context: { engineOfB } }: Draft) {
   return [...engine.catalogue.closure([base, ...references])].some(name => {
     const now = engine.find(name);
@@ -239,7 +237,6 @@ function refreshView(view: MaterializedView, planMustFill: boolean, draft: Draft
   ]);
 }
 
-/** Whether the plan gives another query to a plain view that a materialized view of B reads. */
 const readsRedefinedView = ({ id, base, references }: MaterializedView, { engine, context }: Draft): boolean =>
   context.engineOfB.catalogue.findById(id) !== undefined &&
   [...engine.catalogue.closure([base, ...references])].some(name => {
@@ -247,7 +244,6 @@ const readsRedefinedView = ({ id, base, references }: MaterializedView, { engine
     return former?.kind === 'view' && now?.kind === 'view' && isRedefined(former, now, context);
   });
 
-/** Lists objects that are invalid or suspended in B and stay so, with what the user can do. */
 export function listUnrepaired(draft: Draft): void {
   const { healthProblems, a, ignore } = draft.context;
   for (const { identity, state, reason } of healthProblems) {
@@ -266,7 +262,6 @@ export function listUnrepaired(draft: Draft): void {
   }
 }
 
-/** Why a plan does not repair an invalid view. @param reason why it is invalid */
 function whyUnrepaired(kind: Kind, reason: string): string {
   if (kind === 'live view') return 'only DROP and CREATE make it valid, and its rows are lost';
   if (kind === 'view') return 'its query fails';

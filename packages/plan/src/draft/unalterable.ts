@@ -18,7 +18,6 @@ const UNALTERABLE: [property: RegExp, reason: string][] = [
   [/^credentials$/, 'no server shows them'],
 ];
 
-/** Lists the differences that no statement of the plan removes. */
 export function listUnalterable(draft: Draft): void {
   const { context } = draft;
   for (const entry of context.a.entries) {
@@ -49,7 +48,6 @@ export function omitProperty(entry: Entry, { property, a, b }: PropertyDifferenc
   draft.omit({ ...change, what: `${property}: ${b} to ${a}` }, ...describeUnalterable(entry.name, reason));
 }
 
-/** Why no ALTER changes something, with a hint if --rebuild does. */
 export const describeUnalterable = (table: string, reason: string): Refusal => [
   `cannot be altered: ${reason}`,
   ...(reason.endsWith('needs a new table')

@@ -1,7 +1,4 @@
-/*!
- * Finds how B's server can be asked about the rows of a materialized view, and about expired rows. An interrupted plan may
- * have renamed or dropped what the view reads.
- */
+/*! Finds how B's server can be asked about rows of a view. An interrupted plan may have renamed or dropped what the view reads. */
 import { findColumn, findReferencesOfQuery, type MaterializedViewDefinition } from '@sqlpipe/ddl';
 import type { ComputedView, Enforcement } from '@sqlpipe/engine';
 import { foldCase, isSameName } from '@sqlpipe/sql';
@@ -13,10 +10,7 @@ import type { printExpiredQuestion, TtlHolder } from '../text/expiry.js';
 import type { PeriodHolder } from '../text/periods.js';
 import { doubleQuote } from '../text/statement-text.js';
 
-/**
- * Finds the definition of a materialized view of B, with a query that B's server can answer. If the query reads something that does not
- * exist in B, the query is rewritten over the existing objects.
- */
+/** Finds the definition of a materialized view of B. If B lacks something that its query reads, the query is rewritten over what B has. */
 export function findAskableDefinition(name: string, context: PlanContext) {
   const definition = context.engineOfB.definitionOf(name);
   if (definition?.kind !== 'materialized view') return undefined;
@@ -27,10 +21,7 @@ export function findAskableDefinition(name: string, context: PlanContext) {
   return isQueryable ? definition : { ...definition, body: printWith(findReplacements(body, context), body) };
 }
 
-/**
- * Finds the arguments of the question about expired rows: the object under its name in B, with the retention that it gets. For a view, the
- * second is a query that B's server can answer.
- */
+/** Finds the object under its name in B with the retention that it gets, and for a view a query that B's server can answer. */
 export function findExpiryArguments(
   { former, now }: Enforcement,
   context: PlanContext,
@@ -50,7 +41,7 @@ export const findPeriodHolder = (
 const findTimestamp = ({ name, timestamp }: TtlHolder, { engineOfB }: PlanContext): string | undefined =>
   timestamp ?? engineOfB.catalogue.resolve(name)?.timestamp;
 
-/** Lists renames in both directions. A query of A, which takes the place of that of a dropped view, has new names that B may lack. */
+/** Renames in both directions: a query of A, which takes the place of that of a dropped view, has new names that B may lack. */
 const bothWays = (renames: ReadonlyMap<string, string>) =>
   [...renames].flatMap(([from, to]) => [[from, to] as const, [to, from] as const]);
 

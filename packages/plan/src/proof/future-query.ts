@@ -1,6 +1,6 @@
 /*!
- * Prints the query that a view will have after a plan. B's server can then be asked, before the plan is applied, whether it accepts the
- * query. A query of WITH takes the place of each source that the plan changes.
+ * Prints the query that a view will have after a plan, so that B's server can be asked whether it accepts the query. A query of WITH takes
+ * the place of each source that the plan changes.
  */
 import { compareDefinitions, findColumn, printConverted } from '@sqlpipe/ddl';
 import type { Engine, MaterializedView, Table, View } from '@sqlpipe/engine';
@@ -17,8 +17,7 @@ export function isRedefined<V extends View | MaterializedView>(former: V, now: V
 }
 
 /**
- * Prints the query of a view after some statements of a plan.
- * @param engine the engine that has executed them
+ * @param engine an engine that has executed some statements of a plan
  * @returns the query, and whether it reads other types or queries than before: then only a server knows whether it can be computed
  */
 export function printFutureQuery(
@@ -62,8 +61,7 @@ function findStored({ id, name }: Table | MaterializedView, { engineOfB: { catal
 }
 
 /**
- * Prints the query for the rows that a table or a materialized view will have. If B lacks the object, the query returns no rows, but the
- * columns with their types.
+ * Prints the query for the rows that an object will have. If B lacks the object, the query returns columns and no rows.
  * @returns the query; whether columns have other types than in B; whether B's object is identical, so that the query is not needed
  */
 function printSource(object: Table | MaterializedView, context: PlanContext) {

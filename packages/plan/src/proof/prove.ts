@@ -20,7 +20,6 @@ import { printUnendedRange } from '../text/periods.js';
 import { findExpiryArguments, findPeriodHolder } from './asked-view.js';
 import { isRedefined, printFutureQuery } from './future-query.js';
 
-/** What running the steps of a draft has shown. */
 export interface ProofResult {
   readonly effects: readonly (readonly Effect[])[];
   /** The changes that must be left out; empty if the plan is proven. */
@@ -36,7 +35,7 @@ interface Failure {
   readonly hint?: string;
 }
 
-/** Runs the steps, up to the first one that cannot be executed. @param engine has B, and executes the steps */
+/** @param engine has B, and executes the steps up to the first one that it rejects */
 export function proveDraft({ steps, context }: Draft, engine: Engine): ProofResult {
   const invalidBefore = engine.invalidViews();
   const account = new RowAccount(engine, createExternalFacts(context, engine));
@@ -82,10 +81,8 @@ export function proveDraft({ steps, context }: Draft, engine: Engine): ProofResu
 }
 
 /**
- * Finds a view whose new query the server rejects. The engine cannot tell, because it does not know all functions. In the first
- * run, the question is only queued (`answers.ask`), and the query counts as accepted; the planner asks the server and proves again. If the
- * query reads something that B lacks, no question is asked, because the server could not compile it yet.
- * @returns its name; undefined if there is none
+ * Finds the name of a view whose new query the server rejects: the engine does not know all functions. Until the server has answered,
+ * the query counts as accepted. If the query reads something that B lacks, the server could not compile it yet, so it is not asked.
  */
 const findViewRejectedByServer = (
   { transitions }: Execution,
@@ -125,9 +122,8 @@ function createExternalFacts(context: PlanContext, engine: Engine): ExternalFact
 }
 
 /**
- * Returns a failure for each loss that is not allowed, and records which allowances were used. Dropping the table that marks a view, or
- * the new table of an interrupted rebuild, is no loss. A loss of a rebuild's old table has the name of the rebuilt table, by which users
- * allow it.
+ * Dropping the table that marks a view, or the new table of an interrupted rebuild, is no loss. A loss of a rebuild's old table has the
+ * name of the rebuilt table, by which users allow it.
  */
 function findForbiddenLosses(account: RowAccount, context: PlanContext): Failure[] {
   const { allowed, answers, leftovers, renames } = context;
@@ -141,7 +137,6 @@ function findForbiddenLosses(account: RowAccount, context: PlanContext): Failure
   });
 }
 
-/** Makes an omission of each change that causes a failure, with all reasons, and all losses that have to be allowed. */
 function toOmissions(failures: readonly Failure[], steps: readonly Step[]): Omission[] {
   const found = new Map<string, { step: Step; reasons: Set<string>; losses: NamedLoss[]; hints: Set<string> }>();
   for (const { causes, reason, loss, hint } of failures)

@@ -6,7 +6,7 @@ import { displayName, isObject } from '@sqlpipe/sql';
 import { formatMessage } from '@sqlpipe/text';
 import type { PlanContext } from '../plan-context.js';
 
-/** A server would reject views of A, because they read a table or a column that A lacks. */
+/** A server would reject views of A, for example because they read something that A lacks. */
 export class RejectedViewError extends Error {
   override name = 'RejectedViewError';
   readonly code = 'DAMAGED';
@@ -23,11 +23,7 @@ export interface RejectedView {
   readonly reason: string;
 }
 
-/**
- * Finds the views of A that a server would reject. Checking a view takes milliseconds. So a view is checked only if it, or something that
- * it reads, differs from B.
- * @param engine an engine without objects
- */
+/** Checking a view takes milliseconds, so only those are checked that differ from B or read what differs. @param engine has no objects */
 export function findRejectedViews(
   { a, b, keepExtra, ignore, allowed, defaults }: PlanContext,
   engine: Engine,

@@ -1,7 +1,4 @@
-/*!
- * What a server has said of the rows of tables, views and new queries, and what it has yet to be asked. Who needs an answer adds the
- * question here, and is run again when the server has answered.
- */
+/*! What a server has said of rows and new queries. Who needs an answer adds a question, and is run again when it is answered. */
 import type { UnendedRows } from '@sqlpipe/engine';
 import { foldCase } from '@sqlpipe/sql';
 import type { AskHistory, HistoryFinding } from '../text/history.js';

@@ -7,7 +7,6 @@ import type { PlanContext } from '../plan-context.js';
 import { formatPathForShell, type ObjectPath, pathKey, printRename } from '../text/object-path.js';
 import type { Omission } from '../text/omission.js';
 
-/** Adds hints to an omission that drops something: the renames that the user may have meant. */
 export function addOffers(omission: Omission, offers: RenameOffers): Omission {
   const dropped = omission.losses.filter(({ loss }) => loss === 'drop');
   const renames = dropped.flatMap(
@@ -17,10 +16,6 @@ export function addOffers(omission: Omission, offers: RenameOffers): Omission {
   return renames.length > 0 ? { ...omission, hints: renames.map(option => `renamed? ${option}`) } : omission;
 }
 
-/**
- * Describes the tables that only B has and the plan keeps: those of which A may have another name, and those with the rows from before a
- * rebuild.
- */
 export const describeKeptTables = (context: PlanContext, offers: RenameOffers): string[] =>
   context.b.entries.flatMap(({ kind, name }) => {
     const { a, renames, keepExtra, dropOld } = context;
@@ -31,7 +26,7 @@ export const describeKeptTables = (context: PlanContext, offers: RenameOffers): 
     return option === undefined ? [] : [`table '${name}' is kept; renamed? ${option}`];
   });
 
-/** Finds at most one rename for each dropped column and table. No new name is offered twice. */
+/** No new name is offered twice. */
 export class RenameOffers {
   readonly #offered = new Set<string>();
 

@@ -11,7 +11,6 @@ import { parseRebuildName } from '../draft/rebuild-names.js';
 import { findReadings, formatPath, type ObjectPath, resolvePath, splitRename } from '../text/object-path.js';
 import { parseRenameComments, type RenameComment } from './rename-comments.js';
 
-/** The stated renames, resolved against both schemas. */
 export class Renames {
   readonly #a: Schema;
   readonly #b: Schema;
@@ -87,10 +86,7 @@ export class Renames {
     return { object: this.nameBeforePlan(object), column: column && this.columnBeforePlan(object, column) };
   }
 
-  /**
-   * The stated renames of columns and objects in one map: the new names by the old ones in lower case. The map is for queries: a name in a
-   * query may mean a column or an object.
-   */
+  /** The new names by the old ones in lower case, of columns and objects: a name in a query may mean either. */
   get statedNames(): ReadonlyMap<string, string> {
     const { columns, objects } = this.stated;
     return new Map([...columns, ...objects].map(([from, to]) => [foldCase(from), to]));
@@ -138,7 +134,6 @@ export class Renames {
     for (const columnRename of columnRenames) this.#readColumnRename(...columnRename);
   }
 
-  /** Reads a rename of an object. @throws InvalidSelectionError if it contradicts A, B or another rename */
   #readObjectRename(rename: string, from: string, to: string): void {
     if (isSameName(from, to)) throw new InvalidSelectionError(`--renamed ${rename}: ${SAME_NAME}`);
     const [before, after] = [this.#engineOfB.find(from), this.#a.findObject(to)];
@@ -162,7 +157,6 @@ export class Renames {
     this.pending.set(foldCase(before.name), after.name);
   }
 
-  /** Reads a rename of a column. @throws InvalidSelectionError if it contradicts A or B */
   #readColumnRename(rename: string, from: string, to: string): void {
     const newColumn = resolvePath(to, this.findColumns)?.column ?? unquote(to);
     const oldPath = resolvePath(from, this.findColumns);
@@ -292,10 +286,7 @@ export class Renames {
     });
   }
 
-  /**
-   * Adds the rename of a column if a rebuild has made it: then the old table that the rebuild has kept has a column with the old name.
-   * @returns whether a rebuild has made the rename
-   */
+  /** A rebuild has made the rename if the old table that it has kept has a column with the old name. @returns whether it has */
   #addRenameMadeByRebuild({ object, column = '' }: ObjectPath, to: string): boolean {
     const table = this.#objectRenames.get(foldCase(object)) ?? object;
     const isCopied = this.#findOldTables(table).some(old => findColumn(old, column));

@@ -10,7 +10,7 @@ import {
   TokenReader,
 } from '@sqlpipe/sql';
 
-/** Finds the objects that a statement creates, changes or drops; empty if they are not known. The verb is the statement's. */
+/** Empty if the objects are not known. The verb is the statement's. */
 export function findAffectedObjects(statement: string): Identity[] {
   const identity = identify(statement);
   if (identity.kind !== 'other') return [identity];

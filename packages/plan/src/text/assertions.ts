@@ -77,7 +77,7 @@ export function parseAssertion(statement: string): Assertion | undefined {
   return assertion?.statement === text ? assertion : undefined;
 }
 
-/** Makes the parser of a form. @param toAssertion gets the groups of the pattern, then the complete text */
+/** @param toAssertion gets the groups of the pattern, then the complete text */
 const createParser =
   (pattern: RegExp, toAssertion: (...groups: string[]) => Assertion | undefined) =>
   (text: string): Assertion | undefined => {
@@ -147,13 +147,11 @@ function parseNoneChanged(text: string): Assertion | undefined {
   return column === '' ? undefined : assertNoneChanged({ table, column, from, to });
 }
 
-/** The count in the answer to a question. @param index the index of the question */
 const countOf = (answers: FirstColumns, index = 0): number => Number(answers[index]?.[0]);
 
 const numberOf = (answers: FirstColumns, what: string): string =>
   `${countOf(answers)} ${what}${countOf(answers) === 1 ? '' : 's'}`;
 
-/** Makes the common part of the assertions that a count is 0. @param question the query for the count */
 const assertNone = (table: string, question: string, form: string) =>
   ({
     statement: `${question.replace('count()', `count() = 0 AS ${form}`)};`,
@@ -180,7 +178,7 @@ function toNoHistoryAssertion(view: string, statement: string): Assertion {
   };
 }
 
-/** Asserts that materialized views have no refresh limit: with one, a full refresh loses older rows. Dumps do not show limits. */
+/** Dumps do not show refresh limits. */
 export function assertUnlimited(views: NameList): Assertion {
   const list = views.map(view => `'${view}'`).join(', ');
   return {
@@ -249,7 +247,6 @@ export function assertEmpty(table: string, condition?: string): Assertion {
   };
 }
 
-/** Asserts that a column is never NULL, because it becomes the designated timestamp: the server would reject rows with NULL. */
 export function assertNoNull(table: string, column: string): Assertion {
   const name = `column '${column}' of '${table}'`;
   return {
@@ -278,7 +275,7 @@ export function assertNoneChanged(conversion: Conversion): Assertion {
   };
 }
 
-/** The states that partitions must not have, by the column of `table_partitions()` that shows the state. */
+/** By the column of `table_partitions()` that shows the state. */
 const PARTITION_STATES = {
   isParquet: {
     form: 'all_native',
@@ -343,7 +340,7 @@ export function assertSameCount(from: string, to: string): Assertion {
   };
 }
 
-/** Asserts that `to` has each row of `from` at least as often as `from`. Only the copied columns are compared. */
+/** Asserts that `to` has each row of `from` as often as `from`, or more often. Only the copied columns are compared. */
 export const assertCopied = (copy: CopyWithCasts): Assertion => ({
   ...assertNoSurplus(copy.from, copy.to, printSurplusAssertion(copy, '>', 'all_copied')),
   copy,
@@ -374,7 +371,6 @@ export const adviseNative = (table: string, timestamp = '…'): string =>
 export const describeMisfits = (count: number): string =>
   `${count} ${count === 1 ? 'value does' : 'values do'} not fit, and the table would be suspended; UPDATE ${count === 1 ? 'it' : 'them'} first`;
 
-/** Prints the query for the number of rows of a table, or of those for which a condition is true. */
 const printCountQuestion = (table: string, condition?: string): string =>
   `SELECT count() FROM '${table}'${condition === undefined ? '' : ` WHERE ${condition}`}`;
 

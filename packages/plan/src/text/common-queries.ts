@@ -6,7 +6,7 @@ import { foldCase, significantTokens, unquote } from '@sqlpipe/sql';
 import { renameInQuery } from './history.js';
 import { doubleQuote } from './statement-text.js';
 
-/** A query that takes the place of an object. It casts the columns of an existing object, or it is the query of a view. */
+/** A query of WITH in the place of an object: it casts the columns of an existing object, or it is the query of a view. */
 export interface CommonQuery {
   readonly name: string;
   readonly query: string;
@@ -16,7 +16,6 @@ export interface CommonQuery {
 
 const VIEW = 'sqlpipe view ';
 
-/** Prints a query that reads other queries in the place of objects. */
 export function printWith(queries: readonly CommonQuery[], body: string): string {
   if (queries.length === 0) return body;
   const parts = queries.map(

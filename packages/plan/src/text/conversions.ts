@@ -13,7 +13,7 @@ function printValues({ column, from, to }: Conversion): string[] {
   return [`"${column}"`, converted, printConverted(converted, to, from)].map(asText);
 }
 
-/** Prints the query for three numbers: of values that converting back would not restore, of values that become NULL, and of all values. */
+/** The query returns three numbers: of values that converting back would not restore, of values that become NULL, and of all values. */
 export function printConversionQuestion(conversion: Conversion): string {
   const [before, after, back] = printValues(conversion);
   const count = (condition: string): string => `coalesce(sum(CASE WHEN ${condition} THEN 1 ELSE 0 END), 0)`;
@@ -21,10 +21,7 @@ export function printConversionQuestion(conversion: Conversion): string {
   return `SELECT ${count(`${before} <> ${back}`)}, ${count(isNull)}, count() FROM '${conversion.table}'`;
 }
 
-/**
- * Prints the query for the number of values that a conversion changes, or that a decimal cannot hold. An alias of the table names the
- * types, so that the text can be read.
- */
+/** Prints the query for the number of values that change or do not fit. An alias of the table names the types, for the parser. */
 export function printChangedQuestion(conversion: Conversion): string {
   const [before, , back] = printValues(conversion);
   const { table, from, to } = conversion;

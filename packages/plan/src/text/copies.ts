@@ -3,7 +3,6 @@ import { type Column, printTypeCast } from '@sqlpipe/ddl';
 import type { Copy } from '@sqlpipe/engine';
 import { chooseAliasPrefix, doubleQuote } from './statement-text.js';
 
-/** Prints SQL that converts a value of column `from` to the type of `to`. */
 export const printCast = (from: Column, to: Column): string =>
   from.type === to.type ? doubleQuote(from.name) : printTypeCast(doubleQuote(from.name), from.type, to.type);
 

@@ -1,7 +1,6 @@
-/*! The head of a plan: the comments of its first statement, as they are printed, and as programs read them again. */
+/*! The head of a plan: the comments of its first statement. */
 import { foldCase, significantTokens } from '@sqlpipe/sql';
 
-/** What programs read in the head of a plan. */
 export interface PlanHead {
   /** The fingerprint of the objects that the plan is for. */
   readonly state: string;

@@ -26,7 +26,6 @@ export const formatLoss = (loss: NamedLoss): string => `${loss.loss}:${formatPat
 
 const lossKey = (loss: NamedLoss): string => `${loss.loss} ${pathKey(pathOf(loss))}`;
 
-/** The losses that a user allows. */
 export class AllowedLosses {
   /** The names as the user has written them, by the key of the loss. */
   readonly #names = new Map<string, string>();

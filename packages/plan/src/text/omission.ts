@@ -1,4 +1,4 @@
-/*! What a plan leaves out, and how that is described to the user. */
+/*! What a plan leaves out. */
 import { COLUMN_ORDER, type PropertyName } from '@sqlpipe/ddl';
 import { displayName, type NamedObject } from '@sqlpipe/sql';
 import { formatLoss, type NamedLoss } from './losses.js';

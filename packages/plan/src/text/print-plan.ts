@@ -1,4 +1,4 @@
-/*! Prints a plan as the statements of a stream, with their costs in comments. The first one has the head of the plan. */
+/*! Prints a plan as the statements of a stream. */
 import { createHash } from 'node:crypto';
 import { type Definition, printDefinition, tryParseDefinition } from '@sqlpipe/ddl';
 import { dumpOrder, Schema } from '@sqlpipe/schema';

@@ -1,4 +1,4 @@
-/*! Shortens statements, and quotes the columns in them. */
+/*! Small parts of SQL text. */
 import { joinTokens, significantTokens } from '@sqlpipe/sql';
 
 /** Removes the comments before the first token of a statement. */
