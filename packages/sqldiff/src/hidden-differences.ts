@@ -5,6 +5,7 @@
 import { BestEffortClient, type ConnectionConfig, fetchParameters } from '@sqlpipe/instance';
 import type { Difference } from '@sqlpipe/schema';
 import { displayName, foldCase, type Identity, identify, type Kind, quoteLiteral } from '@sqlpipe/sql';
+import { listFirst } from '@sqlpipe/text';
 import type { Sides } from './operands.js';
 
 /** Values by property, and for each property by object. The object of a server setting is ''. */
@@ -68,8 +69,7 @@ export async function findHiddenDifferences([a, b]: Sides, same: Identity[]): Pr
 
 function formatHiddenDifference(values: string, objects: string[]): string {
   if (objects[0] === '') return `the same text may mean something else: ${values}`;
-  const more = objects.length > MAX_LISTED ? ` and ${objects.length - MAX_LISTED} more` : '';
-  return `same text, different meaning: ${objects.slice(0, MAX_LISTED).join(', ')}${more}: ${values}`;
+  return `same text, different meaning: ${listFirst(objects, MAX_LISTED)}: ${values}`;
 }
 
 async function fetchFacts(config: ConnectionConfig, same: Identity[]): Promise<Facts> {

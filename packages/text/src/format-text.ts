@@ -32,6 +32,12 @@ export function truncate(text: string, length: number): string {
   return escapeControls(shown);
 }
 
+/** Lists the first items, and the number of the others: `a, b and 3 more`. */
+export function listFirst(items: readonly string[], maximum: number): string {
+  const more = items.length > maximum ? ` and ${items.length - maximum} more` : '';
+  return items.slice(0, maximum).join(', ') + more;
+}
+
 /** The message of an error. That of a system error is without its code and system call: `FILE: no such file or directory`. */
 export function formatError(error: unknown): string {
   const { message, syscall, path } = error as NodeJS.ErrnoException;

@@ -8,6 +8,7 @@ export {
   formatMessage,
   formatSafeJson,
   indentLines,
+  listFirst,
   systemErrorReason,
   truncate,
 } from './format-text.js';

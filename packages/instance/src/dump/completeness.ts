@@ -18,7 +18,7 @@ import {
   type Kind,
   type NamedObject,
 } from '@sqlpipe/sql';
-import { escapeControls } from '@sqlpipe/text';
+import { escapeControls, listFirst } from '@sqlpipe/text';
 import type { BestEffortClient } from '../best-effort-client.js';
 import type { ConnectionConfig } from '../configuration/connection-config.js';
 import { withInstance } from '../instance.js';
@@ -44,10 +44,7 @@ type Objects = ReadonlyMap<string, ListedObject>;
 export const titleOf = (object: NamedObject): string =>
   escapeControls(object.kind === 'other' ? `'${object.name}'` : displayName(object));
 
-function listTitles(titles: readonly string[]): string {
-  const more = titles.length > MAX_NAMED ? ` and ${titles.length - MAX_NAMED} more` : '';
-  return titles.slice(0, MAX_NAMED).join(', ') + more;
-}
+const listTitles = (titles: readonly string[]): string => listFirst(titles, MAX_NAMED);
 
 interface Absence {
   readonly object: ListedObject;
