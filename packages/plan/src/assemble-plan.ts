@@ -56,10 +56,12 @@ export interface ProvenDraft {
 
 export async function assemblePlan({ draft, proof }: ProvenDraft): Promise<Plan> {
   const { context } = draft;
-  const assertions = collectAssertions(proof, context);
+  const assertions = [
+    ...(context.firstAssertions ?? []).map(each => withPurpose(each)),
+    ...collectAssertions(proof, context),
+  ];
   const statements = [
-    ...withoutRepeats(context.firstAssertions ?? []).map(each => withPurpose(each)),
-    ...assertions,
+    ...new Map(assertions.map(assertion => [assertion.statement, assertion])).values(),
     ...draft.steps.map((step, i) => toPlannedStatement(step, proof.effects[i] ?? [], draft.engine, context)),
   ];
   const { renames } = context;
@@ -107,9 +109,7 @@ function collectAssertions({ account }: ProofResult, context: PlanContext) {
     else {
       add(assertNoHistory(definition, columns), ...(finding ? [] : ['no server was asked']));
       assertedViews.push(definition.name);
-      // A view that is computed twice may have the same periods.
-      const unended = withPeriods.map(now => assertNoneUnended(findPeriodHolder({ former: definition, now }, context)));
-      for (const assertion of withoutRepeats(unended)) add(assertion);
+      for (const now of withPeriods) add(assertNoneUnended(findPeriodHolder({ former: definition, now }, context)));
     }
   }
   const [first, ...others] = assertedViews;
@@ -203,10 +203,6 @@ function describeWithoutEffects(statement: string): string {
   if (created?.kind !== 'materialized view') return 'metadata only';
   return created.refresh.deferred ? 'leaves it empty until it is refreshed' : 'builds it from its base';
 }
-
-const withoutRepeats = (assertions: readonly Assertion[]): Assertion[] => [
-  ...new Map(assertions.map(assertion => [assertion.statement, assertion])).values(),
-];
 
 const withPurpose = (
   { statement, purpose }: Pick<Assertion, 'statement' | 'purpose'>,

@@ -136,21 +136,21 @@ async function waitForWal(
     state === 'suspended'
       ? `accepted, but not applied: its table is suspended; use ALTER TABLE '${name}' RESUME WAL`
       : 'accepted, but not applied in time; --timeout waits longer';
-  return unfinished(problem, target);
+  return unfinished('unknown', problem, target);
 }
 
-const unfinished = (problem: string, { label }: Instance): Partial<Outcome> => ({
-  result: 'unknown',
-  error: problem,
-  failure: new InstanceError('UNREACHABLE', `${label}: ${problem}`),
+const unfinished = (result: 'failed' | 'unknown', error: string, { label }: Instance) => ({
+  result,
+  error,
+  failure: new InstanceError('UNREACHABLE', `${label}: ${error}`),
 });
 
 /** Milliseconds after which a refresh that shows no activity is taken for one of a range that has ended. */
 const IDLE = 1000;
 
 /**
- * Waits until the views are filled that a new or refreshed materialized view reads, whoever has started that: it gets the rows that they
- * have then. @returns undefined for any other statement too, and the outcome if the time is up
+ * Waits until the views are filled that a new or refreshed materialized view reads: it gets the rows that they have then.
+ * @returns the outcome if the time is up
  */
 export async function waitForSources(
   { statement, kind, name }: Entry,
@@ -170,8 +170,8 @@ export async function waitForSources(
     return running.length === 0 || performance.now() - activeAt > IDLE || undefined;
   });
   if (hasEnded) return undefined;
-  const error = `not sent, because materialized view '${last}', which it reads, is being refreshed; --timeout waits longer`;
-  return { result: 'failed', error, failure: new InstanceError('UNREACHABLE', `${target.label}: ${error}`) };
+  const problem = `not sent, because materialized view '${last}', which it reads, is being refreshed; --timeout waits longer`;
+  return unfinished('failed', problem, target);
 }
 
 async function waitForRefresh(
@@ -196,7 +196,7 @@ async function waitForRefresh(
   });
   if (state?.status === 'valid') return {};
   if (state) return { result: 'rejected', error: `accepted, but the refresh failed: ${state.reason ?? NO_REASON}` };
-  return unfinished('accepted, but not finished in time; --timeout waits longer', target);
+  return unfinished('unknown', 'accepted, but not finished in time; --timeout waits longer', target);
 }
 
 /**

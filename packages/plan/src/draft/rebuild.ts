@@ -177,9 +177,10 @@ function dropIfRowsAreIn(
  * that `--rebuild` names. Such a table is not in A, and does not count as a difference.
  */
 export function isAuxiliaryTable(name: string, { a, leftovers, toRebuild }: PlanContext): boolean {
-  const { table, role } = parseRebuildName(name) ?? {};
-  if (leftovers.has(foldCase(name)) || (parseMark(name) !== undefined && !a.findObject(name))) return true;
-  return table !== undefined && role === 'old' && toRebuild.has(foldCase(table)) && !a.findObject(name);
+  if (a.findObject(name)) return false;
+  const { table = '', role } = parseRebuildName(name) ?? {};
+  const isOldTable = role === 'old' && toRebuild.has(foldCase(table));
+  return isOldTable || leftovers.has(foldCase(name)) || parseMark(name) !== undefined;
 }
 
 /**

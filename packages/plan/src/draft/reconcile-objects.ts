@@ -18,8 +18,7 @@ import type { CatalogueObject } from '@sqlpipe/engine';
 import { dumpOrder, type Entry, type Schema } from '@sqlpipe/schema';
 import { displayName, foldCase, isObject, kindKeywords } from '@sqlpipe/sql';
 import type { PlanContext } from '../plan-context.js';
-import { dropColumns } from './alter-columns.js';
-import { alterObject, isOfQuery } from './alter-object.js';
+import { alterObject, dropColumns, isOfQuery } from './alter-object.js';
 import { changeOf, type Draft, whyNotExecutable } from './draft.js';
 import { isAuxiliaryTable } from './rebuild.js';
 
