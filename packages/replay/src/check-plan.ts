@@ -9,10 +9,7 @@ import { recordQuery, type ViewQueries } from './assertions.js';
 import type { ReplayOptions } from './options.js';
 import { PlanGuard } from './plan-guard.js';
 
-/**
- * Passes statements on. If they are a plan, the target must be in the state that the plan was made for, and the plan must be complete.
- * @returns also a guard, which notices what others change in the plan's objects
- */
+/** If statements are a plan, it must be complete, and made for the state of the target. @returns also a guard for such a plan */
 export async function requireCurrent(
   statements: AsyncIterable<string>,
   target: Instance,

@@ -208,10 +208,7 @@ const REFRESH_AGAIN_AFTER = 1000;
 /** A server gives no reason for a failed refresh if the query returns other types than the view has (observed on 9.3.4). */
 const NO_REASON = 'the columns of the view may have other types than its query gives; drop and recreate it';
 
-/**
- * Whether a materialized view is invalid because its base has changed, and not because a refresh has failed. An invalidation begins and
- * ends at the same time (observed on 9.3.4).
- */
+/** Whether the base of a view has changed, and no refresh has failed: an invalidation begins and ends at once (observed on 9.3.4). */
 const isInvalidation = ({ status, reason, started, finished }: RefreshState): boolean =>
   status !== 'valid' && (reason === undefined ? started === finished : isChangeOfBase(reason));
 

@@ -73,10 +73,7 @@ interface InFlight {
   outcome: Promise<Outcome>;
 }
 
-/**
- * The statements in flight that must end before a statement is sent: those that create an object that it reads from, or that has its
- * name. A statement that creates no object (a GRANT, an ALTER, …) waits for all, and all wait for it.
- */
+/** What creates an object that a statement reads from, or that has its name. A statement that creates no object waits for all. */
 function findBlockers({ kind, name, statement }: Entry, inFlight: readonly InFlight[]): InFlight[] {
   if (!inFlight.length || !isObject(kind)) return [...inFlight];
   const isMade = (other: string) => inFlight.some(({ entry }) => isSameName(entry.name, other));

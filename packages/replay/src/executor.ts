@@ -137,10 +137,7 @@ export function createExecutor(target: Instance, options: ExecutorOptions): Exec
     }
   }
 
-  /**
-   * Checks an assertion: the SELECT must return rows, and every value must be true. Background work of the server may still make a false
-   * answer true. So the SELECT is repeated until the answer can no longer change, or the time is up.
-   */
+  /** Background work of the server may make a false answer true. So the SELECT is repeated until the answer is final, or the time is up. */
   async function evaluateAssertion(statement: string): Promise<StatementResult> {
     const assertion = parseAssertion(statement);
     const ask = async () => {
@@ -179,10 +176,7 @@ export function createExecutor(target: Instance, options: ExecutorOptions): Exec
     return comparison.asText ? { ...differs, error: TEXT_DIFFERS_MESSAGE } : differs;
   }
 
-  /**
-   * Compares the rights that a statement gives with existing ones. A grant option that the statement would remove is a difference.
-   * @returns undefined if the statement gives no rights, if the target does not show them, or if some are missing there
-   */
+  /** A grant option that the statement would remove is a difference. @returns undefined if rights are missing, or not shown */
   async function compareRights({ kind, statement }: Entry): Promise<StatementResult | undefined> {
     if (!givesRight(kind)) return undefined;
     const comparison = await existing.access.compare(statement);
@@ -207,10 +201,7 @@ export function createExecutor(target: Instance, options: ExecutorOptions): Exec
     return { result: 'failed', error: lost.message, failure: lost };
   }
 
-  /**
-   * Finds out whether an ALTER was executed although its reply was lost. If the object is as expected, the reply counts as OK.
-   * @throws the error of the lost reply otherwise
-   */
+  /** Whether an ALTER was executed although its reply was lost. @throws the error of the lost reply unless the object is as expected */
   async function resolveUnknownAlter(lost: unknown, pending: PendingEffect | undefined): Promise<Reply> {
     if (!pending || !(lost instanceof InstanceError) || !lost.outcomeUnknown) throw lost;
     if (await wasAltered(pending, context).catch(() => false)) return { ok: true };

@@ -36,9 +36,6 @@ export interface ReplayOptions {
   onRows(rows: unknown[][]): unknown;
   /** Called once, with the reason, if the target has not started. */
   onWait?(message: string): void;
-  /**
-   * Passes on the statements that are about to be executed, and may watch how they proceed. Not called for `stream`. After
-   * `stopped` is aborted, no more of them are executed.
-   */
+  /** Passes on the statements that are executed, and may watch them; not called for `stream`. Once `stopped` is aborted, none follows. */
   watch?(statements: AsyncIterable<string>, count: number, stopped: AbortSignal): AsyncIterable<string>;
 }

@@ -9,8 +9,7 @@ import type { TargetSchema } from './target.js';
 
 /**
  * Plans how a target gets the schema of the statements. Objects that only the target has are kept.
- * @returns `planned` is the plan; `statements` is the plan and, after it, the statements of the wanted schema; `permissions` are the values
- *   of --allow that the plan needs
+ * @returns `statements` are `planned` and, after it, those of the wanted schema; `permissions` are what `planned` needs as --allow
  */
 export async function planAlter(
   statements: AsyncIterable<string>,

@@ -188,11 +188,7 @@ export class Predictor {
     return this.target.queryRows(query);
   }
 
-  /**
-   * Executes a statement on the engine.
-   * @returns the reply that the target would send; a rejection also if the target would accept a refresh that then fails
-   * @throws UnknownEffectError
-   */
+  /** A refresh that the target would accept and that would then fail is a rejection. @throws UnknownEffectError */
   async #simulate(statement: string): Promise<Reply> {
     if (this.#hiddenReason !== undefined)
       throw new UnknownEffectError(`the target does not show its schema: ${this.#hiddenReason}`);

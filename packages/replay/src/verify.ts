@@ -1,6 +1,6 @@
 /*!
- * Reads created objects back, many per request, and compares them with their statements. The server's OK does not mean that the object is
- * the same: with another default of the target, a statement may create a table without WAL.
+ * Reads created objects back, and compares them with their statements. After the server's OK they may still differ: with another default
+ * of the target, a statement may create a table without WAL.
  */
 import { fetchStatements, type Instance, InstanceError } from '@sqlpipe/instance';
 import { IgnoreRules } from '@sqlpipe/schema';
@@ -71,10 +71,7 @@ const findLastAlteration = (outcomes: readonly Outcome[]): number =>
       result === 'applied' && (identity.kind === 'other' || readStatementHead(statement).replaces),
   )?.n ?? 0;
 
-/**
- * Checks whether an object has the definition of a statement.
- * @param found the server's own definition; undefined if there is no such object
- */
+/** @param found the server's own definition; undefined if there is no such object */
 export async function verifyObject(
   statement: string,
   found: string | undefined,

@@ -40,10 +40,7 @@ export class Draft {
    */
   readonly #outdatedBy = new Map<string, Step>();
 
-  /**
-   * @param engine an engine that has B; the statements change it
-   * @param excluded the changes that the proofs of earlier drafts have excluded, by `changeKey`
-   */
+  /** @param engine has B @param excluded the changes that the proofs of earlier drafts have excluded, by `changeKey` */
   constructor(
     readonly engine: Engine,
     readonly excluded: ReadonlyMap<string, Omission>,

@@ -68,7 +68,7 @@ export function renameTables(draft: Draft): void {
 
 /**
  * Creates and alters tables and the plain views over them, in dump order. Then drops columns, which no plain view reads any more.
- * `reconcileStoredViews` comes later: if a source was altered after it, a refresh would be necessary.
+ * `reconcileStoredViews` comes later, because views are refreshed when their sources are complete.
  */
 export function reconcileTables(draft: Draft): void {
   const { context } = draft;

@@ -109,9 +109,8 @@ const findStoredSources = (entry: Entry, context: PlanContext): string[] =>
     .flatMap(each => (each.kind === 'view' ? findStoredSources(each, context) : [each.name]));
 
 /**
- * Finds what must be filled before views of A are created or refreshed that B lacks, or that an interrupted plan has marked: each is
- * filled once, from the rows that its sources have then. Only a view that the server fills follows its base, but nothing else that it
- * reads.
+ * Finds what must be filled before views are created or refreshed that B lacks, or that an interrupted plan has marked: a view is filled
+ * once, from the rows that its sources have then. A view that the server fills also follows its base.
  * @returns names in lower case
  */
 function findNeededByUnfilled(context: PlanContext): ReadonlySet<string> {

@@ -1,7 +1,4 @@
-/*!
- * Prints the query that a view will have after a plan, so that B's server can be asked whether it accepts the query. A query of WITH takes
- * the place of each source that the plan changes.
- */
+/*! Prints the query that a view will have after a plan, with a query of WITH for each source that the plan changes. */
 import { compareDefinitions, findColumn, printConverted } from '@sqlpipe/ddl';
 import type { Engine, MaterializedView, Table, View } from '@sqlpipe/engine';
 import { foldCase } from '@sqlpipe/sql';

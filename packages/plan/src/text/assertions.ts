@@ -39,10 +39,7 @@ export interface Assertion {
   readonly tables: NameList;
   /** Whether the answer `false` is final. If not, background work of the server may soon make it true, so the server is asked again. */
   readonly isFinal?: boolean;
-  /**
-   * The materialized view whose rows the assertion compares with the view's query. If rows are being written to the base, the assertion may
-   * be false until the next refresh.
-   */
+  /** The materialized view whose rows are compared with its query. While rows are written to its base, the assertion may be false. */
   readonly laggingView?: string;
   /** Whether nothing may write to `tables[0]` while the plan is applied. */
   readonly needsIdleTable?: boolean;
@@ -66,10 +63,7 @@ export interface Assertion {
   readonly conversion?: Conversion;
 }
 
-/**
- * Parses an assertion; undefined for any other statement. The query of a view in it may have been edited. So if the assertion has
- * `printFor`, the caller must check that `printFor` prints the same text.
- */
+/** Undefined for any other statement. If the assertion has `printFor`, the caller must check that `printFor` prints the same text. */
 export function parseAssertion(statement: string): Assertion | undefined {
   const text = withoutComments(statement);
   const [, form = ''] = /^SELECT .*? AS (\w+) FROM /s.exec(text) ?? [];
@@ -191,10 +185,7 @@ export function assertUnlimited(views: NameList): Assertion {
   };
 }
 
-/**
- * Asserts that an object has no rows older than its TTL.
- * @param body the query of a materialized view, if the TTL is to count from the newest row of that query
- */
+/** @param body the query of a materialized view, if the TTL is to count from the newest row of that query */
 export function assertNoneExpired(retained: TtlHolder, body?: string): Assertion {
   const { name } = retained;
   return {
@@ -233,10 +224,7 @@ export function assertComputable(statement: string): Assertion {
   };
 }
 
-/**
- * Asserts that a table has no rows, or a column no values.
- * @param condition what `printValueCondition` prints for the column; undefined for the complete table
- */
+/** @param condition what `printValueCondition` prints for a column; undefined for the complete table */
 export function assertEmpty(table: string, condition?: string): Assertion {
   const [, name] = /^"([^"]+)"/.exec(condition ?? '') ?? [];
   const [holder, what] = name === undefined ? [`'${table}'`, 'row'] : [`column '${name}' of '${table}'`, 'value'];
@@ -293,10 +281,7 @@ const PARTITION_STATES = {
 
 export type PartitionState = keyof typeof PARTITION_STATES;
 
-/**
- * Asserts that no partition of a table is in the given state. Assertions about rows do not see detached partitions, which a DROP TABLE
- * would delete and a changed column would make useless.
- */
+/** Assertions about rows do not see detached partitions, which DROP TABLE deletes and an altered column makes useless. */
 export function assertNoPartition(table: string, state: PartitionState): Assertion {
   const { form, what, problem, explain } = PARTITION_STATES[state];
   return {

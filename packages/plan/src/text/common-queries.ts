@@ -1,6 +1,5 @@
 /*!
- * Puts queries of WITH in the place of objects that a query reads. So B's server can be asked, before the plan is applied, what the query
- * returns over the objects as they will be after the plan.
+ * Puts queries of WITH in the place of objects that a query reads. So B's server can be asked what the query will return after the plan.
  */
 import { foldCase, significantTokens, unquote } from '@sqlpipe/sql';
 import { renameInQuery } from './history.js';
@@ -69,9 +68,6 @@ export const isCastQuery = (query: string): boolean => CASTS.test(query.replace(
 export const printComputableAssertion = (view: string, query: string): string =>
   `SELECT sqlpipe_rows >= 0 AS is_computable FROM (SELECT count() sqlpipe_rows FROM (\n${query}\n) ${doubleQuote(view)} LIMIT 1);`;
 
-/**
- * Prints the question whether a server compiles a query. It reads no rows: with a condition that is false, 9.3.4 compiles the complete
- * query and does not run it.
- */
+/** Asks whether a server compiles a query. With a condition that is false, 9.3.4 compiles the complete query and does not run it. */
 export const printCompileQuestion = (query: string): string =>
   `SELECT count() >= 0 AS is_computable FROM (SELECT * FROM (\n${query}\n) WHERE 1 = 0)`;

@@ -5,9 +5,7 @@ import { doubleQuote } from './statement-text.js';
 
 const asText = (value: string): string => `CAST(${value} AS STRING)`;
 
-/**
- * Prints a value before and after a conversion, and converted back. As texts, because numbers closer than 1e-10 are equal to the server.
- */
+/** A value before and after a conversion, and converted back: as texts, because numbers closer than 1e-10 are equal to the server. */
 function printValues({ column, from, to }: Conversion): string[] {
   const converted = printConverted(`"${column}"`, from, to);
   return [`"${column}"`, converted, printConverted(converted, to, from)].map(asText);

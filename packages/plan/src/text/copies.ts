@@ -28,10 +28,7 @@ export function printSurplusAssertion({ from, to, columns }: CopyWithCasts, sign
 const SIDE = / FROM \(SELECT 1 sqlpipe_+side, /;
 const CAST = /(?:CAST\((?:CAST\()?"([^"]+)"(?: AS STRING\))? AS [\w(),]+\)|"([^"]+)") "([^"]+)"(?:, |$)/g;
 
-/**
- * Parses the copy in `all_copied` and `none_added`; undefined if there is none. One pattern for the complete text would take quadratic
- * time.
- */
+/** Parses the copy in `all_copied` and `none_added`. One pattern for the complete text would take quadratic time. */
 export function parseCopy(text: string): CopyWithCasts | undefined {
   const middle = text.lastIndexOf(' UNION ALL SELECT -1, ');
   const [, side = ''] = text.slice(0, middle).split(SIDE);

@@ -1,6 +1,6 @@
 /*!
- * Prints the question whether a materialized view holds rows that its query no longer returns. Such rows count as lost. The question is an
- * assertion, or a query for their number. Each form was tried on 9.3.4, also while rows were written.
+ * Prints the question whether a materialized view holds rows that its query no longer returns, as an assertion or for their number. Each
+ * form was tried on 9.3.4, also while rows were written.
  */
 import { findStoredValues, type MaterializedViewDefinition, needsQuotes } from '@sqlpipe/ddl';
 import type { ColumnHead, StoredRows } from '@sqlpipe/engine';
@@ -19,8 +19,8 @@ export type AskHistory = (view: MaterializedViewDefinition) => Promise<HistoryFi
 type ComparedView = Pick<MaterializedViewDefinition, 'name' | 'body' | 'base'>;
 
 /**
- * Replaces the old names of renamed objects and columns in a query. The query does not show which table a column belongs to. So if a column
- * of another table has an old name, that name is replaced too, and the query fails or returns other rows.
+ * A query does not show which table a column belongs to. So if a column of another table has an old name, it is replaced too, and the
+ * query fails or returns other rows.
  * @param renamed the new names by the old names in lower case
  */
 export function renameInQuery(query: string, renamed: ReadonlyMap<string, string>): string {
@@ -36,8 +36,7 @@ export function renameInQuery(query: string, renamed: ReadonlyMap<string, string
 }
 
 /**
- * Prints the assertion that a materialized view holds no rows that its query no longer returns. A query may end in a comment, so a line
- * feed follows the query.
+ * A line feed follows the query, which may end in a comment.
  * @param columns those of the view; without them, equal rows count as one, and sums that differ in their last digits count as lost
  */
 export function printNoHistoryAssertion(view: ComparedView, columns?: readonly ColumnHead[]): string {
@@ -79,19 +78,13 @@ function printDifferences(view: ComparedView, columns: readonly ColumnHead[]): s
   return `(SELECT ${[...keys, `sum(${prefix}side) ${prefix}more`, ...ranges].join(', ')} FROM (${both}))`;
 }
 
-/**
- * Prints a column as a key of the comparison. As keys, each NaN and both zeros would be different values, although `min` and `max` may
- * return any of them. So NaN becomes NULL, and both zeros become the same.
- */
+/** As keys, each NaN and both zeros would be different values, although `min` and `max` may return any of them. */
 const printKey = (column: ColumnHead, alias: string): string => {
   const value = doubleQuote(column.name);
   return isFloat(column) ? `CASE WHEN ${value} IS NOT NULL THEN ${value} + 0 END ${alias}` : value;
 };
 
-/**
- * Prints an expression over a row of `printDifferences`: 1 if the view has rows that its query does not return, and 0 otherwise. A computed
- * value counts as lost if it is NULL in the query, or if it differs by more than its tolerance.
- */
+/** Prints 1 or 0 for a row of `printDifferences`: a computed value is lost if it is NULL in the query, or beyond its tolerance. */
 function printLostRow(view: ComparedView, columns: readonly ColumnHead[]): string {
   const prefix = chooseAliasPrefix(columns.map(({ name }) => name));
   const differ = findComputedColumns(view, columns).map(({ type }, i) => {

@@ -11,8 +11,7 @@ export interface ObjectPath {
 export type FindColumns = (object: string) => ReadonlySet<string> | undefined;
 
 /**
- * Resolves a path to an existing object or column; undefined if there is none. A dot may separate two names or be part of one, so a
- * path may have several readings.
+ * Undefined if nothing has the path. A dot may separate two names or be part of one, so a path may have several readings.
  * @throws InvalidSelectionError if two readings match existing objects or columns
  */
 export function resolvePath(text: string, find: FindColumns): ObjectPath | undefined {

@@ -48,7 +48,6 @@ const removeStart = (definition: Definition): Definition =>
 
 /**
  * Computes a hash of what a plan relies on: the definitions of the objects that it changes, and of all views that read from those.
- * @param plan the statements of the plan
  * @param definitions those of a schema, at least of these objects
  */
 export function computeFingerprint(plan: readonly string[], definitions: Iterable<string>): string {
