@@ -128,10 +128,7 @@ export class Acl {
 
 const byName = (a: Principal, b: Principal): number => (a.name < b.name ? -1 : 1);
 
-/**
- * CREATE USER, GROUP and SERVICE ACCOUNT, without credentials: the statements that precede the objects. The rows of an enterprise server
- * are not public, so these and the following are the documented statements. Replayed in their order, they print the same rows.
- */
+/** CREATE USER, GROUP and SERVICE ACCOUNT, without credentials, as documented: the rows of an enterprise server are not public. */
 export const formatPrincipals = (acl: Acl, kinds: ReadonlySet<Kind>): string[] =>
   KINDS.filter(isPrincipal)
     .filter(kind => kinds.has(kind))

@@ -1,7 +1,4 @@
-/*!
- * The objects of one database. They are found by name in any case, or by id, and listed in the order of their creation, as in QuestDB.
- * Changes can be undone.
- */
+/*! The objects of one database, found by name in any case or by id, and listed in the order of their creation, as in QuestDB. */
 import { isSystemTable } from '@sqlpipe/ddl';
 import { topologicalOrder } from '@sqlpipe/schema';
 import { foldCase } from '@sqlpipe/sql';

@@ -39,7 +39,7 @@ export const effectOn = (
 export const isFullRefresh = ({ effect, kind }: Effect): boolean =>
   effect === 'rewritten' && kind === 'materialized view';
 
-/** Finds the effects of one statement. Several transitions of an object count as one. Effects on views that keep their query come last. */
+/** Several transitions of an object count as one. Effects on views that keep their query come last. */
 export function findEffects(transitions: readonly Transition[]): Effect[] {
   const byName = new Map<string, Transition>();
   for (const transition of transitions) {
@@ -102,8 +102,7 @@ function findColumnEffects(table: Table, before: Column, after: Column): Effect[
 }
 
 /**
- * Finds the dedup keys that a table loses. With fewer keys, rows that were distinct overwrite each other. Without any key, duplicate rows
- * remain. A renamed key is not lost.
+ * With fewer dedup keys, rows that were distinct overwrite each other. Without any key, duplicate rows remain.
  * @param findNow finds the column of `after` that a column of `before` has become
  */
 export function findKeyLosses(

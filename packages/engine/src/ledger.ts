@@ -68,10 +68,7 @@ export interface ExternalFacts {
   readonly isWanted?: (view: string) => boolean;
   /** Whether a recreated view has another query than before, apart from new names of what it reads. */
   readonly isRedefined?: (former: MaterializedView, now: MaterializedView) => boolean;
-  /**
-   * Asks the server whether it can compute a view over the schema after the statements so far. Undefined if the engine knows that it can.
-   * That is the default.
-   */
+  /** Asks the server whether it can compute a view after the statements so far. By default undefined: the engine knows that it can. */
   readonly askComputable?: (
     former: MaterializedView,
     now: MaterializedView,

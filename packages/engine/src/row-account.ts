@@ -1,7 +1,6 @@
 /*!
- * Accounts for the rows of a schema while statements change it. Tables, materialized and live views hold rows; columns hold values. For
- * each holder, the account finds where its content is after the last statement: still there, in a copy, computed again by a view, or lost.
- * A holder is known by its id, which renaming does not change.
+ * Accounts for the rows of tables and stored views, and the values of columns, while statements change a schema. For each holder, the
+ * account finds where its content is after the last statement: still there, in a copy, computed again by a view, or lost.
  */
 import { findColumn, parseFill } from '@sqlpipe/ddl';
 import { displayName, isSameName } from '@sqlpipe/sql';

@@ -59,10 +59,7 @@ interface TrackedView extends Recomputation {
 const sourcesOf = ({ dependencies }: TrackedView): CatalogueObject[] =>
   dependencies.filter(({ kind }) => kind !== 'view');
 
-/**
- * Finds the materialized view that a statement refreshes in full, or else the materialized views that it creates.
- * @param refreshed the object that the statement refreshes in full, if any
- */
+/** @param refreshed the object that the statement refreshes in full, if any */
 function findRefreshedOrCreated(transitions: readonly Transition[], refreshed: CatalogueObject | undefined) {
   const created = transitions.flatMap(({ before, after }) => (before ? [] : (after ?? [])));
   return (refreshed ? [refreshed] : created).filter(object => object.kind === 'materialized view');
@@ -199,10 +196,7 @@ export class ViewHistories {
     );
   }
 
-  /**
-   * Finds the objects that have the rows of a source now: the source itself, its copy, or a view recreated over the same sources.
-   * @param reader the view that reads the source
-   */
+  /** Finds what has the rows of a source now, for the view that reads it: itself, its copy, or a view recreated over the same sources. */
   #findCurrentHolders(source: CatalogueObject, reader: MaterializedView): CatalogueObject[] {
     const { catalogue, facts } = this.ledger;
     const successor = this.ledger.successorOf(source);
@@ -227,10 +221,7 @@ export class ViewHistories {
     return undefined;
   }
 
-  /**
-   * Finds a column of a source with changed values, if the view may read this column. It may if the query of the view, or of a view among
-   * its dependencies, contains the name of the column or a `*`.
-   */
+  /** Finds a column with changed values whose name, or a `*`, is in the query of the view or of a view among its dependencies. */
   #findConvertedColumn({ former, dependencies }: TrackedView, source: CatalogueObject): string | undefined {
     if (source.kind !== 'table') return undefined;
     const copyLosses = this.ledger.findCopy(source)?.losses ?? [];
@@ -244,10 +235,7 @@ export class ViewHistories {
     })?.name;
   }
 
-  /**
-   * Finds all losses of a recreated view, after the last statement. A source that the successor does not read may lose rows after the
-   * CREATE. So such sources are judged here.
-   */
+  /** Sources that the successor does not read are judged here, after the last statement: they may lose rows after the CREATE. */
   lossesOf(former: MaterializedView, successor: MaterializedView): AccountedLoss[] {
     const { losses, touchedBy, facts } = this.ledger;
     const recorded = [former, successor].flatMap(({ id }) => losses.of(id));

@@ -1,7 +1,4 @@
-/*!
- * Answers the catalogue functions `tables()`, `views()`, `materialized_views()`, `live_views()` and `table_columns('t')`, and SHOW of
- * a setting. Each function has a table of its columns, in the server's order.
- */
+/*! Answers the catalogue functions, such as `tables()`, and SHOW of a setting. Each function has a table of its columns. */
 import type { Column } from '@sqlpipe/ddl';
 import { missingError, splitAge, unquoteToken } from '@sqlpipe/ddl/grammar';
 import {
@@ -168,7 +165,7 @@ const SETTINGS: Readonly<Record<string, string | number>> = {
   server_version_num: '123000',
 };
 
-/** NULL if the setting is unknown. @param setting its name in lower case */
+/** @param setting its name in lower case */
 export function showSetting(setting: string): Rows {
   const [name, value = null] = Object.entries(SETTINGS).find(([key]) => key.toLowerCase() === setting) ?? [setting];
   return { columns: [{ name, type: typeof value === 'number' ? 'INT' : 'STRING' }], rows: [[value]] };

@@ -26,10 +26,7 @@ export interface LoginCredentials {
 /** The administrator of the enterprise edition, unless another is given. */
 export const DEFAULT_ADMIN: LoginCredentials = { user: 'admin', password: 'quest' };
 
-/**
- * The open source edition has one optional login, no owners and no permissions. In the enterprise edition every caller has a name, and a
- * password or a token. @param login the one login, or the administrator
- */
+/** @param login the one login of the open source edition; the administrator of the enterprise edition, whose callers all have a name */
 export function emulateEdition(
   edition: 'oss' | 'open-source' | 'enterprise',
   login: LoginCredentials | undefined,

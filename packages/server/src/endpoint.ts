@@ -1,8 +1,7 @@
 /*!
- * The HTTP endpoint, on bare sockets, because Node's HTTP server would correct what QuestDB does differently. QuestDB accepts one
- * request at a time and drops bytes that are sent ahead, keeps every connection open whatever the client says, replies in chunks, and
- * closes the connection without a reply if it cannot read a request (observed on 9.3.4). In three points sqlserve differs: it does not
- * wait for ever for the end of a request, does not let idle connections keep new ones out, and does not read on after a body.
+ * The HTTP endpoint, on bare sockets, because Node's HTTP server would correct what QuestDB does differently (observed on 9.3.4): QuestDB
+ * drops bytes that are sent ahead, keeps every connection open, replies in chunks, and closes the connection after an unreadable request.
+ * Unlike QuestDB, sqlserve ends a request that takes too long, closes idle connections for new ones, and does not read on after a body.
  */
 import { once } from 'node:events';
 import { createServer, type Server, type Socket } from 'node:net';

@@ -1,8 +1,7 @@
 /*!
- * The catalogue on disk: one line of JSON with the changes of each statement, synced before the statement is
- * acknowledged. If a crash leaves the last line without its line feed, its statement was never acknowledged, and the line is
- * dropped. At the start the complete state is written to a new file, which then replaces the old one; so it is when the journal has
- * grown to more than twice the size of the state.
+ * The schema on disk: one line of JSON with the changes of each statement, synced before the statement is acknowledged. A last line
+ * without its line feed was not acknowledged, and is dropped. At the start, and when the journal has grown to more than twice the size of
+ * the state, the complete state is written to a new file, which replaces the old one.
  */
 import { once } from 'node:events';
 import { constants } from 'node:fs';

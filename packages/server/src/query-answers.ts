@@ -1,7 +1,4 @@
-/*!
- * Answers to queries: over catalogue functions, of constants and the few functions that drivers and tools call when they connect,
- * and over tables, which have no rows.
- */
+/*! Answers queries over catalogue functions and over tables, which have no rows, and queries that drivers send when they connect. */
 import { RejectionError } from '@sqlpipe/ddl/grammar';
 import { type ColumnHead, ROWLESS_ANSWERS, type Rows, type Session, type Value } from '@sqlpipe/engine';
 import {

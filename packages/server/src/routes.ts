@@ -1,7 +1,4 @@
-/*!
- * Routes requests: the two paths that execute statements, the paths that need no login, and every rejection of a
- * request whose statement is not read.
- */
+/*! Routes requests: to statements, to the paths that need no login, and to rejections of a request whose statement is not read. */
 import { BlockList } from 'node:net';
 import { RejectionError } from '@sqlpipe/ddl/grammar';
 import { DenialError } from '@sqlpipe/engine';

@@ -1,7 +1,4 @@
-/*!
- * Passwords and tokens: only their hashes are stored. A password can be guessed, so its hash is slow on purpose; a
- * token is 256 random bits, for which one round of SHA-256 suffices.
- */
+/*! Hashes of passwords and tokens. A password can be guessed, so its hash is slow; for a token of 256 random bits, SHA-256 suffices. */
 import { createHash, randomBytes, scrypt, timingSafeEqual } from 'node:crypto';
 import { promisify } from 'node:util';
 import { NotReady, type Secrets, type StoredToken } from '@sqlpipe/engine';

@@ -1,7 +1,4 @@
-/*!
- * SHOW USERS, GROUPS, SERVICE ACCOUNTS, USER, SERVICE ACCOUNT and PERMISSIONS, with the columns that the documentation
- * of the enterprise edition lists. Callers need no permission to see what concerns themselves.
- */
+/*! Answers SHOW of access control, with the documented columns. Callers need no permission to see what concerns themselves. */
 import type { Right } from '@sqlpipe/ddl';
 import { RejectionError } from '@sqlpipe/ddl/grammar';
 import type { Acl, AclList, CatalogueObject, Principal, Rows, Session, Show, Value } from '@sqlpipe/engine';

@@ -275,10 +275,7 @@ function rejectNonDeterministic({ tokens }: ScannedQuery): void {
     throw new RejectionError(found.at, `non-deterministic function cannot be used in live view: ${found.text}`);
 }
 
-/**
- * Checks the windows that have a RANGE frame and no ANCHOR.
- * @throws RejectionError if a window is not sorted by the designated timestamp alone, ascending, or if two have different PARTITION BY
- */
+/** Windows with a RANGE frame and no ANCHOR must be sorted by the designated timestamp alone, and must have the same PARTITION BY. */
 function rejectBadRanges({ calls }: ScannedQuery, timestamp: string): void {
   const ranges = calls.filter(({ window }) => window?.frame === 'range' && !window.anchor);
   for (const { name, at, window } of ranges)
@@ -330,10 +327,7 @@ function findOrderedColumn(expression: Expression, { columns }: SelectStatement)
   return aliased?.type === 'selectItem' ? columnName(aliased.expression) : name;
 }
 
-/**
- * Why a WHERE is not allowed: one of its conditions compares the designated timestamp. Only conditions that are joined by AND are checked,
- * not those inside OR and other expressions.
- */
+/** Only conditions that are joined by AND are checked, not those inside OR and other expressions. */
 function findFilterProblem({ where }: SelectStatement, { timestamp }: Base): string | undefined {
   const conditions = where ? [where] : [];
   for (let condition = conditions.pop(); condition; condition = conditions.pop()) {
@@ -359,10 +353,7 @@ function findFunctionProblem({ calls }: ScannedQuery, base: Base): string | unde
   );
 }
 
-/**
- * Whether QuestDB can save the state of a window function. It cannot save lag() of a DECIMAL with more than 18 digits. Without PARTITION
- * BY, it can save only a frame that starts with the current row.
- */
+/** Whether QuestDB can save the state of a window function: not, for example, of lag() of a DECIMAL with more than 18 digits. */
 function supportsSnapshot({ name, arguments: given, window }: WindowCall, base: Base): boolean {
   const first = splitList(given)[0]?.at(-1);
   if (window?.partitionBy.length === 0 && window.from !== 'current row') return false;

@@ -165,10 +165,7 @@ export function findNamedTimestamp({ definition, spans }: CreateStatement): Loca
     : undefined;
 }
 
-/**
- * Derives the sampling of a materialized view from its query, as QuestDB's compiler does.
- * @throws RejectionError if the base, the timestamp, the interval or a function is not supported
- */
+/** @throws RejectionError if the base, the timestamp, the interval or a function is not supported */
 export function analyzeSampling(
   statement: CreateOf<MaterializedViewDefinition>,
   base: LocatedName,
@@ -211,10 +208,7 @@ export function analyzeSampling(
   return { interval: bucket.interval, timestamp: designated, ...period };
 }
 
-/**
- * The sampling of a passthrough view, which has one row for each selected row of its base. Undefined for any other query.
- * @throws RejectionError for a non-deterministic function
- */
+/** The sampling of a passthrough view, which has one row for each selected row of its base; undefined for any other query. */
 function analyzePassThrough(
   query: ParsedQuery,
   timestamp: LocatedName | undefined,
@@ -296,9 +290,8 @@ function findOnlySource({ from, groupBy, setOperations }: Select, scope: QuerySc
 }
 
 /**
- * The column in which a query with SAMPLE BY returns the designated timestamp of its table; undefined without such a timestamp. If the
- * query does not select it, a timestamp_floor() column takes its place. If there is no such column, the server adds the timestamp under
- * a free name (observed on 9.3.4).
+ * The column in which a query with SAMPLE BY returns the designated timestamp of its table, or else a timestamp_floor() column. If the
+ * query selects neither, the server adds the timestamp under a free name (observed on 9.3.4).
  */
 function findTimestamp(select: Select, scope: QueryScope): string | undefined {
   const [ref] = listTableRefs(select);

@@ -1,7 +1,4 @@
-/*!
- * Finds what a query reads: tables and views, and the columns for which the right to read is needed. Also finds whether a query returns no
- * rows because tables have none.
- */
+/*! Finds the tables, views and columns that a query reads, and whether the query returns no rows because tables have none. */
 import type { QualifiedName, SelectStatement } from '@questdb/sql-parser';
 import { foldCase, isSameName } from '@sqlpipe/sql';
 import type { Catalogue } from '../catalogue.js';
@@ -27,10 +24,7 @@ export function requireReadAccess(session: Session, query: ParsedQuery): void {
 export const findColumnsRead = (query: ParsedQuery, catalogue: Catalogue, name: string): string[] =>
   listReads(query, catalogue).flatMap(({ object, columns }) => (isSameName(object.name, name) ? columns : []));
 
-/**
- * Lists each table and view that a query refers to, with the columns that it reads there. A column name without a table counts for every
- * table that has such a column. A query of WITH that is not used reads nothing.
- */
+/** A column name without a table counts for every table that has such a column. A query of WITH that is not used reads nothing. */
 function listReads(query: ParsedQuery, catalogue: Catalogue): { object: CatalogueObject; columns: string[] }[] {
   const tables: { object: CatalogueObject; alias: string; readsAllColumns: boolean }[] = [];
   const columns: (readonly string[])[] = [];
@@ -81,10 +75,7 @@ function listReads(query: ParsedQuery, catalogue: Catalogue): { object: Catalogu
   });
 }
 
-/**
- * Whether a query certainly returns no rows if nothing has rows. False with WITH, PIVOT or FILL, and for a query that may aggregate all
- * rows into one.
- */
+/** Whether a query certainly returns no rows if nothing has rows. False with WITH, PIVOT or FILL, and if it may aggregate into one row. */
 export function returnsNoRows(query: ParsedQuery, catalogue: Catalogue): boolean {
   /** Each view is read once: views over views can name one many times. */
   const views = new Map<string, boolean>();

@@ -1,9 +1,6 @@
 /*!
- * Analyzes a query: the columns that it returns, their types as far as known, and its designated timestamp. Rejects unknown tables and
- * columns in the order of QuestDB's compiler, so that the first error is the same. The order is: the queries in WHERE, the sources of a
- * query, the query itself.
- *
- * Names are found in two scopes. A QueryScope finds tables, queries of WITH and variables. A ColumnScope finds columns.
+ * Analyzes a query: its columns, their types as far as known, and its designated timestamp. The first error is that of QuestDB's compiler,
+ * which compiles the queries in WHERE first, then the sources of a query, then the query itself.
  */
 import type { Expression, SelectItem, SelectStatement } from '@questdb/sql-parser';
 import { duplicateColumnError, isTimestamp, missingError, RejectionError } from '@sqlpipe/ddl/grammar';

@@ -1,7 +1,4 @@
-/*!
- * What the names in FROM mean: queries of WITH, variables of DECLARE, tables and views. All questions about a query (what it
- * returns, what it reads, the base of a view) resolve names here.
- */
+/*! What the names in FROM mean, for all questions about a query: queries of WITH, variables of DECLARE, tables and views. */
 import type { Expression, SelectStatement } from '@questdb/sql-parser';
 import { RejectionError } from '@sqlpipe/ddl/grammar';
 import { foldCase } from '@sqlpipe/sql';

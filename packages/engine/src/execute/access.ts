@@ -1,7 +1,4 @@
-/*!
- * Executes the statements of access control, as documented for the enterprise edition. The source of its server is closed, so messages and
- * positions of rejections may differ from the server's.
- */
+/*! Executes the documented statements of access control. The server's source is closed, so its messages and positions may differ. */
 import {
   type AccessContext,
   type AssumptionStatement,

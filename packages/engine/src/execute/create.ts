@@ -1,7 +1,4 @@
-/*!
- * Executes CREATE of tables and views. The order of the checks is QuestDB's, so a statement with two errors gets the same message as in
- * QuestDB.
- */
+/*! Executes CREATE of tables and views. The checks have QuestDB's order, so that a statement with two errors gets the same message. */
 import {
   addTimestampToIndex,
   defaultPartition,
@@ -47,10 +44,6 @@ import { parseBody } from '../parse/parsed-query.js';
 import { requireReadable, type Session } from '../session.js';
 import { inputsOf, toColumns } from './validity.js';
 
-/**
- * @throws RejectionError with the server's message; DenialError without permission; OpaqueError if the syntax of an object is not known;
- *   NotReady if the grammar of queries is not loaded
- */
 export function executeCreate(session: Session, statement: CreateStatement): void {
   switch (statement.kind) {
     case 'table':

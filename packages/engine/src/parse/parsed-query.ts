@@ -276,10 +276,7 @@ const EXPECTED_AFTER = new Map([
   ['latest', "'on' or 'by' expected"],
 ]);
 
-/**
- * The position after a SHOW in parentheses that contains `bad`: to QuestDB the closing parenthesis ends SHOW, and then
- * another one is expected.
- */
+/** The position after a SHOW in parentheses that contains `bad`. QuestDB ends SHOW at its parenthesis, and expects another one. */
 function findEndOfShow(tokens: readonly IToken[], bad: IToken): number | undefined {
   const start = tokens.findIndex(({ image }, i) => image === '(' && tokens[i + 1]?.image.toLowerCase() === 'show');
   const close = tokens.findIndex(({ image }, i) => i > start && image === ')');
