@@ -76,11 +76,7 @@ export class Service {
       case 'show create database':
         return this.#dump(query.kinds, session);
       case 'show tables':
-        return listOf(
-          'table_name',
-          'STRING',
-          Array.from(catalogue.list(), ({ name }) => name),
-        );
+        return listOf('table_name', 'STRING', namesOf(catalogue.list()));
       case 'show columns':
         return listColumns(session, query.name, query.position);
       case 'show acl':
@@ -100,7 +96,7 @@ export class Service {
     const before = isEnterprise ? formatPrincipals(acl, kinds) : [];
     const after = isEnterprise ? formatPermissions(acl, kinds) : [];
     const selected = session.catalogue.list().filter(({ kind, name }) => kinds.has(kind) && session.canRead(name));
-    const objects = session.catalogue.inDependencyOrder(selected.map(({ name }) => name));
+    const objects = session.catalogue.inDependencyOrder(namesOf(selected));
     return ddlRows([...before, ...objects.map(object => printDefinition(object)), ...after]);
   }
 }
@@ -119,5 +115,7 @@ const listOf = (name: string, type: string, values: readonly string[]): Rows => 
   columns: [{ name, type }],
   rows: values.map(value => [value]),
 });
+
+const namesOf = (objects: readonly CatalogueObject[]): string[] => objects.map(({ name }) => name);
 
 const ddlRows = (statements: readonly string[]): Rows => listOf('ddl', 'VARCHAR', statements);

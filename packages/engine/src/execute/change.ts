@@ -261,10 +261,9 @@ function alterView({ name }: Alter, body: Body, session: Session): void {
 
 function alterStoredView({ name, alteration }: Alter, { catalogue }: Session): void {
   const view = catalogue.resolve(name);
-  if (view?.kind === 'live view') return catalogue.put(applyAlteration(view, alteration));
-  if (view?.kind !== 'materialized view') return;
-  const changed = applyAlteration(view, alteration);
-  if (alteration.action !== 'refresh') return catalogue.put(changed);
+  const changed = view && applyAlteration(view, alteration);
+  if (changed?.kind !== 'materialized view' || alteration.action !== 'refresh')
+    return changed && catalogue.put(changed);
   const { start = defaultStart(alteration.refresh), ...refresh } = changed.refresh;
   catalogue.put({ ...changed, refresh: { ...refresh, start } });
 }
