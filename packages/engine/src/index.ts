@@ -31,7 +31,7 @@ export {
   type StoredRows,
   type UnendedRows,
 } from './ledger.js';
-export type { AclList, Show, ShownObject } from './parse/statement.js';
+export type { AclList, Setting, Show, ShownObject } from './parse/statement.js';
 export type { Principal, Secrets, StoredToken } from './principal.js';
 export { RowAccount } from './row-account.js';
 export { type AssertionForm, ROWLESS_ANSWERS } from './rowless-answers.js';

@@ -9,6 +9,7 @@ import {
   type Rows,
   requireReadable,
   type Session,
+  type Setting,
   type Value,
   type View,
 } from '@sqlpipe/engine';
@@ -152,8 +153,7 @@ const listKind = <Kind extends CatalogueObject['kind']>(
     catalogue.list().filter((object): object is Extract<CatalogueObject, { kind: Kind }> => object.kind === kind),
   );
 
-/** Settings that drivers query with SHOW. The name of a setting is also the name of its column. */
-const SETTINGS: Readonly<Record<string, string | number>> = {
+const SETTINGS: Readonly<Record<Setting, string | number>> = {
   transaction_isolation: 'read committed',
   default_transaction_read_only: 'off',
   max_identifier_length: 63,
@@ -165,9 +165,8 @@ const SETTINGS: Readonly<Record<string, string | number>> = {
   server_version_num: '123000',
 };
 
-/** @param setting its name in lower case */
-export function showSetting(setting: string): Rows {
-  const [name, value = null] = Object.entries(SETTINGS).find(([key]) => key.toLowerCase() === setting) ?? [setting];
+export function showSetting(name: Setting): Rows {
+  const value = SETTINGS[name];
   return { columns: [{ name, type: typeof value === 'number' ? 'INT' : 'STRING' }], rows: [[value]] };
 }
 

@@ -113,7 +113,7 @@ export type Show =
   | { readonly statement: 'show tables' }
   | { readonly statement: 'show columns'; readonly name: string; readonly position: number }
   | { readonly statement: 'show parameters' }
-  | { readonly statement: 'show setting'; readonly setting: string }
+  | { readonly statement: 'show setting'; readonly setting: Setting }
   | { readonly statement: 'show acl'; readonly list: AclList; readonly entity?: string | undefined };
 
 /** The lists of access control, which only the enterprise edition has. */
@@ -124,10 +124,19 @@ export type AclList = (typeof ACL_LISTS)[number];
 
 type ShowDialect = Pick<ServerTraits, 'isEnterprise' | 'has'>;
 
-const SETTINGS = new Set([
-  ...['transaction_isolation', 'default_transaction_read_only', 'max_identifier_length', 'standard_conforming_strings'],
-  ...['search_path', 'datestyle', 'server_version', 'server_version_num'],
-]);
+const SETTINGS = [
+  'transaction_isolation',
+  'default_transaction_read_only',
+  'max_identifier_length',
+  'standard_conforming_strings',
+  'search_path',
+  'DateStyle',
+  'server_version',
+  'server_version_num',
+] as const;
+
+/** A setting that drivers query with SHOW, spelled as the name of its column. The words for the time zone are TIME ZONE. */
+export type Setting = (typeof SETTINGS)[number] | 'TimeZone';
 
 function parseShow(cursor: Cursor, dialect: ShowDialect): Show {
   const token = cursor.next();
@@ -143,9 +152,9 @@ function parseShow(cursor: Cursor, dialect: ShowDialect): Show {
       if (!isWord(cursor.next(), word)) throw new RejectionError(cursor.readOffset, `expected '${word}'`);
     return { statement: 'show setting', setting: 'transaction_isolation' };
   }
-  if (isWord(token, 'time') && cursor.accept('zone')) return { statement: 'show setting', setting: 'timezone' };
-  if (token !== undefined && SETTINGS.has(token.toLowerCase()))
-    return { statement: 'show setting', setting: token.toLowerCase() };
+  if (isWord(token, 'time') && cursor.accept('zone')) return { statement: 'show setting', setting: 'TimeZone' };
+  const setting = SETTINGS.find(each => each.toLowerCase() === token?.toLowerCase());
+  if (setting) return { statement: 'show setting', setting };
   const list = dialect.isEnterprise ? parseAclList(cursor, token) : undefined;
   if (list === 'users') return { statement: 'show acl', list };
   if (list !== undefined) return { statement: 'show acl', list, entity: parseEntity(cursor) };
