@@ -101,8 +101,7 @@ export class RowAccount {
     const wasInLoadedSchema = (name: string) =>
       transitions.every(({ before }) => !before || this.#loadedIds.has(before.id) || !isSameName(before.name, name));
     // It is no loss if a statement drops what earlier statements have created.
-    const changedValues = effects.filter(effect => !this.#keepsValues(effect, transitions));
-    const relevantEffects = [...changedValues, ...unwritten].filter(
+    const relevantEffects = [...effects.filter(effect => !this.#keepsValues(effect, transitions)), ...unwritten].filter(
       ({ loss, object }) => loss !== 'drop' || wasInLoadedSchema(object),
     );
     for (const effect of relevantEffects) if (effect.effect === 'lost') this.#recordLoss(effect, transitions, index);

@@ -281,7 +281,7 @@ const STORAGE_POLICY = property<
       if (!isEnterprise) return undefined;
       const [policy, present] = [policyOf(wanted), policyOf(now)];
       const isEven = Object.values(policy?.after ?? {}).every(length => isEvenAge(now.partitionBy ?? 'DAY', length));
-      const isSame = followedStages(policy) === followedStages(present);
+      const isSame = formatActiveStages(policy) === formatActiveStages(present);
       return isSame || !isEven ? undefined : { action: 'storage policy', policy };
     },
   },
@@ -298,7 +298,7 @@ function parsePolicyState(cursor: Cursor, { object: { columns, policy, name } }:
 const policyOf = ({ ttl, policy }: Pick<WithRetention, 'ttl' | 'policy'>): StoragePolicy | undefined =>
   policy ?? (ttl === 0 ? undefined : { after: { 'DROP LOCAL': ttl } });
 
-const followedStages = (policy: StoragePolicy | undefined): string =>
+const formatActiveStages = (policy: StoragePolicy | undefined): string =>
   policy && !policy.disabled ? formatStages(policy) : '';
 
 /** The clauses for the retention of a table. The server accepts them only after PARTITION BY. */

@@ -125,11 +125,11 @@ function requireApplied(change: ChangeStatement, { catalogue }: Session): void {
   }
 }
 
-/** Ends the suspension of a table. @param loses how the text of the loss begins, with a verb; undefined if all transactions are applied */
-function resumeWal(name: string, loses: string | undefined, session: Session): void {
+/** Ends the suspension of a table. @param textStart how the text of the loss begins; undefined if all transactions are applied */
+function resumeWal(name: string, textStart: string | undefined, session: Session): void {
   const table = session.catalogue.find(name);
-  if (table && loses !== undefined) {
-    const text = `${loses} of ${displayName(table)} that are not applied`;
+  if (table && textStart !== undefined) {
+    const text = `${textStart} of ${displayName(table)} that are not applied`;
     session.rowEffects?.push(effectOn(table, 'lost', text, { loss: 'drop' }));
   }
   setSuspended(name, false, session);
