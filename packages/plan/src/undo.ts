@@ -77,7 +77,7 @@ interface Created {
 }
 
 /**
- * Asserts that nothing was written into a table, or into one of its columns. Queries do not see detached partitions, so there must be none.
+ * Asserts that nothing was written into a table or a column. Queries do not see detached partitions, so there must be none.
  * @param condition for a value of the column, see `printValueCondition`
  */
 const assertUnwritten = (table: string, condition?: string): Assertion[] => [

@@ -1,6 +1,6 @@
 /*!
- * Executes one statement on a target. If the statement has to be compared with an existing object, this happens before it is sent, or after
- * the server has rejected it. If the reply is lost, queries of the target show whether the statement was executed.
+ * Executes one statement on a target. It is compared with an existing object before it is sent, or after the server has rejected it. If
+ * the reply is lost, queries of the target show whether the statement was executed.
  */
 import { askUntilSettled, type Instance, InstanceError, type Rejection, type Reply } from '@sqlpipe/instance';
 import { COLUMN_ORDER_REASON, parseAssertion } from '@sqlpipe/plan/text';

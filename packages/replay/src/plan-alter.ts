@@ -1,4 +1,4 @@
-/*! Makes the plan of --alter: from the schema of the target to that of the statements. Only --alter imports this file, which has an engine. */
+/*! Makes the plan of --alter. No other run imports this file, because the planner takes long to load. */
 import { isColumnOrder } from '@sqlpipe/ddl';
 import { planChanges } from '@sqlpipe/plan';
 import { describeOmission, findRequiredPermissions, type Omission, printPlan } from '@sqlpipe/plan/text';
@@ -20,8 +20,7 @@ export async function planAlter(
   const definitions = wanted.filter(statement => identify(statement).kind !== 'other');
   const plan = await planChanges(definitions, b, { ...known, allowLoss, renamed, ignore, keepExtra: true });
   const planned = printPlan(plan, b);
-  const plain = plan.statements.map(({ statement }) => statement);
-  const created = new Set(plain);
+  const plain = new Set(plan.statements.map(({ statement }) => statement));
   // What is left out is not created either: a table or a view under its new name would be in the way of the rename.
   const isLeftOut = (statement: string): boolean => {
     const { kind, name } = identify(statement);
@@ -30,8 +29,8 @@ export async function planAlter(
   };
   return {
     planned,
-    statements: [...planned, ...wanted.filter(statement => !created.has(statement) && !isLeftOut(statement))],
-    permissions: findRequiredPermissions(plain),
+    statements: [...planned, ...wanted.filter(statement => !plain.has(statement) && !isLeftOut(statement))],
+    permissions: findRequiredPermissions([...plain]),
     // The order of columns is reported when the statement is compared.
     omissions: plan.omissions.filter(omission => !concernsHealth(omission) && !isColumnOrder(omission.properties)),
     notes: plan.notes,

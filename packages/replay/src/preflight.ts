@@ -48,8 +48,8 @@ export class PreflightError extends CodedError {
 }
 
 /**
- * The checks for this target. They reject a statement that the server reads differently than SQL, that is not part of a schema dump and not
- * allowed, that the server's version does not support, or that is too large for a request.
+ * Rejects a statement that the server reads differently than SQL, that no schema dump contains and the options do not allow, that the
+ * server's version does not support, or that is too large for a request.
  * @param allow verbs, in any case, that are allowed too; `CTAS` and `REPLACE` for such a CREATE; `all` allows everything
  */
 export function createPreflightCheck(target: Instance, allow: readonly string[], plan: PlanPermission): PreflightCheck {

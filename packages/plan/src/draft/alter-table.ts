@@ -31,7 +31,7 @@ import { printOnOneLine } from '../text/statement-text.js';
 import type { Draft, Refusal } from './draft.js';
 import { describeUnalterable } from './unalterable.js';
 
-/** Alters a table unless its rows forbid it, with the assertions and statements that have to come before. @returns whether it is altered */
+/** Alters a table, after the assertions and statements that have to come first. @returns false if its rows forbid the ALTER */
 export function alterTable(
   tableName: string,
   alteration: Alteration,

@@ -45,7 +45,9 @@ export class AllowedLosses {
   }
 
   /** Whether a loss is allowed, by the old or the new names of the object and its column. */
-  allows = (loss: NamedLoss): boolean => this.#find(loss) !== undefined;
+  allows(loss: NamedLoss): boolean {
+    return this.#find(loss) !== undefined;
+  }
 
   /** Whether a loss is allowed, as `allows`. Records that the allowance was used. */
   useAllowance(loss: NamedLoss): boolean {
