@@ -164,8 +164,12 @@ test(exitsWith, 'sqlapply --dry-rum x', 64, /^sqlapply: unknown option: --dry-ru
 test(exitsWith, 'sqlgrep --knid=view', 64, /^sqlgrep: unknown option: --knid; did you mean --kind\?$/m);
 test(exitsWith, 'sqldump -pSECRET', 64, /^sqldump: unknown option: -p$/m);
 test(exitsWith, 'sqldump --via databsae x', 64, /one of auto, database, catalogue; did you mean database\?$/m);
-test(exitsWith, 'sqlsort --graph svg', 64, /^sqlsort: --graph svg needs Graphviz: .* to dot -Tsvg; or /m);
-test(exitsWith, 'sqlsort --graph=dot --graph=pdf', 64, /--graph pdf needs Graphviz/);
+test(
+  exitsWith,
+  'sqlsort --graph svg',
+  64,
+  /^sqlsort: invalid value for --graph: 'svg'; it must be one of dot, mermaid$/m,
+);
 test(exitsWith, 'sqlapply http://127.0.0.1:1 < /dev/null', 65, /empty input: /);
 
 test(exitsWith, 'sqldump --list-instances extra', 64, /too many operands: 1 given, 0 accepted/);

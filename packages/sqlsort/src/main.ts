@@ -1,4 +1,4 @@
-import { createMain, MAX_RECORD_OPTION, UsageError } from '@sqlpipe/cli';
+import { createMain, MAX_RECORD_OPTION } from '@sqlpipe/cli';
 
 export const main = createMain({
   name: 'sqlsort',
@@ -13,21 +13,9 @@ export const main = createMain({
     graph: {
       choices: ['dot', 'mermaid'] as const,
       requiresArg: true,
-      coerce: rejectPictures,
       describe: 'write the dependency graph for Graphviz or Mermaid instead',
     },
     'max-record': MAX_RECORD_OPTION,
   },
   run: async (options, io) => (await import('./sort.js')).writeSorted(options, io),
 });
-
-type Language = 'dot' | 'mermaid';
-
-/** Drawing is for Graphviz: the time that a layout takes grows faster than the graph. @throws UsageError */
-function rejectPictures(given: Language): Language {
-  const picture = [given].flat().find((format: string) => ['svg', 'png', 'pdf'].includes(format));
-  if (picture === undefined) return given;
-  throw new UsageError(
-    `--graph ${picture} needs Graphviz: pipe the output of --graph dot to dot -T${picture}; or use --graph mermaid, which GitHub draws`,
-  );
-}
