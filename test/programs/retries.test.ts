@@ -20,7 +20,7 @@ function retrying(retries: number, onPause?: () => unknown) {
     pauses.push(milliseconds);
     await onPause?.();
   };
-  return { retries, onRetry: (message: string) => void messages.push(message), pause, messages, pauses };
+  return { retries, warn: (message: string) => void messages.push(message), pause, messages, pauses };
 }
 
 /** What a network or a gateway does now and then. */
@@ -140,14 +140,14 @@ test('nothing is sent again when the user interrupts the program, or closes the 
     retries: 9,
     pause: waits,
     interrupted: controller.signal,
-    onRetry: () => setImmediate(() => controller.abort()),
+    warn: () => setImmediate(() => controller.abort()),
   });
   await t.throwsAsync(() => interrupted.db.queryRows('q'), { message: /closed before a reply arrived/ });
   t.is(interrupted.requests.length, 1);
   const closed = await connectTo(t, socket => socket.end(), {
     retries: 9,
     pause: waits,
-    onRetry: () => setImmediate(() => closed.db.close()),
+    warn: () => setImmediate(() => closed.db.close()),
   });
   await t.throwsAsync(() => closed.db.queryRows('q'), { message: /closed before a reply arrived/ });
   t.is(closed.requests.length, 1);

@@ -116,7 +116,7 @@ export async function* replay(
       staleOk: options.staleOk ?? false,
       ignore,
       signal: options.signal ?? new AbortController().signal,
-      onWarning,
+      warn: onWarning,
       onRows,
     });
     for await (const outcome of outcomes) {

@@ -12,8 +12,8 @@ interface WaitOptions {
   seconds: number;
   /** Aborts the wait; then the promise rejects with the signal's reason. */
   signal: AbortSignal;
-  /** Called with the message of the first failure, when the wait begins. */
-  onWait(message: string): void;
+  /** Receives the message of the first failure, when the wait begins. */
+  info(message: string): void;
 }
 
 /**
@@ -22,7 +22,7 @@ interface WaitOptions {
  * @throws InstanceError: `UNREACHABLE` when the time is up
  */
 export async function waitUntilReady(config: ConnectionConfig, options: WaitOptions): Promise<void> {
-  const { seconds, signal, onWait } = options;
+  const { seconds, signal, info } = options;
   const deadline = performance.now() + 1000 * seconds;
   for (let isFirst = true; ; isFirst = false) {
     const failure = await probe(config, deadline - performance.now(), signal);
@@ -32,7 +32,7 @@ export async function waitUntilReady(config: ConnectionConfig, options: WaitOpti
     const { message, status, cause } = failure;
     if (performance.now() + INTERVAL > deadline)
       throw new InstanceError('UNREACHABLE', `${message}; waited ${seconds} s`, { status, cause });
-    if (isFirst) onWait(`${message}; waiting up to ${seconds} s`);
+    if (isFirst) info(`${message}; waiting up to ${seconds} s`);
     await pause(INTERVAL, undefined, { signal }).catch(() => signal.throwIfAborted());
   }
 }

@@ -30,12 +30,10 @@ export interface ReplayOptions {
   readonly wait?: number | undefined;
   /** Aborted when the user wants to stop: statements in flight are finished, later ones are `not reached`. */
   readonly signal: AbortSignal;
-  onWarning(message: string): void;
-  onNote?(message: string): void;
+  warn(message: string): void;
+  info?(message: string): void;
   /** Receives the rows that a statement returns: a token, which is secret. It is awaited. */
   onRows(rows: unknown[][]): unknown;
-  /** Called once, with the reason, if the target has not started. */
-  onWait?(message: string): void;
   /** Passes on the statements that are executed, and may watch them; not called for `stream`. Once `stopped` is aborted, none follows. */
   watch?(statements: AsyncIterable<string>, count: number, stopped: AbortSignal): AsyncIterable<string>;
 }

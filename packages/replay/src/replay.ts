@@ -53,8 +53,8 @@ interface Run {
  */
 export async function replay(input: ReplayInput, target: ReplayTarget, options: ReplayOptions): Promise<Replay> {
   const { config, connection } = target;
-  const { wait, signal, onWait = () => {}, watch = statements => statements } = options;
-  if (wait !== undefined) await waitUntilReady(config, { seconds: wait, signal, onWait });
+  const { wait, signal, info = () => {}, watch = statements => statements } = options;
+  if (wait !== undefined) await waitUntilReady(config, { seconds: wait, signal, info });
   const read = await readInput(input, connection, options);
   const run = options.alter ? await makePlan(read, target, options) : read;
   const { statements, count, guard, locations, lastPlanned, omissions = [] } = run;
@@ -62,7 +62,7 @@ export async function replay(input: ReplayInput, target: ReplayTarget, options: 
 
   // From here on, nothing happens until the outcomes are read.
   // A target that is waited for is usually a container that restarts, with objects that exist already.
-  const existing = new ExistingObjects(connection, options.onWarning, wait !== undefined);
+  const existing = new ExistingObjects(connection, options.warn, wait !== undefined);
   const { executors, predictor } = await createExecutors(run, existing, target, options);
   const ended = new AbortController();
   const stopped = AbortSignal.any([signal, ended.signal]);
@@ -102,8 +102,8 @@ async function readInput(input: ReplayInput, connection: Instance, options: Repl
 async function makePlan(run: Run, { config, connection }: ReplayTarget, options: ReplayOptions): Promise<Run> {
   const schema = await fetchTargetSchema(config, connection);
   const plan = await (await import('./plan-alter.js')).planAlter(run.statements, schema, options);
-  for (const warning of plan.warnings) options.onWarning(warning);
-  for (const note of plan.notes) options.onNote?.(note);
+  for (const warning of plan.warnings) options.warn(warning);
+  for (const note of plan.notes) options.info?.(note);
   if (!(options.dryRun || options.keepGoing)) rejectOmissions(plan.omissions);
   for (const statement of plan.planned) recordQuery(statement, run.permission.queries);
   const isGuarded = plan.planned.length > 0 && !options.dryRun;
@@ -147,7 +147,7 @@ async function* endPlan(outcomes: AsyncIterable<Outcome>, options: ReplayOptions
 async function* warnOfProblems(
   outcomes: AsyncIterable<Outcome>,
   target: Instance,
-  { ignore, onWarning }: ReplayOptions,
+  { ignore, warn }: ReplayOptions,
 ): AsyncGenerator<Outcome> {
   const skipped: Identity[] = [];
   for await (const outcome of outcomes) {
@@ -161,7 +161,7 @@ async function* warnOfProblems(
   for (const identity of skipped)
     for (const { state, reason } of problemsOf(identity, health))
       if (!ignore.ignoresProperty(identity, state))
-        onWarning(`${displayName(identity)} was skipped, but is ${state} on the target: ${reason}`);
+        warn(`${displayName(identity)} was skipped, but is ${state} on the target: ${reason}`);
 }
 
 async function findDamage(target: Instance, before: Health): Promise<string[]> {

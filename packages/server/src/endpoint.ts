@@ -13,7 +13,7 @@ export interface EndpointOptions {
   answer(request: HttpRequest): Promise<HttpReply>;
   readonly requestLimit: number;
   /** Called after each request, with a line that contains no secret. */
-  readonly onRequest?: ((line: string) => void) | undefined;
+  readonly logRequest?: ((line: string) => void) | undefined;
 }
 
 export interface Endpoint {
@@ -52,7 +52,7 @@ interface Connections {
 
 function serveConnection(
   socket: Socket,
-  { answer, requestLimit, onRequest }: EndpointOptions,
+  { answer, requestLimit, logRequest }: EndpointOptions,
   { open, waiting }: Connections,
 ): void {
   let received = '';
@@ -80,7 +80,7 @@ function serveConnection(
     deadline = undefined;
     received = '';
     if (request === 'hang up') {
-      onRequest?.('closed a connection without an answer: not a request, or longer than --request-limit');
+      logRequest?.('closed a connection without an answer: not a request, or longer than --request-limit');
       socket.destroy();
       return;
     }
@@ -88,7 +88,7 @@ function serveConnection(
     waiting.delete(socket);
     const start = performance.now();
     const reply = await answer(request);
-    onRequest?.(`${formatTarget(request)} ${reply.status} ${(performance.now() - start).toFixed(1)} ms`);
+    logRequest?.(`${formatTarget(request)} ${reply.status} ${(performance.now() - start).toFixed(1)} ms`);
     if (socket.destroyed) return;
     if (request.hasBody) {
       socket.end(formatMessage(reply, true));

@@ -45,7 +45,7 @@ export interface ServerOptions {
   /** Run in this order where nothing was kept. */
   readonly load?: readonly InitialSchema[];
   /** Called for each request that has ended, with a line that holds no secret. */
-  readonly onRequest?: ((line: string) => void) | undefined;
+  readonly logRequest?: ((line: string) => void) | undefined;
 }
 
 /** A server that answers. */
@@ -76,7 +76,7 @@ export async function startServer({
   naming = 'by expression',
   data,
   load = [],
-  onRequest,
+  logRequest,
 }: ServerOptions): Promise<RunningServer> {
   const edition = emulateEdition(name, login, { naming, version: VERSIONS[questdb] });
   let isRestored = data !== undefined;
@@ -99,7 +99,7 @@ export async function startServer({
     const service = new Service(edition, journal ?? undefined);
     const isPublic = !isLoopback((await lookup(address)).address);
     const hosts = isPublic && allowHost.length === 0 ? undefined : new Set(allowHost.map(host => host.toLowerCase()));
-    endpoint = createEndpoint({ answer: createRouter(service, hosts), requestLimit, onRequest });
+    endpoint = createEndpoint({ answer: createRouter(service, hosts), requestLimit, logRequest });
     await once(endpoint.server.listen(port, address), 'listening');
   } catch (error) {
     await journal?.close();

@@ -97,9 +97,8 @@ async function prepare(openEnds: () => Promise<Ends>, options: RunOptions, io: I
       ...options,
       ignore,
       signal: io.interrupted,
-      onWait: io.info,
-      onWarning: io.warn,
-      onNote: io.info,
+      warn: io.warn,
+      info: io.info,
       onRows: rows => printRows(rows, io),
       watch: (statements, count, stopped) => withProgress(statements, io.progress(), count, stopped),
     });

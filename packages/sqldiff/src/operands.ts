@@ -89,7 +89,7 @@ function rejectSharedCredentials({ env, options }: Omit<ResolveContext, 'program
     );
 }
 
-export interface ReadSideOptions extends Pick<DumpOptions, 'warn' | 'note'> {
+export interface ReadSideOptions extends Pick<DumpOptions, 'warn' | 'info'> {
   maxRecord: number;
   selection: Selection;
   budget: MemoryBudget;
@@ -99,10 +99,10 @@ export interface ReadSideOptions extends Pick<DumpOptions, 'warn' | 'note'> {
 
 /** The selected statements of a side, each once. */
 export async function readSide({ instance, path, label }: Side, options: ReadSideOptions): Promise<string[]> {
-  const { selection, maxRecord, warn, note, stdin, budget, locations } = options;
+  const { selection, maxRecord, warn, info, stdin, budget, locations } = options;
   const readFile = () => locations?.record(readLocatedSource(path, maxRecord)) ?? readSource(path, maxRecord);
   const stored = path === '-' ? stdin : readFile();
-  const statements = instance ? dump(instance, { selection, maxRecord, reportInvalid: false, warn, note }) : stored;
+  const statements = instance ? dump(instance, { selection, maxRecord, reportInvalid: false, warn, info }) : stored;
   try {
     return deduplicate(
       await collectStatements(statements, statement => selection.selects(identify(statement).kind), budget),

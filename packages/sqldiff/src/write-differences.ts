@@ -64,7 +64,7 @@ async function compareSides(args: DiffArgs, io: Io): Promise<number> {
     locations,
     stdin,
     warn: io.info,
-    note: io.info,
+    info: io.info,
   };
   const [inA, inB] = [await readSide(sides[0], readOptions), await readSide(sides[1], readOptions)];
   const [a, b] = [sides[0].instance, sides[1].instance];

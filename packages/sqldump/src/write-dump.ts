@@ -27,7 +27,7 @@ export async function writeDump(
   const selection = parseSelection(include, exclude);
   const source = await resolveInstance(instance, { ...instanceContext(io), program: 'sqldump', options });
   if (options.showConfig) return printSettings([source.settings], io);
-  const statements = dump(source, { ...options, names, maxRecord, selection, warn: io.warn, note: io.info });
+  const statements = dump(source, { ...options, names, maxRecord, selection, warn: io.warn, info: io.info });
   const isShown = isStdout(output) && io.stdout.isTTY === true;
   const watched = isShown ? statements : reportProgress(statements, io);
   const isText = text || isTextOutput(output, io.stdout);

@@ -25,7 +25,7 @@ export async function copySchema({ include, exclude, ...options }: CopyOptions, 
     const { source, target } = await resolveEnds();
     const config = { ...source, interrupted: io.interrupted };
     const dumpUntil = (signal: AbortSignal) =>
-      dump(config, { ...options, selection, signal, warn: io.warn, note: io.info });
+      dump(config, { ...options, selection, signal, warn: io.warn, info: io.info });
     return { input: openStream(dumpUntil, options.maxRecord), target };
   };
   return applyInput({ ...options, json: false, annotations: false, staleOk: false, allowPlan: false }, openEnds, io);

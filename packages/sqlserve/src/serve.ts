@@ -22,7 +22,7 @@ export async function serve({ load: files, verbose, ...options }: ServeArgs, io:
     login: options.edition === 'enterprise' ? readAdmin(io.env) : readCredentials(io.env),
     naming: io.env['QDB_CAIRO_SQL_COLUMN_ALIAS_EXPRESSION_ENABLED'] === 'false' ? 'by function' : 'by expression',
     load: files.map(path => ({ label: path, statements: readSource(path, MAX_RECORD) })),
-    onRequest: verbose ? io.info : undefined,
+    logRequest: verbose ? io.info : undefined,
   });
   if (server.isRestored && files.length > 0) io.warn(`${data} already contains a schema; --load is ignored`);
   const { interrupted } = io;

@@ -81,7 +81,7 @@ export async function resolveInstance(operand: string, context: ResolveContext):
     timeout: chosen.timeout,
     connectTimeout: chosen.connectTimeout,
     retries: chosen.retries,
-    onRetry: context.warn,
+    warn: context.warn,
     info: context.info,
     settings: [
       { name: 'url', value: shown, source: entry ? place : 'the command line' },

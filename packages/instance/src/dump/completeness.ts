@@ -87,7 +87,7 @@ export interface ObjectReadOptions {
   readonly selects: (kind: Kind) => boolean;
   readonly names: NameSelection;
   readonly missing: MissingObjects;
-  readonly note: (message: string) => void;
+  readonly info: (message: string) => void;
 }
 
 export class ObjectCheck {
@@ -150,11 +150,11 @@ export class ObjectCheck {
 
   reportUnchecked(): void {
     if (!this.#list)
-      this.options.note(
+      this.options.info(
         'the server does not list its objects, so the dump may lack some that this account may not read, or that were changed meanwhile',
       );
     else if (this.#unlisted.size)
-      this.options.note(
+      this.options.info(
         `the server's list lacks ${listTitles(Array.from(this.#unlisted.values(), name => titleOf({ kind: 'other', name })))}: either these objects are new, or this account sees only a part of the list, and the dump may be incomplete too`,
       );
   }
@@ -218,7 +218,7 @@ export class ObjectCheck {
     if (exists && object.kind === 'live view') return; // some servers leave all of them out
     this.#hasChanged = true;
     const change = exists ? 'created or replaced' : 'dropped or renamed';
-    this.options.note(`${titleOf(object)} was ${change} while the schema was read`);
+    this.options.info(`${titleOf(object)} was ${change} while the schema was read`);
   }
 
   /** Adds to the pending objects what has a new name (the first list had its id), and what was created again under its old name. */
@@ -230,7 +230,7 @@ export class ObjectCheck {
       if ((this.#list?.has(key) && !isGone) || this.#unlisted.has(key) || this.#fetched.has(key)) continue;
       if (!this.options.names.mayNeed(object)) continue;
       if (isGone || ids.has(object.id)) this.#pending.set(key, object);
-      else this.options.note(`${titleOf(object)} was created while the schema was read, and is not in the dump`);
+      else this.options.info(`${titleOf(object)} was created while the schema was read, and is not in the dump`);
     }
   }
 }

@@ -37,7 +37,7 @@ export interface DumpOptions {
   /** Receives what a reader of the dump should know, one line each. */
   warn(message: string): void;
   /** Receives what was repaired, what changed while the dump was read, and what could not be checked, one line each. */
-  note(message: string): void;
+  info(message: string): void;
   /** If it aborts, the dump ends with an error at once, even while the server sends nothing. */
   signal?: AbortSignal;
 }
@@ -54,7 +54,7 @@ const DEFAULTS: DumpOptions = {
   reportInvalid: true,
   partial: false,
   warn() {},
-  note() {},
+  info() {},
 };
 
 /**
@@ -66,8 +66,8 @@ const DEFAULTS: DumpOptions = {
  */
 export async function* dump(config: ConnectionConfig, given: Partial<DumpOptions> = {}): AsyncGenerator<string[]> {
   const options = { ...DEFAULTS, ...given };
-  const { note } = options;
-  options.note = message => note(`${config.label}: ${message}`);
+  const { info } = options;
+  options.info = message => info(`${config.label}: ${message}`);
   const [source, client] = [connect(config), new BestEffortClient(config)];
   const close = () => Promise.all([source.close(), client.close()]);
   options.signal?.addEventListener('abort', close);
@@ -92,10 +92,10 @@ async function* dumpStatements(
   const invalid = new Map<Kind, Map<string, string>>();
   let hasAcl = false;
   let count = 0;
-  const { selection, note } = options;
+  const { selection, info } = options;
   const names = new NameSelection(options.names, options.withDeps);
   const [missing, capacities] = [new MissingObjects(), new SymbolCapacities(use => client.attempt(use))];
-  const read = { names, missing, selects: selection.selects, note };
+  const read = { names, missing, selects: selection.selects, info };
   for await (const batch of names.select(fetchRows(config, source, client, options, read))) {
     const statements: string[] = [];
     for (const row of batch) {
@@ -133,12 +133,12 @@ async function* dumpStatements(
 }
 
 /** Repairs and normalizes a row, and reports the repairs. @param rowNumber for an error */
-function toStatement(row: string, rowNumber: number, config: ConnectionConfig, { verbatim, warn, note }: DumpOptions) {
+function toStatement(row: string, rowNumber: number, config: ConnectionConfig, { verbatim, warn, info }: DumpOptions) {
   const { statement: text, notes, warnings } = verbatim ? { statement: row, notes: [], warnings: [] } : repair(row);
   const statement = requireStatement(text, rowNumber, config);
   const identity = identify(statement);
   for (const warning of warnings) warn(`${displayName(identity)}: ${warning}`);
-  for (const repaired of notes) note(`${displayName(identity)}: ${repaired}`);
+  for (const repaired of notes) info(`${displayName(identity)}: ${repaired}`);
   return { statement, identity };
 }
 

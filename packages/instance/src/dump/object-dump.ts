@@ -59,9 +59,9 @@ const isSame = (before: Reading, now: Reading): boolean =>
   !findChanged(before, now).length;
 
 /** Reports which objects are not in the dump, because they did not exist all the time. */
-function reportChanges(before: Reading, now: Reading, { note }: ObjectReadOptions): void {
+function reportChanges(before: Reading, now: Reading, { info }: ObjectReadOptions): void {
   const reportChange = (object: ListedObject, change: string) =>
-    note(`${titleOf(object)} was ${change} while the schema was read, and is not in the dump`);
+    info(`${titleOf(object)} was ${change} while the schema was read, and is not in the dump`);
   for (const object of now.objects.values()) if (!before.objects.has(object.name)) reportChange(object, 'created');
   for (const object of before.objects.values())
     if (!now.objects.has(object.name)) reportChange(object, 'dropped or renamed');

@@ -12,7 +12,7 @@ export interface RetryOptions {
   /** Maximum number of retries of one request; none where not given. */
   retries?: number | undefined;
   /** Called before each retry with a message: what failed, and when the request is sent again. */
-  onRetry?: ((message: string) => void) | undefined;
+  warn?: ((message: string) => void) | undefined;
   /** Waits that many milliseconds, or until the signal aborts; a timer unless given. */
   pause?: ((milliseconds: number, signal: AbortSignal) => Promise<unknown>) | undefined;
 }
@@ -30,11 +30,11 @@ export class Retries {
 
   /** Resolves when it is time to send the request again. @throws the given error if a retry would not help, or is one too many */
   async waitAfter(error: unknown): Promise<void> {
-    const { retries = 0, onRetry, pause = pauseFor } = this.options;
+    const { retries = 0, warn, pause = pauseFor } = this.options;
     if (this.#count >= retries || this.signal.aborted || !isRetriable(error)) throw error;
     const milliseconds = Math.min(FIRST_PAUSE * 2 ** this.#count, MAX_PAUSE);
     this.#count++;
-    onRetry?.(`${error.message}; retrying in ${milliseconds / 1000} s (${this.#count} of ${retries})`);
+    warn?.(`${error.message}; retrying in ${milliseconds / 1000} s (${this.#count} of ${retries})`);
     await pause(milliseconds, this.signal).catch(() => {
       throw error;
     });
