@@ -1,6 +1,7 @@
 /*! Finds the effects of a statement on each object, by comparing the object before and after the statement. */
 import { type Column, type Definition, findExpiredRows, hasNull, isLossless, type TableDefinition } from '@sqlpipe/ddl';
 import { displayName, foldCase, type Kind } from '@sqlpipe/sql';
+import { formatCount } from '@sqlpipe/text';
 import { type CatalogueObject, pairColumns, type Table } from './catalogue-objects.js';
 import type { Transition } from './change-log.js';
 import type { Principal } from './principal.js';
@@ -173,6 +174,6 @@ export const principalLoss = (principal: Principal): Effect =>
 export function rightsRemoval(count: number, table: CatalogueObject, column?: string): Effect[] {
   if (count === 0) return [];
   const what = column === undefined ? displayName(table) : `column '${column}'`;
-  const text = `removes ${count} ${count === 1 ? 'grant' : 'grants'} on ${what}`;
+  const text = `removes ${formatCount(count, 'grant')} on ${what}`;
   return [effectOn(table, 'removed', text, column === undefined ? {} : { column })];
 }

@@ -4,6 +4,7 @@
  */
 import { findColumn, parseFill } from '@sqlpipe/ddl';
 import { displayName, isSameName } from '@sqlpipe/sql';
+import { formatCount } from '@sqlpipe/text';
 import { type CatalogueObject, type MaterializedView, pairColumns, type Table } from './catalogue-objects.js';
 import type { Transition } from './change-log.js';
 import { columnLoss, type Effect, effectOn, findUnwrittenLosses, isFullRefresh, objectLoss } from './effects.js';
@@ -219,7 +220,7 @@ function recordEnforcement(enforcement: Enforcement, ledger: Ledger, index: numb
   ledger.enforcements.set(former.id, { ...enforcement, causes });
   const count = ledger.facts.countExpired(enforcement);
   if (count === 0) return [];
-  const rows = count === undefined ? 'may drop rows' : `drops ${count} ${count === 1 ? 'row' : 'rows'}`;
+  const rows = count === undefined ? 'may drop rows' : `drops ${formatCount(count, 'row')}`;
   const text = `${rows} of ${displayName(now)} older than its TTL`;
   const effect = effectOn(now, 'lost', text, { loss: 'ttl' });
   ledger.losses.add(now.id, { effect, causes });

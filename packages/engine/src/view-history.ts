@@ -8,6 +8,7 @@
  * Before, the planner has asked the server which rows these are. At CREATE, the new view becomes the successor. It may read fewer sources.
  */
 import { displayName, foldCase, isSameName, significantTokens, unquote } from '@sqlpipe/sql';
+import { formatCount } from '@sqlpipe/text';
 import type { CatalogueObject, MaterializedView } from './catalogue-objects.js';
 import type { Transition } from './change-log.js';
 import { type Effect, effectOn, findExpiryLosses, TAKES_ROWS } from './effects.js';
@@ -33,7 +34,7 @@ function describeUnendedRows(rows: UnendedRows): string | undefined {
   if (rows === 'none') return undefined;
   if (rows === 'unknown') return 'may lose rows of a period that has not ended';
   const { count, first, last } = rows;
-  return `loses ${count} ${count === 1 ? 'row' : 'rows'} of a period that has not ended, from ${first} to ${last}`;
+  return `loses ${formatCount(count, 'row')} of a period that has not ended, from ${first} to ${last}`;
 }
 
 /** How a view of the loaded schema is computed again. */

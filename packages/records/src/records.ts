@@ -3,6 +3,7 @@ import { isUtf8 } from 'node:buffer';
 import { pipeline, type Readable, type Transform, type Writable } from 'node:stream';
 import { pipeline as runPipeline } from 'node:stream/promises';
 import { MAX_RECORD, normalizeStatement, parseFailureMarker, WHITESPACE } from '@sqlpipe/sql';
+import { formatCount } from '@sqlpipe/text';
 import split2 from 'split2';
 import { objectTransform, transform } from 'through2';
 import { createCommitWriter } from './commit-writer.js';
@@ -148,12 +149,12 @@ const recordTooLong = (recordCount: number, maxRecord: number): StreamError =>
 function truncatedError(rest: Buffer, recordCount: number): StreamError {
   const marker = parseFailureMarker(lastLine(rest));
   if (marker) {
-    const message = `incomplete after ${formatCount(recordCount)}: ${marker.name} failed: ${marker.reason}`;
+    const message = `incomplete after ${formatCount(recordCount, 'complete record')}: ${marker.name} failed: ${marker.reason}`;
     return new StreamError(message, { printedReason: marker.reason });
   }
   return new StreamError(
     recordCount
-      ? `truncated after ${formatCount(recordCount)}: the input does not end with a NUL byte; the previous command may have failed`
+      ? `truncated after ${formatCount(recordCount, 'complete record')}: the input does not end with a NUL byte; the previous command may have failed`
       : 'no NUL byte in the input: it is either .sql text (sqlsplit converts it) or a stream truncated in its first record',
   );
 }
@@ -161,9 +162,6 @@ function truncatedError(rest: Buffer, recordCount: number): StreamError {
 /** The last line of a truncated stream. Only the last 4,096 bytes are searched for its start. */
 const lastLine = (rest: Buffer): string =>
   rest.subarray(-4096).toString().replace(/\n$/, '').split('\n').at(-1) as string;
-
-const formatCount = (recordCount: number): string =>
-  `${recordCount} complete ${recordCount === 1 ? 'record' : 'records'}`;
 
 /** Input that is not a complete statement stream, or a statement that a record cannot contain. */
 export class StreamError extends Error {

@@ -20,7 +20,7 @@ import {
   statementLabel,
 } from '@sqlpipe/replay';
 import { displayName, redact } from '@sqlpipe/sql';
-import { escapeControls, escapeLines, formatSafeJson, indentLines, truncate } from '@sqlpipe/text';
+import { escapeControls, escapeLines, formatCount, formatSafeJson, indentLines, truncate } from '@sqlpipe/text';
 import { formatRejection, formatReplacement } from './format-rejection.js';
 import { LoginCheck } from './login-check.js';
 import { hasDataOnStdout, type RunOptions } from './options.js';
@@ -141,8 +141,7 @@ async function* printDryRun(outcomes: AsyncIterable<Outcome>, io: Io, findings: 
     yield outcome;
   }
   for (const finding of findings()) await io.print(`${escapeControls(finding)}\n`);
-  for (const [result, count] of counts)
-    await io.print(`${result}: ${count} ${count === 1 ? 'statement' : 'statements'}\n`);
+  for (const [result, count] of counts) await io.print(`${result}: ${formatCount(count, 'statement')}\n`);
 }
 
 const WITHOUT_EFFECT: ReadonlySet<Result> = new Set(['skipped', 'not reached']);

@@ -3,7 +3,7 @@ import { Exit, exitStatus } from '@sqlpipe/cli';
 import { parseHead } from '@sqlpipe/plan/text';
 import { isReject, isReordered, type Outcome, type Result } from '@sqlpipe/replay';
 import { displayName } from '@sqlpipe/sql';
-import { formatMessage } from '@sqlpipe/text';
+import { formatCount, formatMessage } from '@sqlpipe/text';
 import type { RunOptions } from './options.js';
 import { ResumeHint } from './resume-hint.js';
 
@@ -82,8 +82,9 @@ export class Summary {
   toString(): string {
     const formatCounts = (counts: [Result, number][]) => counts.map(([result, count]) => `${count} ${result}`);
     if (this.complete || !this.#resumeHint) {
-      const statements = `${this.total} ${this.total === 1 ? 'statement' : 'statements'}`;
-      return [this.label, statements, formatCounts([...this.#counts]).join(', ')].filter(Boolean).join(': ');
+      return [this.label, formatCount(this.total, 'statement'), formatCounts([...this.#counts]).join(', ')]
+        .filter(Boolean)
+        .join(': ');
     }
     const applied = `${this.#counts.get('applied') ?? 0} of ${this.total} applied`;
     const others = [...this.#counts].filter(([result]) => result !== 'applied');

@@ -6,7 +6,7 @@ import { type Definition, printDefinition, tryParseDefinition } from '@sqlpipe/d
 import { isStdout, writeOutput } from '@sqlpipe/files';
 import type { ComparedProblem, Difference, IgnoredDifference, SchemaComparison } from '@sqlpipe/schema';
 import { displayName, hasName, redact } from '@sqlpipe/sql';
-import { escapeControls, formatSafeJson } from '@sqlpipe/text';
+import { escapeControls, formatCount, formatSafeJson } from '@sqlpipe/text';
 import { findHiddenDifferences, selectUnchanged } from './hidden-differences.js';
 import type { Locations } from './locations.js';
 import type { Sides } from './operands.js';
@@ -66,9 +66,8 @@ function annotate({ differences, problems }: SchemaComparison, labels: Labels, l
 /** `2 of 12 objects differ; 1 is invalid or suspended; 3 differences ignored` */
 function summarize(compared: SchemaComparison): string {
   const { differences, total, problems, ignored } = compared;
-  const parts = [
-    `${differences.length} of ${total} ${total === 1 ? 'object' : 'objects'} ${differences.length === 1 ? 'differs' : 'differ'}`,
-  ];
+  const verb = differences.length === 1 ? 'differs' : 'differ';
+  const parts = [`${differences.length} of ${formatCount(total, 'object')} ${verb}`];
   if (problems.length > 0)
     parts.push(`${problems.length} ${problems.length === 1 ? 'is' : 'are'} invalid or suspended`);
   if (ignored.length > 0) parts.push(countIgnored(compared));
@@ -77,7 +76,7 @@ function summarize(compared: SchemaComparison): string {
 
 /** `3 differences ignored` */
 export const countIgnored = ({ ignored }: SchemaComparison): string =>
-  `${ignored.length} ${ignored.length === 1 ? 'difference' : 'differences'} ignored`;
+  `${formatCount(ignored.length, 'difference')} ignored`;
 
 /** `ignored: table 'trades': TTL` */
 export const formatIgnored = ({ identity, property }: IgnoredDifference): string =>

@@ -6,7 +6,7 @@ import { dump, listInstances, resolveInstance } from '@sqlpipe/instance';
 import { writeRecords } from '@sqlpipe/records';
 import { parseSelection } from '@sqlpipe/schema';
 import { formatFailureMarker } from '@sqlpipe/sql';
-import { escapeControls, formatError } from '@sqlpipe/text';
+import { escapeControls, formatCount, formatError } from '@sqlpipe/text';
 import type { DumpArgs } from './options.js';
 
 export async function writeDump(
@@ -56,5 +56,5 @@ async function* reportProgress(batches: AsyncIterable<string[]>, io: Io): AsyncG
     count += batch.length;
     yield batch;
   }
-  io.summary(`${count} ${count === 1 ? 'statement' : 'statements'}`);
+  io.summary(formatCount(count, 'statement'));
 }

@@ -26,6 +26,9 @@ export const formatHints = (hints: readonly string[]): string[] => indentLines(h
 /** Formats a value as JSON on one line that is safe to show: what `escapeControls` would escape is escaped in JSON's syntax. */
 export const formatSafeJson = (value: unknown): string => JSON.stringify(value).replace(UNPRINTABLE, escapeUnit);
 
+/** A number of things: `1 row`, `2 rows`. @param noun a word with a plural in -s, in the singular */
+export const formatCount = (count: number, noun: string): string => `${count} ${noun}${count === 1 ? '' : 's'}`;
+
 /** Cuts a text after `length` characters, and escapes it like `escapeControls`. */
 export function truncate(text: string, length: number): string {
   const shown = text.length > length ? `${text.slice(0, length)}…` : text;

@@ -3,6 +3,7 @@ export {
   escapeControls,
   escapeLines,
   type Finding,
+  formatCount,
   formatError,
   formatHints,
   formatMessage,

@@ -8,6 +8,7 @@
  */
 import { type Column, hasNull, type MaterializedViewDefinition } from '@sqlpipe/ddl';
 import type { AssertionForm, ColumnHead, Conversion, Copy, LossKind } from '@sqlpipe/engine';
+import { formatCount } from '@sqlpipe/text';
 import { printComputableAssertion } from './common-queries.js';
 import { NONE_CHANGED, printChangedQuestion, printMisfit } from './conversions.js';
 import { type CopyWithCasts, parseCopy, printSurplusAssertion } from './copies.js';
@@ -143,8 +144,7 @@ function parseNoneChanged(text: string): Assertion | undefined {
 
 const countOf = (answers: FirstColumns, index = 0): number => Number(answers[index]?.[0]);
 
-const numberOf = (answers: FirstColumns, what: string): string =>
-  `${countOf(answers)} ${what}${countOf(answers) === 1 ? '' : 's'}`;
+const numberOf = (answers: FirstColumns, what: string): string => formatCount(countOf(answers), what);
 
 const assertNone = (table: string, question: string, form: string) =>
   ({

@@ -1,5 +1,6 @@
 /*! The head of a plan: the comments of its first statement. */
 import { foldCase, significantTokens } from '@sqlpipe/sql';
+import { formatCount } from '@sqlpipe/text';
 
 export interface PlanHead {
   /** The fingerprint of the objects that the plan is for. */
@@ -17,7 +18,7 @@ export interface PlanHead {
 
 /** Prints the line with the state. From it, sqlapply knows whether the plan is still valid, and what --allow-plan allows. */
 export function printState({ state, count, verbs }: Pick<PlanHead, 'state' | 'count' | 'verbs'>): string {
-  const what = `${count} ${count === 1 ? 'statement' : 'statements'}; sqlapply needs --allow-plan for ${verbs.join(', ')}`;
+  const what = `${formatCount(count, 'statement')}; sqlapply needs --allow-plan for ${verbs.join(', ')}`;
   return `plan for state ${state}${verbs.length > 0 ? `; ${what}` : ''}`;
 }
 
