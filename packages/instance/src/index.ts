@@ -27,7 +27,7 @@ export {
   type RefreshState,
 } from './fetch-health.js';
 export type { Rejection, Reply } from './http/reply.js';
-export { DEFAULT_REQUEST_BUFFER, encodeQuery, toRequestText } from './http/request.js';
+export { batchesOf, DEFAULT_REQUEST_BUFFER, encodeQuery, toRequestText } from './http/request.js';
 export {
   fetchCommonDefaults,
   fetchDefaults,

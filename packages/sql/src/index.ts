@@ -29,7 +29,7 @@ export {
   quoteLiteral,
   TokenReader,
 } from './name.js';
-export { findSecrets, redact } from './redact.js';
+export { findSecrets, redact, redactFully } from './redact.js';
 export {
   SERVER_COMMENT_RULES,
   type ServerCommentRules,

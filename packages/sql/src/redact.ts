@@ -22,6 +22,9 @@ export function redact(statement: string, mask = (secret: string) => '*'.repeat(
   return redacted + statement.slice(end);
 }
 
+/** Replaces the secrets of a statement so that their lengths do not show either. */
+export const redactFully = (statement: string): string => redact(statement, () => '***');
+
 /** Matches the opening quote if there is one, the text, and the closing quote. */
 const QUOTES = /^(['"`]?)([^]*?)(\1?)$/;
 

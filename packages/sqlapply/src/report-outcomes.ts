@@ -19,7 +19,7 @@ import {
   type Result,
   statementLabel,
 } from '@sqlpipe/replay';
-import { displayName, redact } from '@sqlpipe/sql';
+import { displayName, redact, redactFully } from '@sqlpipe/sql';
 import { escapeControls, escapeLines, formatCount, formatSafeJson, indentLines, truncate } from '@sqlpipe/text';
 import { formatRejection, formatReplacement } from './format-rejection.js';
 import { LoginCheck } from './login-check.js';
@@ -120,7 +120,7 @@ function annotate(outcome: Outcome, target: string): string {
 /** Reports a statement that was sent, with its object and result. It is shown only with `-v`. */
 function reportStatement(outcome: Outcome, io: Io): void {
   if (WITHOUT_EFFECT.has(outcome.result)) return;
-  const lines = escapeLines(redactStatement(outcome.statement)).split('\n');
+  const lines = escapeLines(redactFully(outcome.statement)).split('\n');
   const below = lines.map(line => `  ${line}`);
   io.detail(`${statementLabel(outcome)}: ${outcome.result}`, below);
 }
@@ -166,7 +166,7 @@ function formatReportLine(
     verb: identity.verb,
     kind,
     name,
-    statement: redactStatement(statement),
+    statement: redactFully(statement),
     result,
     time: dryRun ? undefined : time?.toISOString(),
     error,
@@ -177,9 +177,6 @@ function formatReportLine(
     ms,
   })}\n`;
 }
-
-/** A statement as it is sent. Its secrets are redacted, and so are their lengths. */
-const redactStatement = (statement: string): string => redact(statement, () => '***');
 
 const PRIVATE_MODE = 0o600;
 

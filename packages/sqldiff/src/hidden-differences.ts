@@ -2,7 +2,7 @@
  * Same text, different meaning: server settings that apply if a statement does not set a property, and properties of
  * objects that no dump contains. They are compared if both servers show them (their names observed on 9.3.4).
  */
-import { BestEffortClient, type ConnectionConfig, fetchParameters } from '@sqlpipe/instance';
+import { BestEffortClient, batchesOf, type ConnectionConfig, fetchParameters } from '@sqlpipe/instance';
 import type { Difference } from '@sqlpipe/schema';
 import { displayName, foldCase, type Identity, identify, type Kind, quoteLiteral } from '@sqlpipe/sql';
 import { listFirst } from '@sqlpipe/text';
@@ -111,8 +111,7 @@ async function addProperties(client: BestEffortClient, same: Identity[], add: Ad
  * Adds what CREATE MATERIALIZED VIEW sets of columns and servers do not print, and symbol capacities that the server leaves as they are.
  */
 async function addColumns(client: BestEffortClient, objects: Identity[], isAutoScaled: boolean, add: Add) {
-  for (let start = 0; start < objects.length; start += MAX_PER_REQUEST) {
-    const batch = objects.slice(start, start + MAX_PER_REQUEST);
+  for (const batch of batchesOf(objects, MAX_PER_REQUEST)) {
     const query = batch.map(
       ({ name }, i) =>
         `SELECT ${i}, "column", indexed, designated, symbolCapacity FROM table_columns(${quoteLiteral(name)})`,

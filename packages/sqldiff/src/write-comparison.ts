@@ -5,7 +5,7 @@ import { Exit, formatAnnotation, formatPropertyLines, type Io, unifiedDiff } fro
 import { type Definition, printDefinition, tryParseDefinition } from '@sqlpipe/ddl';
 import { isStdout, writeOutput } from '@sqlpipe/files';
 import type { ComparedProblem, Difference, IgnoredDifference, SchemaComparison } from '@sqlpipe/schema';
-import { displayName, hasName, redact } from '@sqlpipe/sql';
+import { displayName, hasName, redactFully } from '@sqlpipe/sql';
 import { escapeControls, formatCount, formatSafeJson } from '@sqlpipe/text';
 import { findHiddenDifferences, selectUnchanged } from './hidden-differences.js';
 import type { Locations } from './locations.js';
@@ -144,8 +144,6 @@ function printStatement(statement: string, other: string): string {
   const completed = isSameKind ? ({ ...otherDefinition, ...defined } as Definition) : definition;
   return printDefinition(completed, { quoted: true });
 }
-
-const redactFully = (statement: string): string => redact(statement, () => '***');
 
 const BOLD = 1;
 /** git's colors of lines, by the first character of the line. */

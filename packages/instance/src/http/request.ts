@@ -60,9 +60,8 @@ export function bufferNeeded(target: string, headers: readonly string[]): number
 const MAX_PER_REQUEST = 100;
 
 /** Objects in batches, about each of which a server can be asked in one request. */
-export function* batchesOf<T>(objects: readonly T[]): Generator<readonly T[]> {
-  for (let start = 0; start < objects.length; start += MAX_PER_REQUEST)
-    yield objects.slice(start, start + MAX_PER_REQUEST);
+export function* batchesOf<T>(objects: readonly T[], size = MAX_PER_REQUEST): Generator<readonly T[]> {
+  for (let start = 0; start < objects.length; start += size) yield objects.slice(start, start + size);
 }
 
 /** The rows for a batch of objects, in their order. If `fetch` resolves to undefined, each half is fetched alone. */
