@@ -1,10 +1,12 @@
 /*! A signal ends a program soon, with that signal as its status, a summary and no temporary files. */
+import { execFileSync } from 'node:child_process';
 import { once } from 'node:events';
-import { readdir, readFile, readlink } from 'node:fs/promises';
+import { open, readdir, readFile, readlink } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { ExecutionContext } from 'ava';
 import { type Answer, chunk, head, reply, startFaultyServer } from '../faults/faulty-server.js';
 import { deferred } from '../support/deferred.js';
+import { freshFolder } from '../support/folder.js';
 import { startProgram, waitForProcess } from '../support/program.js';
 import { test } from '../support/test.js';
 
@@ -64,6 +66,16 @@ test('SIGTERM while a replay waits for more input: the summary is printed', asyn
   child.kill('SIGTERM');
   t.deepEqual(await ended, [null, 'SIGTERM']);
   t.regex(await stderr, /: interrupted: .*: [23] statements: [23] applied\n/);
+});
+
+test('SIGTERM while sqlapply waits for a token ends it at once', async t => {
+  const fifo = join(await freshFolder(t), 'token');
+  execFileSync('mkfifo', [fifo]);
+  const { child, ended } = await startProgram(t, ['sqlapply', '--token-file', fifo, 'http://127.0.0.1:1']);
+  const writer = await open(fifo, 'w'); // resolves when the program has opened it
+  child.kill('SIGTERM');
+  t.deepEqual(await ended, [null, 'SIGTERM']);
+  await writer.close();
 });
 
 test('SIGTERM during a dump leaves no file', async t => {

@@ -22,13 +22,13 @@ import { printRows, reportReplay } from './report-outcomes.js';
 
 export async function apply(options: ApplyOptions, io: Io): Promise<number> {
   const [instance = ''] = options.operands;
-  const resolve = (from: Io) => resolveInstance(instance, { ...instanceContext(from), program: 'sqlapply', options });
-  if (options.showConfig) return printSettings([(await resolve(io)).settings], io);
+  const context = { ...instanceContext(io), program: 'sqlapply', options };
+  if (options.showConfig) return printSettings([(await resolveInstance(instance, context)).settings], io);
   const openEnds = async () => {
     const input = openInput(options, io);
     // The previous program in the pipe may prompt too: its prompt comes first.
     const promptSecret = (question: string) => input.ready().then(() => io.promptSecret(question));
-    return { input, target: await resolve({ ...io, promptSecret }) };
+    return { input, target: await resolveInstance(instance, { ...context, promptSecret }) };
   };
   return applyInput(options, openEnds, io);
 }
