@@ -12,8 +12,11 @@ const EXISTING_RESULTS: ReadonlySet<Result> = new Set(['applied', 'skipped']);
 export class LoginCheck {
   /** By case-folded name; `isNew` if the principal was created in this run without credentials. */
   readonly #found = new Map<string, { identity: Identity; isNew: boolean }>();
+  readonly #target: ConnectionConfig;
 
-  constructor(private readonly target: ConnectionConfig) {}
+  constructor(target: ConnectionConfig) {
+    this.#target = target;
+  }
 
   count({ result, identity, statement }: Outcome): void {
     if ((identity.kind !== 'user' && identity.kind !== 'service account') || !EXISTING_RESULTS.has(result)) return;
@@ -27,7 +30,7 @@ export class LoginCheck {
    */
   async messages(canAsk: boolean): Promise<string[]> {
     if (this.#found.size === 0) return [];
-    const client = new BestEffortClient(this.target);
+    const client = new BestEffortClient(this.#target);
     const lacking: string[] = [];
     let queries = 0;
     let isSilent = !canAsk;

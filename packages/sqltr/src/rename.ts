@@ -54,8 +54,10 @@ class Renaming {
   readonly #expressions = new Set<string>();
   #hasClash = false;
   readonly #inQueries: boolean;
+  readonly #rules: NameRules;
 
-  constructor(private readonly rules: NameRules) {
+  constructor(rules: NameRules) {
+    this.#rules = rules;
     this.#inQueries = !rules.objects.isEmpty;
   }
 
@@ -67,7 +69,7 @@ class Renaming {
     this.#rejectUnknown(n, statement, mentions);
     if (kind === 'view' && this.#inQueries) {
       this.#views.add(detach(foldCase(name)));
-      this.#newViews.add(detach(foldCase(this.rules.objects.apply(name) ?? name)));
+      this.#newViews.add(detach(foldCase(this.#rules.objects.apply(name) ?? name)));
     }
     for (const expression of this.#findExpressions(statement)) this.#expressions.add(detach(expression));
     this.#hasClash ||= this.#findClash(statement, mentions) !== undefined;
@@ -111,7 +113,7 @@ class Renaming {
   }
 
   #newName({ role, name }: Mention): string | undefined {
-    const { objects, owners, principals } = this.rules;
+    const { objects, owners, principals } = this.#rules;
     if (role === 'object') return objects.apply(name);
     return (role === 'owner' ? owners.apply(name) : undefined) ?? principals.apply(name);
   }
@@ -124,7 +126,7 @@ class Renaming {
   /** @param remember whether to record the new name @throws CodedError if another name has become the same */
   #claim(mention: Mention, remember: boolean): void {
     const { role, name } = mention;
-    const { objects, owners, principals } = this.rules;
+    const { objects, owners, principals } = this.#rules;
     const newName = this.#newName(mention) ?? name;
     if (newName !== name && !isValidName(newName, mention))
       throw new CodedError(
@@ -146,7 +148,7 @@ class Renaming {
 
   /** @throws CodedError if a statement that is not understood may contain a name to change */
   #rejectUnknown(n: number, statement: string, mentions: readonly Mention[]): void {
-    const { objects, owners, principals } = this.rules;
+    const { objects, owners, principals } = this.#rules;
     const rules = [objects, principals, ...(/\bowned\b/i.test(statement) ? [owners] : [])].filter(
       each => !each.isEmpty,
     );

@@ -105,13 +105,15 @@ export class ObjectCheck {
   /** The folded names of objects that no longer existed when their definitions were requested. */
   readonly #gone = new Set<string>();
   #hasChanged = false;
+  readonly #config: ConnectionConfig;
+  readonly #client: BestEffortClient;
+  readonly #options: ObjectReadOptions;
 
   /** Requests the list at once, while the dump is read. @param options the kinds and names of the objects that the dump should have */
-  constructor(
-    private readonly config: ConnectionConfig,
-    private readonly client: BestEffortClient,
-    private readonly options: ObjectReadOptions,
-  ) {
+  constructor(config: ConnectionConfig, client: BestEffortClient, options: ObjectReadOptions) {
+    this.#config = config;
+    this.#client = client;
+    this.#options = options;
     this.#listRequest = this.#fetchList().then(list => this.#useList(list));
   }
 
@@ -139,7 +141,7 @@ export class ObjectCheck {
     await this.#listRequest;
     const statements: string[] = [];
     for (let refetches = 0; this.#pending.size || this.#hasChanged; refetches++) {
-      if (refetches === MAX_LIST_REFETCHES) throw changingSchemaError(this.config);
+      if (refetches === MAX_LIST_REFETCHES) throw changingSchemaError(this.#config);
       statements.push(...(await this.#fetchWithReferences([...this.#pending.values()])));
       if (!this.#hasChanged) break;
       this.#hasChanged = false;
@@ -150,27 +152,27 @@ export class ObjectCheck {
 
   reportUnchecked(): void {
     if (!this.#list)
-      this.options.info(
+      this.#options.info(
         'the server does not list its objects, so the dump may lack some that this account may not read, or that were changed meanwhile',
       );
     else if (this.#unlisted.size)
-      this.options.info(
+      this.#options.info(
         `the server's list lacks ${listTitles(Array.from(this.#unlisted.values(), name => titleOf({ kind: 'other', name })))}: either these objects are new, or this account sees only a part of the list, and the dump may be incomplete too`,
       );
   }
 
   async #fetchList(): Promise<Objects | undefined> {
-    if (!KINDS.some(kind => isObject(kind) && this.options.selects(kind))) return new Map(); // access control only
-    const list = await this.client.attempt(listAllObjects);
+    if (!KINDS.some(kind => isObject(kind) && this.#options.selects(kind))) return new Map(); // access control only
+    const list = await this.#client.attempt(listAllObjects);
     return (
       list &&
-      new Map(list.filter(each => isWanted(each, this.options.selects)).map(each => [foldCase(each.name), each]))
+      new Map(list.filter(each => isWanted(each, this.#options.selects)).map(each => [foldCase(each.name), each]))
     );
   }
 
   #useList(list: Objects | undefined): void {
     this.#list = list;
-    this.#pending = new Map(Array.from(list ?? []).filter(([, object]) => this.options.names.mayNeed(object)));
+    this.#pending = new Map(Array.from(list ?? []).filter(([, object]) => this.#options.names.mayNeed(object)));
     const early = this.#recordedEarly ?? [];
     this.#recordedEarly = undefined;
     if (list) for (const name of early) this.recordRow(name);
@@ -194,16 +196,18 @@ export class ObjectCheck {
   async #fetchStatementsOf(objects: readonly ListedObject[]): Promise<string[]> {
     for (const object of objects) {
       this.#pending.delete(foldCase(object.name));
-      if (object.kind === 'other') this.options.missing.addUnknown(object);
+      if (object.kind === 'other') this.#options.missing.addUnknown(object);
     }
     const known = objects.filter(({ kind }) => kind !== 'other');
     if (!known.length) return [];
     const denied = new Set<NamedObject>();
     const onDenied = (object: NamedObject, message: string) => {
       denied.add(object);
-      this.options.missing.addDenied(object, message);
+      this.#options.missing.addDenied(object, message);
     };
-    const statements = await withInstance(this.config, instance => fetchUncheckedStatements(instance, known, onDenied));
+    const statements = await withInstance(this.#config, instance =>
+      fetchUncheckedStatements(instance, known, onDenied),
+    );
     return known.flatMap((object, i) => {
       const statement = statements[i];
       if (!denied.has(object)) this.#recordLeftOut(object, statement !== undefined);
@@ -218,7 +222,7 @@ export class ObjectCheck {
     if (exists && object.kind === 'live view') return; // some servers leave all of them out
     this.#hasChanged = true;
     const change = exists ? 'created or replaced' : 'dropped or renamed';
-    this.options.info(`${titleOf(object)} was ${change} while the schema was read`);
+    this.#options.info(`${titleOf(object)} was ${change} while the schema was read`);
   }
 
   /** Adds to the pending objects what has a new name (the first list had its id), and what was created again under its old name. */
@@ -228,9 +232,9 @@ export class ObjectCheck {
     for (const [key, object] of list ?? []) {
       const isGone = this.#gone.has(key);
       if ((this.#list?.has(key) && !isGone) || this.#unlisted.has(key) || this.#fetched.has(key)) continue;
-      if (!this.options.names.mayNeed(object)) continue;
+      if (!this.#options.names.mayNeed(object)) continue;
       if (isGone || ids.has(object.id)) this.#pending.set(key, object);
-      else this.options.info(`${titleOf(object)} was created while the schema was read, and is not in the dump`);
+      else this.#options.info(`${titleOf(object)} was created while the schema was read, and is not in the dump`);
     }
   }
 }

@@ -33,9 +33,12 @@ type CapacityRow = [index: number, column: string, capacity: number, used: numbe
 export class SymbolCapacities {
   #isShown = true;
   #settings: Settings | undefined;
+  readonly #attempt: BestEffortClient['attempt'];
 
   /** @param attempt queries an instance; undefined if it does not answer */
-  constructor(private readonly attempt: BestEffortClient['attempt']) {}
+  constructor(attempt: BestEffortClient['attempt']) {
+    this.#attempt = attempt;
+  }
 
   static of(instance: Instance): SymbolCapacities {
     return new SymbolCapacities(use => ifAccepted(() => use(instance)));
@@ -46,7 +49,7 @@ export class SymbolCapacities {
     if (!tables.length) return statements;
     const complete = [...statements];
     for (const batch of batchesOf(tables)) {
-      const rows = await this.attempt(instance => fetchInHalves(batch, some => fetchCapacities(instance, some)));
+      const rows = await this.#attempt(instance => fetchInHalves(batch, some => fetchCapacities(instance, some)));
       this.#isShown = rows !== undefined;
       if (!rows) break;
       for (const [index, column, capacity, used] of rows) {
@@ -65,7 +68,7 @@ export class SymbolCapacities {
   }
 
   async #fetchSettings(): Promise<Settings> {
-    const parameters = await this.attempt(fetchParameters);
+    const parameters = await this.#attempt(fetchParameters);
     const number = (path: string, otherwise: number) => Number(parameters?.get(path)) || otherwise;
     return {
       capacity: number('cairo.default.symbol.capacity', USUAL_SYMBOL_CAPACITY),

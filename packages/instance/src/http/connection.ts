@@ -164,13 +164,21 @@ class Exchange implements Dispatcher.DispatchHandler {
   readonly #startTime = performance.now();
   /** Limits the time for the connection first, then that for the reply. */
   #timer: PausableTimer;
+  readonly #request: Pick<Response, 'url' | 'secrets'>;
+  readonly #config: ConnectionConfig;
+  readonly #resolve: (response: Response) => void;
+  readonly #reject: (error: TransportError) => void;
 
   constructor(
-    private readonly request: Pick<Response, 'url' | 'secrets'>,
-    private readonly config: ConnectionConfig,
-    private readonly resolve: (response: Response) => void,
-    private readonly reject: (error: TransportError) => void,
+    request: Pick<Response, 'url' | 'secrets'>,
+    config: ConnectionConfig,
+    resolve: (response: Response) => void,
+    reject: (error: TransportError) => void,
   ) {
+    this.#request = request;
+    this.#config = config;
+    this.#resolve = resolve;
+    this.#reject = reject;
     this.#timer = new PausableTimer(config.connectTimeout, () => this.#fail(timeoutError()));
     this.#timer.start();
   }
@@ -179,7 +187,7 @@ class Exchange implements Dispatcher.DispatchHandler {
     if (this.#hasFailed) return controller.abort(timeoutError()); // connected after the time limit
     this.#phase = 'waiting';
     this.#timer.stop();
-    this.#timer = new PausableTimer(this.config.timeout, () => controller.abort(timeoutError()));
+    this.#timer = new PausableTimer(this.#config.timeout, () => controller.abort(timeoutError()));
     this.#timer.start();
   }
 
@@ -197,8 +205,8 @@ class Exchange implements Dispatcher.DispatchHandler {
     });
     // Without a listener, an error would end the process.
     this.#body.on('error', () => {});
-    const { url, secrets } = this.request; // spreading would be slower
-    this.resolve({ url, secrets, status, headers, timer: this.#timer, body: this.#body });
+    const { url, secrets } = this.#request; // spreading would be slower
+    this.#resolve({ url, secrets, status, headers, timer: this.#timer, body: this.#body });
   }
 
   onResponseData(controller: Dispatcher.DispatchController, chunk: Buffer): void {
@@ -218,8 +226,8 @@ class Exchange implements Dispatcher.DispatchHandler {
 
   #logRequest(): void {
     const milliseconds = (performance.now() - this.#startTime).toFixed(1);
-    const [url] = this.request.url.split('?', 1); // a statement may contain a password
-    this.config.logRequest?.(`GET ${url} ${this.#status ?? 'no answer'} ${milliseconds} ms`);
+    const [url] = this.#request.url.split('?', 1); // a statement may contain a password
+    this.#config.logRequest?.(`GET ${url} ${this.#status ?? 'no answer'} ${milliseconds} ms`);
   }
 
   #fail(cause: NodeJS.ErrnoException): void {
@@ -228,7 +236,7 @@ class Exchange implements Dispatcher.DispatchHandler {
     this.#timer.stop();
     const error = new TransportError(this.#phase, cause);
     if (this.#body) this.#body.destroy(error);
-    else this.reject(error);
+    else this.#reject(error);
   }
 }
 
@@ -246,18 +254,19 @@ class PausableTimer {
   #remaining: number;
   #startTime = 0;
   #timer: NodeJS.Timeout | undefined;
+  readonly #limit: number;
+  readonly #expire: () => void;
 
-  constructor(
-    private readonly limit: number,
-    private readonly expire: () => void,
-  ) {
+  constructor(limit: number, expire: () => void) {
+    this.#limit = limit;
+    this.#expire = expire;
     this.#remaining = limit;
   }
 
   start(): void {
-    if (this.limit === 0 || this.#timer) return;
+    if (this.#limit === 0 || this.#timer) return;
     this.#startTime = performance.now();
-    this.#timer = setTimeout(this.expire, this.#remaining);
+    this.#timer = setTimeout(this.#expire, this.#remaining);
   }
 
   stop(): void {
@@ -270,7 +279,7 @@ class PausableTimer {
   /** Starts again with the complete time. */
   restart(): void {
     this.stop();
-    this.#remaining = this.limit;
+    this.#remaining = this.#limit;
     this.start();
   }
 }

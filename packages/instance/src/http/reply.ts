@@ -217,9 +217,12 @@ class ValueBuilder implements JsonEvents {
   value: unknown;
   readonly #containers: (unknown[] | Record<string, unknown>)[] = [];
   #key = '';
+  #mayParseRows: boolean;
 
   /** @param mayParseRows whether the text is valid UTF-8: otherwise `readElements` would replace invalid bytes instead of rejecting them */
-  constructor(private mayParseRows: boolean) {}
+  constructor(mayParseRows: boolean) {
+    this.#mayParseRows = mayParseRows;
+  }
 
   open(kind: 'array' | 'object'): void {
     const container = kind === 'array' ? [] : Object.create(null); // a key may be __proto__
@@ -251,8 +254,8 @@ class ValueBuilder implements JsonEvents {
    */
   readElements(chunk: Buffer, at: number, depth: number): number {
     const end = chunk.lastIndexOf('],[') + 1;
-    if (!this.mayParseRows || depth !== 2 || this.#key !== 'dataset' || end <= at) return at;
-    this.mayParseRows = false;
+    if (!this.#mayParseRows || depth !== 2 || this.#key !== 'dataset' || end <= at) return at;
+    this.#mayParseRows = false;
     try {
       for (const row of JSON.parse(`[${chunk.toString('utf8', at, end)}]`)) this.scalar(row);
       return end;

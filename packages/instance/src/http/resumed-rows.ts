@@ -6,8 +6,11 @@ import { InstanceError } from '../instance-error.js';
 export class ResumedRows {
   #count = 0;
   readonly #hash = createHash('sha256');
+  readonly #label: string;
 
-  constructor(private readonly label: string) {}
+  constructor(label: string) {
+    this.#label = label;
+  }
 
   /** The rows of a reply after those that were passed on before. These cannot be taken back, so the reply must begin with them. */
   async *continueWith(reply: AsyncIterable<string[]>): AsyncGenerator<string[], void, undefined> {
@@ -29,7 +32,7 @@ export class ResumedRows {
 
   #changedRowsError(): InstanceError {
     const what = 'the reply broke off, and the next one does not begin with the same rows';
-    return new InstanceError('UNREACHABLE', `${this.label}: ${what}, so the schema may have changed; try again`);
+    return new InstanceError('UNREACHABLE', `${this.#label}: ${what}, so the schema may have changed; try again`);
   }
 }
 

@@ -22,20 +22,22 @@ export const pauseFor = (milliseconds: number, signal: AbortSignal): Promise<voi
 
 export class Retries {
   #count = 0;
+  readonly #options: RetryOptions;
+  readonly #signal: AbortSignal;
 
-  constructor(
-    private readonly options: RetryOptions,
-    private readonly signal: AbortSignal,
-  ) {}
+  constructor(options: RetryOptions, signal: AbortSignal) {
+    this.#options = options;
+    this.#signal = signal;
+  }
 
   /** Resolves when it is time to send the request again. @throws the given error if a retry would not help, or is one too many */
   async waitAfter(error: unknown): Promise<void> {
-    const { retries = 0, warn, pause = pauseFor } = this.options;
-    if (this.#count >= retries || this.signal.aborted || !isRetriable(error)) throw error;
+    const { retries = 0, warn, pause = pauseFor } = this.#options;
+    if (this.#count >= retries || this.#signal.aborted || !isRetriable(error)) throw error;
     const milliseconds = Math.min(FIRST_PAUSE * 2 ** this.#count, MAX_PAUSE);
     this.#count++;
     warn?.(`${error.message}; retrying in ${milliseconds / 1000} s (${this.#count} of ${retries})`);
-    await pause(milliseconds, this.signal).catch(() => {
+    await pause(milliseconds, this.#signal).catch(() => {
       throw error;
     });
   }

@@ -54,9 +54,11 @@ export class RowScanner implements JsonEvents {
   #ready: string[] = [];
   /** The chunk that was already searched for rows to parse together; each chunk is searched once. */
   #searched: Buffer | undefined;
+  readonly #maxValueBytes: number;
 
   /** @param maxValueBytes the maximum length of a single value in bytes, as JSON writes it */
-  constructor(private readonly maxValueBytes = MAX_VALUE_BYTES) {
+  constructor(maxValueBytes = MAX_VALUE_BYTES) {
+    this.#maxValueBytes = maxValueBytes;
     this.#json = new JsonScanner(this, { token: maxValueBytes, depth: MAX_DEPTH });
   }
 
@@ -125,7 +127,7 @@ export class RowScanner implements JsonEvents {
     if (this.#dataset !== 'open' || depth !== 2 || chunk === this.#searched) return at;
     this.#searched = chunk;
     const end = chunk.lastIndexOf(BETWEEN_ROWS) + ROW_END;
-    if (end <= at || end - at > this.maxValueBytes || this.#endsInEmptyRow) return at;
+    if (end <= at || end - at > this.#maxValueBytes || this.#endsInEmptyRow) return at;
     const rows = parseRows(chunk.toString('utf8', at, end));
     this.#rows += rows.length;
     for (const row of rows) this.#ready.push(row);
