@@ -3,11 +3,11 @@ import { type CompletionSpec, runProgram, UsageError, type World, zshBootstrap }
 import { suggestWord } from '@sqlpipe/text';
 import { OWN_COMMANDS, OWN_PROGRAMS, PROGRAMS } from './programs.js';
 
-const commands = [
+const COMMANDS = [
   ...PROGRAMS.map(({ command, summary }) => [command, summary] as const),
   ...Object.entries(OWN_COMMANDS),
 ];
-const names = commands.map(([name]) => name);
+const NAMES = COMMANDS.map(([name]) => name);
 
 /** The program. The options after an unknown program's name belong to that program. */
 export const main = (world: World): Promise<number> => {
@@ -18,7 +18,7 @@ export const main = (world: World): Promise<number> => {
       operands: '<program> [argument..]',
       summary: `Starts one of these programs:
 
-${commands.map(([name, summary]) => `  ${name.padEnd(12)}${summary}`).join('\n')}`,
+${COMMANDS.map(([name, summary]) => `  ${name.padEnd(12)}${summary}`).join('\n')}`,
       examples: [
         ['sqlpipe dump http://localhost:9000 | sqlpipe apply http://other:9000', 'copy a schema'],
         ['sqlpipe diff --help', 'print the options of a program'],
@@ -27,17 +27,17 @@ ${commands.map(([name, summary]) => `  ${name.padEnd(12)}${summary}`).join('\n')
       completions: COMPLETION_WRITERS,
       options: {},
       run: () => {
-        throw new UsageError(`unknown program: ${word}; there are ${names.join(', ')}${suggestWord(word, names)}`);
+        throw new UsageError(`unknown program: ${word}; there are ${NAMES.join(', ')}${suggestWord(word, NAMES)}`);
       },
     },
     { ...world, args: word && !word.startsWith('-') ? [word] : world.args },
   );
 };
 
-const programs = PROGRAMS.map(({ name }) => name).join(' ');
-const ownPrograms = Object.keys(OWN_PROGRAMS);
+const PROGRAM_NAMES = PROGRAMS.map(({ name }) => name).join(' ');
+const OWN_NAMES = Object.keys(OWN_PROGRAMS);
 /** The commands with options: each has a script, whose functions are named `sqldump` or `sqlpipe_copy`. */
-const withOptions = [...PROGRAMS.map(({ command }) => command), ...ownPrograms];
+const WITH_OPTIONS = [...PROGRAMS.map(({ command }) => command), ...OWN_NAMES];
 const flagsOf = ({ flags }: CompletionSpec) => flags.flatMap(({ names }) => names).join(' ');
 
 /** bash repeats a completion that returns 124. */
@@ -49,23 +49,23 @@ _sqlpipe() {
   local word=\${COMP_WORDS[COMP_CWORD]} command=\${COMP_WORDS[1]}
   COMPREPLY=()
   if (( COMP_CWORD == 1 )); then
-    COMPREPLY=($(compgen -W '${names.join(' ')} ${flagsOf(self)}' -- "$word"))
+    COMPREPLY=($(compgen -W '${NAMES.join(' ')} ${flagsOf(self)}' -- "$word"))
     [[ $word == -* ]] || COMPREPLY=(\${COMPREPLY[@]/#-*})
     return
   fi
   local name=sql$command
-  case $command in ${ownPrograms.join(' | ')}) name=sqlpipe_$command ;; esac
+  case $command in ${OWN_NAMES.join(' | ')}) name=sqlpipe_$command ;; esac
   case $command in
-    ${withOptions.join(' | ')})
+    ${WITH_OPTIONS.join(' | ')})
       declare -F "_$name" > /dev/null || source <(sqlpipe "$command" --completion bash)
       local COMP_WORDS=("$name" "\${COMP_WORDS[@]:2}") COMP_CWORD=$((COMP_CWORD - 1))
       "_$name" ;;
     completion) COMPREPLY=($(compgen -W 'bash fish zsh' -- "$word")) ;;
-    help) COMPREPLY=($(compgen -W '${withOptions.join(' ')}' -- "$word")) ;;
+    help) COMPREPLY=($(compgen -W '${WITH_OPTIONS.join(' ')}' -- "$word")) ;;
   esac
 }
 complete -F _sqlpipe sqlpipe
-complete -F _sqlpipe_load ${programs}
+complete -F _sqlpipe_load ${PROGRAM_NAMES}
 `;
 
 const zsh = (self: CompletionSpec) => `#compdef sqlpipe
@@ -76,24 +76,24 @@ _sqlpipe_load() {
 }
 _sqlpipe() {
   local -a commands=(
-${commands.map(([name, summary]) => `    '${name}:${summary}'`).join('\n')}
+${COMMANDS.map(([name, summary]) => `    '${name}:${summary}'`).join('\n')}
   )
   if (( CURRENT == 2 )); then
     if [[ $PREFIX == -* ]]; then compadd -- ${flagsOf(self)}; else _describe program commands; fi
     return
   fi
   case $words[2] in
-    ${withOptions.join('|')})
+    ${WITH_OPTIONS.join('|')})
       local service=sql$words[2]
-      case $words[2] in ${ownPrograms.join('|')}) service=sqlpipe_$words[2] ;; esac
+      case $words[2] in ${OWN_NAMES.join('|')}) service=sqlpipe_$words[2] ;; esac
       words=($service "\${(@)words[3,-1]}")
       (( CURRENT-- ))
       if (( $+functions[_$service] )); then _$service; else _sqlpipe_load; fi ;;
     completion) compadd bash fish zsh ;;
-    help) compadd ${withOptions.join(' ')} ;;
+    help) compadd ${WITH_OPTIONS.join(' ')} ;;
   esac
 }
-${zshBootstrap('sqlpipe', `compdef _sqlpipe sqlpipe\n  compdef _sqlpipe_load ${programs}`)}`;
+${zshBootstrap('sqlpipe', `compdef _sqlpipe sqlpipe\n  compdef _sqlpipe_load ${PROGRAM_NAMES}`)}`;
 
 const fish = ({
   flags,
@@ -107,7 +107,7 @@ function __sqlpipe_program
     set -q __sqlpipe_loaded_$words[2]; or __sqlpipe_load $words[2]
     set -g __sqlpipe_loaded_$words[2]
     set -l name sql$words[2]
-    contains $words[2] ${ownPrograms.join(' ')}; and set name sqlpipe_$words[2]
+    contains $words[2] ${OWN_NAMES.join(' ')}; and set name sqlpipe_$words[2]
     complete -C "$name $words[3..] "(commandline -ct)
 end
 function __sqlpipe_first
@@ -116,18 +116,18 @@ function __sqlpipe_first
     complete -C (commandline -cp)
 end
 complete -c sqlpipe -f
-${commands
-  .map(([name, summary]) => `complete -c sqlpipe -n __fish_use_subcommand -a ${name} -d '${summary}'`)
-  .join('\n')}
+${COMMANDS.map(([name, summary]) => `complete -c sqlpipe -n __fish_use_subcommand -a ${name} -d '${summary}'`).join(
+  '\n',
+)}
 ${flags
   .map(({ names, describe }) => {
     const options = names.map(name => (name.startsWith('--') ? `-l ${name.slice(2)}` : `-s ${name.slice(1)}`));
     return `complete -c sqlpipe -n __fish_use_subcommand ${options.join(' ')} -d '${describe}'`;
   })
   .join('\n')}
-complete -c sqlpipe -n '__fish_seen_subcommand_from ${withOptions.join(' ')}' -a '(__sqlpipe_program)'
+complete -c sqlpipe -n '__fish_seen_subcommand_from ${WITH_OPTIONS.join(' ')}' -a '(__sqlpipe_program)'
 complete -c sqlpipe -n '__fish_seen_subcommand_from completion' -a 'bash fish zsh'
-complete -c sqlpipe -n '__fish_seen_subcommand_from help' -a '${withOptions.join(' ')}'
+complete -c sqlpipe -n '__fish_seen_subcommand_from help' -a '${WITH_OPTIONS.join(' ')}'
 ${PROGRAMS.map(({ name }) => `complete -c ${name} -a '(__sqlpipe_first)'`).join('\n')}
 `;
 
