@@ -2,9 +2,8 @@
 import { Exit, formatAnnotation, type Io } from '@sqlpipe/cli';
 import { type PlanOptions, planChanges, planUndo, RejectedViewError } from '@sqlpipe/plan';
 import { describeOmission, printPlan } from '@sqlpipe/plan/text';
-import { StreamError } from '@sqlpipe/records';
 import { displayName } from '@sqlpipe/sql';
-import { escapeControls, type Finding, indentLines } from '@sqlpipe/text';
+import { CodedError, escapeControls, type Finding, indentLines } from '@sqlpipe/text';
 import type { Locations } from './locations.js';
 import type { Sides } from './operands.js';
 import { type OutputOptions, writeStatements } from './write-statements.js';
@@ -21,7 +20,7 @@ export async function writePlan(
   const { maxRecord, undo, locations } = options;
   io.info(`plan to change ${labelB}, so that it matches ${labelA}`);
   const plan = await planChanges(a, b, options).catch((error: Error) => {
-    throw error instanceof RejectedViewError ? toStreamError(error, labelA, locations) : error;
+    throw error instanceof RejectedViewError ? withLabel(error, labelA, locations) : error;
   });
   for (const warning of plan.warnings) io.warn(warning);
   for (const omission of plan.omissions) {
@@ -43,10 +42,10 @@ export async function writePlan(
   return plan.omissions.length > 0 ? Exit.negative : Exit.ok;
 }
 
-function toStreamError(error: RejectedViewError, label: string, locations: Locations | undefined): StreamError {
+function withLabel(error: RejectedViewError, label: string, locations: Locations | undefined): CodedError {
   const findings: Finding[] = error.problems.map(({ entry, reason }) => ({
     ...locations?.find(entry),
     message: `${displayName(entry)}: ${reason}`,
   }));
-  return Object.assign(new StreamError(`${escapeControls(label)}: ${error.message}`), { findings, hasLines: true });
+  return new CodedError('DAMAGED', `${escapeControls(label)}: ${error.message}`, { cause: error, findings });
 }
