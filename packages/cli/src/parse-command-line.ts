@@ -19,10 +19,7 @@ declare const VERSION: string;
 type Parsed<Specs extends OptionSpecs> = Verbosity &
   ({ args: Args<Specs>; output?: undefined } | { args?: undefined; output: string });
 
-/**
- * Parses the arguments of a program.
- * @throws UsageError for an unknown option, a missing or surplus operand, or a value of the wrong type
- */
+/** @throws UsageError for an unknown option, a missing or surplus operand, or a value of the wrong type */
 export function parseCommandLine<Specs extends OptionSpecs>(program: Program<Specs>, world: World): Parsed<Specs> {
   const words = [...world.args];
   const specs = addCommonOptions(program.options);

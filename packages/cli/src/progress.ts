@@ -41,10 +41,7 @@ async function* drawProgress<Batch extends string | string[]>(
 /** The number of seconds before the first drawing: shorter work shows no progress. */
 const DELAY = 0.3;
 
-/**
- * One line that is drawn repeatedly. A message first clears the line, and the next step draws it again below the message.
- * A program at the other end of the pipe shares the terminal; its messages clear the line too.
- */
+/** A line that is drawn again and again. A message clears the line first, also one of a program at the other end of the pipe. */
 export class Progress {
   readonly #started = process.uptime();
   #bar: SingleBar | undefined;

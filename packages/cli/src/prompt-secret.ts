@@ -4,10 +4,7 @@ import { createInterface } from 'node:readline';
 import { Writable } from 'node:stream';
 import { ReadStream } from 'node:tty';
 
-/**
- * Reads a line from /dev/tty, without echo. Returns undefined if there is no terminal, or at the end of input (^D). ^C
- * interrupts the complete pipeline, as always.
- */
+/** Reads a line from /dev/tty, without echo; undefined without a terminal, or at the end of input (^D). ^C interrupts the pipeline. */
 export async function promptSecret(question: string): Promise<string | undefined> {
   const terminal = openTerminal();
   if (terminal === undefined) return undefined;

@@ -28,11 +28,9 @@ export async function readFolder(folder: string, maxLength: number): Promise<Loc
 }
 
 /**
- * Writes statements into a folder: writes the files that differ, and removes the files of other objects. Unchanged files, and files that
- * `writeFolder` did not write, are not touched. All new files are written under temporary names before the first is renamed; if a rename
- * fails, some files are new and some are old. Temporary files of killed processes are removed.
- * @throws DuplicateNameError; CodedError if a statement has no path, or if another file has the path of an object, and then
- * nothing has changed
+ * Writes the files of statements that differ, and removes the files of other objects. Files that `writeFolder` did not write are not
+ * touched. All new files are written under temporary names before the first is renamed. If a rename fails, some files are new and some old.
+ * @throws DuplicateNameError; CodedError if a statement has no path, or another file has the path of an object; nothing has changed then
  */
 export async function writeFolder(
   folder: string,

@@ -29,10 +29,7 @@ export interface ScannedFile {
   invalid?: { readonly reason: string; readonly findings: readonly Finding[] | undefined };
 }
 
-/**
- * Reads the files `*.sql` in the folders of the kinds, by path. All other files are ignored (see `rejectStrayFiles`).
- * @throws CodedError if none of the folders exists, or if something else has the name of one; errors of the file system
- */
+/** The files `*.sql` in the folders of the kinds, by path. @throws CodedError if no such folder exists, or one is something else */
 export async function scanFolder(folder: string, maxLength?: number): Promise<Map<string, ScannedFile>> {
   const files = new Map<string, ScannedFile>();
   const budget = new MemoryBudget();
@@ -41,10 +38,7 @@ export async function scanFolder(folder: string, maxLength?: number): Promise<Ma
   return files;
 }
 
-/**
- * Rejects `.sql` files outside the folders of the kinds: ignoring them might lose an object.
- * @throws CodedError for the first one; errors of the file system
- */
+/** Rejects a `.sql` file outside the folders of the kinds: to ignore it might lose an object. @throws CodedError */
 export async function rejectStrayFiles(folder: string, maxLength?: number): Promise<void> {
   for await (const path of strayFiles(folder)) {
     const { invalid } = await scanFile(folder, path, new MemoryBudget(), maxLength);
@@ -86,10 +80,7 @@ async function listPaths(folder: string): Promise<string[]> {
   return paths.flat().sort();
 }
 
-/**
- * The paths of everything in one of the folders. Links are rejected: they could lead anywhere, and a folder may come from
- * an untrusted source.
- */
+/** The paths of everything in one of the folders. A link is rejected: the folder may come from an untrusted source. */
 async function listInside(folder: string, name: string): Promise<string[]> {
   // Without `withFileTypes`, links would be followed.
   const entries = await readdir(join(folder, name), { recursive: true, withFileTypes: true });

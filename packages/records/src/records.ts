@@ -54,10 +54,7 @@ export const writeRecords = (
 /** The minimum size of an output buffer within a batch, in UTF-16 code units. */
 const CHUNK = 1024 * 1024;
 
-/**
- * Whether the record of a statement, with LF and NUL, is longer than this. A UTF-16 code unit has at most 3 bytes in
- * UTF-8, so the bytes of a short statement need not be counted.
- */
+/** Whether a record is longer than this. The bytes of a short statement need not be counted: a UTF-16 code unit has at most 3. */
 const isLonger = (statement: string, bytes: number): boolean =>
   3 * statement.length + 2 > bytes && Buffer.byteLength(statement) + 2 > bytes;
 
@@ -94,8 +91,8 @@ export function decodeRecords(input: Readable, options: ReadOptions = {}): Async
 }
 
 /**
- * Creates a transform that passes only complete records. Without this step split2 would emit an unterminated tail as a record, and
- * replace bytes that are not UTF-8 by U+FFFD. It would also search its complete buffer again with every chunk.
+ * Creates a transform that passes only complete records. Without it, split2 would emit an unterminated tail, replace invalid UTF-8, and
+ * search its complete buffer again with every chunk.
  */
 function validateFraming(maxRecord: number, allowEmpty: boolean): Transform {
   let partial: Buffer[] = [];

@@ -44,10 +44,7 @@ interface Ends {
   target: ResolvedInstance;
 }
 
-/**
- * Applies an input to a target; returns the exit status. An error before the first statement says that nothing was sent.
- * @param openEnds opens the input, and resolves the target
- */
+/** Applies an input to a target; returns the exit status. An error before the first statement says that nothing was sent. */
 export async function applyInput(options: RunOptions, openEnds: () => Promise<Ends>, io: Io): Promise<number> {
   limitHeapGrowth();
   rejectBadOptions(options);

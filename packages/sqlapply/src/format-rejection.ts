@@ -12,11 +12,7 @@ const MAX_LINE = 100;
 
 const DENIED_HELP = '; does the user have the permission, or is the server read-only?';
 
-/**
- * The message for a reject: statement number, kind and name, the server's message, a caret or the differences, and a hint if one is known.
- * @param target the label of the target
- * @param colors whether to color the lines below the first
- */
+/** The message for a reject: the statement, the server's message, a caret or the differences, and a hint if one is known. */
 export function formatRejection(outcome: Outcome, target: string, colors = false): [head: string, below?: string[]] {
   const { statement, result, error = '', position, comparison, denied } = outcome;
   const unknown = result === 'unknown' ? 'whether it was applied is unknown: ' : '';

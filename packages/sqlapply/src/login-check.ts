@@ -24,10 +24,7 @@ export class LoginCheck {
     this.#found.set(foldCase(identity.name), { identity, isNew });
   }
 
-  /**
-   * A line for each principal that cannot log in, according to the target or, if it does not show that, to the statements. Never fails.
-   * @param canAsk whether the target may be queried
-   */
+  /** A line for each principal that cannot log in, according to the target or, if it does not show that, to the statements. Never fails. */
   async messages(canAsk: boolean): Promise<string[]> {
     if (this.#found.size === 0) return [];
     const client = new BestEffortClient(this.#target);

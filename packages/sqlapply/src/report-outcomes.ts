@@ -46,10 +46,7 @@ export async function reportReplay(replay: Replay, target: ReplayTarget, options
   return summary.status;
 }
 
-/**
- * Writes each outcome to the report. If the report cannot be written, the run continues, and the error is thrown at its end.
- * @param path a file, or `-` for standard output
- */
+/** Writes each outcome to the report. If it cannot be written, the run continues, and the error is thrown at its end. */
 async function* writeReport(outcomes: AsyncIterable<Outcome>, path: string, options: RunOptions, io: Io) {
   const file = path === '-' ? undefined : await open(path, 'w');
   let failure: unknown;
@@ -125,10 +122,7 @@ function reportStatement(outcome: Outcome, io: Io): void {
   io.detail(`${statementLabel(outcome)}: ${outcome.result}`, below);
 }
 
-/**
- * Prints what would happen: `would create table 'fx_trades'`. At the end it prints the number of statements that would do nothing:
- * `skipped: 31 statements`.
- */
+/** Prints what would happen, `would create table 'fx_trades'`, and how many statements would do nothing, `skipped: 31 statements`. */
 async function* printDryRun(outcomes: AsyncIterable<Outcome>, io: Io, findings: Replay['findings']) {
   const counts = new Map<Result, number>();
   for await (const outcome of outcomes) {
@@ -152,10 +146,7 @@ export async function printRows(rows: unknown[][], io: Io): Promise<void> {
   for (const row of rows) await io.print(`${row.map(cell => show(String(cell ?? ''))).join('\t')}\n`);
 }
 
-/**
- * Formats one line of a report: a JSON object, without secrets and control characters. `verb`, `kind` and `name` say what the
- * statement creates or changes. `position` counts UTF-16 code units.
- */
+/** A line of JSON without secrets. `verb`, `kind` and `name` say what the statement changes; `position` counts UTF-16 code units. */
 function formatReportLine(
   { n, identity, statement, result, time, error, position, proven, replaced, effects, ms }: Outcome,
   { dryRun }: { readonly dryRun: boolean },
@@ -181,8 +172,7 @@ function formatReportLine(
 const PRIVATE_MODE = 0o600;
 
 /**
- * Writes the statements that are not in force on the target as a stream to a file, or to standard output if the path is `-`. If the run
- * fails, those before are written. The stream then has a failure marker and no commit mark, so that readers reject it.
+ * Writes the statements that are not in force on the target as a stream. If the run fails, the stream has those before and no commit mark.
  * @throws the error of the run, after the file is written; errors of the file system
  */
 async function writeRejects(path: string, stdout: Writable, outcomes: AsyncIterable<Outcome>, maxRecord: number) {

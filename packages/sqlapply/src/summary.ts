@@ -16,7 +16,6 @@ export class Summary {
   readonly #notComparable: string[] = [];
   #denied = false;
   #hasRejects = false;
-  /** Whether a table has its columns in another order, which no rerun changes. */
   #hasReordered = false;
   /** For a plan: the numbers of the statements that nothing undoes. */
   #irreversible: ReadonlySet<number> | undefined;

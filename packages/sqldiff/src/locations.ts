@@ -20,10 +20,7 @@ export class Locations {
     }
   }
 
-  /**
-   * Where an object is created, or a right is given.
-   * @param property a property of the object: the line of a column is that of its definition
-   */
+  /** Where an object is created, or a right is given; for the property of a column, the line of the column. */
   find(identity: NamedObject, statement?: string, property = ''): Location | undefined {
     const found = this.#byKey.get(hasName(identity) ? identityKey(identity) : foldCase(statement ?? ''));
     if (!found) return undefined;
@@ -32,7 +29,6 @@ export class Locations {
   }
 }
 
-/** The position of the first word inside the parentheses of a statement that is the name of a column. */
 function findColumnOffset(statement: string, property: string): number | undefined {
   const [, name] = /^column '(.*)'/s.exec(property) ?? [];
   if (name === undefined) return undefined;

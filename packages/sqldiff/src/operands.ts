@@ -97,7 +97,6 @@ export interface ReadSideOptions extends Pick<DumpOptions, 'warn' | 'info'> {
   stdin: AsyncIterable<string>;
 }
 
-/** The selected statements of a side, each once. */
 export async function readSide({ instance, path, label }: Side, options: ReadSideOptions): Promise<string[]> {
   const { selection, maxRecord, warn, info, stdin, budget, locations } = options;
   const readFile = () => locations?.record(readLocatedSource(path, maxRecord)) ?? readSource(path, maxRecord);
@@ -112,10 +111,7 @@ export async function readSide({ instance, path, label }: Side, options: ReadSid
   }
 }
 
-/**
- * Adds the side to errors that do not name it. A rejection by a server gets another code: the status for it would mean
- * that the sides differ.
- */
+/** Adds the side to an error. A rejection by a server gets another code, because its status would mean that the sides differ. */
 function addLabel(error: NodeJS.ErrnoException, label: string): Error {
   if (error instanceof StreamError || error instanceof DuplicateNameError)
     return new StreamError(`${label}: ${error.message}`, { cause: error });

@@ -44,7 +44,6 @@ export async function writeComparison(
   return findings.length ? Exit.negative : Exit.ok;
 }
 
-/** An annotation for each difference, one for each property that differs, and for each problem. */
 function annotate({ differences, problems }: SchemaComparison, labels: Labels, locations: Locations): string[] {
   return [
     ...differences.flatMap(difference => {
@@ -74,7 +73,6 @@ function summarize(compared: SchemaComparison): string {
   return parts.join('; ');
 }
 
-/** `3 differences ignored` */
 export const countIgnored = ({ ignored }: SchemaComparison): string =>
   `${formatCount(ignored.length, 'difference')} ignored`;
 
@@ -132,10 +130,7 @@ function formatTextDiff(a: string, b: string, [labelA, labelB]: Labels, colors: 
   return [...names, ...lines];
 }
 
-/**
- * A statement in the form that servers print, if its meaning is known. A property that the statement does not define
- * is printed as in the other statement.
- */
+/** A statement as servers print it, if its meaning is known. A property that it does not define is printed as in the other one. */
 function printStatement(statement: string, other: string): string {
   const [definition, otherDefinition] = [tryParseDefinition(statement), tryParseDefinition(other)];
   if (!definition) return redactFully(statement);

@@ -37,7 +37,6 @@ function isRemoval(statement: string): boolean {
   return isColumnDropped || REMOVING.has(identify(statement).verb);
 }
 
-/** A statement with dim comments before it, and in red if it removes something. */
 function colorStatement(statement: string): string {
   const paint = (format: 'dim' | 'red', lines: string) =>
     lines && styleText(format, escapeLines(lines), { validateStream: false });
@@ -46,10 +45,7 @@ function colorStatement(statement: string): string {
   return paint('dim', comments) + (isRemoval(statement) ? paint('red', rest) : escapeLines(rest));
 }
 
-/**
- * Writes the stream of the objects that only A has. An object that differs cannot be repaired by CREATE: it is
- * reported, and the status is 1.
- */
+/** Writes the objects that only A has. CREATE cannot repair an object that differs: it is a warning, and the status is negative. */
 export async function writeMissing(differences: Difference[], output: OutputOptions, io: Io): Promise<number> {
   const different = differences.filter(({ b }) => b !== undefined);
   for (const { identity } of different)

@@ -49,7 +49,6 @@ async function writeTextOrFailureMarker(statements: AsyncIterable<string[]>, out
   }
 }
 
-/** Passes statements on while it shows the progress; reports the number of statements at the end. */
 async function* reportProgress(batches: AsyncIterable<string[]>, io: Io): AsyncGenerator<string[]> {
   let count = 0;
   for await (const batch of withProgress(batches, io.progress())) {

@@ -32,8 +32,7 @@ export async function copySchema({ include, exclude, ...options }: CopyOptions, 
 }
 
 /**
- * Passes a dump through a stream of records, whose reader sets the pace. A dump that fails gives the reader its own error,
- * instead of the commit mark.
+ * Passes a dump through a stream of records, whose reader sets the pace. The reader gets the error of a dump that fails.
  * @param dumpUntil gives batches of statements until its signal aborts, when the reader needs no more
  */
 function openStream(dumpUntil: (signal: AbortSignal) => AsyncIterable<string[]>, maxRecord: number): Input {

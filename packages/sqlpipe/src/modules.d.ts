@@ -1,4 +1,3 @@
-/** The programs, as functions. */
 declare module '@sqlpipe/sql*' {
   export const main: import('@sqlpipe/cli').Main;
 }

@@ -43,7 +43,6 @@ export const OWN_PROGRAMS = {
   check: 'check whether sqldump and sqlapply can use an instance',
 } as const;
 
-/** The commands that only sqlpipe has, and what they do. */
 export const OWN_COMMANDS = {
   ...OWN_PROGRAMS,
   completion: 'print a shell completion script for all programs',

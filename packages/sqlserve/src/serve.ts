@@ -32,7 +32,6 @@ export async function serve({ load: files, verbose, ...options }: ServeArgs, io:
   return Exit.ok;
 }
 
-/** The one login of the open source edition, from the variables that QuestDB reads too. */
 function readCredentials(env: NodeJS.ProcessEnv): LoginCredentials | undefined {
   const { QDB_HTTP_USER: user, QDB_HTTP_PASSWORD: password } = env;
   if (!user !== !password)

@@ -5,11 +5,7 @@ import { displayName } from '@sqlpipe/sql';
 import { CodedError } from '@sqlpipe/text';
 import { toDot, toMermaid } from './graph.js';
 
-/**
- * Reads a complete stream, each statement once.
- * @throws DuplicateNameError if two statements of one name differ, CodedError if objects depend on each other, and the
- * errors of the input
- */
+/** @throws DuplicateNameError if two statements of one name differ, CodedError for a cycle, and the errors of the input */
 async function readSchema(statements: AsyncIterable<string>): Promise<Schema> {
   const schema = new Schema(deduplicate(await collectStatements(statements)));
   const cycle = findCycle(schema.dependencies());

@@ -104,7 +104,6 @@ export function toOpenSource(statement: string): Adapted {
   };
 }
 
-/** The loss of a statement that is not understood: it is not changed. */
 const UNKNOWN = 'not changed, because its syntax is unknown';
 
 /** Translates a statement for the enterprise edition: a table keeps its rows as the edition would print it. */
@@ -113,7 +112,6 @@ export function toEnterprise(statement: string): Adapted {
   return isTable ? translateProperties(statement, { isEnterprise: true }) : { statement, losses: [] };
 }
 
-/** Writes the properties that the other edition says in other clauses. */
 function translateProperties(given: string, edition: { readonly isEnterprise: boolean }) {
   const losses: string[] = [];
   const statement = replaceClauses(given, (property, _, { definition }) => {
@@ -125,10 +123,8 @@ function translateProperties(given: string, edition: { readonly isEnterprise: bo
 }
 
 /**
- * Replaces the clauses for which there is another text. The syntax of the statement is known, at least after a misprint of the server is
- * repaired.
+ * Replaces the clauses for which there is another text. The statement can be parsed, at least after it is repaired.
  * @param replace receives a property, as a comparison names it, and its clause with the white space before it
- * @returns the statement unchanged if nothing is replaced
  */
 function replaceClauses(
   given: string,
@@ -185,7 +181,6 @@ function withoutFeature(statement: string, feature: string): string | undefined 
   return isRemoved ? without : undefined;
 }
 
-/** Replaces indexes of some types by indexes without a type, as they were before there were types. */
 function withPlainIndexes(statement: string, types: RegExp): string {
   if (identify(statement).kind !== 'table' || !/\bindex\s/i.test(statement)) return statement;
   return replaceClauses(statement, (property, text, { kind, definition }) => {

@@ -15,8 +15,7 @@ export interface NameRules {
 }
 
 /**
- * Renames statements. Reads all input before it returns the first one, to detect two objects that would get one name; where
- * renaming can still fail after that, all are renamed before the first one is returned.
+ * Renames statements, after all were read: only then is it known whether two objects would get one name.
  * @throws CodedError for such a conflict, and if the names in a statement cannot be found; whatever the input throws
  */
 export async function* rename(statements: AsyncIterable<Numbered>, rules: NameRules): AsyncGenerator<string> {
@@ -50,7 +49,6 @@ class Renaming {
   /** The old and new names of views, case-folded. A view shadows a common table expression of its name. */
   readonly #views = new Set<string>();
   readonly #newViews = new Set<string>();
-  /** The names of common table expressions, in lower case. */
   readonly #expressions = new Set<string>();
   #hasClash = false;
   readonly #inQueries: boolean;
@@ -76,7 +74,6 @@ class Renaming {
     return mentions;
   }
 
-  /** Whether some statement that was surveyed has to be checked when it is renamed. */
   canFail(): boolean {
     const isView = (name: string): boolean => this.#views.has(name) || this.#newViews.has(name);
     return this.#taken.size > 0 || this.#hasClash || [...this.#expressions].some(isView);
@@ -183,20 +180,16 @@ class Renaming {
   }
 }
 
-/** A name as messages show it. */
 const shorten = (name: string): string => truncate(name, 140);
 
 /** Copies a name, because a substring in V8 keeps the complete statement in memory. */
 const detach = (name: string): string => Buffer.from(name).toString();
 
-/** Matches an invalid name of a user, a group or a service account. */
 const NO_PRINCIPAL = /^$|['"`\0-\x1f\x7f]/;
 
-/** Whether a server accepts a name for the object or principal that is mentioned. */
 const isValidName = (name: string, { role }: Mention): boolean =>
   role === 'object' ? isValidTableName(name) : !NO_PRINCIPAL.test(name);
 
-/** A valid new name, in the quotes that it needs in the place of a mention. */
 function quoteLike(statement: string, { place, position, end }: Mention, name: string): string {
   if (place === 'quoted-qualifier') return name;
   const written = statement.slice(position, end);

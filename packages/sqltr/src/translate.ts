@@ -23,7 +23,6 @@ async function* texts(statements: AsyncIterable<Numbered>): AsyncGenerator<strin
 
 const EDITIONS: Record<string, Adapt> = { 'open-source': toOpenSource, oss: toOpenSource, enterprise: toEnterprise };
 
-/** The adapters for an edition, a version, or one of each. @throws UsageError for any other targets */
 function adaptersFor(targets: readonly string[]): Adapt[] {
   const isVersion = (target: string): boolean => /^\d+(?:\.\d+){0,2}$/.test(target);
   for (const target of targets)
@@ -39,7 +38,6 @@ type TranslationOptions = { readonly lossy: boolean; readonly maxRecord: number 
   Record<'rename' | 'renameFile' | 'owner' | 'principal' | 'to', readonly string[]>
 >;
 
-/** Writes standard input translated as the options say; returns the exit status. */
 export async function writeTranslation(
   { rename, renameFile, owner, principal, to, lossy, maxRecord }: TranslationOptions,
   io: Io,

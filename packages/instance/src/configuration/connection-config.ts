@@ -7,7 +7,6 @@ export interface ConnectionConfig extends RetryOptions {
   label: string;
   /** Scheme, host, port and path prefix, nothing else. */
   url: URL;
-  /** The name in `instances.toml`, if the operand was one. */
   name?: string;
   /**
    * The names in `instances.toml` under which the instance is protected, however it is addressed: a change of it must be confirmed

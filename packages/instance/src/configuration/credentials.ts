@@ -23,7 +23,6 @@ export interface CredentialSource {
 export interface Authorization {
   header: string;
   user?: string | undefined;
-  /** Whose credentials these are and where they come from, without a secret: `user 'ann' (SQLDUMP_USER)`. */
   account: string;
   settings: Setting[];
 }

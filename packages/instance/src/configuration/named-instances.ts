@@ -7,7 +7,6 @@ import { type Address, formatAddress, isSameAddress, parseAddress } from './addr
 import type { ResolveContext } from './connection-config.js';
 import { isNotFound, readError } from './secret-file.js';
 
-/** Whether an operand can be a name in instances.toml: it has no scheme, port or path. */
 export const canBeName = (operand: string): boolean => !/[:/@]/.test(operand);
 
 /** Why an operand is used as a host name, and which names are similar to it; undefined if it is certainly a host. */

@@ -12,7 +12,6 @@ interface NetrcEntry {
   password?: string;
 }
 
-/** A string in double quotes with backslash escapes, a comment, or a word. */
 const TOKEN = /"((?:[^"\\]|\\.)*)"|#[^\n]*|([^\s"]\S*)/gs;
 
 /** A macro ends at an empty line. */

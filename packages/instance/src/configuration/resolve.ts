@@ -98,7 +98,6 @@ export async function resolveInstance(operand: string, context: ResolveContext):
   };
 }
 
-/** Resolves the settings other than credentials. Returns their values, and in `settings` each with its source, for `--show-config`. */
 function resolveSettings(
   operand: string,
   entry: InstanceEntry | undefined,
@@ -142,7 +141,6 @@ function resolveSettings(
 
 const PATH = /^(?:\.{0,2}\/|~)|^[^/:@]+\.(?:sql|stream)$/;
 
-/** Parses an operand as an address. @throws InstanceError for a path, which is a likely mistake */
 function parseOperand(operand: string, env: ResolveContext['env']): Address {
   if (PATH.test(operand))
     throw configError(

@@ -28,7 +28,6 @@ import { fetchUncheckedStatements } from './statements.js';
 
 const MAX_LIST_REFETCHES = 6;
 
-/** Maximum number of objects that a message names. Of the others, it has only the number. */
 const MAX_NAMED = 20;
 
 const MAX_UNLISTED = 1000;
@@ -100,7 +99,6 @@ export class ObjectCheck {
   #recordedEarly: string[] | undefined = [];
   /** The names in the dump that are not in the list, by folded name. */
   readonly #unlisted = new Map<string, string>();
-  /** The folded names whose definition was fetched and added to the dump. */
   readonly #fetched = new Set<string>();
   /** The folded names of objects that no longer existed when their definitions were requested. */
   readonly #gone = new Set<string>();
@@ -239,7 +237,6 @@ export class ObjectCheck {
   }
 }
 
-/** The rows of SHOW CREATE DATABASE, with the missing ones inserted where they belong. */
 export async function* addMissingRows(
   rows: AsyncIterable<string[]>,
   check: ObjectCheck,

@@ -25,7 +25,6 @@ export interface DumpOptions {
   withDeps: boolean;
   /** How to read the schema: by SHOW CREATE DATABASE, object by object, or (`auto`) the first if the server has it and else the second. */
   via: 'auto' | 'database' | 'catalogue';
-  /** Whether to leave statements as the server prints them. */
   verbatim: boolean;
   noOwner: boolean;
   /** The maximum length of a record in bytes. Its row in JSON may be longer, because of escapes. */
@@ -81,7 +80,6 @@ export async function* dump(config: ConnectionConfig, given: Partial<DumpOptions
   }
 }
 
-/** At the end, reports missing objects, and names that match nothing. */
 async function* dumpStatements(
   config: ConnectionConfig,
   source: Instance,
@@ -132,7 +130,6 @@ async function* dumpStatements(
   if (unmatched) throw new InstanceError('REJECTED', `${config.label}: ${unmatched}`);
 }
 
-/** Repairs and normalizes a row, and reports the repairs. @param rowNumber for an error */
 function toStatement(row: string, rowNumber: number, config: ConnectionConfig, { verbatim, warn, info }: DumpOptions) {
   const { statement: text, notes, warnings } = verbatim ? { statement: row, notes: [], warnings: [] } : repair(row);
   const statement = requireStatement(text, rowNumber, config);

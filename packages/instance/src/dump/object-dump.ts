@@ -41,7 +41,6 @@ interface ReadObject extends ListedObject {
 
 interface Reading {
   readonly listed: readonly ListedObject[];
-  /** Those that could be read, by name. */
   readonly objects: ReadonlyMap<string, ReadObject>;
 }
 
@@ -58,7 +57,6 @@ const isSame = (before: Reading, now: Reading): boolean =>
   [...now.objects.keys()].every(name => before.objects.has(name)) &&
   !findChanged(before, now).length;
 
-/** Reports which objects are not in the dump, because they did not exist all the time. */
 function reportChanges(before: Reading, now: Reading, { info }: ObjectReadOptions): void {
   const reportChange = (object: ListedObject, change: string) =>
     info(`${titleOf(object)} was ${change} while the schema was read, and is not in the dump`);

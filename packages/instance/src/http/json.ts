@@ -29,7 +29,6 @@ export interface JsonEvents {
   readElements(chunk: Buffer, at: number, depth: number): number;
 }
 
-/** What may come next. */
 type Expect = 'value' | 'value-or-close' | 'key' | 'key-or-close' | 'colon' | 'comma-or-close' | 'nothing';
 
 const QUOTE = 0x22;

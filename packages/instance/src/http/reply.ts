@@ -90,7 +90,6 @@ export async function readReply(response: Response, acceptRows: boolean): Promis
   throw new UnexpectedResponseError('PROTOCOL', `answered ${what} instead of {"ddl":"OK"}; ${ADDRESS_HELP}`);
 }
 
-/** The exact reply to nearly all statements (observed on 9.3.4). */
 const OK = Buffer.from('{"ddl":"OK"}');
 
 export async function readRows(response: Response): Promise<unknown[][]> {
