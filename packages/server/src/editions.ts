@@ -23,12 +23,17 @@ export interface LoginCredentials {
   readonly password: string;
 }
 
+/** The words for the editions; the first two are the same one. */
+export const EDITIONS = ['oss', 'open-source', 'enterprise'] as const;
+
+export type EditionName = (typeof EDITIONS)[number];
+
 /** The administrator of the enterprise edition, unless another is given. */
 export const DEFAULT_ADMIN: LoginCredentials = { user: 'admin', password: 'quest' };
 
 /** @param login the one login of the open source edition; the administrator of the enterprise edition, whose callers all have a name */
 export function emulateEdition(
-  edition: 'oss' | 'open-source' | 'enterprise',
+  edition: EditionName,
   login: LoginCredentials | undefined,
   options: { readonly naming: Naming; readonly version: string },
 ): ServerEdition {

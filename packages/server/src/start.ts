@@ -6,7 +6,7 @@ import { RejectionError } from '@sqlpipe/ddl/grammar';
 import type { Naming } from '@sqlpipe/engine';
 import { findSecrets } from '@sqlpipe/sql';
 import { CodedError, maskSecrets } from '@sqlpipe/text';
-import { DEFAULT_ADMIN, emulateEdition, type LoginCredentials } from './editions.js';
+import { DEFAULT_ADMIN, type EditionName, emulateEdition, type LoginCredentials } from './editions.js';
 import { createEndpoint, type Endpoint } from './endpoint.js';
 import { Journal } from './journal.js';
 import { createRouter, isLoopback } from './routes.js';
@@ -28,7 +28,7 @@ export interface InitialSchema {
 
 /** How to start a server. */
 export interface ServerOptions {
-  readonly edition: 'oss' | 'open-source' | 'enterprise';
+  readonly edition: EditionName;
   /** The release whose statements it accepts; the newest by default. */
   readonly questdb?: Release;
   /** The one login of the open source edition, none by default; the administrator of the enterprise edition. */
@@ -80,13 +80,14 @@ export async function startServer({
 }: ServerOptions): Promise<RunningServer> {
   const edition = emulateEdition(name, login, { naming, version: VERSIONS[questdb] });
   let isRestored = data !== undefined;
-  const begin = async () => {
+  const loadAll = async () => {
     isRestored = false;
     const service = new Service(edition);
     const caller = { name: (login ?? DEFAULT_ADMIN).user };
     for (const schema of load) await loadSchema(schema, statement => service.execute(statement, caller));
   };
-  const journal = data === undefined ? await begin() : await Journal.open(data, edition.engine, begin);
+  if (data === undefined) await loadAll();
+  const journal = data === undefined ? undefined : await Journal.open(data, edition.engine, loadAll);
   let endpoint: Endpoint;
   try {
     const { acl } = edition.engine;
@@ -96,7 +97,7 @@ export async function startServer({
         'CONFIG',
         `QDB_ACL_ADMIN_USER: the folder of --data has a ${namesake.kind} called '${namesake.name}'; choose another name`,
       );
-    const service = new Service(edition, journal ?? undefined);
+    const service = new Service(edition, journal);
     const isPublic = !isLoopback((await lookup(address)).address);
     const hosts = isPublic && allowHost.length === 0 ? undefined : new Set(allowHost.map(host => host.toLowerCase()));
     endpoint = createEndpoint({ answer: createRouter(service, hosts), requestLimit, logRequest });

@@ -1,6 +1,6 @@
 /*! sqlserve: a QuestDB-compatible server for demos, tests and CI without a database. */
 import { createMain, NUMBER, SEVERAL, VALUE } from '@sqlpipe/cli';
-import { DEFAULT_REQUEST_LIMIT, RELEASES } from '@sqlpipe/server';
+import { DEFAULT_REQUEST_LIMIT, EDITIONS, RELEASES } from '@sqlpipe/server';
 
 export const main = createMain({
   name: 'sqlserve',
@@ -13,7 +13,7 @@ export const main = createMain({
   ],
   options: {
     edition: {
-      choices: ['oss', 'open-source', 'enterprise'] as const,
+      choices: EDITIONS,
       default: 'oss' as const,
       describe: 'edition of QuestDB to emulate',
     },
