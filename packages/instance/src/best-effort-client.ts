@@ -6,10 +6,7 @@ import { InstanceError } from './instance-error.js';
 /** Milliseconds for an attempt, unless the timeout of the instance is shorter. A server that does not answer within it gets no more. */
 const MAX_TIMEOUT = 5000;
 
-/**
- * Queries that are useful to a dump but not necessary; a missing or invalid reply is undefined. They have a short timeout, and a
- * connection of their own, because the dump's connection is busy with rows.
- */
+/** Queries whose result is undefined if it does not come soon, on a connection of their own: that of a dump is busy with rows. */
 export class BestEffortClient {
   readonly #timeout: number;
   readonly #instance: Instance;
@@ -57,10 +54,7 @@ const UNSUPPORTED = /^(?:unknown function name: |Invalid column: |expected 'TABL
 
 const knownUnsupported = new WeakMap<Instance, Set<string>>();
 
-/**
- * The result of a query that not every version supports; undefined if this instance does not.
- * @param what a function, a column or a statement, which identifies the query
- */
+/** The result of a query; undefined if this version does not support it. @param what a function, a column or a statement */
 export async function queryIfSupported<T>(
   instance: Instance,
   what: string,

@@ -158,9 +158,8 @@ export async function fetchRunningRefreshes(instance: Instance, text: string): P
 }
 
 /**
- * Fetches the state of a materialized view and its base, if the view is settled: it has all rows of its base, is refreshed by hand or by
- * a timer, or is invalid while no view is refreshed, which could be its source. Two equal states mean that the view did not change in
- * between.
+ * Fetches the state of a materialized view and its base, if the view is settled: it has all rows of its base, is not refreshed
+ * immediately, or is invalid while no view is refreshed. Two equal states mean that the view did not change in between.
  */
 async function fetchSettledState(instance: Instance, view: string): Promise<string | undefined> {
   const columns = 'view_name, view_status, refresh_type, refresh_base_table_txn, base_table_txn';
@@ -178,8 +177,7 @@ const CATCH_UP = 5000;
 const PAUSE = 10;
 
 /**
- * Asks until the answer is final, can no longer change, or the time is up. While rows are written, a materialized view lags behind its
- * base for moments.
+ * Asks until the answer is final, can no longer change, or the time is up: a materialized view lags behind its base for moments.
  * @param view the view that the question is about, if it is about one
  */
 export async function askUntilSettled<T>(

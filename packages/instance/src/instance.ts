@@ -50,10 +50,7 @@ export interface Instance {
 /** Creates a connection to an instance. Nothing is sent before the first request. */
 export const connect = (config: ConnectionConfig): Instance => new HttpInstance(config);
 
-/**
- * Pauses in milliseconds before a request is sent again after the status 429. The server may ask for a longer pause. If that pause exceeds
- * the maximum, the request is not sent again.
- */
+/** Milliseconds before a request is sent again after the status 429. If the server asks for more than the maximum, it is not. */
 const BUSY_DELAYS = [250, 500, 1000, 2000, 4000];
 const MAX_BUSY_DELAY = 30_000;
 

@@ -111,10 +111,7 @@ export const formatAddress = ({ origin, pathname }: URL): string => origin + (pa
 /** A key, `=`, and a value up to a single `;` (two of them stand for one). The last `;` may be missing. */
 const PAIR = /(\w+)=((?:[^;]|;;)*)(?:;|$)/y;
 
-/**
- * Parses `schema::key=value;key=value;`, with any keys. A message contains positions only: a value may be a secret, and so may
- * a key, because after a `;` inside a value, the rest of the value is read as a key.
- */
+/** Parses `schema::key=value;key=value;`. A message contains positions only: a value may be a secret, and a key its end after a `;`. */
 function parseConfigString(text: string): { schema: string; values: Map<string, string> } {
   const schemaEnd = text.indexOf('::');
   const values = new Map<string, string>();
@@ -148,9 +145,8 @@ LOOPBACK.addAddress('::', 'ipv6');
 const LOCALHOST = 'localhost';
 
 /**
- * Whether two addresses are those of one server: host, port and path are the same. The scheme does not matter, because a
- * port has one. A name is the same as an IP address that it has. Two names are not compared by their addresses, because
- * one address can serve several names. A name that cannot be looked up has no address.
+ * Whether two addresses are those of one server, whatever the scheme. A name is the same as an IP address that it has. Two different
+ * names are two servers, because one address can serve several names.
  */
 export async function isSameAddress(one: URL, other: URL, lookUp = lookUpAll): Promise<boolean> {
   if (effectivePort(one) !== effectivePort(other) || one.pathname !== other.pathname) return false;

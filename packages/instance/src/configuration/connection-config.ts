@@ -8,10 +8,7 @@ export interface ConnectionConfig extends RetryOptions {
   /** Scheme, host, port and path prefix, nothing else. */
   url: URL;
   name?: string;
-  /**
-   * The names in `instances.toml` under which the instance is protected, however it is addressed: a change of it must be confirmed
-   * by one of them.
-   */
+  /** The names in `instances.toml` that protect the instance, however it is addressed. One of them must confirm a change of it. */
   protectedNames?(): Promise<readonly string[]>;
   authorization?: string;
   /** The user, if the credentials are those of a user and not a token. */

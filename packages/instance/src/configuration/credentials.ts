@@ -28,9 +28,8 @@ export interface Authorization {
 }
 
 /**
- * The credentials of an instance; undefined if no source has any. The user of one source is combined with the password of a later one
- * (`--user` with `SQLDUMP_PASSWORD`), unless the later source has another user.
- * @param help what to do if the user or the password is missing, for the end of a message
+ * The credentials of an instance; undefined if no source has any. The user of one source is combined with the password of a later one,
+ * such as `--user` with `SQLDUMP_PASSWORD`, unless that has another user.
  */
 export async function resolveAuthorization(
   sources: readonly CredentialSource[],
@@ -198,10 +197,7 @@ async function runTokenCommand(
   return token;
 }
 
-/**
- * Ends a command and everything that it has started, and reads no more from it. A process group of its own would be simpler, but has
- * no terminal, on which a password manager may ask.
- */
+/** Ends a command and all that it has started. A process group would have no terminal, on which a password manager may ask. */
 async function endWithDescendants(command: ChildProcess): Promise<void> {
   const execFile = promisify((await import('node:child_process')).execFile);
   const list = await execFile('ps', ['-A', '-o', 'pid=,ppid=']).catch(() => ({ stdout: '' })); // not every system has it

@@ -85,8 +85,8 @@ export function instancesPath({ XDG_CONFIG_HOME, HOME }: ResolveContext['env']):
 }
 
 /**
- * The entries by name; none if there is no file. Throws `CONFIG` for an invalid file. It also throws if every user can change
- * the file, because it decides where credentials are sent and which commands are run.
+ * The entries by name; none without a file. Throws `CONFIG` for an invalid file, and for one that every user can change: it decides where
+ * credentials are sent and which commands are run.
  */
 export async function readInstances(env: ResolveContext['env']): Promise<Map<string, InstanceEntry>> {
   const path = instancesPath(env);

@@ -46,8 +46,7 @@ function* splitWords(text: string): Generator<string, undefined> {
 }
 
 /**
- * The credentials of the first entry for a host. The entry `default` is not used, because a credential belongs to one
- * instance. A password without a login is a token.
+ * The credentials of the first entry for a host, but not of the entry `default`. A password without a login is a token.
  * @param file a file, which must exist; by default `~/.netrc`, if it exists
  */
 export function fromNetrc({ hostname }: URL, file: string | undefined, home: string | undefined): CredentialSource {

@@ -177,8 +177,7 @@ function warnAboutPlainProxy({ protocol, hostname, host }: URL, context: Resolve
 }
 
 /**
- * Finds the proxy for an address, and the variable that names it; undefined if `no_proxy` has the host. The variable is `http_proxy`
- * or `https_proxy`, depending on the scheme of the address, in lower or upper case.
+ * Finds the proxy for an address, and the variable that names it; undefined if `no_proxy` has the host.
  * @throws InstanceError for an invalid proxy. The message shows no value, because it may contain a password
  */
 export function findProxy(url: URL, env: ResolveContext['env']): { proxy: URL; variable: string } | undefined {

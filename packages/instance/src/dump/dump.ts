@@ -139,10 +139,7 @@ function toStatement(row: string, rowNumber: number, config: ConnectionConfig, {
   return { statement, identity };
 }
 
-/**
- * A row of this length in bytes is always read, even if `maxRecord` is smaller. So a statement that is too long for a record is rejected
- * later, where the error can say which statement it is.
- */
+/** A row of this length in bytes is always read. What is too long for a record is rejected later, with the name of the statement. */
 const MIN_ROW_LIMIT = 32 * 1024 * 1024;
 
 async function* fetchRows(
@@ -173,10 +170,7 @@ function addAclHint(error: unknown, { selects }: Selection): unknown {
   return error.withMessage(`${error.message}; hint: --include SCHEMA dumps without access control`);
 }
 
-/**
- * Whether an error means that the server has no SHOW CREATE DATABASE. Its message then lists the keywords that may follow SHOW or
- * SHOW CREATE, without DATABASE (observed on 8.1.4 to 9.3.4).
- */
+/** Without SHOW CREATE DATABASE, the message lists the keywords that may follow SHOW (observed on 8.1.4 to 9.3.4). */
 function hasNoShowCreateDatabase(error: unknown): error is InstanceError {
   if (!(error instanceof InstanceError) || error.code !== 'REJECTED') return false;
   return error.matches(/^expected 'TABLES?'/) && !error.matches(/DATABASE/);

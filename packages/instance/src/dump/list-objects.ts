@@ -43,8 +43,8 @@ export async function listAllObjects(source: Instance): Promise<ListedObject[]> 
 }
 
 /**
- * Fetches the version of each object of which the server writes a log (a table with WAL; since 9.3 also views), by name. While the
- * version is the same, so is the definition. An object with changes that are not applied yet has no version.
+ * Fetches the version of each object with a log (a table with WAL; since 9.3 also views), by name. While it is the same, so is the
+ * definition. An object with changes that are not applied yet has no version.
  */
 export async function fetchVersions(client: BestEffortClient): Promise<Map<string, unknown>> {
   // Each ALTER, like each insert, adds a transaction (observed on 9.0.3 to 9.3.4).

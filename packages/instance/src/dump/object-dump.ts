@@ -65,10 +65,7 @@ function reportChanges(before: Reading, now: Reading, { info }: ObjectReadOption
     if (!now.objects.has(object.name)) reportChange(object, 'dropped or renamed');
 }
 
-/**
- * Lists the objects, and reads those that are not certainly the same as before.
- * @param denied the server's message for each object that may not be read; those are not asked for again
- */
+/** Lists the objects, and reads those that may have changed. @param denied the messages for what may not be read, not asked for again */
 async function readObjects(
   source: Instance,
   client: BestEffortClient,

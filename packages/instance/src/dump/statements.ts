@@ -10,10 +10,7 @@ import { InstanceError } from '../instance-error.js';
 import { findViews } from './list-objects.js';
 import { reconstructTables } from './reconstruct-tables.js';
 
-/**
- * Maximum length of all statements in one reply, in UTF-16 code units, because they are kept in memory. A batch that is longer is
- * requested in halves. A single statement may have the maximum length of a row.
- */
+/** Maximum length of the statements in one reply, in UTF-16 code units. A longer batch is requested in halves. */
 const MAX_REPLY_LENGTH = 64 * 1024 * 1024;
 
 /** The server's messages for an object that does not exist, or has another kind (observed on 9.3.4). */

@@ -17,10 +17,7 @@ export interface Response {
   secrets: readonly string[];
   status: number;
   headers: IncomingHttpHeaders;
-  /**
-   * Counts down from sending the request to the end of the body; at zero the body fails. A consumer that reads row by row stops the timer
-   * while it works, and restarts it after each row.
-   */
+  /** At zero the body fails. It runs from sending the request on; a consumer that reads rows stops it while it works on them. */
   timer: PausableTimer;
   /** Fails with `TransportError` if the body does not arrive completely. */
   body: Readable;
@@ -240,10 +237,7 @@ class Exchange implements Dispatcher.DispatchHandler {
   }
 }
 
-/**
- * The cause of a failure if the connection was closed with a request in flight. Its stack is a constant. Node reads the stack, and V8
- * would parse the bundle again to create it: a tenth of the time of a short run.
- */
+/** The stack is a constant: Node reads it, and V8 would parse the bundle again to create it, a tenth of the time of a short run. */
 const canceledError = (): Error =>
   Object.assign(new Error('canceled'), { code: 'UND_ERR_DESTROYED', stack: 'Error: canceled' });
 

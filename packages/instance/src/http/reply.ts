@@ -54,10 +54,7 @@ export class UnexpectedResponseError extends Error {
 
 type ReplyObject = Record<string, unknown> & { dataset?: unknown[][] };
 
-/**
- * Maximum length of a reply that `readRows` reads, in bytes. The catalogue of a hundred thousand tables is far smaller. Parsing a reply of
- * this length may take 1 GiB of memory.
- */
+/** Maximum length in bytes of a reply that `readRows` reads; parsing it may take 1 GiB. The catalogue of 100,000 tables is smaller. */
 const MAX_ROWS_LENGTH = 32 * 1024 * 1024;
 
 const BASE_REPLY_LENGTH = 64 * 1024;
@@ -160,8 +157,8 @@ export function toRejection({ message, position }: ServerError, response: Respon
 }
 
 /**
- * Reads the body of a reply into memory, up to the chunk that exceeds the limit. The result may be longer than the limit, so callers must
- * check its length. For one small chunk, an async iterator would take longer than all other work, so events are used.
+ * Reads the body of a reply, up to the chunk that exceeds the limit: callers must check its length. For one small chunk, an async iterator
+ * would take longer than all other work.
  */
 function readBody({ body }: Response, limit: number): Promise<Buffer> {
   return new Promise((resolve, reject) => {

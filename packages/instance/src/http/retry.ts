@@ -47,10 +47,7 @@ export class Retries {
 const isRetriable = (error: unknown): error is InstanceError =>
   error instanceof InstanceError && (GATEWAY_STATUSES.has(error.status ?? 0) || isTransientFailure(error));
 
-/**
- * Codes of the system and of undici. A server that restarts refuses connections; a load balancer without a server closes
- * them; the network loses one; a name cannot be resolved. A certificate that is not trusted stays so.
- */
+/** Codes of the system and of undici for failures that can pass by themselves. A certificate that is not trusted stays so. */
 const TRANSIENT_CODES = new Set([
   ...['ECONNREFUSED', 'ECONNRESET', 'EPIPE', 'UND_ERR_SOCKET', 'ETIMEDOUT', 'TIMEOUT'],
   ...['EHOSTUNREACH', 'ENETUNREACH', 'ENOTFOUND', 'EAI_AGAIN'],

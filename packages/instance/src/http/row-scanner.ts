@@ -46,10 +46,7 @@ export class RowScanner implements JsonEvents {
   #inColumnName = false;
   #columnName: unknown;
   #firstCell = '';
-  /**
-   * Whether the last row is empty: a server ends the dataset with an empty row if it fails while writing a row. The
-   * error follows after the rows, so reading continues.
-   */
+  /** A server that fails while it writes a row ends the dataset with an empty row; the error follows, so reading continues. */
   #endsInEmptyRow = false;
   #ready: string[] = [];
   /** The chunk that was already searched for rows to parse together; each chunk is searched once. */
@@ -170,10 +167,7 @@ const ROW_END = '"]'.length;
 /** An escape may stand for a NUL or half of a surrogate pair; U+FFFD may replace bytes that are not UTF-8. */
 const AMBIGUOUS = /\\u|\uFFFD/;
 
-/**
- * Parses rows of one string each: one call of JSON.parse is many times faster than a call per row. Returns no rows if any of them may be
- * invalid: then they are read one by one, which finds and reports the error.
- */
+/** Parses rows of one string each in one call, which is much faster; none if any may be invalid: reading one by one finds the error. */
 function parseRows(json: string): string[] {
   if (AMBIGUOUS.test(json)) return [];
   try {
