@@ -34,13 +34,14 @@ export interface Io {
   /** Asks for a secret on the terminal, not on the three streams; undefined without a terminal. */
   promptSecret(question: string): Promise<string | undefined>;
   /**
-   * Aborts at SIGINT, SIGTERM or SIGHUP. A program with this signal must end soon after that. The process is then ended by the same signal.
+   * Catches SIGINT, SIGTERM and SIGHUP from now on, which would end the process: the returned signal aborts, and the program must end soon.
+   * The process is then ended by the same signal.
    */
-  readonly interrupted: AbortSignal;
+  catchSignals(): AbortSignal;
 }
 
-/** What resolving an instance needs of `Io`. A copy of all of it would catch signals, because `interrupted` is a getter. */
-export const instanceContext = ({ env, warn, info, logRequest, promptSecret }: Omit<Io, 'interrupted'>) => ({
+/** What resolving an instance needs of `Io`. */
+export const instanceContext = ({ env, warn, info, logRequest, promptSecret }: Io) => ({
   env,
   warn,
   info,
@@ -110,9 +111,7 @@ export function createIo(
       const { promptSecret } = await import('./prompt-secret.js'); // loaded late, because few runs prompt
       return promptSecret(`${name}: ${escapeControls(question)}`);
     },
-    get interrupted() {
-      return catchSignals();
-    },
+    catchSignals,
   };
 }
 

@@ -90,7 +90,7 @@ export const isTextOutput = (path: string | undefined, stdout: { readonly isTTY?
  * Writes to standard output if the path is `-` or missing, otherwise to a file: under a temporary name, which is renamed when the content
  * is on disk. If that fails, an existing file is unchanged. A device or a pipe cannot be replaced; it is written directly.
  * @param write writes the content; it need not end the stream
- * @param interrupted returns the signal that ends the writing of a file; not called for standard output, where nothing
+ * @param catchSignals returns the signal that ends the writing of a file; not called for standard output, where nothing
  * has to be removed and a signal can simply end the process
  * @param mode the file's permissions; an existing file keeps those of its own that it has too
  * @throws CodedError for a folder, any error of `write` and of the file system
@@ -99,7 +99,7 @@ export async function writeOutput(
   path: string | undefined,
   stdout: Writable,
   write: (out: Writable & { isTTY?: boolean }) => Promise<unknown>,
-  interrupted?: () => AbortSignal,
+  catchSignals?: () => AbortSignal,
   mode?: number,
 ): Promise<void> {
   if (isStdout(path)) return void (await write(stdout));
@@ -108,7 +108,7 @@ export async function writeOutput(
     throw error;
   });
   if (existing?.isDirectory()) throw new CodedError('IO', `${path}: is a directory; give the name of a file`);
-  const signal = interrupted?.();
+  const signal = catchSignals?.();
   if (existing && !existing.isFile()) return writeFile(path, 'w', write, signal);
   const target = existing ? await realpath(path) : path; // a link is kept, and its target is replaced
   const permissions = existing ? existing.mode & (mode ?? ALL_PERMISSIONS) : mode;

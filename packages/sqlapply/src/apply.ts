@@ -50,7 +50,7 @@ export async function applyInput(options: RunOptions, openEnds: () => Promise<En
   rejectBadOptions(options);
   const work = async () => {
     const { replayed, target } = await prepare(openEnds, options, io).catch(error => {
-      if (io.interrupted.aborted) io.error('interrupted; nothing was sent');
+      if (io.catchSignals().aborted) io.error('interrupted; nothing was sent');
       throw toNothingSentError(error);
     });
     try {
@@ -84,8 +84,9 @@ async function prepare(openEnds: () => Promise<Ends>, options: RunOptions, io: I
   const { input, target: instance } = await openEnds();
   const createProtectedError = (name: string) =>
     new UsageError(`${name} is protected; to change it, give --yes-to=${name}`);
-  const target = await openTarget({ ...instance, interrupted: io.interrupted }, { ...options, createProtectedError });
-  io.interrupted.addEventListener('abort', () => {
+  const signal = io.catchSignals();
+  const target = await openTarget({ ...instance, interrupted: signal }, { ...options, createProtectedError });
+  signal.addEventListener('abort', () => {
     input.stop();
     setTimeout(target.close, GRACE_PERIOD).unref();
   });
@@ -93,7 +94,7 @@ async function prepare(openEnds: () => Promise<Ends>, options: RunOptions, io: I
     const replayed = await replay({ statements: readInput(input, options, io), locations: input.locations }, target, {
       ...options,
       ignore,
-      signal: io.interrupted,
+      signal,
       warn: io.warn,
       info: io.info,
       onRows: rows => printRows(rows, io),
@@ -109,7 +110,7 @@ async function prepare(openEnds: () => Promise<Ends>, options: RunOptions, io: I
 /** The input, with its progress. If the user interrupts while it is read completely, nothing is sent. */
 async function* readInput(input: Input, { stream }: RunOptions, io: Io): AsyncGenerator<string> {
   yield* withProgress(input, io.progress());
-  if (!stream) io.interrupted.throwIfAborted();
+  if (!stream) io.catchSignals().throwIfAborted();
 }
 
 /** Adds to an error that nothing was sent; not to a usage error, a bug, or an error that already says so. */
@@ -140,7 +141,7 @@ function openInput({ operands: [, ...files], ...options }: ApplyOptions, io: Io)
         ? readLocatedInput(io.stdin(), options)
         : withLabel(readLocatedSource(file, options.maxRecord), file);
       for await (const batch of batches) {
-        if (!isStdin) io.interrupted.throwIfAborted();
+        if (!isStdin) io.catchSignals().throwIfAborted();
         for (const { statement, ...location } of batch) {
           locations.push(isStdin && location.line === undefined ? undefined : location);
           yield statement;

@@ -74,6 +74,7 @@ async function* reportOutcomes(
   io: Io,
 ): AsyncGenerator<Outcome> {
   const { label } = connection;
+  const signal = io.catchSignals();
   const logins = new LoginCheck(config);
   const summarize = hasDataOnStdout(options) ? io.summary : io.info;
   let [hasEnded, isPipeClosed] = [false, false];
@@ -87,7 +88,7 @@ async function* reportOutcomes(
         io.error(`${statementLabel(outcome)}: it was applied, but could not be read back: ${outcome.failure.message}`);
       if (!options.dryRun) reportStatement(outcome, io);
       if (outcome.replaced) io.warn(...formatReplacement(outcome, label, io.errorColors));
-      summary.count(outcome, io.interrupted.aborted);
+      summary.count(outcome, signal.aborted);
       logins.count(outcome);
       yield outcome;
     }
@@ -97,13 +98,13 @@ async function* reportOutcomes(
     isPipeClosed = code === 'EPIPE' && path === undefined; // a closed stdout needs no message, but a closed report does
     throw error;
   } finally {
-    const canAsk = !summary.failure && !io.interrupted.aborted;
+    const canAsk = !summary.failure && !signal.aborted;
     for (const message of await logins.messages(canAsk)) io.warn(message);
     if (summary.notComparable) io.info(summary.notComparable);
     const hasOutcomes = hasEnded || summary.total > 0;
-    const isSuccess = hasEnded && summary.complete && !io.interrupted.aborted;
+    const isSuccess = hasEnded && summary.complete && !signal.aborted;
     if (!isSuccess && canAsk) for (const line of await findDamage()) io.warn(`${label}: ${line}`);
-    const state = io.interrupted.aborted ? `interrupted: ${summary}` : `${summary}`;
+    const state = signal.aborted ? `interrupted: ${summary}` : `${summary}`;
     if (hasOutcomes && !isPipeClosed) (isSuccess ? summarize : io.error)(state);
   }
 }

@@ -39,7 +39,7 @@ export async function writeComparison(
   ];
   const write = (out: Writable) => pipeline(Readable.from(findings), out, { end: false });
   if (locations) await io.print(annotate(compared, labels, locations).join(''));
-  if (!locations || !isStdout(output)) await writeOutput(output, io.stdout, write, () => io.interrupted);
+  if (!locations || !isStdout(output)) await writeOutput(output, io.stdout, write, io.catchSignals);
   if (!json) io.info(summarize(compared));
   return findings.length ? Exit.negative : Exit.ok;
 }

@@ -27,7 +27,7 @@ export async function writeStatements(
     isTextOutput(output, io.stdout)
       ? writeSqlText(Readable.from(statements), out)
       : writeRecords(Readable.from(statements), out, 'sqldiff', maxRecord);
-  await writeOutput(output, io.stdout, write, () => io.interrupted);
+  await writeOutput(output, io.stdout, write, io.catchSignals);
 }
 
 const REMOVING = new Set(['DROP', 'REVOKE', 'REMOVE', 'TRUNCATE']);

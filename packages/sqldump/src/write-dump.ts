@@ -35,7 +35,7 @@ export async function writeDump(
     isText
       ? (isShown ? writeSqlText : writeTextOrFailureMarker)(watched, out)
       : writeRecords(watched, out, 'sqldump', maxRecord);
-  await writeOutput(output, io.stdout, write, () => io.interrupted);
+  await writeOutput(output, io.stdout, write, io.catchSignals);
   return Exit.ok;
 }
 

@@ -23,7 +23,7 @@ export async function copySchema({ include, exclude, ...options }: CopyOptions, 
   }
   const openEnds = async () => {
     const { source, target } = await resolveEnds();
-    const config = { ...source, interrupted: io.interrupted };
+    const config = { ...source, interrupted: io.catchSignals() };
     const dumpUntil = (signal: AbortSignal) =>
       dump(config, { ...options, selection, signal, warn: io.warn, info: io.info });
     return { input: openStream(dumpUntil, options.maxRecord), target };

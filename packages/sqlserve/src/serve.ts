@@ -25,9 +25,9 @@ export async function serve({ load: files, verbose, ...options }: ServeArgs, io:
     logRequest: verbose ? io.info : undefined,
   });
   if (server.isRestored && files.length > 0) io.warn(`${data} already contains a schema; --load is ignored`);
-  const { interrupted } = io;
+  const signal = io.catchSignals();
   await io.print(`${server.url}\n`);
-  if (!interrupted.aborted) await once(interrupted, 'abort');
+  if (!signal.aborted) await once(signal, 'abort');
   await server.close();
   return Exit.ok;
 }
