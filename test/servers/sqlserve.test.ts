@@ -151,6 +151,7 @@ test('catalogue functions need no SELECT, and SHOW replies as QuestDB 9.3.4 does
     ["table_columns('nope')", 14, 'table does not exist [table=nope]'],
     ['table_columns()', 0, 'function `table_columns` requires arguments: table_columns(STRING constant)'],
     ['nope()', 0, 'unknown function name: nope()'],
+    ['constructor()', 0, 'unknown function name: constructor()'],
     ["select * from tables('x')", 14, 'wrong number of arguments for function `tables`; expected: 0, provided: 1'],
     ['show columns trades', 13, "expected 'from'"],
     ['show columns', 5, "expected 'from'"],

@@ -23,7 +23,7 @@ export function callFunction(source: TableFunctionCall, session: Session, query:
     if (argument?.type === 'literal') return listColumns(session, String(argument.value), query.positionOf(argument));
     throw query.rejection('function `table_columns` requires arguments: table_columns(STRING constant)', source);
   }
-  const list = name === 'live_views' && !session.has('live views') ? undefined : LISTS[name];
+  const list = name === 'live_views' && !session.has('live views') ? undefined : LISTS.get(name);
   if (!list) throw query.rejection(`unknown function name: ${spelling}()`, source);
   if (args.length === 0) return list(session);
   throw query.rejection(
@@ -136,12 +136,12 @@ export function listColumns(session: Session, name: string, position: number): R
 }
 
 /** The functions without arguments. As on the server, they also list objects that the caller may not read. */
-const LISTS: Readonly<Record<string, (session: Session) => Rows>> = {
-  tables: ({ catalogue }) => listObjects(TABLE_COLUMNS, catalogue.list()),
-  views: session => listKind('view', VIEW_COLUMNS, session),
-  materialized_views: session => listKind('materialized view', MATERIALIZED_VIEW_COLUMNS, session),
-  live_views: session => listKind('live view', LIVE_VIEW_COLUMNS, session),
-};
+const LISTS = new Map<string, (session: Session) => Rows>([
+  ['tables', ({ catalogue }) => listObjects(TABLE_COLUMNS, catalogue.list())],
+  ['views', session => listKind('view', VIEW_COLUMNS, session)],
+  ['materialized_views', session => listKind('materialized view', MATERIALIZED_VIEW_COLUMNS, session)],
+  ['live_views', session => listKind('live view', LIVE_VIEW_COLUMNS, session)],
+]);
 
 const listKind = <Kind extends CatalogueObject['kind']>(
   kind: Kind,
