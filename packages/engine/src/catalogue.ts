@@ -36,7 +36,7 @@ export class Catalogue {
   /** Finds an object with its columns: if it was loaded, its query is compiled now. */
   resolve(name: string): CatalogueObject | undefined {
     const object = this.find(name);
-    if (!object || !('isUncompiled' in object && object.isUncompiled)) return object;
+    if (!object?.isUncompiled) return object;
     // Views in a file may read each other. While one is compiled, it has no columns, so the query of the other is rejected.
     this.#objects.set(key(name), { ...object, isUncompiled: false });
     let compiled = object;

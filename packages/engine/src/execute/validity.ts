@@ -24,9 +24,7 @@ import { OTHER_TYPES_REASON } from '../effects.js';
 import { parseQueryText, QuerySyntaxError } from '../parse/parsed-query.js';
 
 export function recompilePlainViews(catalogue: Catalogue, changed: readonly string[]): void {
-  const dependents = findPlainViewsOver(catalogue, changed);
-  if (dependents.size === 0) return;
-  for (const view of catalogue.inDependencyOrder([...dependents])) {
+  for (const view of catalogue.inDependencyOrder(findPlainViewsOver(catalogue, changed))) {
     if (view.kind !== 'view') continue;
     const compiled = compilePlainView(view, catalogue);
     if (!isDeepStrictEqual(compiled, view)) catalogue.put(compiled);

@@ -69,11 +69,11 @@ function spanOf(element: Cst | CstToken): Span {
   };
 }
 
-const RULES: Readonly<Record<string, 'withStatement' | 'selectStatement'>> = {
-  with: 'withStatement',
-  select: 'selectStatement',
-  declare: 'selectStatement',
-};
+const RULES = new Map<string, 'withStatement' | 'selectStatement'>([
+  ['with', 'withStatement'],
+  ['select', 'selectStatement'],
+  ['declare', 'selectStatement'],
+]);
 
 let grammar: Grammar | undefined;
 
@@ -126,10 +126,9 @@ function parseQuery(text: string, place: Place): ParsedQuery {
 function parseByGrammar(text: string, place: Place): ParsedText {
   const { parser, tokenize, visitor } = requireGrammar();
   const tokens = adaptTokens(inlineWindows(withDepths(tokensOfQuery(text, tokenize))));
-  const first = tokens[0]?.image.toLowerCase() ?? '';
   parser.input = tokens;
-  const rule = Object.hasOwn(RULES, first) ? RULES[first] : undefined;
-  const cst = runRule(() => parser[rule ?? 'implicitSelectStatement'](), place.position);
+  const rule = RULES.get(tokens[0]?.image.toLowerCase() ?? '') ?? 'implicitSelectStatement';
+  const cst = runRule(() => parser[rule](), place.position);
   const [error] = parser.errors;
   if (error) {
     const { position: at, message } = toRejectionError(error.token, tokens, text, place);
