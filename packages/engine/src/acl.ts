@@ -1,13 +1,13 @@
 /*! Users, groups and service accounts (the principals), and their rights: stored, changed, undone and printed as statements. */
 import { formatScope, type Grant, printRight, quotePrincipal, type Right, RightSet, sortByScope } from '@sqlpipe/ddl';
 import { RejectionError, type Scope } from '@sqlpipe/ddl/grammar';
-import { foldCase, isPrincipal, isSameName, KINDS, type Kind, type PrincipalKind, quoteLiteral } from '@sqlpipe/sql';
+import { isPrincipal, isSameName, type Kind, KINDS, NameMap, type PrincipalKind, quoteLiteral } from '@sqlpipe/sql';
 import { type AclChange, ChangeLog } from './change-log.js';
 import type { Principal } from './principal.js';
 
 /** The principals and their rights. */
 export class Acl {
-  readonly #principals = new Map<string, Principal>();
+  readonly #principals = new NameMap<Principal>();
   /** To be changed by `grant` and `revoke`, which record what they change. */
   readonly rights: RightSet;
 
@@ -40,7 +40,7 @@ export class Acl {
   }
 
   find(name: string): Principal | undefined {
-    return this.#principals.get(foldCase(name));
+    return this.#principals.get(name);
   }
 
   /** The principal of that name; undefined for the administrator. @throws RejectionError if there is none */
@@ -118,11 +118,10 @@ export class Acl {
   }
 
   #store(name: string, principal: Principal | undefined): void {
-    const id = foldCase(name);
-    const replaced = this.#principals.get(id);
+    const replaced = this.#principals.get(name);
     this.log.record(() => this.#store(name, replaced));
-    if (principal) this.#principals.set(id, principal);
-    else this.#principals.delete(id);
+    if (principal) this.#principals.set(name, principal);
+    else this.#principals.delete(name);
   }
 }
 

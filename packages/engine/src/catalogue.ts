@@ -1,7 +1,7 @@
 /*! The objects of one database, found by name in any case or by id, and listed in the order of their creation, as in QuestDB. */
 import { isSystemTable } from '@sqlpipe/ddl';
 import { topologicalOrder } from '@sqlpipe/schema';
-import { foldCase } from '@sqlpipe/sql';
+import { NameMap, NameSet } from '@sqlpipe/sql';
 import { type CatalogueObject, referencesOf } from './catalogue-objects.js';
 import type { ChangeLog } from './change-log.js';
 
@@ -9,13 +9,13 @@ import type { ChangeLog } from './change-log.js';
 export type Naming = 'by expression' | 'by function';
 
 export class Catalogue {
-  readonly #objects = new Map<string, CatalogueObject>();
+  readonly #objects = new NameMap<CatalogueObject>();
   readonly #names = new Map<number | undefined, string>();
 
   #lastId = 0;
 
-  /** For each name, the views that refer to it, all in lower case. The named object need not exist. */
-  readonly #dependents = new Map<string, Set<string>>();
+  /** For each name, the views that refer to it. The named object need not exist. */
+  readonly #dependents = new NameMap<NameSet>();
 
   /** @param compile completes an object that was loaded from its statement: it derives the columns from the query */
   constructor(
@@ -26,7 +26,7 @@ export class Catalogue {
 
   /** Finds an object. One that was loaded may lack its columns, see `resolve`. */
   find(name: string): CatalogueObject | undefined {
-    return this.#objects.get(key(name));
+    return this.#objects.get(name);
   }
 
   findById(id: number | undefined): CatalogueObject | undefined {
@@ -38,12 +38,12 @@ export class Catalogue {
     const object = this.find(name);
     if (!object?.isUncompiled) return object;
     // Views in a file may read each other. While one is compiled, it has no columns, so the query of the other is rejected.
-    this.#objects.set(key(name), { ...object, isUncompiled: false });
+    this.#objects.set(name, { ...object, isUncompiled: false });
     let compiled = object;
     try {
       compiled = this.compile(object, this);
     } finally {
-      this.#objects.set(key(name), compiled);
+      this.#objects.set(name, compiled);
     }
     return compiled;
   }
@@ -82,21 +82,21 @@ export class Catalogue {
   #set(name: string, object: CatalogueObject | undefined): void {
     this.#removeReferences(name);
     this.#names.delete(this.find(name)?.id);
-    if (!object) return void this.#objects.delete(key(name));
-    this.#objects.set(key(name), object);
-    this.#names.set(object.id, key(name));
+    if (!object) return void this.#objects.delete(name);
+    this.#objects.set(name, object);
+    this.#names.set(object.id, name);
     for (const reference of referencesOf(object)) {
-      const views = this.#dependents.get(key(reference)) ?? new Set();
-      this.#dependents.set(key(reference), views.add(key(name)));
+      const views = this.#dependents.get(reference) ?? new NameSet();
+      this.#dependents.set(reference, views.add(name));
     }
   }
 
   #removeReferences(name: string): void {
     const object = this.find(name);
     for (const reference of object ? referencesOf(object) : []) {
-      const views = this.#dependents.get(key(reference));
-      views?.delete(key(name));
-      if (views?.size === 0) this.#dependents.delete(key(reference));
+      const views = this.#dependents.get(reference);
+      views?.delete(name);
+      if (views?.size === 0) this.#dependents.delete(reference);
     }
   }
 
@@ -105,7 +105,7 @@ export class Catalogue {
   }
 
   dependentsOf(name: string): CatalogueObject[] {
-    return [...(this.#dependents.get(key(name)) ?? [])].flatMap(view => this.find(view) ?? []);
+    return [...(this.#dependents.get(name) ?? [])].flatMap(view => this.find(view) ?? []);
   }
 
   all(): CatalogueObject[] {
@@ -132,12 +132,12 @@ export class Catalogue {
   }
 
   /** The names, and for each view among them the names that the view refers to; all in lower case. */
-  closure(names: readonly string[]): Set<string> {
-    const seen = new Set<string>();
+  closure(names: readonly string[]): NameSet {
+    const seen = new NameSet();
     const pending = [...names];
     for (let name = pending.pop(); name !== undefined; name = pending.pop()) {
-      if (seen.has(key(name))) continue;
-      seen.add(key(name));
+      if (seen.has(name)) continue;
+      seen.add(name);
       const object = this.find(name);
       if (object?.kind === 'view') pending.push(...object.references);
     }
@@ -149,5 +149,3 @@ export class Catalogue {
     return [...this.closure(names)].filter(name => this.find(name)?.kind !== 'view');
   }
 }
-
-const key = foldCase;

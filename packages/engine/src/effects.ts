@@ -1,6 +1,6 @@
 /*! Finds the effects of a statement on each object, by comparing the object before and after the statement. */
 import { type Column, type Definition, findExpiredRows, hasNull, isLossless, type TableDefinition } from '@sqlpipe/ddl';
-import { displayName, foldCase, type Kind } from '@sqlpipe/sql';
+import { displayName, type Kind, NameMap } from '@sqlpipe/sql';
 import { formatCount } from '@sqlpipe/text';
 import { type CatalogueObject, pairColumns, type Table } from './catalogue-objects.js';
 import type { Transition } from './change-log.js';
@@ -9,7 +9,7 @@ import type { Principal } from './principal.js';
 /** The kind of a loss: the part of its name before the colon, such as `drop` in `drop:trades.qty`. */
 export type LossKind = 'drop' | 'drop-user' | 'history' | 'values' | 'ttl' | 'keys';
 
-export const TAKES_ROWS: ReadonlySet<LossKind | undefined> = new Set(['drop', 'ttl', 'history'] as const);
+export const LOSSES_OF_ROWS: ReadonlySet<LossKind | undefined> = new Set(['drop', 'ttl', 'history'] as const);
 
 /** What a statement does to an object or a principal. */
 export interface Effect {
@@ -42,10 +42,10 @@ export const isFullRefresh = ({ effect, kind }: Effect): boolean =>
 
 /** Several transitions of an object count as one. Effects on views that keep their query come last. */
 export function findEffects(transitions: readonly Transition[]): Effect[] {
-  const byName = new Map<string, Transition>();
+  const byName = new NameMap<Transition>();
   for (const transition of transitions) {
-    const { before } = byName.get(foldCase(transition.name)) ?? transition;
-    byName.set(foldCase(transition.name), { ...transition, before });
+    const { before } = byName.get(transition.name) ?? transition;
+    byName.set(transition.name, { ...transition, before });
   }
   const all = [...byName.values()];
   const others = all.filter(transition => !keepsQuery(transition));

@@ -17,7 +17,7 @@ import {
 } from '@sqlpipe/ddl';
 import { type Body, featuresOf, type HasFeature, type LocatedName, RejectionError } from '@sqlpipe/ddl/grammar';
 import { type Entry, type Health, Schema } from '@sqlpipe/schema';
-import { displayName, foldCase, isObject, isPrincipal, isSameName, KINDS, type Kind } from '@sqlpipe/sql';
+import { displayName, isObject, isPrincipal, isSameName, type Kind, KINDS, NameMap } from '@sqlpipe/sql';
 import { Acl, formatPrincipals } from './acl.js';
 import { requireValidBase } from './analyze/materialized-view.js';
 import { Catalogue, type Naming } from './catalogue.js';
@@ -223,10 +223,10 @@ export class Engine {
     ];
   }
 
-  /** Why views are invalid, by name in lower case. Valid views are not in the map. */
-  invalidViews(): Map<string, string> {
-    const reasons = this.catalogue.list().map(object => [foldCase(object.name), whyInvalid(object)] as const);
-    return new Map(reasons.filter((entry): entry is [string, string] => entry[1] !== undefined));
+  /** Why views are invalid. Valid views are not in the map. */
+  invalidViews(): NameMap<string> {
+    const reasons = this.catalogue.list().map(object => [object.name, whyInvalid(object)] as const);
+    return new NameMap(reasons.filter((entry): entry is [string, string] => entry[1] !== undefined));
   }
 
   /** Why a view could not be created over the current objects; undefined if it could, or if the engine does not understand its query. */
@@ -289,27 +289,26 @@ function loadObject(entry: Entry, schema: Schema, health: Health | undefined): C
   const isKnown = parsed !== undefined && !('query' in parsed && parsed.query !== undefined);
   const definition = isKnown ? parsed : unknownDefinition(kind, name);
   const reported = isKnown ? health : undefined;
-  const key = foldCase(name);
-  const reason = reported?.invalid?.get(key);
+  const reason = reported?.invalid?.get(name);
   const invalid = reason !== undefined && { invalid: reason };
   const references = findReferences(statement, each => schema.findObject(each)?.kind === 'view');
   const opaque = !isKnown && { opaque: statement };
   const common = { columns: [], references, ...(isKnown ? { isUncompiled: true } : opaque) };
   switch (definition.kind) {
     case 'table':
-      return { ...definition, ...opaque, ...(reported?.suspended?.has(key) && { isSuspended: true }) };
+      return { ...definition, ...opaque, ...(reported?.suspended?.has(name) && { isSuspended: true }) };
     case 'view':
       return { ...definition, ...common, ...(reason !== undefined && { invalid: { reason, position: 0 } }) };
     case 'materialized view':
       return {
         ...definition,
         ...common,
-        columns: reported?.columns?.get(key)?.map(column => toStoredColumn(column, definition)) ?? [],
+        columns: reported?.columns?.get(name)?.map(column => toStoredColumn(column, definition)) ?? [],
         base: definition.base ?? references[0] ?? '',
         partitionBy: definition.partitionBy ?? 'DAY',
         interval: findSampling(definition.body)?.interval ?? '',
-        neverRefreshed: reported?.neverRefreshed?.has(key) ?? false,
-        ...(reported?.partlyRefreshed?.has(key) && { partlyRefreshed: true }),
+        neverRefreshed: reported?.neverRefreshed?.has(name) ?? false,
+        ...(reported?.partlyRefreshed?.has(name) && { partlyRefreshed: true }),
         ...invalid,
       };
     default: {

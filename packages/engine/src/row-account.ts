@@ -3,7 +3,7 @@
  * account finds where its content is after the last statement: still there, in a copy, computed again by a view, or lost.
  */
 import { findColumn, parseFill } from '@sqlpipe/ddl';
-import { displayName, isSameName } from '@sqlpipe/sql';
+import { displayName, isSameName, type NameMap } from '@sqlpipe/sql';
 import { formatCount } from '@sqlpipe/text';
 import { type CatalogueObject, type MaterializedView, pairColumns, type Table } from './catalogue-objects.js';
 import type { Transition } from './change-log.js';
@@ -60,7 +60,7 @@ export class RowAccount {
   }
 
   /** The materialized views that are computed again; see `ViewHistories.recomputed`. */
-  get recomputedViews(): ReadonlyMap<string, Recomputation> {
+  get recomputedViews(): NameMap<Recomputation> {
     return this.#views.recomputed();
   }
 

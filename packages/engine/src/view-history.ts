@@ -7,11 +7,11 @@
  * Example: DROP of a materialized view, then CREATE with another query. At DROP, the rows that the former query does not return are lost.
  * Before, the planner has asked the server which rows these are. At CREATE, the new view becomes the successor. It may read fewer sources.
  */
-import { displayName, foldCase, isSameName, significantTokens, unquote } from '@sqlpipe/sql';
+import { displayName, isSameName, NameMap, NameSet, significantTokens, unquote } from '@sqlpipe/sql';
 import { formatCount } from '@sqlpipe/text';
 import type { CatalogueObject, MaterializedView } from './catalogue-objects.js';
 import type { Transition } from './change-log.js';
-import { type Effect, effectOn, findExpiryLosses, TAKES_ROWS } from './effects.js';
+import { type Effect, effectOn, findExpiryLosses, LOSSES_OF_ROWS } from './effects.js';
 import type { AccountedLoss, ComputedView, Ledger, StoredRows, UnendedRows } from './ledger.js';
 
 const historyLoss = (view: MaterializedView, text: string): Effect => effectOn(view, 'lost', text, { loss: 'history' });
@@ -116,11 +116,11 @@ export class ViewHistories {
    * views completely, even if only metadata changes (observed on 9.3.4).
    */
   #findCompletedByServer(transitions: readonly Transition[]): MaterializedView[] {
-    const altered = transitions.flatMap(({ before, after }) => (before && after ? [foldCase(after.name)] : []));
+    const altered = new NameSet(transitions.flatMap(({ before, after }) => (before && after ? [after.name] : [])));
     return [...this.#trackedViews.values()].flatMap(({ former }) => {
       const now = this.ledger.catalogue.findById(former.id);
       const isPartial = now?.kind === 'materialized view' && now.refresh.type === 'IMMEDIATE' && now.partlyRefreshed;
-      return isPartial && now.invalid === undefined && altered.includes(foldCase(now.base)) ? [now] : [];
+      return isPartial && now.invalid === undefined && altered.has(now.base) ? [now] : [];
     });
   }
 
@@ -131,7 +131,7 @@ export class ViewHistories {
   /** Records rows that recreated views may miss: the server may fill these views after an effect has removed the rows from a source. */
   recordMissedRows({ object, loss }: Effect, index: number): void {
     const { catalogue, losses } = this.ledger;
-    for (const id of TAKES_ROWS.has(loss) ? this.#unrefreshed : []) {
+    for (const id of LOSSES_OF_ROWS.has(loss) ? this.#unrefreshed : []) {
       const view = catalogue.findById(id);
       if (view?.kind !== 'materialized view' || view.refresh.deferred || !this.#findTracked(view)) continue;
       if (!catalogue.sources([view.base, ...view.references]).some(name => isSameName(name, object))) continue;
@@ -214,7 +214,7 @@ export class ViewHistories {
     for (const source of sources) {
       const holders = this.#findCurrentHolders(source, tracked.former);
       const losses = [source, ...holders].flatMap(({ id }) => this.ledger.losses.of(id));
-      if (holders.length === 0 || losses.some(({ effect }) => TAKES_ROWS.has(effect.loss)))
+      if (holders.length === 0 || losses.some(({ effect }) => LOSSES_OF_ROWS.has(effect.loss)))
         return `loses rows that '${(holders[0] ?? source).name}' no longer holds`;
       const column = this.#findConvertedColumn(tracked, source);
       if (column !== undefined) return `loses values that column '${column}' of '${source.name}' no longer holds`;
@@ -227,12 +227,12 @@ export class ViewHistories {
     if (source.kind !== 'table') return undefined;
     const copyLosses = this.ledger.findCopy(source)?.losses ?? [];
     const tokens = [former, ...dependencies].flatMap(each => ('body' in each ? [...significantTokens(each.body)] : []));
-    const words = new Set(tokens.map(({ text }) => foldCase(unquote(text))));
+    const words = new NameSet(tokens.map(({ text }) => unquote(text)));
     return source.columns.find(column => {
       const own = this.ledger.losses.of(column.id).map(({ effect }) => effect);
       const losses = [...own, ...copyLosses.filter(each => isSameName(each.column ?? '', column.name))];
       const isChanged = losses.some(({ loss }) => loss === 'values');
-      return isChanged && (words.has('*') || words.has(foldCase(column.name)));
+      return isChanged && (words.has('*') || words.has(column.name));
     })?.name;
   }
 
@@ -256,14 +256,12 @@ export class ViewHistories {
     ];
   }
 
-  /** The views that were computed again or recreated, by their name in the loaded schema, in lower case. */
-  recomputed(): ReadonlyMap<string, Recomputation> {
+  /** The views that were computed again or recreated, by their name in the loaded schema. */
+  recomputed(): NameMap<Recomputation> {
     const existsOrWasRecreated = ({ former }: TrackedView) =>
       (this.ledger.catalogue.findById(former.id) ?? this.ledger.successorOf(former))?.kind === former.kind;
-    return new Map(
-      [...this.#droppedOrRecomputed]
-        .filter(existsOrWasRecreated)
-        .map(tracked => [foldCase(tracked.former.name), tracked]),
+    return new NameMap(
+      [...this.#droppedOrRecomputed].filter(existsOrWasRecreated).map(tracked => [tracked.former.name, tracked]),
     );
   }
 }

@@ -1,6 +1,6 @@
 /*! How QuestDB names the columns of a query that have no alias. */
 import type { Expression, SelectItem } from '@questdb/sql-parser';
-import { foldCase } from '@sqlpipe/sql';
+import { NameMap, NameSet } from '@sqlpipe/sql';
 import type { Naming } from '../catalogue.js';
 import type { ParsedQuery } from '../parse/parsed-query.js';
 import { type Names, printExpression } from './expression.js';
@@ -49,23 +49,23 @@ export function findAliasPosition(query: ParsedQuery, item: SelectItem): number 
 }
 
 export class TakenNames {
-  readonly #names = new Set<string>();
+  readonly #names = new NameSet();
   /** For each name the number that was free last time: lower numbers stay taken. */
-  readonly #numbers = new Map<string, number>();
+  readonly #numbers = new NameMap<number>();
 
   has(name: string): boolean {
-    return this.#names.has(foldCase(name));
+    return this.#names.has(name);
   }
 
   add(name: string): void {
-    this.#names.add(foldCase(name));
+    this.#names.add(name);
   }
 
   unused(name: string, numbered: (n: number) => string): string {
     if (!this.has(name)) return name;
-    let n = this.#numbers.get(foldCase(name)) ?? 1;
+    let n = this.#numbers.get(name) ?? 1;
     while (this.has(numbered(n))) n++;
-    this.#numbers.set(foldCase(name), n);
+    this.#numbers.set(name, n);
     return numbered(n);
   }
 }

@@ -19,7 +19,7 @@ import {
   RejectionError,
   rejectLongPeriod,
 } from '@sqlpipe/ddl/grammar';
-import { foldCase, isSameName } from '@sqlpipe/sql';
+import { isSameName, NameMap } from '@sqlpipe/sql';
 import type { Catalogue } from '../catalogue.js';
 import { childrenOf, type ParsedQuery, parseBody, parseQueryText, type TreeNode } from '../parse/parsed-query.js';
 import type { Session } from '../session.js';
@@ -39,7 +39,7 @@ export function requireValidBase(body: Body, statedBase: LocatedName | undefined
   const check = new BaseCheck(query, catalogue);
   const names = check.findTables(query.select, scope);
   const base = statedBase ?? requireSingleBase(names, body.position);
-  if (!names.has(foldCase(base.name))) {
+  if (!names.has(base.name)) {
     const isView = catalogue.find(base.name)?.kind === 'view';
     const problem = isView
       ? 'base table should be a physical table, cannot be a view'
@@ -50,7 +50,7 @@ export function requireValidBase(body: Body, statedBase: LocatedName | undefined
   return base;
 }
 
-function requireSingleBase(names: ReadonlyMap<string, LocatedName>, position: number): LocatedName {
+function requireSingleBase(names: NameMap<LocatedName>, position: number): LocatedName {
   const [first, second] = names.values();
   if (!first) throw new RejectionError(position, 'missing base table, materialized views have to be based on a table');
   if (!second) return first;
@@ -62,7 +62,7 @@ function requireSingleBase(names: ReadonlyMap<string, LocatedName>, position: nu
 
 class BaseCheck {
   /** The results of `findTables`. They are kept, because a query of WITH may be read many times. */
-  readonly #tables = new WeakMap<Select, ReadonlyMap<string, LocatedName>>();
+  readonly #tables = new WeakMap<Select, NameMap<LocatedName>>();
   readonly #validated = new WeakSet<Select>();
 
   constructor(
@@ -70,15 +70,15 @@ class BaseCheck {
     readonly catalogue: Catalogue,
   ) {}
 
-  /** Finds the tables and stored views that a query reads, by name in lower case. A plain view is replaced by its sources. */
-  findTables(select: Select, outer: QueryScope): ReadonlyMap<string, LocatedName> {
+  /** Finds the tables and stored views that a query reads. A plain view is replaced by its sources. */
+  findTables(select: Select, outer: QueryScope): NameMap<LocatedName> {
     const known = this.#tables.get(select);
     if (known) return known;
     const scope = outer.enter(select);
-    const names = new Map<string, LocatedName>();
+    const names = new NameMap<LocatedName>();
     const others = (select.setOperations ?? []).map(({ select: next }) => [...this.findTables(next, scope).values()]);
     for (const located of [...scope.sourcesOf(select).map(source => this.#tablesOf(source)), ...others].flat())
-      if (!names.has(foldCase(located.name))) names.set(foldCase(located.name), located);
+      if (!names.has(located.name)) names.set(located.name, located);
     this.#tables.set(select, names);
     return names;
   }
@@ -97,7 +97,7 @@ class BaseCheck {
     this.#validated.add(select);
     const scope = outer.enter(select);
     const names = this.findTables(select, outer);
-    const readsBase = names.has(foldCase(base));
+    const readsBase = names.has(base);
     if (readsBase) this.#rejectBadColumns(select, scope, base);
     for (const { select: next } of select.setOperations ?? []) {
       if (readsBase && names.size > 1) throw this.query.rejection(`union ${notSupported(base)}`, next);

@@ -1,6 +1,6 @@
 /*! Finds the tables, views and columns that a query reads, and whether the query returns no rows because tables have none. */
 import type { QualifiedName, SelectStatement } from '@questdb/sql-parser';
-import { foldCase, isSameName } from '@sqlpipe/sql';
+import { isSameName } from '@sqlpipe/sql';
 import type { Catalogue } from '../catalogue.js';
 import type { CatalogueObject } from '../catalogue-objects.js';
 import { childrenOf, type ParsedQuery, parseQueryText, type TreeNode } from '../parse/parsed-query.js';
@@ -35,10 +35,10 @@ function listReads(query: ParsedQuery, catalogue: Catalogue): { object: Catalogu
     if ('select' in source) return visit(source.select, source.scope, []);
     if ('function' in source) return visitAll(childrenOf(ref.table), scope, items);
     const { name, object } = source;
-    const alias = foldCase(ref.alias ?? name);
+    const alias = ref.alias ?? name;
     const readsAllColumns = items.some(
       item =>
-        item.type === 'star' || (item.type === 'qualifiedStar' && foldCase(item.qualifier.parts.join('.')) === alias),
+        item.type === 'star' || (item.type === 'qualifiedStar' && isSameName(item.qualifier.parts.join('.'), alias)),
     );
     if (object) tables.push({ object, alias, readsAllColumns });
   };
@@ -47,7 +47,7 @@ function listReads(query: ParsedQuery, catalogue: Catalogue): { object: Catalogu
   const visit = (node: TreeNode, scope: QueryScope, items: SelectStatement['columns']): void => {
     if (visited.has(node)) return;
     visited.add(node);
-    if (node.type === 'qualifiedName') columns.push((node as QualifiedName).parts.map(foldCase));
+    if (node.type === 'qualifiedName') columns.push((node as QualifiedName).parts);
     else if (node.type === 'select') {
       // What WITH and DECLARE define counts where it is used.
       const { with: _, declare: __, ...rest } = node as SelectStatement;
@@ -69,9 +69,12 @@ function listReads(query: ParsedQuery, catalogue: Catalogue): { object: Catalogu
   visit(query.select, QueryScope.around(query, catalogue), []);
   return tables.map(({ object, alias, readsAllColumns }) => {
     const isRead = (name: string) =>
-      columns.some(parts => parts.at(-1) === name && (parts.length === 1 || parts.slice(0, -1).join('.') === alias));
+      columns.some(
+        parts =>
+          isSameName(parts.at(-1), name) && (parts.length === 1 || isSameName(parts.slice(0, -1).join('.'), alias)),
+      );
     const names = object.columns.map(({ name }) => name);
-    return { object, columns: readsAllColumns ? names : names.filter(name => isRead(foldCase(name))) };
+    return { object, columns: readsAllColumns ? names : names.filter(isRead) };
   });
 }
 

@@ -1,7 +1,7 @@
 /*! What the names in FROM mean, for all questions about a query: queries of WITH, variables of DECLARE, tables and views. */
 import type { Expression, SelectStatement } from '@questdb/sql-parser';
 import { RejectionError } from '@sqlpipe/ddl/grammar';
-import { foldCase } from '@sqlpipe/sql';
+import { NameMap } from '@sqlpipe/sql';
 import type { Catalogue } from '../catalogue.js';
 import type { CatalogueObject } from '../catalogue-objects.js';
 import type { ParsedQuery } from '../parse/parsed-query.js';
@@ -34,10 +34,10 @@ const flattenJoins = (ref: TableRef): TableRef[] => [
   ...(ref.joins ?? []).flatMap(({ table }) => flattenJoins(table)),
 ];
 
-/** What WITH and DECLARE of one query define, by folded name. Each query of WITH can use those before it. */
+/** What WITH and DECLARE of one query define. Each query of WITH can use those before it. */
 interface LocalNames {
-  readonly queries: Map<string, SubquerySource & { readonly index: number }>;
-  readonly variables: Map<string, Expression>;
+  readonly queries: NameMap<SubquerySource & { readonly index: number }>;
+  readonly variables: NameMap<Expression>;
 }
 
 /** Maximum number of lookups of variables per query: one may stand for an expression with other ones, and so for a text of any length. */
@@ -56,7 +56,7 @@ export class QueryScope {
   ) {}
 
   static around(query: ParsedQuery, catalogue: Catalogue): QueryScope {
-    const nothing = { queries: new Map(), variables: new Map() };
+    const nothing = { queries: new NameMap<never>(), variables: new NameMap<never>() };
     return new QueryScope(query, catalogue, nothing, 0, undefined, { left: MAX_LOOKUPS });
   }
 
@@ -64,11 +64,11 @@ export class QueryScope {
     const known = this.#inner.get(select);
     if (known) return known;
     const { declare, with: queries = [] } = select;
-    const variables = declare?.assignments.map(({ name, value }) => [foldCase(name), value] as const);
-    const own: LocalNames = { queries: new Map(), variables: new Map(variables) };
+    const variables = declare?.assignments.map(({ name, value }) => [name, value] as const);
+    const own: LocalNames = { queries: new NameMap(), variables: new NameMap(variables) };
     const scopeAfter = (count: number) => new QueryScope(this.query, this.catalogue, own, count, this, this.lookups);
     for (const [index, { name, query }] of queries.entries())
-      own.queries.set(foldCase(name), { name, select: query, scope: scopeAfter(index), index });
+      own.queries.set(name, { name, select: query, scope: scopeAfter(index), index });
     const inner = scopeAfter(queries.length);
     this.#inner.set(select, inner);
     return inner;
@@ -76,17 +76,17 @@ export class QueryScope {
 
   /** The expression that a variable was declared as. @throws RejectionError after too many lookups */
   variable(name: string): Expression | undefined {
-    if (this.lookups.left-- > 0) return this.declared(foldCase(name));
+    if (this.lookups.left-- > 0) return this.declared(name);
     throw new RejectionError(0, 'variables of DECLARE stand for too many expressions');
   }
 
-  private declared(key: string): Expression | undefined {
-    return this.own.variables.get(key) ?? this.outer?.declared(key);
+  private declared(name: string): Expression | undefined {
+    return this.own.variables.get(name) ?? this.outer?.declared(name);
   }
 
-  private commonTable(key: string): SubquerySource | undefined {
-    const found = this.own.queries.get(key);
-    return found && found.index < this.visible ? found : this.outer?.commonTable(key);
+  private commonTable(name: string): SubquerySource | undefined {
+    const found = this.own.queries.get(name);
+    return found && found.index < this.visible ? found : this.outer?.commonTable(name);
   }
 
   sourcesOf(select: SelectStatement): Source[] {
@@ -103,7 +103,7 @@ export class QueryScope {
     if (name.startsWith('@')) return { function: name };
     // A name in single quotes has no node of its own. Neither it nor one after a schema is that of a query (observed on 9.3.4).
     const text = this.query.text(table);
-    const common = text === '' || isPublic ? undefined : this.commonTable(foldCase(name));
+    const common = text === '' || isPublic ? undefined : this.commonTable(name);
     const { catalogue } = this;
     if (common && catalogue.find(name)?.kind !== 'view') return common;
     const position = this.query.positionOf(text === '' ? ref : table) + (isPublic ? text.indexOf('.') + 1 : 0);

@@ -246,7 +246,7 @@ function putView(session: Session, statement: ViewStatement, errorPosition: numb
 
 function rejectCycle(catalogue: Catalogue, { definition: { name }, body }: ViewStatement): void {
   const reference = findQueryReferences(parseBody(body), catalogue).find(reference =>
-    catalogue.closure([reference]).has(foldCase(name)),
+    catalogue.closure([reference]).has(name),
   );
   if (reference === undefined) return;
   const problem = isSameName(reference, name)
