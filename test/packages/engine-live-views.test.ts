@@ -1,6 +1,7 @@
 /*! The statements of QuestDB 9.4 and 10 on the engine: what it accepts, what becomes of live views, and what it rejects. */
 import { RejectionError } from '@sqlpipe/ddl/grammar';
 import { Engine, type EngineOptions, OpaqueError, whenReady } from '@sqlpipe/engine';
+import { NameMap } from '@sqlpipe/sql';
 import { test } from '../support/test.js';
 
 const BASE = 'CREATE TABLE base (ts TIMESTAMP, sym SYMBOL, price INT, size INT) timestamp(ts) PARTITION BY DAY;';
@@ -65,7 +66,7 @@ test('an invalid live view keeps its reason, and only a new one is valid', async
 });
 
 test('the health of a server tells which live views are invalid', async t => {
-  const engine = new Engine({ health: { invalid: new Map([['lv', 'update operation']]) } });
+  const engine = new Engine({ health: { invalid: new NameMap([['lv', 'update operation']]) } });
   engine.load([BASE, LIVE]);
   t.is(engine.invalidViews().get('lv'), 'update operation');
 });
@@ -79,7 +80,7 @@ test('a live view whose query is unknown is taken to read every column', async t
 });
 
 test('REBASE WAL loses what is not applied, and makes the views over the table invalid', async t => {
-  const suspended = new Map([['base', 'no reason given']]);
+  const suspended = new NameMap([['base', 'no reason given']]);
   const engine = new Engine({ rows: 'assumed', health: { suspended } });
   engine.load([BASE, LIVE, SUMS]);
   t.throws(() => engine.execute('ALTER TABLE base ADD COLUMN x INT'), { instanceOf: OpaqueError });

@@ -1,5 +1,6 @@
 /*! The engine: a schema in memory that executes statements, says what they do, and undoes them. */
 import { Engine, type EngineOptions, NotReady, OpaqueError, whenReady } from '@sqlpipe/engine';
+import { NameMap, NameSet } from '@sqlpipe/sql';
 import { fc } from '../support/seed.js';
 import { test } from '../support/test.js';
 
@@ -177,11 +178,11 @@ test('a comma before FROM is accepted, as QuestDB does', async t => {
 
 test('what the server says of views is their state before', async t => {
   const health = {
-    invalid: new Map([
+    invalid: new NameMap([
       ['m1', 'some reason'],
       ['bigger', 'another'],
     ]),
-    neverRefreshed: new Set(['m2']),
+    neverRefreshed: new NameSet(['m2']),
   };
   const engine = loaded({ health });
   t.deepEqual(await effectsOf(engine, 'alter table trades drop column qty'), [
@@ -189,11 +190,11 @@ test('what the server says of views is their state before', async t => {
     "invalidated: invalidates view 'big': Invalid column: qty",
   ]);
   // A view that was never refreshed stays valid, but not over an invalid one.
-  t.deepEqual(await effectsOf(loaded({ health: { neverRefreshed: new Set(['m2']) } }), 'truncate table trades'), [
+  t.deepEqual(await effectsOf(loaded({ health: { neverRefreshed: new NameSet(['m2']) } }), 'truncate table trades'), [
     "lost drop: loses all rows of table 'trades'",
     ...over('truncate operation'),
   ]);
-  t.deepEqual(await effectsOf(loaded({ health: { neverRefreshed: new Set(['m1']) } }), 'drop table trades'), [
+  t.deepEqual(await effectsOf(loaded({ health: { neverRefreshed: new NameSet(['m1']) } }), 'drop table trades'), [
     "lost drop: loses table 'trades' and its rows",
     "invalidated: invalidates materialized view 'm2': base materialized view is invalidated",
     ...['big', 'bigger', 'whole'].map(

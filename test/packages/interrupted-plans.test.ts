@@ -1,5 +1,6 @@
 /*! Plans that are made again after an interruption, from the schema that the first plan has left. */
 import { planChanges } from '@sqlpipe/plan';
+import { NameMap, NameSet } from '@sqlpipe/sql';
 import { changesOf, engineWith } from '../support/plans.js';
 import { test } from '../support/test.js';
 
@@ -12,7 +13,7 @@ test('after a rebuild has renamed the timestamp, the expired rows of a view over
     asked.push(query);
     return [0];
   };
-  const health = { invalid: new Map(['v', 'm'].map(name => [name, 'Invalid column: ts'])) };
+  const health = { invalid: new NameMap(['v', 'm'].map(name => [name, 'Invalid column: ts'])) };
   const { omissions } = await planChanges(
     [table, 'CREATE VIEW v AS (select time ts, x from t);', stored],
     [table, 'CREATE VIEW v AS (select ts, x from t);', stored],
@@ -87,7 +88,7 @@ test('a view that a plan creates is filled before a view over it that is filled 
       [],
     );
   }
-  const [all, health] = [chain('WITH BASE m REFRESH MANUAL', daily), { neverRefreshed: new Set(['m']) }];
+  const [all, health] = [chain('WITH BASE m REFRESH MANUAL', daily), { neverRefreshed: new NameSet(['m']) }];
   const [first] = changesOf(await planChanges(all, all.slice(0, 2), { health }));
   t.is(first, "REFRESH MATERIALIZED VIEW 'm' FULL;", 'the server has not begun to fill it');
   const follower = chain('WITH BASE m REFRESH IMMEDIATE', daily);
@@ -101,7 +102,7 @@ test('a view that is not filled completely keeps its mark until the next plan ha
     wanted.map(each => each.replace('sum(n)', 'max(n)')),
   );
   const [mark = ''] = changesOf(changed);
-  const next = await planChanges(wanted, [...wanted, mark], { health: { partlyRefreshed: new Set(['m2']) } });
+  const next = await planChanges(wanted, [...wanted, mark], { health: { partlyRefreshed: new NameSet(['m2']) } });
   t.deepEqual(changesOf(next), ["REFRESH MATERIALIZED VIEW 'm2' FULL;", mark.replace(/CREATE (.*) \(.*/, 'DROP $1;')]);
 });
 
@@ -154,7 +155,7 @@ test('after a rename was interrupted, a server is asked about a view over the qu
     [table, view],
     {
       askRow,
-      health: { invalid: new Map([['v', 'table does not exist [table=t]']]) },
+      health: { invalid: new NameMap([['v', 'table does not exist [table=t]']]) },
     },
   );
   t.deepEqual(omissions, []);

@@ -3,6 +3,7 @@ import { ROWLESS_ANSWERS, RowAccount, type StoredRows, whenReady } from '@sqlpip
 import { type PlanOptions, planChanges, RejectedViewError } from '@sqlpipe/plan';
 import { computeFingerprint, describeOmission, parseAssertion, printNoHistoryAssertion } from '@sqlpipe/plan/text';
 import { IgnoreRules } from '@sqlpipe/schema';
+import { NameMap } from '@sqlpipe/sql';
 import { changesOf, engineWith, lossesOf, textsOf } from '../support/plans.js';
 import { test } from '../support/test.js';
 
@@ -81,7 +82,7 @@ test('what joins a materialized view that lost its history has lost it too', asy
 });
 
 test('an invalid view that A lacks is repaired, although its DROP needs a permission', async t => {
-  const health = { invalid: new Map([['m', 'change column type operation']]) };
+  const health = { invalid: new NameMap([['m', 'change column type operation']]) };
   const { statements, omissions } = await planChanges([table('t')], [table('t'), hourly('m', 't', 'max(x)')], {
     health,
     askHistory: async () => ({ answer: 'recomputable', columns: undefined }) as const,
@@ -128,7 +129,7 @@ test('the losses of two invalid views that are both redefined are named at once'
         name === 'm' ? { count: 1, total: 2, first: '2024-01-01', last: '2024-01-01' } : ('recomputable' as const),
       columns: undefined,
     }),
-    health: { invalid: new Map([...'mn'].map(name => [name, 'drop partition operation'])) },
+    health: { invalid: new NameMap([...'mn'].map(name => [name, 'drop partition operation'])) },
   };
   const plan = (...names: string[]) => planChanges(schema('max'), schema('min'), { ...options, ...allowed(...names) });
   t.deepEqual(lossesOf(await plan()), ['history:m', 'history:n']);
@@ -226,7 +227,7 @@ const FAILED = ['[-1]: timestamp type mismatch', 'inconvertible value: 1000 [INT
 test('a view that failed on its rows is refreshed only after they have become others', async t => {
   const schema = (type: string, more = '') => [table('t', `x ${type}${more}`), hourly('m', 't', 'sum(x)')];
   for (const reason of FAILED) {
-    const options = { health: { invalid: new Map([['m', reason]]) } };
+    const options = { health: { invalid: new NameMap([['m', reason]]) } };
     const same = await planChanges(schema('INT', ', y INT'), schema('INT'), options);
     t.deepEqual(changesOf(same), ["ALTER TABLE 't' ADD COLUMN y INT;"]);
     t.deepEqual(changesOf(await planChanges(schema('LONG'), schema('INT'), options)), [
@@ -237,7 +238,7 @@ test('a view that failed on its rows is refreshed only after they have become ot
       ["materialized view 'm': left out: a repair", `its query would fail again on the same rows: ${reason}`],
     ]);
   }
-  const health = { invalid: new Map([['m', 'drop column operation']]) };
+  const health = { invalid: new NameMap([['m', 'drop column operation']]) };
   const repaired = await planChanges(schema('INT'), schema('INT'), { health });
   t.deepEqual(changesOf(repaired), ["REFRESH MATERIALIZED VIEW 'm' FULL;"]);
 });
@@ -249,7 +250,7 @@ test('who ignores invalid views ignores only the repair of those that are invali
     table('u', `x ${type}`),
     hourly('n', 'u', 'sum(x)'),
   ];
-  const health = { invalid: new Map([['m', 'drop column operation']]) };
+  const health = { invalid: new NameMap([['m', 'drop column operation']]) };
   const ignore = new IgnoreRules(['*: invalid']);
   t.deepEqual(changesOf(await planChanges(schema('LONG'), schema('INT'), { health, ignore })), [
     "ALTER TABLE 'u' ALTER COLUMN x TYPE LONG;",

@@ -1,6 +1,7 @@
 /*! What a plan says of its costs and of what is lost for good, and the way back from it; without a server. */
 import { type PlanOptions, planChanges, planUndo, type UndoOptions } from '@sqlpipe/plan';
 import { IgnoreRules } from '@sqlpipe/schema';
+import { NameMap } from '@sqlpipe/sql';
 import { changesOf, executeAll, lossesOf, textsOf } from '../support/plans.js';
 import { test } from '../support/test.js';
 
@@ -44,7 +45,7 @@ test('the head of a plan says what is done with the rows, and what nothing undoe
     'CREATE TABLE k (ts TIMESTAMP) timestamp(ts) PARTITION BY HOUR;',
     'CREATE MATERIALIZED VIEW m WITH BASE renamed AS (select ts, count() n from renamed sample by 1h) PARTITION BY DAY;',
   ];
-  const sizes = new Map([
+  const sizes = new NameMap([
     ['t', { rows: 6_000_000, bytes: 239_600_000 }],
     ['k', { rows: 1, bytes: 900 }],
   ]);
@@ -103,7 +104,7 @@ test('the head of the way back counts its assertions too', async t => {
 
 test('a table without rows and bytes is one of 0 bytes', async t => {
   const table = (of: string) => `CREATE TABLE t (ts TIMESTAMP, x ${of}) timestamp(ts) PARTITION BY DAY;`;
-  const askSizes = async () => new Map([['t', { rows: 0, bytes: 0 }]]);
+  const askSizes = async () => new NameMap([['t', { rows: 0, bytes: 0 }]]);
   const { remarks } = await planChanges([table('LONG')], [table('INT')], { askSizes });
   t.is(remarks[0], "rewrites table 't' (0 rows, 0 bytes)");
 });
@@ -238,7 +239,7 @@ test('a rebuild is not made for what an ALTER sets, and its old table is named',
 test('a view is not said to fail on its rows if what it reads does', async t => {
   const failed = '[-1]: timestamp type mismatch';
   const health = {
-    invalid: new Map([
+    invalid: new NameMap([
       ['m', failed],
       ['d', 'base materialized view is invalidated'],
     ]),
@@ -277,7 +278,7 @@ test('the base of an invalid view that A lacks stays, because a killed plan may 
   const view = (name: string, base: string) =>
     `CREATE MATERIALIZED VIEW '${name}' WITH BASE '${base}' AS (select ts, count() n from ${base} sample by 1h) PARTITION BY DAY;`;
   const [base] = chain('k') as [string];
-  const health = { invalid: new Map([['upper', 'base materialized view is invalidated']]) };
+  const health = { invalid: new NameMap([['upper', 'base materialized view is invalidated']]) };
   for (const answer of ['none', 'recomputable'] as const) {
     const plan = await planChanges([base], [base, view('lower', 't'), view('upper', 'lower')], {
       health,
@@ -294,7 +295,7 @@ test('a view that only B has is refreshed after the view that it reads is create
   const [base, view, reader] = chain() as [string, string, string];
   const options = {
     keepExtra: true,
-    health: { invalid: new Map([['d', 'base table is dropped or renamed']]) },
+    health: { invalid: new NameMap([['d', 'base table is dropped or renamed']]) },
     askHistory: async () => ({ answer: 'unknown', columns: undefined }) as const,
   };
   for (const inB of [

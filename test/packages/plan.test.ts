@@ -2,6 +2,7 @@
 import { planChanges } from '@sqlpipe/plan';
 import { describeOmission, formatLoss } from '@sqlpipe/plan/text';
 import { compareSchemas, IgnoreRules } from '@sqlpipe/schema';
+import { NameMap, NameSet } from '@sqlpipe/sql';
 import { changesOf, engineWith, executeAll, lossesOf, textsOf } from '../support/plans.js';
 import { test } from '../support/test.js';
 
@@ -203,7 +204,7 @@ test('the refreshes of a chain of invalid views are left out with all names in o
     'CREATE MATERIALIZED VIEW d WITH BASE m AS (select ts, sum(n) n from m sample by 1d) PARTITION BY MONTH;',
   ];
   const health = {
-    invalid: new Map([
+    invalid: new NameMap([
       ['m', 'rename column operation'],
       ['d', 'base materialized view is invalidated'],
     ]),
@@ -228,7 +229,7 @@ test('a deferred view that is created again is filled again, if it had rows', as
   const after = [BASE, view.replace('sum(x)', 'max(x)')];
   const refresh = "REFRESH MATERIALIZED VIEW 'm' FULL;";
   t.is(textsOf(await planChanges(after, [BASE, view])).at(-3), refresh);
-  const empty = { health: { neverRefreshed: new Set(['m']) } };
+  const empty = { health: { neverRefreshed: new NameSet(['m']) } };
   t.false(textsOf(await planChanges(after, [BASE, view], empty)).includes(refresh));
 });
 
@@ -239,7 +240,7 @@ test('wherever a plan is interrupted, the next one fills a deferred view that ha
   for (const [sent] of [...statements, ''].entries()) {
     const engine = engineWith([BASE, view]);
     for (const statement of statements.slice(0, sent)) engine.execute(statement);
-    const health = { neverRefreshed: new Set(engine.wasNeverRefreshed('m') ? ['m'] : []) };
+    const health = { neverRefreshed: new NameSet(engine.wasNeverRefreshed('m') ? ['m'] : []) };
     const other = ['CREATE TABLE n (x INT);'];
     t.deepEqual(textsOf(await planChanges(other, engine.statements(), { health, keepExtra: true })), other);
     const rest = textsOf(await planChanges(after, engine.statements(), { health }));
@@ -257,7 +258,7 @@ test('a plan that was interrupted after a rename finds the names of its options 
     asked.push(query);
     return [0];
   };
-  const health = { invalid: new Map([['m', 'base table is dropped or renamed']]) };
+  const health = { invalid: new NameMap([['m', 'base table is dropped or renamed']]) };
   await planChanges(after, [after[0] as string, former[1] as string], { renamed: ['t=u'], askRow, health });
   t.regex(asked.join('\n'), /max\("ts"\) newest/);
   const views = ['v', 'w'].map(name => `CREATE VIEW ${name} AS (select ts from t);`);

@@ -1,5 +1,6 @@
 /*! Makes one random change on a real server, and compares the views that it invalidates with the prediction. */
 import { whenReady } from '@sqlpipe/engine';
+import { NameSet } from '@sqlpipe/sql';
 import { waitUntilApplied, waitUntilIdle, waitUntilTrue } from './background.js';
 import { engineWith } from './plans.js';
 import { fill } from './reconcile.js';
@@ -49,7 +50,7 @@ export async function predict(server: Server, seed: number): Promise<Prediction 
   await waitUntilNoticed(server);
   const neverRefreshed = await queryNames(server, 'materialized_views() WHERE last_refresh_finish_timestamp IS NULL');
   const invalidBefore = await findInvalid(server);
-  const engine = engineWith(before, { health: { neverRefreshed } });
+  const engine = engineWith(before, { health: { neverRefreshed: new NameSet(neverRefreshed) } });
   const { effects } = await whenReady(() => engine.execute(`${change};`)).catch(() => ({ effects: [] }));
   const predicted = effects.flatMap(({ effect, object }) => (effect === 'invalidated' ? [object] : []));
   if ((await server.execute(change)).error !== undefined) return undefined;
@@ -59,7 +60,7 @@ export async function predict(server: Server, seed: number): Promise<Prediction 
   return {
     change: `seed ${seed}: ${change}`,
     predicted: new Set(predicted),
-    invalid: new Set([...invalidAfter].filter(name => !invalidBefore.has(name))),
+    invalid: new NameSet([...invalidAfter].filter(name => !invalidBefore.has(name))),
   };
 }
 

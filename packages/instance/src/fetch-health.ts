@@ -1,7 +1,16 @@
 /*! Fetches what an instance reports about its objects besides their definitions: which are invalid, suspended, without rows or behind. */
 import { setTimeout as pause } from 'node:timers/promises';
 import type { Health } from '@sqlpipe/schema';
-import { foldCase, type Kind, quoteLiteral, significantTokens, unquote } from '@sqlpipe/sql';
+import {
+  foldCase,
+  isSameName,
+  type Kind,
+  NameMap,
+  NameSet,
+  quoteLiteral,
+  significantTokens,
+  unquote,
+} from '@sqlpipe/sql';
 import { queryIfAccepted } from './best-effort-client.js';
 import type { ConnectionConfig } from './configuration/connection-config.js';
 import { type Instance, withInstance } from './instance.js';
@@ -13,21 +22,21 @@ export async function fetchHealth(instance: Instance): Promise<Health> {
   const query: RunQuery = sql => queryIfAccepted(instance, sql);
   const views =
     (await query('SELECT view_name, view_status, last_refresh_finish_timestamp FROM materialized_views()')) ?? [];
-  const columns = new Map<string, readonly ViewColumn[]>();
+  const columns = new NameMap<readonly ViewColumn[]>();
   for (const [name, status] of views)
-    if (status === 'invalid') columns.set(nameOf(name), (await fetchViewColumns(instance, String(name))) ?? []);
-  const [neverRefreshed, partlyRefreshed] = [new Set<string>(), new Set<string>()];
+    if (status === 'invalid') columns.set(String(name), (await fetchViewColumns(instance, String(name))) ?? []);
+  const [neverRefreshed, partlyRefreshed] = [new NameSet(), new NameSet()];
   for (const [name, , finished] of views) {
     // A refresh of a range has no finish time.
     const rows = finished === null ? await query(`SELECT 1 FROM ${quoteLiteral(String(name))} LIMIT 1`) : undefined;
-    if (rows) (rows.length === 0 ? neverRefreshed : partlyRefreshed).add(nameOf(name));
+    if (rows) (rows.length === 0 ? neverRefreshed : partlyRefreshed).add(String(name));
   }
   return {
-    invalid: withFoldedNames(await fetchInvalidViews(query)),
+    invalid: new NameMap(await fetchInvalidViews(query)),
     columns,
     neverRefreshed,
     partlyRefreshed,
-    suspended: withFoldedNames(await fetchSuspended(query)),
+    suspended: new NameMap(await fetchSuspended(query)),
   };
 }
 
@@ -61,9 +70,6 @@ export async function fetchSuspended(query: RunQuery): Promise<Map<string, strin
   return new Map((rows ?? []).map(([name, error]) => [String(name), String(error || 'no reason given')]));
 }
 
-const withFoldedNames = (byName: Map<string, string>): Map<string, string> =>
-  new Map(Array.from(byName, ([name, value]) => [foldCase(name), value]));
-
 export interface ViewColumn {
   readonly name: string;
   readonly type: string;
@@ -80,8 +86,6 @@ export async function fetchViewColumns(instance: Instance, view: string): Promis
     designated: designated === true,
   }));
 }
-
-const nameOf = (cell: unknown): string => foldCase(String(cell));
 
 /** Whether a view is invalid because its base has changed, and not because its query failed (observed on 9.3.4). */
 export const isChangeOfBase = (reason: string): boolean =>
@@ -136,11 +140,11 @@ export async function fetchRunningRefreshes(instance: Instance, text: string): P
   const isRunning = ([, , , status, txn]: unknown[]) => status === 'refreshing' && Number(txn) < 0;
   if (!stored.some(isRunning)) return [];
   const plain = (await queryIfAccepted(instance, 'SELECT view_name, view_sql FROM views()')) ?? [];
-  const unseen = new Map([...plain, ...stored].map(row => [nameOf(row[0]), row]));
+  const unseen = new NameMap([...plain, ...stored].map(row => [String(row[0]), row]));
   const found: unknown[][] = [];
   for (const texts = [text]; texts.length > 0; )
     for (const token of significantTokens(texts.pop() as string)) {
-      const name = foldCase(unquote(token.text));
+      const name = unquote(token.text);
       const row = unseen.get(name);
       if (!row) continue;
       unseen.delete(name);
@@ -164,7 +168,7 @@ export async function fetchRunningRefreshes(instance: Instance, text: string): P
 async function fetchSettledState(instance: Instance, view: string): Promise<string | undefined> {
   const columns = 'view_name, view_status, refresh_type, refresh_base_table_txn, base_table_txn';
   const views = (await queryIfAccepted(instance, `SELECT ${columns} FROM materialized_views()`)) ?? [];
-  const row = views.find(([name]) => nameOf(name) === foldCase(view)) ?? [];
+  const row = views.find(([name]) => isSameName(String(name), view)) ?? [];
   const [, status, type, refreshed, base] = row;
   const isQuiet = status === 'invalid' && views.every(([, other]) => other !== 'refreshing');
   const isSettled = isQuiet || (status === 'valid' && (type !== 'immediate' || refreshed === base));

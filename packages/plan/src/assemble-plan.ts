@@ -2,7 +2,7 @@
 import { type Column, tryParseDefinition } from '@sqlpipe/ddl';
 import { areTypesKnown, type Effect, type Engine } from '@sqlpipe/engine';
 import { Schema } from '@sqlpipe/schema';
-import { displayName, foldCase, identify } from '@sqlpipe/sql';
+import { displayName, identify, NameMap, type NameSet } from '@sqlpipe/sql';
 import { describeLosses, describeWork } from './cost.js';
 import type { Draft, Step } from './draft/draft.js';
 import { parseMark } from './draft/unfilled-marks.js';
@@ -41,8 +41,8 @@ export interface Plan {
   readonly notes: readonly string[];
   /** Why comments about renames have no effect. */
   readonly warnings: readonly string[];
-  /** The pending renames of objects: the new names by the old names in lower case. A view gets its new name by DROP and CREATE. */
-  readonly renamed: ReadonlyMap<string, string>;
+  /** The pending renames of objects: the new names by the old names. A view gets its new name by DROP and CREATE. */
+  readonly renamed: NameMap<string>;
   /** The schema after the plan. */
   readonly result: Schema;
 }
@@ -50,8 +50,8 @@ export interface Plan {
 export interface ProvenDraft {
   readonly draft: Draft;
   readonly proof: ProofResult;
-  /** The names of the views that this draft or an earlier one computes again, in lower case. */
-  readonly recomputedInAnyDraft: ReadonlySet<string>;
+  /** The names of the views that this draft or an earlier one computes again. */
+  readonly recomputedInAnyDraft: NameSet;
 }
 
 export async function assemblePlan({ draft, proof }: ProvenDraft): Promise<Plan> {
@@ -78,7 +78,7 @@ export async function assemblePlan({ draft, proof }: ProvenDraft): Promise<Plan>
     work: await describeWork(draft, proof),
     irreversible: statements.flatMap(({ lost }, i) => (lost.length > 0 ? [i + 1] : [])),
     idleTables: findTablesToKeepIdle(draft.steps, context.engineOfB),
-    renamedViews: new Map([...renames.pending].filter(([name]) => proof.account.recomputedViews.has(name))),
+    renamedViews: new NameMap([...renames.pending].filter(([name]) => proof.account.recomputedViews.has(name))),
     allowedLosses: used,
   });
   return {
@@ -161,7 +161,7 @@ function toPlannedStatement(
     if (loss === 'drop' && isStoredView && column === undefined && existsAfterPlan)
       return `is replaced by ${engineAfterPlan.title(now.name)}; CREATE follows`;
     if (loss === 'values') return text + answers.describeLost(renames.pathBeforePlan({ object, column }));
-    if (effect !== 'invalidated' || stillInvalid.has(foldCase(object))) return text;
+    if (effect !== 'invalidated' || stillInvalid.has(object)) return text;
     const nextStatement = { view: 'ALTER VIEW', 'live view': 'CREATE' }[kind as string] ?? 'REFRESH … FULL';
     return `${text}; ${existsAfterPlan ? nextStatement : 'DROP'} follows`;
   });
@@ -184,7 +184,7 @@ function describeKeptRows({ kind, name }: Step['change']['identity'], engineAfte
       view =>
         view.kind === 'materialized view' &&
         context.engineOfB.catalogue.findById(view.id) !== undefined &&
-        engineAfterPlan.catalogue.closure([view.base, ...view.references]).has(foldCase(name)),
+        engineAfterPlan.catalogue.closure([view.base, ...view.references]).has(name),
     )
     .map(view => `${displayName(view)} keeps the rows of the former query until REFRESH … FULL`);
 }

@@ -1,6 +1,6 @@
 /*! What a plan costs: rows to rewrite, to read and to copy, and the statements that nothing undoes. */
 import type { Effect } from '@sqlpipe/engine';
-import { displayName, foldCase, identify, type Kind } from '@sqlpipe/sql';
+import { displayName, identify, type Kind } from '@sqlpipe/sql';
 import type { Draft } from './draft/draft.js';
 import type { ProofResult } from './proof/prove.js';
 import type { StoredSize } from './proof/server-answers.js';
@@ -15,7 +15,7 @@ export async function describeWork(draft: Draft, proof: ProofResult): Promise<st
   const work = findWork(draft, proof);
   const sizes = work.size > 0 ? await draft.context.answers.server.askSizes?.() : undefined;
   return [...work].flatMap(([table, kinds]) => {
-    const size = sizes?.get(foldCase(table));
+    const size = sizes?.get(table);
     const isCopied = kinds.has('copies');
     if (!size && !isCopied) return [];
     const what = `${[...kinds].join(' and ')} ${draft.context.engineOfB.title(table)}`;

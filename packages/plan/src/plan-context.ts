@@ -9,7 +9,7 @@ import {
   problemsOf,
   type Schema,
 } from '@sqlpipe/schema';
-import { foldCase, identify, isAcl } from '@sqlpipe/sql';
+import { identify, isAcl, NameSet } from '@sqlpipe/sql';
 import { findLeftovers } from './draft/rebuild-names.js';
 import type { RowQueries, ServerAnswers } from './proof/server-answers.js';
 import { Renames } from './renames/renames.js';
@@ -49,8 +49,8 @@ export interface PlanContext extends Omit<PlanOptions, keyof RowQueries> {
   readonly b: Schema;
   readonly renames: Renames;
   readonly allowed: AllowedLosses;
-  /** The names of the tables to rebuild if they differ, in lower case. */
-  readonly toRebuild: ReadonlySet<string>;
+  /** The names of the tables to rebuild if they differ. */
+  readonly toRebuild: NameSet;
   readonly isEnterprise: boolean;
   readonly ignore: IgnoreRules;
   /** What is known of the rows of a materialized view of B. */
@@ -61,8 +61,8 @@ export interface PlanContext extends Omit<PlanOptions, keyof RowQueries> {
   readonly healthProblems: readonly HealthProblem[];
   /** What B's server says of the rows of tables, and of queries: whether it can compile and compute them. */
   readonly answers: ServerAnswers;
-  /** The names of the new tables of interrupted rebuilds, in lower case. */
-  readonly leftovers: ReadonlySet<string>;
+  /** The names of the new tables of interrupted rebuilds. */
+  readonly leftovers: NameSet;
 }
 
 export type ContextOptions = PlanOptions & Pick<PlanContext, 'isEnterprise'>;
@@ -76,10 +76,10 @@ export function createPlanContext(
 ): PlanContext {
   const renames = new Renames(a, b, engineOfB, options.renamed ?? []);
   const allowed = new AllowedLosses(options.allowLoss ?? [], renames.findColumns, path => renames.findPaths(path));
-  const toRebuild = new Set(
+  const toRebuild = new NameSet(
     (options.rebuild ?? []).map(name => {
       const { object = '' } = resolvePath(name, renames.findColumns) ?? {};
-      if (a.findObject(object)?.kind === 'table') return foldCase(object);
+      if (a.findObject(object)?.kind === 'table') return object;
       throw new InvalidSelectionError(`--rebuild ${name}: A has no such table`);
     }),
   );

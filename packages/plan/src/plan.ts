@@ -1,7 +1,7 @@
 /*! Plans in nested loops: `planChanges` calls `planUntilAnswered`, which calls `planWithAnswers`, which calls `draftUntilProven`. */
 import { type Engine, whenReady } from '@sqlpipe/engine';
 import { type Entry, IgnoreRules, Schema, selectWanted } from '@sqlpipe/schema';
-import { displayName, foldCase, isObject } from '@sqlpipe/sql';
+import { displayName, isObject, NameSet } from '@sqlpipe/sql';
 import { assemblePlan, type Plan, type ProvenDraft } from './assemble-plan.js';
 import { createPrincipals, dropPrincipals, grantRights, revokeRights } from './draft/access-control.js';
 import { alterExpiry } from './draft/alter-object.js';
@@ -103,8 +103,8 @@ function planWithAnswers({ a, b }: Schemas, answers: ServerAnswers, options: Con
     ? []
     : rejected.filter(({ entry }) => !isAlsoRejectedInB(entry, rejected, context));
   if (rejectedInAOnly.length > 0) throw new RejectedViewError(rejectedInAOnly);
-  const names = new Set(rejected.map(({ entry }) => foldCase(entry.name)));
-  const isAccepted = ({ kind, name }: Entry) => !isObject(kind) || !names.has(foldCase(name));
+  const names = new NameSet(rejected.map(({ entry }) => entry.name));
+  const isAccepted = ({ kind, name }: Entry) => !isObject(kind) || !names.has(name);
   // These views are removed from both schemas, so that the plan neither creates nor drops them. Then they are listed as left out.
   const proven = planWithAnswers({ a: a.filter(isAccepted), b: b.filter(isAccepted) }, answers, options);
   for (const { entry, reason } of rejected) {
@@ -126,7 +126,7 @@ function planWithAnswers({ a, b }: Schemas, answers: ServerAnswers, options: Con
  */
 function draftUntilProven(context: PlanContext, loadB: () => Engine): ProvenDraft {
   const excluded = new Map<string, Omission>();
-  const recomputed = new Set<string>();
+  const recomputed = new NameSet();
   for (;;) {
     const draft = draftPlan(context, loadB(), excluded);
     const proof = proveDraft(draft, loadB());

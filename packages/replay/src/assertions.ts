@@ -2,7 +2,7 @@
 import { parseAlters, tryParseDefinition } from '@sqlpipe/ddl';
 import { fetchStatements, fetchViewColumns, type Instance } from '@sqlpipe/instance';
 import { isCastQuery, parseAssertion, parseWith, printWith, useNamesOfWith, withoutComments } from '@sqlpipe/plan/text';
-import { foldCase } from '@sqlpipe/sql';
+import type { NameMap } from '@sqlpipe/sql';
 
 /**
  * Whether a statement is an assertion of a plan.
@@ -20,7 +20,7 @@ export async function isPlanAssertion(target: Instance, statement: string, plann
   const views = names.flatMap(name => [{ kind: 'materialized view', name } as const, { kind: 'view', name } as const]);
   const statements = await fetchStatements(target, views);
   const found = statements.flatMap(each => (each === undefined ? [] : (findQuery(each)?.body ?? [])));
-  const bodies = [...found, ...names.flatMap(each => planned.get(foldCase(each)) ?? [])];
+  const bodies = [...found, ...names.flatMap(each => planned.get(each) ?? [])];
   const isKnown = (query: string) => bodies.some(body => useNamesOfWith(queries, body) === query);
   if (!queries.every(({ query }) => isCastQuery(query) || isKnown(query))) return false;
   const view = statements[0] === undefined ? undefined : tryParseDefinition(statements[0]);
@@ -30,14 +30,14 @@ export async function isPlanAssertion(target: Instance, statement: string, plann
   return assertion.printFor(known).includes(withoutComments(statement));
 }
 
-/** Queries of views, by the names of the views in lower case. */
-export type ViewQueries = Map<string, string[]>;
+/** Queries of views, by the names of the views. */
+export type ViewQueries = NameMap<string[]>;
 
 export function recordQuery(statement: string, queries: ViewQueries): void {
   const { name = '', body } = (/\bVIEW\b/i.test(statement) && findQuery(statement)) || {};
   if (body === undefined) return;
-  const known = queries.get(foldCase(name)) ?? [];
-  queries.set(foldCase(name), known);
+  const known = queries.get(name) ?? [];
+  queries.set(name, known);
   known.push(body);
 }
 

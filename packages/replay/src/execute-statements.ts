@@ -5,7 +5,7 @@
 import { findReferences } from '@sqlpipe/ddl';
 import { parseHead } from '@sqlpipe/plan/text';
 import { type Entry, identifyEntry } from '@sqlpipe/schema';
-import { foldCase, isObject, isSameName } from '@sqlpipe/sql';
+import { isObject, isSameName, NameSet } from '@sqlpipe/sql';
 import type { Executor, StatementResult } from './executor.js';
 import type { ReplayOptions } from './options.js';
 import { endsRun, type Outcome, type ReplayInput } from './outcome.js';
@@ -77,6 +77,6 @@ interface InFlight {
 function findBlockers({ kind, name, statement }: Entry, inFlight: readonly InFlight[]): InFlight[] {
   if (!inFlight.length || !isObject(kind)) return [...inFlight];
   const isMade = (other: string) => inFlight.some(({ entry }) => isSameName(entry.name, other));
-  const needed = new Set([name, ...findReferences(statement, isMade)].map(foldCase));
-  return inFlight.filter(({ entry }) => !isObject(entry.kind) || needed.has(foldCase(entry.name)));
+  const needed = new NameSet([name, ...findReferences(statement, isMade)]);
+  return inFlight.filter(({ entry }) => !isObject(entry.kind) || needed.has(entry.name));
 }

@@ -10,13 +10,13 @@ import {
 } from '@sqlpipe/ddl';
 import { fetchPrincipals, fetchRights, fetchRightsOf, type Instance, InstanceError } from '@sqlpipe/instance';
 import type { Entry } from '@sqlpipe/schema';
-import { foldCase, givesRight, identify, isPrincipal, kindKey, type NamedObject } from '@sqlpipe/sql';
+import { givesRight, identify, isPrincipal, kindKey, type NamedObject, NameSet } from '@sqlpipe/sql';
 
 /** The rights of the target that were queried: all of them, or those of some users, groups and service accounts. */
 interface KnownRights {
   readonly set: RightSet;
   /** The principals whose rights are known; undefined if all rights are known. */
-  readonly of?: Set<string>;
+  readonly of?: NameSet;
 }
 
 /** `rightsOf` is not called if `rights` returns all rights. */
@@ -109,14 +109,14 @@ export class ExistingAccess {
   async #fetchRightsFor(rights: readonly Right[]): Promise<RightSet | undefined> {
     this.#rights ??= this.#query('rights', async (): Promise<KnownRights> => {
       const all = await this.source.rights();
-      return all ? { set: new RightSet(all) } : { set: new RightSet(), of: new Set() };
+      return all ? { set: new RightSet(all) } : { set: new RightSet(), of: new NameSet() };
     });
     const known = await this.#rights;
     for (const name of new Set(rights.map(right => (right.kind === 'membership' ? right.user : right.entity)))) {
-      if (!known?.of || known.of.has(foldCase(name))) continue;
+      if (!known?.of || known.of.has(name)) continue;
       const found = await this.#query('rights', () => this.source.rightsOf(name));
       if (!found) return undefined;
-      known.of.add(foldCase(name));
+      known.of.add(name);
       for (const right of found) known.set.add(right);
     }
     return known?.set;

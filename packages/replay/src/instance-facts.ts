@@ -18,7 +18,7 @@ import {
 } from '@sqlpipe/instance';
 import type { PlanOptions, RowQueries, StoredSize } from '@sqlpipe/plan';
 import { type AskHistory, printHistoryQuestion } from '@sqlpipe/plan/text';
-import { foldCase, quoteLiteral } from '@sqlpipe/sql';
+import { NameMap, quoteLiteral } from '@sqlpipe/sql';
 
 /** What an instance reports about its objects, and functions that ask it about rows. */
 export type InstanceFacts = Pick<PlanOptions, 'health' | 'version' | 'isEnterprise'> &
@@ -77,9 +77,9 @@ async function askHistory(instance: Instance, view: Parameters<AskHistory>[0]): 
   }
 }
 
-async function askSizes(instance: Instance): Promise<ReadonlyMap<string, StoredSize> | undefined> {
+async function askSizes(instance: Instance): Promise<NameMap<StoredSize> | undefined> {
   const rows = await queryIfAccepted(instance, 'SELECT tableName, rowCount, diskSize FROM table_storage()');
   const toEntry = ([name, rows, bytes]: unknown[]) =>
-    [foldCase(String(name)), { rows: Number(rows), bytes: Number(bytes) }] as const;
-  return rows && new Map(rows.map(toEntry));
+    [String(name), { rows: Number(rows), bytes: Number(bytes) }] as const;
+  return rows && new NameMap(rows.map(toEntry));
 }

@@ -5,10 +5,10 @@
 import { compareStatements, findReferences } from '@sqlpipe/ddl';
 import { fetchStatements, type Instance, InstanceError, listAllObjects } from '@sqlpipe/instance';
 import { findPlannedObjects } from '@sqlpipe/plan/text';
-import { displayName, foldCase, identify, isObject, kindKey, type NamedObject } from '@sqlpipe/sql';
+import { displayName, identify, isObject, kindKey, type NamedObject, NameSet } from '@sqlpipe/sql';
 
-const findNames = (statements: readonly string[]): Set<string> =>
-  new Set(statements.flatMap(each => findReferences(each)).map(foldCase));
+const findNames = (statements: readonly string[]): NameSet =>
+  new NameSet(statements.flatMap(each => findReferences(each)));
 
 interface GuardedObject extends NamedObject {
   /** Its definition as the plan left it; undefined if there is no such object. */
@@ -28,7 +28,7 @@ export class PlanGuard {
     const existing = guard.statements();
     const names = findNames([...statements, ...existing]);
     const others = (await listAllObjects(target)).flatMap(({ kind, name }) => {
-      const isRead = names.has(foldCase(name)) || (existing.length > 0 && kind !== 'table');
+      const isRead = names.has(name) || (existing.length > 0 && kind !== 'table');
       return isRead && isObject(kind) && !guard.#known.has(kindKey({ kind, name })) ? [{ kind, name }] : [];
     });
     // The planner did not know what this account may not read, so nothing depends on it.
@@ -70,7 +70,7 @@ export class PlanGuard {
     const changed = findPlannedObjects([statement]).flatMap(object => this.#known.get(kindKey(object)) ?? []);
     const queries = creates ? [statement] : changed.flatMap(({ statement }) => statement ?? []);
     const names = findNames(queries);
-    const sources = [...this.#known.values()].filter(({ name }) => names.has(foldCase(name)));
+    const sources = [...this.#known.values()].filter(({ name }) => names.has(name));
     return [...new Set([...(creates ? [] : changed), ...sources])];
   }
 }

@@ -30,7 +30,7 @@ import {
   printUnendedRange,
 } from '@sqlpipe/plan/text';
 import type { Entry } from '@sqlpipe/schema';
-import { displayName, foldCase, identify, isPrincipal, type NamedObject } from '@sqlpipe/sql';
+import { displayName, identify, isPrincipal, type NamedObject, NameMap, NameSet } from '@sqlpipe/sql';
 import { createExecutor, type Executor, type ExecutorOptions, type StatementResult } from './executor.js';
 import { type ExistingObjects, isShowable, type KnownObjects } from './existing.js';
 import { type AccessSource, ExistingAccess } from './existing-access.js';
@@ -57,17 +57,17 @@ export class Predictor {
   readonly #hiddenReason: string | undefined;
   readonly #engine: Engine;
   readonly #rowAccount: RowAccount;
-  readonly #invalidBefore: ReadonlyMap<string, string>;
+  readonly #invalidBefore: NameMap<string>;
   /** The account of this run. If undefined, statements run as the built-in administrator, and no missing permission is predicted. */
   readonly #account: string | undefined;
   /** The losses that the options or the plan allow; undefined before the first statement, which may contain the head of a plan. */
   #allowed: AllowedLosses | undefined;
   readonly #execute: Executor;
-  /** The new names of materialized views that a plan recreates under another name, by the old ones in lower case. */
-  readonly #renamedViews = new Map<string, string>();
+  /** The new names of materialized views that a plan recreates under another name, by the old ones. */
+  readonly #renamedViews = new NameMap<string>();
   #effects: readonly Effect[] = [];
-  /** The names of the objects on which the statements so far have effects, in lower case. */
-  readonly #affected = new Set<string>();
+  /** The names of the objects on which the statements so far have effects. */
+  readonly #affected = new NameSet();
   readonly #answers: ServerAnswers;
 
   constructor(
@@ -86,7 +86,7 @@ export class Predictor {
       findStoredRows: view => this.#answers.findHistory(view)?.answer ?? 'recomputable',
       countExpired: enforcement => this.#answers.askCount(printQuestion(enforcement)),
       findUnended: view => this.#answers.askRows(this.#printUnended(view)),
-      newNameOf: view => this.#renamedViews.get(foldCase(view)) ?? view,
+      newNameOf: view => this.#renamedViews.get(view) ?? view,
     });
     this.#account = this.#loadAccount();
     const objects = this.#hiddenReason === undefined ? this.#createKnownObjects() : existing;
@@ -99,7 +99,7 @@ export class Predictor {
     for (const [from, to] of head?.renamedViews ?? []) this.#renamedViews.set(from, to);
     this.#allowed ??= new AllowedLosses([...this.options.allowLoss, ...(head?.allowedLosses ?? [])], name => {
       const columns = this.#engine.find(name)?.columns;
-      return columns && new Set(columns.map(column => foldCase(column.name)));
+      return columns && new NameSet(columns.map(column => column.name));
     });
     this.#effects = [];
     try {
@@ -183,7 +183,7 @@ export class Predictor {
   #askAssertion(query: string): Promise<unknown[][]> {
     this.#rowAccount.recordAssertion(parseAssertion(query) ?? {});
     const names = findReferencesOfQuery(query.replace(/;\s*$/, ''));
-    if (names.some(name => this.#affected.has(foldCase(name))))
+    if (names.some(name => this.#affected.has(name)))
       throw new UnknownEffectError('its result depends on rows that the statements before it would change');
     return this.target.queryRows(query);
   }
@@ -197,13 +197,13 @@ export class Predictor {
       const execution = await whenReady(() => this.#engine.execute(sent, this.#account));
       await this.#askAboutRows(execution);
       this.#effects = this.#rowAccount.recordStatement(sent, execution);
-      for (const { name } of execution.transitions) this.#affected.add(foldCase(name));
-      for (const { object } of this.#effects) this.#affected.add(foldCase(object));
+      for (const { name } of execution.transitions) this.#affected.add(name);
+      for (const { object } of this.#effects) this.#affected.add(object);
       // The engine has checked the statement, but has no rows. An UPDATE that fills a column has the same effect whatever the rows are.
       if (/^(?:INSERT|UPDATE|WITH)$/.test(identify(statement).verb) && !parseFill(statement))
         throw new UnknownEffectError('its result depends on rows');
       const refreshed = this.#effects.find(isFullRefresh);
-      const reason = refreshed && this.#engine.invalidViews().get(foldCase(refreshed.object));
+      const reason = refreshed && this.#engine.invalidViews().get(refreshed.object);
       return reason === undefined
         ? { ok: true }
         : createRejection(`accepted, but the refresh failed: ${reason}`, { status: 200 });

@@ -4,7 +4,7 @@ import { fetchHealth, type Instance, listAllObjects, tryQuery, waitUntilReady } 
 import type { Omission } from '@sqlpipe/plan/text';
 import { spool } from '@sqlpipe/records';
 import { type Health, identifyEntry, problemsOf } from '@sqlpipe/schema';
-import { displayName, foldCase, type Identity, isObject } from '@sqlpipe/sql';
+import { displayName, type Identity, isObject, NameMap } from '@sqlpipe/sql';
 import { recordQuery } from './assertions.js';
 import { recordPlanned, rejectOmissions, requireCurrent, requireState } from './check-plan.js';
 import { executeStatements } from './execute-statements.js';
@@ -85,7 +85,7 @@ async function readInput(input: ReplayInput, connection: Instance, options: Repl
   const { allow, dryRun, stream, ignore } = options;
   const ignored = new IgnoredStatements(ignore);
   const planned = new Set<string>();
-  const permission = { statements: planned, queries: new Map(), isGiven: options.allowPlan };
+  const permission = { statements: planned, queries: new NameMap<string[]>(), isGiven: options.allowPlan };
   const check = createPreflightCheck(connection, allow, permission);
   const plan = await requireCurrent(recordPlanned(input.statements, planned, permission.queries), connection, options);
   const { statements, locations } = splitIgnoredRights({ ...input, ...plan }, ignored);
@@ -169,7 +169,7 @@ async function findDamage(target: Instance, before: Health): Promise<string[]> {
   const objects = (await tryQuery(() => listAllObjects(target))) ?? [];
   return objects
     .flatMap(object => problemsOf(object, now))
-    .filter(({ identity, state }) => !before[state]?.has(foldCase(identity.name)))
+    .filter(({ identity, state }) => !before[state]?.has(identity.name))
     .map(({ identity, state, reason }) => `${displayName(identity)} is ${state}: ${reason}`);
 }
 

@@ -1,18 +1,18 @@
 /*! What a server reports about its objects besides their definitions, and which of them do not work. */
-import { foldCase, type Kind, type NamedObject } from '@sqlpipe/sql';
+import type { Kind, NamedObject, NameMap, NameSet } from '@sqlpipe/sql';
 
-/** What a server reports of its objects. Names are in lower case. */
+/** What a server reports of its objects. */
 export interface Health {
   /** The invalid views, materialized views and live views, with the reasons. */
-  readonly invalid?: ReadonlyMap<string, string>;
+  readonly invalid?: NameMap<string>;
   /** The tables and materialized views whose changes are not applied, with the reasons. */
-  readonly suspended?: ReadonlyMap<string, string>;
+  readonly suspended?: NameMap<string>;
   /** The columns of the invalid materialized views: their queries may give others by now. */
-  readonly columns?: ReadonlyMap<string, readonly { readonly name: string; readonly type: string }[]>;
+  readonly columns?: NameMap<readonly { readonly name: string; readonly type: string }[]>;
   /** The materialized views that have no rows yet. */
-  readonly neverRefreshed?: ReadonlySet<string>;
+  readonly neverRefreshed?: NameSet;
   /** The materialized views that have rows of a refresh of a range only. */
-  readonly partlyRefreshed?: ReadonlySet<string>;
+  readonly partlyRefreshed?: NameSet;
 }
 
 /** An object that a server reports as not working. */
@@ -26,7 +26,7 @@ export interface HealthProblem {
 /** What does not work of an object. */
 export const problemsOf = (identity: NamedObject, health: Health): HealthProblem[] =>
   statesOf(identity.kind).flatMap(state => {
-    const reason = health[state]?.get(foldCase(identity.name));
+    const reason = health[state]?.get(identity.name);
     return reason === undefined ? [] : [{ identity, state, reason }];
   });
 

@@ -2,7 +2,7 @@
 import { parsePrincipal, quotePrincipal } from '@sqlpipe/ddl';
 import { BestEffortClient, type ConnectionConfig, hasCredentials } from '@sqlpipe/instance';
 import type { Outcome, Result } from '@sqlpipe/replay';
-import { foldCase, type Identity, kindKeywords, quoteLiteral } from '@sqlpipe/sql';
+import { type Identity, kindKeywords, NameMap, quoteLiteral } from '@sqlpipe/sql';
 
 /** Maximum number of queries, one per principal. For further principals only the statements are considered. */
 const MAX_QUERIES = 200;
@@ -10,8 +10,8 @@ const MAX_QUERIES = 200;
 const EXISTING_RESULTS: ReadonlySet<Result> = new Set(['applied', 'skipped']);
 
 export class LoginCheck {
-  /** By case-folded name; `isNew` if the principal was created in this run without credentials. */
-  readonly #found = new Map<string, { identity: Identity; isNew: boolean }>();
+  /** By name; `isNew` if the principal was created in this run without credentials. */
+  readonly #found = new NameMap<{ identity: Identity; isNew: boolean }>();
   readonly #target: ConnectionConfig;
 
   constructor(target: ConnectionConfig) {
@@ -21,7 +21,7 @@ export class LoginCheck {
   count({ result, identity, statement }: Outcome): void {
     if ((identity.kind !== 'user' && identity.kind !== 'service account') || !EXISTING_RESULTS.has(result)) return;
     const isNew = result === 'applied' && parsePrincipal(statement)?.credentials === undefined;
-    this.#found.set(foldCase(identity.name), { identity, isNew });
+    this.#found.set(identity.name, { identity, isNew });
   }
 
   /** A line for each principal that cannot log in, according to the target or, if it does not show that, to the statements. Never fails. */

@@ -4,7 +4,7 @@
  */
 import { BestEffortClient, batchesOf, type ConnectionConfig, fetchParameters } from '@sqlpipe/instance';
 import type { Difference } from '@sqlpipe/schema';
-import { displayName, foldCase, type Identity, identify, type Kind, quoteLiteral } from '@sqlpipe/sql';
+import { displayName, type Identity, identify, type Kind, NameMap, quoteLiteral } from '@sqlpipe/sql';
 import { listFirst } from '@sqlpipe/text';
 import type { Sides } from './operands.js';
 
@@ -98,10 +98,10 @@ async function fetchFacts(config: ConnectionConfig, same: Identity[]): Promise<F
 type Add = (property: string, object: string, value: unknown) => void;
 
 async function addProperties(client: BestEffortClient, same: Identity[], add: Add): Promise<void> {
-  const byName = new Map(same.map(identity => [foldCase(identity.name), identity]));
+  const byName = new NameMap(same.map(identity => [identity.name, identity]));
   for (const [query, properties, kind] of LISTS)
     for (const [name, ...values] of (await client.table(query)) ?? []) {
-      const object = byName.get(foldCase(String(name)));
+      const object = byName.get(String(name));
       if (object && object.kind === (kind ?? object.kind))
         properties.forEach((property, i) => void add(property, displayName(object), values[i]));
     }

@@ -2,7 +2,16 @@
 import type { LocatedStatement } from '@sqlpipe/files';
 import { type Location, locate } from '@sqlpipe/replay';
 import { splitRights } from '@sqlpipe/schema';
-import { foldCase, hasName, identify, identityKey, type NamedObject, significantTokens, unquote } from '@sqlpipe/sql';
+import {
+  foldCase,
+  hasName,
+  identify,
+  identityKey,
+  isSameName,
+  type NamedObject,
+  significantTokens,
+  unquote,
+} from '@sqlpipe/sql';
 
 /** The locations of statements, by what they create. Where both schemas are files, those of A. */
 export class Locations {
@@ -34,5 +43,5 @@ function findColumnOffset(statement: string, property: string): number | undefin
   if (name === undefined) return undefined;
   const tokens = [...significantTokens(statement)];
   const open = tokens.findIndex(({ text }) => text === '(');
-  return tokens.slice(open + 1).find(({ text }) => foldCase(unquote(text)) === foldCase(name))?.start;
+  return tokens.slice(open + 1).find(({ text }) => isSameName(unquote(text), name))?.start;
 }

@@ -14,7 +14,7 @@ import {
 } from '@sqlpipe/ddl';
 import { featuresOf } from '@sqlpipe/ddl/grammar';
 import { toEntry } from '@sqlpipe/schema';
-import { displayName, foldCase, type Identity, identify, isAcl, isObject } from '@sqlpipe/sql';
+import { displayName, type Identity, identify, isAcl, isObject, NameSet } from '@sqlpipe/sql';
 import { CodedError, truncate } from '@sqlpipe/text';
 
 export interface Adapted {
@@ -38,14 +38,14 @@ export async function* adapt(
   adapters: readonly Adapt[],
   { isLossy, warn }: LossOptions,
 ): AsyncGenerator<Numbered> {
-  const leftOut = new Set<string>();
+  const leftOut = new NameSet();
   let first: string | undefined;
   let lossy = 0;
   let n = 0;
   for await (const given of statements) {
     n++;
     const entry = toEntry(given);
-    const missing = leftOut.size > 0 ? findReferences(given).find(name => leftOut.has(foldCase(name))) : undefined;
+    const missing = leftOut.size > 0 ? findReferences(given).find(name => leftOut.has(name)) : undefined;
     const { statement, losses }: Adapted =
       missing === undefined
         ? applyAll(adapters, given)
@@ -57,7 +57,7 @@ export async function* adapt(
       if (isLossy) warn(message);
     }
     if (statement !== undefined) yield { n, statement };
-    else if (isObject(entry.kind)) leftOut.add(foldCase(entry.name));
+    else if (isObject(entry.kind)) leftOut.add(entry.name);
   }
   if (first !== undefined && !isLossy)
     throw new CodedError(

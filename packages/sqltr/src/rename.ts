@@ -2,7 +2,7 @@
 import { findCommonTableExpressions, findMentions, findUnknownNames, isBareName, type Mention } from '@sqlpipe/ddl';
 import { isValidTableName } from '@sqlpipe/ddl/grammar';
 import { spool } from '@sqlpipe/records';
-import { displayName, foldCase, isSameName, readStatementHead } from '@sqlpipe/sql';
+import { displayName, foldCase, isSameName, NameSet, readStatementHead } from '@sqlpipe/sql';
 import { CodedError, truncate } from '@sqlpipe/text';
 import { type Numbered, place } from './adapt.js';
 import type { Rules } from './rules.js';
@@ -46,10 +46,10 @@ function unpack(packed: string): [statement: string, mentions: Mention[]] {
 class Renaming {
   /** The old name for each final name, existing or new. Only final names that another rule could produce are kept. */
   readonly #taken = new Map<string, string>();
-  /** The old and new names of views, case-folded. A view shadows a common table expression of its name. */
-  readonly #views = new Set<string>();
-  readonly #newViews = new Set<string>();
-  readonly #expressions = new Set<string>();
+  /** The old and new names of views. A view shadows a common table expression of its name. */
+  readonly #views = new NameSet();
+  readonly #newViews = new NameSet();
+  readonly #expressions = new NameSet();
   #hasClash = false;
   readonly #inQueries: boolean;
   readonly #rules: NameRules;
@@ -66,8 +66,8 @@ class Renaming {
     for (const mention of mentions) this.#claim(mention, true);
     this.#rejectUnknown(n, statement, mentions);
     if (kind === 'view' && this.#inQueries) {
-      this.#views.add(detach(foldCase(name)));
-      this.#newViews.add(detach(foldCase(this.#rules.objects.apply(name) ?? name)));
+      this.#views.add(detach(name));
+      this.#newViews.add(detach(this.#rules.objects.apply(name) ?? name));
     }
     for (const expression of this.#findExpressions(statement)) this.#expressions.add(detach(expression));
     this.#hasClash ||= this.#findClash(statement, mentions) !== undefined;
@@ -96,7 +96,7 @@ class Renaming {
   checkAndReplaceNames(statement: string, surveyed: readonly Mention[]): string {
     const expressions = this.#findExpressions(statement);
     const isShadowed = expressions.some(name => this.#views.has(name));
-    const isView = (name: string): boolean => this.#views.has(foldCase(name));
+    const isView = (name: string): boolean => this.#views.has(name);
     const mentions = isShadowed ? findMentions(statement, { isView }) : surveyed;
     for (const mention of mentions) if (this.#changedName(mention) !== undefined) this.#claim(mention, false);
     const renamed = this.replaceNames(statement, mentions);
@@ -170,7 +170,7 @@ class Renaming {
   /** Parses a renamed statement again: in it, a new name may be an alias, or a renamed view may now hide a common table expression. */
   #verify(statement: string, mentions: readonly Mention[], renamed: string, suspect = ''): void {
     const expected = mentions.map(mention => this.#newName(mention) ?? mention.name);
-    const isView = (name: string): boolean => this.#newViews.has(foldCase(name));
+    const isView = (name: string): boolean => this.#newViews.has(name);
     const found = findMentions(renamed, { isView }).map(({ name }) => name);
     if (found.length === expected.length && found.every((name, i) => name === expected[i])) return;
     throw new CodedError(

@@ -1,5 +1,5 @@
 /*! Lists the objects of an instance and their kinds, from its catalogue functions. */
-import { foldCase, type Kind, type NamedObject, quoteLiteral } from '@sqlpipe/sql';
+import { foldCase, type Kind, type NamedObject, NameSet, quoteLiteral } from '@sqlpipe/sql';
 import { type BestEffortClient, queryIfSupported, tryQuery } from '../best-effort-client.js';
 import { VIEW_LISTS } from '../fetch-health.js';
 import type { Instance } from '../instance.js';
@@ -52,16 +52,16 @@ export async function fetchVersions(client: BestEffortClient): Promise<Map<strin
   return new Map(rows?.map(([name, version]) => [String(name), version]));
 }
 
-export async function findViews(source: Instance, names: readonly string[]): Promise<Set<string>> {
+export async function findViews(source: Instance, names: readonly string[]): Promise<NameSet> {
   const folded = names.map(foldCase);
   const list = folded.map(quoteLiteral).join(', ');
   const rows = await queryTables(
     source,
     ({ isNotTable }) => `SELECT table_name FROM tables() WHERE ${isNotTable} AND lower(table_name) IN (${list})`,
   );
-  if (rows) return new Set(rows.map(([name]) => foldCase(String(name))));
+  if (rows) return new NameSet(rows.map(([name]) => String(name)));
   const views = (await listByFunctions(source)).filter(({ kind }) => kind !== 'table');
-  return new Set(views.map(({ name }) => foldCase(name)));
+  return new NameSet(views.map(({ name }) => name));
 }
 
 /** Queries tables(); undefined if that is rejected, because a view named `tables` shadows the function (observed on 9.3.4). */

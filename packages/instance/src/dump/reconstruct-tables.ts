@@ -1,6 +1,6 @@
 /*! Prints the tables of a server without SHOW CREATE TABLE (8.1.4), from its catalogue functions, as later servers print them. */
 import { type Column, type PartitionUnit, printDefinition, toAge } from '@sqlpipe/ddl';
-import { foldCase, type NamedObject } from '@sqlpipe/sql';
+import { type NamedObject, NameMap } from '@sqlpipe/sql';
 import { queryIfSupported, tryQuery } from '../best-effort-client.js';
 import type { Instance } from '../instance.js';
 
@@ -16,10 +16,10 @@ export async function reconstructTables(
   const rows =
     (await queryIfSupported(instance, 'ttlValue', () => list(`${PROPERTIES}, ttlValue, ttlUnit`))) ??
     (await list(PROPERTIES));
-  const byName = new Map(rows.map(row => [foldCase(String(row[0])), row]));
+  const byName = new NameMap(rows.map(row => [String(row[0]), row]));
   const statements: (string | undefined)[] = [];
   for (const { kind, name } of objects) {
-    const properties = kind === 'table' ? byName.get(foldCase(name)) : undefined;
+    const properties = kind === 'table' ? byName.get(name) : undefined;
     const columns = properties && (await fetchColumns(instance, String(properties[0])));
     statements.push(columns && printTable(properties, columns));
   }

@@ -1,6 +1,6 @@
 /*! Fetches the CREATE statements of objects as the instance prints them, many per request. A request that is too large is halved. */
 import { MemoryBudget } from '@sqlpipe/schema';
-import { displayName, foldCase, kindKeywords, type NamedObject, quoteLiteral } from '@sqlpipe/sql';
+import { displayName, kindKeywords, type NamedObject, NameSet, quoteLiteral } from '@sqlpipe/sql';
 import { escapeControls } from '@sqlpipe/text';
 import { isUnsupported, queryIfSupported } from '../best-effort-client.js';
 import { MalformedReplyError } from '../http/json.js';
@@ -32,8 +32,8 @@ export async function fetchStatements(
     const printed = await fetchUncheckedStatements(instance, batch, onDenied);
     const names = batch.flatMap(({ kind, name }, i) => (kind === 'table' && printed[i] !== undefined ? name : []));
     // 9.3.4 answers SHOW CREATE TABLE of a view with a CREATE TABLE that has the view's columns.
-    const views = names.length ? await findViews(instance, names) : new Set();
-    const isView = ({ kind, name }: NamedObject) => kind === 'table' && views.has(foldCase(name));
+    const views = names.length ? await findViews(instance, names) : new NameSet();
+    const isView = ({ kind, name }: NamedObject) => kind === 'table' && views.has(name);
     statements.push(...batch.map((object, i) => (isView(object) ? undefined : printed[i])));
   }
   return statements;

@@ -13,7 +13,7 @@ import {
   type TableDefinition,
 } from '@sqlpipe/ddl';
 import { dumpOrder, type Entry } from '@sqlpipe/schema';
-import { foldCase, isSameName } from '@sqlpipe/sql';
+import { isSameName, NameMap } from '@sqlpipe/sql';
 import type { PlanContext } from '../plan-context.js';
 import { alterTable } from './alter-table.js';
 import type { Draft } from './draft.js';
@@ -32,7 +32,7 @@ export function alterObject(entry: Entry, wanted: Definition, draft: Draft): voi
     if (hasOtherQuery && !draft.alter('view', now.name, { action: 'query', body: wanted.body }, ['query']))
       draft.block(name);
   } else if (wanted.kind !== 'table') alterProperties(entry, wanted, draft);
-  else if (draft.context.toRebuild.has(foldCase(name)) && !differsOnlyByRetention(wanted, now, draft.context))
+  else if (draft.context.toRebuild.has(name) && !differsOnlyByRetention(wanted, now, draft.context))
     rebuildTable(entry, wanted, draft);
   else {
     alterColumns(wanted, draft);
@@ -82,7 +82,7 @@ export function alterExpiry(draft: Draft): void {
 function alterColumns({ name: table, columns }: TableDefinition, draft: Draft): void {
   const unrenamed = renameColumns(table, draft);
   // The server rejects other ALTERs of a column whose rename was left out, so each is listed.
-  const findCurrent = ({ name }: Column) => findColumn(tableIn(draft, table), unrenamed.get(foldCase(name)) ?? name);
+  const findCurrent = ({ name }: Column) => findColumn(tableIn(draft, table), unrenamed.get(name) ?? name);
   const alter = (column: Column, properties: typeof COLUMN_OPTIONS): void => {
     const now = findCurrent(column);
     for (const { name, alter } of now ? properties : [])
@@ -113,9 +113,9 @@ function toAdded({ index, parquet: _, ...column }: Column): Column {
   return { ...column, ...(index?.capacity !== undefined && { index }), dedup: false };
 }
 
-/** @returns the renames that were left out: the old names by the new ones in lower case */
-function renameColumns(table: string, draft: Draft): Map<string, string> {
-  const unrenamed = new Map<string, string>();
+/** @returns the renames that were left out: the old names by the new ones */
+function renameColumns(table: string, draft: Draft): NameMap<string> {
+  const unrenamed = new NameMap<string>();
   for (const [column, to] of draft.context.renames.columnRenamesOf(table)) {
     const now = tableIn(draft, table);
     const timestamp = isSameName(column, now.timestamp) ? ['designated timestamp' as const] : [];
@@ -127,8 +127,7 @@ function renameColumns(table: string, draft: Draft): Map<string, string> {
       COLUMN_ORDER,
     ];
     if (!findColumn(now, column) || findColumn(now, to)) continue;
-    if (!alterTable(table, { action: 'rename column', column, to }, properties, draft))
-      unrenamed.set(foldCase(to), column);
+    if (!alterTable(table, { action: 'rename column', column, to }, properties, draft)) unrenamed.set(to, column);
   }
   return unrenamed;
 }

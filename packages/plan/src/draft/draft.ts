@@ -4,7 +4,7 @@
  */
 import { type Alteration, type PropertyName, printAlter } from '@sqlpipe/ddl';
 import { type Engine, type Execution, isNotExecutable, OpaqueError } from '@sqlpipe/engine';
-import { displayName, foldCase, identityKey, type ObjectKind } from '@sqlpipe/sql';
+import { displayName, identityKey, NameMap, NameSet, type ObjectKind } from '@sqlpipe/sql';
 import type { PlanContext } from '../plan-context.js';
 import type { Assertion } from '../text/assertions.js';
 import type { Change, Omission } from '../text/omission.js';
@@ -32,13 +32,13 @@ export const changeOf = (identity: Change['identity'], what = displayName(identi
 export class Draft {
   readonly steps: Step[] = [];
   readonly #omissions = new Set<Omission>();
-  /** The names of blocked objects in lower case. They will not be as A has them, so what reads them is left out too. */
-  readonly #blocked = new Set<string>();
+  /** The names of blocked objects. They will not be as A has them, so what reads them is left out too. */
+  readonly #blocked = new NameSet();
   /**
-   * By the name of a view in lower case: the first step after which no server can say whether its query returns its rows. The step makes
+   * By the name of a view: the first step after which no server can say whether its query returns its rows. The step makes
    * the view invalid, or gives another query to a plain view that it reads, also through other views.
    */
-  readonly #outdatedBy = new Map<string, Step>();
+  readonly #outdatedBy = new NameMap<Step>();
 
   /** @param engine has B @param excluded the changes that the proofs of earlier drafts have excluded, by `changeKey` */
   constructor(
@@ -80,17 +80,17 @@ export class Draft {
     const { effects = [], transitions = [] } = execution ?? {};
     const { object = '' } = effects.find(({ kind, loss }) => kind === 'materialized view' && loss === 'drop') ?? {};
     const isEarly = isRecreation && !this.context.allowed.allows({ loss: 'history', object });
-    const cause = isEarly ? this.#outdatedBy.get(foldCase(object)) : undefined;
+    const cause = isEarly ? this.#outdatedBy.get(object) : undefined;
     this.steps.splice(cause ? this.steps.indexOf(cause) : this.steps.length, 0, step);
     // Views that the same step outdates may read from this one. They are dropped before it.
     for (const [view, first] of this.#outdatedBy) if (first === cause) this.#outdatedBy.set(view, step);
-    const invalidated = effects.flatMap(({ effect, object }) => (effect === 'invalidated' ? [foldCase(object)] : []));
+    const invalidated = effects.flatMap(({ effect, object }) => (effect === 'invalidated' ? [object] : []));
     const redefined = transitions.flatMap(({ before, after }) =>
       before?.kind === 'view' && after?.kind === 'view' && before.body !== after.body ? [after.name] : [],
     );
     const { catalogue } = this.engine;
     for (const name of redefined) redefined.push(...catalogue.dependentsOf(name).map(view => view.name));
-    for (const view of new Set([...invalidated, ...redefined.map(foldCase)]))
+    for (const view of [...invalidated, ...redefined])
       if (!this.#outdatedBy.has(view)) this.#outdatedBy.set(view, step);
   }
 
@@ -118,8 +118,8 @@ export class Draft {
     return this.addStatement(printAlter({ kind, name, alteration }), { kind, name }, properties);
   }
 
-  /** Why views would be invalid after a statement, by name in lower case. */
-  preview(statement: string): ReadonlyMap<string, string> {
+  /** Why views would be invalid after a statement. */
+  preview(statement: string): NameMap<string> {
     const before = this.engine.savepoint();
     this.engine.execute(statement);
     const invalid = this.engine.invalidViews();
@@ -148,11 +148,11 @@ export class Draft {
   }
 
   block(...names: string[]): void {
-    for (const name of names) this.#blocked.add(foldCase(name));
+    for (const name of names) this.#blocked.add(name);
   }
 
   isBlocked(name: string): boolean {
-    return this.#blocked.has(foldCase(name));
+    return this.#blocked.has(name);
   }
 }
 

@@ -6,7 +6,7 @@ import { createHash } from 'node:crypto';
 import { printDefinition, type TableDefinition } from '@sqlpipe/ddl';
 import type { Engine } from '@sqlpipe/engine';
 import type { Schema } from '@sqlpipe/schema';
-import { foldCase } from '@sqlpipe/sql';
+import { NameSet } from '@sqlpipe/sql';
 
 /** @param hash identifies the rebuild among those of the same table */
 export const createRebuildNames = (table: string, hash: string) => ({
@@ -54,16 +54,16 @@ export function isRebuildHash(
  * Finds the new tables that interrupted rebuilds have left, by name in lower case. Their names have the hash of the rebuild that this plan
  * would make. A table with another hash may hold rows that are needed.
  */
-export function findLeftovers(a: Schema, b: Engine, toRebuild: ReadonlySet<string>): ReadonlySet<string> {
-  const leftovers = new Set<string>();
+export function findLeftovers(a: Schema, b: Engine, toRebuild: NameSet): NameSet {
+  const leftovers = new NameSet();
   for (const { name } of b.catalogue.list()) {
     const { table = '', role, hash = '' } = parseRebuildName(name) ?? {};
-    if (role !== 'new' || !toRebuild.has(foldCase(table)) || a.findObject(name)) continue;
+    if (role !== 'new' || !toRebuild.has(table) || a.findObject(name)) continue;
     const wanted = a.definitionOf(table);
     const sources = [table, createRebuildNames(table, hash).oldName].map(source => b.definitionOf(source));
     const hasHash = (now: (typeof sources)[number]) =>
       wanted?.kind === 'table' && now?.kind === 'table' && isRebuildHash(hash, wanted, now, b);
-    if (sources.some(hasHash)) leftovers.add(foldCase(name));
+    if (sources.some(hasHash)) leftovers.add(name);
   }
   return leftovers;
 }

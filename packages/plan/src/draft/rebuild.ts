@@ -16,7 +16,7 @@ import {
 } from '@sqlpipe/ddl';
 import { findCopyLosses } from '@sqlpipe/engine';
 import type { Entry } from '@sqlpipe/schema';
-import { foldCase, isSameName } from '@sqlpipe/sql';
+import { isSameName, NameMap } from '@sqlpipe/sql';
 import type { PlanContext } from '../plan-context.js';
 import {
   type Assertion,
@@ -100,9 +100,9 @@ const findCopiedColumns = (
   oldTable: TableDefinition,
   renamed: ReadonlyMap<string, string>,
 ) => {
-  const sources = new Map([...renamed].map(([from, to]) => [foldCase(to), from]));
+  const sources = new NameMap([...renamed].map(([from, to]) => [to, from]));
   return newTable.columns.flatMap(column => {
-    const from = sources.get(foldCase(column.name)) ?? column.name;
+    const from = sources.get(column.name) ?? column.name;
     const source = findColumn(oldTable, from);
     return source ? [{ column, source, from: source.name, to: column.name, cast: printCast(source, column) }] : [];
   });
@@ -147,7 +147,7 @@ export function dropOldTables(draft: Draft): void {
   for (const { name } of dropOld ? engine.catalogue.list() : []) {
     const { table = '', role, hash = '' } = parseRebuildName(name) ?? {};
     const [wanted, old, now] = [a.definitionOf(table), engine.definitionOf(name), engine.definitionOf(table)];
-    if (role !== 'old' || !toRebuild.has(foldCase(table)) || a.findObject(name)) continue;
+    if (role !== 'old' || !toRebuild.has(table) || a.findObject(name)) continue;
     if (wanted?.kind !== 'table' || old?.kind !== 'table' || now?.kind !== 'table') continue;
     if (!isRebuildHash(hash, wanted, old, engine)) continue;
     const copied = findCopiedColumns(now, old, renames.columnRenamesOf(table));
@@ -179,8 +179,8 @@ function dropIfRowsAreIn(
 export function isAuxiliaryTable(name: string, { a, leftovers, toRebuild }: PlanContext): boolean {
   if (a.findObject(name)) return false;
   const { table = '', role } = parseRebuildName(name) ?? {};
-  const isOldTable = role === 'old' && toRebuild.has(foldCase(table));
-  return isOldTable || leftovers.has(foldCase(name)) || parseMark(name) !== undefined;
+  const isOldTable = role === 'old' && toRebuild.has(table);
+  return isOldTable || leftovers.has(name) || parseMark(name) !== undefined;
 }
 
 /**
@@ -190,7 +190,7 @@ export function isAuxiliaryTable(name: string, { a, leftovers, toRebuild }: Plan
  */
 export function resumeRebuilds(draft: Draft): void {
   const { leftovers, renames } = draft.context;
-  for (const { name } of draft.engine.catalogue.list().filter(object => leftovers.has(foldCase(object.name)))) {
+  for (const { name } of draft.engine.catalogue.list().filter(object => leftovers.has(object.name))) {
     const { table = '', hash = '' } = parseRebuildName(name) ?? {};
     const { oldName } = createRebuildNames(table, hash);
     const hasExchangeBegun = draft.engine.find(oldName) !== undefined;

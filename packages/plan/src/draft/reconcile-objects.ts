@@ -16,7 +16,7 @@ import {
 } from '@sqlpipe/ddl';
 import type { CatalogueObject } from '@sqlpipe/engine';
 import { dumpOrder, type Entry, type Schema } from '@sqlpipe/schema';
-import { displayName, foldCase, isObject, kindKeywords } from '@sqlpipe/sql';
+import { displayName, isObject, kindKeywords } from '@sqlpipe/sql';
 import type { PlanContext } from '../plan-context.js';
 import { alterObject, dropColumns, isOfQuery } from './alter-object.js';
 import { changeOf, type Draft, whyNotExecutable } from './draft.js';
@@ -44,7 +44,7 @@ export function omitContradictoryRenames(draft: Draft): void {
 export function freeNames(draft: Draft): void {
   const { a, b, renames } = draft.context;
   for (const entry of listObjects(b).reverse()) {
-    const newName = renames.pending.get(foldCase(entry.name));
+    const newName = renames.pending.get(entry.name);
     const isRenamedTable = newName !== undefined && entry.kind === 'table' && a.findObject(newName)?.kind === 'table';
     const wanted = a.findObject(entry.name);
     const hasOtherKind = wanted !== undefined && wanted.kind !== entry.kind;
@@ -79,7 +79,7 @@ export function reconcileTables(draft: Draft): void {
   // Columns are dropped also in tables that the loop above has blocked.
   for (const { name } of unblockedAtStart) {
     const [wanted, now] = [context.a.definitionOf(name), draft.engine.definitionOf(name)];
-    const isToAlter = wanted?.kind === 'table' && now?.kind === 'table' && !context.toRebuild.has(foldCase(name));
+    const isToAlter = wanted?.kind === 'table' && now?.kind === 'table' && !context.toRebuild.has(name);
     if (isToAlter && !isOfQuery(wanted)) dropColumns(wanted, draft);
   }
 }
@@ -210,7 +210,7 @@ export function dropExtraObjects(draft: Draft): void {
     const isExtra =
       !a.findObject(entry.name) &&
       !draft.context.ignore.ignoresObject(entry) &&
-      !renames.pending.has(foldCase(entry.name)) &&
+      !renames.pending.has(entry.name) &&
       !draft.isBlocked(entry.name);
     if (isExtra && !isAuxiliaryTable(entry.name, draft.context)) draft.addStatement(printDrop(entry), entry);
   }

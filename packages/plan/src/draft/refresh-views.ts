@@ -5,7 +5,7 @@
 import { findExpiredRows } from '@sqlpipe/ddl';
 import { type MaterializedView, OTHER_TYPES_REASON } from '@sqlpipe/engine';
 import type { Entry } from '@sqlpipe/schema';
-import { foldCase, isSameName, type Kind } from '@sqlpipe/sql';
+import { isSameName, type Kind, NameSet } from '@sqlpipe/sql';
 import type { PlanContext } from '../plan-context.js';
 import { isRedefined } from '../proof/future-query.js';
 import type { Draft } from './draft.js';
@@ -36,7 +36,7 @@ export function reconcileStoredViews(draft: Draft): void {
   const reconciledLast = findStoredViewsAndReaders(context);
   const extra = engine.catalogue.inDependencyOrder().flatMap(({ name }) => (a.findObject(name) ? [] : name));
   const sources = findViewSources(extra, context);
-  const refreshed = new Set<string>();
+  const refreshed = new NameSet();
   const repair = (name: string): void => {
     const now = engine.find(name);
     if (!now || ignore.ignoresObject(now)) return;
@@ -45,7 +45,7 @@ export function reconcileStoredViews(draft: Draft): void {
     const planMustFill = mustPlanFill(now, sources, draft);
     if (!isRepairable(now, draft) && !(planMustFill && lacksRows(now, sources, draft))) return;
     refreshView(now, planMustFill, draft);
-    refreshed.add(foldCase(name));
+    refreshed.add(name);
   };
   for (const entry of listObjects(a)) {
     if (reconciledLast.has(entry)) reconcileObject(entry, draft);
@@ -54,13 +54,13 @@ export function reconcileStoredViews(draft: Draft): void {
   for (const name of extra) repair(name);
 }
 
-/** The tables and materialized views that materialized views read, also through plain views: names in lower case. */
+/** The tables and materialized views that materialized views read, also through plain views. */
 interface ViewSources {
-  readonly ofAll: ReadonlySet<string>;
+  readonly ofAll: NameSet;
   /** The sources of the views that may have rows in B. */
-  readonly ofFilled: ReadonlySet<string>;
+  readonly ofFilled: NameSet;
   /** What must be filled before other views, see `findNeededByUnfilled`. */
-  readonly ofUnfilled: ReadonlySet<string>;
+  readonly ofUnfilled: NameSet;
 }
 
 /** @param extra the names of what only B has */
@@ -70,7 +70,7 @@ function findViewSources(extra: readonly string[], context: PlanContext): ViewSo
     ({ kind }) => kind === 'materialized view',
   );
   const sourcesOf = (entries: readonly Entry[]) =>
-    new Set(entries.flatMap(entry => findStoredSources(entry, context)).map(foldCase));
+    new NameSet(entries.flatMap(entry => findStoredSources(entry, context)));
   return {
     ofAll: sourcesOf(views),
     ofFilled: sourcesOf(views.filter(view => mayHaveRowsInB(view, context))),
@@ -83,7 +83,7 @@ const isRepairable = (view: MaterializedView, draft: Draft): boolean =>
 
 /** Whether REFRESH must fill a view, even if the server fills it: other views read its rows, or its sources lose rows later. */
 const mustPlanFill = (view: MaterializedView, { ofAll }: ViewSources, draft: Draft): boolean =>
-  !isFilledByServer(view) || ofAll.has(foldCase(view.name)) || willSourcesLoseRows(view, draft);
+  !isFilledByServer(view) || ofAll.has(view.name) || willSourcesLoseRows(view, draft);
 
 /** Whether a view must have rows and has none: the plan creates it, the server is filling it, or an interrupted plan has left it so. */
 function lacksRows(view: MaterializedView, { ofFilled, ofUnfilled }: ViewSources, draft: Draft): boolean {
@@ -91,8 +91,8 @@ function lacksRows(view: MaterializedView, { ofFilled, ofUnfilled }: ViewSources
   const { context } = draft;
   const { engineOfB } = context;
   // An interrupted plan may have dropped the view. Its mark, or a view over it that still has rows, shows that it had rows.
-  const hadRows = isMarked(name, context) || mayHaveRowsInB(view, context) || ofFilled.has(foldCase(name));
-  const mustHaveRows = hadRows || (ofUnfilled.has(foldCase(name)) && readsTableOfB(view, draft));
+  const hadRows = isMarked(name, context) || mayHaveRowsInB(view, context) || ofFilled.has(name);
+  const mustHaveRows = hadRows || (ofUnfilled.has(name) && readsTableOfB(view, draft));
   const isBeingFilled = isFilledByServer(view) && engineOfB.wasNeverRefreshed(name);
   const isInB = engineOfB.catalogue.findById(view.id) !== undefined;
   return mustHaveRows && (!isInB || isBeingFilled || isUnfilled(name, context));
@@ -111,18 +111,17 @@ const findStoredSources = (entry: Entry, context: PlanContext): string[] =>
 /**
  * Finds what must be filled before views are created or refreshed that B lacks, or that an interrupted plan has marked: a view is filled
  * once, from the rows that its sources have then. A view that the server fills also follows its base.
- * @returns names in lower case
  */
-function findNeededByUnfilled(context: PlanContext): ReadonlySet<string> {
+function findNeededByUnfilled(context: PlanContext): NameSet {
   const { a, engineOfB } = context;
-  const needed = new Set<string>();
+  const needed = new NameSet();
   for (const entry of listObjects(a).reverse()) {
     const definition = a.definitionOf(entry);
     const isKnown = engineOfB.find(entry.name)?.kind === entry.kind && !isMarked(entry.name, context);
     if (definition?.kind !== 'materialized view' || isKnown) continue;
-    const followed = isFilledByServer(definition) && !needed.has(foldCase(entry.name)) ? definition.base : undefined;
+    const followed = isFilledByServer(definition) && !needed.has(entry.name) ? definition.base : undefined;
     for (const source of findStoredSources(entry, context))
-      if (followed === undefined || !isSameName(source, followed)) needed.add(foldCase(source));
+      if (followed === undefined || !isSameName(source, followed)) needed.add(source);
   }
   return needed;
 }
@@ -142,10 +141,10 @@ const readsTableOfB = (view: MaterializedView, draft: Draft): boolean =>
  * - A lacks it, it was invalid before, the plan refreshes none of its sources, and no interrupted plan has made it invalid.
  * @param refreshed the views that the plan refreshes; the same cause may have made one of them and this view invalid
  */
-function isOutOfScope(view: MaterializedView, refreshed: ReadonlySet<string>, draft: Draft): boolean {
+function isOutOfScope(view: MaterializedView, refreshed: NameSet, draft: Draft): boolean {
   const { a, keepExtra, allowed, healthProblems } = draft.context;
   if (a.findObject(view.name)) return false;
-  const readsRefreshed = [view.base, ...view.references].some(each => refreshed.has(foldCase(each)));
+  const readsRefreshed = [view.base, ...view.references].some(each => refreshed.has(each));
   if (wasInvalid(view, healthProblems) && !readsRefreshed && !mayBeInvalidatedByPlan(view, draft)) return true;
   return !keepExtra && allowed.allows({ loss: 'drop', object: view.name });
 }
@@ -220,7 +219,7 @@ function refreshView(view: MaterializedView, planMustFill: boolean, draft: Draft
   const properties = wasInvalid(view, healthProblems) ? (['invalid'] as const) : [];
   // The proof excluded this refresh because of a loss. The recreation is already listed for that loss.
   if (draft.excludes(refresh, view) && draft.hasOmission(view, 'invalid')) return;
-  const reason = draft.preview(refresh).get(foldCase(view.name));
+  const reason = draft.preview(refresh).get(view.name);
   const wanted = a.findObject(view.name);
   const isOutdated = reason === undefined && wanted?.kind === view.kind && readsRedefinedView(view, draft);
   // An excluded refresh is not added, but listed: the user needs the names of all losses.

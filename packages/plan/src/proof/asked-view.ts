@@ -1,7 +1,7 @@
 /*! Finds how B's server can be asked about rows of a view. An interrupted plan may have renamed or dropped what the view reads. */
 import { findColumn, findReferencesOfQuery, type MaterializedViewDefinition } from '@sqlpipe/ddl';
 import type { ComputedView, Enforcement } from '@sqlpipe/engine';
-import { foldCase, isSameName } from '@sqlpipe/sql';
+import { isSameName, NameSet } from '@sqlpipe/sql';
 import { parseRebuildName } from '../draft/rebuild-names.js';
 import { isUnfilled } from '../draft/unfilled-marks.js';
 import type { PlanContext } from '../plan-context.js';
@@ -46,11 +46,11 @@ const bothWays = (renames: ReadonlyMap<string, string>) =>
   [...renames].flatMap(([from, to]) => [[from, to] as const, [to, from] as const]);
 
 /** Finds queries of WITH for the objects that a query names and B lacks: renamed tables, tables with renamed columns, dropped views. */
-function findReplacements(body: string, context: PlanContext, seen = new Set<string>()): CommonQuery[] {
+function findReplacements(body: string, context: PlanContext, seen = new NameSet()): CommonQuery[] {
   const { a, engineOfB, leftovers, renames } = context;
   const markSeen = (name: string): boolean => {
-    const isNew = !seen.has(foldCase(name));
-    seen.add(foldCase(name));
+    const isNew = !seen.has(name);
+    seen.add(name);
     return isNew;
   };
   return findReferencesOfQuery(body).flatMap(name => {

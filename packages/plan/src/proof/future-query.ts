@@ -1,7 +1,7 @@
 /*! Prints the query that a view will have after a plan, with a query of WITH for each source that the plan changes. */
 import { compareDefinitions, findColumn, printConverted } from '@sqlpipe/ddl';
 import type { Engine, MaterializedView, Table, View } from '@sqlpipe/engine';
-import { foldCase } from '@sqlpipe/sql';
+import { NameMap } from '@sqlpipe/sql';
 import type { PlanContext } from '../plan-context.js';
 import { type CommonQuery, printWith } from '../text/common-queries.js';
 import { renameInQuery } from '../text/history.js';
@@ -23,7 +23,7 @@ export function printFutureQuery(
   context: PlanContext,
 ): { query: string; isChanged: boolean } {
   const { catalogue } = engine;
-  const queries = new Map<string, CommonQuery>();
+  const queries = new NameMap<CommonQuery>();
   let isChanged = false;
   const names = catalogue.closure(view.references);
   // The query of a new view takes its place. A loop over a set also reaches what is added during the loop.
@@ -39,12 +39,12 @@ export function printFutureQuery(
       isChanged ||= former?.kind !== 'view' || isRedefined(former, object, context);
       // A view of B that has yet to get the new names of what it reads cannot be queried if these were renamed before an interruption.
       const isSame = former?.kind === 'view' && former.name === name && former.body === object.body;
-      if (isSame && object.references.every(reference => !queries.has(foldCase(reference)))) continue;
-      queries.set(foldCase(name), { name, query: object.body, isView: true });
+      if (isSame && object.references.every(reference => !queries.has(reference))) continue;
+      queries.set(name, { name, query: object.body, isView: true });
     } else if (object && object.kind !== 'live view' && object.opaque === undefined) {
       const source = printSource(object, context);
       isChanged ||= source.isChanged;
-      if (!source.isIdentical) queries.set(foldCase(name), { name, query: source.query });
+      if (!source.isIdentical) queries.set(name, { name, query: source.query });
     }
   }
   return { query: printWith([...queries.values()], view.body), isChanged };

@@ -5,7 +5,7 @@
 import type { PropertyName } from '@sqlpipe/ddl';
 import { type Effect, type Engine, type Execution, type ExternalFacts, RowAccount } from '@sqlpipe/engine';
 import { compareSchemas } from '@sqlpipe/schema';
-import { displayName, foldCase, hasName, identityKey } from '@sqlpipe/sql';
+import { displayName, hasName, identityKey } from '@sqlpipe/sql';
 import { changeKey, type Draft, type Step, whyNotExecutable } from '../draft/draft.js';
 import { isAuxiliaryTable } from '../draft/rebuild.js';
 import { parseRebuildName } from '../draft/rebuild-names.js';
@@ -128,7 +128,7 @@ function createExternalFacts(context: PlanContext, engine: Engine): ExternalFact
 function findForbiddenLosses(account: RowAccount, context: PlanContext): Failure[] {
   const { allowed, answers, leftovers, renames } = context;
   return account.losses().flatMap(({ effect: { loss, object, column, text }, causes }): Failure[] => {
-    if (loss === undefined || leftovers.has(foldCase(object)) || parseMark(object) !== undefined) return [];
+    if (loss === undefined || leftovers.has(object) || parseMark(object) !== undefined) return [];
     const table = isAuxiliaryTable(object, context) ? parseRebuildName(object)?.table : undefined;
     const named = { loss, object: table ?? object, column };
     if (allowed.useAllowance(named)) return [];

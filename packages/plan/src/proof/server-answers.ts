@@ -1,6 +1,6 @@
 /*! What a server has said of rows and new queries. Who needs an answer adds a question, and is run again when it is answered. */
 import type { UnendedRows } from '@sqlpipe/engine';
-import { foldCase } from '@sqlpipe/sql';
+import { foldCase, NameMap } from '@sqlpipe/sql';
 import type { AskHistory, HistoryFinding } from '../text/history.js';
 import { type ObjectPath, pathKey } from '../text/object-path.js';
 
@@ -19,8 +19,8 @@ export interface RowQueries {
   readonly askHistory?: AskHistory | undefined;
   /** Runs a query that returns one row, about the rows of a table. */
   readonly askRow?: ((query: string) => Promise<AnswerRow>) | undefined;
-  /** Asks for the sizes of tables and materialized views, by name in lower case; undefined if the server does not show them. */
-  readonly askSizes?: (() => Promise<ReadonlyMap<string, StoredSize> | undefined>) | undefined;
+  /** Asks for the sizes of tables and materialized views; undefined if the server does not show them. */
+  readonly askSizes?: (() => Promise<NameMap<StoredSize> | undefined>) | undefined;
 }
 
 /** The answers of a server about rows, and the queries without an answer. */
@@ -28,8 +28,8 @@ export class ServerAnswers {
   /** Functions that ask what has no answer yet, by the query, or by the name of the view in lower case. */
   readonly #questions = new Map<string, () => Promise<unknown>>();
   readonly #rows = new Map<string, AnswerRow>();
-  /** By the name of the materialized view, in lower case. */
-  readonly #histories = new Map<string, HistoryFinding>();
+  /** By the name of the materialized view. */
+  readonly #histories = new NameMap<HistoryFinding>();
   /** By column: how many of its values a conversion changes, as a number and as the end of a sentence. */
   readonly #lost = new Map<string, { count: number; text: string }>();
 
@@ -77,13 +77,13 @@ export class ServerAnswers {
       const definition = define();
       // biome-ignore lint/nursery/useAwaitThenable: the function of an option returns a promise
       const finding = definition ? await ask(definition) : { answer: 'unknown' as const, columns: undefined };
-      this.#histories.set(foldCase(view), finding);
+      this.#histories.set(view, finding);
     });
   }
 
   /** What the server has said of a materialized view; undefined if it was not asked. */
   findHistory(view: string): HistoryFinding | undefined {
-    return this.#histories.get(foldCase(view));
+    return this.#histories.get(view);
   }
 
   /** Records how many values of a column a conversion changes. @param text the same as the end of a sentence */

@@ -5,7 +5,7 @@
 import { findColumn, type TableDefinition } from '@sqlpipe/ddl';
 import type { Engine } from '@sqlpipe/engine';
 import { type Entry, InvalidSelectionError, type Schema } from '@sqlpipe/schema';
-import { displayName, foldCase, isObject, isSameName, unquote } from '@sqlpipe/sql';
+import { displayName, isObject, isSameName, NameMap, NameSet, unquote } from '@sqlpipe/sql';
 import { suggestWord } from '@sqlpipe/text';
 import { parseRebuildName } from '../draft/rebuild-names.js';
 import { findReadings, formatPath, type ObjectPath, resolvePath, splitRename } from '../text/object-path.js';
@@ -15,19 +15,19 @@ export class Renames {
   readonly #a: Schema;
   readonly #b: Schema;
   readonly #engineOfB: Engine;
-  /** Pending renames of objects: the new names by the old names in lower case. */
-  readonly pending = new Map<string, string>();
-  /** Renames of objects, pending or begun or made by an earlier plan: the new names by the old ones in lower case. */
-  readonly #objectRenames = new Map<string, string>();
-  /** Renames of columns, pending or made by a rebuild. Key: the table's name in A, in lower case; value: the new names by the old ones. */
-  readonly #columnRenames = new Map<string, Map<string, string>>();
+  /** Pending renames of objects: the new names by the old names. */
+  readonly pending = new NameMap<string>();
+  /** Renames of objects, pending or begun or made by an earlier plan: the new names by the old ones. */
+  readonly #objectRenames = new NameMap<string>();
+  /** Renames of columns, pending or made by a rebuild. Key: the table's name in A; value: the new names by the old ones. */
+  readonly #columnRenames = new NameMap<Map<string, string>>();
   /** Renames of columns that an earlier plan has made: the table's name in B, and the old and the new name of the column. */
   readonly #made: { readonly table: string; readonly names: readonly [string, string] }[] = [];
   readonly notes: string[] = [];
   /** Why comments about renames have no effect. */
   readonly warnings: string[] = [];
-  /** Why the plan leaves out objects whose rename comments contradict A or B: the reasons by the names in lower case. */
-  readonly refused = new Map<string, string>();
+  /** Why the plan leaves out objects whose rename comments contradict A or B: the reasons by the names. */
+  readonly refused = new NameMap<string>();
   /**
    * The stated renames: the new names by the old ones, even if no schema has the old name. Two kinds are missing: a made rename of an
    * object that `--ignore` names, and a comment about a column of a table that B lacks.
@@ -53,13 +53,11 @@ export class Renames {
 
   /** For an old name of an object, returns the new one; for a new name, the old one in lower case; undefined if there is no rename. */
   otherName(name: string): string | undefined {
-    return (
-      this.#objectRenames.get(foldCase(name)) ?? [...this.#objectRenames].find(([, to]) => isSameName(to, name))?.[0]
-    );
+    return this.#objectRenames.get(name) ?? [...this.#objectRenames].find(([, to]) => isSameName(to, name))?.[0];
   }
 
   nameAfterPlan(name: string): string {
-    return this.pending.get(foldCase(name)) ?? name;
+    return this.pending.get(name) ?? name;
   }
 
   /** The name of an object before the plan renames it, in lower case; the given name if the plan does not rename it. */
@@ -86,23 +84,23 @@ export class Renames {
     return { object: this.nameBeforePlan(object), column: column && this.columnBeforePlan(object, column) };
   }
 
-  /** The new names by the old ones in lower case, of columns and objects: a name in a query may mean either. */
-  get statedNames(): ReadonlyMap<string, string> {
+  /** The new names by the old ones, of columns and objects: a name in a query may mean either. */
+  get statedNames(): NameMap<string> {
     const { columns, objects } = this.stated;
-    return new Map([...columns, ...objects].map(([from, to]) => [foldCase(from), to]));
+    return new NameMap([...columns, ...objects]);
   }
 
   /** The renames of a table's columns, pending or made by a rebuild: the new names by the old ones. @param table its name in A */
   columnRenamesOf(table: string): ReadonlyMap<string, string> {
-    return this.#columnRenames.get(foldCase(table)) ?? new Map();
+    return this.#columnRenames.get(table) ?? new Map();
   }
 
   /**
-   * Finds the names of the columns that a table has in A or in B, in lower case.
+   * Finds the names of the columns that a table has in A or in B.
    * @param name the old or the new name of the table
    * @returns an empty set for other objects and for principals; undefined if nothing has the name
    */
-  readonly findColumns = (name: string): ReadonlySet<string> | undefined => {
+  readonly findColumns = (name: string): NameSet | undefined => {
     const names = [name, this.otherName(name) ?? name];
     const exists = names.some(
       candidate =>
@@ -116,7 +114,7 @@ export class Renames {
       this.#findTable(this.#engineOfB, candidate),
       this.#findTable(this.#a, candidate),
     ]);
-    return new Set(tables.flatMap(table => table?.columns.map(column => foldCase(column.name)) ?? []));
+    return new NameSet(tables.flatMap(table => table?.columns.map(column => column.name) ?? []));
   };
 
   /** Reads the values of --renamed. Renames of objects come first, because a path of a column may have either name of its table. */
@@ -126,7 +124,7 @@ export class Renames {
       const [from, to] = splitRename(rename);
       // A lacks ignored objects. If an earlier plan has renamed one, B has it under the new name.
       const exists = (object: string) => this.#a.findObject(object) ?? this.#engineOfB.find(object);
-      const name = resolvePath(to, object => (exists(object) ? new Set() : undefined))?.object;
+      const name = resolvePath(to, object => (exists(object) ? new NameSet() : undefined))?.object;
       if (name === undefined || resolvePath(from, this.findColumns)?.column !== undefined)
         columnRenames.push([rename, from, to]);
       else this.#readObjectRename(rename, resolvePath(from, this.findColumns)?.object ?? unquote(from), name);
@@ -144,7 +142,7 @@ export class Renames {
     const other = [...this.#objectRenames].find(([old, name]) => name === after.name && !isSameName(old, from))?.[0];
     if (other !== undefined)
       throw new InvalidSelectionError(`--renamed ${rename}: '${other}' gets the name '${after.name}' too`);
-    this.#objectRenames.set(foldCase(from), after.name);
+    this.#objectRenames.set(from, after.name);
     this.stated.objects.set(from, after.name);
     const isMade = this.#engineOfB.find(to) !== undefined || this.#findOldTables(to).length > 0;
     if (!before && isMade) return this.#reportMade(rename);
@@ -154,7 +152,7 @@ export class Renames {
     if (!before) throw new InvalidSelectionError(`--renamed ${rename}: B has no '${from}'${this.#suggestObject(from)}`);
     if (this.#a.findObject(from)) throw new InvalidSelectionError(`--renamed ${rename}: A has a '${from}' too`);
     if (this.#engineOfB.find(to)) throw new InvalidSelectionError(`--renamed ${rename}: B has a '${to}' too`);
-    this.pending.set(foldCase(before.name), after.name);
+    this.pending.set(before.name, after.name);
   }
 
   #readColumnRename(rename: string, from: string, to: string): void {
@@ -176,7 +174,7 @@ export class Renames {
       const suggestion = suggestWord(from, names) || this.#suggestObject(from);
       throw new InvalidSelectionError(`--renamed ${rename}: B has no '${from}'${suggestion}`);
     }
-    const table = this.#objectRenames.get(foldCase(oldPath.object)) ?? oldPath.object;
+    const table = this.#objectRenames.get(oldPath.object) ?? oldPath.object;
     const after = this.#findTable(this.#a, table);
     const names = after?.columns.map(({ name }) => name) ?? [];
     if (isSameName(oldPath.column, newColumn)) throw new InvalidSelectionError(`--renamed ${rename}: ${SAME_NAME}`);
@@ -211,7 +209,7 @@ export class Renames {
     const hasNewName = this.#engineOfB.find(entry.name) !== undefined;
     if (old === undefined) {
       const made = hasNewName ? from.filter(name => !this.#a.findObject(name)) : [];
-      for (const name of made) this.#objectRenames.set(foldCase(name), entry.name);
+      for (const name of made) this.#objectRenames.set(name, entry.name);
       return;
     }
     const isOldNameAlsoRenamed = all.some(other => other.column === undefined && isSameName(other.entry.name, old));
@@ -219,8 +217,8 @@ export class Renames {
     const newInB = `B has a '${entry.name}' too`;
     if (hasNewName && isKept && !isOldNameAlsoRenamed) return this.#warn(entry, text, newInB);
     if (hasNewName || isKept) return this.#refuse(entry, `${text}: ${isKept ? `A has a '${old}' too` : newInB}`, old);
-    this.#objectRenames.set(foldCase(old), entry.name);
-    this.pending.set(foldCase(old), entry.name);
+    this.#objectRenames.set(old, entry.name);
+    this.pending.set(old, entry.name);
   }
 
   /**
@@ -288,21 +286,21 @@ export class Renames {
 
   /** A rebuild has made the rename if the old table that it has kept has a column with the old name. @returns whether it has */
   #addRenameMadeByRebuild({ object, column = '' }: ObjectPath, to: string): boolean {
-    const table = this.#objectRenames.get(foldCase(object)) ?? object;
+    const table = this.#objectRenames.get(object) ?? object;
     const isCopied = this.#findOldTables(table).some(old => findColumn(old, column));
     if (isCopied) this.#addColumnRename(table, column, to);
     return isCopied;
   }
 
   #addColumnRename(table: string, from: string, to: string): void {
-    const renames = this.#columnRenames.get(foldCase(table)) ?? new Map<string, string>();
-    this.#columnRenames.set(foldCase(table), renames.set(from, to));
+    const renames = this.#columnRenames.get(table) ?? new Map<string, string>();
+    this.#columnRenames.set(table, renames.set(from, to));
   }
 
   /** Records a reason to leave out an object, and also the object with its old name if that has no reason yet. */
   #refuse(entry: Entry, reason: string, old = entry.name): void {
-    this.refused.set(foldCase(entry.name), reason);
-    if (!this.refused.has(foldCase(old))) this.refused.set(foldCase(old), `${displayName(entry)}: ${reason}`);
+    this.refused.set(entry.name, reason);
+    if (!this.refused.has(old)) this.refused.set(old, `${displayName(entry)}: ${reason}`);
   }
 
   #reportMade(rename: string): void {

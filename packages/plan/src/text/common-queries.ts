@@ -1,7 +1,7 @@
 /*!
  * Puts queries of WITH in the place of objects that a query reads. So B's server can be asked what the query will return after the plan.
  */
-import { foldCase, significantTokens, unquote } from '@sqlpipe/sql';
+import { foldCase, NameMap, significantTokens, unquote } from '@sqlpipe/sql';
 import { renameInQuery } from './history.js';
 import { doubleQuote } from './statement-text.js';
 
@@ -36,7 +36,7 @@ export function useNamesOfWith(queries: readonly CommonQuery[], body: string): s
   const text = foldCase(body);
   const replaced = queries.filter(({ name, isView }) => isView || text.includes(`'${foldCase(name)}'`));
   if (replaced.length === 0) return body;
-  return renameInQuery(body, new Map(replaced.map(each => [foldCase(each.name), nameInWith(each)])));
+  return renameInQuery(body, new NameMap(replaced.map(each => [each.name, nameInWith(each)])));
 }
 
 /** Parses the queries that a text has in a WITH at the start of a line. */

@@ -1,5 +1,5 @@
 /*! The head of a plan: the comments of its first statement. */
-import { foldCase, significantTokens } from '@sqlpipe/sql';
+import { NameMap, significantTokens } from '@sqlpipe/sql';
 import { formatCount } from '@sqlpipe/text';
 
 export interface PlanHead {
@@ -12,7 +12,7 @@ export interface PlanHead {
   /** The numbers of the statements that nothing undoes. */
   readonly irreversible: ReadonlySet<number>;
   /** The new names of the materialized views that the plan drops and creates again, by the old names in lower case. */
-  readonly renamedViews: ReadonlyMap<string, string>;
+  readonly renamedViews: NameMap<string>;
   readonly allowedLosses: readonly string[];
 }
 
@@ -31,7 +31,7 @@ interface Remarks {
   readonly irreversible: readonly number[];
   /** The tables to which nothing may write while the plan is applied. */
   readonly idleTables: readonly string[];
-  readonly renamedViews: ReadonlyMap<string, string>;
+  readonly renamedViews: NameMap<string>;
   readonly allowedLosses: readonly string[];
 }
 
@@ -74,7 +74,7 @@ export function parseHead(statement: string): PlanHead | undefined {
     count: Number(count),
     verbs: verbs.split(', ').filter(verb => PLAN_VERBS.has(verb)),
     irreversible: new Set(list(/^-- nothing undoes statements? ([\d, ]+)$/m).map(Number)),
-    renamedViews: new Map([...renamedViews].map(([, from = '', to = '']) => [foldCase(from), to])),
+    renamedViews: new NameMap([...renamedViews].map(([, from = '', to = '']) => [from, to])),
     allowedLosses: list(/^-- allowed losses: (.*)$/m),
   };
 }

@@ -4,7 +4,7 @@
  */
 import { findStoredValues, type MaterializedViewDefinition, needsQuotes } from '@sqlpipe/ddl';
 import type { ColumnHead, StoredRows } from '@sqlpipe/engine';
-import { foldCase, keywordOf, tokens, unquote } from '@sqlpipe/sql';
+import { keywordOf, type NameMap, tokens, unquote } from '@sqlpipe/sql';
 import { chooseAliasPrefix, doubleQuote } from './statement-text.js';
 
 export interface HistoryFinding {
@@ -21,14 +21,14 @@ type ComparedView = Pick<MaterializedViewDefinition, 'name' | 'body' | 'base'>;
 /**
  * A query does not show which table a column belongs to. So if a column of another table has an old name, it is replaced too, and the
  * query fails or returns other rows.
- * @param renamed the new names by the old names in lower case
+ * @param renamed the new names by the old names
  */
-export function renameInQuery(query: string, renamed: ReadonlyMap<string, string>): string {
+export function renameInQuery(query: string, renamed: NameMap<string>): string {
   let [body, previous] = ['', ''];
   for (const { type, text, ...token } of tokens(query)) {
     const isWord = type === 'word' && !needsQuotes(text);
     const isName = isWord || type === 'name' || (type === 'string' && /^(?:FROM|JOIN)$/.test(previous));
-    const to = isName ? renamed.get(foldCase(unquote(text))) : undefined;
+    const to = isName ? renamed.get(unquote(text)) : undefined;
     body += to === undefined ? text : doubleQuote(to);
     if (type !== 'space' && type !== 'comment') previous = keywordOf({ type, text, ...token });
   }

@@ -1,14 +1,14 @@
 /*! Paths of objects and columns on a command line: `trades`, `trades.qty`, `'my.table'.'a column'`. */
 import { InvalidSelectionError } from '@sqlpipe/schema';
-import { foldCase, unquote } from '@sqlpipe/sql';
+import { foldCase, type NameSet, unquote } from '@sqlpipe/sql';
 
 export interface ObjectPath {
   readonly object: string;
   readonly column?: string | undefined;
 }
 
-/** Finds the columns of an object in lower case; undefined if there is no object of this name. */
-export type FindColumns = (object: string) => ReadonlySet<string> | undefined;
+/** Finds the columns of an object; undefined if there is no object of this name. */
+export type FindColumns = (object: string) => NameSet | undefined;
 
 /**
  * Undefined if nothing has the path. A dot may separate two names or be part of one, so a path may have several readings.
@@ -17,7 +17,7 @@ export type FindColumns = (object: string) => ReadonlySet<string> | undefined;
 export function resolvePath(text: string, find: FindColumns): ObjectPath | undefined {
   const paths = findReadings(text).filter(({ object, column }) => {
     const columns = find(object);
-    return columns && (column === undefined || columns.has(foldCase(column)));
+    return columns && (column === undefined || columns.has(column));
   });
   if (paths.length > 1)
     throw new InvalidSelectionError(

@@ -2,7 +2,7 @@
 import { createHash } from 'node:crypto';
 import { type Definition, printDefinition, tryParseDefinition } from '@sqlpipe/ddl';
 import { dumpOrder, Schema } from '@sqlpipe/schema';
-import { foldCase, identify, isObject, type NamedObject } from '@sqlpipe/sql';
+import { foldCase, identify, isObject, type NamedObject, NameSet } from '@sqlpipe/sql';
 import { escapeControls } from '@sqlpipe/text';
 import { findAffectedObjects } from './affected-objects.js';
 import { printState } from './head.js';
@@ -66,11 +66,11 @@ export function computeFingerprint(plan: readonly string[], definitions: Iterabl
 
 /** Finds the other objects of a schema that read from some of its objects, also through others, sorted. */
 function findReaders(objects: readonly NamedObject[], schema: Schema): NamedObject[] {
-  const reached = new Set(objects.map(({ name }) => foldCase(name)));
+  const reached = new NameSet(objects.map(({ name }) => name));
   const readers = dumpOrder(schema).filter(({ kind, name }) => {
     const reads = isObject(kind) ? (schema.dependencies().get(name) ?? []) : [];
-    const isReader = !reached.has(foldCase(name)) && reads.some(each => reached.has(foldCase(each)));
-    if (isReader) reached.add(foldCase(name));
+    const isReader = !reached.has(name) && reads.some(each => reached.has(each));
+    if (isReader) reached.add(name);
     return isReader;
   });
   return readers.sort((a, b) => (foldCase(a.name) < foldCase(b.name) ? -1 : 1));
