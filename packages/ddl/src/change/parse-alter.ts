@@ -48,6 +48,8 @@ class TableParser {
   parse(): ChangeStatement {
     const { cursor, lookup, found } = this;
     const verb = cursor.requireNoSemicolon(VERBS).toLowerCase();
+    const change = parseWalChange(cursor, lookup, verb, found) ?? this.#property(verb);
+    if (change) return change;
     switch (verb) {
       case 'add':
         return this.#addColumns();
@@ -62,14 +64,6 @@ class TableParser {
         return parseAlterColumn(cursor, lookup, found);
       case 'set':
         return this.#set();
-      case 'dedup':
-      case 'deduplicate':
-        return this.#property(verb) as ChangeStatement;
-      case 'enable':
-      case 'disable':
-        if (lookup.isEnterprise === false) break;
-        cursor.expect('storage');
-        return this.#property(`${verb} storage`) as ChangeStatement;
       case 'squash':
         cursor.expect('partitions');
         return { verb: 'squash partitions', name: found.name };
@@ -82,9 +76,7 @@ class TableParser {
         cursor.expect('drop', 'partition');
         return parsePartitions(cursor, found, 'force drop partition');
     }
-    const walChange = parseWalChange(cursor, lookup, verb, found);
-    if (!walChange) throw cursor.error(`${VERBS} expected`);
-    return walChange;
+    throw cursor.error(`${VERBS} expected`);
   }
 
   #property(words: string): ChangeStatement | undefined {
@@ -247,14 +239,14 @@ function parseAlterView(cursor: Cursor, lookup: NameLookup): ChangeStatement {
 function parseAlterMaterializedView(cursor: Cursor, lookup: NameLookup): ChangeStatement {
   if (!isWord(cursor.requireNoSemicolon("'view'"), 'view')) throw cursor.error("'view' expected'");
   const view = parseAlteredObject(cursor, lookup, 'materialized view');
-  const verb = cursor.requireNoSemicolon("'alter' or 'resume' or 'suspend'");
-  if (isWord(verb, 'alter')) {
+  const verb = cursor.requireNoSemicolon("'alter' or 'resume' or 'suspend'").toLowerCase();
+  if (verb === 'alter') {
     cursor.expect('column');
     return parseAlterColumn(cursor, lookup, view);
   }
   const change = parseWalChange(cursor, lookup, verb, view) ?? parseAlterProperty(verb, cursor, lookup, view);
   if (change) return change;
-  if (!isWord(verb, 'set')) throw cursor.error("'alter' or 'resume' or 'suspend' expected");
+  if (verb !== 'set') throw cursor.error("'alter' or 'resume' or 'suspend' expected");
   const token = cursor.requireNoSemicolon("'ttl' or 'refresh'");
   if (isWord(token, 'refresh') && cursor.accept('limit'))
     return { verb: 'set refresh limit', name: view.name, limit: parseAge(cursor).age };
@@ -272,6 +264,8 @@ function parseAlterLiveView(cursor: Cursor, lookup: NameLookup): ChangeStatement
   cursor.expect('view');
   const view = parseAlteredObject(cursor, lookup, 'live view');
   const verb = cursor.requireNoSemicolon(LIVE_VIEW_VERBS).toLowerCase();
+  const change = parseWalChange(cursor, lookup, verb, view);
+  if (change) return change;
   switch (verb) {
     case 'set': {
       const token = cursor.requireNoSemicolon("'ttl'");
@@ -286,12 +280,10 @@ function parseAlterLiveView(cursor: Cursor, lookup: NameLookup): ChangeStatement
     case 'force':
       throw cursor.error('FORCE DROP PARTITION is not supported on live views');
   }
-  const walChange = parseWalChange(cursor, lookup, verb, view);
-  if (!walChange) throw cursor.error(`${LIVE_VIEW_VERBS} expected`);
-  return walChange;
+  throw cursor.error(`${LIVE_VIEW_VERBS} expected`);
 }
 
-/** Parses the text after `words`, such as `set ttl`. Undefined if the server has no such ALTER for this kind of object. */
+/** Parses the text after `words`, such as `set ttl` or `dedup`. Undefined if the server has no such ALTER for this kind of object. */
 function parseAlterProperty(words: string, cursor: Cursor, lookup: NameLookup, found: FoundObject) {
   const key = words.toLowerCase();
   const alter = propertiesOf(found.object.kind).find(
@@ -337,13 +329,12 @@ function parseWalChange(
   verb: string,
   { object, name }: FoundObject,
 ): ChangeStatement | undefined {
-  const word = verb.toLowerCase();
   const mayRebase = has('rebase') && object.kind !== 'live view';
-  if (word !== 'resume' && word !== 'suspend' && !(word === 'rebase' && mayRebase)) return undefined;
+  if (verb !== 'resume' && verb !== 'suspend' && !(verb === 'rebase' && mayRebase)) return undefined;
   cursor.expect('wal');
   if (object.wal === false) throw cursor.error(`${object.name} is not a WAL table.`);
-  if (word === 'resume') return { verb: 'resume wal', name, skips: parseTransaction(cursor) };
-  if (word === 'suspend') {
+  if (verb === 'resume') return { verb: 'resume wal', name, skips: acceptFromTransaction(cursor) };
+  if (verb === 'suspend') {
     if (!has('suspend')) throw new RejectionError(0, 'Cannot suspend table, database is not in dev mode');
     return { verb: 'suspend wal', name };
   }
@@ -353,8 +344,8 @@ function parseWalChange(
   return { verb: 'rebase wal', name };
 }
 
-/** Parses an optional `FROM {TXN | TRANSACTION} n`. @returns false if the statement ends instead */
-function parseTransaction(cursor: Cursor): boolean {
+/** Reads `FROM {TXN | TRANSACTION} n`. @returns false if the statement ends instead */
+function acceptFromTransaction(cursor: Cursor): boolean {
   const from = cursor.next();
   if (from === undefined || from === ';') return false;
   cursor.expectToken(from, 'from');

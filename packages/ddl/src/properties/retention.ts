@@ -260,8 +260,8 @@ const STORAGE_POLICY = property<
         cursor.expect('policy');
         return { action: 'storage policy', policy: undefined };
       },
-      'enable storage': (cursor, _, altered) => parsePolicyState(cursor, altered, false),
-      'disable storage': (cursor, _, altered) => parsePolicyState(cursor, altered, true),
+      enable: (cursor, _, altered) => parsePolicyState(cursor, altered, false),
+      disable: (cursor, _, altered) => parsePolicyState(cursor, altered, true),
     },
     print(alteration) {
       if (alteration.action === 'storage policy state')
@@ -289,7 +289,7 @@ const STORAGE_POLICY = property<
 });
 
 function parsePolicyState(cursor: Cursor, { object: { columns, policy, name } }: FoundObject, disabled: boolean) {
-  cursor.expect('policy');
+  cursor.expect('storage', 'policy');
   if (columns && !policy) throw cursor.error(`table has no storage policy [table=${name}]`);
   return { action: 'storage policy state', disabled } as const;
 }
