@@ -19,7 +19,7 @@ export {
   type CreateContext,
   type CreateOf,
   type CreateStatement,
-  duplicateColumnError,
+  DuplicateColumnError,
   expectOnlySemicolons,
 } from './grammar/clause-reader.js';
 export {

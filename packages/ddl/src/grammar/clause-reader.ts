@@ -37,7 +37,7 @@ export type ClauseSpans = ReadonlyMap<string, ClauseSpan>;
 /** The columns of a statement, in its order. */
 export class Columns extends NameMap<Column> {
   add(column: Column, position: number): Column {
-    if (this.has(column.name)) throw duplicateColumnError(column.name, position);
+    if (this.has(column.name)) throw new DuplicateColumnError(column.name, position);
     this.set(column.name, column);
     return column;
   }
@@ -48,8 +48,12 @@ export class Columns extends NameMap<Column> {
   }
 }
 
-export const duplicateColumnError = (name: string, position: number) =>
-  new RejectionError(position, `Duplicate column [name=${name}]`);
+/** Two columns of a statement have the same name. */
+export class DuplicateColumnError extends RejectionError {
+  constructor(name: string, position: number) {
+    super(position, `Duplicate column [name=${name}]`);
+  }
+}
 
 type Stated = Partial<
   Omit<TableDefinition, 'kind' | 'columns'> &

@@ -3,7 +3,7 @@
  * which compiles the queries in WHERE first, then the sources of a query, then the query itself.
  */
 import type { Expression, SelectItem, SelectStatement } from '@questdb/sql-parser';
-import { duplicateColumnError, isTimestamp, missingError, RejectionError } from '@sqlpipe/ddl/grammar';
+import { DuplicateColumnError, isTimestamp, missingError, RejectionError } from '@sqlpipe/ddl/grammar';
 import { isSameName } from '@sqlpipe/sql';
 import type { Catalogue } from '../catalogue.js';
 import type { StoredColumn } from '../catalogue-objects.js';
@@ -174,7 +174,8 @@ class Analysis {
     const { expression, alias } = item;
     const names = columnScope.withAliases(preceding);
     const type = inferType(expression, names);
-    if (alias !== undefined && taken.has(alias)) throw duplicateColumnError(alias, findAliasPosition(this.query, item));
+    if (alias !== undefined && taken.has(alias))
+      throw new DuplicateColumnError(alias, findAliasPosition(this.query, item));
     const name = alias ?? chooseAlias(expression, names, taken, this.catalogue.naming);
     taken.add(name);
     return { name, type };

@@ -13,6 +13,7 @@ import {
   type Body,
   type CreateOf,
   type CreateStatement,
+  DuplicateColumnError,
   isTimestamp,
   isTimeZone,
   isValidColumnName,
@@ -20,13 +21,13 @@ import {
   type LocatedName,
   MAX_FILE_NAME_BYTES,
   missingError,
-  OTHER_KINDS,
   orRejection,
+  OTHER_KINDS,
   parseTimestamp,
   type RefreshClause,
-  RejectionError,
   rejectBadCover,
   rejectImpossiblePolicy,
+  RejectionError,
   rejectUnevenRetention,
   retentionOf,
   unquoteToken,
@@ -213,11 +214,11 @@ export function createView(session: Session, statement: ViewStatement): void {
   }
   session.authorize('CREATE VIEW');
   // For OR REPLACE, the positions of QuestDB's compiler are too small: by the length of the text between `body.start` and the query. Errors
-  // at position 0 and `Duplicate column` are not shifted, because QuestDB's parser reports them.
+  // at position 0 and of duplicate columns are not shifted, because QuestDB's parser reports them.
   const shift = body.position - body.start;
   const rejection = orRejection(() => putView(session, statement, body.position));
   if (!(rejection instanceof RejectionError)) return;
-  if (rejection.position === 0 || /^Duplicate column/.test(rejection.message)) throw rejection;
+  if (rejection.position === 0 || rejection instanceof DuplicateColumnError) throw rejection;
   throw new RejectionError(rejection.position - shift, rejection.message);
 }
 
