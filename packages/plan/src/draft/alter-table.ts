@@ -43,11 +43,7 @@ export function alterTable(
   const { name } = table;
   const statement = printAlter({ kind: 'table', name, alteration });
   const change = { identity: { kind: 'table', name } as const, properties, what: printOnOneLine(statement) };
-  const before = findColumn(table, 'column' in alteration ? String(alteration.column) : '');
-  const conversion =
-    alteration.action === 'type' && before
-      ? { table: name, column: before.name, from: before.type, to: alteration.type }
-      : undefined;
+  const conversion = findConversion(table, alteration);
   const refusal =
     whyTimestampForbids(table, alteration) ??
     whyPartitionsForbid(table, alteration, context) ??
@@ -66,6 +62,12 @@ export function alterTable(
   // Rows that the server has not applied yet would be converted too.
   const applied = unchanged.length > 0 ? [assertApplied(name)] : [];
   return draft.add(change, [...assertions, ...applied, ...unchanged, ...fill, statement]);
+}
+
+function findConversion(table: TableDefinition, alteration: Alteration): Conversion | undefined {
+  if (alteration.action !== 'type') return undefined;
+  const column = findColumn(table, alteration.column);
+  return column && { table: table.name, column: column.name, from: column.type, to: alteration.type };
 }
 
 /** Asserts that a conversion changes no value, if the server has said so, or if a changed value would suspend the table. */
