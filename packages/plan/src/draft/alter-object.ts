@@ -70,7 +70,7 @@ function alterProperties(entry: Entry, wanted: Definition, draft: Draft, expires
   }
 }
 
-/** Sets TTLs, storage policies and EXPIRE ROWS. They come late, because nothing undoes the loss of expired rows. */
+/** Sets what makes rows expire. That comes late, because nothing undoes the loss of expired rows. */
 export function alterExpiry(draft: Draft): void {
   for (const entry of dumpOrder(draft.context.a)) {
     const [wanted, now] = [draft.context.a.definitionOf(entry), draft.engine.definitionOf(entry.name)];

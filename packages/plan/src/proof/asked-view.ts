@@ -6,7 +6,7 @@ import { parseRebuildName } from '../draft/rebuild-names.js';
 import { isUnfilled } from '../draft/unfilled-marks.js';
 import type { PlanContext } from '../plan-context.js';
 import { type CommonQuery, printWith, renameQuery } from '../text/common-queries.js';
-import type { printExpiredQuestion, TtlHolder } from '../text/expiry.js';
+import type { printExpiredQuestion, RetainedObject } from '../text/expiry.js';
 import type { PeriodHolder } from '../text/periods.js';
 import { doubleQuote } from '../text/statement-text.js';
 
@@ -38,7 +38,7 @@ export const findPeriodHolder = (
   context: PlanContext,
 ): PeriodHolder => ({ name: former.name, timestamp: findTimestamp(former, context), refresh: now.refresh });
 
-const findTimestamp = ({ name, timestamp }: TtlHolder, { engineOfB }: PlanContext): string | undefined =>
+const findTimestamp = ({ name, timestamp }: RetainedObject, { engineOfB }: PlanContext): string | undefined =>
   timestamp ?? engineOfB.catalogue.resolve(name)?.timestamp;
 
 /** Renames in both directions: a query of A, which takes the place of that of a dropped view, has new names that B may lack. */

@@ -12,7 +12,7 @@ import { formatCount } from '@sqlpipe/text';
 import { printComputableAssertion } from './common-queries.js';
 import { NONE_CHANGED, printChangedQuestion, printMisfit } from './conversions.js';
 import { type CopyWithCasts, parseCopy, printSurplusAssertion } from './copies.js';
-import { parseExpired, printExpiredQuestion, type TtlHolder } from './expiry.js';
+import { parseExpired, printExpiredQuestion, type RetainedObject } from './expiry.js';
 import { printNoHistoryAssertion } from './history.js';
 import { formatLoss } from './losses.js';
 import { type PeriodHolder, parseUnended, printUnendedQuestion } from './periods.js';
@@ -186,7 +186,7 @@ export function assertUnlimited(views: NameList): Assertion {
 }
 
 /** @param body the query of a materialized view, if the TTL is to count from the newest row of that query */
-export function assertNoneExpired(retained: TtlHolder, body?: string): Assertion {
+export function assertNoneExpired(retained: RetainedObject, body?: string): Assertion {
   const { name } = retained;
   return {
     ...assertNone(name, printExpiredQuestion(retained, body), 'none_expire'),

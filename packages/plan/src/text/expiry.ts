@@ -5,7 +5,7 @@
 import type { MaterializedViewDefinition, TableDefinition } from '@sqlpipe/ddl';
 import { doubleQuote } from './statement-text.js';
 
-export type TtlHolder = Pick<
+export type RetainedObject = Pick<
   TableDefinition | MaterializedViewDefinition,
   'name' | 'timestamp' | 'partitionBy' | 'ttl'
 >;
@@ -18,7 +18,7 @@ const UNITS = { HOUR: 'h', DAY: 'd', WEEK: 'w', MONTH: 'M', YEAR: 'y', NONE: 'y'
  * @param body the query of a materialized view, whose newest row will be that of the view
  */
 export function printExpiredQuestion(
-  { name, timestamp = '', partitionBy = 'DAY', ttl }: TtlHolder,
+  { name, timestamp = '', partitionBy = 'DAY', ttl }: RetainedObject,
   body?: string,
 ): string {
   const [unit, time] = [`'${UNITS[partitionBy]}'`, doubleQuote(timestamp)];
@@ -38,7 +38,7 @@ const END =
  * Parses the question in an assertion: the object, and the query of a view. The text is untrusted and may be long, so only its start and
  * its end are matched. The caller prints the question again, and compares the two texts.
  */
-export function parseExpired(text: string): { retained: TtlHolder; body: string | undefined } | undefined {
+export function parseExpired(text: string): { retained: RetainedObject; body: string | undefined } | undefined {
   const [start = '', name, timestamp] = START.exec(text) ?? [];
   const where = text.lastIndexOf(" recent WHERE dateadd('");
   const [, letter, age, length] = END.exec(text.slice(where)) ?? [];
