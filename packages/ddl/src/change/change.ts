@@ -12,7 +12,6 @@ export type ChangeStatement =
   | { readonly verb: 'update' | 'insert'; readonly name: string }
   | { readonly verb: 'refresh'; readonly name: string; readonly isFull: boolean }
   | PartitionChange
-  /** Changes that no definition shows. */
   | { readonly verb: 'refresh range' | 'refresh stats' | 'squash partitions' | 'vacuum'; readonly name: string }
   /** `skips`: whether it resumes from a given transaction, and skips those before it. */
   | { readonly verb: 'resume wal'; readonly name: string; readonly skips: boolean }

@@ -87,7 +87,6 @@ class TableParser {
     return this.#columns?.find(column => isSameName(column.name, name));
   }
 
-  /** Parses the name of an existing column. @throws RejectionError if the columns are known, and none has the name */
   #parseColumn(expected: string): { name: string; column: Column | undefined } {
     const name = unquoteToken(this.cursor.requireNoSemicolon(expected));
     const column = this.#existing(name);
@@ -235,7 +234,6 @@ function parseAlterView(cursor: Cursor, lookup: NameLookup): ChangeStatement {
   return toAlter(view, { action: 'query', body: body.text });
 }
 
-/** Parses the text after ALTER MATERIALIZED: changes of the refresh, the retention, the columns and the WAL of a view. */
 function parseAlterMaterializedView(cursor: Cursor, lookup: NameLookup): ChangeStatement {
   if (!isWord(cursor.requireNoSemicolon("'view'"), 'view')) throw cursor.error("'view' expected'");
   const view = parseAlteredObject(cursor, lookup, 'materialized view');
@@ -344,7 +342,6 @@ function parseWalChange(
   return { verb: 'rebase wal', name };
 }
 
-/** Reads `FROM {TXN | TRANSACTION} n`. @returns false if the statement ends instead */
 function acceptFromTransaction(cursor: Cursor): boolean {
   const from = cursor.next();
   if (from === undefined || from === ';') return false;

@@ -46,7 +46,6 @@ const PARSERS: ReadonlyMap<string, (cursor: Cursor, lookup: NameLookup) => Chang
   ['vacuum', parseVacuum],
 ]);
 
-/** The placeholders for the name of an object in the server's messages. */
 const SHORT_NAMES = {
   table: 'table-name',
   view: 'view-name',
@@ -239,7 +238,6 @@ function parseCompile(cursor: Cursor, lookup: NameLookup): ChangeStatement {
   return { verb: 'compile', name, position };
 }
 
-/** Parses the name of the table after UPDATE. The rest is skipped. */
 function parseUpdate(cursor: Cursor, lookup: NameLookup): ChangeStatement {
   const name = unquoteToken(readName(cursor, lookup, cursor.require('table name')));
   requireObject(lookup, 'table', name, 0);
@@ -247,7 +245,6 @@ function parseUpdate(cursor: Cursor, lookup: NameLookup): ChangeStatement {
   return { verb: 'update', name };
 }
 
-/** Parses the name of the table after INSERT. The rest is skipped. */
 function parseInsert(cursor: Cursor, lookup: NameLookup): ChangeStatement {
   cursor.accept('atomic');
   cursor.expect('into');

@@ -113,7 +113,6 @@ function parseLeadIn(cursor: Cursor, first: string): boolean {
   return true;
 }
 
-/** Parses `, INDEX (…)` and `, CAST (…)`, which follow the columns or the query. */
 function parseIndexesAndCasts(reader: ClauseReader): void {
   for (; reader.token === ','; reader.advance()) {
     const token = reader.cursor.require("'index' or 'cast'");
@@ -166,7 +165,6 @@ function parseCast({ cursor, columns, positions, isQuery }: ClauseReader): void 
   cursor.expect(')');
 }
 
-/** Parses one column and returns the token after it: a comma or the closing parenthesis. */
 function parseColumn(reader: ClauseReader): string {
   const { cursor, columns, context } = reader;
   const nameToken = readColumnToken(cursor);
@@ -204,7 +202,6 @@ function readAfterColumn(cursor: Cursor, { name, position }: LocatedName): strin
   return cursor.require("',' or ')'");
 }
 
-/** Parses `CAPACITY n NOCACHE INDEX …` after SYMBOL. Returns the token after it. */
 function parseSymbol(reader: ClauseReader, named: LocatedName, column: Column): string {
   const { cursor, context } = reader;
   parseSymbolOptions(cursor, column, ", 'index' or ')'");

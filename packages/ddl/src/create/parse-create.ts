@@ -51,7 +51,6 @@ export function parseDefinition(statement: string, defaults: Defaults = DEFAULTS
   };
 }
 
-/** The letters of units below a second in a sampling interval. */
 const SHORT_UNITS: Readonly<Record<string, string>> = { n: 'ns', U: 'us', T: 'ms' };
 
 /** The partitioning of a materialized view by its sampling interval, if it names none (QuestDB's source, CreateMatViewOperationImpl). */

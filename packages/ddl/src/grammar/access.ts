@@ -17,7 +17,6 @@ export interface AccessContext {
   readonly columnsOf: (table: string) => readonly string[] | undefined;
 }
 
-/** What a permission applies to: the database, all tables, one table, or one of its columns. */
 export interface Scope {
   /** The name of the table; `*` for all tables, undefined for the database. */
   readonly table?: string | undefined;
@@ -72,11 +71,9 @@ export function parseAccess(cursor: Cursor): AccessStatement | undefined {
   return verb === 'assume' ? new AccessParser(cursor).assumption(true) : undefined;
 }
 
-/** Parses what follows ADD or REMOVE. @throws RejectionError */
 export const parseMembership = (cursor: Cursor, gives: boolean, context?: AccessContext): MembershipStatement =>
   new AccessParser(cursor, context).membership(gives);
 
-/** Parses what follows GRANT or REVOKE. @throws RejectionError */
 export function parseGrant(
   cursor: Cursor,
   gives: boolean,
@@ -168,7 +165,6 @@ class AccessParser {
     return columns;
   }
 
-  /** `WITH GRANT OPTION` and `WITH VERIFICATION`, in any order. */
   #options(): Pick<GrantOptions, 'option' | 'verified'> {
     let [option, verified] = [false, false];
     while (this.cursor.accept('with')) {

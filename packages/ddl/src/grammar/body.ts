@@ -14,7 +14,6 @@ export interface Body {
   readonly position: number;
   /** The offset at which the body starts; for a view in parentheses, the offset before the parenthesis. */
   readonly start: number;
-  /** Whether it is in parentheses, so that clauses may follow. */
   readonly isEnclosed: boolean;
 }
 
@@ -53,7 +52,6 @@ function toBody(body: Omit<Body, 'text'>, check: RejectBadQuery): Body {
   return checked;
 }
 
-/** Parses the query after an opening parenthesis that has been read. */
 export function parseEnclosedBody(
   cursor: Cursor,
   check: RejectBadQuery,
@@ -70,7 +68,6 @@ export function parseEnclosedBody(
   return toBody({ written, code, position, start, isEnclosed: true }, check);
 }
 
-/** Requires the closing parenthesis of a query, or the end of the statement if it has no parentheses. */
 export function expectEndOfBody(cursor: Cursor, { isEnclosed }: Body): void {
   if (isEnclosed) cursor.expect(')');
   else {

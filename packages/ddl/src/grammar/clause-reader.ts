@@ -14,7 +14,6 @@ import { type Cursor, isWord, RejectionError, unexpectedTokenError } from './cur
 import type { ServerTraits } from './lookup.js';
 import type { CreatedName } from './names.js';
 
-/** What a server accepts in CREATE, and what it checks while it parses. */
 export interface CreateContext extends ServerTraits {
   /** Maximum time IN MEMORY of a live view, in microseconds; no limit if undefined. */
   readonly maxInMemory?: number;
@@ -22,7 +21,6 @@ export interface CreateContext extends ServerTraits {
   readonly findBase?: (body: Body, given: LocatedName | undefined) => LocatedName;
 }
 
-/** The position of a clause. */
 export interface ClauseSpan {
   /** `[start, end)` includes the white space and the comments before the clause. */
   readonly start: number;
@@ -48,7 +46,6 @@ export class Columns extends NameMap<Column> {
   }
 }
 
-/** Two columns of a statement have the same name. */
 export class DuplicateColumnError extends RejectionError {
   constructor(name: string, position: number) {
     super(position, `Duplicate column [name=${name}]`);
@@ -73,7 +70,6 @@ export interface CreateOf<D extends Definition> {
   readonly ifNotExists: boolean;
   readonly orReplace: boolean;
   readonly spans: ClauseSpans;
-  /** The query. A table can be created without one. */
   readonly body: D extends TableDefinition ? Body | undefined : Body;
   /** The columns of a table. If the table has a query: the columns that CAST, INDEX and DEDUP name. */
   readonly columns: Columns;
@@ -123,7 +119,6 @@ export class ClauseReader {
     this.definition = { kind };
   }
 
-  /** Reads the next token. After a clause, `read` does it. */
   advance(): string | undefined {
     return this.continueWith(this.expected === undefined ? this.cursor.next() : this.cursor.require(this.expected));
   }

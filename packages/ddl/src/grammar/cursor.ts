@@ -16,7 +16,6 @@ export class Cursor {
 
   constructor(readonly text: string) {}
 
-  /** The start of the last token. */
   get at(): number {
     return this.#last.at;
   }
@@ -30,7 +29,6 @@ export class Cursor {
     return this.#ends[0];
   }
 
-  /** Where the next token is looked for. */
   get nextOffset(): number {
     return this.#isUnread ? this.at : this.end;
   }
@@ -65,7 +63,6 @@ export class Cursor {
     this.#isUnread = false;
   }
 
-  /** Reads the next token; rejects the end of the statement. */
   require(expected: string): string {
     const { readOffset } = this;
     const token = this.next();
@@ -89,7 +86,6 @@ export class Cursor {
     return found;
   }
 
-  /** Reads the next token if it is this word or symbol. */
   accept(word: string): boolean {
     const isNext = isWord(this.next(), word);
     if (!isNext) this.unread();
@@ -141,15 +137,12 @@ export class RejectionError extends Error {
   }
 }
 
-/** The rejection of a token that is not allowed in its position. */
 export const unexpectedTokenError = (position: number, token: string) =>
   new RejectionError(position, `unexpected token [${token}]`);
 
-/** The rejection of an invalid token, in the form of the server's messages. */
 export const tokenError = (position: number, token: string, problem: string) =>
   new RejectionError(position, `found [tok='${token}', len=${token.length}] ${problem}`);
 
-/** The rejection of the name of an object that does not exist. */
 export const missingError = (position: number, name: string, kind: ObjectKind = 'table') =>
   new RejectionError(position, `${kind} does not exist [${kind === 'table' ? 'table' : 'view'}=${name}]`);
 

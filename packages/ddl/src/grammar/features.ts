@@ -9,7 +9,6 @@ const LAST_WITHOUT = {
   DECIMAL: '9.1.1',
   views: '9.2.3',
   'PARQUET(…)': '9.3.0',
-  /** SHOW CREATE DATABASE. */
   dump: '9.3.4',
   'INDEX TYPE': '9.3.4',
   'FORMAT PARQUET': '9.3.4',

@@ -14,11 +14,9 @@ export interface KnownObject extends Pick<Partial<TableDefinition>, 'timestamp' 
   readonly columns?: readonly Column[];
   readonly partitionBy?: PartitionUnit | undefined;
   readonly isSuspended?: boolean;
-  /** How often the columns were added, dropped or renamed. */
   readonly structure?: number;
 }
 
-/** What a server accepts, fills in, and checks while it parses. */
 export interface ServerTraits {
   /** Whether it has storage policies and owners; undefined for a server of any edition. */
   readonly isEnterprise: boolean | undefined;
@@ -47,7 +45,6 @@ export const acceptAll = (defaults: Defaults): NameLookup => ({
   find: (name, kind) => kind && { kind, name },
 });
 
-/** An object that a statement names, and its name as written. */
 export interface FoundObject {
   readonly object: KnownObject;
   readonly name: string;

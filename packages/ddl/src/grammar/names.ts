@@ -37,7 +37,6 @@ const MAX_NAME_LENGTH = 127;
 /** The maximum length of a file name in bytes, minus what the server adds to the name of a table. */
 export const MAX_FILE_NAME_BYTES = 250;
 
-/** A token without its quotes, as the server reads it. */
 export const unquoteToken = (token: string): string => unquote(token, 'server');
 
 export function rejectReserved(token: string, position: number): void {
@@ -76,7 +75,6 @@ export function stripPublic(cursor: Cursor, token: string): string {
   return cursor.accept('.') ? cursor.require('table name') : token;
 }
 
-/** Parses the name of a table or view, with the checks of the server's parser. */
 export function parseObjectName(cursor: Cursor, token: string, { reserved: allowReserved = false } = {}): LocatedName {
   const bare = stripPublic(cursor, token);
   if (!allowReserved) rejectReserved(bare, cursor.at);

@@ -23,10 +23,8 @@ export function parseInt64(text: string): bigint | undefined {
   return BigInt.asIntN(64, value) === value ? value : undefined;
 }
 
-/** Reads an integer: one token, or a minus and a token. */
 export const expectInt = (cursor: Cursor): number => expectSigned(cursor, 'integer', parseInt32);
 
-/** Reads a long: one token, or a minus and a token. */
 export const expectLong = (cursor: Cursor): bigint => expectSigned(cursor, 'long integer', parseInt64);
 
 function expectSigned<T extends number | bigint>(cursor: Cursor, what: string, parse: (text: string) => T | undefined) {
@@ -42,7 +40,6 @@ export const ceilPow2 = (value: number): number => 2 ** Math.ceil(Math.log2(valu
 
 export const [MINUTE, HOUR, DAY] = [60e6, 3600e6, 86_400e6];
 
-/** The number of microseconds in each unit of time. */
 export const MICROS: ReadonlyMap<string, number> = new Map([
   ['ns', 1e-3],
   ['us', 1],

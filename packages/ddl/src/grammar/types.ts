@@ -3,10 +3,8 @@ import { type Cursor, RejectionError } from './cursor.js';
 import { parseLiteral } from './names.js';
 import { parseInt32 } from './numbers.js';
 
-/** Types that exist only in expressions. */
 const EXPRESSION_ONLY = new Set(['INTERVAL', 'PARAMETER', 'CURSOR', 'regclass', 'regprocedure']);
 
-/** The types of columns, as they are printed. */
 const COLUMN_TYPES = (
   'BOOLEAN BYTE SHORT CHAR INT LONG FLOAT DOUBLE DATE TIMESTAMP TIMESTAMP_NS STRING VARCHAR SYMBOL BINARY UUID IPv4 LONG128 LONG256 ' +
   'GEOHASH DECIMAL'
@@ -35,7 +33,6 @@ const maxDimensions = 32;
 export const isTimestamp = (type: string): boolean => type === 'TIMESTAMP' || type === 'TIMESTAMP_NS';
 export const isArray = (type: string): boolean => type.endsWith('[]');
 
-/** Parses a column type; its first token has been read. */
 export function parseColumnType(cursor: Cursor, token: string): string {
   const position = cursor.at;
   if (token === '[') throw misplacedBracketError(cursor, position);

@@ -51,7 +51,6 @@ export const DEDUP_KEYS = property<Keyed, { readonly action: 'dedup keys'; reado
 
 const NO_TIMESTAMP = 'deduplicate key list must include dedicated timestamp column';
 
-/** `KEYS (…)` after UPSERT, with the position of the first key, and whether the list is closed. */
 function parseKeys(cursor: Cursor, expected: string, check: (name: string, position: number) => void) {
   if (!isWord(cursor.next(), 'keys')) throw cursor.error("expected 'keys'");
   if (cursor.next() !== '(') throw new RejectionError(cursor.readOffset, `${expected} expected`);
@@ -87,7 +86,6 @@ function parseDedup(reader: ClauseReader): void {
   if (!isQuery && !keys.some(name => isSameName(name, timestamp))) throw new RejectionError(position, NO_TIMESTAMP);
 }
 
-/** The keys; none if deduplication is disabled. */
 function parseDedupChange(cursor: Cursor, _: unknown, { object, position }: FoundObject) {
   const { columns, timestamp = '', wal } = object;
   const token = cursor.requireNoSemicolon("'dedup columns'");

@@ -36,7 +36,6 @@ export type PropertyAlteration = AlterationOf<
   (typeof TABLE)[number] | (typeof MATERIALIZED_VIEW)[number] | (typeof LIVE_VIEW)[number]
 >;
 
-/** A property, for code that does not depend on a particular one. */
 export interface AnyProperty extends Omit<Property<Definition>, 'alter'> {
   readonly alter?: PropertyAlter<Definition, PropertyAlteration>;
 }

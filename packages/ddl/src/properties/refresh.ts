@@ -48,7 +48,6 @@ class RefreshReader {
     return { type: isManual ? 'MANUAL' : 'IMMEDIATE' };
   }
 
-  /** Reads `'…' [TIME ZONE '…']` after START. */
   #readStart(): Pick<RefreshClause, 'start' | 'timeZone'> {
     const { cursor } = this;
     const start = parseTimestamp(unquoteToken(cursor.require('START timestamp')));
@@ -225,7 +224,6 @@ const detail = (name: ClauseName, value: (refresh: RefreshClause) => string | un
     unalterable: 'this server keeps a different one',
   });
 
-/** The parts of REFRESH that are compared by themselves. */
 export const REFRESH_DETAILS = [
   detail('refresh start', ({ type, start, period }) => start ?? (type === 'EVERY' && !period ? undefined : 'none')),
   detail('refresh period', formatPeriod),

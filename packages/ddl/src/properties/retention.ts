@@ -111,7 +111,6 @@ export function findExpiredRows(before: Definition | undefined, after: Definitio
   return shorter === undefined ? undefined : `that are older than ${formatAge(shorter)}`;
 }
 
-/** The age at which rows expire after a change, but not before. */
 function findShorterTtl(before: Definition | undefined, after: Definition | undefined): Age | undefined {
   const [then, now] = [ttlsOf(before), ttlsOf(after)];
   return now.find((length, i) => length !== 0 && length !== then[i] && !isAtLeast(length, then[i] ?? 0));
@@ -221,7 +220,6 @@ const STORAGE_POLICY = property<
   WithRetention,
   /** Sets the policy, or drops it if `policy` is undefined. */
   | { readonly action: 'storage policy'; readonly policy: StoragePolicy | undefined }
-  /** Disables or enables the policy. */
   | { readonly action: 'storage policy state'; readonly disabled: boolean }
 >({
   name: 'storage policy',

@@ -56,7 +56,6 @@ function parseTimestampClause(reader: ClauseReader) {
   return { timestamp: name };
 }
 
-/** Why a view cannot be without partitions. */
 const NO_PARTITIONS: Readonly<Record<string, string>> = {
   'materialized view': 'materialized view has to be partitioned',
   'live view': 'live view PARTITION BY NONE is not supported; live views must be partitioned',
@@ -81,7 +80,6 @@ function parsePartitioning(reader: ClauseReader) {
   return { partitionBy };
 }
 
-/** FORMAT: whether new partitions are written as Parquet. */
 export const FORMAT = property<
   Pick<TableDefinition, 'parquet' | 'wal'>,
   { readonly action: 'format'; readonly parquet: boolean }
@@ -136,7 +134,6 @@ export const WAL = property<Pick<TableDefinition, 'partitionBy' | 'wal' | 'times
 
 type Parameters = Pick<TableDefinition, 'maxUncommittedRows' | 'o3MaxLag'>;
 
-/** WAL or BYPASS WAL; undefined if neither comes next. */
 function parseWal(reader: ClauseReader, isPartitioned: boolean): boolean | undefined {
   if (reader.begins('wal')) {
     if (!isPartitioned) throw reader.cursor.error('WAL Write Mode can only be used on partitioned tables');
