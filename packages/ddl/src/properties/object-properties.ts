@@ -52,7 +52,7 @@ export const propertiesOf = (kind: ObjectKind): readonly AnyProperty[] => PROPER
 
 /** The properties of a view whose clauses come after its query. */
 export const propertiesAfterQuery = (kind: ObjectKind): readonly AnyProperty[] =>
-  kind === 'materialized view' ? (AFTER_QUERY as unknown as readonly AnyProperty[]) : PROPERTIES.view;
+  kind === 'materialized view' ? PROPERTIES[kind].slice(-AFTER_QUERY.length) : PROPERTIES.view;
 
 export const ALL_PROPERTIES = [...new Set(Object.values(PROPERTIES).flat())];
 
