@@ -26,14 +26,14 @@ export const PARQUET: ColumnProperty<'parquet settings', { parquet: string }> = 
   },
 };
 
-const text = new Set(['STRING', 'VARCHAR', 'BINARY']);
-const integers = new Set(['BYTE', 'SHORT', 'CHAR', 'INT', 'LONG', 'DATE', 'TIMESTAMP', 'TIMESTAMP_NS', 'IPv4']);
+const TEXT_TYPES = new Set(['STRING', 'VARCHAR', 'BINARY']);
+const INTEGER_TYPES = new Set(['BYTE', 'SHORT', 'CHAR', 'INT', 'LONG', 'DATE', 'TIMESTAMP', 'TIMESTAMP_NS', 'IPv4']);
 
-const encodings = new Map<string, (type: string) => boolean>([
+const ENCODINGS = new Map<string, (type: string) => boolean>([
   ['plain', type => type !== 'SYMBOL' && type !== 'VARCHAR'],
   ['rle_dictionary', type => type !== 'BOOLEAN' && !type.endsWith('[]')],
-  ['delta_length_byte_array', type => text.has(type)],
-  ['delta_binary_packed', type => integers.has(type) || type.startsWith('GEOHASH')],
+  ['delta_length_byte_array', type => TEXT_TYPES.has(type)],
+  ['delta_binary_packed', type => INTEGER_TYPES.has(type) || type.startsWith('GEOHASH')],
   ['byte_stream_split', () => false],
 ]);
 
@@ -45,7 +45,7 @@ interface Codec {
   readonly levels?: readonly [number, number];
 }
 
-const codecs = new Map<string, Codec>(
+const CODECS = new Map<string, Codec>(
   Object.entries({
     uncompressed: {},
     snappy: {},
@@ -88,8 +88,8 @@ function parseEncoding(cursor: Cursor, token: string, type: string | undefined):
   const name = token.toLowerCase();
   if (name === 'default') return name;
   const types = type === undefined ? BETWEEN_THEM_ALL : [type];
-  const valid = [...encodings].filter(([, fits]) => types.some(fits)).map(([encoding]) => encoding);
-  if (!encodings.has(name))
+  const valid = [...ENCODINGS].filter(([, fits]) => types.some(fits)).map(([encoding]) => encoding);
+  if (!ENCODINGS.has(name))
     throw cursor.error(`invalid parquet encoding '${token}', supported values: ${valid.join(', ')}`);
   if (!valid.includes(name))
     throw cursor.error(
@@ -100,9 +100,9 @@ function parseEncoding(cursor: Cursor, token: string, type: string | undefined):
 
 function parseCompression(cursor: Cursor, token: string, parts: string[]): string {
   const name = token.toLowerCase();
-  const codec = codecs.get(name);
+  const codec = CODECS.get(name);
   if (!codec) {
-    const supported = [...codecs.keys()].join(', ');
+    const supported = [...CODECS.keys()].join(', ');
     throw cursor.error(`invalid parquet compression codec '${token}', supported values: ${supported}`);
   }
   const next = cursor.require("'(' or ')'");

@@ -50,7 +50,7 @@ export const MICROS: ReadonlyMap<string, number> = new Map([
   ['d', DAY],
 ]);
 
-const shape =
+const TIMESTAMP =
   /^(\d{4})(?:-(\d\d)(?:-(\d\d)(?:[T ](\d\d)(?::(\d\d)(?::(\d\d)(?:\.(\d{1,9}))?)?)?)?)?)?(Z|[-+]\d\d(?::?\d\d)?)?$/;
 
 /**
@@ -58,7 +58,7 @@ const shape =
  * @param digits 9 for a TIMESTAMP_NS
  */
 export function parseTimestamp(text: string, digits: 6 | 9 = 6): string | undefined {
-  const match = shape.exec(text);
+  const match = TIMESTAMP.exec(text);
   if (!match) return;
   const [, year, month = '01', day = '01', hour = '00', minute = '00', second = '00', fraction = '', zone = 'Z'] =
     match;
@@ -79,7 +79,7 @@ const LENGTHS: Readonly<Record<string, number>> = { HOUR: 1, DAY: 24, WEEK: 168,
 const unitOf = (word: string): string | undefined =>
   Object.keys(LENGTHS).find(unit => [unit.charAt(0), unit, `${unit}S`].some(each => isWord(word, each.toLowerCase())));
 
-const longForms = "'HOUR(S)', 'DAY(S)', 'WEEK(S)', 'MONTH(S)' or 'YEAR(S)'";
+const LONG_UNITS = "'HOUR(S)', 'DAY(S)', 'WEEK(S)', 'MONTH(S)' or 'YEAR(S)'";
 
 /** Parses an age, such as `14 DAYS` or `2w`. @returns also the position at which a caller can reject the age @throws RejectionError */
 export function parseAge(cursor: Cursor): { age: Age; position: number } {
@@ -113,9 +113,9 @@ function shortUnitError(token: string, position: number): RejectionError {
 function parseLongUnit(cursor: Cursor): string {
   const position = cursor.readOffset;
   const token = cursor.next();
-  if (token === undefined) throw new RejectionError(position, `missing unit, ${longForms} expected`);
+  if (token === undefined) throw new RejectionError(position, `missing unit, ${LONG_UNITS} expected`);
   const unit = unitOf(token);
-  if (!unit) throw new RejectionError(position, `invalid unit, expected ${longForms}, but was '${token}'`);
+  if (!unit) throw new RejectionError(position, `invalid unit, expected ${LONG_UNITS}, but was '${token}'`);
   return unit;
 }
 

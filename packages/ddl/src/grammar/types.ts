@@ -23,12 +23,12 @@ export const TYPE_NAMES: ReadonlyMap<string, string> = new Map([
   }),
 ]);
 
-const typeNames = new Map([
+const PARSED_TYPE_NAMES = new Map([
   ...TYPE_NAMES,
   ...[...EXPRESSION_ONLY, 'ARRAY'].map(type => [type.toLowerCase(), type] as const),
 ]);
 
-const maxDimensions = 32;
+const MAX_DIMENSIONS = 32;
 
 export const isTimestamp = (type: string): boolean => type === 'TIMESTAMP' || type === 'TIMESTAMP_NS';
 export const isArray = (type: string): boolean => type.endsWith('[]');
@@ -36,7 +36,7 @@ export const isArray = (type: string): boolean => type.endsWith('[]');
 export function parseColumnType(cursor: Cursor, token: string): string {
   const position = cursor.at;
   if (token === '[') throw misplacedBracketError(cursor, position);
-  const type = typeNames.get(token.toLowerCase());
+  const type = PARSED_TYPE_NAMES.get(token.toLowerCase());
   if (!type) throw new RejectionError(position, `unsupported column type: ${token}`);
   if (EXPRESSION_ONLY.has(type)) throw new RejectionError(position, `non-persisted type: ${token}`);
   if (type === 'DOUBLE') cursor.accept('precision');
@@ -49,8 +49,8 @@ export function parseColumnType(cursor: Cursor, token: string): string {
 
 function toArrayType(type: string, dimensions: number, position: number): string {
   if (type !== 'DOUBLE') throw new RejectionError(position, `unsupported array element type [type=${type}]`);
-  if (dimensions > maxDimensions)
-    throw new RejectionError(position, `too many array dimensions [nDims=${dimensions}, maxNDims=${maxDimensions}]`);
+  if (dimensions > MAX_DIMENSIONS)
+    throw new RejectionError(position, `too many array dimensions [nDims=${dimensions}, maxNDims=${MAX_DIMENSIONS}]`);
   return type + '[]'.repeat(dimensions);
 }
 
@@ -127,7 +127,7 @@ function parseGeohash(cursor: Cursor): string {
 export const formatGeohashType = (bits: number): string =>
   bits % 5 === 0 ? `GEOHASH(${bits / 5}c)` : `GEOHASH(${bits}b)`;
 
-const maxPrecision = 76;
+const MAX_PRECISION = 76;
 
 /** Parses `(precision[, scale])`; without it the type has 18 digits, 3 of them after the point. */
 function parseDecimal(cursor: Cursor): string {
@@ -152,7 +152,7 @@ function parseDecimal(cursor: Cursor): string {
   if (token !== ')') throw bad(cursor.at, "Missing ')'");
   const what = `The precision (${precision}) must be`;
   if (precision <= 0) throw bad(start, `${what} greater than zero`);
-  if (precision > maxPrecision) throw bad(start, `${what} less than ${maxPrecision}`);
+  if (precision > MAX_PRECISION) throw bad(start, `${what} less than ${MAX_PRECISION}`);
   if (scale < 0) throw bad(start, `The scale (${scale}) must be greater than or equal to zero`);
   if (scale > precision) throw bad(start, `${what} greater than or equal to the scale (${scale})`);
   return `DECIMAL(${precision},${scale})`;
