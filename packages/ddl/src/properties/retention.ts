@@ -140,13 +140,13 @@ export function keepRetention<Stored extends TableDefinition | MaterializedViewD
 ): Stored | undefined {
   const { partitionBy } = wanted;
   if (findExpiredRows(former, wanted) === undefined) return undefined;
-  const kept =
+  const withFormerRule =
     wanted.kind === 'materialized view' && former.kind === wanted.kind
       ? { ...wanted, expire: wanted.expire && former.expire }
       : wanted;
-  if (findShorterTtl(former, wanted) === undefined) return kept;
+  if (findShorterTtl(former, wanted) === undefined) return withFormerRule;
   if (!partitionBy || (former.ttl !== 0 && !isEvenAge(partitionBy, former.ttl))) return undefined;
-  return { ...kept, ttl: former.ttl, ...(former.kind === 'table' && { policy: former.policy }) };
+  return { ...withFormerRule, ttl: former.ttl, ...(former.kind === 'table' && { policy: former.policy }) };
 }
 
 const STAGES: readonly Stage[] = ['TO PARQUET', 'TO REMOTE', 'DROP LOCAL', 'DROP REMOTE'];

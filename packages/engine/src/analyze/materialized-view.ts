@@ -46,7 +46,7 @@ export function requireValidBase(body: Body, statedBase: LocatedName | undefined
       : 'base table is not referenced in materialized view query';
     throw new RejectionError(base.position, `${problem}: ${base.name}`);
   }
-  check.validate(query.select, scope, base.name);
+  check.rejectUnsupported(query.select, scope, base.name);
   return base;
 }
 
@@ -63,7 +63,7 @@ function requireSingleBase(names: NameMap<LocatedName>, position: number): Locat
 class BaseCheck {
   /** The results of `findTables`. They are kept, because a query of WITH may be read many times. */
   readonly #tables = new WeakMap<Select, NameMap<LocatedName>>();
-  readonly #validated = new WeakSet<Select>();
+  readonly #checked = new WeakSet<Select>();
 
   constructor(
     readonly query: ParsedQuery,
@@ -92,21 +92,21 @@ class BaseCheck {
   }
 
   /** Checks a query, the parts of its union and the queries in its FROM, if they read the base table. @throws RejectionError */
-  validate(select: Select, outer: QueryScope, base: string): void {
-    if (this.#validated.has(select)) return;
-    this.#validated.add(select);
+  rejectUnsupported(select: Select, outer: QueryScope, base: string): void {
+    if (this.#checked.has(select)) return;
+    this.#checked.add(select);
     const scope = outer.enter(select);
     const names = this.findTables(select, outer);
     const readsBase = names.has(base);
     if (readsBase) this.#rejectBadColumns(select, scope, base);
     for (const { select: next } of select.setOperations ?? []) {
       if (readsBase && names.size > 1) throw this.query.rejection(`union ${notSupported(base)}`, next);
-      this.validate(next, scope, base);
+      this.rejectUnsupported(next, scope, base);
     }
     const sources = scope.sourcesOf(select);
     if (sources.flatMap(source => this.#tablesOf(source)).some(({ name }) => isSameName(name, base)))
       this.#rejectBadSampling(select, base);
-    for (const source of sources) if ('select' in source) this.validate(source.select, source.scope, base);
+    for (const source of sources) if ('select' in source) this.rejectUnsupported(source.select, source.scope, base);
   }
 
   #rejectBadColumns(select: Select, scope: QueryScope, base: string): void {
