@@ -80,8 +80,11 @@ const ofColumn = (alter: AnyColumnProperty['alter']): Action<ColumnAlteration> =
   apply(definition: Definition & { readonly columns?: Column[]; readonly timestamp?: string | undefined }, alteration) {
     const { kind, timestamp } = definition;
     if (!(kind === 'table' || (kind === 'materialized view' && alter.worksOnViews))) return definition;
-    const change = (column: Column) => addTimestampToIndex(alter.apply(column, alteration), timestamp);
-    return withColumn(definition, alteration.column, change);
+    const change = (column: Column) =>
+      isSameName(column.name, alteration.column)
+        ? addTimestampToIndex(alter.apply(column, alteration), timestamp)
+        : column;
+    return { ...definition, ...(definition.columns && { columns: definition.columns.map(change) }) };
   },
 });
 
@@ -129,12 +132,3 @@ const timestampAfter = ({ timestamp }: TableDefinition, column: string, to: stri
 /** Finds a column by its name, in any case. */
 export const findColumn = <C extends Column>(object: { readonly columns: readonly C[] }, name: string): C | undefined =>
   object.columns.find(column => isSameName(column.name, name));
-
-const withColumn = <T extends { readonly columns?: Column[] }>(
-  object: T,
-  name: string,
-  change: (column: Column) => Column,
-): T => ({
-  ...object,
-  ...(object.columns && { columns: object.columns.map(each => (isSameName(each.name, name) ? change(each) : each)) }),
-});

@@ -68,7 +68,6 @@ export class QueryNames {
     return names;
   }
 
-  /** Handles an opening parenthesis, of a query or of an expression. */
   open(isQuery: boolean): void {
     this.#scopes.push(isQuery ? newScope() : this.#scope);
   }
@@ -87,7 +86,6 @@ export class QueryNames {
     scope.isBare = inner.isBare && scope.parts === 1 && ahead.peek()?.text === ')';
   }
 
-  /** Handles UNION and other set operators: another query follows. */
   nextOperand(): void {
     this.#resolve(this.#scope);
     this.#scope.tables.clear();
@@ -102,7 +100,6 @@ export class QueryNames {
     scope.isBare = scope.parts === 1 && ahead.peek()?.text === ')';
   }
 
-  /** Handles the base table of a materialized view, or the table after LIKE. */
   addBase(base: NameSpan): void {
     this.#found.push({ ...base, place: 'name' });
   }

@@ -195,7 +195,6 @@ export class ReferenceFinder {
     else if (isVariable) this.#useVariable(token.text, level);
   }
 
-  /** Enters parentheses around a query, the value of a variable, LIKE with its table, or an expression. */
   #open(level: Level): void {
     const { state } = level;
     const { word } = this.#tokens;
@@ -267,7 +266,6 @@ export class ReferenceFinder {
     level.state = 'after-table';
   }
 
-  /** Reads the base of a materialized view, or the table after LIKE. */
   #readBase(level: Level): void {
     const base = this.#tokens.readName();
     level.reads.push(base.name);

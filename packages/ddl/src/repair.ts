@@ -122,7 +122,6 @@ interface PrintedColumn {
 
 const BETWEEN = ',\n\t';
 
-/** Repairs the columns up to the closing parenthesis, each that needs it by `repairColumn`. */
 function repairColumns(list: string, repairColumn: (line: string) => PrintedColumn, warnings: string[]): string {
   if (list.includes(' ARRAY')) {
     const query = formatAsQuery(list.split(BETWEEN).map(repairColumn), warnings);
