@@ -8,7 +8,7 @@ import type { Principal } from './principal.js';
 /** The principals and their rights. */
 export class Acl {
   readonly #principals = new NameMap<Principal>();
-  /** To be changed by `grant` and `revoke`, which record what they change. */
+  /** Callers only read the rights. The methods of this class change them, and record the changes. */
   readonly rights: RightSet;
 
   /** @param admin the built-in administrator, who has every permission */
@@ -43,7 +43,7 @@ export class Acl {
     return this.#principals.get(name);
   }
 
-  /** The principal of that name; undefined for the administrator. @throws RejectionError if there is none */
+  /** Finds a principal; undefined for the built-in administrator. @throws RejectionError at `position` if there is no such entity */
   requireEntity(name: string, position: number): Principal | undefined {
     const principal = this.find(name);
     if (principal || isSameName(name, this.admin)) return principal;
@@ -61,14 +61,14 @@ export class Acl {
     this.#store(principal.name, principal);
   }
 
-  /** Removes a principal with its memberships, grants and assumptions. */
+  /** Removes a principal with its rights, and with the rights of others to be in it or to act as it. */
   remove(name: string): void {
     this.log.addAclChange({ remove: name });
     this.#store(name, undefined);
     this.rights.drop(name);
   }
 
-  /** Gives a right. It replaces an equal one, whose option may differ, and narrower ones; a wider one includes it. */
+  /** Gives a right, in place of narrower ones and of the same with another option. If a wider right includes it, it is not stored. */
   grant(right: Right): void {
     this.log.addAclChange({ grant: right });
     this.rights.grant(right);
@@ -79,12 +79,16 @@ export class Acl {
     this.rights.revoke(right);
   }
 
-  /** Adds a right as a dump has it. A membership of an unknown user has no effect. */
+  /** Adds a right of a dump, and keeps narrower ones. Ignores the membership of an unknown user. */
   load(right: Right): void {
     if (right.kind !== 'membership' || this.find(right.user)) this.rights.add(right);
   }
 
-  /** Removes the grants on a table, or on one of its columns; those on a renamed column move with it. @returns how many there were */
+  /**
+   * Removes the grants on an object, or on one of its columns.
+   * @param to the new name of a renamed column, which gets the grants
+   * @returns the number of removed grants
+   */
   removeRightsOn(table: string, column?: string, to?: string): number {
     const removed = [...this.rights]
       .filter(right => right.kind === 'grant')
@@ -94,7 +98,7 @@ export class Acl {
     return removed.length;
   }
 
-  /** Whether a principal or one of its groups has a permission; with `option`, whether it may pass it on. */
+  /** Whether a principal has a permission, itself or through a group; if `option`, with the grant option. The administrator has all. */
   has(name: string, permission: string, scope: Scope, option = false): boolean {
     return this.#holds(name, entity => this.rights.allows({ kind: 'grant', permission, ...scope, entity, option }));
   }
@@ -104,7 +108,7 @@ export class Acl {
     return this.#holds(name, entity => this.rights.allowsPart({ ...read, entity }));
   }
 
-  /** Whether a principal or one of its groups may assume an account; with `option`, whether it may let others do so. */
+  /** Whether a principal may assume a service account, itself or through a group; with `option`, whether it may also let others do so. */
   canAssume(name: string, account: string, option = false): boolean {
     return this.#holds(name, entity => this.rights.has({ kind: 'assumption', account, entity, option }));
   }
@@ -127,7 +131,7 @@ export class Acl {
 
 const byName = (a: Principal, b: Principal): number => (a.name < b.name ? -1 : 1);
 
-/** CREATE USER, GROUP and SERVICE ACCOUNT, without credentials, as documented: the rows of an enterprise server are not public. */
+/** Prints CREATE USER, GROUP and SERVICE ACCOUNT without credentials, as documented: the output of an enterprise server is not public. */
 export const formatPrincipals = (acl: Acl, kinds: ReadonlySet<Kind>): string[] =>
   KINDS.filter(isPrincipal)
     .filter(kind => kinds.has(kind))
@@ -137,7 +141,7 @@ export const formatPrincipals = (acl: Acl, kinds: ReadonlySet<Kind>): string[] =
       return `CREATE ${kind.toUpperCase()} ${quotePrincipal(name)}${clause};`;
     });
 
-/** Memberships, assumptions and grants: the statements that follow the objects. */
+/** Prints memberships, assumptions and grants. In a dump, they come after the objects. */
 export function formatPermissions(acl: Acl, kinds: ReadonlySet<Kind>): string[] {
   if (!kinds.has('grant')) return [];
   const rights = [...acl.rights];

@@ -36,11 +36,11 @@ export const effectOn = (
   details: Pick<Effect, 'column' | 'loss'> = {},
 ): Effect => ({ effect, kind, object: name, ...details, text });
 
-/** Whether an effect is the full refresh of a materialized view, which computes all of its rows again. */
+/** Whether an effect is the full refresh of a materialized view. */
 export const isFullRefresh = ({ effect, kind }: Effect): boolean =>
   effect === 'rewritten' && kind === 'materialized view';
 
-/** Several transitions of an object count as one. Effects on views that keep their query come last. */
+/** Finds effects. Several transitions of an object count as one. Effects on views that keep their query come last. */
 export function findEffects(transitions: readonly Transition[]): Effect[] {
   const byName = new NameMap<Transition>();
   for (const transition of transitions) {
@@ -52,14 +52,14 @@ export function findEffects(transitions: readonly Transition[]): Effect[] {
   return [...others, ...all.filter(keepsQuery)].flatMap(transition => findObjectEffects(transition, all));
 }
 
-/** Whether an object is a view with the same query before and after. Its health, columns or properties may differ. */
+/** Whether an object is a view with the same query before and after. */
 const keepsQuery = ({ before, after }: Transition): boolean =>
   before !== undefined && after !== undefined && 'body' in before && 'body' in after && before.body === after.body;
 
 function findObjectEffects({ before, after }: Transition, all: readonly Transition[]): Effect[] {
   if (!before) return [];
   if (!after) {
-    // RENAME TABLE loses no rows: an object with the same id has another name.
+    // After RENAME TABLE, the object exists under another name, with the same id. It has lost no rows.
     if (all.some(other => other.before === undefined && other.after?.id === before.id)) return [];
     return [
       before.kind === 'view' ? effectOn(before, 'removed', `removes ${displayName(before)}`) : objectLoss(before),
@@ -103,7 +103,8 @@ function findColumnEffects(table: Table, before: Column, after: Column): Effect[
 }
 
 /**
- * With fewer dedup keys, rows that were distinct overwrite each other. Without any key, duplicate rows remain.
+ * Finds the dedup keys that a table loses. With fewer keys, a new row can overwrite a row that was distinct. Without any key, the server
+ * keeps new duplicates.
  * @param findNow finds the column of `after` that a column of `before` has become
  */
 export function findKeyLosses(
@@ -121,8 +122,8 @@ export function findKeyLosses(
 }
 
 /**
- * Finds the losses in rows that are older than a column. These rows store no value for the column: they read 0 or false if its type has no
- * NULL. After a change to a type with NULL, they would read NULL.
+ * Finds values that may turn into NULL when a column gets another type. Rows that are older than the column store no value for it. If its
+ * type has no NULL, they read 0 or false; with a type that has NULL, they read NULL.
  * @param filled the ids of the columns for which every row stores a value
  */
 export function findUnwrittenLosses({ before, after }: Transition, filled: ReadonlySet<number | undefined>): Effect[] {
@@ -151,16 +152,16 @@ function findHealthEffects(before: CatalogueObject, after: CatalogueObject): Eff
 }
 
 /**
- * Why a stale view is invalid. When a view gets its query, a server stores which sources this view reads, also through other views. If one
- * of the other views later reads another source, each query on this view fails with a NullPointerException. `views()` still reports this
- * view as valid, and COMPILE VIEW does not help (observed on 9.3.4).
+ * Why a stale view counts as invalid. With the query of a view, a server stores the sources of this view, also those that it reads through
+ * other views. If one of the other views later reads another source, queries on this view fail with a NullPointerException. `views()` still
+ * reports this view as valid, and COMPILE VIEW does not help (observed on 9.3.4).
  */
 const STALE_REASON = 'a view that it reads has another query now; send ALTER VIEW with the query of this view';
 
-/** Why a materialized view is invalid if its query returns other types than its columns have. Only a new view can have those types. */
+/** Why a materialized view is invalid if its query returns other types than its columns have. Only DROP and CREATE change these types. */
 export const OTHER_TYPES_REASON = 'its query gives columns of other types';
 
-/** Why a view cannot be queried, or why a materialized or live view is no longer refreshed; undefined if the object is valid. */
+/** Why a plain view cannot be queried, or why a stored view is no longer refreshed; undefined for a valid view and for a table. */
 export function whyInvalid(object: CatalogueObject): string | undefined {
   if (object.kind === 'table') return undefined;
   if (object.kind !== 'view') return object.invalid;
@@ -170,7 +171,7 @@ export function whyInvalid(object: CatalogueObject): string | undefined {
 export const principalLoss = (principal: Principal): Effect =>
   effectOn(principal, 'lost', `loses ${displayName(principal)} with its credentials and rights`, { loss: 'drop-user' });
 
-/** Makes the effect that rights on an object or a column were removed; empty if `count` is 0. @param count the number of these rights */
+/** Describes the removal of grants on an object or one of its columns. @param count the number of grants; 0 gives an empty list */
 export function rightsRemoval(count: number, table: CatalogueObject, column?: string): Effect[] {
   if (count === 0) return [];
   const what = column === undefined ? displayName(table) : `column '${column}'`;

@@ -50,14 +50,14 @@ export interface EngineOptions {
   readonly naming?: Naming;
   /** The health of the loaded objects, as their server reports it; undefined if no server was asked. */
   readonly health?: Health | undefined;
-  /** Whether tables are assumed to have rows; by default `none`. Without rows, INSERT and UPDATE are rejected, and no effects are found. */
+  /** Whether tables are assumed to have rows; by default `none`. Then statements about rows are rejected, and no effects are found. */
   readonly rows?: 'assumed' | 'none';
   /** The name of the built-in administrator, which is the default caller. */
   readonly admin?: string;
   readonly secrets?: Secrets;
 }
 
-/** What executing a statement has done. */
+/** What one statement has changed and returned. */
 export interface Execution {
   readonly effects: readonly Effect[];
   /** The objects that the statement has changed, before and after it. */
@@ -91,7 +91,7 @@ export class Engine {
     this.#has = featuresOf(version);
   }
 
-  /** Loads the statements of a dump, in any order, without executing them. Ends all savepoints, so nothing before can be rolled back. */
+  /** Loads the statements of a dump, in any order, without executing them. Existing objects stay as they are. All savepoints end. */
   load(statements: Iterable<string>): void {
     this.#hasLoaded = true;
     const { defaults, health } = this.options;
@@ -107,7 +107,7 @@ export class Engine {
   }
 
   /**
-   * Executes one statement for a caller, by default the administrator. After an error, nothing has changed.
+   * Executes one statement for a caller, by default the administrator. If it throws, the schema is unchanged.
    * @throws RejectionError with the server's message; OpaqueError if the effect cannot be known; NotReady, see `whenReady`
    */
   execute(text: string, caller = this.acl.admin): Execution {
@@ -120,12 +120,12 @@ export class Engine {
     }
   }
 
-  /** Executes a statement and updates the objects that depend on it. If it throws, the caller must roll back. */
+  /** Executes a statement, and updates the views and rights that it affects. If it throws, the caller must roll back. */
   #executeWithConsequences(text: string, caller: string, before: number): Execution {
     const { catalogue } = this;
     const start = this.#log.transitions.length;
     const listTransitions = () => this.#log.transitions.slice(start);
-    /** The names of the objects that were created, dropped, or got another list of columns. Each change of a column makes a new list. */
+    /** Each change of a column makes a new `columns` array. */
     const listChanged = () => {
       const changed = listTransitions().filter(each => each.before?.columns !== each.after?.columns);
       return [...new Set(changed.map(({ name }) => name))];
@@ -141,7 +141,7 @@ export class Engine {
       execution = this.#run(text, caller);
     }
     recompilePlainViews(catalogue, listChanged());
-    // On a server, a view that can no longer be refreshed becomes invalid with the next row of its base. This row is assumed too.
+    // On a server, a materialized view that cannot be refreshed becomes invalid with the next row of its base. That row is assumed.
     if (this.#assumesRows) invalidateUnrefreshable(catalogue, listChanged());
     for (const { before: former, after } of listTransitions())
       if (former?.kind === 'table' && after) recordNotEmpty(catalogue, after.name);
@@ -153,7 +153,7 @@ export class Engine {
     return { ...execution, transitions, effects };
   }
 
-  /** Parses a statement and executes it; a query is only returned. The caller updates plain views and rights. */
+  /** Parses and executes a statement; a query is only parsed. The caller updates plain views and rights. */
   #run(text: string, caller: string): Omit<Execution, 'transitions'> {
     const rowEffects: Effect[] = [];
     const session = { ...this.session(caller), rowEffects: this.#assumesRows ? rowEffects : undefined };
@@ -177,7 +177,7 @@ export class Engine {
     }
   }
 
-  /** Removes the rights on dropped or renamed tables and stored views, and on dropped columns. Rights on renamed columns are kept. */
+  /** Removes the rights on dropped or renamed tables and stored views, and on dropped columns. Rights move with a renamed column. */
   #updateRights(transitions: readonly Transition[]): Effect[] {
     return transitions.flatMap(({ before, after }) => {
       if (!before || before.kind === 'view') return [];
@@ -235,7 +235,7 @@ export class Engine {
     return object && object.kind !== 'table' ? whyNotCreatable(object, this.catalogue) : undefined;
   }
 
-  /** Whether a materialized view has no rows yet, as far as is known. */
+  /** Whether a materialized view has no rows yet; false if that is not known. */
   wasNeverRefreshed(name: string): boolean {
     const object = this.find(name);
     return object?.kind === 'materialized view' && object.neverRefreshed === true;
@@ -246,7 +246,7 @@ export class Engine {
     return this.#log.changes();
   }
 
-  /** The changes that give an empty engine the present state. */
+  /** The changes that give an empty engine the state of this one. */
   snapshot(): SchemaChange[] {
     return [
       ...this.catalogue.all().map((put): SchemaChange => ({ put })),
@@ -254,7 +254,7 @@ export class Engine {
     ];
   }
 
-  /** Makes a change again that was made before a restart, and commits it. */
+  /** Applies and commits a change that was made before a restart. */
   replay(change: SchemaChange): void {
     if ('put' in change) this.catalogue.put(change.put);
     else if ('drop' in change) this.catalogue.drop(change.drop);
@@ -282,7 +282,7 @@ export class Engine {
   }
 }
 
-/** Makes the object that a statement creates, as far as it is known without compiling its query. */
+/** Makes the object that a statement creates, as far as the object is known without compiling its query. */
 function loadObject(entry: Entry, schema: Schema, health: Health | undefined): CatalogueObject {
   const { kind, name, statement } = entry;
   const parsed = schema.definitionOf(entry);
@@ -318,7 +318,7 @@ function loadObject(entry: Entry, schema: Schema, health: Health | undefined): C
   }
 }
 
-/** Makes a placeholder for an unknown definition. It has no columns, so a view may read any column from the object. */
+/** Makes a placeholder for an unknown definition. It has no columns, but a view may read any column from an opaque object. */
 function unknownDefinition(kind: Kind, name: string): Definition {
   const body = '';
   switch (kind) {
@@ -339,7 +339,7 @@ export const isNotExecutable = (error: unknown): error is RejectionError | Opaqu
 
 const DONE: ExecutionResult = { kind: 'ddl' };
 
-/** The secrets of an engine without logins: nothing is hashed, because hashing takes long. */
+/** For an engine without logins. Nothing is hashed, because hashing takes long. */
 const NO_SECRETS: Secrets = {
   hashPassword: () => '',
   generateToken: () => ({ token: '', stored: { digest: '', expires: 0 } }),

@@ -1,11 +1,11 @@
 /*!
- * Finds the history that materialized views lose when statements drop the views or compute them again. History is stored rows that the
- * query of the view no longer returns.
+ * Finds the rows that materialized views lose when statements drop or recreate them, or compute them again. Most of these rows are history:
+ * the query of the view no longer returns them.
  *
- * A "former" view is one of the loaded schema. Its "successor" is the object that has the name planned for it.
+ * A "former" view belongs to the loaded schema. Its "successor" is the object that has its planned name.
  *
- * Example: DROP of a materialized view, then CREATE with another query. At DROP, the rows that the former query does not return are lost.
- * Before, the planner has asked the server which rows these are. At CREATE, the new view becomes the successor. It may read fewer sources.
+ * Example: DROP of a materialized view, then CREATE with another query. DROP loses the rows that the former query does not return; the
+ * planner has asked the server for them. CREATE makes the successor. If the successor reads fewer sources, it may lack more rows.
  */
 import { displayName, isSameName, NameMap, NameSet, significantTokens, unquote } from '@sqlpipe/sql';
 import { formatCount } from '@sqlpipe/text';
@@ -16,7 +16,7 @@ import type { AccountedLoss, ComputedView, Ledger, StoredRows, UnendedRows } fro
 
 const historyLoss = (view: MaterializedView, text: string): Effect => effectOn(view, 'lost', text, { loss: 'history' });
 
-/** The loss of rows of a materialized view that is computed again. @param consequence starts with a verb, such as `loses rows …` */
+/** @param consequence starts with a verb, such as `loses rows …` */
 const recomputeLoss = (view: MaterializedView, consequence: string): Effect =>
   historyLoss(view, `recomputing ${displayName(view)} ${consequence}`);
 
@@ -29,7 +29,7 @@ function describeUnreturnedRows(storedRows: StoredRows): string {
   return `loses rows that its query no longer returns: ${count} of ${total}, from ${first} to ${last}${perhaps}`;
 }
 
-/** Describes the loss of rows in a period that has not ended, beginning with a verb; undefined if there are none. A refresh omits them. */
+/** Describes the loss of rows that a refresh leaves out, because their period has not ended; undefined if there are none. */
 function describeUnendedRows(rows: UnendedRows): string | undefined {
   if (rows === 'none') return undefined;
   if (rows === 'unknown') return 'may lose rows of a period that has not ended';
@@ -41,7 +41,7 @@ function describeUnendedRows(rows: UnendedRows): string | undefined {
 export interface Recomputation {
   /** The assertion that the server can compute the view again; undefined if the server need not be asked. */
   computableAssertion?: string;
-  /** A list of the view and its successor, with one item for each computation that leaves out a period that has not ended. */
+  /** One item for each computation with a refresh period, which leaves out a period that has not ended: the view or its successor. */
   readonly withPeriods: MaterializedView[];
 }
 
@@ -83,7 +83,7 @@ export class ViewHistories {
   }
 
   /**
-   * Records the statement at `index`. Returns what materialized views of the loaded schema lose when it drops or computes them.
+   * Records the statement at `index`. Returns what former views lose because the statement drops them or has them computed again.
    * @param refreshed the object that the statement refreshes in full, if any
    */
   recordStatement(transitions: readonly Transition[], refreshed: CatalogueObject | undefined, index: number): Effect[] {
@@ -102,7 +102,7 @@ export class ViewHistories {
     ];
   }
 
-  /** Finds the materialized views that a statement creates or makes a server compute. Views without a former view are left out. */
+  /** Finds the materialized views that a statement creates or has the server compute. Views without a former view are left out. */
   findComputed(transitions: readonly Transition[], refreshed: CatalogueObject | undefined): ComputedView[] {
     const views = [...findRefreshedOrCreated(transitions, refreshed), ...this.#findCompletedByServer(transitions)];
     return views.flatMap(now => {
@@ -112,8 +112,8 @@ export class ViewHistories {
   }
 
   /**
-   * Finds the immediate views that were refreshed for a range only, and whose base a statement changes. The server then computes these
-   * views completely, even if only metadata changes (observed on 9.3.4).
+   * Finds IMMEDIATE views of which only a range was refreshed, if the statement changes their base. The server then computes them
+   * completely, even after a change of metadata alone (observed on 9.3.4).
    */
   #findCompletedByServer(transitions: readonly Transition[]): MaterializedView[] {
     const altered = new NameSet(transitions.flatMap(({ before, after }) => (before && after ? [after.name] : [])));
@@ -128,7 +128,7 @@ export class ViewHistories {
     return this.#trackedViews.get(this.ledger.formerOf(object)?.id);
   }
 
-  /** Records rows that recreated views may miss: the server may fill these views after an effect has removed the rows from a source. */
+  /** Records that recreated views may miss rows: the server may fill the views after an effect has removed the rows from a source. */
   recordMissedRows({ object, loss }: Effect, index: number): void {
     const { catalogue, losses } = this.ledger;
     for (const id of LOSSES_OF_ROWS.has(loss) ? this.#unrefreshed : []) {
@@ -141,7 +141,7 @@ export class ViewHistories {
   }
 
   /**
-   * Records what a view of the loaded schema loses by the statement at `index`, and returns this loss; empty if there is none.
+   * Records and returns the loss of a former view by the statement at `index`; empty if there is none.
    * @param computed the view that the statement computes or creates; undefined if it only drops the former view
    */
   #recordRowLoss(tracked: TrackedView, computed: MaterializedView | undefined, index: number): Effect[] {
@@ -181,7 +181,7 @@ export class ViewHistories {
     const readSources = sourcesOf(tracked).filter(source => !unreadSources.includes(source));
     const sourceLoss = this.#describeSourceLoss(tracked, readSources);
     if (sourceLoss !== undefined) return sourceLoss;
-    // `lossesOf` judges the sources that a redefined view no longer reads, after all statements.
+    // After all statements, `lossesOf` judges the sources that a redefined view no longer reads.
     const [unread] = tracked.redefinition?.successor === computed ? [] : unreadSources;
     if (unread) return `loses rows that only '${unread.name}' holds`;
     return computed?.refresh.period && describeUnendedRows(this.ledger.facts.findUnended({ former, now: computed }));
@@ -197,13 +197,13 @@ export class ViewHistories {
     );
   }
 
-  /** Finds what has the rows of a source now, for the view that reads it: itself, its copy, or a view recreated over the same sources. */
+  /** Finds the objects that now have the rows of a source: the source itself, its copy, or a view recreated over the same sources. */
   #findCurrentHolders(source: CatalogueObject, reader: MaterializedView): CatalogueObject[] {
     const { catalogue, facts } = this.ledger;
     const successor = this.ledger.successorOf(source);
     const isRecreated = source.kind === 'materialized view' && successor?.kind === source.kind;
-    // A source that was recreated with another query returns other rows. If the wanted schema has the reader, the reader has to show those
-    // rows, so the new source counts as a holder. Otherwise the reader stays as it is, with its own rows, so the new source does not count.
+    // A source that was recreated with another query has other rows. If the reader is wanted, it has to show these rows: the new source
+    // counts. Otherwise the reader has to keep its own rows: the new source does not count.
     const countsAsHolder = isRecreated && (facts.isWanted(reader.name) || !facts.isRedefined(source, successor));
     const recreated = countsAsHolder && this.#findUnreadSources(source, successor).length === 0 ? successor : undefined;
     const holders = [catalogue.findById(source.id), this.ledger.findCopy(source)?.table, recreated];
@@ -222,7 +222,7 @@ export class ViewHistories {
     return undefined;
   }
 
-  /** Finds a column with changed values whose name, or a `*`, is in the query of the view or of a view among its dependencies. */
+  /** Finds a column whose values may have changed. The query of the view, or of a view among its dependencies, has its name or a `*`. */
   #findConvertedColumn({ former, dependencies }: TrackedView, source: CatalogueObject): string | undefined {
     if (source.kind !== 'table') return undefined;
     const copyLosses = this.ledger.findCopy(source)?.losses ?? [];
@@ -236,7 +236,7 @@ export class ViewHistories {
     })?.name;
   }
 
-  /** Sources that the successor does not read are judged here, after the last statement: they may lose rows after the CREATE. */
+  /** Finds the losses of a recreated view. Sources that it does not read are judged here: they may lose rows after the CREATE. */
   lossesOf(former: MaterializedView, successor: MaterializedView): AccountedLoss[] {
     const { losses, touchedBy, facts } = this.ledger;
     const recorded = [former, successor].flatMap(({ id }) => losses.of(id));

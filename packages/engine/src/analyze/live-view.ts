@@ -1,7 +1,7 @@
 /*!
  * Rejects queries that a live view cannot have. Like QuestDB's parser, `requireParserRules` checks the SELECT list, FROM and the windows
- * as they are written. Then, like QuestDB's compiler, `analyzeLiveView` checks the rest. Rules and messages are from the parser and the
- * tests of QuestDB 10. No server of that version was tried.
+ * as they are written. Then, like QuestDB's compiler, `analyzeLiveView` checks the rest. Rules and messages come from the parser and the
+ * tests of QuestDB 10. They were not tried on a server.
  */
 import type { Expression, SelectStatement } from '@questdb/sql-parser';
 import { findColumn, isKeyword, type QueryToken, splitList, tokenizeQuery, topLevelIndex } from '@sqlpipe/ddl';
@@ -18,7 +18,7 @@ import { analyzeRelation } from './relation.js';
 
 type Base = (Table | MaterializedView) & { timestamp: string };
 
-/** The parts of a query that the checks need, as they are written. Their positions count from the start of the statement. */
+/** The parts of a query that the checks need. Positions count from the start of the statement. */
 interface ScannedQuery {
   readonly tokens: readonly QueryToken[];
   readonly windows: readonly NamedWindow[];
@@ -27,7 +27,7 @@ interface ScannedQuery {
   readonly start: number;
 }
 
-/** @returns the parts of the query, for `analyzeLiveView` */
+/** Checks what QuestDB's parser checks. @returns the parts of the query that `analyzeLiveView` needs @throws RejectionError */
 export function requireParserRules(body: Body, catalogue: Catalogue): ScannedQuery {
   const query = scanQuery(body);
   const base = catalogue.find(unquoteToken(query.baseToken.text));
@@ -48,7 +48,7 @@ export function requireParserRules(body: Body, catalogue: Catalogue): ScannedQue
   return query;
 }
 
-/** @throws RejectionError if the SELECT list has a star, if the query does not start with SELECT, or if no table follows FROM */
+/** @throws RejectionError if the SELECT list has a star, if the query does not start with SELECT, or if no table name follows FROM */
 function scanQuery(body: Body): ScannedQuery {
   const tokens = tokenizeQuery(body.code).map(token => ({ ...token, at: token.at + body.position }));
   const start = tokens[0]?.at ?? body.position;
@@ -77,7 +77,7 @@ const isOrderItemOf = (item: readonly QueryToken[], column: string): boolean => 
 
 const isDescending = (item: readonly QueryToken[]): boolean => isKeyword(item.at(-1), 'desc');
 
-/** The position that QuestDB reports for a rejected window: that of ANCHOR, else of the first expression, else `otherwise`. */
+/** The position that QuestDB reports for a rejected window: of ANCHOR, else of the first item of PARTITION BY or ORDER BY. */
 const positionOf = ({ anchor, partitionBy, orderBy }: Window, otherwise: number): number =>
   anchor?.at ?? partitionBy[0]?.[0]?.at ?? orderBy[0]?.[0]?.at ?? otherwise;
 
@@ -141,7 +141,7 @@ const isDefaultFrame = ({ frame, from, to, excludesCurrentRow }: Window): boolea
   frame === undefined ||
   (frame === 'range' && from === 'unbounded preceding' && to === 'current row' && !excludesCurrentRow);
 
-/** Whether the state of a window would grow without end. As in QuestDB, EXCLUDE CURRENT ROW does not matter here. */
+/** Whether QuestDB counts a window as unbounded: no ANCHOR bounds its state per partition. EXCLUDE CURRENT ROW makes no difference. */
 const isUnbounded = (window: Window): boolean =>
   !window.anchor &&
   window.partitionBy.length > 0 &&
@@ -149,7 +149,7 @@ const isUnbounded = (window: Window): boolean =>
   window.to === 'current row' &&
   (window.frame === undefined || window.frame === 'range');
 
-/** Whether a call is last_value(), without IGNORE NULLS, over a sorted frame up to the current row. It needs one row per partition. */
+/** Whether a call is last_value(), without IGNORE NULLS, over a sorted frame up to the current row. The call keeps a row per partition. */
 const keepsLastValue = ({ name, ignoresNulls, window }: WindowCall): boolean =>
   name.toLowerCase() === 'last_value' &&
   !ignoresNulls &&
@@ -179,7 +179,7 @@ function rejectUnboundedWindows({ windows, calls }: ScannedQuery): void {
   }
 }
 
-/** Functions that number rows: a late row changes the numbers of all rows after it. */
+/** Functions that number rows. A late row may change the numbers of all rows after it. */
 const RANKING = ['row_number', 'rank', 'dense_rank'];
 
 const ANCHOR_ADVICE =
@@ -210,7 +210,7 @@ function rejectUnboundedCalls({ calls }: ScannedQuery): void {
   }
 }
 
-/** Whether a call is last_value(), without IGNORE NULLS, over a ROWS frame that ends before the current row. It reads one row. */
+/** Whether a call is last_value(), without IGNORE NULLS, over a ROWS frame that ends before the current row. Such a call reads one row. */
 const readsRowAtFixedDistance = ({ name, ignoresNulls, window }: WindowCall): boolean =>
   name.toLowerCase() === 'last_value' &&
   !ignoresNulls &&
@@ -226,7 +226,7 @@ const SUBSAMPLING = ['sdt', 'lttb', 'm4', 'minmax', 'uniform', 'cadence'];
  * Finds the base and the columns of a live view, and checks what QuestDB's compiler checks.
  * @throws RejectionError with the compiler's position:
  * - an unsuitable base: the position of its name
- * - an error in the query: the offset in the query
+ * - an error in the query: its offset in the query
  * - DISTINCT: 0
  * - any other unsupported query: the position of the view's name
  */
@@ -275,7 +275,7 @@ function rejectNonDeterministic({ tokens }: ScannedQuery): void {
     throw new RejectionError(found.at, `non-deterministic function cannot be used in live view: ${found.text}`);
 }
 
-/** Windows with a RANGE frame and no ANCHOR must be sorted by the designated timestamp alone, and must have the same PARTITION BY. */
+/** Windows with an explicit RANGE frame and no ANCHOR must ORDER BY the designated timestamp, ascending, and share one PARTITION BY. */
 function rejectBadRanges({ calls }: ScannedQuery, timestamp: string): void {
   const ranges = calls.filter(({ window }) => window?.frame === 'range' && !window.anchor);
   for (const { name, at, window } of ranges)
@@ -327,7 +327,7 @@ function findOrderedColumn(expression: Expression, { columns }: SelectStatement)
   return aliased?.type === 'selectItem' ? columnName(aliased.expression) : name;
 }
 
-/** Only conditions that are joined by AND are checked, not those inside OR and other expressions. */
+/** Finds a condition on the designated timestamp. Only conditions joined by AND are checked, not those inside OR or other expressions. */
 function findFilterProblem({ where }: SelectStatement, { timestamp }: Base): string | undefined {
   const conditions = where ? [where] : [];
   for (let condition = conditions.pop(); condition; condition = conditions.pop()) {
@@ -353,7 +353,11 @@ function findFunctionProblem({ calls }: ScannedQuery, base: Base): string | unde
   );
 }
 
-/** Whether QuestDB can save the state of a window function: not, for example, of lag() of a DECIMAL with more than 18 digits. */
+/**
+ * Whether QuestDB can save the state of a window function. It cannot:
+ * - without PARTITION BY, unless the frame starts at the current row
+ * - for lag() of a DECIMAL with more than 18 digits
+ */
 function supportsSnapshot({ name, arguments: given, window }: WindowCall, base: Base): boolean {
   const first = splitList(given)[0]?.at(-1);
   if (window?.partitionBy.length === 0 && window.from !== 'current row') return false;

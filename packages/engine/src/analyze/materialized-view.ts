@@ -1,7 +1,7 @@
 /*!
  * Rejects queries that a materialized view cannot have. Like QuestDB's parser, `requireValidBase` checks the base table and the queries
- * that read it: aliases, window functions, SAMPLE BY and unions. Then, like QuestDB's compiler, `analyzeSampling` checks the timestamp,
- * the sampling interval and the functions.
+ * that read this table: aliases, window functions, SAMPLE BY and unions. Then, like QuestDB's compiler, `analyzeSampling` checks the
+ * timestamp, the sampling interval and the functions.
  */
 import type { Expression, SelectStatement as Select } from '@questdb/sql-parser';
 import type { MaterializedViewDefinition } from '@sqlpipe/ddl';
@@ -31,7 +31,7 @@ import { listTableRefs, QueryScope, type Source } from './scope.js';
 
 /**
  * Finds the base table: `statedBase`, otherwise the only table that the query reads.
- * @throws RejectionError if there is no such table, or if a query over it is not supported
+ * @throws RejectionError if the query does not read that table, reads several and none is stated, or reads it in an unsupported way
  */
 export function requireValidBase(body: Body, statedBase: LocatedName | undefined, catalogue: Catalogue): LocatedName {
   const query = parseBody(body);
@@ -61,7 +61,7 @@ function requireSingleBase(names: NameMap<LocatedName>, position: number): Locat
 }
 
 class BaseCheck {
-  /** The results of `findTables`. They are kept, because a query of WITH may be read many times. */
+  /** The results of `findTables`: a query of WITH may be read many times. */
   readonly #tables = new WeakMap<Select, NameMap<LocatedName>>();
   readonly #checked = new WeakSet<Select>();
 
@@ -91,7 +91,7 @@ class BaseCheck {
     return this.catalogue.sources([name]).map(each => ({ name: this.catalogue.find(each)?.name ?? each, position }));
   }
 
-  /** Checks a query, the parts of its union and the queries in its FROM, if they read the base table. @throws RejectionError */
+  /** Checks the queries that read the base table: this one, the parts of its union and the queries in its FROM. @throws RejectionError */
   rejectUnsupported(select: Select, outer: QueryScope, base: string): void {
     if (this.#checked.has(select)) return;
     this.#checked.add(select);
@@ -165,7 +165,7 @@ export function findNamedTimestamp({ definition, spans }: CreateStatement): Loca
     : undefined;
 }
 
-/** @throws RejectionError if the base, the timestamp, the interval or a function is not supported */
+/** Finds how a view samples its base. @throws RejectionError if the base, the timestamp, the interval or a function is not supported */
 export function analyzeSampling(
   statement: CreateOf<MaterializedViewDefinition>,
   base: LocatedName,
@@ -208,7 +208,7 @@ export function analyzeSampling(
   return { interval: bucket.interval, timestamp: designated, ...period };
 }
 
-/** The sampling of a passthrough view, which has one row for each selected row of its base; undefined for any other query. */
+/** The sampling of a passthrough view: it has one row for each selected row of its base. Undefined for any other query. */
 function analyzePassThrough(
   query: ParsedQuery,
   timestamp: LocatedName | undefined,
@@ -243,7 +243,7 @@ interface Bucket {
   readonly offset: number;
 }
 
-/** Finds the bucket of SAMPLE BY or of a timestamp_floor() column, in the query or else in its only source: a subquery or a plain view. */
+/** Finds SAMPLE BY or a timestamp_floor() column in a query; if there is none, in its only source: a subquery or a plain view. */
 function findBucket(query: ParsedQuery, catalogue: Catalogue): Bucket | undefined {
   const find = (select: Select, outer: QueryScope): Bucket | undefined => {
     const scope = outer.enter(select);
@@ -290,8 +290,8 @@ function findOnlySource({ from, groupBy, setOperations }: Select, scope: QuerySc
 }
 
 /**
- * The column in which a query with SAMPLE BY returns the designated timestamp of its table, or else a timestamp_floor() column. If the
- * query selects neither, the server adds the timestamp under a free name (observed on 9.3.4).
+ * The column in which a query with SAMPLE BY returns the designated timestamp of its first source, or else a timestamp_floor() column. If
+ * the query selects neither, the server adds the timestamp under a free name (observed on 9.3.4). Undefined if the timestamp is unknown.
  */
 function findTimestamp(select: Select, scope: QueryScope): string | undefined {
   const [ref] = listTableRefs(select);

@@ -1,6 +1,6 @@
 /*!
- * Analyzes a query: its columns, their types as far as known, and its designated timestamp. The first error is that of QuestDB's compiler,
- * which compiles the queries in WHERE first, then the sources of a query, then the query itself.
+ * Analyzes a query: its columns, their types as far as known, and its designated timestamp. Of several errors, it reports the one that
+ * QuestDB's compiler finds first. QuestDB compiles the queries in WHERE, then the sources of a query, then the query itself.
  */
 import type { Expression, SelectItem, SelectStatement } from '@questdb/sql-parser';
 import { DuplicateColumnError, isTimestamp, missingError, RejectionError } from '@sqlpipe/ddl/grammar';
@@ -16,7 +16,7 @@ import { listTableRefs, QueryScope, type Source, type SubquerySource, type Table
 
 type Pivot = NonNullable<SelectStatement['pivot']>;
 
-/** Maximum number of columns of a query. A short query can return many: each nested `SELECT * FROM a JOIN a` doubles their number. */
+/** The engine's limit for columns of a query. A short query can exceed it: each nested `SELECT * FROM a JOIN a` doubles their number. */
 const MAX_COLUMNS = 20_000;
 
 const tooManyColumnsError = (position: number): RejectionError =>
@@ -28,7 +28,7 @@ export function analyzeRelation(query: ParsedQuery, catalogue: Catalogue): Relat
 }
 
 class Analysis {
-  /** The results of inner queries. Those of WITH are analyzed when they are first used, or not at all (observed on 9.3.4). */
+  /** The results of queries in FROM. An unused query of WITH is not analyzed: QuestDB reports no errors in it (observed on 9.3.4). */
   readonly #relations = new WeakMap<SubquerySource, Relation>();
   /** The queries whose WHERE was analyzed. Outer queries analyze the WHERE of inner queries in advance. */
   readonly #filtersAnalyzed = new WeakSet<SelectStatement>();
@@ -38,7 +38,7 @@ class Analysis {
     readonly catalogue: Catalogue,
   ) {}
 
-  /** Analyzes a query with its unions. @param unionFields the columns of the queries before it in a union, which ORDER BY may name too */
+  /** Analyzes a query with its set operations. @param unionFields the columns of the operands before it, which its ORDER BY may name */
   analyze(select: SelectStatement, outer: QueryScope, unionFields: readonly Field[] = []): Relation {
     this.#analyzeFilters(select, outer);
     const queryScope = outer.enter(select);
@@ -111,7 +111,7 @@ class Analysis {
       return relation;
     }
     const { name, position, object } = source;
-    // Functions about the catalogue may be called without parentheses.
+    // The server's own tables and catalogue functions, which need no parentheses. Their columns are not known here.
     if (!object && (/^(?:pg_catalog|information_schema)\./i.test(name) || BUILT_IN.has(name))) return UNKNOWN;
     if (!object) throw missingError(position, name);
     // The position in the query of the view is added to the position of this query. The sum is meaningless, but QuestDB does the same.
@@ -164,7 +164,7 @@ class Analysis {
     return fields;
   }
 
-  /** Analyzes an expression of SELECT, and names its column. @param preceding the columns of the expressions before, which it may name */
+  /** Analyzes an expression of SELECT, and names its column. @param preceding the columns of the expressions before it, which it may use */
   #analyzeItem(
     item: Extract<SelectItem, { type: 'selectItem' }>,
     columnScope: ColumnScope,
@@ -181,7 +181,7 @@ class Analysis {
     return { name, type };
   }
 
-  /** Analyzes PIVOT. It returns the columns that it groups by, then each aggregate for each combination of values. */
+  /** Analyzes PIVOT. The result has the columns of its GROUP BY, then each aggregate for each combination of values. */
   #analyzePivot({ aggregations, pivots, groupBy = [] }: Pivot, tableScope: ColumnScope): AliasedRelation {
     const names = tableScope.withAliases([]);
     const toField = (expression: Expression, alias?: string): Field => ({
@@ -203,7 +203,7 @@ class Analysis {
     );
     const relation = {
       fields: [...groupBy.map(expression => toField(expression)), ...fields],
-      // The values of a subquery are not known.
+      // The values that a subquery returns become columns, and are not known.
       hasUnknownColumns: pivots.some(pivot => pivot.in.select),
     };
     return { alias: undefined, relation };
@@ -227,8 +227,8 @@ const starQualifier = (item: SelectItem): string | undefined =>
   item.type === 'qualifiedStar' ? item.qualifier.parts.at(-1) : undefined;
 
 /**
- * Finds the designated timestamp of a result; undefined if it has none. Without ORDER BY, it is that of the first source. The query must
- * select this column, and may group rows only by SAMPLE BY.
+ * Finds the designated timestamp of a result; undefined if it has none. Without ORDER BY, it is that of the first source, if the query
+ * selects this column. A query that groups rows without SAMPLE BY has none.
  */
 function findTimestamp(
   select: SelectStatement,

@@ -1,4 +1,4 @@
-/*! Executes the documented statements of access control. The server's source is closed, so its messages and positions may differ. */
+/*! Executes the documented statements of access control. QuestDB Enterprise is closed source, so messages and positions may differ. */
 import {
   type AccessContext,
   type AssumptionStatement,
@@ -40,7 +40,7 @@ export const enterpriseHandlers: StatementHandlers = new Map([
   ['exit', rejectAssume],
 ]);
 
-/** Makes a handler of a verb. If USER, GROUP or SERVICE ACCOUNT follows, it calls `handler`, otherwise the handler of both editions. */
+/** Makes a handler of a verb. If USER, GROUP or SERVICE ACCOUNT follows the verb, `handler` is called, otherwise that of both editions. */
 function forPrincipals(
   verb: string,
   handler: (cursor: Cursor, session: Session, kind: PrincipalKind) => ReturnType<StatementHandler>,
@@ -51,7 +51,7 @@ function forPrincipals(
   };
 }
 
-/** Rejects ASSUME and EXIT. Their effect lasts for a connection of the PostgreSQL protocol; over HTTP, requests share no such state. */
+/** Rejects ASSUME and EXIT. They change a connection of the PostgreSQL protocol; requests over HTTP share no such state. */
 function rejectAssume(): never {
   throw new RejectionError(0, 'service accounts are not assumed over HTTP: log in as the account');
 }
@@ -108,7 +108,7 @@ function parsePassword(cursor: Cursor): string | undefined {
   return password;
 }
 
-/** The administrator becomes the owner of the principal's objects: a later principal of the same name shall not own them. */
+/** Drops a principal. The administrator becomes the owner of its objects, so a later principal of the same name does not own them. */
 function dropPrincipal(cursor: Cursor, session: Session, kind: PrincipalKind): void {
   const { acl, catalogue } = session;
   const { hasGuard, name, position } = parsePrincipalName(cursor, kind, 'exists');
@@ -144,7 +144,7 @@ function alterPrincipal(cursor: Cursor, session: Session, kind: PrincipalKind): 
   }
 }
 
-/** Executes WITH or DROP EXTERNAL ALIAS 'a'. Nothing else of a group can be altered, because it never logs in. */
+/** Executes WITH EXTERNAL ALIAS or DROP EXTERNAL ALIAS. Nothing else of a group can be altered, because a group never logs in. */
 function changeAlias(cursor: Cursor, session: Session, named: LocatedName): void {
   const { acl } = session;
   const adds = isWord(cursor.requireNoSemicolon("'with' or 'drop'"), 'with');
@@ -172,7 +172,7 @@ function setPassword(cursor: Cursor, session: Session, kind: PrincipalKind, name
 /** The words after CREATE and DROP that name a REST token. The engine supports no other tokens. */
 const REST_TOKEN_WORDS = ['token', 'type', 'rest'];
 
-/** Executes `TOKEN TYPE REST WITH TTL …` after CREATE, and drops expired tokens. @returns the token, which no server can show again */
+/** Creates a REST token, and drops the expired tokens of the principal. @returns the token, of which only a digest is stored */
 function createToken(cursor: Cursor, session: Session, kind: PrincipalKind, named: LocatedName): ExecutionResult {
   cursor.expect(...REST_TOKEN_WORDS);
   const { lifetime, refresh } = parseTokenLifetime(cursor);
@@ -193,7 +193,7 @@ function createToken(cursor: Cursor, session: Session, kind: PrincipalKind, name
   };
 }
 
-/** Executes `TOKEN TYPE REST [token]` after DROP: drops that token, or all tokens if none is named. */
+/** Drops the REST token that the statement names; if it names none, all tokens of the principal. */
 function dropTokens(cursor: Cursor, session: Session, kind: PrincipalKind, named: LocatedName): void {
   cursor.expect(...REST_TOKEN_WORDS);
   const token = cursor.next();
@@ -270,7 +270,7 @@ function requireEntity({ entity, verified }: GrantStatement | AssumptionStatemen
   return found?.name ?? name;
 }
 
-/** Requires that the caller may grant a permission. The owner of an object may grant any permission on it. @throws DenialError */
+/** Requires that the caller may grant or revoke a permission. An object's owner may do so for any permission on it. @throws DenialError */
 function requireGrantRight({ acl, caller, catalogue }: Session, permission: string, scope: Scope): void {
   if (acl.has(caller, permission, scope, true)) return;
   if (scope.table !== undefined && isSameName(catalogue.find(scope.table)?.owner, caller)) return;

@@ -54,7 +54,6 @@ const handle = (handler: (verb: string) => StatementHandler, ...verbs: string[])
 export const statementHandlers: StatementHandlers = new Map([
   // Statements about a client's session have no effect.
   ...handle(() => () => undefined, 'set', 'begin', 'commit', 'rollback'),
-  // Parsing checks these statements against the catalogue.
   ...handle(handleChange, 'alter', 'compile', 'drop', 'refresh', 'rename', 'truncate', 'vacuum'),
   ...handle(handleRows, 'insert', 'update', 'copy', 'reindex', 'backup', 'checkpoint', 'snapshot', 'cancel'),
 ]);
@@ -64,7 +63,7 @@ function handleChange(verb: string): StatementHandler {
     let query: Body | undefined;
     const change = parseChangeAfter(cursor, verb, {
       ...session,
-      // To find the columns of a view, `resolve` may compile its query. Only ALTER needs the columns.
+      // `resolve` may compile the query of a view to find its columns. Only ALTER needs them.
       find(name) {
         const object = verb === 'alter' ? session.catalogue.resolve(name) : session.catalogue.find(name);
         // An object of unknown syntax can be dropped, but not altered or renamed.
@@ -108,13 +107,13 @@ function authorizeChange(change: ChangeStatement, { catalogue, authorize }: Sess
   }
 }
 
-/** The columns to which the permission for an ALTER may be limited; undefined if it must be on the table, as for RENAME COLUMN. */
+/** The columns to which the permission for an ALTER may be limited; undefined if a permission on the table is required. */
 const columnsOf = (alteration: Alteration, object: CatalogueObject): string[] | undefined =>
   'column' in alteration && alteration.action !== 'add column' && alteration.action !== 'rename column'
     ? [findColumn(object, alteration.column)?.name ?? alteration.column]
     : undefined;
 
-/** Rejects changes of suspended tables. A server accepts such a change, but applies it only after RESUME WAL. @throws OpaqueError */
+/** Requires that changed tables are not suspended: a server applies their changes only after RESUME WAL. @throws OpaqueError */
 function requireApplied(change: ChangeStatement, { catalogue }: Session): void {
   for (const name of changedTables(change)) {
     const table = catalogue.find(name);
@@ -125,7 +124,7 @@ function requireApplied(change: ChangeStatement, { catalogue }: Session): void {
   }
 }
 
-/** Ends the suspension of a table. @param textStart how the text of the loss begins; undefined if all transactions are applied */
+/** Ends the suspension of a table. @param textStart the start of the text for a loss; undefined if no transaction is lost */
 function resumeWal(name: string, textStart: string | undefined, session: Session): void {
   const table = session.catalogue.find(name);
   if (table && textStart !== undefined) {
@@ -182,7 +181,7 @@ function applyChange(change: ChangeStatement, session: Session, query: Body | un
   }
 }
 
-/** COMPILE VIEW only rejects an invalid view: the engine compiles a view after each change of what the view reads. */
+/** Rejects an invalid view. For any other view, there is nothing to do: the engine compiles views when it needs them. */
 function executeCompile({ name, position }: Changed<'compile'>, { catalogue }: Session): void {
   const view = catalogue.find(name);
   if (view?.kind === 'view' && view.invalid) throw new RejectionError(position, view.invalid.reason);
@@ -242,7 +241,7 @@ function alterTable(alters: readonly Alter[], { catalogue, assignColumnOwner }: 
   if (operation) invalidateMaterializedViews(catalogue, table.name, operation);
 }
 
-/** Names the change of existing columns that makes stored views invalid, as the server's reason does; undefined if there is none. */
+/** The change of existing columns that makes stored views invalid, in the words of the server; undefined if there is none. */
 function findColumnOperation(pairs: readonly ColumnPair[]): string | undefined {
   if (pairs.some(({ now }) => !now)) return 'drop column operation';
   if (pairs.some(isRenamedOrGone)) return 'rename column operation';
@@ -285,7 +284,7 @@ function changeRows(change: RowChange, { catalogue, rowEffects }: Session): void
     if (table) rowEffects?.push(effectOn(table, effect, `${what} ${displayName(table)}`, loss));
     if (operation !== undefined) invalidateMaterializedViews(catalogue, name, operation);
     recordNotEmpty(catalogue, name);
-    // Live views keep rows that their base has lost, so of these changes only UPDATE makes them invalid.
+    // Live views keep rows that their base loses. So of these changes, only UPDATE makes a live view invalid.
     if (change.verb === 'update') invalidateLiveViews(catalogue, name, () => operation);
   }
 }
@@ -314,7 +313,7 @@ const ROW_CHANGES: Readonly<Record<RowChange['verb'], RowChangeKind>> = {
   'convert partition': { effect: 'rewritten', what: 'rewrites partitions of' },
 };
 
-/** Checks the source of a COPY. Only an export needs an existing table: an import creates a missing one (observed on 9.3.4). */
+/** Checks the source of a COPY. An export needs an existing table; an import creates a missing one (observed on 9.3.4). */
 function rejectBadCopy(cursor: Cursor, catalogue: Catalogue): void {
   const source = cursor.requireNoSemicolon('copy source');
   if (source === '(') {

@@ -1,4 +1,4 @@
-/*! Executes CREATE of tables and views. The checks have QuestDB's order, so that a statement with two errors gets the same message. */
+/*! Executes CREATE of tables and views. The checks are in QuestDB's order, so a statement with two errors gets the same message. */
 import {
   addTimestampToIndex,
   defaultPartition,
@@ -59,8 +59,9 @@ export function executeCreate(session: Session, statement: CreateStatement): voi
 }
 
 /**
- * Checks that the name is free, and that the caller may create the object. An engine has no volumes, so IN VOLUME is rejected.
+ * Requires that the name is free, and that the caller may create the object. IN VOLUME is rejected, because an engine has no volumes.
  * @returns false if the statement has IF NOT EXISTS, and an object of this kind exists
+ * @throws RejectionError
  */
 function requireCreatable(
   { catalogue, authorize }: Session,
@@ -103,12 +104,16 @@ function createTable(session: Session, statement: CreateOf<TableDefinition>): vo
     if (index) rejectBadCover(name, statement.positions.covered.get(name) ?? [], columns, "doesn't exist");
   if (body) requireReadAccess(session, parseBody(body));
   rejectBadName(name, position, body ? '' : 'Could not create table, ');
-  // QuestDB cannot create the folder of a table with a longer name, and reports that the table exists.
+  // QuestDB cannot create a folder with a longer name, and then reports that the table exists.
   if (Buffer.byteLength(name) > MAX_FILE_NAME_BYTES) throw new RejectionError(position, 'table already exists');
   catalogue.put(table);
 }
 
-/** The table that LIKE creates. @throws RejectionError if the model is missing or a plain view; OpaqueError if its syntax is unknown */
+/**
+ * Makes the table of CREATE TABLE … (LIKE model).
+ * @throws RejectionError if the model is missing or a plain view
+ * @throws OpaqueError if the syntax of the model is unknown
+ */
 function toTableLike(catalogue: Catalogue, { name, owner }: TableDefinition, like: LocatedName): Table {
   const model = catalogue.resolve(like.name);
   if (!model || model.kind === 'view') throw missingError(like.position, like.name);
@@ -134,7 +139,7 @@ function toTableAsQuery(catalogue: Catalogue, statement: CreateOf<TableDefinitio
     if (declared?.type && type) rejectImpossibleCast(statement, column, type, declared.type);
     if (!declared && type === 'NULL')
       throw new RejectionError(0, `cannot create NULL-type column, please use type cast, e.g. ${column}::type`);
-    // If the type of a column is not known, DOUBLE is a guess.
+    // DOUBLE is a guess for a column of unknown type.
     const stored = {
       name: column,
       type: declared?.type || type || 'DOUBLE',
@@ -174,7 +179,7 @@ function rejectUnknownColumns({ positions }: CreateStatement, { fields, hasUnkno
   }
 }
 
-/** Each pattern matches a group of types. CREATE TABLE AS accepts a cast between two types of the same group (observed on 9.3.4). */
+/** CREATE TABLE AS accepts a cast between two types that match the same pattern (observed on 9.3.4). */
 const CAST_GROUPS: readonly RegExp[] = [
   /^(?:BYTE|SHORT|CHAR|INT|LONG|DATE|TIMESTAMP|TIMESTAMP_NS|FLOAT|DOUBLE)$/,
   /^(?:STRING|VARCHAR|SYMBOL)$/,
@@ -222,7 +227,7 @@ export function createView(session: Session, statement: ViewStatement): void {
   throw new RejectionError(rejection.position - shift, rejection.message);
 }
 
-/** @param errorPosition the position reported for an invalid column name */
+/** @param errorPosition the position that QuestDB reports for an invalid column name */
 function putView(session: Session, statement: ViewStatement, errorPosition: number): void {
   const { catalogue } = session;
   const { position, body, orReplace } = statement;
@@ -287,7 +292,7 @@ function createMaterializedView(session: Session, statement: CreateOf<Materializ
   if (unindexable) throw new RejectionError(0, `indexes are supported only for SYMBOL columns: ${unindexable.name}`);
   const partitionBy = definition.partitionBy ?? sampling.partitionBy ?? defaultPartition(sampling.interval);
   const complete = { ...definition, partitionBy };
-  // With PARTITION BY in the statement, the parser has checked the retention already.
+  // If the statement has PARTITION BY, the parser has already checked the retention.
   if (!definition.partitionBy) rejectUnevenRetention(spans, complete);
   rejectBadName(name, position, '');
   rejectCycleOfBases(catalogue, statement, base.name);
@@ -315,7 +320,7 @@ function completeRefresh(refresh: RefreshClause, sampling: ViewSampling): Refres
   return { ...started, timeZone: sampling.timeZone, period: { length: sampling.period ?? '' } };
 }
 
-/** The default of START: for EVERY without a period the current time; for any other REFRESH clause undefined. */
+/** The default of START: the current time for EVERY without a period; undefined for any other REFRESH clause. */
 export const defaultStart = ({ type, period }: Pick<RefreshClause, 'type' | 'period'>): string | undefined =>
   type === 'EVERY' && !period ? new Date().toISOString().replace('Z', '000Z') : undefined;
 

@@ -21,7 +21,7 @@ import { CATEGORIES, type Kind, type ObjectKind } from '@sqlpipe/sql';
 export type Statement =
   | CreateStatement
   | Show
-  /** A statement that its handler parses against the catalogue. `verb` is the first word, in lower case. `cursor` is after this word. */
+  /** A statement that is parsed when it is executed, against the catalogue. `cursor` is after `verb`: the first word, in lower case. */
   | { readonly statement: 'change'; readonly verb: string; readonly cursor: Cursor }
   | { readonly statement: 'explain show create database' }
   | { readonly statement: 'query'; readonly text: string };
@@ -39,7 +39,7 @@ export function parseStatement(text: string, dialect: Dialect): Statement | unde
   if (verb === 'show') return expectEnd(cursor, parseShow(cursor, dialect));
   if (verb === 'explain') return parseExplain(cursor, dialect);
   if (dialect.verbs.has(verb)) {
-    // The text after the semicolon of an ALTER is left to the parser of ALTER: in QuestDB, not every ALTER rejects such text.
+    // The parser of ALTER checks the text after a semicolon: in QuestDB, not every ALTER rejects such text.
     if (verb !== 'alter') rejectMore(text);
     return { statement: 'change', verb, cursor };
   }
@@ -57,7 +57,7 @@ function parseCreateOrChange(cursor: Cursor, dialect: Dialect): Statement {
   return { statement: 'change', verb: 'create', cursor };
 }
 
-/** Parses the rest after EXPLAIN. Only SHOW CREATE DATABASE is accepted, because its query plan is always the same. */
+/** Parses the text after EXPLAIN. Only SHOW CREATE DATABASE is accepted: other query plans may depend on rows. */
 function parseExplain(cursor: Cursor, dialect: Dialect): Statement {
   cursor.expect('show');
   const shown = parseShow(cursor, dialect);
@@ -66,7 +66,7 @@ function parseExplain(cursor: Cursor, dialect: Dialect): Statement {
   throw new RejectionError(0, 'without rows, only SHOW CREATE DATABASE can be explained');
 }
 
-/** Rejects a text with anything but semicolons after its first semicolon, before any of it is executed. */
+/** Rejects any token after the first semicolon that is not a semicolon too. */
 function rejectMore(text: string): void {
   const cursor = new Cursor(text);
   for (let token = cursor.next(); token !== undefined && token !== ';'; ) token = cursor.next();
@@ -78,7 +78,7 @@ function expectEnd<T>(cursor: Cursor, statement: T): T {
   return statement;
 }
 
-/** Words and punctuation that cannot be an alias (from QuestDB's SqlParser). */
+/** Tokens that may follow a table or its alias, and are no alias themselves (from QuestDB's SqlParser). */
 const AFTER_ALIAS = new Set(
   (
     'where latest join inner left outer asof splice lt cross sample order on timestamp limit ) ; union group except ' +
@@ -87,7 +87,8 @@ const AFTER_ALIAS = new Set(
 );
 
 /**
- * As in QuestDB, a statement whose first word is unknown is a query without SELECT: the word is a table or a function, the next its alias.
+ * Checks the start of a query without SELECT. QuestDB reads a statement with an unknown first word as such a query: the word is a table or
+ * a function, and an alias may follow.
  * @throws RejectionError for a keyword as a name, or a token that cannot follow the alias
  */
 function requireImplicitSelect(cursor: Cursor, first: string): void {
@@ -135,7 +136,7 @@ const SETTINGS = [
   'server_version_num',
 ] as const;
 
-/** A setting that drivers query with SHOW, spelled as the name of its column. The words for the time zone are TIME ZONE. */
+/** A setting that drivers query with SHOW, spelled as the column of the reply. `TimeZone` is queried with SHOW TIME ZONE. */
 export type Setting = (typeof SETTINGS)[number] | 'TimeZone';
 
 function parseShow(cursor: Cursor, dialect: ShowDialect): Show {
@@ -180,7 +181,7 @@ function parseEntity(cursor: Cursor): string | undefined {
 }
 
 function parseShownTable(cursor: Cursor): LocatedName {
-  // The server's message is `expected a table name expected`.
+  // The server's message also has `expected` twice: `expected a table name expected`.
   const name = unquoteToken(stripPublic(cursor, cursor.require('expected a table name')));
   rejectDotsAndSlashes(name, cursor.at);
   return { name, position: cursor.at };

@@ -1,6 +1,6 @@
 /*!
- * Reads what a response means: success, a rejection by the server, or something that is not QuestDB's protocol, such as a proxy's
- * login page. If a message quotes the response, the secrets of the request are masked in it.
+ * Interprets responses: success, a rejection by the server, or anything else, such as status 503 or a proxy's login page. If a message
+ * quotes the response, the secrets of the request are masked in the quotation.
  */
 import { isUtf8 } from 'node:buffer';
 import { findSecrets } from '@sqlpipe/sql';
@@ -59,13 +59,14 @@ const MAX_ROWS_LENGTH = 32 * 1024 * 1024;
 
 const BASE_REPLY_LENGTH = 64 * 1024;
 
-/** Maximum length of the reply to a statement, in bytes. The server may quote the statement in it twice, each character as `\uXXXX`. */
+/** Maximum length of the reply to a statement, in bytes. The server may quote the statement twice, six bytes per character: `\uXXXX`. */
 const maxReplyLength = ({ url }: Response): number => BASE_REPLY_LENGTH + 12 * url.length;
 
 /**
  * Reads the result of a statement: success or a rejection.
- * @throws UnexpectedResponseError for any other response; TransportError if the reply is cut off; ServerError if `acceptRows` is true, and
- *   the reply has rows and an error
+ * @throws UnexpectedResponseError for any other response
+ * @throws TransportError if the reply does not arrive completely
+ * @throws ServerError if `acceptRows` is true, and the reply has both rows and an error
  */
 export async function readReply(response: Response, acceptRows: boolean): Promise<Reply> {
   if (response.status !== 200) return toRejection(await readServerError(response), response);
@@ -94,7 +95,11 @@ export async function readRows(response: Response): Promise<unknown[][]> {
   return requireRows(parseReply(await readBody(response, MAX_ROWS_LENGTH), response, MAX_ROWS_LENGTH), response);
 }
 
-/** Requires the rows of a reply. @throws ServerError if it has an error; UnexpectedResponseError if rows are missing or miscounted */
+/**
+ * Returns the rows of a reply.
+ * @throws ServerError if the reply has an error
+ * @throws UnexpectedResponseError if the rows are missing, or `count` differs from their number
+ */
 function requireRows(reply: ReplyObject, response: Response): unknown[][] {
   rejectErrorReply(reply);
   try {
@@ -122,7 +127,7 @@ function invalidJsonError(error: MalformedReplyError, response: Response): Unexp
   return new UnexpectedResponseError('PROTOCOL', message, error);
 }
 
-/** The error for a reply that cannot be used: invalid JSON, compressed, empty or something else. @param start the start of its body */
+/** The error for a reply that cannot be parsed: for example compressed, empty or invalid JSON. @param start the first bytes of its body */
 export function invalidReplyError(
   error: MalformedReplyError,
   response: Response,
@@ -190,8 +195,8 @@ const tooLongError = (limit: number): MalformedReplyError =>
   new MalformedReplyError(`is longer than ${limit} bytes`, ADDRESS_HELP);
 
 /**
- * Parses a JSON object. Its `dataset`, if any, must be an array of rows. The nesting is limited, except in the cells of rows, which
- * `JSON.parse` may read. Invalid UTF-8 is rejected, and so are significant keys that occur twice at the top level.
+ * Parses a JSON object. Its `dataset`, if any, must be an array of rows. Invalid UTF-8 is rejected, and so are significant keys that occur
+ * twice at the top level. The nesting is limited, except in rows that `JSON.parse` reads.
  * @throws MalformedReplyError
  */
 function parseObject(body: Buffer): ReplyObject {
@@ -208,14 +213,14 @@ function parseObject(body: Buffer): ReplyObject {
   return reply;
 }
 
-/** Builds the value of a JSON text. A significant key that occurs twice at the top level is an error: its value would be unclear. */
+/** Builds the value of a JSON text. */
 class ValueBuilder implements JsonEvents {
   value: unknown;
   readonly #containers: (unknown[] | Record<string, unknown>)[] = [];
   #key = '';
   #mayParseRows: boolean;
 
-  /** @param mayParseRows whether the text is valid UTF-8: otherwise `readElements` would replace invalid bytes instead of rejecting them */
+  /** @param mayParseRows false if the text is not valid UTF-8: then `readElements` would replace invalid bytes, not reject them */
   constructor(mayParseRows: boolean) {
     this.#mayParseRows = mayParseRows;
   }
@@ -244,9 +249,9 @@ class ValueBuilder implements JsonEvents {
   }
 
   /**
-   * Parses the rows of `dataset` after the first one, up to the last `],[` of the chunk. The scanner reads the last row. One call of
-   * `JSON.parse` is four times as fast as the scanner, so it is tried once for each reply. It fails if the JSON is wrong, or if the last
-   * `],[` is inside a string or a cell. Then the scanner reads these rows too.
+   * Parses the rows of `dataset` after the first one, up to the last `],[` of the chunk. One call of `JSON.parse` is four times as fast as
+   * the scanner. If the JSON is invalid, or the last `],[` is inside a string or a cell, the call fails, and the scanner reads these rows.
+   * It is tried only once for each reply.
    */
   readElements(chunk: Buffer, at: number, depth: number): number {
     const end = chunk.lastIndexOf('],[') + 1;
@@ -288,7 +293,7 @@ function unexpectedStatusError(response: Response, body: Buffer, error: ServerEr
 const NO_SERVER = ': no QuestDB server there; is the address right, with its path prefix?';
 const TOO_LARGE = ': the request is too large for a proxy on the way; raise the limit of the proxy, or bypass it';
 
-/** For each status, the code of the error and the end of its message. */
+/** By HTTP status: the code of the error, and the end of its message. */
 const EXPLANATIONS: Readonly<Record<number, readonly [code: InstanceErrorCode, explanation: string]>> = {
   401: ['DENIED', ''], // `instance.ts` completes the message, because only that file knows which credentials were sent
   403: ['DENIED', ': permission denied; grant the permission to this user, or use another account'],
@@ -315,7 +320,7 @@ function explainStatus(response: Response): readonly [code: InstanceErrorCode, e
   return isStatus5xx ? ['UNREACHABLE', ': the server failed; see its log'] : ['PROTOCOL', `; ${ADDRESS_HELP}`];
 }
 
-/** The seconds to wait before the next request, from the header Retry-After; undefined if it is missing or invalid. */
+/** The seconds to wait before the next request, from the header Retry-After; undefined if the header is missing or invalid. */
 export function parseRetryAfter({ headers }: Response): number | undefined {
   const value = headers['retry-after'];
   if (value === undefined) return undefined;
@@ -335,7 +340,7 @@ function describeRedirect(response: Response): string {
     : `${what} to ${quoteReply(origin, 300, response)}, which is not followed; give the address it leads to, unless that is a login page`;
 }
 
-/** Describes a response that is not of this protocol: the status, the content type and the first characters. */
+/** Describes an unexpected response: its status, its content type and its first characters. */
 function describeResponse(response: Response, body: Buffer): string {
   const { status, headers } = response;
   const type = headers['content-type'] === undefined ? '' : `, ${quoteReply(headers['content-type'], 40, response)}`;
@@ -350,8 +355,8 @@ const quoteReply = (text: string, length: number, response: Response): string =>
 /** Masks the secrets of the request, which a server or a proxy may quote, and cuts a long text. */
 function maskReply(text: string, { url, secrets }: Response): string {
   const all = [...secrets, ...findSecrets(new URL(url).searchParams.get('query') ?? '')];
-  // The first cut may split a secret, and then its beginning is not masked. Masking never shortens a text, so that beginning is still near
-  // the end, and the second cut removes it.
+  // The first cut may split a secret and so leave its beginning unmasked at the end. Masking never shortens a text, so the second cut
+  // removes that beginning.
   return maskSecrets(text.slice(0, MAX_MASKED), all).slice(0, MAX_MASKED / 4);
 }
 

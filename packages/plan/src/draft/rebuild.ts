@@ -1,7 +1,6 @@
 /*!
- * Rebuilds a table that `--rebuild` names, if more than its retention differs. A rebuild can change what no ALTER can. It copies the rows
- * to a new table and gives the new table the name of the old one. The old table is kept, as QuestDB's documentation recommends. With
- * `--drop-old`, it is dropped at the end.
+ * Rebuilds a table that `--rebuild` names, to change what no ALTER can. A rebuild copies the rows to a new table and gives the new table
+ * the name of the old one. The old table is kept, as QuestDB's documentation recommends. With `--drop-old`, it is dropped at the end.
  */
 import {
   COLUMN_ORDER,
@@ -45,24 +44,25 @@ export function rebuildTable(entry: Entry, wanted: TableDefinition, draft: Draft
   const conversions = copied
     .filter(({ column, source }) => column.type !== source.type)
     .map(({ column, source }) => ({ table: now.name, column: source.name, from: source.type, to: column.type }));
-  // A property that `--ignore` names must stay as it is in B, except for the column order. The new table can keep the TTL. If another such
-  // property differs, the rebuild is left out.
+  // A property that `--ignore` names, except the column order, must stay as it is in B. The new table keeps only the TTL, so if another
+  // such property differs, the rebuild is left out.
   const isTtlIgnored = ignore.ignoresProperty(entry, 'TTL');
   const target = isTtlIgnored ? { ...wanted, ttl: now.ttl, policy: now.policy } : wanted;
   const ignored = compareDefinitions(target, now).differences.filter(
     ({ property }) => property !== COLUMN_ORDER && ignore.ignoresProperty(entry, property),
   );
   const { newName, oldName } = createRebuildNames(now.name, findUnusedHash(wanted, now, draft.engine));
-  // The new table keeps a longer retention of the old one: `alterExpiry` shortens it at the end of the plan, if that loss is allowed.
+  // If the old table has a longer retention, the new one keeps it. `alterExpiry` shortens it at the end of the plan if the loss is allowed.
   const newTable = { ...(keepRetention(target, now) ?? target), name: newName };
-  // With an allowed loss, the new table is created without a TTL: rows that expire during the copy would make the numbers of rows differ.
+  // If expired rows may be lost, the new table is created without a TTL. Otherwise rows could expire during the copy, and the numbers of
+  // rows would differ.
   const isSetLater = newTable.ttl !== 0 && !isTtlIgnored && allowed.useAllowance({ loss: 'ttl', object: now.name });
   const created = isSetLater ? { ...newTable, ...UNLIMITED } : newTable;
   const unmet = assertCopyable(created, { ...now, name: renames.nameBeforePlan(now.name) }, copied).flatMap(each => {
     const count = answers.askCount(each.questions?.[0] ?? '');
     return count ? [{ reason: each.explain([[count]]), loss: each.loss }] : [];
   });
-  // The old table keeps all rows and values. But the new table may lack dedup keys, and may let rows expire earlier.
+  // The old table keeps all rows and values, so only losses of dedup keys and by an earlier expiry need to be allowed.
   const losses = [...findCopyLosses(now, target, copied), ...unmet]
     .flatMap(({ loss }) => (loss === 'ttl' || loss === 'keys' ? [{ loss, object: now.name }] : []))
     .filter(named => !allowed.useAllowance(named));
@@ -81,7 +81,7 @@ export function rebuildTable(entry: Entry, wanted: TableDefinition, draft: Draft
   draft.add(change, printRebuild(created, now, oldName, copied, required));
 }
 
-/** Asserts that the new table can hold every row: none has NULL as the new designated timestamp, and none has expired. */
+/** Asserts that the new table can hold all rows: none has NULL as a new designated timestamp, and none has expired. */
 function assertCopyable(
   created: TableDefinition,
   { name, timestamp = '' }: TableDefinition,
@@ -111,9 +111,9 @@ const findCopiedColumns = (
 type CopiedColumns = ReturnType<typeof findCopiedColumns>;
 
 /**
- * Prints the statements of a rebuild. They create a new table under a temporary name, copy the rows, and rename the old and the new table
- * if both have the same number of rows. First, the server must have applied all rows that were sent, or the copy would lack some.
- * @param required what must be true of the rows before they are copied
+ * Prints the statements and assertions of a rebuild. The first assertion is that the server has applied all rows that were sent: otherwise
+ * the copy would lack some.
+ * @param required the assertions about the rows that come before the copy
  */
 function printRebuild(
   created: TableDefinition,
@@ -130,7 +130,7 @@ function printRebuild(
     ...required,
     printDefinition(created, EXPLICIT),
     `INSERT INTO '${newName}' (${targets}) SELECT ${values} FROM '${now.name}';`,
-    // `copy` tells the proof which columns were copied. Any other column is lost, also for the views that read it.
+    // `copy` tells the proof which columns were copied. Any other column counts as lost.
     { ...assertSameCount(now.name, newName), copy: { from: now.name, to: newName, columns: copied } },
     `RENAME TABLE '${now.name}' TO '${oldName}';`,
     `RENAME TABLE '${newName}' TO '${now.name}';`,
@@ -138,8 +138,8 @@ function printRebuild(
 }
 
 /**
- * With `--drop-old`, drops the old tables of rebuilds to the definitions of A. This plan or an earlier one has left them. Assertions
- * before each DROP check that the new table has all rows of the old one, also those that were sent last.
+ * With `--drop-old`, drops the old tables that this plan or an earlier one has left. Tables of rebuilds to another definition than that of
+ * A are kept. Assertions before each DROP check that the new table has all rows of the old one.
  */
 export function dropOldTables(draft: Draft): void {
   const { engine, context } = draft;
@@ -155,7 +155,7 @@ export function dropOldTables(draft: Draft): void {
   }
 }
 
-/** Drops a table of a rebuild, after assertions that table `other` has all of its rows. Left out if a column cannot be compared. */
+/** Drops a table of a rebuild after assertions that `other` has all of its rows. If a column cannot be compared, the DROP is left out. */
 function dropIfRowsAreIn(
   { kind, name }: TableDefinition,
   other: string,
@@ -173,8 +173,8 @@ function dropIfRowsAreIn(
 }
 
 /**
- * Whether a plan has left a table: a mark of a view, the new table of an interrupted rebuild, or the old table from the rebuild of a table
- * that `--rebuild` names. Such a table is not in A, and does not count as a difference.
+ * Whether a plan has left a table: a mark, the new table of an interrupted rebuild, or the old table of a rebuild. Old tables count only
+ * for tables that `--rebuild` names. A table that a plan has left is not in A, and does not count as a difference.
  */
 export function isAuxiliaryTable(name: string, { a, leftovers, toRebuild }: PlanContext): boolean {
   if (a.findObject(name)) return false;
@@ -185,8 +185,8 @@ export function isAuxiliaryTable(name: string, { a, leftovers, toRebuild }: Plan
 
 /**
  * Continues interrupted rebuilds. What it adds depends on where the earlier plan stopped:
- * - After its first RENAME: the new table gets the name of the original. This is left out if a writer has created a table with that name.
- * - Before: the new table is dropped, and the rebuild starts again. First, assertions check that the new table has no rows of its own.
+ * - After its first RENAME: the new table gets the name of the original. If a writer has created a table of that name, nothing is renamed.
+ * - Before that: after assertions that the new table has no rows of its own, it is dropped. Then the rebuild starts again.
  */
 export function resumeRebuilds(draft: Draft): void {
   const { leftovers, renames } = draft.context;

@@ -1,6 +1,6 @@
 /*!
- * Drafts what views need after a plan has changed what they read. A plain view gets its query again, a materialized view is refreshed or
- * recreated. Each view comes after the views that it reads.
+ * Reconciles stored views and their readers with A, and repairs views. A stale plain view gets its query again. A materialized view that
+ * is invalid or lacks rows is refreshed or recreated. Each view comes after the views that it reads.
  */
 import { findExpiredRows } from '@sqlpipe/ddl';
 import { type MaterializedView, OTHER_TYPES_REASON } from '@sqlpipe/engine';
@@ -18,17 +18,14 @@ import {
 } from './reconcile-objects.js';
 import { isMarked, isUnfilled } from './unfilled-marks.js';
 
-/**
- * Matches the reason of an invalid view whose query failed on a row. The reason begins with `[-1]` in place of a position, or with
- * `inconvertible value` (observed on 9.3.4).
- */
+/** Matches why a view is invalid if its query failed on stored data (observed on 9.3.4). On the same data, a refresh fails again. */
 const FAILED_ON_A_ROW = /^(?:\[-1\]: |inconvertible value: )/;
 
 /**
- * Reconciles stored views and what reads from them. Each view is repaired before what reads from it is created:
- * - A stale plain view gets its query again (see `View.isStale`). Until then, the server rejects every query on it.
- * - A materialized view is refreshed if it is invalid, unless its query would fail again.
- * - A materialized view is refreshed if it lacks rows, unless the server fills it by itself before its sources lose rows.
+ * Reconciles stored views and their readers with A. Each view is repaired before its readers are created:
+ * - A stale plain view gets its query again, see `View.isStale`.
+ * - An invalid materialized view is refreshed or recreated, unless its query would fail again.
+ * - A materialized view that lacks rows is refreshed, unless the server fills it in time (see `mustPlanFill`).
  */
 export function reconcileStoredViews(draft: Draft): void {
   const { context, engine } = draft;
@@ -59,11 +56,11 @@ interface ViewSources {
   readonly ofAll: NameSet;
   /** The sources of the views that may have rows in B. */
   readonly ofFilled: NameSet;
-  /** What must be filled before other views, see `findNeededByUnfilled`. */
+  /** The sources that must be filled before other views, see `findNeededByUnfilled`. */
   readonly ofUnfilled: NameSet;
 }
 
-/** @param extra the names of what only B has */
+/** @param extra the names of the objects that A lacks */
 function findViewSources(extra: readonly string[], context: PlanContext): ViewSources {
   const { a, b } = context;
   const views = [...a.entries, ...extra.flatMap(name => b.findObject(name) ?? [])].filter(
@@ -81,16 +78,16 @@ function findViewSources(extra: readonly string[], context: PlanContext): ViewSo
 const isRepairable = (view: MaterializedView, draft: Draft): boolean =>
   view.invalid !== undefined && (!FAILED_ON_A_ROW.test(view.invalid) || readsRetypedColumn(view, draft));
 
-/** Whether REFRESH must fill a view, even if the server fills it: other views read its rows, or its sources lose rows later. */
+/** Whether only a REFRESH fills a view in time: before other materialized views read its rows, and before its sources lose rows. */
 const mustPlanFill = (view: MaterializedView, { ofAll }: ViewSources, draft: Draft): boolean =>
   !isFilledByServer(view) || ofAll.has(view.name) || willSourcesLoseRows(view, draft);
 
-/** Whether a view must have rows and has none: the plan creates it, the server is filling it, or an interrupted plan has left it so. */
+/** Whether a view must have rows and lacks some: it is new, the server is filling it, or an interrupted plan has not filled it. */
 function lacksRows(view: MaterializedView, { ofFilled, ofUnfilled }: ViewSources, draft: Draft): boolean {
   const { name } = view;
   const { context } = draft;
   const { engineOfB } = context;
-  // An interrupted plan may have dropped the view. Its mark, or a view over it that still has rows, shows that it had rows.
+  // An interrupted plan may have dropped a view that had rows. Its mark shows this, or a view over it that still has rows.
   const hadRows = isMarked(name, context) || mayHaveRowsInB(view, context) || ofFilled.has(name);
   const mustHaveRows = hadRows || (ofUnfilled.has(name) && readsTableOfB(view, draft));
   const isBeingFilled = isFilledByServer(view) && engineOfB.wasNeverRefreshed(name);
@@ -98,11 +95,11 @@ function lacksRows(view: MaterializedView, { ofFilled, ofUnfilled }: ViewSources
   return mustHaveRows && (!isInB || isBeingFilled || isUnfilled(name, context));
 }
 
-/** Whether the server fills a new view by itself, in the background, without REFRESH. */
+/** Whether the server fills a new view in the background, without REFRESH. */
 const isFilledByServer = ({ refresh }: Pick<MaterializedView, 'refresh'>): boolean =>
   refresh.type === 'IMMEDIATE' && !refresh.deferred;
 
-/** The names of the tables and materialized views that a view reads, also through plain views. */
+/** The names of the sources of a view, also of those that it reads through plain views. */
 const findStoredSources = (entry: Entry, context: PlanContext): string[] =>
   (context.a.findObject(entry.name) ? context.a : context.b)
     .prerequisites(entry)
@@ -126,7 +123,7 @@ function findNeededByUnfilled(context: PlanContext): NameSet {
   return needed;
 }
 
-/** Whether a view reads a table that B has too, also through other views. All other tables are empty. */
+/** Whether a view reads a table of B, also through other views. A table that B lacks is empty when the plan creates it. */
 const readsTableOfB = (view: MaterializedView, draft: Draft): boolean =>
   draft.engine.catalogue.sources([view.base, ...view.references]).some(name => {
     const source = draft.engine.find(name);
@@ -136,10 +133,10 @@ const readsTableOfB = (view: MaterializedView, draft: Draft): boolean =>
   });
 
 /**
- * Whether the plan need not care about a view:
- * - A lacks it, and the plan drops it later;
- * - A lacks it, it was invalid before, the plan refreshes none of its sources, and no interrupted plan has made it invalid.
- * @param refreshed the views that the plan refreshes; the same cause may have made one of them and this view invalid
+ * Whether the plan leaves a view as it is. A lacks such a view, and one of these is true:
+ * - The loss of the view is allowed, and the plan drops it later.
+ * - The view was invalid in B, the plan refreshes no view that it reads directly, and `mayBeInvalidatedByPlan` is false.
+ * @param refreshed the names of refreshed views, in lower case; what invalidated one of them may have invalidated its readers
  */
 function isOutOfScope(view: MaterializedView, refreshed: NameSet, draft: Draft): boolean {
   const { a, keepExtra, allowed, healthProblems } = draft.context;
@@ -150,8 +147,8 @@ function isOutOfScope(view: MaterializedView, refreshed: NameSet, draft: Draft):
 }
 
 /**
- * Whether to refresh an invalid view that only B has, because an interrupted plan may have made it invalid. Nothing shows for certain
- * that a plan did. So the view is refreshed only if its base is there, and if the refresh loses no rows, or this loss is allowed.
+ * Whether to refresh an invalid view that only B has, in case an interrupted plan has invalidated it. Nothing proves that a plan did. So
+ * the base must exist and not be ignored. The refresh must not be excluded, and must lose no rows unless this loss is allowed.
  */
 function mayBeInvalidatedByPlan(view: MaterializedView, draft: Draft): boolean {
   const { engine, context } = draft;
@@ -174,7 +171,7 @@ export function losesNothingByRefresh(view: string, { findStoredRows }: Pick<Pla
 const wasInvalid = ({ name }: MaterializedView, healthProblems: PlanContext['healthProblems']): boolean =>
   healthProblems.some(({ identity, state }) => state === 'invalid' && isSameName(identity.name, name));
 
-/** Whether sources of a view lose rows later in the plan. The server fills the view in the background, perhaps too late to read them. */
+/** Whether the plan later drops a source of a view or expires rows of it. In the background, the server may read the source too late. */
 function willSourcesLoseRows(view: MaterializedView, draft: Draft): boolean {
   const { a, keepExtra } = draft.context;
   return draft.engine.catalogue.sources([view.base, ...view.references]).some(name => {
@@ -204,13 +201,12 @@ const mayHaveRowsInB = (
   );
 
 /**
- * Refreshes a view. It is recreated instead in two cases:
- * - Its query returns other types than its columns have: a refresh would empty it and then fail (observed on 9.3.4).
- * - A plain view that it reads gets another query: if the plan stopped before the refresh, the rows of the old query would seem to be
- *   history.
+ * Refreshes a view, or recreates it in two cases:
+ * - Its query returns other types than its columns have. A refresh would empty the view and then fail (observed on 9.3.4).
+ * - A plain view that it reads gets another query. If the plan stopped before the refresh, the stored rows would count as history.
  *
- * If the view would stay invalid for another reason, nothing is done. A view that A lacks is not recreated: an interruption would lose its
- * definition.
+ * If the view would stay invalid for another reason, nothing is done. A view that A lacks is not recreated, because an interruption could
+ * lose its definition.
  * @param planMustFill whether a recreated view is refreshed even if the server fills it
  */
 function refreshView(view: MaterializedView, planMustFill: boolean, draft: Draft): void {
@@ -222,7 +218,7 @@ function refreshView(view: MaterializedView, planMustFill: boolean, draft: Draft
   const reason = draft.preview(refresh).get(view.name);
   const wanted = a.findObject(view.name);
   const isOutdated = reason === undefined && wanted?.kind === view.kind && readsRedefinedView(view, draft);
-  // An excluded refresh is not added, but listed: the user needs the names of all losses.
+  // If the refresh is excluded, `addStatement` only lists it: the user needs the names of all losses.
   if ((reason === undefined && !isOutdated) || draft.excludes(refresh, view))
     draft.addStatement(refresh, view, properties);
   if ((reason !== OTHER_TYPES_REASON && !isOutdated) || wanted?.kind !== view.kind) return;

@@ -1,6 +1,6 @@
 /*!
- * The renames from B to A. They are stated by --renamed or by comments in A, and never guessed: a wrong guess could lose data. A rename
- * is pending, or an earlier plan has already made it.
+ * The renames from B to A. `--renamed` or comments in A state them. No rename is guessed, because a wrong guess could lose data. A rename
+ * is pending until a plan has made it.
  */
 import { findColumn, type TableDefinition } from '@sqlpipe/ddl';
 import type { Engine } from '@sqlpipe/engine';
@@ -29,15 +29,16 @@ export class Renames {
   /** Why the plan leaves out objects whose rename comments contradict A or B: the reasons by the names. */
   readonly refused = new NameMap<string>();
   /**
-   * The stated renames: the new names by the old ones, even if no schema has the old name. Two kinds are missing: a made rename of an
-   * object that `--ignore` names, and a comment about a column of a table that B lacks.
+   * The stated renames: the new names by the old ones, even if neither schema has the old name. Missing are:
+   * - a rename that an earlier plan has made of an object that `--ignore` names
+   * - a comment that `whyVoid` rejects, or that is about a column of a table that B lacks
    */
   readonly stated = { objects: new Map<string, string>(), columns: new Map<string, string>() };
 
   /**
    * @param engine an engine that has B
    * @param renamed renames as `OLD=NEW`, which take precedence over comments
-   * @throws InvalidSelectionError if a rename in `renamed` matches nothing, is ambiguous, or contradicts A or B
+   * @throws InvalidSelectionError if a rename in `renamed` is malformed, matches nothing, is ambiguous, or contradicts A or B
    */
   constructor(a: Schema, b: Schema, engine: Engine, renamed: readonly string[]) {
     this.#a = a;
@@ -122,7 +123,7 @@ export class Renames {
     const columnRenames: [rename: string, from: string, to: string][] = [];
     for (const rename of renames) {
       const [from, to] = splitRename(rename);
-      // A lacks ignored objects. If an earlier plan has renamed one, B has it under the new name.
+      // A lacks ignored objects, so B is searched too. If an earlier plan has renamed such an object, B has the new name.
       const exists = (object: string) => this.#a.findObject(object) ?? this.#engineOfB.find(object);
       const name = resolvePath(to, object => (exists(object) ? new NameSet() : undefined))?.object;
       if (name === undefined || resolvePath(from, this.findColumns)?.column !== undefined)
@@ -193,11 +194,11 @@ export class Renames {
   /**
    * Reads a comment about an object. The first case that applies:
    * 1. `whyVoid` returns a reason: a warning.
-   * 2. An option or an earlier comment renames one of the two names: it takes precedence.
-   * 3. B has none of the old names: if B has the new name and A lacks the old one, an earlier plan has made the rename.
+   * 2. An option or an earlier comment already states a rename of one of the two names: that rename takes precedence.
+   * 3. B has none of the old names: if B has the new name, an earlier plan has made the rename of each old name that A lacks.
    * 4. B lacks the new name, and A lacks the old one: the rename is pending.
-   * 5. B has the new name, and A still has an object with the old name, which no comment renames: a warning.
-   * 6. A or B contradicts the comment: the plan leaves out both objects.
+   * 5. B has the new name, and A has an object with the old name and without a rename comment: a warning.
+   * 6. In any other case, A or B contradicts the comment: the plan leaves out the objects with the two names.
    */
   #readObjectComment({ entry, from, text }: EntryComment, all: readonly EntryComment[]): void {
     const problem = whyVoid(from, entry.name);
@@ -225,14 +226,14 @@ export class Renames {
    * Reads a comment about a column. The first case that applies:
    * 1. `whyVoid` returns a reason: a warning.
    * 2. A or B lacks the table: no effect.
-   * 3. An option or an earlier comment renames one of the two names: it takes precedence.
-   * 4. A has a column with the old name, and a comment renames that column too: the table is left out. After an interrupted plan, B would
-   *    not show which of the two columns is which.
+   * 3. An option or an earlier comment already states a rename of one of the two names: that rename takes precedence.
+   * 4. A has a column with the old name, and that column has a rename comment too: the table is left out. After an interrupted plan, B
+   *    would not show which of the two columns has which values.
    * 5. B has only the new name: an earlier plan has made the rename.
    * 6. B has neither name: a warning.
    * 7. B has only the old name: if A has it too, the table is left out; otherwise the rename is pending.
-   * 8. B has both names: a warning. If A and B have different types for the new one, the table is left out: an ALTER of the type would
-   *    convert the values of the wrong column.
+   * 8. B has both names: if the new one has different types in A and B, the table is left out; otherwise a warning. An ALTER of the type
+   *    would convert the values of the wrong column.
    */
   #readColumnComment({ entry, column = '', from, text }: EntryComment, all: readonly EntryComment[]): void {
     const problem = whyVoid(from, column);
@@ -284,7 +285,7 @@ export class Renames {
     });
   }
 
-  /** A rebuild has made the rename if the old table that it has kept has a column with the old name. @returns whether it has */
+  /** Adds the rename if a rebuild has made it: an old table of the rebuild has a column with the old name. @returns whether it was added */
   #addRenameMadeByRebuild({ object, column = '' }: ObjectPath, to: string): boolean {
     const table = this.#objectRenames.get(object) ?? object;
     const isCopied = this.#findOldTables(table).some(old => findColumn(old, column));
@@ -297,7 +298,7 @@ export class Renames {
     this.#columnRenames.set(table, renames.set(from, to));
   }
 
-  /** Records a reason to leave out an object, and also the object with its old name if that has no reason yet. */
+  /** Records why an object is left out. If the object with its old name has no reason yet, that object is left out too. */
   #refuse(entry: Entry, reason: string, old = entry.name): void {
     this.refused.set(entry.name, reason);
     if (!this.refused.has(old)) this.refused.set(old, `${displayName(entry)}: ${reason}`);
@@ -327,7 +328,7 @@ const hasColumn = (table: TableDefinition | undefined, name: string): boolean =>
 /** Why a rename must change more than the case: otherwise 9.3.4 keeps the old name of a table, and rejects the rename of a column. */
 const SAME_NAME = 'for QuestDB, names that differ only in case are the same name';
 
-/** Why a rename comment is wrong, whatever is in A and B; undefined if it is not. @param from the old names in the comment */
+/** Why a rename comment has no effect, whatever A and B contain; undefined if it may have one. @param from the old names in the comment */
 function whyVoid(from: readonly string[], name: string): string | undefined {
   if (from.length === 0) return 'not understood; write -- renamed from OLD';
   return from.some(former => isSameName(former, name)) ? SAME_NAME : undefined;

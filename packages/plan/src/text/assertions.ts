@@ -2,9 +2,9 @@
  * The assertions of a plan: SELECTs that must return true before the next statement is sent. `assertX` makes an assertion.
  * `parseAssertion` recognizes one in a plan.
  *
- * Each assertion returns one column. The alias of that column is the name of the assertion's form, and each form has a parser. Anybody may
- * have edited a plan, so a text is accepted only if the parsed assertion has the same `statement`. If the text contains the query of a
- * view, `printFor` must print the same text too. Other files of this folder print the longer queries.
+ * Each assertion returns one column, whose alias names the form of the assertion. Each form has a parser. Anybody may have edited a plan.
+ * So a text without its comments must equal the `statement` of the parsed assertion. If the text contains the query of a view, `printFor`
+ * must print that text too.
  */
 import { type Column, hasNull, type MaterializedViewDefinition } from '@sqlpipe/ddl';
 import type { AssertionForm, ColumnHead, Conversion, Copy, LossKind } from '@sqlpipe/engine';
@@ -23,9 +23,9 @@ type FirstColumns = readonly (readonly unknown[])[];
 
 /** The view that an assertion is about, as the caller knows it. */
 interface KnownView {
-  /** The queries that the view may have. If the query in the assertion begins with WITH, the caller puts that clause before each query. */
+  /** The queries that the view may have. If the assertion contains queries of WITH, the caller has added them to each of these. */
   readonly bodies: readonly string[];
-  /** The materialized view on the target; undefined if there is none. Its `body` begins with the same WITH clause as `bodies`. */
+  /** The materialized view on the target, with the same queries of WITH in its `body`; undefined if there is none. */
   readonly existing?: Pick<MaterializedViewDefinition, 'name' | 'body' | 'base'> | undefined;
   /** The columns of the existing view, as the target lists them. */
   readonly columns?: readonly ColumnHead[] | undefined;
@@ -33,14 +33,13 @@ interface KnownView {
 
 type NameList = readonly [string, ...string[]];
 
-/** A SELECT of a plan, and what it means. */
 export interface Assertion {
   readonly statement: string;
   /** The table or materialized view that the assertion is about, then other views or the other table of a copy. */
   readonly tables: NameList;
-  /** Whether the answer `false` is final. If not, background work of the server may soon make it true, so the server is asked again. */
+  /** Whether the answer `false` is final. Otherwise, the server is asked again: its background work may soon make the assertion true. */
   readonly isFinal?: boolean;
-  /** The materialized view whose rows are compared with its query. While rows are written to its base, the assertion may be false. */
+  /** The materialized view whose rows are compared with its query. While the view lags behind its base, a false answer is not final. */
   readonly laggingView?: string;
   /** Whether nothing may write to `tables[0]` while the plan is applied. */
   readonly needsIdleTable?: boolean;
@@ -50,21 +49,21 @@ export interface Assertion {
   readonly purpose: string;
   /** The queries whose answers explain why the assertion is false. */
   readonly questions?: readonly string[];
-  /** Explains why the assertion is false, and what to do. @param answers the answers to `questions` */
+  /** Explains why the assertion is false. @param answers the answers to `questions` */
   explain(answers: FirstColumns): string;
-  /** What to do if no reply to the assertion arrives, for example within the time limit. */
+  /** What to do if the server neither answers nor rejects the assertion, for example within the time limit. */
   readonly help?: string;
-  /** Prints the texts that the planner could have written for a view. Absent if the assertion contains no query of a view. */
+  /** Prints each text that the planner may have written for the view. Missing if the assertion contains no query of a view. */
   printFor?(view: KnownView): readonly string[];
-  /** What is lost if the assertion is false and the plan goes on all the same. */
+  /** The kind of loss that has to be allowed if the assertion is false. */
   readonly loss?: LossKind;
-  /** The copy that exists if the assertion is true. It has no columns if the text does not show them. */
+  /** The copy that exists if the assertion is true. Its `columns` are empty if the text does not show them. */
   readonly copy?: Copy;
   /** The conversion that changes no value if the assertion is true. */
   readonly conversion?: Conversion;
 }
 
-/** Undefined for any other statement. If the assertion has `printFor`, the caller must check that `printFor` prints the same text. */
+/** Parses an assertion; undefined for any other statement. If it has `printFor`, the caller must check that `printFor` prints this text. */
 export function parseAssertion(statement: string): Assertion | undefined {
   const text = withoutComments(statement);
   const [, form = ''] = /^SELECT .*? AS (\w+) FROM /s.exec(text) ?? [];
@@ -82,7 +81,7 @@ const createParser =
 
 type AssertionParser = (text: string) => Assertion | undefined;
 
-/** The parser of each form. For a text that is no assertion, a parser returns undefined, or an assertion with another `statement`. */
+/** By form. For a text that is not an assertion, a parser returns undefined or an assertion with another `statement`. */
 const FORMS = new Map<string, AssertionParser>(
   Object.entries({
     nothing_is_lost: createParser(
@@ -166,13 +165,13 @@ function toNoHistoryAssertion(view: string, statement: string): Assertion {
     laggingView: view,
     purpose: `stops the plan if ${problem}`,
     explain: () => `${problem}; make the plan again: the new plan names the loss`,
-    // If the planner did not know the columns, its text has no tolerance for floating point. So both texts are printed.
+    // A planner that did not know the columns has printed a text without a tolerance for floating point. So both texts are valid.
     printFor: ({ existing, columns }) =>
       existing ? [undefined, columns].map(known => printNoHistoryAssertion(existing, known)) : [],
   };
 }
 
-/** Dumps do not show refresh limits. */
+/** Asserts that no view has a refresh limit. No dump shows these limits, so only the target can tell. */
 export function assertUnlimited(views: NameList): Assertion {
   const list = views.map(view => `'${view}'`).join(', ');
   return {
@@ -185,7 +184,7 @@ export function assertUnlimited(views: NameList): Assertion {
   };
 }
 
-/** @param body the query of a materialized view, if the TTL is to count from the newest row of that query */
+/** @param body the query of a materialized view: the TTL counts from its newest row; undefined to count from that of `retained` */
 export function assertNoneExpired(retained: RetainedObject, body?: string): Assertion {
   const { name } = retained;
   return {
@@ -245,7 +244,7 @@ export function assertNoNull(table: string, column: string): Assertion {
   };
 }
 
-/** Asserts that a conversion changes no value. If a value did not fit into a DECIMAL, the server would suspend the table. */
+/** Asserts that a conversion changes no value. A value that does not fit into a DECIMAL would suspend the table. */
 export function assertNoneChanged(conversion: Conversion): Assertion {
   const { table, column } = conversion;
   const [name, question] = [`column '${column}' of '${table}'`, printChangedQuestion(conversion)];
@@ -263,7 +262,7 @@ export function assertNoneChanged(conversion: Conversion): Assertion {
   };
 }
 
-/** By the column of `table_partitions()` that shows the state. */
+/** How to assert that no partition is in a state, by the column of `table_partitions()` that shows the state. */
 const PARTITION_STATES = {
   isParquet: {
     form: 'all_native',
@@ -281,7 +280,10 @@ const PARTITION_STATES = {
 
 export type PartitionState = keyof typeof PARTITION_STATES;
 
-/** Assertions about rows do not see detached partitions, which DROP TABLE deletes and an altered column makes useless. */
+/**
+ * Asserts that a table has no partition in a state. No query returns the rows of detached partitions, but DROP TABLE deletes these rows,
+ * and an altered column may make them useless.
+ */
 export function assertNoPartition(table: string, state: PartitionState): Assertion {
   const { form, what, problem, explain } = PARTITION_STATES[state];
   return {
@@ -291,7 +293,7 @@ export function assertNoPartition(table: string, state: PartitionState): Asserti
   };
 }
 
-/** Asserts that a table is not suspended, and that all its committed transactions are applied. Without WAL, this is always true. */
+/** Asserts that a table is not suspended, and that all its committed transactions are applied. A table without WAL always passes. */
 export function assertApplied(table: string): Assertion {
   return {
     statement: `SELECT coalesce(max(CASE WHEN writerTxn = sequencerTxn AND NOT suspended THEN 0 ELSE 1 END), 0) = 0 AS all_applied FROM wal_tables() WHERE name = '${table}';`,
@@ -325,7 +327,7 @@ export function assertSameCount(from: string, to: string): Assertion {
   };
 }
 
-/** Asserts that `to` has each row of `from` as often as `from`, or more often. Only the copied columns are compared. */
+/** Asserts that `to` has each row of `from` at least as often as `from` has it. Only the copied columns are compared. */
 export const assertCopied = (copy: CopyWithCasts): Assertion => ({
   ...assertNoSurplus(copy.from, copy.to, printSurplusAssertion(copy, '>', 'all_copied')),
   copy,
@@ -335,7 +337,7 @@ export const assertCopied = (copy: CopyWithCasts): Assertion => ({
 export const assertNoneAdded = (copy: CopyWithCasts): Assertion =>
   assertNoSurplus(copy.to, copy.from, printSurplusAssertion(copy, '<', 'none_added'));
 
-/** Asserts that a table to be dropped has no row more often than the other table. One of the two is a copy of the other. */
+/** Asserts that a table to be dropped has no row more often than another table, of which it is the copy or the original. */
 function assertNoSurplus(dropped: string, other: string, statement: string): Assertion {
   const problem = `'${dropped}' has rows that '${other}' does not have`;
   const help = `compare the two tables; if '${dropped}' has no row that you need, send DROP TABLE '${dropped}';`;
@@ -349,7 +351,7 @@ function assertNoSurplus(dropped: string, other: string, statement: string): Ass
   };
 }
 
-/** The advice to convert the Parquet partitions of a table before an ALTER. @param timestamp the designated timestamp */
+/** Advises to convert the Parquet partitions of a table. @param timestamp SQL for the designated timestamp; by default a placeholder */
 export const adviseNative = (table: string, timestamp = '…'): string =>
   `use ALTER TABLE '${table}' CONVERT PARTITION TO NATIVE WHERE ${timestamp} IS NOT NULL`;
 
@@ -363,8 +365,8 @@ export const printPartitionQuestion = (table: string, state: PartitionState): st
   `SELECT count() FROM table_partitions('${table}') WHERE ${state}`;
 
 /**
- * Prints the condition for values that would be lost with their column. NULL is no loss. In a type without NULL, 0 and false
- * are no loss either: a new column has them in every row. 9.3.4 cannot compare arrays with NULL, so their text is compared.
+ * Prints the condition for values that would be lost with their column. NULL is not a loss. In a type without NULL, 0 and false are not a
+ * loss either: a new column has this value in every row. 9.3.4 cannot compare an array with NULL, so its text is compared.
  */
 export function printValueCondition({ name, type }: Pick<Column, 'name' | 'type'>): string {
   const column = doubleQuote(name);
