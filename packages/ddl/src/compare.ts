@@ -1,6 +1,6 @@
 /*!
- * Compares two statements by their meaning where it is known, otherwise by their tokens: would they create the same object on the same
- * server? A property is not compared if one definition leaves it to the server, or if no server can show it.
+ * Compares two statements: would they create the same object on the same server? If the meaning of one is not known, their tokens are
+ * compared. A property that one definition leaves to the server is not compared.
  */
 import { identify, isObject, isPrincipal, type Kind, NameMap, redact } from '@sqlpipe/sql';
 import { COLUMN_OPTIONS } from './columns/column-properties.js';
@@ -18,7 +18,7 @@ import { isCleanTable, repair } from './repair.js';
 
 /** What is known about the server that the statements are for, and about other tables. */
 export interface CompareOptions {
-  /** What the server fills in if a statement omits it. A statement in printed form means the same on every server. */
+  /** The values that the server fills in, by default `DEFAULTS`. They do not apply to a statement in printed form, see `isCanonical`. */
   readonly defaults?: Defaults | undefined;
   /** Finds the statement of a table by its name, to resolve CREATE TABLE … LIKE. */
   readonly findTable?: (name: string) => string | undefined;
@@ -26,14 +26,14 @@ export interface CompareOptions {
 
 /** The result of comparing two statements. */
 export interface StatementComparison extends Comparison {
-  /** Whether the statements were compared as text, because the syntax of one of them is unknown. */
+  /** Whether the statements were compared by their tokens, because the meaning of one of them is not known. */
   readonly asText: boolean;
 }
 
 const TEXT = 'statement';
 const NONE = 'none';
 
-/** The properties in which two statements of a kind can differ. `*` stands for the name of a column. */
+/** Lists the properties in which two objects or principals of a kind can differ. `*` stands for the name of a column. */
 export function listComparedProperties(kind: Kind): PropertyName[] {
   if (isPrincipal(kind)) return ['name', 'owner', 'external alias', 'credentials', TEXT];
   if (!isObject(kind)) return [];
@@ -45,7 +45,7 @@ export function listComparedProperties(kind: Kind): PropertyName[] {
 
 const NO_DIFFERENCE: StatementComparison = { differences: [], notComparable: [], asText: false };
 
-/** Compares two statements by their meaning. Known misprints of servers do not matter. */
+/** Compares two statements by their meaning, or else by their tokens. Before parsing, known misprints of servers are repaired. */
 export function compareStatements(a: string, b: string, options: CompareOptions = {}): StatementComparison {
   if (a === b) return NO_DIFFERENCE;
   const [{ kind: kindA }, { kind: kindB }] = [identify(a), identify(b)];
@@ -56,7 +56,7 @@ export function compareStatements(a: string, b: string, options: CompareOptions 
   return { ...compareDefinitions(definitionA, definitionB), asText: false };
 }
 
-/** Parses a statement, its misprints repaired and LIKE resolved; undefined if it creates no object, or if its syntax is unknown. */
+/** Repairs misprints of a statement, parses it and resolves LIKE. Undefined if it creates no object, or if its syntax is unknown. */
 export function tryParseDefinition(
   statement: string,
   { defaults = DEFAULTS, findTable }: CompareOptions = {},
@@ -72,7 +72,7 @@ export function tryParseDefinition(
   return model && definition ? { ...model, name: definition.name, owner: definition.owner } : definition;
 }
 
-/** States every property of a statement in printed form, which relies on the built-in defaults, for a server that has others. */
+/** Makes a statement in printed form mean the same on a server with other defaults: if needed, states every property explicitly. */
 export function spellOutDefaults(statement: string, defaults: Defaults): string {
   const [meaning, made] = [repairAndParse(statement, defaults), tryParse(statement, defaults)];
   const isSame = !meaning || !made || compareDefinitions(meaning, made).differences.length === 0;
@@ -84,7 +84,7 @@ function repairAndParse(statement: string, defaults: Defaults): Definition | und
   return tryParse(text, isCanonical(text, defaults) ? DEFAULTS : defaults);
 }
 
-/** The last table of a chain of tables in which each is LIKE the next; undefined if there is no chain, or if it is a cycle. */
+/** Finds the table at the end of a chain of LIKE; undefined if there is no LIKE, if a table is missing, or if the chain is a cycle. */
 function findModel(start: Definition, find: (name: string) => Definition | undefined): TableDefinition | undefined {
   const seen = new Set<string>();
   let table: Definition | undefined = start;
@@ -98,7 +98,7 @@ function findModel(start: Definition, find: (name: string) => Definition | undef
 const tryParse = (statement: string, defaults: Defaults): Definition | undefined =>
   unlessRejected(() => parseDefinition(statement, defaults));
 
-/** Whether a statement is in printed form. What it omits then has the built-in defaults, whatever the server's configuration is. */
+/** Whether the built-in defaults apply to what a statement omits: the server has no others, or the statement is in printed form. */
 function isCanonical(statement: string, defaults: Defaults): boolean {
   if (defaults === DEFAULTS || isCleanTable(statement)) return true;
   const definition = tryParse(statement, DEFAULTS);
@@ -128,7 +128,7 @@ function explainUnknown(statement: string): string {
   return result instanceof RejectionError ? `${result.message}: ` : '';
 }
 
-/** Compares two statements by their tokens. @param explain what to say before a line of a statement */
+/** Compares two statements by their tokens. @param explain makes a prefix for the excerpt of a statement */
 function compareTexts(a: string, b: string, explain: (statement: string) => string = () => ''): StatementComparison {
   const at = findQueryDifference(a, b);
   if (!at) return { ...NO_DIFFERENCE, asText: true };
@@ -155,16 +155,16 @@ function lineAt(text: string, at: number): string {
 export interface PropertyDifference {
   /** What differs, in the user's words: `dedup keys`, `column 'price'`, `column order`, `query`. */
   readonly property: PropertyName;
-  /** The value of definition A as text, and below that of B; `none` if one has no such property. */
+  /** The values in A and B as text; `none` in place of a missing one. */
   readonly a: string;
   readonly b: string;
 }
 
 /** The result of comparing two definitions. */
 export interface Comparison {
-  /** Empty if the two definitions are the same. */
+  /** Empty if no compared property differs. */
   readonly differences: PropertyDifference[];
-  /** The properties that only one definition states. They are no differences, but do not prove either that the definitions are the same. */
+  /** What could not be compared, and may differ or not: for example, a hidden property that only one definition states. */
   readonly notComparable: string[];
 }
 
@@ -216,7 +216,7 @@ interface ColumnList {
 
 type ListedColumn = StatedColumn & { readonly name: string };
 
-/** The known columns of a table. Of one from a query they are those that the query names, with what other clauses state of them. */
+/** Lists the known columns of a table. For CREATE TABLE … AS, other clauses add to what the query shows of its columns. */
 function toColumnList({ columns, query }: TableDefinition): ColumnList {
   if (query === undefined) return { columns, isComplete: true };
   const named = findQueryColumns(query);
@@ -257,7 +257,7 @@ function compareColumns(a: ColumnList, b: ColumnList, comparison: ComparisonBuil
 const columnsByName = ({ columns }: ColumnList): NameMap<ListedColumn> =>
   new NameMap(columns.map(column => [column.name, column]));
 
-/** Compares the order of the same columns. Equal columns at the start and at the end of both lists are not shown. */
+/** Compares the order of common columns. A difference leaves out the equal columns at the start and at the end of both lists. */
 function compareOrder(a: string[], b: string[], comparison: ComparisonBuilder): void {
   const first = a.findIndex((name, index) => name !== b[index]);
   if (first < 0) return;

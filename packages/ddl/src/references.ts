@@ -1,7 +1,7 @@
 /*!
- * Finds the tables and views that a statement refers to: the names in positions where a table may be. A state machine reads the tokens,
- * with one state for each level of parentheses. It is no parser, so it also reads statements whose syntax is not known. Each rule beyond
- * standard SQL was observed on QuestDB 9.3.4.
+ * Finds the tables and views that a statement refers to: the names in places where a table may be. A state machine reads the tokens, with
+ * one state for each level of parentheses. Unlike a parser, it also reads statements of unknown syntax. Each rule beyond standard SQL
+ * was observed on QuestDB 9.3.4.
  */
 import {
   identify,
@@ -19,30 +19,29 @@ import {
 import type { QueryNames } from './query-names.js';
 
 /**
- * Finds the objects that a statement refers to: what its query reads, the base of a materialized view, and the table after LIKE. Names are
- * as written, without quotes and without the schema `public`, in the order of their first use. What an unused common table expression or
- * variable reads does not count.
- * @param isView whether a name is that of a view, which hides a common table expression of the same name; a table does not
+ * Finds the objects that a CREATE refers to: those that its query reads, the base of a materialized view, and the table after LIKE. Names
+ * are as written, without quotes and without the schema `public`, in the order of their first use. An unused common table expression or
+ * variable adds no names. Empty for any other statement, and if a parenthesis is unclosed.
+ * @param isView whether a name is that of a view: unlike a table, a view hides a common table expression of the same name
  */
 export function findReferences(statement: string, isView: (name: string) => boolean = () => false): string[] {
   if (!mayHaveReferences(identify(statement).kind, statement)) return [];
   const findIn = (tokens: Iterable<Token>) => new ReferenceFinder(tokens, isView).findNames();
-  // If a block comment contains a quote, SQL and the server may read different tokens. Tokens that leave a parenthesis open are the wrong
-  // ones.
+  // If a block comment contains a quote, SQL and the server may read different tokens. With the wrong tokens, a parenthesis stays open.
   const names = findIn(significantTokens(statement)) ?? findIn(serverTokens(statement));
   return [...(names ?? [])];
 }
 
-/** Finds the objects that a query reads. The result is that of `findReferences` for a view with this query. */
+/** Finds the objects that a query reads, like `findReferences` for a view with this query. */
 export const findReferencesOfQuery = (query: string): string[] => findReferences(`CREATE VIEW v AS (\n${query}\n);`);
 
 export const mayHaveReferences = (kind: Kind, statement: string): boolean =>
   isObject(kind) && (kind !== 'table' || MAY_REFERENCE.test(statement));
 
-/** Matches the words of which every CREATE TABLE with references contains one. Most have none, so they are not tokenized. */
+/** Every CREATE TABLE that refers to an object matches. Most tables do not match, and are not tokenized. */
 const MAY_REFERENCE = /\b(?:AS|LIKE)\b/i;
 
-/** What was read last on one level of parentheses, and so what may follow. */
+/** The part of the syntax that is being read on one level of parentheses. It decides what the next token means. */
 type State =
   | 'header' // of CREATE, up to AS
   | 'header-with'
@@ -97,8 +96,8 @@ const COMMA_TRANSITIONS: Partial<Record<State, State>> = {
 };
 
 /**
- * What a query reads, in order: names, and named queries. A named query stands for everything that it reads. It is resolved once, at the
- * end. If its names were copied to each place of use, a chain of named queries would take quadratic time and memory.
+ * What a query reads, in order. A named query stands for all that it reads, until `resolveNames`. If its names were copied to each use, a
+ * chain of named queries would take quadratic time and memory.
  */
 type Reads = (string | NamedQuery)[];
 
@@ -135,7 +134,7 @@ export class ReferenceFinder {
   readonly #reads: Reads = [];
   readonly #levels: Level[] = [{ state: 'header', reads: this.#reads }];
   readonly cteNames = new NameSet();
-  /** The definitions that the current level can use. Of several, the innermost is last and hides the others. */
+  /** By name: the definitions that the current level can use. The innermost is the last of its list, and hides the others. */
   readonly #scope = new NameMap<NamedQuery[]>();
   readonly #tokens: TokenReader;
 
@@ -158,7 +157,7 @@ export class ReferenceFinder {
     return this.#levels.at(-1) as Level;
   }
 
-  /** The list that gets the next reference: that of the definition that is being read, or that of the level. */
+  /** The list for the next reference: that of the definition that is being read, or else that of the level. */
   get #currentReads(): Reads {
     const { state, defining, reads } = this.#level;
     return defining && (state === 'value' || state === 'before-cte-query') ? defining[1].reads : reads;
@@ -210,7 +209,7 @@ export class ReferenceFinder {
     this.#levels.push({ state: inside, reads: this.#currentReads, ...(isGroup && { defining: level.defining }) });
     this.names?.open(inside === 'start');
     if (state === 'before-table') level.state = 'after-table';
-    // The outermost parentheses around a query are those of CREATE: after them, the rest of its clauses follows.
+    // The outermost parentheses around a query are those of CREATE. Its other clauses follow them.
     if (state === 'start') level.state = this.#levels.length > 2 ? 'after-table' : 'rest';
   }
 
@@ -239,7 +238,7 @@ export class ReferenceFinder {
     level.state = 'value';
   }
 
-  /** Adds the definition that is being read to those that this level and the levels in it can use. */
+  /** Makes the current definition usable on this level and on the levels in it. */
   #define(level: Level): void {
     const [name, definition] = level.defining as [string, NamedQuery];
     const scope = this.#scope.get(name);
@@ -291,7 +290,7 @@ export class ReferenceFinder {
   }
 }
 
-/** Collects the names that are read directly or through definitions, in order. Definitions may use each other in a circle. */
+/** Collects the names that are read directly or through named queries, in order. Named queries may refer to each other in a cycle. */
 function resolveNames(reads: Reads): Set<string> {
   const names = new Set<string>();
   const resolved = new Set<NamedQuery>();

@@ -1,6 +1,6 @@
 /*!
- * Cuts text that arrives in chunks into statements, and normalizes them. The rules of SQL and those of the server may disagree on
- * where a comment ends, so one statement may need two scanners. Most statements have no comments, and need no scanner.
+ * Cuts text into statements, chunk by chunk, and normalizes them. The rules of SQL and those of the server may disagree on where a comment
+ * ends, so one statement may need two scanners.
  */
 import { truncate } from '@sqlpipe/text';
 import { mayContainFailureMarker, PLAN_HEAD, parseFailureMarker } from './failure-marker.js';
@@ -14,7 +14,7 @@ import {
 } from './lexer.js';
 import { significantTokens, type Token, tokens } from './tokens.js';
 
-/** The default maximum length of a record in bytes, with its LF and NUL. For text, it is a number of UTF-16 code units. */
+/** The default maximum length of a record, with its LF and NUL, in bytes. In text, UTF-16 code units are counted instead. */
 export const MAX_RECORD = 16 * 1024 * 1024;
 
 /** Text cannot be cut into statements. `line` and `column` count from 1, columns in UTF-16 code units. */
@@ -25,7 +25,7 @@ export class SplitError extends Error {
     message: string,
     readonly line: number,
     readonly column: number,
-    /** The reason in a failure marker; undefined for any other error. The failed program has printed it, so a reader need not repeat it. */
+    /** The reason in a failure marker, which the failed program has printed already; undefined for any other error. */
     readonly printedReason?: string,
   ) {
     super(message);
@@ -37,7 +37,7 @@ const COMMENT_DELIMITER_CHARACTERS = '-/*';
 
 const NON_WHITESPACE = /[^ \t\n\r]/;
 
-/** The approximate length of the first piece that `#scan` reads, in UTF-16 code units. Each further piece is twice as long. */
+/** The approximate length of the first piece that `#scan` reads, in UTF-16 code units. */
 const FIRST_PIECE = 256;
 
 const UNCLOSED_MESSAGES: Partial<Record<SegmentType, string>> = {
@@ -49,8 +49,8 @@ const UNCLOSED_MESSAGES: Partial<Record<SegmentType, string>> = {
 /**
  * Cuts text into statements at each `;` outside quotes, comments and parentheses. Text with only comments is not a statement.
  *
- * Statements come out normalized: without white space at the ends, and with one `;`. After a `--` comment, the `;` is on a line of
- * its own. Comments before a statement stay with it. Comments after its `;` on the same line move before the `;`, unless another statement
+ * Statements are normalized: without white space at the ends, and with one `;`. After a `--` comment, the `;` is on a line of its own.
+ * Comments before a statement stay with it. Comments that start on the line of its `;` move before the `;`, unless another statement
  * follows on that line.
  *
  * Text is read by the rules of SQL. If a block comment contains a quote or `--`, the server may read the rest differently. Then two
@@ -58,7 +58,7 @@ const UNCLOSED_MESSAGES: Partial<Record<SegmentType, string>> = {
  * the wrong rules usually reads into the next statement.
  */
 export class Splitter {
-  /** The scanners of the current statement: one with SQL's rules; if the server may read it differently, also one with the server's. */
+  /** The scanners of the current statement: one with SQL's rules; if the server may read the statement differently, another one. */
   #scanners = [new StatementScanner('sql')];
   /** The text of the current statement so far, and its length. */
   #pieces: string[] = [];
@@ -68,13 +68,13 @@ export class Splitter {
   #line = 1;
   #column = 1;
   #startLine = 1;
-  /** The last statement that has ended. Comments may follow its `;`, so it is not yielded before the next statement has ended. */
+  /** The last statement that has ended. It is yielded later, because comments may follow its `;`. */
   #held: HeldStatement | undefined;
 
   /** @param maxLength the maximum length of a statement with its white space and comments, in UTF-16 code units */
   constructor(private readonly maxLength = Number.POSITIVE_INFINITY) {}
 
-  /** The line on which the last yielded statement starts, or its first comment if that comes earlier. Counts from 1. */
+  /** The line on which the last yielded statement starts, with the comments before it. Counts from 1. */
   get startLine(): number {
     return this.#startLine;
   }
@@ -89,10 +89,10 @@ export class Splitter {
     return this.#pieces.join('') + this.#carry;
   }
 
-  /** Reads a chunk, and yields the ended statements except the last. @throws SplitError for a failure marker, or a too long statement */
+  /** Reads a chunk, and yields the ended statements except the last. @throws SplitError for a failure marker or an overlong statement */
   *write(text: string): Generator<string> {
     const end = lastIndexNotOf(COMMENT_DELIMITER_CHARACTERS, text) + 1;
-    // Such characters at the end of the text are kept until another character arrives.
+    // Delimiter characters at the end of the text are kept until another character arrives.
     const chunk = end ? this.#carry + text.slice(0, end) : '';
     this.#carry = end ? text.slice(end) : this.#carry + text;
     yield* this.#cut(chunk);
@@ -100,8 +100,10 @@ export class Splitter {
 
   /**
    * Ends the text, and yields the remaining statements.
-   * @throws SplitError as `write` does; if a quote, a comment or a parenthesis is unclosed; if a required `;` is missing; if only the head
-   *   of a plan is left
+   * @throws SplitError as `write` does, and also:
+   * - if a quote, a comment or a parenthesis is unclosed
+   * - if a required `;` is missing
+   * - if the remaining text is only the head of a plan
    */
   *end({ requiresSemicolon = false } = {}): Generator<string> {
     const chunk = this.#carry;
@@ -123,7 +125,7 @@ export class Splitter {
     }
   }
 
-  /** Cuts off the statements that end in a chunk. Before it throws an error, it yields the held statement, which is complete. */
+  /** Cuts off the statements that end in a chunk. The held statement is complete, so it is yielded before an error is thrown. */
   *#cut(chunk: string): Generator<string> {
     try {
       let start = 0;
@@ -176,7 +178,7 @@ export class Splitter {
     return sqlEnd < 0 ? undefined : { at: start + sqlEnd, scanner: sql };
   }
 
-  /** Adds a scanner with the server's rules, which reads the statement so far. @param last the text that is not in `#pieces` yet */
+  /** Adds a scanner with the server's rules that has read the statement so far. @param last the end that is not in `#pieces` yet */
   #startServerScanner(last: string): StatementScanner {
     const serverScanner = new StatementScanner('server');
     for (const piece of [...this.#pieces, last]) serverScanner.read(piece);
@@ -199,7 +201,7 @@ export class Splitter {
       );
   }
 
-  /** Ends the current statement and starts the next one. @throws SplitError for a failure marker, or a too long statement */
+  /** Ends the current statement and starts the next one. @throws SplitError for a failure marker or an overlong statement */
   *#finish({ rules, lastType, hasContent }: StatementScanner): Generator<string> {
     const text = this.#pieces.join('');
     this.#rejectFailureMarker(text);
@@ -228,8 +230,8 @@ export class Splitter {
   }
 
   /**
-   * Yields the held statement, and holds a new one. A `;` alone is no statement. If it is on a later line, no more comments belong to the
-   * held statement.
+   * Yields the held statement, and holds a new one. A `;` alone is not a statement. After a lone `;` on a later line, comments no longer
+   * belong to the held statement.
    */
   *#hold(text: string, endsInLineComment: boolean): Generator<string> {
     const body = trim(text);
@@ -279,7 +281,7 @@ export class Splitter {
     return new SplitError(UNCLOSED_MESSAGES[type] ?? 'unclosed parenthesis', ...this.#locate(this.remainder, at));
   }
 
-  /** The error for a last statement without `;`. @throws SplitError for a failure marker, which says more */
+  /** The error for a last statement without `;`. @throws SplitError for a failure marker, because its reason is more helpful */
   #missingSemicolonError(): SplitError {
     const text = this.remainder;
     this.#rejectFailureMarker(text);
@@ -331,7 +333,7 @@ interface HeldStatement {
   body: string;
   endsInLineComment: boolean;
   readonly startLine: number;
-  /** Whether comments that follow belong to the statement: only on the line of its `;`. */
+  /** Whether further comments may belong to the statement. They must start on the line of its `;`. */
   acceptsComments: boolean;
 }
 

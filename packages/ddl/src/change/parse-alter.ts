@@ -94,7 +94,7 @@ class TableParser {
     return { name, column };
   }
 
-  /** Parses a comma-separated list, up to the end of the statement or until `isLast` is true after an item. */
+  /** Parses a comma-separated list, up to the end of the statement or to an item after which `isLast` returns true. */
   #list<T>(parseItem: () => T, isLast = () => false): T[] {
     const items = [parseItem()];
     while (!isLast()) {
@@ -106,7 +106,7 @@ class TableParser {
     return items;
   }
 
-  /** Rejects several changes of columns: a WAL table accepts one per statement. @param count the number of changes */
+  /** Rejects several changes of columns in a statement on a WAL table. @param count the number of changes */
   #rejectSeveral(count: number): void {
     if (!this.table.wal || count < 2) return;
     const { name, structure = 0 } = this.table;
@@ -319,7 +319,7 @@ function parseAlterColumn(cursor: Cursor, lookup: NameLookup, found: FoundObject
 
 /**
  * Parses the text after RESUME, SUSPEND or REBASE. The messages about REBASE are those of the documentation.
- * @returns undefined for any other verb, and for REBASE if the server or the kind of object does not have it
+ * @returns undefined for any other verb, and for REBASE if the server or the kind of the object does not support it
  */
 function parseWalChange(
   cursor: Cursor,
@@ -352,7 +352,7 @@ function acceptFromTransaction(cursor: Cursor): boolean {
   return true;
 }
 
-/** Parses the text after PARTITION. The partitions after LIST, or the condition after WHERE, are skipped. */
+/** Parses the text after PARTITION, without the names after LIST or the condition after WHERE. */
 function parsePartitions(
   cursor: Cursor,
   { object: { partitionBy }, name }: FoundObject,

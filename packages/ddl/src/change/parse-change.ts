@@ -15,13 +15,13 @@ import { isValidTableName, parseEntityName, rejectReserved, stripPublic, unquote
 import type { ChangeStatement } from './change.js';
 import { parseAlter } from './parse-alter.js';
 
-/** Parses a statement that changes existing objects. Does not look them up. Undefined for any other statement, or an unknown syntax. */
+/** Parses a statement that changes existing objects, without looking them up. Undefined for any other statement or an unknown syntax. */
 export function parseChange(statement: string, defaults: Defaults = DEFAULTS): ChangeStatement | undefined {
   const cursor = new Cursor(statement);
   return unlessRejected(() => parseChangeAfter(cursor, cursor.require('statement'), acceptAll(defaults)));
 }
 
-/** Parses the alterations in an ALTER. Empty for an ALTER without any, such as RESUME WAL, another statement or an unknown syntax. */
+/** Parses the alterations in an ALTER. Empty for an ALTER without alterations (RESUME WAL), any other statement or an unknown syntax. */
 export function parseAlters(statement: string): readonly Alter[] {
   const change = parseChange(statement);
   return change?.verb === 'alter' ? change.alters : [];
@@ -53,7 +53,7 @@ const SHORT_NAMES = {
   'live view': 'live-view-name',
 };
 
-/** What the server's messages call the objects of all other kinds, by the kind that a statement requires. */
+/** By the kind that a statement requires: what the server's messages call an object of another kind, other than a live view. */
 export const OTHER_KINDS: Readonly<Record<ObjectKind, string>> = {
   table: 'view or materialized view',
   view: 'table or materialized view',
@@ -125,7 +125,7 @@ export function parsePrincipalKind(cursor: Cursor): PrincipalKind | undefined {
   return 'service account';
 }
 
-/** Parses the name of a principal, without looking it up. IF and `words` may precede the name, such as IF EXISTS. */
+/** Parses the name of a principal, without looking it up. `hasGuard` is true if IF and `words` precede the name, such as IF EXISTS. */
 export function parsePrincipalName(cursor: Cursor, kind: PrincipalKind, ...words: string[]) {
   const hasGuard = isWord(cursor.requireNoSemicolon(`${kind} name or 'if'`), 'if');
   if (hasGuard) cursor.expect(...words);
@@ -205,7 +205,7 @@ function parseVacuum(cursor: Cursor, lookup: NameLookup): ChangeStatement {
   return { verb: 'vacuum', name };
 }
 
-/** Parses the rest after REFRESH, without the limits of a RANGE. STATS has a verb of its own, because it refreshes no rows. */
+/** Parses the text after REFRESH. The limits of a RANGE are skipped. STATS has a verb of its own, because it refreshes no rows. */
 function parseRefreshStatement(cursor: Cursor, lookup: NameLookup): ChangeStatement {
   cursor.expect('materialized', 'view');
   const name = unquoteToken(readName(cursor, lookup, cursor.requireNoSemicolon('view name')));

@@ -1,6 +1,6 @@
 /*!
- * How long rows are kept: TTL, storage policy and EXPIRE ROWS. The enterprise edition has storage policies for tables, in the place of TTL.
- * Its source is not public. So the stages of a policy are those of its documentation, and lengths have the syntax of TTL.
+ * How long rows are kept: TTL, storage policy and EXPIRE ROWS. In the enterprise edition, tables have a storage policy in place of a TTL.
+ * Its source code is not public, so the stages of a policy come from the documentation. Their ages are assumed to have the syntax of a TTL.
  */
 import type { LocatedName } from '@sqlpipe/sql';
 import type {
@@ -81,7 +81,7 @@ export function isEvenAge(unit: PartitionUnit, age: Age): boolean {
   }[unit];
 }
 
-/** Rejects a TTL that is not a multiple of the partition size. The message is that of versions after 9.3.4. */
+/** Rejects any age without partitions, and an age that does not fit their size. The last message is that of versions after 9.3.4. */
 function rejectUnevenAge(unit: PartitionUnit, age: Age, position: number): void {
   if (unit === 'NONE') throw new RejectionError(position, 'cannot set TTL on a non-partitioned table');
   if (isEvenAge(unit, age)) return;
@@ -92,18 +92,18 @@ function rejectUnevenAge(unit: PartitionUnit, age: Age, position: number): void 
 export const retentionOf = (object: Pick<WithRetention, 'ttl' | 'policy'>, isEnterprise: boolean) =>
   isEnterprise ? { ttl: 0, policy: policyOf(object) } : { ttl: object.ttl, policy: object.policy };
 
-/** Rejects a TTL that does not fit the partitions, once the server has chosen them for a statement without PARTITION BY. */
+/** Rejects a TTL that does not fit partitions chosen by the server, for a statement without PARTITION BY. */
 export function rejectUnevenRetention(spans: ClauseSpans, { kind, ttl, partitionBy }: WithRetention): void {
   const position = spans.get(TTL.name)?.position;
-  // A materialized view may have any TTL in months, which is a negative number (observed on 9.3.4).
+  // With such partitions, a materialized view may have any TTL in months, a negative number (observed on 9.3.4).
   if (position !== undefined && partitionBy && (kind !== 'materialized view' || ttl > 0))
     rejectUnevenAge(partitionBy, ttl, position);
 }
 
-/** The TTL of a definition whose rows never expire. */
+/** The retention of a definition whose rows never expire. */
 export const UNLIMITED = { ttl: 0 } as const;
 
-/** The rows that a change makes expire, as the end of a sentence: `that are older than 2 DAYS`. Undefined if there are none. */
+/** Describes which rows a change makes expire: `that are older than 2 DAYS`. Undefined if the change has no new rule and no shorter TTL. */
 export function findExpiredRows(before: Definition | undefined, after: Definition | undefined): string | undefined {
   const [formerRule, rule] = [before, after].map(each => (each && 'expire' in each ? each.expire : undefined));
   if (rule !== undefined && rule !== formerRule) return `by the rule ${rule}`;
@@ -123,7 +123,7 @@ function ttlsOf(definition: Definition | undefined): readonly Age[] {
   return [definition.ttl || (policy?.after['DROP LOCAL'] ?? 0), policy?.after['DROP REMOTE'] ?? 0];
 }
 
-/** Whether a TTL is at least as long as another, for months of any length. 0 means forever: no other TTL is as long. */
+/** Whether a TTL is at least as long as another, whatever the length of a month is. False if `than` is 0, because 0 means forever. */
 function isAtLeast(ttl: Age, than: Age): boolean {
   if (than === 0) return false;
   if (ttl > 0 === than > 0) return Math.abs(ttl) >= Math.abs(than);
@@ -131,8 +131,8 @@ function isAtLeast(ttl: Age, than: Age): boolean {
 }
 
 /**
- * Gives a wanted definition the former TTL and storage policy, or the former rule, in place of those that make more rows expire. Undefined
- * if none do, or if the former TTL does not fit the wanted partitions.
+ * Keeps what makes fewer rows expire: gives a wanted definition the former EXPIRE ROWS, or the former TTL and storage policy. Undefined if
+ * the wanted definition makes no more rows expire, or if the former TTL does not fit the wanted partitions.
  */
 export function keepRetention<Stored extends TableDefinition | MaterializedViewDefinition>(
   wanted: Stored,
@@ -172,7 +172,7 @@ function parseStoragePolicy(cursor: Cursor, unit: PartitionUnit, stages: Located
   return { after };
 }
 
-/** Rejects DROP REMOTE if the server lacks it, and TO PARQUET or TO REMOTE after DROP LOCAL. @param stages their positions */
+/** Rejects DROP REMOTE if the server lacks it, and a TO stage with a later age than DROP LOCAL. @param stages their positions */
 export function rejectImpossiblePolicy(
   policy: StoragePolicy | undefined,
   stages: readonly LocatedName[],
@@ -191,7 +191,7 @@ export function rejectImpossiblePolicy(
   }
 }
 
-/** The number of hours of a TTL, with 31 days per month. */
+/** The maximum number of hours of a TTL: a month has up to 31 days. */
 const longestHours = (ttl: Age): number => (ttl < 0 ? -ttl * 31 * 24 : ttl);
 
 function parseStage(cursor: Cursor): Stage {
