@@ -103,8 +103,8 @@ export interface PropertyAlter<F extends object, A extends { readonly action: st
   /** Returns the definition after the ALTER. By default, the fields of A replace those of the definition. */
   apply?(definition: F, alteration: A): F;
   permission(alteration: A): string | undefined;
-  /** Finds the action that gives a definition the wanted value; undefined if there is none, or none is needed. */
-  find(wanted: F, now: F, edition: Edition): A | undefined;
+  /** The action that gives a definition the wanted value; undefined if there is none, or none is needed. */
+  between(wanted: F, now: F, edition: Edition): A | undefined;
 }
 
 /** Declares a property, with the type of its actions as the compiler infers it. */

@@ -138,7 +138,7 @@ export function findEndFast(text: string, from: number): number {
   return -1;
 }
 
-/** A segment or parenthesis that is not closed, and the offset in the statement at which it starts. */
+/** A segment or parenthesis that is not closed, and the position in the statement at which it starts. */
 export interface UnclosedSegment {
   type: SegmentType;
   at: number;

@@ -10,7 +10,7 @@ const BETWEEN = new Set(['=', 'TYPE', 'REST']);
 /** Words that may follow instead of a secret: `GRANT ADD PASSWORD TO`, `CREATE TOKEN TYPE REST WITH TTL`. */
 const NO_SECRET = new Set(['WITH', 'TO', 'FROM', 'ON']);
 
-/** Replaces the secrets of a statement by stars. Offsets stay the same unless `mask` changes the length. */
+/** Replaces the secrets of a statement by stars. Positions stay the same unless `mask` changes the length. */
 export function redact(statement: string, mask = (secret: string) => '*'.repeat(secret.length)): string {
   let redacted = '';
   let end = 0;

@@ -55,7 +55,7 @@ function scanToken(text: string, from: number): ServerToken | undefined {
   return { at: from, end: text.length, reach: text.length };
 }
 
-/** The offset of the closing quote, or -1. A doubled quote does not close, except for a backtick. */
+/** The position of the closing quote, or -1. A doubled quote does not close, except for a backtick. */
 function closingQuote(text: string, from: number, quote: string): number {
   for (let pos = text.indexOf(quote, from); pos >= 0; pos = text.indexOf(quote, pos + 2))
     if (quote === '`' || text.charAt(pos + 1) !== quote) return pos;
@@ -66,7 +66,7 @@ const WHITESPACE_TOKENS: ReadonlySet<string> = new Set([' ', '\t', '\n', '\r']);
 
 /** What was read up to the end of the next token that is neither white space nor comment, or to the end of the text. */
 export interface SignificantToken extends ServerToken {
-  /** The text of the token; undefined at the end. Then the offsets are those of the last white space or comment. */
+  /** The text of the token; undefined at the end. Then the positions are those of the last white space or comment. */
   readonly text: string | undefined;
 }
 
@@ -99,14 +99,14 @@ function scanLineComment(text: string, start: ServerToken, rules: ServerCommentR
   return read;
 }
 
-/** The tokens from an offset on, without white space and comments, by the rules of a server. */
+/** The tokens from a position on, without white space and comments, by the rules of a server. */
 export function* serverTokens(text: string, from = 0, rules = NEWEST): Generator<Token> {
   let token = scanSignificant(text, startAt(from), rules);
   for (; token.text !== undefined; token = scanSignificant(text, token, rules))
     yield { type: typeOf(token.text), text: token.text, start: token.at };
 }
 
-/** As if a token had ended at an offset. */
+/** As if a token had ended at a position. */
 export const startAt = (at: number): ServerToken => ({ at, end: at, reach: at });
 
 /** The type of a token. `a"b"` counts as a word: it is not a keyword, and the server accepts it as no name. */

@@ -8,7 +8,7 @@ export type TokenType = 'space' | 'comment' | 'string' | 'name' | 'word' | 'sign
 export interface Token {
   type: TokenType;
   text: string;
-  /** Offset in UTF-16 code units, the server's unit for positions (observed on 9.3.4). */
+  /** Position in UTF-16 code units, the server's unit (observed on 9.3.4). */
   start: number;
 }
 
@@ -43,7 +43,7 @@ export function* tokens(text: string, rules: CommentRules = 'sql'): Generator<To
   if (quoted) yield toToken(text, quoted);
 }
 
-/** Whether quoted text continues at an offset, because its quote is doubled. A doubled backtick does not continue it. */
+/** Whether quoted text continues at a position, because its quote is doubled. A doubled backtick does not continue it. */
 const isContinued = (text: string, { start, end }: Segment, at: number): boolean =>
   at === end && text.charAt(at) === text.charAt(start) && text.charAt(start) !== '`';
 
@@ -58,13 +58,13 @@ export function* significantTokens(text: string): Generator<Token> {
   for (const token of tokens(text)) if (token.type !== 'space' && token.type !== 'comment') yield token;
 }
 
-function* codeTokens(code: string, offset: number): Generator<Token> {
+function* codeTokens(code: string, position: number): Generator<Token> {
   for (let at = 0, end = 0; at < code.length; at = end) {
     let type: TokenType = 'space';
     end = endOf(SPACE, code, at);
     if (end === at) [type, end] = ['word', endOf(WORD, code, at)];
     if (end === at) [type, end] = ['sign', at + 1];
-    yield { type, text: code.slice(at, end), start: offset + at };
+    yield { type, text: code.slice(at, end), start: position + at };
   }
 }
 

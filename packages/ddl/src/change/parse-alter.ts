@@ -297,7 +297,7 @@ const WORDS_OF_VIEW = "'symbol capacity', 'add index' or 'drop index'";
 function parseAlterColumn(cursor: Cursor, lookup: NameLookup, found: FoundObject): ChangeStatement {
   const { object } = found;
   const isTable = object.kind === 'table';
-  const position = cursor.readOffset;
+  const position = cursor.readPosition;
   const name = unquoteToken(cursor.requireNoSemicolon('column name'));
   const column = object.columns?.find(each => isSameName(each.name, name));
   if (object.columns && !column)

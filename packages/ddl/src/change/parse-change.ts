@@ -92,12 +92,12 @@ function parseDropObject(cursor: Cursor, lookup: NameLookup, kind: ObjectKind): 
   const short = SHORT_NAMES[kind];
   const first = cursor.next();
   if (first === undefined)
-    throw new RejectionError(kind === 'view' ? cursor.readOffset : cursor.at, `expected [IF EXISTS] ${short}`);
+    throw new RejectionError(kind === 'view' ? cursor.readPosition : cursor.at, `expected [IF EXISTS] ${short}`);
   let position = cursor.at;
   const ifExists = isWord(first, 'if');
   if (ifExists) {
     if (!isWord(cursor.next(), 'exists')) throw cursor.error(`expected EXISTS ${short}`);
-    position = cursor.readOffset;
+    position = cursor.readPosition;
   } else cursor.unread();
   const token = readName(cursor, lookup, cursor.requireNoSemicolon(`${kind} name`));
   rejectReserved(token, cursor.at);
@@ -177,15 +177,15 @@ function parseTruncate(cursor: Cursor, lookup: NameLookup): ChangeStatement {
   if (isWord(token, 'with')) throw cursor.error('table name expected');
   const names: string[] = [];
   for (;;) {
-    if (token === undefined || token === ',') throw new RejectionError(cursor.readOffset, 'table name expected');
+    if (token === undefined || token === ',') throw new RejectionError(cursor.readPosition, 'table name expected');
     const name = unquoteToken(readName(cursor, lookup, token));
     if (!ifExists || lookup.find(name, 'table')) requireObject(lookup, 'table', name, cursor.at);
     names.push(name);
     token = cursor.next();
     if (token === undefined || token === ';' || isWord(token, 'keep')) break;
-    if (token !== ',') throw new RejectionError(cursor.readOffset, "',' or 'keep' expected");
+    if (token !== ',') throw new RejectionError(cursor.readPosition, "',' or 'keep' expected");
     token = cursor.next();
-    if (isWord(token, 'keep')) throw new RejectionError(cursor.readOffset, 'table name expected');
+    if (isWord(token, 'keep')) throw new RejectionError(cursor.readPosition, 'table name expected');
   }
   if (isWord(token, 'keep')) {
     if (!isWord(cursor.next(), 'symbol')) throw cursor.error('SYMBOL expected');

@@ -25,7 +25,7 @@ interface ColumnAlter<A extends ColumnAction<string, object>>
   /** The parsers of the text after its first word, by this word. */
   readonly syntax: Readonly<Record<string, (cursor: Cursor, lookup: NameLookup, altered: AlteredColumn) => A>>;
   apply(column: Column, alteration: A): Column;
-  find(wanted: Column, now: Column): readonly A[];
+  between(wanted: Column, now: Column): readonly A[];
 }
 
 export interface AlteredColumn {

@@ -44,7 +44,7 @@ export const INDEX: ColumnProperty<'add index' | 'drop index', { index?: Index }
       return rest;
     },
     permission: ({ action }) => action.toUpperCase(),
-    find(wanted, now) {
+    between(wanted, now) {
       const { name: column, index } = wanted;
       if (INDEX.value(wanted) === INDEX.value(now)) return [];
       return [
@@ -104,7 +104,7 @@ export function parseCapacityOption(
 
 function parseIndexCapacity(cursor: Cursor): number {
   const [min, max] = [2, 2 ** 23];
-  const position = cursor.readOffset;
+  const position = cursor.readPosition;
   const capacity = expectInt(cursor);
   if (capacity < min) throw new RejectionError(position, `min index block capacity is ${min}`);
   if (capacity > max) throw new RejectionError(position, `max index block capacity is ${max}`);

@@ -21,7 +21,7 @@ export const PARQUET: ColumnProperty<'parquet settings', { parquet: string }> = 
     print: ({ parquet }) => `SET PARQUET(${parquet || 'default'})`,
     apply: (column, { parquet }) => ({ ...column, parquet }),
     permission: () => undefined,
-    find: ({ name, parquet = '' }, now) =>
+    between: ({ name, parquet = '' }, now) =>
       (now.parquet ?? '') === parquet ? [] : [{ action: 'parquet settings', column: name, parquet }],
   },
 };

@@ -29,7 +29,7 @@ export const TYPE: ColumnProperty<'type', Omit<Column, 'name' | 'dedup' | 'parqu
       return { ...kept, ...changed, cached: changed.type !== 'SYMBOL' || changed.cached };
     },
     permission: () => 'ALTER COLUMN TYPE',
-    find({ name, type, cached, capacity }, now) {
+    between({ name, type, cached, capacity }, now) {
       if (now.type === type || !canConvert(now.type, type)) return [];
       return [{ action: 'type', column: name, type, cached, ...(capacity !== undefined && { capacity }) }];
     },
@@ -111,7 +111,7 @@ export const CACHE: ColumnProperty<'cache', { cached: boolean }> = {
     print: ({ cached }) => (cached ? 'CACHE' : 'NOCACHE'),
     apply: (column, { cached }) => ({ ...column, cached }),
     permission: () => 'ALTER COLUMN CACHE',
-    find: ({ name, cached }, now) =>
+    between: ({ name, cached }, now) =>
       now.type === 'SYMBOL' && now.cached !== cached ? [{ action: 'cache', column: name, cached }] : [],
   },
 };
@@ -142,7 +142,7 @@ export const CAPACITY: ColumnProperty<'symbol capacity', { capacity: number }> =
     print: ({ capacity }) => `SYMBOL CAPACITY ${capacity}`,
     apply: (column, { capacity }) => ({ ...column, capacity }),
     permission: () => 'ALTER SYMBOL CAPACITY',
-    find: ({ name, capacity }, now) =>
+    between: ({ name, capacity }, now) =>
       capacity !== undefined && now.capacity !== undefined && capacity !== now.capacity
         ? [{ action: 'symbol capacity', column: name, capacity }]
         : [],
@@ -153,14 +153,14 @@ export const CAPACITY: ColumnProperty<'symbol capacity', { capacity: number }> =
  * Parses `CAPACITY n` and `CACHE` or `NOCACHE` after SYMBOL. All are optional.
  * @param column receives the options
  * @param others what else may follow in CREATE, in the wording of the server's message; undefined in an ALTER, where anything may follow
- * @returns the `readOffset` after the first token, where CAST rejects the capacity
+ * @returns the `readPosition` after the first token, where CAST rejects the capacity
  */
 export function parseSymbolOptions(cursor: Cursor, column: Column, others?: string): number {
   const next = (words: string) => (others === undefined ? cursor.next() : cursor.require(words + others));
   let token = next("'capacity', 'nocache', 'cache'");
-  const { readOffset } = cursor;
+  const { readPosition } = cursor;
   if (isWord(token, 'capacity')) {
-    const position = cursor.readOffset;
+    const position = cursor.readPosition;
     column.capacity =
       others === undefined
         ? parseAlteredCapacity(cursor, 'symbol capacity')
@@ -169,7 +169,7 @@ export function parseSymbolOptions(cursor: Cursor, column: Column, others?: stri
   }
   if (isWord(token, 'nocache') || isWord(token, 'cache')) column.cached = isWord(token, 'cache');
   else cursor.unread();
-  return readOffset;
+  return readPosition;
 }
 
 export function rejectCachedCapacity({ cached, capacity = 0 }: Column, position: number): void {

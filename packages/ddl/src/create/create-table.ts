@@ -106,7 +106,7 @@ function parseLeadIn(cursor: Cursor, first: string): boolean {
   if (!isWord(first, 'batch')) throw cursor.error("'atomic' or 'table' or 'batch' expected");
   if (expectLong(cursor) <= 0n) throw cursor.error('batch size must be positive integer');
   if (isWord(cursor.require('table or o3MaxLag'), 'o3maxlag')) {
-    const position = cursor.readOffset;
+    const position = cursor.readPosition;
     parseLag(cursor.require('lag value'), position);
     cursor.expect('table');
   }

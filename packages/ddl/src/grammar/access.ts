@@ -221,7 +221,7 @@ function remainingColumns({ columnsOf }: AccessContext, table: string, excluded:
 
 /** Reads a name by the rules of SQL: of several tokens, with doubled quotes made single, without the schema `public`. */
 function readSqlName(cursor: Cursor, expected: string): NameSpan {
-  const name = new TokenReader(serverTokens(cursor.text, cursor.nextOffset)).readName();
+  const name = new TokenReader(serverTokens(cursor.text, cursor.nextPosition)).readName();
   if (name.name === '') throw new RejectionError(name.position, `${expected} expected`);
   cursor.seek(name.end);
   return name;

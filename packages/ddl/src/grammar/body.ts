@@ -10,9 +10,9 @@ export interface Body {
   readonly written: string;
   /** The text with the comments (by the server's rules) replaced by blanks; offsets are the same as in `written`. */
   readonly code: string;
-  /** The offset at which the text starts, with its blanks: several rejections point there. */
+  /** The position at which the text starts, with its blanks: several rejections point there. */
   readonly position: number;
-  /** The offset at which the body starts; for a view in parentheses, the offset before the parenthesis. */
+  /** The position at which the body starts; for a view in parentheses, the position before the parenthesis. */
   readonly start: number;
   readonly isEnclosed: boolean;
 }
@@ -25,7 +25,7 @@ export type RejectBadQuery = (body: Body) => void;
  * @param mayHaveOwner whether it may end at OWNED BY, which is not read
  */
 export function parseViewBody(cursor: Cursor, check: RejectBadQuery, mayHaveOwner = false): Body {
-  const start = cursor.readOffset;
+  const start = cursor.readPosition;
   if (cursor.require("'(' or 'with' or 'select'") === '(')
     return parseEnclosedBody(cursor, check, "'with' or 'select'", start);
   cursor.unread();
@@ -56,9 +56,9 @@ export function parseEnclosedBody(
   cursor: Cursor,
   check: RejectBadQuery,
   expected = "'select', 'with', 'declare' or table name expected",
-  start = cursor.readOffset,
+  start = cursor.readPosition,
 ): Body {
-  const position = cursor.readOffset;
+  const position = cursor.readPosition;
   const first = cursor.require(expected);
   if (first === ')') throw cursor.error('table name expected');
   if (['insert', 'update', 'create', 'alter', 'drop'].includes(first.toLowerCase())) rejectReserved(first, cursor.at);

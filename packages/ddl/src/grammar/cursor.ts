@@ -29,12 +29,12 @@ export class Cursor {
     return this.#ends[0];
   }
 
-  get nextOffset(): number {
+  get nextPosition(): number {
     return this.#isUnread ? this.at : this.end;
   }
 
   /** How far the server has read: to the end of the blank or symbol that ended the last token. */
-  get readOffset(): number {
+  get readPosition(): number {
     return this.#last.reach;
   }
 
@@ -64,9 +64,9 @@ export class Cursor {
   }
 
   require(expected: string): string {
-    const { readOffset } = this;
+    const { readPosition } = this;
     const token = this.next();
-    if (token === undefined) throw new RejectionError(readOffset, `${expected} expected`);
+    if (token === undefined) throw new RejectionError(readPosition, `${expected} expected`);
     return token;
   }
 
@@ -115,7 +115,7 @@ export class Cursor {
 
   /** The rejection of the token that was read last; undefined if it was the end of the statement. */
   errorAt(token: string | undefined, problem: string): RejectionError {
-    return new RejectionError(token === undefined ? this.readOffset : this.at, problem);
+    return new RejectionError(token === undefined ? this.readPosition : this.at, problem);
   }
 
   expectEnd(): void {

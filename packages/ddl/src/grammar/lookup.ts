@@ -48,12 +48,12 @@ export const acceptAll = (defaults: Defaults): NameLookup => ({
 export interface FoundObject {
   readonly object: KnownObject;
   readonly name: string;
-  /** The offset before the name, at which reading continued. */
+  /** The position before the name, at which reading continued. */
   readonly position: number;
 }
 
 export function parseAlteredObject(cursor: Cursor, lookup: NameLookup, kind: ObjectKind): FoundObject {
-  const position = cursor.readOffset;
+  const position = cursor.readPosition;
   const token = readName(cursor, lookup, cursor.requireNoSemicolon(`${kind} name`));
   rejectReserved(token, position);
   const name = unquoteToken(token);

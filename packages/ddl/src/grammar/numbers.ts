@@ -83,10 +83,10 @@ const LONG_UNITS = "'HOUR(S)', 'DAY(S)', 'WEEK(S)', 'MONTH(S)' or 'YEAR(S)'";
 
 /** Parses an age, such as `14 DAYS` or `2w`. @returns also the position at which a caller can reject the age @throws RejectionError */
 export function parseAge(cursor: Cursor): { age: Age; position: number } {
-  const position = cursor.readOffset;
+  const position = cursor.readPosition;
   const token = cursor.next();
   if (token === undefined || token === ';')
-    throw new RejectionError(cursor.readOffset, 'missing argument, should be <number> <unit> or <number_with_unit>');
+    throw new RejectionError(cursor.readPosition, 'missing argument, should be <number> <unit> or <number_with_unit>');
   const short = token.length > 1 && /\p{L}$/u.test(token);
   const number = short ? token.slice(0, -1) : token;
   const shortUnit = short ? unitOf(token.slice(-1)) : undefined;
@@ -111,7 +111,7 @@ function shortUnitError(token: string, position: number): RejectionError {
 }
 
 function parseLongUnit(cursor: Cursor): string {
-  const position = cursor.readOffset;
+  const position = cursor.readPosition;
   const token = cursor.next();
   if (token === undefined) throw new RejectionError(position, `missing unit, ${LONG_UNITS} expected`);
   const unit = unitOf(token);

@@ -39,7 +39,7 @@ export const DEDUP_KEYS = property<Keyed, { readonly action: 'dedup keys'; reado
     },
     permission: ({ keys }) => (keys.length > 0 ? 'DEDUP ENABLE' : 'DEDUP DISABLE'),
     // With fewer keys than wanted, rows would overwrite each other. So a key that could not be added stays in the list.
-    find(wanted, now) {
+    between(wanted, now) {
       const keys = keysOf(wanted);
       const hasTimestamp = keys.some(key => isSameName(key, now.timestamp ?? ''));
       const isPossible = now.wal && (keys.length === 0 || hasTimestamp);
@@ -53,7 +53,7 @@ const NO_TIMESTAMP = 'deduplicate key list must include dedicated timestamp colu
 
 function parseKeys(cursor: Cursor, expected: string, check: (name: string, position: number) => void) {
   if (!isWord(cursor.next(), 'keys')) throw cursor.error("expected 'keys'");
-  if (cursor.next() !== '(') throw new RejectionError(cursor.readOffset, `${expected} expected`);
+  if (cursor.next() !== '(') throw new RejectionError(cursor.readPosition, `${expected} expected`);
   const keys: string[] = [];
   let token = cursor.next();
   const position = cursor.at;
@@ -71,7 +71,7 @@ function parseKeys(cursor: Cursor, expected: string, check: (name: string, posit
 function parseDedup(reader: ClauseReader): void {
   const { cursor, columns, positions, isQuery } = reader;
   const { wal, timestamp = '' } = reader.definition;
-  if (!wal) throw new RejectionError(cursor.readOffset, 'deduplication is possible only on WAL tables');
+  if (!wal) throw new RejectionError(cursor.readPosition, 'deduplication is possible only on WAL tables');
   if (!isWord(cursor.next(), 'upsert')) throw cursor.error("expected 'upsert'");
   const { keys, position } = parseKeys(cursor, 'column list', (name, at) => {
     const column = columns.get(name);
@@ -97,7 +97,7 @@ function parseDedupChange(cursor: Cursor, _: unknown, { object, position }: Foun
     if (columns && !columns.some(column => isSameName(column.name, name)))
       throw new RejectionError(at, `deduplicate key column not found [column=${name}]`);
   });
-  if (!parsed.isClosed) throw new RejectionError(cursor.readOffset, "')' expected");
+  if (!parsed.isClosed) throw new RejectionError(cursor.readPosition, "')' expected");
   if (!parsed.keys.some(key => !columns || isSameName(key, timestamp)))
     throw new RejectionError(parsed.position, NO_TIMESTAMP);
   return { action: 'dedup keys', keys: parsed.keys } as const;

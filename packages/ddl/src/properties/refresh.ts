@@ -202,7 +202,7 @@ export const REFRESH = property<Refreshed, { readonly action: 'refresh'; readonl
       refresh: { ...resolveRefresh(refresh, view.body), deferred: view.refresh.deferred },
     }),
     permission: () => 'ALTER MATERIALIZED VIEW',
-    find(wanted, now) {
+    between(wanted, now) {
       const isSame = [REFRESH, ...REFRESH_DETAILS].every(({ value }) => {
         const [a, b] = [value(wanted), value(now)];
         return a === undefined || b === undefined || a === b;

@@ -56,7 +56,7 @@ export const TTL = property<WithRetention, { readonly action: 'ttl'; readonly tt
     },
     print: ({ ttl }) => `SET TTL ${ttl === 0 ? '0 HOURS' : formatAge(ttl)}`,
     permission: () => 'SET TABLE PARAM',
-    find(wanted, now, { isEnterprise }) {
+    between(wanted, now, { isEnterprise }) {
       if (isEnterprise && now.kind === 'table') return undefined;
       const ttl = localTtl(wanted);
       return ttl !== now.ttl && isEvenAge(now.partitionBy ?? 'DAY', ttl) ? { action: 'ttl', ttl } : undefined;
@@ -275,7 +275,7 @@ const STORAGE_POLICY = property<
         return `${alteration.disabled ? 'DISABLE' : 'ENABLE'} STORAGE POLICY`;
       return alteration.policy ? 'SET STORAGE POLICY' : 'REMOVE STORAGE POLICY';
     },
-    find(wanted, now, { isEnterprise }) {
+    between(wanted, now, { isEnterprise }) {
       if (!isEnterprise) return undefined;
       const [policy, present] = [policyOf(wanted), policyOf(now)];
       const isEven = Object.values(policy?.after ?? {}).every(length => isEvenAge(now.partitionBy ?? 'DAY', length));
@@ -329,7 +329,7 @@ export const EXPIRY = property<
     },
     print: ({ expire }) => (expire === undefined ? 'DROP EXPIRE' : `SET EXPIRE ROWS ${expire}`),
     permission: () => 'ALTER MATERIALIZED VIEW',
-    find: ({ expire }, now) => (expire === now.expire ? undefined : { action: 'expiry', expire }),
+    between: ({ expire }, now) => (expire === now.expire ? undefined : { action: 'expiry', expire }),
   },
 });
 
@@ -346,7 +346,7 @@ function parseExpireRows(cursor: Cursor): string {
 
 /** Reads the predicate after WHEN, up to the next clause. @returns WHEN and the predicate as written */
 function parsePredicate(cursor: Cursor): string {
-  const start = cursor.nextOffset;
+  const start = cursor.nextPosition;
   let end = start;
   let depth = 0;
   for (let token = cursor.next(); token !== undefined; token = cursor.next()) {

@@ -111,7 +111,7 @@ export const FORMAT = property<
     },
     print: ({ parquet }) => `SET FORMAT ${parquet ? 'PARQUET' : 'NATIVE'}`,
     permission: () => 'SET TABLE FORMAT',
-    find: ({ parquet }, now) => (now.parquet === parquet ? undefined : { action: 'format', parquet }),
+    between: ({ parquet }, now) => (now.parquet === parquet ? undefined : { action: 'format', parquet }),
   },
 });
 
@@ -178,7 +178,7 @@ const parameter = (name: keyof Parameters, unit: string) =>
       print: ({ name, value }) => `SET PARAM ${name} = ${value}${name === 'o3MaxLag' ? 'us' : ''}`,
       apply: (table, { name, value }) => ({ ...table, [name]: value }),
       permission: () => 'SET TABLE PARAM',
-      find({ [name]: value }, { [name]: now }) {
+      between({ [name]: value }, { [name]: now }) {
         const isOther = value !== undefined && now !== undefined && value !== now;
         return isOther ? { action: 'parameter', name, value } : undefined;
       },
@@ -186,7 +186,7 @@ const parameter = (name: keyof Parameters, unit: string) =>
   });
 
 function parseParameter(cursor: Cursor) {
-  const position = cursor.readOffset;
+  const position = cursor.readPosition;
   const name = cursor.requireNoSemicolon('param name');
   if (cursor.requireNoSemicolon("'='") !== '=') throw cursor.error("'=' expected");
   const value = cursor.next() ?? '';
@@ -230,12 +230,12 @@ function parseParameters(reader: ClauseReader): Parameters | undefined {
 
 function parseGivenParameter(cursor: Cursor): Parameters {
   const name = cursor.next();
-  if (cursor.next() !== '=') throw new RejectionError(cursor.readOffset, ' expected parameter after WITH');
+  if (cursor.next() !== '=') throw new RejectionError(cursor.readPosition, ' expected parameter after WITH');
   const equals = cursor.at;
   const value = cursor.next();
   if (value === undefined) throw new RejectionError(equals, "too few arguments for '=' [found=1,expected=2]");
   cursor.next();
-  const position = cursor.readOffset;
+  const position = cursor.readPosition;
   cursor.unread();
   if (isWord(name, 'maxuncommittedrows')) {
     const maxUncommittedRows = parseInt32(value);

@@ -317,7 +317,7 @@ const ROW_CHANGES: Readonly<Record<RowChange['verb'], RowChangeKind>> = {
 function rejectBadCopy(cursor: Cursor, catalogue: Catalogue): void {
   const source = cursor.requireNoSemicolon('copy source');
   if (source === '(') {
-    const start = cursor.readOffset;
+    const start = cursor.readPosition;
     const query = ' '.repeat(start) + readCode(cursor, start, true); // blanks, so that positions are those of the statement
     return void analyzeRelation(parseQueryText(query), catalogue);
   }

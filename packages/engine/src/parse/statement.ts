@@ -150,7 +150,7 @@ function parseShow(cursor: Cursor, dialect: ShowDialect): Show {
   if (isWord(token, 'parameters')) return { statement: 'show parameters' };
   if (isWord(token, 'transaction')) {
     for (const word of ['isolation', 'level'])
-      if (!isWord(cursor.next(), word)) throw new RejectionError(cursor.readOffset, `expected '${word}'`);
+      if (!isWord(cursor.next(), word)) throw new RejectionError(cursor.readPosition, `expected '${word}'`);
     return { statement: 'show setting', setting: 'transaction_isolation' };
   }
   if (isWord(token, 'time') && cursor.accept('zone')) return { statement: 'show setting', setting: 'TimeZone' };
@@ -160,7 +160,7 @@ function parseShow(cursor: Cursor, dialect: ShowDialect): Show {
   if (list === 'users') return { statement: 'show acl', list };
   if (list !== undefined) return { statement: 'show acl', list, entity: parseEntity(cursor) };
   throw new RejectionError(
-    cursor.readOffset,
+    cursor.readPosition,
     "expected 'TABLES', 'COLUMNS FROM <tab>', 'PARTITIONS FROM <tab>', 'TRANSACTION ISOLATION LEVEL', " +
       "'transaction_isolation', 'max_identifier_length', 'standard_conforming_strings', 'parameters', " +
       "'server_version', 'server_version_num', 'search_path', 'datestyle', or 'time zone'",
@@ -226,11 +226,11 @@ function parseCategoryList(cursor: Cursor, categories: typeof CATEGORIES): Set<K
   const token = cursor.next();
   if (isWord(token, 'all')) return new Set(categories.get('ALL'));
   if (token !== '(')
-    throw new RejectionError(token === undefined ? cursor.readOffset : cursor.at, "'ALL' or '(' expected");
+    throw new RejectionError(token === undefined ? cursor.readPosition : cursor.at, "'ALL' or '(' expected");
   const named = new Set<Kind>();
   for (let separator: string | undefined = ','; separator !== ')'; separator = cursor.next()) {
     if (separator !== ',')
-      throw new RejectionError(separator === undefined ? cursor.readOffset : cursor.at, "',' or ')' expected");
+      throw new RejectionError(separator === undefined ? cursor.readPosition : cursor.at, "',' or ')' expected");
     const category = cursor.require('category');
     const kinds = categories.get(category.toUpperCase());
     if (!kinds) {

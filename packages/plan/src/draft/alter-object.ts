@@ -48,7 +48,7 @@ export function alterObject(entry: Entry, wanted: Definition, draft: Draft): voi
 /** Whether a table differs only by its retention, and an ALTER at the end of the plan sets that. */
 function differsOnlyByRetention(wanted: TableDefinition, now: Definition, context: PlanContext): boolean {
   const altered = propertiesOf(wanted.kind).flatMap(({ alter }) =>
-    alter?.expiresRows && alter.find(wanted, now, context) ? alter.sets : [],
+    alter?.expiresRows && alter.between(wanted, now, context) ? alter.sets : [],
   );
   return compareDefinitions(wanted, now).differences.every(({ property }) => altered.includes(property));
 }
@@ -61,7 +61,7 @@ function alterProperties(entry: Entry, wanted: Definition, draft: Draft, expires
     // In a blocked object, properties that are already listed are not tried again. Others are altered, such as the retention.
     const isAlreadyOmitted =
       draft.isBlocked(entry.name) && alter.sets.some(property => draft.hasOmission(entry, property));
-    const alteration = isAlreadyOmitted ? undefined : alter.find(wanted, now, draft.context);
+    const alteration = isAlreadyOmitted ? undefined : alter.between(wanted, now, draft.context);
     if (!alteration) continue;
     const differing = compareDefinitions(wanted, now).differences.map(({ property }) => property);
     const properties = alter.sets.filter(property => differing.includes(property));
@@ -86,7 +86,7 @@ function alterColumns({ name: table, columns }: TableDefinition, draft: Draft): 
   const alter = (column: Column, properties: typeof COLUMN_OPTIONS): void => {
     const now = findCurrent(column);
     for (const { name, alter } of now ? properties : [])
-      for (const alteration of alter.find(column, now as Column))
+      for (const alteration of alter.between(column, now as Column))
         alterTable(table, alteration, [columnProperty(column.name, name)], draft);
   };
   for (const column of columns)

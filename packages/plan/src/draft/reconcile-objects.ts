@@ -156,7 +156,7 @@ function mustRecreate(wanted: Definition, now: Definition | undefined, context: 
   if (now?.kind !== kind || kind === 'table' || kind === 'view') return false;
   return compareDefinitions(wanted, now).differences.some(({ property }) => {
     const alter = propertiesOf(kind).find(candidate => candidate.alter?.sets.includes(property))?.alter;
-    const isAlterable = alter && (kind === 'live view' || alter.find(wanted, now, context) !== undefined);
+    const isAlterable = alter && (kind === 'live view' || alter.between(wanted, now, context) !== undefined);
     return !isAlterable && !NOT_WORTH_RECREATING.has(property);
   });
 }
