@@ -35,6 +35,11 @@ test('a comment on the line of a column renames it once, and can stay', async t 
   t.is((await plan(after, [])).statements.length, 2, 'a new instance');
 });
 
+test('an option renames a name with a letter of two UTF-16 units', async t => {
+  const { statements } = await plan([table('x INT', 'b')], [table('x INT', '𝒜')], { renamed: ['𝒜=b'] });
+  t.is(statements.at(-1), "RENAME TABLE '𝒜' TO 'b';");
+});
+
 const COMMENTS: [what: string, after: string, statement: RegExp | undefined, warning?: RegExp][] = [
   [
     'a list of former names',

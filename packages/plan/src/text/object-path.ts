@@ -59,7 +59,7 @@ export function findReadings(text: string): ObjectPath[] {
 /** Splits `OLD=NEW` at the first `=` outside quotes. @throws InvalidSelectionError if a text is not of this form */
 export function splitRename(text: string): [from: string, to: string] {
   let quote = '';
-  for (const [i, char] of [...text].entries()) {
+  for (const [i, char] of text.split('').entries()) {
     if (quote) quote = char === quote ? '' : quote;
     else if (char === "'" || char === '"') quote = char;
     else if (char === '=' && i > 0 && i < text.length - 1) return [text.slice(0, i), text.slice(i + 1)];
