@@ -102,11 +102,19 @@ test('the head of the way back counts its assertions too', async t => {
   t.is(numbers, drops.join(', '));
 });
 
-test('a table without rows and bytes is one of 0 bytes', async t => {
+test('a size has three digits, in the unit that they need after rounding', async t => {
   const table = (of: string) => `CREATE TABLE t (ts TIMESTAMP, x ${of}) timestamp(ts) PARTITION BY DAY;`;
-  const askSizes = async () => new NameMap([['t', { rows: 0, bytes: 0 }]]);
-  const { remarks } = await planChanges([table('LONG')], [table('INT')], { askSizes });
-  t.is(remarks[0], "rewrites table 't' (0 rows, 0 bytes)");
+  for (const [bytes, text] of [
+    [0, '0 bytes'],
+    [999, '999 bytes'],
+    [999_499, '999 kB'],
+    [999_999, '1 MB'],
+    [1_234_567, '1.23 MB'],
+  ] as const) {
+    const askSizes = async () => new NameMap([['t', { rows: 0, bytes }]]);
+    const { remarks } = await planChanges([table('LONG')], [table('INT')], { askSizes });
+    t.is(remarks[0], `rewrites table 't' (0 rows, ${text})`);
+  }
 });
 
 test('the way back does not depend on what the server holds before the plan', async t => {

@@ -52,8 +52,9 @@ const UNITS = ['bytes', 'kB', 'MB', 'GB', 'TB'];
 
 /** With three digits, in units of 1000 as for disks. */
 function formatBytes(bytes: number): string {
-  const power = Math.min(Math.max(Math.floor(Math.log10(bytes) / 3), 0), UNITS.length - 1);
-  return `${Number((bytes / 1000 ** power).toPrecision(3))} ${UNITS[power]}`;
+  const rounded = Number(bytes.toPrecision(3));
+  const power = Math.min(Math.max(Math.floor(Math.log10(rounded) / 3), 0), UNITS.length - 1);
+  return `${rounded / 1000 ** power} ${UNITS[power]}`;
 }
 
 /** Describes the effects that nothing undoes. Dedup keys can be set again, and recreated materialized views compute their rows again. */
