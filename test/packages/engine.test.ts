@@ -113,10 +113,10 @@ test('views that a statement makes invalid, and valid again', async t => {
     "invalidated: invalidates view 'bigger': Invalid column: qty",
   ]);
   t.deepEqual(await effectsOf(engine, 'refresh materialized view m2 full'), [
-    "rewritten: rebuilds materialized view 'm2' from what 'm1' holds",
+    "rewritten: recomputes materialized view 'm2' from what 'm1' holds",
   ]);
   t.deepEqual(await effectsOf(engine, 'refresh materialized view m1 full'), [
-    "rewritten: rebuilds materialized view 'm1' from what 'trades' holds",
+    "rewritten: recomputes materialized view 'm1' from what 'trades' holds",
     "repaired: repairs materialized view 'm1'",
   ]);
   const gone = 'table does not exist [table=trades]';
@@ -130,7 +130,7 @@ test('views that a statement makes invalid, and valid again', async t => {
 
 test('a full refresh makes the views over a view invalid', async t => {
   t.deepEqual(await effectsOf(loaded(), 'refresh materialized view m1 full'), [
-    "rewritten: rebuilds materialized view 'm1' from what 'trades' holds",
+    "rewritten: recomputes materialized view 'm1' from what 'trades' holds",
     "invalidated: invalidates materialized view 'm2': truncate operation",
   ]);
 });
@@ -149,7 +149,7 @@ test('a view that joins what is gone counts as invalid at once, and its refresh 
   await effectsOf(engine, 'rename table other to joined');
   await effectsOf(engine, upper);
   t.deepEqual(await effectsOf(engine, 'refresh materialized view joins full'), [
-    "rewritten: rebuilds materialized view 'joins' from what 'trades' holds",
+    "rewritten: recomputes materialized view 'joins' from what 'trades' holds",
     "repaired: repairs materialized view 'joins'",
     "invalidated: invalidates materialized view 'upper': base materialized view is invalidated",
   ]);

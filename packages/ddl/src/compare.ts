@@ -142,7 +142,7 @@ function compareTexts(a: string, b: string, explain: (statement: string) => stri
 
 const WIDTH = 80;
 
-/** The line at an offset of a text, or a part of that line. Secrets are replaced by stars that do not show their length. */
+/** The line at a position of a statement, or a part of that line. Secrets are replaced by stars that do not show their length. */
 function lineAt(text: string, at: number): string {
   const start = Math.max(text.lastIndexOf('\n', at - 1) + 1, at - WIDTH / 2);
   const [line = ''] = redact(text)
@@ -257,7 +257,7 @@ function compareColumns(a: ColumnList, b: ColumnList, comparison: ComparisonBuil
 const columnsByName = ({ columns }: ColumnList): NameMap<ListedColumn> =>
   new NameMap(columns.map(column => [column.name, column]));
 
-/** Compares the order of common columns. A difference leaves out the equal columns at the start and at the end of both lists. */
+/** Compares the order of common columns. Equal columns at the start and at the end of both lists are not shown. */
 function compareOrder(a: string[], b: string[], comparison: ComparisonBuilder): void {
   const first = a.findIndex((name, index) => name !== b[index]);
   if (first < 0) return;

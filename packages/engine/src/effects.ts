@@ -25,7 +25,7 @@ export interface Effect {
   readonly object: string;
   readonly column?: string;
   readonly loss?: LossKind;
-  /** A description that begins with a verb: `rewrites column 'qty'`. */
+  /** A description in one phrase: `rewrites column 'qty'`. */
   readonly text: string;
 }
 
@@ -40,7 +40,7 @@ export const effectOn = (
 export const isFullRefresh = ({ effect, kind }: Effect): boolean =>
   effect === 'rewritten' && kind === 'materialized view';
 
-/** Finds effects. Several transitions of an object count as one. Effects on views that keep their query come last. */
+/** Finds effects. Several transitions of an object count as one. First come the causes, last the effects on views that keep their query. */
 export function findEffects(transitions: readonly Transition[]): Effect[] {
   const byName = new NameMap<Transition>();
   for (const transition of transitions) {
@@ -122,8 +122,8 @@ export function findKeyLosses(
 }
 
 /**
- * Finds values that may turn into NULL when a column gets another type. Rows that are older than the column store no value for it. If its
- * type has no NULL, they read 0 or false; with a type that has NULL, they read NULL.
+ * Finds values that may turn into NULL when a column gets another type. Rows that are older than the column store no value for it. With
+ * the old type, these rows read 0 or false. With a new type that has NULL, they read NULL.
  * @param filled the ids of the columns for which every row stores a value
  */
 export function findUnwrittenLosses({ before, after }: Transition, filled: ReadonlySet<number | undefined>): Effect[] {

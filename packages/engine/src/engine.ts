@@ -50,7 +50,7 @@ export interface EngineOptions {
   readonly naming?: Naming;
   /** The health of the loaded objects, as their server reports it; undefined if no server was asked. */
   readonly health?: Health | undefined;
-  /** Whether tables are assumed to have rows; by default `none`. Then statements about rows are rejected, and no effects are found. */
+  /** Whether tables are assumed to have rows; by default `none`. Without rows, INSERT and UPDATE are rejected, and no effects are found. */
   readonly rows?: 'assumed' | 'none';
   /** The name of the built-in administrator, which is the default caller. */
   readonly admin?: string;

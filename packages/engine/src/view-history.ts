@@ -5,7 +5,7 @@
  * A "former" view belongs to the loaded schema. Its "successor" is the object that has its planned name.
  *
  * Example: DROP of a materialized view, then CREATE with another query. DROP loses the rows that the former query does not return; the
- * planner has asked the server for them. CREATE makes the successor. If the successor reads fewer sources, it may lack more rows.
+ * planner has asked the server which rows these are. CREATE makes the successor. It may lack more rows if it reads fewer sources.
  */
 import { displayName, isSameName, NameMap, NameSet, significantTokens, unquote } from '@sqlpipe/sql';
 import { formatCount } from '@sqlpipe/text';
@@ -41,7 +41,7 @@ function describeUnendedRows(rows: UnendedRows): string | undefined {
 export interface Recomputation {
   /** The assertion that the server can compute the view again; undefined if the server need not be asked. */
   computableAssertion?: string;
-  /** One item for each computation with a refresh period, which leaves out a period that has not ended: the view or its successor. */
+  /** The view or its successor, for each computation with a refresh period. Such a computation leaves out a period that has not ended. */
   readonly withPeriods: MaterializedView[];
 }
 
@@ -202,8 +202,8 @@ export class ViewHistories {
     const { catalogue, facts } = this.ledger;
     const successor = this.ledger.successorOf(source);
     const isRecreated = source.kind === 'materialized view' && successor?.kind === source.kind;
-    // A source that was recreated with another query has other rows. If the reader is wanted, it has to show these rows: the new source
-    // counts. Otherwise the reader has to keep its own rows: the new source does not count.
+    // A source that was recreated with another query has other rows. A reader that A has is meant to show these rows, so the new source
+    // counts. A reader that A lacks must keep its own rows, so the new source does not count.
     const countsAsHolder = isRecreated && (facts.isWanted(reader.name) || !facts.isRedefined(source, successor));
     const recreated = countsAsHolder && this.#findUnreadSources(source, successor).length === 0 ? successor : undefined;
     const holders = [catalogue.findById(source.id), this.ledger.findCopy(source)?.table, recreated];
@@ -222,7 +222,7 @@ export class ViewHistories {
     return undefined;
   }
 
-  /** Finds a column whose values may have changed. The query of the view, or of a view among its dependencies, has its name or a `*`. */
+  /** Finds a column whose values may have changed, and which the view may read: a query of the view or below it has its name or a `*`. */
   #findConvertedColumn({ former, dependencies }: TrackedView, source: CatalogueObject): string | undefined {
     if (source.kind !== 'table') return undefined;
     const copyLosses = this.ledger.findCopy(source)?.losses ?? [];

@@ -31,7 +31,7 @@ const [SHORTEST, LONGEST] = [5, 500];
 export interface PendingEffect {
   readonly parsed: ChangeStatement;
   readonly before?: string;
-  /** The definition that the object should have after an ALTER, if the object exists. */
+  /** The CREATE statement that the object should have after an ALTER, if the object exists. */
   readonly expected?: string | undefined;
   readonly refresh: RefreshState | undefined;
 }
@@ -63,7 +63,7 @@ export async function prepareConfirmation(
   return { parsed, refresh, ...(!noVerify && (await predictAlter(parsed, existing))) };
 }
 
-/** @returns the statements that create the object before and after an ALTER */
+/** @returns the CREATE statements of the object as it is before and after an ALTER */
 async function predictAlter(
   parsed: ChangeStatement,
   existing: KnownObjects,
@@ -98,7 +98,7 @@ export async function confirmEffect(pending: PendingEffect, context: Confirmatio
     const failure = await waitForWal(name, context);
     if (failure) return failure;
   }
-  // A statement may change more objects than it names. A definition that was fetched before its effect is outdated.
+  // A statement may change more objects than it names. So every definition that was fetched before its effect is discarded.
   existing.invalidate({ kind: 'other', name: '' });
   if (noVerify) return {};
   if (parsed.verb === 'rename') return verifyDone(parsed, existing);
@@ -145,12 +145,15 @@ const unfinished = (result: 'failed' | 'unknown', error: string, { label }: Inst
   failure: new InstanceError('UNREACHABLE', `${label}: ${error}`),
 });
 
-/** Milliseconds after which a refresh that shows no activity is taken for one of a range that has ended. */
+/**
+ * Milliseconds without activity after which a refresh counts as ended. After the refresh of a range, the server shows `refreshing` for ever
+ * (observed on 9.3.4).
+ */
 const IDLE = 1000;
 
 /**
- * Waits until the views are filled that a new or refreshed materialized view reads: it gets the rows that they have then.
- * @returns the outcome if the time is up
+ * Waits until the views below a new or refreshed materialized view are filled: it gets the rows that these views have then.
+ * @returns the outcome if the wait has ended too early
  */
 export async function waitForSources(
   { statement, kind, name }: Entry,

@@ -155,8 +155,8 @@ export class Splitter {
   }
 
   /**
-   * Finds the first `;` by either set of rules. Scans pieces of doubling length: scanning the rest of the chunk for each statement would
-   * take quadratic time.
+   * Finds the first `;` by either set of rules. Where one set finds it, the other may read on to the end of the chunk. So both scan pieces
+   * of doubling length. Otherwise, many statements in a chunk would take quadratic time.
    */
   #scan(chunk: string, from: number): Required<StatementEnd> | undefined {
     for (let start = from, size = FIRST_PIECE; start < chunk.length; size *= 2) {
@@ -178,7 +178,7 @@ export class Splitter {
     return sqlEnd < 0 ? undefined : { at: start + sqlEnd, scanner: sql };
   }
 
-  /** Adds a scanner with the server's rules that has read the statement so far. @param last the end that is not in `#pieces` yet */
+  /** Adds a scanner with the server's rules that has read the statement so far. @param last the part that is not in `#pieces` yet */
   #startServerScanner(last: string): StatementScanner {
     const serverScanner = new StatementScanner('server');
     for (const piece of [...this.#pieces, last]) serverScanner.read(piece);
@@ -292,7 +292,7 @@ export class Splitter {
     );
   }
 
-  /** The line and column of an offset in a text that starts at `#line` and `#column`. */
+  /** The line and column of an index into a text that starts at `#line` and `#column`. */
   #locate(text: string, offset = text.length): [line: number, column: number] {
     const before = text.slice(0, offset);
     let line = this.#line;
@@ -377,7 +377,7 @@ function trim(text: string): string {
   return text.slice(start, lastIndexNotOf(WHITESPACE, text) + 1);
 }
 
-/** Finds the first offset from `at` on that does not follow a character of a comment delimiter; if there is none, the end of the text. */
+/** Finds the first index from `at` on that does not follow a character of a comment delimiter; if there is none, the end of the text. */
 function findSafeCut(text: string, at: number): number {
   let end = Math.min(at, text.length);
   while (end < text.length && COMMENT_DELIMITER_CHARACTERS.includes(text.charAt(end - 1))) end++;

@@ -1,4 +1,7 @@
-/*! Parses ALTER. As in QuestDB, names are checked during parsing: an unknown column is rejected before a later syntax error. */
+/*!
+ * Parses ALTER. As in QuestDB, names are checked during parsing: an unknown column is rejected before a later syntax error. The messages
+ * are the server's, with their odd blanks and quotes.
+ */
 import { isSameName } from '@sqlpipe/sql';
 import type { Alteration } from '../alteration.js';
 import { COLUMN_PROPERTIES } from '../columns/column-properties.js';

@@ -53,7 +53,7 @@ const SHORT_NAMES = {
   'live view': 'live-view-name',
 };
 
-/** By the kind that a statement requires: what the server's messages call an object of another kind, other than a live view. */
+/** What the server's messages call an object of the wrong kind, unless it is a live view. By the kind that the statement requires. */
 export const OTHER_KINDS: Readonly<Record<ObjectKind, string>> = {
   table: 'view or materialized view',
   view: 'table or materialized view',
@@ -205,7 +205,7 @@ function parseVacuum(cursor: Cursor, lookup: NameLookup): ChangeStatement {
   return { verb: 'vacuum', name };
 }
 
-/** Parses the text after REFRESH. The limits of a RANGE are skipped. STATS has a verb of its own, because it refreshes no rows. */
+/** Parses the text after REFRESH. The limits of a RANGE are skipped. STATS gets a verb of its own, because it refreshes no rows. */
 function parseRefreshStatement(cursor: Cursor, lookup: NameLookup): ChangeStatement {
   cursor.expect('materialized', 'view');
   const name = unquoteToken(readName(cursor, lookup, cursor.requireNoSemicolon('view name')));

@@ -1,6 +1,7 @@
 /*!
  * How long rows are kept: TTL, storage policy and EXPIRE ROWS. In the enterprise edition, tables have a storage policy in place of a TTL.
- * Its source code is not public, so the stages of a policy come from the documentation. Their ages are assumed to have the syntax of a TTL.
+ * The source code of that edition is not public. The stages of a policy come from the documentation; their ages are assumed to have the
+ * syntax of a TTL.
  */
 import type { LocatedName } from '@sqlpipe/sql';
 import type {
@@ -66,8 +67,8 @@ export const TTL = property<WithRetention, { readonly action: 'ttl'; readonly tt
 });
 
 /**
- * Whether the server accepts a TTL as a multiple of the partition size. A TTL in months fits partitions by hour, day or week. 0 does
- * not fit partitions by month or year: such a table can change its TTL, but not remove it (observed on 9.3.4).
+ * Whether the server accepts a TTL as a multiple of the partition size. Negative ages are months, which fit partitions by hour, day or
+ * week. 0 does not fit partitions by month or year: such a table can change its TTL, but not remove it (observed on 9.3.4).
  */
 export function isEvenAge(unit: PartitionUnit, age: Age): boolean {
   const months = age < 0;
@@ -81,7 +82,7 @@ export function isEvenAge(unit: PartitionUnit, age: Age): boolean {
   }[unit];
 }
 
-/** Rejects any age without partitions, and an age that does not fit their size. The last message is that of versions after 9.3.4. */
+/** Rejects an age that does not fit the partitions, and any age if there are none. The last message is that of versions after 9.3.4. */
 function rejectUnevenAge(unit: PartitionUnit, age: Age, position: number): void {
   if (unit === 'NONE') throw new RejectionError(position, 'cannot set TTL on a non-partitioned table');
   if (isEvenAge(unit, age)) return;
@@ -92,10 +93,10 @@ function rejectUnevenAge(unit: PartitionUnit, age: Age, position: number): void 
 export const retentionOf = (object: Pick<WithRetention, 'ttl' | 'policy'>, isEnterprise: boolean) =>
   isEnterprise ? { ttl: 0, policy: policyOf(object) } : { ttl: object.ttl, policy: object.policy };
 
-/** Rejects a TTL that does not fit partitions chosen by the server, for a statement without PARTITION BY. */
+/** Rejects a TTL that does not fit the partitions, which the server may have chosen because the statement has no PARTITION BY. */
 export function rejectUnevenRetention(spans: ClauseSpans, { kind, ttl, partitionBy }: WithRetention): void {
   const position = spans.get(TTL.name)?.position;
-  // With such partitions, a materialized view may have any TTL in months, a negative number (observed on 9.3.4).
+  // A materialized view without PARTITION BY may have any TTL in months, a negative number (observed on 9.3.4).
   if (position !== undefined && partitionBy && (kind !== 'materialized view' || ttl > 0))
     rejectUnevenAge(partitionBy, ttl, position);
 }
@@ -131,8 +132,8 @@ function isAtLeast(ttl: Age, than: Age): boolean {
 }
 
 /**
- * Keeps what makes fewer rows expire: gives a wanted definition the former EXPIRE ROWS, or the former TTL and storage policy. Undefined if
- * the wanted definition makes no more rows expire, or if the former TTL does not fit the wanted partitions.
+ * Gives a wanted definition the former EXPIRE ROWS, or the former TTL and storage policy, if the wanted ones would expire additional rows.
+ * Undefined if they would not, or if the former TTL does not fit the wanted partitions.
  */
 export function keepRetention<Stored extends TableDefinition | MaterializedViewDefinition>(
   wanted: Stored,

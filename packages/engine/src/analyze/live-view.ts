@@ -141,7 +141,7 @@ const isDefaultFrame = ({ frame, from, to, excludesCurrentRow }: Window): boolea
   frame === undefined ||
   (frame === 'range' && from === 'unbounded preceding' && to === 'current row' && !excludesCurrentRow);
 
-/** Whether QuestDB counts a window as unbounded: no ANCHOR bounds its state per partition. EXCLUDE CURRENT ROW makes no difference. */
+/** Whether QuestDB counts a window per partition as unbounded: the frame is RANGE, by default, from the start, and no ANCHOR bounds it. */
 const isUnbounded = (window: Window): boolean =>
   !window.anchor &&
   window.partitionBy.length > 0 &&

@@ -237,13 +237,15 @@ function requireWalBase(base: LocatedName, catalogue: Catalogue): void {
     throw new RejectionError(base.position, 'base table has to be WAL enabled');
 }
 
+/** By what a query groups rows in time: the interval, and the column that returns the start of each group. */
 interface Bucket {
   readonly interval: string;
   readonly column: string | undefined;
+  /** Where the interval is in the query. Errors report this offset as their position (observed on 9.3.4). */
   readonly offset: number;
 }
 
-/** Finds SAMPLE BY or a timestamp_floor() column in a query; if there is none, in its only source: a subquery or a plain view. */
+/** Finds SAMPLE BY or a timestamp_floor() column in a query; if there is none, in the only subquery or plain view that the query reads. */
 function findBucket(query: ParsedQuery, catalogue: Catalogue): Bucket | undefined {
   const find = (select: Select, outer: QueryScope): Bucket | undefined => {
     const scope = outer.enter(select);
@@ -283,14 +285,14 @@ const findTimestampFloor = ({ columns }: Select): Select['columns'][number] | un
       item.expression.name.toLowerCase() === 'timestamp_floor',
   );
 
-/** The only source of a query without joins, GROUP BY and set operations; undefined for any other query. */
+/** What a query without joins, GROUP BY and set operations reads, if that is only one thing; undefined for any other query. */
 function findOnlySource({ from, groupBy, setOperations }: Select, scope: QueryScope): Source | undefined {
   const [ref, ...more] = from ?? [];
   return !ref || more.length > 0 || ref.joins?.length || groupBy || setOperations ? undefined : scope.sourceOf(ref);
 }
 
 /**
- * The column in which a query with SAMPLE BY returns the designated timestamp of its first source, or else a timestamp_floor() column. If
+ * The column in which a query with SAMPLE BY returns the designated timestamp of its first table, or else a timestamp_floor() column. If
  * the query selects neither, the server adds the timestamp under a free name (observed on 9.3.4). Undefined if the timestamp is unknown.
  */
 function findTimestamp(select: Select, scope: QueryScope): string | undefined {

@@ -213,7 +213,7 @@ function executeRefresh({ name, isFull }: Changed<'refresh'>, { catalogue, rowEf
   const refreshed: MaterializedView = { ...rest, neverRefreshed: false };
   catalogue.put(reason === undefined ? refreshed : { ...refreshed, invalid: reason });
   if (!isFull) return;
-  const text = `rebuilds ${displayName(view)} from what '${view.base}' holds`;
+  const text = `recomputes ${displayName(view)} from what '${view.base}' holds`;
   rowEffects?.push(effectOn(view, 'rewritten', text));
   invalidateMaterializedViews(catalogue, view.name, 'truncate operation');
   invalidateLiveViews(catalogue, view.name, () => 'base materialized view is refreshed in full');
@@ -231,6 +231,7 @@ function alterTable(alters: readonly Alter[], { catalogue, assignColumnOwner }: 
   const pairs = pairColumns(table, changed);
   const isRestructured = changed.columns.length > table.columns.length || pairs.some(isRenamedOrGone);
   const operation = findColumnOperation(pairs);
+  // Before `put`, because the columns that a live view reads are known only while its query still fits its base.
   if (operation)
     invalidateLiveViews(catalogue, table.name, view => {
       const read = findColumnsReadFromBase(view, catalogue);

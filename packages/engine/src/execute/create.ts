@@ -104,7 +104,7 @@ function createTable(session: Session, statement: CreateOf<TableDefinition>): vo
     if (index) rejectBadCover(name, statement.positions.covered.get(name) ?? [], columns, "doesn't exist");
   if (body) requireReadAccess(session, parseBody(body));
   rejectBadName(name, position, body ? '' : 'Could not create table, ');
-  // QuestDB cannot create a folder with a longer name, and then reports that the table exists.
+  // If a name is too long for a folder, QuestDB reports that the table exists.
   if (Buffer.byteLength(name) > MAX_FILE_NAME_BYTES) throw new RejectionError(position, 'table already exists');
   catalogue.put(table);
 }
@@ -218,8 +218,8 @@ export function createView(session: Session, statement: ViewStatement): void {
     return;
   }
   session.authorize('CREATE VIEW');
-  // For OR REPLACE, the positions of QuestDB's compiler are too small: by the length of the text between `body.start` and the query. Errors
-  // at position 0 and of duplicate columns are not shifted, because QuestDB's parser reports them.
+  // For OR REPLACE, QuestDB's compiler reports positions that are too small, by the length of what stands between AS and the query.
+  // Errors at position 0 and of duplicate columns are not shifted, because QuestDB's parser reports them.
   const shift = body.position - body.start;
   const rejection = orRejection(() => putView(session, statement, body.position));
   if (!(rejection instanceof RejectionError)) return;

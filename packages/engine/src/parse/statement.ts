@@ -63,7 +63,7 @@ function parseExplain(cursor: Cursor, dialect: Dialect): Statement {
   const shown = parseShow(cursor, dialect);
   if (expectEnd(cursor, shown).statement === 'show create database')
     return { statement: 'explain show create database' };
-  throw new RejectionError(0, 'without rows, only SHOW CREATE DATABASE can be explained');
+  throw new RejectionError(0, 'sqlserve keeps no rows, so only SHOW CREATE DATABASE can be explained');
 }
 
 /** Rejects any token after the first semicolon that is not a semicolon too. */
@@ -181,7 +181,7 @@ function parseEntity(cursor: Cursor): string | undefined {
 }
 
 function parseShownTable(cursor: Cursor): LocatedName {
-  // The server's message also has `expected` twice: `expected a table name expected`.
+  // `require` adds `expected`, and so does the server: `expected a table name expected`.
   const name = unquoteToken(stripPublic(cursor, cursor.require('expected a table name')));
   rejectDotsAndSlashes(name, cursor.at);
   return { name, position: cursor.at };

@@ -44,8 +44,8 @@ export function rebuildTable(entry: Entry, wanted: TableDefinition, draft: Draft
   const conversions = copied
     .filter(({ column, source }) => column.type !== source.type)
     .map(({ column, source }) => ({ table: now.name, column: source.name, from: source.type, to: column.type }));
-  // A property that `--ignore` names, except the column order, must stay as it is in B. The new table keeps only the TTL, so if another
-  // such property differs, the rebuild is left out.
+  // A property that `--ignore` names must stay as it is in B. For the TTL, the new table does that. If any other ignored property differs,
+  // the rebuild is left out. The column order does not count.
   const isTtlIgnored = ignore.ignoresProperty(entry, 'TTL');
   const target = isTtlIgnored ? { ...wanted, ttl: now.ttl, policy: now.policy } : wanted;
   const ignored = compareDefinitions(target, now).differences.filter(
@@ -54,15 +54,15 @@ export function rebuildTable(entry: Entry, wanted: TableDefinition, draft: Draft
   const { newName, oldName } = createRebuildNames(now.name, findUnusedHash(wanted, now, draft.engine));
   // If the old table has a longer retention, the new one keeps it. `alterExpiry` shortens it at the end of the plan if the loss is allowed.
   const newTable = { ...(keepRetention(target, now) ?? target), name: newName };
-  // If expired rows may be lost, the new table is created without a TTL. Otherwise rows could expire during the copy, and the numbers of
-  // rows would differ.
+  // If it is allowed to lose expired rows, the new table gets its TTL after the copy. With a TTL, rows could expire during the copy, and
+  // the numbers of rows would differ.
   const isSetLater = newTable.ttl !== 0 && !isTtlIgnored && allowed.useAllowance({ loss: 'ttl', object: now.name });
   const created = isSetLater ? { ...newTable, ...UNLIMITED } : newTable;
   const unmet = assertCopyable(created, { ...now, name: renames.nameBeforePlan(now.name) }, copied).flatMap(each => {
     const count = answers.askCount(each.questions?.[0] ?? '');
     return count ? [{ reason: each.explain([[count]]), loss: each.loss }] : [];
   });
-  // The old table keeps all rows and values, so only losses of dedup keys and by an earlier expiry need to be allowed.
+  // The old table keeps all rows and values. But later rows go to the new table: fewer dedup keys, or an earlier expiry, affect them.
   const losses = [...findCopyLosses(now, target, copied), ...unmet]
     .flatMap(({ loss }) => (loss === 'ttl' || loss === 'keys' ? [{ loss, object: now.name }] : []))
     .filter(named => !allowed.useAllowance(named));
@@ -113,7 +113,7 @@ type CopiedColumns = ReturnType<typeof findCopiedColumns>;
 /**
  * Prints the statements and assertions of a rebuild. The first assertion is that the server has applied all rows that were sent: otherwise
  * the copy would lack some.
- * @param required the assertions about the rows that come before the copy
+ * @param required assertions about the rows, which stand before the copy
  */
 function printRebuild(
   created: TableDefinition,
@@ -138,8 +138,8 @@ function printRebuild(
 }
 
 /**
- * With `--drop-old`, drops the old tables that this plan or an earlier one has left. Tables of rebuilds to another definition than that of
- * A are kept. Assertions before each DROP check that the new table has all rows of the old one.
+ * With `--drop-old`, drops the old tables that this plan or an earlier one has left. An old table is kept if it was rebuilt to a definition
+ * that A no longer has. Assertions before each DROP check that the new table has all rows of the old one.
  */
 export function dropOldTables(draft: Draft): void {
   const { engine, context } = draft;

@@ -76,7 +76,7 @@ export function reconcileTables(draft: Draft): void {
   const entries = listObjects(context.a).filter(entry => !reconciledLast.has(entry));
   const unblockedAtStart = entries.filter(({ name }) => !draft.isBlocked(name));
   for (const entry of entries) reconcileObject(entry, draft);
-  // Columns are dropped also in tables that the loop above has blocked.
+  // A table that the loop above has blocked cannot be as A has it, but the DROP of its columns does not depend on what was left out.
   for (const { name } of unblockedAtStart) {
     const [wanted, now] = [context.a.definitionOf(name), draft.engine.definitionOf(name)];
     const isToAlter = wanted?.kind === 'table' && now?.kind === 'table' && !context.toRebuild.has(name);
@@ -147,7 +147,7 @@ function isAsWanted(entry: Entry, draft: Draft): boolean {
   return compareDefinitions(wanted, now).differences.every(({ property }) => ignore.ignoresProperty(entry, property));
 }
 
-/** Properties for which a view is not recreated, because a recreation costs its history. Names differ only in case. */
+/** Properties for which a view is not recreated, because that costs its history. The two names of a view differ in case at most. */
 const NOT_WORTH_RECREATING: ReadonlySet<string> = new Set(['owner', 'name']);
 
 /** Whether a materialized or live view has to be recreated, because no ALTER sets a property that differs. */

@@ -87,7 +87,7 @@ function lacksRows(view: MaterializedView, { ofFilled, ofUnfilled }: ViewSources
   const { name } = view;
   const { context } = draft;
   const { engineOfB } = context;
-  // An interrupted plan may have dropped a view that had rows. Its mark shows this, or a view over it that still has rows.
+  // An interrupted plan may have dropped the view when it had rows. The mark of the view, or rows of a view over it, show that.
   const hadRows = isMarked(name, context) || mayHaveRowsInB(view, context) || ofFilled.has(name);
   const mustHaveRows = hadRows || (ofUnfilled.has(name) && readsTableOfB(view, draft));
   const isBeingFilled = isFilledByServer(view) && engineOfB.wasNeverRefreshed(name);
@@ -106,8 +106,9 @@ const findStoredSources = (entry: Entry, context: PlanContext): string[] =>
     .flatMap(each => (each.kind === 'view' ? findStoredSources(each, context) : [each.name]));
 
 /**
- * Finds what must be filled before views are created or refreshed that B lacks, or that an interrupted plan has marked: a view is filled
- * once, from the rows that its sources have then. A view that the server fills also follows its base.
+ * Finds the sources that must be filled before the views that read them: before views that B lacks, and views that an interrupted plan has
+ * marked. REFRESH fills a view once, from the rows that its sources have then. A base need not be filled first if the server fills the
+ * view, because the view follows its base. But a base must be filled first if other views need this view filled.
  */
 function findNeededByUnfilled(context: PlanContext): NameSet {
   const { a, engineOfB } = context;
@@ -135,22 +136,23 @@ const readsTableOfB = (view: MaterializedView, draft: Draft): boolean =>
 /**
  * Whether the plan leaves a view as it is. A lacks such a view, and one of these is true:
  * - The loss of the view is allowed, and the plan drops it later.
- * - The view was invalid in B, the plan refreshes no view that it reads directly, and `mayBeInvalidatedByPlan` is false.
- * @param refreshed the names of refreshed views, in lower case; what invalidated one of them may have invalidated its readers
+ * - The view was invalid in B, the plan refreshes no view that it reads directly, and `mayRefreshExtra` is false.
+ * @param refreshed the names of refreshed views; what invalidated one of them may have invalidated its readers
  */
 function isOutOfScope(view: MaterializedView, refreshed: NameSet, draft: Draft): boolean {
   const { a, keepExtra, allowed, healthProblems } = draft.context;
   if (a.findObject(view.name)) return false;
   const readsRefreshed = [view.base, ...view.references].some(each => refreshed.has(each));
-  if (wasInvalid(view, healthProblems) && !readsRefreshed && !mayBeInvalidatedByPlan(view, draft)) return true;
+  if (wasInvalid(view, healthProblems) && !readsRefreshed && !mayRefreshExtra(view, draft)) return true;
   return !keepExtra && allowed.allows({ loss: 'drop', object: view.name });
 }
 
 /**
- * Whether to refresh an invalid view that only B has, in case an interrupted plan has invalidated it. Nothing proves that a plan did. So
- * the base must exist and not be ignored. The refresh must not be excluded, and must lose no rows unless this loss is allowed.
+ * Whether a refresh of an invalid view that only B has is possible and loses nothing. An interrupted plan may have invalidated the view,
+ * but nothing shows whether it did. So the view is refreshed only if its base exists and is not ignored, if the refresh is not excluded,
+ * and if it loses no rows, or this loss is allowed.
  */
-function mayBeInvalidatedByPlan(view: MaterializedView, draft: Draft): boolean {
+function mayRefreshExtra(view: MaterializedView, draft: Draft): boolean {
   const { engine, context } = draft;
   const source = engine.find(view.base);
   const isRefreshable = source !== undefined && !context.ignore.ignoresObject(source);
@@ -171,7 +173,7 @@ export function losesNothingByRefresh(view: string, { findStoredRows }: Pick<Pla
 const wasInvalid = ({ name }: MaterializedView, healthProblems: PlanContext['healthProblems']): boolean =>
   healthProblems.some(({ identity, state }) => state === 'invalid' && isSameName(identity.name, name));
 
-/** Whether the plan later drops a source of a view or expires rows of it. In the background, the server may read the source too late. */
+/** Whether the plan later drops a source of a view or expires its rows. Then the plan must send REFRESH: the server may be too late. */
 function willSourcesLoseRows(view: MaterializedView, draft: Draft): boolean {
   const { a, keepExtra } = draft.context;
   return draft.engine.catalogue.sources([view.base, ...view.references]).some(name => {

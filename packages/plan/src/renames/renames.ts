@@ -19,9 +19,12 @@ export class Renames {
   readonly pending = new NameMap<string>();
   /** Renames of objects, pending or begun or made by an earlier plan: the new names by the old ones. */
   readonly #objectRenames = new NameMap<string>();
-  /** Renames of columns, pending or made by a rebuild. Key: the table's name in A; value: the new names by the old ones. */
+  /**
+   * Renames of columns that the plan needs: pending ones, and those of a rebuild, whose old table still has the old names. Key: the table's
+   * name in A; value: the new names by the old ones.
+   */
   readonly #columnRenames = new NameMap<Map<string, string>>();
-  /** Renames of columns that an earlier plan has made: the table's name in B, and the old and the new name of the column. */
+  /** Renames of columns that B has already, only to find columns by their old names: the table's name in B, the old and the new name. */
   readonly #made: { readonly table: string; readonly names: readonly [string, string] }[] = [];
   readonly notes: string[] = [];
   /** Why comments about renames have no effect. */
@@ -232,7 +235,7 @@ export class Renames {
    * 5. B has only the new name: an earlier plan has made the rename.
    * 6. B has neither name: a warning.
    * 7. B has only the old name: if A has it too, the table is left out; otherwise the rename is pending.
-   * 8. B has both names: if the new one has different types in A and B, the table is left out; otherwise a warning. An ALTER of the type
+   * 8. B has both names: a warning. But if the new one has different types in A and B, the table is left out, because an ALTER of the type
    *    would convert the values of the wrong column.
    */
   #readColumnComment({ entry, column = '', from, text }: EntryComment, all: readonly EntryComment[]): void {

@@ -3,8 +3,8 @@
  * `parseAssertion` recognizes one in a plan.
  *
  * Each assertion returns one column, whose alias names the form of the assertion. Each form has a parser. Anybody may have edited a plan.
- * So a text without its comments must equal the `statement` of the parsed assertion. If the text contains the query of a view, `printFor`
- * must print that text too.
+ * So a parser makes the assertion that it recognizes, and accepts the text only if that assertion has the same `statement`. A text with the
+ * query of a view must also be one of those that `printFor` prints for that view.
  */
 import { type Column, hasNull, type MaterializedViewDefinition } from '@sqlpipe/ddl';
 import type { AssertionForm, ColumnHead, Conversion, Copy, LossKind } from '@sqlpipe/engine';
@@ -41,7 +41,7 @@ export interface Assertion {
   readonly isFinal?: boolean;
   /** The materialized view whose rows are compared with its query. While the view lags behind its base, a false answer is not final. */
   readonly laggingView?: string;
-  /** Whether nothing may write to `tables[0]` while the plan is applied. */
+  /** Whether the plan relies on the fact that nobody writes to `tables[0]`. */
   readonly needsIdleTable?: boolean;
   /** Whether the statement before the assertion copies the rows of `tables[0]`. */
   readonly followsCopy?: boolean;
@@ -51,11 +51,11 @@ export interface Assertion {
   readonly questions?: readonly string[];
   /** Explains why the assertion is false. @param answers the answers to `questions` */
   explain(answers: FirstColumns): string;
-  /** What to do if the server neither answers nor rejects the assertion, for example within the time limit. */
+  /** What to do if the server neither answers nor rejects the assertion in time. */
   readonly help?: string;
   /** Prints each text that the planner may have written for the view. Missing if the assertion contains no query of a view. */
   printFor?(view: KnownView): readonly string[];
-  /** The kind of loss that has to be allowed if the assertion is false. */
+  /** For assertions about a copy: the loss that has to be allowed if rows or values do not fit the new table. */
   readonly loss?: LossKind;
   /** The copy that exists if the assertion is true. Its `columns` are empty if the text does not show them. */
   readonly copy?: Copy;
@@ -171,7 +171,7 @@ function toNoHistoryAssertion(view: string, statement: string): Assertion {
   };
 }
 
-/** Asserts that no view has a refresh limit. No dump shows these limits, so only the target can tell. */
+/** Asserts that none of some views has a refresh limit. No dump shows these limits, so only the target can tell. */
 export function assertUnlimited(views: NameList): Assertion {
   const list = views.map(view => `'${view}'`).join(', ');
   return {
@@ -184,7 +184,10 @@ export function assertUnlimited(views: NameList): Assertion {
   };
 }
 
-/** @param body the query of a materialized view: the TTL counts from its newest row; undefined to count from that of `retained` */
+/**
+ * Asserts that no row has expired. Ages count from the newest row of `retained`.
+ * @param body the query of a materialized view, to count from the newest row that it returns
+ */
 export function assertNoneExpired(retained: RetainedObject, body?: string): Assertion {
   const { name } = retained;
   return {
@@ -262,7 +265,7 @@ export function assertNoneChanged(conversion: Conversion): Assertion {
   };
 }
 
-/** How to assert that no partition is in a state, by the column of `table_partitions()` that shows the state. */
+/** How to assert that no partition is in a given state, by the column of `table_partitions()` that shows the state. */
 const PARTITION_STATES = {
   isParquet: {
     form: 'all_native',
@@ -281,8 +284,8 @@ const PARTITION_STATES = {
 export type PartitionState = keyof typeof PARTITION_STATES;
 
 /**
- * Asserts that a table has no partition in a state. No query returns the rows of detached partitions, but DROP TABLE deletes these rows,
- * and an altered column may make them useless.
+ * Asserts that a table has no partition in the given state. No query returns the rows of detached partitions, but DROP TABLE deletes these
+ * rows, and an altered column may make them useless.
  */
 export function assertNoPartition(table: string, state: PartitionState): Assertion {
   const { form, what, problem, explain } = PARTITION_STATES[state];
