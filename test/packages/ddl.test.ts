@@ -59,6 +59,13 @@ const PAIRS: [title: string, a: string, b: string, expected: string[]][] = [
     "CREATE TABLE 't' ( \n\ts SYMBOL CAPACITY 128 CACHE\n)\nWITH maxUncommittedRows=500000, o3MaxLag=600000000us;",
     ["column 's' capacity: 256 / 128", 'maxUncommittedRows?', 'o3MaxLag?'],
   ],
+  ['LIKE in another case', 'create table t (like M)', 'create table t (LIKE m)', []],
+  [
+    'owners of tables like one that is not known',
+    'create table t (like m) owned by alice',
+    'create table t (like m) owned by bob',
+    ['owner: alice / bob'],
+  ],
   [
     'a TTL that a server shows as a storage policy',
     'create table t (ts timestamp) timestamp(ts) partition by day ttl 30 days',

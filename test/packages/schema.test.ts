@@ -99,6 +99,12 @@ test('deduplicate: statements with the same meaning become the first of them', t
   t.deepEqual(deduplicate([other, one]), [other]);
 });
 
+test('deduplicate: tables like one that is not there are the same in any case, but not with two owners', t => {
+  const [one, other] = ['CREATE TABLE t (LIKE m) OWNED BY alice;', 'CREATE TABLE t (LIKE M) OWNED BY Alice;'];
+  t.deepEqual(deduplicate([one, other]), [one]);
+  t.throws(() => deduplicate([one, 'CREATE TABLE t (LIKE m) OWNED BY bob;']), { name: 'DuplicateNameError' });
+});
+
 test('deduplicate: two definitions of one name are an error, across kinds that share names', t => {
   const differ = (a: string, b: string) => t.throws(() => deduplicate(['CREATE GROUP g;', a, b]))?.message;
   t.is(

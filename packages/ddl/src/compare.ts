@@ -2,7 +2,7 @@
  * Compares two statements: would they create the same object on the same server? If the meaning of one is not known, their tokens are
  * compared. A property that one definition leaves to the server is not compared.
  */
-import { identify, isObject, isPrincipal, type Kind, NameMap, redact } from '@sqlpipe/sql';
+import { identify, isObject, isPrincipal, isSameName, type Kind, NameMap, redact } from '@sqlpipe/sql';
 import { COLUMN_OPTIONS } from './columns/column-properties.js';
 import type { StatedColumn } from './columns/column-property.js';
 import { parseDefinition } from './create/parse-create.js';
@@ -11,6 +11,7 @@ import { orRejection, RejectionError, unlessRejected } from './grammar/cursor.js
 import { parsePrincipal } from './principal.js';
 import { printDefinition } from './print.js';
 import { type AnyProperty, propertiesOf } from './properties/object-properties.js';
+import { OWNER } from './properties/storage.js';
 import { COLUMN_ORDER, columnProperty, EXPLICIT, type PropertyName } from './property.js';
 import { findQueryColumns } from './query-columns.js';
 import { findQueryDifference } from './query-tokens.js';
@@ -201,7 +202,8 @@ class ComparisonBuilder implements Comparison {
 
 function compareTables(a: TableDefinition, b: TableDefinition, comparison: ComparisonBuilder): void {
   if (a.like !== undefined || b.like !== undefined) {
-    if (a.like !== b.like) comparison.notComparable.push('all columns and properties (CREATE TABLE … LIKE)');
+    comparison.add('owner', OWNER.value(a), OWNER.value(b));
+    if (!isSameName(a.like, b.like)) comparison.notComparable.push('all columns and properties (CREATE TABLE … LIKE)');
     return;
   }
   compareColumns(toColumnList(a), toColumnList(b), comparison);
