@@ -165,6 +165,16 @@ test('CREATE TABLE LIKE compares as its source, through any number of LIKE steps
   ]);
 });
 
+test('CREATE TABLE LIKE has the tables of its own schema, also if both statements are equal', t => {
+  const findTable = () => 'create table m (x int)';
+  const options = { findTable, findTableOfB: () => 'create table m (x long)' };
+  const like = 'create table t (like m)';
+  t.deepEqual(compare(like, 'create table t (x long)', options), ["column 'x': INT / LONG"]);
+  t.deepEqual(compare('create table t (x long)', like, options), []);
+  t.deepEqual(compare(like, like, options), ["column 'x': INT / LONG"]);
+  t.deepEqual(compare(like, like, { findTable }), []);
+});
+
 test('omitted properties are filled in from the server defaults, except in printed statements', t => {
   const options = { defaults: { ...DEFAULTS, wal: false, symbolCached: false, indexCapacity: 512 } };
   const hand = 'create table t (ts timestamp, s symbol index) timestamp(ts) partition by day';

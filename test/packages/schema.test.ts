@@ -1,6 +1,6 @@
 /*! A set of definitions: references and prerequisites of its objects, and duplicate statements. */
 import { findReferences, ownerOf, readGrantTargets, removeOwner } from '@sqlpipe/ddl';
-import { deduplicate, Schema } from '@sqlpipe/schema';
+import { compareSchemas, deduplicate, Schema } from '@sqlpipe/schema';
 import { foldCase, identify } from '@sqlpipe/sql';
 import { cases } from '../cases/cases.js';
 import { test } from '../support/test.js';
@@ -76,6 +76,13 @@ test('dependencies contain only objects of the schema, with their stored names',
       ['w', ['v', 'Trades']],
     ],
   );
+});
+
+test('compareSchemas: a table like another has the columns of that table in its own schema', t => {
+  const schema = (type: string, x: string) => [`CREATE TABLE m (a ${type});`, `CREATE TABLE x ${x};`];
+  const differing = (a: string[], b: string[]) => compareSchemas(a, b).differences.map(({ identity }) => identity.name);
+  t.deepEqual(differing(schema('INT', '(a LONG)'), schema('LONG', '(LIKE m)')), ['m']);
+  t.deepEqual(differing(schema('INT', '(LIKE m)'), schema('LONG', '(LIKE m)')), ['m', 'x']);
 });
 
 test('deduplicate: equal statements become one, except those that create nothing', t => {

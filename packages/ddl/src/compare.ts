@@ -22,8 +22,12 @@ export interface CompareOptions {
   /** The values that the server fills in, by default `DEFAULTS`. They do not apply to a statement in printed form, see `isCanonical`. */
   readonly defaults?: Defaults | undefined;
   /** Finds the statement of a table by its name, to resolve CREATE TABLE … LIKE. */
-  readonly findTable?: (name: string) => string | undefined;
+  readonly findTable?: FindTable;
+  /** Finds a table beside the second statement, if that is for another schema. */
+  readonly findTableOfB?: FindTable;
 }
+
+type FindTable = (name: string) => string | undefined;
 
 /** The result of comparing two statements. */
 export interface StatementComparison extends Comparison {
@@ -48,11 +52,14 @@ const NO_DIFFERENCE: StatementComparison = { differences: [], notComparable: [],
 
 /** Compares two statements by their meaning, or else by their tokens. Before parsing, known misprints of servers are repaired. */
 export function compareStatements(a: string, b: string, options: CompareOptions = {}): StatementComparison {
-  if (a === b) return NO_DIFFERENCE;
+  const { findTableOfB } = options;
+  // Two schemas may have different tables after LIKE.
+  if (a === b && !(findTableOfB && /\blike\b/i.test(a))) return NO_DIFFERENCE;
   const [{ kind: kindA }, { kind: kindB }] = [identify(a), identify(b)];
   if (isPrincipal(kindA) && kindA === kindB) return comparePrincipals(a, b) ?? compareTexts(a, b);
   if (!isObject(kindA) || !isObject(kindB)) return compareTexts(a, b);
-  const [definitionA, definitionB] = [tryParseDefinition(a, options), tryParseDefinition(b, options)];
+  const optionsOfB = findTableOfB ? { ...options, findTable: findTableOfB } : options;
+  const [definitionA, definitionB] = [tryParseDefinition(a, options), tryParseDefinition(b, optionsOfB)];
   if (!definitionA || !definitionB) return compareTexts(a, b, explainUnknown);
   return { ...compareDefinitions(definitionA, definitionB), asText: false };
 }

@@ -68,7 +68,11 @@ export function compareSchemas(
   }: CompareSchemasOptions = {},
 ): SchemaComparison {
   const [schemaA, schemaB] = [new Schema(a), new Schema(b)];
-  const findTable = (name: string) => schemaA.findObject(name)?.statement;
+  const options = {
+    defaults,
+    findTable: (name: string) => schemaA.findObject(name)?.statement,
+    findTableOfB: (name: string) => schemaB.findObject(name)?.statement,
+  };
   const [itemsA, itemsB] = [new SchemaItems(schemaA), new SchemaItems(schemaB)];
   const { size: total } = itemsA.items;
   const result: SchemaComparison = { differences: [], total, notComparable: [], problems: [], ignored: [] };
@@ -82,7 +86,7 @@ export function compareSchemas(
     const other = itemsB.items.get(key)?.statement;
     if (!itemsB.has(key, right)) add({ identity, a: statement });
     else if (other !== undefined && hasName(identity)) {
-      const found = compareStatements(statement, other, { defaults, findTable });
+      const found = compareStatements(statement, other, options);
       const properties = found.differences.filter(({ property }) => !ignoreOwner || property !== 'owner');
       const isIgnored = ({ property }: PropertyDifference) => ignore.ignoresProperty(identity, property);
       for (const { property } of properties.filter(isIgnored))
