@@ -6,6 +6,8 @@ import {
   findStoredValues,
   isCleanTable,
   needsQuotes,
+  parseDefinition,
+  printDefinition,
   repair,
 } from '@sqlpipe/ddl';
 import { foldCase } from '@sqlpipe/sql';
@@ -145,6 +147,34 @@ for (const [query, clauses, expected] of QUERIES)
   test(`compare: a table created as ${query}${clauses}`, t => {
     t.deepEqual(compare(`create table t as (${query})${clauses}`, PRINTED).sort(), expected.sort());
   });
+
+/** Tables that are made from another table or from a query, as they are written and as they are printed. */
+const COPIES: [written: string, printed: string][] = [
+  ["create table a (like 'b c')", "CREATE TABLE 'a' (LIKE 'b c');"],
+  ['create table a (like b) owned by eve', "CREATE TABLE 'a' (LIKE 'b')\nOWNED BY 'eve';"],
+  ['create table a as (select 1 x)', "CREATE TABLE 'a' AS (\nselect 1 x\n);"],
+  ['create table a as (t) partition by day bypass wal', "CREATE TABLE 'a' AS (\nt\n) PARTITION BY DAY BYPASS WAL;"],
+  [
+    'create atomic table a as (select * from t -- all\n), index("order" capacity 60), cast(y as symbol nocache), cast(x as double), ' +
+      'index(y type posting include (x)) timestamp(ts) partition by day ttl 3 days wal in volume cold dedup upsert keys(ts, k)',
+    'CREATE TABLE \'a\' AS (\nselect * from t -- all\n), INDEX("order" CAPACITY 64), CAST(y AS SYMBOL NOCACHE), ' +
+      'INDEX(y TYPE POSTING INCLUDE (x, ts)), CAST(x AS DOUBLE) timestamp(ts) PARTITION BY DAY TTL 3 DAYS ' +
+      'IN VOLUME cold\nDEDUP UPSERT KEYS(ts,k);',
+  ],
+];
+
+for (const [written, printed] of COPIES)
+  test(`printing inverts parsing: ${written}`, t => {
+    const definition = parseDefinition(written);
+    t.is(printDefinition(definition, { quoted: true }), printed);
+    t.deepEqual(parseDefinition(printed), definition);
+  });
+
+test('a table created from a query has the defaults of its server, though it is written as it is printed', t => {
+  const [a, b] = ["CREATE TABLE 'a' AS (\nt\n) PARTITION BY DAY;", 'create table a as (t) partition by day bypass wal'];
+  const differences = compare(a, b, { defaults: { ...DEFAULTS, wal: false } });
+  t.deepEqual(differences, ['the columns of its query?']);
+});
 
 test('CREATE TABLE LIKE compares as its source, through any number of LIKE steps', t => {
   const tables = new Map([

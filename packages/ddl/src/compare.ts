@@ -110,7 +110,7 @@ const tryParse = (statement: string, defaults: Defaults): Definition | undefined
 function isCanonical(statement: string, defaults: Defaults): boolean {
   if (defaults === DEFAULTS || isCleanTable(statement)) return true;
   const definition = tryParse(statement, DEFAULTS);
-  if (!definition) return false;
+  if (!definition || (definition.kind === 'table' && definition.query !== undefined)) return false;
   const forms = ['9.3', '9.0'] as const;
   return forms.some(form => printDefinition(definition, { form, quoted: true }) === statement);
 }

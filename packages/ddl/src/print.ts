@@ -1,6 +1,11 @@
-/*! Prints definitions as SHOW CREATE does, byte for byte (read in ShowCreate…RecordCursorFactory; if versions differ, after 9.3.4). */
+/*!
+ * Prints definitions as SHOW CREATE does, byte for byte (read in ShowCreate…RecordCursorFactory; if versions differ, after 9.3.4). No
+ * server prints LIKE, nor AS of a table.
+ */
 import { COLUMN_PROPERTIES } from './columns/column-properties.js';
-import type { Column, Definition } from './definition.js';
+import { INDEX } from './columns/indexes.js';
+import { CACHE, TYPE } from './columns/type.js';
+import type { Column, Definition, TableDefinition } from './definition.js';
 import { quoteName } from './grammar/names.js';
 import { type AnyProperty, propertiesAfterQuery, propertiesOf } from './properties/object-properties.js';
 import type { PrintOptions } from './property.js';
@@ -11,13 +16,28 @@ export function printDefinition(definition: Definition, given: Partial<PrintOpti
   const { kind, name } = definition;
   const print = (properties: readonly AnyProperty[]): string =>
     properties.map(property => property.print?.(definition, options) ?? '').join('');
-  if (kind === 'table') {
-    const list = definition.columns.map(column => formatColumn(column, options)).join(',\n');
-    return `CREATE TABLE '${name}' ( \n${list}\n)${print(propertiesOf(kind))};`;
-  }
+  if (kind === 'table')
+    return `CREATE TABLE '${name}' ${printColumns(definition, options)}${print(propertiesOf(kind))};`;
   const after = propertiesAfterQuery(kind);
   const head = `CREATE ${kind.toUpperCase()} '${name}'${print(propertiesOf(kind).slice(0, -after.length))}`;
   return `${head} AS (${kind === 'view' ? ' ' : ''}\n${definition.body}\n)${print(after)};`;
+}
+
+function printColumns({ like, query, columns }: TableDefinition, options: PrintOptions): string {
+  if (like !== undefined) return `(LIKE '${like}')`;
+  if (query === undefined) return `( \n${columns.map(column => formatColumn(column, options)).join(',\n')}\n)`;
+  return `AS (\n${query}\n)${columns.map(column => formatColumnOfQuery(column, options)).join('')}`;
+}
+
+/** CAST and INDEX of a column, as far as the definition has them. */
+function formatColumnOfQuery(column: Column, options: PrintOptions): string {
+  const name = quoteName(column.name);
+  const [type, index = ''] = [
+    [TYPE, CACHE].map(({ print }) => print?.(column, options)),
+    INDEX.print?.(column, options),
+  ];
+  const cast = column.type && `, CAST(${name} AS${type.join('')})`;
+  return `${cast}${index && `, INDEX(${name}${index.slice(' INDEX'.length)})`}`;
 }
 
 function formatColumn(column: Column, options: PrintOptions): string {

@@ -134,9 +134,10 @@ function formatTextDiff(a: string, b: string, [labelA, labelB]: Labels, colors: 
 function printStatement(statement: string, other: string): string {
   const [definition, otherDefinition] = [tryParseDefinition(statement), tryParseDefinition(other)];
   if (!definition) return redactFully(statement);
-  const isSameKind = definition.kind === otherDefinition?.kind;
+  const isCompletable = definition.kind === otherDefinition?.kind && !('like' in definition);
   const defined = Object.fromEntries(Object.entries(definition).filter(([, value]) => value !== undefined));
-  const completed = isSameKind ? ({ ...otherDefinition, ...defined } as Definition) : definition;
+  const own = { like: undefined, query: undefined, ...defined };
+  const completed = isCompletable ? ({ ...otherDefinition, ...own } as Definition) : definition;
   return printDefinition(completed, { quoted: true });
 }
 

@@ -28,15 +28,13 @@ export const VIEW_TIMESTAMP = property<{ readonly timestamp?: string | undefined
   parse: parseTimestampClause,
 });
 
-/** A server prints the partitioning of a table only after its designated timestamp. */
-export const PARTITIONING = property<
-  Pick<MaterializedViewDefinition, 'partitionBy' | 'timestamp'> & { readonly kind: string }
->({
+/** A server prints the partitioning of a table only after its designated timestamp, which may be that of a query. */
+export const PARTITIONING = property<Pick<MaterializedViewDefinition, 'partitionBy' | 'timestamp'>>({
   name: 'partitioning',
   value: ({ partitionBy }) => partitionBy,
   parse: parsePartitioning,
-  print: ({ kind, partitionBy, timestamp }) =>
-    partitionBy === undefined || (kind === 'table' && !timestamp) ? '' : ` PARTITION BY ${partitionBy}`,
+  print: ({ partitionBy, timestamp }) =>
+    partitionBy === undefined || (partitionBy === 'NONE' && !timestamp) ? '' : ` PARTITION BY ${partitionBy}`,
   unalterable: 'needs a new table',
 });
 
@@ -125,8 +123,8 @@ export const WAL = property<Pick<TableDefinition, 'partitionBy' | 'wal' | 'times
     const stated = parseWal(reader, isPartitioned);
     return { wal: (stated ?? context.defaults.wal) && isPartitioned };
   },
-  print({ wal, timestamp }, { form }) {
-    if (!timestamp) return '';
+  print({ wal, timestamp, partitionBy }, { form }) {
+    if (!timestamp && partitionBy === 'NONE') return '';
     return wal ? (form === '9.0' ? ' WAL' : '') : ' BYPASS WAL';
   },
   unalterable: 'ALTER TABLE … SET TYPE has an effect only after a restart of the server',
