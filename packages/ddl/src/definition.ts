@@ -55,7 +55,7 @@ export interface TableDefinition extends StoredDefinition {
   readonly maxUncommittedRows?: number | undefined;
   /** In microseconds. */
   readonly o3MaxLag?: number | undefined;
-  /** The table after LIKE. If it is present, only the name and the owner are known besides. */
+  /** The table after LIKE. If it is present, it gives all but the name and the owner; the other fields have no meaning. */
   readonly like?: string | undefined;
   /** The query after AS. If it is present, `columns` contains only the columns that other clauses name, in no order. */
   readonly query?: string | undefined;

@@ -125,12 +125,12 @@ function toComparable(tokens: readonly QueryToken[], at: number, isInCast: boole
   const before = tokens[at - 1]?.text.toLowerCase();
   const after = tokens[at + 1]?.text.toLowerCase();
   const isType = TYPE_NAMES.has(word) && (before === '::' || (isInCast && before === 'as'));
-  const isKeyword = RESERVED.has(word)
+  const actsAsKeyword = RESERVED.has(word)
     ? name !== undefined || !isNamePosition(before, after)
     : UNRESERVED.has(word) && !isName(word, before, after);
   // In quotes no word is a keyword, a type, a function, or the start of an array (observed on 9.3.4).
-  if (name !== undefined) return isType || isKeyword || after === '(' || word === 'array' ? text : name;
-  return isType || isKeyword ? word : text;
+  if (name !== undefined) return isType || actsAsKeyword || after === '(' || word === 'array' ? text : name;
+  return isType || actsAsKeyword ? word : text;
 }
 
 /** Whether a word is in a position where no keyword can be. */

@@ -44,13 +44,13 @@ export const printAddedColumn = (column: StatedColumn): string =>
 export function parseAddedColumn(
   cursor: Cursor,
   name: string,
-  context: NameLookup,
+  lookup: NameLookup,
 ): { column: Column; typePosition: number } {
   const token = cursor.requireNoSemicolon('column type');
   const typePosition = cursor.at;
-  const column = newColumn(name, parseColumnType(cursor, token), context);
+  const column = newColumn(name, parseColumnType(cursor, token), lookup);
   if (cursor.accept(']')) throw unmatchedBracketError(name, typePosition);
-  if (column.type === 'SYMBOL') parseAddedSymbol(cursor, column, context);
+  if (column.type === 'SYMBOL') parseAddedSymbol(cursor, column, lookup);
   // NULL and NOT NULL have no effect.
   else for (const word of ['not', 'null']) cursor.accept(word);
   return { column, typePosition };
@@ -66,12 +66,12 @@ export const newColumn = (name: string, type: string, { defaults }: Pick<NameLoo
 export const unmatchedBracketError = (name: string, position: number): RejectionError =>
   new RejectionError(position, `${name} has an unmatched \`]\` - were you trying to define an array?`);
 
-function parseAddedSymbol(cursor: Cursor, column: Column, context: NameLookup): void {
+function parseAddedSymbol(cursor: Cursor, column: Column, lookup: NameLookup): void {
   parseSymbolOptions(cursor, column);
   const token = cursor.next();
   rejectCachedCapacity(column, cursor.at);
   const parseCapacity = alteredCapacityParser('symbol index capacity', 'numeric capacity expected');
-  if (isWord(token, 'index')) column.index = parseIndexOptions(cursor, cursor.next(), context, { parseCapacity });
+  if (isWord(token, 'index')) column.index = parseIndexOptions(cursor, cursor.next(), lookup, { parseCapacity });
   // The CAPACITY of an index is accepted even without INDEX (observed on 9.3.4). Without INDEX, its value is not used.
   else if (isWord(token, 'capacity')) parseCapacity(cursor);
   else cursor.unread();

@@ -24,7 +24,7 @@ export class Cursor {
     return this.#last.end;
   }
 
-  /** The end of the token before the last one: of the last one, if there is no more. */
+  /** The end of the token before the one read last. At the end of the statement, it is the end of its last token. */
   get previousEnd(): number {
     return this.#ends[0];
   }
