@@ -3,14 +3,14 @@ import { type Column, tryParseDefinition } from '@sqlpipe/ddl';
 import { areTypesKnown, type Effect, type Engine } from '@sqlpipe/engine';
 import { Schema } from '@sqlpipe/schema';
 import { displayName, identify, NameMap, type NameSet } from '@sqlpipe/sql';
+import { parseMark } from './auxiliary/marks.js';
+import type { PlanContext } from './context/plan-context.js';
 import { describeLosses, describeWork } from './cost.js';
 import type { Draft, Step } from './draft/draft.js';
-import { parseMark } from './draft/unfilled-marks.js';
-import type { PlanContext } from './plan-context.js';
-import { findAskableDefinition, findExpiryArguments, findPeriodHolder } from './proof/asked-view.js';
-import { isRedefined } from './proof/future-query.js';
 import type { ProofResult } from './proof/prove.js';
-import { addOffers, describeKeptTables, RenameOffers } from './renames/rename-offers.js';
+import { findAskableDefinition, findExpiryArguments, findPeriodHolder } from './questions/asked-view.js';
+import { isRedefined } from './questions/future-query.js';
+import { addOffers, describeKeptTables, RenameOffers } from './rename-offers.js';
 import {
   type Assertion,
   assertComputable,

@@ -1,9 +1,9 @@
 /*! What a plan costs: rows to rewrite, to read and to copy, and the statements that nothing undoes. */
 import type { Effect } from '@sqlpipe/engine';
 import { displayName, identify, type Kind } from '@sqlpipe/sql';
+import type { StoredSize } from './context/server-answers.js';
 import type { Draft } from './draft/draft.js';
 import type { ProofResult } from './proof/prove.js';
-import type { StoredSize } from './proof/server-answers.js';
 
 type Work = 'copies' | 'rewrites' | 'reads';
 

@@ -3,6 +3,15 @@ import { type Engine, whenReady } from '@sqlpipe/engine';
 import { type Entry, IgnoreRules, Schema, selectWanted } from '@sqlpipe/schema';
 import { displayName, isObject, NameSet } from '@sqlpipe/sql';
 import { assemblePlan, type Plan, type ProvenDraft } from './assemble-plan.js';
+import {
+  type ContextOptions,
+  createEngine,
+  createPlanContext,
+  isEnterpriseSchema,
+  type PlanContext,
+  type PlanOptions,
+} from './context/plan-context.js';
+import { ServerAnswers } from './context/server-answers.js';
 import { createPrincipals, dropPrincipals, grantRights, revokeRights } from './draft/access-control.js';
 import { alterExpiry } from './draft/alter-object.js';
 import { changeKey, Draft } from './draft/draft.js';
@@ -17,18 +26,9 @@ import {
 import { listUnrepaired, reconcileStoredViews } from './draft/refresh-views.js';
 import { listUnalterable } from './draft/unalterable.js';
 import { markUnfilled } from './draft/unfilled-marks.js';
-import {
-  type ContextOptions,
-  createEngine,
-  createPlanContext,
-  isEnterpriseSchema,
-  type PlanContext,
-  type PlanOptions,
-} from './plan-context.js';
-import { findAskableDefinition } from './proof/asked-view.js';
 import { proveDraft, requireLeadsToA } from './proof/prove.js';
 import { findRejectedViews, isAlsoRejectedInB, RejectedViewError } from './proof/rejected-views.js';
-import { ServerAnswers } from './proof/server-answers.js';
+import { findAskableDefinition } from './questions/asked-view.js';
 import { formatLoss } from './text/losses.js';
 import { formatPath, formatPathForShell } from './text/object-path.js';
 import type { Omission } from './text/omission.js';

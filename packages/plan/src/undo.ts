@@ -5,8 +5,8 @@ import { IgnoreRules, Schema } from '@sqlpipe/schema';
 import { identify, isObject, isPrincipal, isSameName } from '@sqlpipe/sql';
 import { indentLines } from '@sqlpipe/text';
 import { findKnownColumns, type Plan } from './assemble-plan.js';
+import { createEngine, isEnterpriseSchema, type PlanOptions } from './context/plan-context.js';
 import { planChanges } from './plan.js';
-import { createEngine, isEnterpriseSchema, type PlanOptions } from './plan-context.js';
 import {
   type Assertion,
   assertApplied,

@@ -14,7 +14,7 @@ import {
 } from '@sqlpipe/ddl';
 import { dumpOrder, type Entry } from '@sqlpipe/schema';
 import { isSameName, NameMap } from '@sqlpipe/sql';
-import type { PlanContext } from '../plan-context.js';
+import type { PlanContext } from '../context/plan-context.js';
 import { alterTable } from './alter-table.js';
 import type { Draft } from './draft.js';
 import { rebuildTable } from './rebuild.js';

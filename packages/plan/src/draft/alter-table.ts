@@ -15,7 +15,7 @@ import {
 } from '@sqlpipe/ddl';
 import type { Conversion } from '@sqlpipe/engine';
 import { isSameName } from '@sqlpipe/sql';
-import type { PlanContext } from '../plan-context.js';
+import type { PlanContext } from '../context/plan-context.js';
 import {
   type Assertion,
   adviseNative,

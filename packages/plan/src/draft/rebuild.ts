@@ -16,7 +16,7 @@ import {
 import { findCopyLosses } from '@sqlpipe/engine';
 import type { Entry } from '@sqlpipe/schema';
 import { isSameName, NameMap } from '@sqlpipe/sql';
-import type { PlanContext } from '../plan-context.js';
+import { createRebuildNames, findUnusedHash, isRebuildHash, parseRebuildName } from '../auxiliary/rebuild-names.js';
 import {
   type Assertion,
   assertApplied,
@@ -33,8 +33,6 @@ import { printCast } from '../text/copies.js';
 import { doubleQuote, printOnOneLine } from '../text/statement-text.js';
 import { assertConversion, whyValuesForbid } from './alter-table.js';
 import { changeOf, type Draft } from './draft.js';
-import { createRebuildNames, findUnusedHash, isRebuildHash, parseRebuildName } from './rebuild-names.js';
-import { parseMark } from './unfilled-marks.js';
 
 export function rebuildTable(entry: Entry, wanted: TableDefinition, draft: Draft): void {
   const { renames, allowed, ignore, answers } = draft.context;
@@ -170,17 +168,6 @@ function dropIfRowsAreIn(
     const why = `the server cannot compare its column '${incomparable.from}' with that of '${other}'`;
     draft.omit(change, why, 'compare the rows, then drop it yourself');
   } else draft.add(change, [assertApplied(name), ...assertions, assertNoPartition(name, 'detached'), drop]);
-}
-
-/**
- * Whether a plan has left a table: a mark, the new table of an interrupted rebuild, or the old table of a rebuild. Old tables count only
- * for tables that `--rebuild` names. A table that a plan has left is not in A, and does not count as a difference.
- */
-export function isAuxiliaryTable(name: string, { a, leftovers, toRebuild }: PlanContext): boolean {
-  if (a.findObject(name)) return false;
-  const { table = '', role } = parseRebuildName(name) ?? {};
-  const isOldTable = role === 'old' && toRebuild.has(table);
-  return isOldTable || leftovers.has(name) || parseMark(name) !== undefined;
 }
 
 /**

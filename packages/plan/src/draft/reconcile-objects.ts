@@ -17,10 +17,10 @@ import {
 import type { CatalogueObject } from '@sqlpipe/engine';
 import { dumpOrder, type Entry, type Schema } from '@sqlpipe/schema';
 import { displayName, isObject, kindKeywords } from '@sqlpipe/sql';
-import type { PlanContext } from '../plan-context.js';
+import { isAuxiliaryTable } from '../auxiliary/auxiliary-tables.js';
+import type { PlanContext } from '../context/plan-context.js';
 import { alterObject, dropColumns, isOfQuery } from './alter-object.js';
 import { changeOf, type Draft, whyNotExecutable } from './draft.js';
-import { isAuxiliaryTable } from './rebuild.js';
 
 export const printDrop = ({ kind, name }: Pick<Entry, 'kind' | 'name'>): string =>
   `DROP ${kindKeywords(kind)} '${name}';`;

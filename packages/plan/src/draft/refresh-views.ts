@@ -6,8 +6,9 @@ import { findExpiredRows } from '@sqlpipe/ddl';
 import { type MaterializedView, OTHER_TYPES_REASON } from '@sqlpipe/engine';
 import type { Entry } from '@sqlpipe/schema';
 import { isSameName, type Kind, NameSet } from '@sqlpipe/sql';
-import type { PlanContext } from '../plan-context.js';
-import { isRedefined } from '../proof/future-query.js';
+import { isMarked, isUnfilled } from '../auxiliary/marks.js';
+import { losesNothingByRefresh, type PlanContext } from '../context/plan-context.js';
+import { isRedefined } from '../questions/future-query.js';
 import type { Draft } from './draft.js';
 import {
   findCreation,
@@ -16,7 +17,6 @@ import {
   printDrop,
   reconcileObject,
 } from './reconcile-objects.js';
-import { isMarked, isUnfilled } from './unfilled-marks.js';
 
 /** Matches why a view is invalid if its query failed on stored data (observed on 9.3.4). On the same data, a refresh fails again. */
 const FAILED_ON_A_ROW = /^(?:\[-1\]: |inconvertible value: )/;
@@ -163,12 +163,6 @@ function mayRefreshExtra(view: MaterializedView, draft: Draft): boolean {
 }
 
 const printRefresh = ({ name }: MaterializedView): string => `REFRESH MATERIALIZED VIEW '${name}' FULL;`;
-
-/** Whether the query of a view of B returns all rows that the view stores. */
-export function losesNothingByRefresh(view: string, { findStoredRows }: Pick<PlanContext, 'findStoredRows'>): boolean {
-  const answer = findStoredRows(view);
-  return answer === 'none' || answer === 'recomputable';
-}
 
 const wasInvalid = ({ name }: MaterializedView, healthProblems: PlanContext['healthProblems']): boolean =>
   healthProblems.some(({ identity, state }) => state === 'invalid' && isSameName(identity.name, name));

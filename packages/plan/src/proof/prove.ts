@@ -6,19 +6,18 @@ import type { PropertyName } from '@sqlpipe/ddl';
 import { type Effect, type Engine, type Execution, type ExternalFacts, RowAccount } from '@sqlpipe/engine';
 import { compareSchemas } from '@sqlpipe/schema';
 import { displayName, hasName, identityKey } from '@sqlpipe/sql';
+import { isAuxiliaryTable } from '../auxiliary/auxiliary-tables.js';
+import { parseMark } from '../auxiliary/marks.js';
+import { parseRebuildName } from '../auxiliary/rebuild-names.js';
+import { losesNothingByRefresh, type PlanContext } from '../context/plan-context.js';
 import { changeKey, type Draft, type Step, whyNotExecutable } from '../draft/draft.js';
-import { isAuxiliaryTable } from '../draft/rebuild.js';
-import { parseRebuildName } from '../draft/rebuild-names.js';
-import { losesNothingByRefresh } from '../draft/refresh-views.js';
-import { parseMark } from '../draft/unfilled-marks.js';
-import type { PlanContext } from '../plan-context.js';
+import { findExpiryArguments, findPeriodHolder } from '../questions/asked-view.js';
+import { isRedefined, printFutureQuery } from '../questions/future-query.js';
 import { printCompileQuestion, printComputableAssertion } from '../text/common-queries.js';
 import { printExpiredQuestion } from '../text/expiry.js';
 import type { NamedLoss } from '../text/losses.js';
 import type { Omission } from '../text/omission.js';
 import { printUnendedRange } from '../text/periods.js';
-import { findExpiryArguments, findPeriodHolder } from './asked-view.js';
-import { isRedefined, printFutureQuery } from './future-query.js';
 
 export interface ProofResult {
   readonly effects: readonly (readonly Effect[])[];

@@ -4,7 +4,7 @@ import type { Engine } from '@sqlpipe/engine';
 import { type Entry, Schema } from '@sqlpipe/schema';
 import { displayName, isObject } from '@sqlpipe/sql';
 import { formatMessage } from '@sqlpipe/text';
-import type { PlanContext } from '../plan-context.js';
+import type { PlanContext } from '../context/plan-context.js';
 
 /** A server would reject views of A, for example because they read something that A lacks. */
 export class RejectedViewError extends Error {

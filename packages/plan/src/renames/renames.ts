@@ -7,7 +7,7 @@ import type { Engine } from '@sqlpipe/engine';
 import { type Entry, InvalidSelectionError, type Schema } from '@sqlpipe/schema';
 import { displayName, isObject, isSameName, NameMap, NameSet, unquote } from '@sqlpipe/sql';
 import { suggestWord } from '@sqlpipe/text';
-import { parseRebuildName } from '../draft/rebuild-names.js';
+import { parseRebuildName } from '../auxiliary/rebuild-names.js';
 import { findReadings, formatPath, type ObjectPath, resolvePath, splitRename } from '../text/object-path.js';
 import { parseRenameComments, type RenameComment } from './rename-comments.js';
 

@@ -10,12 +10,12 @@ import {
   type Schema,
 } from '@sqlpipe/schema';
 import { identify, isAcl, NameSet } from '@sqlpipe/sql';
-import { findLeftovers } from './draft/rebuild-names.js';
-import type { RowQueries, ServerAnswers } from './proof/server-answers.js';
-import { Renames } from './renames/renames.js';
-import type { Assertion } from './text/assertions.js';
-import { AllowedLosses } from './text/losses.js';
-import { resolvePath } from './text/object-path.js';
+import { findLeftovers } from '../auxiliary/rebuild-names.js';
+import { Renames } from '../renames/renames.js';
+import type { Assertion } from '../text/assertions.js';
+import { AllowedLosses } from '../text/losses.js';
+import { resolvePath } from '../text/object-path.js';
+import type { RowQueries, ServerAnswers } from './server-answers.js';
 
 /** Options for planning. */
 export interface PlanOptions extends RowQueries {
@@ -106,6 +106,12 @@ function assumeStoredRows(view: string, engineOfB: Engine, allowed: AllowedLosse
   if (engineOfB.wasNeverRefreshed(view)) return 'none';
   // Assertions of the plan check the rows, so even without a server they count as recomputable.
   return 'recomputable';
+}
+
+/** Whether the query of a view of B returns all rows that the view stores. */
+export function losesNothingByRefresh(view: string, { findStoredRows }: Pick<PlanContext, 'findStoredRows'>): boolean {
+  const answer = findStoredRows(view);
+  return answer === 'none' || answer === 'recomputable';
 }
 
 /** Creates an empty engine. The version of an enterprise server is ignored: the engine knows only those of the open-source edition. */

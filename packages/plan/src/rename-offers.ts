@@ -1,11 +1,11 @@
 /*! Offers renames. If a column or table is dropped and a similar one is created, the user may have renamed it. */
 import type { Column, Definition } from '@sqlpipe/ddl';
 import { foldCase, isSameName } from '@sqlpipe/sql';
-import { isAuxiliaryTable } from '../draft/rebuild.js';
-import { parseRebuildName } from '../draft/rebuild-names.js';
-import type { PlanContext } from '../plan-context.js';
-import { formatPathForShell, type ObjectPath, pathKey, printRename } from '../text/object-path.js';
-import type { Omission } from '../text/omission.js';
+import { isAuxiliaryTable } from './auxiliary/auxiliary-tables.js';
+import { parseRebuildName } from './auxiliary/rebuild-names.js';
+import type { PlanContext } from './context/plan-context.js';
+import { formatPathForShell, type ObjectPath, pathKey, printRename } from './text/object-path.js';
+import type { Omission } from './text/omission.js';
 
 export function addOffers(omission: Omission, offers: RenameOffers): Omission {
   const dropped = omission.losses.filter(({ loss }) => loss === 'drop');

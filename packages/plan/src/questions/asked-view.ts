@@ -2,9 +2,9 @@
 import { findColumn, findReferencesOfQuery, type MaterializedViewDefinition } from '@sqlpipe/ddl';
 import type { ComputedView, Enforcement } from '@sqlpipe/engine';
 import { isSameName, NameSet } from '@sqlpipe/sql';
-import { parseRebuildName } from '../draft/rebuild-names.js';
-import { isUnfilled } from '../draft/unfilled-marks.js';
-import type { PlanContext } from '../plan-context.js';
+import { isUnfilled } from '../auxiliary/marks.js';
+import { parseRebuildName } from '../auxiliary/rebuild-names.js';
+import type { PlanContext } from '../context/plan-context.js';
 import { type CommonQuery, printWith, renameQuery } from '../text/common-queries.js';
 import type { printExpiredQuestion, RetainedObject } from '../text/expiry.js';
 import type { PeriodHolder } from '../text/periods.js';

@@ -2,7 +2,7 @@
 import { compareDefinitions, findColumn, printConverted } from '@sqlpipe/ddl';
 import type { Engine, MaterializedView, Table, View } from '@sqlpipe/engine';
 import { NameMap } from '@sqlpipe/sql';
-import type { PlanContext } from '../plan-context.js';
+import type { PlanContext } from '../context/plan-context.js';
 import { type CommonQuery, printWith } from '../text/common-queries.js';
 import { renameInQuery } from '../text/history.js';
 import { doubleQuote } from '../text/statement-text.js';

@@ -1,0 +1,38 @@
+/*!
+ * Marks of views that a plan has dropped and has not filled again. A server does not fill a view that is created as DEFERRED. If the
+ * plan is interrupted before the refresh, nothing shows that the view had rows. So the plan creates an empty table before the view is
+ * dropped, and drops it after the refresh. A plan that is made in between finds the table.
+ */
+import { createHash } from 'node:crypto';
+import type { Engine } from '@sqlpipe/engine';
+import type { Schema } from '@sqlpipe/schema';
+import { foldCase } from '@sqlpipe/sql';
+
+/** The name of the table that marks a view. The hash keeps it apart from the tables of users. */
+export const markOf = (view: string): string =>
+  `${view}_unfilled_${createHash('sha256').update(foldCase(view)).digest('hex').slice(0, 8)}`;
+
+export function parseMark(table: string): string | undefined {
+  const view = table.replace(/_unfilled_[0-9a-f]{8}$/, '');
+  return markOf(view) === table ? view : undefined;
+}
+
+/** Schema A, and an engine that has B. */
+interface Schemas {
+  readonly a: Schema;
+  readonly engineOfB: Engine;
+}
+
+/** Whether an interrupted plan has marked a view of A. */
+export const isMarked = (name: string, { a, engineOfB }: Schemas): boolean =>
+  a.findObject(name) !== undefined && engineOfB.find(markOf(name)) !== undefined;
+
+/** Whether an interrupted plan has created a view of A and has not filled it, or not completely. */
+export function isUnfilled(name: string, schemas: Schemas): boolean {
+  const view = schemas.engineOfB.find(name);
+  return (
+    view?.kind === 'materialized view' &&
+    Boolean(view.neverRefreshed || view.partlyRefreshed) &&
+    isMarked(name, schemas)
+  );
+}
