@@ -82,13 +82,13 @@ export class Engine {
   #hasLoaded = false;
 
   constructor(private readonly options: EngineOptions = {}) {
-    const { health, naming, admin = 'admin', isEnterprise, rows, version } = options;
+    const { health, naming, admin = 'admin', isEnterprise = false, rows, version } = options;
     const compile = (object: CatalogueObject, all: Catalogue) => compileLoaded(object, all, health !== undefined);
     this.catalogue = new Catalogue(naming, this.#log, compile);
     this.acl = new Acl(admin, this.#log);
     this.#assumesRows = rows === 'assumed';
     this.#handlers = isEnterprise ? enterpriseHandlers : statementHandlers;
-    this.#has = featuresOf(version);
+    this.#has = featuresOf(version, isEnterprise);
   }
 
   /** Loads the statements of a dump, in any order, without executing them. Existing objects stay as they are. All savepoints end. */

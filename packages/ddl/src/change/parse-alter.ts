@@ -127,7 +127,7 @@ class TableParser {
     const columns = this.#list(
       () => this.#addColumn(cursor.requireNoSemicolon("'column' or column name")),
       () => {
-        if (lookup.isEnterprise === false || !cursor.accept('owned')) return false;
+        if (!lookup.has('owners') || !cursor.accept('owned')) return false;
         cursor.expect('by');
         owner = parseEntityName(cursor, 'owner name').name;
         return true;
@@ -253,7 +253,7 @@ function parseAlterMaterializedView(cursor: Cursor, lookup: NameLookup): ChangeS
     return { verb: 'set refresh limit', name: view.name, limit: parseAge(cursor).age };
   const set = parseAlterProperty(`set ${token}`, cursor, lookup, view);
   if (set) return set;
-  if (lookup.isEnterprise !== false && isWord(token, 'storage'))
+  if (lookup.has('storage policies') && isWord(token, 'storage'))
     throw cursor.error('storage policy is not supported for materialized views');
   throw cursor.error("'ttl' or 'refresh' expected");
 }

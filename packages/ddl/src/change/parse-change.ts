@@ -79,7 +79,7 @@ function parseDrop(cursor: Cursor, lookup: NameLookup): ChangeStatement {
     return parseDropObject(cursor, lookup, 'live view');
   }
   cursor.unread();
-  const kind = lookup.isEnterprise === false ? undefined : parsePrincipalKind(cursor);
+  const kind = lookup.has('principals') ? parsePrincipalKind(cursor) : undefined;
   if (kind) {
     const { name } = parsePrincipalName(cursor, kind, 'exists');
     cursor.expectEnd();

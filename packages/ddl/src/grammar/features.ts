@@ -21,17 +21,23 @@ const LAST_WITHOUT = {
   /** Materialized views without aggregation. */
   'passthrough views': '9.4.4',
   'drop remote': '10.0.0',
+  /** Undefined: no version has these, only the enterprise edition. */
+  owners: undefined,
+  principals: undefined,
+  'storage policies': undefined,
 } as const;
 
 export type FeatureName = keyof typeof LAST_WITHOUT;
 
 export type HasFeature = (feature: FeatureName) => boolean;
 
-/** The features of a version, such as `9.3.4`; all if it is undefined, because the enterprise edition has numbers of its own. */
+/** The features of a version, such as `9.3.4`; if it is undefined, those of the newest, and by default of the enterprise edition. */
 export const featuresOf =
-  (version: string | undefined): HasFeature =>
-  feature =>
-    version === undefined || isLaterVersion(version, LAST_WITHOUT[feature]);
+  (version: string | undefined, isEnterprise = version === undefined): HasFeature =>
+  feature => {
+    const last = LAST_WITHOUT[feature];
+    return last === undefined ? isEnterprise : version === undefined || isLaterVersion(version, last);
+  };
 
 /** Whether version A, such as `9.3.2`, is later than version B. */
 export function isLaterVersion(a: string, b: string): boolean {

@@ -18,16 +18,16 @@ export interface KnownObject extends Pick<Partial<TableDefinition>, 'timestamp' 
 }
 
 export interface ServerTraits {
-  /** Whether it has storage policies and owners; undefined for a server of any edition. */
-  readonly isEnterprise: boolean | undefined;
+  /** Whether it rejects what only the enterprise edition rejects. */
+  readonly isEnterprise: boolean;
   readonly has: HasFeature;
   readonly defaults: Defaults;
   readonly rejectBadQuery: RejectBadQuery;
 }
 
-/** The traits with which a statement is only parsed: those of any edition and version. */
+/** The traits with which a statement is only parsed: it may have the features of any edition and version. */
 export const anyServer = (defaults: Defaults): ServerTraits => ({
-  isEnterprise: undefined,
+  isEnterprise: false,
   has: featuresOf(undefined),
   defaults,
   rejectBadQuery() {},
@@ -37,12 +37,15 @@ export const anyServer = (defaults: Defaults): ServerTraits => ({
 export interface NameLookup extends ServerTraits {
   /** Finds an object. @param kind the kind that the statement requires; without it any object that has the name */
   find(name: string, kind?: ObjectKind): KnownObject | undefined;
+  /** Whether the schema `public` may precede a name outside of CREATE and RENAME. 9.3.4 does not accept it there. */
+  readonly acceptsPublic?: boolean;
 }
 
 /** Makes a lookup with which a statement is only parsed: each object that the statement names exists. */
 export const acceptAll = (defaults: Defaults): NameLookup => ({
   ...anyServer(defaults),
   find: (name, kind) => kind && { kind, name },
+  acceptsPublic: true,
 });
 
 export interface FoundObject {
@@ -60,9 +63,9 @@ export function parseAlteredObject(cursor: Cursor, lookup: NameLookup, kind: Obj
   return { name, position, object: requireObject(lookup, kind, name, position, cursor.at) };
 }
 
-/** Reads a name, without the schema `public` before it. Outside of CREATE and RENAME, 9.3.4 does not accept that schema. */
-export const readName = (cursor: Cursor, { isEnterprise }: NameLookup, token: string): string =>
-  isEnterprise === undefined ? stripPublic(cursor, token) : token;
+/** Reads a name, without the schema `public` before it if the lookup accepts that. */
+export const readName = (cursor: Cursor, { acceptsPublic }: NameLookup, token: string): string =>
+  acceptsPublic ? stripPublic(cursor, token) : token;
 
 /** Finds an object of a kind. @throws RejectionError at `missing` if there is none, at `wrong` if it has another kind */
 export function requireObject(

@@ -226,7 +226,7 @@ const STORAGE_POLICY = property<
   name: 'storage policy',
   value: ({ policy }) => (policy && !policy.disabled && !isTtl(policy) ? `(${formatStages(policy)})` : 'none'),
   parse(reader) {
-    if (reader.context.isEnterprise === false || !reader.begins('storage')) return undefined;
+    if (!reader.context.has('storage policies') || !reader.begins('storage')) return undefined;
     const { cursor, definition, positions } = reader;
     return { policy: parseStoragePolicy(cursor, definition.partitionBy ?? 'NONE', positions.stages) };
   },
@@ -247,7 +247,7 @@ const STORAGE_POLICY = property<
     actions: ['storage policy', 'storage policy state'],
     sets: ['storage policy', 'TTL'],
     expiresRows: true,
-    isKnown: ({ isEnterprise }) => isEnterprise !== false,
+    isKnown: ({ has }) => has('storage policies'),
     syntax: {
       'set storage'(cursor, { isEnterprise, has }, { object: { partitionBy = 'HOUR' } }) {
         const stages: LocatedName[] = [];

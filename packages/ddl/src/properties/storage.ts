@@ -266,7 +266,7 @@ export const OWNER = property<{ readonly owner?: string | undefined }>({
   name: 'owner',
   value: ({ owner }) => owner && foldCase(owner),
   parse(reader) {
-    if (reader.context.isEnterprise === false || !reader.begins('owned')) return undefined;
+    if (!reader.context.has('owners') || !reader.begins('owned')) return undefined;
     reader.cursor.expect('by');
     const { name, position } = parseEntityName(reader.cursor, 'owner name');
     reader.position = position;
