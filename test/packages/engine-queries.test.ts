@@ -128,3 +128,35 @@ test('a column that exists gives no right to who adds it if it does not exist', 
   t.deepEqual(await rights('x'), []);
   t.is((await rights('b')).length, 1);
 });
+
+// Source: the permissions of QuestDB's documentation, and the checks of SecurityContext in 9.3.4.
+test('a statement needs the documented permission, and no other', async t => {
+  const setup = [
+    'create view v as (select x from t)',
+    'create materialized view m as (select ts, max(x) x from t sample by 1h)',
+    'grant select on t to ann',
+  ];
+  for (const [permission, statement, on = 't'] of [
+    ['INSERT', 'insert into t values (now(), null, 1, 1)'],
+    ['INSERT', 'insert atomic into t select * from t'],
+    ['UPDATE', 'update t set x = 1'],
+    ['ATTACH PARTITION', "alter table t attach partition list '2024-01-01'"],
+    ['DETACH PARTITION', "alter table t detach partition list '2024-01-01'"],
+    ['DROP PARTITION', "alter table t drop partition list '2024-01-01'"],
+    ['DROP PARTITION', "alter table t force drop partition list '2024-01-01'"],
+    ['DROP PARTITION', 'alter table t squash partitions'],
+    ['CONVERT PARTITION TO PARQUET', "alter table t convert partition to parquet list '2024-01-01'"],
+    ['CONVERT PARTITION TO NATIVE', "alter table t convert partition to native where ts < '2024'"],
+    ['SET PARQUET SETTINGS', 'alter table t alter column x set parquet(plain)'],
+    ['SET REFRESH LIMIT', 'alter materialized view m set refresh limit 1w', 'm'],
+    ['SET REFRESH TYPE', 'alter materialized view m set refresh manual', 'm'],
+    ['ALTER VIEW', 'alter view v as (select ts from t)', 'v'],
+    ['ALTER VIEW', 'create or replace view v as (select ts from t)', 'v'],
+  ] as const) {
+    const asAnn = ['ann', statement] as const;
+    const denial = { message: `Access denied for ann [${permission} on ${on}]` };
+    await t.throwsAsync(executed(...ANN, ...setup, asAnn), denial, statement);
+    await t.notThrowsAsync(executed(...ANN, ...setup, `grant ${permission} on ${on} to ann`, asAnn), statement);
+  }
+  await t.notThrowsAsync(executed(...ANN, 'grant update on t(x) to ann', ['ann', 'update t set x = 1']));
+});

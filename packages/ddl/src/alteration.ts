@@ -23,7 +23,7 @@ type StructureAlteration =
 export type Alteration = StructureAlteration | ColumnAlteration | PropertyAlteration;
 
 interface Action<A extends Alteration = Alteration> {
-  permission(alteration: A): string | undefined;
+  permission(alteration: A): string;
   /** Prints the text after the name of the object. */
   print(alteration: A): string;
   apply(definition: Definition, alteration: A): Definition;
@@ -106,9 +106,8 @@ const ACTIONS: ReadonlyMap<string, Action<never>> = new Map<string, Action<never
 
 const actionOf = ({ action }: Alteration) => ACTIONS.get(action) as Action<never>;
 
-/** The permission that an ALTER requires; undefined if it requires none. */
-export const permissionFor = (alteration: Alteration): string | undefined =>
-  actionOf(alteration).permission(alteration as never);
+/** The permission that an ALTER requires. */
+export const permissionFor = (alteration: Alteration): string => actionOf(alteration).permission(alteration as never);
 
 /** An ALTER of one object. */
 export interface Alter {

@@ -102,7 +102,7 @@ export interface PropertyAlter<F extends object, A extends { readonly action: st
   print(alteration: A): string;
   /** Returns the definition after the ALTER. By default, the fields of A replace those of the definition. */
   apply?(definition: F, alteration: A): F;
-  permission(alteration: A): string | undefined;
+  permission(alteration: A): string;
   /** The action that gives a definition the wanted value; undefined if there is none, or none is needed. */
   between(wanted: F, now: F, edition: Edition): A | undefined;
 }

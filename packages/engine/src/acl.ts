@@ -103,9 +103,10 @@ export class Acl {
     return this.#holds(name, entity => this.rights.allows({ kind: 'grant', permission, ...scope, entity, option }));
   }
 
-  canRead(name: string, table: string): boolean {
-    const read = { kind: 'grant', permission: 'SELECT', table, option: false } as const;
-    return this.#holds(name, entity => this.rights.allowsPart({ ...read, entity }));
+  /** Whether a principal has a permission on a table or on at least one of its columns. */
+  allowsPart(name: string, permission: string, table: string): boolean {
+    const grant = { kind: 'grant', permission, table, option: false } as const;
+    return this.#holds(name, entity => this.rights.allowsPart({ ...grant, entity }));
   }
 
   /** Whether a principal may assume a service account, itself or through a group; with `option`, whether it may also let others do so. */

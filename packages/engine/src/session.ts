@@ -35,7 +35,7 @@ export function rightsOfCaller(caller: string, acl: Acl, catalogue: Catalogue): 
     (columns.length > 0 && columns.every(column => acl.has(caller, permission, { table, column })));
   return {
     owner: caller,
-    canRead: name => owns(name) || acl.canRead(caller, name),
+    canRead: name => owns(name) || acl.allowsPart(caller, 'SELECT', name),
     assignColumnOwner(table, column, owner = caller) {
       if (isSameName(owner, acl.admin) || isSameName(catalogue.find(table)?.owner, owner)) return;
       acl.grant({ kind: 'grant', entity: owner, permission: 'ALL', option: true, table, column });

@@ -32,45 +32,61 @@ export const toAlter = (
 
 /** A statement about some partitions, which are not parsed. The position is that of the word PARTITION. */
 export interface PartitionChange {
-  readonly verb: `${'drop' | 'force drop' | 'attach' | 'detach' | 'convert'} partition`;
+  readonly verb:
+    | `${'drop' | 'force drop' | 'attach' | 'detach'} partition`
+    | `convert partition to ${'parquet' | 'native'}`;
   readonly name: string;
   readonly position: number;
 }
 
+const DROP_PARTITION = { permission: 'DROP PARTITION' };
 const REFRESH = { kind: 'materialized view', permission: 'REFRESH MATERIALIZED VIEW' } as const;
 
 /** By the verb of a statement: the kind of its objects if they are no tables, and the permission. DROP has those of its object. */
-const VERBS: { readonly [V in ChangeStatement['verb']]?: { readonly kind?: ObjectKind; readonly permission: string } } =
-  {
-    'drop all': { permission: 'DATABASE ADMIN' },
-    rename: { permission: 'RENAME TABLE' },
-    truncate: { permission: 'TRUNCATE TABLE' },
-    refresh: REFRESH,
-    'refresh range': REFRESH,
-    'refresh stats': REFRESH,
-    vacuum: { permission: 'VACUUM TABLE' },
-    'resume wal': { permission: 'RESUME WAL' },
-    'suspend wal': { permission: 'RESUME WAL' },
-    'rebase wal': { permission: 'SYSTEM ADMIN' },
-    compile: { kind: 'view', permission: 'COMPILE VIEW' },
-    'set type': { permission: 'SET TABLE TYPE' },
-    'set refresh limit': { kind: 'materialized view', permission: 'ALTER MATERIALIZED VIEW' },
-  };
+const VERBS: Readonly<
+  Record<
+    Exclude<ChangeStatement['verb'], 'alter' | 'drop'>,
+    { readonly kind?: ObjectKind; readonly permission: string }
+  >
+> = {
+  'drop all': { permission: 'DATABASE ADMIN' },
+  rename: { permission: 'RENAME TABLE' },
+  truncate: { permission: 'TRUNCATE TABLE' },
+  refresh: REFRESH,
+  'refresh range': REFRESH,
+  'refresh stats': REFRESH,
+  insert: { permission: 'INSERT' },
+  update: { permission: 'UPDATE' },
+  'attach partition': { permission: 'ATTACH PARTITION' },
+  'detach partition': { permission: 'DETACH PARTITION' },
+  'drop partition': DROP_PARTITION,
+  'force drop partition': DROP_PARTITION,
+  'squash partitions': DROP_PARTITION,
+  'convert partition to parquet': { permission: 'CONVERT PARTITION TO PARQUET' },
+  'convert partition to native': { permission: 'CONVERT PARTITION TO NATIVE' },
+  vacuum: { permission: 'VACUUM TABLE' },
+  'resume wal': { permission: 'RESUME WAL' },
+  'suspend wal': { permission: 'RESUME WAL' },
+  'rebase wal': { permission: 'SYSTEM ADMIN' },
+  compile: { kind: 'view', permission: 'COMPILE VIEW' },
+  'set type': { permission: 'SET TABLE TYPE' },
+  'set refresh limit': { kind: 'materialized view', permission: 'SET REFRESH LIMIT' },
+};
 
-const USES_WAL = /^(?:alter|rename|truncate|update|insert|.* partition)$/;
+const USES_WAL = /^(?:alter|rename|truncate|update|insert|.* partition(?: to .*)?)$/;
 
 /** The objects that a statement is about. For RENAME, both names. An ALTER is about one. */
 export function objectsOf(change: ChangeStatement): { readonly kind: Kind; readonly name: string }[] {
   if (change.verb === 'drop all') return [];
   if (change.verb === 'alter') return change.alters.slice(0, 1);
-  const kind = 'kind' in change ? change.kind : (VERBS[change.verb]?.kind ?? 'table');
+  const kind = 'kind' in change ? change.kind : (VERBS[change.verb].kind ?? 'table');
   const names = 'names' in change ? change.names : [change.name, ...('to' in change ? [change.to] : [])];
   return names.map(name => ({ kind, name }));
 }
 
-/** The permission that a statement requires; undefined if it requires none. ALTER has one for each action. */
-export const permissionOf = (change: ChangeStatement): string | undefined =>
-  change.verb === 'drop' ? `DROP ${change.kind.toUpperCase()}` : VERBS[change.verb]?.permission;
+/** The permission that a statement requires. ALTER has one for each action, see `permissionFor`. */
+export const permissionOf = (change: Exclude<ChangeStatement, { verb: 'alter' }>): string =>
+  change.verb === 'drop' ? `DROP ${change.kind.toUpperCase()}` : VERBS[change.verb].permission;
 
 /** The tables to whose WAL a server writes a statement. */
 export const changedTables = (change: ChangeStatement): readonly string[] =>

@@ -359,16 +359,15 @@ function acceptFromTransaction(cursor: Cursor): boolean {
 function parsePartitions(
   cursor: Cursor,
   { object: { partitionBy }, name }: FoundObject,
-  verb: PartitionChange['verb'],
+  verb: Exclude<PartitionChange['verb'], `convert ${string}`> | 'convert partition',
 ): PartitionChange {
   const position = cursor.at;
-  if (verb === 'convert partition') {
-    cursor.expect('to');
-    cursor.requireWord('parquet', 'native');
-  }
+  const isConversion = verb === 'convert partition';
+  if (isConversion) cursor.expect('to');
+  const complete = isConversion ? (`${verb} to ${cursor.requireWord('parquet', 'native')}` as const) : verb;
   if (partitionBy === 'NONE' && verb !== 'force drop partition') throw cursor.error('table is not partitioned');
   if (cursor.requireWord('list', 'where') === 'list' && cursor.requireNoSemicolon('partition name') === ',')
     throw cursor.error('partition name missing');
   cursor.skipRest();
-  return { verb, name, position };
+  return { verb: complete, name, position };
 }

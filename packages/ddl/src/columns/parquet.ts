@@ -20,7 +20,7 @@ export const PARQUET: ColumnProperty<'parquet settings', { parquet: string }> = 
     },
     print: ({ parquet }) => `SET PARQUET(${parquet || 'default'})`,
     apply: (column, { parquet }) => ({ ...column, parquet }),
-    permission: () => undefined,
+    permission: () => 'SET PARQUET SETTINGS',
     between: ({ name, parquet = '' }, now) =>
       (now.parquet ?? '') === parquet ? [] : [{ action: 'parquet settings', column: name, parquet }],
   },

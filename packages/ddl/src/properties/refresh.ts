@@ -201,7 +201,7 @@ export const REFRESH = property<Refreshed, { readonly action: 'refresh'; readonl
       ...view,
       refresh: { ...resolveRefresh(refresh, view.body), deferred: view.refresh.deferred },
     }),
-    permission: () => 'ALTER MATERIALIZED VIEW',
+    permission: () => 'SET REFRESH TYPE',
     between(wanted, now) {
       const isSame = [REFRESH, ...REFRESH_DETAILS].every(({ value }) => {
         const [a, b] = [value(wanted), value(now)];

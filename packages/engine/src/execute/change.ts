@@ -95,15 +95,15 @@ function handleRows(verb: string): StatementHandler {
 }
 
 /** Requires the permissions for a change. With IF EXISTS, a missing object needs none. @throws DenialError */
-function authorizeChange(change: ChangeStatement, { catalogue, authorize }: Session): void {
-  const permission = permissionOf(change);
-  if (permission && (change.verb === 'drop all' || change.verb === 'rebase wal')) return authorize(permission);
+function authorizeChange(change: ChangeStatement, { acl, caller, catalogue, authorize }: Session): void {
+  if (change.verb === 'drop all' || change.verb === 'rebase wal') return authorize(permissionOf(change));
   for (const object of objectsOf(change).flatMap(({ name }) => catalogue.find(name) ?? [])) {
-    if (permission) authorize(permission, object.name);
-    for (const { alteration } of change.verb === 'alter' ? change.alters : []) {
-      const needed = permissionFor(alteration);
-      if (needed) authorize(needed, object.name, columnsOf(alteration, object));
-    }
+    if (change.verb === 'alter')
+      for (const { alteration } of change.alters)
+        authorize(permissionFor(alteration), object.name, columnsOf(alteration, object));
+    // The columns that an UPDATE sets are not parsed, so the permission on any column is enough.
+    else if (change.verb !== 'update' || !acl.allowsPart(caller, 'UPDATE', object.name))
+      authorize(permissionOf(change), object.name);
   }
 }
 
@@ -303,6 +303,8 @@ const PARTITION_DROP: RowChangeKind = {
   operation: 'drop partition operation',
 };
 
+const PARTITION_REWRITE: RowChangeKind = { effect: 'rewritten', what: 'rewrites partitions of' };
+
 const ROW_CHANGES: Readonly<Record<RowChange['verb'], RowChangeKind>> = {
   insert: { effect: 'rewritten', what: 'writes rows to' },
   update: { effect: 'rewritten', what: 'rewrites rows of', operation: 'update operation' },
@@ -310,8 +312,9 @@ const ROW_CHANGES: Readonly<Record<RowChange['verb'], RowChangeKind>> = {
   'drop partition': PARTITION_DROP,
   'force drop partition': PARTITION_DROP,
   'detach partition': PARTITION_DROP,
-  'attach partition': { effect: 'rewritten', what: 'rewrites partitions of' },
-  'convert partition': { effect: 'rewritten', what: 'rewrites partitions of' },
+  'attach partition': PARTITION_REWRITE,
+  'convert partition to parquet': PARTITION_REWRITE,
+  'convert partition to native': PARTITION_REWRITE,
 };
 
 /** Checks the source of a COPY. An export needs an existing table; an import creates a missing one (observed on 9.3.4). */

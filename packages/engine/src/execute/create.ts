@@ -217,7 +217,7 @@ export function createView(session: Session, statement: ViewStatement): void {
     if (requireCreatable(session, { ...statement, kind: 'view' })) putView(session, statement, position);
     return;
   }
-  session.authorize('CREATE VIEW');
+  session.authorize('ALTER VIEW', definition.name);
   // For OR REPLACE, QuestDB's compiler reports positions that are too small, by the length of what stands between AS and the query.
   // Errors at position 0 and of duplicate columns are not shifted, because QuestDB's parser reports them.
   const shift = body.position - body.start;
