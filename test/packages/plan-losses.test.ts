@@ -257,7 +257,7 @@ test('a view is not said to fail on its rows if what it reads does', async t => 
     omissions.map(({ identity, reasons }) => `${identity.name}: ${reasons}`),
     [
       `m: its query would fail again on the same rows: ${failed}`,
-      'd: what it reads stays invalid, and a refresh of the view does not change that: base materialized view is invalidated',
+      'd: a source stays invalid, so a refresh cannot repair the view: base materialized view is invalidated',
     ],
   );
 });

@@ -183,7 +183,7 @@ testWithQuestDB('a rebuild is completed after a writer has created the table bet
   t.is(blocked.code, 1);
   t.regex(
     blocked.stderr,
-    /^sqldiff: table 'prices': left out: rebuild of table 'prices'\n {2}a writer created it while an earlier rebuild exchanged the names; the old rows are in 'prices_before_\w+'\n {2}hint: stop the writers, rename 'prices', .*\n {2}hint: then copy .*\n$/,
+    /^sqldiff: table 'prices': left out: rebuild of table 'prices'\n {2}a writer created 'prices' while an earlier rebuild exchanged the names; the old rows are in 'prices_before_\w+'\n {2}hint: stop the writers, rename 'prices', .*\n {2}hint: then copy .*\n$/,
   );
   t.notRegex(blocked.stdout.toString(), /DROP|RENAME/);
   await execute(server, 'RENAME TABLE prices TO meanwhile');

@@ -83,7 +83,7 @@ testWithQuestDB('--alter repairs what loses nothing, and says how the rest is re
   t.regex(lossy.stderr, /'hourly': left out: REFRESH .*\n.*\n {2}hint: --allow-loss history:hourly\n/);
   t.regex(
     lossy.stderr,
-    /table 'A_costs': left out: ALTER TABLE 'A_costs' RESUME WAL\n {2}send it when the cause is removed: column conv/,
+    /table 'A_costs': left out: ALTER TABLE 'A_costs' RESUME WAL\n {2}suspended: column conv.*; remove the cause, then send this statement\n/,
   );
   const refused = await run('sqlapply --alter --allow REFRESH $DB same.sql');
   t.is(refused.code, 1);

@@ -184,7 +184,7 @@ export function resumeRebuilds(draft: Draft): void {
     if (hasExchangeBegun && draft.engine.find(table)) {
       draft.omit(
         changeOf({ kind: 'table', name: table }, `rebuild of table '${table}'`),
-        `a writer created it while an earlier rebuild exchanged the names; the old rows are in '${oldName}'`,
+        `a writer created '${table}' while an earlier rebuild exchanged the names; the old rows are in '${oldName}'`,
         `stop the writers, rename '${table}', and plan again to complete that rebuild`,
         'then copy the rows of the renamed table',
       );

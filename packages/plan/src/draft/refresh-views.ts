@@ -245,7 +245,7 @@ export function listUnrepaired(draft: Draft): void {
     if (state === 'suspended')
       draft.omit(
         { ...change, what: `ALTER TABLE '${name}' RESUME WAL` },
-        `send it when the cause is removed: ${reason}`,
+        `suspended: ${reason}; remove the cause, then send this statement`,
       );
     else if ('invalid' in now && now.invalid !== undefined && !draft.hasOmission(identity))
       draft.omit({ ...change, what: 'a repair' }, `${whyUnrepaired(kind, reason)}: ${reason}`);
@@ -257,5 +257,5 @@ function whyUnrepaired(kind: Kind, reason: string): string {
   if (kind === 'view') return 'its query fails';
   return FAILED_ON_A_ROW.test(reason)
     ? 'its query would fail again on the same rows'
-    : 'what it reads stays invalid, and a refresh of the view does not change that';
+    : 'a source stays invalid, so a refresh cannot repair the view';
 }

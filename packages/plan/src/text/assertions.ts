@@ -243,7 +243,7 @@ export function assertNoNull(table: string, column: string): Assertion {
     ...assertNone(table, printCountQuestion(table, `${doubleQuote(column)} IS NULL`), 'none_null'),
     purpose: `stops the plan if ${name} is NULL, which a designated timestamp cannot be`,
     explain: answers =>
-      `${name} is NULL in ${numberOf(answers, 'row')}, which a designated timestamp cannot be; UPDATE it first`,
+      `${name} is NULL in ${numberOf(answers, 'row')}, which a designated timestamp cannot be; UPDATE the column first`,
   };
 }
 
