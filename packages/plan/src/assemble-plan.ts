@@ -78,7 +78,7 @@ export async function assemblePlan({ draft, proof }: ProvenDraft): Promise<Plan>
     work: await describeWork(draft, proof),
     irreversible: statements.flatMap(({ lost }, i) => (lost.length > 0 ? [i + 1] : [])),
     idleTables: findTablesToKeepIdle(draft.steps, context.engineOfB),
-    renamedViews: new NameMap([...renames.pending].filter(([name]) => proof.account.recomputedViews.has(name))),
+    renamedViews: new NameMap([...renames.pending].filter(([name]) => proof.rows.recomputedViews.has(name))),
     allowedLosses: used,
   });
   return {
@@ -94,12 +94,12 @@ export async function assemblePlan({ draft, proof }: ProvenDraft): Promise<Plan>
 }
 
 /** Collects the assertions that come before all steps. They use the names of B, because nothing is renamed yet. */
-function collectAssertions({ account }: ProofResult, context: PlanContext) {
+function collectAssertions({ rows }: ProofResult, context: PlanContext) {
   const { allowed, answers, findStoredRows } = context;
   const assertions: PlannedStatement[] = [];
   const assertedViews: string[] = [];
   const add = (assertion: Assertion, ...comments: string[]) => assertions.push(withPurpose(assertion, ...comments));
-  for (const [view, { computableAssertion, withPeriods }] of account.recomputedViews) {
+  for (const [view, { computableAssertion, withPeriods }] of rows.recomputedViews) {
     const definition = findAskableDefinition(view, context);
     if (!definition || allowed.useAllowance({ loss: 'history', object: definition.name })) continue;
     const finding = answers.findHistory(view);
@@ -114,7 +114,7 @@ function collectAssertions({ account }: ProofResult, context: PlanContext) {
   }
   const [first, ...others] = assertedViews;
   if (first !== undefined) add(assertUnlimited([first, ...others]));
-  for (const enforcement of account.enforcements) {
+  for (const enforcement of rows.enforcements) {
     const { name } = enforcement.former;
     if (allowed.useAllowance({ loss: 'ttl', object: name }) || findStoredRows(name) === 'none') continue;
     add(assertNoneExpired(...findExpiryArguments(enforcement, context)));

@@ -130,7 +130,7 @@ function draftUntilProven(context: PlanContext, loadB: () => Engine): ProvenDraf
   for (;;) {
     const draft = draftPlan(context, loadB(), excluded);
     const proof = proveDraft(draft, loadB());
-    for (const view of proof.account.recomputedViews.keys()) recomputed.add(view);
+    for (const view of proof.rows.recomputedViews.keys()) recomputed.add(view);
     if (proof.excluded.length === 0) {
       requireLeadsToA(draft);
       // This draft has not tried the changes of blocked objects. So losses that only earlier proofs have found are added: the user needs

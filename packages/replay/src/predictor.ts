@@ -56,10 +56,10 @@ export class Predictor {
   /** Why the target does not show its schema; undefined if it does. Without the schema, only existing objects are compared. */
   readonly #hiddenReason: string | undefined;
   readonly #engine: Engine;
-  readonly #rowAccount: RowAccount;
+  readonly #rows: RowAccount;
   readonly #invalidBefore: NameMap<string>;
   /** The account of this run. If undefined, statements run as the built-in administrator, and no missing permission is predicted. */
-  readonly #account: string | undefined;
+  readonly #caller: string | undefined;
   /** The losses that the options or the plan allow; undefined before the first statement, which may contain the head of a plan. */
   #allowed: AllowedLosses | undefined;
   readonly #execute: Executor;
@@ -82,13 +82,13 @@ export class Predictor {
     this.#engine = createEngine(this.#schema);
     this.#engine.load(this.#schema.statements);
     this.#invalidBefore = this.#engine.invalidViews();
-    this.#rowAccount = new RowAccount(this.#engine, {
+    this.#rows = new RowAccount(this.#engine, {
       findStoredRows: view => this.#answers.findHistory(view)?.answer ?? 'recomputable',
       countExpired: enforcement => this.#answers.askCount(printQuestion(enforcement)),
       findUnended: view => this.#answers.askRows(this.#printUnended(view)),
       newNameOf: view => this.#renamedViews.get(view) ?? view,
     });
-    this.#account = this.#loadAccount();
+    this.#caller = this.#loadCaller();
     const objects = this.#hiddenReason === undefined ? this.#createKnownObjects() : existing;
     const simulation = { existing: objects, isSimulated: true, noVerify: true };
     this.#execute = createExecutor(this.#createSimulatedInstance(), { ...options, ...simulation });
@@ -120,7 +120,7 @@ export class Predictor {
     const invalid = [...this.#engine.invalidViews().keys()].filter(name => !this.#invalidBefore.has(name));
     return [
       ...invalid.map(name => `would leave ${this.#engine.title(name)} invalid`),
-      ...this.#rowAccount.losses().flatMap(({ effect }) => describeForbiddenLoss(effect, this.#allowed) ?? []),
+      ...this.#rows.losses().flatMap(({ effect }) => describeForbiddenLoss(effect, this.#allowed) ?? []),
     ];
   }
 
@@ -128,7 +128,7 @@ export class Predictor {
    * Adds the account of this run and its rights to the engine, unless the schema has the account.
    * @returns its name; undefined if the target shows neither the account nor its rights
    */
-  #loadAccount(): string | undefined {
+  #loadCaller(): string | undefined {
     const { account } = this.#schema;
     const { acl } = this.#engine;
     const listed = account && acl.find(account.name);
@@ -176,12 +176,12 @@ export class Predictor {
   }
 
   /**
-   * Sends an assertion to the target. Before that, `#rowAccount` records what a true answer would show: after a false one, the run stops.
+   * Sends an assertion to the target. Before that, `#rows` records what a true answer would show: after a false one, the run stops.
    * @returns the rows of the answer
    * @throws UnknownEffectError if the assertion reads an object that an earlier statement would change; InstanceError
    */
   #askAssertion(query: string): Promise<unknown[][]> {
-    this.#rowAccount.recordAssertion(parseAssertion(query) ?? {});
+    this.#rows.recordAssertion(parseAssertion(query) ?? {});
     const names = findReferencesOfQuery(query.replace(/;\s*$/, ''));
     if (names.some(name => this.#affected.has(name)))
       throw new UnknownEffectError('its result depends on rows that the statements before it would change');
@@ -194,9 +194,9 @@ export class Predictor {
       throw new UnknownEffectError(`the target does not show its schema: ${this.#hiddenReason}`);
     try {
       const sent = toRequestText(statement);
-      const execution = await whenReady(() => this.#engine.execute(sent, this.#account));
+      const execution = await whenReady(() => this.#engine.execute(sent, this.#caller));
       await this.#askAboutRows(execution);
-      this.#effects = this.#rowAccount.recordStatement(sent, execution);
+      this.#effects = this.#rows.recordStatement(sent, execution);
       for (const { name } of execution.transitions) this.#affected.add(name);
       for (const { object } of this.#effects) this.#affected.add(object);
       // The engine has checked the statement, but has no rows. An UPDATE that fills a column has the same effect whatever the rows are.
@@ -219,12 +219,11 @@ export class Predictor {
   async #askAboutRows(execution: Execution): Promise<void> {
     for (const { effect, kind, loss, object } of execution.effects) {
       const mayLoseHistory = kind === 'materialized view' && (effect === 'rewritten' || loss === 'drop');
-      const view = mayLoseHistory ? this.#rowAccount.findLoaded(object) : undefined;
+      const view = mayLoseHistory ? this.#rows.findLoaded(object) : undefined;
       if (view?.kind === 'materialized view' && view.opaque === undefined) this.#answers.askHistory(object, () => view);
     }
-    for (const enforcement of this.#rowAccount.findEnforcements(execution))
-      this.#answers.ask(printQuestion(enforcement));
-    for (const view of this.#rowAccount.findComputedViews(execution))
+    for (const enforcement of this.#rows.findEnforcements(execution)) this.#answers.ask(printQuestion(enforcement));
+    for (const view of this.#rows.findComputedViews(execution))
       if (view.now.refresh.period) this.#answers.ask(this.#printUnended(view));
     await this.#answers.askQuestions();
   }

@@ -23,7 +23,8 @@ export interface ProofResult {
   readonly effects: readonly (readonly Effect[])[];
   /** The changes that must be left out; empty if the plan is proven. */
   readonly excluded: readonly Omission[];
-  readonly account: RowAccount;
+  /** What becomes of the rows of B. */
+  readonly rows: RowAccount;
 }
 
 interface Failure {
@@ -37,31 +38,31 @@ interface Failure {
 /** @param engine has B, and executes the steps up to the first one that it rejects */
 export function proveDraft({ steps, context }: Draft, engine: Engine): ProofResult {
   const invalidBefore = engine.invalidViews();
-  const account = new RowAccount(engine, createExternalFacts(context, engine));
+  const rows = new RowAccount(engine, createExternalFacts(context, engine));
   const effects: (readonly Effect[])[] = [];
   const failures: Failure[] = [];
   for (const [index, { statement, assertion }] of steps.entries())
     try {
-      if (assertion) account.recordAssertion(assertion);
+      if (assertion) rows.recordAssertion(assertion);
       const execution = engine.execute(statement);
       const view = findViewRejectedByServer(execution, engine, context);
       if (view !== undefined) {
         failures.push({ causes: [index], reason: `the server rejects the query of ${engine.title(view)}` });
         break;
       }
-      effects.push(account.recordStatement(statement, execution));
+      effects.push(rows.recordStatement(statement, execution));
     } catch (error) {
       failures.push({ causes: [index], reason: whyNotExecutable(error) });
       break;
     }
   if (failures.length === 0) {
-    failures.push(...findForbiddenLosses(account, context));
+    failures.push(...findForbiddenLosses(rows, context));
     for (const [name, reason] of engine.invalidViews()) {
       const wasInvalid = invalidBefore.has(name);
       // An interrupted plan may have made a view invalid, and the next plan refreshes it. So an invalid view counts as valid here if a
       // refresh would lose nothing. Then a step that removes its base is a failure, because nothing could refresh the view without its
       // base.
-      const causes = wasInvalid ? account.findRemovalOfBase(name) : account.findInvalidations(name);
+      const causes = wasInvalid ? rows.findRemovalOfBase(name) : rows.findInvalidations(name);
       const isRecomputable = losesNothingByRefresh(name, context);
       // Only the definition in A is there after an interruption. So a view that A lacks is not created again.
       const view = engine.find(name);
@@ -76,7 +77,7 @@ export function proveDraft({ steps, context }: Draft, engine: Engine): ProofResu
         });
     }
   }
-  return { effects, excluded: toOmissions(failures, steps), account };
+  return { effects, excluded: toOmissions(failures, steps), rows };
 }
 
 /**
@@ -124,9 +125,9 @@ function createExternalFacts(context: PlanContext, engine: Engine): ExternalFact
  * Dropping the table that marks a view, or the new table of an interrupted rebuild, is no loss. A loss of a rebuild's old table has the
  * name of the rebuilt table, by which users allow it.
  */
-function findForbiddenLosses(account: RowAccount, context: PlanContext): Failure[] {
+function findForbiddenLosses(rows: RowAccount, context: PlanContext): Failure[] {
   const { allowed, answers, leftovers, renames } = context;
-  return account.losses().flatMap(({ effect: { loss, object, column, text }, causes }): Failure[] => {
+  return rows.losses().flatMap(({ effect: { loss, object, column, text }, causes }): Failure[] => {
     if (loss === undefined || leftovers.has(object) || parseMark(object) !== undefined) return [];
     const table = isAuxiliaryTable(object, context) ? parseRebuildName(object)?.table : undefined;
     const named = { loss, object: table ?? object, column };
