@@ -148,6 +148,9 @@ const CHANGES: readonly [statement: string, what: string, isEnterprise?: true][]
   ['REFRESH MATERIALIZED VIEW m STATS', 'refresh stats', true],
   ["REFRESH MATERIALIZED VIEW m RANGE FROM '2020' TO '2021'", 'refresh range'],
   ['INSERT INTO t VALUES (1)', 'insert'],
+  ['INSERT ATOMIC INTO t SELECT * FROM b', 'insert'],
+  ['INSERT BATCH 1000 INTO t SELECT * FROM b', 'insert'],
+  ['INSERT ATOMIC BATCH 1000 o3MaxLag 5s INTO t SELECT * FROM b', 'insert'],
   ['UPDATE t SET v = 1', 'update'],
 ];
 
@@ -159,6 +162,29 @@ for (const [statement, what, isEnterprise = false] of CHANGES)
     t.is(found, what);
     if (isEnterprise) t.throws(() => parseOn(false, statement), { instanceOf: RejectionError });
   });
+
+test('an INSERT with a bad lead-in is rejected as QuestDB 9.3.4 does', t => {
+  for (const [leadIn, message, position] of [
+    ['', 'atomic or into or batch expected', 6],
+    [' foo', "'into' expected", 7],
+    [' atomic', 'into expected', 13],
+    [' batch', 'long integer expected', 12],
+    [' batch x', "found [tok='x', len=1] bad long integer", 13],
+    [' batch 0 into t', 'batch size must be positive integer', 13],
+    [' batch -1 into t', 'batch size must be positive integer', 14],
+    [' batch 5', 'into or o3MaxLag expected', 14],
+    [' batch 5;', "'into' expected", 14],
+    [' batch 5 atomic into t', "'into' expected", 15],
+    [' batch 5 o3maxlag', 'lag value expected', 23],
+    [' batch 5 o3maxlag x into t', 'invalid interval qualifier x', 25],
+    [' batch 5 o3maxlag -5s into t', 'invalid interval qualifier -', 25],
+    [' batch 5 o3maxlag 5s', 'into expected', 26],
+    [' batch 5 o3maxlag 5s foo', "'into' expected", 27],
+  ] as const) {
+    const error = t.throws(() => parseOn(false, `insert${leadIn}`), { instanceOf: RejectionError });
+    t.like(error, { message, position }, leadIn);
+  }
+});
 
 test('a server rejects what does not fit its objects, and without them it is still understood', t => {
   for (const [statement, message, position] of [

@@ -12,6 +12,7 @@ import {
 } from '../grammar/cursor.js';
 import { acceptAll, type NameLookup, readName, requireObject } from '../grammar/lookup.js';
 import { isValidTableName, parseEntityName, rejectReserved, stripPublic, unquoteToken } from '../grammar/names.js';
+import { parseBatch } from '../properties/storage.js';
 import type { ChangeStatement } from './change.js';
 import { parseAlter } from './parse-alter.js';
 
@@ -246,8 +247,11 @@ function parseUpdate(cursor: Cursor, lookup: NameLookup): ChangeStatement {
 }
 
 function parseInsert(cursor: Cursor, lookup: NameLookup): ChangeStatement {
+  cursor.require('atomic or into or batch');
+  cursor.unread();
   cursor.accept('atomic');
-  cursor.expect('into');
+  if (cursor.accept('batch')) parseBatch(cursor, 'into');
+  cursor.expectToken(cursor.require('into'), 'into');
   const name = unquoteToken(readName(cursor, lookup, cursor.require('table name')));
   requireObject(lookup, 'table', name, cursor.at);
   cursor.skipRest();

@@ -16,7 +16,6 @@ import {
   rejectReserved,
   unquoteToken,
 } from '../grammar/names.js';
-import { expectLong } from '../grammar/numbers.js';
 import { parseColumnType } from '../grammar/types.js';
 import { DEDUP_KEYS } from '../properties/dedup-keys.js';
 import { RETENTION, UNLIMITED } from '../properties/retention.js';
@@ -25,7 +24,7 @@ import {
   MAX_UNCOMMITTED_ROWS,
   OWNER,
   PARTITIONING,
-  parseLag,
+  parseBatch,
   TIMESTAMP,
   VOLUME,
   WAL,
@@ -104,12 +103,8 @@ function parseLeadIn(cursor: Cursor, first: string): boolean {
     return true;
   }
   if (!isWord(first, 'batch')) throw cursor.error("'atomic' or 'table' or 'batch' expected");
-  if (expectLong(cursor) <= 0n) throw cursor.error('batch size must be positive integer');
-  if (isWord(cursor.require('table or o3MaxLag'), 'o3maxlag')) {
-    const position = cursor.readPosition;
-    parseLag(cursor.require('lag value'), position);
-    cursor.expect('table');
-  }
+  if (parseBatch(cursor, 'table')) cursor.expect('table');
+  else cursor.next(); // any word (observed on 9.3.4)
   return true;
 }
 

@@ -4,7 +4,7 @@ import type { MaterializedViewDefinition, PartitionUnit, TableDefinition } from 
 import type { ClauseReader } from '../grammar/clause-reader.js';
 import { type Cursor, isWord, RejectionError } from '../grammar/cursor.js';
 import { parseEntityName, parseLiteral, quoteName, unquoteToken } from '../grammar/names.js';
-import { MICROS, parseInt32, parseInt64 } from '../grammar/numbers.js';
+import { expectLong, MICROS, parseInt32, parseInt64 } from '../grammar/numbers.js';
 import { isTimestamp } from '../grammar/types.js';
 import { type PrintOptions, property } from '../property.js';
 
@@ -162,6 +162,16 @@ export function parseLag(text: string, position: number): number {
       throw new RejectionError(position + digits, `expected 1/2 letter interval qualifier in ${text}`);
   }
   throw new RejectionError(position + text.length, `invalid interval qualifier ${text}`);
+}
+
+/** Parses `n` or `n o3MaxLag x` after BATCH; returns whether there is a lag. @param next the word that comes next */
+export function parseBatch(cursor: Cursor, next: 'table' | 'into'): boolean {
+  if (expectLong(cursor) <= 0n) throw cursor.error('batch size must be positive integer');
+  const hasLag = isWord(cursor.require(`${next} or o3MaxLag`), 'o3maxlag');
+  const position = cursor.readPosition;
+  if (hasLag) parseLag(cursor.require('lag value'), position);
+  else cursor.unread();
+  return hasLag;
 }
 
 const parameter = (name: keyof Parameters, unit: string) =>
