@@ -39,26 +39,33 @@ export async function* verifyOutcomes(
   yield* await readWaiting();
 }
 
-async function readBack(outcomes: Outcome[], target: Instance, existing: KnownObjects, ignore: IgnoreRules) {
+async function readBack(
+  outcomes: readonly Outcome[],
+  target: Instance,
+  existing: KnownObjects,
+  ignore: IgnoreRules,
+): Promise<Outcome[]> {
   const applied = outcomes.filter(({ result }) => result === 'applied');
   const lastAlteration = findLastAlteration(outcomes);
   const made = applied.filter(({ identity }) => isShowable(identity));
   const given = applied.filter(({ n, identity }) => isAcl(identity.kind) && n > lastAlteration);
+  const findings = new Map<Outcome, Partial<Outcome>>();
   try {
     const identities = made.map(({ identity }) => identity);
     const found = await fetchStatements(target, identities);
     for (const [i, outcome] of made.entries()) {
       const verified = await verifyObject(outcome.statement, found[i], existing, CREATED_DIFFERENTLY, ignore);
       const isDoubtful = verified.result === 'differs' && outcome.n < lastAlteration;
-      Object.assign(outcome, isDoubtful ? { proven: false } : verified);
+      findings.set(outcome, isDoubtful ? { proven: false } : verified);
     }
     if (given.length > 0) existing.access.invalidate();
-    for (const outcome of given) Object.assign(outcome, await verifyAccess(outcome, existing, ignore));
+    for (const outcome of given) findings.set(outcome, await verifyAccess(outcome, existing, ignore));
   } catch (error) {
     if (!(error instanceof InstanceError)) throw error;
-    for (const outcome of [...made, ...given]) Object.assign(outcome, { proven: false, failure: error });
+    for (const outcome of [...made, ...given])
+      findings.set(outcome, { ...findings.get(outcome), proven: false, failure: error });
   }
-  return outcomes;
+  return outcomes.map(outcome => ({ ...outcome, ...findings.get(outcome) }));
 }
 
 const MISSING_MESSAGE = 'the server reported success, but the object does not exist';
