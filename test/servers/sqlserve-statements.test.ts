@@ -26,6 +26,11 @@ test('maintenance statements that change no schema are accepted', async t => {
     ['alter table trades resume', "'wal' expected", 25],
     ['alter table trades resume wal from txn x', 'invalid value [value=x]', 39],
     ['alter table trades suspend wal'],
+    [
+      'alter table trades drop column v',
+      "table 'trades' is suspended, so the server applies no change to it; repair it with ALTER TABLE 'trades' RESUME WAL",
+      0,
+    ],
     ['alter table trades resume wal'],
     ['alter table trades squash partitions x', 'unexpected token [x]', 37],
     ['refresh materialized view trades stats', 'materialized view name expected, got table name', 26],
@@ -39,6 +44,9 @@ test('maintenance statements that change no schema are accepted', async t => {
   ] as const) {
     t.like(await shared.execute(sql), error === undefined ? { ddl: 'OK' } : { error, position }, sql);
   }
+  await shared.execute('alter table trades suspend wal');
+  const { dataset = [] } = await shared.execute('select table_name from tables() where table_suspended');
+  t.deepEqual(dataset, [['trades']]);
 });
 
 test('--questdb 9.3 speaks as that version, which lacks what came later', async t => {

@@ -54,7 +54,7 @@ const TABLE_COLUMNS: readonly ListColumn<CatalogueObject>[] = [
   ['directoryName', 'STRING', ({ name, id }) => `${name}~${id}`],
   ['maxUncommittedRows', 'INT', ({ kind }) => (kind === 'view' ? 0 : 500_000)],
   ['o3MaxLag', 'LONG', ({ kind }) => ({ table: 600_000_000, view: 0 })[kind as string] ?? -1],
-  ['table_suspended', 'BOOLEAN', () => false],
+  ['table_suspended', 'BOOLEAN', object => object.kind === 'table' && object.isSuspended === true],
   ['table_type', 'CHAR', ({ kind }) => TABLE_TYPES[kind]],
   ['table_row_count', 'LONG', () => 0],
 ];

@@ -1,7 +1,7 @@
 /*! Routes requests: to statements, to the paths that need no login, and to rejections of a request whose statement is not read. */
 import { BlockList } from 'node:net';
 import { RejectionError } from '@sqlpipe/ddl/grammar';
-import { DenialError } from '@sqlpipe/engine';
+import { DenialError, OpaqueError } from '@sqlpipe/engine';
 import type { Caller, ServerEdition } from './editions.js';
 import { emptyReply, formatReply, type HttpReply, jsonReply, rejectionReply, textReply } from './reply.js';
 import { decodeBytes, type HttpRequest } from './request.js';
@@ -71,6 +71,8 @@ async function execute(service: Service, parameters: HttpRequest['parameters'], 
 function formatFailure(query: string, error: unknown): HttpReply {
   if (error instanceof RejectionError)
     return rejectionReply(error instanceof DenialError ? 403 : 400, query, error.message, error.position);
+  // A status of 500 would say that it is worth trying again.
+  if (error instanceof OpaqueError) return rejectionReply(400, query, error.message, 0);
   // The parsers recurse as deep as the statement is nested, and nothing is changed before a statement is parsed.
   if (error instanceof RangeError) return rejectionReply(400, query, 'the statement is nested too deeply', 0);
   return rejectionReply(500, query, `internal error: ${(error as Error).message}`, 0);
