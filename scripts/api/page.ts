@@ -14,7 +14,7 @@ interface Declaration {
   docstring: string;
 }
 
-const read = (file: string) => readFileSync(`packages/api/dist/${file}.d.ts`, 'utf8');
+const read = (file: string, from = 'api') => readFileSync(`packages/${from}/dist/${file}.d.ts`, 'utf8');
 
 /** The names that `index` gives to others, by the file or the package they come from. */
 export function publicNames(): Map<string, string[]> {
@@ -28,7 +28,8 @@ export function publicNames(): Map<string, string[]> {
 export function formatApiPage(): string {
   const names = publicNames();
   const sections = FILES.flatMap(file => {
-    const declared = declarationsIn(read(file)).filter(({ name }) => names.get(file)?.includes(name));
+    const text = file === 'errors' ? read('coded-error', 'text') + read(file) : read(file);
+    const declared = declarationsIn(text).filter(({ name }) => names.get(file)?.includes(name));
     const functions = declared.filter(each => each.isFunction);
     const types = declared.filter(each => !each.isFunction);
     const headings = functions.length > 0 ? functions.map(formatFunction) : [`## ${TITLES[file]}\n`];

@@ -1,4 +1,5 @@
 /*! All exit statuses: 0 for success, 1 for a negative result, higher ones for failures (sysexits(3)). */
+import { CodedError, type ErrorCode } from '@sqlpipe/text';
 
 /** The exit statuses by meaning; every man page lists them. */
 export const Exit = {
@@ -15,7 +16,7 @@ export const Exit = {
   config: 78,
 } as const;
 
-const STATUS_BY_CODE: Record<string, number> = {
+const STATUS_BY_CODE: Record<ErrorCode, number> = {
   REJECTED: Exit.negative,
   USAGE: Exit.usage,
   DAMAGED: Exit.damaged,
@@ -28,13 +29,16 @@ const STATUS_BY_CODE: Record<string, number> = {
 };
 
 /** Wrong usage of a program, also if the option parser cannot detect it. */
-export class UsageError extends Error {
+export class UsageError extends CodedError {
   override name = 'UsageError';
-  readonly code = 'USAGE';
+
+  constructor(message: string) {
+    super('USAGE', message);
+  }
 }
 
 /** The exit status for an error, by its `code`. Any other system error is a failed local read or write; every other error is a bug. */
 export function exitStatus(error: unknown): number {
-  const { code, syscall } = error as NodeJS.ErrnoException;
-  return STATUS_BY_CODE[code ?? ''] ?? (syscall ? Exit.io : Exit.bug);
+  const { code, syscall } = error as NodeJS.ErrnoException; // a class would not do: each bundle has its own
+  return STATUS_BY_CODE[code as ErrorCode] ?? (syscall ? Exit.io : Exit.bug);
 }

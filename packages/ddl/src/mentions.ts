@@ -1,6 +1,5 @@
 /*! Finds the exact positions of the names of objects and principals in a statement, to rename them. */
 import {
-  AmbiguousStatementError,
   displayName,
   isObject,
   isPrincipal,
@@ -14,6 +13,7 @@ import {
   type Token,
   unquote,
 } from '@sqlpipe/sql';
+import { CodedError } from '@sqlpipe/text';
 import { tryParseDefinition } from './compare.js';
 import { findOwnerClause } from './owner.js';
 import { parsePrincipal } from './principal.js';
@@ -34,7 +34,7 @@ export interface Mention extends NameSpan {
  * strings do not count. A statement of kind `other` has none.
  * @param options.isView as for `findReferences`
  * @param options.inQueries whether queries are searched, which is slow
- * @throws AmbiguousStatementError if a comment hides from SQL what QuestDB reads
+ * @throws CodedError if a comment hides from SQL what QuestDB reads
  */
 export function findMentions(
   statement: string,
@@ -75,7 +75,8 @@ function findSources(statement: string, isView: (name: string) => boolean, title
   if (bySql && !COMMENT.test(statement)) return bySql;
   const byServer = walk(serverTokens(statement));
   if (bySql && byServer && !isSame(bySql, byServer))
-    throw new AmbiguousStatementError(
+    throw new CodedError(
+      'REJECTED',
       `${title}: SQL and QuestDB read different names in it; remove quotes and dashes from its comments`,
     );
   return byServer ?? bySql ?? [];

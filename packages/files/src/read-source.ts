@@ -4,6 +4,7 @@ import { stat } from 'node:fs/promises';
 import { Readable } from 'node:stream';
 import { decodeRecords, type ReadOptions } from '@sqlpipe/records';
 import { SplitError, Splitter, significantTokens } from '@sqlpipe/sql';
+import { CodedError, formatError } from '@sqlpipe/text';
 import { readFolder } from './folder.js';
 import { type LocatedStatement, parseLocatedFile, parseLocatedText, withoutLocations } from './text.js';
 
@@ -12,7 +13,7 @@ import { type LocatedStatement, parseLocatedFile, parseLocatedText, withoutLocat
  * file `*.sql` without a NUL is text. Any other file is a stream, or a stream that was truncated in its first record.
  * @param maxRecord the maximum length of a record in bytes, and of a statement in UTF-16 code units
  * @param isText whether a file must be text, whatever its name is
- * @throws StreamError, CodedError, DuplicateNameError; errors of opening have the code `NOINPUT`
+ * @throws StreamError, DuplicateNameError, CodedError; its code is `NOINPUT` if the file cannot be opened
  */
 export const readSource = (path: string, maxRecord: number, isText?: boolean): AsyncGenerator<string[]> =>
   withoutLocations(readLocatedSource(path, maxRecord, isText));
@@ -47,8 +48,9 @@ async function* withPath<T>(source: AsyncIterable<T>, path: string): AsyncGenera
 
 /** Rethrows an error: a failure to open a file gets the code `NOINPUT`, and a failure to read gets the path. */
 function rethrowWithPath(error: NodeJS.ErrnoException, path: string): never {
-  if (error.syscall === 'open' || error.syscall === 'stat') error.code = 'NOINPUT';
-  else if (error.syscall) error.path ??= path;
+  if (error.syscall === 'open' || error.syscall === 'stat')
+    throw new CodedError('NOINPUT', formatError(error), { cause: error });
+  if (error.syscall) error.path ??= path;
   throw error;
 }
 

@@ -1,14 +1,5 @@
 /*! The one error that this package throws; its `code` decides the exit status. */
-
-/**
- * - `UNREACHABLE`: the instance cannot be reached or gave up: connection refused, time-out, TLS, 429 after retries,
- * 5xx, no reply.
- * - `PROTOCOL`: the reply is not this protocol: a login page, truncated JSON, a wrong row count, 404, a redirect.
- * - `DENIED`: authentication required (401) or permission denied (403).
- * - `CONFIG`: an address, a credential or a configuration file that cannot be used.
- * - `REJECTED`: the server rejected the query, or has nothing of a name to dump.
- */
-export type InstanceErrorCode = 'UNREACHABLE' | 'PROTOCOL' | 'DENIED' | 'CONFIG' | 'REJECTED';
+import { CodedError, type ErrorCode } from '@sqlpipe/text';
 
 /** What is known about a failure in addition to its message. */
 export interface InstanceErrorDetails {
@@ -25,7 +16,7 @@ export interface InstanceErrorDetails {
 }
 
 /** A failure at one instance. The message names the instance, contains no secret, and can be shown unchanged. */
-export class InstanceError extends Error {
+export class InstanceError extends CodedError {
   override name = 'InstanceError';
   readonly status: number | undefined;
   readonly position: number | undefined;
@@ -34,12 +25,8 @@ export class InstanceError extends Error {
   /** As `Rejection.matches`. */
   readonly matches: (pattern: RegExp) => boolean;
 
-  constructor(
-    readonly code: InstanceErrorCode,
-    message: string,
-    details: InstanceErrorDetails = {},
-  ) {
-    super(message, { cause: details.cause });
+  constructor(code: ErrorCode, message: string, details: InstanceErrorDetails = {}) {
+    super(code, message, { cause: details.cause });
     this.status = details.status;
     this.position = details.position;
     this.serverMessage = details.serverMessage;

@@ -3,7 +3,7 @@ import { isUtf8 } from 'node:buffer';
 import { pipeline, type Readable, type Transform, type Writable } from 'node:stream';
 import { pipeline as runPipeline } from 'node:stream/promises';
 import { MAX_RECORD, normalizeStatement, parseFailureMarker, WHITESPACE } from '@sqlpipe/sql';
-import { formatCount } from '@sqlpipe/text';
+import { CodedError, formatCount } from '@sqlpipe/text';
 import split2 from 'split2';
 import { objectTransform, transform } from 'through2';
 import { createCommitWriter } from './commit-writer.js';
@@ -161,14 +161,13 @@ const lastLine = (rest: Buffer): string =>
   rest.subarray(-4096).toString().replace(/\n$/, '').split('\n').at(-1) as string;
 
 /** Input that is not a complete statement stream, or a statement that a record cannot contain. */
-export class StreamError extends Error {
+export class StreamError extends CodedError {
   override name = 'StreamError';
-  readonly code = 'DAMAGED';
   /** The end of the message if it is that of the program that wrote the stream, which prints it too. */
   readonly printedReason: string | undefined;
 
   constructor(message: string, { cause, printedReason }: { cause?: unknown; printedReason?: string } = {}) {
-    super(message, cause === undefined ? {} : { cause });
+    super('DAMAGED', message, { cause });
     this.printedReason = printedReason;
   }
 }

@@ -46,9 +46,12 @@ export async function collectStatements(
 }
 
 /** Two statements that define the same name differently. The message names both. */
-export class DuplicateNameError extends Error {
-  override readonly name = 'DuplicateNameError';
-  readonly code = 'DAMAGED';
+export class DuplicateNameError extends CodedError {
+  override name = 'DuplicateNameError';
+
+  constructor(message: string) {
+    super('DAMAGED', message);
+  }
 }
 
 /**

@@ -1,10 +1,14 @@
 /*! The server's categories of statements, which --include and --exclude accept. */
 import { CATEGORIES, isAcl, KINDS, type Kind } from '@sqlpipe/sql';
+import { CodedError } from '@sqlpipe/text';
 
 /** Invalid lists of categories. */
-export class InvalidSelectionError extends Error {
+export class InvalidSelectionError extends CodedError {
   override name = 'InvalidSelectionError';
-  readonly code = 'USAGE';
+
+  constructor(message: string) {
+    super('USAGE', message);
+  }
 }
 
 /** The selection of what a dump contains. */

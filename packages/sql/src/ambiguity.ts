@@ -1,15 +1,9 @@
 /*! Whether SQL and servers read one statement alike: a comment may hide from one what the other runs. */
-import { truncate } from '@sqlpipe/text';
+import { CodedError, truncate } from '@sqlpipe/text';
 import { displayName, type Head, type Identity, readHead, readPrintedHead } from './identify.js';
 import { isObject } from './kinds.js';
 import { NEWEST, SERVER_COMMENT_RULES, type ServerCommentRules, serverTokens } from './server-lexer.js';
 import { joinTokens, significantTokens } from './tokens.js';
-
-/** A statement that SQL and a server read differently. */
-export class AmbiguousStatementError extends Error {
-  override readonly name = 'AmbiguousStatementError';
-  readonly code = 'REJECTED';
-}
 
 /** Reads the head of a statement by the rules of SQL, which our programs show and select statements by. */
 export const readStatementHead = (statement: string): Head =>
@@ -40,11 +34,11 @@ export function findAmbiguity(
   return undefined;
 }
 
-/** Identifies a statement that SQL and the newest servers read alike. @throws AmbiguousStatementError if not; see `findAmbiguity` */
+/** Identifies a statement that SQL and the newest servers read alike. @throws CodedError if not; see `findAmbiguity` */
 export function requireUnambiguous(statement: string): Identity {
   const { kind, name, verb } = readStatementHead(statement);
   const reason = findAmbiguity(statement, [NEWEST]);
-  if (reason) throw new AmbiguousStatementError(`${truncate(displayName({ kind, name, verb }), 80)}: ${reason}`);
+  if (reason) throw new CodedError('REJECTED', `${truncate(displayName({ kind, name, verb }), 80)}: ${reason}`);
   return { kind, name, verb };
 }
 

@@ -1,4 +1,4 @@
-export { AmbiguousStatementError, findAmbiguity, readStatementHead, requireUnambiguous } from './ambiguity.js';
+export { findAmbiguity, readStatementHead, requireUnambiguous } from './ambiguity.js';
 export { formatFailureMarker, parseFailureMarker } from './failure-marker.js';
 export { displayName, type Head, type Identity, identify, type NamedObject, returnsRows } from './identify.js';
 export {

@@ -2,7 +2,7 @@
  * Cuts text into statements, chunk by chunk, and normalizes them. The rules of SQL and those of the server may disagree on where a comment
  * ends, so one statement may need two scanners.
  */
-import { truncate } from '@sqlpipe/text';
+import { CodedError, truncate } from '@sqlpipe/text';
 import { mayContainFailureMarker, PLAN_HEAD, parseFailureMarker } from './failure-marker.js';
 import {
   type CommentRules,
@@ -18,9 +18,9 @@ import { significantTokens, type Token, tokens } from './tokens.js';
 export const MAX_RECORD = 16 * 1024 * 1024;
 
 /** Text cannot be cut into statements. `line` and `column` count from 1, columns in UTF-16 code units. */
-export class SplitError extends Error {
+export class SplitError extends CodedError {
   override name = 'SplitError';
-  readonly code = 'DAMAGED';
+
   constructor(
     message: string,
     readonly line: number,
@@ -28,7 +28,7 @@ export class SplitError extends Error {
     /** The reason in a failure marker, which the failed program has printed already; undefined for any other error. */
     readonly printedReason?: string,
   ) {
-    super(message);
+    super('DAMAGED', message);
   }
 }
 

@@ -117,7 +117,7 @@ async function* readInput(input: Input, { stream }: RunOptions, io: Io): AsyncGe
 function toNothingSentError(error: unknown): unknown {
   const status = exitStatus(error);
   if (status === Exit.usage || status === Exit.bug || error instanceof PreflightError) return error;
-  const code = status === Exit.io ? 'IO' : String((error as NodeJS.ErrnoException).code);
+  const code = status === Exit.io ? 'IO' : (error as CodedError).code;
   const message = formatError(error).replace(/\n|$/, '; nothing was sent$&');
   return new CodedError(code, message, { cause: error });
 }

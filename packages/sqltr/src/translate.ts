@@ -5,7 +5,7 @@ import { type Adapt, adapt, type LossOptions, type Numbered, toEnterprise, toOpe
 import { type NameRules, rename } from './rename.js';
 import { Rules } from './rules.js';
 
-/** The translated statements, after all were read. @throws CodedError, AmbiguousStatementError if one cannot be translated */
+/** The translated statements, after all were read. @throws CodedError if one cannot be translated */
 export async function* translate(
   statements: AsyncIterable<string>,
   { names, adapters }: { readonly names: NameRules; readonly adapters: readonly Adapt[] },

@@ -1,8 +1,7 @@
+export { CodedError, type ErrorCode, type Finding } from './coded-error.js';
 export {
-  CodedError,
   escapeControls,
   escapeLines,
-  type Finding,
   formatCount,
   formatError,
   formatHints,

@@ -3,6 +3,7 @@
  * rejections point at the last token, some at the end of the text that has been read.
  */
 import { type ObjectKind, type ServerToken, scanSignificant, startAt } from '@sqlpipe/sql';
+import { CodedError } from '@sqlpipe/text';
 
 /** Whether a token is a word, in any case. @param word in lower case */
 export const isWord = (token: string | undefined, word: string): boolean => token?.toLowerCase() === word;
@@ -125,15 +126,14 @@ export class Cursor {
 }
 
 /** The statement is rejected. `position` counts UTF-16 code units from the start of the statement. */
-export class RejectionError extends Error {
+export class RejectionError extends CodedError {
   override name = 'RejectionError';
-  readonly code: string = 'REJECTED';
 
   constructor(
     readonly position: number,
     message: string,
   ) {
-    super(message);
+    super('REJECTED', message);
   }
 }
 

@@ -4,8 +4,7 @@
  */
 import { isUtf8 } from 'node:buffer';
 import { findSecrets } from '@sqlpipe/sql';
-import { maskSecrets, truncate } from '@sqlpipe/text';
-import type { InstanceErrorCode } from '../instance-error.js';
+import { type ErrorCode, maskSecrets, truncate } from '@sqlpipe/text';
 import type { Response } from './connection.js';
 import { type JsonEvents, JsonScanner, MalformedReplyError } from './json.js';
 import {
@@ -44,7 +43,7 @@ export class UnexpectedResponseError extends Error {
   override name = 'UnexpectedResponseError';
 
   constructor(
-    readonly code: InstanceErrorCode,
+    readonly code: ErrorCode,
     message: string,
     override readonly cause?: MalformedReplyError,
   ) {
@@ -294,7 +293,7 @@ const NO_SERVER = ': no QuestDB server there; is the address right, with its pat
 const TOO_LARGE = ': the request is too large for a proxy on the way; raise the limit of the proxy, or bypass it';
 
 /** By HTTP status: the code of the error, and the end of its message. */
-const EXPLANATIONS: Readonly<Record<number, readonly [code: InstanceErrorCode, explanation: string]>> = {
+const EXPLANATIONS: Readonly<Record<number, readonly [code: ErrorCode, explanation: string]>> = {
   401: ['DENIED', ''], // `instance.ts` completes the message, because only that file knows which credentials were sent
   403: ['DENIED', ': permission denied; grant the permission to this user, or use another account'],
   404: ['PROTOCOL', NO_SERVER],
@@ -308,7 +307,7 @@ const EXPLANATIONS: Readonly<Record<number, readonly [code: InstanceErrorCode, e
 /** The statuses of a server that may accept the request later. */
 const NOT_NOW: Readonly<Record<number, string>> = { 429: 'too busy', 503: 'the server is not ready' };
 
-function explainStatus(response: Response): readonly [code: InstanceErrorCode, explanation: string] {
+function explainStatus(response: Response): readonly [code: ErrorCode, explanation: string] {
   const { status } = response;
   const explained = EXPLANATIONS[status];
   if (explained) return explained;

@@ -1,12 +1,11 @@
 /*! Messages and hints for failures of the transport. */
-import { truncate } from '@sqlpipe/text';
+import { type ErrorCode, truncate } from '@sqlpipe/text';
 import type { ConnectionConfig } from '../configuration/connection-config.js';
-import type { InstanceErrorCode } from '../instance-error.js';
 import type { TransportError } from './connection.js';
 import { DEFAULT_REQUEST_BUFFER } from './request.js';
 
 interface TransportFailure {
-  code: InstanceErrorCode;
+  code: ErrorCode;
   /** Follows the instance's name and a colon. */
   message: string;
 }

@@ -3,18 +3,16 @@ import { compareDefinitions, compareStatements } from '@sqlpipe/ddl';
 import type { Engine } from '@sqlpipe/engine';
 import { type Entry, Schema } from '@sqlpipe/schema';
 import { displayName, isObject } from '@sqlpipe/sql';
-import { formatMessage } from '@sqlpipe/text';
+import { CodedError } from '@sqlpipe/text';
 import type { PlanContext } from '../context/plan-context.js';
 
 /** A server would reject views of A, for example because they read something that A lacks. */
-export class RejectedViewError extends Error {
+export class RejectedViewError extends CodedError {
   override name = 'RejectedViewError';
-  readonly code = 'DAMAGED';
-  readonly hasLines = true;
 
   constructor(readonly problems: readonly RejectedView[]) {
     const lines = problems.map(({ entry, reason }) => `${displayName(entry)}: ${reason}`);
-    super(formatMessage('the wanted schema is not valid', lines));
+    super('DAMAGED', 'the wanted schema is not valid', { lines });
   }
 }
 

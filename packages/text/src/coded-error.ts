@@ -1,0 +1,60 @@
+/*! The failures that a message explains, and their codes. */
+import { formatMessage } from './format-text.js';
+
+/**
+ * Why something failed:
+ *
+ * - `REJECTED`: the server rejected a statement or a query, or this library did before sending it.
+ * - `DAMAGED`: input that is incomplete, not UTF-8, or not SQL; two statements that create different objects of one name; a
+ *   view that is not valid.
+ * - `NOINPUT`: no such file.
+ * - `UNREACHABLE`: the server is unreachable or unavailable.
+ * - `PROTOCOL`: the reply is not QuestDB's, such as a login page, or it is truncated.
+ * - `DENIED`: wrong credentials, or no permission.
+ * - `CONFIG`: an address or a credential that cannot be used.
+ * - `USAGE`: options that cannot be combined, unknown names in options, or an argument of a wrong type.
+ * - `IO`: a file that cannot be written, or a schema too large for memory.
+ */
+export type ErrorCode =
+  | 'REJECTED'
+  | 'DAMAGED'
+  | 'NOINPUT'
+  | 'UNREACHABLE'
+  | 'PROTOCOL'
+  | 'DENIED'
+  | 'CONFIG'
+  | 'USAGE'
+  | 'IO';
+
+/** A message, and the place in a file that it is about, if it is about one. */
+export interface Finding {
+  readonly path?: string | undefined;
+  readonly line?: number | undefined;
+  readonly message: string;
+}
+
+interface ErrorDetails {
+  readonly cause?: unknown;
+  /** Further lines of the message: why, and what can be done. */
+  readonly lines?: readonly string[];
+  /** What the message says, with its places in files. */
+  readonly findings?: readonly Finding[] | undefined;
+}
+
+/** A failure that its message explains. Its `code` decides the exit status of a program. */
+export class CodedError extends Error {
+  override name = 'CodedError';
+  readonly findings: readonly Finding[] | undefined;
+  /** Whether the message has several lines, each safe to show. */
+  readonly hasLines: boolean;
+
+  constructor(
+    readonly code: ErrorCode,
+    message: string,
+    { cause, lines, findings }: ErrorDetails = {},
+  ) {
+    super(lines ? formatMessage(message, lines) : message, { cause });
+    this.findings = findings;
+    this.hasLines = lines !== undefined;
+  }
+}
