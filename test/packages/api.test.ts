@@ -186,11 +186,12 @@ test('a protected instance is changed only by its name', async t => {
     mode: 0o600,
   });
   const instance = { url: 'prod', env: { XDG_CONFIG_HOME: folder } };
-  const message = 'USAGE prod is protected; to change it, set yesTo to its name';
+  const message = 'USAGE prod is protected; to change it, give --yes-to=prod';
   t.is(await failureOf(() => replay([QUOTES], instance)), message);
   t.is(await failureOf(() => replay([QUOTES], instance, { yesTo: 'dev' })), message);
   t.deepEqual(await resultsOf(replay([QUOTES], instance, { yesTo: 'prod' })), ['quotes applied']);
-  t.regex(String(await failureOf(() => replay([], server, { jobs: 0 }))), /^USAGE replay: jobs /);
+  for (const jobs of [0, 65])
+    t.is(await failureOf(() => replay([], server, { jobs })), 'USAGE --jobs must be a number from 1 to 64');
 });
 
 test('the rows of CREATE TOKEN go to the caller, and nowhere else', async t => {

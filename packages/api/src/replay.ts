@@ -1,8 +1,13 @@
 import type { PropertyDifference } from '@sqlpipe/ddl';
-import { type Outcome as InternalOutcome, openTarget, type Result, replay as replayStatements } from '@sqlpipe/replay';
+import {
+  type Outcome as InternalOutcome,
+  openTarget,
+  type Result,
+  rejectBadOptions,
+  replay as replayStatements,
+} from '@sqlpipe/replay';
 import { IgnoreRules } from '@sqlpipe/schema';
 import type { Kind } from '@sqlpipe/sql';
-import { CodedError } from '@sqlpipe/text';
 import { type Instance, type OnWarning, resolve } from './instance.js';
 import { openSchema, type Schema } from './schema.js';
 
@@ -18,7 +23,7 @@ export interface ReplayOptions {
   readonly allow?: readonly string[];
   /** Send the statements of a plan that need permission. Not together with `staleOk`. */
   readonly allowPlan?: boolean;
-  /** The maximum number of independent statements in flight. 1 by default. */
+  /** The maximum number of independent statements in flight, up to 64. 1 by default. */
   readonly jobs?: number;
   /** The name of the instance, if it is `protected` in instances.toml. */
   readonly yesTo?: string;
@@ -94,31 +99,26 @@ export async function* replay(
   options: ReplayOptions = {},
 ): AsyncGenerator<Outcome, void, undefined> {
   const { dryRun = false, jobs = 1, yesTo, onWarning = () => {}, onRows = () => {} } = options;
-  const ignore = new IgnoreRules(options.ignore);
+  const settings = {
+    ...NOT_OFFERED,
+    ifExists: options.ifExists ?? 'compare',
+    keepGoing: options.keepGoing ?? false,
+    dryRun,
+    allow: options.allow ?? [],
+    allowPlan: options.allowPlan ?? false,
+    staleOk: options.staleOk ?? false,
+    ignore: new IgnoreRules(options.ignore),
+    signal: options.signal ?? new AbortController().signal,
+    warn: onWarning,
+    onRows,
+  };
+  rejectBadOptions(settings, jobs);
   const { statements, locations } = await openSchema(schema, onWarning);
   const config = await resolve(instance, onWarning);
-  if (!(Number.isInteger(jobs) && jobs >= 1))
-    throw new CodedError('USAGE', 'replay: jobs must be a whole number of at least 1');
-  const createProtectedError = (name: string) =>
-    new CodedError('USAGE', `${name} is protected; to change it, set yesTo to its name`);
-  if (options.allowPlan && options.staleOk)
-    throw new CodedError('USAGE', 'replay: allowPlan and staleOk cannot be combined');
-  const target = await openTarget(config, { jobs, dryRun, yesTo, createProtectedError });
+  const target = await openTarget(config, { jobs, dryRun, yesTo });
   let failure: Error | undefined;
   try {
-    const { outcomes } = await replayStatements({ statements: flatten(statements), locations }, target, {
-      ...NOT_OFFERED,
-      ifExists: options.ifExists ?? 'compare',
-      keepGoing: options.keepGoing ?? false,
-      dryRun,
-      allow: options.allow ?? [],
-      allowPlan: options.allowPlan ?? false,
-      staleOk: options.staleOk ?? false,
-      ignore,
-      signal: options.signal ?? new AbortController().signal,
-      warn: onWarning,
-      onRows,
-    });
+    const { outcomes } = await replayStatements({ statements: flatten(statements), locations }, target, settings);
     for await (const outcome of outcomes) {
       failure ??= outcome.failure;
       yield toPublic(outcome);

@@ -4,7 +4,7 @@
  */
 export { isShowable } from './existing.js';
 export { withInstanceFacts } from './instance-facts.js';
-export type { IfExists, ReplayOptions } from './options.js';
+export { type IfExists, type ReplayOptions, rejectBadOptions } from './options.js';
 export {
   isReject,
   isReordered,

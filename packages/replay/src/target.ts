@@ -10,6 +10,7 @@ import {
   ifAccepted,
 } from '@sqlpipe/instance';
 import { collectStatements } from '@sqlpipe/schema';
+import { CodedError } from '@sqlpipe/text';
 import { fetchInstanceFacts, type InstanceFacts } from './instance-facts.js';
 
 /** The connections to the target of a replay. */
@@ -26,15 +27,14 @@ interface TargetOptions {
   readonly dryRun: boolean;
   /** The name of the instance that may be changed even if it is protected. */
   readonly yesTo?: string | undefined;
-  createProtectedError(name: string): Error;
 }
 
-/** Connects to a target. A protected instance is changed only if `yesTo` is its name. */
+/** Connects to a target. A protected instance is changed only if `yesTo` is its name. @throws CodedError if it is not */
 export async function openTarget(config: ConnectionConfig, options: TargetOptions): Promise<ReplayTarget> {
   const names = options.dryRun ? [] : ((await config.protectedNames?.()) ?? []);
   const [name] = names;
   if (name !== undefined && (options.yesTo === undefined || !names.includes(options.yesTo)))
-    throw options.createProtectedError(name);
+    throw new CodedError('USAGE', `${name} is protected; to change it, give --yes-to=${name}`);
   const jobs = Array.from({ length: options.jobs }, () => connect(config));
   const connection = jobs.length === 1 ? (jobs[0] as Instance) : connect(config);
   return {

@@ -14,7 +14,7 @@ import {
 import { readLocatedInput, readLocatedSource } from '@sqlpipe/files';
 import { type ResolvedInstance, resolveInstance } from '@sqlpipe/instance';
 import { type DeferredInput, deferInput, StreamError } from '@sqlpipe/records';
-import { type Location, openTarget, PreflightError, replay } from '@sqlpipe/replay';
+import { type Location, openTarget, PreflightError, rejectBadOptions, replay } from '@sqlpipe/replay';
 import { IgnoreRules } from '@sqlpipe/schema';
 import { CodedError, formatError } from '@sqlpipe/text';
 import type { ApplyOptions, RunOptions } from './options.js';
@@ -33,9 +33,6 @@ export async function apply(options: ApplyOptions, io: Io): Promise<number> {
   return applyInput(options, openEnds, io);
 }
 
-/** Maximum number of jobs: more connections do not help, and the server has other clients. */
-const MAX_JOBS = 64;
-
 /** Milliseconds for a request in flight to end after the user wants to stop. */
 const GRACE_PERIOD = 2000;
 
@@ -47,7 +44,7 @@ interface Ends {
 /** Applies an input to a target; returns the exit status. An error before the first statement says that nothing was sent. */
 export async function applyInput(options: RunOptions, openEnds: () => Promise<Ends>, io: Io): Promise<number> {
   limitHeapGrowth();
-  rejectBadOptions(options);
+  rejectBadUsage(options);
   const work = async () => {
     const { replayed, target } = await prepare(openEnds, options, io).catch(error => {
       if (io.catchSignals().aborted) io.error('interrupted; nothing was sent');
@@ -62,30 +59,20 @@ export async function applyInput(options: RunOptions, openEnds: () => Promise<En
   return options.annotations ? annotateFailure(work, io) : work();
 }
 
-function rejectBadOptions(options: RunOptions): void {
-  const { report, rejects, json, annotations, dryRun, alter, stream, ifExists, renamed, jobs } = options;
+function rejectBadUsage(options: RunOptions): void {
+  const { report, rejects, json, annotations, dryRun, jobs } = options;
   if ([report === '-', rejects === '-', json, annotations].filter(Boolean).length > 1)
     throw new UsageError('only one of --report, --rejects, --json and --annotations can be on standard output');
   if (json && !dryRun) throw new UsageError('--json works only with --dry-run; use --report for other runs');
-  if (alter && (stream || ifExists !== 'compare'))
-    throw new UsageError(
-      '--alter cannot be combined with --stream or --if-exists, because it compares a complete schema',
-    );
-  if (options.allowPlan && options.staleOk)
-    throw new UsageError('--allow-plan cannot be combined with --stale-ok; use --allow with the verbs of the plan');
-  if (renamed.length > 0 && !alter) throw new UsageError('--renamed works only with --alter');
-  if (!(Number.isInteger(jobs) && jobs >= 1 && jobs <= MAX_JOBS))
-    throw new UsageError(`--jobs must be a number from 1 to ${MAX_JOBS}`);
+  rejectBadOptions(options, jobs);
 }
 
 /** Opens both ends and checks the statements. Sends nothing. */
 async function prepare(openEnds: () => Promise<Ends>, options: RunOptions, io: Io) {
   const ignore = new IgnoreRules(await readIgnorePatterns(options));
   const { input, target: instance } = await openEnds();
-  const createProtectedError = (name: string) =>
-    new UsageError(`${name} is protected; to change it, give --yes-to=${name}`);
   const signal = io.catchSignals();
-  const target = await openTarget({ ...instance, interrupted: signal }, { ...options, createProtectedError });
+  const target = await openTarget({ ...instance, interrupted: signal }, options);
   signal.addEventListener('abort', () => {
     input.stop();
     setTimeout(target.close, GRACE_PERIOD).unref();
