@@ -16,12 +16,12 @@ export {
   NUMBER,
   OUTPUT_OPTION,
   PLAN_OPTIONS,
-  printSettings,
   readIgnorePatterns,
   readRuleFile,
   rejectSharedInsecure,
   SEVERAL,
   VALUE,
+  writeSettings,
 } from './options.js';
 export type { Args, OptionSpecs } from './program.js';
 export { withProgress } from './progress.js';

@@ -101,8 +101,8 @@ export function rejectSharedInsecure(insecure: boolean | undefined, urls: readon
 
 type SettingLine = Readonly<Record<'name' | 'value' | 'source', string>>;
 
-/** Prints the settings of instances, in columns, with an empty line between two instances. */
-export async function printSettings(instances: readonly (readonly SettingLine[])[], { print }: Io): Promise<number> {
+/** Writes the settings of instances to standard output, in columns, with an empty line between two instances. */
+export async function writeSettings(instances: readonly (readonly SettingLine[])[], { print }: Io): Promise<number> {
   await print(instances.map(formatSettings).join('\n'));
   return Exit.ok;
 }

@@ -6,10 +6,10 @@ import {
   type Io,
   instanceContext,
   limitHeapGrowth,
-  printSettings,
   readIgnorePatterns,
   UsageError,
   withProgress,
+  writeSettings,
 } from '@sqlpipe/cli';
 import { readLocatedInput, readLocatedSource } from '@sqlpipe/files';
 import { type ResolvedInstance, resolveInstance } from '@sqlpipe/instance';
@@ -18,12 +18,12 @@ import { type Location, openTarget, PreflightError, rejectBadOptions, replay } f
 import { IgnoreRules } from '@sqlpipe/schema';
 import { CodedError, formatError } from '@sqlpipe/text';
 import type { ApplyOptions, RunOptions } from './options.js';
-import { printRows, reportReplay } from './report-outcomes.js';
+import { reportReplay, writeRows } from './report-outcomes.js';
 
 export async function apply(options: ApplyOptions, io: Io): Promise<number> {
   const [instance = ''] = options.operands;
   const context = { ...instanceContext(io), program: 'sqlapply', options };
-  if (options.showConfig) return printSettings([(await resolveInstance(instance, context)).settings], io);
+  if (options.showConfig) return writeSettings([(await resolveInstance(instance, context)).settings], io);
   const openEnds = async () => {
     const input = openInput(options, io);
     // The previous program in the pipe may prompt too: its prompt comes first.
@@ -84,7 +84,7 @@ async function prepare(openEnds: () => Promise<Ends>, options: RunOptions, io: I
       signal,
       warn: io.warn,
       info: io.info,
-      onRows: rows => printRows(rows, io),
+      onRows: rows => writeRows(rows, io),
       watch: (statements, count, stopped) => withProgress(statements, io.progress(), count, stopped),
     });
     return { replayed, target };

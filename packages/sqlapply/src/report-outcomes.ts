@@ -34,7 +34,7 @@ export async function reportReplay(replay: Replay, target: ReplayTarget, options
   for (const [head, ...lines] of omissions.map(describeOmission)) io.error(head, indentLines(lines));
   if (omissions.length > 0) summary.recordReject();
   const isSilent = hasDataOnStdout(options);
-  let reported = options.dryRun && !isSilent ? printDryRun(outcomes, io, findings) : outcomes;
+  let reported = options.dryRun && !isSilent ? writeDryRun(outcomes, io, findings) : outcomes;
   if (options.report) reported = writeReport(reported, options.report, options, io);
   if (options.json) reported = writeReport(reported, '-', options, io);
   const reporting = reportOutcomes(reported, summary, { ...replay, ...target }, options, io);
@@ -123,8 +123,8 @@ function reportStatement(outcome: Outcome, io: Io): void {
   io.detail(`${statementLabel(outcome)}: ${outcome.result}`, below);
 }
 
-/** Prints what would happen, `would create table 'fx_trades'`, and how many statements would do nothing, `skipped: 31 statements`. */
-async function* printDryRun(outcomes: AsyncIterable<Outcome>, io: Io, findings: Replay['findings']) {
+/** Writes what would happen, `would create table 'fx_trades'`, and how many statements would do nothing, `skipped: 31 statements`. */
+async function* writeDryRun(outcomes: AsyncIterable<Outcome>, io: Io, findings: Replay['findings']) {
   const counts = new Map<Result, number>();
   for await (const outcome of outcomes) {
     const { result, identity, statement, effects = [] } = outcome;
@@ -141,8 +141,8 @@ async function* printDryRun(outcomes: AsyncIterable<Outcome>, io: Io, findings: 
 
 const WITHOUT_EFFECT: ReadonlySet<Result> = new Set(['skipped', 'not reached']);
 
-/** Prints the rows that a statement returns: cells separated by tabs, without a header. */
-export async function printRows(rows: unknown[][], io: Io): Promise<void> {
+/** Writes the rows that a statement returns: cells separated by tabs, without a header. */
+export async function writeRows(rows: unknown[][], io: Io): Promise<void> {
   const show = io.stdout.isTTY ? escapeControls : (text: string) => text;
   for (const row of rows) await io.print(`${row.map(cell => show(String(cell ?? ''))).join('\t')}\n`);
 }

@@ -1,5 +1,5 @@
 /*! Reads two schemas, compares them, and writes what the options ask for: the differences, the missing statements, or a plan. */
-import { annotateFailure, type Io, instanceContext, printSettings, readIgnorePatterns, UsageError } from '@sqlpipe/cli';
+import { annotateFailure, type Io, instanceContext, readIgnorePatterns, UsageError, writeSettings } from '@sqlpipe/cli';
 import { COLUMN_ORDER } from '@sqlpipe/ddl';
 import { isSameOutput, isStdout, readLocatedInput } from '@sqlpipe/files';
 import { fetchCommonDefaults, fetchHealthOf } from '@sqlpipe/instance';
@@ -52,7 +52,7 @@ async function compareSides(args: DiffArgs, io: Io): Promise<number> {
   });
   const sides = await openSides(args, stdin, io);
   if (args.showConfig)
-    return printSettings(
+    return writeSettings(
       sides.flatMap(({ instance }) => (instance ? [instance.settings] : [])),
       io,
     );

@@ -1,6 +1,6 @@
 /*! Writes the dump of an instance as a stream or as text. */
 import type { Writable } from 'node:stream';
-import { Exit, type Io, instanceContext, limitHeapGrowth, printSettings, UsageError, withProgress } from '@sqlpipe/cli';
+import { Exit, type Io, instanceContext, limitHeapGrowth, UsageError, withProgress, writeSettings } from '@sqlpipe/cli';
 import { isStdout, isTextOutput, writeOutput, writeSqlText } from '@sqlpipe/files';
 import { dump, listInstances, resolveInstance } from '@sqlpipe/instance';
 import { writeRecords } from '@sqlpipe/records';
@@ -26,7 +26,7 @@ export async function writeDump(
     );
   const selection = parseSelection(include, exclude);
   const source = await resolveInstance(instance, { ...instanceContext(io), program: 'sqldump', options });
-  if (options.showConfig) return printSettings([source.settings], io);
+  if (options.showConfig) return writeSettings([source.settings], io);
   const statements = dump(source, { ...options, names, maxRecord, selection, warn: io.warn, info: io.info });
   const isShown = isStdout(output) && io.stdout.isTTY === true;
   const watched = isShown ? statements : reportProgress(statements, io);

@@ -1,7 +1,7 @@
 /*! `sqlpipe check`: checks whether an instance can be dumped, and whether a schema can be replayed on it. */
 import { accessSync, constants, realpathSync } from 'node:fs';
 import { delimiter, join } from 'node:path';
-import { createMain, Exit, INSTANCE_OPTIONS, instanceContext, printSettings } from '@sqlpipe/cli';
+import { createMain, Exit, INSTANCE_OPTIONS, instanceContext, writeSettings } from '@sqlpipe/cli';
 import { dump, inspect, resolveInstance } from '@sqlpipe/instance';
 import { escapeControls } from '@sqlpipe/text';
 
@@ -17,7 +17,7 @@ export const main = createMain({
   options: INSTANCE_OPTIONS,
   run: async ({ operands: [instance = ''], ...options }, io) => {
     const resolved = await resolveInstance(instance, { ...instanceContext(io), program: 'sqlpipe', options });
-    if (options.showConfig) return printSettings([resolved.settings], io);
+    if (options.showConfig) return writeSettings([resolved.settings], io);
     const other = findOtherSqldiff(io.env.PATH);
     if (other) io.warn(`${other} comes first on the PATH: for ours, type sqlpipe diff`);
     const printLine = (name: string, value: string) => io.print(`${name}: ${escapeControls(value)}\n`);

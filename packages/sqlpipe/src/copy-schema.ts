@@ -1,6 +1,6 @@
 /*! Copies a schema from one instance to another: the pipelines of sqldump and sqlapply, with a stream in memory between them. */
 import { PassThrough } from 'node:stream';
-import { type Io, instanceContext, printSettings, rejectSharedInsecure } from '@sqlpipe/cli';
+import { type Io, instanceContext, rejectSharedInsecure, writeSettings } from '@sqlpipe/cli';
 import { dump, resolveInstance } from '@sqlpipe/instance';
 import { decodeRecords, deferInput, writeRecords } from '@sqlpipe/records';
 import { parseSelection } from '@sqlpipe/schema';
@@ -19,7 +19,7 @@ export async function copySchema({ include, exclude, ...options }: CopyOptions, 
   };
   if (options.showConfig) {
     const { source, target } = await resolveEnds();
-    return printSettings([source.settings, target.settings], io);
+    return writeSettings([source.settings, target.settings], io);
   }
   const openEnds = async () => {
     const { source, target } = await resolveEnds();
