@@ -1,33 +1,12 @@
 /*! Rules by which a user ignores differences between two schemas, such as `tmp_*` and `trades: TTL`. */
-import {
-  COLUMN_ORDER,
-  type Comparison,
-  listComparedProperties,
-  type PropertyName,
-  parseRights,
-  printRight,
-  readGrantTargets,
-} from '@sqlpipe/ddl';
-import {
-  displayName,
-  foldCase,
-  givesRight,
-  type Identity,
-  identify,
-  identityKey,
-  isObject,
-  KINDS,
-  type Kind,
-  type NamedObject,
-  unquote,
-} from '@sqlpipe/sql';
+import { COLUMN_ORDER, type Comparison, listComparedProperties, type PropertyName } from '@sqlpipe/ddl';
+import { foldCase, type Identity, identityKey, KINDS, type Kind, type NamedObject, unquote } from '@sqlpipe/sql';
 import { suggestWord } from '@sqlpipe/text';
+import { canMatchSame, matchesGlob } from './glob.js';
 import { statesOf } from './health.js';
-import { type Entry, Schema } from './schema.js';
+import { type NamedStatement, searchableNames } from './matcher.js';
+import type { Entry } from './schema.js';
 import { InvalidSelectionError, kindOf } from './selection.js';
-
-/** The kind and the name of what a statement creates, and the statement, from which the names in a grant are read. */
-export type NamedStatement = NamedObject & { readonly statement?: string };
 
 /** A rule: the objects of a kind or with a name, and, if it has one, the properties of them. In lower case. */
 interface IgnoreRule {
@@ -113,108 +92,10 @@ const matchesEntry = ({ kind, name }: IgnoreRule, entry: NamedStatement): boolea
     ? searchableNames(entry).some(each => matchesGlob(name ?? '', foldCase(each)))
     : entry.kind === kind;
 
-/**
- * The names by which a statement is selected: for a grant its objects, or its entity if it has none; for a membership its user, for an
- * assumption its service account, for others the name of the object.
- */
-export function searchableNames({ kind, name, statement = '' }: NamedStatement): string[] {
-  const { objects, principals } = readGrantTargets(statement, kind);
-  return objects.length ? objects : [principals[0] ?? name];
-}
-
-/** The ignored entries that others need, each with one of those. @param exists whether an ignored one need not be created */
-export function findNeeded(
-  schema: Schema,
-  isIgnored: (entry: Entry) => boolean,
-  exists: (entry: Entry) => boolean = () => false,
-): ReadonlyMap<Entry, Entry> {
-  const needed = new Map<Entry, Entry>();
-  const ignored = new Set(schema.entries.filter(isIgnored));
-  const wanted = schema.entries.filter(entry => !ignored.has(entry));
-  for (const entry of wanted)
-    for (const prerequisite of schema.prerequisites(entry)) {
-      if (!ignored.delete(prerequisite) || exists(prerequisite)) continue;
-      needed.set(prerequisite, entry);
-      wanted.push(prerequisite); // the list grows during the loop
-    }
-  return needed;
-}
-
-/**
- * Leaves out what is ignored of A, unless B lacks it and something else needs it.
- * @returns what B has to get, rules that do not ignore it, and notes about what is created although it is ignored
- */
-export function selectWanted(a: readonly string[], b: Iterable<string>, ignore: IgnoreRules) {
-  if (!ignore.haveObjects) return { statements: a, rules: ignore, notes: [] };
-  const [schema, existing] = [new Schema(a.flatMap(splitRights)), new Schema(b)];
-  const exists = ({ kind, name }: Entry) =>
-    (isObject(kind) ? existing.findObject(name) : existing.findPrincipal(name)) !== undefined;
-  const needed = findNeeded(schema, entry => ignore.ignoresObject(entry), exists);
-  const rules = ignore.except(needed.keys());
-  return {
-    statements: schema.entries.filter(entry => !rules.ignoresObject(entry)).map(({ statement }) => statement),
-    rules,
-    notes: Array.from(
-      needed,
-      ([entry, by]) => `${displayName(entry)} is created although it is ignored: ${displayName(by)} needs it`,
-    ),
-  };
-}
-
-/** A statement that gives several rights, as one for each, because rules are about single rights; any other as it is. */
-export function splitRights(statement: string): string[] {
-  const rights = givesRight(identify(statement).kind) ? parseRights(statement) : undefined;
-  return rights ? rights.map(printRight) : [statement];
-}
-
 /** An ignored difference: an object, or one of its properties. */
 export interface IgnoredDifference {
   readonly identity: Identity;
   readonly property?: string;
   /** The statement of A, if it is there. */
   readonly a?: string;
-}
-
-/**
- * `*` matches any characters, `?` one character. There is no escape for them, because no name contains them. After a mismatch only the last
- * `*` is tried with one character more, so the time stays polynomial.
- */
-export function matchesGlob(glob: string, text: string): boolean {
-  const [pattern, characters] = [[...glob], [...text]];
-  let star = -1;
-  let starEnd = 0;
-  let next = 0;
-  for (let i = 0; i < characters.length; ) {
-    if (pattern[next] === '*') {
-      star = next++;
-      starEnd = i;
-    } else if (pattern[next] === '?' || pattern[next] === characters[i]) {
-      next++;
-      i++;
-    } else if (star >= 0) {
-      next = star + 1;
-      i = ++starEnd;
-    } else return false;
-  }
-  return pattern.slice(next).every(rest => rest === '*');
-}
-
-/** Whether there is a text that two globs match. The time is the product of their lengths. */
-export function canMatchSame(one: string, other: string): boolean {
-  const [a, b] = [[...one], [...other]];
-  let next: boolean[] = []; // of the rest of `a` after its next character, and the rest of `b` from each character
-  for (let i = a.length; i >= 0; i--) {
-    const row: boolean[] = [];
-    for (let j = b.length; j >= 0; j--) {
-      const [x, y] = [a[i], b[j]];
-      const skipsX = x !== undefined && next[j] === true;
-      const skipsY = y !== undefined && row[j + 1] === true;
-      if (x === '*' || y === '*') row[j] = skipsX || skipsY;
-      else
-        row[j] =
-          x === undefined || y === undefined ? x === y : (x === y || x === '?' || y === '?') && next[j + 1] === true;
-    }
-    next = row;
-  }
-  return next[0] === true;
 }

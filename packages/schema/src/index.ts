@@ -5,17 +5,11 @@ export {
   type Difference,
   type SchemaComparison,
 } from './compare-schemas.js';
+export { canMatchSame, matchesGlob } from './glob.js';
 export { type Health, type HealthProblem, problemsOf } from './health.js';
-export {
-  canMatchSame,
-  findNeeded,
-  type IgnoredDifference,
-  IgnoreRules,
-  matchesGlob,
-  selectWanted,
-  splitRights,
-} from './ignore.js';
+export { type IgnoredDifference, IgnoreRules } from './ignore.js';
 export { createMatcher, type MatchCriteria, NameSelection, type RelatedOptions, selectWithRelated } from './matcher.js';
 export { dumpOrder, type Entry, identifyEntry, Schema, toEntry } from './schema.js';
 export { InvalidSelectionError, parseKinds, parseSelection, type Selection } from './selection.js';
 export { findCycle, topologicalOrder } from './topological-order.js';
+export { findNeeded, selectWanted, splitRights } from './wanted.js';

@@ -3,9 +3,12 @@ import { findReferences, readGrantTargets } from '@sqlpipe/ddl';
 import { foldCase, type NamedObject, NameSet } from '@sqlpipe/sql';
 import { escapeControls, suggestWord } from '@sqlpipe/text';
 import { collectStatements } from './collect.js';
-import { matchesGlob, type NamedStatement, searchableNames } from './ignore.js';
+import { matchesGlob } from './glob.js';
 import { type Entry, Schema, toEntry } from './schema.js';
 import { InvalidSelectionError, parseKinds } from './selection.js';
+
+/** The kind and the name of what a statement creates, and the statement, from which the names in a grant are read. */
+export type NamedStatement = NamedObject & { readonly statement?: string };
 
 /** What a statement has to match. */
 export interface MatchCriteria {
@@ -37,6 +40,15 @@ export function createMatcher({
   return entry =>
     ((!kinds.size || kinds.has(entry.kind)) && (matchesAnyName || searchableNames(entry).some(matches))) !==
     invertMatch;
+}
+
+/**
+ * The names by which a statement is selected: for a grant its objects, or its entity if it has none; for a membership its user, for an
+ * assumption its service account, for others the name of the object.
+ */
+export function searchableNames({ kind, name, statement = '' }: NamedStatement): string[] {
+  const { objects, principals } = readGrantTargets(statement, kind);
+  return objects.length ? objects : [principals[0] ?? name];
 }
 
 function parseRegexp(source: string): RegExp {

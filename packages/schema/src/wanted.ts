@@ -1,0 +1,50 @@
+/*! What a target has to get in spite of the rules: what is ignored, unless something that is not ignored needs it. */
+import { parseRights, printRight } from '@sqlpipe/ddl';
+import { displayName, givesRight, identify, isObject } from '@sqlpipe/sql';
+import type { IgnoreRules } from './ignore.js';
+import { type Entry, Schema } from './schema.js';
+
+/** The ignored entries that others need, each with one of those. @param exists whether an ignored one need not be created */
+export function findNeeded(
+  schema: Schema,
+  isIgnored: (entry: Entry) => boolean,
+  exists: (entry: Entry) => boolean = () => false,
+): ReadonlyMap<Entry, Entry> {
+  const needed = new Map<Entry, Entry>();
+  const ignored = new Set(schema.entries.filter(isIgnored));
+  const wanted = schema.entries.filter(entry => !ignored.has(entry));
+  for (const entry of wanted)
+    for (const prerequisite of schema.prerequisites(entry)) {
+      if (!ignored.delete(prerequisite) || exists(prerequisite)) continue;
+      needed.set(prerequisite, entry);
+      wanted.push(prerequisite); // the list grows during the loop
+    }
+  return needed;
+}
+
+/**
+ * Leaves out what is ignored of A, unless B lacks it and something else needs it.
+ * @returns what B has to get, rules that do not ignore it, and notes about what is created although it is ignored
+ */
+export function selectWanted(a: readonly string[], b: Iterable<string>, ignore: IgnoreRules) {
+  if (!ignore.haveObjects) return { statements: a, rules: ignore, notes: [] };
+  const [schema, existing] = [new Schema(a.flatMap(splitRights)), new Schema(b)];
+  const exists = ({ kind, name }: Entry) =>
+    (isObject(kind) ? existing.findObject(name) : existing.findPrincipal(name)) !== undefined;
+  const needed = findNeeded(schema, entry => ignore.ignoresObject(entry), exists);
+  const rules = ignore.except(needed.keys());
+  return {
+    statements: schema.entries.filter(entry => !rules.ignoresObject(entry)).map(({ statement }) => statement),
+    rules,
+    notes: Array.from(
+      needed,
+      ([entry, by]) => `${displayName(entry)} is created although it is ignored: ${displayName(by)} needs it`,
+    ),
+  };
+}
+
+/** A statement that gives several rights, as one for each, because rules are about single rights; any other as it is. */
+export function splitRights(statement: string): string[] {
+  const rights = givesRight(identify(statement).kind) ? parseRights(statement) : undefined;
+  return rights ? rights.map(printRight) : [statement];
+}
