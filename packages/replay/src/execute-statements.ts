@@ -6,9 +6,9 @@ import { findReferences } from '@sqlpipe/ddl';
 import { parseHead } from '@sqlpipe/plan/text';
 import { type Entry, identifyEntry } from '@sqlpipe/schema';
 import { isObject, isSameName, NameSet } from '@sqlpipe/sql';
-import type { Executor, StatementResult } from './executor.js';
+import type { Executor } from './executor.js';
 import type { ReplayOptions } from './options.js';
-import { endsRun, type Outcome, type ReplayInput } from './outcome.js';
+import { endsRun, type Outcome, type ReplayInput, type StatementResult } from './outcome.js';
 
 export interface ExecutionOptions
   extends Pick<ReplayOptions, 'keepGoing' | 'dryRun' | 'signal'>,

@@ -2,11 +2,10 @@
  * Executes one statement on a target. It is compared with an existing object before it is sent, or after the server has rejected it. If
  * the reply is lost, queries of the target show whether the statement was executed.
  */
-import { askUntilSettled, type Instance, InstanceError, type Rejection, type Reply } from '@sqlpipe/instance';
-import { COLUMN_ORDER_REASON, parseAssertion } from '@sqlpipe/plan/text';
+import { type Instance, InstanceError, type Reply } from '@sqlpipe/instance';
 import type { Entry } from '@sqlpipe/schema';
-import { givesRight, isAcl, isPrincipal, readStatementHead } from '@sqlpipe/sql';
-import { explainFailedAssertion } from './assertions.js';
+import { isAcl, readStatementHead } from '@sqlpipe/sql';
+import { compare, compareRights, resolveExisting, resolveRejection } from './compare-existing.js';
 import {
   confirmEffect,
   type Patience,
@@ -15,10 +14,11 @@ import {
   waitForSources,
   wasAltered,
 } from './confirm-effect.js';
+import { evaluateAssertion } from './evaluate-assertion.js';
 import { isShowable, type KnownObjects } from './existing.js';
 import type { IgnoredStatements } from './ignored.js';
 import type { ReplayOptions } from './options.js';
-import { isAssertion, isReordered, type Outcome } from './outcome.js';
+import { isAssertion, type StatementResult } from './outcome.js';
 import type { PlanGuard } from './plan-guard.js';
 import { formatPreflightRejection, type PreflightCheck } from './preflight.js';
 
@@ -35,19 +35,6 @@ export interface ExecutorOptions extends Pick<ReplayOptions, 'ifExists' | 'noVer
   guard?: PlanGuard | undefined;
 }
 
-export type StatementResult = Omit<Outcome, 'n' | 'statement' | 'identity' | 'ms'>;
-
-/** Matches the server's message for a taken name, also if the definition is the same (observed on 9.3.4); not known for principals. */
-const ALREADY_EXISTS = /already exists/;
-
-const SKIP_HELP = 'use --if-exists skip';
-const EXISTS_MESSAGE = 'already exists';
-const DIFFERENT_MESSAGE = 'already exists with a different definition';
-const GRANT_OPTION_MESSAGE =
-  'already granted WITH GRANT OPTION, which this statement would remove; it was not sent; add the option, or revoke it first';
-/** A newer version may print the same definition in different words. */
-const TEXT_DIFFERS_MESSAGE = `already exists with a different text, and the definitions cannot be compared; if they mean the same, ${SKIP_HELP}`;
-
 export type Executor = (entry: Entry) => Promise<StatementResult>;
 
 /** The executor returns a failure of the instance as a result, and throws any other error. */
@@ -60,8 +47,8 @@ export function createExecutor(target: Instance, options: ExecutorOptions): Exec
       if (await ignored.skips(entry, existing)) return { result: 'skipped' };
       const rejection = await check(statement);
       if (rejection) return { result: 'rejected', error: formatPreflightRejection(rejection) };
-      const existingRights = await compareRights(entry);
-      if (existingRights) return resolveExisting(existingRights);
+      const existingRights = await compareRights(entry, existing);
+      if (existingRights) return resolveExisting(existingRights, ifExists);
       const conflicts = await guard?.describeConflicts(statement);
       if (conflicts) return { result: 'rejected', error: conflicts };
       const result = await send(entry);
@@ -88,11 +75,11 @@ export function createExecutor(target: Instance, options: ExecutorOptions): Exec
     const { replaces, keepsExisting } = readStatementHead(statement);
     const isKnown = ifExists === 'compare' && (await existing.isKnown(entry));
     // If the server accepts OR REPLACE or IF NOT EXISTS, its reply does not show whether the object existed, and with which definition.
-    const before = replaces || keepsExisting || isKnown ? await compare(entry) : undefined;
+    const before = replaces || keepsExisting || isKnown ? await compare(entry, options) : undefined;
     // If the object differs, a plain CREATE is sent anyway, because the server may report another error first.
     const isDecided = before?.result === 'skipped' || (replaces ? ifExists !== 'compare' : keepsExisting);
-    if (before && isDecided) return resolveExisting(before);
-    if (isAssertion(entry)) return evaluateAssertion(statement);
+    if (before && isDecided) return resolveExisting(before, ifExists);
+    if (isAssertion(entry)) return evaluateAssertion(statement, target, patience);
     const fillsFromOthers = !options.isSimulated && (guard !== undefined || entry.kind === 'other');
     const unfilled = fillsFromOthers ? await waitForSources(entry, target, patience) : undefined;
     if (unfilled) return unfilled;
@@ -107,82 +94,7 @@ export function createExecutor(target: Instance, options: ExecutorOptions): Exec
       const confirmed = pending && (await confirmEffect(pending, context));
       return { result: 'applied', ...(before && { replaced: before }), ...confirmed };
     }
-    return resolveRejection(entry, reply, before);
-  }
-
-  /** @param before the comparison before the statement was sent; undefined if there was none */
-  async function resolveRejection(
-    entry: Entry,
-    rejection: Rejection,
-    before: StatementResult | undefined,
-  ): Promise<StatementResult> {
-    const { message: error, position, denied } = rejection;
-    const rejected: StatementResult = { result: 'rejected', error, denied, position };
-    const exists = rejection.matches(ALREADY_EXISTS);
-    const concernsPrincipal = isPrincipal(entry.kind);
-    if (ifExists === 'fail') return { ...rejected, exists };
-    if (!exists && denied) return rejected;
-    if (exists && ifExists === 'skip') return { result: 'skipped' };
-    const why = `${error}, and it cannot be compared`;
-    const incomparable: StatementResult = { ...rejected, error: `${why}; ${SKIP_HELP}`, exists };
-    try {
-      const compared = before ?? (await compare(entry));
-      if (compared && (exists || compared.result === 'skipped')) return resolveExisting(compared);
-      return exists && concernsPrincipal ? incomparable : rejected;
-    } catch (failure) {
-      if (!(failure instanceof InstanceError)) throw failure;
-      if (!exists && !concernsPrincipal) return rejected;
-      if (failure.serverMessage === undefined) return { ...rejected, error: `${why}: ${failure.message}`, failure };
-      return { ...incomparable, error: `${why}: ${failure.serverMessage}; ${SKIP_HELP}` };
-    }
-  }
-
-  /** Background work of the server may make a false answer true. So the SELECT is repeated until the answer is final, or the time is up. */
-  async function evaluateAssertion(statement: string): Promise<StatementResult> {
-    const assertion = parseAssertion(statement);
-    const ask = async () => {
-      const rows = await target.queryRows(statement);
-      return rows.length > 0 && rows.flat().every(cell => cell === true);
-    };
-    const isFinal = (isTrue: boolean) => isTrue || assertion?.isFinal === true;
-    try {
-      const isTrue = await askUntilSettled(target, assertion?.laggingView, ask, isFinal, patience);
-      if (isTrue) return { result: 'applied' };
-      return { result: 'rejected', error: await explainFailedAssertion(target, statement) };
-    } catch (error) {
-      if (!(error instanceof InstanceError)) throw error;
-      if (error.serverMessage === undefined) {
-        const failure = assertion?.help ? error.withMessage(`${error.message}: ${assertion.help}`) : error;
-        return { result: 'failed', error: failure.message, failure }; // never `unknown`: a SELECT changes nothing
-      }
-      return { result: 'rejected', error: error.serverMessage, denied: error.code === 'DENIED' };
-    }
-  }
-
-  function resolveExisting(compared: StatementResult): StatementResult {
-    if (ifExists === 'compare') return compared;
-    return ifExists === 'skip' ? { result: 'skipped' } : { result: 'rejected', error: EXISTS_MESSAGE };
-  }
-
-  /** Compares a statement with the object or rights of the target; undefined if the target has none, or does not show them. */
-  async function compare(entry: Entry): Promise<StatementResult | undefined> {
-    if (givesRight(entry.kind)) return compareRights(entry);
-    const found = await existing.fetch(entry);
-    if (found === undefined) return undefined;
-    const comparison = ignored.rules.withoutIgnored(entry, await existing.compare(entry.statement, found));
-    if (comparison.differences.length === 0) return { result: 'skipped', comparison };
-    const differs: StatementResult = { result: 'differs', error: DIFFERENT_MESSAGE, comparison };
-    if (isReordered(differs)) return { ...differs, error: COLUMN_ORDER_REASON };
-    return comparison.asText ? { ...differs, error: TEXT_DIFFERS_MESSAGE } : differs;
-  }
-
-  /** A grant option that the statement would remove is a difference. @returns undefined if rights are missing, or not shown */
-  async function compareRights({ kind, statement }: Entry): Promise<StatementResult | undefined> {
-    if (!givesRight(kind)) return undefined;
-    const comparison = await existing.access.compare(statement);
-    if (!comparison) return undefined;
-    if (comparison.differences.length > 0) return { result: 'differs', error: GRANT_OPTION_MESSAGE, comparison };
-    return comparison.exists ? { result: 'skipped', comparison } : undefined;
+    return resolveRejection(entry, reply, before, options);
   }
 
   /**
@@ -191,7 +103,7 @@ export function createExecutor(target: Instance, options: ExecutorOptions): Exec
    */
   async function resolveUnknown(entry: Entry, lost: InstanceError, tries: number): Promise<StatementResult> {
     existing.access.invalidate();
-    const compared = await compare(entry).catch(() => {
+    const compared = await compare(entry, options).catch(() => {
       throw lost;
     });
     if (compared?.result === 'skipped') return { result: 'applied' };

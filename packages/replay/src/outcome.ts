@@ -63,6 +63,9 @@ export interface Outcome {
   ms: number;
 }
 
+/** What became of a statement. */
+export type StatementResult = Omit<Outcome, 'n' | 'statement' | 'identity' | 'ms'>;
+
 /** Whether an existing table differs only in the order of its columns. Then a plan ends, but no other run. */
 export const isReordered = ({ result, comparison, isPlanned }: Partial<Outcome>): boolean =>
   result === 'differs' && !isPlanned && isColumnOrder(comparison?.differences.map(({ property }) => property) ?? []);

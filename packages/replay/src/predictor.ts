@@ -31,9 +31,10 @@ import {
 } from '@sqlpipe/plan/text';
 import type { Entry } from '@sqlpipe/schema';
 import { displayName, identify, isPrincipal, type NamedObject, NameMap, NameSet } from '@sqlpipe/sql';
-import { createExecutor, type Executor, type ExecutorOptions, type StatementResult } from './executor.js';
+import { createExecutor, type Executor, type ExecutorOptions } from './executor.js';
 import { type ExistingObjects, isShowable, type KnownObjects } from './existing.js';
 import { type AccessSource, ExistingAccess } from './existing-access.js';
+import type { StatementResult } from './outcome.js';
 import type { TargetSchema } from './target.js';
 
 export interface PredictorOptions extends Omit<ExecutorOptions, 'existing' | 'isSimulated' | 'noVerify'> {

@@ -1,0 +1,87 @@
+/*! Compares a statement with the object or the rights that the target has, and decides what becomes of the statement. */
+import { InstanceError, type Rejection } from '@sqlpipe/instance';
+import { COLUMN_ORDER_REASON } from '@sqlpipe/plan/text';
+import type { Entry } from '@sqlpipe/schema';
+import { givesRight, isPrincipal } from '@sqlpipe/sql';
+import type { KnownObjects } from './existing.js';
+import type { IgnoredStatements } from './ignored.js';
+import type { ReplayOptions } from './options.js';
+import { isReordered, type StatementResult } from './outcome.js';
+
+/** Matches the server's message for a taken name, also if the definition is the same (observed on 9.3.4); not known for principals. */
+const ALREADY_EXISTS = /already exists/;
+
+const SKIP_HELP = 'use --if-exists skip';
+const EXISTS_MESSAGE = 'already exists';
+const DIFFERENT_MESSAGE = 'already exists with a different definition';
+const GRANT_OPTION_MESSAGE =
+  'already granted WITH GRANT OPTION, which this statement would remove; it was not sent; add the option, or revoke it first';
+/** A newer version may print the same definition in different words. */
+const TEXT_DIFFERS_MESSAGE = `already exists with a different text, and the definitions cannot be compared; if they mean the same, ${SKIP_HELP}`;
+
+/** What a statement is compared with, and what follows from an existing object. */
+interface ComparisonOptions extends Pick<ReplayOptions, 'ifExists'> {
+  ignored: IgnoredStatements;
+  existing: KnownObjects;
+}
+
+/** Compares a statement with the object or rights of the target; undefined if the target has none, or does not show them. */
+export async function compare(
+  entry: Entry,
+  { existing, ignored }: Omit<ComparisonOptions, 'ifExists'>,
+): Promise<StatementResult | undefined> {
+  if (givesRight(entry.kind)) return compareRights(entry, existing);
+  const found = await existing.fetch(entry);
+  if (found === undefined) return undefined;
+  const comparison = ignored.rules.withoutIgnored(entry, await existing.compare(entry.statement, found));
+  if (comparison.differences.length === 0) return { result: 'skipped', comparison };
+  const differs: StatementResult = { result: 'differs', error: DIFFERENT_MESSAGE, comparison };
+  if (isReordered(differs)) return { ...differs, error: COLUMN_ORDER_REASON };
+  return comparison.asText ? { ...differs, error: TEXT_DIFFERS_MESSAGE } : differs;
+}
+
+/** A grant option that the statement would remove is a difference. @returns undefined if rights are missing, or not shown */
+export async function compareRights(
+  { kind, statement }: Entry,
+  existing: KnownObjects,
+): Promise<StatementResult | undefined> {
+  if (!givesRight(kind)) return undefined;
+  const comparison = await existing.access.compare(statement);
+  if (!comparison) return undefined;
+  if (comparison.differences.length > 0) return { result: 'differs', error: GRANT_OPTION_MESSAGE, comparison };
+  return comparison.exists ? { result: 'skipped', comparison } : undefined;
+}
+
+export function resolveExisting(compared: StatementResult, ifExists: ReplayOptions['ifExists']): StatementResult {
+  if (ifExists === 'compare') return compared;
+  return ifExists === 'skip' ? { result: 'skipped' } : { result: 'rejected', error: EXISTS_MESSAGE };
+}
+
+/** @param before the comparison before the statement was sent; undefined if there was none */
+export async function resolveRejection(
+  entry: Entry,
+  rejection: Rejection,
+  before: StatementResult | undefined,
+  options: ComparisonOptions,
+): Promise<StatementResult> {
+  const { ifExists } = options;
+  const { message: error, position, denied } = rejection;
+  const rejected: StatementResult = { result: 'rejected', error, denied, position };
+  const exists = rejection.matches(ALREADY_EXISTS);
+  const concernsPrincipal = isPrincipal(entry.kind);
+  if (ifExists === 'fail') return { ...rejected, exists };
+  if (!exists && denied) return rejected;
+  if (exists && ifExists === 'skip') return { result: 'skipped' };
+  const why = `${error}, and it cannot be compared`;
+  const incomparable: StatementResult = { ...rejected, error: `${why}; ${SKIP_HELP}`, exists };
+  try {
+    const compared = before ?? (await compare(entry, options));
+    if (compared && (exists || compared.result === 'skipped')) return resolveExisting(compared, ifExists);
+    return exists && concernsPrincipal ? incomparable : rejected;
+  } catch (failure) {
+    if (!(failure instanceof InstanceError)) throw failure;
+    if (!exists && !concernsPrincipal) return rejected;
+    if (failure.serverMessage === undefined) return { ...rejected, error: `${why}: ${failure.message}`, failure };
+    return { ...incomparable, error: `${why}: ${failure.serverMessage}; ${SKIP_HELP}` };
+  }
+}

@@ -1,0 +1,32 @@
+/*! Asks a target whether an assertion is true. */
+import { askUntilSettled, type Instance, InstanceError } from '@sqlpipe/instance';
+import { parseAssertion } from '@sqlpipe/plan/text';
+import { explainFailedAssertion } from './assertions.js';
+import type { Patience } from './confirm-effect.js';
+import type { StatementResult } from './outcome.js';
+
+/** Background work of the server may make a false answer true. So the SELECT is repeated until the answer is final, or the time is up. */
+export async function evaluateAssertion(
+  statement: string,
+  target: Instance,
+  patience: Patience,
+): Promise<StatementResult> {
+  const assertion = parseAssertion(statement);
+  const ask = async () => {
+    const rows = await target.queryRows(statement);
+    return rows.length > 0 && rows.flat().every(cell => cell === true);
+  };
+  const isFinal = (isTrue: boolean) => isTrue || assertion?.isFinal === true;
+  try {
+    const isTrue = await askUntilSettled(target, assertion?.laggingView, ask, isFinal, patience);
+    if (isTrue) return { result: 'applied' };
+    return { result: 'rejected', error: await explainFailedAssertion(target, statement) };
+  } catch (error) {
+    if (!(error instanceof InstanceError)) throw error;
+    if (error.serverMessage === undefined) {
+      const failure = assertion?.help ? error.withMessage(`${error.message}: ${assertion.help}`) : error;
+      return { result: 'failed', error: failure.message, failure }; // never `unknown`: a SELECT changes nothing
+    }
+    return { result: 'rejected', error: error.serverMessage, denied: error.code === 'DENIED' };
+  }
+}
