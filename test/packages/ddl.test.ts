@@ -6,6 +6,7 @@ import {
   findStoredValues,
   isCleanTable,
   needsQuotes,
+  parseCreateStatement,
   parseDefinition,
   printDefinition,
   repair,
@@ -174,6 +175,13 @@ test('a table created from a query has the defaults of its server, though it is 
   const [a, b] = ["CREATE TABLE 'a' AS (\nt\n) PARTITION BY DAY;", 'create table a as (t) partition by day bypass wal'];
   const differences = compare(a, b, { defaults: { ...DEFAULTS, wal: false } });
   t.deepEqual(differences, ['the columns of its query?']);
+});
+
+test('the clause for the indexes of a view reaches from the first INDEX to the last', t => {
+  const head = 'create materialized view v as (select ts, a, b from t sample by 1h)';
+  const indexes = ', index(a), index(b capacity 64)';
+  const { start, end } = parseCreateStatement(`${head}${indexes} ttl 1 day`).spans.get('indexes') ?? {};
+  t.deepEqual([start, end], [head.length, head.length + indexes.length]);
 });
 
 test('CREATE TABLE LIKE compares as its source, through any number of LIKE steps', t => {

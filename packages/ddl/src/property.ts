@@ -53,8 +53,17 @@ export interface Property<F extends object> {
   readonly isHidden?: boolean;
   /** Prints the clause in CREATE with the white space before it; '' if there is none. */
   print?(definition: F, options: PrintOptions): string;
-  /** Parses the clause in CREATE if it comes next, as `reader.begins` tells, and reads the token after it; otherwise undefined. */
-  parse?(reader: ClauseReader): Partial<F> | undefined;
+  /** The first word of the clause in CREATE: one of these. */
+  readonly words?: readonly string[];
+  /** Whether a server knows the clause; by default each does. */
+  isKnown?(context: CreateContext): boolean;
+  /**
+   * Parses the clause in CREATE after its first word, up to its last token; returns what it states. If a rejection of the value has
+   * another position than that word, sets `reader.position`.
+   */
+  parse?(reader: ClauseReader): Partial<F>;
+  /** What CREATE states without the clause. */
+  absent?(reader: ClauseReader): Partial<F>;
   /** Checks the value against other clauses. @throws RejectionError at the position of the value */
   check?(definition: Partial<F>, position: number, context: CreateContext): void;
   readonly feature?: Feature<F>;

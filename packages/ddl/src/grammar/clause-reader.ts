@@ -86,7 +86,10 @@ export type CreateStatement =
 
 interface Clause {
   readonly name: string;
-  parse?(reader: ClauseReader): object | undefined;
+  readonly words?: readonly string[];
+  isKnown?(context: CreateContext): boolean;
+  parse?(reader: ClauseReader): object;
+  absent?(reader: ClauseReader): object;
   check?(definition: object, position: number, context: CreateContext): void;
 }
 
@@ -103,10 +106,6 @@ export class ClauseReader {
   readonly positions: Readonly<Record<'cast' | 'index' | 'dedup' | 'stages', LocatedName[]>> & {
     readonly covered: NameMap<LocatedName[]>;
   } = { cast: [], index: [], dedup: [], stages: [], covered: new NameMap() };
-  #start = -1;
-  /** Why the current clause must not come next. */
-  #duplicate: string | undefined;
-  #hasAdvanced = false;
 
   /** @param columns those that clauses may name @param isQuery whether a query has further columns */
   constructor(
@@ -119,36 +118,28 @@ export class ClauseReader {
     this.definition = { kind };
   }
 
-  advance(): string | undefined {
-    return this.continueWith(this.expected === undefined ? this.cursor.next() : this.cursor.require(this.expected));
+  advance(): void {
+    this.token = this.expected === undefined ? this.cursor.next() : this.cursor.require(this.expected);
   }
 
-  continueWith(token: string | undefined): string | undefined {
-    this.#hasAdvanced = true;
-    this.token = token;
-    return token;
-  }
-
-  /** Whether the current clause begins with this word, and the word comes next. The token after it is not read. */
-  begins(word: string): boolean {
-    if (!isWord(this.token, word)) return false;
-    if (this.#duplicate !== undefined) throw this.cursor.error(this.#duplicate);
-    this.#start = this.cursor.previousEnd;
-    this.position = this.cursor.at;
-    return true;
-  }
-
-  /** Reads and checks the clause of a property; false if it does not come next. @param duplicate the message if it was there before */
+  /**
+   * Reads and checks the clause of a property, and reads the token after it; false if it does not come next.
+   * @param duplicate the message if it was there before
+   */
   read(property: Clause, { duplicate, isChecked = true }: { duplicate?: string; isChecked?: boolean } = {}): boolean {
-    this.#start = -1;
-    this.#duplicate = this.spans.has(property.name) ? duplicate : undefined;
-    this.#hasAdvanced = false;
+    const { name, words = [] } = property;
+    if (!words.some(word => isWord(this.token, word)) || property.isKnown?.(this.context) === false) {
+      Object.assign(this.definition, property.absent?.(this));
+      return false;
+    }
+    if (duplicate !== undefined && this.spans.has(name)) throw this.cursor.error(duplicate);
+    const start = this.cursor.previousEnd;
+    this.position = this.cursor.at;
     Object.assign(this.definition, property.parse?.(this));
-    if (this.#start < 0) return false;
     const { position } = this;
     if (isChecked) property.check?.(this.definition, position, this.context);
-    if (!this.#hasAdvanced) this.advance();
-    this.spans.set(property.name, { start: this.#start, end: this.cursor.previousEnd, position });
+    this.advance();
+    this.spans.set(name, { start, end: this.cursor.previousEnd, position });
     return true;
   }
 

@@ -18,9 +18,10 @@ const keySet = (names: readonly string[]): string => names.map(foldCase).sort().
 export const DEDUP_KEYS = property<Keyed, { readonly action: 'dedup keys'; readonly keys: readonly string[] }>({
   name: 'dedup keys',
   value: table => keySet(keysOf(table)) || 'none',
+  words: ['dedup', 'deduplicate'],
   parse(reader) {
-    if (reader.begins('dedup') || reader.begins('deduplicate')) parseDedup(reader);
-    return undefined;
+    parseDedup(reader); // marks columns
+    return {};
   },
   print(table, { quoted }) {
     const keys = keysOf(table).map(name => (quoted ? quoteName(name) : name));

@@ -8,21 +8,17 @@ import { type ClauseName, property } from '../property.js';
 import { findSampling } from '../query-columns.js';
 
 class RefreshReader {
-  /** The next token, which has been read. */
-  token: string;
+  /** The last token that was read. */
+  token = '';
 
   /** @param next reads the token after a clause. In CREATE that is required; at the end of an ALTER it is `as` */
   constructor(
     private readonly cursor: Cursor,
-    first: string,
     private readonly next = (expected: string): string => cursor.require(expected),
-  ) {
-    this.token = first;
-  }
+  ) {}
 
-  /** Reads the clause, if it comes next. The token after it has been read then. */
+  /** Reads the clause after REFRESH, and the token after it. */
   read(): RefreshClause {
-    if (!isWord(this.token, 'refresh')) return { type: 'IMMEDIATE', deferred: false };
     const { type, every } = this.#readType();
     const deferred = isWord(this.token, 'deferred');
     if (deferred) this.token = this.next(type === 'EVERY' ? "'start' or 'period' or 'as'" : "'period' or 'as'");
@@ -102,7 +98,7 @@ function parseSetRefresh(cursor: Cursor): RefreshClause {
   if (!['immediate', 'manual', 'every', 'period'].includes(first.toLowerCase()))
     throw cursor.error(`${choices} expected`);
   cursor.unread();
-  const reader = new RefreshReader(cursor, 'refresh', () => {
+  const reader = new RefreshReader(cursor, () => {
     const token = cursor.next();
     if (isWord(token, 'deferred')) throw unexpectedTokenError(cursor.at, 'deferred');
     return token === undefined || token === ';' ? 'as' : token;
@@ -166,8 +162,8 @@ export function rejectLongPeriod(length: Interval, position: number): void {
 export const BASE = property<Pick<MaterializedViewDefinition, 'base'>>({
   name: 'base',
   value: ({ base }) => base && foldCase(base),
+  words: ['with'],
   parse(reader) {
-    if (!reader.begins('with')) return undefined;
     const { cursor } = reader;
     cursor.expect('base');
     const token = stripPublic(cursor, cursor.require('base table'));
@@ -183,13 +179,13 @@ type Refreshed = Pick<MaterializedViewDefinition, 'body'> & { readonly refresh: 
 export const REFRESH = property<Refreshed, { readonly action: 'refresh'; readonly refresh: RefreshClause }>({
   name: 'refresh',
   value: ({ refresh: { type, every, deferred } }) => [type, every, deferred && 'DEFERRED'].filter(Boolean).join(' '),
-  parse(reader) {
-    reader.begins('refresh');
-    const clause = new RefreshReader(reader.cursor, reader.token ?? '');
-    const refresh = clause.read();
-    reader.continueWith(clause.token);
+  words: ['refresh'],
+  parse({ cursor }) {
+    const refresh = new RefreshReader(cursor).read();
+    cursor.unread();
     return { refresh };
   },
+  absent: () => ({ refresh: { type: 'IMMEDIATE', deferred: false } }),
   print: ({ refresh }) => ` REFRESH ${formatRefresh(refresh)}`,
   alter: {
     actions: ['refresh'],

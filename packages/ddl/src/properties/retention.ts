@@ -27,8 +27,8 @@ const localTtl = ({ ttl, policy }: WithRetention): Age =>
 export const TTL = property<WithRetention, { readonly action: 'ttl'; readonly ttl: Age }>({
   name: 'TTL',
   value: object => (localTtl(object) === 0 ? 'none' : formatAge(localTtl(object))),
+  words: ['ttl'],
   parse(reader) {
-    if (!reader.begins('ttl')) return undefined;
     const { age, position } = parseAge(reader.cursor);
     reader.position = position;
     return { ttl: age };
@@ -225,11 +225,11 @@ const STORAGE_POLICY = property<
 >({
   name: 'storage policy',
   value: ({ policy }) => (policy && !policy.disabled && !isTtl(policy) ? `(${formatStages(policy)})` : 'none'),
-  parse(reader) {
-    if (!reader.context.has('storage policies') || !reader.begins('storage')) return undefined;
-    const { cursor, definition, positions } = reader;
-    return { policy: parseStoragePolicy(cursor, definition.partitionBy ?? 'NONE', positions.stages) };
-  },
+  words: ['storage'],
+  isKnown: ({ has }) => has('storage policies'),
+  parse: ({ cursor, definition, positions }) => ({
+    policy: parseStoragePolicy(cursor, definition.partitionBy ?? 'NONE', positions.stages),
+  }),
   // On a line of its own in the place of the TTL, as in the only documented example.
   print: ({ policy }) => (policy && !policy.disabled ? `\nSTORAGE POLICY(${formatStages(policy)})` : ''),
   // The open source edition gets the TTL after which no data is left. It gets none if remote data is kept forever.
@@ -310,10 +310,9 @@ export const EXPIRY = property<
 >({
   name: 'expiry of rows',
   value: ({ expire }) => expire ?? 'none',
-  parse(reader) {
-    if (!reader.context.has('EXPIRE ROWS') || !reader.begins('expire')) return undefined;
-    return { expire: parseExpireRows(reader.cursor) };
-  },
+  words: ['expire'],
+  isKnown: ({ has }) => has('EXPIRE ROWS'),
+  parse: ({ cursor }) => ({ expire: parseExpireRows(cursor) }),
   print: ({ expire }) => (expire === undefined ? '' : ` EXPIRE ROWS ${expire}`),
   feature: { name: 'EXPIRE ROWS', word: /\bexpire\b/i, isIn: ({ expire }) => expire !== undefined },
   alter: {

@@ -2,7 +2,7 @@
 import { foldCase } from '@sqlpipe/sql';
 import type { MaterializedViewDefinition, PartitionUnit, TableDefinition } from '../definition.js';
 import type { ClauseReader } from '../grammar/clause-reader.js';
-import { type Cursor, isWord, RejectionError } from '../grammar/cursor.js';
+import { type Cursor, isWord, RejectionError, unexpectedTokenError } from '../grammar/cursor.js';
 import { parseEntityName, parseLiteral, quoteName, unquoteToken } from '../grammar/names.js';
 import { expectLong, MICROS, parseInt32, parseInt64 } from '../grammar/numbers.js';
 import { isTimestamp } from '../grammar/types.js';
@@ -15,6 +15,7 @@ export const TIMESTAMP = property<{ readonly timestamp?: string | undefined; rea
   name: 'designated timestamp',
   value: ({ timestamp, query }) =>
     timestamp === undefined ? (query === undefined ? 'none' : undefined) : foldCase(timestamp),
+  words: ['timestamp'],
   parse: parseTimestampClause,
   print: ({ timestamp }, { quoted }) => (timestamp ? ` timestamp(${quoted ? quoteName(timestamp) : timestamp})` : ''),
   unalterable: 'needs a new table',
@@ -25,6 +26,7 @@ export const VIEW_TIMESTAMP = property<{ readonly timestamp?: string | undefined
   name: 'designated timestamp',
   value: ({ timestamp }) => timestamp && foldCase(timestamp),
   isHidden: true,
+  words: ['timestamp'],
   parse: parseTimestampClause,
 });
 
@@ -32,6 +34,7 @@ export const VIEW_TIMESTAMP = property<{ readonly timestamp?: string | undefined
 export const PARTITIONING = property<Pick<MaterializedViewDefinition, 'partitionBy' | 'timestamp'>>({
   name: 'partitioning',
   value: ({ partitionBy }) => partitionBy,
+  words: ['partition'],
   parse: parsePartitioning,
   print: ({ partitionBy, timestamp }) =>
     partitionBy === undefined || (partitionBy === 'NONE' && !timestamp) ? '' : ` PARTITION BY ${partitionBy}`,
@@ -39,7 +42,6 @@ export const PARTITIONING = property<Pick<MaterializedViewDefinition, 'partition
 });
 
 function parseTimestampClause(reader: ClauseReader) {
-  if (!reader.begins('timestamp')) return undefined;
   const { cursor, definition, columns, isQuery } = reader;
   cursor.expect('(');
   const { name, position } = parseLiteral(cursor);
@@ -60,7 +62,6 @@ const NO_PARTITIONS: Readonly<Record<string, string>> = {
 };
 
 function parsePartitioning(reader: ClauseReader) {
-  if (!reader.begins('partition')) return undefined;
   const { cursor, definition, isQuery } = reader;
   cursor.expect('by');
   const { name, position } = parseLiteral(cursor);
@@ -84,8 +85,9 @@ export const FORMAT = property<
 >({
   name: 'format',
   value: ({ parquet }) => (parquet ? 'PARQUET' : 'NATIVE'),
+  words: ['format'],
+  isKnown: ({ has }) => has('FORMAT PARQUET'),
   parse(reader) {
-    if (!reader.context.has('FORMAT PARQUET') || !reader.begins('format')) return undefined;
     const { parquet, position } = parseFormat(reader.cursor);
     reader.position = position;
     return { parquet };
@@ -117,12 +119,14 @@ export const FORMAT = property<
 export const WAL = property<Pick<TableDefinition, 'partitionBy' | 'wal' | 'timestamp'>>({
   name: 'WAL',
   value: ({ partitionBy, wal }) => (partitionBy === 'NONE' ? undefined : wal ? 'enabled' : 'bypassed'),
-  parse(reader) {
-    const { definition, context } = reader;
-    const isPartitioned = definition.partitionBy !== 'NONE';
-    const stated = parseWal(reader, isPartitioned);
-    return { wal: (stated ?? context.defaults.wal) && isPartitioned };
+  words: ['wal', 'bypass'],
+  parse({ cursor, token, definition: { partitionBy } }) {
+    const wal = isWord(token, 'wal');
+    if (wal && partitionBy === 'NONE') throw cursor.error('WAL Write Mode can only be used on partitioned tables');
+    if (!wal) expectWalAfterBypass(cursor);
+    return { wal };
   },
+  absent: ({ definition: { partitionBy }, context: { defaults } }) => ({ wal: defaults.wal && partitionBy !== 'NONE' }),
   print({ wal, timestamp, partitionBy }, { form }) {
     if (!timestamp && partitionBy === 'NONE') return '';
     return wal ? (form === '9.0' ? ' WAL' : '') : ' BYPASS WAL';
@@ -132,17 +136,10 @@ export const WAL = property<Pick<TableDefinition, 'partitionBy' | 'wal' | 'times
 
 type Parameters = Pick<TableDefinition, 'maxUncommittedRows' | 'o3MaxLag'>;
 
-function parseWal(reader: ClauseReader, isPartitioned: boolean): boolean | undefined {
-  if (reader.begins('wal')) {
-    if (!isPartitioned) throw reader.cursor.error('WAL Write Mode can only be used on partitioned tables');
-    return true;
-  }
-  if (!reader.begins('bypass')) return undefined;
-  const token = reader.advance();
+function expectWalAfterBypass(cursor: Cursor): void {
+  const token = cursor.next();
   if (!isWord(token, 'wal'))
-    throw reader.cursor.errorAt(token, ` invalid syntax, should be BYPASS WAL but was BYPASS ${token ?? ''}`);
-  reader.advance();
-  return false;
+    throw cursor.errorAt(token, ` invalid syntax, should be BYPASS WAL but was BYPASS ${token ?? ''}`);
 }
 
 function parseFormat(cursor: Cursor): { parquet: boolean; position: number } {
@@ -210,6 +207,7 @@ function parseParameter(cursor: Cursor) {
 /** QuestDB 9.0 to 9.2 print both parameters. */
 export const MAX_UNCOMMITTED_ROWS = {
   ...parameter('maxUncommittedRows', ''),
+  words: ['with'],
   parse: parseParameters,
   print: ({ maxUncommittedRows, o3MaxLag }: Parameters, { form }: PrintOptions) =>
     form === '9.3' || maxUncommittedRows === undefined || o3MaxLag === undefined
@@ -220,19 +218,15 @@ export const MAX_UNCOMMITTED_ROWS = {
 export const O3_MAX_LAG = parameter('o3MaxLag', 'us');
 
 /** `WITH maxUncommittedRows=n, o3MaxLag=x`, and a comma before IN VOLUME. */
-function parseParameters(reader: ClauseReader): Parameters | undefined {
-  if (!reader.begins('with')) return undefined;
-  const { cursor } = reader;
+function parseParameters({ cursor }: ClauseReader): Parameters {
   const parameters: Parameters = {};
   for (;;) {
     Object.assign(parameters, parseGivenParameter(cursor));
-    if (reader.advance() !== ',') return parameters;
+    if (!cursor.accept(',')) return parameters;
     const next = cursor.next();
-    if (next === undefined) return parameters;
+    if (next === undefined) throw unexpectedTokenError(cursor.at, ',');
     cursor.unread();
-    if (!isWord(next, 'in')) continue;
-    reader.advance();
-    return parameters;
+    if (isWord(next, 'in')) return parameters;
   }
 }
 
@@ -258,8 +252,8 @@ function parseGivenParameter(cursor: Cursor): Parameters {
 export const VOLUME = property<{ readonly volume?: string | undefined }>({
   name: 'volume',
   value: ({ volume }) => volume ?? 'none',
+  words: ['in'],
   parse(reader) {
-    if (!reader.begins('in')) return undefined;
     const { cursor } = reader;
     cursor.expect('volume');
     const alias = cursor.require('path for volume');
@@ -275,8 +269,9 @@ export const VOLUME = property<{ readonly volume?: string | undefined }>({
 export const OWNER = property<{ readonly owner?: string | undefined }>({
   name: 'owner',
   value: ({ owner }) => owner && foldCase(owner),
+  words: ['owned'],
+  isKnown: ({ has }) => has('owners'),
   parse(reader) {
-    if (!reader.context.has('owners') || !reader.begins('owned')) return undefined;
     reader.cursor.expect('by');
     const { name, position } = parseEntityName(reader.cursor, 'owner name');
     reader.position = position;

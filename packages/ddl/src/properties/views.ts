@@ -15,22 +15,24 @@ export const VIEW_INDEXES = property<Pick<MaterializedViewDefinition, 'indexes'>
     return texts.sort().join(', ') || undefined;
   },
   isHidden: true,
-  parse(reader) {
+  words: [','],
+  parse({ cursor, context }) {
     const indexes = new Map<string, number>();
-    for (; reader.begins(','); reader.advance()) {
-      const word = reader.cursor.require("'index'");
-      if (!isWord(word, 'index')) throw unexpectedTokenError(reader.cursor.at, word);
-      parseIndex(reader.cursor, indexes, reader.context.defaults.indexCapacity);
-    }
+    do {
+      const word = cursor.require("'index'");
+      if (!isWord(word, 'index')) throw unexpectedTokenError(cursor.at, word);
+      parseIndex(cursor, indexes, context.defaults.indexCapacity);
+    } while (cursor.accept(','));
     return { indexes };
   },
+  absent: () => ({ indexes: new Map() }),
 });
 
 export const FLUSH = property<Pick<LiveViewDefinition, 'flush'>>({
   name: 'flush interval',
   value: ({ flush }) => flush,
+  words: ['flush'],
   parse(reader) {
-    if (!reader.begins('flush')) return undefined;
     const { text, micros, position } = parseLengthAfter(reader.cursor, 'every');
     if (micros < 100_000n) throw new RejectionError(position, 'live view FLUSH EVERY must be at least 100ms');
     reader.position = position;
@@ -48,8 +50,8 @@ export const FLUSH = property<Pick<LiveViewDefinition, 'flush'>>({
 export const IN_MEMORY = property<Pick<LiveViewDefinition, 'inMemory'>>({
   name: 'time in memory',
   value: ({ inMemory }) => inMemory,
+  words: ['in'],
   parse(reader) {
-    if (!reader.begins('in')) return undefined;
     const { flush = '' } = reader.definition;
     const { maxInMemory = Number.POSITIVE_INFINITY } = reader.context;
     const { text, micros, position } = parseLengthAfter(reader.cursor, 'memory');
@@ -63,9 +65,8 @@ export const IN_MEMORY = property<Pick<LiveViewDefinition, 'inMemory'>>({
 
 export const START = property<Pick<LiveViewDefinition, 'start'>>({
   name: 'start',
-  parse(reader) {
-    return reader.begins('start') ? { start: parseStart(reader.cursor) } : undefined;
-  },
+  words: ['start'],
+  parse: ({ cursor }) => ({ start: parseStart(cursor) }),
   value: ({ start }) => parseTimestamp(unquoteToken(start), 9) ?? start,
   print: ({ start }) => ` START FROM ${start}`,
 });
