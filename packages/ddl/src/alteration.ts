@@ -98,16 +98,16 @@ const ofProperty = (alter: Required<AnyProperty>['alter']): Action<PropertyAlter
 });
 
 /** Each ALTER by its action: of the list of columns or a query, of one column, or of a property. */
-const ACTIONS: ReadonlyMap<string, Action<never>> = new Map<string, Action<never>>([
+const ACTIONS: ReadonlyMap<string, Action> = new Map<string, Action>([
   ...Object.entries(STRUCTURE_ACTIONS),
   ...COLUMN_PROPERTIES.flatMap(({ alter }) => alter.actions.map(action => [action, ofColumn(alter)] as const)),
   ...ALL_PROPERTIES.flatMap(({ alter }) => alter?.actions.map(action => [action, ofProperty(alter)] as const) ?? []),
 ]);
 
-const actionOf = ({ action }: Alteration) => ACTIONS.get(action) as Action<never>;
+const actionOf = ({ action }: Alteration) => ACTIONS.get(action) as Action;
 
 /** The permission that an ALTER requires. */
-export const permissionFor = (alteration: Alteration): string => actionOf(alteration).permission(alteration as never);
+export const permissionFor = (alteration: Alteration): string => actionOf(alteration).permission(alteration);
 
 /** An ALTER of one object. */
 export interface Alter {
@@ -118,12 +118,12 @@ export interface Alter {
 
 /** Prints the statement with its semicolon. Without the semicolon QuestDB 9.3.4 fails to read `START '…'` at the end. */
 export function printAlter({ kind, name, alteration }: Alter): string {
-  return `ALTER ${kind.toUpperCase()} '${name}' ${actionOf(alteration).print(alteration as never)};`;
+  return `ALTER ${kind.toUpperCase()} '${name}' ${actionOf(alteration).print(alteration)};`;
 }
 
 /** Returns the definition after an ALTER. An ALTER that is not possible, for example of a missing column, changes nothing. */
 export const applyAlteration = <T extends Definition>(definition: T, alteration: Alteration): T =>
-  actionOf(alteration).apply(definition, alteration as never) as T;
+  actionOf(alteration).apply(definition, alteration) as T;
 
 const timestampAfter = ({ timestamp }: TableDefinition, column: string, to: string | undefined): string | undefined =>
   timestamp !== undefined && isSameName(timestamp, column) ? to : timestamp;

@@ -43,8 +43,8 @@ export interface PrintOptions {
 /** Prints every clause for which servers may have different defaults. */
 export const EXPLICIT: PrintOptions = { form: '9.0', quoted: true };
 
-/** A property of tables or views. F has its fields in a definition. */
-export interface Property<F extends object> {
+/** A property of tables or views. F has its fields in a definition, and A is the action of the ALTER that sets it. */
+export interface Property<F extends object, A extends Action = never> {
   /** In the user's words, as a comparison and `--ignore` name it: `partitioning`, `dedup keys`. */
   readonly name: ClauseName;
   /** The value as text, by which two definitions are compared; undefined if a definition does not state the property. */
@@ -69,7 +69,7 @@ export interface Property<F extends object> {
   readonly feature?: Feature<F>;
   /** Translates the clause to another edition; undefined if it is the same there. */
   translate?(definition: F, edition: Edition): ClauseTranslation | undefined;
-  readonly alter?: PropertyAlter<F>;
+  readonly alter?: PropertyAlter<F, A>;
   /** Why no ALTER sets the property, or not to every value. */
   readonly unalterable?: string;
 }
@@ -97,8 +97,13 @@ export interface Feature<F> {
   readonly isDispensable?: boolean;
 }
 
-/** The ALTER that sets a property. A is its action: `{ action: 'format', parquet: true }`. */
-export interface PropertyAlter<F extends object, A extends { readonly action: string } = { readonly action: string }> {
+/** The action of an ALTER: `{ action: 'format', parquet: true }`. */
+interface Action {
+  readonly action: string;
+}
+
+/** The ALTER that sets a property. */
+export interface PropertyAlter<F extends object, A extends Action> {
   readonly actions: readonly A['action'][];
   /** The names of the properties that it sets; the first is that of the entry. */
   readonly sets: readonly PropertyName[];
@@ -116,7 +121,5 @@ export interface PropertyAlter<F extends object, A extends { readonly action: st
   between(wanted: F, now: F, edition: Edition): A | undefined;
 }
 
-/** Declares a property, with the type of its actions as the compiler infers it. */
-export const property = <F extends object, A extends { readonly action: string } = never>(
-  entry: Omit<Property<F>, 'alter'> & { readonly alter?: PropertyAlter<F, A> },
-): Property<F> & { readonly alter?: PropertyAlter<F, A> } => entry as never;
+/** Declares a property. */
+export const property = <F extends object, A extends Action = never>(entry: Property<F, A>): Property<F, A> => entry;

@@ -1,7 +1,7 @@
 /*! The properties of each kind, in the order in which servers print their clauses and differences are reported. */
 import { isObject, type Kind, type ObjectKind } from '@sqlpipe/sql';
 import type { Definition } from '../definition.js';
-import type { Property, PropertyAlter } from '../property.js';
+import type { Property } from '../property.js';
 import { DEDUP_KEYS } from './dedup-keys.js';
 import { BASE, REFRESH, REFRESH_DETAILS } from './refresh.js';
 import { EXPIRY, RETENTION, TTL } from './retention.js';
@@ -26,19 +26,13 @@ const AFTER_QUERY = [VIEW_INDEXES, VIEW_TIMESTAMP, PARTITIONING, TTL, EXPIRY, VO
 const MATERIALIZED_VIEW = [BASE, REFRESH, ...REFRESH_DETAILS, ...AFTER_QUERY] as const;
 const LIVE_VIEW = [FLUSH, IN_MEMORY, PARTITIONING, TTL, START, OWNER] as const;
 
-type AlterationOf<P> = P extends { readonly alter?: infer Alter }
-  ? NonNullable<Alter> extends { print(alteration: infer A): string }
-    ? A
-    : never
-  : never;
+type AlterationOf<P> = P extends Property<infer _, infer A> ? A : never;
 
 export type PropertyAlteration = AlterationOf<
   (typeof TABLE)[number] | (typeof MATERIALIZED_VIEW)[number] | (typeof LIVE_VIEW)[number]
 >;
 
-export interface AnyProperty extends Omit<Property<Definition>, 'alter'> {
-  readonly alter?: PropertyAlter<Definition, PropertyAlteration>;
-}
+export type AnyProperty = Property<Definition, PropertyAlteration>;
 
 const PROPERTIES = {
   table: TABLE,
