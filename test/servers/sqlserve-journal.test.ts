@@ -7,7 +7,7 @@ import { once } from 'node:events';
 import { mkdir, readdir, readFile, stat, symlink, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { RejectionError } from '@sqlpipe/ddl/grammar';
-import { DenialError, type SchemaChange } from '@sqlpipe/engine';
+import { DenialError, type JournalEntry } from '@sqlpipe/engine';
 import type { ExecutionContext } from 'ava';
 import { emulateEdition } from '../../packages/server/src/editions.js';
 import type { Journal } from '../../packages/server/src/journal.js';
@@ -132,8 +132,8 @@ function* places(value: unknown): Generator<(to: unknown) => void> {
 test('changes with one wrong value are damage, or what they made can be asked for', async t => {
   const login = { user: 'admin', password: 'quest' };
   const edition = emulateEdition('enterprise', login, { naming: 'by expression', version: '10.0.0' });
-  const lines: SchemaChange[][] = [];
-  const journal = { append: async (changes: readonly SchemaChange[]) => void lines.push([...changes]) };
+  const lines: JournalEntry[][] = [];
+  const journal = { append: async (changes: readonly JournalEntry[]) => void lines.push([...changes]) };
   const service = new Service(edition, journal as Journal);
   for (const statement of CHANGES) await service.execute(statement, { name: login.user });
   t.true(lines.every(areChanges));
@@ -141,7 +141,7 @@ test('changes with one wrong value are damage, or what they made can be asked fo
   let [damaged, intact] = [0, 0];
   await fc.assert(
     fc.asyncProperty(fc.nat(lines.length - 1), fc.nat(), values, async (line, place, value) => {
-      const changed = JSON.parse(JSON.stringify(lines)) as SchemaChange[][];
+      const changed = JSON.parse(JSON.stringify(lines)) as JournalEntry[][];
       const all = [...places(changed[line])];
       all[place % all.length]?.(value);
       if (!changed.every(areChanges)) return void damaged++;

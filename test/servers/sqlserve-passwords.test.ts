@@ -1,7 +1,7 @@
 /*! sqlserve's passwords and tokens: the time of hashing, and expiry. */
 import { readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import type { SchemaChange } from '@sqlpipe/engine';
+import type { JournalEntry } from '@sqlpipe/engine';
 import { emulateEdition } from '../../packages/server/src/editions.js';
 import type { Journal } from '../../packages/server/src/journal.js';
 import { Service } from '../../packages/server/src/service.js';
@@ -153,7 +153,7 @@ test('a token that is used while another statement is stored is extended on disk
   const [reached, opened] = [deferred(), deferred()];
   const lines: string[] = [];
   // The fourth change waits for the journal, as for a slow disk.
-  const append = async (changes: readonly SchemaChange[]) => {
+  const append = async (changes: readonly JournalEntry[]) => {
     if (lines.push(JSON.stringify(changes)) !== 4) return;
     reached.resolve();
     await opened.promise;

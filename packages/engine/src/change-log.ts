@@ -18,7 +18,7 @@ export type AclChange =
   | { readonly revoke: Right };
 
 /** One change, as a journal stores it. Only the enterprise edition has `acl`. */
-export type SchemaChange = { readonly put: CatalogueObject } | { readonly drop: string } | { readonly acl: AclChange };
+export type JournalEntry = { readonly put: CatalogueObject } | { readonly drop: string } | { readonly acl: AclChange };
 
 /** What was changed since the last commit. A savepoint is needed to undo it. */
 export class ChangeLog extends UndoLog {
@@ -39,10 +39,10 @@ export class ChangeLog extends UndoLog {
     this.record(() => this.#aclChanges.pop());
   }
 
-  changes(): SchemaChange[] {
+  changes(): JournalEntry[] {
     return [
-      ...this.#transitions.map(({ name, after }): SchemaChange => (after ? { put: after } : { drop: name })),
-      ...this.#aclChanges.map((acl): SchemaChange => ({ acl })),
+      ...this.#transitions.map(({ name, after }): JournalEntry => (after ? { put: after } : { drop: name })),
+      ...this.#aclChanges.map((acl): JournalEntry => ({ acl })),
     ];
   }
 

@@ -22,11 +22,11 @@ import { Acl, formatPrincipals } from './acl.js';
 import { requireValidBase } from './analyze/materialized-view.js';
 import { Catalogue, type Naming } from './catalogue.js';
 import { type CatalogueObject, pairColumns, toStoredColumn } from './catalogue-objects.js';
-import { ChangeLog, type SchemaChange, type Transition } from './change-log.js';
+import { ChangeLog, type JournalEntry, type Transition } from './change-log.js';
 import { type Effect, findEffects, principalLoss, rightsRemoval, whyInvalid } from './effects.js';
 import { OpaqueError } from './errors.js';
 import { enterpriseHandlers } from './execute/access.js';
-import { type StatementHandlers, statementHandlers } from './execute/change.js';
+import { type StatementHandlers, statementHandlers } from './execute/commands.js';
 import { executeCreate } from './execute/create.js';
 import {
   compileLoaded,
@@ -69,7 +69,7 @@ export interface Execution {
 }
 
 /** A query, SHOW or EXPLAIN. */
-export type QueryStatement = Exclude<Statement, { statement: 'create' | 'change' }>;
+export type QueryStatement = Exclude<Statement, { type: 'create' | 'command' }>;
 
 /** A schema that executes statements. */
 export class Engine {
@@ -166,11 +166,11 @@ export class Engine {
       findBase: (body: Body, given: LocatedName | undefined) => requireValidBase(body, given, this.catalogue),
     });
     if (!statement) return { effects: [], result: { kind: 'empty' } };
-    switch (statement.statement) {
+    switch (statement.type) {
       case 'create':
         executeCreate(session, statement);
         return { effects: [], result: DONE };
-      case 'change':
+      case 'command':
         return { effects: rowEffects, result: this.#handlers.get(statement.verb)?.(statement.cursor, session) ?? DONE };
       default:
         return { effects: [], result: DONE, query: statement };
@@ -242,23 +242,23 @@ export class Engine {
   }
 
   /** The changes since the last commit. */
-  changes(): SchemaChange[] {
+  changes(): JournalEntry[] {
     return this.#log.changes();
   }
 
   /** The changes that give an empty engine the state of this one. */
-  snapshot(): SchemaChange[] {
+  snapshot(): JournalEntry[] {
     return [
-      ...this.catalogue.all().map((put): SchemaChange => ({ put })),
-      ...this.acl.snapshotChanges().map((acl): SchemaChange => ({ acl })),
+      ...this.catalogue.all().map((put): JournalEntry => ({ put })),
+      ...this.acl.snapshotChanges().map((acl): JournalEntry => ({ acl })),
     ];
   }
 
   /** Applies and commits a change that was made before a restart. */
-  replay(change: SchemaChange): void {
-    if ('put' in change) this.catalogue.put(change.put);
-    else if ('drop' in change) this.catalogue.drop(change.drop);
-    else this.acl.replay(change.acl);
+  replay(entry: JournalEntry): void {
+    if ('put' in entry) this.catalogue.put(entry.put);
+    else if ('drop' in entry) this.catalogue.drop(entry.drop);
+    else this.acl.replay(entry.acl);
     this.commit();
   }
 

@@ -17,7 +17,7 @@ export {
   type Table,
   type View,
 } from './catalogue-objects.js';
-export { ChangeLog, type SchemaChange } from './change-log.js';
+export { ChangeLog, type JournalEntry } from './change-log.js';
 export { type Effect, isFullRefresh, type LossKind, OTHER_TYPES_REASON } from './effects.js';
 export { Engine, type EngineOptions, type Execution, isNotExecutable, type QueryStatement } from './engine.js';
 export { NotReady, OpaqueError, whenReady } from './errors.js';

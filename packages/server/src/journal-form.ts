@@ -2,10 +2,10 @@
 import type { Assumption, Grant, Membership, Refresh } from '@sqlpipe/ddl';
 import type { StoragePolicy } from '@sqlpipe/ddl/grammar';
 import type {
+  JournalEntry,
   LiveView,
   MaterializedView,
   Principal,
-  SchemaChange,
   StoredColumn,
   StoredToken,
   Table,
@@ -157,4 +157,4 @@ const isChange = oneOf(
 );
 
 /** Whether a line of a journal, parsed, has the changes of a statement. */
-export const areChanges = (value: unknown): value is SchemaChange[] => listOf(isChange)(value);
+export const areChanges = (value: unknown): value is JournalEntry[] => listOf(isChange)(value);

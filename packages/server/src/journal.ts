@@ -9,7 +9,7 @@ import { type FileHandle, lstat, mkdir, open, rename, rm, stat } from 'node:fs/p
 import { createServer, type Server } from 'node:net';
 import { platform } from 'node:os';
 import { dirname, join } from 'node:path';
-import type { Engine, SchemaChange } from '@sqlpipe/engine';
+import type { Engine, JournalEntry } from '@sqlpipe/engine';
 import { CodedError } from '@sqlpipe/text';
 import { areChanges } from './journal-form.js';
 
@@ -53,7 +53,7 @@ export class Journal {
    * After a crash all changes of a statement are there, or none. A write that fails halfway is undone, because no line after an incomplete
    * one could be read. One call at a time.
    */
-  async append(changes: readonly SchemaChange[]): Promise<void> {
+  async append(changes: readonly JournalEntry[]): Promise<void> {
     if (this.#isFolderUnsynced) await syncFolder(dirname(this.path));
     this.#isFolderUnsynced = false;
     const { file } = this;
@@ -101,7 +101,7 @@ interface OpenJournal {
  * Other users who can write to the folder may have put a link at the new path. So an existing file is never opened: the file is created,
  * readable only by its owner.
  */
-async function rewriteJournal(path: string, state: readonly SchemaChange[]): Promise<OpenJournal> {
+async function rewriteJournal(path: string, state: readonly JournalEntry[]): Promise<OpenJournal> {
   const newPath = `${path}.new`;
   await rm(newPath, { force: true });
   const handle = await open(newPath, 'ax', 0o600);
@@ -122,7 +122,7 @@ async function rewriteJournal(path: string, state: readonly SchemaChange[]): Pro
 }
 
 /** The changes of one statement as a line. U+2028 and U+2029 are escaped: to some readers they end a line. */
-const formatLine = (changes: readonly SchemaChange[]): string =>
+const formatLine = (changes: readonly JournalEntry[]): string =>
   `${JSON.stringify(changes).replace(/[\u2028\u2029]/g, each => `\\u${each.charCodeAt(0).toString(16)}`)}\n`;
 
 /** Creates a folder for its owner only. `mkdir` with `recursive` never returns where not even root may create a folder, as in /proc. */
@@ -138,7 +138,7 @@ async function makeFolder(path: string): Promise<void> {
   }
 }
 
-async function replayJournal(path: string, replay: (change: SchemaChange) => void): Promise<void> {
+async function replayJournal(path: string, replay: (change: JournalEntry) => void): Promise<void> {
   const file = await openRegular(path);
   if (!file) return;
   let lineNumber = 0;
@@ -179,7 +179,7 @@ async function openRegular(path: string): Promise<FileHandle | undefined> {
   }
 }
 
-function parseLine(line: string): SchemaChange[] | undefined {
+function parseLine(line: string): JournalEntry[] | undefined {
   try {
     const changes: unknown = JSON.parse(line);
     return areChanges(changes) ? changes : undefined;

@@ -66,7 +66,7 @@ export class Service {
 
   #answer(query: QueryStatement, session: Session): Rows {
     const { catalogue } = session;
-    switch (query.statement) {
+    switch (query.type) {
       case 'explain show create database':
         return listOf('QUERY PLAN', 'STRING', ['show_create_database']);
       case 'query':

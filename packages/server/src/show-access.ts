@@ -7,7 +7,7 @@ import { heads } from './catalogue-functions.js';
 import { isExpired } from './secrets.js';
 
 /** @throws DenialError, and RejectionError if there is no principal of that name */
-export function answerAclShow({ list, entity }: Extract<Show, { statement: 'show acl' }>, session: Session): Rows {
+export function answerAclShow({ list, entity }: Extract<Show, { type: 'show acl' }>, session: Session): Rows {
   if (entity !== undefined) requireDetailsAccess(session, entity);
   return ACL_ANSWERS[list](session, entity);
 }

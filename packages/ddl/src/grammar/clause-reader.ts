@@ -60,7 +60,7 @@ type Stated = Partial<
 
 /** A parsed CREATE, not yet checked against a catalogue. */
 export interface CreateOf<D extends Definition> {
-  readonly statement: 'create';
+  readonly type: 'create';
   readonly kind: D['kind'];
   /** What the statement states. What a server derives from the query is missing, and LIKE is not resolved. */
   readonly definition: D extends MaterializedViewDefinition
@@ -166,7 +166,7 @@ export class ClauseReader {
   ): CreateOf<D> {
     const { spans, columns, positions } = this;
     const { kind } = this.definition;
-    const statement = { statement: 'create', kind, definition: { ...stated, kind, name }, position, ifNotExists };
+    const statement = { type: 'create', kind, definition: { ...stated, kind, name }, position, ifNotExists };
     return { ...statement, orReplace, spans, body, columns, positions } as unknown as CreateOf<D>;
   }
 }

@@ -25,7 +25,7 @@ import { isSameName, type PrincipalKind } from '@sqlpipe/sql';
 import type { Acl } from '../acl.js';
 import type { Principal } from '../principal.js';
 import { DenialError, type ExecutionResult, type Session } from '../session.js';
-import { type StatementHandler, type StatementHandlers, statementHandlers } from './change.js';
+import { type StatementHandler, type StatementHandlers, statementHandlers } from './commands.js';
 
 export const enterpriseHandlers: StatementHandlers = new Map([
   ...statementHandlers,

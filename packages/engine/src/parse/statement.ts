@@ -1,4 +1,4 @@
-/*! Classifies a statement by its first words. Parses CREATE, SHOW and EXPLAIN. Queries and changes are parsed later. */
+/*! Classifies a statement by its first words. Parses CREATE, SHOW and EXPLAIN. Queries and commands are parsed later. */
 import {
   AFTER_CREATE,
   type CreateContext,
@@ -22,9 +22,9 @@ export type Statement =
   | CreateStatement
   | Show
   /** A statement that is parsed when it is executed, against the catalogue. `cursor` is after `verb`: the first word, in lower case. */
-  | { readonly statement: 'change'; readonly verb: string; readonly cursor: Cursor }
-  | { readonly statement: 'explain show create database' }
-  | { readonly statement: 'query'; readonly text: string };
+  | { readonly type: 'command'; readonly verb: string; readonly cursor: Cursor }
+  | { readonly type: 'explain show create database' }
+  | { readonly type: 'query'; readonly text: string };
 
 export interface Dialect extends CreateContext {
   readonly verbs: { has(word: string): boolean };
@@ -35,34 +35,33 @@ export function parseStatement(text: string, dialect: Dialect): Statement | unde
   const token = cursor.next();
   if (token === undefined) return;
   const verb = token.toLowerCase();
-  if (verb === 'create') return parseCreateOrChange(cursor, dialect);
+  if (verb === 'create') return parseCreateOrCommand(cursor, dialect);
   if (verb === 'show') return expectEnd(cursor, parseShow(cursor, dialect));
   if (verb === 'explain') return parseExplain(cursor, dialect);
   if (dialect.verbs.has(verb)) {
     // The parser of ALTER checks the text after a semicolon: in QuestDB, not every ALTER rejects such text.
     if (verb !== 'alter') rejectMore(text);
-    return { statement: 'change', verb, cursor };
+    return { type: 'command', verb, cursor };
   }
   if (!['select', 'with', 'declare', '('].includes(verb)) requireImplicitSelect(cursor, token);
-  return { statement: 'query', text };
+  return { type: 'query', text };
 }
 
 const PRINCIPAL_WORDS = new Set(['user', 'group', 'service']);
 
-function parseCreateOrChange(cursor: Cursor, dialect: Dialect): Statement {
+function parseCreateOrCommand(cursor: Cursor, dialect: Dialect): Statement {
   const token = cursor.require(AFTER_CREATE);
   if (!dialect.isEnterprise || !PRINCIPAL_WORDS.has(token.toLowerCase())) return parseCreate(cursor, token, dialect);
   cursor.unread();
   rejectMore(cursor.text);
-  return { statement: 'change', verb: 'create', cursor };
+  return { type: 'command', verb: 'create', cursor };
 }
 
 /** Parses the text after EXPLAIN. Only SHOW CREATE DATABASE is accepted: other query plans may depend on rows. */
 function parseExplain(cursor: Cursor, dialect: Dialect): Statement {
   cursor.expect('show');
   const shown = parseShow(cursor, dialect);
-  if (expectEnd(cursor, shown).statement === 'show create database')
-    return { statement: 'explain show create database' };
+  if (expectEnd(cursor, shown).type === 'show create database') return { type: 'explain show create database' };
   throw new RejectionError(0, 'sqlserve keeps no rows, so only SHOW CREATE DATABASE can be explained');
 }
 
@@ -109,13 +108,13 @@ export interface ShownObject extends LocatedName {
 
 /** What a SHOW statement asks for. */
 export type Show =
-  | { readonly statement: 'show create'; readonly parts: readonly ShownObject[] }
-  | { readonly statement: 'show create database'; readonly kinds: ReadonlySet<Kind> }
-  | { readonly statement: 'show tables' }
-  | { readonly statement: 'show columns'; readonly name: string; readonly position: number }
-  | { readonly statement: 'show parameters' }
-  | { readonly statement: 'show setting'; readonly setting: Setting }
-  | { readonly statement: 'show acl'; readonly list: AclList; readonly entity?: string | undefined };
+  | { readonly type: 'show create'; readonly parts: readonly ShownObject[] }
+  | { readonly type: 'show create database'; readonly kinds: ReadonlySet<Kind> }
+  | { readonly type: 'show tables' }
+  | { readonly type: 'show columns'; readonly name: string; readonly position: number }
+  | { readonly type: 'show parameters' }
+  | { readonly type: 'show setting'; readonly setting: Setting }
+  | { readonly type: 'show acl'; readonly list: AclList; readonly entity?: string | undefined };
 
 /** The lists of access control, which only the enterprise edition has. */
 const ACL_LISTS = ['users', 'groups', 'service accounts', 'user', 'service account', 'permissions'] as const;
@@ -142,23 +141,23 @@ export type Setting = (typeof SETTINGS)[number] | 'TimeZone';
 function parseShow(cursor: Cursor, dialect: ShowDialect): Show {
   const token = cursor.next();
   if (isWord(token, 'create')) return parseShowCreate(cursor, dialect);
-  if (isWord(token, 'tables')) return { statement: 'show tables' };
+  if (isWord(token, 'tables')) return { type: 'show tables' };
   if (isWord(token, 'columns')) {
     if (!cursor.accept('from')) throw cursor.error("expected 'from'");
-    return { statement: 'show columns', ...parseShownTable(cursor) };
+    return { type: 'show columns', ...parseShownTable(cursor) };
   }
-  if (isWord(token, 'parameters')) return { statement: 'show parameters' };
+  if (isWord(token, 'parameters')) return { type: 'show parameters' };
   if (isWord(token, 'transaction')) {
     for (const word of ['isolation', 'level'])
       if (!isWord(cursor.next(), word)) throw new RejectionError(cursor.readPosition, `expected '${word}'`);
-    return { statement: 'show setting', setting: 'transaction_isolation' };
+    return { type: 'show setting', setting: 'transaction_isolation' };
   }
-  if (isWord(token, 'time') && cursor.accept('zone')) return { statement: 'show setting', setting: 'TimeZone' };
+  if (isWord(token, 'time') && cursor.accept('zone')) return { type: 'show setting', setting: 'TimeZone' };
   const setting = SETTINGS.find(each => each.toLowerCase() === token?.toLowerCase());
-  if (setting) return { statement: 'show setting', setting };
+  if (setting) return { type: 'show setting', setting };
   const list = dialect.isEnterprise ? parseAclList(cursor, token) : undefined;
-  if (list === 'users') return { statement: 'show acl', list };
-  if (list !== undefined) return { statement: 'show acl', list, entity: parseEntity(cursor) };
+  if (list === 'users') return { type: 'show acl', list };
+  if (list !== undefined) return { type: 'show acl', list, entity: parseEntity(cursor) };
   throw new RejectionError(
     cursor.readPosition,
     "expected 'TABLES', 'COLUMNS FROM <tab>', 'PARTITIONS FROM <tab>', 'TRANSACTION ISOLATION LEVEL', " +
@@ -190,14 +189,14 @@ function parseShownTable(cursor: Cursor): LocatedName {
 function parseShowCreate(cursor: Cursor, dialect: ShowDialect): Show {
   const token = cursor.next();
   if (dialect.has('dump') && isWord(token, 'database'))
-    return { statement: 'show create database', kinds: parseCategories(cursor, dialect) };
+    return { type: 'show create database', kinds: parseCategories(cursor, dialect) };
   const parts = [parseShowCreateOne(cursor, token, dialect)];
   while (cursor.accept('union')) {
     if (!isWord(cursor.require('all or select'), 'all')) throw unexpectedTokenError(cursor.at, 'union');
     cursor.expect('show', 'create');
     parts.push(parseShowCreateOne(cursor, cursor.next(), dialect));
   }
-  return { statement: 'show create', parts };
+  return { type: 'show create', parts };
 }
 
 function parseShowCreateOne(cursor: Cursor, token: string | undefined, { has }: ShowDialect): ShownObject {
