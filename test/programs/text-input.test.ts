@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { Readable } from 'node:stream';
 import { split } from '@sqlpipe/api';
 import { readLocatedInput, readSource } from '@sqlpipe/files';
-import { MAX_RECORD } from '@sqlpipe/records';
+import { MAX_RECORD } from '@sqlpipe/sql';
 import { freshFolder, readFolder } from '../support/folder.js';
 import { inProcess } from '../support/in-process.js';
 import { fc } from '../support/seed.js';

@@ -3,8 +3,8 @@ import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { readSource } from '@sqlpipe/files';
-import { MAX_RECORD } from '@sqlpipe/records';
 import { collectStatements } from '@sqlpipe/schema';
+import { MAX_RECORD } from '@sqlpipe/sql';
 import type { Scope } from './scope.js';
 
 /** Path of a new empty folder, in the folder for temporary files or another, removed when the scope ends. */

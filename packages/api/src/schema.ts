@@ -1,10 +1,9 @@
 /*! Reads a schema, wherever it is: on an instance, in files or in memory. */
 import { readLocatedSource } from '@sqlpipe/files';
 import { dump, type ResolvedInstance } from '@sqlpipe/instance';
-import { MAX_RECORD } from '@sqlpipe/records';
 import type { Location } from '@sqlpipe/replay';
 import { collectStatements, deduplicate } from '@sqlpipe/schema';
-import { normalizeStatement } from '@sqlpipe/sql';
+import { MAX_RECORD, normalizeStatement } from '@sqlpipe/sql';
 import { CodedError } from '@sqlpipe/text';
 import { type InstanceOptions, type OnWarning, resolve } from './instance.js';
 

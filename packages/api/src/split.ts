@@ -1,6 +1,6 @@
 import { Readable } from 'node:stream';
 import { parseSqlText, readSource } from '@sqlpipe/files';
-import { MAX_RECORD } from '@sqlpipe/records';
+import { MAX_RECORD } from '@sqlpipe/sql';
 import { CodedError } from '@sqlpipe/text';
 
 /**

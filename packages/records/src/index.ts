@@ -1,4 +1,3 @@
-export { MAX_RECORD } from '@sqlpipe/sql';
 export { createCommitWriter, writeTo } from './commit-writer.js';
 export { decodeRecords, encodeRecords, type ReadOptions, StreamError, writeRecords } from './records.js';
 export { type DeferredInput, deferInput, spool } from './spool.js';

@@ -2,8 +2,8 @@
 import { once } from 'node:events';
 import { Exit, type Io, UsageError } from '@sqlpipe/cli';
 import { readSource } from '@sqlpipe/files';
-import { MAX_RECORD } from '@sqlpipe/records';
 import { DEFAULT_ADMIN, type LoginCredentials, type ServerOptions, startServer } from '@sqlpipe/server';
+import { MAX_RECORD } from '@sqlpipe/sql';
 
 export interface ServeArgs extends Pick<ServerOptions, 'edition' | 'questdb' | 'port' | 'address' | 'data'> {
   readonly load: readonly string[];
