@@ -1,10 +1,11 @@
-/*! QuestDB's grammar of DDL, check by check, for code that needs more than the definition in a statement. */
+/*!
+ * QuestDB's grammar of DDL, check by check, for code that needs more than the definition in a statement: what reads tokens, what throws a
+ * rejection, and what describes the server that does. index.ts exports the rest; no name is in both.
+ */
 
-export type { LocatedName } from '@sqlpipe/sql';
 export { OTHER_KINDS, parseChangeAfter, parsePrincipalKind, parsePrincipalName } from './change/parse-change.js';
 export { rejectBadCover } from './columns/indexes.js';
 export { AFTER_CREATE, parseCreate } from './create/parse-create.js';
-export type { PartitionUnit, RefreshClause, StoragePolicy } from './definition.js';
 export {
   type AccessContext,
   type AssumptionStatement,
@@ -34,16 +35,12 @@ export {
 export { featuresOf, type HasFeature } from './grammar/features.js';
 export type { NameLookup, ServerTraits } from './grammar/lookup.js';
 export {
-  isValidColumnName,
-  isValidTableName,
-  MAX_FILE_NAME_BYTES,
   parseEntityName,
   rejectDotsAndSlashes,
   rejectReserved,
   stripPublic,
   unquoteToken,
 } from './grammar/names.js';
-export { DAY, MICROS, MINUTE, parseTimestamp, splitAge } from './grammar/numbers.js';
-export { formatGeohashType, isTimestamp, parseColumnType } from './grammar/types.js';
-export { type Interval, isTimeZone, rejectLongPeriod } from './properties/refresh.js';
-export { rejectImpossiblePolicy, rejectUnevenRetention, retentionOf } from './properties/retention.js';
+export { parseColumnType } from './grammar/types.js';
+export { type Interval, rejectLongPeriod } from './properties/refresh.js';
+export { rejectImpossiblePolicy, rejectUnevenRetention } from './properties/retention.js';

@@ -37,19 +37,29 @@ export {
   type MaterializedViewDefinition,
   type PartitionUnit,
   type Refresh,
+  type RefreshClause,
   type StoragePolicy,
   type TableDefinition,
   type ViewDefinition,
 } from './definition.js';
 export { isLaterVersion } from './grammar/features.js';
-export { isSystemTable, needsQuotes, quoteName } from './grammar/names.js';
-export { toAge } from './grammar/numbers.js';
+export {
+  isSystemTable,
+  isValidColumnName,
+  isValidTableName,
+  MAX_FILE_NAME_BYTES,
+  needsQuotes,
+  quoteName,
+} from './grammar/names.js';
+export { DAY, MICROS, MINUTE, parseTimestamp, splitAge, toAge } from './grammar/numbers.js';
+export { formatGeohashType, isTimestamp } from './grammar/types.js';
 export { findCommonTableExpressions, findMentions, findUnknownNames, isUnderstood, type Mention } from './mentions.js';
 export { ownerOf, removeOwner } from './owner.js';
 export { parsePrincipal, printAliasChanges } from './principal.js';
 export { printDefinition } from './print.js';
 export { findProperty, propertiesOf } from './properties/object-properties.js';
-export { findExpiredRows, keepRetention, UNLIMITED } from './properties/retention.js';
+export { isTimeZone } from './properties/refresh.js';
+export { findExpiredRows, keepRetention, retentionOf, UNLIMITED } from './properties/retention.js';
 export {
   COLUMN_ORDER,
   columnProperty,

@@ -3,10 +3,10 @@ import type {
   Column,
   LiveViewDefinition,
   MaterializedViewDefinition,
+  PartitionUnit,
   TableDefinition,
   ViewDefinition,
 } from '@sqlpipe/ddl';
-import type { PartitionUnit } from '@sqlpipe/ddl/grammar';
 import { foldCase } from '@sqlpipe/sql';
 
 /** What has an id. Renaming does not change the id of an object or a column; a recreated one of the same name has another id. */

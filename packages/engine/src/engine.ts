@@ -15,9 +15,18 @@ import {
   printRight,
   UNLIMITED,
 } from '@sqlpipe/ddl';
-import { type Body, featuresOf, type HasFeature, type LocatedName, RejectionError } from '@sqlpipe/ddl/grammar';
+import { type Body, featuresOf, type HasFeature, RejectionError } from '@sqlpipe/ddl/grammar';
 import { type Entry, type Health, Schema } from '@sqlpipe/schema';
-import { displayName, isObject, isPrincipal, isSameName, KINDS, type Kind, NameMap } from '@sqlpipe/sql';
+import {
+  displayName,
+  isObject,
+  isPrincipal,
+  isSameName,
+  KINDS,
+  type Kind,
+  type LocatedName,
+  NameMap,
+} from '@sqlpipe/sql';
 import { Acl, formatPrincipals } from './acl.js';
 import { requireValidBase } from './analyze/materialized-view.js';
 import { Catalogue, type Naming } from './catalogue.js';

@@ -1,6 +1,6 @@
 /*! Answers the catalogue functions, such as `tables()`, and SHOW of a setting. Each function has a table of its columns. */
-import type { Column } from '@sqlpipe/ddl';
-import { missingError, splitAge, unquoteToken } from '@sqlpipe/ddl/grammar';
+import { type Column, splitAge } from '@sqlpipe/ddl';
+import { missingError, unquoteToken } from '@sqlpipe/ddl/grammar';
 import {
   type CatalogueObject,
   type ColumnHead,

@@ -1,6 +1,5 @@
 /*! The form of the changes in a journal. JSON can say anything; the engine relies on these properties and their types. */
-import type { Assumption, Grant, Membership, Refresh } from '@sqlpipe/ddl';
-import type { StoragePolicy } from '@sqlpipe/ddl/grammar';
+import type { Assumption, Grant, Membership, Refresh, StoragePolicy } from '@sqlpipe/ddl';
 import type {
   JournalEntry,
   LiveView,

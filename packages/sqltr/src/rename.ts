@@ -1,6 +1,12 @@
 /*! Renames the objects and principals of a schema, wherever statements mention them. */
-import { findCommonTableExpressions, findMentions, findUnknownNames, isBareName, type Mention } from '@sqlpipe/ddl';
-import { isValidTableName } from '@sqlpipe/ddl/grammar';
+import {
+  findCommonTableExpressions,
+  findMentions,
+  findUnknownNames,
+  isBareName,
+  isValidTableName,
+  type Mention,
+} from '@sqlpipe/ddl';
 import { spool } from '@sqlpipe/records';
 import { displayName, foldCase, isSameName, NameSet, readStatementHead } from '@sqlpipe/sql';
 import { CodedError, truncate } from '@sqlpipe/text';

@@ -40,6 +40,7 @@ export const ceilPow2 = (value: number): number => 2 ** Math.ceil(Math.log2(valu
 
 export const [MINUTE, HOUR, DAY] = [60e6, 3600e6, 86_400e6];
 
+/** The microseconds in a unit, by its abbreviation. */
 export const MICROS: ReadonlyMap<string, number> = new Map([
   ['ns', 1e-3],
   ['us', 1],

@@ -30,6 +30,7 @@ const PARSED_TYPE_NAMES = new Map([
 
 const MAX_DIMENSIONS = 32;
 
+/** Whether a type is that of a moment, of either precision. */
 export const isTimestamp = (type: string): boolean => type === 'TIMESTAMP' || type === 'TIMESTAMP_NS';
 export const isArray = (type: string): boolean => type.endsWith('[]');
 
@@ -124,6 +125,7 @@ function parseGeohash(cursor: Cursor): string {
   return formatGeohashType(bits);
 }
 
+/** Prints a GEOHASH type as a server does: in characters if their bits come out even. */
 export const formatGeohashType = (bits: number): string =>
   bits % 5 === 0 ? `GEOHASH(${bits / 5}c)` : `GEOHASH(${bits}b)`;
 

@@ -1,6 +1,7 @@
 /*! Infers the types of expressions, as far as they are known, and prints expressions as QuestDB does when it names a column after one. */
 import type { Expression } from '@questdb/sql-parser';
-import { Cursor, formatGeohashType, isTimestamp, parseColumnType } from '@sqlpipe/ddl/grammar';
+import { formatGeohashType, isTimestamp } from '@sqlpipe/ddl';
+import { Cursor, parseColumnType } from '@sqlpipe/ddl/grammar';
 import { childrenOf, type ParsedQuery } from '../parse/parsed-query.js';
 import { inferFunctionType, isDecimal } from './functions.js';
 

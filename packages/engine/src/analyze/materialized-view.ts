@@ -4,22 +4,23 @@
  * timestamp, the sampling interval and the functions.
  */
 import type { Expression, SelectStatement as Select } from '@questdb/sql-parser';
-import type { MaterializedViewDefinition } from '@sqlpipe/ddl';
+import {
+  isTimestamp,
+  isTimeZone,
+  isValidColumnName,
+  type MaterializedViewDefinition,
+  type PartitionUnit,
+} from '@sqlpipe/ddl';
 import {
   type Body,
   type CreateOf,
   type CreateStatement,
   type Interval,
-  isTimestamp,
-  isTimeZone,
-  isValidColumnName,
-  type LocatedName,
   missingError,
-  type PartitionUnit,
   RejectionError,
   rejectLongPeriod,
 } from '@sqlpipe/ddl/grammar';
-import { isSameName, NameMap } from '@sqlpipe/sql';
+import { isSameName, type LocatedName, NameMap } from '@sqlpipe/sql';
 import type { Catalogue } from '../catalogue.js';
 import { childrenOf, type ParsedQuery, parseBody, parseQueryText, type TreeNode } from '../parse/parsed-query.js';
 import type { Session } from '../session.js';

@@ -3,7 +3,8 @@
  * QuestDB's compiler finds first. QuestDB compiles the queries in WHERE, then the sources of a query, then the query itself.
  */
 import type { Expression, SelectItem, SelectStatement } from '@questdb/sql-parser';
-import { DuplicateColumnError, isTimestamp, missingError, RejectionError } from '@sqlpipe/ddl/grammar';
+import { isTimestamp } from '@sqlpipe/ddl';
+import { DuplicateColumnError, missingError, RejectionError } from '@sqlpipe/ddl/grammar';
 import { isSameName } from '@sqlpipe/sql';
 import type { Catalogue } from '../catalogue.js';
 import type { StoredColumn } from '../catalogue-objects.js';

@@ -1,15 +1,12 @@
 /*! Executes the documented statements of access control. QuestDB Enterprise is closed source, so messages and positions may differ. */
+import { DAY, MICROS, MINUTE } from '@sqlpipe/ddl';
 import {
   type AccessContext,
   type AssumptionStatement,
   type Cursor,
-  DAY,
   type GrantStatement,
   isWord,
-  type LocatedName,
   type LocatedScope,
-  MICROS,
-  MINUTE,
   missingError,
   parseEntityName,
   parseGrant,
@@ -21,7 +18,7 @@ import {
   unexpectedTokenError,
   unquoteToken,
 } from '@sqlpipe/ddl/grammar';
-import { isSameName, type PrincipalKind } from '@sqlpipe/sql';
+import { isSameName, type LocatedName, type PrincipalKind } from '@sqlpipe/sql';
 import type { Acl } from '../acl.js';
 import type { Principal } from '../principal.js';
 import { DenialError, type ExecutionResult, type Session } from '../session.js';

@@ -3,9 +3,17 @@ import {
   addTimestampToIndex,
   defaultPartition,
   findColumn,
+  isTimestamp,
+  isTimeZone,
+  isValidColumnName,
+  isValidTableName,
   type LiveViewDefinition,
+  MAX_FILE_NAME_BYTES,
   type MaterializedViewDefinition,
+  parseTimestamp,
   type Refresh,
+  type RefreshClause,
+  retentionOf,
   type TableDefinition,
   type ViewDefinition,
 } from '@sqlpipe/ddl';
@@ -14,25 +22,16 @@ import {
   type CreateOf,
   type CreateStatement,
   DuplicateColumnError,
-  isTimestamp,
-  isTimeZone,
-  isValidColumnName,
-  isValidTableName,
-  type LocatedName,
-  MAX_FILE_NAME_BYTES,
   missingError,
   OTHER_KINDS,
   orRejection,
-  parseTimestamp,
-  type RefreshClause,
   RejectionError,
   rejectBadCover,
   rejectImpossiblePolicy,
   rejectUnevenRetention,
-  retentionOf,
   unquoteToken,
 } from '@sqlpipe/ddl/grammar';
-import { foldCase, isSameName } from '@sqlpipe/sql';
+import { foldCase, isSameName, type LocatedName } from '@sqlpipe/sql';
 import type { Relation } from '../analyze/column-scope.js';
 import { analyzeLiveView, requireParserRules } from '../analyze/live-view.js';
 import { analyzeSampling, findNamedTimestamp, type ViewSampling } from '../analyze/materialized-view.js';

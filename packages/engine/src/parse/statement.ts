@@ -6,7 +6,6 @@ import {
   Cursor,
   expectOnlySemicolons,
   isWord,
-  type LocatedName,
   parseCreate,
   RejectionError,
   rejectDotsAndSlashes,
@@ -16,7 +15,7 @@ import {
   unexpectedTokenError,
   unquoteToken,
 } from '@sqlpipe/ddl/grammar';
-import { CATEGORIES, type Kind, type ObjectKind } from '@sqlpipe/sql';
+import { CATEGORIES, type Kind, type LocatedName, type ObjectKind } from '@sqlpipe/sql';
 
 export type Statement =
   | CreateStatement
