@@ -1,5 +1,6 @@
 /*! Random access control on sqlserve, with the built programs: applied twice, copied, changed in one right, and never narrowed. */
-import { type Grant, parseRights, printRight, type Right, RightSet } from '@sqlpipe/ddl';
+import { type Grant, parseRights, printRight, type Right } from '@sqlpipe/ddl';
+import { RightSet } from '@sqlpipe/schema';
 import { inProcess } from '../support/in-process.js';
 import { admin, executeAs, loginAs, setUp } from '../support/principals.js';
 import { fileScope } from '../support/scope.js';

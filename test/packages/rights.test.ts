@@ -1,7 +1,8 @@
 /*! Rights: what a principal has equals a naive model's verdict, and a rollback restores exactly what there was. */
-import { type Grant, type Right, RightSet, UndoLog } from '@sqlpipe/ddl';
+import type { Grant, Right } from '@sqlpipe/ddl';
 import type { Scope } from '@sqlpipe/ddl/grammar';
 import { Acl, ChangeLog } from '@sqlpipe/engine';
+import { RightSet, UndoLog } from '@sqlpipe/schema';
 import { fc } from '../support/seed.js';
 import { test } from '../support/test.js';
 

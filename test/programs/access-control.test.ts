@@ -1,7 +1,6 @@
 /*! Access control of the enterprise edition: tokens, logins, rights compared and read back, and hints, with the built programs. */
-
-import { parseRights, printRight, RightSet } from '@sqlpipe/ddl';
-import { compareSchemas } from '@sqlpipe/schema';
+import { parseRights, printRight } from '@sqlpipe/ddl';
+import { compareSchemas, RightSet } from '@sqlpipe/schema';
 import type { ExecutionContext } from 'ava';
 import { inProcess } from '../support/in-process.js';
 import { parseJsonLines } from '../support/json-lines.js';

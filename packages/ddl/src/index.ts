@@ -81,7 +81,6 @@ export {
 } from './query-tokens.js';
 export { findReferences, findReferencesOfQuery } from './references.js';
 export { isCleanTable, isRepairForm, repair } from './repair.js';
-export { RightSet } from './right-set.js';
 export {
   type Assumption,
   formatScope,
@@ -96,5 +95,4 @@ export {
   readGrantTargets,
   sortByScope,
 } from './rights.js';
-export { UndoLog } from './undo-log.js';
 export { dependsOnVersion, findMissingFeatures } from './versions.js';

@@ -1,6 +1,7 @@
 /*! Users, groups and service accounts (the principals), and their rights: stored, changed, undone and printed as statements. */
-import { formatScope, type Grant, printRight, quotePrincipal, type Right, RightSet, sortByScope } from '@sqlpipe/ddl';
+import { formatScope, type Grant, printRight, quotePrincipal, type Right, sortByScope } from '@sqlpipe/ddl';
 import { RejectionError, type Scope } from '@sqlpipe/ddl/grammar';
+import { RightSet } from '@sqlpipe/schema';
 import { isPrincipal, isSameName, KINDS, type Kind, NameMap, type PrincipalKind, quoteLiteral } from '@sqlpipe/sql';
 import { type AclChange, ChangeLog } from './change-log.js';
 import type { Principal } from './principal.js';

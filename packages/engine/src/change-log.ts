@@ -1,5 +1,6 @@
 /*! The changes of objects and of access control since the last commit: they are stored, undone and kept together. */
-import { type Right, UndoLog } from '@sqlpipe/ddl';
+import type { Right } from '@sqlpipe/ddl';
+import { UndoLog } from '@sqlpipe/schema';
 import type { CatalogueObject } from './catalogue-objects.js';
 import type { Principal } from './principal.js';
 

@@ -5,11 +5,10 @@ import {
   parseRights,
   printRight,
   type Right,
-  RightSet,
   type StatementComparison,
 } from '@sqlpipe/ddl';
 import { fetchPrincipals, fetchRights, fetchRightsOf, type Instance, InstanceError } from '@sqlpipe/instance';
-import type { Entry } from '@sqlpipe/schema';
+import { type Entry, RightSet } from '@sqlpipe/schema';
 import { givesRight, identify, isPrincipal, kindKey, type NamedObject, NameSet } from '@sqlpipe/sql';
 
 /** The rights of the target that were queried: all of them, or those of some users, groups and service accounts. */

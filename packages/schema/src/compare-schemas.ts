@@ -5,12 +5,12 @@ import {
   type PropertyDifference,
   printRight,
   type Right,
-  RightSet,
   type StatementComparison,
 } from '@sqlpipe/ddl';
 import { foldCase, hasName, type Identity, identify, identityKey, significantTokens } from '@sqlpipe/sql';
 import { type Health, type HealthProblem, problemsOf } from './health.js';
 import { type IgnoredDifference, IgnoreRules } from './ignore.js';
+import { RightSet } from './right-set.js';
 import { dumpOrder, type Entry, Schema } from './schema.js';
 
 /** An object or statement that is only in one schema, or that is different in the two. */

@@ -1,14 +1,6 @@
 /*! What an instance shows of its access control: principals, their rights, and whether they can log in. */
-import {
-  type Assumption,
-  type Grant,
-  type Membership,
-  parseRights,
-  quotePrincipal,
-  type Right,
-  RightSet,
-} from '@sqlpipe/ddl';
-import { collectStatements } from '@sqlpipe/schema';
+import { type Assumption, type Grant, type Membership, parseRights, quotePrincipal, type Right } from '@sqlpipe/ddl';
+import { collectStatements, RightSet } from '@sqlpipe/schema';
 import { tryQuery } from '../best-effort-client.js';
 import type { Instance } from '../instance.js';
 

@@ -6,10 +6,9 @@ import {
   printRevocation,
   printRight,
   quotePrincipal,
-  RightSet,
   sortByScope,
 } from '@sqlpipe/ddl';
-import { dumpOrder, type Entry, type Schema, toEntry } from '@sqlpipe/schema';
+import { dumpOrder, type Entry, RightSet, type Schema, toEntry } from '@sqlpipe/schema';
 import { displayName, identify, isPrincipal, kindKeywords } from '@sqlpipe/sql';
 import { changeOf, type Draft } from './draft.js';
 import { omitProperty } from './unalterable.js';

@@ -1,6 +1,6 @@
 /*! A set of rights: which rights include others, and what granting or revoking a right changes. */
+import type { Grant, Right } from '@sqlpipe/ddl';
 import { NameMap } from '@sqlpipe/sql';
-import type { Grant, Right } from './rights.js';
 import { UndoLog } from './undo-log.js';
 
 /**
