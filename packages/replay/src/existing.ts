@@ -29,8 +29,8 @@ export class ExistingObjects {
   #upcoming: readonly NamedObject[] = [];
   /** The keys of all objects of the target. They are listed again after a statement that may have changed any object. */
   #keys: Promise<ReadonlySet<string>> | undefined;
-  /** The definitions of the objects of the next statements; undefined for an object that did not exist. */
-  #prefetched = new Map<string, string | undefined>();
+  /** The definitions of the existing objects of the next statements. */
+  #prefetched = new Map<string, string>();
   #prefetching: Promise<void> | undefined;
   /** For each fetch that is running: the keys of what was sent meanwhile, whose definition may be outdated when it arrives. */
   readonly #sentMeanwhile = new Set<Set<string>>();
@@ -65,7 +65,7 @@ export class ExistingObjects {
 
   async isKnown(identity: NamedObject): Promise<boolean> {
     await this.#prefetching;
-    return this.#prefetched.get(kindKey(identity)) !== undefined;
+    return this.#prefetched.has(kindKey(identity));
   }
 
   /** Discards the objects that a statement creates or changes, so that they are fetched again. Call it before and after sending. */
@@ -100,13 +100,16 @@ export class ExistingObjects {
     const upcoming = this.#upcoming;
     const sent = new Set<string>();
     this.#sentMeanwhile.add(sent);
-    const found = new Map<string, string | undefined>(upcoming.map(identity => [kindKey(identity), undefined]));
+    const found = new Map<string, string>();
     try {
       this.#keys ??= listAllObjects(this.#target).then(all => new Set(all.map(kindKey)));
       const keys = await this.#keys;
       const existing = upcoming.filter(identity => keys.has(kindKey(identity)));
       const statements = await fetchStatements(this.#target, existing);
-      for (const [i, identity] of existing.entries()) found.set(kindKey(identity), statements[i]);
+      for (const [i, identity] of existing.entries()) {
+        const statement = statements[i];
+        if (statement !== undefined) found.set(kindKey(identity), statement);
+      }
       for (const key of sent) found.delete(key);
       if (!sent.has(ANY)) this.#prefetched = found;
     } catch (error) {
