@@ -1,6 +1,6 @@
 /*! Plans for random pairs of schemas, and for recorded databases, executed on an engine in memory. */
 import { planChanges, planUndo } from '@sqlpipe/plan';
-import { parseHead, printPlan } from '@sqlpipe/plan/text';
+import { parsePlanHead, printPlan } from '@sqlpipe/plan/text';
 import { identify } from '@sqlpipe/sql';
 import { databases } from '../support/databases.js';
 import { enterprisePair } from '../support/enterprise-pairs.js';
@@ -43,7 +43,7 @@ test('random pairs with access control: a plan leads where it should, and a seco
     const again = await planChanges(after, result, { renamed, allowLoss });
     t.deepEqual(textsOf(again), [], `seed ${seed}: ${changes}`);
     const printed = printPlan(plan, before);
-    const { verbs = [] } = parseHead(printed[0] ?? '') ?? {};
+    const { verbs = [] } = parsePlanHead(printed[0] ?? '') ?? {};
     const others = printed.map(identify).filter(({ kind }) => kind === 'other');
     t.deepEqual(
       others.map(({ verb }) => verb).filter(verb => verb !== 'SELECT' && !verbs.includes(verb)),

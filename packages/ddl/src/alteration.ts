@@ -22,7 +22,7 @@ type StructureAlteration =
 /** What one ALTER does to one object. */
 export type Alteration = StructureAlteration | ColumnAlteration | PropertyAlteration;
 
-interface Action<A extends Alteration = Alteration> {
+interface ActionRules<A extends Alteration = Alteration> {
   permission(alteration: A): string;
   /** Prints the text after the name of the object. */
   print(alteration: A): string;
@@ -32,7 +32,7 @@ interface Action<A extends Alteration = Alteration> {
 const inTable = (definition: Definition, apply: (table: TableDefinition) => TableDefinition): Definition =>
   definition.kind === 'table' ? apply(definition) : definition;
 
-const STRUCTURE_ACTIONS: { readonly [A in StructureAlteration as A['action']]: Action<A> } = {
+const STRUCTURE_ACTIONS: { readonly [A in StructureAlteration as A['action']]: ActionRules<A> } = {
   'add column': {
     permission: () => 'ADD COLUMN',
     print: ({ column, owner }) =>
@@ -73,7 +73,7 @@ const STRUCTURE_ACTIONS: { readonly [A in StructureAlteration as A['action']]: A
   },
 };
 
-const ofColumn = (alter: AnyColumnProperty['alter']): Action<ColumnAlteration> => ({
+const ofColumn = (alter: AnyColumnProperty['alter']): ActionRules<ColumnAlteration> => ({
   permission: alter.permission,
   print: each => `ALTER COLUMN ${quoteColumn(each.column)} ${alter.print(each)}`,
   // No statement names the columns of a materialized view, but a server knows them.
@@ -88,7 +88,7 @@ const ofColumn = (alter: AnyColumnProperty['alter']): Action<ColumnAlteration> =
   },
 });
 
-const ofProperty = (alter: Required<AnyProperty>['alter']): Action<PropertyAlteration> => ({
+const ofProperty = (alter: Required<AnyProperty>['alter']): ActionRules<PropertyAlteration> => ({
   ...alter,
   apply(definition, alteration) {
     const { action, ...set } = alteration;
@@ -98,13 +98,13 @@ const ofProperty = (alter: Required<AnyProperty>['alter']): Action<PropertyAlter
 });
 
 /** Each ALTER by its action: of the list of columns or a query, of one column, or of a property. */
-const ACTIONS: ReadonlyMap<string, Action> = new Map<string, Action>([
+const ACTIONS: ReadonlyMap<string, ActionRules> = new Map<string, ActionRules>([
   ...Object.entries(STRUCTURE_ACTIONS),
   ...COLUMN_PROPERTIES.flatMap(({ alter }) => alter.actions.map(action => [action, ofColumn(alter)] as const)),
   ...ALL_PROPERTIES.flatMap(({ alter }) => alter?.actions.map(action => [action, ofProperty(alter)] as const) ?? []),
 ]);
 
-const actionOf = ({ action }: Alteration) => ACTIONS.get(action) as Action;
+const actionOf = ({ action }: Alteration) => ACTIONS.get(action) as ActionRules;
 
 /** The permission that an ALTER requires. */
 export const permissionFor = (alteration: Alteration): string => actionOf(alteration).permission(alteration);

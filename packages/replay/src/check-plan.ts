@@ -1,7 +1,7 @@
 /*! Checks that a plan is complete, and that the target is in the state for which the plan was made. */
 import { Readable } from 'node:stream';
 import type { Instance } from '@sqlpipe/instance';
-import { computeFingerprint, describeOmission, type Omission, type PlanHead, parseHead } from '@sqlpipe/plan/text';
+import { computeFingerprint, describeOmission, type Omission, type PlanHead, parsePlanHead } from '@sqlpipe/plan/text';
 import { collectStatements } from '@sqlpipe/schema';
 import { identify } from '@sqlpipe/sql';
 import { CodedError, indentLines } from '@sqlpipe/text';
@@ -21,7 +21,7 @@ export async function requireCurrent(
     if (!first.done) yield first.value;
     yield* { [Symbol.asyncIterator]: () => iterator };
   })();
-  const head = first.done ? undefined : parseHead(first.value);
+  const head = first.done ? undefined : parsePlanHead(first.value);
   const isPlan = head !== undefined;
   if (!isPlan || staleOk) return { statements: rest, isPlan };
   if (stream)
@@ -47,7 +47,7 @@ export function rejectOmissions(omissions: readonly Omission[]): void {
 /** Requires that the target is in the state that a plan was made for. @param message the error otherwise, after the label of the target */
 export async function requireState(plan: readonly string[], target: Instance, message: string): Promise<PlanGuard> {
   const guard = await PlanGuard.start(target, plan);
-  if (computeFingerprint(plan, guard.statements()) !== parseHead(plan[0] ?? '')?.state)
+  if (computeFingerprint(plan, guard.statements()) !== parsePlanHead(plan[0] ?? '')?.state)
     throw new CodedError('REJECTED', `${target.label}: ${message}`);
   return guard;
 }
@@ -64,7 +64,7 @@ export async function* recordPlanned(
   let head: PlanHead | undefined;
   let n = 0;
   for await (const statement of statements) {
-    if (n++ === 0) head = parseHead(statement);
+    if (n++ === 0) head = parsePlanHead(statement);
     const { kind, verb } = identify(statement);
     if (head && n <= head.count && kind === 'other' && head.verbs.includes(verb)) planned.add(statement);
     if (head && head.count > 0) recordQuery(statement, queries);

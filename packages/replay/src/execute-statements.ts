@@ -3,7 +3,7 @@
  * before its reader gets the rejection. So this is a generator.
  */
 import { findReferences } from '@sqlpipe/ddl';
-import { parseHead } from '@sqlpipe/plan/text';
+import { parsePlanHead } from '@sqlpipe/plan/text';
 import { type Entry, identifyEntry } from '@sqlpipe/schema';
 import { isObject, isSameName, NameSet } from '@sqlpipe/sql';
 import type { Executor } from './executor.js';
@@ -56,7 +56,7 @@ export async function* executeStatements(
   let [n, hasHead] = [0, false];
   for await (const statement of statements) {
     n++;
-    hasHead ||= parseHead(statement) !== undefined;
+    hasHead ||= parsePlanHead(statement) !== undefined;
     const isPlanned = hasHead && n <= lastPlanned;
     const entry = identifyEntry(statement);
     const blockers = isPlanned ? [...inFlight] : findBlockers(entry, inFlight);

@@ -25,7 +25,7 @@ import {
   AllowedLosses,
   formatLoss,
   parseAssertion,
-  parseHead,
+  parsePlanHead,
   printExpiredQuestion,
   printUnendedRange,
 } from '@sqlpipe/plan/text';
@@ -96,7 +96,7 @@ export class Predictor {
   }
 
   async predict(entry: Entry): Promise<StatementResult> {
-    const head = parseHead(entry.statement);
+    const head = parsePlanHead(entry.statement);
     for (const [from, to] of head?.renamedViews ?? []) this.#renamedViews.set(from, to);
     this.#allowed ??= new AllowedLosses([...this.options.allowLoss, ...(head?.allowedLosses ?? [])], name => {
       const columns = this.#engine.find(name)?.columns;

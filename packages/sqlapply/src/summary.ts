@@ -1,6 +1,6 @@
 /*! Counts the outcomes of a run, and makes its exit status and summary from them. */
 import { Exit, exitStatus } from '@sqlpipe/cli';
-import { parseHead } from '@sqlpipe/plan/text';
+import { parsePlanHead } from '@sqlpipe/plan/text';
 import { isReject, isReordered, type Outcome, type Result } from '@sqlpipe/replay';
 import { displayName } from '@sqlpipe/sql';
 import { formatCount, formatMessage } from '@sqlpipe/text';
@@ -34,7 +34,7 @@ export class Summary {
 
   count(outcome: Outcome, isInterrupted: boolean): void {
     this.total++;
-    this.#irreversible = parseHead(outcome.statement)?.irreversible ?? this.#irreversible;
+    this.#irreversible = parsePlanHead(outcome.statement)?.irreversible ?? this.#irreversible;
     if (outcome.result === 'applied' && this.#irreversible?.has(outcome.n)) this.#appliedLosses.push(outcome.n);
     this.#counts.set(outcome.result, (this.#counts.get(outcome.result) ?? 0) + 1);
     this.failure ??= outcome.failure;

@@ -61,7 +61,7 @@ const printLine = (start: string, list: readonly unknown[]): string[] =>
 const PLAN_VERBS: ReadonlySet<string> = new Set('ALTER DROP INSERT REFRESH REMOVE RENAME REVOKE UPDATE'.split(' '));
 
 /** Reads the head of a plan; undefined if the statement is not the first one of a plan. */
-export function parseHead(statement: string): PlanHead | undefined {
+export function parsePlanHead(statement: string): PlanHead | undefined {
   const [first] = significantTokens(statement);
   const comments = statement.slice(0, first?.start);
   const [, state, count = '0', verbs = ''] = STATE.exec(comments) ?? [];

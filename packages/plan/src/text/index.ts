@@ -7,7 +7,7 @@ export { findAffectedObjects } from './affected-objects.js';
 export { parseAssertion } from './assertions.js';
 export { isCastQuery, parseWith, printWith, useNamesOfWith } from './common-queries.js';
 export { printExpiredQuestion } from './expiry.js';
-export { type PlanHead, parseHead } from './head.js';
+export { type PlanHead, parsePlanHead } from './head.js';
 export { type AskHistory, printHistoryQuestion, printNoHistoryAssertion } from './history.js';
 export { AllowedLosses, formatLoss } from './losses.js';
 export { COLUMN_ORDER_REASON, columnOrderHints, describeOmission, type Omission } from './omission.js';
