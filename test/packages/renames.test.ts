@@ -161,6 +161,15 @@ test('an option takes precedence over a comment', async t => {
   t.is(statements[1], "ALTER TABLE 't' RENAME COLUMN amount TO quantity;");
 });
 
+test('an option takes precedence over a comment that writes the old name in another case', async t => {
+  const after = [table('quantity INT,\nx INT -- renamed from qty\n')];
+  const { statements } = await plan(after, [table('qty INT')], { renamed: ['t.Qty=quantity'], rebuild: ['t'] });
+  t.regex(
+    statements.find(statement => statement.startsWith('INSERT')) ?? '',
+    /\("ts", "quantity"\) SELECT "ts", "qty" FROM 't'/,
+  );
+});
+
 test('a TTL is changed although a rename is left out', async t => {
   const before = [table('qty INT'), 'CREATE VIEW v AS (select qty from t);'];
   const { statements, omissions } = await plan([table('quantity INT').replace('DAY;', 'DAY TTL 1 WEEK;')], before, {

@@ -246,7 +246,7 @@ export class Renames {
     for (const name of from) this.stated.columns.set(name, column);
     const old = from.find(name => hasColumn(before, name));
     const isStated = [...this.columnRenamesOf(entry.name)].some(
-      ([former, to]) => isSameName(to, column) || from.includes(former),
+      ([former, to]) => isSameName(to, column) || from.some(name => isSameName(name, former)),
     );
     if (isStated) return;
     const oldNameInA = from.find(
