@@ -62,6 +62,21 @@ test('sqldiff: a column with the name of its table has its own line', async t =>
   t.regex((await run('sqldiff --annotations a.sql b.sql')).stdout.toString(), /^::error file=a\.sql,line=3::/);
 });
 
+test('sqldiff: a column with the name of a type has its own line, and one that A lacks has that of its table', async t => {
+  const table = (columns: string) => `CREATE TABLE t (\n side SYMBOL,\n price DECIMAL(9,\n 2)${columns}\n);\n`;
+  const run = await inProcess(
+    t,
+    {},
+    { 'a.sql': table(',\n symbol SYMBOL'), 'b.sql': table(',\n symbol VARCHAR'), 'c.sql': table('') },
+  );
+  const { stdout } = await run('sqldiff --annotations a.sql b.sql; sqldiff --annotations c.sql b.sql');
+  t.deepEqual(`${stdout}`.match(/line=\d+/g), ['line=5', 'line=1']);
+  const copy = 'CREATE TABLE t AS (\\nSELECT a,\\nb symbol FROM u), CAST(symbol AS ';
+  const copied = await run(`printf '${copy}INT);' > d.sql; printf '${copy}LONG);' > e.sql
+    sqldiff --annotations d.sql e.sql`);
+  t.regex(`${copied.stdout}`, /^::error file=d\.sql,line=3::.*: INT in/);
+});
+
 test('sqldiff: an invalid view of the instance, at the line of its statement', async t => {
   const { url, execute } = await startSqlserve(t);
   const run = await inProcess(t, { DB: url }, { 'a.sql': 'CREATE VIEW v AS (\n SELECT x FROM t\n);\n' });

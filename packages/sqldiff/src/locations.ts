@@ -1,4 +1,5 @@
 /*! Finds the file and the line of a statement. */
+import { withDepths } from '@sqlpipe/ddl';
 import type { LocatedStatement } from '@sqlpipe/files';
 import { type Location, locate } from '@sqlpipe/replay';
 import { splitRights } from '@sqlpipe/schema';
@@ -8,6 +9,7 @@ import {
   identify,
   identityKey,
   isSameName,
+  keywordOf,
   type NamedObject,
   significantTokens,
   unquote,
@@ -38,10 +40,15 @@ export class Locations {
   }
 }
 
+/** Finds the column in the list of a CREATE TABLE, where a type may have the same name, or the first mention of it in a query. */
 function findColumnOffset(statement: string, property: string): number | undefined {
   const [, name] = /^column '(.*)'/s.exec(property) ?? [];
   if (name === undefined) return undefined;
-  const tokens = [...significantTokens(statement)];
+  const tokens = withDepths([...significantTokens(statement)]);
   const open = tokens.findIndex(({ text }) => text === '(');
-  return tokens.slice(open + 1).find(({ text }) => isSameName(unquote(text), name))?.start;
+  const isQuery = keywordOf(tokens[open - 1]) === 'AS';
+  const isColumn = (index: number) => tokens[index]?.depth === 1 && /^[(,]$/.test(tokens[index - 1]?.text ?? '');
+  return tokens.find(
+    ({ text }, index) => index > open && isSameName(unquote(text), name) && (isQuery || isColumn(index)),
+  )?.start;
 }
