@@ -110,6 +110,15 @@ only in ${b.url}: table 'extra'
   });
 }
 
+test('--text: where only the table after LIKE differs, the properties are shown', async t => {
+  const files = Object.fromEntries(
+    ['INT', 'LONG'].map(type => [`${type}.sql`, `CREATE TABLE m (a ${type});\nCREATE TABLE x (LIKE m);\n`]),
+  );
+  const run = await inProcess(t, {}, files);
+  const { stdout } = await run('sqldiff --text INT.sql LONG.sql');
+  t.regex(stdout.toString(), /^differs: table 'x'\n {2}column 'a': INT in INT\.sql, LONG in LONG\.sql$/m);
+});
+
 questdb.test('same text with different meaning on two instances: a warning, not a difference', async t => {
   const { run, a, b } = await startTwins(t, questdb);
   const FILLS = 'CREATE TABLE fills (ts TIMESTAMP) TIMESTAMP(ts) PARTITION BY DAY';

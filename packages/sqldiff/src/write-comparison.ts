@@ -116,18 +116,22 @@ function formatDifference(difference: Difference, labels: Labels, options: Forma
   if (names) return head;
   const bold = paint(head, colors && BOLD);
   if (a === undefined || b === undefined) return bold;
-  if (text) return [bold, ...formatTextDiff(a, b, labels, colors)].join('\n');
+  const diff = text ? formatTextDiff(a, b, labels, colors) : [];
+  if (diff.length > 0) return [bold, ...diff].join('\n');
   const lines = formatPropertyLines(comparison?.differences ?? [], labels, colors);
   return [bold, ...lines.map(line => `  ${line}`)].join('\n');
 }
 
-/** The names of the two sides and a unified diff: lines with `-` are in A, lines with `+` in B. */
+/**
+ * The names of the two sides and a unified diff: lines with `-` are in A, lines with `+` in B. Empty if the texts are the same, because the
+ * tables after LIKE differ.
+ */
 function formatTextDiff(a: string, b: string, [labelA, labelB]: Labels, colors: boolean): string[] {
   const names = [`--- ${labelA}`, `+++ ${labelB}`].map(name => paint(escapeControls(name), colors && BOLD));
   const lines = unifiedDiff(printStatement(a, b), printStatement(b, a)).map(line =>
     paint(line.split('\t').map(escapeControls).join('\t'), colors && COLORS[line.charAt(0)]),
   );
-  return [...names, ...lines];
+  return lines.length === 0 ? [] : [...names, ...lines];
 }
 
 /** A statement as servers print it, if its meaning is known. A property that it does not define is printed as in the other one. */
