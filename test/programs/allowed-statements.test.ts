@@ -50,7 +50,16 @@ for (const statement of [
     t.deepEqual([sent, columns, report], [[], ['x'], []]);
   });
 
-for (const allowed of ['ALTER', 'alter', 'ALTER,RENAME', 'ALTER --allow INSERT', 'all', 'ALL', 'DROP,ALL'])
+for (const allowed of [
+  'ALTER',
+  'alter',
+  'ALTER,RENAME',
+  'ALTER --allow INSERT',
+  'all',
+  'ALL',
+  'DROP,ALL',
+  "'DROP, ALTER'",
+])
   test(`--allow ${allowed} sends an ALTER`, async t => {
     const { code, sent, columns, stderr } = await replayAndRecord(t, `${ADD};`, `--allow ${allowed}`);
     t.is(code, 0, stderr);

@@ -1,6 +1,7 @@
 /*! Checks statements before anything is sent: are they allowed, supported by the server, and small enough for it? */
 import { dependsOnVersion, findMissingFeatures, isLaterVersion, isRepairForm } from '@sqlpipe/ddl';
 import { DEFAULT_REQUEST_BUFFER, fetchParameters, fetchVersion, type Instance, tryQuery } from '@sqlpipe/instance';
+import { wordsOf } from '@sqlpipe/schema';
 import {
   findAmbiguity,
   type Head,
@@ -53,7 +54,7 @@ export class PreflightError extends CodedError {
  * @param allow verbs, in any case, that are allowed too; `CTAS` and `REPLACE` for such a CREATE; `all` allows everything
  */
 export function createPreflightCheck(target: Instance, allow: readonly string[], plan: PlanPermission): PreflightCheck {
-  const allowed = new Set(allow.flatMap(list => list.toUpperCase().split(',')));
+  const allowed = new Set(wordsOf(allow).map(verb => verb.toUpperCase()));
   let version: Promise<string | undefined> | undefined;
   let limit: Promise<number> | undefined;
   const knownVersion = () => {

@@ -30,7 +30,9 @@ function kindsOf(word: string): readonly Kind[] | undefined {
   return CATEGORIES.get(word.toUpperCase()) ?? (kind && [kind]);
 }
 
-const wordsOf = (lists: readonly string[]): string[] => lists.flatMap(list => list.split(',')).map(word => word.trim());
+/** The words of an option that may be given several times, each time with words separated by commas. */
+export const wordsOf = (lists: readonly string[]): string[] =>
+  lists.flatMap(list => list.split(',')).map(word => word.trim());
 
 /** @param lists categories and kinds, in any case and separated by commas @throws InvalidSelectionError for an unknown word */
 export function parseKinds(lists: readonly string[]): Set<Kind> {
