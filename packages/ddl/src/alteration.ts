@@ -1,5 +1,5 @@
 /*! One action of ALTER on an existing object: printed as a statement, or applied to a definition in memory. */
-import { isSameName } from '@sqlpipe/sql';
+import { isSameName, type NamedObject } from '@sqlpipe/sql';
 import { type AnyColumnProperty, COLUMN_PROPERTIES, type ColumnAlteration } from './columns/column-properties.js';
 import { addTimestampToIndex, renameInIndex } from './columns/indexes.js';
 import { printAddedColumn } from './columns/type.js';
@@ -120,6 +120,10 @@ export interface Alter {
 export function printAlter({ kind, name, alteration }: Alter): string {
   return `ALTER ${kind.toUpperCase()} '${name}' ${actionOf(alteration).print(alteration)};`;
 }
+
+/** Prints the statement that ends the suspension of a table or stored view. A server rejects that of another kind. */
+export const printResumeWal = ({ kind, name }: NamedObject): string =>
+  `ALTER ${kind.toUpperCase()} '${name}' RESUME WAL`;
 
 /** Returns the definition after an ALTER. An ALTER that is not possible, for example of a missing column, changes nothing. */
 export const applyAlteration = <T extends Definition>(definition: T, alteration: Alteration): T =>

@@ -1,5 +1,19 @@
-export { type Alter, type Alteration, applyAlteration, findColumn, permissionFor, printAlter } from './alteration.js';
-export { type ChangeStatement, changedTables, objectsOf, type PartitionChange, permissionOf } from './change/change.js';
+export {
+  type Alter,
+  type Alteration,
+  applyAlteration,
+  findColumn,
+  permissionFor,
+  printAlter,
+  printResumeWal,
+} from './alteration.js';
+export {
+  type ChangeStatement,
+  findWalObjects,
+  objectsOf,
+  type PartitionChange,
+  permissionOf,
+} from './change/change.js';
 export { parseAlters, parseChange } from './change/parse-change.js';
 export { COLUMN_OPTIONS, COLUMN_TYPE, findColumnProperty } from './columns/column-properties.js';
 export { addTimestampToIndex } from './columns/indexes.js';

@@ -3,10 +3,11 @@ import { setTimeout as pause } from 'node:timers/promises';
 import {
   applyAlteration,
   type ChangeStatement,
-  changedTables,
   DEFAULTS,
+  findWalObjects,
   parseChange,
   printDefinition,
+  printResumeWal,
   tryParseDefinition,
 } from '@sqlpipe/ddl';
 import {
@@ -20,7 +21,7 @@ import {
   tryQuery,
 } from '@sqlpipe/instance';
 import type { Entry } from '@sqlpipe/schema';
-import { isObject, isSameName } from '@sqlpipe/sql';
+import { isObject, isSameName, type NamedObject } from '@sqlpipe/sql';
 import type { KnownObjects } from './existing.js';
 import type { Outcome } from './outcome.js';
 import { verifyObject } from './verify.js';
@@ -94,8 +95,8 @@ export async function confirmEffect(pending: PendingEffect, context: Confirmatio
   const { existing, noVerify } = context;
   if (parsed.verb === 'refresh') return waitForRefresh(parsed.name, pending.refresh, context);
   if (parsed.verb === 'drop') return !noVerify && isObject(parsed.kind) ? verifyDone(parsed, existing) : {};
-  for (const name of changedTables(parsed)) {
-    const failure = await waitForWal(name, context);
+  for (const object of findWalObjects(parsed)) {
+    const failure = await waitForWal(object, context);
     if (failure) return failure;
   }
   // A statement may change more objects than it names. So every definition that was fetched before its effect is discarded.
@@ -122,19 +123,19 @@ async function verifyDone(
   return isDone ? { proven: true } : { result: 'differs', error: NOT_DONE };
 }
 
-/** @returns undefined when everything that was sent to a table is applied, and the outcome otherwise */
+/** @returns undefined when everything that was sent to a table or stored view is applied, and the outcome otherwise */
 async function waitForWal(
-  name: string,
+  object: NamedObject,
   { target, patience }: ConfirmationContext,
 ): Promise<Partial<Outcome> | undefined> {
   const state = await poll(patience, async () => {
-    const state = await fetchWalState(target, name);
+    const state = await fetchWalState(target, object.name);
     return state === 'pending' ? undefined : state;
   });
   if (state === 'applied') return undefined;
   const problem =
     state === 'suspended'
-      ? `accepted, but not applied: its table is suspended; use ALTER TABLE '${name}' RESUME WAL`
+      ? `accepted, but not applied: it is suspended; use ${printResumeWal(object)}`
       : 'accepted, but not applied in time; --timeout waits longer';
   return unfinished('unknown', problem, target);
 }

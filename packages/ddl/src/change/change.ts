@@ -1,5 +1,5 @@
 /*! The meaning of a statement that changes existing objects. */
-import type { Kind, ObjectKind } from '@sqlpipe/sql';
+import type { Kind, NamedObject, ObjectKind } from '@sqlpipe/sql';
 import type { Alter, Alteration } from '../alteration.js';
 
 /** A statement that changes, fills or refreshes existing objects. Names are as written. */
@@ -35,6 +35,7 @@ export interface PartitionChange {
   readonly verb:
     | `${'drop' | 'force drop' | 'attach' | 'detach'} partition`
     | `convert partition to ${'parquet' | 'native'}`;
+  readonly kind: ObjectKind;
   readonly name: string;
   readonly position: number;
 }
@@ -76,7 +77,7 @@ const VERBS: Readonly<
 const USES_WAL = /^(?:alter|rename|truncate|update|insert|.* partition(?: to .*)?)$/;
 
 /** The objects that a statement is about. For RENAME, both names. An ALTER is about one. */
-export function objectsOf(change: ChangeStatement): { readonly kind: Kind; readonly name: string }[] {
+export function objectsOf(change: ChangeStatement): NamedObject[] {
   if (change.verb === 'drop all') return [];
   if (change.verb === 'alter') return change.alters.slice(0, 1);
   const kind = 'kind' in change ? change.kind : (VERBS[change.verb].kind ?? 'table');
@@ -88,6 +89,6 @@ export function objectsOf(change: ChangeStatement): { readonly kind: Kind; reado
 export const permissionOf = (change: Exclude<ChangeStatement, { verb: 'alter' }>): string =>
   change.verb === 'drop' ? `DROP ${change.kind.toUpperCase()}` : VERBS[change.verb].permission;
 
-/** The tables to whose WAL a server writes a statement. */
-export const changedTables = (change: ChangeStatement): readonly string[] =>
-  USES_WAL.test(change.verb) ? objectsOf(change).map(({ name }) => name) : [];
+/** The tables and stored views to whose WAL a server writes a statement. */
+export const findWalObjects = (change: ChangeStatement): readonly NamedObject[] =>
+  USES_WAL.test(change.verb) ? objectsOf(change) : [];

@@ -358,7 +358,7 @@ function acceptFromTransaction(cursor: Cursor): boolean {
 /** Parses the text after PARTITION, without the names after LIST or the condition after WHERE. */
 function parsePartitions(
   cursor: Cursor,
-  { object: { partitionBy }, name }: FoundObject,
+  { object: { kind, partitionBy }, name }: FoundObject,
   verb: Exclude<PartitionChange['verb'], `convert ${string}`> | 'convert partition',
 ): PartitionChange {
   const position = cursor.at;
@@ -369,5 +369,5 @@ function parsePartitions(
   if (cursor.requireWord('list', 'where') === 'list' && cursor.requireNoSemicolon('partition name') === ',')
     throw cursor.error('partition name missing');
   cursor.skipRest();
-  return { verb: complete, name, position };
+  return { verb: complete, kind, name, position };
 }

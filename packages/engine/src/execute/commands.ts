@@ -4,12 +4,13 @@ import {
   type Alteration,
   applyAlteration,
   type ChangeStatement,
-  changedTables,
   findColumn,
+  findWalObjects,
   objectsOf,
   type PartitionChange,
   permissionFor,
   permissionOf,
+  printResumeWal,
 } from '@sqlpipe/ddl';
 import {
   type Body,
@@ -115,11 +116,11 @@ const columnsOf = (alteration: Alteration, object: CatalogueObject): string[] | 
 
 /** Requires that changed tables are not suspended: a server applies their changes only after RESUME WAL. @throws OpaqueError */
 function requireApplied(change: ChangeStatement, { catalogue }: Session): void {
-  for (const name of changedTables(change)) {
+  for (const { name } of findWalObjects(change)) {
     const table = catalogue.find(name);
     if (table?.kind === 'table' && table.isSuspended)
       throw new OpaqueError(
-        `table '${table.name}' is suspended, so the server applies no change to it; repair it with ALTER TABLE '${table.name}' RESUME WAL`,
+        `table '${table.name}' is suspended, so the server applies no change to it; repair it with ${printResumeWal(table)}`,
       );
   }
 }

@@ -2,7 +2,7 @@
  * Reconciles stored views and their readers with A, and repairs views. A stale plain view gets its query again. A materialized view that
  * is invalid or lacks rows is refreshed or recreated. Each view comes after the views that it reads.
  */
-import { findExpiredRows } from '@sqlpipe/ddl';
+import { findExpiredRows, printResumeWal } from '@sqlpipe/ddl';
 import { type MaterializedView, OTHER_TYPES_REASON } from '@sqlpipe/engine';
 import type { Entry } from '@sqlpipe/schema';
 import { isSameName, type Kind, NameSet } from '@sqlpipe/sql';
@@ -244,7 +244,7 @@ export function listUnrepaired(draft: Draft): void {
     const change = { identity, properties: [state] };
     if (state === 'suspended')
       draft.omit(
-        { ...change, what: `ALTER TABLE '${name}' RESUME WAL` },
+        { ...change, what: printResumeWal(identity) },
         `suspended: ${reason}; remove the cause, then send this statement`,
       );
     else if ('invalid' in now && now.invalid !== undefined && !draft.hasOmission(identity))
