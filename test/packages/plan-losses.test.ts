@@ -122,7 +122,7 @@ test('the way back does not depend on what the server holds before the plan', as
     `CREATE TABLE t (ts TIMESTAMP, ${column} LONG) timestamp(ts) PARTITION BY DAY;`,
     `CREATE MATERIALIZED VIEW m WITH BASE t AS (select ts, sum(${column}) n from t sample by 1h) PARTITION BY DAY;`,
   ]) as [string[], string[]];
-  const options = { askHistory: async () => ({ answer: 'unknown', columns: undefined }) as const, keepExtra: true };
+  const options = { askHistory: async () => ({ answer: 'unknown', columns: undefined }) as const, ignoreExtra: true };
   const plan = await planChanges(after, before, { renamed: ['t.x=y'], allowLoss: ['history:m'] });
   const undo = await planUndo(plan, before, options as UndoOptions);
   t.deepEqual(undo.omissions, []);
@@ -190,7 +190,7 @@ test('the history of a view is unknown if its query does not resolve, also befor
   const [table = ''] = chain();
   const b = [table, ...chain('k').slice(1)];
   const askHistory = async () => ({ answer: 'recomputable', columns: undefined }) as const;
-  t.deepEqual(lossesOf(await planChanges(chain(), b, { askHistory, keepExtra: true })), ['history:m', 'history:d']);
+  t.deepEqual(lossesOf(await planChanges(chain(), b, { askHistory, ignoreExtra: true })), ['history:m', 'history:d']);
 });
 
 test('a loss that shows only after another one was allowed is named at once', async t => {
@@ -302,7 +302,7 @@ test('the base of an invalid view that A lacks stays, because a killed plan may 
 test('a view that only B has is refreshed after the view that it reads is created again, if its loss is allowed', async t => {
   const [base, view, reader] = chain() as [string, string, string];
   const options = {
-    keepExtra: true,
+    ignoreExtra: true,
     health: { invalid: new NameMap([['d', 'base table is dropped or renamed']]) },
     askHistory: async () => ({ answer: 'unknown', columns: undefined }) as const,
   };
@@ -320,7 +320,7 @@ test('a view that only B has is refreshed after the view that it reads is create
 
 test('a view that only B has is not recreated, because an interruption would lose its definition', async t => {
   const [base, view] = chain('k') as [string, string];
-  const plan = await planChanges([base.replace('k LONG', 'k TIMESTAMP')], [base, view], { keepExtra: true });
+  const plan = await planChanges([base.replace('k LONG', 'k TIMESTAMP')], [base, view], { ignoreExtra: true });
   t.deepEqual(changesOf(plan), []);
   t.is(plan.omissions[0]?.reasons.at(-1), "invalidates materialized view 'm': change column type operation");
   t.deepEqual(plan.omissions[0]?.hints, ["if A has materialized view 'm', the plan creates it again"]);

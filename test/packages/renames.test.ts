@@ -175,7 +175,7 @@ test('a TTL is changed although a rename is left out', async t => {
   const { statements, omissions } = await plan([table('quantity INT').replace('DAY;', 'DAY TTL 1 WEEK;')], before, {
     renamed: ['t.qty=quantity'],
     allowLoss: ['ttl:t'],
-    keepExtra: true,
+    ignoreExtra: true,
   });
   t.deepEqual(statements, ["ALTER TABLE 't' SET TTL 1 WEEK;"]);
   t.regex(omissions.join('\n'), /RENAME COLUMN qty TO quantity\n/);
@@ -193,7 +193,7 @@ test('a rename is offered before a loss, for columns of the same type and tables
   t.regex(two.omissions.join('\n'), /--renamed t\.qty=quantity/, 'the one in its place');
   const other = await plan([table('quantity LONG, note VARCHAR')], [table('qty INT, note VARCHAR')]);
   t.notRegex(other.omissions.join('\n'), /renamed/);
-  const kept = await plan([table('qty INT', 'trades')], [table('qty INT')], { keepExtra: true });
+  const kept = await plan([table('qty INT', 'trades')], [table('qty INT')], { ignoreExtra: true });
   t.deepEqual(kept.notes, ["table 't' is kept; renamed? --renamed t=trades"]);
   const tables = await plan([table('qty INT', "'my-trades'")], [table('qty INT')]);
   t.deepEqual(tables.omissions, [

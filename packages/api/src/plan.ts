@@ -64,7 +64,7 @@ export interface Omission {
  * - `USAGE` if an option names an object, a property or a loss that does not exist.
  */
 export async function plan(a: Schema, b: Schema, options: PlanOptions = {}): Promise<Plan> {
-  const { ignoreExtra = false, ignore, onWarning, ...given } = options;
+  const { ignore, onWarning, ...given } = options;
   const [openA, openB] = [await openSchema(a, onWarning, false), await openSchema(b, onWarning, false)];
   const [inA, inB] = [await collectSchema(openA), await collectSchema(openB)];
   const defaults = await fetchCommonDefaults(openA.instance, openB.instance);
@@ -73,7 +73,6 @@ export async function plan(a: Schema, b: Schema, options: PlanOptions = {}): Pro
       ...given,
       defaults,
       ...facts,
-      keepExtra: ignoreExtra,
       ignore: new IgnoreRules(ignore),
       skipInvalid: openA.instance !== undefined,
     }),

@@ -18,11 +18,11 @@ export function addOffers(omission: Omission, offers: RenameOffers): Omission {
 
 export const describeKeptTables = (context: PlanContext, offers: RenameOffers): string[] =>
   context.b.entries.flatMap(({ kind, name }) => {
-    const { a, renames, keepExtra, dropOld } = context;
+    const { a, renames, ignoreExtra, dropOld } = context;
     if (kind !== 'table' || a.findObject(name) || renames.pending.has(name)) return [];
     if (!dropOld && isAuxiliaryTable(name, context) && parseRebuildName(name)?.role === 'old')
       return [`table '${name}' is kept: it is the old table of a rebuild; --drop-old drops it`];
-    const option = keepExtra ? offers.offerTable(name) : undefined;
+    const option = ignoreExtra ? offers.offerTable(name) : undefined;
     return option === undefined ? [] : [`table '${name}' is kept; renamed? ${option}`];
   });
 

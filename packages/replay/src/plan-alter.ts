@@ -18,7 +18,7 @@ export async function planAlter(
 ) {
   const wanted = deduplicate(await collectStatements(statements));
   const definitions = wanted.filter(statement => identify(statement).kind !== 'other');
-  const plan = await planChanges(definitions, b, { ...known, allowLoss, renamed, ignore, keepExtra: true });
+  const plan = await planChanges(definitions, b, { ...known, allowLoss, renamed, ignore, ignoreExtra: true });
   const planned = printPlan(plan, b);
   const plain = new Set(plan.statements.map(({ statement }) => statement));
   // What is left out is not created either: a table or a view under its new name would be in the way of the rename.

@@ -86,7 +86,6 @@ async function compareSides(args: DiffArgs, io: Io): Promise<number> {
   const options = {
     ...args,
     defaults,
-    keepExtra: args.ignoreExtra,
     ignore,
     locations,
     skipInvalid: a !== undefined,

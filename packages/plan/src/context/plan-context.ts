@@ -30,7 +30,7 @@ export interface PlanOptions extends RowQueries {
   readonly defaults?: CompareOptions['defaults'];
   readonly ignoreOwner?: boolean | undefined;
   /** Whether objects, principals and rights that only B has are kept, and do not count as differences. */
-  readonly keepExtra?: boolean;
+  readonly ignoreExtra?: boolean;
   /** The differences that the plan neither changes nor lists. */
   readonly ignore?: IgnoreRules | undefined;
   readonly dropOld?: boolean;

@@ -19,8 +19,8 @@ const rightsIn = (schema: Schema): RightSet =>
 const addStatement = (draft: Draft, statement: string): boolean => draft.addStatement(statement, identify(statement));
 
 export function revokeRights(draft: Draft): void {
-  const { a, keepExtra, ignore } = draft.context;
-  if (keepExtra) return;
+  const { a, ignoreExtra, ignore } = draft.context;
+  if (ignoreExtra) return;
   const wanted = rightsIn(a);
   for (const right of [...draft.engine.acl.rights])
     if (!wanted.has(right) && !ignore.ignoresObject(toEntry(printRight(right))))
@@ -65,8 +65,8 @@ function alterPrincipal(entry: Entry, existing: Entry, draft: Draft): void {
 }
 
 export function dropPrincipals(draft: Draft): void {
-  const { a, b, keepExtra, ignore } = draft.context;
-  if (keepExtra) return;
+  const { a, b, ignoreExtra, ignore } = draft.context;
+  if (ignoreExtra) return;
   for (const entry of dumpOrder(b)) {
     if (!isPrincipal(entry.kind) || a.findPrincipal(entry.name) || ignore.ignoresObject(entry)) continue;
     const statement = `DROP ${kindKeywords(entry.kind)} ${quotePrincipal(entry.name)};`;

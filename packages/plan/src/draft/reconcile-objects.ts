@@ -204,8 +204,8 @@ export function findCreation(
 }
 
 export function dropExtraObjects(draft: Draft): void {
-  const { a, b, renames, keepExtra } = draft.context;
-  if (keepExtra) return;
+  const { a, b, renames, ignoreExtra } = draft.context;
+  if (ignoreExtra) return;
   for (const entry of listObjects(b).reverse()) {
     const isExtra =
       !a.findObject(entry.name) &&

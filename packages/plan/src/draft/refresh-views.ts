@@ -140,11 +140,11 @@ const readsTableOfB = (view: MaterializedView, draft: Draft): boolean =>
  * @param refreshed the names of refreshed views; what invalidated one of them may have invalidated its readers
  */
 function isOutOfScope(view: MaterializedView, refreshed: NameSet, draft: Draft): boolean {
-  const { a, keepExtra, allowed, healthProblems } = draft.context;
+  const { a, ignoreExtra, allowed, healthProblems } = draft.context;
   if (a.findObject(view.name)) return false;
   const readsRefreshed = [view.base, ...view.references].some(each => refreshed.has(each));
   if (wasInvalid(view, healthProblems) && !readsRefreshed && !mayRefreshExtra(view, draft)) return true;
-  return !keepExtra && allowed.allows({ loss: 'drop', object: view.name });
+  return !ignoreExtra && allowed.allows({ loss: 'drop', object: view.name });
 }
 
 /**
@@ -169,12 +169,12 @@ const wasInvalid = ({ name }: MaterializedView, healthProblems: PlanContext['hea
 
 /** Whether the plan later drops a source of a view or expires its rows. Then the plan must send REFRESH: the server may be too late. */
 function willSourcesLoseRows(view: MaterializedView, draft: Draft): boolean {
-  const { a, keepExtra } = draft.context;
+  const { a, ignoreExtra } = draft.context;
   return draft.engine.catalogue.sources([view.base, ...view.references]).some(name => {
     const wanted = a.definitionOf(name);
     return wanted
       ? findExpiredRows(draft.engine.definitionOf(name), wanted) !== undefined
-      : !keepExtra && !a.findObject(name);
+      : !ignoreExtra && !a.findObject(name);
   });
 }
 

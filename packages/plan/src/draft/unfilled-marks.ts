@@ -6,7 +6,7 @@ import { changeOf, type Draft } from './draft.js';
 
 /** Marks the deferred views that the plan creates and refreshes. Removes the marks of views that are filled, or that the plan drops. */
 export function markUnfilled(draft: Draft): void {
-  const { a, engineOfB, keepExtra } = draft.context;
+  const { a, engineOfB, ignoreExtra } = draft.context;
   const { engine } = draft;
   for (const view of engine.catalogue.list()) {
     const isFilled = view.kind === 'materialized view' && view.refresh.deferred && !view.neverRefreshed;
@@ -20,6 +20,6 @@ export function markUnfilled(draft: Draft): void {
     const isFilled = engine.find(view) !== undefined && !engine.wasNeverRefreshed(view);
     const drop = `DROP TABLE '${name}';`;
     const change = changeOf({ kind: 'table', name, verb: 'DROP' }, printOnOneLine(drop));
-    if (a.findObject(view) ? isFilled : !keepExtra) draft.add(change, [assertEmpty(name), drop]);
+    if (a.findObject(view) ? isFilled : !ignoreExtra) draft.add(change, [assertEmpty(name), drop]);
   }
 }

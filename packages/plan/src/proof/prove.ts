@@ -160,10 +160,10 @@ function toOmissions(failures: readonly Failure[], steps: readonly Step[]): Omis
 /** Requires that the draft leads to A, except for its omissions. @throws Error for another difference */
 export function requireLeadsToA(draft: Draft): void {
   const { engine, omissions, context } = draft;
-  const { a: wanted, keepExtra, defaults, ignoreOwner = false, ignore } = context;
+  const { a: wanted, ignoreExtra, defaults, ignoreOwner = false, ignore } = context;
   const { differences } = compareSchemas(wanted.statements, engine.statements(), { defaults, ignoreOwner, ignore });
   for (const { identity, a: entry, comparison } of differences) {
-    if (entry === undefined && (keepExtra || isAuxiliaryTable(identity.name, context))) continue;
+    if (entry === undefined && (ignoreExtra || isAuxiliaryTable(identity.name, context))) continue;
     const omitted = omissions.filter(omission =>
       hasName(identity)
         ? hasName(omission.identity) && identityKey(omission.identity) === identityKey(identity)

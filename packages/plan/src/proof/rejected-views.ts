@@ -23,14 +23,14 @@ export interface RejectedView {
 
 /** Checking a view takes milliseconds, so only those are checked that differ from B or read what differs. @param engine has no objects */
 export function findRejectedViews(
-  { a, b, keepExtra, ignore, allowed, defaults }: PlanContext,
+  { a, b, ignoreExtra, ignore, allowed, defaults }: PlanContext,
   engine: Engine,
 ): RejectedView[] {
   const keptOfB = b.entries.filter(
     entry =>
       isObject(entry.kind) &&
       !a.findObject(entry.name) &&
-      (keepExtra || ignore.ignoresObject(entry) || !allowed.allows({ loss: 'drop', object: entry.name })),
+      (ignoreExtra || ignore.ignoresObject(entry) || !allowed.allows({ loss: 'drop', object: entry.name })),
   );
   const all = new Schema(
     [...a.entries, ...keptOfB].map(({ statement }) => statement),
