@@ -1,9 +1,9 @@
 import type { PropertyDifference } from '@sqlpipe/ddl';
-import { fetchCommonDefaults, fetchHealthOf } from '@sqlpipe/instance';
-import { compareSchemas, IgnoreRules } from '@sqlpipe/schema';
+import { compareSides } from '@sqlpipe/replay';
+import { IgnoreRules } from '@sqlpipe/schema';
 import type { Kind } from '@sqlpipe/sql';
 import type { OnWarning } from './instance.js';
-import { collectSchema, openSchema, type Schema } from './schema.js';
+import { readSides, type Schema } from './schema.js';
 
 /** How to compare. */
 export interface DiffOptions {
@@ -82,15 +82,8 @@ export async function diff(
   b: Schema,
   { ignoreExtra = false, ignoreOwner = false, ignore, onWarning }: DiffOptions = {},
 ): Promise<Diff> {
-  const [openA, openB] = [await openSchema(a, onWarning, false), await openSchema(b, onWarning, false)];
-  const [inA, inB] = [await collectSchema(openA), await collectSchema(openB)];
-  const compared = compareSchemas(inA, inB, {
-    defaults: await fetchCommonDefaults(openA.instance, openB.instance),
-    ignoreOwner,
-    ignoreExtra,
-    ignore: new IgnoreRules(ignore),
-    health: [await fetchHealthOf(openA.instance), await fetchHealthOf(openB.instance)],
-  });
+  const [sideA, sideB] = await readSides(a, b, onWarning);
+  const compared = await compareSides(sideA, sideB, { ignoreOwner, ignoreExtra, ignore: new IgnoreRules(ignore) });
   return {
     differences: compared.differences.map(({ identity: { kind, name }, comparison, ...statements }) => ({
       kind,

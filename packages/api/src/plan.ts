@@ -1,11 +1,10 @@
-import { fetchCommonDefaults } from '@sqlpipe/instance';
 import { planChanges } from '@sqlpipe/plan';
 import { findRequiredPermissions, formatLoss, printPlan } from '@sqlpipe/plan/text';
-import { withInstanceFacts } from '@sqlpipe/replay';
+import { planSides } from '@sqlpipe/replay';
 import { IgnoreRules } from '@sqlpipe/schema';
 import type { Kind } from '@sqlpipe/sql';
 import type { DiffOptions } from './diff.js';
-import { collectSchema, openSchema, type Schema } from './schema.js';
+import { readSides, type Schema } from './schema.js';
 
 /** How to plan. */
 export interface PlanOptions extends DiffOptions {
@@ -65,21 +64,13 @@ export interface Omission {
  */
 export async function plan(a: Schema, b: Schema, options: PlanOptions = {}): Promise<Plan> {
   const { ignore, onWarning, ...given } = options;
-  const [openA, openB] = [await openSchema(a, onWarning, false), await openSchema(b, onWarning, false)];
-  const [inA, inB] = [await collectSchema(openA), await collectSchema(openB)];
-  const defaults = await fetchCommonDefaults(openA.instance, openB.instance);
-  const planned = await withInstanceFacts(openB.instance, facts =>
-    planChanges(inA, inB, {
-      ...given,
-      defaults,
-      ...facts,
-      ignore: new IgnoreRules(ignore),
-      skipInvalid: openA.instance !== undefined,
-    }),
+  const [sideA, sideB] = await readSides(a, b, onWarning);
+  const planned = await planSides(sideA, sideB, facts =>
+    planChanges(sideA.statements, sideB.statements, { ...given, ...facts, ignore: new IgnoreRules(ignore) }),
   );
   for (const message of [...planned.warnings, ...planned.notes]) onWarning?.(message);
   return {
-    statements: printPlan(planned, inB),
+    statements: printPlan(planned, sideB.statements),
     permissions: findRequiredPermissions(planned.statements.map(({ statement }) => statement)),
     omissions: planned.omissions.map(({ identity: { kind, name }, what, reasons, hints, losses }) => ({
       kind,

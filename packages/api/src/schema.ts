@@ -1,7 +1,7 @@
 /*! Reads a schema, wherever it is: on an instance, in files or in memory. */
 import { readLocatedSource } from '@sqlpipe/files';
 import { dump, type ResolvedInstance } from '@sqlpipe/instance';
-import type { Location } from '@sqlpipe/replay';
+import type { Location, SchemaSide } from '@sqlpipe/replay';
 import { collectStatements, deduplicate } from '@sqlpipe/schema';
 import { MAX_RECORD, normalizeStatement } from '@sqlpipe/sql';
 import { CodedError } from '@sqlpipe/text';
@@ -64,9 +64,15 @@ function openPath(path: string): OpenSchema {
   return { label: path, locations, statements: read() };
 }
 
-/** All statements of a schema, each once. @throws whatever reading it throws, DuplicateNameError */
-export const collectSchema = async ({ statements }: OpenSchema): Promise<string[]> =>
-  deduplicate(await collectStatements(statements));
+/** Finds two schemas, then reads each statement of them once. @throws whatever reading them throws, DuplicateNameError */
+export async function readSides(a: Schema, b: Schema, warn?: OnWarning): Promise<[a: SchemaSide, b: SchemaSide]> {
+  const [openA, openB] = [await openSchema(a, warn, false), await openSchema(b, warn, false)];
+  const read = async ({ instance, statements }: OpenSchema) => ({
+    instance,
+    statements: deduplicate(await collectStatements(statements)),
+  });
+  return [await read(openA), await read(openB)];
+}
 
 async function* normalize(statements: Iterable<string> | AsyncIterable<string>): AsyncGenerator<string> {
   for await (const statement of statements) {

@@ -12,8 +12,7 @@ import {
   unquote,
 } from '@sqlpipe/sql';
 import { queryIfAccepted } from './best-effort-client.js';
-import type { ConnectionConfig } from './configuration/connection-config.js';
-import { type Instance, withInstance } from './instance.js';
+import type { Instance } from './instance.js';
 
 type RunQuery = (query: string) => Promise<unknown[][] | undefined>;
 
@@ -39,10 +38,6 @@ export async function fetchHealth(instance: Instance): Promise<Health> {
     suspended: new NameMap(await fetchSuspended(query)),
   };
 }
-
-/** As `fetchHealth`, on a connection of its own; undefined without an instance. */
-export const fetchHealthOf = async (config: ConnectionConfig | undefined): Promise<Health | undefined> =>
-  config && withInstance(config, fetchHealth);
 
 /** The catalogue functions that list views, by kind (observed on 9.3.4; the last one is of QuestDB 10). */
 export const VIEW_LISTS = new Map<Kind, string>([

@@ -18,7 +18,6 @@ export { SymbolCapacities, USUAL_SYMBOL_CAPACITY } from './dump/symbol-capacitie
 export {
   askUntilSettled,
   fetchHealth,
-  fetchHealthOf,
   fetchRefreshState,
   fetchRunningRefreshes,
   fetchViewColumns,

@@ -3,7 +3,7 @@
  * has the right one.
  */
 export { isShowable } from './existing.js';
-export { withInstanceFacts } from './instance-facts.js';
+export { compareSides, planSides, type SchemaSide } from './instance-facts.js';
 export { type IfExists, type ReplayOptions, rejectBadOptions } from './options.js';
 export {
   isReject,

@@ -1,8 +1,9 @@
-/*! Fetches what a planner has to know about an instance besides its statements, and asks it about rows. */
+/*! Fetches what a comparison and a planner have to know about instances besides their statements, and asks them about rows. */
 import type { Defaults } from '@sqlpipe/ddl';
 import {
   askUntilSettled,
   type ConnectionConfig,
+  fetchCommonDefaults,
   fetchDefaults,
   fetchHealth,
   fetchRefreshState,
@@ -18,6 +19,7 @@ import {
 } from '@sqlpipe/instance';
 import type { PlanOptions, RowQueries, StoredSize } from '@sqlpipe/plan';
 import { type AskHistory, printHistoryQuestion } from '@sqlpipe/plan/text';
+import { type CompareSchemasOptions, compareSchemas, type SchemaComparison } from '@sqlpipe/schema';
 import { NameMap, quoteLiteral } from '@sqlpipe/sql';
 
 /** What an instance reports about its objects, and functions that ask it about rows. */
@@ -36,11 +38,38 @@ export async function fetchInstanceFacts(instance: Instance): Promise<InstanceFa
   };
 }
 
-/** Plans with what has to be known about an instance, while it is connected; with nothing if there is none. */
-export const withInstanceFacts = <T>(
-  config: ConnectionConfig | undefined,
-  plan: (facts: Partial<InstanceFacts>) => Promise<T>,
-): Promise<T> => (config ? withInstance(config, async instance => plan(await fetchInstanceFacts(instance))) : plan({}));
+/** One of two schemas: its statements, and the instance that has it, if it is not from files. */
+export interface SchemaSide {
+  readonly statements: readonly string[];
+  readonly instance?: ConnectionConfig | undefined;
+}
+
+/** Compares two schemas with the defaults and, unless it does not matter, the health that their instances report. */
+export async function compareSides(
+  a: SchemaSide,
+  b: SchemaSide,
+  options: Omit<CompareSchemasOptions, 'defaults' | 'health'>,
+  needsHealth = true,
+): Promise<SchemaComparison> {
+  const healthOf = async ({ instance }: SchemaSide) =>
+    needsHealth && instance ? withInstance(instance, fetchHealth) : undefined;
+  return compareSchemas(a.statements, b.statements, {
+    ...options,
+    defaults: await fetchCommonDefaults(a.instance, b.instance),
+    health: [await healthOf(a), await healthOf(b)],
+  });
+}
+
+/** Plans with what has to be known about the instances of two schemas, while that of B is connected. */
+export async function planSides<T>(
+  { instance: a }: SchemaSide,
+  { instance: b }: SchemaSide,
+  plan: (facts: Partial<InstanceFacts> & Pick<PlanOptions, 'skipInvalid'>) => Promise<T>,
+): Promise<T> {
+  const skipInvalid = a !== undefined;
+  if (!b) return plan({ skipInvalid, defaults: await fetchCommonDefaults(a) });
+  return withInstance(b, async instance => plan({ skipInvalid, ...(await fetchInstanceFacts(instance)) }));
+}
 
 /** The first row of a query; undefined if the instance cannot answer it: a value that cannot be cast, an older version. */
 const askRow = async (instance: Instance, query: string): Promise<readonly unknown[] | undefined> =>

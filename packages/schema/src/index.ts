@@ -1,6 +1,7 @@
 export { collectStatements, DuplicateNameError, deduplicate, MemoryBudget } from './collect.js';
 export {
   type ComparedProblem,
+  type CompareSchemasOptions,
   compareSchemas,
   type Difference,
   type SchemaComparison,

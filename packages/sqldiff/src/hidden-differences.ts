@@ -40,7 +40,7 @@ const MAX_PER_REQUEST = 20;
 
 const MAX_LISTED = 3;
 
-export function selectUnchanged(a: string[], differences: Pick<Difference, 'a'>[]): Identity[] {
+export function selectUnchanged(a: readonly string[], differences: Pick<Difference, 'a'>[]): Identity[] {
   const different = new Set(differences.map(each => each.a));
   return a.filter(statement => !different.has(statement)).map(identify);
 }

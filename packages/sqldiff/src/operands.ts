@@ -27,7 +27,14 @@ export interface Side {
   path: string;
 }
 
-export type Sides = [a: Side, b: Side];
+export type Sides = readonly [a: Side, b: Side];
+
+/** A side with its statements, each once. */
+export interface ReadSide extends Side {
+  statements: readonly string[];
+}
+
+export type ReadSides = readonly [a: ReadSide, b: ReadSide];
 
 /**
  * What the two operands stand for, with the credentials of each and the labels given for A and B. A single instance gets the
@@ -97,15 +104,15 @@ export interface ReadSideOptions extends Pick<DumpOptions, 'warn' | 'info'> {
   stdin: AsyncIterable<string>;
 }
 
-export async function readSide({ instance, path, label }: Side, options: ReadSideOptions): Promise<string[]> {
+export async function readSide(side: Side, options: ReadSideOptions): Promise<ReadSide> {
+  const { instance, path, label } = side;
   const { selection, maxRecord, warn, info, stdin, budget, locations } = options;
   const readFile = () => locations?.record(readLocatedSource(path, maxRecord)) ?? readSource(path, maxRecord);
   const stored = path === '-' ? stdin : readFile();
-  const statements = instance ? dump(instance, { selection, maxRecord, reportInvalid: false, warn, info }) : stored;
+  const read = instance ? dump(instance, { selection, maxRecord, reportInvalid: false, warn, info }) : stored;
+  const isSelected = (statement: string) => selection.selects(identify(statement).kind);
   try {
-    return deduplicate(
-      await collectStatements(statements, statement => selection.selects(identify(statement).kind), budget),
-    );
+    return { ...side, statements: deduplicate(await collectStatements(read, isSelected, budget)) };
   } catch (error) {
     throw addLabel(error as NodeJS.ErrnoException, label);
   }

@@ -9,7 +9,7 @@ import { displayName, hasName, redactFully } from '@sqlpipe/sql';
 import { escapeControls, formatCount, formatSafeJson } from '@sqlpipe/text';
 import { findHiddenDifferences, selectUnchanged } from './hidden-differences.js';
 import type { Locations } from './locations.js';
-import type { Sides } from './operands.js';
+import type { ReadSides } from './operands.js';
 import type { DiffArgs } from './options.js';
 
 export interface ComparisonOptions extends Pick<DiffArgs, 'json' | 'names' | 'text' | 'output'> {
@@ -20,15 +20,17 @@ export interface ComparisonOptions extends Pick<DiffArgs, 'json' | 'names' | 'te
 /** Writes the findings, and warnings about the rest. @returns the exit status, which is negative if there is a finding */
 export async function writeComparison(
   compared: SchemaComparison,
-  inA: string[],
-  sides: Sides,
+  sides: ReadSides,
   { json, names, text, output, locations }: ComparisonOptions,
   io: Io,
 ): Promise<number> {
   const { differences, notComparable, problems, ignored } = compared;
   for (const { identity, properties } of notComparable)
     io.info(`${displayName(identity)}: cannot be compared: ${properties.join(', ')}`);
-  for (const warning of await findHiddenDifferences(sides, selectUnchanged(inA, [...differences, ...ignored])))
+  for (const warning of await findHiddenDifferences(
+    sides,
+    selectUnchanged(sides[0].statements, [...differences, ...ignored]),
+  ))
     io.warn(warning);
 
   const format = { json, names, text, colors: io.colors && isStdout(output) };

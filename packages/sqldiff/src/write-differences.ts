@@ -2,18 +2,10 @@
 import { annotateFailure, type Io, instanceContext, readIgnorePatterns, UsageError, writeSettings } from '@sqlpipe/cli';
 import { COLUMN_ORDER } from '@sqlpipe/ddl';
 import { isSameOutput, isStdout, readLocatedInput } from '@sqlpipe/files';
-import { fetchCommonDefaults, fetchHealthOf } from '@sqlpipe/instance';
 import { COLUMN_ORDER_REASON, columnOrderHints } from '@sqlpipe/plan/text';
 import { type DeferredInput, deferInput } from '@sqlpipe/records';
-import { withInstanceFacts } from '@sqlpipe/replay';
-import {
-  compareSchemas,
-  IgnoreRules,
-  MemoryBudget,
-  parseSelection,
-  type SchemaComparison,
-  selectWanted,
-} from '@sqlpipe/schema';
+import { compareSides, planSides } from '@sqlpipe/replay';
+import { IgnoreRules, MemoryBudget, parseSelection, type SchemaComparison, selectWanted } from '@sqlpipe/schema';
 import { displayName } from '@sqlpipe/sql';
 import { formatHints } from '@sqlpipe/text';
 import { Locations } from './locations.js';
@@ -24,7 +16,7 @@ import { writeMissing } from './write-statements.js';
 
 export async function writeDifferences(args: DiffArgs, io: Io): Promise<number> {
   await rejectBadOptions(args);
-  const work = () => compareSides(args, io);
+  const work = () => compareAndWrite(args, io);
   return args.annotations ? annotateFailure(work, io) : work();
 }
 
@@ -43,7 +35,7 @@ async function rejectBadOptions(args: DiffArgs): Promise<void> {
     );
 }
 
-async function compareSides(args: DiffArgs, io: Io): Promise<number> {
+async function compareAndWrite(args: DiffArgs, io: Io): Promise<number> {
   const { missing, alter, maxRecord } = args;
   const ignore = new IgnoreRules(await readIgnorePatterns(args));
   const stdin = deferInput(async function* () {
@@ -66,32 +58,18 @@ async function compareSides(args: DiffArgs, io: Io): Promise<number> {
     warn: io.info,
     info: io.info,
   };
-  const [inA, inB] = [await readSide(sides[0], readOptions), await readSide(sides[1], readOptions)];
-  const [a, b] = [sides[0].instance, sides[1].instance];
-  const defaults = await fetchCommonDefaults(a, b);
-  const { rules, notes } = missing ? selectWanted(inA, inB, ignore) : { rules: ignore, notes: [] };
-  const compared = compareSchemas(inA, inB, {
-    defaults,
-    ignoreOwner: args.ignoreOwner,
-    ignoreExtra: args.ignoreExtra || missing,
-    ignore: rules,
-    health: missing ? [undefined, undefined] : [await fetchHealthOf(a), await fetchHealthOf(b)],
-  });
+  const [a, b] = [await readSide(sides[0], readOptions), await readSide(sides[1], readOptions)];
+  const { rules, notes } = missing ? selectWanted(a.statements, b.statements, ignore) : { rules: ignore, notes: [] };
+  const options = { ignoreOwner: args.ignoreOwner, ignoreExtra: args.ignoreExtra || missing, ignore: rules };
+  const compared = await compareSides(a, b, options, !missing);
   for (const ignored of compared.ignored) io.detail(formatIgnored(ignored));
   if (!alter) warnOfColumnOrder(compared, io);
   for (const note of notes) io.info(note);
   if (missing) return writeMissing(compared.differences, args, io);
-  if (!alter) return writeComparison(compared, inA, sides, { ...args, locations }, io);
+  if (!alter) return writeComparison(compared, [a, b], { ...args, locations }, io);
   if (compared.ignored.length > 0) io.info(countIgnored(compared));
-  const options = {
-    ...args,
-    defaults,
-    ignore,
-    locations,
-    skipInvalid: a !== undefined,
-  };
   const { writePlan } = await import('./write-plan.js'); // few runs need an engine
-  return withInstanceFacts(b, facts => writePlan(inA, inB, sides, { ...options, ...facts }, io));
+  return planSides(a, b, facts => writePlan([a, b], { ...args, ignore, locations, ...facts }, io));
 }
 
 /** Warns of columns in another order, which no statement changes. A plan lists them among its omissions instead. */

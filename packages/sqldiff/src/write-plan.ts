@@ -5,22 +5,20 @@ import { describeOmission, printPlan } from '@sqlpipe/plan/text';
 import { displayName } from '@sqlpipe/sql';
 import { CodedError, escapeControls, type Finding, indentLines } from '@sqlpipe/text';
 import type { Locations } from './locations.js';
-import type { Sides } from './operands.js';
+import type { ReadSides } from './operands.js';
 import { type OutputOptions, writeStatements } from './write-statements.js';
 
 /** Writes the plan that turns B into A. @returns the exit status, which is negative if anything was left out */
 export async function writePlan(
-  a: readonly string[],
-  b: readonly string[],
-  [{ label: labelA }, { label: labelB }]: Sides,
+  [a, b]: ReadSides,
   options: PlanOptions &
     OutputOptions & { readonly undo?: string | undefined; readonly locations?: Locations | undefined },
   io: Io,
 ): Promise<number> {
   const { maxRecord, undo, locations } = options;
-  io.info(`plan to change ${labelB}, so that it matches ${labelA}`);
-  const plan = await planChanges(a, b, options).catch((error: Error) => {
-    throw error instanceof RejectedViewError ? withLabel(error, labelA, locations) : error;
+  io.info(`plan to change ${b.label}, so that it matches ${a.label}`);
+  const plan = await planChanges(a.statements, b.statements, options).catch((error: Error) => {
+    throw error instanceof RejectedViewError ? withLabel(error, a.label, locations) : error;
   });
   for (const warning of plan.warnings) io.warn(warning);
   for (const omission of plan.omissions) {
@@ -34,11 +32,11 @@ export async function writePlan(
   }
   for (const note of plan.notes) io.info(note);
   if (undo !== undefined) {
-    const wayBack = await planUndo(plan, b, options);
+    const wayBack = await planUndo(plan, b.statements, options);
     for (const [text, ...lines] of wayBack.remains) io.warn(`${undo}: ${text}`, lines);
     await writeStatements(printPlan(wayBack, plan.result.statements), { output: undo, maxRecord }, io);
   }
-  await writeStatements(printPlan(plan, b), options, io);
+  await writeStatements(printPlan(plan, b.statements), options, io);
   return plan.omissions.length > 0 ? Exit.negative : Exit.ok;
 }
 
