@@ -1,4 +1,3 @@
-/*! Users, groups and service accounts (the principals), and their rights: stored, changed, undone and printed as statements. */
 import { formatScope, type Grant, printRight, quotePrincipal, type Right, sortByScope } from '@sqlpipe/ddl';
 import { RejectionError, type Scope } from '@sqlpipe/ddl/grammar';
 import { RightSet } from '@sqlpipe/schema';
@@ -6,10 +5,10 @@ import { isPrincipal, isSameName, KINDS, type Kind, NameMap, type PrincipalKind,
 import { type AclChange, ChangeLog } from './change-log.js';
 import type { Principal } from './principal.js';
 
-/** The principals and their rights. */
+/** Users, groups and service accounts, and their rights. */
 export class Acl {
   readonly #principals = new NameMap<Principal>();
-  /** Callers only read the rights. The methods of this class change them, and record the changes. */
+  /** Only the methods of this class change them. */
   readonly rights: RightSet;
 
   /** @param admin the built-in administrator, who has every permission */
@@ -44,7 +43,7 @@ export class Acl {
     return this.#principals.get(name);
   }
 
-  /** Finds a principal; undefined for the built-in administrator. @throws RejectionError at `position` if there is no such entity */
+  /** @returns undefined for the built-in administrator @throws RejectionError if there is no such entity */
   requireEntity(name: string, position: number): Principal | undefined {
     const principal = this.find(name);
     if (principal || isSameName(name, this.admin)) return principal;
@@ -69,7 +68,7 @@ export class Acl {
     this.rights.drop(name);
   }
 
-  /** Gives a right, in place of narrower ones and of the same with another option. If a wider right includes it, it is not stored. */
+  /** The right replaces those that it covers. If a wider right includes it, it is not stored. */
   grant(right: Right): void {
     this.log.addAclChange({ grant: right });
     this.rights.grant(right);
@@ -80,16 +79,12 @@ export class Acl {
     this.rights.revoke(right);
   }
 
-  /** Adds a right of a dump, and keeps narrower ones. Ignores the membership of an unknown user. */
+  /** Unlike `grant`, keeps narrower rights. Ignores the membership of an unknown user. */
   load(right: Right): void {
     if (right.kind !== 'membership' || this.find(right.user)) this.rights.add(right);
   }
 
-  /**
-   * Removes the grants on an object, or on one of its columns.
-   * @param to the new name of a renamed column, which gets the grants
-   * @returns the number of removed grants
-   */
+  /** @param to the new name of a renamed column, which gets the grants @returns the number of removed grants */
   removeRightsOn(table: string, column?: string, to?: string): number {
     const removed = [...this.rights]
       .filter(right => right.kind === 'grant')
@@ -99,7 +94,7 @@ export class Acl {
     return removed.length;
   }
 
-  /** Whether a principal has a permission, itself or through a group; if `option`, with the grant option. The administrator has all. */
+  /** Rights of groups count, and the administrator has every permission. @param option whether the grant option is required too */
   has(name: string, permission: string, scope: Scope, option = false): boolean {
     return this.#holds(name, entity => this.rights.allows({ kind: 'grant', permission, ...scope, entity, option }));
   }
@@ -110,7 +105,7 @@ export class Acl {
     return this.#holds(name, entity => this.rights.allowsPart({ ...grant, entity }));
   }
 
-  /** Whether a principal may assume a service account, itself or through a group; with `option`, whether it may also let others do so. */
+  /** @param option whether the principal must also be allowed to let others assume the account */
   canAssume(name: string, account: string, option = false): boolean {
     return this.#holds(name, entity => this.rights.has({ kind: 'assumption', account, entity, option }));
   }

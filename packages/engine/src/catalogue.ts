@@ -1,4 +1,4 @@
-/*! The objects of one database, found by name in any case or by id, and listed in the order of their creation, as in QuestDB. */
+/*! The objects of a database, found by name in any case or by id. Lists are in the order of their creation, as in QuestDB. */
 import { isSystemTable } from '@sqlpipe/ddl';
 import { topologicalOrder } from '@sqlpipe/schema';
 import { NameMap, NameSet } from '@sqlpipe/sql';
@@ -17,14 +17,14 @@ export class Catalogue {
   /** For each name, the views that refer to it. The named object need not exist. */
   readonly #dependents = new NameMap<NameSet>();
 
-  /** @param compile completes an object that was loaded from its statement: it derives the columns from the query */
+  /** @param compile derives the columns of a loaded view from its query */
   constructor(
     readonly naming: Naming = 'by expression',
     private readonly log: ChangeLog,
     readonly compile: (object: CatalogueObject, catalogue: Catalogue) => CatalogueObject,
   ) {}
 
-  /** Finds an object. One that was loaded may lack its columns, see `resolve`. */
+  /** A loaded view may lack its columns, see `resolve`. */
   find(name: string): CatalogueObject | undefined {
     return this.#objects.get(name);
   }
@@ -33,11 +33,11 @@ export class Catalogue {
     return this.#objects.get(this.#names.get(id) ?? '');
   }
 
-  /** Finds an object with its columns: if it was loaded, its query is compiled now. */
+  /** Compiles a loaded view, unless it was compiled before. */
   resolve(name: string): CatalogueObject | undefined {
     const object = this.find(name);
     if (!object?.isUncompiled) return object;
-    // Views in a file may read each other. While one is compiled, it has no columns, so the query of the other is rejected.
+    // Views may read each other. While one is compiled, it has no columns, so the query of the other is rejected.
     this.#objects.set(name, { ...object, isUncompiled: false });
     let compiled = object;
     try {
@@ -52,7 +52,7 @@ export class Catalogue {
     this.#change(object.name, this.#assignIds(object));
   }
 
-  /** Assigns ids to new objects, and to new columns of tables. The list of columns is replaced only if a column is new. */
+  /** The array of columns is replaced only if a column is new: the engine takes another array for a change of columns. */
   #assignIds(object: CatalogueObject): CatalogueObject {
     const id = this.#assignId(object.id ?? this.find(object.name)?.id);
     if (object.kind !== 'table') return { ...object, id };
@@ -112,7 +112,7 @@ export class Catalogue {
     return [...this.#objects.values()].sort((a, b) => (a.id ?? 0) - (b.id ?? 0));
   }
 
-  /** All objects but QuestDB's own tables, in the order of their creation. */
+  /** All objects but QuestDB's own tables. */
   list(): CatalogueObject[] {
     return this.all().filter(({ name }) => !isSystemTable(name));
   }
@@ -124,14 +124,14 @@ export class Catalogue {
     return topologicalOrder(needs).flatMap(name => objects.get(name) ?? []);
   }
 
-  /** The names that an object depends on. A view also depends on what the views among its references read. */
+  /** A plain view also depends on what the plain views that it reads refer to. */
   #dependencies(object: CatalogueObject): string[] {
     if (object.kind === 'table') return [];
     const names = object.kind === 'view' ? this.closure(object.references) : [...object.references, object.base];
     return [...names].flatMap(name => this.find(name)?.name ?? []);
   }
 
-  /** The names, and for each view among them the names that the view refers to; all in lower case. */
+  /** The names, and all that plain views among them refer to, also through other plain views; in lower case. */
   closure(names: readonly string[]): NameSet {
     const seen = new NameSet();
     const pending = [...names];
@@ -144,7 +144,7 @@ export class Catalogue {
     return seen;
   }
 
-  /** The names of the tables and stored views that a query reads if it refers to these names, in lower case. */
+  /** The tables and stored views that a query reads if it refers to these names; in lower case. */
   sources(names: readonly string[]): string[] {
     return [...this.closure(names)].filter(name => this.find(name)?.kind !== 'view');
   }

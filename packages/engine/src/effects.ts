@@ -25,7 +25,7 @@ export interface Effect {
   readonly object: string;
   readonly column?: string;
   readonly loss?: LossKind;
-  /** A description in one phrase: `rewrites column 'qty'`. */
+  /** A phrase, such as `rewrites column 'qty'`. */
   readonly text: string;
 }
 
@@ -40,7 +40,7 @@ export const effectOn = (
 export const isFullRefresh = ({ effect, kind }: Effect): boolean =>
   effect === 'rewritten' && kind === 'materialized view';
 
-/** Finds effects. Several transitions of an object count as one. First come the causes, last the effects on views that keep their query. */
+/** Several transitions of an object count as one. Causes come first: the effects on views that keep their query are last. */
 export function findEffects(transitions: readonly Transition[]): Effect[] {
   const byName = new NameMap<Transition>();
   for (const transition of transitions) {
@@ -52,7 +52,6 @@ export function findEffects(transitions: readonly Transition[]): Effect[] {
   return [...others, ...all.filter(keepsQuery)].flatMap(transition => findObjectEffects(transition, all));
 }
 
-/** Whether an object is a view with the same query before and after. */
 const keepsQuery = ({ before, after }: Transition): boolean =>
   before !== undefined && after !== undefined && 'body' in before && 'body' in after && before.body === after.body;
 
@@ -103,8 +102,7 @@ function findColumnEffects(table: Table, before: Column, after: Column): Effect[
 }
 
 /**
- * Finds the dedup keys that a table loses. With fewer keys, a new row can overwrite a row that was distinct. Without any key, the server
- * keeps new duplicates.
+ * With fewer dedup keys, a new row can overwrite a row that was distinct. Without any, the server keeps new duplicates.
  * @param findNow finds the column of `after` that a column of `before` has become
  */
 export function findKeyLosses(
@@ -122,8 +120,7 @@ export function findKeyLosses(
 }
 
 /**
- * Finds values that may turn into NULL when a column gets another type. Rows that are older than the column store no value for it. With
- * the old type, these rows read 0 or false. With a new type that has NULL, they read NULL.
+ * Rows that are older than a BYTE, SHORT or BOOLEAN column store no value and read 0 or false. With a type that has NULL, they read NULL.
  * @param filled the ids of the columns for which every row stores a value
  */
 export function findUnwrittenLosses({ before, after }: Transition, filled: ReadonlySet<number | undefined>): Effect[] {
@@ -152,13 +149,12 @@ function findHealthEffects(before: CatalogueObject, after: CatalogueObject): Eff
 }
 
 /**
- * Why a stale view counts as invalid. With the query of a view, a server stores the sources of this view, also those that it reads through
- * other views. If one of the other views later reads another source, queries on this view fail with a NullPointerException. `views()` still
- * reports this view as valid, and COMPILE VIEW does not help (observed on 9.3.4).
+ * With the query of a view, a server stores its sources, also those behind other views. If another view later reads another source, queries
+ * on this view fail with a NullPointerException. `views()` still reports it as valid; COMPILE VIEW does not help (observed on 9.3.4).
  */
 const STALE_REASON = 'a view that it reads has another query now; send ALTER VIEW with the query of this view';
 
-/** Why a materialized view is invalid if its query returns other types than its columns have. Only DROP and CREATE change these types. */
+/** Why a view is invalid if its query returns other types than its columns have. Only DROP and CREATE change these types. */
 export const OTHER_TYPES_REASON = 'its query gives columns of other types';
 
 /** Why a plain view cannot be queried, or why a stored view is no longer refreshed; undefined for a valid view and for a table. */
@@ -171,7 +167,6 @@ export function whyInvalid(object: CatalogueObject): string | undefined {
 export const principalLoss = (principal: Principal): Effect =>
   effectOn(principal, 'lost', `loses ${displayName(principal)} with its credentials and rights`, { loss: 'drop-user' });
 
-/** Describes the removal of grants on an object or one of its columns. @param count the number of grants; 0 gives an empty list */
 export function rightsRemoval(count: number, table: CatalogueObject, column?: string): Effect[] {
   if (count === 0) return [];
   const what = column === undefined ? displayName(table) : `column '${column}'`;

@@ -1,9 +1,3 @@
-/*!
- * A QuestDB schema in memory. `load` reads the statements of a dump. `execute` changes the schema as a server would, or rejects the
- * statement with the server's message and position. If the engine does not know what a server would do, it throws an OpaqueError.
- *
- * Loading does not compile views. A view is compiled when a statement changes what the view reads, or needs the columns of the view.
- */
 import {
   DEFAULTS,
   type Defaults,
@@ -57,7 +51,7 @@ export interface EngineOptions {
   readonly version?: string | undefined;
   readonly defaults?: Defaults | undefined;
   readonly naming?: Naming;
-  /** The health of the loaded objects, as their server reports it; undefined if no server was asked. */
+  /** What the server of the loaded objects reports of them; undefined if no server was asked. */
   readonly health?: Health | undefined;
   /** Whether tables are assumed to have rows; by default `none`. Without rows, INSERT and UPDATE are rejected, and no effects are found. */
   readonly rows?: 'assumed' | 'none';
@@ -69,18 +63,20 @@ export interface EngineOptions {
 /** What one statement has changed and returned. */
 export interface Execution {
   readonly effects: readonly Effect[];
-  /** The objects that the statement has changed, before and after it. */
   readonly transitions: readonly Transition[];
-  /** The reply. Only a statement that creates a token returns rows. */
+  /** Only a statement that creates a token returns rows. */
   readonly result: ExecutionResult;
-  /** The statement, if it is a query, SHOW or EXPLAIN. The engine does not answer it; sqlserve does. */
+  /** Set for a query, SHOW or EXPLAIN. The engine does not answer it; sqlserve does. */
   readonly query?: QueryStatement;
 }
 
 /** A query, SHOW or EXPLAIN. */
 export type QueryStatement = Exclude<Statement, { type: 'create' | 'command' }>;
 
-/** A schema that executes statements. */
+/**
+ * A QuestDB schema in memory, which executes statements as a server would. Loading does not compile views. A view is compiled when a
+ * statement changes what it reads, or needs its columns.
+ */
 export class Engine {
   readonly catalogue: Catalogue;
   readonly acl: Acl;
@@ -129,7 +125,7 @@ export class Engine {
     }
   }
 
-  /** Executes a statement, and updates the views and rights that it affects. If it throws, the caller must roll back. */
+  /** If it throws, the caller must roll back. */
   #executeWithConsequences(text: string, caller: string, before: number): Execution {
     const { catalogue } = this;
     const start = this.#log.transitions.length;
@@ -143,8 +139,7 @@ export class Engine {
     let execution = this.#run(text, caller);
     const uncompiled = this.#hasLoaded ? findUncompiled(catalogue, listChanged()) : [];
     if (uncompiled.length > 0) {
-      // Whether a view becomes invalid depends on whether it was valid before the statement. So the statement is undone, the views are
-      // compiled, and the statement is executed again.
+      // Whether the statement makes a view invalid depends on whether the view was valid before. So the views are compiled first.
       this.rollback(before);
       for (const { name } of uncompiled) catalogue.resolve(name);
       execution = this.#run(text, caller);
@@ -162,7 +157,7 @@ export class Engine {
     return { ...execution, transitions, effects };
   }
 
-  /** Parses and executes a statement; a query is only parsed. The caller updates plain views and rights. */
+  /** Executes a statement, except a query. The caller updates plain views and rights. */
   #run(text: string, caller: string): Omit<Execution, 'transitions'> {
     const rowEffects: Effect[] = [];
     const session = { ...this.session(caller), rowEffects: this.#assumesRows ? rowEffects : undefined };
@@ -211,19 +206,18 @@ export class Engine {
     return this.catalogue.find(name);
   }
 
-  /** The definition of an object; undefined if there is no such object, or if it is opaque. */
+  /** Undefined also for an opaque object. */
   definitionOf(name: string): Definition | undefined {
     const object = this.find(name);
     return object && object.opaque === undefined ? object : undefined;
   }
 
-  /** The statement that creates an object in its current form; undefined if there is no such object. */
   statementOf(name: string): string | undefined {
     const object = this.find(name);
     return object && (object.opaque ?? printDefinition(object, { quoted: true }));
   }
 
-  /** The statements that create the current objects, principals and rights. */
+  /** The current objects, principals and rights as statements that create them. */
   statements(): string[] {
     return [
       ...formatPrincipals(this.acl, new Set(KINDS)),
@@ -232,7 +226,7 @@ export class Engine {
     ];
   }
 
-  /** Why views are invalid. Valid views are not in the map. */
+  /** The reasons by view. Valid views are not in the map. */
   invalidViews(): NameMap<string> {
     const reasons = this.catalogue.list().map(object => [object.name, whyInvalid(object)] as const);
     return new NameMap(reasons.filter((entry): entry is [string, string] => entry[1] !== undefined));
@@ -284,14 +278,14 @@ export class Engine {
     this.#log.rollback(to);
   }
 
-  /** The name of an object with its kind, for messages. */
+  /** The name with its kind, for messages. */
   title(name: string): string {
     const object = this.find(name);
     return object ? displayName(object) : `'${name}'`;
   }
 }
 
-/** Makes the object that a statement creates, as far as the object is known without compiling its query. */
+/** Views have no columns yet, because their queries are not compiled. */
 function loadObject(entry: Entry, schema: Schema, health: Health | undefined): CatalogueObject {
   const { kind, name, statement } = entry;
   const parsed = schema.definitionOf(entry);
@@ -327,7 +321,7 @@ function loadObject(entry: Entry, schema: Schema, health: Health | undefined): C
   }
 }
 
-/** Makes a placeholder for an unknown definition. It has no columns, but a view may read any column from an opaque object. */
+/** The placeholder needs no columns: a view may read any column from an opaque object. */
 function unknownDefinition(kind: Kind, name: string): Definition {
   const body = '';
   switch (kind) {
@@ -348,7 +342,7 @@ export const isNotExecutable = (error: unknown): error is RejectionError | Opaqu
 
 const DONE: ExecutionResult = { kind: 'ddl' };
 
-/** For an engine without logins. Nothing is hashed, because hashing takes long. */
+/** For an engine without logins, because hashing takes long. */
 const NO_SECRETS: Secrets = {
   hashPassword: () => '',
   generateToken: () => ({ token: '', stored: { digest: '', expires: 0 } }),

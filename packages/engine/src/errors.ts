@@ -1,16 +1,14 @@
-/*! Errors of a statement besides a rejection: something is not loaded yet, or its effect cannot be known. */
-
 /** Something that takes time has to be prepared before a statement can be executed: a library, the hash of a password. */
 export class NotReady extends Error {
   override name = 'NotReady';
 
-  /** @param prepare after it the same call succeeds */
+  /** @param prepare after it, the call can be repeated */
   constructor(readonly prepare: () => Promise<void>) {
     super('not ready');
   }
 }
 
-/** Calls a function, and calls it again after each preparation that it needs. If it throws, the function must undo what it has changed. */
+/** Repeats a call after each preparation that it needs. If it throws, the function must undo what it has changed. */
 export async function whenReady<T>(run: () => T): Promise<T> {
   for (;;)
     try {
@@ -21,7 +19,7 @@ export async function whenReady<T>(run: () => T): Promise<T> {
     }
 }
 
-/** What a statement does to an object cannot be known, because the syntax of that object or of the statement is not known. */
+/** What a statement does cannot be known, because its syntax or that of an object is not known. */
 export class OpaqueError extends Error {
   override name = 'OpaqueError';
 }

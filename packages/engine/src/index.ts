@@ -1,7 +1,4 @@
-/*!
- * What statements do: a schema in memory, dependencies, effects; no I/O. A statement is parsed (`parse`), what it refers to is
- * compared with the catalogue (`analyze`), and then it changes the schema (`execute`).
- */
+/*! A schema in memory, and what statements do to it; no I/O. A statement passes through the folders `parse`, `analyze` and `execute`. */
 export {
   Acl,
   formatPermissions,

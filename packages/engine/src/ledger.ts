@@ -1,4 +1,4 @@
-/*! The state of a row account: the objects of the loaded schema, the losses and their causes so far, and facts from outside. */
+/*! What a row account knows: the objects of the loaded schema, the losses and their causes so far, and facts from outside. */
 import { type Column, findColumn, isLossless, type TableDefinition } from '@sqlpipe/ddl';
 import { isSameName } from '@sqlpipe/sql';
 import type { CatalogueObject, MaterializedView, StoredColumn, Table } from './catalogue-objects.js';
@@ -11,7 +11,7 @@ export interface HistoryRows {
   readonly total: number;
   readonly first: string;
   readonly last: string;
-  /** Why the query may return them after all, later: a part of a sentence. */
+  /** Why the query may still return them later: a part of a sentence. */
   readonly doubt?: string | undefined;
 }
 
@@ -56,19 +56,19 @@ export interface Conversion {
 
 /** What only the server or the wanted schema can tell. Each function has a default, for use without a server. */
 export interface ExternalFacts {
-  /** What is known of the rows of a materialized view, by its name; by default, they are recomputable. */
+  /** By default `recomputable`. */
   readonly findStoredRows?: (view: string) => StoredRows;
   /** The number of expired rows, which the server will drop; undefined if it cannot say. By default 0. */
   readonly countExpired?: (enforcement: Enforcement) => number | undefined;
-  /** The rows of a materialized view in a period of its next refresh that has not ended; by default `none`. */
+  /** The rows in a period of the next refresh that has not ended; by default `none`. */
   readonly findUnended?: (view: ComputedView) => UnendedRows;
-  /** The planned name of an object of the loaded schema; by default, its name. */
+  /** The planned name of an object of the loaded schema; by default, its own name. */
   readonly newNameOf?: (object: string) => string;
-  /** Whether the wanted schema has this view, and it is not ignored. If not, the view must keep all rows. By default it is wanted. */
+  /** Whether the wanted schema has this view, and it is not ignored. A view that is not wanted must keep all rows. By default true. */
   readonly isWanted?: (view: string) => boolean;
   /** Whether a recreated view has another query than before, apart from new names of what it reads. */
   readonly isRedefined?: (former: MaterializedView, now: MaterializedView) => boolean;
-  /** Asks the server whether it can compute a view after the statements so far. By default undefined: the engine knows that it can. */
+  /** Whether the server can compute a view after the statements so far; undefined if it need not be asked. */
   readonly askComputable?: (
     former: MaterializedView,
     now: MaterializedView,
@@ -80,7 +80,7 @@ export interface AccountedLoss {
   readonly causes: readonly number[];
 }
 
-/** A multimap: a list for each id of an object or a column. Renaming does not change the id. */
+/** A list for each id of an object or a column. */
 class ListsById<V> extends Map<number | undefined, V[]> {
   of(id: number | undefined): readonly V[] {
     return this.get(id) ?? [];
@@ -98,18 +98,17 @@ export class Ledger {
   readonly loaded: readonly CatalogueObject[];
   readonly facts: Required<ExternalFacts>;
   readonly losses = new ListsById<AccountedLoss>();
-  /** By the id of an object: the indexes of the statements that created, changed or removed it. */
+  /** The indexes of the statements that created, changed or removed an object, by its id. */
   readonly touchedBy = new ListsById<number>();
-  /** By the id of an object: the indexes of the statements that invalidated it. */
   readonly invalidatedBy = new ListsById<number>();
-  /** By the id of a table: the table that has all of its rows too. */
+  /** By the id of a table: another table that has all of its rows. */
   readonly copies = new Map<
     number | undefined,
     { readonly table: CatalogueObject; readonly columns: Copy['columns'] }
   >();
   /** By the id of a column: the types to which an assertion has shown that its values can be converted without a change. */
   readonly keptAs = new ListsById<string>();
-  /** By the id of an object of the loaded schema: the enforcement of its retention, and the indexes of the statements that cause it. */
+  /** By the id of an object of the loaded schema. `causes` are indexes of statements. */
   readonly enforcements = new Map<number | undefined, Enforcement & { readonly causes: number[] }>();
 
   constructor({ catalogue }: Engine, facts: ExternalFacts) {
@@ -127,7 +126,7 @@ export class Ledger {
     };
   }
 
-  /** The loaded object with the same id, or else the loaded materialized view that an object replaces. */
+  /** The loaded object of the same id, or else the loaded materialized view whose planned name the object has. */
   formerOf({ id, name }: CatalogueObject): CatalogueObject | undefined {
     const isFormer = (object: CatalogueObject) =>
       object.kind === 'materialized view' && isSameName(this.facts.newNameOf(object.name), name);
@@ -138,7 +137,7 @@ export class Ledger {
     return this.catalogue.find(this.facts.newNameOf(name));
   }
 
-  /** Finds the table that now holds a copy of the rows of another one, and what the copy lacks. */
+  /** The table that now holds a copy of the rows of another table, and what the copy lacks. */
   findCopy(copied: CatalogueObject) {
     const copy = this.copies.get(copied.id);
     const table = this.catalogue.findById(copy?.table.id);
@@ -147,7 +146,7 @@ export class Ledger {
     return { table, losses: findCopyLosses(copied, table, copy.columns, isKept) };
   }
 
-  /** The index of the statement that removed an object, in a list; an empty list if none did. */
+  /** A list with the index of the statement that removed an object; empty if none did. */
   findRemoval({ id }: CatalogueObject): readonly number[] {
     return this.catalogue.findById(id) ? [] : this.touchedBy.of(id).slice(-1);
   }
@@ -160,7 +159,7 @@ export class Ledger {
 }
 
 /**
- * Finds what a table loses that is gone, and whose rows are in a copy.
+ * Finds what is lost if a table is gone, and its rows are in a copy.
  * @param isKept whether all values of a column are known to be the same in another type; by default, what the types alone show
  */
 export function findCopyLosses(

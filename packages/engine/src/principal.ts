@@ -1,10 +1,9 @@
-/*! What is stored of users, groups and service accounts. */
 import type { PrincipalKind } from '@sqlpipe/sql';
 
 /** What is stored of a REST token. */
 export interface StoredToken {
   readonly digest: string;
-  /** When the token expires, in milliseconds since the epoch. */
+  /** In milliseconds since the epoch. */
   readonly expires: number;
   /** The lifetime in milliseconds that each login renews; only for tokens that were created with REFRESH. */
   readonly refresh?: number | undefined;

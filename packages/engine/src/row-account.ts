@@ -1,7 +1,3 @@
-/*!
- * Accounts for the rows of tables and stored views, and the values of columns, while statements change a schema. For each holder, the
- * account finds where its content is after the last statement: still there, in a copy, computed again by a view, or lost.
- */
 import { findColumn, parseFill } from '@sqlpipe/ddl';
 import { displayName, isSameName, type NameMap } from '@sqlpipe/sql';
 import { formatCount } from '@sqlpipe/text';
@@ -20,13 +16,16 @@ import {
 } from './ledger.js';
 import { type Recomputation, ViewHistories } from './view-history.js';
 
-/** Tracks the rows of the schema that an engine has when the account is created. */
+/**
+ * Accounts for the rows and values of the schema that an engine has when the account is created. After the last statement they are in the
+ * same object, in a copy, computed again by a view, or lost.
+ */
 export class RowAccount {
   readonly #engine: Engine;
   readonly #ledger: Ledger;
   readonly #views: ViewHistories;
   readonly #loadedIds: ReadonlySet<number | undefined>;
-  /** The ids of columns of which every row stores a value, because an UPDATE has written it. */
+  /** The ids of the columns that an UPDATE has written in every row. */
   readonly #fullyWrittenColumns = new Set<number | undefined>();
   #count = 0;
 
@@ -41,7 +40,6 @@ export class RowAccount {
     return this.#ledger.loaded.find(object => isSameName(object.name, name));
   }
 
-  /** Finds the objects whose retention a statement makes the server enforce. */
   findEnforcements(execution: Execution): Enforcement[] {
     return findEnforcements(execution, this.#ledger);
   }
@@ -50,7 +48,6 @@ export class RowAccount {
     return [...this.#ledger.enforcements.values()];
   }
 
-  /** Finds the materialized views that a statement computes or creates, and that have a former view. */
   findComputedViews({ effects, transitions }: Execution): ComputedView[] {
     return this.#views.findComputed(transitions, this.#findRefreshed(effects));
   }
@@ -59,7 +56,6 @@ export class RowAccount {
     return this.#engine.find(effects.find(isFullRefresh)?.object ?? '');
   }
 
-  /** The materialized views that are computed again; see `ViewHistories.recomputed`. */
   get recomputedViews(): NameMap<Recomputation> {
     return this.#views.recomputed();
   }
@@ -113,10 +109,7 @@ export class RowAccount {
     return [...relevantEffects, ...expired, ...this.#views.recordStatement(transitions, refreshed, index)];
   }
 
-  /**
-   * An UPDATE that fills a column stores a value of it in every row. Other rows that a statement writes end what assertions have shown of
-   * the values in the table.
-   */
+  /** An UPDATE that fills a column writes it in every row. Any other write of rows ends what assertions have shown of the values. */
   #recordFullUpdate(statement: string, effects: readonly Effect[]): void {
     const fill = parseFill(statement);
     const table = fill && this.#engine.find(fill.table);
@@ -126,7 +119,6 @@ export class RowAccount {
       for (const { id } of this.#engine.find(object)?.columns ?? []) this.#ledger.keptAs.delete(id);
   }
 
-  /** Whether an effect is a conversion that changes no value, as an assertion has shown. */
   #keepsValues({ loss, object, column = '' }: Effect, transitions: readonly Transition[]): boolean {
     const { before, after } = transitions.find(({ name }) => isSameName(name, object)) ?? {};
     if (loss !== 'values' || before?.kind !== 'table' || after?.kind !== 'table') return false;
@@ -134,19 +126,13 @@ export class RowAccount {
     return this.#ledger.keptAs.of(pair?.column.id).includes(pair?.now?.type ?? '');
   }
 
-  /** What the loaded schema has lost so far: rows, values, dedup keys, and plain views and principals, which hold no rows. */
+  /** What the loaded schema has lost so far, also plain views and principals, which hold no rows. */
   losses(): AccountedLoss[] {
     const { loaded, losses } = this.#ledger;
     return [...losses.of(undefined), ...loaded.flatMap(object => this.#lossesOf(object))];
   }
 
-  /**
-   * The losses of an object of the loaded schema. They depend on where its rows are now:
-   * - in the same object: what statements have taken from it;
-   * - in a copy of the table: what the copy does not hold;
-   * - in a recreated materialized view: what the new view lacks;
-   * - nowhere: the complete object is lost. A plain view that was recreated loses nothing.
-   */
+  /** They depend on where the rows are now: in the same object, in a copy, in a recreated materialized view, or nowhere. */
   #lossesOf(object: CatalogueObject): AccountedLoss[] {
     const now = this.#engine.catalogue.findById(object.id);
     if (now) return [...this.#ledger.losses.of(object.id), ...this.#lossesOfColumns(object, now)];
@@ -160,7 +146,7 @@ export class RowAccount {
     return [{ effect: objectLoss(object), causes }];
   }
 
-  /** The losses of the columns of a table. A column that is gone is lost, even if no effect of a statement says so. */
+  /** A column that is gone is lost, even if no effect of a statement says so. */
   #lossesOfColumns(before: CatalogueObject, after: CatalogueObject): AccountedLoss[] {
     if (before.kind !== 'table' || after.kind !== 'table') return [];
     return pairColumns(before, after).flatMap(({ column, now }) => {
@@ -188,7 +174,7 @@ export class RowAccount {
   }
 }
 
-/** Whether an object has rows that a TTL may expire. The expiry of live views is not accounted for. */
+/** The expiry of live views is not accounted for. */
 const isRetained = (object: CatalogueObject | undefined): object is Table | MaterializedView =>
   object?.kind === 'table' || object?.kind === 'materialized view';
 

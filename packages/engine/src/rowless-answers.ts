@@ -1,6 +1,6 @@
-/*! What a server without rows answers to a plan: its assertions hold, and nothing is lost. */
+/*! The answers of a server without rows to a plan: its assertions hold, and nothing is lost. */
 
-/** The forms of assertions. Each has its name as the alias of its only column. */
+/** The only column of an assertion has the name of its form as alias. */
 const ASSERTIONS = [
   'nothing_is_lost',
   'none_expire',

@@ -1,4 +1,4 @@
-/*! What a statement is executed with: the catalogue, and the rights of its caller. And what its reply contains. */
+/*! What a statement is executed with, and what its reply contains. */
 import { RejectionError, type ServerTraits } from '@sqlpipe/ddl/grammar';
 import { isSameName } from '@sqlpipe/sql';
 import type { Acl } from './acl.js';
@@ -13,7 +13,7 @@ export class DenialError extends RejectionError {
 }
 
 interface CallerRights {
-  /** Throws if the caller lacks a permission. `on` is the name of a table or view; without it, the whole database is meant. */
+  /** Without `on`, the permission is for the whole database. @throws DenialError */
   readonly authorize: (permission: string, on?: string, columns?: readonly string[]) => void;
   /** Whether the caller may read at least a part of an object. Other objects are left out of dumps, but not of lists. */
   readonly canRead: (name: string) => boolean;
@@ -23,10 +23,9 @@ interface CallerRights {
   readonly assignColumnOwner: (table: string, column: string, owner: string | undefined) => void;
 }
 
-/** The open source edition: no owners, no permissions. */
+/** The open-source edition has no owners and no permissions. */
 export const ALL_RIGHTS: CallerRights = { authorize: () => {}, canRead: () => true, assignColumnOwner: () => {} };
 
-/** The enterprise edition: every caller has a name, and every statement is checked against the rights of that name. */
 export function rightsOfCaller(caller: string, acl: Acl, catalogue: Catalogue): CallerRights {
   const owns = (name: string) => isSameName(catalogue.find(name)?.owner, caller);
   const isAllowed = (permission: string, table?: string, columns: readonly string[] = []) =>
@@ -54,11 +53,11 @@ export interface Session extends CallerRights, Pick<ServerTraits, 'has' | 'defau
   readonly acl: Acl;
   readonly caller: string;
   readonly secrets: Secrets;
-  /** The version; undefined for the newest. */
+  /** Undefined for the newest. */
   readonly version: string | undefined;
   /** Whether there are storage policies, owners and access control. */
   readonly isEnterprise: boolean;
-  /** Receives what a statement does to rows; undefined if tables have none, so that such a statement is rejected. */
+  /** Receives the effects on rows; undefined if tables have none, so that statements about rows are rejected. */
   readonly rowEffects?: Effect[] | undefined;
 }
 

@@ -1,11 +1,7 @@
 /*!
- * Finds the rows that materialized views lose when statements drop or recreate them, or compute them again. Most of these rows are history:
- * the query of the view no longer returns them.
+ * Finds the rows that materialized views lose when statements drop, recreate or compute them again. Most of these rows are history.
  *
  * A "former" view belongs to the loaded schema. Its "successor" is the object that has its planned name.
- *
- * Example: DROP of a materialized view, then CREATE with another query. DROP loses the rows that the former query does not return; the
- * planner has asked the server which rows these are. CREATE makes the successor. It may lack more rows if it reads fewer sources.
  */
 import { displayName, isSameName, NameMap, NameSet, significantTokens, unquote } from '@sqlpipe/sql';
 import { formatCount } from '@sqlpipe/text';
@@ -20,7 +16,7 @@ const historyLoss = (view: MaterializedView, text: string): Effect => effectOn(v
 const recomputeLoss = (view: MaterializedView, consequence: string): Effect =>
   historyLoss(view, `recomputing ${displayName(view)} ${consequence}`);
 
-/** Describes the loss of stored rows, beginning with a verb. @param storedRows neither `none` nor `recomputable` */
+/** @param storedRows neither `none` nor `recomputable` */
 function describeUnreturnedRows(storedRows: StoredRows): string {
   if (typeof storedRows === 'string')
     return "may lose rows that a refresh does not return: no server was asked, or the server could not tell, or the view's refresh limit leaves out older rows";
@@ -29,7 +25,6 @@ function describeUnreturnedRows(storedRows: StoredRows): string {
   return `loses rows that its query no longer returns: ${count} of ${total}, from ${first} to ${last}${perhaps}`;
 }
 
-/** Describes the loss of rows that a refresh leaves out, because their period has not ended; undefined if there are none. */
 function describeUnendedRows(rows: UnendedRows): string | undefined {
   if (rows === 'none') return undefined;
   if (rows === 'unknown') return 'may lose rows of a period that has not ended';
@@ -37,7 +32,6 @@ function describeUnendedRows(rows: UnendedRows): string | undefined {
   return `loses ${formatCount(count, 'row')} of a period that has not ended, from ${first} to ${last}`;
 }
 
-/** How a view of the loaded schema is computed again. */
 export interface Recomputation {
   /** The assertion that the server can compute the view again; undefined if the server need not be asked. */
   computableAssertion?: string;
@@ -60,7 +54,6 @@ interface TrackedView extends Recomputation {
 const sourcesOf = ({ dependencies }: TrackedView): CatalogueObject[] =>
   dependencies.filter(({ kind }) => kind !== 'view');
 
-/** @param refreshed the object that the statement refreshes in full, if any */
 function findRefreshedOrCreated(transitions: readonly Transition[], refreshed: CatalogueObject | undefined) {
   const created = transitions.flatMap(({ before, after }) => (before ? [] : (after ?? [])));
   return (refreshed ? [refreshed] : created).filter(object => object.kind === 'materialized view');
@@ -83,8 +76,8 @@ export class ViewHistories {
   }
 
   /**
-   * Records the statement at `index`. Returns what former views lose because the statement drops them or has them computed again.
    * @param refreshed the object that the statement refreshes in full, if any
+   * @returns what former views lose because the statement drops them or has them computed again
    */
   recordStatement(transitions: readonly Transition[], refreshed: CatalogueObject | undefined, index: number): Effect[] {
     const dropped = transitions
@@ -102,7 +95,7 @@ export class ViewHistories {
     ];
   }
 
-  /** Finds the materialized views that a statement creates or has the server compute. Views without a former view are left out. */
+  /** Finds the materialized views that a statement creates or has the server compute, if they have a former view. */
   findComputed(transitions: readonly Transition[], refreshed: CatalogueObject | undefined): ComputedView[] {
     const views = [...findRefreshedOrCreated(transitions, refreshed), ...this.#findCompletedByServer(transitions)];
     return views.flatMap(now => {
@@ -111,10 +104,7 @@ export class ViewHistories {
     });
   }
 
-  /**
-   * Finds IMMEDIATE views of which only a range was refreshed, if the statement changes their base. The server then computes them
-   * completely, even after a change of metadata alone (observed on 9.3.4).
-   */
+  /** After any change of its base, the server completes an IMMEDIATE view of which only a range was refreshed (observed on 9.3.4). */
   #findCompletedByServer(transitions: readonly Transition[]): MaterializedView[] {
     const altered = new NameSet(transitions.flatMap(({ before, after }) => (before && after ? [after.name] : [])));
     return [...this.#trackedViews.values()].flatMap(({ former }) => {
@@ -128,7 +118,7 @@ export class ViewHistories {
     return this.#trackedViews.get(this.ledger.formerOf(object)?.id);
   }
 
-  /** Records that recreated views may miss rows: the server may fill the views after an effect has removed the rows from a source. */
+  /** The server may fill recreated views after an effect has removed rows from a source. So these views may miss the rows. */
   recordMissedRows({ object, loss }: Effect, index: number): void {
     const { catalogue, losses } = this.ledger;
     for (const id of LOSSES_OF_ROWS.has(loss) ? this.#unrefreshed : []) {
@@ -140,10 +130,7 @@ export class ViewHistories {
     }
   }
 
-  /**
-   * Records and returns the loss of a former view by the statement at `index`; empty if there is none.
-   * @param computed the view that the statement computes or creates; undefined if it only drops the former view
-   */
+  /** @param computed the view that the statement computes or creates; undefined if it only drops the former view */
   #recordRowLoss(tracked: TrackedView, computed: MaterializedView | undefined, index: number): Effect[] {
     const { former } = tracked;
     const { facts, losses } = this.ledger;
@@ -187,7 +174,7 @@ export class ViewHistories {
     return computed?.refresh.period && describeUnendedRows(this.ledger.facts.findUnended({ former, now: computed }));
   }
 
-  /** Finds the sources of the former view whose rows the new view does not read, not even from a copy or a recreated source. */
+  /** The sources of the former view whose rows the new view does not read, not even from a copy or a recreated source. */
   #findUnreadSources(former: MaterializedView, { base, references }: MaterializedView): CatalogueObject[] {
     const { catalogue } = this.ledger;
     const readIds = new Set(catalogue.sources([base, ...references]).map(name => catalogue.find(name)?.id));
@@ -197,13 +184,13 @@ export class ViewHistories {
     );
   }
 
-  /** Finds the objects that now have the rows of a source: the source itself, its copy, or a view recreated over the same sources. */
+  /** The objects that now have the rows of a source: the source itself, its copy, or a view recreated over the same sources. */
   #findCurrentHolders(source: CatalogueObject, reader: MaterializedView): CatalogueObject[] {
     const { catalogue, facts } = this.ledger;
     const successor = this.ledger.successorOf(source);
     const isRecreated = source.kind === 'materialized view' && successor?.kind === source.kind;
-    // A source that was recreated with another query has other rows. A reader that A has is meant to show these rows, so the new source
-    // counts. A reader that A lacks must keep its own rows, so the new source does not count.
+    // A source that was recreated with another query has other rows. They count only for a reader that A has: a reader that A lacks must
+    // keep its own rows.
     const countsAsHolder = isRecreated && (facts.isWanted(reader.name) || !facts.isRedefined(source, successor));
     const recreated = countsAsHolder && this.#findUnreadSources(source, successor).length === 0 ? successor : undefined;
     const holders = [catalogue.findById(source.id), this.ledger.findCopy(source)?.table, recreated];
@@ -222,7 +209,7 @@ export class ViewHistories {
     return undefined;
   }
 
-  /** Finds a column whose values may have changed, and which the view may read: a query of the view or below it has its name or a `*`. */
+  /** Finds a column whose values may have changed, if its name or a `*` is in the query of the view or of an object that it reads. */
   #findConvertedColumn({ former, dependencies }: TrackedView, source: CatalogueObject): string | undefined {
     if (source.kind !== 'table') return undefined;
     const copyLosses = this.ledger.findCopy(source)?.losses ?? [];
@@ -236,7 +223,7 @@ export class ViewHistories {
     })?.name;
   }
 
-  /** Finds the losses of a recreated view. Sources that it does not read are judged here: they may lose rows after the CREATE. */
+  /** Sources that the successor does not read are judged here: they may lose rows after the CREATE. */
   lossesOf(former: MaterializedView, successor: MaterializedView): AccountedLoss[] {
     const { losses, touchedBy, facts } = this.ledger;
     const recorded = [former, successor].flatMap(({ id }) => losses.of(id));

@@ -5,7 +5,6 @@ import type { Naming } from '../catalogue.js';
 import type { ParsedQuery } from '../parse/parsed-query.js';
 import { type Names, printExpression } from './expression.js';
 
-/** The name of a column without that of its table; undefined for any other expression. */
 export const columnName = (expression: Expression): string | undefined =>
   expression.type === 'column' ? expression.name.parts.at(-1) : undefined;
 
@@ -50,7 +49,7 @@ export function findAliasPosition(query: ParsedQuery, item: SelectItem): number 
 
 export class TakenNames {
   readonly #names = new NameSet();
-  /** For each name the number that was free last time: lower numbers stay taken. */
+  /** The number that was last found free for a name. Lower numbers stay taken. */
   readonly #numbers = new NameMap<number>();
 
   has(name: string): boolean {

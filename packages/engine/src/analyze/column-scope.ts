@@ -14,7 +14,7 @@ export interface Field {
 export interface Relation {
   readonly fields: readonly Field[];
   readonly timestamp?: string | undefined;
-  /** Whether it may have more columns, which are not known: the result of an unknown function has. */
+  /** Whether it may have further, unknown columns, as the result of an unknown function has. */
   readonly hasUnknownColumns?: boolean;
 }
 
@@ -33,7 +33,6 @@ export class ColumnScope {
     this.query = queryScope.query;
   }
 
-  /** The names that an expression may use: the columns, and the aliases that the query itself defines. */
   withAliases(aliases: readonly Field[]): Names {
     return {
       query: this.query,
@@ -42,14 +41,14 @@ export class ColumnScope {
     };
   }
 
-  /** Rejects an unknown column of LATEST ON. The column may be in several sources: the first source that has it wins. */
+  /** Rejects an unknown column of LATEST ON, where a column of several sources is not ambiguous. */
   rejectUnknown(name: QualifiedName): void {
     const fields = this.sources.flatMap(({ relation }) => relation.fields);
     if (name.parts.length > 1 || !fields.some(field => isSameName(field.name, name.parts[0])))
       this.#column(name.parts, name, []);
   }
 
-  /** Columns win over aliases, but an alias makes a column that several sources have unambiguous. */
+  /** Columns win over aliases. But a column of several sources is not ambiguous if an alias has its name. */
   #column(parts: readonly string[], expression: object, aliases: readonly Field[]): string | undefined {
     const name = parts.at(-1) ?? '';
     const qualifier = parts.length > 1 ? parts.slice(0, -1).join('.') : undefined;

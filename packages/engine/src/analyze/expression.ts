@@ -1,4 +1,4 @@
-/*! Infers the types of expressions, as far as they are known, and prints expressions as QuestDB does when it names a column after one. */
+/*! Infers the types of expressions, and prints expressions as QuestDB does when it names a column after one. */
 import type { Expression } from '@questdb/sql-parser';
 import { formatGeohashType, isTimestamp } from '@sqlpipe/ddl';
 import { Cursor, parseColumnType } from '@sqlpipe/ddl/grammar';
@@ -12,7 +12,7 @@ export interface Names {
   variable(name: string): Expression | undefined;
 }
 
-/** Infers the type of an expression; undefined if it is not known. Rejects columns that do not exist. */
+/** @returns undefined for an unknown type @throws RejectionError if a column does not exist */
 export function inferType(expression: Expression, names: Names): string | undefined {
   const { query } = names;
   const type = (inner: Expression) => inferType(inner, names);
@@ -101,7 +101,7 @@ function inferNumberType(text: string): string {
   return /m$/i.test(text) ? 'DECIMAL(18,3)' : 'DOUBLE';
 }
 
-/** Parses the type in a cast. With `::`, a float is PostgreSQL's double; CAST uses QuestDB's own names of types. */
+/** After `::`, `float` is PostgreSQL's name of DOUBLE. In CAST, it is QuestDB's FLOAT. */
 function parseCastType(text: string, isPostgres: boolean): string | undefined {
   if (isPostgres && /^float(?![a-z0-9_])/i.test(text)) return text.replace(/^float/i, 'DOUBLE');
   const cursor = new Cursor(text);
@@ -128,7 +128,6 @@ function findWiderType(left: string | undefined, right: string | undefined, floo
 
 export function unifyTypes(left: string | undefined, right: string | undefined): string | undefined {
   if (left === right) return left;
-  // A CHAR before a NULL becomes a STRING.
   if (right === 'NULL') return left === 'CHAR' ? 'STRING' : left;
   if (left === 'NULL') return right;
   if (isDecimal(left) || isDecimal(right)) return undefined;
@@ -146,7 +145,7 @@ function inferCaseType(expression: Extract<Expression, { type: 'case' }>, type: 
   return known.reduce((united, branch) => unifyTypes(united, branch));
 }
 
-/** `ARRAY[]`, whose name and type are the word `ARRAY` (observed on both versions). */
+/** The type of `ARRAY[]` is ARRAY, and so is the name of its column (observed). */
 const isEmptyArray = ({ elements }: Extract<Expression, { type: 'arrayLiteral' }>): boolean => elements.length === 0;
 
 function dimensions(array: Extract<Expression, { type: 'arrayLiteral' }>): number {
@@ -154,7 +153,7 @@ function dimensions(array: Extract<Expression, { type: 'arrayLiteral' }>): numbe
   return first?.type === 'arrayLiteral' ? dimensions(first) + 1 : 1;
 }
 
-/** QuestDB's operators by precedence, the highest first. It determines where QuestDB writes parentheses. */
+/** QuestDB's operators, highest precedence first. They decide where a printed expression has parentheses. */
 const PRECEDENCE = [
   ['::'],
   ['*', '/', '%'],

@@ -1,7 +1,4 @@
-/*!
- * What is known of functions: their result types, which ones aggregate, which ones are not deterministic. A function that is not listed
- * here may return anything, because the engine executes no queries.
- */
+/*! What is known of QuestDB's functions. The result type of a function that is not listed here is unknown. */
 import { childrenOf, type TreeNode } from '../parse/parsed-query.js';
 
 const wordsOf = (text: string): string[] => text.toLowerCase().split(' ');
@@ -67,26 +64,26 @@ const NON_DETERMINISTIC = new Set(
   wordsOf('now now_ns today tomorrow yesterday sysdate systimestamp systimestamp_ns current_timestamp'),
 );
 
-/** Whether materialized views must not use a function. */
+/** QuestDB rejects such functions in materialized and live views. */
 export const isNonDeterministic = (name: string): boolean =>
   NON_DETERMINISTIC.has(name.toLowerCase()) || name.toLowerCase().startsWith('rnd_');
 
 export function inferFunctionType(name: string, argumentTypes: readonly (string | undefined)[]): string | undefined {
   const key = name.toLowerCase();
   const [first, ...others] = argumentTypes;
-  // The digits of a DECIMAL depend on those of all arguments.
+  // With several arguments, the digits of a DECIMAL result depend on all of them.
   if (argumentTypes.some(isDecimal))
     return TYPED_BY_ARGUMENT.has(key) && others.length === 0 ? first : key.startsWith('count') ? 'LONG' : undefined;
   if (key === 'sum' && ['BYTE', 'SHORT', 'INT'].includes(first ?? '')) return 'LONG';
   if (key === 'sum') return ['LONG', 'LONG256', 'FLOAT', 'DOUBLE'].find(type => type === first);
-  // Observed on 9.3.4.
+  // observed on 9.3.4
   if (first === 'SYMBOL' && ['min', 'max', 'coalesce', 'nullif'].includes(key)) return 'STRING';
   return TYPED_BY_ARGUMENT.has(key) ? first : TYPES_BY_NAME.get(key);
 }
 
 export const isDecimal = (type: string | undefined): boolean => type?.startsWith('DECIMAL') ?? false;
 
-/** Whether a select item calls an aggregate function, other than as a window function. */
+/** Calls in subqueries and with OVER do not count. */
 export function hasAggregate(node: TreeNode): boolean {
   const { type, name, over } = node as { type?: string; name?: string; over?: unknown };
   if (type === 'subquery') return false;

@@ -1,7 +1,6 @@
 /*!
- * Rejects queries that a live view cannot have. Like QuestDB's parser, `requireParserRules` checks the SELECT list, FROM and the windows
- * as they are written. Then, like QuestDB's compiler, `analyzeLiveView` checks the rest. Rules and messages come from the parser and the
- * tests of QuestDB 10. They were not tried on a server.
+ * Rejects queries that a live view cannot have. `requireParserRules` makes the checks of QuestDB's parser, then `analyzeLiveView` those of
+ * its compiler. Rules and messages come from the source and the tests of QuestDB 10. They were not tried on a server.
  */
 import type { Expression, SelectStatement } from '@questdb/sql-parser';
 import { findColumn, isKeyword, type QueryToken, splitList, tokenizeQuery, topLevelIndex } from '@sqlpipe/ddl';
@@ -18,7 +17,7 @@ import { analyzeRelation } from './relation.js';
 
 type Base = (Table | MaterializedView) & { timestamp: string };
 
-/** The parts of a query that the checks need. Positions count from the start of the statement. */
+/** Positions are indexes into the statement. */
 interface ScannedQuery {
   readonly tokens: readonly QueryToken[];
   readonly windows: readonly NamedWindow[];
@@ -27,7 +26,6 @@ interface ScannedQuery {
   readonly start: number;
 }
 
-/** Checks what QuestDB's parser checks. @returns the parts of the query that `analyzeLiveView` needs @throws RejectionError */
 export function requireParserRules(body: Body, catalogue: Catalogue): ScannedQuery {
   const query = scanQuery(body);
   const base = catalogue.find(unquoteToken(query.baseToken.text));
@@ -48,7 +46,6 @@ export function requireParserRules(body: Body, catalogue: Catalogue): ScannedQue
   return query;
 }
 
-/** @throws RejectionError if the SELECT list has a star, if the query does not start with SELECT, or if no table name follows FROM */
 function scanQuery(body: Body): ScannedQuery {
   const tokens = tokenizeQuery(body.code).map(token => ({ ...token, at: token.at + body.position }));
   const start = tokens[0]?.at ?? body.position;
@@ -77,7 +74,7 @@ const isOrderItemOf = (item: readonly QueryToken[], column: string): boolean => 
 
 const isDescending = (item: readonly QueryToken[]): boolean => isKeyword(item.at(-1), 'desc');
 
-/** The position that QuestDB reports for a rejected window: of ANCHOR, else of the first item of PARTITION BY or ORDER BY. */
+/** QuestDB reports the position of ANCHOR, else of the first item of PARTITION BY, else of ORDER BY. */
 const positionOf = ({ anchor, partitionBy, orderBy }: Window, otherwise: number): number =>
   anchor?.at ?? partitionBy[0]?.[0]?.at ?? orderBy[0]?.[0]?.at ?? otherwise;
 
@@ -141,7 +138,6 @@ const isDefaultFrame = ({ frame, from, to, excludesCurrentRow }: Window): boolea
   frame === undefined ||
   (frame === 'range' && from === 'unbounded preceding' && to === 'current row' && !excludesCurrentRow);
 
-/** Whether QuestDB counts a window per partition as unbounded: the frame is RANGE, by default, from the start, and no ANCHOR bounds it. */
 const isUnbounded = (window: Window): boolean =>
   !window.anchor &&
   window.partitionBy.length > 0 &&
@@ -149,7 +145,7 @@ const isUnbounded = (window: Window): boolean =>
   window.to === 'current row' &&
   (window.frame === undefined || window.frame === 'range');
 
-/** Whether a call is last_value(), without IGNORE NULLS, over a sorted frame up to the current row. The call keeps a row per partition. */
+/** Such a call keeps one row per partition, so it needs no ANCHOR. */
 const keepsLastValue = ({ name, ignoresNulls, window }: WindowCall): boolean =>
   name.toLowerCase() === 'last_value' &&
   !ignoresNulls &&
@@ -179,7 +175,7 @@ function rejectUnboundedWindows({ windows, calls }: ScannedQuery): void {
   }
 }
 
-/** Functions that number rows. A late row may change the numbers of all rows after it. */
+/** A late row may change the results of these functions for all rows after it. */
 const RANKING = ['row_number', 'rank', 'dense_rank'];
 
 const ANCHOR_ADVICE =
@@ -210,7 +206,6 @@ function rejectUnboundedCalls({ calls }: ScannedQuery): void {
   }
 }
 
-/** Whether a call is last_value(), without IGNORE NULLS, over a ROWS frame that ends before the current row. Such a call reads one row. */
 const readsRowAtFixedDistance = ({ name, ignoresNulls, window }: WindowCall): boolean =>
   name.toLowerCase() === 'last_value' &&
   !ignoresNulls &&
@@ -223,7 +218,7 @@ const FRAMELESS = ['lag', ...NEED_LATER_ROWS];
 const SUBSAMPLING = ['sdt', 'lttb', 'm4', 'minmax', 'uniform', 'cadence'];
 
 /**
- * Finds the base and the columns of a live view, and checks what QuestDB's compiler checks.
+ * Makes the checks of QuestDB's compiler.
  * @throws RejectionError with the compiler's position:
  * - an unsuitable base: the position of its name
  * - an error in the query: its offset in the query
@@ -275,7 +270,6 @@ function rejectNonDeterministic({ tokens }: ScannedQuery): void {
     throw new RejectionError(found.at, `non-deterministic function cannot be used in live view: ${found.text}`);
 }
 
-/** Windows with an explicit RANGE frame and no ANCHOR must ORDER BY the designated timestamp, ascending, and share one PARTITION BY. */
 function rejectBadRanges({ calls }: ScannedQuery, timestamp: string): void {
   const ranges = calls.filter(({ window }) => window?.frame === 'range' && !window.anchor);
   for (const { name, at, window } of ranges)
@@ -301,7 +295,7 @@ const isOrderedOnlyBy = ({ orderBy: [first, second] }: Window, timestamp: string
 const CACHE_PROBLEM =
   'may only use window functions that support incremental refresh; this query requires caching or multi-pass evaluation';
 
-/** Why a query is not a plain scan of its base with window functions; undefined if it is. @throws RejectionError for DISTINCT */
+/** @returns the rest of the message; undefined for a plain scan with window functions @throws RejectionError for DISTINCT */
 function findShapeProblem(select: SelectStatement, { calls }: ScannedQuery, base: Base): string | undefined {
   if (calls.length === 0 || select.setOperations?.length) return 'must contain at least one window function';
   const [from, ...others] = select.from ?? [];
@@ -327,7 +321,7 @@ function findOrderedColumn(expression: Expression, { columns }: SelectStatement)
   return aliased?.type === 'selectItem' ? columnName(aliased.expression) : name;
 }
 
-/** Finds a condition on the designated timestamp. Only conditions joined by AND are checked, not those inside OR or other expressions. */
+/** Checks only conditions joined by AND, not those inside OR or functions. */
 function findFilterProblem({ where }: SelectStatement, { timestamp }: Base): string | undefined {
   const conditions = where ? [where] : [];
   for (let condition = conditions.pop(); condition; condition = conditions.pop()) {
@@ -353,11 +347,7 @@ function findFunctionProblem({ calls }: ScannedQuery, base: Base): string | unde
   );
 }
 
-/**
- * Whether QuestDB can save the state of a window function. It cannot:
- * - without PARTITION BY, unless the frame starts at the current row
- * - for lag() of a DECIMAL with more than 18 digits
- */
+/** Whether QuestDB can save the state of the function. */
 function supportsSnapshot({ name, arguments: given, window }: WindowCall, base: Base): boolean {
   const first = splitList(given)[0]?.at(-1);
   if (window?.partitionBy.length === 0 && window.from !== 'current row') return false;
@@ -365,7 +355,6 @@ function supportsSnapshot({ name, arguments: given, window }: WindowCall, base: 
   return !(Number(/^DECIMAL\((\d+)/.exec(column?.type ?? '')?.[1]) > 18);
 }
 
-/** Why the designated timestamp of the base is not a column of the view under its own name; undefined if it is. */
 function findTimestampProblem({ columns }: SelectStatement, { timestamp }: Base): string | undefined {
   const aliases = columns.flatMap(item => {
     const name = item.type === 'selectItem' ? columnName(item.expression) : undefined;

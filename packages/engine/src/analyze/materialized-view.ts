@@ -1,8 +1,4 @@
-/*!
- * Rejects queries that a materialized view cannot have. Like QuestDB's parser, `requireValidBase` checks the base table and the queries
- * that read this table: aliases, window functions, SAMPLE BY and unions. Then, like QuestDB's compiler, `analyzeSampling` checks the
- * timestamp, the sampling interval and the functions.
- */
+/*! Rejects queries that a materialized view cannot have: `requireValidBase` like QuestDB's parser, `analyzeSampling` like its compiler. */
 import type { Expression, SelectStatement as Select } from '@questdb/sql-parser';
 import {
   isTimestamp,
@@ -31,8 +27,8 @@ import { isColumnItem } from './relation.js';
 import { listTableRefs, QueryScope, type Source } from './scope.js';
 
 /**
- * Finds the base table: `statedBase`, otherwise the only table that the query reads.
- * @throws RejectionError if the query does not read that table, reads several and none is stated, or reads it in an unsupported way
+ * Finds the base: the stated one, or else the only table or stored view that the query reads.
+ * @throws RejectionError if the query does not read it, or reads it in an unsupported way
  */
 export function requireValidBase(body: Body, statedBase: LocatedName | undefined, catalogue: Catalogue): LocatedName {
   const query = parseBody(body);
@@ -62,7 +58,7 @@ function requireSingleBase(names: NameMap<LocatedName>, position: number): Locat
 }
 
 class BaseCheck {
-  /** The results of `findTables`: a query of WITH may be read many times. */
+  /** Cached, because a query of WITH may be read many times. */
   readonly #tables = new WeakMap<Select, NameMap<LocatedName>>();
   readonly #checked = new WeakSet<Select>();
 
@@ -92,7 +88,7 @@ class BaseCheck {
     return this.catalogue.sources([name]).map(each => ({ name: this.catalogue.find(each)?.name ?? each, position }));
   }
 
-  /** Checks the queries that read the base table: this one, the parts of its union and the queries in its FROM. @throws RejectionError */
+  /** Checks a query, the parts of its union and the queries in its FROM, as far as they read the base. @throws RejectionError */
   rejectUnsupported(select: Select, outer: QueryScope, base: string): void {
     if (this.#checked.has(select)) return;
     this.#checked.add(select);
@@ -148,17 +144,16 @@ class BaseCheck {
 const notSupported = (base: string): string => `on base table is not supported for materialized views: ${base}`;
 
 export interface ViewSampling {
-  /** The sampling interval; empty for a passthrough view, see `analyzePassThrough`. */
+  /** Empty for a passthrough view, see `analyzePassThrough`. */
   readonly interval: string;
   readonly timestamp: string;
-  /** The partitioning of the base, which a passthrough view inherits; undefined for other views. */
+  /** That of the base, which only a passthrough view inherits. */
   readonly partitionBy?: PartitionUnit | undefined;
-  /** The length of the period and its time zone; undefined without PERIOD (SAMPLE BY INTERVAL). */
+  /** The length, such as `1h`; only with PERIOD (SAMPLE BY INTERVAL). */
   readonly period?: string | undefined;
   readonly timeZone?: string | undefined;
 }
 
-/** The designated timestamp that a statement names, with its position; undefined if it names none. */
 export function findNamedTimestamp({ definition, spans }: CreateStatement): LocatedName | undefined {
   const span = spans.get('designated timestamp');
   return span && 'timestamp' in definition && definition.timestamp !== undefined
@@ -166,7 +161,7 @@ export function findNamedTimestamp({ definition, spans }: CreateStatement): Loca
     : undefined;
 }
 
-/** Finds how a view samples its base. @throws RejectionError if the base, the timestamp, the interval or a function is not supported */
+/** @throws RejectionError if the base, the timestamp, the interval or a function is not supported */
 export function analyzeSampling(
   statement: CreateOf<MaterializedViewDefinition>,
   base: LocatedName,
@@ -209,7 +204,7 @@ export function analyzeSampling(
   return { interval: bucket.interval, timestamp: designated, ...period };
 }
 
-/** The sampling of a passthrough view: it has one row for each selected row of its base. Undefined for any other query. */
+/** A passthrough view has one row for each selected row of its base. @returns undefined for any other view */
 function analyzePassThrough(
   query: ParsedQuery,
   timestamp: LocatedName | undefined,
@@ -238,15 +233,15 @@ function requireWalBase(base: LocatedName, catalogue: Catalogue): void {
     throw new RejectionError(base.position, 'base table has to be WAL enabled');
 }
 
-/** By what a query groups rows in time: the interval, and the column that returns the start of each group. */
+/** How a query groups rows in time. `column` has the start of each group. */
 interface Bucket {
   readonly interval: string;
   readonly column: string | undefined;
-  /** Where the interval is in the query. Errors report this offset as their position (observed on 9.3.4). */
+  /** The offset of the interval in the query. An error about the interval has it as its position (observed on 9.3.4). */
   readonly offset: number;
 }
 
-/** Finds SAMPLE BY or a timestamp_floor() column in a query; if there is none, in the only subquery or plain view that the query reads. */
+/** Finds SAMPLE BY or a timestamp_floor() column: in the query, else in the only subquery or plain view that the query reads. */
 function findBucket(query: ParsedQuery, catalogue: Catalogue): Bucket | undefined {
   const find = (select: Select, outer: QueryScope): Bucket | undefined => {
     const scope = outer.enter(select);
@@ -286,15 +281,14 @@ const findTimestampFloor = ({ columns }: Select): Select['columns'][number] | un
       item.expression.name.toLowerCase() === 'timestamp_floor',
   );
 
-/** What a query without joins, GROUP BY and set operations reads, if that is only one thing; undefined for any other query. */
 function findOnlySource({ from, groupBy, setOperations }: Select, scope: QueryScope): Source | undefined {
   const [ref, ...more] = from ?? [];
   return !ref || more.length > 0 || ref.joins?.length || groupBy || setOperations ? undefined : scope.sourceOf(ref);
 }
 
 /**
- * The column in which a query with SAMPLE BY returns the designated timestamp of its first table, or else a timestamp_floor() column. If
- * the query selects neither, the server adds the timestamp under a free name (observed on 9.3.4). Undefined if the timestamp is unknown.
+ * The column in which a query with SAMPLE BY returns the designated timestamp of its first table, else a timestamp_floor() column. If it
+ * selects neither, the server adds the timestamp under a free name (observed on 9.3.4).
  */
 function findTimestamp(select: Select, scope: QueryScope): string | undefined {
   const [ref] = listTableRefs(select);

@@ -1,4 +1,4 @@
-/*! Finds the tables, views and columns that a query reads, and whether the query returns no rows because tables have none. */
+/*! Finds what a query reads, and whether it returns no rows over tables without rows. */
 import type { QualifiedName, SelectStatement } from '@questdb/sql-parser';
 import { isSameName } from '@sqlpipe/sql';
 import type { Catalogue } from '../catalogue.js';
@@ -15,7 +15,7 @@ export const findQueryReferences = (query: ParsedQuery, catalogue: Catalogue): s
 export function requireReadAccess(session: Session, query: ParsedQuery): void {
   for (const { object, columns } of listReads(query, session.catalogue)) {
     requireReadable(session, object.name);
-    // The right to read one column includes the timestamp; single columns of a view cannot be granted.
+    // The right to read one column includes the timestamp. Single columns of a plain view cannot be granted.
     const columnsToCheck = object.kind === 'view' ? [] : columns.filter(name => name !== object.timestamp);
     if (columnsToCheck.length > 0) session.authorize('SELECT', object.name, columnsToCheck);
   }
@@ -43,13 +43,13 @@ function listReads(query: ParsedQuery, catalogue: Catalogue): { object: Catalogu
     if (object) tables.push({ object, alias, readsAllColumns });
   };
 
-  /** @param items those of the SELECT that the node is in */
+  /** @param items the SELECT list around the node */
   const visit = (node: TreeNode, scope: QueryScope, items: SelectStatement['columns']): void => {
     if (visited.has(node)) return;
     visited.add(node);
     if (node.type === 'qualifiedName') columns.push((node as QualifiedName).parts);
     else if (node.type === 'select') {
-      // What WITH and DECLARE define counts where it is used.
+      // What WITH and DECLARE define is visited where it is used.
       const { with: _, declare: __, ...rest } = node as SelectStatement;
       visitAll(childrenOf(rest), scope.enter(node as SelectStatement), rest.columns);
     } else if (node.type === 'tableRef') {
@@ -78,9 +78,9 @@ function listReads(query: ParsedQuery, catalogue: Catalogue): { object: Catalogu
   });
 }
 
-/** Whether a query certainly returns no rows if nothing has rows. False with WITH, PIVOT or FILL, and if it may aggregate into one row. */
+/** Whether a query certainly returns no rows if no table has rows. Not certain is a query with WITH, PIVOT or FILL, for example. */
 export function returnsNoRows(query: ParsedQuery, catalogue: Catalogue): boolean {
-  /** Each view is read once: views over views can name one many times. */
+  /** Cached, because views over views can name one view many times. */
   const views = new Map<string, boolean>();
 
   const isEmptyView = (name: string, body: string): boolean => {

@@ -1,6 +1,6 @@
 /*!
- * Analyzes a query: its columns, their types as far as known, and its designated timestamp. Of several errors, it reports the one that
- * QuestDB's compiler finds first. QuestDB compiles the queries in WHERE, then the sources of a query, then the query itself.
+ * Finds the columns of a query, their types as far as known, and its designated timestamp. Of several errors, it reports the one that
+ * QuestDB finds first: in the queries in WHERE, then in the sources, then in the query itself.
  */
 import type { Expression, SelectItem, SelectStatement } from '@questdb/sql-parser';
 import { isTimestamp } from '@sqlpipe/ddl';
@@ -17,21 +17,21 @@ import { listTableRefs, QueryScope, type Source, type SubquerySource, type Table
 
 type Pivot = NonNullable<SelectStatement['pivot']>;
 
-/** The engine's limit for columns of a query. A short query can exceed it: each nested `SELECT * FROM a JOIN a` doubles their number. */
+/** A limit of the engine: each nested `SELECT * FROM a JOIN a` doubles the number of columns. */
 const MAX_COLUMNS = 20_000;
 
 const tooManyColumnsError = (position: number): RejectionError =>
   new RejectionError(position, `a query of more than ${MAX_COLUMNS} columns is not supported`);
 
-/** Finds the columns that a query returns. @throws RejectionError, for example for an unknown table or column */
+/** @throws RejectionError, for example for an unknown table or column */
 export function analyzeRelation(query: ParsedQuery, catalogue: Catalogue): Relation {
   return new Analysis(query, catalogue).analyze(query.select, QueryScope.around(query, catalogue));
 }
 
 class Analysis {
-  /** The results of queries in FROM. An unused query of WITH is not analyzed: QuestDB reports no errors in it (observed on 9.3.4). */
+  /** An unused query of WITH is missing: QuestDB reports no errors in it (observed on 9.3.4). */
   readonly #relations = new WeakMap<SubquerySource, Relation>();
-  /** The queries whose WHERE was analyzed. Outer queries analyze the WHERE of inner queries in advance. */
+  /** An outer query analyzes the WHERE of its inner queries in advance. */
   readonly #filtersAnalyzed = new WeakSet<SelectStatement>();
 
   constructor(
@@ -39,7 +39,7 @@ class Analysis {
     readonly catalogue: Catalogue,
   ) {}
 
-  /** Analyzes a query with its set operations. @param unionFields the columns of the operands before it, which its ORDER BY may name */
+  /** @param unionFields the columns of the preceding operands, which ORDER BY may name */
   analyze(select: SelectStatement, outer: QueryScope, unionFields: readonly Field[] = []): Relation {
     this.#analyzeFilters(select, outer);
     const queryScope = outer.enter(select);
@@ -59,7 +59,7 @@ class Analysis {
     return order ? { ...union, timestamp: findSortTimestamp(order, select, union.fields) } : union;
   }
 
-  /** Analyzes the queries in WHERE. QuestDB compiles them before all others, from the outermost WHERE inwards (observed on 9.3.4). */
+  /** QuestDB compiles queries in WHERE before all others, from the outermost WHERE inwards (observed on 9.3.4). */
   #analyzeFilters(select: SelectStatement, outer: QueryScope): void {
     if (this.#filtersAnalyzed.has(select)) return;
     this.#filtersAnalyzed.add(select);
@@ -72,7 +72,7 @@ class Analysis {
 
   #analyzeSelect(select: SelectStatement, queryScope: QueryScope, unionFields: readonly Field[]): Relation {
     const tables = listTableRefs(select).map(ref => this.#analyzeTableRef(ref, queryScope));
-    // WHERE refers to the columns of the tables. If there is a PIVOT, all other clauses refer to the columns of its result.
+    // With PIVOT, only WHERE refers to the columns of the tables. All other clauses refer to the columns of its result.
     const tableScope = new ColumnScope(queryScope, tables);
     this.#rejectMisusedSampling(select);
     const sources = select.pivot ? [this.#analyzePivot(select.pivot, tableScope)] : tables;
@@ -94,7 +94,7 @@ class Analysis {
     };
   }
 
-  /** Analyzes a source in FROM, with its alias. As in QuestDB, `timestamp(…)` has an effect only after a query in parentheses. */
+  /** As in QuestDB, `timestamp(…)` has an effect only after a query in parentheses. */
   #analyzeTableRef(ref: TableRef, queryScope: QueryScope): AliasedRelation {
     const source = queryScope.sourceOf(ref);
     const { alias = 'name' in source ? source.name : undefined, timestampDesignation: timestamp } = ref;
@@ -112,10 +112,10 @@ class Analysis {
       return relation;
     }
     const { name, position, object } = source;
-    // The server's own tables and catalogue functions, which need no parentheses. Their columns are not known here.
+    // Tables of the server's catalogue, and functions that need no parentheses. Their columns are not known here.
     if (!object && (/^(?:pg_catalog|information_schema)\./i.test(name) || BUILT_IN.has(name))) return UNKNOWN;
     if (!object) throw missingError(position, name);
-    // The position in the query of the view is added to the position of this query. The sum is meaningless, but QuestDB does the same.
+    // QuestDB adds the position in the view's query to that of this query, although the sum is meaningless.
     if (object.kind === 'view' && object.invalid)
       throw new RejectionError(this.query.position + object.invalid.position, object.invalid.reason);
     const fields = object.columns.map((column: StoredColumn) =>
@@ -146,7 +146,7 @@ class Analysis {
   #analyzeSelectList(select: SelectStatement, columnScope: ColumnScope): SelectedField[] {
     const fields: SelectedField[] = [];
     const taken = new TakenNames();
-    // When QuestDB chooses a name for an expression, it ignores the columns of `*`. So the names of expressions are collected separately.
+    // When QuestDB chooses a name for an expression, it ignores the columns of `*`.
     const named: Field[] = [];
     const takenByNamed = new TakenNames();
     for (const item of select.columns) {
@@ -165,7 +165,7 @@ class Analysis {
     return fields;
   }
 
-  /** Analyzes an expression of SELECT, and names its column. @param preceding the columns of the expressions before it, which it may use */
+  /** @param preceding the columns of the expressions before it, which it may use */
   #analyzeItem(
     item: Extract<SelectItem, { type: 'selectItem' }>,
     columnScope: ColumnScope,
@@ -182,7 +182,7 @@ class Analysis {
     return { name, type };
   }
 
-  /** Analyzes PIVOT. The result has the columns of its GROUP BY, then each aggregate for each combination of values. */
+  /** The result has the columns of GROUP BY, then one for each aggregate and combination of values. */
   #analyzePivot({ aggregations, pivots, groupBy = [] }: Pivot, tableScope: ColumnScope): AliasedRelation {
     const names = tableScope.withAliases([]);
     const toField = (expression: Expression, alias?: string): Field => ({
@@ -204,13 +204,13 @@ class Analysis {
     );
     const relation = {
       fields: [...groupBy.map(expression => toField(expression)), ...fields],
-      // The values that a subquery returns become columns, and are not known.
+      // Columns for the values that a subquery returns are not known.
       hasUnknownColumns: pivots.some(pivot => pivot.in.select),
     };
     return { alias: undefined, relation };
   }
 
-  /** Analyzes the queries inside expressions. Sources of FROM and queries of WITH are analyzed elsewhere. */
+  /** Queries in FROM and WITH are analyzed elsewhere. */
   #analyzeSubqueries(node: object, queryScope: QueryScope): void {
     for (const child of childrenOf(node)) {
       const { type, query } = child as { type?: string; query?: SelectStatement };
@@ -227,10 +227,7 @@ interface SelectedField extends Field {
 const starQualifier = (item: SelectItem): string | undefined =>
   item.type === 'qualifiedStar' ? item.qualifier.parts.at(-1) : undefined;
 
-/**
- * Finds the designated timestamp of a result; undefined if it has none. Without ORDER BY, it is that of the first source, if the query
- * selects this column. A query that groups rows without SAMPLE BY has none.
- */
+/** Without ORDER BY, it is that of the first source, if the query selects it. Groups without SAMPLE BY have none. */
 function findTimestamp(
   select: SelectStatement,
   sources: readonly AliasedRelation[],
@@ -285,7 +282,7 @@ function itemName(select: SelectStatement, index: number, fields: readonly Field
   return item?.type === 'selectItem' ? (item.alias ?? columnName(item.expression)) : undefined;
 }
 
-/** The common type of two columns of a UNION: two SYMBOL columns become STRING. */
+/** UNION, unlike the other set operations, makes STRING of two SYMBOL columns. */
 function unifyUnionTypes(left: string | undefined, right: string | undefined): string | undefined {
   return left === 'SYMBOL' && right === 'SYMBOL' ? 'STRING' : unifyTypes(left, right);
 }

@@ -1,4 +1,4 @@
-/*! What the names in FROM mean, for all questions about a query: queries of WITH, variables of DECLARE, tables and views. */
+/*! What names in a query mean: queries of WITH, variables of DECLARE, tables and views. */
 import type { Expression, SelectStatement } from '@questdb/sql-parser';
 import { RejectionError } from '@sqlpipe/ddl/grammar';
 import { NameMap } from '@sqlpipe/sql';
@@ -10,7 +10,7 @@ export type TableRef = NonNullable<SelectStatement['from']>[number];
 
 type TableExpression = TableRef['table'];
 
-/** A query in the place of a table, and the scope that it is in. A query of WITH is the same object wherever it is used. */
+/** A query in the place of a table. A query of WITH is the same object wherever it is used. */
 export interface SubquerySource {
   readonly select: SelectStatement;
   readonly scope: QueryScope;
@@ -19,12 +19,12 @@ export interface SubquerySource {
 
 interface TableSource {
   readonly name: string;
-  /** The position of the name, after the schema `public`. */
+  /** The position of the name without the schema `public`. */
   readonly position: number;
   readonly object: CatalogueObject | undefined;
 }
 
-/** What a source in FROM means. Of a function, and of a variable that is not declared, only the name is known. */
+/** Of a function, and of a variable that is not declared, only the name is known. */
 export type Source = SubquerySource | TableSource | { readonly function: string };
 
 export const listTableRefs = ({ from = [] }: SelectStatement): TableRef[] => from.flatMap(flattenJoins);
@@ -40,7 +40,7 @@ interface LocalNames {
   readonly variables: NameMap<Expression>;
 }
 
-/** Maximum number of lookups of variables per query: one may stand for an expression with other ones, and so for a text of any length. */
+/** Maximum number of lookups of variables per query: variables that contain others can make a short query very long. */
 const MAX_LOOKUPS = 10_000;
 
 export class QueryScope {
@@ -74,7 +74,7 @@ export class QueryScope {
     return inner;
   }
 
-  /** The expression that a variable was declared as. @throws RejectionError after too many lookups */
+  /** @throws RejectionError after too many lookups */
   variable(name: string): Expression | undefined {
     if (this.lookups.left-- > 0) return this.declared(name);
     throw new RejectionError(0, 'variables of DECLARE stand for too many expressions');
@@ -101,7 +101,7 @@ export class QueryScope {
     const isPublic = first?.toLowerCase() === 'public' && rest.length > 0;
     const name = (isPublic ? rest : table.parts).join('.');
     if (name.startsWith('@')) return { function: name };
-    // A name in single quotes has no node of its own. Neither it nor one after a schema is that of a query (observed on 9.3.4).
+    // A name in single quotes has no node of its own. Such a name, or one after a schema, is never that of a query (observed on 9.3.4).
     const text = this.query.text(table);
     const common = text === '' || isPublic ? undefined : this.commonTable(name);
     const { catalogue } = this;
@@ -116,7 +116,7 @@ export class QueryScope {
     };
   }
 
-  /** Replaces `@t` by what DECLARE defines it as: a query, or the name of a table, in parentheses or not. */
+  /** Replaces `@t` by the query or table name that DECLARE gives it, in parentheses or not. */
   #withVariable(table: TableExpression): TableExpression {
     const name = table.type === 'qualifiedName' ? table.parts.join('.') : '';
     let value = name.startsWith('@') ? this.variable(name.slice(1)) : undefined;

@@ -37,7 +37,7 @@ export const enterpriseHandlers: StatementHandlers = new Map([
   ['exit', rejectAssume],
 ]);
 
-/** Makes a handler of a verb. If USER, GROUP or SERVICE ACCOUNT follows the verb, `handler` is called, otherwise that of both editions. */
+/** Calls `handler` if USER, GROUP or SERVICE ACCOUNT follows the verb, otherwise the handler of both editions. */
 function forPrincipals(
   verb: string,
   handler: (cursor: Cursor, session: Session, kind: PrincipalKind) => ReturnType<StatementHandler>,
@@ -48,7 +48,7 @@ function forPrincipals(
   };
 }
 
-/** Rejects ASSUME and EXIT. They change a connection of the PostgreSQL protocol; requests over HTTP share no such state. */
+/** ASSUME and EXIT change a connection of the PostgreSQL protocol. Requests over HTTP share no such state. */
 function rejectAssume(): never {
   throw new RejectionError(0, 'service accounts are not assumed over HTTP: log in as the account');
 }
@@ -105,7 +105,7 @@ function parsePassword(cursor: Cursor): string | undefined {
   return password;
 }
 
-/** Drops a principal. The administrator becomes the owner of its objects, so a later principal of the same name does not own them. */
+/** The administrator becomes the owner of the principal's objects, so a later principal of the same name does not own them. */
 function dropPrincipal(cursor: Cursor, session: Session, kind: PrincipalKind): void {
   const { acl, catalogue } = session;
   const { hasGuard, name, position } = parsePrincipalName(cursor, kind, 'exists');
@@ -141,7 +141,7 @@ function alterPrincipal(cursor: Cursor, session: Session, kind: PrincipalKind): 
   }
 }
 
-/** Executes WITH EXTERNAL ALIAS or DROP EXTERNAL ALIAS. Nothing else of a group can be altered, because a group never logs in. */
+/** Nothing else of a group can be altered, because a group never logs in. */
 function changeAlias(cursor: Cursor, session: Session, named: LocatedName): void {
   const { acl } = session;
   const adds = isWord(cursor.requireNoSemicolon("'with' or 'drop'"), 'with');
@@ -166,10 +166,10 @@ function setPassword(cursor: Cursor, session: Session, kind: PrincipalKind, name
   acl.put({ ...principal, password: password && session.secrets.hashPassword(password) });
 }
 
-/** The words after CREATE and DROP that name a REST token. The engine supports no other tokens. */
+/** The engine supports no other tokens. */
 const REST_TOKEN_WORDS = ['token', 'type', 'rest'];
 
-/** Creates a REST token, and drops the expired tokens of the principal. @returns the token, of which only a digest is stored */
+/** Also drops the expired tokens of the principal. @returns the token, of which only a digest is stored */
 function createToken(cursor: Cursor, session: Session, kind: PrincipalKind, named: LocatedName): ExecutionResult {
   cursor.expect(...REST_TOKEN_WORDS);
   const { lifetime, refresh } = parseTokenLifetime(cursor);
@@ -190,7 +190,7 @@ function createToken(cursor: Cursor, session: Session, kind: PrincipalKind, name
   };
 }
 
-/** Drops the REST token that the statement names; if it names none, all tokens of the principal. */
+/** If the statement names no token, all tokens of the principal are dropped. */
 function dropTokens(cursor: Cursor, session: Session, kind: PrincipalKind, named: LocatedName): void {
   cursor.expect(...REST_TOKEN_WORDS);
   const token = cursor.next();
@@ -267,7 +267,7 @@ function requireEntity({ entity, verified }: GrantStatement | AssumptionStatemen
   return found?.name ?? name;
 }
 
-/** Requires that the caller may grant or revoke a permission. An object's owner may do so for any permission on it. @throws DenialError */
+/** The owner of an object may grant and revoke any permission on it. @throws DenialError */
 function requireGrantRight({ acl, caller, catalogue }: Session, permission: string, scope: Scope): void {
   if (acl.has(caller, permission, scope, true)) return;
   if (scope.table !== undefined && isSameName(catalogue.find(scope.table)?.owner, caller)) return;
@@ -284,7 +284,7 @@ function changeAssumeRight(statement: AssumptionStatement, session: Session): vo
   acl[gives ? 'grant' : 'revoke']({ kind: 'assumption', account, entity, option });
 }
 
-/** The permissions that can be granted: the documented ones, and those for statements on views. */
+/** The documented permissions, and those for statements on views. */
 const PERMISSIONS = new Set([
   ...['ALL', 'DATABASE ADMIN', 'HTTP', 'ILP', 'PGWIRE', 'SELECT', 'INSERT', 'UPDATE', 'SETTINGS', 'SNAPSHOT'],
   ...['SQL ENGINE ADMIN', 'SYSTEM ADMIN', 'BACKUP DATABASE', 'CANCEL ANY COPY'],

@@ -41,7 +41,7 @@ import {
   whyNotRefreshable,
 } from './validity.js';
 
-/** Parses the text after the first word of a statement, and executes the statement. Without a result, the reply is OK. */
+/** Parses and executes a statement from its second word on. Without a result, the reply is OK. */
 export type StatementHandler = (cursor: Cursor, session: Session) => HandlerResult;
 
 // biome-ignore lint/suspicious/noConfusingVoidType: most handlers have no result of their own, and return nothing
@@ -64,7 +64,7 @@ function handleChange(verb: string): StatementHandler {
     let query: Body | undefined;
     const change = parseChangeAfter(cursor, verb, {
       ...session,
-      // `resolve` may compile the query of a view to find its columns. Only ALTER needs them.
+      // Only ALTER needs columns, for which `resolve` may have to compile the query of a view.
       find(name) {
         const object = verb === 'alter' ? session.catalogue.resolve(name) : session.catalogue.find(name);
         // An object of unknown syntax can be dropped, but not altered or renamed.
@@ -95,7 +95,7 @@ function handleRows(verb: string): StatementHandler {
   };
 }
 
-/** Requires the permissions for a change. With IF EXISTS, a missing object needs none. @throws DenialError */
+/** With IF EXISTS, a missing object needs no permission. @throws DenialError */
 function authorizeChange(change: ChangeStatement, { acl, caller, catalogue, authorize }: Session): void {
   if (change.verb === 'drop all' || change.verb === 'rebase wal') return authorize(permissionOf(change));
   for (const object of objectsOf(change).flatMap(({ name }) => catalogue.find(name) ?? [])) {
@@ -114,7 +114,7 @@ const columnsOf = (alteration: Alteration, object: CatalogueObject): string[] | 
     ? [findColumn(object, alteration.column)?.name ?? alteration.column]
     : undefined;
 
-/** Requires that changed tables are not suspended: a server applies their changes only after RESUME WAL. @throws OpaqueError */
+/** A server applies changes of a suspended table only after RESUME WAL. @throws OpaqueError */
 function requireApplied(change: ChangeStatement, { catalogue }: Session): void {
   for (const { name } of findWalObjects(change)) {
     const table = catalogue.find(name);
@@ -125,7 +125,7 @@ function requireApplied(change: ChangeStatement, { catalogue }: Session): void {
   }
 }
 
-/** Ends the suspension of a table. @param textStart the start of the text for a loss; undefined if no transaction is lost */
+/** @param textStart the start of the text for a loss; undefined if no transaction is lost */
 function resumeWal(name: string, textStart: string | undefined, session: Session): void {
   const table = session.catalogue.find(name);
   if (table && textStart !== undefined) {
@@ -140,7 +140,7 @@ function setSuspended(name: string, isSuspended: boolean, { catalogue }: Session
   if (table?.kind === 'table' && (table.isSuspended ?? false) !== isSuspended) catalogue.put({ ...table, isSuspended });
 }
 
-/** Discards the transactions that a suspended table has not applied. The stored views over the table become invalid. */
+/** Discards the transactions that a suspended table has not applied. */
 function rebaseWal(name: string, session: Session): void {
   resumeWal(name, 'loses the transactions', session);
   invalidateMaterializedViews(session.catalogue, name, REBASED_REASON);
@@ -182,7 +182,7 @@ function applyChange(change: ChangeStatement, session: Session, query: Body | un
   }
 }
 
-/** Rejects an invalid view. For any other view, there is nothing to do: the engine compiles views when it needs them. */
+/** There is nothing to do for a valid view: the engine compiles views when it needs them. */
 function executeCompile({ name, position }: Changed<'compile'>, { catalogue }: Session): void {
   const view = catalogue.find(name);
   if (view?.kind === 'view' && view.invalid) throw new RejectionError(position, view.invalid.reason);
@@ -204,7 +204,7 @@ function renameTable({ name, to }: Changed<'rename'>, session: Session): void {
 
 /**
  * A full refresh makes an invalid view valid, unless `whyNotRefreshable` gives a reason. The server empties the view first, so the views
- * over it become invalid (observed on 9.3.4; documented for live views). An incremental refresh leaves an invalid view invalid.
+ * over it become invalid (observed on 9.3.4; documented for live views).
  */
 function executeRefresh({ name, isFull }: Changed<'refresh'>, { catalogue, rowEffects }: Session): void {
   const view = catalogue.resolve(name);
@@ -243,7 +243,7 @@ function alterTable(alters: readonly Alter[], { catalogue, assignColumnOwner }: 
   if (operation) invalidateMaterializedViews(catalogue, table.name, operation);
 }
 
-/** The change of existing columns that makes stored views invalid, in the words of the server; undefined if there is none. */
+/** What makes stored views invalid, in the words of the server; undefined if nothing does. */
 function findColumnOperation(pairs: readonly ColumnPair[]): string | undefined {
   if (pairs.some(({ now }) => !now)) return 'drop column operation';
   if (pairs.some(isRenamedOrGone)) return 'rename column operation';

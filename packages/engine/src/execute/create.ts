@@ -57,11 +57,7 @@ export function executeCreate(session: Session, statement: CreateStatement): voi
   }
 }
 
-/**
- * Requires that the name is free, and that the caller may create the object. IN VOLUME is rejected, because an engine has no volumes.
- * @returns false if the statement has IF NOT EXISTS, and an object of this kind exists
- * @throws RejectionError
- */
+/** An engine has no volumes, so IN VOLUME is rejected. @returns false if an object of this kind exists, which IF NOT EXISTS permits */
 function requireCreatable(
   { catalogue, authorize }: Session,
   statement: Pick<CreateStatement, 'kind' | 'definition' | 'position' | 'ifNotExists'> & Partial<CreateStatement>,
@@ -108,11 +104,6 @@ function createTable(session: Session, statement: CreateOf<TableDefinition>): vo
   catalogue.put(table);
 }
 
-/**
- * Makes the table of CREATE TABLE … (LIKE model).
- * @throws RejectionError if the model is missing or a plain view
- * @throws OpaqueError if the syntax of the model is unknown
- */
 function toTableLike(catalogue: Catalogue, { name, owner }: TableDefinition, like: LocatedName): Table {
   const model = catalogue.resolve(like.name);
   if (!model || model.kind === 'view') throw missingError(like.position, like.name);
@@ -155,7 +146,6 @@ function toTableAsQuery(catalogue: Catalogue, statement: CreateOf<TableDefinitio
   return { ...definition, columns, timestamp, query: undefined };
 }
 
-/** The designated timestamp that the statement names, otherwise that of the query. @throws RejectionError for an unsuitable column */
 function chooseTimestamp(statement: CreateStatement, { fields, timestamp: designated, hasUnknownColumns }: Relation) {
   const timestamp = findNamedTimestamp(statement);
   if (!timestamp) return designated;
@@ -217,8 +207,8 @@ export function createView(session: Session, statement: ViewStatement): void {
     return;
   }
   session.authorize('ALTER VIEW', definition.name);
-  // For OR REPLACE, QuestDB's compiler reports positions that are too small, by the length of what stands between AS and the query.
-  // Errors at position 0 and of duplicate columns are not shifted, because QuestDB's parser reports them.
+  // With OR REPLACE, QuestDB's compiler reports positions that are too small, by the length of the text between AS and the query. QuestDB's
+  // parser reports right positions: of duplicate columns, and position 0.
   const shift = body.position - body.start;
   const rejection = orRejection(() => putView(session, statement, body.position));
   if (!(rejection instanceof RejectionError)) return;

@@ -1,6 +1,6 @@
 /*!
- * Decides which views are valid after a statement has changed what they depend on, and compiles views. QuestDB updates the state of views
- * a moment later, in background jobs (observed on 9.3.4). The engine updates it before the statement ends.
+ * Decides which views are valid after a statement. QuestDB does so a moment later, in background jobs (observed on 9.3.4). The engine does
+ * so before the statement ends.
  */
 import { isDeepStrictEqual } from 'node:util';
 import { printDefinition } from '@sqlpipe/ddl';
@@ -32,8 +32,8 @@ export function recompilePlainViews(catalogue: Catalogue, changed: readonly stri
 }
 
 /**
- * Makes the materialized views over changed objects invalid that can no longer be refreshed. If a view only joins a changed table, a
- * server reports it as valid until the next row of its base arrives (observed on 9.3.4). The engine assumes this row.
+ * If a view only joins a changed table, a server reports it as valid until the next row of its base arrives (observed on 9.3.4). The engine
+ * assumes this row.
  */
 export function invalidateUnrefreshable(catalogue: Catalogue, changed: readonly string[]): void {
   const names = [...changed, ...findPlainViewsOver(catalogue, changed)];
@@ -91,10 +91,9 @@ const analyzeBody = (body: string, catalogue: Catalogue): Relation | RejectionEr
 
 /**
  * Compiles a view that was loaded from its statement. If the query is rejected, the first case that applies decides:
- * 1. A view that the server reports as invalid, or a materialized view without its base, stays uncompiled until it can be compiled.
+ * 1. A view that the server reports as invalid, or a materialized view without its base, stays uncompiled.
  * 2. If the server's health is unknown and the query can be parsed, a plain view is invalid.
  * 3. Any other view is opaque, because the engine does not understand its query.
- * @param isHealthKnown whether the server has reported which views are invalid
  */
 export function compileLoaded(object: CatalogueObject, catalogue: Catalogue, isHealthKnown: boolean): CatalogueObject {
   if (object.kind === 'table') return object;
@@ -103,7 +102,7 @@ export function compileLoaded(object: CatalogueObject, catalogue: Catalogue, isH
   const relation = analyzeBody(view.body, catalogue);
   if (relation instanceof RejectionError) {
     const isBaseMissing = view.kind === 'materialized view' && !catalogue.find(view.base);
-    // An interrupted plan may have renamed or changed what this view reads. The view is compiled when a statement repairs that.
+    // An interrupted plan may have renamed or changed what the view reads. A later statement may repair that.
     if (isBaseMissing || ('invalid' in view && view.invalid !== undefined)) return object;
     if (isHealthKnown || relation instanceof QuerySyntaxError || view.kind !== 'view') {
       const opaque = { ...view, opaque: printDefinition(view, { quoted: true }) };
@@ -122,8 +121,8 @@ export function compileLoaded(object: CatalogueObject, catalogue: Catalogue, isH
 }
 
 /**
- * Makes the materialized views with a base invalid, and the materialized views over those. An invalid view keeps its first reason. If the
- * server reports it as invalid too, the views over it are skipped. Otherwise they become invalid: some may have been created meanwhile.
+ * Makes the materialized views with a base invalid, and those over them. An invalid view keeps its first reason. The views over it are
+ * skipped, unless the server still reports it as valid: some may have been created meanwhile.
  * @param includeEmpty whether a view without rows becomes invalid too; the views over it always do (observed on 9.3.4)
  * @param isEarly whether the server still reports the views as valid, see `invalidateUnrefreshable`
  */
@@ -153,7 +152,7 @@ const listViewsWithBase = (catalogue: Catalogue, base: string): MaterializedView
     .filter(view => view.kind === 'materialized view')
     .filter(view => isSameName(view.base, base));
 
-/** Nothing makes a live view valid again, and it keeps its first reason. @param reasonFor undefined if the view stays valid */
+/** @param reasonFor undefined if the view stays valid */
 export function invalidateLiveViews(
   catalogue: Catalogue,
   base: string,
@@ -172,7 +171,6 @@ export function findColumnsReadFromBase({ body, base }: LiveView, catalogue: Cat
   return columns instanceof RejectionError ? undefined : columns;
 }
 
-/** Why a view could not be created now; undefined if it could, or if the engine does not understand its query. */
 export function whyNotCreatable(
   { body, opaque, ...view }: Exclude<CatalogueObject, Table>,
   catalogue: Catalogue,
@@ -204,7 +202,6 @@ export function whyNotRefreshable(view: MaterializedView, catalogue: Catalogue):
   return isSame ? undefined : OTHER_TYPES_REASON;
 }
 
-/** Whether every column that a materialized view could read when it was created, or compiled after loading, still has its type. */
 function hasSameInputs(view: MaterializedView, catalogue: Catalogue): boolean {
   const now = new Set(inputsOf(view, catalogue));
   return view.inputs?.every(input => now.has(input)) ?? false;
@@ -217,9 +214,8 @@ export const toColumns = ({ fields }: Relation): StoredColumn[] =>
   });
 
 /**
- * What a materialized view can read: a text for each column of its sources, with the ids of the source and the column, and the type. If
- * types of the view itself are not known, comparing two such lists shows whether these types may have changed. Undefined if the types of
- * all columns are known and the view is not opaque.
+ * A text for each column that a materialized view can read. If the types of the view itself are not known, comparing two such lists shows
+ * whether they may have changed. Undefined if the types are known.
  */
 export function inputsOf(
   { columns, base, references, opaque }: Pick<MaterializedView, 'columns' | 'base' | 'references' | 'opaque'>,

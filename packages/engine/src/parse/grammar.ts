@@ -1,2 +1,2 @@
-/*! The library that parses queries: a file of its own, because it takes a tenth of a second to load. */
+/*! The library that parses queries. It is loaded with the first query, because loading it takes a tenth of a second. */
 export { parser, tokenize, visitor } from '@questdb/sql-parser';

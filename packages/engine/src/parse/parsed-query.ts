@@ -1,6 +1,6 @@
 /*!
- * Parses a query with QuestDB's own grammar, and records the positions of its parts, which the package's syntax tree lacks and
- * QuestDB's rejections need. The grammar is loaded with the first query, because loading it takes a tenth of a second.
+ * Parses a query with the grammar of @questdb/sql-parser. Records the positions of its parts, because rejections need them and the
+ * package's syntax tree has none.
  */
 import type { SelectStatement } from '@questdb/sql-parser';
 import { withDepths } from '@sqlpipe/ddl';
@@ -24,15 +24,13 @@ export class QuerySyntaxError extends RejectionError {
   override name = 'QuerySyntaxError';
 }
 
-/** A query, and the positions of its parts in the statement. */
 export interface ParsedQuery {
   readonly select: SelectStatement;
   readonly position: number;
-  /** The position that QuestDB reports: of a node's first token, a binary expression's operator, or a named part. */
+  /** QuestDB reports the position of a node's first token, of a binary expression's operator, or of a named part. */
   positionOf(node: object, part?: string): number;
-  /** The text of a node or of a named part of it; `operator` is the operator of a binary expression. */
+  /** The text of a node or of a part of it. `operator` is a part of a binary expression. */
   text(node: object, part?: string): string;
-  /** A rejection at the position of a node or of a named part of it. */
   rejection(message: string, node: object, part?: string): RejectionError;
 }
 
@@ -84,12 +82,12 @@ function requireGrammar(): Grammar {
   });
 }
 
-/** Parses the query of a statement. @throws RejectionError if it is not a query; NotReady */
+/** @throws RejectionError if it is not a query; NotReady */
 export function parseBody(body: Body): ParsedQuery {
   return parseQuery(body.code, body);
 }
 
-/** Parses a text that is a query. @throws RejectionError, NotReady */
+/** @throws RejectionError if it is not a query; NotReady */
 export function parseQueryText(text: string): ParsedQuery {
   const cursor = new Cursor(text);
   const code = readCode(cursor, 0, false);
@@ -105,7 +103,7 @@ interface ParsedText {
   readonly nodes: NodePositions;
 }
 
-/** Queries by their text: each change of a table compiles the views over it again. */
+/** Cached by text: each change of a table compiles the views over it again. */
 const parsed = new Map<string, ParsedText>();
 
 function parseQuery(text: string, place: Place): ParsedQuery {
@@ -141,19 +139,19 @@ function parseByGrammar(text: string, place: Place): ParsedText {
   return query;
 }
 
-/** A view may be over SHOW TABLES, which is not a query in this grammar; it is replaced by the equivalent query. */
+/** A view may be over SHOW TABLES, which is not a query in this grammar. */
 function tokensOfQuery(text: string, tokenize: Grammar['tokenize']): (IToken & { text: string; at: number })[] {
   const { tokens } = tokenize(text);
   if (tokens.map(({ image }) => image.toLowerCase()).join(' ') === 'show tables')
     return tokensOfQuery('select table_name::string as table_name from tables()', tokenize);
   return tokens.map(token => {
     const { image, startOffset } = token;
-    // The lexer of the bundles tells only where a token begins.
+    // In the bundles, the lexer reports only where a token begins.
     return { ...token, endOffset: startOffset + image.length - 1, text: image, at: startOffset };
   });
 }
 
-/** The grammar recurses for each parenthesis: thousands of them overflow the stack. */
+/** The grammar recurses for each parenthesis, so thousands of them overflow the stack. */
 function runRule<T>(rule: () => T, position: number): T {
   try {
     return rule();
@@ -163,7 +161,7 @@ function runRule<T>(rule: () => T, position: number): T {
   }
 }
 
-/** Visits the concrete tree with the package's own visitor, and records what each node was built from. */
+/** Records from which part of the concrete syntax tree the package's visitor makes each node. */
 class NodePositions {
   readonly #nodes = new WeakMap<object, Cst>();
   readonly #operators = new WeakMap<object, CstToken>();
@@ -183,7 +181,7 @@ class NodePositions {
     return result;
   }
 
-  /** `a + b - c` is one node of the grammar and two of the tree, the last operator outermost. */
+  /** `a + b - c` is one node of the grammar, and two of the syntax tree, with the last operator outermost. */
   #recordOperators(result: { type?: string; left?: object }, cst: Cst): void {
     const operators = Object.values(cst.children)
       .flat()
@@ -207,8 +205,8 @@ class NodePositions {
 }
 
 /**
- * Adapts what QuestDB accepts and the package's grammar does not: a comma before FROM and the TOLERANCE of a join are dropped, and a number
- * that the package's lexer splits is one token again.
+ * QuestDB accepts a comma before FROM and the TOLERANCE of a join, and the package's grammar does not, so they are dropped. A number that
+ * the package's lexer splits becomes one token again.
  */
 function adaptTokens<T extends IToken & { readonly depth: number }>(tokens: readonly T[]): T[] {
   const adapted: T[] = [];
@@ -258,7 +256,7 @@ function toRejectionError(
   return isEnclosed ? new RejectionError(at, "')' expected") : unexpectedTokenError(at, bad.image);
 }
 
-/** The last tokens, from the parenthesis on that is still open. */
+/** The tokens after the last parenthesis that is still open. */
 function tokensOfClause(tokens: readonly IToken[]): readonly IToken[] {
   let depth = 0;
   const open = tokens.findLastIndex(({ image }) => {
@@ -275,7 +273,7 @@ const EXPECTED_AFTER = new Map([
   ['latest', "'on' or 'by' expected"],
 ]);
 
-/** The position after a SHOW in parentheses that contains `bad`. QuestDB ends SHOW at its parenthesis, and expects another one. */
+/** QuestDB ends a SHOW in parentheses at its parenthesis, and expects another one there. */
 function findEndOfShow(tokens: readonly IToken[], bad: IToken): number | undefined {
   const start = tokens.findIndex(({ image }, i) => image === '(' && tokens[i + 1]?.image.toLowerCase() === 'show');
   const close = tokens.findIndex(({ image }, i) => i > start && image === ')');

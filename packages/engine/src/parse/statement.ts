@@ -1,4 +1,4 @@
-/*! Classifies a statement by its first words. Parses CREATE, SHOW and EXPLAIN. Queries and commands are parsed later. */
+/*! Classifies a statement by its first words, and parses CREATE, SHOW and EXPLAIN. Queries and commands are parsed later. */
 import {
   AFTER_CREATE,
   type CreateContext,
@@ -20,7 +20,7 @@ import { CATEGORIES, type Kind, type LocatedName, type ObjectKind } from '@sqlpi
 export type Statement =
   | CreateStatement
   | Show
-  /** A statement that is parsed when it is executed, against the catalogue. `cursor` is after `verb`: the first word, in lower case. */
+  /** Parsed against the catalogue when it is executed. `verb` is the first word in lower case, and `cursor` is after it. */
   | { readonly type: 'command'; readonly verb: string; readonly cursor: Cursor }
   | { readonly type: 'explain show create database' }
   | { readonly type: 'query'; readonly text: string };
@@ -56,7 +56,7 @@ function parseCreateOrCommand(cursor: Cursor, dialect: Dialect): Statement {
   return { type: 'command', verb: 'create', cursor };
 }
 
-/** Parses the text after EXPLAIN. Only SHOW CREATE DATABASE is accepted: other query plans may depend on rows. */
+/** Only SHOW CREATE DATABASE is accepted: other query plans may depend on rows. */
 function parseExplain(cursor: Cursor, dialect: Dialect): Statement {
   cursor.expect('show');
   const shown = parseShow(cursor, dialect);
@@ -84,11 +84,7 @@ const AFTER_ALIAS = new Set(
   ).split(' '),
 );
 
-/**
- * Checks the start of a query without SELECT. QuestDB reads a statement with an unknown first word as such a query: the word is a table or
- * a function, and an alias may follow.
- * @throws RejectionError for a keyword as a name, or a token that cannot follow the alias
- */
+/** QuestDB reads any other first word as a table or a function, in a query without SELECT. An alias may follow. @throws RejectionError */
 function requireImplicitSelect(cursor: Cursor, first: string): void {
   rejectReserved(first, cursor.at);
   const endsAlias = (token: string | undefined) => token === undefined || AFTER_ALIAS.has(token.toLowerCase());
@@ -115,10 +111,9 @@ export type Show =
   | { readonly type: 'show setting'; readonly setting: Setting }
   | { readonly type: 'show acl'; readonly list: AclList; readonly entity?: string | undefined };
 
-/** The lists of access control, which only the enterprise edition has. */
 const ACL_LISTS = ['users', 'groups', 'service accounts', 'user', 'service account', 'permissions'] as const;
 
-/** A list of access control, as SHOW names it. */
+/** A list of access control, as SHOW of the enterprise edition names it. */
 export type AclList = (typeof ACL_LISTS)[number];
 
 type ShowDialect = Pick<ServerTraits, 'isEnterprise' | 'has'>;

@@ -1,8 +1,7 @@
 /*!
  * Reads the windows of a query from its tokens, because the package's grammar has neither named windows nor ANCHOR. The checks of live
- * views use them as they are written. For all other purposes, `sum(x) OVER w … WINDOW w AS (…)` is parsed as `sum(x) OVER (…)`.
- *
- * ANCHOR says when the window of a live view starts again. It changes no column, so it is removed before the query is parsed.
+ * views use the windows as written. For the grammar, `sum(x) OVER w … WINDOW w AS (…)` becomes `sum(x) OVER (…)`, without ANCHOR: it says
+ * when the window of a live view starts again, and changes no column.
  */
 import { closingIndex, isKeyword, openingIndex, type QueryToken, splitList } from '@sqlpipe/ddl';
 import { RejectionError } from '@sqlpipe/ddl/grammar';
@@ -11,13 +10,13 @@ import { foldCase } from '@sqlpipe/sql';
 export interface Window {
   readonly partitionBy: readonly QueryToken[][];
   readonly orderBy: readonly QueryToken[][];
-  /** ROWS, RANGE or another frame, in lower case; undefined if it is the default frame. */
+  /** Such as `rows`; undefined for the default frame. */
   readonly frame?: string | undefined;
-  /** How the frame starts and ends, in lower case: `unbounded preceding`, `3 preceding`, `current row`. */
+  /** Such as `unbounded preceding`, `3 preceding` or `current row`. */
   readonly from: string;
   readonly to: string;
   readonly excludesCurrentRow: boolean;
-  /** ANCHOR, with the tokens after ANCHOR EXPRESSION; they are undefined for ANCHOR DAILY. */
+  /** `expression` is undefined for ANCHOR DAILY. */
   readonly anchor?: { readonly at: number; readonly expression: readonly QueryToken[] | undefined } | undefined;
 }
 
@@ -43,7 +42,7 @@ export function readNamedWindows(tokens: readonly QueryToken[]): NamedWindow[] {
   return windows;
 }
 
-/** Splits `WINDOW w AS (…), v AS (…)` at an index, up to `end`; undefined if there is something else. A definition has its parentheses. */
+/** Splits `WINDOW w AS (…), v AS (…)`, up to `end`. Definitions include their parentheses. Undefined for other tokens. */
 function splitWindowClause<T extends QueryToken>(
   tokens: readonly T[],
   from: number,
@@ -90,7 +89,7 @@ export function readWindowCalls(tokens: readonly QueryToken[], named: readonly N
 const FRAMES = ['rows', 'range', 'groups', 'cumulative'];
 const PARTS = ['partition', 'order', ...FRAMES, 'anchor'];
 
-/** Reads the definition of a window, which may start with the name of another one that it extends. */
+/** A definition may start with the name of another window, which it extends. */
 function readWindow(tokens: readonly QueryToken[], named: readonly NamedWindow[]): Window {
   const inherited = isKeyword(tokens[0], ...PARTS) ? undefined : named.find(({ name }) => name === nameOf(tokens[0]));
   const isPart = (token: QueryToken) => token.depth === tokens[0]?.depth && isKeyword(token, ...PARTS);
@@ -120,7 +119,7 @@ interface GrammarToken extends QueryToken {
   readonly endOffset?: number | undefined;
 }
 
-/** Writes the definition of each named window in the place of its name, and leaves out the WINDOW clauses. */
+/** Replaces the names of windows by their definitions, and removes WINDOW clauses and ANCHOR. */
 export function inlineWindows<T extends GrammarToken>(tokens: readonly T[]): T[] {
   const inlined: T[] = [];
   const openings: number[] = [];
@@ -166,10 +165,7 @@ function removeAnchor<T extends QueryToken>(definition: readonly T[]): readonly 
   return anchor < 0 ? definition : definition.slice(0, anchor);
 }
 
-/**
- * Maximum number of tokens when names are replaced by definitions. If many functions use a long definition, the number grows with the
- * square of the text: without a limit, 36,000 tokens became 32 million in 3 GB.
- */
+/** If many functions use a long definition, tokens grow with the square of the text: without a limit, 36,000 became 32 million in 3 GB. */
 const MAX_TOKENS = 1_000_000;
 
 function replaceNames<T extends GrammarToken>(tokens: readonly T[], windows: ReadonlyMap<string, readonly T[]>): T[] {
