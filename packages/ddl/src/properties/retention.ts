@@ -20,13 +20,21 @@ import { parseLiteral } from '../grammar/names.js';
 import { formatAge, parseAge, parseInt64 } from '../grammar/numbers.js';
 import { property } from '../property.js';
 
-/** The TTL of an object, also if a storage policy states it (see `isTtl`); 0 if there is none. */
-const localTtl = ({ ttl, policy }: WithRetention): Age =>
-  policy && isTtl(policy) ? (policy.after['DROP LOCAL'] ?? 0) : ttl;
+/** The storage policy in force: none if it is disabled. The enterprise edition turns a TTL in CREATE TABLE into a policy with DROP LOCAL. */
+export function policyOf({ ttl, policy }: Pick<WithRetention, 'ttl' | 'policy'>): StoragePolicy | undefined {
+  if (policy) return policy.disabled ? undefined : policy;
+  return ttl === 0 ? undefined : { after: { 'DROP LOCAL': ttl } };
+}
+
+/** The TTL of an object; 0 if it has none, or a storage policy with other stages. */
+function ttlOf(object: WithRetention): Age {
+  const { 'DROP LOCAL': ttl = 0, ...others } = policyOf(object)?.after ?? {};
+  return Object.keys(others).length === 0 ? ttl : 0;
+}
 
 export const TTL = property<WithRetention, { readonly action: 'ttl'; readonly ttl: Age }>({
   name: 'TTL',
-  value: object => (localTtl(object) === 0 ? 'none' : formatAge(localTtl(object))),
+  value: object => (ttlOf(object) === 0 ? 'none' : formatAge(ttlOf(object))),
   words: ['ttl'],
   parse(reader) {
     const { age, position } = parseAge(reader.cursor);
@@ -59,7 +67,7 @@ export const TTL = property<WithRetention, { readonly action: 'ttl'; readonly tt
     permission: () => 'SET TABLE PARAM',
     between(wanted, now, { isEnterprise }) {
       if (isEnterprise && now.kind === 'table') return undefined;
-      const ttl = localTtl(wanted);
+      const ttl = ttlOf(wanted);
       return ttl !== now.ttl && isEvenAge(now.partitionBy ?? 'DAY', ttl) ? { action: 'ttl', ttl } : undefined;
     },
   },
@@ -89,10 +97,6 @@ function rejectUnevenAge(unit: PartitionUnit, age: Age, position: number): void 
   throw new RejectionError(position, 'TTL value must be an integer multiple of the partition size (its time interval)');
 }
 
-/** The TTL and the storage policy that a server stores for a new table. The enterprise edition turns a TTL into a storage policy. */
-export const retentionOf = (object: Pick<WithRetention, 'ttl' | 'policy'>, isEnterprise: boolean) =>
-  isEnterprise ? { ttl: 0, policy: policyOf(object) } : { ttl: object.ttl, policy: object.policy };
-
 /** Rejects a TTL that does not fit the partitions, which the server may have chosen because the statement has no PARTITION BY. */
 export function rejectUnevenRetention(spans: ClauseSpans, { kind, ttl, partitionBy }: WithRetention): void {
   const position = spans.get(TTL.name)?.position;
@@ -119,9 +123,8 @@ function findShorterTtl(before: Definition | undefined, after: Definition | unde
 
 /** The ages at which local and remote rows expire; 0 if they never do. */
 function ttlsOf(definition: Definition | undefined): readonly Age[] {
-  if (!definition || !('ttl' in definition)) return [];
-  const policy = 'policy' in definition && definition.policy?.disabled !== true ? definition.policy : undefined;
-  return [definition.ttl || (policy?.after['DROP LOCAL'] ?? 0), policy?.after['DROP REMOTE'] ?? 0];
+  const after = (definition && 'ttl' in definition && policyOf(definition)?.after) || {};
+  return [after['DROP LOCAL'] ?? 0, after['DROP REMOTE'] ?? 0];
 }
 
 /** Whether a TTL is at least as long as another, whatever the length of a month is. False if `than` is 0, because 0 means forever. */
@@ -205,16 +208,13 @@ function parseStage(cursor: Cursor): Stage {
   return stage;
 }
 
-/** Whether a storage policy has no stage but DROP LOCAL, and is not disabled. The enterprise edition turns a TTL into such a policy. */
-const isTtl = ({ after, disabled }: StoragePolicy): boolean => !disabled && Object.keys(after).join() === 'DROP LOCAL';
-
 /** The fields of a definition that are about retention. Only tables have a policy. */
 export type WithRetention = Pick<Definition & { readonly ttl: Age }, 'kind' | 'ttl'> & {
   readonly policy?: StoragePolicy | undefined;
   readonly partitionBy?: PartitionUnit | undefined;
 };
 
-const formatStages = ({ after }: StoragePolicy): string =>
+const formatStages = ({ after }: StoragePolicy = { after: {} }): string =>
   STAGES.flatMap(stage => (after[stage] === undefined ? [] : `${stage} ${formatAge(after[stage])}`)).join(', ');
 
 const STORAGE_POLICY = property<
@@ -224,7 +224,7 @@ const STORAGE_POLICY = property<
   | { readonly action: 'storage policy state'; readonly disabled: boolean }
 >({
   name: 'storage policy',
-  value: ({ policy }) => (policy && !policy.disabled && !isTtl(policy) ? `(${formatStages(policy)})` : 'none'),
+  value: object => (ttlOf(object) === 0 && policyOf(object) ? `(${formatStages(policyOf(object))})` : 'none'),
   words: ['storage'],
   isKnown: ({ has }) => has('storage policies'),
   parse: ({ cursor, definition, positions }) => ({
@@ -233,14 +233,14 @@ const STORAGE_POLICY = property<
   // On a line of its own in the place of the TTL, as in the only documented example.
   print: ({ policy }) => (policy && !policy.disabled ? `\nSTORAGE POLICY(${formatStages(policy)})` : ''),
   // The open source edition gets the TTL after which no data is left. It gets none if remote data is kept forever.
-  translate({ policy }, { isEnterprise }) {
+  translate(object, { isEnterprise }) {
+    const { policy } = object;
     if (!policy || isEnterprise) return undefined;
     const { 'TO REMOTE': remote, 'DROP LOCAL': local, 'DROP REMOTE': end } = policy.after;
     const ttl = end ?? (remote === undefined ? local : undefined);
     const clause = ttl === undefined ? '' : `TTL ${formatAge(ttl)}`;
-    const loss = isTtl(policy)
-      ? {}
-      : { loss: `STORAGE POLICY(${formatStages(policy)}) becomes ${clause || 'nothing'}` };
+    const loss =
+      ttlOf(object) === 0 ? { loss: `STORAGE POLICY(${formatStages(policy)}) becomes ${clause || 'nothing'}` } : {};
     return { clause: clause && ` ${clause}`, ...loss };
   },
   alter: {
@@ -278,10 +278,9 @@ const STORAGE_POLICY = property<
     },
     between(wanted, now, { isEnterprise }) {
       if (!isEnterprise) return undefined;
-      const [policy, present] = [policyOf(wanted), policyOf(now)];
-      const isEven = Object.values(policy?.after ?? {}).every(length => isEvenAge(now.partitionBy ?? 'DAY', length));
-      const isSame = formatActiveStages(policy) === formatActiveStages(present);
-      return isSame || !isEven ? undefined : { action: 'storage policy', policy };
+      const policy = policyOf(wanted);
+      const isSame = formatStages(policy) === formatStages(policyOf(now));
+      return isSame || !fits(policy, now.partitionBy) ? undefined : { action: 'storage policy', policy };
     },
   },
   unalterable: 'the open source edition has no storage policies',
@@ -293,12 +292,9 @@ function parsePolicyState(cursor: Cursor, { object: { columns, policy, name } }:
   return { action: 'storage policy state', disabled } as const;
 }
 
-/** The storage policy of a table in the enterprise edition. There, a TTL in CREATE becomes a policy with DROP LOCAL. */
-const policyOf = ({ ttl, policy }: Pick<WithRetention, 'ttl' | 'policy'>): StoragePolicy | undefined =>
-  policy ?? (ttl === 0 ? undefined : { after: { 'DROP LOCAL': ttl } });
-
-const formatActiveStages = (policy: StoragePolicy | undefined): string =>
-  policy && !policy.disabled ? formatStages(policy) : '';
+/** Whether the server accepts the ages of a policy for these partitions. */
+const fits = (policy: StoragePolicy | undefined, unit: PartitionUnit = 'DAY'): boolean =>
+  Object.values(policy?.after ?? {}).every(age => isEvenAge(unit, age));
 
 /** The clauses for the retention of a table. The server accepts them only after PARTITION BY. */
 export const RETENTION = [TTL, STORAGE_POLICY] as const;
