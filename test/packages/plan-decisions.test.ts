@@ -49,6 +49,15 @@ test('a remote copy that goes earlier is a loss, a local one that goes earlier t
   }
 });
 
+test('a rebuilt table gets its own storage policy if the former one does not fit its partitions', async t => {
+  const before = [table('t', 'x INT', 'PARTITION BY HOUR STORAGE POLICY(DROP LOCAL 36 HOURS)')];
+  const after = [table('t', 'x INT', 'PARTITION BY DAY STORAGE POLICY(DROP LOCAL 1 DAY)')];
+  const options: PlanOptions = { isEnterprise: true, rebuild: ['t'] };
+  t.deepEqual(lossesOf(await planChanges(after, before, options)), ['ttl:t']);
+  const [created = ''] = changesOf(await planChanges(after, before, { ...options, allowLoss: ['ttl:t'] }));
+  t.regex(created, /PARTITION BY DAY\nSTORAGE POLICY\(DROP LOCAL 1 DAY\)/);
+});
+
 test('a key that goes is a loss, also if another one comes', async t => {
   const keys = (names: string) => [table('t', 'x INT, y INT', `PARTITION BY DAY WAL DEDUP UPSERT KEYS(${names})`)];
   const cases: [before: string, after: string, statements: string[], losses: string[]][] = [

@@ -136,7 +136,7 @@ function isAtLeast(ttl: Age, than: Age): boolean {
 
 /**
  * Gives a wanted definition the former EXPIRE ROWS, or the former TTL and storage policy, if the wanted ones would expire additional rows.
- * Undefined if they would not, or if the former TTL does not fit the wanted partitions.
+ * Undefined if they would not, or if the former ages do not fit the wanted partitions.
  */
 export function keepRetention<Stored extends TableDefinition | MaterializedViewDefinition>(
   wanted: Stored,
@@ -149,7 +149,7 @@ export function keepRetention<Stored extends TableDefinition | MaterializedViewD
       ? { ...wanted, expire: wanted.expire && former.expire }
       : wanted;
   if (findShorterTtl(former, wanted) === undefined) return withFormerRule;
-  if (!partitionBy || (former.ttl !== 0 && !isEvenAge(partitionBy, former.ttl))) return undefined;
+  if (!partitionBy || !fits(policyOf(former), partitionBy)) return undefined;
   return { ...withFormerRule, ttl: former.ttl, ...(former.kind === 'table' && { policy: former.policy }) };
 }
 
