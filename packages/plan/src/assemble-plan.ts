@@ -37,11 +37,10 @@ export interface Plan {
   readonly omissions: readonly Omission[];
   readonly allowedLosses: readonly string[];
   readonly remarks: readonly string[];
-  /** Notes about the options, and about tables that are kept. */
   readonly notes: readonly string[];
   /** Why comments about renames have no effect. */
   readonly warnings: readonly string[];
-  /** The pending renames of objects: the new names by the old names. A view gets its new name by DROP and CREATE. */
+  /** The new names of renamed objects by the old ones. A view gets its new name by DROP and CREATE. */
   readonly renamed: NameMap<string>;
   /** The schema after the plan. */
   readonly result: Schema;
@@ -50,7 +49,6 @@ export interface Plan {
 export interface ProvenDraft {
   readonly draft: Draft;
   readonly proof: ProofResult;
-  /** The names of the views that this draft or an earlier one computes again. */
   readonly recomputedInAnyDraft: NameSet;
 }
 
@@ -93,7 +91,7 @@ export async function assemblePlan({ draft, proof }: ProvenDraft): Promise<Plan>
   };
 }
 
-/** Collects the assertions that come before all steps. They use the names of B, because nothing is renamed yet. */
+/** These assertions use the names of B, because nothing is renamed yet. */
 function collectAssertions({ rows }: ProofResult, context: PlanContext) {
   const { allowed, answers, findStoredRows } = context;
   const assertions: PlannedStatement[] = [];
@@ -122,16 +120,15 @@ function collectAssertions({ rows }: ProofResult, context: PlanContext) {
   return assertions;
 }
 
-/** Finds the columns of a materialized view; undefined if the engine does not know all types. */
+/** Undefined if the engine does not know all types. */
 export function findKnownColumns(view: string, engine: Engine): readonly Column[] | undefined {
   const object = engine.catalogue.resolve(view);
   return object?.kind === 'materialized view' && areTypesKnown(object.columns) ? object.columns : undefined;
 }
 
 /**
- * Finds the tables to which nothing may write while the plan is applied: those that steps rename, copy, or compare before a DROP. After a
- * rename, a writer that uses QuestDB's line protocol (ILP) would create the table again. Over TCP, the rename also loses the rows that the
- * server has received and not committed (observed on 9.3.4: those of the last half second).
+ * Nothing may write to tables that steps rename, copy, or compare before a DROP. After a rename, a writer that uses QuestDB's line protocol
+ * (ILP) would create the table again. Over TCP, the rename also loses rows that the server has not committed (observed on 9.3.4).
  */
 const findTablesToKeepIdle = (steps: readonly Step[], engineOfB: Engine): string[] => [
   ...new Set(
@@ -174,7 +171,7 @@ function toPlannedStatement(
   };
 }
 
-/** Describes which materialized views keep rows of the former query of a plain view that a statement changes. */
+/** A materialized view keeps the rows of the former query of a plain view that it reads. */
 function describeKeptRows({ kind, name }: Step['change']['identity'], engineAfterPlan: Engine, context: PlanContext) {
   const [former, now] = [context.engineOfB.find(name), engineAfterPlan.find(name)];
   if (kind !== 'view' || former?.kind !== kind || now?.kind !== kind || !isRedefined(former, now, context)) return [];
@@ -189,7 +186,6 @@ function describeKeptRows({ kind, name }: Step['change']['identity'], engineAfte
     .map(view => `${displayName(view)} keeps the rows of the former query until REFRESH … FULL`);
 }
 
-/** Describes the purpose of a statement that creates or drops a mark; undefined for any other statement. */
 function describeMark({ name, verb }: Step['change']['identity']): string | undefined {
   const view = parseMark(name);
   if (view === undefined) return undefined;

@@ -7,10 +7,7 @@ import type { ProofResult } from './proof/prove.js';
 
 type Work = 'copies' | 'rewrites' | 'reads';
 
-/**
- * Describes the work on all rows of tables, one line for each table: `rewrites and reads table 't' (6,000,000 rows, 240 MB)`. Without
- * sizes, only copies are described: the comments of the statements already name the other work.
- */
+/** One line for each table: `rewrites table 't' (6,000 rows, 24 kB)`. Without sizes, only copies: other comments name the other work. */
 export async function describeWork(draft: Draft, proof: ProofResult): Promise<string[]> {
   const work = findWork(draft, proof);
   const sizes = work.size > 0 ? await draft.context.answers.server.askSizes?.() : undefined;
@@ -24,7 +21,7 @@ export async function describeWork(draft: Draft, proof: ProofResult): Promise<st
   });
 }
 
-/** By the name of the table or materialized view in B. */
+/** By the name in B. */
 function findWork({ steps, engine, context }: Draft, { effects }: ProofResult): Map<string, Set<Work>> {
   const workByTable = new Map<string, Set<Work>>();
   const add = (name: string, work: Work): void => {
@@ -50,7 +47,7 @@ const formatSize = ({ rows, bytes }: StoredSize): string =>
 
 const UNITS = ['bytes', 'kB', 'MB', 'GB', 'TB'];
 
-/** With three digits, in units of 1000 as for disks. */
+/** Three digits, in units of 1000 as for disks. */
 function formatBytes(bytes: number): string {
   const rounded = Number(bytes.toPrecision(3));
   const power = Math.min(Math.max(Math.floor(Math.log10(rounded) / 3), 0), UNITS.length - 1);

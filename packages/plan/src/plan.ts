@@ -40,8 +40,6 @@ interface Schemas {
 
 /**
  * Plans the statements that turn schema B into A. A change that is not possible, or loses something that is not allowed, is an omission.
- * @param a the statements of the wanted schema
- * @param b the statements of the schema to change
  * @throws InvalidSelectionError if a name in the options matches nothing, is ambiguous or contradicts a schema;
  *   RejectedViewError if a server would reject a view of A, for example because the view reads something that A lacks;
  *   what the functions of `RowQueries` throw; an error without a code if the plan cannot be proven or does not lead to A
@@ -85,8 +83,7 @@ async function planUntilAnswered(
 }
 
 /**
- * Plans with the answers so far. The plan leaves out views of A that a server would reject, if B has the same problem
- * (`isAlsoRejectedInB`) or `skipInvalid` is set.
+ * Leaves out a view of A that a server would reject, if B has the same problem (`isAlsoRejectedInB`) or `skipInvalid` is set.
  * @throws RejectedViewError for any other view of A that a server would reject
  */
 function planWithAnswers({ a, b }: Schemas, answers: ServerAnswers, options: ContextOptions): ProvenDraft {
@@ -120,10 +117,7 @@ function planWithAnswers({ a, b }: Schemas, answers: ServerAnswers, options: Con
   return proven;
 }
 
-/**
- * Drafts plans until one is proven. Each draft leaves out the changes that the proofs of earlier drafts have excluded.
- * @throws an error without a code if a failed proof excludes nothing new, or if the proven plan does not lead to A
- */
+/** Each draft leaves out what the proofs of earlier drafts have excluded. @throws Error if a failed proof excludes nothing new */
 function draftUntilProven(context: PlanContext, loadB: () => Engine): ProvenDraft {
   const excluded = new Map<string, Omission>();
   const recomputed = new NameSet();
@@ -133,8 +127,7 @@ function draftUntilProven(context: PlanContext, loadB: () => Engine): ProvenDraf
     for (const view of proof.rows.recomputedViews.keys()) recomputed.add(view);
     if (proof.excluded.length === 0) {
       requireLeadsToA(draft);
-      // This draft has not tried the changes of blocked objects. So losses that only earlier proofs have found are added: the user needs
-      // the names of all losses at once.
+      // Only earlier proofs have found the losses of objects that are blocked now. The user needs the names of all losses at once.
       const named = new Set(draft.omissions.flatMap(namesOfLosses));
       const namesNewLoss = (omission: Omission) => namesOfLosses(omission).some(name => !named.has(name));
       for (const omission of [...excluded.values()].filter(namesNewLoss)) draft.addOmission(omission);
@@ -150,10 +143,7 @@ function draftUntilProven(context: PlanContext, loadB: () => Engine): ProvenDraf
   }
 }
 
-/**
- * Drafts the steps in their order. Destructive steps come last, except those whose result another step needs, such as a freed name or a
- * dropped column.
- */
+/** Destructive steps come last, except those whose result another step needs, such as a freed name or a dropped column. */
 function draftPlan(context: PlanContext, engine: Engine, excluded: ReadonlyMap<string, Omission>): Draft {
   const draft = new Draft(engine, excluded, context);
   omitContradictoryRenames(draft);
@@ -169,14 +159,12 @@ function draftPlan(context: PlanContext, engine: Engine, excluded: ReadonlyMap<s
   markUnfilled(draft);
   grantRights(draft);
 
-  // Destructive steps that no other step needs.
   dropOldTables(draft);
   alterExpiry(draft);
   dropExtraObjects(draft);
   dropPrincipals(draft);
   grantRights(draft); // again: A may grant rights to a principal, or on a table, that only B has, and the DROP has removed them
 
-  // What the plan does not change.
   listUnalterable(draft);
   listUnrepaired(draft);
   return draft;

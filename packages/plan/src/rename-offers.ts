@@ -32,7 +32,7 @@ export class RenameOffers {
 
   constructor(private readonly context: PlanContext) {}
 
-  /** Offers the new column of the same type, preferably that in the same place: `--renamed trades.qty=quantity`. */
+  /** Offers a new column of the same type, preferably that in the same place. */
   offerColumn(table: string, column: string): string | undefined {
     const { a, engineOfB, renames } = this.context;
     const other = renames.otherName(table) ?? table;
@@ -49,7 +49,7 @@ export class RenameOffers {
     return chosen && this.#offer({ object: table, column }, chosen.name);
   }
 
-  /** Offers a new table with the same columns: `--renamed trades_old=trades`. */
+  /** Offers a new table with the same columns. */
   offerTable(table: string): string | undefined {
     const { a, engineOfB, renames } = this.context;
     const columns = columnKey(engineOfB.definitionOf(table));

@@ -72,14 +72,10 @@ export async function planUndo(
 
 interface Created {
   readonly loss: NamedLoss;
-  /** They assert that the drop loses no rows. */
   readonly assertions: readonly Assertion[];
 }
 
-/**
- * Asserts that nothing was written into a table or a column. Queries do not see detached partitions, so there must be none.
- * @param condition for a value of the column, see `printValueCondition`
- */
+/** Queries do not see detached partitions, so there must be none. @param condition for a value of a column, see `printValueCondition` */
 const assertUnwritten = (table: string, condition?: string): Assertion[] => [
   assertApplied(table),
   assertEmpty(table, condition),
@@ -110,7 +106,7 @@ function findCreated({ statements, result: after, renamed }: Plan, before: Schem
   });
 }
 
-/** The values of --renamed that undo the renames of a plan. Those within a rebuild are not undone. */
+/** The values of --renamed. Renames within a rebuild are not undone. */
 function findRenames({ statements, result: after, renamed }: Plan): string[] {
   const objects = [...renamed].filter(([from, to]) => after.findObject(to) && !after.findObject(from));
   const columns = statements

@@ -1,13 +1,9 @@
-/*! Recognizes the tables that earlier plans have left. */
 import type { Schema } from '@sqlpipe/schema';
 import type { NameSet } from '@sqlpipe/sql';
 import { parseMark } from './marks.js';
 import { parseRebuildName } from './rebuild-names.js';
 
-/**
- * Whether a plan has left a table: a mark, the new table of an interrupted rebuild, or the old table of a rebuild. Old tables count only
- * for tables that `--rebuild` names. A table that a plan has left is not in A, and does not count as a difference.
- */
+/** Whether a plan has left a table: a mark, the new table of an interrupted rebuild, or the old table of one that `toRebuild` names. */
 export function isAuxiliaryTable(
   name: string,
   { a, leftovers, toRebuild }: { readonly a: Schema; readonly leftovers: NameSet; readonly toRebuild: NameSet },

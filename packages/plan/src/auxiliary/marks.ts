@@ -1,14 +1,13 @@
 /*!
- * Marks of views that a plan has dropped and has not filled again. A server does not fill a view that is created as DEFERRED. If the
- * plan is interrupted before the refresh, nothing shows that the view had rows. So the plan creates an empty table before the view is
- * dropped, and drops it after the refresh. A plan that is made in between finds the table.
+ * Marks of views. A server does not fill a view that is created as DEFERRED. If the plan is interrupted before the refresh, nothing shows
+ * that the view had rows. So the plan creates an empty table before it drops the view, and drops the table after the refresh.
  */
 import { createHash } from 'node:crypto';
 import type { Engine } from '@sqlpipe/engine';
 import type { Schema } from '@sqlpipe/schema';
 import { foldCase } from '@sqlpipe/sql';
 
-/** The name of the table that marks a view. The hash keeps it apart from the tables of users. */
+/** The name of the table that marks a view. The hash keeps it apart from other tables. */
 export const markOf = (view: string): string =>
   `${view}_unfilled_${createHash('sha256').update(foldCase(view)).digest('hex').slice(0, 8)}`;
 
@@ -17,13 +16,11 @@ export function parseMark(table: string): string | undefined {
   return markOf(view) === table ? view : undefined;
 }
 
-/** Schema A, and an engine that has B. */
 interface Schemas {
   readonly a: Schema;
   readonly engineOfB: Engine;
 }
 
-/** Whether an interrupted plan has marked a view of A. */
 export const isMarked = (name: string, { a, engineOfB }: Schemas): boolean =>
   a.findObject(name) !== undefined && engineOfB.find(markOf(name)) !== undefined;
 

@@ -1,6 +1,6 @@
 /*!
- * The temporary names of the tables of a rebuild: of the new table before the names are exchanged, of the old one after it. They contain
- * a hash of both definitions, by which a later plan recognizes the tables of an interrupted rebuild.
+ * The names of the new table of a rebuild before the names are exchanged, and of the old table afterwards. They contain a hash of both
+ * definitions, by which a later plan recognizes an interrupted rebuild.
  */
 import { createHash } from 'node:crypto';
 import { printDefinition, type TableDefinition } from '@sqlpipe/ddl';
@@ -8,7 +8,6 @@ import type { Engine } from '@sqlpipe/engine';
 import type { Schema } from '@sqlpipe/schema';
 import { NameSet } from '@sqlpipe/sql';
 
-/** @param hash identifies the rebuild among those of the same table */
 export const createRebuildNames = (table: string, hash: string) => ({
   newName: `${table}_new_${hash}`,
   oldName: `${table}_before_${hash}`,
@@ -28,7 +27,7 @@ const hashRebuild = (wanted: TableDefinition, now: TableDefinition, earlierCount
     .digest('hex')
     .slice(0, 8);
 
-/** Finds a hash whose names are free. If the same rebuild was made before, its old table has taken one. */
+/** If the same rebuild was made before, its old table still has one of the names. */
 export function findUnusedHash(wanted: TableDefinition, now: TableDefinition, engine: Engine): string {
   for (let earlierCount = 0; ; earlierCount++) {
     const hash = hashRebuild(wanted, now, earlierCount);
@@ -50,10 +49,7 @@ export function isRebuildHash(
   return wasMade && isRebuildHash(hash, wanted, now, engine, earlierCount + 1);
 }
 
-/**
- * Finds the new tables that interrupted rebuilds have left, by name in lower case. Their names have the hash of the rebuild that this plan
- * would make. A table with another hash may hold rows that are needed.
- */
+/** The new tables of interrupted rebuilds that this plan would make again. A table with another hash may hold rows that are needed. */
 export function findLeftovers(a: Schema, b: Engine, toRebuild: NameSet): NameSet {
   const leftovers = new NameSet();
   for (const { name } of b.catalogue.list()) {

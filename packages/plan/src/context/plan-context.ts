@@ -1,4 +1,4 @@
-/*! What all parts of the planner need to know, made from the options of a plan. */
+/*! What all parts of the planner know, made from the options of a plan. */
 import { type CompareOptions, ownerOf, tryParseDefinition } from '@sqlpipe/ddl';
 import { Engine, type EngineOptions, type StoredRows } from '@sqlpipe/engine';
 import {
@@ -19,11 +19,10 @@ import type { RowQueries, ServerAnswers } from './server-answers.js';
 
 /** Options for planning. */
 export interface PlanOptions extends RowQueries {
-  /** Assertions with which the plan begins. */
   readonly firstAssertions?: readonly Assertion[];
-  /** The names of what may be lost: `drop:trades.qty`, `history:m_1h`. */
+  /** Names such as `drop:trades.qty` and `history:m_1h`. */
   readonly allowLoss?: readonly string[];
-  /** Renames of objects and columns: `old=new`, `trades.old=new`. */
+  /** `old=new` or `trades.old=new`. */
   readonly renamed?: readonly string[];
   /** The tables to rebuild if no ALTER can change what differs. */
   readonly rebuild?: readonly string[];
@@ -34,12 +33,11 @@ export interface PlanOptions extends RowQueries {
   /** The differences that the plan neither changes nor lists. */
   readonly ignore?: IgnoreRules | undefined;
   readonly dropOld?: boolean;
-  /** The invalid views and suspended tables that B's server reports. */
   readonly health?: Health;
   readonly version?: string | undefined;
   /** Whether invalid views of A are left out, because A is an instance. In a schema from files they are an error. */
   readonly skipInvalid?: boolean;
-  /** Whether B's server is of the enterprise edition; by default, its statements decide. */
+  /** By default, the statements of B decide. */
   readonly isEnterprise?: boolean | undefined;
 }
 
@@ -49,17 +47,13 @@ export interface PlanContext extends Omit<PlanOptions, keyof RowQueries> {
   readonly b: Schema;
   readonly renames: Renames;
   readonly allowed: AllowedLosses;
-  /** The names of the tables to rebuild if they differ. */
   readonly toRebuild: NameSet;
   readonly isEnterprise: boolean;
   readonly ignore: IgnoreRules;
-  /** What is known of the rows of a materialized view of B. */
   readonly findStoredRows: (view: string) => StoredRows;
   /** An engine that has B and is not changed. */
   readonly engineOfB: Engine;
-  /** The objects of B that are invalid or suspended. */
   readonly healthProblems: readonly HealthProblem[];
-  /** What B's server says of the rows of tables, and of queries: whether it can compile and compute them. */
   readonly answers: ServerAnswers;
   /** The names of the new tables of interrupted rebuilds. */
   readonly leftovers: NameSet;
@@ -67,7 +61,6 @@ export interface PlanContext extends Omit<PlanOptions, keyof RowQueries> {
 
 export type ContextOptions = PlanOptions & Pick<PlanContext, 'isEnterprise'>;
 
-/** @param engineOfB an engine that has B */
 export function createPlanContext(
   { a, b }: Pick<PlanContext, 'a' | 'b'>,
   engineOfB: Engine,

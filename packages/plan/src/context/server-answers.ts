@@ -1,4 +1,3 @@
-/*! What a server has said of rows and new queries. Who needs an answer adds a question, and is run again when it is answered. */
 import type { UnendedRows } from '@sqlpipe/engine';
 import { foldCase, NameMap } from '@sqlpipe/sql';
 import type { AskHistory, HistoryFinding } from '../text/history.js';
@@ -15,7 +14,6 @@ export interface StoredSize {
 
 /** Asks a server about rows. If a function is absent, only the assertions of a plan check these rows. */
 export interface RowQueries {
-  /** Asks about the rows of a materialized view. */
   readonly askHistory?: AskHistory | undefined;
   /** Runs a query that returns one row, about the rows of a table. */
   readonly askRow?: ((query: string) => Promise<AnswerRow>) | undefined;
@@ -23,19 +21,18 @@ export interface RowQueries {
   readonly askSizes?: (() => Promise<NameMap<StoredSize> | undefined>) | undefined;
 }
 
-/** The answers of a server about rows, and the queries without an answer. */
+/** What a server has said of rows and queries. The planner adds a question where it lacks an answer, and runs again with the answer. */
 export class ServerAnswers {
-  /** Functions that ask what has no answer yet, by the query, or by the name of the view in lower case. */
+  /** By the query, or by the name of the view in lower case. */
   readonly #questions = new Map<string, () => Promise<unknown>>();
   readonly #rows = new Map<string, AnswerRow>();
-  /** By the name of the materialized view. */
   readonly #histories = new NameMap<HistoryFinding>();
-  /** By column: how many of its values a conversion changes, as a number and as the end of a sentence. */
+  /** How many values of a column a conversion changes, by `pathKey`; `text` says it as the end of a sentence. */
   readonly #lost = new Map<string, { count: number; text: string }>();
 
   constructor(readonly server: RowQueries) {}
 
-  /** The answer to a query. A query that was not asked yet is added to the questions, and its answer is undefined. */
+  /** Undefined if the server rejects the query, or was not asked yet: such a query becomes a question. */
   ask(query: string): AnswerRow {
     const { askRow } = this.server;
     if (askRow && !this.#rows.has(query))
@@ -43,7 +40,7 @@ export class ServerAnswers {
     return this.#rows.get(query);
   }
 
-  /** As `ask`, for a query that counts rows: 0 before the answer, undefined if the server rejects the query. */
+  /** As `ask`, for a query that counts rows. 0 before the answer; undefined if the server rejects the query. */
   askCount(query: string): number | undefined {
     const [count = 0] = this.ask(query) ?? [];
     return this.rejects(query) ? undefined : Number(count);
@@ -56,7 +53,7 @@ export class ServerAnswers {
     return Number(count) === 0 ? 'none' : { count: Number(count), first: String(first), last: String(last) };
   }
 
-  /** Asks the server what it has yet to be asked. @returns whether there was such a question */
+  /** @returns whether there was a question */
   async askQuestions(): Promise<boolean> {
     const questions = [...this.#questions.values()];
     this.#questions.clear();
@@ -64,7 +61,7 @@ export class ServerAnswers {
     return questions.length > 0;
   }
 
-  /** As `ask`. @returns whether the server rejects the query */
+  /** As `ask`. @returns whether the server rejects the query; false if it was not asked yet */
   rejects(query: string): boolean {
     return this.ask(query) === undefined && this.#rows.has(query);
   }
@@ -81,22 +78,18 @@ export class ServerAnswers {
     });
   }
 
-  /** What the server has said of a materialized view; undefined if it was not asked. */
   findHistory(view: string): HistoryFinding | undefined {
     return this.#histories.get(view);
   }
 
-  /** Records how many values of a column a conversion changes. @param text the same as the end of a sentence */
   recordLost(column: ObjectPath, count: number, text: string): void {
     this.#lost.set(pathKey(column), { count, text });
   }
 
-  /** Whether the server has said that a conversion changes no value of a column. */
   keepsValues(column: ObjectPath): boolean {
     return this.#lost.get(pathKey(column))?.count === 0;
   }
 
-  /** How many values of a column change, as the end of a sentence. */
   describeLost(column: ObjectPath): string {
     return this.#lost.get(pathKey(column))?.text ?? '; how many values change is unknown';
   }

@@ -1,4 +1,3 @@
-/*! Drafts the statements about access control: principals (users, groups, service accounts) and rights. */
 import {
   compareStatements,
   parsePrincipal,
@@ -27,10 +26,7 @@ export function revokeRights(draft: Draft): void {
       addStatement(draft, printRevocation(right));
 }
 
-/**
- * Grants the rights that B lacks. A right with a larger scope replaces those with a smaller scope, so it is granted first. If a grant
- * option would be lost, the smaller right is revoked before and granted again.
- */
+/** Wider rights come first, because they replace narrower ones. A narrower right is revoked before if its grant option would be lost. */
 export function grantRights(draft: Draft): void {
   const { rights } = draft.engine.acl;
   for (const right of sortByScope([...rightsIn(draft.context.a)], printRight)) {

@@ -1,4 +1,3 @@
-/*! Drafts the ALTERs of an existing table or view, and of the columns of a table. */
 import {
   COLUMN_OPTIONS,
   COLUMN_ORDER,
@@ -21,7 +20,7 @@ import { rebuildTable } from './rebuild.js';
 
 const tableIn = ({ engine }: Draft, name: string) => engine.definitionOf(name) as TableDefinition;
 
-/** Whether the columns of a table follow from a query. They are not known, so nothing of the table is changed. */
+/** The columns of such a table are not known, so it is not changed. */
 export const isOfQuery = (wanted: Definition): boolean => 'query' in wanted && wanted.query !== undefined;
 
 export function alterObject(entry: Entry, wanted: Definition, draft: Draft): void {
@@ -45,7 +44,7 @@ export function alterObject(entry: Entry, wanted: Definition, draft: Draft): voi
   }
 }
 
-/** Whether a table differs only by its retention, and an ALTER at the end of the plan sets that. */
+/** The retention is set by an ALTER at the end of the plan, without a rebuild. */
 function differsOnlyByRetention(wanted: TableDefinition, now: Definition, context: PlanContext): boolean {
   const altered = propertiesOf(wanted.kind).flatMap(({ alter }) =>
     alter?.expiresRows && alter.between(wanted, now, context) ? alter.sets : [],
@@ -70,7 +69,7 @@ function alterProperties(entry: Entry, wanted: Definition, draft: Draft, expires
   }
 }
 
-/** Sets what makes rows expire. That comes late, because nothing undoes the loss of expired rows. */
+/** Comes late, because nothing undoes the loss of expired rows. */
 export function alterExpiry(draft: Draft): void {
   for (const entry of dumpOrder(draft.context.a)) {
     const [wanted, now] = [draft.context.a.definitionOf(entry), draft.engine.definitionOf(entry.name)];
@@ -78,10 +77,9 @@ export function alterExpiry(draft: Draft): void {
   }
 }
 
-/** Alters the columns of a table as far as possible: names, types, new columns, then options. `dropColumns` drops columns later. */
 function alterColumns({ name: table, columns }: TableDefinition, draft: Draft): void {
   const unrenamed = renameColumns(table, draft);
-  // The server rejects other ALTERs of a column whose rename was left out, so each is listed.
+  // If the rename of a column was left out, the engine rejects its other ALTERs, so each is listed.
   const findCurrent = ({ name }: Column) => findColumn(tableIn(draft, table), unrenamed.get(name) ?? name);
   const alter = (column: Column, properties: typeof COLUMN_OPTIONS): void => {
     const now = findCurrent(column);
@@ -97,7 +95,7 @@ function alterColumns({ name: table, columns }: TableDefinition, draft: Draft): 
   for (const column of columns) if (findCurrent(column)?.type === column.type) alter(column, COLUMN_OPTIONS);
 }
 
-/** Drops the columns that the wanted table lacks. A column whose rename was left out stays, because it holds the values. */
+/** A column whose rename was left out stays, because it holds the values. */
 export function dropColumns(wanted: TableDefinition, draft: Draft): void {
   const { columns, timestamp } = tableIn(draft, wanted.name);
   const renamed = [...draft.context.renames.columnRenamesOf(wanted.name).keys()];

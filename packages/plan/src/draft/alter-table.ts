@@ -1,6 +1,6 @@
 /*!
  * Drafts one ALTER of a table. Rows may forbid it: a new type may suspend the table or lose values, and some ALTERs harm Parquet or
- * detached partitions (each was tried on 9.3.4). Without a server to ask, assertions decide when the plan is applied.
+ * detached partitions (each was tried on 9.3.4). If no server can be asked, assertions decide when the plan is applied.
  */
 import {
   type Alteration,
@@ -31,7 +31,7 @@ import { printOnOneLine } from '../text/statement-text.js';
 import type { Draft, Refusal } from './draft.js';
 import { describeUnalterable } from './unalterable.js';
 
-/** Alters a table, after the assertions and statements that have to come first. @returns false if its rows forbid the ALTER */
+/** Adds the ALTER after the assertions and statements that it needs. @returns whether it was added */
 export function alterTable(
   tableName: string,
   alteration: Alteration,
@@ -84,7 +84,7 @@ function whyTimestampForbids({ name, wal, timestamp = '' }: TableDefinition, alt
     : undefined;
 }
 
-/** What actions of ALTER do to partitions in a state. Servers before version 10 cannot alter tables with Parquet partitions. */
+/** What an ALTER does to partitions in a state. Versions after 9.4.4 can alter tables with Parquet partitions. */
 const PARTITION_PROBLEMS: Readonly<Record<PartitionState, { readonly [action: string]: string }>> = {
   isParquet: {
     type: 'over which a change of a type suspends the table',
@@ -128,7 +128,7 @@ function whyPartitionsForbid(
   return undefined;
 }
 
-/** Asks how many values a conversion changes, and records the answer. @returns why the server would not convert them */
+/** Values that do not fit forbid a conversion. The number of values that it changes is only recorded. */
 export function whyValuesForbid(conversion: Conversion, { answers, renames }: PlanContext): Refusal | undefined {
   const { table, from, to } = conversion;
   const path = renames.pathBeforePlan({ object: table, column: conversion.column });

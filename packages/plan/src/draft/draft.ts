@@ -1,7 +1,4 @@
-/*!
- * A draft of a plan. Each statement belongs to a change, and is executed on an engine when it is added. A change that the engine rejects
- * becomes an omission. What a draft loses is found later, when it is proven (prove.ts).
- */
+/*! A draft executes each statement on an engine when it is added. What the draft loses is found later, when it is proven (prove.ts). */
 import { type Alteration, type PropertyName, printAlter } from '@sqlpipe/ddl';
 import { type Engine, type Execution, isNotExecutable, OpaqueError } from '@sqlpipe/engine';
 import { displayName, identityKey, NameMap, NameSet, type ObjectKind } from '@sqlpipe/sql';
@@ -32,11 +29,11 @@ export const changeOf = (identity: Change['identity'], what = displayName(identi
 export class Draft {
   readonly steps: Step[] = [];
   readonly #omissions = new Set<Omission>();
-  /** The names of blocked objects. They will not be as A has them, so what reads them is left out too. */
+  /** What reads a blocked object is left out too. */
   readonly #blocked = new NameSet();
   /**
-   * By the name of a view: the first step after which no server can say whether its query returns its rows. The step makes
-   * the view invalid, or gives another query to a plain view that it reads, also through other views.
+   * By view: the first step after which no server can say whether its query returns its rows. The step makes the view invalid, or changes
+   * the query of a plain view below it.
    */
   readonly #outdatedBy = new NameMap<Step>();
 
@@ -47,7 +44,7 @@ export class Draft {
     readonly context: PlanContext,
   ) {}
 
-  /** Adds the statements of a change, unless it is excluded or the engine rejects one of them. @returns whether they were added */
+  /** @returns false if the change is ignored or excluded, or if the engine rejects a statement: then none is added */
   add(change: Change, statements: readonly (string | Assertion)[]): boolean {
     if (this.#isIgnored(change)) return false;
     const excluded = this.excluded.get(changeKey(change));
@@ -72,9 +69,8 @@ export class Draft {
   }
 
   /**
-   * Adds a step after the others. The DROP of a recreated view comes earlier: before the first step that outdates the view. Otherwise,
-   * after an interruption, its query would read what is gone or has changed, and no server could say whether it returns all rows. If the
-   * loss of these rows is allowed, the DROP is not moved.
+   * The DROP of a recreated view comes before the first step that outdates the view. Otherwise, after an interruption, no server could say
+   * whether its query returns all rows. If the loss of these rows is allowed, the DROP is not moved.
    */
   #addStep(step: Step, execution: Execution | undefined, isRecreation: boolean): void {
     const { effects = [], transitions = [] } = execution ?? {};
@@ -94,7 +90,7 @@ export class Draft {
       if (!this.#outdatedBy.has(view)) this.#outdatedBy.set(view, step);
   }
 
-  /** Whether a change is ignored. Its first property decides, because the others follow from it. */
+  /** The first property decides, because the others follow from it. */
   #isIgnored({ identity, properties: [property] }: Change): boolean {
     return property !== undefined && this.context.ignore.ignoresProperty(identity, property);
   }
@@ -103,7 +99,7 @@ export class Draft {
     return this.add({ identity, properties, what: printOnOneLine(statement) }, [statement]);
   }
 
-  /** Adds a statement before all others, after the assertions at the head. None of the others depends on it. */
+  /** Adds a statement after the assertions at the head. No step may depend on it, because the engine executes it after all steps. */
   addFirst(statement: string, identity: Change['identity']): void {
     this.engine.execute(statement);
     const first = this.steps.findIndex(({ assertion }) => assertion === undefined);

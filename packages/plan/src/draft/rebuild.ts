@@ -1,7 +1,4 @@
-/*!
- * Rebuilds a table that `--rebuild` names, to change what no ALTER can. A rebuild copies the rows to a new table and gives the new table
- * the name of the old one. The old table is kept, as QuestDB's documentation recommends. With `--drop-old`, it is dropped at the end.
- */
+/*! Rebuilds tables. The old table is kept, as QuestDB's documentation recommends. With `--drop-old`, it is dropped at the end. */
 import {
   COLUMN_ORDER,
   canCast,
@@ -42,8 +39,8 @@ export function rebuildTable(entry: Entry, wanted: TableDefinition, draft: Draft
   const conversions = copied
     .filter(({ column, source }) => column.type !== source.type)
     .map(({ column, source }) => ({ table: now.name, column: source.name, from: source.type, to: column.type }));
-  // A property that `--ignore` names must stay as it is in B. For the TTL, the new table does that. If any other ignored property differs,
-  // the rebuild is left out. The column order does not count.
+  // What `--ignore` names must stay as it is in B. The new table can keep the TTL. Any other ignored difference forbids the rebuild, except
+  // the column order.
   const isTtlIgnored = ignore.ignoresProperty(entry, 'TTL');
   const target = isTtlIgnored ? { ...wanted, ttl: now.ttl, policy: now.policy } : wanted;
   const ignored = compareDefinitions(target, now).differences.filter(
@@ -52,8 +49,7 @@ export function rebuildTable(entry: Entry, wanted: TableDefinition, draft: Draft
   const { newName, oldName } = createRebuildNames(now.name, findUnusedHash(wanted, now, draft.engine));
   // If the old table has a longer retention, the new one keeps it. `alterExpiry` shortens it at the end of the plan if the loss is allowed.
   const newTable = { ...(keepRetention(target, now) ?? target), name: newName };
-  // If it is allowed to lose expired rows, the new table gets its TTL after the copy. With a TTL, rows could expire during the copy, and
-  // the numbers of rows would differ.
+  // If the loss of expired rows is allowed, the TTL is set after the copy. Rows that expire during the copy would make the counts differ.
   const isSetLater = newTable.ttl !== 0 && !isTtlIgnored && allowed.useAllowance({ loss: 'ttl', object: now.name });
   const created = isSetLater ? { ...newTable, ...UNLIMITED } : newTable;
   const unmet = assertCopyable(created, { ...now, name: renames.nameBeforePlan(now.name) }, copied).flatMap(each => {
@@ -108,11 +104,7 @@ const findCopiedColumns = (
 
 type CopiedColumns = ReturnType<typeof findCopiedColumns>;
 
-/**
- * Prints the statements and assertions of a rebuild. The first assertion is that the server has applied all rows that were sent: otherwise
- * the copy would lack some.
- * @param required assertions about the rows, which stand before the copy
- */
+/** The copy would lack rows that the server has not applied yet. @param required assertions about the rows, which precede the copy */
 function printRebuild(
   created: TableDefinition,
   now: TableDefinition,
@@ -135,10 +127,7 @@ function printRebuild(
   ];
 }
 
-/**
- * With `--drop-old`, drops the old tables that this plan or an earlier one has left. An old table is kept if it was rebuilt to a definition
- * that A no longer has. Assertions before each DROP check that the new table has all rows of the old one.
- */
+/** Drops the old tables of this plan and of earlier ones. One that was rebuilt to a definition that A no longer has is kept. */
 export function dropOldTables(draft: Draft): void {
   const { engine, context } = draft;
   const { a, dropOld, renames, toRebuild } = context;
@@ -153,7 +142,7 @@ export function dropOldTables(draft: Draft): void {
   }
 }
 
-/** Drops a table of a rebuild after assertions that `other` has all of its rows. If a column cannot be compared, the DROP is left out. */
+/** Assertions check before that `other` has all rows of the table. If a column cannot be compared, the DROP is left out. */
 function dropIfRowsAreIn(
   { kind, name }: TableDefinition,
   other: string,
@@ -171,9 +160,9 @@ function dropIfRowsAreIn(
 }
 
 /**
- * Continues interrupted rebuilds. What it adds depends on where the earlier plan stopped:
- * - After its first RENAME: the new table gets the name of the original. If a writer has created a table of that name, nothing is renamed.
- * - Before that: after assertions that the new table has no rows of its own, it is dropped. Then the rebuild starts again.
+ * Continues interrupted rebuilds. Where the earlier plan stopped decides:
+ * - After its first RENAME, the new table gets the name of the original, unless a writer has created a table of that name.
+ * - Before that, the new table is dropped, after assertions that it has no rows of its own. Then the rebuild starts again.
  */
 export function resumeRebuilds(draft: Draft): void {
   const { leftovers, renames } = draft.context;

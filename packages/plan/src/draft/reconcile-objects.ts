@@ -1,9 +1,4 @@
-/*!
- * Drafts which tables and views are renamed, created, altered and recreated, and drops what A lacks.
- *
- * An object is blocked if the plan cannot drop, create, recreate or rename it, or cannot give it its query. Some tables are blocked for
- * other reasons, such as an interrupted rebuild that cannot be completed. What depends on a blocked object is left out too.
- */
+/*! Drafts the RENAME, CREATE, ALTER and DROP of tables and views. What depends on a blocked object is left out too. */
 import {
   compareDefinitions,
   compareStatements,
@@ -28,8 +23,8 @@ export const printDrop = ({ kind, name }: Pick<Entry, 'kind' | 'name'>): string 
 export const listObjects = (schema: Schema): Entry[] => dumpOrder(schema).filter(({ kind }) => isObject(kind));
 
 /**
- * Leaves out the objects that are named by rename comments which contradict A or B. A wrong rename would give one object the columns of
- * another. Such an object is not dropped either: without it, the next plan would take the comment for a valid rename.
+ * If rename comments contradict A or B, a wrong rename would give one object the columns of another. So their objects are left out. They
+ * are not dropped either: without them, the next plan would take the comment for a valid rename.
  */
 export function omitContradictoryRenames(draft: Draft): void {
   const { a, b, renames } = draft.context;
@@ -54,7 +49,7 @@ export function freeNames(draft: Draft): void {
   }
 }
 
-/** Renames tables. Their order does not matter, because B has none of the new names. A table that cannot be renamed is left out. */
+/** The order does not matter, because B has none of the new names. */
 export function renameTables(draft: Draft): void {
   for (const [from, to] of draft.context.renames.pending) {
     const table = draft.engine.find(from);
@@ -66,17 +61,14 @@ export function renameTables(draft: Draft): void {
   }
 }
 
-/**
- * Creates and alters tables and the plain views over them, in dump order. Then drops columns, which no plain view reads any more.
- * `reconcileStoredViews` comes later, because views are refreshed when their sources are complete.
- */
+/** Tables and the plain views over them come first, then the DROP of columns, which no plain view reads any more. */
 export function reconcileTables(draft: Draft): void {
   const { context } = draft;
   const reconciledLast = findStoredViewsAndReaders(context);
   const entries = listObjects(context.a).filter(entry => !reconciledLast.has(entry));
   const unblockedAtStart = entries.filter(({ name }) => !draft.isBlocked(name));
   for (const entry of entries) reconcileObject(entry, draft);
-  // A table that the loop above has blocked cannot be as A has it, but the DROP of its columns does not depend on what was left out.
+  // A table that the loop above has blocked also loses its columns: their DROP does not depend on what was left out.
   for (const { name } of unblockedAtStart) {
     const [wanted, now] = [context.a.definitionOf(name), draft.engine.definitionOf(name)];
     const isToAlter = wanted?.kind === 'table' && now?.kind === 'table' && !context.toRebuild.has(name);
@@ -150,7 +142,6 @@ function isAsWanted(entry: Entry, draft: Draft): boolean {
 /** Properties for which a view is not recreated, because that costs its history. The two names of a view differ in case at most. */
 const NOT_WORTH_RECREATING: ReadonlySet<string> = new Set(['owner', 'name']);
 
-/** Whether a materialized or live view has to be recreated, because no ALTER sets a property that differs. */
 function mustRecreate(wanted: Definition, now: Definition | undefined, context: PlanContext): boolean {
   const { kind } = wanted;
   if (now?.kind !== kind || kind === 'table' || kind === 'view') return false;
@@ -162,8 +153,8 @@ function mustRecreate(wanted: Definition, now: Definition | undefined, context: 
 }
 
 /**
- * Whether a materialized view of B reads a materialized view that the plan has recreated. Then the reader is recreated too. Otherwise, if
- * the plan stopped while the source is empty, the next plan could not compare the reader's rows with the reader's query.
+ * Then the reader is recreated too. Otherwise, if the plan stopped while the recreated view is empty, the next plan could not compare the
+ * reader's rows with its query.
  */
 const readsRecreatedView = (now: CatalogueObject, { engine: { catalogue }, context: { engineOfB, renames } }: Draft) =>
   now.kind === 'materialized view' &&
@@ -184,8 +175,8 @@ function recreateObject(entry: Entry, draft: Draft): void {
 }
 
 /**
- * Finds the definition and the statement with which a plan creates an object of A. If A has a shorter retention, a recreated materialized
- * view keeps the old one until `alterExpiry` sets the new one. If `--ignore` names `refresh`, the view keeps its REFRESH clause too.
+ * If A has a shorter retention, a recreated materialized view keeps the old one until `alterExpiry` sets the new one. If `--ignore` names
+ * `refresh`, the view keeps its REFRESH clause too.
  * @param replaced what the new object replaces, in B or after the steps so far; undefined if it replaces nothing
  */
 export function findCreation(

@@ -1,7 +1,3 @@
-/*!
- * Reconciles stored views and their readers with A, and repairs views. A stale plain view gets its query again. A materialized view that
- * is invalid or lacks rows is refreshed or recreated. Each view comes after the views that it reads.
- */
 import { findExpiredRows, printResumeWal } from '@sqlpipe/ddl';
 import { type MaterializedView, OTHER_TYPES_REASON } from '@sqlpipe/engine';
 import type { Entry } from '@sqlpipe/schema';
@@ -18,14 +14,14 @@ import {
   reconcileObject,
 } from './reconcile-objects.js';
 
-/** Matches why a view is invalid if its query failed on stored data (observed on 9.3.4). On the same data, a refresh fails again. */
+/** The reason of a view whose query failed on stored data (observed on 9.3.4). On the same data, a refresh would fail again. */
 const FAILED_ON_A_ROW = /^(?:\[-1\]: |inconvertible value: )/;
 
 /**
- * Reconciles stored views and their readers with A. Each view is repaired before its readers are created:
+ * Reconciles stored views and their readers with A, each after the views that it reads, and repairs views:
  * - A stale plain view gets its query again, see `View.isStale`.
  * - An invalid materialized view is refreshed or recreated, unless its query would fail again.
- * - A materialized view that lacks rows is refreshed, unless the server fills it in time (see `mustPlanFill`).
+ * - A materialized view that lacks rows is refreshed, unless the server fills it in time, see `mustPlanFill`.
  */
 export function reconcileStoredViews(draft: Draft): void {
   const { context, engine } = draft;
@@ -54,9 +50,9 @@ export function reconcileStoredViews(draft: Draft): void {
 /** The tables and materialized views that materialized views read, also through plain views. */
 interface ViewSources {
   readonly ofAll: NameSet;
-  /** The sources of the views that may have rows in B. */
+  /** Those of the views that may have rows in B. */
   readonly ofFilled: NameSet;
-  /** The sources that must be filled before other views, see `findNeededByUnfilled`. */
+  /** Those that must be filled first, see `findNeededByUnfilled`. */
   readonly ofUnfilled: NameSet;
 }
 
@@ -95,20 +91,18 @@ function lacksRows(view: MaterializedView, { ofFilled, ofUnfilled }: ViewSources
   return mustHaveRows && (!isInB || isBeingFilled || isUnfilled(name, context));
 }
 
-/** Whether the server fills a new view in the background, without REFRESH. */
 const isFilledByServer = ({ refresh }: Pick<MaterializedView, 'refresh'>): boolean =>
   refresh.type === 'IMMEDIATE' && !refresh.deferred;
 
-/** The names of the sources of a view, also of those that it reads through plain views. */
+/** Also those that the view reads through plain views. */
 const findStoredSources = (entry: Entry, context: PlanContext): string[] =>
   (context.a.findObject(entry.name) ? context.a : context.b)
     .prerequisites(entry)
     .flatMap(each => (each.kind === 'view' ? findStoredSources(each, context) : [each.name]));
 
 /**
- * Finds the sources that must be filled before the views that read them: before views that B lacks, and views that an interrupted plan has
- * marked. REFRESH fills a view once, from the rows that its sources have then. A base need not be filled first if the server fills the
- * view, because the view follows its base. But a base must be filled first if other views need this view filled.
+ * The sources of new or marked views must be filled first, because REFRESH reads the rows that they have then. A view that the server fills
+ * follows its base. So its base need not be filled first, unless other views need this view filled.
  */
 function findNeededByUnfilled(context: PlanContext): NameSet {
   const { a, engineOfB } = context;
@@ -133,12 +127,7 @@ const readsTableOfB = (view: MaterializedView, draft: Draft): boolean =>
       : draft.context.engineOfB.find(draft.context.renames.nameBeforePlan(name)) !== undefined;
   });
 
-/**
- * Whether the plan leaves a view as it is. A lacks such a view, and one of these is true:
- * - The loss of the view is allowed, and the plan drops it later.
- * - The view was invalid in B, the plan refreshes no view that it reads directly, and `mayRefreshExtra` is false.
- * @param refreshed the names of refreshed views; what invalidated one of them may have invalidated its readers
- */
+/** Whether a view that A lacks stays as it is. What invalidated a refreshed view may have invalidated its readers, too. */
 function isOutOfScope(view: MaterializedView, refreshed: NameSet, draft: Draft): boolean {
   const { a, ignoreExtra, allowed, healthProblems } = draft.context;
   if (a.findObject(view.name)) return false;
@@ -147,11 +136,7 @@ function isOutOfScope(view: MaterializedView, refreshed: NameSet, draft: Draft):
   return !ignoreExtra && allowed.allows({ loss: 'drop', object: view.name });
 }
 
-/**
- * Whether a refresh of an invalid view that only B has is possible and loses nothing. An interrupted plan may have invalidated the view,
- * but nothing shows whether it did. So the view is refreshed only if its base exists and is not ignored, if the refresh is not excluded,
- * and if it loses no rows, or this loss is allowed.
- */
+/** An interrupted plan may have invalidated the view, but nothing shows that. So a refresh must lose nothing, or the loss be allowed. */
 function mayRefreshExtra(view: MaterializedView, draft: Draft): boolean {
   const { engine, context } = draft;
   const source = engine.find(view.base);
@@ -187,7 +172,6 @@ function readsRetypedColumn({ base, references }: MaterializedView, { engine, co
   });
 }
 
-/** Whether the view may have rows in B, also under its former name. */
 const mayHaveRowsInB = (
   { kind, name }: Pick<Entry, 'kind' | 'name'>,
   { b, findStoredRows, renames }: PlanContext,
@@ -201,8 +185,7 @@ const mayHaveRowsInB = (
  * - Its query returns other types than its columns have. A refresh would empty the view and then fail (observed on 9.3.4).
  * - A plain view that it reads gets another query. If the plan stopped before the refresh, the stored rows would count as history.
  *
- * If the view would stay invalid for another reason, nothing is done. A view that A lacks is not recreated, because an interruption could
- * lose its definition.
+ * A view that A lacks is not recreated, because an interruption could lose its definition.
  * @param planMustFill whether a recreated view is refreshed even if the server fills it
  */
 function refreshView(view: MaterializedView, planMustFill: boolean, draft: Draft): void {

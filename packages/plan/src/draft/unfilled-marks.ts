@@ -1,4 +1,3 @@
-/*! Adds and removes the marks of views that a plan has dropped and has not filled again, see `markOf`. */
 import { markOf, parseMark } from '../auxiliary/marks.js';
 import { assertEmpty } from '../text/assertions.js';
 import { printOnOneLine } from '../text/statement-text.js';

@@ -23,7 +23,6 @@ export interface ProofResult {
   readonly effects: readonly (readonly Effect[])[];
   /** The changes that must be left out; empty if the plan is proven. */
   readonly excluded: readonly Omission[];
-  /** What becomes of the rows of B. */
   readonly rows: RowAccount;
 }
 
@@ -31,7 +30,6 @@ interface Failure {
   readonly causes: readonly number[];
   readonly reason: string;
   readonly loss?: NamedLoss;
-  /** What can be done instead. */
   readonly hint?: string;
 }
 
@@ -60,11 +58,10 @@ export function proveDraft({ steps, context }: Draft, engine: Engine): ProofResu
     for (const [name, reason] of engine.invalidViews()) {
       const wasInvalid = invalidBefore.has(name);
       // An interrupted plan may have made a view invalid, and the next plan refreshes it. So an invalid view counts as valid here if a
-      // refresh would lose nothing. Then a step that removes its base is a failure, because nothing could refresh the view without its
-      // base.
+      // refresh would lose nothing. Then a step that removes its base is a failure.
       const causes = wasInvalid ? rows.findRemovalOfBase(name) : rows.findInvalidations(name);
       const isRecomputable = losesNothingByRefresh(name, context);
-      // Only the definition in A is there after an interruption. So a view that A lacks is not created again.
+      // A view that A lacks is not created again: an interruption could lose its definition.
       const view = engine.find(name);
       const isCreatable = view?.kind === 'materialized view' && isRecomputable && !engine.whyNotCreatable(name);
       const mayBeInA = isCreatable && !context.a.findObject(name) && !context.ignore.ignoresObject(view);
@@ -81,8 +78,8 @@ export function proveDraft({ steps, context }: Draft, engine: Engine): ProofResu
 }
 
 /**
- * Finds the name of a view whose new query the server rejects: the engine does not know all functions. Until the server has answered,
- * the query counts as accepted. If the query reads something that B lacks, the server could not compile it yet, so it is not asked.
+ * The engine does not know all functions, so the server is asked about new queries. Until it has answered, a query counts as accepted. If
+ * the query reads something that B lacks, the server cannot compile it yet, and is not asked.
  */
 const findViewRejectedByServer = (
   { transitions }: Execution,
@@ -121,10 +118,7 @@ function createExternalFacts(context: PlanContext, engine: Engine): ExternalFact
   };
 }
 
-/**
- * Dropping the table that marks a view, or the new table of an interrupted rebuild, is no loss. A loss of a rebuild's old table has the
- * name of the rebuilt table, by which users allow it.
- */
+/** Marks and new tables of interrupted rebuilds are no loss. Users allow a loss of a rebuild's old table by the name of its table. */
 function findForbiddenLosses(rows: RowAccount, context: PlanContext): Failure[] {
   const { allowed, answers, leftovers, renames } = context;
   return rows.losses().flatMap(({ effect: { loss, object, column, text }, causes }): Failure[] => {
@@ -157,7 +151,7 @@ function toOmissions(failures: readonly Failure[], steps: readonly Step[]): Omis
   }));
 }
 
-/** Requires that the draft leads to A, except for its omissions. @throws Error for another difference */
+/** @throws Error for a difference that no omission lists */
 export function requireLeadsToA(draft: Draft): void {
   const { engine, omissions, context } = draft;
   const { a: wanted, ignoreExtra, defaults, ignoreOwner = false, ignore } = context;

@@ -50,7 +50,6 @@ export function findRejectedViews(
   const readers = new Map(names.map((name): [string, string[]] => [name, []]));
   for (const [name, references] of dependencies) for (const each of references) readers.get(each)?.push(name);
   const affected = new Set(names.filter(name => lacksReference(name) || isDifferent(name)));
-  // A loop over a set also reaches what is added during the loop.
   for (const name of affected) for (const reader of readers.get(name) ?? []) affected.add(reader);
   return names.flatMap(name => {
     const entry = affected.has(name) ? a.findObject(name) : undefined;

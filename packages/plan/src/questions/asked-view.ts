@@ -1,4 +1,4 @@
-/*! Finds how B's server can be asked about rows of a view. An interrupted plan may have renamed or dropped what the view reads. */
+/*! How B's server can be asked about rows of a view, although an interrupted plan may have renamed or dropped what the view reads. */
 import { findColumn, findReferencesOfQuery, type MaterializedViewDefinition } from '@sqlpipe/ddl';
 import type { ComputedView, Enforcement } from '@sqlpipe/engine';
 import { isSameName, NameSet } from '@sqlpipe/sql';
@@ -10,7 +10,7 @@ import type { printExpiredQuestion, RetainedObject } from '../text/expiry.js';
 import type { PeriodHolder } from '../text/periods.js';
 import { doubleQuote } from '../text/statement-text.js';
 
-/** Finds the definition of a materialized view of B. If B lacks something that its query reads, the query is rewritten over what B has. */
+/** If B lacks something that the query of the view reads, the query is rewritten over what B has. */
 export function findAskableDefinition(name: string, context: PlanContext) {
   const definition = context.engineOfB.definitionOf(name);
   if (definition?.kind !== 'materialized view') return undefined;
@@ -21,7 +21,7 @@ export function findAskableDefinition(name: string, context: PlanContext) {
   return isQueryable ? definition : { ...definition, body: printWith(findReplacements(body, context), body) };
 }
 
-/** Finds the object under its name in B with the retention that it gets, and for a view a query that B's server can answer. */
+/** The object under its name in B with the retention that it gets; for a view, also a query that B's server can answer. */
 export function findExpiryArguments(
   { former, now }: Enforcement,
   context: PlanContext,
@@ -32,7 +32,6 @@ export function findExpiryArguments(
     : [retained, findAskableDefinition(former.name, context)?.body ?? former.body];
 }
 
-/** Finds a view under its name in B, with the periods that its next refresh has. */
 export const findPeriodHolder = (
   { former, now }: { readonly former: MaterializedViewDefinition; readonly now: ComputedView['now'] },
   context: PlanContext,
@@ -41,11 +40,11 @@ export const findPeriodHolder = (
 const findTimestamp = ({ name, timestamp }: RetainedObject, { engineOfB }: PlanContext): string | undefined =>
   timestamp ?? engineOfB.catalogue.resolve(name)?.timestamp;
 
-/** Renames in both directions: a query of A, which takes the place of that of a dropped view, has new names that B may lack. */
+/** Both directions are needed: the query of A, which replaces that of a dropped view, has new names that B may lack. */
 const bothWays = (renames: ReadonlyMap<string, string>) =>
   [...renames].flatMap(([from, to]) => [[from, to] as const, [to, from] as const]);
 
-/** Finds queries of WITH for the objects that a query names and B lacks: renamed tables, tables with renamed columns, dropped views. */
+/** Queries of WITH for what a query reads and B lacks: renamed tables, tables with renamed columns, dropped views. */
 function findReplacements(body: string, context: PlanContext, seen = new NameSet()): CommonQuery[] {
   const { a, engineOfB, leftovers, renames } = context;
   const markSeen = (name: string): boolean => {

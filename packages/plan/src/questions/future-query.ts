@@ -14,8 +14,8 @@ export function isRedefined<V extends View | MaterializedView>(former: V, now: V
 }
 
 /**
- * @param engine an engine that has executed some statements of a plan
- * @returns the query, and whether it reads other types or queries than before: then only a server knows whether it can be computed
+ * @param engine has executed some statements of a plan
+ * @returns `isChanged`: whether the query reads other types or queries than before, so that only a server knows whether it can be computed
  */
 export function printFutureQuery(
   view: View | MaterializedView,
@@ -26,7 +26,7 @@ export function printFutureQuery(
   const queries = new NameMap<CommonQuery>();
   let isChanged = false;
   const names = catalogue.closure(view.references);
-  // The query of a new view takes its place. A loop over a set also reaches what is added during the loop.
+  // The query of a new materialized view takes its place. So what this query reads is needed too.
   for (const name of names) {
     const source = catalogue.find(name);
     if (source?.kind === 'materialized view' && !findStored(source, context))
@@ -37,7 +37,7 @@ export function printFutureQuery(
     if (object?.kind === 'view') {
       const former = context.engineOfB.find(context.renames.nameBeforePlan(name));
       isChanged ||= former?.kind !== 'view' || isRedefined(former, object, context);
-      // A view of B that has yet to get the new names of what it reads cannot be queried if these were renamed before an interruption.
+      // A plain view of B cannot be queried if what it reads was renamed before an interruption.
       const isSame = former?.kind === 'view' && former.name === name && former.body === object.body;
       if (isSame && object.references.every(reference => !queries.has(reference))) continue;
       queries.set(name, { name, query: object.body, isView: true });
@@ -50,17 +50,14 @@ export function printFutureQuery(
   return { query: printWith([...queries.values()], view.body), isChanged };
 }
 
-/** Finds the object of B that stores the rows of a table or a materialized view; undefined if B has none. */
+/** The object of B that stores the rows; undefined if B has none. */
 function findStored({ id, name }: Table | MaterializedView, { engineOfB: { catalogue }, renames }: PlanContext) {
   const former = catalogue.findById(id) ?? catalogue.find(renames.nameBeforePlan(name));
   const stored = former && catalogue.resolve(former.name);
   return stored?.kind === 'view' ? undefined : stored;
 }
 
-/**
- * Prints the query for the rows that an object will have. If B lacks the object, the query returns columns and no rows.
- * @returns the query; whether columns have other types than in B; whether B's object is identical, so that the query is not needed
- */
+/** If B lacks a table, its query returns columns and no rows. @returns `isIdentical`: whether B's object serves without this query */
 function printSource(object: Table | MaterializedView, context: PlanContext) {
   const stored = findStored(object, context);
   const isNew = stored === undefined;

@@ -2,11 +2,10 @@
 import { withDepths } from '@sqlpipe/ddl';
 import { identify, keywordOf, significantTokens, tokens, unquote } from '@sqlpipe/sql';
 
-/** A comment about the former names of an object or a column of A. */
 export interface RenameComment {
-  /** The column; undefined if the comment is about the object. */
+  /** Undefined if the comment is about the object. */
   readonly column: string | undefined;
-  /** The former names; empty if the comment cannot be understood. */
+  /** Empty if the comment cannot be understood. */
   readonly from: readonly string[];
   readonly text: string;
 }
@@ -23,7 +22,7 @@ export function parseRenameComments(statement: string): RenameComment[] {
   const comments: RenameComment[] = [];
   const columns = identify(statement).kind === 'table' ? locateColumns(statement) : new Map<number, string>();
   let column: string | undefined;
-  /** Comments on lines of their own, which are about the next column. */
+  /** Comments on lines of their own are about the next column. */
   let above: Omit<RenameComment, 'column'>[] = [];
   /** Comments after the last token so far. At the end of the statement, they are about the object. */
   let trailing: Omit<RenameComment, 'column'>[] = [];
@@ -52,7 +51,7 @@ export function parseRenameComments(statement: string): RenameComment[] {
   return [...comments, ...trailing.map(comment => ({ column: undefined, ...comment }))];
 }
 
-/** Finds the names of the columns of a CREATE TABLE by their positions; undefined where the list ends. */
+/** The names of columns by their positions; undefined at the end of the list. */
 function locateColumns(statement: string): ReadonlyMap<number, string | undefined> {
   const all = withDepths([...significantTokens(statement)]);
   const open = all.findIndex(({ text }) => text === '(');

@@ -1,6 +1,6 @@
 /*!
- * The renames from B to A. `--renamed` or comments in A state them. No rename is guessed, because a wrong guess could lose data. A rename
- * is pending until a plan has made it.
+ * The renames from B to A, as `--renamed` or comments in A state them. No rename is guessed, because a wrong guess could lose data. A
+ * rename is pending until a plan has made it.
  */
 import { findColumn, type TableDefinition } from '@sqlpipe/ddl';
 import type { Engine } from '@sqlpipe/engine';
@@ -15,21 +15,18 @@ export class Renames {
   readonly #a: Schema;
   readonly #b: Schema;
   readonly #engineOfB: Engine;
-  /** Pending renames of objects: the new names by the old names. */
+  /** Of objects: the new names by the old ones. */
   readonly pending = new NameMap<string>();
-  /** Renames of objects, pending or begun or made by an earlier plan: the new names by the old ones. */
+  /** As `pending`, with the renames that an earlier plan has made or begun. */
   readonly #objectRenames = new NameMap<string>();
-  /**
-   * Renames of columns that the plan needs: pending ones, and those of a rebuild, whose old table still has the old names. Key: the table's
-   * name in A; value: the new names by the old ones.
-   */
+  /** By table of A: the new names of columns by the old ones, if pending, or if the old table of a rebuild still has the old names. */
   readonly #columnRenames = new NameMap<Map<string, string>>();
-  /** Renames of columns that B has already, only to find columns by their old names: the table's name in B, the old and the new name. */
+  /** Renames of columns that B has already, by which users may still name the columns. `table` is the name in B. */
   readonly #made: { readonly table: string; readonly names: readonly [string, string] }[] = [];
   readonly notes: string[] = [];
   /** Why comments about renames have no effect. */
   readonly warnings: string[] = [];
-  /** Why the plan leaves out objects whose rename comments contradict A or B: the reasons by the names. */
+  /** By name: why an object is left out, because a rename comment contradicts A or B. */
   readonly refused = new NameMap<string>();
   /**
    * The stated renames: the new names by the old ones, even if neither schema has the old name. Missing are:
@@ -39,7 +36,6 @@ export class Renames {
   readonly stated = { objects: new Map<string, string>(), columns: new Map<string, string>() };
 
   /**
-   * @param engine an engine that has B
    * @param renamed renames as `OLD=NEW`, which take precedence over comments
    * @throws InvalidSelectionError if a rename in `renamed` is malformed, matches nothing, is ambiguous, or contradicts A or B
    */
@@ -55,7 +51,7 @@ export class Renames {
     for (const comment of comments) if (comment.column !== undefined) this.#readColumnComment(comment, comments);
   }
 
-  /** For an old name of an object, returns the new one; for a new name, the old one in lower case; undefined if there is no rename. */
+  /** For an old name of an object, the new one; for a new name, the old one in lower case; undefined if there is no rename. */
   otherName(name: string): string | undefined {
     return this.#objectRenames.get(name) ?? [...this.#objectRenames].find(([, to]) => isSameName(to, name))?.[0];
   }
@@ -64,7 +60,7 @@ export class Renames {
     return this.pending.get(name) ?? name;
   }
 
-  /** The name of an object before the plan renames it, in lower case; the given name if the plan does not rename it. */
+  /** The old name in lower case if the plan renames the object, otherwise the given name. */
   nameBeforePlan(name: string): string {
     return [...this.pending].find(([, to]) => isSameName(to, name))?.[0] ?? name;
   }
@@ -74,7 +70,7 @@ export class Renames {
     return [...this.columnRenamesOf(table)].find(([, to]) => isSameName(to, column))?.[0] ?? column;
   }
 
-  /** The paths by which a user may name an object or a column: with the names before and after the plan. */
+  /** The paths by which a user may name an object or a column. */
   findPaths({ object, column }: ObjectPath): ObjectPath[] {
     const objects = [object, this.otherName(object) ?? object];
     const pending = objects.flatMap(name => [...this.columnRenamesOf(name)]);
@@ -88,22 +84,18 @@ export class Renames {
     return { object: this.nameBeforePlan(object), column: column && this.columnBeforePlan(object, column) };
   }
 
-  /** The new names by the old ones, of columns and objects: a name in a query may mean either. */
+  /** Of columns and objects, because a name in a query may mean either. */
   get statedNames(): NameMap<string> {
     const { columns, objects } = this.stated;
     return new NameMap([...columns, ...objects]);
   }
 
-  /** The renames of a table's columns, pending or made by a rebuild: the new names by the old ones. @param table its name in A */
+  /** @param table its name in A */
   columnRenamesOf(table: string): ReadonlyMap<string, string> {
     return this.#columnRenames.get(table) ?? new Map();
   }
 
-  /**
-   * Finds the names of the columns that a table has in A or in B.
-   * @param name the old or the new name of the table
-   * @returns an empty set for other objects and for principals; undefined if nothing has the name
-   */
+  /** The columns of a table in A and in B, by either name of the table. Empty for anything else; undefined if nothing has the name. */
   readonly findColumns = (name: string): NameSet | undefined => {
     const names = [name, this.otherName(name) ?? name];
     const exists = names.some(
@@ -121,7 +113,7 @@ export class Renames {
     return new NameSet(tables.flatMap(table => table?.columns.map(column => column.name) ?? []));
   };
 
-  /** Reads the values of --renamed. Renames of objects come first, because a path of a column may have either name of its table. */
+  /** Renames of objects come first, because a path of a column may have either name of its table. */
   #readOptions(renames: readonly string[]): void {
     const columnRenames: [rename: string, from: string, to: string][] = [];
     for (const rename of renames) {
@@ -288,7 +280,7 @@ export class Renames {
     });
   }
 
-  /** Adds the rename if a rebuild has made it: an old table of the rebuild has a column with the old name. @returns whether it was added */
+  /** If an old table of a rebuild has the column, the rebuild has made the rename. @returns whether the rename was added */
   #addRenameMadeByRebuild({ object, column = '' }: ObjectPath, to: string): boolean {
     const table = this.#objectRenames.get(object) ?? object;
     const isCopied = this.#findOldTables(table).some(old => findColumn(old, column));
@@ -301,7 +293,7 @@ export class Renames {
     this.#columnRenames.set(table, renames.set(from, to));
   }
 
-  /** Records why an object is left out. If the object with its old name has no reason yet, that object is left out too. */
+  /** The object with the old name is left out too, unless it already has a reason. */
   #refuse(entry: Entry, reason: string, old = entry.name): void {
     this.refused.set(entry.name, reason);
     if (!this.refused.has(old)) this.refused.set(old, `${displayName(entry)}: ${reason}`);
@@ -331,7 +323,7 @@ const hasColumn = (table: TableDefinition | undefined, name: string): boolean =>
 /** Why a rename must change more than the case: otherwise 9.3.4 keeps the old name of a table, and rejects the rename of a column. */
 const SAME_NAME = 'for QuestDB, names that differ only in case are the same name';
 
-/** Why a rename comment has no effect, whatever A and B contain; undefined if it may have one. @param from the old names in the comment */
+/** Why a rename comment has no effect, whatever A and B contain; undefined if it may have one. */
 function whyVoid(from: readonly string[], name: string): string | undefined {
   if (from.length === 0) return 'not understood; write -- renamed from OLD';
   return from.some(former => isSameName(former, name)) ? SAME_NAME : undefined;

@@ -1,4 +1,3 @@
-/*! Finds which objects a statement creates, changes or drops. */
 import { objectsOf, parseChange, parseRevocation } from '@sqlpipe/ddl';
 import {
   type Identity,
@@ -10,7 +9,7 @@ import {
   TokenReader,
 } from '@sqlpipe/sql';
 
-/** Empty if the objects are not known. The verb is the statement's. */
+/** The objects that a statement creates, changes or drops; empty if they are not known. */
 export function findAffectedObjects(statement: string): Identity[] {
   const identity = identify(statement);
   if (identity.kind !== 'other') return [identity];

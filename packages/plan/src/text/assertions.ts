@@ -1,10 +1,8 @@
 /*!
- * The assertions of a plan: SELECTs that must return true before the next statement is sent. `assertX` makes an assertion.
- * `parseAssertion` recognizes one in a plan.
+ * The assertions of a plan: SELECTs that must return true before the next statement is sent.
  *
- * Each assertion returns one column, whose alias names the form of the assertion. Each form has a parser. Anybody may have edited a plan.
- * So a parser makes the assertion that it recognizes, and accepts the text only if that assertion has the same `statement`. A text with the
- * query of a view must also be one of those that `printFor` prints for that view.
+ * The alias of the only column names the form of an assertion. Anybody may have edited a plan. So a parser makes the assertion that it
+ * recognizes, and accepts the text only if the `statement` is the same. A text with the query of a view must also be one of `printFor`.
  */
 import { type Column, hasNull, type MaterializedViewDefinition } from '@sqlpipe/ddl';
 import type { AssertionForm, ColumnHead, Conversion, Copy, LossKind } from '@sqlpipe/engine';
@@ -21,9 +19,8 @@ import { doubleQuote, withoutComments } from './statement-text.js';
 /** The server's answers to the `questions` of an assertion: for each question, the values of the first column. */
 type FirstColumns = readonly (readonly unknown[])[];
 
-/** The view that an assertion is about, as the caller knows it. */
 interface KnownView {
-  /** The queries that the view may have. If the assertion contains queries of WITH, the caller has added them to each of these. */
+  /** The queries that the view may have. Each begins with the queries of WITH of the assertion, if it contains some. */
   readonly bodies: readonly string[];
   /** The materialized view on the target, with the same queries of WITH in its `body`; undefined if there is none. */
   readonly existing?: Pick<MaterializedViewDefinition, 'name' | 'body' | 'base'> | undefined;
@@ -41,15 +38,15 @@ export interface Assertion {
   readonly isFinal?: boolean;
   /** The materialized view whose rows are compared with its query. While the view lags behind its base, a false answer is not final. */
   readonly laggingView?: string;
-  /** Whether the plan relies on the fact that nobody writes to `tables[0]`. */
+  /** Whether nobody may write to `tables[0]`. */
   readonly needsIdleTable?: boolean;
   /** Whether the statement before the assertion copies the rows of `tables[0]`. */
   readonly followsCopy?: boolean;
-  /** What the assertion does, for its comment in the plan. */
+  /** For the comment in the plan. */
   readonly purpose: string;
-  /** The queries whose answers explain why the assertion is false. */
+  /** Their answers explain why the assertion is false. */
   readonly questions?: readonly string[];
-  /** Explains why the assertion is false. @param answers the answers to `questions` */
+  /** Why the assertion is false. @param answers the answers to `questions` */
   explain(answers: FirstColumns): string;
   /** What to do if the server neither answers nor rejects the assertion in time. */
   readonly help?: string;
@@ -153,7 +150,6 @@ const assertNone = (table: string, question: string, form: string) =>
     questions: [question],
   }) as const;
 
-/** Asserts that a materialized view holds no rows that its query no longer returns. */
 export const assertNoHistory = (...view: Parameters<typeof printNoHistoryAssertion>): Assertion =>
   toNoHistoryAssertion(view[0].name, printNoHistoryAssertion(...view));
 
@@ -171,7 +167,7 @@ function toNoHistoryAssertion(view: string, statement: string): Assertion {
   };
 }
 
-/** Asserts that none of some views has a refresh limit. No dump shows these limits, so only the target can tell. */
+/** No dump shows refresh limits, so only the target can tell. */
 export function assertUnlimited(views: NameList): Assertion {
   const list = views.map(view => `'${view}'`).join(', ');
   return {
@@ -184,10 +180,7 @@ export function assertUnlimited(views: NameList): Assertion {
   };
 }
 
-/**
- * Asserts that no row has expired. Ages count from the newest row of `retained`.
- * @param body the query of a materialized view, to count from the newest row that it returns
- */
+/** Ages count from the newest row of `retained`, or of `body`: the query of a materialized view. */
 export function assertNoneExpired(retained: RetainedObject, body?: string): Assertion {
   const { name } = retained;
   return {
@@ -202,7 +195,6 @@ export function assertNoneExpired(retained: RetainedObject, body?: string): Asse
   };
 }
 
-/** Asserts that a materialized view has no rows of a period that has not ended. A full refresh would remove these rows. */
 export function assertNoneUnended(view: PeriodHolder): Assertion {
   const { name } = view;
   return {
@@ -213,7 +205,7 @@ export function assertNoneUnended(view: PeriodHolder): Assertion {
   };
 }
 
-/** Asserts that a server can compute the query of a materialized view. @param statement as `printComputableAssertion` prints it */
+/** @param statement as `printComputableAssertion` prints it */
 export function assertComputable(statement: string): Assertion {
   const [, view = ''] = / "([^"]+)" LIMIT 1\);$/.exec(statement) ?? [];
   return {
@@ -247,7 +239,6 @@ export function assertNoNull(table: string, column: string): Assertion {
   };
 }
 
-/** Asserts that a conversion changes no value. A value that does not fit into a DECIMAL would suspend the table. */
 export function assertNoneChanged(conversion: Conversion): Assertion {
   const { table, column } = conversion;
   const [name, question] = [`column '${column}' of '${table}'`, printChangedQuestion(conversion)];
@@ -265,7 +256,7 @@ export function assertNoneChanged(conversion: Conversion): Assertion {
   };
 }
 
-/** How to assert that no partition is in a given state, by the column of `table_partitions()` that shows the state. */
+/** By the column of `table_partitions()` that shows the state. */
 const PARTITION_STATES = {
   isParquet: {
     form: 'all_native',
@@ -283,10 +274,7 @@ const PARTITION_STATES = {
 
 export type PartitionState = keyof typeof PARTITION_STATES;
 
-/**
- * Asserts that a table has no partition in the given state. No query returns the rows of detached partitions, but DROP TABLE deletes these
- * rows, and an altered column may make them useless.
- */
+/** No query returns the rows of detached partitions, but DROP TABLE deletes them, and an altered column may make them useless. */
 export function assertNoPartition(table: string, state: PartitionState): Assertion {
   const { form, what, problem, explain } = PARTITION_STATES[state];
   return {
@@ -296,7 +284,7 @@ export function assertNoPartition(table: string, state: PartitionState): Asserti
   };
 }
 
-/** Asserts that a table is not suspended, and that all its committed transactions are applied. A table without WAL always passes. */
+/** A suspended table fails, and a table without WAL passes. */
 export function assertApplied(table: string): Assertion {
   return {
     statement: `SELECT coalesce(max(CASE WHEN writerTxn = sequencerTxn AND NOT suspended THEN 0 ELSE 1 END), 0) = 0 AS all_applied FROM wal_tables() WHERE name = '${table}';`,
@@ -340,7 +328,6 @@ export const assertCopied = (copy: CopyWithCasts): Assertion => ({
 export const assertNoneAdded = (copy: CopyWithCasts): Assertion =>
   assertNoSurplus(copy.to, copy.from, printSurplusAssertion(copy, '<', 'none_added'));
 
-/** Asserts that a table to be dropped has no row more often than another table, of which it is the copy or the original. */
 function assertNoSurplus(dropped: string, other: string, statement: string): Assertion {
   const problem = `'${dropped}' has rows that '${other}' does not have`;
   const help = `compare the two tables; if '${dropped}' has no row that you need, send DROP TABLE '${dropped}';`;
@@ -354,7 +341,7 @@ function assertNoSurplus(dropped: string, other: string, statement: string): Ass
   };
 }
 
-/** Advises to convert the Parquet partitions of a table. @param timestamp SQL for the designated timestamp; by default a placeholder */
+/** @param timestamp SQL for the designated timestamp; by default a placeholder */
 export const adviseNative = (table: string, timestamp = '…'): string =>
   `use ALTER TABLE '${table}' CONVERT PARTITION TO NATIVE WHERE ${timestamp} IS NOT NULL`;
 
@@ -368,8 +355,8 @@ export const printPartitionQuestion = (table: string, state: PartitionState): st
   `SELECT count() FROM table_partitions('${table}') WHERE ${state}`;
 
 /**
- * Prints the condition for values that would be lost with their column. NULL is not a loss. In a type without NULL, 0 and false are not a
- * loss either: a new column has this value in every row. 9.3.4 cannot compare an array with NULL, so its text is compared.
+ * The condition for values that would be lost with their column. NULL is no loss, nor is 0 or false in a type without NULL: a new column
+ * has this value in every row. 9.3.4 cannot compare an array with NULL, so its text is compared.
  */
 export function printValueCondition({ name, type }: Pick<Column, 'name' | 'type'>): string {
   const column = doubleQuote(name);

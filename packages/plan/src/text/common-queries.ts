@@ -1,6 +1,4 @@
-/*!
- * Puts queries of WITH in the place of objects that a query reads. So B's server can be asked what the query will return after the plan.
- */
+/*! Puts queries of WITH in the place of objects. So B's server can be asked what a query will return after the plan. */
 import { foldCase, NameMap, significantTokens, unquote } from '@sqlpipe/sql';
 import { renameInQuery } from './history.js';
 import { doubleQuote } from './statement-text.js';
@@ -31,7 +29,7 @@ export const renameQuery = (query: CommonQuery, name: string): CommonQuery => ({
 
 const nameInWith = ({ name, isView }: CommonQuery): string => (isView ? VIEW + name : name);
 
-/** Restates a query with the names in WITH. A name in single quotes is always that of an object (observed on 9.3.4). */
+/** Puts the names in WITH into a query. A name in single quotes would always mean an object (observed on 9.3.4). */
 export function useNamesOfWith(queries: readonly CommonQuery[], body: string): string {
   const text = foldCase(body);
   const replaced = queries.filter(({ name, isView }) => isView || text.includes(`'${foldCase(name)}'`));
@@ -39,7 +37,7 @@ export function useNamesOfWith(queries: readonly CommonQuery[], body: string): s
   return renameInQuery(body, new NameMap(replaced.map(each => [each.name, nameInWith(each)])));
 }
 
-/** Parses the queries that a text has in a WITH at the start of a line. */
+/** The queries of a WITH at the start of a line. */
 export function parseWith(text: string): CommonQuery[] {
   const [, list = ''] = /^WITH (".*)$/ms.exec(text) ?? [];
   const queries: CommonQuery[] = [];
@@ -58,16 +56,13 @@ export function parseWith(text: string): CommonQuery[] {
 const CASTS =
   /^SELECT (?:\* FROM \(SELECT )?(?:[\s,()<=*.\d]|'\?'|\b(?:CAST|CASE|WHEN|THEN|ELSE|END|NULL|length|length_bytes)\b|AS \w+(?:\(\w+(?:,\d+)?\))?(?:\[\])*)* FROM (?:'[^']+'||long_sequence\(0\))(?:\) TIMESTAMP\(\))?$/;
 
-/** Whether a query only casts the columns of one object, or of another query, or gives no rows. */
+/** Whether a query only casts the columns of an object or of another query, or returns no rows. */
 export const isCastQuery = (query: string): boolean => CASTS.test(query.replace(/"[^"]+"/g, ''));
 
-/**
- * Prints the assertion that a server can compute a query over its rows. A server that rejects the query cannot answer the assertion
- * either. Without LIMIT, 9.3.4 leaves out aggregates that nothing reads, and so accepts one that it does not know.
- */
+/** Without LIMIT, 9.3.4 leaves out aggregates that nothing reads, and so accepts one that it does not know. */
 export const printComputableAssertion = (view: string, query: string): string =>
   `SELECT sqlpipe_rows >= 0 AS is_computable FROM (SELECT count() sqlpipe_rows FROM (\n${query}\n) ${doubleQuote(view)} LIMIT 1);`;
 
-/** Asks whether a server compiles a query. With a condition that is false, 9.3.4 compiles the complete query and does not run it. */
+/** With a condition that is false, 9.3.4 compiles the complete query and does not run it. */
 export const printCompileQuestion = (query: string): string =>
   `SELECT count() >= 0 AS is_computable FROM (SELECT * FROM (\n${query}\n) WHERE 1 = 0)`;

@@ -5,13 +5,13 @@ import { doubleQuote } from './statement-text.js';
 
 const asText = (value: string): string => `CAST(${value} AS STRING)`;
 
-/** A value before and after a conversion, and converted back: as texts, because numbers closer than 1e-10 are equal to the server. */
+/** The value before, after, and converted back. They are texts, because numbers closer than 1e-10 are equal to the server. */
 function printValues({ column, from, to }: Conversion): string[] {
   const converted = printConverted(`"${column}"`, from, to);
   return [`"${column}"`, converted, printConverted(converted, to, from)].map(asText);
 }
 
-/** The query returns three numbers: of values that converting back would not restore, of values that become NULL, and of all values. */
+/** The query counts the values that converting back would not restore, the values that become NULL, and all values. */
 export function printConversionQuestion(conversion: Conversion): string {
   const [before, after, back] = printValues(conversion);
   const count = (condition: string): string => `coalesce(sum(CASE WHEN ${condition} THEN 1 ELSE 0 END), 0)`;
@@ -19,7 +19,7 @@ export function printConversionQuestion(conversion: Conversion): string {
   return `SELECT ${count(`${before} <> ${back}`)}, ${count(isNull)}, count() FROM '${conversion.table}'`;
 }
 
-/** Prints the query for the number of values that change or do not fit. An alias of the table names the types, for the parser. */
+/** The query counts the values that change or do not fit. An alias of the table names the types, for the parser. */
 export function printChangedQuestion(conversion: Conversion): string {
   const [before, , back] = printValues(conversion);
   const { table, from, to } = conversion;
@@ -34,8 +34,8 @@ export const NONE_CHANGED = new RegExp(
 );
 
 /**
- * Prints the condition for values that do not fit into a decimal: beyond its limits, or with more decimal places. The remainder of NULL
- * is not NULL. Undefined if all values fit, or if the type is no decimal.
+ * The condition for values that do not fit into a decimal: beyond its limits, or with more decimal places. The remainder of NULL is not
+ * NULL. Undefined if all values fit, or if the type is no decimal.
  */
 export function printMisfit({ column, from, to }: Conversion): string | undefined {
   const { digits, scale } = decimalLimits(from, to) ?? {};

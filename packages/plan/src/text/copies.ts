@@ -7,14 +7,11 @@ export const printCast = (from: Column, to: Column): string =>
   from.type === to.type ? doubleQuote(from.name) : printTypeCast(doubleQuote(from.name), from.type, to.type);
 
 export interface CopyWithCasts extends Copy {
-  /** The names of each copied column in both tables. `cast` is SQL that converts a value of `from` to the type of `to`. */
+  /** `cast` is SQL that converts a value of `from` to the type of `to`. */
   readonly columns: readonly { readonly from: string; readonly to: string; readonly cast: string }[];
 }
 
-/**
- * Prints the assertion that a table has no row more often (`>`) or less often (`<`) than its copy. The query adds up 1 and -1 instead of
- * comparing two counts, because 9.3.4 miscounts groups of a UNION ALL.
- */
+/** The query adds up 1 and -1 for each row, because 9.3.4 miscounts groups of a UNION ALL. @param sign of the sums that must not occur */
 export function printSurplusAssertion({ from, to, columns }: CopyWithCasts, sign: '>' | '<', form: string): string {
   const names = columns.map(column => doubleQuote(column.to)).join(', ');
   const values = columns.map(column => `${column.cast} ${doubleQuote(column.to)}`).join(', ');
@@ -28,7 +25,7 @@ export function printSurplusAssertion({ from, to, columns }: CopyWithCasts, sign
 const SIDE = / FROM \(SELECT 1 sqlpipe_+side, /;
 const CAST = /(?:CAST\((?:CAST\()?"([^"]+)"(?: AS STRING\))? AS [\w(),]+\)|"([^"]+)") "([^"]+)"(?:, |$)/g;
 
-/** Parses the copy in `all_copied` and `none_added`. One pattern for the complete text would take quadratic time. */
+/** One pattern for the complete text would take quadratic time. */
 export function parseCopy(text: string): CopyWithCasts | undefined {
   const middle = text.lastIndexOf(' UNION ALL SELECT -1, ');
   const [, side = ''] = text.slice(0, middle).split(SIDE);

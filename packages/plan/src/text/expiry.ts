@@ -13,8 +13,8 @@ export type RetainedObject = Pick<
 const UNITS = { HOUR: 'h', DAY: 'd', WEEK: 'w', MONTH: 'M', YEAR: 'y', NONE: 'y' } as const;
 
 /**
- * Prints the query for the number of these rows. A partition has expired if the time from its end to the newest row is at least the TTL. A
- * server may ignore rows of the future.
+ * A partition has expired if the time from its end to the newest row is at least the TTL. A server may ignore rows of the future, and then
+ * drops fewer rows.
  * @param body the query of a materialized view, whose newest row will be that of the view
  */
 export function printExpiredQuestion(
@@ -34,10 +34,7 @@ const START =
 const END =
   /^ recent WHERE dateadd\('(\w)', 1, timestamp_floor\('\w', stored\."[^"]+"\)\) <= recent\.newest AND datediff\('([Mh])', .+ >= (\d+);$/;
 
-/**
- * Parses the question in an assertion: the object, and the query of a view. The text is untrusted and may be long, so only its start and
- * its end are matched. The caller prints the question again, and compares the two texts.
- */
+/** Only the start and the end are matched, because the text may be long. The caller prints the question again, and compares the texts. */
 export function parseExpired(text: string): { retained: RetainedObject; body: string | undefined } | undefined {
   const [start = '', name, timestamp] = START.exec(text) ?? [];
   const where = text.lastIndexOf(" recent WHERE dateadd('");

@@ -5,7 +5,7 @@ import { formatCount } from '@sqlpipe/text';
 export interface PlanHead {
   /** The fingerprint of the objects that the plan is for. */
   readonly state: string;
-  /** The number of its statements; 0 if no dump contains other statements. */
+  /** The number of its statements; 0 if `verbs` is empty. */
   readonly count: number;
   /** The verbs of its statements that no dump contains. */
   readonly verbs: readonly string[];
@@ -26,10 +26,9 @@ const STATE = /^-- plan for state ([0-9a-f]+)\b(?:; (\d+) statements?; sqlapply 
 
 interface Remarks {
   readonly version: string | undefined;
-  /** The work that grows with the rows of a table, a line for each. */
+  /** A line for each table, see `describeWork`. */
   readonly work: readonly string[];
   readonly irreversible: readonly number[];
-  /** The tables to which nothing may write while the plan is applied. */
   readonly idleTables: readonly string[];
   readonly renamedViews: NameMap<string>;
   readonly allowedLosses: readonly string[];

@@ -1,6 +1,6 @@
 /*!
- * Prints the question whether a materialized view holds rows that its query no longer returns, as an assertion or for their number. Each
- * form was tried on 9.3.4, also while rows were written.
+ * Prints questions about the rows of a materialized view that its query no longer returns. Each form was tried on 9.3.4, also while rows
+ * were written.
  */
 import { findStoredValues, type MaterializedViewDefinition, needsQuotes } from '@sqlpipe/ddl';
 import type { ColumnHead, StoredRows } from '@sqlpipe/engine';
@@ -9,7 +9,7 @@ import { chooseAliasPrefix, doubleQuote } from './statement-text.js';
 
 export interface HistoryFinding {
   readonly answer: StoredRows;
-  /** The columns of the view; undefined if the server does not show them. */
+  /** Undefined if the server does not show them. */
   readonly columns: readonly ColumnHead[] | undefined;
 }
 
@@ -19,8 +19,8 @@ export type AskHistory = (view: MaterializedViewDefinition) => Promise<HistoryFi
 type ComparedView = Pick<MaterializedViewDefinition, 'name' | 'body' | 'base'>;
 
 /**
- * A query does not show which table a column belongs to. So if a column of another table has an old name, it is replaced too, and the
- * query fails or returns other rows.
+ * A query does not show which table a column belongs to. So a column of another table that has an old name is renamed too. Then the query
+ * fails or returns other rows.
  * @param renamed the new names by the old names
  */
 export function renameInQuery(query: string, renamed: NameMap<string>): string {
@@ -45,11 +45,7 @@ export function printNoHistoryAssertion(view: ComparedView, columns?: readonly C
   return `SELECT coalesce(sum(${printLostRow(view, columns)}), 0) = 0 AS nothing_is_lost FROM ${printDifferences(view, columns)};`;
 }
 
-/**
- * Prints the query for the number of lost rows, and for the times of the first and the last one. Equal rows count once. sqlserve answers
- * the query by the names of its columns, see `ROWLESS_ANSWERS`.
- * @param timestamp the designated timestamp of the view
- */
+/** Equal rows count once. sqlserve answers the query by the names of its columns, see `ROWLESS_ANSWERS`. */
 export function printHistoryQuestion(view: ComparedView, timestamp: string, columns: readonly ColumnHead[]): string {
   const lost = printLostRow(view, columns);
   const time = (order: 'min' | 'max') => `${order}(CASE WHEN ${lost} = 1 THEN ${doubleQuote(timestamp)} END)`;
@@ -57,9 +53,9 @@ export function printHistoryQuestion(view: ComparedView, timestamp: string, colu
 }
 
 /**
- * Prints a query that compares the rows of a view with those of its query. Each row of the result stands for one combination of the
- * values that are not computed. Its columns are how much more often the view has the combination, and the range of each computed value.
- * `count()` over these rows is wrong on 9.3.4, which then leaves out columns, so the callers use `sum`.
+ * Compares the rows of a view with those of its query. Each row of the result stands for one combination of the values that are not
+ * computed: how much more often the view has it, and the range of each computed value. `count()` over these rows is wrong on 9.3.4, which
+ * then leaves out columns, so the callers use `sum`.
  */
 function printDifferences(view: ComparedView, columns: readonly ColumnHead[]): string {
   const computed = findComputedColumns(view, columns);
@@ -78,13 +74,13 @@ function printDifferences(view: ComparedView, columns: readonly ColumnHead[]): s
   return `(SELECT ${[...keys, `sum(${prefix}side) ${prefix}more`, ...ranges].join(', ')} FROM (${both}))`;
 }
 
-/** As keys, each NaN and both zeros would be different values, although `min` and `max` may return any of them. */
+/** Each NaN, and 0 and -0, would be different keys, although `min` and `max` may return any of them. */
 const printKey = (column: ColumnHead, alias: string): string => {
   const value = doubleQuote(column.name);
   return isFloat(column) ? `CASE WHEN ${value} IS NOT NULL THEN ${value} + 0 END ${alias}` : value;
 };
 
-/** Prints 1 or 0 for a row of `printDifferences`: a computed value is lost if it is NULL in the query, or beyond its tolerance. */
+/** 1 or 0 for a row of `printDifferences`: a computed value is lost if it is NULL in the query, or beyond its tolerance. */
 function printLostRow(view: ComparedView, columns: readonly ColumnHead[]): string {
   const prefix = chooseAliasPrefix(columns.map(({ name }) => name));
   const differ = findComputedColumns(view, columns).map(({ type }, i) => {
@@ -94,22 +90,20 @@ function printLostRow(view: ComparedView, columns: readonly ColumnHead[]): strin
   return `CASE WHEN ${[`${prefix}more > 0`, ...differ].join(' OR ')} THEN 1 ELSE 0 END`;
 }
 
-/** Finds the floating point columns that may be computed: their last digits may differ from one run of the query to the next. */
+/** The last digits of a computed floating point value may differ from one run of the query to the next. */
 function findComputedColumns({ body, base = '' }: ComparedView, columns: readonly ColumnHead[]): ColumnHead[] {
   const stored = findStoredValues(body, base);
   return columns.filter((column, index) => isFloat(column) && !(stored.length === columns.length && stored[index]));
 }
 
 /**
- * The tolerance of a computed value, by type. It is a ratio, because for the server, values that differ by less than 1e-10 are equal. The
- * largest differences of 60 results are listed below. The results were parallel (frames of 2,000 rows, 4 workers) and serial, with 10,000
- * to 200,000 rows in a group (measured on 9.3.4):
+ * The tolerance of a computed value is a ratio, because for the server, values that differ by less than 1e-10 are equal. The largest
+ * differences between parallel and serial results, with up to 200,000 rows in a group (measured on 9.3.4):
  * - DOUBLE: 6e-14 of positive values, 6e-13 of correlations and of sums in which positive and negative values cancel;
  * - FLOAT (among computed columns only a `sum` of FLOAT values): 1.6e-5 of positive values.
  *
- * The difference is divided by the sum of both values, so a loss is noticed from twice the tolerance on. docs/PLANS.md says what that
- * means. Sums of FLOAT that cancel (2e-4) or have millions of rows (6e-3), and deviations far smaller than their values (2e-7), differ by
- * more.
+ * The difference is divided by the sum of both values, so a loss is noticed from twice the tolerance on. Sums of FLOAT that cancel (2e-4)
+ * or have millions of rows (6e-3), and deviations far smaller than their values (2e-7), differ by more, see docs/PLANS.md.
  */
 const TOLERANCES: Readonly<Record<string, string>> = { FLOAT: '1e-4', DOUBLE: '1e-9' };
 

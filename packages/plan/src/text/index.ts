@@ -1,7 +1,4 @@
-/*!
- * The text of a plan: what is printed of it, and what is read from it when it is applied. None of this imports the planner or an
- * engine, which takes longer to load than a short plan to apply.
- */
+/*! The text of a plan, printed and parsed. It imports no planner or engine, which takes longer to load than a short plan to apply. */
 
 export { findAffectedObjects } from './affected-objects.js';
 export { parseAssertion } from './assertions.js';

@@ -3,12 +3,12 @@ import type { LossKind } from '@sqlpipe/engine';
 import { InvalidSelectionError } from '@sqlpipe/schema';
 import { type FindColumns, findReadings, formatPath, type ObjectPath, pathKey, resolvePath } from './object-path.js';
 
-/** What is lost for good: an object, a column, or something that a table or a view holds. The fields are those of an `Effect`. */
+/** The fields are those of an `Effect`. */
 export interface NamedLoss extends ObjectPath {
   readonly loss: LossKind;
 }
 
-/** The kinds of losses, and whether the name of such a loss has a column. */
+/** Whether the name of a loss may have a column. */
 const HAS_COLUMN: Readonly<Record<LossKind, boolean>> = {
   drop: true,
   'drop-user': false,
@@ -21,18 +21,17 @@ const HAS_COLUMN: Readonly<Record<LossKind, boolean>> = {
 const pathOf = ({ loss, object, column }: NamedLoss): ObjectPath =>
   HAS_COLUMN[loss] ? { object, column } : { object };
 
-/** Prints the name of a loss: `drop:trades.qty`. */
 export const formatLoss = (loss: NamedLoss): string => `${loss.loss}:${formatPath(pathOf(loss))}`;
 
 const lossKey = (loss: NamedLoss): string => `${loss.loss} ${pathKey(pathOf(loss))}`;
 
 export class AllowedLosses {
-  /** The names as the user has written them, by the key of the loss. */
+  /** As the user has written them, by `lossKey`. */
   readonly #names = new Map<string, string>();
   readonly #used = new Set<string>();
 
   /**
-   * @param findColumns finds the objects of both schemas, since a dot may be part of a name
+   * @param findColumns of both schemas, because a dot may be part of a name
    * @param findPaths finds the paths of an object or a column before and after renames
    * @throws InvalidSelectionError for a text that is not the name of a loss, or is ambiguous
    */
@@ -44,12 +43,12 @@ export class AllowedLosses {
     for (const name of names) for (const loss of parseLosses(name, findColumns)) this.#names.set(lossKey(loss), name);
   }
 
-  /** Whether a loss is allowed, by the old or the new names of the object and its column. */
+  /** The object and its column may have their old or new names. */
   allows(loss: NamedLoss): boolean {
     return this.#find(loss) !== undefined;
   }
 
-  /** Whether a loss is allowed, as `allows`. Records that the allowance was used. */
+  /** As `allows`, and records that the allowance was used. */
   useAllowance(loss: NamedLoss): boolean {
     const name = this.#find(loss);
     if (name !== undefined) this.#used.add(name);
@@ -61,13 +60,12 @@ export class AllowedLosses {
     return keys.map(key => this.#names.get(key)).find(name => name !== undefined);
   }
 
-  /** The names that allowed something, and those that did not. */
   names(): { used: string[]; unused: string[] } {
     return { used: [...this.#used], unused: [...new Set(this.#names.values())].filter(name => !this.#used.has(name)) };
   }
 }
 
-/** Parses the name of a loss. If no schema has the object, an earlier plan may have lost it. Then each reading of the path counts. */
+/** If no schema has the object, an earlier plan may have lost it. Then each reading of the path counts. */
 function parseLosses(name: string, findColumns: FindColumns): NamedLoss[] {
   const [, word = '', path = ''] = /^([a-z-]+):(.+)$/s.exec(name) ?? [];
   if (!Object.hasOwn(HAS_COLUMN, word))

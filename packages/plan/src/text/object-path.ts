@@ -7,7 +7,7 @@ export interface ObjectPath {
   readonly column?: string | undefined;
 }
 
-/** Finds the columns of an object; undefined if there is no object of this name. */
+/** Undefined if there is no object of this name. */
 export type FindColumns = (object: string) => NameSet | undefined;
 
 /**
@@ -26,7 +26,6 @@ export function resolvePath(text: string, find: FindColumns): ObjectPath | undef
   return paths[0];
 }
 
-/** A key that is the same for all spellings of a path. */
 export const pathKey = ({ object, column }: ObjectPath): string =>
   column === undefined ? foldCase(object) : `${foldCase(object)}\0${foldCase(column)}`;
 
@@ -41,12 +40,12 @@ export function formatPath(path: ObjectPath): string {
 
 export const formatPathForShell = (path: string): string => (path.includes("'") ? `"${path}"` : path);
 
-/** A name that needs no quotes: it has no dot, and no character that is special in a shell. */
+/** A name without a dot, and without characters that are special in a shell. */
 const PLAIN = /^[\w$-]*$/;
 
 const QUOTED = /^(?:'([^']+)'|"([^"]+)")(?:\.(.+))?$/s;
 
-/** Finds the readings of a path: each dot may separate an object from its column, or be part of a name. */
+/** Each dot may separate an object from its column, or be part of a name. */
 export function findReadings(text: string): ObjectPath[] {
   const [, single, double, column] = QUOTED.exec(text) ?? [];
   const quoted = single ?? double;
@@ -67,6 +66,5 @@ export function splitRename(text: string): [from: string, to: string] {
   throw new InvalidSelectionError(`--renamed must be OLD=NEW, not '${text}'`);
 }
 
-/** Prints a rename as `OLD=NEW`. */
 export const printRename = (from: ObjectPath, to: string): string =>
   `${formatPath(from)}=${formatPath({ object: to })}`;

@@ -1,10 +1,9 @@
-/*! What a plan leaves out. */
 import { COLUMN_ORDER, type PropertyName } from '@sqlpipe/ddl';
 import { displayName, type NamedObject } from '@sqlpipe/sql';
 import { formatLoss, type NamedLoss } from './losses.js';
 import { formatPath, formatPathForShell } from './object-path.js';
 
-/** Statements that remove one difference between A and B. A plan has all of them, or leaves all of them out. */
+/** A plan has all statements of a change, or leaves all of them out. */
 export interface Change {
   readonly identity: NamedObject & { readonly verb?: string };
   /** The properties that differ, as in a comparison; empty for the complete object. */
@@ -13,7 +12,6 @@ export interface Change {
   readonly what: string;
 }
 
-/** A change that a plan leaves out. */
 export interface Omission extends Change {
   readonly reasons: readonly string[];
   readonly losses: readonly NamedLoss[];
@@ -32,10 +30,8 @@ export function describeOmission({ identity, what, reasons, losses, hints }: Omi
   ];
 }
 
-/** Why a plan does not change the order of columns. */
 export const COLUMN_ORDER_REASON = 'no ALTER changes the order of columns';
 
-/** What a user can do about another order of columns; all programs print these two hints. */
 export const columnOrderHints = (table: string): string[] => [
   `--ignore '${COLUMN_ORDER}' accepts this order`,
   `sqldiff --alter --rebuild ${formatPathForShell(formatPath({ object: table }))} makes a new table`,

@@ -1,6 +1,6 @@
 /*!
- * Prints questions about rows of a materialized view in a period that has not ended. A refresh in full ends with the last complete period
- * and removes later rows, which only a refresh for a range computes (observed on 9.3.4).
+ * Prints questions about rows in a period that has not ended. A full refresh ends with the last complete period and removes later rows,
+ * which only a refresh of a range computes (observed on 9.3.4).
  */
 import type { MaterializedViewDefinition, Refresh } from '@sqlpipe/ddl';
 import { quoteLiteral } from '@sqlpipe/sql';
@@ -11,10 +11,9 @@ export type PeriodHolder = Pick<MaterializedViewDefinition, 'name' | 'timestamp'
   readonly refresh: Pick<Refresh, 'period' | 'timeZone'>;
 };
 
-/** Prints the query for the number of these rows. */
 export const printUnendedQuestion = (view: PeriodHolder): string => printUnended('count()', view);
 
-/** As `printUnendedQuestion`, with the times of the first and the last row. sqlserve answers by the names of its columns. */
+/** Also for the times of the first and the last row. sqlserve answers by the names of the columns. */
 export const printUnendedRange = (view: PeriodHolder): string => {
   const time = doubleQuote(view.timestamp ?? '');
   return printUnended(`count() rows_lost, min(${time}) first_lost, max(${time}) last_lost`, view);
@@ -33,7 +32,7 @@ function printUnended(items: string, { name, timestamp = '', refresh: { period, 
 const PARTS =
   /^SELECT count\(\) = 0 AS none_unended FROM '([^']+)' WHERE "([^"]+)" >= (?:to_utc\()?timestamp_floor\('(\w+)', (?:to_timezone\()?dateadd\('(\w)', -(\d+), now\(\)\)(?:, '([^']+)'\))?/;
 
-/** Parses the question in an assertion. The caller prints it again, and compares the two texts. */
+/** The caller prints the question again, and compares the texts. */
 export function parseUnended(text: string): PeriodHolder | undefined {
   const [, name, timestamp, length = '', unit, delay = '0', timeZone] = PARTS.exec(text) ?? [];
   if (name === undefined) return undefined;

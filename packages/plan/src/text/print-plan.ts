@@ -1,4 +1,3 @@
-/*! Prints a plan as the statements of a stream. */
 import { createHash } from 'node:crypto';
 import { type Definition, printDefinition, tryParseDefinition } from '@sqlpipe/ddl';
 import { dumpOrder, Schema } from '@sqlpipe/schema';
@@ -12,7 +11,7 @@ interface PrintablePlan {
   readonly remarks: readonly string[];
 }
 
-/** Prints the statements of a plan. The first one starts with the head. @param b the statements of the schema that the plan is for */
+/** The first statement starts with the head. @param b the statements of the schema that the plan is for */
 export function printPlan({ statements, remarks }: PrintablePlan, b: Iterable<string>): string[] {
   const plain = statements.map(({ statement }) => statement);
   const state = computeFingerprint(plain, b);
@@ -23,7 +22,7 @@ export function printPlan({ statements, remarks }: PrintablePlan, b: Iterable<st
   });
 }
 
-/** Finds the values of --allow that sqlapply needs for statements that no schema dump contains. Assertions need none. */
+/** The values of --allow that sqlapply needs for statements that no dump contains. Assertions need none. */
 export function findRequiredPermissions(statements: readonly string[]): string[] {
   const verbs = statements
     .map(identify)
@@ -31,7 +30,7 @@ export function findRequiredPermissions(statements: readonly string[]): string[]
   return [...new Set(verbs)].sort();
 }
 
-/** Finds the objects that statements create, change or drop, sorted and without duplicates. */
+/** Sorted and without duplicates. */
 export function findPlannedObjects(statements: readonly string[]): NamedObject[] {
   const found = new Map<string, NamedObject>();
   // If two names differ only in case, the first one counts: if a DROP precedes a CREATE, it is the target's.
@@ -40,14 +39,14 @@ export function findPlannedObjects(statements: readonly string[]): NamedObject[]
   return [...found].sort(([a], [b]) => (a < b ? -1 : 1)).map(([, object]) => object);
 }
 
-/** Removes the time at which a timer starts: unless a statement has it, it is the time of the server's clock. */
+/** Unless a statement says when a timer starts, it is the time of the server's clock. */
 const removeStart = (definition: Definition): Definition =>
   definition.kind === 'materialized view'
     ? { ...definition, refresh: { ...definition.refresh, start: undefined } }
     : definition;
 
 /**
- * Computes a hash of what a plan relies on: the definitions of the objects that it changes, and of all views that read from those.
+ * A hash of what a plan relies on: the definitions of the objects that it changes, and of all views that read from those.
  * @param definitions those of a schema, at least of these objects
  */
 export function computeFingerprint(plan: readonly string[], definitions: Iterable<string>): string {
@@ -64,7 +63,7 @@ export function computeFingerprint(plan: readonly string[], definitions: Iterabl
   return hash.digest('hex').slice(0, 16);
 }
 
-/** Finds the other objects of a schema that read from some of its objects, also through others, sorted. */
+/** Also those that read through other objects; sorted. */
 function findReaders(objects: readonly NamedObject[], schema: Schema): NamedObject[] {
   const reached = new NameSet(objects.map(({ name }) => name));
   const readers = dumpOrder(schema).filter(({ kind, name }) => {

@@ -1,13 +1,12 @@
-/*! Small parts of SQL text. */
 import { joinTokens, significantTokens } from '@sqlpipe/sql';
 
-/** Removes the comments before the first token of a statement. */
+/** Removes only the comments before the first token. */
 export const withoutComments = (statement: string): string => {
   const [first] = significantTokens(statement);
   return statement.slice(first?.start);
 };
 
-/** Chooses the start of the aliases in a question: no column of the question begins with it. */
+/** No column of a question may begin with this prefix of its aliases. */
 export function chooseAliasPrefix(columns: readonly string[]): string {
   const lengths = columns.map(name => /^sqlpipe(_+)/i.exec(name)?.[1]?.length ?? 0);
   return `sqlpipe_${'_'.repeat(lengths.reduce((longest, length) => Math.max(longest, length), 0))}`;
@@ -15,5 +14,5 @@ export function chooseAliasPrefix(columns: readonly string[]): string {
 
 export const doubleQuote = (name: string): string => `"${name}"`;
 
-/** Prints a statement on one line, for a list: without comments, and with one space for any white space. */
+/** Without comments, and with one space for any white space. */
 export const printOnOneLine = (statement: string): string => joinTokens(significantTokens(statement.replace(/;$/, '')));
