@@ -9,7 +9,7 @@ import { type Feature, SAMPLE } from './sample.js';
 /** Results by the name of a row: `yes`, `no` (the version does not support it) or the error. */
 export type Cells = Map<string, string>;
 
-/** A bash with the programs on the PATH; `$OLD` and `$NEW` are the addresses of the two servers. */
+/** Runs scripts with the programs; `$OLD` and `$NEW` are the addresses of the two servers. */
 export type Shell = (script: string) => Promise<Outcome>;
 
 /** The rows after those of the sample. */
@@ -38,25 +38,39 @@ export async function check(version: string, old: Server, newest: Server, run: S
   });
   await step('upgrade', async () => {
     await newest.dropAll();
-    await succeed(run, `sqlapply $NEW < dump && ${RERUN('$NEW')} && sqldiff $OLD $NEW`);
+    await succeed(run, 'sqlapply $NEW < dump');
+    await rerun(run, '$NEW');
+    await succeed(run, 'sqldiff $OLD $NEW');
     if ((await run('grep -q maxUncommittedRows dump')).code === 0) await checkArrived(newest);
   });
   await step('copy', async () => {
     await old.dropAll();
-    await succeed(run, `sqlapply --report made $OLD < dump && ! grep -v '"proven":true' made`);
-    await succeed(run, `${RERUN('$OLD')} && sqldiff dump.stream $OLD`);
+    await succeed(run, 'sqlapply --report made $OLD < dump');
+    await requireLines(run, '"proven":true', 'made');
+    await rerun(run, '$OLD');
+    await succeed(run, 'sqldiff dump.stream $OLD');
   });
   await step('downgrade', async () => {
     await Promise.all([old.dropAll(), newest.dropAll()]);
     await fill(newest, present, new Map());
-    await succeed(run, `sqldump -o dump $NEW && sqlapply $OLD < dump && ${RERUN('$OLD')} && sqldiff $NEW $OLD`);
+    await succeed(run, 'sqldump -o dump $NEW && sqlapply $OLD < dump');
+    await rerun(run, '$OLD');
+    await succeed(run, 'sqldiff $NEW $OLD');
   });
   return cells;
 }
 
 /** Applies the same dump again: every statement has to be skipped. */
-const RERUN = (target: string) =>
-  `cp dump dump.stream && sqlapply --report again ${target} < dump && ! grep -v '"result":"skipped"' again`;
+async function rerun(run: Shell, target: string): Promise<void> {
+  await succeed(run, `cp dump dump.stream && sqlapply --report again ${target} < dump`);
+  await requireLines(run, '"result":"skipped"', 'again');
+}
+
+/** Checks that every line of a file has a text. */
+async function requireLines(run: Shell, text: string, file: string): Promise<void> {
+  const { code, stdout } = await run(`grep -v '${text}' ${file}`);
+  if (code !== 1) throw new Error(`without ${text}: ${stdout}`);
+}
 
 /** Creates the features that the server supports, and returns them. */
 async function fill(server: Server, features: Feature[], cells: Cells): Promise<Feature[]> {

@@ -3,17 +3,18 @@
  * the same folder, completes the job. ROUNDS sets how often each fault is tried, each time at another statement.
  */
 
+import type { Socket } from 'node:net';
 import { setTimeout as pause } from 'node:timers/promises';
 import type { ExecutionContext } from 'ava';
 import { startFailingTarget } from '../faults/run.js';
-import type { TargetFault } from '../faults/targets.js';
 import { freshFolder } from '../support/folder.js';
+import { inProcess, type Run } from '../support/in-process.js';
 import { startQuestDBIn, testWithQuestDB } from '../support/questdb.js';
 import { fileScope } from '../support/scope.js';
 import { random, SEED } from '../support/seed.js';
 import type { ServerProcess } from '../support/server.js';
 import { DATA } from '../support/server-pool.js';
-import { shell, withoutStatements } from '../support/shell.js';
+import { withoutStatements } from '../support/shell.js';
 import { test } from '../support/test.js';
 
 const ROUNDS = Number(process.env.ROUNDS ?? 1);
@@ -54,15 +55,10 @@ async function discardServer(): Promise<void> {
 
 test.afterEach.always(() => server?.dropAll());
 
-/** A shell with the schema as the file `stream`. */
-async function shellWithStream(t: ExecutionContext) {
-  const run = await shell(t, { STATEMENTS: SCHEMA.join('\u0001') });
-  await run(String.raw`printf '%s\1' "$STATEMENTS" | tr '\1' '\0' > stream`);
-  return run;
-}
+const runWithStream = (t: ExecutionContext): Promise<Run> => inProcess(t, {}, { stream: `${SCHEMA.join('\0')}\0` });
 
 /** Replays the schema again and asserts that the dump then has all of it. Resolves to the messages of sqlapply. */
-async function assertRerunCompletes(t: ExecutionContext, run: Awaited<ReturnType<typeof shell>>): Promise<string> {
+async function assertRerunCompletes(t: ExecutionContext, run: Run): Promise<string> {
   const { url } = await ensureServer();
   const replay = await run(`sqlapply -v ${url} < stream`);
   t.is(replay.code, 0, replay.stderr);
@@ -71,39 +67,29 @@ async function assertRerunCompletes(t: ExecutionContext, run: Awaited<ReturnType
   return replay.stderr;
 }
 
-for (const [when, reached] of [
-  ['before it gets a statement', false],
-  ['between a statement and its reply', true],
-] as const)
-  testWithQuestDB(`a rerun completes the job after the server is killed ${when}`, async t => {
-    const run = await shellWithStream(t);
-    for (const place of places) {
-      const fault: TargetFault = {
-        name: 'the server dies',
-        reached,
-        lasting: true,
-        answer: async socket => {
-          await killServer();
-          socket.destroy();
-        },
-        status: 69,
-        message: /whether it was applied is unknown.*closed before a reply arrived/,
-      };
-      const target = await startFailingTarget(t, await ensureServer(), fault, place);
-      const { code, stderr } = await run(`sqlapply --no-verify ${target} < stream`);
-      t.is(code, fault.status, stderr);
-      t.regex(stderr, new RegExp(`statement ${place + 1} \\(.*${fault.message.source}`));
-      const same = place + Number(reached);
-      if (same > 0)
-        t.regex(await assertRerunCompletes(t, run), new RegExp(`: ${SCHEMA.length} statements: .*\\b${same} skipped`));
-      else await assertRerunCompletes(t, run);
-      await discardServer();
-    }
-  });
+testWithQuestDB('a rerun completes the job after the server is killed beside a statement', async t => {
+  const run = await runWithStream(t);
+  for (const [round, place] of places.entries()) {
+    const reached = round % 2 === 0; // between a statement and its reply, or before the server gets it
+    const answer = async (socket: Socket) => {
+      await killServer();
+      socket.destroy();
+    };
+    const fault = { reached, lasting: true, answer };
+    const target = await startFailingTarget(t, await ensureServer(), fault, place);
+    const { code, stderr } = await run(`sqlapply --no-verify ${target} < stream`);
+    t.is(code, 69, stderr);
+    const unknown = 'whether it was applied is unknown.*closed before a reply arrived';
+    t.regex(stderr, new RegExp(`statement ${place + 1} \\(.*${unknown}`));
+    const same = place + Number(reached);
+    t.regex(await assertRerunCompletes(t, run), new RegExp(`: ${SCHEMA.length} statements: .*\\b${same} skipped`));
+    await discardServer();
+  }
+});
 
 testWithQuestDB('a rerun completes the job after the server is killed at any moment', async t => {
   t.log(`SEED=${SEED}`);
-  const run = await shellWithStream(t);
+  const run = await runWithStream(t);
   for (let round = 0; round < ROUNDS; round++) {
     const { url } = await ensureServer();
     const replay = run(`sqlapply ${url} < stream`);
@@ -115,32 +101,27 @@ testWithQuestDB('a rerun completes the job after the server is killed at any mom
   }
 });
 
-const LOST: Record<string, TargetFault['answer']> = {
-  'are cut off': socket => socket.destroy(),
-  'never come': () => {},
-};
-for (const [name, answer] of Object.entries(LOST))
-  testWithQuestDB(`replies that ${name} are settled by querying the object`, async t => {
-    const run = await shellWithStream(t);
-    for (const place of places) {
-      const fault = { name, reached: true, lasting: false, answer, status: 0, message: /^$/ };
-      const target = await startFailingTarget(t, await ensureServer(), fault, place);
-      const { code, stderr } = await run(`sqlapply -v --timeout 2 ${target} < stream`);
-      const summary = `sqlapply: ${target}: ${SCHEMA.length} statements: ${SCHEMA.length} applied\n`;
-      t.deepEqual([code, withoutStatements(stderr)], [0, summary]);
-      await assertRerunCompletes(t, run);
-      await server?.dropAll();
-    }
-  });
+const CUT_OFF = { reached: true, lasting: false, answer: (socket: Socket) => socket.destroy() };
+
+testWithQuestDB('replies that are cut off are settled by querying the object', async t => {
+  const run = await runWithStream(t);
+  for (const place of places) {
+    const target = await startFailingTarget(t, await ensureServer(), CUT_OFF, place);
+    const { code, stderr } = await run(`sqlapply -v ${target} < stream`);
+    const summary = `sqlapply: ${target}: ${SCHEMA.length} statements: ${SCHEMA.length} applied\n`;
+    t.deepEqual([code, withoutStatements(stderr)], [0, summary]);
+    await assertRerunCompletes(t, run);
+    await server?.dropAll();
+  }
+});
 
 testWithQuestDB('a lost reply is not settled by a view with the name of the table', async t => {
   const good = await ensureServer();
   await good.execute('CREATE TABLE t (x INT)');
   await good.execute('CREATE VIEW v AS (select * from t)');
-  const fault = { name: '', reached: true, lasting: false, answer: LOST['are cut off'], status: 1, message: /^$/ };
-  const target = await startFailingTarget(t, good, fault as TargetFault, 0);
-  const run = await shell(t);
+  const target = await startFailingTarget(t, good, CUT_OFF, 0);
+  const run = await inProcess(t);
   const { code, stderr } = await run(`printf "CREATE TABLE 'v' ( \\n\\tx INT\\n);\\0" | sqlapply ${target}`);
-  t.is(code, fault.status, stderr);
+  t.is(code, 1, stderr);
   t.regex(stderr, /view or materialized view with the requested name already exists/);
 });

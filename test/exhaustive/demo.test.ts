@@ -1,7 +1,6 @@
 /*! The demo, which newcomers see first: it works, and it cleans up. */
 import { readdir } from 'node:fs/promises';
 import { resolve } from 'node:path';
-import type { ExecutionContext } from 'ava';
 import { freshFolder } from '../support/folder.js';
 import { testWithQuestDB } from '../support/questdb.js';
 import { shell } from '../support/shell.js';
@@ -9,10 +8,11 @@ import { test } from '../support/test.js';
 
 const DEMO = resolve('scripts/demo');
 
-const assertDemoWorks = async (t: ExecutionContext, command: string) => {
+// `make ci` runs it with two sqlserve.
+testWithQuestDB('scripts/demo --real copies the trading schema between two QuestDB servers, and cleans up', async t => {
   const TMPDIR = await freshFolder(t);
   const run = await shell(t, { TMPDIR });
-  const { code, stdout, stderr } = await run(command);
+  const { code, stdout, stderr } = await run(`${DEMO} --real`);
   const text = stdout.toString();
   t.deepEqual({ code, stderr }, { code: 0, stderr: '' });
   t.regex(
@@ -36,14 +36,7 @@ const assertDemoWorks = async (t: ExecutionContext, command: string) => {
   const left = (await readdir(TMPDIR)).filter(name => !name.startsWith('tsx-'));
   t.deepEqual(left, []);
   for (const [url] of text.matchAll(/http:\/\/[\d.:]+/g)) await t.throwsAsync(fetch(url), undefined, url);
-};
-
-test('make demo copies the trading schema between two sqlserve', assertDemoWorks, DEMO);
-testWithQuestDB(
-  'scripts/demo --real copies the trading schema between two QuestDB servers',
-  assertDemoWorks,
-  `${DEMO} --real`,
-);
+});
 
 test('scripts/demo rejects an unknown option as a usage error', async t => {
   const run = await shell(t);

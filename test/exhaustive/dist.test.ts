@@ -59,15 +59,17 @@ async function assertCopies(t: ExecutionContext, programs: string, path: string)
   t.like(await dst.execute('SELECT table_name FROM tables()'), { dataset: [['a']] });
 }
 
-test('the package has no dependencies', t => {
+test('the package has no dependencies, and runs no script when it is installed', t => {
   const manifest = JSON.parse(readFileSync(`${prefix}/lib/node_modules/sqlpipe/package.json`, 'utf8'));
-  t.is(manifest.dependencies, undefined);
-  t.is(manifest.version, version);
+  t.deepEqual([manifest.version, manifest.dependencies, manifest.scripts], [version, undefined, undefined]);
 });
 
-test('the package contains the documents for users', t => {
+test('the package contains the documents for users, and the license of each bundled package', t => {
   for (const path of ['README.md', 'GUIDE.md', 'CHANGELOG.md', 'SECURITY.md', 'docs/demo.svg', 'docs/ERRORS.md'])
     t.true(existsSync(`${prefix}/lib/node_modules/sqlpipe/${path}`), path);
+  const notices = readFileSync('dist/package/NOTICES.md', 'utf8');
+  for (const name of ['undici', 'yargs', 'split2', 'through2', 'cli-progress', 'smol-toml'])
+    t.regex(notices, new RegExp(`^## ${name} \\d[^\\n]*\\n\\n {4}\\S`, 'm'));
 });
 
 test('the installed programs copy a schema', async t => {
@@ -78,26 +80,18 @@ test('the installed programs copy a schema', async t => {
   await assertCopies(t, join(prefix, 'bin'), `${node}:/usr/bin:/bin`);
 });
 
-test('npm install puts the pages where man finds them', t => {
-  t.deepEqual(
-    readdirSync(`${prefix}/share/man/man1`),
-    PROGRAMS.map(name => `${name}.1`),
-  );
-  t.deepEqual(readdirSync(`${prefix}/share/man/man7`), ['sqlpipe.7']);
-});
-
-test('the package contains completions for each shell', t => {
-  const folder = `${prefix}/lib/node_modules/sqlpipe/completions`;
-  t.deepEqual(readdirSync(`${folder}/bash`), PROGRAMS);
-  t.deepEqual(
-    readdirSync(`${folder}/zsh`),
-    PROGRAMS.map(name => `_${name}`),
-  );
-  t.deepEqual(
-    readdirSync(`${folder}/fish`),
-    PROGRAMS.map(name => `${name}.fish`),
-  );
-  t.regex(readFileSync(`${folder}/bash/sqldump`, 'utf8'), /--list-instances/);
+test('make install puts programs, manual pages and completion below DESTDIR and PREFIX', t => {
+  const list = (folder: string) => readdirSync(join(prefix, folder));
+  t.deepEqual(readdirSync(destination), ['opt']);
+  t.deepEqual(list('bin'), PROGRAMS);
+  const pages = PROGRAMS.map(name => `${name}.1`);
+  t.deepEqual([list('share/man/man1'), list('share/man/man7')], [pages, ['sqlpipe.7']]);
+  t.deepEqual(list('share/bash-completion/completions'), PROGRAMS);
+  const inZsh = PROGRAMS.map(name => `_${name}`);
+  t.deepEqual(list('share/zsh/site-functions'), inZsh);
+  const inFish = PROGRAMS.map(name => `${name}.fish`);
+  t.deepEqual(list('share/fish/vendor_completions.d'), inFish);
+  t.regex(readFileSync(`${prefix}/share/bash-completion/completions/sqldump`, 'utf8'), /--list-instances/);
 });
 
 const MINE = `
@@ -159,19 +153,6 @@ test('the Dockerfile installs as make install does, and the programs run as an u
   t.deepEqual([status, withoutStatements(stderr)], [0, `sqlapply: ${url}: 3 statements: 3 applied\n`]);
 });
 
-test('make install puts programs, manual pages and completion below DESTDIR and PREFIX', t => {
-  t.deepEqual(readdirSync(destination), ['opt']);
-  t.deepEqual(readdirSync(`${prefix}/bin`), PROGRAMS);
-  for (const path of [
-    'man/man1/sqldump.1',
-    'man/man7/sqlpipe.7',
-    'bash-completion/completions/sqldump',
-    'zsh/site-functions/_sqldump',
-    'fish/vendor_completions.d/sqldump.fish',
-  ])
-    t.true(existsSync(join(prefix, 'share', path)), path);
-});
-
 testWithQuestDB('the ten jobs of a first week, with the installed programs in an empty HOME', async t => {
   t.timeout(120_000);
   const data = await freshFolder(t, DATA);
@@ -192,17 +173,6 @@ testWithQuestDB('the ten jobs of a first week, with the installed programs in an
   const script = resolve('test/cases/first-week.sh');
   const { code, stdout, stderr } = await bash(`mkdir -p $IMPORT; PATH=${PATH} bash ${script}`);
   t.deepEqual([code, stdout.toString().match(/^\d+: /gm)?.length], [0, 10], `${stdout}${stderr}`);
-});
-
-test('the package runs no script when it is installed', t => {
-  const manifest = JSON.parse(readFileSync(`${prefix}/lib/node_modules/sqlpipe/package.json`, 'utf8'));
-  t.is(manifest.scripts, undefined);
-});
-
-test('NOTICES contains the license of each bundled package', t => {
-  const notices = readFileSync('dist/package/NOTICES.md', 'utf8');
-  for (const name of ['undici', 'yargs', 'split2', 'through2', 'cli-progress', 'smol-toml'])
-    t.regex(notices, new RegExp(`^## ${name} \\d[^\\n]*\\n\\n {4}\\S`, 'm'));
 });
 
 test('the package is byte-identical when built in another folder, umask and time zone', async t => {

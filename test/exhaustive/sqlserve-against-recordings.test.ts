@@ -6,10 +6,12 @@
 
 import { readdirSync, readFileSync } from 'node:fs';
 import { connect } from 'node:net';
+import { startServer } from '@sqlpipe/server';
 import { CORPUS } from '../support/corpus.js';
 import { parseJsonLines } from '../support/json-lines.js';
 import { fileScope } from '../support/scope.js';
-import { type Server, startServer } from '../support/server.js';
+import { httpGet } from '../support/server.js';
+import { startSqlserve } from '../support/sqlserve.js';
 import { Tally } from '../support/tally.js';
 import { test } from '../support/test.js';
 
@@ -17,30 +19,16 @@ const recorded = CORPUS ? test : test.skip;
 if (!CORPUS) console.error('No recorded corpus: the differential tests are skipped');
 
 const scope = fileScope();
-let server: Server;
-let withoutExpressions: Server;
+let url: string;
+let urlWithoutExpressions: string;
 test.before(async () => {
-  const start = (env: NodeJS.ProcessEnv) =>
-    startServer(
-      scope,
-      process.execPath,
-      [
-        'packages/sqlserve/bin/sqlserve.js',
-        '--questdb',
-        '9.4',
-        '--port',
-        '0',
-        '--request-limit',
-        '1048576',
-        '--allow-host',
-        'l',
-        '--allow-host',
-        'x',
-      ],
-      env,
-    );
-  server = await start({});
-  withoutExpressions = await start({ QDB_CAIRO_SQL_COLUMN_ALIAS_EXPRESSION_ENABLED: 'false' });
+  const settings = { edition: 'oss', questdb: '9.4', allowHost: ['l', 'x'], requestLimit: 1_048_576 } as const;
+  const here = await startServer({ ...settings, address: '127.0.0.1', port: 0 });
+  scope.teardown(here.close);
+  url = here.url;
+  const args = ['--questdb', '9.4', '--request-limit', String(settings.requestLimit)];
+  const env = { QDB_CAIRO_SQL_COLUMN_ALIAS_EXPRESSION_ENABLED: 'false' };
+  urlWithoutExpressions = (await startSqlserve(scope, args, env)).url;
 });
 
 /** The reply of a server to a statement, and what SHOW CREATE returned afterwards. */
@@ -65,8 +53,8 @@ async function executeSql(
   url: string,
   sql: string,
 ): Promise<{ status: number; body: { error?: string; position?: number; dataset?: unknown[][] } }> {
-  const reply = await fetch(`${url}/exec?${new URLSearchParams({ query: sql })}`);
-  return { status: reply.status, body: JSON.parse(await reply.text()) };
+  const { status, body } = await httpGet(`${url}/exec?${new URLSearchParams({ query: sql })}`);
+  return { status, body: JSON.parse(body) };
 }
 
 /** Removes a START that the server chose, since it differs each time. */
@@ -82,10 +70,10 @@ async function compare(tally: Tally, item: Case): Promise<void> {
   const { id, sql, later, base_ddl = [], setup = id.startsWith('n') ? base : [], server_config } = item;
   const wanted = later ?? item;
   if (wanted.status === null) return;
-  const { url } = server_config?.includes('COLUMN_ALIAS_EXPRESSION') ? withoutExpressions : server;
-  await executeSql(url, 'drop all');
-  for (const statement of [base_ddl, setup].flat()) await executeSql(url, statement);
-  const got = await executeSql(url, sql);
+  const at = server_config?.includes('COLUMN_ALIAS_EXPRESSION') ? urlWithoutExpressions : url;
+  await executeSql(at, 'drop all');
+  for (const statement of [base_ddl, setup].flat()) await executeSql(at, statement);
+  const got = await executeSql(at, sql);
   const expected = typeof wanted.body === 'string' ? JSON.parse(wanted.body) : wanted.body;
   const difference = `${id} ${JSON.stringify(sql.slice(0, 200))}: ${JSON.stringify(expected?.error ?? 'OK')} at ${expected?.position}, here ${JSON.stringify(got.body.error ?? 'OK')} at ${got.body.position}`;
   tally.note('verdict', (got.status === 200) === (wanted.status === 200), difference);
@@ -100,7 +88,7 @@ async function compare(tally: Tally, item: Case): Promise<void> {
   const shown = wanted.show_create ?? item.show_create;
   const [, kind, name] = objectNamed.exec(shown ?? '') ?? [];
   if (!shown || got.status !== 200) return;
-  const text = String((await executeSql(url, `SHOW CREATE ${kind} '${name}'`)).body.dataset?.[0]?.[0]);
+  const text = String((await executeSql(at, `SHOW CREATE ${kind} '${name}'`)).body.dataset?.[0]?.[0]);
   // 9.3.4 kept the blanks around a view's body.
   const norm = (ddl: string) =>
     withoutChosenStart(later ? ddl : ddl.replace(/\(\s+/, '( ').replace(/\s+\)/g, ')'), sql);
@@ -127,10 +115,10 @@ const databases = CORPUS ? readdirSync(`${CORPUS}/databases`) : [];
 for (const file of databases) {
   recorded(`${file}: the dump equals the recorded one`, async t => {
     const { creation, dump } = JSON.parse(readFileSync(`${CORPUS}/databases/${file}`, 'utf8'));
-    await executeSql(server.url, 'drop all');
+    await executeSql(url, 'drop all');
     for (const statement of creation)
-      t.deepEqual((await executeSql(server.url, statement)).body as object, { ddl: 'OK' }, statement);
-    const rows = (await executeSql(server.url, 'SHOW CREATE DATABASE')).body.dataset?.flat().map(String) ?? [];
+      t.deepEqual((await executeSql(url, statement)).body as object, { ddl: 'OK' }, statement);
+    const rows = (await executeSql(url, 'SHOW CREATE DATABASE')).body.dataset?.flat().map(String) ?? [];
     const chosen = new Set(creation.filter((statement: string) => !/\bstart\b/i.test(statement)));
     t.deepEqual(
       rows.map(row => withoutChosenStart(row, chosen.size > 0 ? '' : row)),
@@ -140,24 +128,23 @@ for (const file of databases) {
 }
 
 recorded('SHOW CREATE DATABASE in every form is answered as recorded', async t => {
-  await executeSql(server.url, 'drop all');
+  await executeSql(url, 'drop all');
   for (const table of ['trades', 'meta', 'a', 'b', 'c']) {
     await executeSql(
-      server.url,
+      url,
       `create table ${table} (timestamp timestamp, symbol symbol, price double) timestamp(timestamp) partition by day`,
     );
   }
-  for (const view of ['big', 'v2', 'v3', 'v4'])
-    await executeSql(server.url, `create view ${view} as (select * from trades)`);
+  for (const view of ['big', 'v2', 'v3', 'v4']) await executeSql(url, `create view ${view} as (select * from trades)`);
   for (const view of ['ohlc_1h', 'm2', 'm3']) {
     await executeSql(
-      server.url,
+      url,
       `create materialized view ${view} as (select timestamp, max(price) as p from trades sample by 1h)`,
     );
   }
   for (const { sql, status, body } of readCases('database')) {
     const { rows, ...expected } = body as { rows?: number };
-    const got = await executeSql(server.url, sql);
+    const got = await executeSql(url, sql);
     const { query, dataset, ...rest } = got.body as { query?: string; dataset?: unknown[][] };
     t.is(got.status, status ?? 0, sql);
     t.deepEqual('dataset' in expected ? { ...rest, dataset } : rest, expected, sql);
@@ -199,7 +186,7 @@ const needsRows = /"dataset":|Invalid column|'%'|column expected/;
 recorded('malformed requests are answered as recorded', async t => {
   for (const { id, label, request, status, body } of readCases('errors') as unknown as RawCase[]) {
     if (request === undefined || needsRows.test(body)) continue;
-    const got = await sendRaw(server.url, request);
+    const got = await sendRaw(url, request);
     t.deepEqual(got, { status, body }, `${id} ${label}`);
   }
 });

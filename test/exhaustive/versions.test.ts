@@ -11,11 +11,11 @@ import { connect, fetchStatements, resolveInstance } from '@sqlpipe/instance';
 import type { ExecutionContext } from 'ava';
 import { check } from '../../scripts/versions/check.js';
 import { reply, rowsBody, startFaultyServer } from '../faults/faulty-server.js';
+import { inProcess } from '../support/in-process.js';
 import { borrowQuestDB, startQuestDB, testWithVersion } from '../support/questdb.js';
 import { runSqlapply } from '../support/replay.js';
 import { fileScope } from '../support/scope.js';
 import type { Server } from '../support/server.js';
-import { shell } from '../support/shell.js';
 import { test } from '../support/test.js';
 
 const file = fileScope();
@@ -37,7 +37,7 @@ for (const version of ['8.1.4', '9.0.3', '9.2.3']) {
   testWithVersion(version)(`QuestDB ${version} works as docs/COMPATIBILITY.md says`, async t => {
     newest ??= borrowQuestDB(file);
     const [old, latest] = await Promise.all([startQuestDB(t, { QUESTDB_VERSION: version }), newest]);
-    const run = await shell(t, { OLD: old.url, NEW: latest.url });
+    const run = await inProcess(t, { OLD: old.url, NEW: latest.url });
     const cells = await check(version, old, latest, run);
     t.deepEqual([...cells].sort(), [...(readDocumented().get(version) ?? [])].sort());
   });
@@ -61,7 +61,7 @@ const OLD: [RegExp, Buffer][] = [
 
 test('features that an old server lacks are queried once per connection', async t => {
   const { url, requests } = await startOld(t);
-  const run = await shell(t, { URL: url });
+  const run = await inProcess(t, { URL: url });
   const { code, stdout, stderr } = await run('sqldump $URL');
   t.deepEqual({ code, stderr }, { code: 0, stderr: '' });
   t.is(stdout.toString(), `${T.replace('my col', '"my col"')}\n\0`);

@@ -27,7 +27,12 @@ export async function runCopy(scope: Scope, source: Source, target: string, time
 }
 
 /** The URL of a target that passes requests on to a good one, except the nth CREATE and, if the fault is lasting, all later requests. */
-export async function startFailingTarget(scope: Scope, good: Server, fault: TargetFault, nth: number): Promise<string> {
+export async function startFailingTarget(
+  scope: Scope,
+  good: Server,
+  fault: Pick<TargetFault, 'reached' | 'lasting' | 'answer'>,
+  nth: number,
+): Promise<string> {
   let creates = 0;
   let failing = false;
   const { url } = await startFaultyServer(scope, async (socket, request) => {

@@ -1,9 +1,9 @@
 /*! All faults as cases, with the claims that have to hold when each occurs in a pipeline. */
+import { cp } from 'node:fs/promises';
 import { cases as textCases } from '../cases/cases.js';
-import { freshFolder } from '../support/folder.js';
+import { inProcess, needsNoShell } from '../support/in-process.js';
 import type { Scope } from '../support/scope.js';
 import type { Server } from '../support/server.js';
-import { shell } from '../support/shell.js';
 import { startSqlserve } from '../support/sqlserve.js';
 import { reply, rowsBody } from './faulty-server.js';
 import { sourceOddities } from './oddities.js';
@@ -61,7 +61,7 @@ const localFaults: LocalFault[] = textCases('local-faults').map(({ title, input,
   const [, status, not, applied, message = '^$'] = /^(\d+)(?: (not )?(applied))?(?:: (.*))?$/.exec(input) ?? [];
   return {
     name: title,
-    script: FUNCTIONS + output,
+    script: output,
     status: Number(status),
     message: new RegExp(message),
     isApplied: applied === undefined ? status === '0' : not === undefined,
@@ -84,10 +84,9 @@ const SCHEMA = [
 export async function startServers(scope: Scope): Promise<Servers> {
   const [target, small] = await Promise.all([startSqlserve(scope), startSqlserve(scope)]);
   for (const statement of SCHEMA) await small.execute(statement);
-  const files = await freshFolder(scope);
-  const run = await shell(scope, { SRC: small.url });
-  await run(`sqldump $SRC > ${files}/stream; sqljoin -o ${files}/schema.sql < ${files}/stream`);
-  return { target, small, files };
+  const run = await inProcess(scope, { SRC: small.url });
+  await run('sqldump $SRC > stream; sqljoin -o schema.sql < stream');
+  return { target, small, files: run.folder };
 }
 
 /** The statements that a target's fault is tried at: the first, one in the middle, the last. */
@@ -173,9 +172,10 @@ async function runLocal(
   const big = await startSource(scope, socket =>
     socket.write(reply(rowsBody(...new Array<string>(5000).fill(table('a'))))),
   );
-  const run = await shell(scope, { SRC: small.url, BIG: big, DST: target.url });
-  await run(`cp ${files}/* .`);
-  const { code, stdout, stderr } = await run(script);
+  const run = await inProcess(scope, { SRC: small.url, BIG: big, DST: target.url });
+  await cp(files, run.folder, { recursive: true });
+  const isHere = needsNoShell(script) && !script.includes('/dev/');
+  const { code, stdout, stderr } = await (isHere ? run(script) : run.bash(FUNCTIONS + script));
   const { dataset } = await target.execute('SHOW CREATE DATABASE');
   return makeFinding([code], stderr, {
     [`the status is ${status}`]: code === status,

@@ -1,10 +1,16 @@
-/*! How sqlapply handles existing objects on a real server: they are compared, and created objects are read back. */
+/*! Existing objects: they are compared, unchanged statements are skipped, and a change is the only difference. */
 
+import { readFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import type { ExecutionContext } from 'ava';
+import { CASES, type Case, type Change } from '../cases/meaning.js';
 import { inProcess } from '../support/in-process.js';
-import { sharedQuestDB, testWithQuestDB } from '../support/questdb.js';
+import { questdb, type Service, sqlserve } from '../support/instances.js';
+import { parseJsonLines } from '../support/json-lines.js';
+import { testWithQuestDB } from '../support/questdb.js';
+import { fileScope } from '../support/scope.js';
+import type { Server } from '../support/server.js';
 import { withoutStatements } from '../support/shell.js';
-
-const emptyServer = sharedQuestDB();
 
 const TABLE = "CREATE TABLE 't' ( \n\tts TIMESTAMP,\n\tx INT\n) timestamp(ts) PARTITION BY DAY;";
 
@@ -14,7 +20,7 @@ async function shellWithStream(t: Parameters<typeof inProcess>[0], url: string, 
 }
 
 testWithQuestDB('known misprints of the server are not part of the difference', async t => {
-  const target = await emptyServer();
+  const target = await emptyServer(questdb);
   await target.execute('CREATE TABLE t (ts TIMESTAMP, "my col" INT, "order" INT) timestamp(ts) PARTITION BY DAY');
   await target.execute('CREATE VIEW v AS (\n\nselect "my col", ts from t\n\n)');
   const run = await shellWithStream(
@@ -34,7 +40,7 @@ testWithQuestDB('known misprints of the server are not part of the difference', 
 });
 
 testWithQuestDB('a property that the server does not show is listed as not compared', async t => {
-  const target = await emptyServer();
+  const target = await emptyServer(questdb);
   for (const statement of [
     'CREATE TABLE t (s SYMBOL CAPACITY 64)',
     "CREATE TABLE 't' ( \n\ts SYMBOL CAPACITY 64\n);",
@@ -53,7 +59,7 @@ testWithQuestDB('a property that the server does not show is listed as not compa
 });
 
 testWithQuestDB('an existing view is not accepted as a table with the same columns', async t => {
-  const target = await emptyServer();
+  const target = await emptyServer(questdb);
   await target.execute(TABLE);
   await target.execute("CREATE VIEW 'Vïew' AS (select * from t)");
   await target.execute("CREATE MATERIALIZED VIEW 'm' AS (select ts, max(x) x from t sample by 1h) PARTITION BY DAY");
@@ -71,7 +77,7 @@ testWithQuestDB('an existing view is not accepted as a table with the same colum
 });
 
 testWithQuestDB('a statement too large for the server is named before anything is sent', async t => {
-  const target = await emptyServer();
+  const target = await emptyServer(questdb);
   const columns = Array.from({ length: 2500 }, (_, i) => `, column_${i} DOUBLE`).join('');
   // Few characters, but each has three bytes, and nine in a request.
   for (const text of [columns, `, x INT /* ${'€'.repeat(4000)} */`]) {
@@ -85,3 +91,101 @@ testWithQuestDB('a statement too large for the server is named before anything i
     t.deepEqual((await target.execute('select table_name from tables()')).dataset, []);
   }
 });
+
+const scope = fileScope();
+const servers = new Map<Service, Promise<Server>>();
+
+/** A shell with an instance at $URL and files of statements. */
+async function shellWithFiles(t: ExecutionContext, server: Server, files: Record<string, readonly string[]>) {
+  const texts = Object.entries(files).map(([name, statements]) => [name, statements.map(terminate).join('\n')]);
+  const run = await inProcess(t, { URL: server.url }, Object.fromEntries(texts));
+  const apply = (file: string, options = '') =>
+    run(`set -o pipefail; sqlsplit ${file} | sqlapply --allow CTAS ${options} --report report $URL`);
+  const report = async (): Promise<{ name: string; result: string }[]> =>
+    parseJsonLines(await readFile(join(run.folder, 'report'), 'utf8'));
+  return { run, apply, report };
+}
+
+const terminate = (statement: string): string => (/;\s*$/.test(statement) ? statement : `${statement};`);
+
+async function emptyServer(service: Service): Promise<Server> {
+  const server = servers.get(service) ?? service.start(scope);
+  servers.set(service, server);
+  await (await server).dropAll();
+  return server;
+}
+
+/** The nth change of each case that has one. */
+const nthChanges = (nth: number): { name: string; changed: string; property: string }[] =>
+  CASES.flatMap(([name, statement, ...changes]: Case) => {
+    const [from, to, property] = (changes as Change[])[nth] ?? [];
+    return from === undefined || to === undefined || property === undefined
+      ? []
+      : { name, changed: replaceOnce(statement, from, to), property };
+  });
+
+function replaceOnce(statement: string, from: string, to: string): string {
+  if (!statement.includes(from)) throw new Error(`${from} is not in ${statement}`);
+  return statement.replace(from, () => to);
+}
+
+const ROUNDS = [0, 1, 2, 3].map(nthChanges);
+
+const escapeRegExp = (text: string): string => text.replace(/[^\w ]/g, '\\$&');
+
+/** The message about one object. */
+function messageOf(stderr: string, name: string): string {
+  return (
+    stderr
+      .split(/\n(?=\S)/)
+      .find(message => message.includes(`'${name}'`))
+      ?.trimEnd() ?? ''
+  );
+}
+
+for (const service of [sqlserve, questdb]) {
+  service.test(`${service.name}: handwritten statements are applied once and skipped afterwards`, async t => {
+    const statements = CASES.map(([, statement]) => statement);
+    const { run, apply, report } = await shellWithFiles(t, await emptyServer(service), { 'schema.sql': statements });
+    t.deepEqual(await apply('schema.sql').then(({ code, stderr }) => ({ code, stderr })), { code: 0, stderr: '' });
+    t.deepEqual(new Set((await report()).map(({ result }) => result)), new Set(['applied']));
+    const again = await apply('schema.sql');
+    t.deepEqual({ code: again.code, stderr: again.stderr }, { code: 0, stderr: '' });
+    const results = (await report()).map(({ name, result }) => ({ name, result }));
+    t.deepEqual(
+      results,
+      CASES.map(([name]) => ({ name, result: 'skipped' })),
+    );
+    const diff = await run('sqldiff schema.sql $URL');
+    t.deepEqual({ ...diff, stdout: diff.stdout.toString() }, { code: 0, stdout: '', stderr: '' });
+  });
+
+  service.test(`${service.name}: a small change is reported as a difference of that property only`, async t => {
+    const server = await (servers.get(service) as Promise<Server>);
+    const files = ROUNDS.map((round, i) => [`changed${i}.sql`, round.map(({ changed }) => changed)] as const);
+    const { run, apply, report } = await shellWithFiles(t, server, Object.fromEntries(files));
+    for (const [i, round] of ROUNDS.entries()) {
+      const expected = round.map(({ name, property }) => [name, [property]]);
+      const diff = await run(`sqldiff --json --ignore-extra changed${i}.sql $URL`);
+      const found = parseJsonLines(diff.stdout);
+      const properties = found.map(({ name, properties }) => [
+        name,
+        properties?.map(({ property }: { property: string }) => property),
+      ]);
+      t.deepEqual(properties.sort(), expected.sort());
+      t.is(diff.code, 1);
+      const { code, stderr } = await apply(`changed${i}.sql`, '--keep-going');
+      t.is(code, 1);
+      const wrong = (await report()).filter(({ result }) => result !== 'differs');
+      t.deepEqual(wrong, []);
+      for (const { name, property } of round) {
+        const listed = new RegExp(`^[^\n]*\n *${escapeRegExp(property)}: [^\n]*$`);
+        t.regex(
+          messageOf(stderr, name),
+          property === 'column order' ? /hint: --ignore 'column order' accepts this order$/m : listed,
+          name,
+        );
+      }
+    }
+  });
+}

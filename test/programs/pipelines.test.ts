@@ -1,15 +1,17 @@
 /*!
  * Schemas copied by pipelines, between sqlserve and a real QuestDB in every combination: with every pipeline, the dump of the
  * copy equals the dump of its source, byte for byte. What bash and its commands do between the programs runs in a real bash.
+ * Of a pipeline that fails, every program names the one that failed and its reason; only that one says what to do.
  */
 import { resolve } from 'node:path';
 import type { ExecutionContext } from 'ava';
 import { inProcess, type Run } from '../support/in-process.js';
 import { questdb, type Service, sqlserve } from '../support/instances.js';
-import { testWithQuestDB } from '../support/questdb.js';
+import { startQuestDB, testWithQuestDB } from '../support/questdb.js';
 import { fileScope } from '../support/scope.js';
 import type { Server } from '../support/server.js';
-import type { Outcome } from '../support/shell.js';
+import { type Outcome, shell } from '../support/shell.js';
+import { test } from '../support/test.js';
 
 const TRADING = resolve('scripts/trading.sql');
 
@@ -167,4 +169,73 @@ testWithQuestDB('sqlserve and QuestDB dump the same after replaying the same .sq
   ]);
   const run = await inProcess(t, { SRC: A, DST: B });
   await assertSame(t, run);
+});
+
+testWithQuestDB('a wrong password exits with 77 and is not shown, and so does a server that is read-only', async t => {
+  const login = { QDB_HTTP_USER: 'admin', QDB_HTTP_PASSWORD: 's3:cret ü' };
+  const { url } = await startQuestDB(t, { ...login, QDB_HTTP_SECURITY_READONLY: 'true' });
+  const run = await inProcess(t, { URL: url });
+  const right = "SQLDUMP_USER=admin SQLDUMP_PASSWORD='s3:cret ü'";
+  for (const [program, credentials] of [
+    ['sqldump', ''],
+    ['sqldump', 'SQLDUMP_USER=admin SQLDUMP_PASSWORD=hush'],
+    ['sqldump', right.replaceAll('DUMP', 'APPLY')],
+    ['sqlapply', 'SQLAPPLY_USER=admin SQLAPPLY_PASSWORD=hush'],
+  ] as const) {
+    const { code, stdout, stderr } = await run(`printf 'CREATE TABLE b (x INT);\\0' | ${credentials} ${program} $URL`);
+    t.is(code, 77, `${credentials} ${program}: ${stderr}`);
+    t.regex(stdout.toString(), program === 'sqldump' ? /^-- sqldump: incomplete: [^\0]*401[^\0]*\n$/ : /^$/);
+    t.regex(stderr, new RegExp(`^${program}: .*${new URL(url).host}.*401`, 'm'));
+    t.notRegex(`${stdout}${stderr}`, /hush|s3:cret/);
+  }
+  t.like(await run(`${right} sqldump $URL`), { code: 0, stdout: Buffer.from('\0'), stderr: '' });
+  const applied = await run(`printf 'CREATE TABLE b (x INT);\\0' | ${right.replaceAll('DUMP', 'APPLY')} sqlapply $URL`);
+  t.is(applied.code, 77);
+  t.regex(applied.stderr, /Write permission denied/);
+});
+
+const DEAD = 'http://127.0.0.1:1';
+
+for (const readers of [
+  'sqlapply http://127.0.0.1:9',
+  'sqlgrep a | sqlapply http://127.0.0.1:9',
+  'sqlsort | sqltr --rename a=b | sqljoin',
+  'sqldiff - /dev/null',
+])
+  test(`sqldump | ${readers}: each names the reason, and the first says what to do`, async t => {
+    const run = await inProcess(t);
+    const { code, stderr } = await run(`set -o pipefail; sqldump ${DEAD} | ${readers} > /dev/null`);
+    t.is(code, 65, stderr);
+    const [first, ...others] = stderr.trimEnd().split('\n');
+    t.regex(first ?? '', /^sqldump: .*connection refused; is the server running/);
+    t.is(others.length, readers.split('|').length, stderr);
+    for (const line of others)
+      t.regex(line, /: sqldump failed: http:\/\/127\.0\.0\.1:1: connection refused(?:; nothing was sent)?$/);
+  });
+
+test('a backup of a source that is down says why, even if nobody reads what sqldump prints', async t => {
+  const run = await shell(t);
+  const { code, stderr } = await run(`sqldump ${DEAD} 2> /dev/null | sqljoin -o f.sql; s=$?; ls; exit $s`);
+  t.is(code, 65);
+  t.is(
+    stderr,
+    'sqljoin: incomplete after 0 complete records: sqldump failed: http://127.0.0.1:1: connection refused\n',
+  );
+});
+
+test('sqldump --text-like output through sqlsplit: the same', async t => {
+  const run = await inProcess(t);
+  const { stderr } = await run(`sqldump ${DEAD} | tr '\\0' '\\n' | sqlsplit`);
+  t.is(stderr.match(/is the server running/g)?.length, 1, stderr);
+  t.regex(stderr, /sqlsplit: standard input:\d+:1: sqldump left it incomplete: .*connection refused\n/);
+});
+
+test('a file keeps the reason, as an operand and as standard input', async t => {
+  const run = await inProcess(t);
+  await run(`sqldump ${DEAD} > dump.stream`);
+  for (const script of ['sqldiff dump.stream /dev/null', 'sqlgrep a < dump.stream']) {
+    const { code, stderr } = await run(script);
+    t.is(code, 65);
+    t.regex(stderr, /incomplete after 0 complete records: sqldump failed: .*connection refused/);
+  }
 });

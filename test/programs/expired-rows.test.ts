@@ -1,0 +1,291 @@
+/*! Rows that a server drops or does not compute again: of partitions, of periods, and of plans for which nobody has asked it. */
+import { waitUntilApplied, waitUntilTrue } from '../support/background.js';
+import { takeHoldings } from '../support/holdings.js';
+import { day, LONG_MONTH, make, namesOf, rowsOn, SUM, table } from '../support/kept-rows.js';
+import { shellWithFiles } from '../support/ledger.js';
+import { sharedQuestDB, testWithQuestDB } from '../support/questdb.js';
+import { execute } from '../support/server.js';
+
+const emptyServer = sharedQuestDB();
+
+testWithQuestDB('rows that a view has and its own TTL expires when it is computed again are a loss', async t => {
+  const server = await emptyServer();
+  const short = SUM.replace(' AS', ' REFRESH MANUAL DEFERRED AS');
+  for (const [ttl, days] of [
+    ['TTL 1 DAY', LONG_MONTH],
+    ['TTL 1 MONTH', ['2024-01-30', '2024-02-29', '2024-03-01']],
+    ['TTL 1 WEEK', LONG_MONTH],
+  ] as const) {
+    await server.dropAll();
+    await make(server, rowsOn(days, day('')));
+    await execute(server, `${short} ${ttl}`);
+    await execute(server, `REFRESH MATERIALIZED VIEW m RANGE FROM '2024-01-01' TO '${days[1]}'`);
+    await waitUntilTrue(server, 'SELECT count() = 1 FROM m');
+    const run = await shellWithFiles(t, server, {
+      'type.sql': `${table(day(''), 'x LONG')}\n${short} ${ttl};`,
+      'name.sql': `${table(day(''))}\n-- renamed from m\n${short.replace('VIEW m', 'VIEW n')} ${ttl};`,
+    });
+    for (const [file, name] of [
+      ['type.sql', 'ttl:m'],
+      ['name.sql', 'ttl:n'],
+    ]) {
+      const careful = await run(`sqldiff --alter -o plan ${file} $DB`);
+      t.deepEqual([careful.code, namesOf(careful.stderr)], [1, [name]], careful.stderr);
+      t.regex(careful.stderr, /drops 1 row of materialized view '.' older than its TTL/);
+    }
+    await execute(
+      server,
+      'REFRESH MATERIALIZED VIEW m RANGE FROM 2024-01-01 TO 2025-01-01'.replace(/(\d{4}\S+)/g, "'$1'"),
+    );
+    await waitUntilTrue(server, `SELECT count() = 0 FROM m WHERE ts < '${days[0]}T23'`);
+    const rest = await run('sqlapply -q --alter --allow-plan $DB type.sql');
+    t.is(rest.code, 0, rest.stderr);
+  }
+});
+
+testWithQuestDB('rows that the TTL of a table has expired are a loss of the UPDATE that drops them', async t => {
+  const server = await emptyServer();
+  const run = await shellWithFiles(t, server, {
+    'type.sql': table(day('TTL 1 DAY'), 'x INT, b INT'),
+    'longer.sql': table(day('TTL 2 DAYS'), 'x INT, b BYTE'),
+    'kept.sql': table(day('TTL 1 DAY'), 'x INT, b BYTE, c INT'),
+  });
+  await make(server, rowsOn(LONG_MONTH.slice(0, 1), day('TTL 1 DAY'), 'x INT, b BYTE'));
+  await make(server, ["INSERT INTO t (ts, x) VALUES ('2024-01-02', 1)"]);
+  await run('sqldiff --alter -o plan type.sql $DB');
+  await make(server, [
+    "ALTER TABLE t DETACH PARTITION LIST '2024-01-01'",
+    "INSERT INTO t (ts, x) VALUES ('2024-02-01', 1)",
+    "ALTER TABLE t ATTACH PARTITION LIST '2024-01-01'",
+  ]);
+  t.is((await takeHoldings(server)).get('t')?.rows, 2);
+  const stopped = await run('sqlapply --allow-plan $DB plan');
+  t.regex(stopped.stderr, /the assertion is not true: 't' has 1 row older than its TTL/);
+  for (const file of ['type.sql', 'longer.sql']) {
+    const careful = await run(`sqlapply -q --alter --allow-plan $DB ${file}`);
+    t.deepEqual([careful.code, namesOf(careful.stderr)], [1, ['ttl:t']], careful.stderr);
+  }
+  const unchanged = await run('sqlapply -q --alter --allow-plan $DB kept.sql');
+  t.is(unchanged.code, 0, unchanged.stderr);
+  t.is((await takeHoldings(server)).get('t')?.rows, 2);
+  const allowed = await run('sqlapply -q --alter --allow-loss drop:t.c --allow-loss ttl:t --allow-plan $DB type.sql');
+  t.is(allowed.code, 0, allowed.stderr);
+  t.is((await takeHoldings(server)).get('t')?.rows, 1);
+});
+
+testWithQuestDB('a type is not changed under detached partitions, which could not be attached afterwards', async t => {
+  const server = await emptyServer();
+  const run = await shellWithFiles(t, server, { 'after.sql': table(day(''), 'x LONG') });
+  const detach = "ALTER TABLE t DETACH PARTITION LIST '2024-01-01'";
+  await make(server, rowsOn(LONG_MONTH, day('')));
+  await run('sqldiff --alter -o plan after.sql $DB');
+  await make(server, [detach]);
+  const stopped = await run('sqlapply --allow-plan $DB plan');
+  t.regex(stopped.stderr, /'t' has detached partitions \(1\), which could not be attached afterwards; attach them/);
+  const refused = await run('sqldiff --alter after.sql $DB');
+  t.regex(refused.stderr, /1 partition is detached, which cannot be attached .*\n\s+hint: attach them first/);
+  await make(server, ["ALTER TABLE t ATTACH PARTITION LIST '2024-01-01'"]);
+  t.is((await run('sqlapply -q --allow-plan $DB plan')).code, 0);
+  await make(server, [detach, 'ALTER TABLE t ALTER COLUMN x TYPE DOUBLE']);
+  await execute(server, "ALTER TABLE t ATTACH PARTITION LIST '2024-01-01'");
+  await waitUntilTrue(server, 'SELECT count() = 1 FROM wal_tables() WHERE suspended');
+});
+
+testWithQuestDB('a column is not renamed while a detached partition has its old name', async t => {
+  const server = await emptyServer();
+  await make(server, rowsOn(LONG_MONTH, day('')));
+  await execute(server, `ALTER TABLE t DETACH PARTITION LIST '${LONG_MONTH[0]}'`);
+  await waitUntilTrue(server, "SELECT count() = 1 FROM table_partitions('t') WHERE detached");
+  const run = await shellWithFiles(t, server, { 'a.sql': table(day(''), 'y INT') });
+  const careful = await run('sqldiff --alter --renamed t.x=y -o plan.sql a.sql $DB');
+  t.is(careful.code, 1, careful.stderr);
+  t.regex(
+    careful.stderr,
+    /RENAME COLUMN x TO y\n {2}1 partition is detached, in which a renamed column would read NULL\n {2}hint: attach/,
+  );
+});
+
+testWithQuestDB('a table with detached partitions is not dropped unless it is named', async t => {
+  const server = await emptyServer();
+  const detach = async (name: string, ...days: readonly string[]) => {
+    await execute(server, `ALTER TABLE ${name} DETACH PARTITION LIST ${days.map(each => `'${each}'`).join(', ')}`);
+    await waitUntilApplied(server);
+  };
+  const run = await shellWithFiles(t, server, {
+    'rebuilt.sql': table('PARTITION BY HOUR'),
+    'created.sql': [table(day('')), table(day('')).replace('TABLE t', 'TABLE j')].join('\n'),
+    'wider.sql': table(day(''), 'x INT, c VARCHAR'),
+  });
+  await make(server, rowsOn(LONG_MONTH, day('')));
+  await detach('t', '2024-01-01');
+  const rebuilt = await run('sqldiff --alter --rebuild t --drop-old rebuilt.sql $DB | sqlapply -q --allow-plan $DB');
+  t.is(rebuilt.code, 1);
+  t.regex(rebuilt.stderr, /'t_before_\w+' has detached partitions \(1\), which could not be attached afterwards/);
+
+  await server.dropAll();
+  await make(server, rowsOn(LONG_MONTH, day('')));
+  const created = await run('sqldiff --alter --undo undo created.sql $DB | sqlapply -q --allow-plan $DB');
+  t.is(created.code, 0, created.stderr);
+  await make(server, ["INSERT INTO j VALUES ('2024-01-01', 1), ('2024-01-02', 1)"]);
+  await detach('j', '2024-01-01');
+  await execute(server, 'TRUNCATE TABLE j');
+  const undone = await run('sqlapply -q --allow-plan $DB undo');
+  t.is(undone.code, 1);
+  t.regex(undone.stderr, /'j' has detached partitions \(1\)/);
+
+  await server.dropAll();
+  await make(server, rowsOn(LONG_MONTH, day('')));
+  const wider = await run('sqldiff --alter --undo undo wider.sql $DB | sqlapply -q --allow-plan $DB');
+  t.is(wider.code, 0, wider.stderr);
+  await make(server, ["INSERT INTO t VALUES ('2024-01-01', 1, 'precious')"]);
+  await detach('t', '2024-01-01');
+  const narrower = await run('sqlapply -q --allow-plan $DB undo');
+  t.is(narrower.code, 1);
+  t.regex(narrower.stderr, /'t' has detached partitions \(1\)/);
+});
+
+testWithQuestDB('rows of a period that has not ended are not computed again', async t => {
+  const server = await emptyServer();
+  for (const zone of ['', " TIME ZONE 'Europe/Berlin'"]) {
+    await server.dropAll();
+    await make(server, [...rowsOn(LONG_MONTH, day('')), 'INSERT INTO t VALUES (now(), 1)']);
+    const period = `REFRESH MANUAL DEFERRED PERIOD (LENGTH 1d${zone} DELAY 1h)`;
+    await execute(server, SUM.replace(' AS', ` ${period} AS`));
+    const run = await shellWithFiles(t, server, { 'after.sql': table(day(''), 'x LONG') });
+    for (const [end, rows, names] of [
+      ['2024-03-01', 3, []],
+      ['2100-01-01', 4, ['history:m']],
+    ] as const) {
+      await execute(server, `REFRESH MATERIALIZED VIEW m RANGE FROM '2024-01-01' TO '${end}'`);
+      await waitUntilTrue(server, `SELECT count() = ${rows} FROM m`);
+      const { stderr } = await run('sqldiff --alter --ignore-extra after.sql $DB > plan');
+      t.deepEqual(namesOf(stderr), names, stderr);
+    }
+  }
+});
+
+testWithQuestDB('rows of a longer period are named before a plan computes the view up to its end', async t => {
+  const server = await emptyServer();
+  const view = (period: string, value = 'sum(x)') =>
+    `CREATE MATERIALIZED VIEW m WITH BASE t REFRESH IMMEDIATE PERIOD (${period}) AS (select ts, ${value} n from t sample by 1s) PARTITION BY DAY;`;
+  const above =
+    'CREATE MATERIALIZED VIEW m2 WITH BASE m AS (select ts, sum(n) n from m sample by 1h) PARTITION BY DAY;';
+  const [wanted, longer] = [table(day(''), 'x LONG'), view('LENGTH 1d')];
+  const run = await shellWithFiles(t, server, {
+    'type.sql': `${wanted} ${longer} ${above}`,
+    'query.sql': `${wanted} ${view('LENGTH 1d', 'sum(x) + 1')} ${above}`,
+    'delay.sql': `${wanted} ${view('LENGTH 1d DELAY 1h')} ${above}`,
+    'renamed.sql': `${wanted}\n-- renamed from m\n${longer.replace('VIEW m', 'VIEW mm')}\n${above.replaceAll(/\bm\b/g, 'mm')}`,
+    'refresh.sql': 'ALTER MATERIALIZED VIEW m SET REFRESH PERIOD (LENGTH 1d);\nREFRESH MATERIALIZED VIEW m FULL;',
+  });
+  for (const [period, file] of [
+    ['LENGTH 1s', 'type.sql'],
+    ['SAMPLE BY INTERVAL', 'type.sql'],
+    ['LENGTH 1s', 'query.sql'],
+    ['LENGTH 1s', 'delay.sql'],
+    ['LENGTH 1s', 'renamed.sql'],
+  ] as const) {
+    await server.dropAll();
+    const rows = [...rowsOn(LONG_MONTH, day('')), "INSERT INTO t VALUES (dateadd('s', -10, now()), 1)"];
+    const before = await make(server, [...rows, view(period), above]);
+    t.is(before.get('m')?.rows, 4);
+    const predicted = await run('sqlapply --dry-run --allow ALTER,REFRESH $DB refresh.sql');
+    t.is(predicted.code, 1);
+    t.deepEqual(namesOf(String(predicted.stdout)), ['history:m'], predicted.stderr);
+    const { stderr } = await run(`sqldiff --alter ${file} $DB | sqlapply -q --allow-plan $DB`);
+    t.true(
+      namesOf(stderr).some(name => /^history:mm?$/.test(name)),
+      stderr,
+    );
+    const after = await takeHoldings(server);
+    t.deepEqual([after.get('m')?.rows, after.get('m2')?.rows], [4, 4], stderr);
+  }
+});
+
+testWithQuestDB('rows that a view gets in a period that has not ended stop a plan that was made before', async t => {
+  const server = await emptyServer();
+  const view = SUM.replace(' AS', " REFRESH IMMEDIATE PERIOD (LENGTH 1d TIME ZONE 'Europe/Berlin' DELAY 1h) AS");
+  const run = await shellWithFiles(t, server, {
+    'b.sql': `${table(day(''))} ${view};`,
+    'a.sql': `${table(day(''), 'x LONG')} ${view};`,
+  });
+  for (const b of ['$DB', 'b.sql']) {
+    await server.dropAll();
+    await make(server, [...rowsOn(LONG_MONTH, day('')), 'INSERT INTO t VALUES (now(), 1)', view]);
+    const { stderr } = await run(`sqldiff --alter -o plan.sql a.sql ${b}`);
+    t.deepEqual(namesOf(stderr), [], stderr);
+    await execute(server, "REFRESH MATERIALIZED VIEW m RANGE FROM '2024-01-01' TO '2100-01-01'");
+    await waitUntilTrue(server, 'SELECT count() = 4 FROM m');
+    const stopped = await run('sqlapply --allow-plan $DB plan.sql');
+    t.is(stopped.code, 1);
+    t.regex(stopped.stderr, /'m' has 1 row of a period that has not ended/);
+    t.is((await takeHoldings(server)).get('m')?.rows, 4, stopped.stderr);
+  }
+});
+
+const PLAIN = 'CREATE TABLE t (ts TIMESTAMP, x INT, s SYMBOL) TIMESTAMP(ts) PARTITION BY DAY WAL;';
+const COUNT =
+  'CREATE MATERIALIZED VIEW m WITH BASE t REFRESH IMMEDIATE AS (select ts, s, count() c from t sample by 1h) PARTITION BY DAY;';
+
+testWithQuestDB('what a refresh in full leaves out is not lost by a plan for which no server was asked', async t => {
+  const server = await emptyServer();
+  const rows = ["INSERT INTO t VALUES ('2024-01-01T00:10', 1, 'a'), ('2024-01-02T00:10', 1, 'a'), (now(), 2, 'b')"];
+  for (const [setting, message] of [
+    ['SET REFRESH LIMIT 2 DAYS', /'m' has a refresh limit/],
+    ['SET REFRESH IMMEDIATE PERIOD (LENGTH 1d)', /'m' has 1 row of a period that has not ended/],
+  ] as const) {
+    await server.dropAll();
+    await make(server, [PLAIN, COUNT, ...rows]);
+    await waitUntilTrue(server, 'SELECT count() = 3 FROM m');
+    await execute(server, `ALTER MATERIALIZED VIEW m ${setting}`);
+    const run = await shellWithFiles(t, server, { 'wider.sql': PLAIN.replace('s SYMBOL', 's SYMBOL, n INT') });
+    const { stderr } = await run(`sqldump --text $DB | sed -n '/VIEW/,$p' >> wider.sql
+      sqldiff --alter --undo undo.sql -o plan.sql wider.sql $DB; sqlapply --allow-plan $DB plan.sql; sqlapply --allow-plan $DB undo.sql`);
+    t.regex(stderr, message);
+    t.is((await takeHoldings(server)).get('m')?.rows, 3, stderr);
+  }
+});
+
+testWithQuestDB(
+  'a row of a view that its query gives less often stops a plan for which no server was asked',
+  async t => {
+    const server = await emptyServer();
+    const joined = 'CREATE TABLE d (ts TIMESTAMP, s SYMBOL) TIMESTAMP(ts) PARTITION BY DAY WAL;';
+    const view =
+      'CREATE MATERIALIZED VIEW m WITH BASE t AS (select ts, c from (select ts, s, count() c from t where s in (select s from d) sample by 1h)) PARTITION BY DAY;';
+    await make(server, [
+      PLAIN,
+      joined,
+      "INSERT INTO t VALUES ('2024-01-01T00:10', 1, 'a'), ('2024-01-01T00:20', 1, 'b')",
+      "INSERT INTO d VALUES ('2024-01-01', 'a'), ('2024-01-02', 'b')",
+      view,
+    ]);
+    await waitUntilTrue(server, 'SELECT count() = 2 FROM m');
+    await execute(server, "ALTER TABLE d DROP PARTITION LIST '2024-01-02'");
+    await waitUntilApplied(server);
+    const schema = [PLAIN, joined, view].join('\n');
+    const run = await shellWithFiles(t, server, { 'b.sql': schema, 'a.sql': schema.replace(' x INT,', '') });
+    const { code, stderr } = await run(
+      'sqldiff --alter --allow-loss drop:t.x -o plan.sql a.sql b.sql; sqlapply --allow-plan $DB plan.sql',
+    );
+    t.is(code, 1, stderr);
+    t.regex(stderr, /'m' holds rows that its query no longer returns/);
+    t.is((await takeHoldings(server)).get('m')?.rows, 2);
+  },
+);
+
+testWithQuestDB('the way back keeps a new view with two equal rows of which its query returns one', async t => {
+  const server = await emptyServer();
+  await make(server, [PLAIN, "INSERT INTO t VALUES ('2020-01-01', 5, 'a'), ('2020-01-02', 5, 'b')"]);
+  const view =
+    'CREATE MATERIALIZED VIEW m AS (select ts, x from (select ts, s, max(x) x from t sample by 1M)) PARTITION BY YEAR;';
+  const run = await shellWithFiles(t, server, { 'a.sql': `${PLAIN}\n${view}` });
+  await run('sqldiff --alter --undo undo.sql -o plan.sql a.sql $DB; sqlapply --allow-plan $DB plan.sql');
+  await waitUntilTrue(server, 'SELECT count() = 2 FROM m');
+  await execute(server, "ALTER TABLE t DROP PARTITION LIST '2020-01-01'");
+  await waitUntilApplied(server);
+  const { code, stderr } = await run('sqlapply --allow-plan $DB undo.sql');
+  t.is(code, 1, stderr);
+  t.regex(stderr, /'m' holds rows that its query no longer returns/);
+  t.is((await takeHoldings(server)).get('m')?.rows, 2);
+});
