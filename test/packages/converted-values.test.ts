@@ -2,7 +2,7 @@
 import { canConvert, isLossless } from '@sqlpipe/ddl';
 import { planChanges } from '@sqlpipe/plan';
 import { isSuspended, settle, waitUntilApplied } from '../support/background.js';
-import { nines, TYPES, VALUES } from '../support/column-values.js';
+import { insertCells, nines, TYPES, VALUES } from '../support/column-values.js';
 import { shellWithFiles } from '../support/ledger.js';
 import { lossesOf, textsOf } from '../support/plans.js';
 import { sharedQuestDB, testWithQuestDB } from '../support/questdb.js';
@@ -26,27 +26,24 @@ testWithQuestDB('each conversion that is called lossless keeps the first, the la
     const columns = ['old', ...targets.map((_, at) => `c${at}`)];
     const definitions = columns.map(name => `${name} ${from}`).join(', ');
     await execute(server, `CREATE TABLE ${table} (ts TIMESTAMP, ${definitions}) TIMESTAMP(ts) PARTITION BY DAY WAL`);
-    for (const [at, value] of (VALUES[from] ?? []).entries())
-      await execute(
-        server,
-        `INSERT INTO ${table} VALUES (${at}::timestamp, ${columns.map(() => `CAST(${value} AS ${from})`).join(', ')})`,
-      );
+    await execute(server, insertCells(table, columns, from, VALUES[from] ?? []));
     for (const [at, to] of targets.entries())
       await execute(server, `ALTER TABLE ${table} ALTER COLUMN c${at} TYPE ${to}`);
     t.false(await settle(server, table), from);
-    for (const [at, to] of targets.entries()) {
-      const back =
-        to.startsWith('DECIMAL') && !from.startsWith('DECIMAL') ? `CAST(c${at} AS ${from})` : `c${at}::${from}`;
-      const rows = await execute(server, `SELECT old, ${back}, old IS NULL, c${at} IS NULL FROM ${table} ORDER BY ts`);
-      t.is(rows.length, (VALUES[from] ?? []).length);
-      for (const [n, [old, same, wasNull, isNull]] of rows.entries())
+    const cells = targets.map((to, at) => {
+      const isCast = to.startsWith('DECIMAL') && !from.startsWith('DECIMAL');
+      return `${isCast ? `CAST(c${at} AS ${from})` : `c${at}::${from}`}, c${at} IS NULL`;
+    });
+    const rows = await execute(server, `SELECT old, old IS NULL, ${cells.join(', ')} FROM ${table} ORDER BY ts`);
+    t.is(rows.length, (VALUES[from] ?? []).length);
+    for (const [n, [old, wasNull, ...converted]] of rows.entries())
+      for (const [at, to] of targets.entries())
         t.deepEqual(
-          [rounded(same, from), isNull],
+          [rounded(converted[2 * at], from), converted[2 * at + 1]],
           [rounded(old, from), wasNull],
           `${from} to ${to}: ${VALUES[from]?.[n]}`,
         );
-      tried++;
-    }
+    tried += targets.length;
   }
   t.true(tried > 60, `${tried} conversions`);
 });
@@ -239,20 +236,23 @@ test('no assertion about Parquet is needed from version 10 on, or without partit
 });
 
 test('a narrowing needs a permission or an assertion, and no plan converts a decimal to an integer', async t => {
-  for (const from of TYPES)
-    for (const to of TYPES) {
-      if (from === to) continue;
-      const plan = await planChanges([tableOf(to)], [tableOf(from)]);
+  for (const from of TYPES) {
+    const targets = TYPES.filter(to => to !== from);
+    const print = (types: readonly string[]) =>
+      `CREATE TABLE t (ts TIMESTAMP, ${types.map((type, at) => `c${at} ${type}`).join(', ')}) TIMESTAMP(ts) PARTITION BY DAY WAL;`;
+    const plan = await planChanges([print(targets)], [print(targets.map(() => from))]);
+    const [altered, losses] = [textsOf(plan).filter(text => text.startsWith('ALTER')), lossesOf(plan)];
+    for (const [at, to] of targets.entries()) {
       // An assertion checks that all values fit into a decimal.
       const isPlanned = canConvert(from, to) && (isLossless(from, to) || to.startsWith('DECIMAL'));
       t.is(
-        textsOf(plan).some(text => text.startsWith('ALTER')),
+        altered.some(text => text.includes(`COLUMN c${at} TYPE`)),
         isPlanned,
         `${from} to ${to}`,
       );
-      const isLoss = canConvert(from, to) && !isPlanned;
-      t.deepEqual(lossesOf(plan), isLoss ? ["values:'my t'.'a b'"] : [], `${from} to ${to}`);
+      t.is(losses.includes(`values:t.c${at}`), canConvert(from, to) && !isPlanned, `${from} to ${to}`);
     }
+  }
 });
 
 testWithQuestDB('a rebuild stops before it creates anything if a value does not fit', async t => {

@@ -296,8 +296,8 @@ for (const [title, text] of Object.entries(HOSTILE))
     );
   });
 
-test('50,000 columns are compared within seconds', t => {
-  const columns = Array.from({ length: 50_000 }, (_, i) => `c${i} int`);
+test('20,000 columns are compared within seconds', t => {
+  const columns = Array.from({ length: 20_000 }, (_, i) => `c${i} int`);
   const a = `create table t (${columns.join(', ')})`;
   const b = `create table t (${columns.toReversed().join(', ')})`;
   const printed = `CREATE TABLE 't' ( \n${columns.map(column => `\t${column.toUpperCase()}`).join(',\n')}\n);`;
@@ -308,7 +308,7 @@ test('50,000 columns are compared within seconds', t => {
     t.is(inCapitals?.length, columns.length, 'each by its name');
     t.is(repair(printed).statement, printed);
   });
-  t.true(time < 8000, `${time} ms`);
+  t.true(time < 3200, `${time} ms`);
 });
 
 test('values that a query takes as its table has them', t => {

@@ -70,12 +70,12 @@ const FAILURES: [code: string, outcomeUnknown: boolean, ...Failure[]][] = [
     true,
     ['status 500', replying('{"error":"boom"}', 500), /500: boom/],
     ['a connection closed without a reply', socket => socket.end(), /closed before a reply arrived/],
-    ['no reply within the timeout', () => {}, /no answer within 0\.3 s.*--timeout/, { timeout: 300 }],
+    ['no reply within the timeout', () => {}, /no answer within 0\.1 s.*--timeout/, { timeout: 100 }],
     [
       'a reply that stops',
       send(Buffer.concat([head(), chunk('{"ddl"')])),
-      /no further row and no end of the reply within 0\.3 s/,
-      { timeout: 300 },
+      /no further row and no end of the reply within 0\.1 s/,
+      { timeout: 100 },
     ],
   ],
 ];

@@ -176,7 +176,7 @@ test(rejectsStatement, 'a \ud800;', /statement 1 contains half of a surrogate pa
 test(rejectsStatement, 'x'.repeat(100), /statement 1 makes a record longer than 50 bytes/, 50);
 
 test('a spool returns its statements, from memory and from disk', async t => {
-  for (const many of [3, 40_000]) {
+  for (const many of [3, 25_000]) {
     const sent = Array.from({ length: many }, (_, i) => `statement ${i} ${'ä'.repeat(200)};`);
     const spooled = await spool(Readable.from(sent));
     t.is(spooled.count, many);
@@ -246,8 +246,8 @@ test('errors about truncation and invalid UTF-8 count the records before them', 
   );
 });
 
-/** Forty records of half a megabyte: each is much larger than a pipe, so it needs many reads. */
-const LARGE = `for i in {1..40}; do printf "CREATE TABLE 't$i' ("; head -c 500000 /dev/zero | tr '\\0' x; printf ' INT);\\n\\0'; done`;
+/** Six records of half a megabyte: each is much larger than a pipe, so it needs many reads. */
+const LARGE = `for i in {1..6}; do printf "CREATE TABLE 't$i' ("; head -c 500000 /dev/zero | tr '\\0' x; printf ' INT);\\n\\0'; done`;
 
 test('records larger than a pipe pass one by one, even if their total exceeds the limit', async t => {
   const run = await shell(t);
@@ -261,6 +261,6 @@ test('records larger than a pipe pass one by one, even if their total exceeds th
   const { code, stdout, stderr } =
     await run(`{ cat all; head -c 700000 /dev/zero | tr '\\0' x; printf '\\0'; cat all; } |
     sqlgrep --kind table --max-record 600000 > passed; echo $?; tr -dc '\\0' < passed | wc -c`);
-  t.deepEqual([code, stdout.toString()], [0, '65\n39\n'], stderr);
-  t.regex(stderr, /record 41 is longer than 600000 bytes/);
+  t.deepEqual([code, stdout.toString()], [0, '65\n5\n'], stderr);
+  t.regex(stderr, /record 7 is longer than 600000 bytes/);
 });

@@ -197,15 +197,15 @@ test('order: a chain of 100,000 views is sorted; one with a cycle exceeds the li
   t.throws(() => topologicalOrder(circle, views), { code: 'DAMAGED', message: /cannot be put in order/ });
 });
 
-test('order: 100,000 statements are sorted', t => {
+test('order: 20,000 statements are sorted', t => {
   const tables = Array.from(
-    { length: 50_000 },
+    { length: 10_000 },
     (_, i) => `CREATE TABLE 't${i}' ( \n\tts TIMESTAMP\n) timestamp(ts) PARTITION BY DAY;`,
   );
   const views = tables.map(
-    (_, i) => `CREATE VIEW 'a${i}' AS ( \nSELECT * FROM t${i} JOIN 't${(i * 7) % 50_000}' ON (ts)\n);`,
+    (_, i) => `CREATE VIEW 'a${i}' AS ( \nSELECT * FROM t${i} JOIN 't${(i * 7) % 10_000}' ON (ts)\n);`,
   );
-  t.is(sortForDump([...views, ...tables]).length, 100_000);
+  t.is(sortForDump([...views, ...tables]).length, 20_000);
 });
 
 for (const { name, dump } of databases) {

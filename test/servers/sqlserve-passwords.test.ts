@@ -10,16 +10,14 @@ import { freshFolder } from '../support/folder.js';
 import { admin, basic, bearer, executeAs, setUp } from '../support/principals.js';
 import { fileScope } from '../support/scope.js';
 import type { Server } from '../support/server.js';
-import { startSqlserve } from '../support/sqlserve.js';
+import { serveFolder, startSqlserve } from '../support/sqlserve.js';
 import { test } from '../support/test.js';
-
-const ENTERPRISE = ['--edition', 'enterprise'];
 
 const scope = fileScope();
 let server: Server;
 test.before(async () => {
   // A quarter of the real work, which is still much more than that of a request.
-  server = await startSqlserve(scope, ENTERPRISE, { SCRYPT_N: '4096' });
+  server = await startSqlserve(scope, ['--edition', 'enterprise'], { SCRYPT_N: '4096' });
   await setUp(server, "create user ann with password 'right'", 'grant http to ann', 'create user empty');
 });
 
@@ -100,7 +98,7 @@ const readToken = async (journal: string) =>
 async function startWithToken(t: Parameters<typeof freshFolder>[0], at: number, refresh: string) {
   const folder = await freshFolder(t);
   const journal = join(folder, 'journal.jsonl');
-  const first = await startSqlserve(t, [...ENTERPRISE, '--data', folder]);
+  const first = await serveFolder(t, folder);
   await setUp(first, 'create service account robot', 'grant http to robot');
   const made = await executeAs(
     first,
@@ -110,7 +108,7 @@ async function startWithToken(t: Parameters<typeof freshFolder>[0], at: number, 
   const [, token, expires] = (made.dataset?.[0] ?? []) as string[];
   await first.end();
   await writeFile(journal, (await readFile(journal, 'utf8')).replace(/"expires":\d+/, `"expires":${at}`));
-  const second = await startSqlserve(t, [...ENTERPRISE, '--data', folder]);
+  const second = await serveFolder(t, folder);
   return { token: String(token), expires: String(expires), journal, made, second };
 }
 

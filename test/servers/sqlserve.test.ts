@@ -5,7 +5,7 @@ import { freshFolder } from '../support/folder.js';
 import { basic, executeAs } from '../support/principals.js';
 import type { Server } from '../support/server.js';
 import { sharedSqlserve } from '../support/shared-sqlserve.js';
-import { CREATE_TRADES, readDump, startSqlserve } from '../support/sqlserve.js';
+import { CREATE_TRADES, readDump, serveFolder, startSqlserve } from '../support/sqlserve.js';
 import { test } from '../support/test.js';
 
 const shared = sharedSqlserve();
@@ -265,7 +265,7 @@ test('a query on an invalid view is rejected with the reason for the invalid vie
 
 test('invalid views are invalid after a restart too', async t => {
   const folder = await freshFolder(t);
-  const first = await startSqlserve(t, ['--data', folder]);
+  const first = await serveFolder(t, folder, 'oss');
   await first.execute(CREATE_TRADES);
   await first.execute('create view v as (select v from trades)');
   await first.execute('create materialized view m as (select ts, max(v) v from trades sample by 1h)');
@@ -273,7 +273,7 @@ test('invalid views are invalid after a restart too', async t => {
   const before = await fetchInvalid(first);
   t.deepEqual(before, { v: 'Invalid column: v', m: 'drop column operation' });
   await first.end();
-  const second = await startSqlserve(t, ['--data', folder]);
+  const second = await serveFolder(t, folder, 'oss');
   t.deepEqual(await fetchInvalid(second), before);
   await second.execute('alter table trades add column v int');
   t.deepEqual(await fetchInvalid(second), { m: 'drop column operation' });

@@ -43,6 +43,19 @@ export const VALUES: Readonly<Record<string, readonly string[]>> = {
 
 export const TYPES = Object.keys(VALUES);
 
+/** Inserts a row for each value of a type, the same value in each of some columns. */
+export function insertCells(
+  table: string,
+  columns: readonly string[],
+  type: string,
+  values: readonly string[],
+): string {
+  const cells = values.map(
+    (value, at) => `SELECT ${at}::timestamp ts, CAST(${value} AS ${type}) v FROM long_sequence(1)`,
+  );
+  return `INSERT INTO ${table} SELECT ts, ${columns.map(() => 'v').join(', ')} FROM (${cells.join(' UNION ALL ')})`;
+}
+
 /** More values that some conversions change. */
 export const MORE_VALUES: Readonly<Record<string, readonly string[]>> = {
   BYTE: ['1', '2'],

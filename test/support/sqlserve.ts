@@ -4,6 +4,7 @@ import { once } from 'node:events';
 import { resolve } from 'node:path';
 import { text } from 'node:stream/consumers';
 import { type ServeOptions, serve } from '@sqlpipe/api';
+import { startServer as startServerHere } from '@sqlpipe/server';
 import type { Scope } from './scope.js';
 import { borrowServer, type Server, type ServerProcess, serverAt, startServer } from './server.js';
 
@@ -39,6 +40,17 @@ export async function serveHere(scope: Scope, options: ServeOptions): Promise<Se
   const { url, close } = await serve(options);
   scope.teardown(close);
   return serverAt(url);
+}
+
+/** Starts a server with its schema in a folder, in the process of the test. `end` ends it before its scope. */
+export async function serveFolder(
+  scope: Scope,
+  data: string,
+  edition: 'oss' | 'enterprise' = 'enterprise',
+): Promise<Server & Pick<ServerProcess, 'end'>> {
+  const { url, close } = await startServerHere({ edition, address: '127.0.0.1', port: 0, data });
+  scope.teardown(close);
+  return { ...serverAt(url), end: close };
 }
 
 /** Starts sqlserve with arguments that it rejects. Returns its exit status and message. */
