@@ -1,17 +1,16 @@
-/*! Sends queries whose result is undefined if an instance does not reply as expected. */
 import type { ConnectionConfig } from './configuration/connection-config.js';
 import { connect, type Instance } from './instance.js';
 import { InstanceError } from './instance-error.js';
 
-/** Milliseconds for an attempt, unless the timeout of the instance is shorter. A server that does not answer within it gets no more. */
+/** Milliseconds for an attempt. A server that does not answer within this time gets no more queries. */
 const MAX_TIMEOUT = 5000;
 
-/** Queries whose result is undefined if it does not come soon, on a connection of their own: that of a dump is busy with rows. */
+/** Queries on a connection of their own, because that of a dump is busy with rows. The result is undefined after a failure. */
 export class BestEffortClient {
   readonly #timeout: number;
   readonly #instance: Instance;
   #hasGivenUp = false;
-  /** The attempt before. They come one after the other, because an instance has one request at a time. */
+  /** The previous attempt. The next one waits for it, because an instance has one request at a time. */
   #last: Promise<unknown> = Promise.resolve();
 
   constructor(config: ConnectionConfig) {
@@ -24,7 +23,7 @@ export class BestEffortClient {
     return this.attempt(instance => instance.queryRows(query));
   }
 
-  /** The result of one or more queries; undefined if one fails. */
+  /** Undefined if a query fails. */
   attempt<T>(use: (instance: Instance) => Promise<T>): Promise<T | undefined> {
     const attempt = this.#last.then(() => this.#attempt(use));
     this.#last = attempt;
@@ -54,7 +53,7 @@ const UNSUPPORTED = /^(?:unknown function name: |Invalid column: |expected 'TABL
 
 const knownUnsupported = new WeakMap<Instance, Set<string>>();
 
-/** The result of a query; undefined if this version does not support it. @param what a function, a column or a statement */
+/** Undefined if this version does not support the query. @param what a function, a column or a statement */
 export async function queryIfSupported<T>(
   instance: Instance,
   what: string,

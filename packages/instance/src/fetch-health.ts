@@ -46,7 +46,7 @@ export const VIEW_LISTS = new Map<Kind, string>([
   ['live view', 'live_views()'],
 ]);
 
-/** Fetches the views that the instance reports as invalid, each with its reason. @param lists the functions that list them */
+/** The reasons of invalid views, by name. @param lists functions that list views */
 export async function fetchInvalidViews(
   query: RunQuery,
   lists: Iterable<string> = VIEW_LISTS.values(),
@@ -59,7 +59,7 @@ export async function fetchInvalidViews(
   return invalid;
 }
 
-/** Fetches the tables and views whose changes the instance does not apply, each with the error that it reports. */
+/** The errors of tables and views whose changes the instance does not apply, by name. */
 export async function fetchSuspended(query: RunQuery): Promise<Map<string, string>> {
   const rows = await query('SELECT name, errorMessage FROM wal_tables() WHERE suspended');
   return new Map((rows ?? []).map(([name, error]) => [String(name), String(error || 'no reason given')]));
@@ -86,7 +86,7 @@ export async function fetchViewColumns(instance: Instance, view: string): Promis
 export const isChangeOfBase = (reason: string): boolean =>
   / operation$|^base (?:table|materialized view) is /.test(reason);
 
-/** Whether everything that was sent to a WAL table or a materialized view has been applied. */
+/** Whether all that was sent to a WAL table or a materialized view has been applied. */
 type WalState = 'applied' | 'pending' | 'suspended';
 
 /** The state of a table. Without WAL, or if the instance does not show the state, there is nothing to apply. */
@@ -118,10 +118,10 @@ export async function fetchRefreshState(instance: Instance, view: string): Promi
   return { status: status ?? '', reason: reason || undefined, started: started ?? '', finished: finished ?? '' };
 }
 
-/** A materialized view that is being refreshed in full, as far as an instance shows it. */
+/** A materialized view that is being refreshed in full, as far as the instance shows it. */
 export interface RunningRefresh {
   readonly view: string;
-  /** Whether its query runs, or rows of it are being written. After a refresh for a range, the server shows a view so for ever. */
+  /** Whether its query runs, or its rows are being written. After a refresh for a range, a server lists a view as refreshing for ever. */
   readonly isActive: boolean;
 }
 

@@ -1,4 +1,4 @@
-/*! One instance over HTTP: its address, its credentials, its rows, its dump, executing statements, and every way that it can fail. */
+/*! One instance over HTTP: its address, credentials, rows and dump, the execution of statements, and every failure. */
 
 export { BestEffortClient, ifAccepted, queryIfAccepted, tryQuery } from './best-effort-client.js';
 export type {

@@ -55,8 +55,8 @@ export async function fetchDefaults(instance: Instance): Promise<Defaults> {
 }
 
 /**
- * The defaults for comparing two schemas: those of the instance that statements in a file are compared with. Two instances print
- * complete statements, so they need no defaults; without an instance the defaults are those of a server without configuration.
+ * The defaults for comparing two schemas: those of the instance that statements in a file are compared with. Two instances print complete
+ * statements, so they need no defaults. Without an instance, they are those of a server without configuration.
  */
 export async function fetchCommonDefaults(a?: ConnectionConfig, b?: ConnectionConfig): Promise<Defaults> {
   const config = a ?? b;
@@ -76,7 +76,7 @@ const BUILD = /^(?!.*enterprise).*\bQuestDB (\d+\.\d+(?:\.\d+)?)/i;
 /** Whether an instance is of the enterprise edition, the only one with access control. */
 export const isEnterprise = async (instance: Instance): Promise<boolean> => (await hasAccessControl(instance)) === 'on';
 
-/** Only a server with access control knows SHOW USERS, even if it denies the answer to this user. */
+/** Only a server with access control knows SHOW USERS, even if it denies the answer. */
 async function hasAccessControl(instance: Instance): Promise<'on' | 'off' | 'unknown'> {
   try {
     await instance.queryRows('SHOW USERS');

@@ -1,12 +1,10 @@
-/*! The one error that this package throws; its `code` decides the exit status. */
 import { CodedError, type ErrorCode } from '@sqlpipe/text';
 
-/** What is known about a failure in addition to its message. */
 export interface InstanceErrorDetails {
   status?: number | undefined;
-  /** Index into the query (UTF-16 code units) that the server's message points at. */
+  /** The index into the query (UTF-16 code units) to which the server's message refers. */
   position?: number | undefined;
-  /** The server's message, unescaped and without secrets, if it sent one. */
+  /** Without secrets; undefined if the server sent no message. */
   serverMessage?: string | undefined;
   /** As `Rejection.matches`. */
   matches?: (pattern: RegExp) => boolean;
@@ -22,7 +20,6 @@ export class InstanceError extends CodedError {
   readonly position: number | undefined;
   readonly serverMessage: string | undefined;
   readonly outcomeUnknown: boolean;
-  /** As `Rejection.matches`. */
   readonly matches: (pattern: RegExp) => boolean;
 
   constructor(code: ErrorCode, message: string, details: InstanceErrorDetails = {}) {

@@ -1,4 +1,4 @@
-/*! One instance: queries rows and executes statements. Every failure is an `InstanceError`, whose message starts with the instance's name. */
+/*! Every failure of an instance is an `InstanceError`, whose message starts with the instance's name. */
 import { returnsRows } from '@sqlpipe/sql';
 import { truncate } from '@sqlpipe/text';
 import type { ConnectionConfig } from './configuration/connection-config.js';
@@ -22,9 +22,8 @@ import { InstanceError } from './instance-error.js';
 
 /** A connection to one instance: for queries, dumps and statements, one request at a time. */
 export interface Instance {
-  /** The address without secrets, for messages. */
   readonly label: string;
-  /** The path that statements are sent to. Until a reply shows which path exists, this is the path that QuestDB documents. */
+  /** The path that statements are sent to: the documented one, until a reply shows which one exists. */
   readonly endpoint: string;
   /**
    * The first column of each row of a query, in batches as the reply arrives, and in constant memory. The rows are complete only if the
@@ -36,9 +35,8 @@ export interface Instance {
   /** All rows of a reply of at most 32 MiB. A cell with an array or an object is undefined. Throws as `streamFirstColumn` does. */
   queryRows(query: string): Promise<unknown[][]>;
   /**
-   * Sends one statement. A final `;` is removed, because the server may store it; see `toRequestText`. The statement is sent again only if
-   * the server has certainly not executed it. A rejection is returned. But if a statement may return rows, and its reply has rows and an
-   * error, the rejection is thrown.
+   * Sends one statement, without a final `;`, see `toRequestText`. It is sent again only if the server has certainly not executed it. A
+   * rejection is returned. But if a statement may return rows, and its reply has rows and an error, the rejection is thrown.
    * @throws InstanceError; its `outcomeUnknown` says whether the statement may have been executed
    */
   execute(statement: string): Promise<Reply>;
@@ -50,11 +48,11 @@ export interface Instance {
 /** Creates a connection to an instance. Nothing is sent before the first request. */
 export const connect = (config: ConnectionConfig): Instance => new HttpInstance(config);
 
-/** Milliseconds before a request is sent again after the status 429. If the server asks for more than the maximum, it is not. */
+/** Milliseconds before a request is sent again after the status 429. If the server asks for more than the maximum, it is not sent again. */
 const BUSY_DELAYS = [250, 500, 1000, 2000, 4000];
 const MAX_BUSY_DELAY = 30_000;
 
-/** Makes the server send the number of all rows. If a limit of the server cuts rows off, fewer arrive, and the reply is rejected. */
+/** Makes the server send the number of all rows. If a limit of the server cuts off rows, fewer arrive, and the reply is rejected. */
 const COUNT_PARAMETER = '&count=true';
 
 const DENIED_HELP = '; grant the permission to this user, or use another account';
@@ -62,7 +60,7 @@ const DENIED_HELP = '; grant the permission to this user, or use another account
 /** Observed on 9.3.4: the open source edition answers a token like a wrong password. */
 const TOKENS_UNSUPPORTED = '; the open source edition accepts no tokens, only a user and a password';
 
-/** Why a request is sent. A query may be sent again whenever its reply is lost, a statement only if it has certainly not been executed. */
+/** A query may be sent again whenever its reply is lost, a statement only if it has certainly not been executed. */
 type Purpose = 'query' | 'execute';
 
 class HttpInstance implements Instance {
@@ -131,7 +129,7 @@ class HttpInstance implements Instance {
     return requestTarget(this.#prefix + endpoint, toRequestText(statement), parameters);
   }
 
-  /** Sends a statement to the endpoint that the instance has. One that answers 404 has executed nothing, so the other is tried. */
+  /** An endpoint that answers 404 has executed nothing, so the other one is tried. */
   async #send(statement: string, purpose: Purpose): Promise<Response> {
     const sendTo = async (endpoint: ApiPath): Promise<Response> => {
       const path = this.#path(statement, purpose === 'query' ? COUNT_PARAMETER : '', endpoint);
@@ -148,7 +146,7 @@ class HttpInstance implements Instance {
     return sendTo(second);
   }
 
-  /** Sends a statement and reads the reply; again after a failure that may pass, if retries and the purpose allow that. */
+  /** Sends again after a failure that may pass, if retries and the purpose allow that. */
   async #request<T>(statement: string, purpose: Purpose, read: (response: Response) => Promise<T>): Promise<T> {
     const retries = new Retries(this.#config, this.#ended);
     for (;;) {
@@ -164,7 +162,7 @@ class HttpInstance implements Instance {
     }
   }
 
-  /** Sends a request, and after the status 429 up to five times more. The pauses together are no longer than the time limit. */
+  /** After the status 429, sends up to five times more. The pauses together are no longer than the time limit. */
   async #sendAgainWhileBusy(send: () => Promise<Response>): Promise<Response> {
     const { timeout, pause = pauseFor } = this.#config;
     let left = timeout || Number.POSITIVE_INFINITY;
@@ -190,7 +188,7 @@ class HttpInstance implements Instance {
     );
   }
 
-  /** Converts the error of a request to an `InstanceError`. Any other error is a bug, and is returned unchanged. */
+  /** An error that is not of a request is a bug, and is returned unchanged. */
   #toInstanceError(error: unknown, statement: string, response: Response | undefined): unknown {
     const status = response?.status;
     if (error instanceof ServerError && response) return this.#rejectionError(error, response);

@@ -1,4 +1,3 @@
-/*! Waits until a server has started. */
 import { setTimeout as pause } from 'node:timers/promises';
 import type { ConnectionConfig } from './configuration/connection-config.js';
 import { isTransientFailure } from './http/retry.js';
@@ -10,15 +9,15 @@ const INTERVAL = 500;
 interface WaitOptions {
   /** Maximum time; 0 for a single attempt. If a server answers 429 and names a time, that time is waited in addition. */
   seconds: number;
-  /** Aborts the wait; then the promise rejects with the signal's reason. */
+  /** If it aborts, the promise rejects with its reason. */
   signal: AbortSignal;
-  /** Receives the message of the first failure, when the wait begins. */
+  /** Receives the first failure, when the wait begins. */
   info(message: string): void;
 }
 
 /**
- * Resolves when an instance answers a query, even with an error message: then it is ready for statements. A wrong
- * address, certificate or credential fails at once, because waiting cannot help.
+ * Resolves when an instance answers a query, even with an error message. A wrong address, certificate or credential fails at once, because
+ * waiting cannot help.
  * @throws InstanceError: `UNREACHABLE` when the time is up
  */
 export async function waitUntilReady(config: ConnectionConfig, options: WaitOptions): Promise<void> {
@@ -37,7 +36,7 @@ export async function waitUntilReady(config: ConnectionConfig, options: WaitOpti
   }
 }
 
-/** Tries once, for at most `remaining` milliseconds but at least a second. Resolves to the failure, if there was one. */
+/** Tries for at most `remaining` milliseconds, but at least a second. @returns the failure, if there was one */
 async function probe(config: ConnectionConfig, remaining: number, signal: AbortSignal) {
   const limit = (given: number) => Math.min(given || Number.POSITIVE_INFINITY, Math.max(remaining, 1000));
   const limits = { timeout: limit(config.timeout), connectTimeout: limit(config.connectTimeout) };

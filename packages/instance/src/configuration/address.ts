@@ -1,11 +1,11 @@
-/*! Reads addresses, and tells which of them are those of one server, or of this machine. */
+/*! Reads addresses, and tells whether they are those of one server, or of this machine. */
 import { lookup } from 'node:dns/promises';
 import { BlockList, isIP } from 'node:net';
 import { escapeControls, truncate } from '@sqlpipe/text';
 import { configError, type InstanceError } from '../instance-error.js';
 
 export interface Address {
-  /** Scheme, host, port and path prefix, nothing else. The path has no slash at its end, unless it is `/`. */
+  /** Scheme, host, port and path prefix. The path has no slash at its end, unless it is `/`. */
   url: URL;
   user?: string | undefined;
   password?: string | undefined;
@@ -17,8 +17,8 @@ export interface Address {
 const DEFAULT_PORT = '9000';
 
 /**
- * Reads `http://host:9000/prefix`, `https://…`, `host`, `host:9000/prefix`, or `https::addr=host:9000;token=…;`. Without a
- * scheme it is http, on port 9000 unless another is given. Throws `CONFIG`, and never shows what may be a secret.
+ * Reads `http://host:9000/prefix`, `https://…`, `host`, `host:9000/prefix`, or `https::addr=host:9000;token=…;`. Without a scheme, it is
+ * http, on port 9000 unless another is given. Messages show nothing that may be a secret. @throws InstanceError with the code CONFIG
  */
 export function parseAddress(operand: string): Address {
   if (operand === '') throw addressError(operand, 'is not an address (is a variable unset?)');
@@ -51,14 +51,14 @@ function parseUrl(href: string, given: string): URL {
   return url;
 }
 
-/** Checks the port if the address can contain no secret: digits after a colon may also be a password. */
+/** Checks the port only if the address can contain no secret: digits after a colon may be a password. */
 function rejectBadPort(given: string): void {
   const [, port] = /^(?:\w+:\/\/)?[^/@?#;=:]+:(\d+)(?:\/[^@]*)?$/.exec(given) ?? [];
   if (port !== undefined && !(Number(port) >= 1 && Number(port) <= 65535))
     throw configError(`port ${truncate(port, 20)} is not between 1 and 65535`);
 }
 
-/** Signs of credentials in the wrong place: `http:/user:password@host`, `http:addr=host;token=…`. */
+/** Characters of credentials in the wrong place: `http:/user:password@host`, `http:addr=host;token=…`. */
 const MISPLACED = /[@;=]/;
 
 function stripUrl(url: URL): URL {
@@ -92,7 +92,7 @@ function addressFromConfigString(operand: string): Address {
   };
 }
 
-/** Schemes by the transport of the configuration string. WebSocket uses the same port as HTTP; tcp and tcps do not. */
+/** By the transport of the configuration string. WebSocket uses the port of HTTP. TCP does not, so tcp and tcps are not supported. */
 const SCHEMES = new Map<string, 'http' | 'https'>([
   ['http', 'http'],
   ['https', 'https'],
@@ -100,7 +100,7 @@ const SCHEMES = new Map<string, 'http' | 'https'>([
   ['wss', 'https'],
 ]);
 
-/** The message shows the address only if it cannot contain a secret: no such character, and no colon but the scheme's. */
+/** The message shows the address only if it cannot contain a secret: it has no such character, and only the colon of the scheme. */
 function addressError(operand: string, why: string): InstanceError {
   const shown = /[@?#;=]|:(?!\/\/)/.test(operand) ? 'the address' : `"${escapeControls(operand)}"`;
   return configError(`${shown} ${why}; give an address such as http://host:9000`);
@@ -111,7 +111,7 @@ export const formatAddress = ({ origin, pathname }: URL): string => origin + (pa
 /** A key, `=`, and a value up to a single `;` (two of them stand for one). The last `;` may be missing. */
 const PAIR = /(\w+)=((?:[^;]|;;)*)(?:;|$)/y;
 
-/** Parses `schema::key=value;key=value;`. A message contains positions only: a value may be a secret, and a key its end after a `;`. */
+/** Parses `schema::key=value;key=value;`. Messages contain only positions: a value, or a key after a `;` in a value, may be secret. */
 function parseConfigString(text: string): { schema: string; values: Map<string, string> } {
   const schemaEnd = text.indexOf('::');
   const values = new Map<string, string>();

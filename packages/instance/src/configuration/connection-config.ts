@@ -1,17 +1,15 @@
-/*! Address, credentials and options of a connection: as they are given, resolved, and where each comes from. */
 import type { RetryOptions } from '../http/retry.js';
 
 /** Everything needed to connect to one instance. `authorization` and `proxy` may contain secrets: show `label` instead. */
 export interface ConnectionConfig extends RetryOptions {
   /** The address without secrets, for messages. */
   label: string;
-  /** Scheme, host, port and path prefix, nothing else. */
   url: URL;
   name?: string;
-  /** The names in `instances.toml` that protect the instance, however it is addressed. One of them must confirm a change of it. */
+  /** The names under which `instances.toml` protects the instance. A change must be confirmed with one of them. */
   protectedNames?(): Promise<readonly string[]>;
   authorization?: string;
-  /** The user, if the credentials are those of a user and not a token. */
+  /** Undefined if the credentials are a token. */
   user?: string | undefined;
   /** Whose credentials these are and where they come from, without a secret: `user 'ann' (SQLDUMP_USER)`. */
   account?: string | undefined;
@@ -20,7 +18,7 @@ export interface ConnectionConfig extends RetryOptions {
   /** Called for each request that has ended, without its query and secrets: `GET http://host:9000/exec 200 12.3 ms`. */
   logRequest?: ((message: string) => void) | undefined;
   info?: ((message: string) => void) | undefined;
-  /** What to do about a 401, for the end of its message. */
+  /** What to do about a 401. Ends its message. */
   credentialsHelp: string;
   ca?: string;
   insecure: boolean;
@@ -39,7 +37,6 @@ export interface ResolvedInstance extends ConnectionConfig {
 
 /** A value that a connection uses. Never a secret. */
 export interface Setting {
-  /** The key in instances.toml, if there is one for the value. */
   readonly name: string;
   readonly value: string;
   /** An option, a variable, a file with its entry, `default`. */
@@ -52,9 +49,9 @@ export interface ResolveContext extends Pick<ConnectionConfig, 'info' | 'logRequ
   program: string;
   env: Readonly<Record<string, string | undefined>>;
   options?: InstanceOptions;
-  /** Credentials that a calling program has itself; they come before all others. */
+  /** Come before all other credentials. */
   credentials?: Credentials | undefined;
-  /** Called with a warning about an unwise setting: one sentence, without a secret. */
+  /** Receives a warning about an unwise setting: one sentence, without a secret. */
   warn(message: string): void;
   /** Prompts for a secret that no other source has; undefined without a terminal. */
   promptSecret?(question: string): Promise<string | undefined>;

@@ -1,7 +1,4 @@
-/*!
- * Finds the credentials that belong to an instance. Sources are read in order, from the most specific to the most
- * general; the first one with credentials decides between a password and a token.
- */
+/*! Sources of credentials are read from the most specific to the most general. The first one with any decides: password or token. */
 import type { ChildProcess } from 'node:child_process';
 import { promisify } from 'node:util';
 import { escapeControls, maskSecrets, truncate } from '@sqlpipe/text';
@@ -14,7 +11,7 @@ import { readSecretLine } from './secret-file.js';
 /** A source is read only if the sources before it were not sufficient. */
 export interface CredentialSource {
   name: string;
-  /** Where each value comes from, for people to read, if it is not the name. */
+  /** Where each value comes from, for messages, if it is not the name. */
   places?: Partial<Record<keyof Credentials, string>>;
   /** @param user the user that earlier sources decided on, for sources with several users */
   read(user?: string): Promise<Credentials> | Credentials;
@@ -28,8 +25,8 @@ export interface Authorization {
 }
 
 /**
- * The credentials of an instance; undefined if no source has any. The user of one source is combined with the password of a later one,
- * such as `--user` with `SQLDUMP_PASSWORD`, unless that has another user.
+ * Undefined if no source has credentials. The user of one source is combined with the password of a later one, such as `--user` with
+ * `SQLDUMP_PASSWORD`, unless the later one has another user.
  */
 export async function resolveAuthorization(
   sources: readonly CredentialSource[],
@@ -57,7 +54,7 @@ export async function resolveAuthorization(
       throw configError('a user name cannot contain a ":"; give the password separately, as with --password-file');
     if (found.password !== undefined) password ??= { value: found.password, source };
     if (user && password) {
-      // That from the address may be a token.
+      // A user in the address may be a token.
       const isUserShown = user.source.name !== ADDRESS_SOURCE;
       return {
         // The server expects UTF-8, and "Basic" in exactly this case (observed on 9.3.4).
@@ -73,7 +70,6 @@ export async function resolveAuthorization(
       };
     }
   }
-  // The user is not shown: in an address it may be a token.
   if (user) throw configError(`a user is given, but no password; ${help}`);
   if (password) throw configError(`a password is given, but no user; ${help}`);
   return undefined;
@@ -164,8 +160,8 @@ export const fromPrompt = (address: string, { promptSecret, options }: ResolveCo
 });
 
 /**
- * The one line that a shell command prints. The command's stdin is empty, because ours may be a statement stream.
- * Throws `CONFIG` if the command fails, with its stderr, or runs longer than `timeout` (milliseconds; 0 for no limit).
+ * What a shell command prints. Its stdin is empty, because ours may be a statement stream.
+ * @throws InstanceError if the command fails, prints nothing, or runs longer than `timeout` (milliseconds; 0 for no limit)
  */
 async function runTokenCommand(
   command: string,

@@ -9,7 +9,7 @@ import { isNotFound, readError } from './secret-file.js';
 
 export const canBeName = (operand: string): boolean => !/[:/@]/.test(operand);
 
-/** Why an operand is used as a host name, and which names are similar to it; undefined if it is certainly a host. */
+/** Why an operand is used as a host name, with similar names; undefined if it is certainly a host. */
 export async function explainUnknownName(operand: string, env: ResolveContext['env']): Promise<string | undefined> {
   if (!canBeName(operand) || operand === 'localhost' || /^[\d.]+$/.test(operand)) return undefined;
   const names = [...(await readInstances(env)).keys()];
@@ -27,7 +27,6 @@ export async function listInstances(env: ResolveContext['env']): Promise<{ name:
 
 export const placeOfEntry = (name: string, env: ResolveContext['env']): string => `${instancesPath(env)}: [${name}]`;
 
-/** The names of the protected instances that have an address, however it is written. */
 export async function findProtected(url: URL, env: ResolveContext['env']): Promise<string[]> {
   const entries = [...(await readInstances(env))].filter(([, entry]) => entry.protected);
   const names = entries.map(async ([name, entry]) => {
@@ -37,7 +36,7 @@ export async function findProtected(url: URL, env: ResolveContext['env']): Promi
   return (await Promise.all(names)).flat();
 }
 
-/** An invalid url of one entry does not matter to the others; the reason is reported when the entry is used. */
+/** An invalid url of one entry does not matter to the others. The reason is reported when the entry is used. */
 function urlIfValid(text: string): URL | undefined {
   try {
     return parseAddress(text).url;
@@ -85,8 +84,8 @@ export function instancesPath({ XDG_CONFIG_HOME, HOME }: ResolveContext['env']):
 }
 
 /**
- * The entries by name; none without a file. Throws `CONFIG` for an invalid file, and for one that every user can change: it decides where
- * credentials are sent and which commands are run.
+ * The entries by name; none without a file.
+ * @throws InstanceError for an invalid file, or one that every user can change: it decides where credentials are sent and what is executed
  */
 export async function readInstances(env: ResolveContext['env']): Promise<Map<string, InstanceEntry>> {
   const path = instancesPath(env);
@@ -108,7 +107,7 @@ async function readIfExists(path: string): Promise<string | undefined> {
 }
 
 async function parseToml(text: string, path: string): Promise<Record<string, unknown>> {
-  // Loaded here, because most runs have no such file and need no parser.
+  // Loaded here, because most runs have no such file.
   const { parse, TomlError } = await import('smol-toml');
   try {
     return parse(text);

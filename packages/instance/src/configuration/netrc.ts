@@ -17,7 +17,7 @@ const TOKEN = /"((?:[^"\\]|\\.)*)"|#[^\n]*|([^\s"]\S*)/gs;
 /** A macro ends at an empty line. */
 const MACRO = /^[ \t]*macdef(?:.|\n(?![ \t]*\n))*/gm;
 
-/** The entries of a netrc file, in order; `default` has no host. A message quotes nothing, because any word may be a secret. */
+/** The entry `default` has no host. Messages quote nothing, because any word may be a secret. */
 export function parseNetrc(text: string, path: string): NetrcEntry[] {
   const entries: NetrcEntry[] = [];
   const words = splitWords(text);
@@ -46,7 +46,7 @@ function* splitWords(text: string): Generator<string, undefined> {
 }
 
 /**
- * The credentials of the first entry for a host, but not of the entry `default`. A password without a login is a token.
+ * The first entry for a host, but not the entry `default`. A password without a login is a token.
  * @param file a file, which must exist; by default `~/.netrc`, if it exists
  */
 export function fromNetrc({ hostname }: URL, file: string | undefined, home: string | undefined): CredentialSource {

@@ -1,4 +1,3 @@
-/*! Resolves an operand to a server's address, credentials and settings. Each may come from several sources, of which the first wins. */
 import { escapeControls } from '@sqlpipe/text';
 import { configError } from '../instance-error.js';
 import {
@@ -35,7 +34,7 @@ import { readCertificates } from './secret-file.js';
 
 const DEFAULT = 'default';
 
-/** The default time limits, in seconds. A server ends a query after 60 s by itself. */
+/** In seconds. A server ends a query after 60 s by itself. */
 const DEFAULT_LIMITS = { timeout: 120, connect_timeout: 10 };
 
 /**
@@ -149,7 +148,7 @@ function parseOperand(operand: string, env: ResolveContext['env']): Address {
   return parseAddress(operand);
 }
 
-/** Converts a time limit. A timer accepts at most 2^31 - 1 ms (25 days). */
+/** A timer accepts at most 2^31 - 1 ms (25 days). */
 function toMilliseconds(name: string, seconds: number): number {
   if (!(seconds >= 0)) throw configError(`${name} must be a number of seconds, or 0 for no limit`);
   return Math.min(1000 * seconds, 2 ** 31 - 1);
@@ -177,8 +176,8 @@ function warnAboutPlainProxy({ protocol, hostname, host }: URL, context: Resolve
 }
 
 /**
- * Finds the proxy for an address, and the variable that names it; undefined if `no_proxy` has the host.
- * @throws InstanceError for an invalid proxy. The message shows no value, because it may contain a password
+ * Undefined if no variable names a proxy, or `no_proxy` has the host.
+ * @throws InstanceError for an invalid proxy; its message shows no value, because that may contain a password
  */
 export function findProxy(url: URL, env: ResolveContext['env']): { proxy: URL; variable: string } | undefined {
   const lower = `${url.protocol.slice(0, -1)}_proxy`;
@@ -211,5 +210,5 @@ function isProxyBypassed(url: URL, list: string): boolean {
     });
 }
 
-/** A host name without the dot at its end, which a complete name may have: `example.com.`. */
+/** A complete host name may end in a dot: `example.com.`. */
 const withoutDot = (name: string): string => name.replace(/\.$/, '');

@@ -6,7 +6,7 @@ import { configError, InstanceError } from '../instance-error.js';
 
 const OTHERS_READ = 0o044;
 
-/** The only line of a file that contains a secret (UTF-8). @param what the name of the file in messages: `--password-file` */
+/** The only line of a file with a secret (UTF-8). @param what the name of the file in messages: `--password-file` */
 export async function readSecretLine(path: string, what: string): Promise<string> {
   const secret = (await readSecretFile(path, what)).replace(/\r?\n$/, '');
   if (secret === '') throw configError(`${what} ${path} is empty; it must contain the secret`);
@@ -28,16 +28,16 @@ async function readSecretFile(path: string, what: string): Promise<string> {
   }
 }
 
-/** The text of a file with secrets. Throws if it is not UTF-8, because a different secret would be sent. */
+/** Throws for text that is not UTF-8, because a different secret would be sent. */
 export const decodeSecret = (bytes: Uint8Array): string => new TextDecoder('utf-8', { fatal: true }).decode(bytes);
 
-/** Throws `CONFIG` for a regular file that other users can read. A pipe, such as the shell's `<(…)`, is accepted. */
+/** A pipe, such as the shell's `<(…)`, is accepted. @throws InstanceError for a regular file that other users can read */
 export function requirePrivate(stats: Stats, path: string, what: string): void {
   if (stats.isFile() && (stats.mode & OTHERS_READ) !== 0)
     throw configError(`${what} ${path} can be read by others; run chmod 600 on it`);
 }
 
-/** Whether an error means that a file does not exist; ENOTDIR if the home folder is not a folder (`/dev/null`). */
+/** The code is ENOTDIR if the home folder is not a folder (`/dev/null`). */
 export const isNotFound = (error: unknown): boolean =>
   ['ENOENT', 'ENOTDIR'].includes((error as NodeJS.ErrnoException).code ?? '');
 

@@ -15,18 +15,15 @@ export async function fetchPrincipals(source: Instance): Promise<string[]> {
   return statements;
 }
 
-/**
- * All rights that were granted; undefined if the instance can be queried only for one principal at a time.
- * @throws InstanceError if the instance does not show them
- */
+/** All granted rights; undefined if the instance shows only those of one principal at a time. @throws InstanceError */
 export async function fetchRights(source: Instance): Promise<Right[] | undefined> {
   const statements = await fetchDumpIfKnown(source, 'PERMISSIONS');
   return statements?.flatMap(statement => parseRights(statement) ?? []);
 }
 
 /**
- * The rights that were granted to one user, group or service account; none if the name does not exist. Servers also
- * list the rights of a user's groups as the user's own, so a right that both have counts as the group's only.
+ * The rights that were granted to one user, group or service account; none if the name does not exist. Servers also list the rights of a
+ * user's groups as the user's own, so a right that both have counts as the group's only.
  * @throws InstanceError if the instance does not show them
  */
 export async function fetchRightsOf(source: Instance, name: string): Promise<Right[]> {
@@ -41,8 +38,8 @@ export async function fetchRightsOf(source: Instance, name: string): Promise<Rig
 }
 
 /**
- * The columns are as documented: permission, table_name, column_name, grant_option, origin of permissions; name and
- * grant_option of service accounts. A permission with origin `I` is implied by others.
+ * As documented, the columns of permissions are permission, table_name, column_name, grant_option, origin; of service accounts, name and
+ * grant_option. A permission with origin `I` is implied by others.
  */
 async function listRights(source: Instance, entity: string): Promise<Exclude<Right, Membership>[]> {
   const grants = await fetchRowsIfExists(source, `SHOW PERMISSIONS ${quotePrincipal(entity)}`);
@@ -72,7 +69,7 @@ const fetchRowsIfExists = async (source: Instance, query: string): Promise<unkno
     error => error.matches(/does not exist|not found/i),
   )) ?? [];
 
-/** Whether a cell of a list of principals or permissions says yes: its type depends on the list. */
+/** The type of such a cell depends on the list. */
 const isTrue = (cell: unknown): boolean => cell === true || cell === 'true' || cell === 't';
 
 /** Whether a user or service account has a password, a key or a token, by the rows of SHOW USER or SHOW SERVICE ACCOUNT. */

@@ -1,9 +1,7 @@
 /*!
- * Checks whether a dump is complete, and fetches what it lacks. SHOW CREATE DATABASE silently leaves out what the account may not read. It
- * also leaves out what is dropped, renamed or recreated while it runs (see QuestDB's ShowCreateDatabaseRecordCursorFactory).
- *
- * tables() lists more: on 9.3.4, it lists all objects (observed). So the dump is compared with that list, and each missing object is
- * fetched by itself.
+ * Fetches what a dump lacks. SHOW CREATE DATABASE silently leaves out what the account may not read, and what is dropped, renamed or
+ * recreated while it runs (see QuestDB's ShowCreateDatabaseRecordCursorFactory). So the dump is compared with tables(), which lists all
+ * objects (observed on 9.3.4).
  */
 import { findReferences, isSystemTable } from '@sqlpipe/ddl';
 import { dumpOrder, type NameSelection, Schema } from '@sqlpipe/schema';
@@ -51,7 +49,7 @@ interface Absence {
   readonly denial?: string;
 }
 
-/** The objects that a dump lacks: the account may not read their definitions, or their kind is unknown. */
+/** Objects that a dump lacks, because the account may not read their definitions, or because their kind is unknown. */
 export class MissingObjects {
   readonly #absences: Absence[] = [];
 
@@ -63,7 +61,7 @@ export class MissingObjects {
     this.#absences.push({ object, reason: `of an unknown kind, ${object.mark}` });
   }
 
-  /** Warns of each missing object that the selected names need, if a partial dump is accepted; otherwise, throws. */
+  /** Warns of each missing object that the selected names need, if a partial dump is accepted. @throws InstanceError otherwise */
   report(
     { label }: ConnectionConfig,
     names: NameSelection,
@@ -93,11 +91,11 @@ export class ObjectCheck {
   readonly #listRequest: Promise<void>;
   /** Undefined until it arrives, and if the server does not show it. */
   #list: Objects | undefined;
-  /** The objects of the list that the dump does not have yet, by folded name. */
+  /** By folded name: the objects of the list that the dump does not have yet. */
   #pending = new Map<string, ListedObject>();
   /** The names in the dump before the list arrived; undefined after that. */
   #recordedEarly: string[] | undefined = [];
-  /** The names in the dump that are not in the list, by folded name. */
+  /** By folded name: the names in the dump that are not in the list. */
   readonly #unlisted = new Map<string, string>();
   readonly #fetched = new Set<string>();
   /** The folded names of objects that no longer existed when their definitions were requested. */
@@ -107,7 +105,7 @@ export class ObjectCheck {
   readonly #client: BestEffortClient;
   readonly #options: ObjectReadOptions;
 
-  /** Requests the list at once, while the dump is read. @param options the kinds and names of the objects that the dump should have */
+  /** Requests the list at once, while the dump is read. */
   constructor(config: ConnectionConfig, client: BestEffortClient, options: ObjectReadOptions) {
     this.#config = config;
     this.#client = client;
@@ -115,11 +113,11 @@ export class ObjectCheck {
     this.#listRequest = this.#fetchList().then(list => this.#useList(list));
   }
 
-  /** Records an object of the dump. @returns whether to keep its row: not if its statement was fetched, and so is in the dump already */
+  /** @returns false if the statement of the object was fetched, and so is in the dump already */
   recordRow(name: string): boolean {
     this.#recordedEarly?.push(name);
     if (!this.#list) return true;
-    // If nothing is pending or fetched, and `#unlisted` is full, a name changes nothing. Then it need not be folded.
+    // If nothing is pending or fetched, and `#unlisted` is full, a name changes nothing, and need not be folded.
     if (!this.#pending.size && this.#unlisted.size === MAX_UNLISTED && !this.#fetched.size) return true;
     const key = foldCase(name);
     if (this.#pending.delete(key)) return true;
@@ -127,7 +125,7 @@ export class ObjectCheck {
     return !this.#fetched.has(key);
   }
 
-  /** The statements of the listed objects that a statement refers to and that the dump does not have yet, in order. */
+  /** The listed objects that a statement refers to and that the dump does not have yet, in order. */
   async fetchNeeded(statement: string): Promise<string[]> {
     await this.#listRequest;
     if (!this.#pending.size) return [];
@@ -223,7 +221,7 @@ export class ObjectCheck {
     this.#options.info(`${titleOf(object)} was ${change} while the schema was read`);
   }
 
-  /** Adds to the pending objects what has a new name (the first list had its id), and what was created again under its old name. */
+  /** Adds what has a new name (the first list had its id), and what was created again under its old name. */
   #addRenamedAndRecreated(list: Objects | undefined): void {
     const ids = new Set<unknown>(Array.from(this.#list?.values() ?? [], ({ id }) => id));
     ids.delete(undefined); // servers before 9.0, and functions other than tables(), have none
@@ -263,7 +261,7 @@ export async function* addMissingRows(
 
 const TABLE_HEAD = "CREATE TABLE '";
 
-/** Matches an object of a kind that only a newer server has, as servers print objects. */
+/** Matches an object of a kind that only a newer server has. */
 const UNKNOWN_OBJECT = /^CREATE [A-Z ]+ '([^']+)'/;
 
 function identifyRow(row: string): NamedObject {

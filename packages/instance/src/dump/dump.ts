@@ -1,7 +1,3 @@
-/*!
- * Dumps an instance's schema. Each statement is repaired if the server is known to print it wrongly. What the server leaves out
- * is fetched, or is an error.
- */
 import { isCleanTable, removeOwner, repair } from '@sqlpipe/ddl';
 import { NameSelection, parseSelection, type Selection } from '@sqlpipe/schema';
 import { displayName, identify, isAcl, KINDS, type Kind, MAX_RECORD, normalizeStatement, redact } from '@sqlpipe/sql';
@@ -23,7 +19,7 @@ export interface DumpOptions {
   /** Globs for the names of the objects to dump; if there are none, all are dumped. */
   names: readonly string[];
   withDeps: boolean;
-  /** How to read the schema: by SHOW CREATE DATABASE, object by object, or (`auto`) the first if the server has it and else the second. */
+  /** By SHOW CREATE DATABASE, object by object, or (`auto`) the first if the server has it and else the second. */
   via: 'auto' | 'database' | 'catalogue';
   verbatim: boolean;
   noOwner: boolean;
@@ -86,7 +82,7 @@ async function* dumpStatements(
   client: BestEffortClient,
   options: DumpOptions,
 ): AsyncGenerator<string[]> {
-  /** The reasons why views are invalid, by kind and name. They are fetched before the first view of a kind. */
+  /** The reasons by name. They are fetched before the first view of a kind. */
   const invalid = new Map<Kind, Map<string, string>>();
   let hasAcl = false;
   let count = 0;
@@ -98,7 +94,7 @@ async function* dumpStatements(
     const statements: string[] = [];
     for (const row of batch) {
       count++;
-      // Nearly all rows are such, and parsing them would be slow.
+      // Nearly all rows are such tables, and parsing them would be slow.
       if (isCleanTable(row)) {
         statements.push(row);
         continue;
@@ -190,6 +186,6 @@ function requireStatement(row: string, rowNumber: number, config: ConnectionConf
   }
 }
 
-/** Quotes a text of the server, without secrets of statements or requests. */
+/** Without the secrets of statements and requests. */
 const quoteSafely = (text: string, config: ConnectionConfig): string =>
   truncate(maskSecrets(redact(text).slice(0, MAX_MASKED), requestSecrets(config)), 200);

@@ -21,9 +21,9 @@ const KIND_BY_VALUE: Record<string, Kind> = {
 };
 
 export interface ListedObject extends NamedObject {
-  /** The server's number of this object: another object of the same name gets another one. Servers before 9.0 have none. */
+  /** The server's number of the object. A recreated object has another one. Servers before 9.0 have none. */
   id?: unknown;
-  /** How the server marks the kind, if it is the kind `other`, which only a newer server has. */
+  /** How a newer server marks an unknown kind. */
   mark?: string;
 }
 
@@ -43,7 +43,7 @@ export async function listAllObjects(source: Instance): Promise<ListedObject[]> 
 }
 
 /**
- * Fetches the version of each object with a log (a table with WAL; since 9.3 also views), by name. While it is the same, so is the
+ * By name, the version of each object with a log (a table with WAL; since 9.3 also a view). While the version is the same, so is the
  * definition. An object with changes that are not applied yet has no version.
  */
 export async function fetchVersions(client: BestEffortClient): Promise<Map<string, unknown>> {
@@ -64,7 +64,7 @@ export async function findViews(source: Instance, names: readonly string[]): Pro
   return new NameSet(views.map(({ name }) => name));
 }
 
-/** Queries tables(); undefined if that is rejected, because a view named `tables` shadows the function (observed on 9.3.4). */
+/** Undefined if a query of tables() is rejected, because a view named `tables` shadows the function (observed on 9.3.4). */
 async function queryTables(source: Instance, queryFor: (kindColumn: (typeof COLUMNS)[number]) => string) {
   const query = async () => {
     for (const kindColumn of COLUMNS) {
@@ -76,7 +76,7 @@ async function queryTables(source: Instance, queryFor: (kindColumn: (typeof COLU
   return tryQuery(query, ({ code }) => code === 'REJECTED');
 }
 
-/** All objects, from the functions for each kind. A server without such a function has no objects of that kind. */
+/** A server without a function that lists a kind has no objects of this kind. */
 async function listByFunctions(source: Instance): Promise<NamedObject[]> {
   const names = async (query: string) => (await source.queryRows(query)).map(([name]) => String(name));
   const namesIn = async (list: string) =>

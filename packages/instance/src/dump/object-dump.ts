@@ -1,8 +1,6 @@
 /*!
- * Dumps a server without SHOW CREATE DATABASE (QuestDB before 10), in the order of that statement.
- *
- * The catalogue is not a snapshot, so the objects are listed again at the end. What may have changed is read again, until nothing has
- * changed. If objects come and go all the time, the dump has the objects that are in both last lists.
+ * Dumps a server before QuestDB 10, which has no SHOW CREATE DATABASE. The catalogue is not a snapshot, so what may have changed is read
+ * again, until nothing has changed. If objects come and go all the time, the dump has the objects that are in both last lists.
  */
 import { dumpOrder, Schema } from '@sqlpipe/schema';
 import type { BestEffortClient } from '../best-effort-client.js';
@@ -13,7 +11,7 @@ import { fetchUncheckedStatements } from './statements.js';
 
 const MAX_READS = 6;
 
-/** The rows that SHOW CREATE DATABASE would return. @param client for the queries that save time and are not necessary */
+/** The rows that SHOW CREATE DATABASE would return. @param client for queries that only save time */
 export async function fetchObjectRows(
   source: Instance,
   client: BestEffortClient,
@@ -65,7 +63,7 @@ function reportChanges(before: Reading, now: Reading, { info }: ObjectReadOption
     if (!now.objects.has(object.name)) reportChange(object, 'dropped or renamed');
 }
 
-/** Lists the objects, and reads those that may have changed. @param denied the messages for what may not be read, not asked for again */
+/** Reads the objects that may have changed. @param denied collects the messages for what may not be read, which is not read again */
 async function readObjects(
   source: Instance,
   client: BestEffortClient,

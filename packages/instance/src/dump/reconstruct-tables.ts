@@ -7,7 +7,7 @@ import type { Instance } from '../instance.js';
 const PROPERTIES = 'table_name, designatedTimestamp, partitionBy, walEnabled, maxUncommittedRows, o3MaxLag';
 const COLUMNS = '"column", type, indexed, indexBlockCapacity, symbolCached, symbolCapacity, upsertKey';
 
-/** Prints a CREATE TABLE for each object; undefined if there is no such table. Such a server has no other objects. */
+/** Undefined for an object that is not a table: such a server has no other objects. */
 export async function reconstructTables(
   instance: Instance,
   objects: readonly NamedObject[],

@@ -18,7 +18,6 @@ const NOT_FOUND = /does not exist|name expected, got|^expected 'TABLE'/;
 
 /**
  * Fetches the statement of each object, in the order of `objects`; undefined if no object of that name and kind exists.
- * @param objects objects of kinds that have a CREATE statement
  * @param onDenied without it, an object that may not be read is an error
  * @throws InstanceError if a query fails
  */
@@ -42,7 +41,7 @@ export async function fetchStatements(
 /** Receives each object that the account may not read, and the server's message. Its statement is then undefined. */
 type OnDenied = (object: NamedObject, message: string) => void;
 
-/** As `fetchStatements`, but does not check the kinds: with the kind `table`, a view would get the statement of a table. */
+/** As `fetchStatements`, without a check of the kinds: with the kind `table`, a view gets the statement of a table. */
 export async function fetchUncheckedStatements(
   instance: Instance,
   objects: readonly NamedObject[],
@@ -61,7 +60,7 @@ export async function fetchUncheckedStatements(
   return printed ?? reconstructTables(instance, objects);
 }
 
-/** Queries a batch; undefined if it has to be halved. It is too large, or the server cannot show one of its objects. */
+/** Undefined if the batch has to be halved: it is too large, or the server cannot show one of its objects. */
 async function fetchBatch(
   instance: Instance,
   objects: readonly NamedObject[],
@@ -101,6 +100,6 @@ const wrongCountError = ({ label }: Instance, requested: number, received: strin
     `${label}: requested ${requested} statements and received ${received}; does a proxy change the replies?`,
   );
 
-/** Whether a single object may cause an error: the server does not show it, or its statement contains a NUL or the like. */
+/** Whether a single object may cause an error: the server does not show it, or its statement has what a stream cannot contain. */
 const mayConcernOneObject = ({ code, cause }: InstanceError): boolean =>
   code === 'REJECTED' || cause instanceof MalformedReplyError;

@@ -1,7 +1,6 @@
 /*!
- * Symbol capacities, which servers from 9.3 on do not print, but show in table_columns(). A server raises a capacity by
- * itself when it is nearly used up (observed on 9.3.4). So a capacity belongs to the schema only if it is larger than the
- * symbols need: then somebody requested it.
+ * Servers from 9.3 on do not print symbol capacities, but show them in table_columns(). A server raises a capacity by itself when it is
+ * nearly used up (observed on 9.3.4). So a capacity belongs to the schema only if it is larger than the symbols need: it was requested.
  */
 import { quoteName } from '@sqlpipe/ddl';
 import { quoteLiteral } from '@sqlpipe/sql';
@@ -12,13 +11,12 @@ import type { Instance } from '../instance.js';
 
 const TABLE = /^CREATE TABLE '([^']+)' \( \n/;
 
-/** Perhaps matches also what only looks like a symbol. */
+/** May also match what only looks like a symbol. */
 const WITHOUT_CAPACITY = / SYMBOL(?:[,\n]| (?!CAPACITY))/;
 
-/** What an instance does if a statement states no capacity. */
 interface Settings {
   readonly capacity: number;
-  /** The part of a capacity that may be used before it is doubled; infinite if it never is. */
+  /** The used part of a capacity at which the server doubles it; infinite if it never does. */
   readonly threshold: number;
 }
 
@@ -35,7 +33,6 @@ export class SymbolCapacities {
   #settings: Settings | undefined;
   readonly #attempt: BestEffortClient['attempt'];
 
-  /** @param attempt queries an instance; undefined if it does not answer */
   constructor(attempt: BestEffortClient['attempt']) {
     this.#attempt = attempt;
   }
@@ -88,7 +85,7 @@ function findTableWithSymbol(statement: string, index: number): SymbolTable[] {
   return name === undefined ? [] : [{ name, index }];
 }
 
-/** The columns with a larger capacity than usual; undefined if the request is too large, or one of several tables is gone. */
+/** Undefined if the request is too large, or one of several tables is gone. */
 async function fetchCapacities(instance: Instance, tables: readonly SymbolTable[]): Promise<CapacityRow[] | undefined> {
   const query = tables
     .map(
@@ -105,7 +102,7 @@ async function fetchCapacities(instance: Instance, tables: readonly SymbolTable[
   return rows.map(([index, column, capacity, used]) => [Number(index), String(column), Number(capacity), Number(used)]);
 }
 
-/** The statement of a table with the capacity of one of its symbols, in the place where servers before 9.3 print it. */
+/** The capacity is in the place where servers before 9.3 print it. */
 function addCapacity(statement: string, column: string, capacity: number): string {
   for (const name of [column, quoteName(column)]) {
     const head = `\n\t${name} SYMBOL`;

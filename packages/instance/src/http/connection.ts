@@ -1,9 +1,6 @@
 /*!
- * Sends requests over one kept-alive connection, one at a time. Nothing else sends requests with undici.
- *
- * The server may close the connection between two requests. Before undici writes on an idle connection, it processes a pending close
- * and reconnects. undici also closes an idle connection before the time-out that the server announces. Only a close that crosses a
- * request on the wire is a failure. The server may have read that request, so it counts as sent.
+ * Sends requests over one kept-alive connection, one at a time. If the server has closed the connection between two requests, undici opens
+ * another one. A close that crosses a request on the wire is a failure. The server may have read the request, so it counts as sent.
  */
 import type { IncomingHttpHeaders } from 'node:http';
 import { isIP } from 'node:net';
@@ -11,13 +8,13 @@ import { Readable } from 'node:stream';
 import type { buildConnector, Dispatcher } from 'undici';
 import type { ConnectionConfig } from '../configuration/connection-config.js';
 
-/** A response of which the status and the headers have arrived. The body, which is the reply, may still be arriving. */
+/** A response whose status and headers have arrived. The body, which is the reply, may still be arriving. */
 export interface Response {
   url: string;
   secrets: readonly string[];
   status: number;
   headers: IncomingHttpHeaders;
-  /** At zero the body fails. It runs from sending the request on; a consumer that reads rows stops it while it works on them. */
+  /** Fails the body at zero. It runs from the sending of the request on. A consumer that reads rows stops it while it works on them. */
   timer: PausableTimer;
   /** Fails with `TransportError` if the body does not arrive completely. */
   body: Readable;
@@ -60,13 +57,13 @@ export class Connection {
     this.#dispatcher = createDispatcher(config);
   }
 
-  /** The header lines of every request. The size of a request is computed from them. */
+  /** The size of a request is computed from them. */
   get headerLines(): string[] {
     const own = Object.entries(this.#headers).map(([name, value]) => `${name}: ${value}`);
     return [`host: ${this.#config.url.host}`, 'connection: keep-alive', ...own];
   }
 
-  /** Sends a GET request once, and waits for the head of the response. @throws TransportError */
+  /** Resolves with the head of the response. @throws TransportError */
   async get(path: string): Promise<Response> {
     if (this.#mustReconnect && !this.#isClosed) {
       await this.#disconnect();
@@ -75,7 +72,7 @@ export class Connection {
     }
     const dispatcher = await this.#dispatcher;
     const { origin } = this.#config.url;
-    // undici's timers restart with every byte, so the Exchange has one of its own.
+    // undici's timers restart with every byte, so `Exchange` has one of its own.
     const request = { origin, path, method: 'GET', headers: this.#headers, headersTimeout: 0, bodyTimeout: 0 } as const;
     const requestInfo = { url: origin + path, secrets: this.#secrets };
     const response = await new Promise<Response>((resolve, reject) => {
@@ -84,7 +81,7 @@ export class Connection {
       this.#mustReconnect = true; // undici may still be trying to connect
       throw error;
     });
-    // A server with too many connections answers 429 and closes, so that the next request would cross the close (observed on
+    // A server with too many connections answers 429 and closes the connection, so that the next request would cross the close (observed on
     // 9.3.4). Servers and proxies that answer 404 or 5xx often do the same.
     this.#mustReconnect = response.status === 429 || response.status === 404 || response.status >= 500;
     this.#hasReplied = true;
@@ -102,7 +99,7 @@ export class Connection {
     }
   }
 
-  /** Closes the connection. A request in flight fails, and so does every later one. */
+  /** A request in flight fails, and so does every later one. */
   async close(): Promise<void> {
     this.#isClosed = true;
     await this.#disconnect();
@@ -114,7 +111,7 @@ export class Connection {
   }
 }
 
-/** The secrets of every request: a token or a login, and what the address of a proxy has, which undici sends as a login. */
+/** A token or a login, and the login of a proxy, which undici takes from the address. */
 export function requestSecrets({ authorization = '', proxy }: ConnectionConfig): string[] {
   const [scheme, sent = ''] = authorization.split(' ');
   const own = scheme === 'Basic' ? loginSecrets(Buffer.from(sent, 'base64').toString()) : [sent];
@@ -237,13 +234,12 @@ class Exchange implements Dispatcher.DispatchHandler {
   }
 }
 
-/** The stack is a constant: Node reads it, and V8 would parse the bundle again to create it, a tenth of the time of a short run. */
+/** Node reads the stack. To create one, V8 would parse the bundle again, which takes a tenth of the time of a short run. */
 const canceledError = (): Error =>
   Object.assign(new Error('canceled'), { code: 'UND_ERR_DESTROYED', stack: 'Error: canceled' });
 
 const timeoutError = (): NodeJS.ErrnoException => Object.assign(new Error('time-out'), { code: 'TIMEOUT' });
 
-/** A countdown that can be paused. It calls `expire` at zero. */
 class PausableTimer {
   #remaining: number;
   #startTime = 0;

@@ -1,6 +1,6 @@
 /*!
- * Scans JSON as its bytes arrive, in chunks that may be cut anywhere. Every token is checked, and none is stored. It is fast because native
- * code does most of it: the search for the quote that ends a string, and JSON.parse, which decodes the string.
+ * Scans JSON in chunks that may be cut anywhere, and checks every token. Native code does most of the work: it searches for the quote that
+ * ends a string, and decodes the string with JSON.parse.
  */
 import { isUtf8 } from 'node:buffer';
 
@@ -19,7 +19,7 @@ export class MalformedReplyError extends Error {
   }
 }
 
-/** Handlers for the parts of a text, called in order. `depth` is the number of enclosing containers. */
+/** Called in order. `depth` is the number of enclosing containers. */
 export interface JsonEvents {
   open(kind: 'array' | 'object', depth: number): void;
   close(depth: number): void;
@@ -41,11 +41,11 @@ const OPEN_OBJECT = 0x7b;
 const CLOSE_OBJECT = 0x7d;
 const BARE_START = Buffer.from('-0123456789tfn');
 
-/** Scans a JSON text of any length: `write` passes a chunk, `end` the end of the text. Throws `MalformedReplyError`. */
+/** `write` and `end` throw `MalformedReplyError`. */
 export class JsonScanner {
   #expect: Expect = 'value';
   readonly #containers: ('array' | 'object')[] = [];
-  /** Bare is a number, true, false or null: it ends at white space, a comma or a bracket. */
+  /** A bare token is a number, true, false or null. It ends at white space, a comma or a bracket. */
   #token: 'none' | 'string' | 'bare' = 'none';
   /** The bytes of a token that began in an earlier chunk. */
   readonly #pending = new GrowingBuffer();
@@ -54,7 +54,7 @@ export class JsonScanner {
   readonly #events: JsonEvents;
   readonly #limits: { readonly token: number; readonly depth: number };
 
-  /** @param limits the length in bytes of a string or a number, which is kept until it is complete; the number of nested containers */
+  /** @param limits `token`: the bytes of a string or a number; `depth`: the number of nested containers */
   constructor(events: JsonEvents, limits: { readonly token: number; readonly depth: number }) {
     this.#events = events;
     this.#limits = limits;
@@ -219,7 +219,6 @@ class GrowingBuffer {
   }
 }
 
-/** The position of the closing quote of the string that contains `from`; -1 if it is not in this chunk. */
 function closingQuote(chunk: Buffer, from: number): number {
   let at = chunk.indexOf(QUOTE, from);
   while (at >= 0 && backslashesBefore(chunk, at, from) % 2 === 1) at = chunk.indexOf(QUOTE, at + 1);
@@ -232,7 +231,6 @@ function backslashesBefore(chunk: Buffer, at: number, from: number): number {
   return at - start;
 }
 
-/** Decodes a string with its quotes. Invalid UTF-8 is checked here, because Buffer replaces it without an error. */
 function decodeString(bytes: Buffer, start: number, end: number): string {
   const raw = bytes.toString('utf8', start, end);
   // Invalid bytes become U+FFFD. A U+FFFD that was really sent is rare, so it may be checked again.

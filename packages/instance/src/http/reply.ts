@@ -20,7 +20,7 @@ import { PROXY_CREDENTIALS_MESSAGE } from './transport-messages.js';
 /** The server's rejection of one statement. */
 export interface Rejection {
   ok: false;
-  /** The server's message, decoded from JSON. Secrets of the request are masked, and a very long message is cut. */
+  /** Decoded from JSON. Secrets of the request are masked, and a very long message is cut. */
   message: string;
   /** Tests the unmasked message. A pattern may fail on `message`: if the password is `table`, this word is masked there. */
   matches(pattern: RegExp): boolean;
@@ -62,10 +62,9 @@ const BASE_REPLY_LENGTH = 64 * 1024;
 const maxReplyLength = ({ url }: Response): number => BASE_REPLY_LENGTH + 12 * url.length;
 
 /**
- * Reads the result of a statement: success or a rejection.
- * @throws UnexpectedResponseError for any other response
- * @throws TransportError if the reply does not arrive completely
- * @throws ServerError if `acceptRows` is true, and the reply has both rows and an error
+ * Reads success or a rejection.
+ * @throws UnexpectedResponseError for any other response; TransportError if the reply does not arrive completely; ServerError if
+ *   `acceptRows` is true, and the reply has both rows and an error
  */
 export async function readReply(response: Response, acceptRows: boolean): Promise<Reply> {
   if (response.status !== 200) return toRejection(await readServerError(response), response);
@@ -94,11 +93,7 @@ export async function readRows(response: Response): Promise<unknown[][]> {
   return requireRows(parseReply(await readBody(response, MAX_ROWS_LENGTH), response, MAX_ROWS_LENGTH), response);
 }
 
-/**
- * Returns the rows of a reply.
- * @throws ServerError if the reply has an error
- * @throws UnexpectedResponseError if the rows are missing, or `count` differs from their number
- */
+/** @throws ServerError if the reply has an error; UnexpectedResponseError if rows are missing, or `count` is not their number */
 function requireRows(reply: ReplyObject, response: Response): unknown[][] {
   rejectErrorReply(reply);
   try {
@@ -126,7 +121,7 @@ function invalidJsonError(error: MalformedReplyError, response: Response): Unexp
   return new UnexpectedResponseError('PROTOCOL', message, error);
 }
 
-/** The error for a reply that cannot be parsed: for example compressed, empty or invalid JSON. @param start the first bytes of its body */
+/** For a reply that cannot be parsed, such as a compressed or empty one. @param start the first bytes of its body */
 export function invalidReplyError(
   error: MalformedReplyError,
   response: Response,
@@ -161,8 +156,8 @@ export function toRejection({ message, position }: ServerError, response: Respon
 }
 
 /**
- * Reads the body of a reply, up to the chunk that exceeds the limit: callers must check its length. For one small chunk, an async iterator
- * would take longer than all other work.
+ * Reads up to the chunk that exceeds the limit: callers must check the length. For one small chunk, an async iterator would take longer
+ * than all other work.
  */
 function readBody({ body }: Response, limit: number): Promise<Buffer> {
   return new Promise((resolve, reject) => {
@@ -193,11 +188,7 @@ function parseReply(body: Buffer, response: Response, limit: number): ReplyObjec
 const tooLongError = (limit: number): MalformedReplyError =>
   new MalformedReplyError(`is longer than ${limit} bytes`, ADDRESS_HELP);
 
-/**
- * Parses a JSON object. Its `dataset`, if any, must be an array of rows. Invalid UTF-8 is rejected, and so are significant keys that occur
- * twice at the top level. The nesting is limited, except in rows that `JSON.parse` reads.
- * @throws MalformedReplyError
- */
+/** Rejects invalid UTF-8 and repeated significant keys, and nesting unless `JSON.parse` reads the rows. @throws MalformedReplyError */
 function parseObject(body: Buffer): ReplyObject {
   const builder = new ValueBuilder(isUtf8(body));
   const scanner = new JsonScanner(builder, { token: body.length, depth: MAX_DEPTH });
@@ -212,14 +203,13 @@ function parseObject(body: Buffer): ReplyObject {
   return reply;
 }
 
-/** Builds the value of a JSON text. */
 class ValueBuilder implements JsonEvents {
   value: unknown;
   readonly #containers: (unknown[] | Record<string, unknown>)[] = [];
   #key = '';
   #mayParseRows: boolean;
 
-  /** @param mayParseRows false if the text is not valid UTF-8: then `readElements` would replace invalid bytes, not reject them */
+  /** @param mayParseRows false if the text is not valid UTF-8: `readElements` would replace invalid bytes, and not reject them */
   constructor(mayParseRows: boolean) {
     this.#mayParseRows = mayParseRows;
   }
@@ -248,9 +238,8 @@ class ValueBuilder implements JsonEvents {
   }
 
   /**
-   * Parses the rows of `dataset` after the first one, up to the last `],[` of the chunk. One call of `JSON.parse` is four times as fast as
-   * the scanner. If the JSON is invalid, or the last `],[` is inside a string or a cell, the call fails, and the scanner reads these rows.
-   * It is tried only once for each reply.
+   * Parses the rows of `dataset` after the first one, up to the last `],[` of the chunk: `JSON.parse` is four times as fast as the scanner.
+   * It fails for invalid JSON, or if that `],[` is inside a string or a cell. Then the scanner reads the rows. Tried once for each reply.
    */
   readElements(chunk: Buffer, at: number, depth: number): number {
     const end = chunk.lastIndexOf('],[') + 1;
@@ -265,7 +254,7 @@ class ValueBuilder implements JsonEvents {
   }
 }
 
-/** The server's error in the body of a reply; undefined if there is none, or if the body is not a valid reply. */
+/** Undefined if there is no error, or if the body is not a valid reply. */
 function parseServerError(body: Buffer): ServerError | undefined {
   try {
     rejectErrorReply(parseObject(body));
@@ -292,7 +281,6 @@ function unexpectedStatusError(response: Response, body: Buffer, error: ServerEr
 const NO_SERVER = ': no QuestDB server there; is the address right, with its path prefix?';
 const TOO_LARGE = ': the request is too large for a proxy on the way; raise the limit of the proxy, or bypass it';
 
-/** By HTTP status: the code of the error, and the end of its message. */
 const EXPLANATIONS: Readonly<Record<number, readonly [code: ErrorCode, explanation: string]>> = {
   401: ['DENIED', ''], // `instance.ts` completes the message, because only that file knows which credentials were sent
   403: ['DENIED', ': permission denied; grant the permission to this user, or use another account'],
@@ -304,7 +292,7 @@ const EXPLANATIONS: Readonly<Record<number, readonly [code: ErrorCode, explanati
   431: ['UNREACHABLE', TOO_LARGE],
 };
 
-/** The statuses of a server that may accept the request later. */
+/** A server with such a status may accept the request later. */
 const NOT_NOW: Readonly<Record<number, string>> = { 429: 'too busy', 503: 'the server is not ready' };
 
 function explainStatus(response: Response): readonly [code: ErrorCode, explanation: string] {
@@ -319,7 +307,7 @@ function explainStatus(response: Response): readonly [code: ErrorCode, explanati
   return isStatus5xx ? ['UNREACHABLE', ': the server failed; see its log'] : ['PROTOCOL', `; ${ADDRESS_HELP}`];
 }
 
-/** The seconds to wait before the next request, from the header Retry-After; undefined if the header is missing or invalid. */
+/** The seconds to wait before the next request; undefined if the header Retry-After is missing or invalid. */
 export function parseRetryAfter({ headers }: Response): number | undefined {
   const value = headers['retry-after'];
   if (value === undefined) return undefined;
@@ -327,7 +315,7 @@ export function parseRetryAfter({ headers }: Response): number | undefined {
   return Number.isNaN(seconds) ? undefined : Math.max(seconds, 0);
 }
 
-/** Describes where a redirect leads. The path and the query of that URL may contain secrets, so they are not shown. */
+/** The path and the query of a redirect may contain secrets, so they are not shown. */
 function describeRedirect(response: Response): string {
   const { status, headers, url } = response;
   const what = `answered with a redirect (${status})`;
@@ -339,7 +327,6 @@ function describeRedirect(response: Response): string {
     : `${what} to ${quoteReply(origin, 300, response)}, which is not followed; give the address it leads to, unless that is a login page`;
 }
 
-/** Describes an unexpected response: its status, its content type and its first characters. */
 function describeResponse(response: Response, body: Buffer): string {
   const { status, headers } = response;
   const type = headers['content-type'] === undefined ? '' : `, ${quoteReply(headers['content-type'], 40, response)}`;
@@ -354,7 +341,7 @@ const quoteReply = (text: string, length: number, response: Response): string =>
 /** Masks the secrets of the request, which a server or a proxy may quote, and cuts a long text. */
 function maskReply(text: string, { url, secrets }: Response): string {
   const all = [...secrets, ...findSecrets(new URL(url).searchParams.get('query') ?? '')];
-  // The first cut may split a secret and so leave its beginning unmasked at the end. Masking never shortens a text, so the second cut
+  // The first cut may split a secret, whose beginning then stays unmasked at the end. Masking never shortens a text, so the second cut
   // removes that beginning.
   return maskSecrets(text.slice(0, MAX_MASKED), all).slice(0, MAX_MASKED / 4);
 }

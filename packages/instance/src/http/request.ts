@@ -1,4 +1,4 @@
-/*! The target of a request: how a statement is encoded in it, how large a buffer it needs, and how many queries fit into it. */
+/*! How a statement is encoded in a request, how large a buffer the request needs, and how many queries fit into it. */
 import { identify, keywordOf, significantTokens } from '@sqlpipe/sql';
 
 /** The paths that execute statements: the documented one, and the only one before 9.2 (observed on 8.1.4 to 9.1.1). */
@@ -7,9 +7,8 @@ export const ENDPOINTS = ['/api/v1/sql/execute', '/exec'] as const;
 export type ApiPath = (typeof ENDPOINTS)[number];
 
 /**
- * Encodes a statement as the value of a query parameter, in the shortest form that URLs allow and the server reads
- * correctly. Observed on 9.3.4: after a second `=` the reply is "empty query", after a `?` it is a 404. Throws URIError
- * for half of a surrogate pair.
+ * Encodes a statement in the shortest form that URLs allow and the server reads. Observed on 9.3.4: after a second `=`, the reply is "empty
+ * query"; after a `?`, it is a 404. @throws URIError for half of a surrogate pair
  */
 export function encodeQuery(text: string): string {
   return encodeURI(text)
@@ -18,8 +17,8 @@ export function encodeQuery(text: string): string {
 }
 
 /**
- * The text of a statement as it is sent: without the `;` at its end. In a view without parentheses 9.3.4 would store the `;` in the
- * body. After START of ALTER MATERIALIZED VIEW it stays: without it 9.3.4 fails with a null pointer.
+ * Removes the `;` at the end. For a view without parentheses, 9.3.4 would store it in the query. But after START of ALTER MATERIALIZED
+ * VIEW, it stays: without it, 9.3.4 fails with a null pointer.
  */
 export const toRequestText = (statement: string): string =>
   endsInStart(statement) ? statement : statement.replace(/;$/, '');
@@ -38,12 +37,11 @@ export function requestTarget(path: string, statement: string, parameters = ''):
 export const DEFAULT_REQUEST_BUFFER = 64448;
 
 /**
- * The minimum `http.request.header.buffer.size` B (bytes) of a server that accepts a request. With one byte less the
- * server closes the connection without a reply.
+ * The minimum `http.request.header.buffer.size` B (bytes) of a server that accepts a request. With one byte less, the server closes the
+ * connection without a reply.
  *
- * The server stores the query string encoded (Q bytes) and decoded (D). It also stores the other bytes of the request line
- * (33 without a path prefix) and the header (H). A line end in the header counts as one byte, and the empty line is included.
- * `33 + 2Q < B` and `33 + Q + D + H <= B` were measured to the byte on 9.3.4.
+ * `33 + 2Q < B` and `33 + Q + D + H <= B` were measured to the byte on 9.3.4. Q is the length of the encoded query string, D that of the
+ * decoded one. 33 is the rest of the request line without a path prefix. H is the header with its empty line; a line end is one byte.
  * @param headers the header lines, without line ends
  */
 export function bufferNeeded(target: string, headers: readonly string[]): number {
@@ -59,7 +57,7 @@ export function bufferNeeded(target: string, headers: readonly string[]): number
 /** The server rejects 130 and more queries in one request with `SQL model is too complex` (observed on 9.3.4). */
 const MAX_PER_REQUEST = 100;
 
-/** Objects in batches, about each of which a server can be asked in one request. */
+/** Batches of objects about which a server can be asked in one request. */
 export function* batchesOf<T>(objects: readonly T[], size = MAX_PER_REQUEST): Generator<readonly T[]> {
   for (let start = 0; start < objects.length; start += size) yield objects.slice(start, start + size);
 }

@@ -1,4 +1,3 @@
-/*! Continues a reply that broke off with the next reply. */
 import { createHash } from 'node:crypto';
 import { InstanceError } from '../instance-error.js';
 
@@ -12,7 +11,7 @@ export class ResumedRows {
     this.#label = label;
   }
 
-  /** The rows of a reply after those that were passed on before. These cannot be taken back, so the reply must begin with them. */
+  /** The rows of a reply that were not passed on before. The reply must begin with those that were, which cannot be taken back. */
   async *continueWith(reply: AsyncIterable<string[]>): AsyncGenerator<string[], void, undefined> {
     const hash = createHash('sha256');
     let toSkip = this.#count;

@@ -1,4 +1,3 @@
-/*! Retries of a request, for networks and gateways that fail now and then. */
 import { setTimeout } from 'node:timers/promises';
 import { InstanceError } from '../instance-error.js';
 
@@ -9,11 +8,11 @@ const MAX_PAUSE = 30_000;
 const GATEWAY_STATUSES = new Set([502, 503, 504]);
 
 export interface RetryOptions {
-  /** Maximum number of retries of one request; none where not given. */
+  /** Maximum number of retries of one request; by default none. */
   retries?: number | undefined;
-  /** Called before each retry with a message: what failed, and when the request is sent again. */
+  /** Receives a message before each retry: what failed, and when the request is sent again. */
   warn?: ((message: string) => void) | undefined;
-  /** Waits that many milliseconds, or until the signal aborts; a timer unless given. */
+  /** Waits, or ends when the signal aborts; by default a timer. */
   pause?: ((milliseconds: number, signal: AbortSignal) => Promise<unknown>) | undefined;
 }
 
@@ -43,11 +42,11 @@ export class Retries {
   }
 }
 
-/** Whether a retry may help. It does not help against an error message of the server, or against missing credentials. */
+/** A retry does not help against an error message of the server, or against missing credentials. */
 const isRetriable = (error: unknown): error is InstanceError =>
   error instanceof InstanceError && (GATEWAY_STATUSES.has(error.status ?? 0) || isTransientFailure(error));
 
-/** Codes of the system and of undici for failures that can pass by themselves. A certificate that is not trusted stays so. */
+/** Codes of the system and of undici for failures that can pass by themselves. */
 const TRANSIENT_CODES = new Set([
   ...['ECONNREFUSED', 'ECONNRESET', 'EPIPE', 'UND_ERR_SOCKET', 'ETIMEDOUT', 'TIMEOUT'],
   ...['EHOSTUNREACH', 'ENETUNREACH', 'ENOTFOUND', 'EAI_AGAIN'],

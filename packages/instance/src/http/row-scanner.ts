@@ -1,5 +1,5 @@
 /*!
- * Reads the rows of a reply while it arrives. The first cell of each row is passed on at once; everything else is checked and dropped, so
+ * Reads the rows of a reply while it arrives. The first cell of each row is passed on, and everything else is checked and dropped, so
  * memory does not grow with the reply.
  */
 import { type JsonEvents, JsonScanner, MalformedReplyError, RECREATE_HELP } from './json.js';
@@ -16,14 +16,14 @@ export class ServerError extends Error {
   }
 }
 
-/** An error in a row, whose number ends the message. */
+/** The message ends with the number of the row. */
 class MalformedRowError extends MalformedReplyError {
   constructor(message: string, row: number, help?: string) {
     super(`${message} (row ${row})`, help);
   }
 }
 
-/** Takes the place of a cell with an array or object, whose content is not stored. */
+/** Stands for an array or an object in a cell. */
 const NESTED = Symbol('nested');
 /** Maximum length of a value, in bytes: enough for the largest statement of a stream (16 MiB) if escapes double its length. */
 const MAX_VALUE_BYTES = 32 * 1024 * 1024;
@@ -31,10 +31,8 @@ const MAX_VALUE_BYTES = 32 * 1024 * 1024;
 export const MAX_DEPTH = 128;
 
 /**
- * Reads a reply with rows from chunks that may be cut anywhere. Depths: `{` 0 `"dataset": [` 1 `[` 2 `a cell` 3.
- *
- * Throws `MalformedReplyError` for an incomplete or invalid reply, `ServerError` for a reply that contains an error. Only `end` confirms
- * that the rows are complete.
+ * Depths: `{` 0 `"dataset": [` 1 `[` 2 `a cell` 3. Only `end` confirms that the rows are complete.
+ * @throws MalformedReplyError for an incomplete or invalid reply; ServerError for a reply that contains an error
  */
 export class RowScanner implements JsonEvents {
   readonly #json: JsonScanner;
@@ -46,14 +44,13 @@ export class RowScanner implements JsonEvents {
   #inColumnName = false;
   #columnName: unknown;
   #firstCell = '';
-  /** A server that fails while it writes a row ends the dataset with an empty row; the error follows, so reading continues. */
+  /** A server that fails while it writes a row ends the dataset with an empty row. The error follows, so reading continues. */
   #endsInEmptyRow = false;
   #ready: string[] = [];
-  /** The chunk that was already searched for rows to parse together; each chunk is searched once. */
+  /** Each chunk is searched once for rows to parse together. */
   #searched: Buffer | undefined;
   readonly #maxValueBytes: number;
 
-  /** @param maxValueBytes the maximum length of a single value in bytes, as JSON writes it */
   constructor(maxValueBytes = MAX_VALUE_BYTES) {
     this.#maxValueBytes = maxValueBytes;
     this.#json = new JsonScanner(this, { token: maxValueBytes, depth: MAX_DEPTH });
@@ -78,7 +75,6 @@ export class RowScanner implements JsonEvents {
     requireCount(this.#topValues.count, this.#rows);
   }
 
-  /** Adds the number of the current row, if there is one, to an error that does not have it. */
   #addRowNumber(error: MalformedReplyError): MalformedReplyError {
     if (this.#dataset !== 'open' || error instanceof MalformedRowError) return error;
     return new MalformedRowError(error.message, this.#rows + 1, error.help);
@@ -119,7 +115,7 @@ export class RowScanner implements JsonEvents {
     else if (depth === 3) this.#addCell(value);
   }
 
-  /** Reads all rows of a chunk but the first and the last at once, if they have the form in which the server writes rows. */
+  /** Reads all rows of a chunk but the first and the last at once, if they have the form that the server writes. */
   readElements(chunk: Buffer, at: number, depth: number): number {
     if (this.#dataset !== 'open' || depth !== 2 || chunk === this.#searched) return at;
     this.#searched = chunk;
@@ -160,14 +156,13 @@ export class RowScanner implements JsonEvents {
   }
 }
 
-/** The bytes between two rows of one string each. */
 const BETWEEN_ROWS = Buffer.from('"],["');
 const ROW_END = '"]'.length;
 
 /** An escape may stand for a NUL or half of a surrogate pair; U+FFFD may replace bytes that are not UTF-8. */
 const AMBIGUOUS = /\\u|\uFFFD/;
 
-/** Parses rows of one string each in one call, which is much faster; none if any may be invalid: reading one by one finds the error. */
+/** Parses rows of one string in one call, which is much faster. If any may be invalid, returns none: reading one by one finds the error. */
 function parseRows(json: string): string[] {
   if (AMBIGUOUS.test(json)) return [];
   try {
@@ -188,8 +183,8 @@ const DDL = 'ddl';
 export const SIGNIFICANT_KEYS = new Set(['ddl', 'dml', 'dataset', 'error', 'notice', 'position', 'errorPos', 'count']);
 
 /**
- * Rejects a reply that contains an error: with any status and value, before or after the rows. Observed on 9.3.4: after rows, the position
- * is called `errorPos`; the position in an empty query is a string.
+ * An error may have any status and value, before or after the rows. Observed on 9.3.4: after rows, the position is called `errorPos`; the
+ * position in an empty query is a string.
  */
 export function rejectErrorReply(reply: Record<string, unknown>): void {
   const key = 'error' in reply ? 'error' : 'notice';
@@ -198,7 +193,7 @@ export function rejectErrorReply(reply: Record<string, unknown>): void {
   throw new ServerError(message || 'an error without a message', reply.position ?? reply.errorPos);
 }
 
-/** Requires that the `count` of a reply, if it has one, is the number of its rows. @throws MalformedReplyError */
+/** @throws MalformedReplyError if the reply has a `count` that is not the number of its rows */
 export function requireCount(count: unknown, rows: number): void {
   if (count !== undefined && count !== rows)
     throw new MalformedReplyError(`contains ${rows} rows, but its count is ${JSON.stringify(count)}`);
@@ -207,7 +202,7 @@ export function requireCount(count: unknown, rows: number): void {
 export const duplicateKeyError = (key: string): MalformedReplyError =>
   new MalformedReplyError(`contains ${JSON.stringify(key)} twice`);
 
-/** The text in a first column. @throws MalformedReplyError if a statement stream cannot contain the value */
+/** @throws MalformedReplyError if a statement stream cannot contain the value */
 function requireText(value: unknown, row: number): string {
   if (typeof value !== 'string')
     throw new MalformedRowError(`contains a row whose first column is ${describeValue(value)}`, row);

@@ -1,4 +1,3 @@
-/*! Messages and hints for failures of the transport. */
 import { type ErrorCode, truncate } from '@sqlpipe/text';
 import type { ConnectionConfig } from '../configuration/connection-config.js';
 import type { TransportError } from './connection.js';
@@ -98,7 +97,7 @@ function connectMessage(cause: NodeJS.ErrnoException, { connectTimeout, url, pro
   );
 }
 
-/** OpenSSL reports a rejection as an alert (of SSL, TLSV1, SSL/TLS). Its other messages do not say that the server does not use TLS. */
+/** OpenSSL reports a rejection as an alert. Any other error of the handshake counts as a server without TLS. */
 function tlsMessage(code: string, { protocol }: URL): string | undefined {
   const [, refusal] = /^ERR_SSL_[\w/]+?_ALERT_(\w+)$/.exec(code) ?? [];
   if (refusal)
