@@ -5,10 +5,8 @@ import { isCastQuery, parseAssertion, parseWith, printWith, useNamesOfWith, with
 import type { NameMap } from '@sqlpipe/sql';
 
 /**
- * Whether a statement is an assertion of a plan.
- *
  * An assertion about the rows of a materialized view must have the view's own query. One about whether a query can be computed must have
- * that of a view of the target or of the plan. In both, queries of WITH may take the place of objects: queries of such views, or casts.
+ * the query of a view of the target or of the plan. Both may have queries of WITH: queries of such views, or casts.
  * @param planned the queries of the views of the plan
  */
 export async function isPlanAssertion(target: Instance, statement: string, planned: ViewQueries): Promise<boolean> {
@@ -30,7 +28,7 @@ export async function isPlanAssertion(target: Instance, statement: string, plann
   return assertion.printFor(known).includes(withoutComments(statement));
 }
 
-/** Queries of views, by the names of the views. */
+/** By the names of the views. */
 export type ViewQueries = NameMap<string[]>;
 
 export function recordQuery(statement: string, queries: ViewQueries): void {

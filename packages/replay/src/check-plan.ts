@@ -9,7 +9,7 @@ import { recordQuery, type ViewQueries } from './assertions.js';
 import type { ReplayOptions } from './options.js';
 import { PlanGuard } from './plan-guard.js';
 
-/** If statements are a plan, it must be complete, and made for the state of the target. @returns also a guard for such a plan */
+/** A plan must be complete, and made for the state of the target. @returns also a guard for a plan */
 export async function requireCurrent(
   statements: AsyncIterable<string>,
   target: Instance,
@@ -44,7 +44,7 @@ export function rejectOmissions(omissions: readonly Omission[]): void {
   throw new CodedError('REJECTED', `${number} left out`, { lines: [...lines, 'hint: --keep-going applies the rest'] });
 }
 
-/** Requires that the target is in the state that a plan was made for. @param message the error otherwise, after the label of the target */
+/** @param message the error if the target is in another state, after the label of the target */
 export async function requireState(plan: readonly string[], target: Instance, message: string): Promise<PlanGuard> {
   const guard = await PlanGuard.start(target, plan);
   if (computeFingerprint(plan, guard.statements()) !== parsePlanHead(plan[0] ?? '')?.state)
@@ -53,8 +53,8 @@ export async function requireState(plan: readonly string[], target: Instance, me
 }
 
 /**
- * Passes statements on. Records the queries of views in a plan, and adds to `planned` the statements that --allow-plan allows: those with
- * the verbs that the head of the plan lists. The head also has their number; what follows them is no part of the plan.
+ * Records the queries of views in a plan, and adds to `planned` the statements that --allow-plan allows: those with the verbs that the head
+ * of the plan lists. The head also has their number. What follows them is no part of the plan.
  */
 export async function* recordPlanned(
   statements: AsyncIterable<string>,

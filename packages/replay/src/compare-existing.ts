@@ -19,13 +19,12 @@ const GRANT_OPTION_MESSAGE =
 /** A newer version may print the same definition in different words. */
 const TEXT_DIFFERS_MESSAGE = `already exists with a different text, and the definitions cannot be compared; if they mean the same, ${SKIP_HELP}`;
 
-/** What a statement is compared with, and what follows from an existing object. */
 interface ComparisonOptions extends Pick<ReplayOptions, 'ifExists'> {
   ignored: IgnoredStatements;
   existing: KnownObjects;
 }
 
-/** Compares a statement with the object or rights of the target; undefined if the target has none, or does not show them. */
+/** Undefined if the target has no such object or rights, or does not show them. */
 export async function compare(
   entry: Entry,
   { existing, ignored }: Omit<ComparisonOptions, 'ifExists'>,

@@ -26,7 +26,7 @@ import type { KnownObjects } from './existing.js';
 import type { Outcome } from './outcome.js';
 import { verifyObject } from './verify.js';
 
-/** Milliseconds between two queries while waiting for the server: the first pause and the longest one. */
+/** Milliseconds between two queries: the first pause and the longest one. */
 const [SHORTEST, LONGEST] = [5, 500];
 
 export interface PendingEffect {
@@ -50,7 +50,7 @@ export interface ConfirmationContext {
   readonly noVerify: boolean;
 }
 
-/** Queries the object that a statement is about to change; undefined if the statement is of another kind. */
+/** Undefined unless the statement changes an existing object. */
 export async function prepareConfirmation(
   statement: string,
   context: ConfirmationContext,
@@ -64,7 +64,7 @@ export async function prepareConfirmation(
   return { parsed, refresh, ...(!noVerify && (await predictAlter(parsed, existing))) };
 }
 
-/** @returns the CREATE statements of the object as it is before and after an ALTER */
+/** @returns the CREATE statements of the object before and after an ALTER */
 async function predictAlter(
   parsed: ChangeStatement,
   existing: KnownObjects,
@@ -123,7 +123,7 @@ async function verifyDone(
   return isDone ? { proven: true } : { result: 'differs', error: NOT_DONE };
 }
 
-/** @returns undefined when everything that was sent to a table or stored view is applied, and the outcome otherwise */
+/** Undefined when all that was sent to the table or stored view is applied. */
 async function waitForWal(
   object: NamedObject,
   { target, patience }: ConfirmationContext,
@@ -146,16 +146,10 @@ const unfinished = (result: 'failed' | 'unknown', error: string, { label }: Inst
   failure: new InstanceError('UNREACHABLE', `${label}: ${error}`),
 });
 
-/**
- * Milliseconds without activity after which a refresh counts as ended. After the refresh of a range, the server shows `refreshing` for ever
- * (observed on 9.3.4).
- */
+/** Milliseconds without activity after which a refresh counts as ended: after that of a range, 9.3.4 shows `refreshing` for ever. */
 const IDLE = 1000;
 
-/**
- * Waits until the views below a new or refreshed materialized view are filled: it gets the rows that these views have then.
- * @returns the outcome if the wait has ended too early
- */
+/** A materialized view gets the rows that its sources have when it is filled, so they are awaited. @returns undefined if they are filled */
 export async function waitForSources(
   { statement, kind, name }: Entry,
   target: Instance,
@@ -205,7 +199,7 @@ async function waitForRefresh(
 
 /**
  * Milliseconds after which an invalidated view is refreshed again. A server reports a change as applied before it invalidates the views
- * over the table. If it does so during a refresh, the view stays invalid (MatViewRefreshJob of 9.3.4).
+ * over the table. A view that it invalidates during a refresh stays invalid (MatViewRefreshJob of 9.3.4).
  */
 const REFRESH_AGAIN_AFTER = 1000;
 

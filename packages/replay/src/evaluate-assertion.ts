@@ -1,4 +1,3 @@
-/*! Asks a target whether an assertion is true. */
 import { askUntilSettled, type Instance, InstanceError } from '@sqlpipe/instance';
 import { parseAssertion } from '@sqlpipe/plan/text';
 import { explainFailedAssertion } from './assertions.js';

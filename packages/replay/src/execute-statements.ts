@@ -1,7 +1,4 @@
-/*!
- * Executes statements in order, some of them at the same time. A stream would read ahead, and send the statements after a rejected one
- * before its reader gets the rejection. So this is a generator.
- */
+/*! A generator, because a stream would read ahead, and send the statements after a rejected one before its reader gets the rejection. */
 import { findReferences } from '@sqlpipe/ddl';
 import { parsePlanHead } from '@sqlpipe/plan/text';
 import { type Entry, identifyEntry } from '@sqlpipe/schema';
@@ -13,15 +10,14 @@ import { endsRun, type Outcome, type ReplayInput, type StatementResult } from '.
 export interface ExecutionOptions
   extends Pick<ReplayOptions, 'keepGoing' | 'dryRun' | 'signal'>,
     Pick<ReplayInput, 'locations'> {
-  /** Aborted when an outcome ends the run: later statements are `not reached`. */
+  /** Aborted when an outcome ends the run. Later statements are `not reached`. */
   ended: AbortController;
-  /** The number of the last statement that may be part of a plan; there is none by default. */
+  /** The number of the last statement that may be part of a plan; by default, any statement may be. */
   lastPlanned: number | undefined;
 }
 
 /**
- * Yields an outcome for each statement, in order. Statements after the one that ends the run are `not reached`. From the head
- * of a plan on, each outcome is yielded before the next statement is sent.
+ * Yields an outcome for each statement, in order. From the head of a plan on, each outcome is yielded before the next statement is sent.
  * @param executors one for each statement that may be in flight; a statement waits for those that `findBlockers` finds
  */
 export async function* executeStatements(
@@ -73,7 +69,7 @@ interface InFlight {
   outcome: Promise<Outcome>;
 }
 
-/** What creates an object that a statement reads from, or that has its name. A statement that creates no object waits for all. */
+/** The statements that create an object of the same name, or one that the statement reads. A statement that creates none waits for all. */
 function findBlockers({ kind, name, statement }: Entry, inFlight: readonly InFlight[]): InFlight[] {
   if (!inFlight.length || !isObject(kind)) return [...inFlight];
   const isMade = (other: string) => inFlight.some(({ entry }) => isSameName(entry.name, other));

@@ -1,6 +1,6 @@
 /*!
- * Executes one statement on a target. It is compared with an existing object before it is sent, or after the server has rejected it. If
- * the reply is lost, queries of the target show whether the statement was executed.
+ * Compares a statement with an existing object before it is sent, or after the server has rejected it. If the reply is lost, queries of the
+ * target show whether the statement was executed.
  */
 import { type Instance, InstanceError, type Reply } from '@sqlpipe/instance';
 import type { Entry } from '@sqlpipe/schema';
@@ -26,12 +26,12 @@ export interface ExecutorOptions extends Pick<ReplayOptions, 'ifExists' | 'noVer
   check: PreflightCheck;
   ignored: IgnoredStatements;
   existing: KnownObjects;
-  /** Whether the target is an engine, which has no background work to wait for. */
+  /** Whether the target is an engine, which has no background work. */
   isSimulated?: boolean;
   /** Maximum number of times that a statement is sent again if its reply was lost and its object is missing; 0 and undefined count as 1. */
   retries: number | undefined;
   patience: Patience;
-  /** For a plan: detects what others change while the plan is applied. */
+  /** For a plan: detects what others change meanwhile. */
   guard?: PlanGuard | undefined;
 }
 
@@ -97,10 +97,7 @@ export function createExecutor(target: Instance, options: ExecutorOptions): Exec
     return resolveRejection(entry, reply, before, options);
   }
 
-  /**
-   * Finds out whether a statement was executed although its reply was lost. If its object is missing, the statement is sent again.
-   * @throws the error of the lost reply if the outcome stays unknown
-   */
+  /** If the object is missing, the statement is sent again. @throws the error of the lost reply if the outcome stays unknown */
   async function resolveUnknown(entry: Entry, lost: InstanceError, tries: number): Promise<StatementResult> {
     existing.access.invalidate();
     const compared = await compare(entry, options).catch(() => {
@@ -113,7 +110,7 @@ export function createExecutor(target: Instance, options: ExecutorOptions): Exec
     return { result: 'failed', error: lost.message, failure: lost };
   }
 
-  /** Whether an ALTER was executed although its reply was lost. @throws the error of the lost reply unless the object is as expected */
+  /** @throws the error of the lost reply, unless the object is as the ALTER makes it */
   async function resolveUnknownAlter(lost: unknown, pending: PendingEffect | undefined): Promise<Reply> {
     if (!pending || !(lost instanceof InstanceError) || !lost.outcomeUnknown) throw lost;
     if (await wasAltered(pending, context).catch(() => false)) return { ok: true };

@@ -11,7 +11,6 @@ import { fetchPrincipals, fetchRights, fetchRightsOf, type Instance, InstanceErr
 import { type Entry, RightSet } from '@sqlpipe/schema';
 import { givesRight, identify, isPrincipal, kindKey, type NamedObject, NameSet } from '@sqlpipe/sql';
 
-/** The rights of the target that were queried: all of them, or those of some users, groups and service accounts. */
 interface KnownRights {
   readonly set: RightSet;
   /** The principals whose rights are known; undefined if all rights are known. */
@@ -40,15 +39,12 @@ export class ExistingAccess {
     private readonly warn: (message: string) => void,
   ) {}
 
-  /** The target's own statement for a user, group or service account; undefined if the target has or shows none. */
+  /** Undefined if the target has or shows no such user, group or service account. */
   async findPrincipal(identity: NamedObject): Promise<string | undefined> {
     return (await this.#fetchPrincipals())?.get(kindKey(identity));
   }
 
-  /**
-   * Compares the rights that a statement grants with those on the target.
-   * @returns also whether all of them exist there; undefined if either are not known
-   */
+  /** Undefined if the rights in the statement or on the target are not known. @returns also whether all of them exist on the target */
   async compare(statement: string): Promise<(StatementComparison & { readonly exists: boolean }) | undefined> {
     const rights = parseRights(statement);
     const known = rights && (await this.#fetchRightsFor(rights));
@@ -79,7 +75,7 @@ export class ExistingAccess {
     this.#rights = undefined;
   }
 
-  /** Compares a statement that was applied with the target; undefined if the target does not show the result. */
+  /** Undefined if the target does not show the result. */
   async readBack(entry: Entry): Promise<(Comparison & { exists: boolean }) | undefined> {
     const { kind, statement } = entry;
     if (givesRight(kind)) {
@@ -121,7 +117,7 @@ export class ExistingAccess {
     return known?.set;
   }
 
-  /** The result of a query; undefined if the server rejects it. After that the same is not queried again. */
+  /** Undefined if the server rejects the query. Then the same is not queried again. */
   async #query<T>(what: 'principals' | 'rights', query: () => Promise<T>): Promise<T | undefined> {
     if (this.#hidden.has(what)) return undefined;
     try {

@@ -1,4 +1,3 @@
-/*! Fetches existing objects of the target, and compares them with statements. */
 import { compareStatements, type Defaults, type StatementComparison, tryParseDefinition } from '@sqlpipe/ddl';
 import {
   fetchDefaults,
@@ -47,7 +46,7 @@ export class ExistingObjects {
     this.access = new ExistingAccess(accessOf(target), warn);
   }
 
-  /** The target's own definition of an object; undefined if the target shows none of that kind and name. */
+  /** The target's own definition; undefined if the target shows none of that kind and name. */
   async fetch(identity: NamedObject): Promise<string | undefined> {
     if (isPrincipal(identity.kind)) return this.access.findPrincipal(identity);
     if (!isShowable(identity)) return undefined;
@@ -95,7 +94,7 @@ export class ExistingObjects {
     yield* batch;
   }
 
-  /** Ignores errors of the instance: then `fetch` queries each object alone, and reports the error. */
+  /** Ignores errors of the instance, because `fetch` then queries each object alone, and reports the error. */
   async #prefetch(): Promise<void> {
     const upcoming = this.#upcoming;
     const sent = new Set<string>();

@@ -1,4 +1,4 @@
-/*! Finds the statements that a replay skips because the user ignores what they create or grant. */
+/*! The statements that a replay skips, because the user ignores what they create or grant. */
 import {
   type Entry,
   findNeeded,
@@ -17,7 +17,7 @@ export class IgnoredStatements {
 
   constructor(readonly rules: IgnoreRules) {}
 
-  /** Passes statements on. At the end, records which ignored objects and principals the others need. */
+  /** At the end, records which ignored objects and principals the other statements need. */
   async *recordNeeded(statements: AsyncIterable<string>): AsyncGenerator<string> {
     if (!this.rules.haveObjects) return yield* statements;
     const budget = new MemoryBudget();
@@ -35,14 +35,14 @@ export class IgnoredStatements {
     return entry.kind !== 'other' && this.rules.ignoresObject(entry);
   }
 
-  /** Whether a statement is skipped: what it creates is ignored, and nothing needs it, or it exists. @throws InstanceError */
+  /** A statement is skipped if what it creates is ignored, and nothing needs it, or it exists. @throws InstanceError */
   async skips(entry: Entry, existing: Pick<KnownObjects, 'fetch'>): Promise<boolean> {
     if (!this.isIgnored(entry)) return false;
     return !this.#needed.has(identityKey(entry)) || (await existing.fetch(entry)) !== undefined;
   }
 }
 
-/** Splits each statement that grants rights of which some are ignored, into a statement for each of the others. */
+/** Of a statement that grants several rights, of which some are ignored, each of the others becomes a statement. */
 export function splitIgnoredRights({ statements, locations }: ReplayInput, ignored: IgnoredStatements): ReplayInput {
   const splitLocations: (Location | undefined)[] = [];
   async function* split(): AsyncGenerator<string> {

@@ -1,7 +1,4 @@
-/*!
- * From statements to what an instance made of them. The steps are not exported, because a wrong order loses checks: `replay`
- * has the right one.
- */
+/*! From statements to what an instance made of them. The steps are not exported, because a wrong order would lose checks. */
 export { isShowable } from './existing.js';
 export { compareSides, planSides, type SchemaSide } from './instance-facts.js';
 export { type IfExists, type ReplayOptions, rejectBadOptions } from './options.js';

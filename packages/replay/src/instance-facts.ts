@@ -22,7 +22,6 @@ import { type AskHistory, printHistoryQuestion } from '@sqlpipe/plan/text';
 import { type CompareSchemasOptions, compareSchemas, type SchemaComparison } from '@sqlpipe/schema';
 import { NameMap, quoteLiteral } from '@sqlpipe/sql';
 
-/** What an instance reports about its objects, and functions that ask it about rows. */
 export type InstanceFacts = Pick<PlanOptions, 'health' | 'version' | 'isEnterprise'> &
   RowQueries & { readonly defaults: Defaults };
 
@@ -71,13 +70,13 @@ export async function planSides<T>(
   return withInstance(b, async instance => plan({ skipInvalid, ...(await fetchInstanceFacts(instance)) }));
 }
 
-/** The first row of a query; undefined if the instance cannot answer it: a value that cannot be cast, an older version. */
+/** Undefined if the instance cannot answer the query, for example because a value cannot be cast. */
 const askRow = async (instance: Instance, query: string): Promise<readonly unknown[] | undefined> =>
   (await tryQuery(() => instance.queryRows(query)))?.[0];
 
 async function askHistory(instance: Instance, view: Parameters<AskHistory>[0]): ReturnType<AskHistory> {
   const columns = await fetchViewColumns(instance, view.name);
-  // A refresh in full leaves out the rows that are older than the limit, although the query returns them.
+  // A full refresh leaves out the rows that are older than the limit, although the query returns them.
   const limit = `SELECT refresh_limit FROM materialized_views() WHERE view_name = ${quoteLiteral(view.name)}`;
   const isLimited = Number((await askRow(instance, limit))?.[0] ?? 0) !== 0;
   if (!columns || isLimited) return { answer: 'unknown', columns };

@@ -1,4 +1,3 @@
-/*! The options of a replay. */
 import type { IgnoreRules } from '@sqlpipe/schema';
 import { CodedError } from '@sqlpipe/text';
 

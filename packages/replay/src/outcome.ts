@@ -7,9 +7,9 @@ import { escapeControls } from '@sqlpipe/text';
 import type { ReplayOptions } from './options.js';
 
 /**
- * The result of a statement; the man page lists them. `skipped`: the target already has the object. `unknown`: sent, but no
- * reply says whether it was executed; in a dry run: it depends on rows. `not reached`: never sent. `would create`, `would
- * replace` and `would send` are results of a dry run; `would send` is for statements that cannot be compared with an object.
+ * The result of a statement; the man page lists them. `skipped`: the target already has the object. `unknown`: sent, but no reply says
+ * whether it was executed; in a dry run: it depends on rows. `not reached`: never sent. `would create`, `would replace` and `would send`
+ * are results of a dry run; `would send` is for statements that cannot be compared with an object.
  */
 export type Result =
   | 'applied'
@@ -26,7 +26,6 @@ export type Result =
 /** Where a statement is. */
 export type Location = Omit<LocatedStatement, 'statement'>;
 
-/** The statements of a replay. */
 export interface ReplayInput {
   readonly statements: AsyncIterable<string>;
   /** The locations of the statements read so far, in their order; undefined where it is not known. */
@@ -42,7 +41,7 @@ export interface Outcome {
   identity: Identity;
   result: Result;
   error?: string;
-  /** Index into the statement that the error points at, in UTF-16 code units. */
+  /** The index into the statement to which the error refers, in UTF-16 code units. */
   position?: number | undefined;
   /** Whether the reason is a missing permission. */
   denied?: boolean;
@@ -59,11 +58,10 @@ export interface Outcome {
   isPlanned?: boolean;
   /** When the statement was sent, or compared with an existing object; undefined if it was not reached. */
   time?: Date;
-  /** Milliseconds until the result was known, with those for the reply. */
+  /** Milliseconds until the result was known, including the wait for the reply. */
   ms: number;
 }
 
-/** What became of a statement. */
 export type StatementResult = Omit<Outcome, 'n' | 'statement' | 'identity' | 'ms'>;
 
 /** Whether an existing table differs only in the order of its columns. Then a plan ends, but no other run. */

@@ -8,8 +8,8 @@ import type { ReplayOptions } from './options.js';
 import type { TargetSchema } from './target.js';
 
 /**
- * Plans how a target gets the schema of the statements. Objects that only the target has are kept.
- * @returns `statements` are `planned` and, after it, those of the wanted schema; `permissions` are what `planned` needs as --allow
+ * Objects that only the target has are kept.
+ * @returns `statements`: `planned`, then those of the wanted schema; `permissions`: what `planned` needs as --allow
  */
 export async function planAlter(
   statements: AsyncIterable<string>,
@@ -21,7 +21,7 @@ export async function planAlter(
   const plan = await planChanges(definitions, b, { ...known, allowLoss, renamed, ignore, ignoreExtra: true });
   const planned = printPlan(plan, b);
   const plain = new Set(plan.statements.map(({ statement }) => statement));
-  // What is left out is not created either: a table or a view under its new name would be in the way of the rename.
+  // What is left out is not created either: a table or a view under its new name would prevent the rename.
   const isLeftOut = (statement: string): boolean => {
     const { kind, name } = identify(statement);
     const isListed = plan.omissions.some(({ identity }) => identity.kind === kind && isSameName(identity.name, name));

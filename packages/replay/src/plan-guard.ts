@@ -1,7 +1,4 @@
-/*!
- * Guards a plan against others who change the same objects while it is applied. A statement of the plan is sent only if the objects that
- * it changes or reads from are as the plan left them.
- */
+/*! Others may change objects while a plan is applied. A statement is sent only if what it changes or reads is as the plan left it. */
 import { compareStatements, findReferences } from '@sqlpipe/ddl';
 import { fetchStatements, type Instance, InstanceError, listAllObjects } from '@sqlpipe/instance';
 import { findPlannedObjects } from '@sqlpipe/plan/text';
@@ -11,7 +8,7 @@ const findNames = (statements: readonly string[]): NameSet =>
   new NameSet(statements.flatMap(each => findReferences(each)));
 
 interface GuardedObject extends NamedObject {
-  /** Its definition as the plan left it; undefined if there is no such object. */
+  /** As the plan left it; undefined if there is no such object. */
   readonly statement: string | undefined;
 }
 
@@ -40,7 +37,7 @@ export class PlanGuard {
     return [...this.#known.values()].flatMap(({ statement }) => statement ?? []);
   }
 
-  /** Describes what somebody else has changed in the objects that a statement changes or reads from; '' if nothing. */
+  /** What somebody else has changed in the objects that a statement changes or reads; '' if nothing. */
   async describeConflicts(statement: string): Promise<string> {
     const known = this.#findObjects(statement);
     const statements = await fetchStatements(this.target, known);

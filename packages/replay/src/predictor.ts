@@ -1,9 +1,7 @@
 /*!
- * Predicts the results of a dry run. The executor sends each statement to an engine that has the target's schema. The target itself only
- * answers assertions and the planner's questions about rows. If the target hides its schema, only existing objects are compared.
- *
- * The engine accepts functions that it does not know, so the server may still reject a statement. Only a dry run imports this module,
- * which is large.
+ * Predicts the results of a dry run. The executor sends statements to an engine that has the target's schema. The target itself only
+ * answers assertions and the planner's questions about rows. The engine accepts functions that it does not know, so the server may still
+ * reject a statement. Only a dry run imports this module, which is large.
  */
 import { compareStatements, DEFAULTS, findReferencesOfQuery, parseFill, type StatementComparison } from '@sqlpipe/ddl';
 import { RejectionError } from '@sqlpipe/ddl/grammar';
@@ -54,7 +52,7 @@ function describeForbiddenLoss({ kind, loss, object, column, text }: Effect, all
 
 export class Predictor {
   readonly #schema: TargetSchema;
-  /** Why the target does not show its schema; undefined if it does. Without the schema, only existing objects are compared. */
+  /** Why the target does not show its schema. Then only existing objects are compared. */
   readonly #hiddenReason: string | undefined;
   readonly #engine: Engine;
   readonly #rows: RowAccount;
@@ -125,10 +123,7 @@ export class Predictor {
     ];
   }
 
-  /**
-   * Adds the account of this run and its rights to the engine, unless the schema has the account.
-   * @returns its name; undefined if the target shows neither the account nor its rights
-   */
+  /** Adds the account and its rights, unless the schema has the account. @returns its name; undefined if the target shows neither */
   #loadCaller(): string | undefined {
     const { account } = this.#schema;
     const { acl } = this.#engine;
@@ -152,7 +147,7 @@ export class Predictor {
     };
   }
 
-  /** The executor compares statements with the objects of the engine, not with those of the target. */
+  /** Statements are compared with the objects of the engine, not with those of the target. */
   #createKnownObjects(): KnownObjects {
     const [engine, { defaults }] = [this.#engine, this.#schema];
     const source: AccessSource = {
@@ -177,8 +172,7 @@ export class Predictor {
   }
 
   /**
-   * Sends an assertion to the target. Before that, `#rows` records what a true answer would show: after a false one, the run stops.
-   * @returns the rows of the answer
+   * Before the answer, `#rows` records what a true one would show: after a false one, the run stops.
    * @throws UnknownEffectError if the assertion reads an object that an earlier statement would change; InstanceError
    */
   #askAssertion(query: string): Promise<unknown[][]> {
@@ -216,7 +210,7 @@ export class Predictor {
     }
   }
 
-  /** Asks the target about the rows of each materialized view that a statement drops or computes again, and how many rows would expire. */
+  /** About the rows of each materialized view that a statement drops or computes again, and how many rows would expire. */
   async #askAboutRows(execution: Execution): Promise<void> {
     for (const { effect, kind, loss, object } of execution.effects) {
       const mayLoseHistory = kind === 'materialized view' && (effect === 'rewritten' || loss === 'drop');

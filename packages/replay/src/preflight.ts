@@ -15,8 +15,8 @@ import { isPlanAssertion, type ViewQueries } from './assertions.js';
 import { describeStatement, type Location, locate, statementLabel } from './outcome.js';
 
 /**
- * Maximum length of statements that are small enough for any server. The server stores a request twice, and a UTF-16 code unit needs at
- * most nine bytes. 16 KiB are left for the rest of the request.
+ * Statements of this length are small enough for any server. The server stores a request twice, and a UTF-16 code unit needs at most nine
+ * bytes. 16 KiB are left for the rest of the request.
  */
 const SURELY_FITS = (DEFAULT_REQUEST_BUFFER - 16 * 1024) / (2 * 9);
 
@@ -87,7 +87,7 @@ export function createPreflightCheck(target: Instance, allow: readonly string[],
   };
 }
 
-/** Why a statement needs --allow, and with which value, if it is not part of a schema dump. */
+/** Undefined if the statement is part of a schema dump. */
 function findAllowNeeded(
   { kind, verb, runsQuery, replaces }: Head,
   statement: string,
@@ -102,7 +102,7 @@ function findAllowNeeded(
   return undefined;
 }
 
-/** What to do, after the reasons; '' if no permission helps. */
+/** What to do, after the reasons; empty if no permission helps. */
 function permissionHint(permissions: readonly string[], pronoun: 'it' | 'them'): string[] {
   const verbs = permissions.filter(permission => permission !== PLAN);
   const options = [
@@ -119,7 +119,7 @@ export const formatPreflightRejection = ({ reason, permission }: PreflightReject
 const commentRulesOf = (version: string | undefined): readonly ServerCommentRules[] =>
   version === undefined ? SERVER_COMMENT_RULES : [isLaterVersion('9.3.2', version) ? '9.0' : '9.3.2'];
 
-/** The server's request buffer in bytes, according to its parameters; infinite if they do not contain it. */
+/** In bytes; infinite if the parameters of the server do not contain it. */
 async function fetchRequestBuffer(target: Instance): Promise<number> {
   const parameters = await tryQuery(() => fetchParameters(target));
   return Number(parameters?.get('http.request.header.buffer.size')) || Number.POSITIVE_INFINITY;

@@ -98,7 +98,7 @@ async function readInput(input: ReplayInput, connection: Instance, options: Repl
   return { statements: complete ?? allowed, count: complete?.count, locations, permission, check, ignored, guard };
 }
 
-/** Makes a plan that turns the schema of the target into the statements. @throws CodedError for omissions, unless they are accepted */
+/** @throws CodedError for omissions, unless they are accepted */
 async function makePlan(run: Run, { config, connection }: ReplayTarget, options: ReplayOptions): Promise<Run> {
   const schema = await fetchTargetSchema(config, connection);
   const plan = await (await import('./plan-alter.js')).planAlter(run.statements, schema, options);

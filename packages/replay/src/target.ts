@@ -16,7 +16,7 @@ import { fetchInstanceFacts, type InstanceFacts } from './instance-facts.js';
 /** The connections to the target of a replay. */
 export interface ReplayTarget {
   readonly config: ConnectionConfig;
-  /** The connections that statements are sent on, one for each that may be in flight. */
+  /** One for each statement that may be in flight. */
   readonly jobs: readonly Instance[];
   readonly connection: Instance;
   close(): Promise<void>;
@@ -25,7 +25,7 @@ export interface ReplayTarget {
 interface TargetOptions {
   readonly jobs: number;
   readonly dryRun: boolean;
-  /** The name of the instance that may be changed even if it is protected. */
+  /** The name of a protected instance that may be changed. */
   readonly yesTo?: string | undefined;
 }
 

@@ -1,6 +1,6 @@
 /*!
- * Reads created objects back, and compares them with their statements. After the server's OK they may still differ: with another default
- * of the target, a statement may create a table without WAL.
+ * Reads created objects back, and compares them with their statements. After the server's OK they may still differ: with another default of
+ * the target, a statement may create a table without WAL.
  */
 import { fetchStatements, type Instance, InstanceError } from '@sqlpipe/instance';
 import { IgnoreRules } from '@sqlpipe/schema';
@@ -9,8 +9,8 @@ import { isShowable, type KnownObjects } from './existing.js';
 import type { Outcome } from './outcome.js';
 
 /**
- * Number of objects that are read back together; outcomes wait for that. Those of a plan do not wait, because the plan may have to end.
- * Access control does not count, because it is read all at once.
+ * Number of objects that are read back together. Outcomes wait for them, except those of a plan, which may have to end. Access control does
+ * not count, because it is read all at once.
  */
 const BATCH_SIZE = 100;
 
@@ -78,7 +78,6 @@ const findLastAlteration = (outcomes: readonly Outcome[]): number =>
       result === 'applied' && (identity.kind === 'other' || readStatementHead(statement).replaces),
   )?.n ?? 0;
 
-/** @param found the server's own definition; undefined if there is no such object */
 export async function verifyObject(
   statement: string,
   found: string | undefined,
@@ -95,7 +94,7 @@ export async function verifyObject(
   return { result: 'differs', error: message, comparison };
 }
 
-/** Checks a user, group or service account, or the rights that were granted to one. Not every server shows them. */
+/** Not every server shows its access control. */
 async function verifyAccess(
   { statement, identity }: Outcome,
   existing: KnownObjects,
