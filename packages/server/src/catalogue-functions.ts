@@ -135,7 +135,7 @@ export function listColumns(session: Session, name: string, position: number): R
   );
 }
 
-/** The functions without arguments. As on the server, they also list objects that the caller may not read. */
+/** As on the server, they also list objects that the caller may not read. */
 const LISTS = new Map<string, (session: Session) => Rows>([
   ['tables', ({ catalogue }) => listObjects(TABLE_COLUMNS, catalogue.list())],
   ['views', session => listKind('view', VIEW_COLUMNS, session)],
@@ -172,7 +172,7 @@ export function showSetting(name: Setting): Rows {
 
 export const heads = (type: string, names: string): ColumnHead[] => names.split(' ').map(name => ({ name, type }));
 
-/** The result of SHOW PARAMETERS, which has no rows: sqlserve has none of the server's settings. */
+/** SHOW PARAMETERS returns no rows, because sqlserve has none of the server's settings. */
 export const PARAMETERS: Rows = {
   columns: [
     ...heads('STRING', 'property_path env_var_name value value_source'),

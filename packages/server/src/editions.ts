@@ -1,11 +1,9 @@
-/*! The two editions of the server: which statements each executes, and who may log in. */
 import { type Acl, Engine, type Naming } from '@sqlpipe/engine';
 import { createSecrets, digest, hashPassword, isExpired, isSameSecret, PasswordCheck } from './secrets.js';
 
-/** Who sends a request. */
 export interface Caller {
   readonly name: string;
-  /** Extends the token of the request. It is a change like that of a statement, so it is made and stored with one. */
+  /** Extends the token of the request. This is a change like that of a statement, so it is made and stored together with one. */
   readonly renewToken?: (() => void) | undefined;
 }
 
@@ -13,7 +11,7 @@ export interface ServerEdition {
   readonly release: 'OSS' | 'EE';
   readonly version: string;
   readonly engine: Engine;
-  /** The caller that an Authorization header identifies; undefined if access is denied. */
+  /** Undefined if access is denied. */
   authenticate(authorization: string | undefined): Promise<Caller | undefined>;
 }
 
@@ -23,7 +21,7 @@ export interface LoginCredentials {
   readonly password: string;
 }
 
-/** The words for the editions; the first two are the same one. */
+/** The words for the editions. `oss` and `open-source` are the same one. */
 export const EDITIONS = ['oss', 'open-source', 'enterprise'] as const;
 
 export type EditionName = (typeof EDITIONS)[number];
@@ -31,7 +29,7 @@ export type EditionName = (typeof EDITIONS)[number];
 /** The administrator of the enterprise edition, unless another is given. */
 export const DEFAULT_ADMIN: LoginCredentials = { user: 'admin', password: 'quest' };
 
-/** @param login the one login of the open source edition; the administrator of the enterprise edition, whose callers all have a name */
+/** @param login the only login of the open-source edition, or the administrator of the enterprise edition */
 export function emulateEdition(
   edition: EditionName,
   login: LoginCredentials | undefined,
@@ -54,7 +52,7 @@ export function emulateEdition(
   };
 }
 
-/** The administrator's password is the configured one, and is hashed like any other. */
+/** The administrator's password is configured and not stored, and is hashed like any other. */
 function createAuthenticator(acl: Acl, admin: LoginCredentials): ServerEdition['authenticate'] {
   const check = new PasswordCheck();
   let adminHash: Promise<string> | undefined;

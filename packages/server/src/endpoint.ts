@@ -148,7 +148,7 @@ function splitChunks(bytes: Buffer): Buffer[] {
   return [...parts, Buffer.from('00\r\n\r\n')];
 }
 
-/** The size in hexadecimal, with two digits for each byte of the number, as QuestDB writes it. */
+/** Hexadecimal, with two digits for each byte of the number, as QuestDB writes it. */
 function formatChunkSize(length: number): string {
   const digits = length.toString(16);
   return digits.padStart(digits.length + (digits.length % 2), '0');

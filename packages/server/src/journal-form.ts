@@ -1,4 +1,4 @@
-/*! The form of the changes in a journal. JSON can say anything; the engine relies on these properties and their types. */
+/*! Checks the changes in a journal, because the engine relies on their properties and types. */
 import type { Assumption, Grant, Membership, Refresh, StoragePolicy } from '@sqlpipe/ddl';
 import type {
   JournalEntry,
@@ -14,7 +14,7 @@ import { isPrincipal, KINDS } from '@sqlpipe/sql';
 
 type Check = (value: unknown) => boolean;
 
-/** The compiler notices a property without a check. */
+/** The compiler rejects a property without a check. */
 type Form<T> = { readonly [Key in keyof T]-?: Check };
 
 const isText: Check = value => typeof value === 'string';
@@ -155,5 +155,5 @@ const isChange = oneOf(
   form({ acl: isAclChange }),
 );
 
-/** Whether a line of a journal, parsed, has the changes of a statement. */
+/** @param value a line of a journal, parsed */
 export const areChanges = (value: unknown): value is JournalEntry[] => listOf(isChange)(value);

@@ -1,7 +1,6 @@
 /*!
- * The schema on disk: one line of JSON with the changes of each statement, synced before the statement is acknowledged. A last line
- * without its line feed was not acknowledged, and is dropped. At the start, and when the journal has grown to more than twice the size of
- * the state, the complete state is written to a new file, which replaces the old one.
+ * The schema on disk: one line of JSON with the changes of each statement, synced before the statement is acknowledged. At the start, and
+ * when the journal has grown to more than twice its initial size, the complete state is written to a new file, which replaces the old one.
  */
 import { once } from 'node:events';
 import { constants } from 'node:fs';
@@ -22,12 +21,12 @@ export class Journal {
     private file: OpenJournal,
   ) {}
 
-  /** Whether the folder is to be synced before anything else is written: only then has a new file surely replaced the old one. */
+  /** Whether the folder must be synced before the next write: only then has a new file surely replaced the old one. */
   #isFolderUnsynced = false;
 
   /**
-   * Replays the changes of a folder, or calls `begin` if there are none, and writes the state as the new journal. No other sqlserve can
-   * open the folder until this journal is closed.
+   * Replays the changes of a folder, or calls `begin` if there are none, and writes the state as the new journal. On Linux, no other
+   * sqlserve can open the folder until this journal is closed.
    */
   static async open(folder: string, engine: Engine, begin: () => Promise<void>): Promise<Journal> {
     await makeFolder(folder);
@@ -50,8 +49,8 @@ export class Journal {
   }
 
   /**
-   * After a crash all changes of a statement are there, or none. A write that fails halfway is undone, because no line after an incomplete
-   * one could be read. One call at a time.
+   * Call it once at a time. After a crash, all changes of a statement are there, or none. A write that fails halfway is undone, because no
+   * line after an incomplete one could be read.
    */
   async append(changes: readonly JournalEntry[]): Promise<void> {
     if (this.#isFolderUnsynced) await syncFolder(dirname(this.path));
@@ -121,11 +120,11 @@ async function rewriteJournal(path: string, state: readonly JournalEntry[]): Pro
   }
 }
 
-/** The changes of one statement as a line. U+2028 and U+2029 are escaped: to some readers they end a line. */
+/** U+2028 and U+2029 are escaped, because to some readers they end a line. */
 const formatLine = (changes: readonly JournalEntry[]): string =>
   `${JSON.stringify(changes).replace(/[\u2028\u2029]/g, each => `\\u${each.charCodeAt(0).toString(16)}`)}\n`;
 
-/** Creates a folder for its owner only. `mkdir` with `recursive` never returns where not even root may create a folder, as in /proc. */
+/** Only for its owner. `mkdir` with `recursive` never returns where not even root may create a folder, as in /proc. */
 async function makeFolder(path: string): Promise<void> {
   try {
     await mkdir(path, 0o700);
@@ -151,7 +150,7 @@ async function replayJournal(path: string, replay: (change: JournalEntry) => voi
   }
 }
 
-/** The lines that end in LF, and in nothing else: to `node:readline`, U+2028 ends one too from Node 24 on. */
+/** Only LF ends a line: to `node:readline`, U+2028 ends one too from Node 24 on. A last line without LF was not acknowledged. */
 async function* readLines(bytes: AsyncIterable<Buffer>): AsyncGenerator<string> {
   let rest: Buffer[] = [];
   for await (let chunk of bytes) {

@@ -15,14 +15,14 @@ import {
 import { isSameName } from '@sqlpipe/sql';
 import { callFunction } from './catalogue-functions.js';
 
-/** The values of functions that are called without arguments, by name in lower case. */
+/** The functions that are called without arguments, by name in lower case. */
 const FUNCTIONS: ReadonlyMap<string, (session: Session) => string> = new Map<string, (session: Session) => string>([
   ['build', ({ version }) => `Build Information: QuestDB ${version}, sqlserve`],
   ['now', () => new Date().toISOString().replace('Z', '000Z')],
   ['version', () => 'PostgreSQL 12.3, compiled by Visual C++ build 1914, 64-bit, QuestDB'],
 ]);
 
-/** @throws RejectionError for a query that needs rows, because there is no query engine */
+/** @throws RejectionError for a query that needs rows */
 export function answerQuery(query: ParsedQuery, session: Session): Rows {
   const { select } = query;
   const assertion = answerAssertion(select);

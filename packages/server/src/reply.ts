@@ -1,4 +1,4 @@
-/*! The bodies of replies: rows, "OK", a rejection, the empty query. They are compact JSON with QuestDB's order of keys. */
+/*! The bodies of replies: compact JSON with QuestDB's order of keys. */
 import type { ExecutionResult, Value } from '@sqlpipe/engine';
 import type { HttpRequest } from './request.js';
 
@@ -59,7 +59,7 @@ export const emptyReply = (status: number, headers = {}): HttpReply => ({
 
 export const jsonReply = (status: number, body: string): HttpReply => ({ status, type: 'json', body });
 
-/** The NUL of a VARCHAR is written unescaped, which is invalid JSON: QuestDB does so too (observed on 9.3.4). */
+/** The NUL of a VARCHAR is not escaped, which is invalid JSON, because QuestDB does so too (observed on 9.3.4). */
 function formatValue(value: Value, type: string | undefined): string {
   return typeof value === 'string' ? quote(value, type === 'VARCHAR' ? '\0' : '\\u0000') : String(value);
 }

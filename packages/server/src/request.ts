@@ -1,6 +1,6 @@
 /*!
- * Reads a request as QuestDB does, which is not quite HTTP: lines may end in a bare LF, any method and version is
- * accepted, the path is not decoded, and a request that is too long or badly encoded gets no reply.
+ * Reads a request as QuestDB does, which is not quite HTTP: lines may end in a bare LF, any method and version is accepted, the path is not
+ * decoded, and a request that is too long or badly encoded gets no reply.
  */
 
 export interface HttpRequest {
@@ -10,16 +10,15 @@ export interface HttpRequest {
   readonly parameters: ReadonlyMap<string, string>;
   /** By lower-case name; the values of a repeated header are joined by a comma. */
   readonly headers: ReadonlyMap<string, string>;
-  /** Whether a body follows or may follow: it is not read, so where it ends is unknown. */
+  /** Whether a body follows or may follow. It is not read, so its end is unknown. */
   readonly hasBody: boolean;
 }
 
-/** What the bytes of a connection contain: a request, an incomplete one, or a reason to hang up. */
 export type ReadResult = HttpRequest | 'incomplete' | 'hang up';
 
 const TLS_HANDSHAKE = '\x16\x03';
 
-/** Reads the first request of `bytes` (Latin-1). `limit` is `http.request.header.buffer.size`. */
+/** Reads the first request. `bytes` are Latin-1, and `limit` is `http.request.header.buffer.size`. */
 export function readRequest(bytes: string, limit: number): ReadResult {
   const lineEnd = bytes.indexOf('\n');
   if (bytes.startsWith(TLS_HANDSHAKE) || (lineEnd >= 0 && !bytes.slice(0, lineEnd).includes(' '))) return 'hang up';
@@ -28,7 +27,7 @@ export function readRequest(bytes: string, limit: number): ReadResult {
   const [requestLine = '', ...lines] = bytes.slice(0, blank.index).replaceAll('\r', '').split('\n');
   const [method = '', target, version] = requestLine.split(' ');
   if (method === '' || target === undefined) return 'hang up';
-  // Without a version QuestDB does not find the end of the target, and so no parameters.
+  // Without a version, QuestDB finds neither the end of the target nor parameters.
   const [path = '', query, ...more] = version === undefined ? [target.split('?', 1)[0]] : target.split('?');
   if (query === '') return 'hang up';
   const parameters = parseParameters(query ?? '');
@@ -42,8 +41,8 @@ export function readRequest(bytes: string, limit: number): ReadResult {
 }
 
 /**
- * The rules of the request limit, measured to the byte on 9.3.4: `33 + 2Q < limit` and `33 + Q + D + H <= limit`. Q is
- * the length of the raw query string, D its decoded length, H that of the headers, 33 the rest of the request line.
+ * Measured to the byte on 9.3.4: `33 + 2Q < limit` and `33 + Q + D + H <= limit`. Q is the length of the raw query string, D its decoded
+ * length, H that of the headers, and 33 the rest of the request line.
  */
 function isTooLong(requestLine: string, query: string, headers: number, limit: number): boolean {
   const rest = requestLine.length - query.length;
@@ -51,7 +50,7 @@ function isTooLong(requestLine: string, query: string, headers: number, limit: n
   return rest + 2 * query.length >= limit || rest + query.length + decoded + headers > limit + 1;
 }
 
-/** Undefined if a line is not a header. `Content-Length : 9` and folded lines are rejected: programs disagree where their body begins. */
+/** Undefined for a line that is no header. `Content-Length : 9` and folded lines are rejected: programs disagree where the body begins. */
 function parseHeaders(lines: readonly string[]): Map<string, string> | undefined {
   const headers = new Map<string, string>();
   for (const line of lines) {
@@ -64,7 +63,7 @@ function parseHeaders(lines: readonly string[]): Map<string, string> | undefined
   return headers;
 }
 
-/** Decoded names and values; undefined if an escape is malformed. A parameter with a second `=` is ignored. */
+/** Undefined if an escape is malformed. A parameter with a second `=` is ignored. */
 function parseParameters(query: string): Map<string, string> | undefined {
   const parameters = new Map<string, string>();
   for (const pair of query.split('&')) {
@@ -82,7 +81,7 @@ function decode(text: string): string | undefined {
   return spaced.replace(/%(..)/g, (_, hex: string) => String.fromCharCode(Number.parseInt(hex, 16)));
 }
 
-/** Decodes the bytes of a Latin-1 string as UTF-8. If they are not UTF-8, `valid` is false, and `text` shows them as QuestDB does. */
+/** Decodes the bytes of a Latin-1 string as UTF-8. If they are not UTF-8, `text` shows them as QuestDB does. */
 export function decodeBytes(bytes: string): { text: string; valid: boolean } {
   try {
     return {

@@ -86,10 +86,9 @@ export const isLoopback = (address: string): boolean =>
   LOOPBACK.check(address, address.includes(':') ? 'ipv6' : 'ipv4');
 
 /**
- * Why a request of a web page is rejected. A browser sends a GET to any address, this machine's too, for any page. So no header may name a
- * page of another origin. A page can also point its own host name to this machine's address (DNS rebinding). So a server that listens only
- * on this machine accepts no other name.
- * @param hosts lower-case host names that are allowed besides this machine's own; undefined allows any
+ * A browser sends a GET to any address, also of this machine, for any page. So no header may name a page of another origin. A page can also
+ * point its own host name to the address of this machine (DNS rebinding). So a server that listens only on this machine accepts no other
+ * name.
  */
 function foreignRequestReason(
   headers: ReadonlyMap<string, string>,

@@ -1,4 +1,4 @@
-/*! Executes statements on the engine, one after the other, and answers the questions about its schema. */
+/*! Executes statements on the engine, one after the other, and answers questions about its schema. */
 import { printDefinition } from '@sqlpipe/ddl';
 import { missingError, RejectionError } from '@sqlpipe/ddl/grammar';
 import {
@@ -42,7 +42,7 @@ export class Service {
     return run;
   }
 
-  /** Undoes a statement that cannot be stored: after a restart it would be lost. No other statement runs meanwhile. */
+  /** Undoes a statement that cannot be stored, because it would be lost after a restart. No other statement runs meanwhile. */
   async #executeAndStore(text: string, { name, renewToken }: Caller): Promise<ExecutionResult> {
     const engine = this.#engine;
     const before = engine.savepoint();

@@ -12,7 +12,7 @@ export function answerAclShow({ list, entity }: Extract<Show, { type: 'show acl'
   return ACL_ANSWERS[list](session, entity);
 }
 
-/** Requires USER DETAILS, except for the caller, its groups and the service accounts that it may assume. */
+/** USER DETAILS is not required for the caller, its groups and the service accounts that it may assume. */
 function requireDetailsAccess({ acl, caller, authorize }: Session, entity: string): void {
   const ownNames = acl.namesWithGroups(caller);
   if (ownNames.some(own => isSameName(own, entity)) || acl.canAssume(caller, entity)) return;

@@ -1,4 +1,3 @@
-/*! Starts and stops the server. It first reads the journal, or runs statements, and then answers requests. */
 import { lookup } from 'node:dns/promises';
 import { once } from 'node:events';
 import type { AddressInfo } from 'node:net';
@@ -20,7 +19,6 @@ export type Release = keyof typeof VERSIONS;
 /** All releases, the newest last. */
 export const RELEASES: readonly Release[] = ['9.3', '9.4', '10'];
 
-/** Statements, one or many at once, and what they are called in messages. */
 export interface InitialSchema {
   readonly label: string;
   readonly statements: AsyncIterable<string | readonly string[]>;
@@ -29,20 +27,20 @@ export interface InitialSchema {
 /** How to start a server. */
 export interface ServerOptions {
   readonly edition: EditionName;
-  /** The release whose statements it accepts; the newest by default. */
+  /** The release whose statements are accepted; by default the newest. */
   readonly questdb?: Release;
-  /** The one login of the open source edition, none by default; the administrator of the enterprise edition. */
+  /** The only login of the open-source edition, by default none; or the administrator of the enterprise edition. */
   readonly login?: LoginCredentials | undefined;
   readonly address: string;
   readonly port: number;
-  /** Names that requests may be addressed to, besides this machine's own. */
+  /** Host names of requests that are allowed besides those of this machine. */
   readonly allowHost?: readonly string[];
   readonly requestLimit?: number;
-  /** How columns of queries are named that have no name. */
+  /** How the columns of a query are named if they have no alias. */
   readonly naming?: Naming;
-  /** The folder that keeps the schema; nothing is kept without one. */
+  /** The folder that keeps the schema. Without it, nothing is kept. */
   readonly data?: string | undefined;
-  /** Run in this order where nothing was kept. */
+  /** Executed in this order, unless the folder has a schema. */
   readonly load?: readonly InitialSchema[];
   /** Called for each request that has ended, with a line that holds no secret. */
   readonly logRequest?: ((line: string) => void) | undefined;
@@ -54,17 +52,14 @@ export interface RunningServer {
   readonly url: string;
   /** Whether the folder had a schema, so that nothing was loaded. */
   readonly isRestored: boolean;
-  /** Closes every connection, and then the folder; once, however often it is called. */
+  /** Closes every connection, and then the folder. Further calls do nothing. */
   close(): Promise<void>;
 }
 
-/** `http.request.header.buffer.size`, less what the service keeps for itself. */
+/** The default of `http.request.header.buffer.size` of a server, in bytes. */
 export const DEFAULT_REQUEST_LIMIT = 64_448;
 
-/**
- * Starts a server.
- * @throws CodedError for a statement that is rejected, and for a folder that cannot be used; errors of the system where it can not listen
- */
+/** Starts a server. @throws CodedError for a rejected statement or an unusable folder; errors of the system if it cannot listen */
 export async function startServer({
   edition: name,
   questdb = '10',

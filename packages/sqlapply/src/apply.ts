@@ -1,4 +1,3 @@
-/*! Replays a stream or files on an instance. */
 import {
   annotateFailure,
   Exit,
@@ -26,7 +25,7 @@ export async function apply(options: ApplyOptions, io: Io): Promise<number> {
   if (options.showConfig) return writeSettings([(await resolveInstance(instance, context)).settings], io);
   const openEnds = async () => {
     const input = openInput(options, io);
-    // The previous program in the pipe may prompt too: its prompt comes first.
+    // The previous program in the pipe may prompt too. Its prompt comes first.
     const promptSecret = (question: string) => input.ready().then(() => io.promptSecret(question));
     return { input, target: await resolveInstance(instance, { ...context, promptSecret }) };
   };
@@ -41,7 +40,7 @@ interface Ends {
   target: ResolvedInstance;
 }
 
-/** Applies an input to a target; returns the exit status. An error before the first statement says that nothing was sent. */
+/** An error before the first statement says that nothing was sent. @returns the exit status */
 export async function applyInput(options: RunOptions, openEnds: () => Promise<Ends>, io: Io): Promise<number> {
   limitHeapGrowth();
   rejectBadUsage(options);
@@ -94,13 +93,13 @@ async function prepare(openEnds: () => Promise<Ends>, options: RunOptions, io: I
   }
 }
 
-/** The input, with its progress. If the user interrupts while it is read completely, nothing is sent. */
+/** If the user interrupts while the input is read completely, nothing is sent. */
 async function* readInput(input: Input, { stream }: RunOptions, io: Io): AsyncGenerator<string> {
   yield* withProgress(input, io.progress());
   if (!stream) io.catchSignals().throwIfAborted();
 }
 
-/** Adds to an error that nothing was sent; not to a usage error, a bug, or an error that already says so. */
+/** Usage errors, bugs and errors that already say that nothing was sent stay as they are. */
 function toNothingSentError(error: unknown): unknown {
   const status = exitStatus(error);
   if (status === Exit.usage || status === Exit.bug || error instanceof PreflightError) return error;
@@ -110,12 +109,12 @@ function toNothingSentError(error: unknown): unknown {
 }
 
 export interface Input extends DeferredInput {
-  /** The locations of the statements read so far, in their order; undefined for those of a stream. */
+  /** Of the statements read so far, in their order; undefined for those of a stream. */
   readonly locations: readonly (Location | undefined)[];
   stop(): void;
 }
 
-/** Opens the input: the files and folders that are the operands after INSTANCE. @throws UsageError, and errors of reading */
+/** The operands after INSTANCE are files and folders. @throws UsageError */
 function openInput({ operands: [, ...files], ...options }: ApplyOptions, io: Io): Input {
   if (files.length && options.stream) throw new UsageError('--stream works only with standard input, not with files');
   if (files.indexOf('-') !== files.lastIndexOf('-')) throw new UsageError('standard input can be read only once');
@@ -145,7 +144,7 @@ function openInput({ operands: [, ...files], ...options }: ApplyOptions, io: Io)
   };
 }
 
-/** Adds the file's name to errors of a stream, which do not contain it. */
+/** Errors of a stream do not contain the name of its file. */
 async function* withLabel<T>(source: AsyncIterable<T>, label: string): AsyncGenerator<T> {
   try {
     yield* source;

@@ -12,7 +12,7 @@ const MAX_LINE = 100;
 
 const DENIED_HELP = '; does the user have the permission, or is the server read-only?';
 
-/** The message for a reject: the statement, the server's message, a caret or the differences, and a hint if one is known. */
+/** The server's message, below it a caret or the differences, and a hint if one is known. */
 export function formatRejection(outcome: Outcome, target: string, colors = false): [head: string, below?: string[]] {
   const { statement, result, error = '', position, comparison, denied } = outcome;
   const unknown = result === 'unknown' ? 'whether it was applied is unknown: ' : '';
@@ -23,7 +23,7 @@ export function formatRejection(outcome: Outcome, target: string, colors = false
   return [head, [...below, ...formatHints(hintsFor(outcome))]];
 }
 
-/** The warning that CREATE OR REPLACE changes a definition, with the difference. */
+/** The warning that CREATE OR REPLACE changes a definition. */
 export const formatReplacement: typeof formatRejection = (outcome, ...given) =>
   formatRejection({ ...outcome, ...outcome.replaced, error: 'it replaces a different definition' }, ...given);
 

@@ -24,7 +24,7 @@ export class LoginCheck {
     this.#found.set(identity.name, { identity, isNew });
   }
 
-  /** A line for each principal that cannot log in, according to the target or, if it does not show that, to the statements. Never fails. */
+  /** A line for each principal that cannot log in, by what the target shows or, if it shows nothing, by the statements. Never fails. */
   async messages(canAsk: boolean): Promise<string[]> {
     if (this.#found.size === 0) return [];
     const client = new BestEffortClient(this.#target);

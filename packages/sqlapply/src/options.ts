@@ -1,4 +1,3 @@
-/*! The options of sqlapply. */
 import {
   ANNOTATIONS_OPTION,
   type Args,

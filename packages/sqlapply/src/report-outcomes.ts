@@ -1,7 +1,4 @@
-/*!
- * Reports a run while it executes: a line of the report for each statement, a message for each reject, a summary at the end. The
- * outcomes pass through a chain of generators. Each does one of these and passes the outcomes on.
- */
+/*! Each generator here reports outcomes in one way, and passes them on. */
 import { open } from 'node:fs/promises';
 import type { Writable } from 'node:stream';
 import { finished, pipeline } from 'node:stream/promises';
@@ -46,7 +43,7 @@ export async function reportReplay(replay: Replay, target: ReplayTarget, options
   return summary.status;
 }
 
-/** Writes each outcome to the report. If it cannot be written, the run continues, and the error is thrown at its end. */
+/** If the report cannot be written, the run continues, and the error is thrown at its end. */
 async function* writeReport(outcomes: AsyncIterable<Outcome>, path: string, options: RunOptions, io: Io) {
   const file = path === '-' ? undefined : await open(path, 'w');
   let failure: unknown;
@@ -65,7 +62,7 @@ async function* writeReport(outcomes: AsyncIterable<Outcome>, path: string, opti
   }
 }
 
-/** Counts the outcomes and prints a message for each reject. The summary is printed even if the run fails. */
+/** The summary is printed even if the run fails. */
 async function* reportOutcomes(
   outcomes: AsyncIterable<Outcome>,
   summary: Summary,
@@ -115,7 +112,7 @@ function annotate(outcome: Outcome, target: string): string {
   return formatAnnotation({ ...locate(outcome), message: [head, ...below].join('\n') });
 }
 
-/** Reports a statement that was sent, with its object and result. It is shown only with `-v`. */
+/** Shown only with `-v`. */
 function reportStatement(outcome: Outcome, io: Io): void {
   if (WITHOUT_EFFECT.has(outcome.result)) return;
   const lines = escapeLines(redactFully(outcome.statement)).split('\n');
@@ -123,7 +120,7 @@ function reportStatement(outcome: Outcome, io: Io): void {
   io.detail(`${statementLabel(outcome)}: ${outcome.result}`, below);
 }
 
-/** Writes what would happen, `would create table 'fx_trades'`, and how many statements would do nothing, `skipped: 31 statements`. */
+/** `would create table 'fx_trades'` for each statement, and `skipped: 31 statements` at the end. */
 async function* writeDryRun(outcomes: AsyncIterable<Outcome>, io: Io, findings: Replay['findings']) {
   const counts = new Map<Result, number>();
   for await (const outcome of outcomes) {
@@ -141,7 +138,7 @@ async function* writeDryRun(outcomes: AsyncIterable<Outcome>, io: Io, findings: 
 
 const WITHOUT_EFFECT: ReadonlySet<Result> = new Set(['skipped', 'not reached']);
 
-/** Writes the rows that a statement returns: cells separated by tabs, without a header. */
+/** Separates cells by tabs. There is no header. */
 export async function writeRows(rows: unknown[][], io: Io): Promise<void> {
   const show = io.stdout.isTTY ? escapeControls : (text: string) => text;
   for (const row of rows) await io.print(`${row.map(cell => show(String(cell ?? ''))).join('\t')}\n`);
@@ -173,7 +170,7 @@ function formatReportLine(
 const PRIVATE_MODE = 0o600;
 
 /**
- * Writes the statements that are not in force on the target as a stream. If the run fails, the stream has those before and no commit mark.
+ * Writes the rejects as a stream. If the run fails, the stream has those before the failure and no commit mark.
  * @throws the error of the run, after the file is written; errors of the file system
  */
 async function writeRejects(path: string, stdout: Writable, outcomes: AsyncIterable<Outcome>, maxRecord: number) {

@@ -1,4 +1,3 @@
-/*! Counts the outcomes of a run, and makes its exit status and summary from them. */
 import { Exit, exitStatus } from '@sqlpipe/cli';
 import { parsePlanHead } from '@sqlpipe/plan/text';
 import { isReject, isReordered, type Outcome, type Result } from '@sqlpipe/replay';
@@ -24,7 +23,6 @@ export class Summary {
   /** Undefined in a dry run, which leaves nothing incomplete. */
   readonly #resumeHint: ResumeHint | undefined;
 
-  /** @param label the label of the target */
   constructor(
     private readonly label: string,
     { ifExists, dryRun, alter }: Pick<RunOptions, 'ifExists' | 'dryRun' | 'alter'>,
@@ -56,7 +54,7 @@ export class Summary {
     this.#hasRejects = true;
   }
 
-  /** The exit status of the run: a failure of the instance takes precedence over a rejection. */
+  /** A failure of the instance takes precedence over a rejection. */
   get status(): number {
     if (this.failure) return exitStatus(this.failure);
     if (!this.#hasRejects) return this.#hasReordered ? Exit.negative : Exit.ok;
@@ -67,17 +65,14 @@ export class Summary {
     return !this.failure && !this.#hasRejects && !this.#counts.has('not reached');
   }
 
-  /** A line with the properties that could not be compared, because the target does not show them; undefined if none. */
+  /** The properties that the target does not show; undefined if there are none. */
   get notComparable(): string | undefined {
     const [some, more] = [this.#notComparable.slice(0, MAX_LISTED), this.#notComparable.length - MAX_LISTED];
     if (some.length === 0) return undefined;
     return `not compared, because ${this.label} does not show it: ${some.join('; ')}${more > 0 ? `; and of ${more} more` : ''}`;
   }
 
-  /**
-   * One line: `http://host:9000: 5 statements: 3 applied, 2 skipped`; for an incomplete run
-   * `http://host:9000: 3 of 5 applied, 1 skipped, 1 rejected`, and below it how to continue.
-   */
+  /** `LABEL: 5 statements: 3 applied, 2 skipped`, or `LABEL: 3 of 5 applied, 1 skipped, 1 rejected` and a hint. */
   toString(): string {
     const formatCounts = (counts: [Result, number][]) => counts.map(([result, count]) => `${count} ${result}`);
     if (this.complete || !this.#resumeHint) {

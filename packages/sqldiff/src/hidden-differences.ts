@@ -1,6 +1,6 @@
 /*!
- * Same text, different meaning: server settings that apply if a statement does not set a property, and properties of
- * objects that no dump contains. They are compared if both servers show them (their names observed on 9.3.4).
+ * Same text, different meaning: server settings that apply if a statement does not set a property, and properties that no dump contains.
+ * They are compared if both servers show them (names observed on 9.3.4).
  */
 import { BestEffortClient, batchesOf, type ConnectionConfig, fetchParameters } from '@sqlpipe/instance';
 import type { Difference } from '@sqlpipe/schema';
@@ -8,10 +8,10 @@ import { displayName, type Identity, identify, type Kind, NameMap, quoteLiteral 
 import { listFirst } from '@sqlpipe/text';
 import type { Sides } from './operands.js';
 
-/** Values by property, and for each property by object. The object of a server setting is ''. */
+/** By property, then by object. The object of a server setting is ''. */
 type Facts = Map<string, Map<string, string>>;
 
-/** Whether the server changes symbol capacities by itself; then they are not compared. */
+/** Whether the server changes symbol capacities by itself. Then they are not compared. */
 const AUTO_SCALE = 'cairo.auto.scale.symbol.capacity';
 
 const SETTINGS = [
@@ -27,8 +27,8 @@ const SETTINGS = [
 ];
 
 /**
- * Queries whose rows are the name of an object and the properties that are listed after the query. `of` is the only
- * kind of objects to compare, if the properties of other kinds have no use and differ between versions.
+ * The rows are the name of an object and the properties. `of` is the only kind to compare, if the properties have no use for other kinds
+ * and differ between versions.
  */
 const LISTS: [query: string, properties: string[], of?: Kind][] = [
   ['SELECT table_name, maxUncommittedRows, o3MaxLag FROM tables()', ['maxUncommittedRows', 'o3MaxLag'], 'table'],
@@ -46,8 +46,8 @@ export function selectUnchanged(a: readonly string[], differences: Pick<Differen
 }
 
 /**
- * Warnings about statements that are the same on two instances and mean different things there; none if one side is not
- * an instance. Never fails: a property that an instance does not show is not compared.
+ * Warnings about statements that are the same on two instances and mean different things there. Never fails: a property that an instance
+ * does not show is not compared.
  * @param same the objects whose statements are the same on both sides
  */
 export async function findHiddenDifferences([a, b]: Sides, same: Identity[]): Promise<string[]> {
@@ -107,9 +107,7 @@ async function addProperties(client: BestEffortClient, same: Identity[], add: Ad
     }
 }
 
-/**
- * Adds what CREATE MATERIALIZED VIEW sets of columns and servers do not print, and symbol capacities that the server leaves as they are.
- */
+/** What CREATE MATERIALIZED VIEW sets of columns and servers do not print, and symbol capacities unless the server changes them. */
 async function addColumns(client: BestEffortClient, objects: Identity[], isAutoScaled: boolean, add: Add) {
   for (const batch of batchesOf(objects, MAX_PER_REQUEST)) {
     const query = batch.map(

@@ -1,4 +1,3 @@
-/*! Finds the file and the line of a statement. */
 import { withDepths } from '@sqlpipe/ddl';
 import type { LocatedStatement } from '@sqlpipe/files';
 import { type Location, locate } from '@sqlpipe/replay';
@@ -15,7 +14,7 @@ import {
   unquote,
 } from '@sqlpipe/sql';
 
-/** The locations of statements, by what they create. Where both schemas are files, those of A. */
+/** By what the statements create. If both schemas are files and have an object, its location in A counts. */
 export class Locations {
   readonly #byKey = new Map<string, LocatedStatement>();
 
@@ -31,7 +30,7 @@ export class Locations {
     }
   }
 
-  /** Where an object is created, or a right is given; for the property of a column, the line of the column. */
+  /** Where an object is created, or a right is granted; for the property of a column, the line of the column. */
   find(identity: NamedObject, statement?: string, property = ''): Location | undefined {
     const found = this.#byKey.get(hasName(identity) ? identityKey(identity) : foldCase(statement ?? ''));
     if (!found) return undefined;

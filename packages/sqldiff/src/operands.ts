@@ -37,9 +37,8 @@ export interface ReadSide extends Side {
 export type ReadSides = readonly [a: ReadSide, b: ReadSide];
 
 /**
- * What the two operands stand for, with the credentials of each and the labels given for A and B. A single instance gets the
- * credentials of the options and of the variables `SQLDIFF_…`. Two instances have variables of their own, `SQLDIFF_A_…` and
- * `SQLDIFF_B_…`; credentials that could be meant for either are an error.
+ * A single instance gets the credentials of the options and of the variables `SQLDIFF_…`. Two instances have variables of their own,
+ * `SQLDIFF_A_…` and `SQLDIFF_B_…`. Credentials that could be meant for either are an error.
  */
 export async function resolveOperands(
   [a, b]: readonly [string, string],
@@ -75,7 +74,7 @@ async function isInstance(operand: string, names: string[]): Promise<boolean> {
   return !PATH.test(operand) && (await stat(operand).catch(() => undefined)) === undefined;
 }
 
-/** Rejects credentials that may be for either instance. A variable for both does no harm where variables of each side decide. */
+/** Rejects credentials that may be for either instance. A variable for both does no harm if variables of each side decide. */
 function rejectSharedCredentials({ env, options }: Omit<ResolveContext, 'program'>): void {
   const { user, passwordFile, tokenFile } = options ?? {};
   if ((user ?? passwordFile ?? tokenFile) !== undefined)

@@ -1,4 +1,3 @@
-/*! The options of sqldiff. */
 import {
   ANNOTATIONS_OPTION,
   type Args,

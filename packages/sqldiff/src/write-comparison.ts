@@ -17,7 +17,7 @@ export interface ComparisonOptions extends Pick<DiffArgs, 'json' | 'names' | 'te
   readonly locations?: Locations | undefined;
 }
 
-/** Writes the findings, and warnings about the rest. @returns the exit status, which is negative if there is a finding */
+/** @returns the exit status, which is negative if there is a finding */
 export async function writeComparison(
   compared: SchemaComparison,
   sides: ReadSides,
@@ -124,10 +124,7 @@ function formatDifference(difference: Difference, labels: Labels, options: Forma
   return [bold, ...lines.map(line => `  ${line}`)].join('\n');
 }
 
-/**
- * The names of the two sides and a unified diff: lines with `-` are in A, lines with `+` in B. Empty if the texts are the same, because the
- * tables after LIKE differ.
- */
+/** Lines with `-` are in A, lines with `+` in B. Empty if the texts are the same, because the tables after LIKE differ. */
 function formatTextDiff(a: string, b: string, [labelA, labelB]: Labels, colors: boolean): string[] {
   const names = [`--- ${labelA}`, `+++ ${labelB}`].map(name => paint(escapeControls(name), colors && BOLD));
   const lines = unifiedDiff(printStatement(a, b), printStatement(b, a)).map(line =>
@@ -136,7 +133,7 @@ function formatTextDiff(a: string, b: string, [labelA, labelB]: Labels, colors: 
   return lines.length === 0 ? [] : [...names, ...lines];
 }
 
-/** A statement as servers print it, if its meaning is known. A property that it does not define is printed as in the other one. */
+/** A statement as servers print it, if its definition is known. A property that it does not set is printed as in the other one. */
 function printStatement(statement: string, other: string): string {
   const [definition, otherDefinition] = [tryParseDefinition(statement), tryParseDefinition(other)];
   if (!definition) return redactFully(statement);

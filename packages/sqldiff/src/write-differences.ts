@@ -72,7 +72,7 @@ async function compareAndWrite(args: DiffArgs, io: Io): Promise<number> {
   return planSides(a, b, facts => writePlan([a, b], { ...args, ignore, locations, ...facts }, io));
 }
 
-/** Warns of columns in another order, which no statement changes. A plan lists them among its omissions instead. */
+/** No statement changes the order of columns. A plan lists it among its omissions instead. */
 function warnOfColumnOrder({ differences }: SchemaComparison, io: Io): void {
   for (const { identity, comparison } of differences)
     if (comparison?.differences.some(({ property }) => property === COLUMN_ORDER))

@@ -1,4 +1,3 @@
-/*! Writes a plan that turns B into A: its statements as a stream, and on standard error what it leaves out. */
 import { Exit, formatAnnotation, type Io } from '@sqlpipe/cli';
 import { type PlanOptions, planChanges, planUndo, RejectedViewError } from '@sqlpipe/plan';
 import { describeOmission, printPlan } from '@sqlpipe/plan/text';
@@ -8,7 +7,7 @@ import type { Locations } from './locations.js';
 import type { ReadSides } from './operands.js';
 import { type OutputOptions, writeStatements } from './write-statements.js';
 
-/** Writes the plan that turns B into A. @returns the exit status, which is negative if anything was left out */
+/** Warns of what the plan leaves out. @returns the exit status, which is negative if anything is left out */
 export async function writePlan(
   [a, b]: ReadSides,
   options: PlanOptions &

@@ -1,4 +1,3 @@
-/*! Writes the statements that B lacks, to the file or the stream that the command line names. */
 import { Readable, type Writable } from 'node:stream';
 import { styleText } from 'node:util';
 import { Exit, type Io } from '@sqlpipe/cli';
@@ -10,12 +9,12 @@ import { displayName, identify, significantTokens } from '@sqlpipe/sql';
 import { escapeLines } from '@sqlpipe/text';
 
 export interface OutputOptions {
-  /** A file, or `-` for standard output, which is the default. */
+  /** By default `-`, which is standard output. */
   readonly output?: string | undefined;
   readonly maxRecord: number;
 }
 
-/** Writes statements: as text on a terminal and into a `.sql` file, otherwise as a stream. */
+/** As text on a terminal and into a `.sql` file, otherwise as a stream. */
 export async function writeStatements(
   statements: readonly string[],
   { output, maxRecord }: OutputOptions,
@@ -45,7 +44,7 @@ function colorStatement(statement: string): string {
   return paint('dim', comments) + (isRemoval(statement) ? paint('red', rest) : escapeLines(rest));
 }
 
-/** Writes the objects that only A has. CREATE cannot repair an object that differs: it is a warning, and the status is negative. */
+/** Writes the objects that only A has. CREATE cannot repair an object that differs, so that is a warning and a negative status. */
 export async function writeMissing(differences: Difference[], output: OutputOptions, io: Io): Promise<number> {
   const different = differences.filter(({ b }) => b !== undefined);
   for (const { identity } of different)
