@@ -41,5 +41,6 @@ export default {
     QUESTDB_POOL: hasJava ? String(await openPool(['.cache/compiled/scripts/questdb.js'], { TMPDIR: DATA })) : '',
     SQLSERVE_POOL: String(await openPool(SQLSERVE, { NODE_EXTRA_CA_CERTS: '' })),
   },
-  timeout: '3m',
+  // Without any result. On a machine that does much else, one test may take minutes.
+  timeout: '10m',
 };

@@ -29,8 +29,7 @@ const environment = `
 let folder: string;
 let printed: string[];
 
-test.before(async t => {
-  t.timeout(170_000);
+test.before(async () => {
   folder = await libraryFolder(file);
   const programs = Object.fromEntries(examples.map(({ code }, i) => [`example${i}`, code]));
   await compile(folder, { ...programs, guide: guideTest, environment });

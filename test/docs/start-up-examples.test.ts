@@ -167,7 +167,6 @@ function writeSchema(folder: string): void {
 }
 
 testWithQuestDB('the schema is complete after the server starts late, is killed and restarts', async t => {
-  t.timeout(120_000);
   const [schema, data] = [await freshFolder(t), await freshFolder(t, DATA)];
   writeSchema(schema);
   const address = `127.0.0.1:${await freePort()}`;

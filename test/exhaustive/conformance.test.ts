@@ -42,7 +42,6 @@ for (const { title, input, output } of cases('copies')) {
 if (CORPUS) {
   const sample = scenarios(CORPUS).filter(({ settings }, i) => i % 40 === 0 && !Object.keys(settings).length);
   testWithQuestDB(`copy: ${sample.length} recordings of a real server`, async t => {
-    t.timeout(300_000);
     const { objects, equal, notTaken, short } = await copyAll(sample, async work => work(...(await emptyServers())));
     t.deepEqual(notTaken, []);
     t.deepEqual(short, []);

@@ -38,8 +38,7 @@ const tarball = resolve(`dist/sqlpipe-${version}.tgz`);
 let destination: string;
 let prefix: string;
 
-test.before(async t => {
-  t.timeout(170_000);
+test.before(async () => {
   destination = await freshFolder(file);
   prefix = join(destination, 'opt/sqlpipe');
   const settings = [`DESTDIR=${destination}`, 'PREFIX=/opt/sqlpipe'];
@@ -154,7 +153,6 @@ test('the Dockerfile installs as make install does, and the programs run as an u
 });
 
 testWithQuestDB('the ten jobs of a first week, with the installed programs in an empty HOME', async t => {
-  t.timeout(120_000);
   const data = await freshFolder(t, DATA);
   const [prod, dst, old] = await Promise.all([
     borrowQuestDB(t),
@@ -176,7 +174,6 @@ testWithQuestDB('the ten jobs of a first week, with the installed programs in an
 });
 
 test('the package is byte-identical when built in another folder, umask and time zone', async t => {
-  t.timeout(170_000);
   const folder = await freshFolder(t);
   const bash = await shell(t, { TZ: 'Asia/Tokyo' });
   const { code, stdout, stderr } = await bash(`
@@ -192,7 +189,6 @@ test('the package is byte-identical when built in another folder, umask and time
 const LISTED = /^(\S+) (root\/root|0\/0) +\d+ 1985-10-26 08:15 (?:\.\/)?(\S+)/gm;
 
 testWith('dpkg-deb', 'jq')('the executable runs without Node, under the name of each program', async t => {
-  t.timeout(170_000);
   const platform = `${process.platform}-${process.arch}`;
   const { EXTRA_CA_CERTS: NODE_EXTRA_CA_CERTS } = process.env;
   execFileSync('scripts/executable', [platform], {

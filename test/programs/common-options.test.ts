@@ -183,7 +183,6 @@ test('a terminal as standard input is a usage error', async t => {
 });
 
 test('a closed standard error does not block a program', async t => {
-  t.timeout(120_000);
   const child = spawn('node_modules/.bin/sqljoin', { stdio: ['ignore', 'ignore', 'pipe'] });
   child.stderr.destroy();
   t.deepEqual(await once(child, 'close'), [65, null]);
