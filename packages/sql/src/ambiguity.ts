@@ -5,14 +5,14 @@ import { isObject } from './kinds.js';
 import { NEWEST, SERVER_COMMENT_RULES, type ServerCommentRules, serverTokens } from './server-lexer.js';
 import { joinTokens, significantTokens } from './tokens.js';
 
-/** Reads the head of a statement by the rules of SQL, which our programs show and select statements by. */
+/** Reads the head of a statement by the rules of SQL. Programs show and select statements by it. */
 export const readStatementHead = (statement: string): Head =>
   readPrintedHead(statement) ?? readHead(significantTokens(statement));
 
 /**
- * Explains how a server would read a statement differently from SQL, so that it must not be processed; undefined if all agree. Of an
- * object, the head has to agree (`COMPARED`), of any other statement every token.
- * @param allRules the rules of the servers that may run the statement; by default all
+ * Explains how a server would read a statement differently from SQL; undefined if none would. Of an object, only the head has to be the
+ * same (`COMPARED`); of any other statement, every token.
+ * @param allRules those of the servers that may run the statement
  */
 export function findAmbiguity(
   statement: string,
@@ -44,7 +44,7 @@ export function requireUnambiguous(statement: string): Identity {
 
 const COMPARED = ['kind', 'name', 'verb', 'replaces', 'runsQuery'] as const satisfies (keyof Head)[];
 
-/** What starts a comment. A statement without it has the same tokens by all rules. */
+/** What starts a comment, which the rules may read differently. */
 const COMMENT = /--|\/\*/;
 
 /** Words, common punctuation, and quoted text that is not next to a word: text that has the same tokens by all rules. */

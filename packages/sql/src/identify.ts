@@ -1,4 +1,3 @@
-/*! Finds the kind of a statement and the name of what it creates, in the forms of dumps, SHOW CREATE and the documentation. */
 import { hasName, KINDS, type Kind, kindKeywords } from './kinds.js';
 import { type NameSpan, TokenReader } from './name.js';
 import { significantTokens, type Token } from './tokens.js';
@@ -18,7 +17,6 @@ export interface Identity {
   verb: string;
 }
 
-/** The words after CREATE, and the kind of what they create. */
 const CREATED = KINDS.filter(kind => hasName({ kind })).map(kind => [kindKeywords(kind), kind] as const);
 
 const TITLES: Partial<Record<Kind, string>> = {
@@ -31,13 +29,13 @@ const TITLES: Partial<Record<Kind, string>> = {
 export const displayName = ({ kind, name, verb = '' }: NamedObject & { readonly verb?: string }): string =>
   kind === 'other' ? verb : `${TITLES[kind] ?? kind} '${name}'`;
 
-/** A statement's identity and options, as far as they come before the definition of the object. */
+/** What a statement says before the definition of its object. */
 export interface Head extends Identity {
-  /** Whether it replaces an existing object: CREATE OR REPLACE. */
+  /** CREATE OR REPLACE. */
   replaces: boolean;
-  /** Whether it ignores an existing object, even a different one: IF NOT EXISTS. */
+  /** IF NOT EXISTS: an existing object stays, even a different one. */
   keepsExisting: boolean;
-  /** Whether it runs a query to create a table from the result: CREATE TABLE … AS, CREATE BATCH, CREATE ATOMIC. */
+  /** CREATE TABLE … AS, CREATE BATCH or CREATE ATOMIC: the result of a query becomes a table. */
   runsQuery: boolean;
   located?: NameSpan;
 }
@@ -60,7 +58,6 @@ export function readPrintedHead(statement: string): Head | undefined {
   return { kind, name, verb: 'CREATE', replaces: false, keepsExisting: false, runsQuery: false, located };
 }
 
-/** Reads the head of a statement from its tokens, and no more tokens than necessary. */
 export function readHead(tokens: Iterable<Token>): Head {
   const words = new TokenReader(tokens);
   const noOptions = { replaces: false, keepsExisting: false, runsQuery: false };
@@ -100,10 +97,7 @@ function isCreatedFromQuery(words: TokenReader): boolean {
   return words.peek() !== undefined;
 }
 
-/**
- * Reads all of a statement that gives rights: without access control, `ASSUME WHERE …` or `GRANT g JOIN …` is a query (observed on
- * 9.3.4).
- */
+/** Reads a statement of rights up to TO, because `ASSUME WHERE …` or `GRANT g JOIN …` may be a query (observed on 9.3.4). */
 function readRight(words: TokenReader): Partial<Head> | undefined {
   if (words.accept('ADD USER')) {
     const { name } = words.readName();

@@ -1,4 +1,3 @@
-/*! The kinds of statements, and all that is known of each kind. */
 import { foldCase } from './name.js';
 
 /** In the order of a dump: what each kind is, its category in SHOW CREATE DATABASE, and the folder of its files. */
@@ -29,7 +28,7 @@ export type ObjectKind = KindOf<'object'>;
 /** The kind of a user, a group or a service account. All principals share one namespace. */
 export type PrincipalKind = KindOf<'principal'>;
 
-/** All kinds. */
+/** All kinds, in the order of a dump. */
 export const KINDS = Object.keys(PROPERTIES) as readonly Kind[];
 
 /** Whether a statement of this kind creates a table or a view. */
@@ -67,5 +66,5 @@ export const CATEGORIES: ReadonlyMap<string, readonly Kind[]> = new Map([
 export const identityKey = ({ kind, name }: { kind: Kind; name: string }): string =>
   `${isObject(kind) ? 'object' : isPrincipal(kind) ? 'principal' : kind} ${foldCase(name)}`;
 
-/** A key that two share if they have the same kind and name. */
+/** A key that two statements share if their kind and their name are the same. */
 export const kindKey = ({ kind, name }: { kind: Kind; name: string }): string => `${kind} ${foldCase(name)}`;

@@ -1,15 +1,12 @@
 /*!
- * The lexer. It finds quotes, comments, parentheses and semicolons, chunk by chunk, and loses no character: the segments
- * of a text, joined, are the text. It does not understand SQL.
- *
- * Rules (observed on QuestDB 9.3.4): strings in '…', names in "…" and `…`, a doubled quote stays inside, no backslash
- * escapes, no dollar quotes; `--` to LF or a lone CR; block comments nest.
+ * Finds quotes, comments, parentheses and semicolons. The segments of a text, joined, are the text.
+ * Rules (observed on QuestDB 9.3.4): strings in '…', names in "…" and `…`, no backslash escapes, no dollar quotes; `--` to LF or CR; block
+ * comments nest.
  */
 
 /** `sql`: quotes in comments are text. `server`: QuestDB's rules, which pair quotes and see `--` inside block comments. */
 export type CommentRules = 'sql' | 'server';
 
-/** The type of a piece of text: quoted, commented, punctuation that nests or ends a statement, or other code. */
 export type SegmentType = 'code' | 'string' | 'name' | 'line-comment' | 'block-comment' | '(' | ')' | ';';
 
 /** A piece of text, `[start, end)` in UTF-16 code units. A chunk's border may cut a segment into two of the same type. */
@@ -30,15 +27,12 @@ const CODE_END = /['"`();]|-(?=-)|\/(?=\*)/g;
 
 const QUOTES = '\'"`';
 
-/**
- * Reads a text in chunks; a segment may continue in the next chunk. A chunk must not end between the characters of `--`, `/*` or its end.
- */
+/** Reads a text in chunks. A chunk must not end between the characters of `--` or of a block comment's delimiter. */
 export class Lexer {
   type: SegmentType = 'code';
   /** The quote that ends the current quoted text; '' outside of quoted text. */
   #quote = '';
   #isInLineComment = false;
-  /** The number of unclosed block comments: they nest. */
   #blockDepth = 0;
 
   constructor(readonly rules: CommentRules = 'sql') {}
@@ -138,7 +132,7 @@ export function findEndFast(text: string, from: number): number {
   return -1;
 }
 
-/** A segment or parenthesis that is not closed, and the position in the statement at which it starts. */
+/** A segment or parenthesis that is not closed. `at` counts from the start of the statement. */
 export interface UnclosedSegment {
   type: SegmentType;
   at: number;
@@ -157,7 +151,7 @@ export class StatementScanner {
   lastType: SegmentType = 'code';
 
   readonly #lexer: Lexer;
-  /** The number of open parentheses. Only the first is stored, because memory may not suffice for all of them. */
+  /** The number of open parentheses. Only the first one is stored, because memory may not suffice for all. */
   #depth = 0;
   #outermost: UnclosedSegment | undefined;
   #openSegment: UnclosedSegment | undefined;
@@ -174,7 +168,7 @@ export class StatementScanner {
     return this.#depth ? this.#outermost : undefined;
   }
 
-  /** Whether a segment of only white space must be ignored: before the first content and after a line comment. */
+  /** White space is no content, and after a line comment, that comment stays the last segment. */
   get #ignoresWhitespace(): boolean {
     return !this.hasContent || this.lastType === 'line-comment';
   }

@@ -1,4 +1,3 @@
-/*! Reads names in statements, and tokens one by one. */
 import { keywordOf, type Token, unquote } from './tokens.js';
 
 /** The characters that end a bare name. The server accepts all others, and the names of some principals have dashes. */
@@ -15,10 +14,7 @@ export interface NameSpan extends LocatedName {
   readonly end: number;
 }
 
-/**
- * Parses a name in any quotes, without the schema `public`; '' if there is none.
- * @param peek returns a significant token by its distance
- */
+/** Parses a name in any quotes, without the schema `public`; '' if there is none. @param peek returns a significant token by distance */
 export function parseName(peek: (distance: number) => Token | undefined): NameSpan & { tokens: number } {
   let at = isPublicSchema(peek(0), peek(1)) ? 2 : 0;
   let name = '';
@@ -37,7 +33,7 @@ const isNamePart = ({ type, text }: Token): boolean => type !== 'sign' || !NAME_
 const isPublicSchema = (first?: Token, dot?: Token): boolean =>
   dot?.text === '.' && first !== undefined && first.type !== 'sign' && unquote(first.text).toLowerCase() === 'public';
 
-/** A name as a string literal for our queries: in single quotes, with quotes inside doubled. */
+/** A name as a string literal of SQL: in single quotes, with single quotes inside doubled. */
 export const quoteLiteral = (name: string): string => `'${name.replaceAll("'", "''")}'`;
 
 /** The form in which names that differ only in case are equal. Each character is folded by itself, as by the server (observed on 9.3.4). */

@@ -1,4 +1,3 @@
-/*! Removes the secrets of statements and requests from text that is shown. */
 import { identify } from './identify.js';
 import { isObject } from './kinds.js';
 import { keywordOf, significantTokens, type Token, unquote } from './tokens.js';
@@ -28,13 +27,13 @@ export const redactFully = (statement: string): string => redact(statement, () =
 /** Matches the opening quote if there is one, the text, and the closing quote. */
 const QUOTES = /^(['"`]?)([^]*?)(\1?)$/;
 
-/** Finds the secrets of a statement, without quotes. Each is returned twice: as written, and with doubled quotes undone. */
+/** Finds the secrets of a statement, without quotes. Each is returned twice: as written, and with doubled quotes made single. */
 export const findSecrets = (statement: string): string[] =>
   locateSecrets(statement).flatMap(({ text }) => [text.replace(QUOTES, '$2'), unquote(text.replace(QUOTES, '$1$2$1'))]);
 
 /**
- * Locates the secrets, with their quotes. Objects have none: there, PASSWORD and TOKEN are names. The results do not overlap: overlapping
- * ones could together be longer than the maximum length of a string.
+ * Locates the secrets, with their quotes. The CREATE of an object has none: there, PASSWORD and TOKEN are names. The results do not
+ * overlap, because together they could exceed the maximum length of a string.
  */
 function locateSecrets(statement: string): Pick<Token, 'text' | 'start'>[] {
   if (!/password|token/i.test(statement) || isObject(identify(statement).kind)) return [];

@@ -1,12 +1,11 @@
 /*!
- * The tokens of SQL text as QuestDB reads it, which differs from the SQL standard: quotes pair inside comments, `a"b"`
- * is one token, a quote that is never closed is a token by itself. What a statement does depends on these tokens, and so
- * do rejections and their positions. Therefore do not correct anything here (read in GenericLexer and SqlUtil.fetchNext
- * of 9.0.3 to 9.3.4, and compared with them on two million random texts).
+ * The tokens of SQL text as QuestDB reads it. It differs from standard SQL: quotes pair inside comments, `a"b"` is one token, a quote that
+ * is never closed is a token by itself. Do not correct anything here: what a statement does, and where it is rejected, depends on these
+ * tokens (source: GenericLexer and SqlUtil.fetchNext of 9.0.3 to 9.3.4, compared with them on two million random texts).
  */
 import type { Token, TokenType } from './tokens.js';
 
-/** The versions with which QuestDB's rules for comments changed. Before 9.3.2 quotes pair inside line comments too. */
+/** The versions with which QuestDB's rules for comments changed. Before 9.3.2, quotes pair inside line comments too. */
 export const SERVER_COMMENT_RULES = ['9.0', '9.3.2'] as const;
 
 /** One of `SERVER_COMMENT_RULES`. */
@@ -64,13 +63,12 @@ function closingQuote(text: string, from: number, quote: string): number {
 
 const WHITESPACE_TOKENS: ReadonlySet<string> = new Set([' ', '\t', '\n', '\r']);
 
-/** What was read up to the end of the next token that is neither white space nor comment, or to the end of the text. */
 export interface SignificantToken extends ServerToken {
   /** The text of the token; undefined at the end. Then the positions are those of the last white space or comment. */
   readonly text: string | undefined;
 }
 
-/** Scans the next token that is neither white space nor comment, by the rules of a server. @param last where to start: after it */
+/** Scans the next token that is neither white space nor comment, by the rules of a server. @param last the token before it */
 export function scanSignificant(text: string, last: ServerToken, rules = NEWEST): SignificantToken {
   let depth = 0;
   let read = last;
@@ -106,7 +104,7 @@ export function* serverTokens(text: string, from = 0, rules = NEWEST): Generator
     yield { type: typeOf(token.text), text: token.text, start: token.at };
 }
 
-/** As if a token had ended at a position. */
+/** A token that ends at a position: the next scan starts there. */
 export const startAt = (at: number): ServerToken => ({ at, end: at, reach: at });
 
 /** The type of a token. `a"b"` counts as a word: it is not a keyword, and the server accepts it as no name. */

@@ -1,7 +1,3 @@
-/*!
- * Cuts text into statements, chunk by chunk, and normalizes them. The rules of SQL and those of the server may disagree on where a comment
- * ends, so one statement may need two scanners.
- */
 import { CodedError, truncate } from '@sqlpipe/text';
 import { mayContainFailureMarker, PLAN_HEAD, parseFailureMarker } from './failure-marker.js';
 import {
@@ -48,19 +44,15 @@ const UNCLOSED_MESSAGES: Partial<Record<SegmentType, string>> = {
 
 /**
  * Cuts text into statements at each `;` outside quotes, comments and parentheses. Text with only comments is not a statement.
- *
  * Statements are normalized: without white space at the ends, and with one `;`. After a `--` comment, the `;` is on a line of its own.
  * Comments before a statement stay with it. Comments that start on the line of its `;` move before the `;`, unless another statement
  * follows on that line.
- *
- * Text is read by the rules of SQL. If a block comment contains a quote or `--`, the server may read the rest differently. Then two
- * scanners read the statement, one by each set of rules. The first `;` that either scanner finds ends the statement: a scanner with
- * the wrong rules usually reads into the next statement.
+ * Text is read by the rules of SQL. If a block comment contains a quote or `--`, a second scanner reads by the rules of the server. The
+ * first `;` of either scanner ends the statement, because with the wrong rules a scanner usually reads into the next statement.
  */
 export class Splitter {
-  /** The scanners of the current statement: one with SQL's rules; if the server may read the statement differently, another one. */
+  /** One with SQL's rules; if the server may read the current statement differently, another one with the server's rules. */
   #scanners = [new StatementScanner('sql')];
-  /** The text of the current statement so far, and its length. */
   #pieces: string[] = [];
   #length = 0;
   /** Characters at the end of the last chunk that may be half of a comment delimiter. */
@@ -100,10 +92,7 @@ export class Splitter {
 
   /**
    * Ends the text, and yields the remaining statements.
-   * @throws SplitError as `write` does, and also:
-   * - if a quote, a comment or a parenthesis is unclosed
-   * - if a required `;` is missing
-   * - if the remaining text is only the head of a plan
+   * @throws SplitError as `write` does; for an unclosed quote, comment or parenthesis, a missing required `;`, or a plan of comments only
    */
   *end({ requiresSemicolon = false } = {}): Generator<string> {
     const chunk = this.#carry;
@@ -155,8 +144,8 @@ export class Splitter {
   }
 
   /**
-   * Finds the first `;` by either set of rules. Where one set finds it, the other may read on to the end of the chunk. So both scan pieces
-   * of doubling length. Otherwise, many statements in a chunk would take quadratic time.
+   * Finds the first `;` by either set of rules. Both scanners read pieces of doubling length: if one found its `;` and the other read to
+   * the end of the chunk each time, many statements would take quadratic time.
    */
   #scan(chunk: string, from: number): Required<StatementEnd> | undefined {
     for (let start = from, size = FIRST_PIECE; start < chunk.length; size *= 2) {
@@ -229,10 +218,7 @@ export class Splitter {
     return text.slice(end);
   }
 
-  /**
-   * Yields the held statement, and holds a new one. A `;` alone is not a statement. After a lone `;` on a later line, comments no longer
-   * belong to the held statement.
-   */
+  /** Yields the held statement, and holds a new one unless it is blank: a `;` alone is not a statement. */
   *#hold(text: string, endsInLineComment: boolean): Generator<string> {
     const body = trim(text);
     const [startLine] = this.#locate(text, Math.max(text.search(NON_WHITESPACE), 0));
@@ -252,7 +238,7 @@ export class Splitter {
     this.#held = undefined;
   }
 
-  /** Rejects a failure marker: the writer of the text has failed. A marker is a line before or after the statement, not inside it. */
+  /** Rejects a failure marker: a line before or after the statement, not inside it. */
   #rejectFailureMarker(text: string): void {
     if (!mayContainFailureMarker(text)) return;
     let isBeforeStatement = true;
@@ -305,10 +291,7 @@ export class Splitter {
   }
 }
 
-/**
- * Normalizes the statement of a record; '' if the record has none. A `;` before the last comments moves to the end.
- * @throws SplitError for a second statement, and as `Splitter` does
- */
+/** Normalizes the statement of a record; '' if the record has none. @throws SplitError for a second statement, and as `Splitter` does */
 export function normalizeStatement(text: string): string {
   const trimmed = trim(text);
   if (isNormalized(trimmed)) return trimmed;
@@ -322,7 +305,7 @@ export function normalizeStatement(text: string): string {
   return statement;
 }
 
-/** The offset of the `;` that ends a statement, and the scanner that found it; undefined if `findEndFast` found it. */
+/** `scanner` is undefined if `findEndFast` found the `;`. */
 interface StatementEnd {
   readonly at: number;
   readonly scanner?: StatementScanner;
@@ -343,8 +326,7 @@ const formatStatement = ({ body, endsInLineComment }: HeldStatement): string =>
 const LINE_END = /[\n\r]/;
 
 /**
- * Finds the comments that belong to the statement before a text. They start on the first line of the text. If a statement follows on the
- * same line, the comments belong to that statement instead.
+ * Finds the comments that belong to the statement before a text: those that start on the first line, unless a statement follows there.
  * @returns the end of the comments, and whether comments after the text may belong to the statement too
  */
 function findTrailingComments(text: string, rules: CommentRules): { end: number; acceptsComments: boolean } {

@@ -1,4 +1,3 @@
-/*! Tokens: the lexer's segments, with the code between quotes and comments split into words, white space and punctuation. */
 import { type CommentRules, Lexer, type Segment, type SegmentType } from './lexer.js';
 
 /** A `name` is quoted by `"` or backticks; a bare one is a `word`. */
@@ -26,7 +25,7 @@ const TYPE: Record<Exclude<SegmentType, 'code'>, TokenType> = {
   ';': 'sign',
 };
 
-/** All tokens of a text. Joined, they are the text, whatever it contains. */
+/** All tokens of a text. Joined, they are the text. */
 export function* tokens(text: string, rules: CommentRules = 'sql'): Generator<Token> {
   let quoted: Segment | undefined; // the pending quoted text, which a doubled quote may continue
   for (const segment of new Lexer(rules).segments(text)) {
