@@ -1,4 +1,3 @@
-/*! One action of ALTER on an existing object: printed as a statement, or applied to a definition in memory. */
 import { isSameName, type NamedObject } from '@sqlpipe/sql';
 import { type AnyColumnProperty, COLUMN_PROPERTIES, type ColumnAlteration } from './columns/column-properties.js';
 import { addTimestampToIndex, renameInIndex } from './columns/indexes.js';
@@ -19,7 +18,7 @@ type StructureAlteration =
   | { readonly action: 'rename column'; readonly column: string; readonly to: string }
   | { readonly action: 'query'; readonly body: string };
 
-/** What one ALTER does to one object. */
+/** One action of ALTER on one object, such as `add column` or `ttl`. */
 export type Alteration = StructureAlteration | ColumnAlteration | PropertyAlteration;
 
 interface ActionRules<A extends Alteration = Alteration> {
@@ -43,7 +42,7 @@ const STRUCTURE_ACTIONS: { readonly [A in StructureAlteration as A['action']]: A
         return findColumn(table, added.name) ? table : { ...table, columns: [...table.columns, added] };
       }),
   },
-  // It also removes a dedup key (observed on 9.3.4).
+  // DROP COLUMN also removes a dedup key (observed on 9.3.4).
   'drop column': {
     permission: () => 'DROP COLUMN',
     print: ({ column }) => `DROP COLUMN ${quoteColumn(column)}`,
@@ -76,7 +75,7 @@ const STRUCTURE_ACTIONS: { readonly [A in StructureAlteration as A['action']]: A
 const ofColumn = (alter: AnyColumnProperty['alter']): ActionRules<ColumnAlteration> => ({
   permission: alter.permission,
   print: each => `ALTER COLUMN ${quoteColumn(each.column)} ${alter.print(each)}`,
-  // No statement names the columns of a materialized view, but a server knows them.
+  // A server knows the columns of a materialized view, although no statement names them.
   apply(definition: Definition & { readonly columns?: Column[]; readonly timestamp?: string | undefined }, alteration) {
     const { kind, timestamp } = definition;
     if (!(kind === 'table' || (kind === 'materialized view' && alter.worksOnViews))) return definition;
@@ -97,7 +96,6 @@ const ofProperty = (alter: Required<AnyProperty>['alter']): ActionRules<Property
   },
 });
 
-/** Each ALTER by its action: of the list of columns or a query, of one column, or of a property. */
 const ACTIONS: ReadonlyMap<string, ActionRules> = new Map<string, ActionRules>([
   ...Object.entries(STRUCTURE_ACTIONS),
   ...COLUMN_PROPERTIES.flatMap(({ alter }) => alter.actions.map(action => [action, ofColumn(alter)] as const)),
@@ -116,16 +114,16 @@ export interface Alter {
   readonly alteration: Alteration;
 }
 
-/** Prints the statement with its semicolon. Without the semicolon QuestDB 9.3.4 fails to read `START '…'` at the end. */
+/** Prints the statement with its semicolon. Without the semicolon, QuestDB 9.3.4 fails to read `START '…'` at the end. */
 export function printAlter({ kind, name, alteration }: Alter): string {
   return `ALTER ${kind.toUpperCase()} '${name}' ${actionOf(alteration).print(alteration)};`;
 }
 
-/** Prints the statement that ends the suspension of a table or stored view. A server rejects that of another kind. */
+/** Prints the statement that ends a suspension. A server rejects it with the keywords of another kind. */
 export const printResumeWal = ({ kind, name }: NamedObject): string =>
   `ALTER ${kind.toUpperCase()} '${name}' RESUME WAL`;
 
-/** Returns the definition after an ALTER. An ALTER that is not possible, for example of a missing column, changes nothing. */
+/** Returns the definition after an ALTER; unchanged if the ALTER is impossible, for example of a missing column. */
 export const applyAlteration = <T extends Definition>(definition: T, alteration: Alteration): T =>
   actionOf(alteration).apply(definition, alteration) as T;
 

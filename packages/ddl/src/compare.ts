@@ -1,7 +1,4 @@
-/*!
- * Compares two statements: would they create the same object on the same server? If the meaning of one is not known, their tokens are
- * compared. A property that one definition leaves to the server is not compared.
- */
+/*! Compares what two statements would create on the same server. A property that one of them leaves to the server is not compared. */
 import { identify, isObject, isPrincipal, isSameName, type Kind, NameMap, redact } from '@sqlpipe/sql';
 import { COLUMN_OPTIONS } from './columns/column-properties.js';
 import type { StatedColumn } from './columns/column-property.js';
@@ -23,7 +20,7 @@ export interface CompareOptions {
   readonly defaults?: Defaults | undefined;
   /** Finds the statement of a table by its name, to resolve CREATE TABLE … LIKE. */
   readonly findTable?: FindTable;
-  /** Finds a table beside the second statement, if that is for another schema. */
+  /** `findTable` for the second statement, if that belongs to another schema. */
   readonly findTableOfB?: FindTable;
 }
 
@@ -31,7 +28,7 @@ type FindTable = (name: string) => string | undefined;
 
 /** The result of comparing two statements. */
 export interface StatementComparison extends Comparison {
-  /** Whether the statements were compared by their tokens, because the meaning of one of them is not known. */
+  /** Whether the statements were compared by their tokens. */
   readonly asText: boolean;
 }
 
@@ -50,10 +47,10 @@ export function listComparedProperties(kind: Kind): PropertyName[] {
 
 const NO_DIFFERENCE: StatementComparison = { differences: [], notComparable: [], asText: false };
 
-/** Compares two statements by their meaning, or else by their tokens. Before parsing, known misprints of servers are repaired. */
+/** Compares two statements by their meaning or, if one is not understood, by their tokens. Before, misprints of servers are repaired. */
 export function compareStatements(a: string, b: string, options: CompareOptions = {}): StatementComparison {
   const { findTableOfB } = options;
-  // Two schemas may have different tables after LIKE.
+  // In two schemas, the same name after LIKE may mean different tables.
   if (a === b && !(findTableOfB && /\blike\b/i.test(a))) return NO_DIFFERENCE;
   const [{ kind: kindA }, { kind: kindB }] = [identify(a), identify(b)];
   if (isPrincipal(kindA) && kindA === kindB) return comparePrincipals(a, b) ?? compareTexts(a, b);
@@ -64,7 +61,7 @@ export function compareStatements(a: string, b: string, options: CompareOptions 
   return { ...compareDefinitions(definitionA, definitionB), asText: false };
 }
 
-/** Repairs misprints of a statement, parses it and resolves LIKE. Undefined if it creates no object, or if its syntax is unknown. */
+/** Repairs and parses a statement, and resolves LIKE. Undefined if the statement creates no object, or if its syntax is unknown. */
 export function tryParseDefinition(
   statement: string,
   { defaults = DEFAULTS, findTable }: CompareOptions = {},
@@ -80,7 +77,7 @@ export function tryParseDefinition(
   return model && definition ? { ...model, name: definition.name, owner: definition.owner } : definition;
 }
 
-/** Makes a statement in printed form mean the same on a server with other defaults: if needed, states every property explicitly. */
+/** Makes a statement in printed form mean the same under other defaults: if needed, states every property. */
 export function spellOutDefaults(statement: string, defaults: Defaults): string {
   const [meaning, made] = [repairAndParse(statement, defaults), tryParse(statement, defaults)];
   const isSame = !meaning || !made || compareDefinitions(meaning, made).differences.length === 0;
@@ -115,7 +112,7 @@ function isCanonical(statement: string, defaults: Defaults): boolean {
   return forms.some(form => printDefinition(definition, { form, quoted: true }) === statement);
 }
 
-/** Compares two statements that create principals; undefined if one of them contains an unknown clause. */
+/** Undefined if one of the statements contains an unknown clause. */
 function comparePrincipals(a: string, b: string): StatementComparison | undefined {
   const [principalA, principalB] = [parsePrincipal(a), parsePrincipal(b)];
   if (!principalA || !principalB) return undefined;
@@ -136,7 +133,7 @@ function explainUnknown(statement: string): string {
   return result instanceof RejectionError ? `${result.message}: ` : '';
 }
 
-/** Compares two statements by their tokens. @param explain makes a prefix for the excerpt of a statement */
+/** @param explain returns a prefix for the excerpt of a statement */
 function compareTexts(a: string, b: string, explain: (statement: string) => string = () => ''): StatementComparison {
   const at = findQueryDifference(a, b);
   if (!at) return { ...NO_DIFFERENCE, asText: true };
@@ -150,7 +147,7 @@ function compareTexts(a: string, b: string, explain: (statement: string) => stri
 
 const WIDTH = 80;
 
-/** The line at a position of a statement, or a part of that line. Secrets are replaced by stars that do not show their length. */
+/** The line at a position of a statement, at most `WIDTH` characters. Secrets become stars that do not show their length. */
 function lineAt(text: string, at: number): string {
   const start = Math.max(text.lastIndexOf('\n', at - 1) + 1, at - WIDTH / 2);
   const [line = ''] = redact(text)
@@ -170,7 +167,6 @@ export interface PropertyDifference {
 
 /** The result of comparing two definitions. */
 export interface Comparison {
-  /** Empty if no compared property differs. */
   readonly differences: PropertyDifference[];
   /** What could not be compared, and may differ or not: for example, a hidden property that only one definition states. */
   readonly notComparable: string[];
@@ -225,7 +221,7 @@ interface ColumnList {
 
 type ListedColumn = StatedColumn & { readonly name: string };
 
-/** Lists the known columns of a table. For CREATE TABLE … AS, other clauses add to what the query shows of its columns. */
+/** For CREATE TABLE … AS, the columns are those of the query, and other clauses add their properties. */
 function toColumnList({ columns, query }: TableDefinition): ColumnList {
   if (query === undefined) return { columns, isComplete: true };
   const named = findQueryColumns(query);

@@ -1,11 +1,10 @@
 /*!
- * The type conversions of ALTER COLUMN … TYPE. Each was tried on 9.3.4 with the smallest and largest values and times, NULL, NaN,
- * infinities, -0.0, and texts (empty, long, emoji). test/packages/converted-values.test.ts tries those that are called lossless again.
- *
- * A value that the new type cannot hold becomes NULL, 0 or another value. Two kinds of conversions suspend a WAL table instead:
- * to a DECIMAL, if a value does not fit, and from a DECIMAL to an integer, whatever the values are.
- * BYTE, SHORT and BOOLEAN have no NULL. Rows from before such a column was added read 0 or false. After a change to a type with NULL
- * they read NULL, unless these values are written first (`printFill`).
+ * The type conversions of ALTER COLUMN … TYPE, tried on 9.3.4 with the smallest and largest values and times, NULL, NaN, infinities, -0.0,
+ * and texts (empty, long, emoji). test/packages/converted-values.test.ts tries the lossless ones again.
+ * A value that the new type cannot hold becomes NULL, 0 or another value. But a WAL table is suspended if the new type is a DECIMAL that a
+ * value does not fit, or if any value is converted from a DECIMAL to an integer.
+ * BYTE, SHORT and BOOLEAN have no NULL. Rows from before such a column was added read 0 or false. After a change to a type with NULL, they
+ * read NULL, unless these values are written first (`printFill`).
  */
 import { foldCase, significantTokens } from '@sqlpipe/sql';
 
@@ -16,7 +15,6 @@ const TIMES = ['DATE', 'TIMESTAMP', 'TIMESTAMP_NS'];
 const NUMBERS = [...INTEGERS, ...FLOATS, ...TIMES, 'BOOLEAN', ...TEXTS];
 const NAMED = ['IPv4', 'UUID', 'CHAR'];
 
-/** Whether ALTER COLUMN … TYPE accepts a conversion (each pair was tried on 9.3.4). */
 export function isAcceptedConversion(from: string, to: string): boolean {
   const isBetween = (some: readonly string[], others: readonly string[]) =>
     (some.includes(from) && others.includes(to)) || (some.includes(to) && others.includes(from));
@@ -24,13 +22,13 @@ export function isAcceptedConversion(from: string, to: string): boolean {
   return isBetween(NUMBERS, NUMBERS) || isBetween(NAMED, TEXTS) || isBetween(decimals, [...INTEGERS, ...decimals]);
 }
 
-/** Whether a column can be converted. From a decimal to an integer, 9.3.4 accepts it and suspends the table at the first row. */
+/** Whether a column can be converted. 9.3.4 also accepts a decimal to an integer, but then suspends the table at the first row. */
 export const canConvert = (from: string, to: string): boolean =>
   isAcceptedConversion(from, to) && !(isDecimal(from) && !isDecimal(to));
 
 const isDecimal = (type: string): boolean => type.startsWith('DECIMAL');
 
-/** For each type, the types that can represent all of its values; as text counts too. */
+/** For each type, the types that can represent all of its values, also as text. */
 const WIDER: Readonly<Record<string, readonly string[]>> = {
   ...Object.fromEntries(['LONG', 'BOOLEAN', ...NAMED, ...TEXTS].map(type => [type, TEXTS])),
   BYTE: ['SHORT', 'INT', 'LONG', ...FLOATS, ...TEXTS],
@@ -39,7 +37,6 @@ const WIDER: Readonly<Record<string, readonly string[]>> = {
   FLOAT: ['DOUBLE'],
 };
 
-/** The number of decimal digits of the largest value of each type. */
 const DIGITS: Readonly<Record<string, number>> = { BYTE: 3, SHORT: 5, INT: 10, LONG: 19 };
 
 /** Whether a conversion keeps every value that a column of the first type can hold. */
@@ -49,15 +46,13 @@ export function isLossless(from: string, to: string): boolean {
   return limits !== undefined && limits.digits === undefined && limits.scale === undefined;
 }
 
-/** What a decimal type demands of the values of another type; without what that type demands already. */
+/** The limits of a decimal type that values can exceed: the maximum number of digits before and after the decimal point. */
 export interface DecimalLimits {
-  /** The maximum number of digits before the decimal point. */
   readonly digits?: number;
-  /** The maximum number of digits after the decimal point. */
   readonly scale?: number;
 }
 
-/** What values must keep to be converted to a decimal; undefined for any other conversion. */
+/** The limits that values must keep to become a decimal; undefined for any other conversion. */
 export function decimalLimits(from: string, to: string): DecimalLimits | undefined {
   const [before, after] = [decimalOf(from), decimalOf(to)];
   const digits = before ? before.precision - before.scale : DIGITS[TIMES.includes(from) ? 'LONG' : from];
@@ -98,7 +93,7 @@ const WITHOUT_CAST = new Set([
 
 const familyOf = (type: string): string => (type.endsWith('[]') ? 'ARRAY' : type.replace(/\(.*/, ''));
 
-/** Whether `printTypeCast` makes something that the server accepts, whatever the values are. */
+/** Whether the server accepts what `printTypeCast` prints, whatever the values are. */
 export function canCast(from: string, to: string): boolean {
   if (from === to) return true;
   const [family, wanted] = [familyOf(from), familyOf(to)];
@@ -112,7 +107,7 @@ function geohashBits(type: string): number {
   return Number(size) * (unit === 'c' ? 5 : 1);
 }
 
-/** Casts a value to another type. To and from a SYMBOL, 9.3.4 casts some types rightly only as a text: a DATE would be a number. */
+/** Prints a cast to another type. To and from a SYMBOL, it casts to a STRING first: otherwise, 9.3.4 makes a number of a DATE. */
 export const printTypeCast = (value: string, from: string, to: string): string =>
   `CAST(${from === 'SYMBOL' || to === 'SYMBOL' ? `CAST(${value} AS STRING)` : value} AS ${to})`;
 
@@ -123,8 +118,8 @@ const TOO_LARGE: Readonly<Record<string, string>> = {
 };
 
 /**
- * Prints what ALTER COLUMN … TYPE makes of a value, where CAST does otherwise: it rejects times beyond the nanoseconds, which
- * ALTER wraps; and of a VARCHAR, ALTER reads one byte as a CHAR.
+ * Prints what ALTER COLUMN … TYPE makes of a value, where CAST differs. CAST rejects times outside the range of nanoseconds, but ALTER
+ * wraps them. ALTER makes `?` of a VARCHAR that is not ASCII.
  */
 export function printConverted(value: string, from: string, to: string): string {
   if (from === 'TIMESTAMP' && to === 'TIMESTAMP_NS') return `CAST(CAST(${value} AS LONG) * 1000 AS TIMESTAMP_NS)`;
@@ -144,11 +139,11 @@ export interface FilledColumn {
   readonly column: string;
 }
 
-/** Prints an UPDATE that stores 0 or false in rows older than a column without NULL. They then keep it in a type with NULL. */
+/** Prints an UPDATE that stores the 0 or false of rows older than the column, so that a type with NULL keeps it. */
 export const printFill = ({ table, column }: FilledColumn, type: string): string =>
   `UPDATE '${table}' SET "${column}" = "${column}" WHERE "${column}" = ${type === 'BOOLEAN' ? 'false' : '0'};`;
 
-/** The column that a statement fills in this way, both in lower case; undefined for any other statement. */
+/** The column that a statement of `printFill` fills, with the names in lower case; undefined for any other statement. */
 export function parseFill(statement: string): FilledColumn | undefined {
   const [first] = significantTokens(statement);
   const [, table, column] =

@@ -1,6 +1,6 @@
-/*! The meaning of a statement: the object that a server creates. What a statement may omit and a server cannot always show is optional. */
+/*! A field is optional if a statement may omit it and a server cannot always show it. */
 
-/** The size of a table's partitions: an hour, a day, …; `NONE` for no partitions. */
+/** The size of a table's partitions; `NONE` for no partitions. */
 export type PartitionUnit = 'NONE' | 'HOUR' | 'DAY' | 'WEEK' | 'MONTH' | 'YEAR';
 
 /** A time to live as the server stores it: a positive number of hours, a negative number of months, or 0 for none. */
@@ -22,7 +22,7 @@ export interface Column {
   name: string;
   /** As printed: `INT`, `DOUBLE[]`, `GEOHASH(5c)`. */
   type: string;
-  /** Symbols only: whether values are cached. */
+  /** Symbols only. */
   cached: boolean;
   /** Symbols only: the requested capacity, a power of two. Servers from 9.3 on adjust it themselves and do not print it. */
   capacity?: number;
@@ -32,11 +32,9 @@ export interface Column {
   parquet?: string;
 }
 
-/** The common properties of tables and materialized views, which are both stored. */
 interface StoredDefinition {
   readonly name: string;
   readonly ttl: Age;
-  /** The alias of the volume it is stored in. */
   readonly volume?: string | undefined;
   readonly owner?: string | undefined;
 }
@@ -50,12 +48,12 @@ export interface TableDefinition extends StoredDefinition {
   readonly wal: boolean;
   /** Whether new partitions are written as Parquet. */
   readonly parquet: boolean;
-  /** Enterprise: the storage policy, which replaces a TTL. */
+  /** Enterprise only. */
   readonly policy?: StoragePolicy | undefined;
   readonly maxUncommittedRows?: number | undefined;
   /** In microseconds. */
   readonly o3MaxLag?: number | undefined;
-  /** The table after LIKE. If it is present, it gives all but the name and the owner; the other fields have no meaning. */
+  /** The table after LIKE. If it is present, only the name and the owner of this definition have a meaning. */
   readonly like?: string | undefined;
   /** The query after AS. If it is present, `columns` contains only the columns that other clauses name, in no order. */
   readonly query?: string | undefined;
@@ -83,21 +81,19 @@ export interface Refresh {
 
 /** When a materialized view is refreshed, as a statement says it. */
 export interface RefreshClause extends Omit<Refresh, 'period'> {
-  /** The period with its length, or that its length is the query's sampling interval. */
+  /** `sample by interval`: the length is the sampling interval of the query. */
   readonly period?: Refresh['period'] | 'sample by interval';
 }
 
 /** A query whose result is stored and refreshed. */
 export interface MaterializedViewDefinition extends StoredDefinition {
   readonly kind: 'materialized view';
-  /** The base table, from whose changes it is refreshed. */
   readonly base?: string | undefined;
   readonly refresh: Refresh;
   readonly body: string;
   readonly partitionBy?: PartitionUnit | undefined;
-  /** The text after EXPIRE ROWS: which rows are removed, besides those that the TTL removes. */
   readonly expire?: string | undefined;
-  /** The designated timestamp, if the statement names it. No server prints it. */
+  /** Present if the statement names the designated timestamp. No server prints it. */
   readonly timestamp?: string | undefined;
   /** The columns in INDEX, in lower case, with their capacity. No server prints them. */
   readonly indexes?: ReadonlyMap<string, number> | undefined;

@@ -1,7 +1,4 @@
-/*!
- * QuestDB's grammar of DDL, check by check, for code that needs more than the definition in a statement: what reads tokens, what throws a
- * rejection, and what describes the server that does. index.ts exports the rest; no name is in both.
- */
+/*! QuestDB's grammar of DDL, for code that reads tokens or rejects statements as a server does. index.ts exports the rest. */
 
 export { OTHER_KINDS, parseChangeAfter, parsePrincipalKind, parsePrincipalName } from './change/parse-change.js';
 export { rejectBadCover } from './columns/indexes.js';

@@ -1,4 +1,3 @@
-/*! Finds the exact positions of the names of objects and principals in a statement, to rename them. */
 import {
   displayName,
   isObject,
@@ -24,14 +23,14 @@ import { locateGrantTargets, parseRights } from './rights.js';
 
 /** A name in a statement, without its quotes. `[position, end)` includes the quotes, but not the schema `public`. */
 export interface Mention extends NameSpan {
-  /** A table or any kind of view; the owner of what is created; any other user, group or service account. */
+  /** `principal`: a user, group or service account that is not the owner. */
   readonly role: 'object' | 'owner' | 'principal';
   readonly place: NamePlace;
 }
 
 /**
- * Finds all names of objects and principals in a statement, in the order of the text. Aliases, common table expressions, columns and
- * strings do not count. A statement of kind `other` has none.
+ * Finds the names of objects and principals in a statement, in the order of the text; none if its kind is `other`. Aliases, common table
+ * expressions, columns and strings do not count.
  * @param options.isView as for `findReferences`
  * @param options.inQueries whether queries are searched, which is slow
  * @throws CodedError if a comment hides from SQL what QuestDB reads
@@ -62,7 +61,7 @@ const toMention = ({ name, position, end }: NameSpan, role: Mention['role'], pla
   place,
 });
 
-/** What starts a comment. Without it SQL and QuestDB read the same tokens. */
+/** What starts a comment, which SQL and QuestDB may read differently. */
 const COMMENT = /--|\/\*/;
 
 function findSources(statement: string, isView: (name: string) => boolean, title: string): Mention[] {
@@ -93,7 +92,7 @@ export function findCommonTableExpressions(statement: string): NameSet {
   return finder.cteNames;
 }
 
-/** Finds all other words, names and strings of a statement whose syntax is unknown: each may be a name. */
+/** If the syntax of a statement is unknown, finds its words, names and strings besides `mentions`, because each may be a name. */
 export function findUnknownNames(statement: string, mentions: readonly Mention[]): string[] {
   const { kind } = readStatementHead(statement);
   if (isUnderstood(statement, kind)) return [];

@@ -1,12 +1,11 @@
-/*! Finds and removes the `OWNED BY name` at the end of a CREATE, which the enterprise edition prints. */
 import { keywordOf, type NameSpan, significantTokens, type Token, TokenReader } from '@sqlpipe/sql';
 
-/** The owner that the end of a statement names. */
+/** The owner in `OWNED BY name` at the end of a CREATE, as the enterprise edition prints it; undefined if there is none. */
 export function ownerOf(statement: string): string | undefined {
   return findOwnerClause(statement)?.owner.name;
 }
 
-/** Removes `OWNED BY name` from a statement: the open source edition rejects it. */
+/** Removes `OWNED BY name`, which the open source edition rejects. */
 export function removeOwner(statement: string): string {
   const clause = findOwnerClause(statement);
   return clause ? `${statement.slice(0, clause.start).trimEnd()};` : statement;

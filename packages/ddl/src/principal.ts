@@ -1,4 +1,3 @@
-/*! Parses CREATE USER, GROUP and SERVICE ACCOUNT, and prints ALTER GROUP. */
 import {
   foldCase,
   identify,
@@ -17,7 +16,7 @@ export interface PrincipalDefinition {
   readonly owner?: string | undefined;
   /** The password or the key, as written; no server shows it. */
   readonly credentials?: string | undefined;
-  /** Groups only: what it is called elsewhere. */
+  /** Groups only: the name of the group in an external identity provider. */
   readonly alias?: string | undefined;
 }
 
@@ -35,7 +34,7 @@ export function parsePrincipal(statement: string): PrincipalDefinition | undefin
   while (words.peek()) {
     if (words.accept('OWNED BY')) owner = foldCase(words.readName().name);
     else if (words.accept('WITH PASSWORD') || words.accept('WITH JWK')) credentials = words.next()?.text;
-    // The server makes doubled single quotes single in any quotes.
+    // Within any quotes, the server reads two single quotes as one.
     else if (words.accept('WITH EXTERNAL ALIAS') && words.peek())
       alias = unquote(words.next()?.text ?? '', 'server').replaceAll("''", "'");
     else if (!words.accept('WITH NO PASSWORD')) return undefined;
@@ -43,7 +42,7 @@ export function parsePrincipal(statement: string): PrincipalDefinition | undefin
   return { kind, name: foldCase(name), owner, credentials, alias };
 }
 
-/** The statements that give a group another alias: the one that it has goes first. */
+/** Prints the statements that replace a group's alias; the old alias is removed first. */
 export function printAliasChanges(name: string, from: string | undefined, to: string | undefined): string[] {
   const head = `ALTER GROUP ${quotePrincipal(name)}`;
   return [

@@ -1,7 +1,4 @@
-/*!
- * Prints definitions as SHOW CREATE does, byte for byte (read in ShowCreate…RecordCursorFactory; if versions differ, after 9.3.4). No
- * server prints LIKE, nor AS of a table.
- */
+/*! Prints definitions byte for byte as SHOW CREATE does (source: ShowCreate…RecordCursorFactory after 9.3.4). */
 import { COLUMN_PROPERTIES } from './columns/column-properties.js';
 import { INDEX } from './columns/indexes.js';
 import { CACHE, TYPE } from './columns/type.js';
@@ -10,7 +7,7 @@ import { quoteName } from './grammar/names.js';
 import { type AnyProperty, propertiesAfterQuery, propertiesOf } from './properties/object-properties.js';
 import type { PrintOptions } from './property.js';
 
-/** Prints the statement that creates an object, with its semicolon; by default exactly as QuestDB 9.3 prints it. */
+/** Prints the statement that creates an object, with its semicolon; by default exactly as QuestDB 9.3 and later print it. */
 export function printDefinition(definition: Definition, given: Partial<PrintOptions> = {}): string {
   const options: PrintOptions = { form: '9.3', quoted: false, ...given };
   const { kind, name } = definition;
@@ -23,13 +20,14 @@ export function printDefinition(definition: Definition, given: Partial<PrintOpti
   return `${head} AS (${kind === 'view' ? ' ' : ''}\n${definition.body}\n)${print(after)};`;
 }
 
+/** No server prints LIKE, nor the AS of a table. */
 function printColumns({ like, query, columns }: TableDefinition, options: PrintOptions): string {
   if (like !== undefined) return `(LIKE '${like}')`;
   if (query === undefined) return `( \n${columns.map(column => formatColumn(column, options)).join(',\n')}\n)`;
   return `AS (\n${query}\n)${columns.map(column => formatColumnOfQuery(column, options)).join('')}`;
 }
 
-/** CAST and INDEX of a column, as far as the definition has them. */
+/** The CAST and INDEX of a column in CREATE TABLE … AS. */
 function formatColumnOfQuery(column: Column, options: PrintOptions): string {
   const name = quoteName(column.name);
   const [type, index = ''] = [

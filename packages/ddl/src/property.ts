@@ -10,7 +10,7 @@ export type ClauseName =
   | ('maxUncommittedRows' | 'o3MaxLag' | 'owner' | 'base' | 'refresh' | 'refresh start' | 'refresh period')
   | ('refresh time zone' | 'indexes' | 'expiry of rows' | 'flush interval' | 'time in memory' | 'start');
 
-/** A property of a column, after the name of the column; that of its type is empty. */
+/** The end of the name of a column's property; empty for the column itself. */
 export type ColumnSuffix = '' | ' name' | ' type' | ' cache' | ' capacity' | ' index' | ' Parquet settings';
 
 /** Any property in which statements or objects can differ. */
@@ -21,18 +21,17 @@ export type PropertyName =
   | ('external alias' | 'credentials' | 'invalid' | 'suspended')
   | `GRANT ${string}`; // a grant whose option would be lost
 
-/** The name of a column's property: `column 'qty' index`; without a suffix that of the column. */
+/** The name of a column's property: `column 'qty' index`, or `column 'qty'` without a suffix. */
 export const columnProperty = (column: string, suffix: ColumnSuffix = ''): PropertyName =>
   `column '${column}'${suffix}`;
 
-/** The order of columns: no ALTER changes it, because a new column is the last one. To most users it does not matter. */
+/** No ALTER changes the order of columns: a new column is the last one. */
 export const COLUMN_ORDER = 'column order';
 
 /** Whether nothing differs but the order of columns. */
 export const isColumnOrder = (properties: readonly PropertyName[]): boolean =>
   properties.length > 0 && properties.every(property => property === COLUMN_ORDER);
 
-/** How to print a definition. */
 export interface PrintOptions {
   /** The servers whose form is printed: 9.3 and later, or 9.0 to 9.2, which print capacities and parameters of tables. */
   readonly form: '9.3' | '9.0';
@@ -53,16 +52,13 @@ export interface Property<F extends object, A extends Action = never> {
   readonly isHidden?: boolean;
   /** Prints the clause in CREATE with the white space before it; '' if there is none. */
   print?(definition: F, options: PrintOptions): string;
-  /** The first word of the clause in CREATE: one of these. */
+  /** The possible first words of the clause in CREATE. */
   readonly words?: readonly string[];
-  /** Whether a server knows the clause; by default each does. */
+  /** By default, every server knows the clause. */
   isKnown?(context: CreateContext): boolean;
-  /**
-   * Parses the clause in CREATE after its first word, up to its last token; returns what it states. If a rejection of the value has
-   * another position than that word, sets `reader.position`.
-   */
+  /** Parses the clause after its first word. Sets `reader.position` if a rejection of the value has another position than that word. */
   parse?(reader: ClauseReader): Partial<F>;
-  /** What CREATE states without the clause. */
+  /** What a CREATE without the clause states. */
   absent?(reader: ClauseReader): Partial<F>;
   /** Checks the value against other clauses. @throws RejectionError at the position of the value */
   check?(definition: Partial<F>, position: number, context: CreateContext): void;
@@ -74,20 +70,17 @@ export interface Property<F extends object, A extends Action = never> {
   readonly unalterable?: string;
 }
 
-/** An edition of the server. Only enterprise has storage policies. */
 export interface Edition {
   readonly isEnterprise: boolean;
 }
 
-/** What an edition has in the place of a clause. */
 export interface ClauseTranslation {
   /** The clause with the white space before it. */
   readonly clause: string;
-  /** What is lost, as a sentence that a reason follows. */
+  /** What is lost, as the start of a sentence that a reason ends. */
   readonly loss?: string;
 }
 
-/** A feature of the server that a definition may need. */
 export interface Feature<F> {
   readonly name: FeatureName;
   /** Matches each statement that needs the feature. Only statements that match are parsed. */
@@ -102,7 +95,6 @@ interface Action {
   readonly action: string;
 }
 
-/** The ALTER that sets a property. */
 export interface PropertyAlter<F extends object, A extends Action> {
   readonly actions: readonly A['action'][];
   /** The names of the properties that it sets; the first is that of the entry. */
@@ -111,7 +103,7 @@ export interface PropertyAlter<F extends object, A extends Action> {
   readonly expiresRows?: boolean;
   /** The parsers of the text after its first words, by these words: `{ 'set format': … }`. */
   readonly syntax: Readonly<Record<string, (cursor: Cursor, lookup: NameLookup, altered: FoundObject) => A>>;
-  /** Whether a server knows this ALTER; by default each does. */
+  /** By default, every server knows this ALTER. */
   isKnown?(lookup: NameLookup): boolean;
   print(alteration: A): string;
   /** Returns the definition after the ALTER. By default, the fields of A replace those of the definition. */
@@ -121,5 +113,4 @@ export interface PropertyAlter<F extends object, A extends Action> {
   between(wanted: F, now: F, edition: Edition): A | undefined;
 }
 
-/** Declares a property. */
 export const property = <F extends object, A extends Action = never>(entry: Property<F, A>): Property<F, A> => entry;

@@ -1,4 +1,3 @@
-/*! Finds the columns and the sampling interval of a query, as far as the query states them. */
 import { isSameName, NameMap } from '@sqlpipe/sql';
 import { Cursor, unlessRejected } from './grammar/cursor.js';
 import { unquoteToken } from './grammar/names.js';
@@ -15,10 +14,7 @@ export interface QueryColumn {
 /** Matches a bare or quoted name, but no number, string or star. */
 const NAME = /^(?:[\p{L}_][\p{L}\p{N}_$]*|".*"|`.*`)$/su;
 
-/**
- * Finds the columns of a query that is one simple SELECT. Undefined if the query alone does not tell them: for a star, a set operator, an
- * expression without an alias, or two columns of the same name.
- */
+/** Finds the columns of a simple SELECT. Undefined, for example, for a star, UNION, an expression without an alias, or a name twice. */
 export function findQueryColumns(query: string): QueryColumn[] | undefined {
   const columns = new NameMap<QueryColumn>();
   for (const item of findItems(tokenizeQuery(query))) {
@@ -30,8 +26,8 @@ export function findQueryColumns(query: string): QueryColumn[] | undefined {
 }
 
 /**
- * Finds for each item of a SELECT whether it holds values as the table has them: a column, or its first, last, least or greatest value.
- * @returns nothing if the query is not one SELECT from this table alone
+ * Finds which items of a SELECT are stored values of the table: a column, or its first, last, least or greatest value.
+ * @returns one boolean for each item; empty unless the query is one SELECT from this table alone
  */
 export function findStoredValues(query: string, table: string): boolean[] {
   const tokens = tokenizeQuery(query);
@@ -51,7 +47,7 @@ function toPattern(token: QueryToken): string {
   return NAME.test(token.text) ? 'n' : token.text;
 }
 
-/** The items of a query that is one SELECT; none for any other. */
+/** The items of a simple SELECT; empty for any other query. */
 function findItems(tokens: readonly QueryToken[]): QueryToken[][] {
   if (!isKeyword(tokens[0], 'select') || isKeyword(tokens[1], 'distinct')) return [];
   if (tokens.some(each => isKeyword(each, 'union', 'except', 'intersect', 'pivot'))) return [];
@@ -96,9 +92,9 @@ function parseType(tokens: readonly QueryToken[]): string | undefined {
 }
 
 /**
- * Finds the sampling of the outermost query that samples, with SAMPLE BY or by selecting `timestamp_floor('1h', …)`.
- * @returns the interval with its number (for `1h` and for `h` it is `1h`), and the zone of ALIGN TO CALENDAR TIME ZONE; undefined if there
- *   is none, or if queries of the same depth have different intervals
+ * Finds the sampling of the outermost query that has SAMPLE BY or `timestamp_floor('1h', …)`.
+ * @returns the interval with a number (`1h` also for `h`) and the time zone of ALIGN TO CALENDAR; undefined without a sampling, or if
+ * queries of the same depth have different intervals
  */
 export function findSampling(body: string): { interval: string; timeZone: string | undefined } | undefined {
   const tokens = tokenizeQuery(body);

@@ -1,6 +1,6 @@
 /*!
- * Finds the names of tables in a query: after FROM and similar keywords, and before columns (`trades.price`), if the table has no alias. A
- * name before a column may also be an alias or a common table expression, which does not count. Each rule was observed on QuestDB 9.3.4.
+ * Finds the names of tables in a query: after FROM and similar keywords, and before columns (`trades.price`). Before a column, the name of
+ * an alias or a common table expression does not count. Each rule was observed on QuestDB 9.3.4.
  */
 import { keywordOf, NameMap, NameSet, type NameSpan, type Token, type TokenReader, unquote } from '@sqlpipe/sql';
 import { RESERVED } from './grammar/names.js';
@@ -25,7 +25,7 @@ const NO_ALIAS = new NameSet([
   ).split(' '),
 ]);
 
-/** The words that have a meaning of their own where a table may be, for example because they start a query. */
+/** The words with a meaning of their own where a table may be: for example, they start a query. */
 const BEFORE_TABLE = new NameSet(['declare', 'overridable', 'public', 'show']);
 
 /** Whether a name needs no quotes in any position of a statement or a query. */
@@ -44,7 +44,7 @@ interface TableScope {
   tables: NameMap<boolean>;
   /** The names before the dots of columns that are not resolved yet. */
   pending: NameMap<TableName[]>;
-  /** The number of tokens and names in it so far. */
+  /** The number of tokens so far; a name is counted once. */
   parts: number;
   /** Whether it is only the name of a table in parentheses. The outer query can then use that name. */
   isBare: boolean;
@@ -72,7 +72,7 @@ export class QueryNames {
     this.#scopes.push(isQuery ? newScope() : this.#scope);
   }
 
-  /** Handles a closing parenthesis. @param ahead what follows, possibly an alias */
+  /** @param ahead the tokens after the closing parenthesis, possibly an alias */
   close(ahead: TokenReader): void {
     const inner = this.#scopes.pop() as TableScope;
     const scope = this.#scope;
@@ -91,7 +91,7 @@ export class QueryNames {
     this.#scope.tables.clear();
   }
 
-  /** Handles a table that the query reads. @param isTable false for a common table expression @param ahead what follows */
+  /** @param isTable false for a common table expression @param ahead the tokens after the name */
   addTable(table: NameSpan, isTable: boolean, ahead: TokenReader): void {
     if (isTable) this.#found.push({ ...table, place: 'table' });
     const alias = aliasIn(ahead);
@@ -104,7 +104,7 @@ export class QueryNames {
     this.#found.push({ ...base, place: 'name' });
   }
 
-  /** Handles the next token: it may start a column with the name of its table. */
+  /** Records the next token, which may start a column with the name of its table. */
   addToken(ahead: TokenReader): void {
     const token = ahead.peek() as Token;
     const last = this.#last;

@@ -1,4 +1,3 @@
-/*! Splits queries into tokens by the server's rules, and compares them. Comments, the case of keywords and needless quotes do not matter. */
 import { Cursor, RejectionError } from './grammar/cursor.js';
 import { RESERVED } from './grammar/names.js';
 import { TYPE_NAMES } from './grammar/types.js';
@@ -7,7 +6,7 @@ import { TYPE_NAMES } from './grammar/types.js';
 export interface QueryToken {
   readonly text: string;
   readonly at: number;
-  /** How many parentheses and brackets are around it. A parenthesis is not in itself. */
+  /** The number of parentheses and brackets around the token; a parenthesis is not in itself. */
   readonly depth: number;
 }
 
@@ -45,7 +44,7 @@ export function tokenizeQuery(query: string): QueryToken[] {
   return withDepths(tokens);
 }
 
-/** The tokens with their depths. */
+/** Adds to each token its depth in parentheses and brackets. */
 export function withDepths<T extends { readonly text: string }>(tokens: readonly T[]): (T & { depth: number })[] {
   let depth = 0;
   return tokens.map(token => {
@@ -74,7 +73,7 @@ function nextAtDepthOf(tokens: readonly QueryToken[], from: number, step: 1 | -1
   return -1;
 }
 
-/** The index of the first of some words that is in no more parentheses than the first token; -1 if there is none. */
+/** The index of the first of some words at the depth of the first token; -1 if there is none. */
 export const topLevelIndex = (tokens: readonly QueryToken[], ...words: readonly string[]): number =>
   tokens.findIndex(token => token.depth === tokens[0]?.depth && isKeyword(token, ...words));
 
@@ -87,7 +86,11 @@ export function splitList<T extends QueryToken>(tokens: readonly T[] = [], separ
   return items;
 }
 
-/** Finds the first difference of two queries, as an offset into each; undefined if they are the same. */
+/**
+ * Finds the first difference of two queries, as an offset into each. White space, comments, the case of keywords and types, and needless
+ * quotes do not count.
+ * @returns undefined if the queries are the same
+ */
 export function findQueryDifference(a: string, b: string): { a: number; b: number } | undefined {
   if (a === b) return undefined;
   const [tokensA, tokensB] = [tokenizeQuery(a), tokenizeQuery(b)];
@@ -128,7 +131,7 @@ function toComparable(tokens: readonly QueryToken[], at: number, isInCast: boole
   const actsAsKeyword = RESERVED.has(word)
     ? name !== undefined || !isNamePosition(before, after)
     : UNRESERVED.has(word) && !isName(word, before, after);
-  // In quotes no word is a keyword, a type, a function, or the start of an array (observed on 9.3.4).
+  // In quotes, no word is a keyword, a type, a function, or the start of an array (observed on 9.3.4).
   if (name !== undefined) return isType || actsAsKeyword || after === '(' || word === 'array' ? text : name;
   return isType || actsAsKeyword ? word : text;
 }

@@ -1,7 +1,6 @@
 /*!
- * Finds the tables and views that a statement refers to: the names in places where a table may be. A state machine reads the tokens, with
- * one state for each level of parentheses. Unlike a parser, it also reads statements of unknown syntax. Each rule beyond standard SQL
- * was observed on QuestDB 9.3.4.
+ * A state machine with one state for each level of parentheses. Unlike a parser, it also reads statements of unknown syntax. Each rule
+ * beyond standard SQL was observed on QuestDB 9.3.4.
  */
 import {
   identify,
@@ -19,10 +18,10 @@ import {
 import type { QueryNames } from './query-names.js';
 
 /**
- * Finds the objects that a CREATE refers to: those that its query reads, the base of a materialized view, and the table after LIKE. Names
- * are as written, without quotes and without the schema `public`, in the order of their first use. An unused common table expression or
- * variable adds no names. Empty for any other statement, and if a parenthesis is unclosed.
+ * Finds the objects that a CREATE refers to: those that its query reads, the base of a materialized view, and the table after LIKE. Empty
+ * for any other statement, and if a parenthesis is unclosed.
  * @param isView whether a name is that of a view: unlike a table, a view hides a common table expression of the same name
+ * @returns names without quotes and without the schema `public`, in the order of their first use
  */
 export function findReferences(statement: string, isView: (name: string) => boolean = () => false): string[] {
   if (!mayHaveReferences(identify(statement).kind, statement)) return [];
@@ -88,7 +87,7 @@ const TRANSITIONS: Record<State, Record<string, State>> = {
   expression: {},
 };
 
-/** The state after a comma. Without an entry, the state stays the same. In state `start`, the comma follows a query of WITH. */
+/** The state after a comma, if it changes. In state `start`, the comma follows a query of WITH. */
 const COMMA_TRANSITIONS: Partial<Record<State, State>> = {
   'after-table': 'before-table',
   start: 'before-cte-name',
@@ -96,8 +95,8 @@ const COMMA_TRANSITIONS: Partial<Record<State, State>> = {
 };
 
 /**
- * What a query reads, in order. A named query stands for all that it reads, until `resolveNames`. If its names were copied to each use, a
- * chain of named queries would take quadratic time and memory.
+ * What a query reads, in order. A named query stands for all that it reads, until `resolveNames`: copying its names to each use would take
+ * quadratic time and memory.
  */
 type Reads = (string | NamedQuery)[];
 
@@ -116,11 +115,10 @@ interface NamedQuery {
 /** The statement itself, or what is in a pair of parentheses. */
 interface Level {
   state: State;
-  /** The list of what is read on this level, outside of definitions. */
+  /** Without what is read in definitions. */
   reads: Reads;
   /** The names of the definitions of this level; a name occurs once per definition. */
   defined?: string[];
-  /** The definition that is being read, with its name. */
   defining?: [name: string, definition: NamedQuery];
 }
 
@@ -129,7 +127,7 @@ const awaitsFirstName = (level: Level): level is Level & { defining: [name: stri
   level.defining !== undefined &&
   level.defining[1].firstName === undefined;
 
-/** Reads the tokens of a statement once, and finds names. A stack replaces recursion: parentheses may nest deeper than calls can. */
+/** A stack replaces recursion, because parentheses may nest deeper than calls can. */
 export class ReferenceFinder {
   readonly #reads: Reads = [];
   readonly #levels: Level[] = [{ state: 'header', reads: this.#reads }];
@@ -147,7 +145,7 @@ export class ReferenceFinder {
     this.#tokens = new TokenReader(tokens);
   }
 
-  /** Finds the names that the statement reads; undefined if a parenthesis is unclosed. */
+  /** Undefined if a parenthesis is unclosed. */
   findNames(): Set<string> | undefined {
     for (let token = this.#tokens.peek(); token; token = this.#tokens.peek()) this.#consume(token);
     return this.#levels.length === 1 ? resolveNames(this.#reads) : undefined;
@@ -163,7 +161,6 @@ export class ReferenceFinder {
     return defining && (state === 'value' || state === 'before-cte-query') ? defining[1].reads : reads;
   }
 
-  /** Reads the next token. If it begins a name, reads all tokens of the name. */
   #consume(token: Token): void {
     const level = this.#level;
     if (level.state !== 'header') this.names?.addToken(this.#tokens);
@@ -213,7 +210,6 @@ export class ReferenceFinder {
     if (state === 'start') level.state = this.#levels.length > 2 ? 'after-table' : 'rest';
   }
 
-  /** Leaves parentheses. The definitions in them are no longer visible. */
   #close(): void {
     if (this.#levels.length > 1) {
       for (const name of this.#levels.pop()?.defined ?? []) this.#scope.get(name)?.pop();
@@ -258,7 +254,7 @@ export class ReferenceFinder {
     level.state = 'after-table';
   }
 
-  /** Reads a name where a table may be. A name before a parenthesis is that of a function, and does not count. */
+  /** A name before a parenthesis is that of a function, and does not count. */
   #readTable(level: Level): void {
     const table = this.#readTableName();
     if (this.#tokens.peek()?.text !== '(') this.#addReference(table);
@@ -290,7 +286,7 @@ export class ReferenceFinder {
   }
 }
 
-/** Collects the names that are read directly or through named queries, in order. Named queries may refer to each other in a cycle. */
+/** Collects the names that are read directly or through named queries, which may refer to each other in a cycle. */
 function resolveNames(reads: Reads): Set<string> {
   const names = new Set<string>();
   const resolved = new Set<NamedQuery>();

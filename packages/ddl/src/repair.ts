@@ -1,9 +1,6 @@
 /*!
- * Repairs what servers print wrongly, so that the statement creates the same object again.
- *
- * Rows are read as text and not by the lexer, because a column named ` is printed without quotes and would start a quoted
- * name. This is exact: no name contains a line break, a comma, a parenthesis or a quote (observed on 9.3.4).
- * Tables are printed by 9.3 and later, and by 9.0 to 9.2, with column names without quotes; views with the user's own text as the body.
+ * Rows are read as text, not by the lexer: servers print names of columns without quotes, and one named ` would start a quoted name. A name
+ * ends without doubt, because none contains a line break, a comma, a parenthesis, or a single or double quote (observed on 9.3.4).
  */
 import { serverTokens, significantTokens, type Token } from '@sqlpipe/sql';
 import { DEFAULTS } from './definition.js';
@@ -17,9 +14,9 @@ import { PARTITIONING } from './properties/storage.js';
 
 export interface RepairResult {
   statement: string;
-  /** The repairs in words that keep the meaning, except changes of white space around the body of a view. */
+  /** The repairs that keep what the statement says, in words. Changes of white space around the body of a view are not listed. */
   notes: string[];
-  /** Those after which the statement says something else, although it creates the same object. */
+  /** The repairs after which the statement says something else, although it creates the same object. */
   warnings: string[];
 }
 
@@ -38,13 +35,10 @@ const TYPE =
   String.raw`|SYMBOL(?: CAPACITY \d+)?(?: NOCACHE| CACHE)?(?: INDEX CAPACITY \d+)?`;
 const POSTING = String.raw`SYMBOL(?: CAPACITY \d+)?(?: NOCACHE| CACHE)? INDEX TYPE [A-Z]+(?: [A-Z]+)?(?: INCLUDE \([^()]*\))?`;
 
-/** Matches the name and the rest of a column. A name may contain blanks and words that look like types; none is longer. */
+/** Matches the name and the rest of a column. A name has at most 127 characters, and may contain blanks and words that look like types. */
 const COLUMN = new RegExp(String.raw`^([^(]{1,127}?) ((?:${TYPE}|ARRAY|${POSTING})(?: PARQUET\(.*\))?)$`);
 
-/**
- * Matches a name that needs no quotes. It has no character that is invalid in names of columns or ends a bare name: blanks, quotes
- * and most ASCII punctuation. It has no letter whose lower case is ASCII either, because that could make a keyword.
- */
+/** Matches a name that needs no quotes. It has no letter outside of ASCII whose lower case is ASCII, because that could make a keyword. */
 const BARE_NAME = String.raw`[^\0- "%-/:-?[-^\x60|~\x7f\u0130\u212a\ufeff]+`;
 
 /** Matches reserved words in any case. The flag `i` would be slower for names that are not ASCII. */
@@ -195,8 +189,8 @@ function repairVolume(end: string, notes: string[]): string {
 }
 
 /**
- * Finds a PARTITION BY after the query of a materialized view that conflicts with its TTL. With PARTITION BY YEAR, 9.3.4 rejects a TTL of
- * months that are not full years; it accepts the TTL if it chooses YEAR itself. So the statement of a view with both had no PARTITION BY.
+ * Finds the PARTITION BY YEAR of a materialized view whose TTL is not a number of full years. 9.3.4 rejects such a statement, but accepts
+ * the TTL if it chooses YEAR itself, so the original statement had no PARTITION BY.
  * @param at the end of the query
  */
 function findConflict(statement: string, at: number): ClauseSpan | undefined {

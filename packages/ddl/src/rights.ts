@@ -1,4 +1,3 @@
-/*! The statements of access control: the individual rights that each gives or takes, the names in it, and a right as a statement. */
 import { givesRight, isSameName, type Kind, type NameSpan } from '@sqlpipe/sql';
 import { type AccessStatement, type LocatedScope, parseAccess, type Scope } from './grammar/access.js';
 import { Cursor, unlessRejected } from './grammar/cursor.js';
@@ -34,10 +33,7 @@ export type Right = Grant | Membership | Assumption;
 /** All columns, or all tables. */
 const ALL = '*';
 
-/**
- * Parses a statement of access control as any server might read it; undefined for any other.
- * @param ignoresRest whether anything may follow
- */
+/** Parses a statement of access control as any server might; undefined for any other. @param ignoresRest whether anything may follow */
 function readAccess(statement: string, ignoresRest = false): AccessStatement | undefined {
   const cursor = new Cursor(statement);
   return unlessRejected(() => {
@@ -56,7 +52,7 @@ export const parseRights = (statement: string, columnsOf?: ColumnsOf): Right[] |
 /** Parses the individual rights that REVOKE or REMOVE USER removes; undefined for another statement, or an unknown syntax. */
 export const parseRevocation = (statement: string): Right[] | undefined => rightsOf(readAccess(statement), false);
 
-/** The rights of a statement; undefined if they depend on the columns of a table, or if it gives what should be removed. */
+/** Undefined if the rights depend on unknown columns, or if the statement does not do what `gives` says. */
 function rightsOf(
   access: AccessStatement | undefined,
   gives: boolean,
@@ -77,7 +73,7 @@ function rightsOf(
     );
 }
 
-/** The columns that `*` stands for; undefined if some are excluded, and the others are not known. */
+/** The columns that `*` stands for; undefined if some are excluded and the others are not known. */
 function expandColumns({ scope, excluded = [] }: LocatedScope, columnsOf: ColumnsOf): Scope[] | undefined {
   if (scope.column !== ALL) return [scope];
   const columns = columnsOf(scope.table ?? '');
@@ -103,7 +99,7 @@ function printAccess(right: Right, [user, grant, to]: readonly [string, string, 
   return `${grant} ${what} ${to} ${quotePrincipal(right.entity)}${option};`;
 }
 
-/** The scope of a grant after its permissions. @param columns those of the table that it is on; none if it is on all of it */
+/** Prints the scope after the permissions of a grant. @param columns none if the grant is on the complete table */
 export function formatScope(table: string | undefined, columns: readonly string[]): string {
   if (table === undefined) return '';
   if (table === ALL) return ' ON ALL TABLES';
@@ -123,7 +119,7 @@ interface Targets<Name> {
   readonly principals: Name[];
 }
 
-/** Reads the names in a statement that gives rights, whatever follows its clauses. Other kinds name nothing. */
+/** Reads the names in a statement that gives rights, whatever follows its clauses. Empty for other kinds. */
 export function readGrantTargets(statement: string, kind: Kind): Targets<string> {
   const { objects, principals } = locateGrantTargets(statement, kind);
   return { objects: objects.map(({ name }) => name), principals: principals.map(({ name }) => name) };
@@ -139,14 +135,14 @@ export function locateGrantTargets(statement: string, kind: Kind): Targets<NameS
   return { objects: [...new Set(tables)], principals: [access.entity] };
 }
 
-/** Sorts grants by their scope, the widest first: it removes narrower ones, with their grant option (documented for GRANT). */
+/** Sorts grants, the widest scope first: it removes narrower grants with their grant option (documented for GRANT). */
 export const sortByScope = <T>(grants: readonly T[], statementOf: (grant: T) => string): T[] =>
   grants
     .map(grant => ({ grant, scope: scopeOf(readAccess(statementOf(grant), true)) }))
     .sort((a, b) => a.scope - b.scope)
     .map(({ grant }) => grant);
 
-/** The scope of a GRANT: 0 for the database, 1 for all tables, 2 for tables, 3 for columns. */
+/** Ranks the scope of a GRANT: 0 for the database, 1 for all tables, 2 for tables, 3 for columns. */
 function scopeOf(access: AccessStatement | undefined): number {
   const scopes = access?.kind === 'grant' ? access.scopes.map(({ scope }) => scope) : [];
   if (scopes.some(({ column }) => column !== undefined)) return 3;

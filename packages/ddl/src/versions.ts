@@ -1,4 +1,3 @@
-/*! Finds features in a statement that older versions of QuestDB do not have. */
 import { COLUMN_PROPERTIES } from './columns/column-properties.js';
 import { tryParseDefinition } from './compare.js';
 import type { Definition, TableDefinition } from './definition.js';

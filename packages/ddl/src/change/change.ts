@@ -1,4 +1,3 @@
-/*! The meaning of a statement that changes existing objects. */
 import type { Kind, NamedObject, ObjectKind } from '@sqlpipe/sql';
 import type { Alter, Alteration } from '../alteration.js';
 
@@ -13,13 +12,13 @@ export type ChangeStatement =
   | { readonly verb: 'refresh'; readonly name: string; readonly isFull: boolean }
   | PartitionChange
   | { readonly verb: 'refresh range' | 'refresh stats' | 'squash partitions' | 'vacuum'; readonly name: string }
-  /** `skips`: whether it resumes from a given transaction, and skips those before it. */
+  /** `skips`: whether FROM TRANSACTION skips earlier transactions. */
   | { readonly verb: 'resume wal'; readonly name: string; readonly skips: boolean }
-  /** Discards the transactions that are not applied. */
+  /** Discards the transactions that are not applied yet. */
   | { readonly verb: 'rebase wal'; readonly name: string }
-  /** From then on, no transaction is applied until RESUME WAL. */
+  /** No transaction is applied until RESUME WAL. */
   | { readonly verb: 'suspend wal'; readonly name: string }
-  /** The position is that of the name, and of the rejection of an invalid view. */
+  /** The position of the name, where an invalid view is rejected. */
   | { readonly verb: 'compile'; readonly name: string; readonly position: number }
   /** `wal`: whether the table has a WAL after the next start of the server. */
   | { readonly verb: 'set type'; readonly name: string; readonly wal: boolean }
@@ -43,7 +42,7 @@ export interface PartitionChange {
 const DROP_PARTITION = { permission: 'DROP PARTITION' };
 const REFRESH = { kind: 'materialized view', permission: 'REFRESH MATERIALIZED VIEW' } as const;
 
-/** By the verb of a statement: the kind of its objects if they are no tables, and the permission. DROP has those of its object. */
+/** The kind of the objects unless they are tables, and the required permission. */
 const VERBS: Readonly<
   Record<
     Exclude<ChangeStatement['verb'], 'alter' | 'drop'>,
@@ -76,7 +75,7 @@ const VERBS: Readonly<
 
 const USES_WAL = /^(?:alter|rename|truncate|update|insert|.* partition(?: to .*)?)$/;
 
-/** The objects that a statement is about. For RENAME, both names. An ALTER is about one. */
+/** The objects that a statement names; for RENAME, the old and the new name. Empty for DROP ALL TABLES. */
 export function objectsOf(change: ChangeStatement): NamedObject[] {
   if (change.verb === 'drop all') return [];
   if (change.verb === 'alter') return change.alters.slice(0, 1);
@@ -85,7 +84,7 @@ export function objectsOf(change: ChangeStatement): NamedObject[] {
   return names.map(name => ({ kind, name }));
 }
 
-/** The permission that a statement requires. ALTER has one for each action, see `permissionFor`. */
+/** The permission that a statement requires. For ALTER, see `permissionFor`. */
 export const permissionOf = (change: Exclude<ChangeStatement, { verb: 'alter' }>): string =>
   change.verb === 'drop' ? `DROP ${change.kind.toUpperCase()}` : VERBS[change.verb].permission;
 

@@ -1,6 +1,6 @@
 /*!
- * Parses ALTER. As in QuestDB, names are checked during parsing: an unknown column is rejected before a later syntax error. The messages
- * are the server's, with their odd blanks and quotes.
+ * As in QuestDB, names are checked during parsing: an unknown column is rejected before a later syntax error. The messages have the
+ * server's odd blanks and quotes.
  */
 import { isSameName } from '@sqlpipe/sql';
 import type { Alteration } from '../alteration.js';
@@ -33,9 +33,9 @@ function parseAlterOf(token: string | undefined, cursor: Cursor, lookup: NameLoo
 const VERBS = "'add', 'alter', 'attach', 'detach', 'drop', 'convert', 'resume', 'rename', 'set' or 'squash'";
 
 class TableParser {
-  /** A copy of the columns. ADD and RENAME change it during parsing. Undefined if the columns are not known. */
+  /** The columns after the ADD and RENAME parsed so far; undefined if the columns are not known. */
   readonly #columns: Column[] | undefined;
-  /** The name of the designated timestamp after the renames that have been parsed. */
+  /** The name of the designated timestamp after the renames parsed so far. */
   #timestamp: string | undefined;
 
   constructor(
@@ -109,7 +109,7 @@ class TableParser {
     return items;
   }
 
-  /** Rejects several changes of columns in a statement on a WAL table. @param count the number of changes */
+  /** Rejects more than one change of columns on a WAL table. @param count the number of changes */
   #rejectSeveral(count: number): void {
     if (!this.table.wal || count < 2) return;
     const { name, structure = 0 } = this.table;
@@ -260,7 +260,7 @@ function parseAlterMaterializedView(cursor: Cursor, lookup: NameLookup): ChangeS
 
 const LIVE_VIEW_VERBS = "'set', 'drop', 'convert', 'resume' or 'suspend'";
 
-/** Parses the text after ALTER LIVE. The query and the columns of a live view cannot be changed. */
+/** The query and the columns of a live view cannot be changed. */
 function parseAlterLiveView(cursor: Cursor, lookup: NameLookup): ChangeStatement {
   cursor.expect('view');
   const view = parseAlteredObject(cursor, lookup, 'live view');
@@ -320,10 +320,7 @@ function parseAlterColumn(cursor: Cursor, lookup: NameLookup, found: FoundObject
   return toAlter(found, parse(cursor, lookup, { object, name, column, position, objectPosition: found.position }));
 }
 
-/**
- * Parses the text after RESUME, SUSPEND or REBASE. The messages about REBASE are those of the documentation.
- * @returns undefined for any other verb, and for REBASE if the server or the kind of the object does not support it
- */
+/** Undefined unless `verb` is RESUME, SUSPEND or a supported REBASE. The messages about REBASE come from the documentation. */
 function parseWalChange(
   cursor: Cursor,
   { has }: NameLookup,
@@ -355,7 +352,7 @@ function acceptFromTransaction(cursor: Cursor): boolean {
   return true;
 }
 
-/** Parses the text after PARTITION, without the names after LIST or the condition after WHERE. */
+/** Parses the text after PARTITION. The names after LIST and the condition after WHERE are skipped. */
 function parsePartitions(
   cursor: Cursor,
   { object: { kind, partitionBy }, name }: FoundObject,

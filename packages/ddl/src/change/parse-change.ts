@@ -1,4 +1,3 @@
-/*! Parses statements that change existing objects. The first word selects the parser of the rest. ALTER has a file of its own. */
 import type { LocatedName, ObjectKind, PrincipalKind } from '@sqlpipe/sql';
 import type { Alter } from '../alteration.js';
 import { DEFAULTS, type Defaults } from '../definition.js';
@@ -28,7 +27,7 @@ export function parseAlters(statement: string): readonly Alter[] {
   return change?.verb === 'alter' ? change.alters : [];
 }
 
-/** Parses the rest of a statement after its first word, `verb`. Checks it against the objects of `lookup`. @throws RejectionError */
+/** Parses the text after the first word, `verb`, and checks it against the objects of `lookup`. @throws RejectionError */
 export function parseChangeAfter(cursor: Cursor, verb: string, lookup: NameLookup): ChangeStatement {
   const parse = PARSERS.get(verb.toLowerCase());
   if (!parse) throw unexpectedTokenError(cursor.at, verb);
@@ -54,7 +53,7 @@ const SHORT_NAMES = {
   'live view': 'live-view-name',
 };
 
-/** What the server's messages call an object of the wrong kind, unless it is a live view. By the kind that the statement requires. */
+/** By the required kind: what the server's messages call an object of another kind, except a live view. */
 export const OTHER_KINDS: Readonly<Record<ObjectKind, string>> = {
   table: 'view or materialized view',
   view: 'table or materialized view',
@@ -126,7 +125,7 @@ export function parsePrincipalKind(cursor: Cursor): PrincipalKind | undefined {
   return 'service account';
 }
 
-/** Parses the name of a principal, without looking it up. `hasGuard` is true if IF and `words` precede the name, such as IF EXISTS. */
+/** Parses the name of a principal without looking it up. `hasGuard`: whether IF and `words` precede the name, as in IF EXISTS. */
 export function parsePrincipalName(cursor: Cursor, kind: PrincipalKind, ...words: string[]) {
   const hasGuard = isWord(cursor.requireNoSemicolon(`${kind} name or 'if'`), 'if');
   if (hasGuard) cursor.expect(...words);
@@ -206,7 +205,7 @@ function parseVacuum(cursor: Cursor, lookup: NameLookup): ChangeStatement {
   return { verb: 'vacuum', name };
 }
 
-/** Parses the text after REFRESH. The limits of a RANGE are skipped. STATS gets a verb of its own, because it refreshes no rows. */
+/** The limits of RANGE are skipped. STATS has a verb of its own, because it refreshes no rows. */
 function parseRefreshStatement(cursor: Cursor, lookup: NameLookup): ChangeStatement {
   cursor.expect('materialized', 'view');
   const name = unquoteToken(readName(cursor, lookup, cursor.requireNoSemicolon('view name')));

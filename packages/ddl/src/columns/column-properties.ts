@@ -15,7 +15,7 @@ export const COLUMN_PROPERTIES = ENTRIES as unknown as readonly [AnyColumnProper
 /** The type of a column, and what a column has besides its name and its type. */
 export const [COLUMN_TYPE, ...COLUMN_OPTIONS] = COLUMN_PROPERTIES;
 
-/** A property of a column by its name in a comparison. */
+/** Finds the property of a column by its name in a comparison, such as `column 'qty' index`. */
 export function findColumnProperty(named: string): AnyColumnProperty | undefined {
   const property = /^column '[^']*'(.*)$/s.exec(named)?.[1];
   return COLUMN_PROPERTIES.find(({ name }) => name === property);

@@ -1,4 +1,3 @@
-/*! What is known of a property of columns. */
 import type { Column } from '../definition.js';
 import { type Cursor, RejectionError } from '../grammar/cursor.js';
 import type { KnownObject, NameLookup } from '../grammar/lookup.js';
@@ -43,7 +42,7 @@ export function requireSymbol({ name, column, position }: AlteredColumn, what: s
   throw new RejectionError(position, `${what} only supported for symbol type [column=${name}, type=${column.type}]`);
 }
 
-/** Requires the end of an ALTER of a table. For a view, the caller does that, with another message. */
+/** Requires the end of an ALTER TABLE. For a view, the caller does that, with another message. */
 export function expectEndWhile(cursor: Cursor, { object }: AlteredColumn, doing: string): void {
   if (object.kind !== 'table') return;
   const token = cursor.next();

@@ -1,4 +1,3 @@
-/*! The index of a symbol column: its options, and the columns that it covers. */
 import { foldCase, isSameName, type LocatedName } from '@sqlpipe/sql';
 import type { Column, Index } from '../definition.js';
 import type { CreateContext } from '../grammar/clause-reader.js';
@@ -7,7 +6,7 @@ import { parseLiteral, quoteName } from '../grammar/names.js';
 import { ceilPow2, expectInt, parseInt32 } from '../grammar/numbers.js';
 import { type AlteredColumn, type ColumnProperty, expectEndWhile, requireSymbol } from './column-property.js';
 
-/** INDEX. Two indexes are the same if they cover the same columns, in any order. */
+/** Two indexes are the same if they cover the same columns, in any order. */
 export const INDEX: ColumnProperty<'add index' | 'drop index', { index?: Index }> = {
   name: ' index',
   value: ({ index }) => (index ? formatIndex(index, names => names.map(foldCase).sort()).trim() : 'none'),
@@ -38,7 +37,7 @@ export const INDEX: ColumnProperty<'add index' | 'drop index', { index?: Index }
     },
     print: ({ index }) => (index ? `ADD${formatIndex(index, names => names.map(quoteName))}` : 'DROP INDEX'),
     apply(column, alteration) {
-      // If there is an index, the server answers OK and changes nothing (observed on 9.3.4).
+      // If there is an index, the server reports success and changes nothing (observed on 9.3.4).
       if (alteration.index) return { ...column, index: column.index ?? alteration.index };
       const { index: _, ...rest } = column;
       return rest;
@@ -65,16 +64,16 @@ type IndexContext = Pick<CreateContext, 'defaults' | 'has'>;
 
 /** How a statement differs from CREATE TABLE in the options of an index. */
 interface IndexSyntax {
-  /** What is expected if neither options nor the end follow, in the wording of the server's message. */
+  /** What the server's message expects if neither options nor the end follow. */
   readonly expected?: string | undefined;
   readonly parseCapacity?: (cursor: Cursor) => number;
-  /** Receives the columns that it names after INCLUDE. */
+  /** Receives the columns after INCLUDE. */
   readonly covered?: LocatedName[];
 }
 
 /**
- * Parses the options after INDEX: `CAPACITY n`, `TYPE BITMAP CAPACITY n`, `TYPE POSTING [DELTA|EF] [INCLUDE (…)]` or `INCLUDE (…)`. A
- * server without types of indexes knows only the first.
+ * Parses `CAPACITY n`, `TYPE BITMAP CAPACITY n`, `TYPE POSTING [DELTA|EF] [INCLUDE (…)]` or `INCLUDE (…)`. Servers without INDEX TYPE know
+ * only the first.
  * @param token the next token, already read
  */
 export function parseIndexOptions(
@@ -90,7 +89,7 @@ export function parseIndexOptions(
   return { type: 'BITMAP', capacity: parseCapacityOption(cursor, token, defaults.indexCapacity, parseCapacity) };
 }
 
-/** Parses `CAPACITY n` if it comes next. @param token the next token, already read @returns the default if it does not */
+/** Parses `CAPACITY n`, if it comes next. @param token the next token, already read @returns the capacity, or else the default */
 export function parseCapacityOption(
   cursor: Cursor,
   token: string | undefined,
@@ -111,7 +110,7 @@ function parseIndexCapacity(cursor: Cursor): number {
   return ceilPow2(capacity);
 }
 
-/** A parser of the number after CAPACITY in ALTER, where it has no bounds. */
+/** Makes a parser of the number after CAPACITY in ALTER, where the bounds of CREATE do not apply. */
 export const alteredCapacityParser =
   (expected: string, problem: string, isValid = (_: number) => true) =>
   (cursor: Cursor) => {
@@ -148,7 +147,7 @@ function parseCovering(type: string, cursor: Cursor, covered: LocatedName[]): In
   }
 }
 
-/** Requires that an index covers other columns of its table, each once. @param missing how the statement says that there is none */
+/** Requires that an index covers other columns of its table, each once. @param missing how the message says that there is no such column */
 export function rejectBadCover(
   indexed: string,
   covered: readonly LocatedName[],
@@ -163,7 +162,7 @@ export function rejectBadCover(
   }
 }
 
-/** Adds the designated timestamp to the columns that a posting index covers: the server does the same. */
+/** Adds the designated timestamp to the columns that a posting index covers, as the server does. */
 export function addTimestampToIndex(column: Column, timestamp: string | undefined): Column {
   const { index } = column;
   if (!timestamp || !index || index.capacity !== undefined || index.covered.length === 0) return column;
@@ -171,7 +170,7 @@ export function addTimestampToIndex(column: Column, timestamp: string | undefine
   return covered ? column : { ...column, index: { ...index, covered: [...index.covered, timestamp] } };
 }
 
-/** Renames a column among those that a posting index covers: the server stores their numbers. */
+/** Renames a column in the INCLUDE of a posting index: the server stores these columns by number. */
 export function renameInIndex(column: Column, from: string, to: string): Column {
   const { index } = column;
   if (!index || index.capacity !== undefined) return column;

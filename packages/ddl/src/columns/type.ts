@@ -72,7 +72,7 @@ function parseAddedSymbol(cursor: Cursor, column: Column, lookup: NameLookup): v
   rejectCachedCapacity(column, cursor.at);
   const parseCapacity = alteredCapacityParser('symbol index capacity', 'numeric capacity expected');
   if (isWord(token, 'index')) column.index = parseIndexOptions(cursor, cursor.next(), lookup, { parseCapacity });
-  // The CAPACITY of an index is accepted even without INDEX (observed on 9.3.4). Without INDEX, its value is not used.
+  // Even without INDEX, 9.3.4 accepts the CAPACITY of an index. Its value is not used.
   else if (isWord(token, 'capacity')) parseCapacity(cursor);
   else cursor.unread();
 }
@@ -93,7 +93,7 @@ function parseTypeChange(cursor: Cursor, lookup: NameLookup, altered: AlteredCol
 
 const LIMITS = { min: 2, max: 2 ** 30, maxCached: 2 ** 25 };
 
-/** CACHE or NOCACHE. The clause also contains the capacity in the form of servers before 9.3; later servers do not print it. */
+/** In the form of servers before 9.3, the clause also contains the capacity. Later servers do not print it. */
 export const CACHE: ColumnProperty<'cache', { cached: boolean }> = {
   name: ' cache',
   value: ({ type, cached }) => (type !== 'SYMBOL' || cached === undefined ? undefined : cached ? 'CACHE' : 'NOCACHE'),
@@ -150,8 +150,7 @@ export const CAPACITY: ColumnProperty<'symbol capacity', { capacity: number }> =
 };
 
 /**
- * Parses `CAPACITY n` and `CACHE` or `NOCACHE` after SYMBOL. All are optional.
- * @param column receives the options
+ * Parses the optional `CAPACITY n` and `CACHE` or `NOCACHE` after SYMBOL into `column`.
  * @param others what else may follow in CREATE, in the wording of the server's message; undefined in an ALTER, where anything may follow
  * @returns the `readPosition` after the first token, where CAST rejects the capacity
  */
@@ -186,7 +185,7 @@ function parseAlteredCapacity(cursor: Cursor, expected: string): number {
   return toValidCapacity(token === '-' ? -value : value, position);
 }
 
-/** The capacity as the server stores it: rounded up to a power of two. @throws RejectionError if it is out of bounds */
+/** Rounds a capacity up to a power of two, as the server does. @throws RejectionError if it is out of bounds */
 function toValidCapacity(capacity: number, position: number): number {
   if (capacity < LIMITS.min) throw new RejectionError(position, `min symbol capacity is ${LIMITS.min}`);
   if (capacity > LIMITS.max) throw new RejectionError(position, `max symbol capacity is ${LIMITS.max}`);

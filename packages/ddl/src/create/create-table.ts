@@ -31,7 +31,7 @@ import {
 } from '../properties/storage.js';
 import { columnProperty } from '../property.js';
 
-/** Parses the rest of a statement after CREATE. @param first the token after CREATE, which has been read. @throws RejectionError */
+/** Parses the text after CREATE. @param first the token after CREATE, already read @throws RejectionError */
 export function parseCreateTable(cursor: Cursor, first: string, context: CreateContext): CreateOf<TableDefinition> {
   const isBatch = parseLeadIn(cursor, first);
   const created = parseCreatedName(cursor, 'table name');
@@ -62,7 +62,7 @@ export function parseCreateTable(cursor: Cursor, first: string, context: CreateC
   return { ...toTableStatement(reader, created, { query: body.text }), body };
 }
 
-/** Reads the clauses in the server's order. FORMAT may be in any of four places, but only once. Retention and WAL need PARTITION BY. */
+/** Reads the clauses in the server's order. FORMAT may be in one of four places. Retention and WAL need PARTITION BY. */
 function readClauses(reader: ClauseReader): void {
   const readFormat = () => reader.read(FORMAT, { duplicate: 'duplicate FORMAT clause', isChecked: false });
   reader.definition = { ...reader.definition, partitionBy: 'NONE', wal: false };

@@ -1,4 +1,4 @@
-/*! Parses CREATE of views, clause by clause and check by check in the order of the server's own parser. */
+/*! The checks are in the order of the server's parser, because only the first error is reported. */
 import type { LiveViewDefinition, MaterializedViewDefinition, ViewDefinition } from '../definition.js';
 import { type Body, expectEndOfBody, parseViewBody } from '../grammar/body.js';
 import { ClauseReader, type CreateContext, type CreateOf } from '../grammar/clause-reader.js';
@@ -62,7 +62,7 @@ export function parseCreateMaterializedView(
   return { ...toViewStatement<MaterializedViewDefinition>(reader, created, body), source };
 }
 
-/** After CREATE LIVE. Messages are those of QuestDB 10's documentation and tests; positions not known from there are those of the token. */
+/** The messages come from QuestDB 10's documentation and tests. A position that is unknown from there is that of the token. */
 export function parseCreateLiveView(cursor: Cursor, context: CreateContext): CreateOf<LiveViewDefinition> {
   cursor.expect('view');
   const created = parseCreatedName(cursor, 'view name');

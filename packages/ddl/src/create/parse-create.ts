@@ -1,4 +1,3 @@
-/*! Parses CREATE of an object. The words after CREATE decide which parser reads the rest. */
 import { DEFAULTS, type Defaults, type Definition, type PartitionUnit } from '../definition.js';
 import type { CreateContext, CreateStatement } from '../grammar/clause-reader.js';
 import { Cursor, isWord } from '../grammar/cursor.js';
@@ -12,7 +11,7 @@ import { parseCreateLiveView, parseCreateMaterializedView, parseCreateView } fro
 /** What must follow CREATE, in the wording of the server's message. */
 export const AFTER_CREATE = "'atomic' or 'table' or 'batch' or 'materialized' or 'view' or 'or replace'";
 
-/** Parses the rest of a statement after CREATE; the next token has been read. @throws RejectionError with the server's message */
+/** Parses the text after CREATE. @param first the token after CREATE, already read @throws RejectionError with the server's message */
 export function parseCreate(cursor: Cursor, first: string, context: CreateContext): CreateStatement {
   let token = first;
   const orReplace = isWord(token, 'or');
@@ -28,7 +27,7 @@ export function parseCreate(cursor: Cursor, first: string, context: CreateContex
 }
 
 /**
- * Parses the CREATE statement of a table or any view, in any edition, with the places of its clauses.
+ * Parses the CREATE statement of a table or any view, with the clauses of any edition and version.
  * @param defaults what the target server fills in if the statement omits it
  * @throws RejectionError with the server's message and position (UTF-16 code units) if the statement is anything else
  */
@@ -53,7 +52,7 @@ export function parseDefinition(statement: string, defaults: Defaults = DEFAULTS
 
 const SHORT_UNITS: Readonly<Record<string, string>> = { n: 'ns', U: 'us', T: 'ms' };
 
-/** The partitioning of a materialized view by its sampling interval, if it names none (QuestDB's source, CreateMatViewOperationImpl). */
+/** The partitioning of a materialized view without PARTITION BY, from its sampling interval (source: CreateMatViewOperationImpl). */
 export function defaultPartition(interval: string): PartitionUnit {
   const unit = interval.slice(-1);
   const micros = (Number.parseInt(interval, 10) || 1) * (MICROS.get(SHORT_UNITS[unit] ?? unit) ?? DAY);

@@ -1,15 +1,11 @@
-/*!
- * Parses GRANT, REVOKE, ADD USER, REMOVE USER and ASSUME SERVICE ACCOUNT, as documented for the enterprise edition. The source of its
- * server is closed, so messages and positions of rejections may differ from the server's.
- */
+/*! Follows the documentation of the enterprise edition, whose source is closed: messages and positions of rejections may differ. */
 import { isSameName, type NameSpan, serverTokens, TokenReader } from '@sqlpipe/sql';
 import { type Cursor, isWord, missingError, RejectionError } from './cursor.js';
 import { isValidColumnName, isValidTableName, parseEntityName, unquoteToken } from './names.js';
 
 /**
- * What a server knows while it parses. With it, permissions must exist, a name is one valid token, and `t(*)` means the columns that the
- * table has. Without it, a statement is read as any server might: permissions are any words, a name is read as in SQL (`fx-desk`,
- * `"a""b"`, `public.t`), and `*` stays.
+ * What a server knows while it parses: permissions must exist, a name is one valid token, and `t(*)` means the columns that the table has.
+ * Without a context, permissions are any words, a name is read as in SQL (`fx-desk`, `"a""b"`, `public.t`), and `*` stays.
  */
 export interface AccessContext {
   readonly isPermission: (name: string) => boolean;
@@ -24,11 +20,10 @@ export interface Scope {
   readonly column?: string | undefined;
 }
 
-/** A scope with the name of its table as it is written. */
 export interface LocatedScope {
   readonly scope: Scope;
   readonly table?: NameSpan;
-  /** The columns that `*` leaves out, if it stays. */
+  /** The columns after EXCLUDE, if `*` stays. */
   readonly excluded?: readonly NameSpan[];
 }
 
@@ -179,7 +174,7 @@ class AccessParser {
     return { option, verified };
   }
 
-  /** Reads the name of a thing. This is the one place where a server's reading of names and ours differ. */
+  /** This is the one place where a name is read in another way with a context than without. */
   #name(what: string): NameSpan {
     const { cursor } = this;
     if (!this.context) return readSqlName(cursor, `${what} name`);
@@ -198,7 +193,7 @@ class AccessParser {
   }
 }
 
-/** Names other than these are those of principals. */
+/** All other names are those of principals. */
 const IS_VALID: Readonly<Record<string, (name: string) => boolean>> = {
   table: isValidTableName,
   column: isValidColumnName,

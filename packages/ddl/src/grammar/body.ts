@@ -10,26 +10,23 @@ export interface Body {
   readonly written: string;
   /** The text with the comments (by the server's rules) replaced by blanks; offsets are the same as in `written`. */
   readonly code: string;
-  /** The position at which the text starts, with its blanks: several rejections point there. */
+  /** The position at which `written` starts: several rejections point there. */
   readonly position: number;
   /** The position at which the body starts; for a view in parentheses, the position before the parenthesis. */
   readonly start: number;
   readonly isEnclosed: boolean;
 }
 
-/** Checks a query. It is called as soon as the query has been read, because the server rejects errors in it then. */
+/** Checks a query as soon as it has been read, because the server rejects errors in it at that point. */
 export type RejectBadQuery = (body: Body) => void;
 
-/**
- * Parses `(query` up to its parenthesis, or `query` up to the end.
- * @param mayHaveOwner whether it may end at OWNED BY, which is not read
- */
+/** Parses `(query` up to its parenthesis, or `query` up to the end. @param mayHaveOwner whether `query` may end at OWNED BY */
 export function parseViewBody(cursor: Cursor, check: RejectBadQuery, mayHaveOwner = false): Body {
   const start = cursor.readPosition;
   if (cursor.require("'(' or 'with' or 'select'") === '(')
     return parseEnclosedBody(cursor, check, "'with' or 'select'", start);
   cursor.unread();
-  // A symbol directly after AS has been read with it.
+  // If a symbol directly follows AS, the read position is already after that symbol.
   const position = Math.min(start, cursor.at);
   const ownerAt = mayHaveOwner ? findOwnerClause(cursor.text, serverTokens(cursor.text, cursor.at))?.start : undefined;
   if (ownerAt !== undefined) {

@@ -1,4 +1,3 @@
-/*! Reads the clauses of a CREATE statement: what each states, and its position. */
 import { type LocatedName, NameMap } from '@sqlpipe/sql';
 import type {
   Column,
@@ -29,10 +28,9 @@ export interface ClauseSpan {
   readonly position: number;
 }
 
-/** The clauses of a statement by the name of their property. The clauses of a column have the names of a comparison: `column 'x' index`. */
+/** By the name of a property: `partitioning`, `column 'x' index`. */
 export type ClauseSpans = ReadonlyMap<string, ClauseSpan>;
 
-/** The columns of a statement, in its order. */
 export class Columns extends NameMap<Column> {
   add(column: Column, position: number): Column {
     if (this.has(column.name)) throw new DuplicateColumnError(column.name, position);
@@ -62,7 +60,7 @@ type Stated = Partial<
 export interface CreateOf<D extends Definition> {
   readonly type: 'create';
   readonly kind: D['kind'];
-  /** What the statement states. What a server derives from the query is missing, and LIKE is not resolved. */
+  /** Without what a server derives from the query. LIKE is not resolved. */
   readonly definition: D extends MaterializedViewDefinition
     ? Omit<D, 'refresh'> & { readonly refresh: RefreshClause }
     : D;
@@ -93,7 +91,7 @@ interface Clause {
   check?(definition: object, position: number, context: CreateContext): void;
 }
 
-/** Reads the clauses of one statement. `token` is the next token, which has always been read. */
+/** Reads the clauses of one statement. `token` is the next token, already read. */
 export class ClauseReader {
   definition: Stated;
   readonly spans = new Map<string, ClauseSpan>();
@@ -102,7 +100,7 @@ export class ClauseReader {
   expected: string | undefined;
   /** The position of a rejection of the value of the current clause. */
   position = 0;
-  /** Where clauses name columns of the query, stages of the storage policy, and what an index covers, by its column. */
+  /** The positions of names in clauses. `covered` has the columns that an index covers, by the indexed column. */
   readonly positions: Readonly<Record<'cast' | 'index' | 'dedup' | 'stages', LocatedName[]>> & {
     readonly covered: NameMap<LocatedName[]>;
   } = { cast: [], index: [], dedup: [], stages: [], covered: new NameMap() };
@@ -122,10 +120,7 @@ export class ClauseReader {
     this.token = this.expected === undefined ? this.cursor.next() : this.cursor.require(this.expected);
   }
 
-  /**
-   * Reads and checks the clause of a property, and reads the token after it; false if it does not come next.
-   * @param duplicate the message if it was there before
-   */
+  /** Reads the clause of a property and the token after it; false if the clause is absent. @param duplicate the message for a second one */
   read(property: Clause, { duplicate, isChecked = true }: { duplicate?: string; isChecked?: boolean } = {}): boolean {
     const { name, words = [] } = property;
     if (!words.some(word => isWord(this.token, word)) || property.isKnown?.(this.context) === false) {

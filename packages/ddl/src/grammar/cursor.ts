@@ -1,7 +1,4 @@
-/*!
- * Reads the tokens of one statement as the server does, and rejects them with its messages. Like the server, it has two positions: most
- * rejections point at the last token, some at the end of the text that has been read.
- */
+/*! Like the server, a cursor has two positions: most rejections point at the last token, some at the end of the text that has been read. */
 import { type ObjectKind, type ServerToken, scanSignificant, startAt } from '@sqlpipe/sql';
 import { CodedError } from '@sqlpipe/text';
 
@@ -53,7 +50,7 @@ export class Cursor {
     return this.#word;
   }
 
-  /** Puts the last token back, to be read again. At the end there is none. */
+  /** Puts the last token back, to be read again; has no effect at the end. */
   unread(): void {
     this.#isUnread = this.#word !== undefined;
   }
@@ -78,7 +75,7 @@ export class Cursor {
     return token;
   }
 
-  /** Reads one of some words, and returns it as it is given here; rejects anything else, as `requireNoSemicolon` does. */
+  /** Reads one of some words in any case, and returns it as given; rejects any other token. */
   requireWord<Word extends string>(...words: readonly Word[]): Word {
     const expected = words.map(word => `'${word}'`).join(' or ');
     const token = this.requireNoSemicolon(expected);
@@ -93,7 +90,7 @@ export class Cursor {
     return isNext;
   }
 
-  /** Reads the next tokens; rejects any other than these words or symbols. */
+  /** Reads these words or symbols; rejects any other token. */
   expect(...words: readonly string[]): void {
     for (const word of words) {
       const token = this.next();
@@ -114,7 +111,7 @@ export class Cursor {
     return new RejectionError(this.at, problem);
   }
 
-  /** The rejection of the token that was read last; undefined if it was the end of the statement. */
+  /** A rejection of the last token. @param token undefined at the end of the statement */
   errorAt(token: string | undefined, problem: string): RejectionError {
     return new RejectionError(token === undefined ? this.readPosition : this.at, problem);
   }
@@ -125,7 +122,7 @@ export class Cursor {
   }
 }
 
-/** The statement is rejected. `position` counts UTF-16 code units from the start of the statement. */
+/** A rejection of a statement. `position` counts UTF-16 code units from the start of the statement. */
 export class RejectionError extends CodedError {
   override name = 'RejectionError';
 

@@ -1,6 +1,7 @@
-/*! What versions of QuestDB have added. */
-
-/** The last version of the open source edition without it (8.1.4 to 9.3.4 and a build of 9.4.4 were tried; later ones are documented). */
+/**
+ * The last version of the open source edition without each feature (8.1.4 to 9.3.4 and a build of 9.4.4 were tried; later ones are
+ * documented).
+ */
 const LAST_WITHOUT = {
   TTL: '8.1.4',
   'materialized views': '8.1.4',
@@ -21,7 +22,7 @@ const LAST_WITHOUT = {
   /** Materialized views without aggregation. */
   'passthrough views': '9.4.4',
   'drop remote': '10.0.0',
-  /** Undefined: no version has these, only the enterprise edition. */
+  /** No version of the open source edition has these. */
   owners: undefined,
   principals: undefined,
   'storage policies': undefined,
@@ -31,7 +32,7 @@ export type FeatureName = keyof typeof LAST_WITHOUT;
 
 export type HasFeature = (feature: FeatureName) => boolean;
 
-/** The features of a version, such as `9.3.4`; if it is undefined, those of the newest, and by default of the enterprise edition. */
+/** The features of a version such as `9.3.4`, by default in the open source edition; undefined means the newest enterprise edition. */
 export const featuresOf =
   (version: string | undefined, isEnterprise = version === undefined): HasFeature =>
   feature => {

@@ -1,4 +1,3 @@
-/*! What a parser checks a statement against: the server's catalogue, or nothing if the statement is only parsed. */
 import type { ObjectKind } from '@sqlpipe/sql';
 import type { Column, Defaults, PartitionUnit, TableDefinition } from '../definition.js';
 import type { RejectBadQuery } from './body.js';
@@ -10,7 +9,6 @@ import { rejectReserved, stripPublic, unquoteToken } from './names.js';
 export interface KnownObject extends Pick<Partial<TableDefinition>, 'timestamp' | 'wal' | 'policy'> {
   readonly kind: ObjectKind;
   readonly name: string;
-  /** The columns. If they are not known, a column of any name and type is accepted. */
   readonly columns?: readonly Column[];
   readonly partitionBy?: PartitionUnit | undefined;
   readonly isSuspended?: boolean;
@@ -33,15 +31,15 @@ export const anyServer = (defaults: Defaults): ServerTraits => ({
   rejectBadQuery() {},
 });
 
-/** The catalogue, in which a parser looks names up: QuestDB checks a statement against its catalogue while it parses it. */
+/** The server's catalogue, because QuestDB looks up names while it parses a statement. */
 export interface NameLookup extends ServerTraits {
-  /** Finds an object. @param kind the kind that the statement requires; without it any object that has the name */
+  /** @param kind the kind that the statement requires, if it requires one; the found object may have another */
   find(name: string, kind?: ObjectKind): KnownObject | undefined;
   /** Whether the schema `public` may precede a name outside of CREATE and RENAME. 9.3.4 does not accept it there. */
   readonly acceptsPublic?: boolean;
 }
 
-/** Makes a lookup with which a statement is only parsed: each object that the statement names exists. */
+/** Makes a lookup with which a statement is only parsed: every object that the statement names exists. */
 export const acceptAll = (defaults: Defaults): NameLookup => ({
   ...anyServer(defaults),
   find: (name, kind) => kind && { kind, name },
@@ -51,7 +49,7 @@ export const acceptAll = (defaults: Defaults): NameLookup => ({
 export interface FoundObject {
   readonly object: KnownObject;
   readonly name: string;
-  /** The position before the name, at which reading continued. */
+  /** The read position before the name. */
   readonly position: number;
 }
 

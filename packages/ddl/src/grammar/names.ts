@@ -1,4 +1,3 @@
-/*! Names of objects and columns: which must be quoted, which are invalid, which belong to the server, and how they are parsed. */
 import { type LocatedName, NameSet, unquote } from '@sqlpipe/sql';
 import { type Cursor, isWord, RejectionError } from './cursor.js';
 
@@ -14,7 +13,7 @@ export const RESERVED = new NameSet(
 /** The characters of valid names that end a bare name or open a quote (each character was tried on 9.3.4). */
 const ENDS_NAME = /[ ;`&|^<=>[\]]/;
 
-/** Whether a name has to be quoted. A name that the server printed with quotes does not have to be. */
+/** Whether a name has to be quoted; false if it already has quotes. */
 export const needsQuotes = (name: string): boolean =>
   !name.startsWith('"') && (ENDS_NAME.test(name) || RESERVED.has(name));
 
@@ -69,7 +68,7 @@ export function parseEntityName(cursor: Cursor, expected: string): LocatedName {
   return { name, position };
 }
 
-/** Drops the schema `public.` before a name. Returns the token of the name. */
+/** Skips the schema `public.` before a name. @returns the token of the name */
 export function stripPublic(cursor: Cursor, token: string): string {
   if (unquoteToken(token).toLowerCase() !== 'public') return token;
   return cursor.accept('.') ? cursor.require('table name') : token;

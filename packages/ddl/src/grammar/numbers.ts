@@ -1,21 +1,18 @@
-/*!
- * Parses numbers as the server does: digits with single underscores between them, an int of 32 bits, a long of 64 bits. Parses timestamps
- * in ISO 8601, with a fraction of up to nine digits; all parts after the year are optional. Parses and prints ages: how long rows are kept.
- */
 import type { Age } from '../definition.js';
 import { type Cursor, isWord, RejectionError, tokenError } from './cursor.js';
 
+/** Digits with single underscores between them, as the server accepts. */
 const DIGITS = /^[-+]?\d+(?:_\d+)*$/;
 const MAX_INT = 2 ** 31 - 1;
 
-/** Parses an integer; undefined if the text is not one, or if it does not fit into 32 bits. */
+/** Parses an integer of 32 bits; undefined for any other text. */
 export function parseInt32(text: string): number | undefined {
   if (!DIGITS.test(text)) return;
   const value = Number(text.replaceAll('_', ''));
   return value > MAX_INT || value < -MAX_INT - 1 ? undefined : value;
 }
 
-/** Parses a long without a sign `+`, with or without a final `L`; undefined if the text is not one, or if it does not fit into 64 bits. */
+/** Parses an integer of 64 bits, with or without a final `L`; undefined for any other text, or if a sign `+` precedes it. */
 export function parseInt64(text: string): bigint | undefined {
   const bare = text.replace(/[lL]$/, '');
   if (!DIGITS.test(bare) || bare.startsWith('+')) return;
@@ -55,8 +52,8 @@ const TIMESTAMP =
   /^(\d{4})(?:-(\d\d)(?:-(\d\d)(?:[T ](\d\d)(?::(\d\d)(?::(\d\d)(?:\.(\d{1,9}))?)?)?)?)?)?(Z|[-+]\d\d(?::?\d\d)?)?$/;
 
 /**
- * Parses a timestamp into the printed form, `2025-01-01T00:00:00.000000Z`; undefined if it is invalid.
- * @param digits 9 for a TIMESTAMP_NS
+ * Parses an ISO 8601 timestamp into the printed form, `2025-01-01T00:00:00.000000Z`; undefined if it is invalid. All parts after the year
+ * are optional. @param digits those of the printed fraction: 9 for a TIMESTAMP_NS
  */
 export function parseTimestamp(text: string, digits: 6 | 9 = 6): string | undefined {
   const match = TIMESTAMP.exec(text);
@@ -82,7 +79,7 @@ const unitOf = (word: string): string | undefined =>
 
 const LONG_UNITS = "'HOUR(S)', 'DAY(S)', 'WEEK(S)', 'MONTH(S)' or 'YEAR(S)'";
 
-/** Parses an age, such as `14 DAYS` or `2w`. @returns also the position at which a caller can reject the age @throws RejectionError */
+/** Parses an age, such as `14 DAYS` or `2w`. @returns the age, and the position at which a caller can reject it @throws RejectionError */
 export function parseAge(cursor: Cursor): { age: Age; position: number } {
   const position = cursor.readPosition;
   const token = cursor.next();

@@ -1,4 +1,3 @@
-/*! Column types: the names that a statement may use, and the name that the server prints. */
 import { type Cursor, RejectionError } from './cursor.js';
 import { parseLiteral } from './names.js';
 import { parseInt32 } from './numbers.js';
@@ -10,7 +9,7 @@ const COLUMN_TYPES = (
   'GEOHASH DECIMAL'
 ).split(' ');
 
-/** The names that a statement may use for the types of columns, in lower case, and the names that are printed (read in ColumnType). */
+/** From the names of types that a statement may use, in lower case, to the names that servers print (read in ColumnType). */
 export const TYPE_NAMES: ReadonlyMap<string, string> = new Map([
   ...COLUMN_TYPES.map(type => [type.toLowerCase(), type] as const),
   ...Object.entries({
@@ -30,7 +29,7 @@ const PARSED_TYPE_NAMES = new Map([
 
 const MAX_DIMENSIONS = 32;
 
-/** Whether a type is that of a moment, of either precision. */
+/** Whether a type is TIMESTAMP or TIMESTAMP_NS. */
 export const isTimestamp = (type: string): boolean => type === 'TIMESTAMP' || type === 'TIMESTAMP_NS';
 export const isArray = (type: string): boolean => type.endsWith('[]');
 
@@ -55,7 +54,7 @@ function toArrayType(type: string, dimensions: number, position: number): string
   return type + '[]'.repeat(dimensions);
 }
 
-/** The rejection of a `[` in the position of a type, which is a misspelt array. */
+/** The rejection of a `[` in the position of a type: the start of a misspelt array. */
 function misplacedBracketError(cursor: Cursor, position: number): RejectionError {
   const second = cursor.next();
   if (second === undefined) return new RejectionError(position, "dangling '[' where column type is expected");
@@ -107,7 +106,7 @@ function arrayTypeError(cursor: Cursor, type: string, typePosition: number, open
   );
 }
 
-/** Parses `(5c)` or `(33b)`. The server prints characters if the number of bits is a multiple of five. */
+/** Parses `(5c)` or `(33b)`. */
 function parseGeohash(cursor: Cursor): string {
   cursor.expect('(');
   const position = cursor.at;
@@ -125,7 +124,7 @@ function parseGeohash(cursor: Cursor): string {
   return formatGeohashType(bits);
 }
 
-/** Prints a GEOHASH type as a server does: in characters if their bits come out even. */
+/** Prints a GEOHASH type as the server does: in characters if the number of bits is a multiple of five. */
 export const formatGeohashType = (bits: number): string =>
   bits % 5 === 0 ? `GEOHASH(${bits / 5}c)` : `GEOHASH(${bits}b)`;
 

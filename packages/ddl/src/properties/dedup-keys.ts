@@ -1,4 +1,3 @@
-/*! DEDUP UPSERT KEYS of a table. */
 import { foldCase, isSameName, NameSet } from '@sqlpipe/sql';
 import type { TableDefinition } from '../definition.js';
 import type { ClauseReader } from '../grammar/clause-reader.js';
@@ -31,7 +30,6 @@ export const DEDUP_KEYS = property<Keyed, { readonly action: 'dedup keys'; reado
     actions: ['dedup keys'],
     sets: ['dedup keys'],
     syntax: { dedup: parseDedupChange, deduplicate: parseDedupChange },
-    // Without keys, deduplication is disabled.
     print: ({ keys }) =>
       keys.length > 0 ? `DEDUP ENABLE UPSERT KEYS(${keys.map(quoteColumn).join(',')})` : 'DEDUP DISABLE',
     apply(table, { keys }) {
@@ -39,7 +37,7 @@ export const DEDUP_KEYS = property<Keyed, { readonly action: 'dedup keys'; reado
       return { ...table, columns: table.columns.map(each => ({ ...each, dedup: set.has(each.name) })) };
     },
     permission: ({ keys }) => (keys.length > 0 ? 'DEDUP ENABLE' : 'DEDUP DISABLE'),
-    // With fewer keys than wanted, rows would overwrite each other. So a key that could not be added stays in the list.
+    // All wanted keys are set, even if one cannot be added: with fewer keys, rows would overwrite each other.
     between(wanted, now) {
       const keys = keysOf(wanted);
       const hasTimestamp = keys.some(key => isSameName(key, now.timestamp ?? ''));

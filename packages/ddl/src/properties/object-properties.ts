@@ -44,13 +44,12 @@ const PROPERTIES = {
 /** The properties of a kind besides its query and its columns. */
 export const propertiesOf = (kind: ObjectKind): readonly AnyProperty[] => PROPERTIES[kind];
 
-/** The properties of a view whose clauses come after its query. */
 export const propertiesAfterQuery = (kind: ObjectKind): readonly AnyProperty[] =>
   kind === 'materialized view' ? PROPERTIES[kind].slice(-AFTER_QUERY.length) : PROPERTIES.view;
 
 export const ALL_PROPERTIES = [...new Set(Object.values(PROPERTIES).flat())];
 
-/** A property by its name: of objects of that kind, or of any if there are no definitions of it. */
+/** Finds a property of a kind by its name; for a kind that is not an object, a property of any object. */
 export const findProperty = (name: string, kind: Kind): AnyProperty | undefined =>
   (isObject(kind) ? PROPERTIES[kind] : ALL_PROPERTIES).find(property => property.name === name);
 

@@ -1,4 +1,3 @@
-/*! The base of a materialized view, and REFRESH: when, how often, for which period. */
 import { foldCase } from '@sqlpipe/sql';
 import type { MaterializedViewDefinition, Refresh, RefreshClause } from '../definition.js';
 import { type Cursor, isWord, RejectionError, unexpectedTokenError } from '../grammar/cursor.js';
@@ -8,10 +7,9 @@ import { type ClauseName, property } from '../property.js';
 import { findSampling } from '../query-columns.js';
 
 class RefreshReader {
-  /** The last token that was read. */
   token = '';
 
-  /** @param next reads the token after a clause. In CREATE that is required; at the end of an ALTER it is `as` */
+  /** @param next reads the token after a clause: CREATE requires one; at the end of an ALTER, it returns `as` */
   constructor(
     private readonly cursor: Cursor,
     private readonly next = (expected: string): string => cursor.require(expected),
@@ -158,7 +156,6 @@ export function rejectLongPeriod(length: Interval, position: number): void {
   throw new RejectionError(position, `maximum supported length interval is 24 hours: ${length.count}${length.unit}`);
 }
 
-/** WITH BASE: the table or view from whose changes a view is refreshed. */
 export const BASE = property<Pick<MaterializedViewDefinition, 'base'>>({
   name: 'base',
   value: ({ base }) => base && foldCase(base),
@@ -243,7 +240,7 @@ function formatRefresh({ type, deferred, every, start, timeZone, period }: Refre
   return start === undefined ? head : `${head} START '${start}'${zone}`;
 }
 
-/** When a materialized view with this query is refreshed: its sampling interval may be the period. */
+/** Replaces the period `sample by interval` by the sampling interval of the query. */
 export function resolveRefresh({ period, ...rest }: RefreshClause, body: string): Refresh {
   if (period !== 'sample by interval') return { ...rest, period };
   const { timeZone, interval = '' } = findSampling(body) ?? {};

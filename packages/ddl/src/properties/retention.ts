@@ -1,7 +1,6 @@
 /*!
- * How long rows are kept: TTL, storage policy and EXPIRE ROWS. In the enterprise edition, tables have a storage policy in place of a TTL.
- * The source code of that edition is not public. The stages of a policy come from the documentation; their ages are assumed to have the
- * syntax of a TTL.
+ * TTL, storage policy and EXPIRE ROWS. In the enterprise edition, tables have a storage policy instead of a TTL. The source code of that
+ * edition is not public: the stages follow its documentation, and their ages are assumed to have the syntax of a TTL.
  */
 import type { LocatedName } from '@sqlpipe/sql';
 import type {
@@ -75,8 +74,8 @@ export const TTL = property<WithRetention, { readonly action: 'ttl'; readonly tt
 });
 
 /**
- * Whether the server accepts a TTL as a multiple of the partition size. Negative ages are months, which fit partitions by hour, day or
- * week. 0 does not fit partitions by month or year: such a table can change its TTL, but not remove it (observed on 9.3.4).
+ * Whether a TTL is a multiple of the partition size, as the server requires. A negative age counts months. 0 does not fit partitions by
+ * month or year: such a table can change its TTL, but not remove it (observed on 9.3.4).
  */
 export function isEvenAge(unit: PartitionUnit, age: Age): boolean {
   const months = age < 0;
@@ -90,17 +89,17 @@ export function isEvenAge(unit: PartitionUnit, age: Age): boolean {
   }[unit];
 }
 
-/** Rejects an age that does not fit the partitions, and any age if there are none. The last message is that of versions after 9.3.4. */
 function rejectUnevenAge(unit: PartitionUnit, age: Age, position: number): void {
   if (unit === 'NONE') throw new RejectionError(position, 'cannot set TTL on a non-partitioned table');
   if (isEvenAge(unit, age)) return;
+  // This is the message of versions after 9.3.4.
   throw new RejectionError(position, 'TTL value must be an integer multiple of the partition size (its time interval)');
 }
 
-/** Rejects a TTL that does not fit the partitions, which the server may have chosen because the statement has no PARTITION BY. */
+/** Rejects a TTL that does not fit the partitions. Without PARTITION BY, these are the partitions that the server chooses. */
 export function rejectUnevenRetention(spans: ClauseSpans, { kind, ttl, partitionBy }: WithRetention): void {
   const position = spans.get(TTL.name)?.position;
-  // A materialized view without PARTITION BY may have any TTL in months, a negative number (observed on 9.3.4).
+  // Without PARTITION BY, a materialized view may have any TTL in months, or none (observed on 9.3.4).
   if (position !== undefined && partitionBy && (kind !== 'materialized view' || ttl > 0))
     rejectUnevenAge(partitionBy, ttl, position);
 }
@@ -108,7 +107,7 @@ export function rejectUnevenRetention(spans: ClauseSpans, { kind, ttl, partition
 /** The retention of a definition whose rows never expire. */
 export const UNLIMITED = { ttl: 0 } as const;
 
-/** Describes which rows a change makes expire: `that are older than 2 DAYS`. Undefined if the change has no new rule and no shorter TTL. */
+/** Describes the rows that a change makes expire: `that are older than 2 DAYS`. Undefined without a new rule or a shorter TTL. */
 export function findExpiredRows(before: Definition | undefined, after: Definition | undefined): string | undefined {
   const [formerRule, rule] = [before, after].map(each => (each && 'expire' in each ? each.expire : undefined));
   if (rule !== undefined && rule !== formerRule) return `by the rule ${rule}`;
@@ -135,8 +134,8 @@ function isAtLeast(ttl: Age, than: Age): boolean {
 }
 
 /**
- * Gives a wanted definition the former EXPIRE ROWS, or the former TTL and storage policy, if the wanted ones would expire additional rows.
- * Undefined if they would not, or if the former ages do not fit the wanted partitions.
+ * Gives a wanted definition the former retention, as far as its own would expire additional rows.
+ * @returns undefined if no additional rows would expire, or if the former ages do not fit the wanted partitions
  */
 export function keepRetention<Stored extends TableDefinition | MaterializedViewDefinition>(
   wanted: Stored,
@@ -176,7 +175,7 @@ function parseStoragePolicy(cursor: Cursor, unit: PartitionUnit, stages: Located
   return { after };
 }
 
-/** Rejects DROP REMOTE if the server lacks it, and a TO stage with a later age than DROP LOCAL. @param stages their positions */
+/** Rejects DROP REMOTE if the server lacks it, and a TO stage later than DROP LOCAL. @param stages the stages with their positions */
 export function rejectImpossiblePolicy(
   policy: StoragePolicy | undefined,
   stages: readonly LocatedName[],
@@ -195,7 +194,7 @@ export function rejectImpossiblePolicy(
   }
 }
 
-/** The maximum number of hours of a TTL: a month has up to 31 days. */
+/** The maximum length of a TTL in hours: a month has up to 31 days. */
 const longestHours = (ttl: Age): number => (ttl < 0 ? -ttl * 31 * 24 : ttl);
 
 function parseStage(cursor: Cursor): Stage {
@@ -208,7 +207,7 @@ function parseStage(cursor: Cursor): Stage {
   return stage;
 }
 
-/** The fields of a definition that are about retention. Only tables have a policy. */
+/** Only tables have a storage policy. */
 export type WithRetention = Pick<Definition & { readonly ttl: Age }, 'kind' | 'ttl'> & {
   readonly policy?: StoragePolicy | undefined;
   readonly partitionBy?: PartitionUnit | undefined;
@@ -219,7 +218,7 @@ const formatStages = ({ after }: StoragePolicy = { after: {} }): string =>
 
 const STORAGE_POLICY = property<
   WithRetention,
-  /** Sets the policy, or drops it if `policy` is undefined. */
+  /** `policy` is undefined for DROP STORAGE POLICY. */
   | { readonly action: 'storage policy'; readonly policy: StoragePolicy | undefined }
   | { readonly action: 'storage policy state'; readonly disabled: boolean }
 >({
@@ -230,7 +229,7 @@ const STORAGE_POLICY = property<
   parse: ({ cursor, definition, positions }) => ({
     policy: parseStoragePolicy(cursor, definition.partitionBy ?? 'NONE', positions.stages),
   }),
-  // On a line of its own in the place of the TTL, as in the only documented example.
+  // On a line of its own in place of the TTL, as in the only documented example.
   print: ({ policy }) => (policy && !policy.disabled ? `\nSTORAGE POLICY(${formatStages(policy)})` : ''),
   // The open source edition gets the TTL after which no data is left. It gets none if remote data is kept forever.
   translate(object, { isEnterprise }) {
@@ -296,12 +295,12 @@ function parsePolicyState(cursor: Cursor, { object: { columns, policy, name } }:
 const fits = (policy: StoragePolicy | undefined, unit: PartitionUnit = 'DAY'): boolean =>
   Object.values(policy?.after ?? {}).every(age => isEvenAge(unit, age));
 
-/** The clauses for the retention of a table. The server accepts them only after PARTITION BY. */
+/** The server accepts these clauses only after PARTITION BY. */
 export const RETENTION = [TTL, STORAGE_POLICY] as const;
 
 export const EXPIRY = property<
   { readonly expire?: string | undefined },
-  /** The text after EXPIRE ROWS; undefined for DROP EXPIRE. */
+  /** `expire` is undefined for DROP EXPIRE. */
   { readonly action: 'expiry'; readonly expire: string | undefined }
 >({
   name: 'expiry of rows',
@@ -329,7 +328,7 @@ export const EXPIRY = property<
   },
 });
 
-/** Parses `ROWS WHEN …` or `ROWS KEEP …` after EXPIRE, and an optional CLEANUP EVERY. @returns what follows ROWS */
+/** Parses `ROWS WHEN …` or `ROWS KEEP …` after EXPIRE, and an optional CLEANUP EVERY. @returns the text after ROWS */
 function parseExpireRows(cursor: Cursor): string {
   cursor.expect('rows');
   const token = cursor.require("'when' or 'keep'");

@@ -1,4 +1,3 @@
-/*! How a table is partitioned and written, where it is stored, and whose it is. */
 import { foldCase } from '@sqlpipe/sql';
 import type { MaterializedViewDefinition, PartitionUnit, TableDefinition } from '../definition.js';
 import type { ClauseReader } from '../grammar/clause-reader.js';
@@ -10,7 +9,7 @@ import { type PrintOptions, property } from '../property.js';
 
 const UNITS: ReadonlySet<string> = new Set<PartitionUnit>(['NONE', 'HOUR', 'DAY', 'WEEK', 'MONTH', 'YEAR']);
 
-/** The designated timestamp of a table. A query may have one, so that it is not known where a table is created from a query. */
+/** Not comparable for a CREATE TABLE … AS without this clause, because the query may have a designated timestamp. */
 export const TIMESTAMP = property<{ readonly timestamp?: string | undefined; readonly query?: string | undefined }>({
   name: 'designated timestamp',
   value: ({ timestamp, query }) =>
@@ -21,7 +20,7 @@ export const TIMESTAMP = property<{ readonly timestamp?: string | undefined; rea
   unalterable: 'needs a new table',
 });
 
-/** The designated timestamp of a materialized view, which no server prints. */
+/** No server prints the designated timestamp of a materialized view. */
 export const VIEW_TIMESTAMP = property<{ readonly timestamp?: string | undefined }>({
   name: 'designated timestamp',
   value: ({ timestamp }) => timestamp && foldCase(timestamp),
@@ -115,7 +114,7 @@ export const FORMAT = property<
   },
 });
 
-/** WAL or BYPASS WAL. A table without partitions never uses WAL. */
+/** A table without partitions never uses WAL. */
 export const WAL = property<Pick<TableDefinition, 'partitionBy' | 'wal' | 'timestamp'>>({
   name: 'WAL',
   value: ({ partitionBy, wal }) => (partitionBy === 'NONE' ? undefined : wal ? 'enabled' : 'bypassed'),
@@ -248,7 +247,7 @@ function parseGivenParameter(cursor: Cursor): Parameters {
   return { o3MaxLag: parseLag(value, position) };
 }
 
-/** IN VOLUME. The server prints a comma before it, which its own parser does not accept. */
+/** The server prints a comma before IN VOLUME, which its own parser does not accept. */
 export const VOLUME = property<{ readonly volume?: string | undefined }>({
   name: 'volume',
   value: ({ volume }) => volume ?? 'none',
@@ -265,7 +264,7 @@ export const VOLUME = property<{ readonly volume?: string | undefined }>({
   unalterable: 'needs a new table',
 });
 
-/** OWNED BY. Its place is documented for tables only: on a line of its own, at the very end. Views follow the same rule here. */
+/** The place of OWNED BY is documented for tables only: on a line of its own, at the very end. Views follow the same rule here. */
 export const OWNER = property<{ readonly owner?: string | undefined }>({
   name: 'owner',
   value: ({ owner }) => owner && foldCase(owner),

@@ -1,4 +1,3 @@
-/*! The properties of views that only they have: the query, the indexes of a materialized view, what a live view keeps in memory. */
 import { foldCase } from '@sqlpipe/sql';
 import { parseCapacityOption } from '../columns/indexes.js';
 import type { LiveViewDefinition, MaterializedViewDefinition } from '../definition.js';
@@ -7,7 +6,7 @@ import { parseLiteral, unquoteToken } from '../grammar/names.js';
 import { MICROS, parseInt64, parseTimestamp } from '../grammar/numbers.js';
 import { property } from '../property.js';
 
-/** INDEX of columns, which no server prints. */
+/** No server prints the indexes of a materialized view. */
 export const VIEW_INDEXES = property<Pick<MaterializedViewDefinition, 'indexes'>>({
   name: 'indexes',
   value({ indexes = new Map() }) {
@@ -38,7 +37,7 @@ export const FLUSH = property<Pick<LiveViewDefinition, 'flush'>>({
     reader.position = position;
     return { flush: text, inMemory: text };
   },
-  // It is also the time in memory, if the statement has no other.
+  // Without IN MEMORY, this is also the time in memory.
   check({ flush = '' }, position, { maxInMemory = Number.POSITIVE_INFINITY }) {
     if (microsOf(flush) <= maxInMemory) return;
     const problem = tooLong('FLUSH EVERY', maxInMemory);
