@@ -5,6 +5,7 @@ import {
   compareDefinitions,
   EXPLICIT,
   findColumn,
+  findExpiredRows,
   keepRetention,
   printDefinition,
   type TableDefinition,
@@ -49,9 +50,10 @@ export function rebuildTable(entry: Entry, wanted: TableDefinition, draft: Draft
   const { newName, oldName } = createRebuildNames(now.name, findUnusedHash(wanted, now, draft.engine));
   // If the old table has a longer retention, the new one keeps it. `alterExpiry` shortens it at the end of the plan if the loss is allowed.
   const newTable = { ...(keepRetention(target, now) ?? target), name: newName };
-  // If the loss of expired rows is allowed, the TTL is set after the copy. Rows that expire during the copy would make the counts differ.
-  const isSetLater = newTable.ttl !== 0 && !isTtlIgnored && allowed.useAllowance({ loss: 'ttl', object: now.name });
-  const created = isSetLater ? { ...newTable, ...UNLIMITED } : newTable;
+  // If the loss of expired rows is allowed, the retention is set after the copy. Rows that expire during the copy would make the counts differ.
+  const unlimited = { ...newTable, ...UNLIMITED, policy: undefined };
+  const expiresRows = !isTtlIgnored && findExpiredRows(unlimited, newTable) !== undefined;
+  const created = expiresRows && allowed.useAllowance({ loss: 'ttl', object: now.name }) ? unlimited : newTable;
   const unmet = assertCopyable(created, { ...now, name: renames.nameBeforePlan(now.name) }, copied).flatMap(each => {
     const count = answers.askCount(each.questions?.[0] ?? '');
     return count ? [{ reason: each.explain([[count]]), loss: each.loss }] : [];
