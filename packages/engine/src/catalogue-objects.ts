@@ -74,7 +74,7 @@ export interface MaterializedView extends MaterializedViewDefinition, QueryResul
   readonly neverRefreshed?: boolean;
   /** Whether only a range of it was refreshed. */
   readonly partlyRefreshed?: boolean;
-  /** What the query could read when the view was created, see `inputsOf`. */
+  /** What the query could read when the view was created or loaded, see `inputsOf`. */
   readonly inputs?: readonly string[] | undefined;
 }
 

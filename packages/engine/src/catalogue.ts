@@ -33,7 +33,7 @@ export class Catalogue {
     return this.#objects.get(this.#names.get(id) ?? '');
   }
 
-  /** Compiles a loaded view, unless it was compiled before. */
+  /** Finds an object, and compiles a loaded view that is not compiled yet. */
   resolve(name: string): CatalogueObject | undefined {
     const object = this.find(name);
     if (!object?.isUncompiled) return object;

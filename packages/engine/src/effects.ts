@@ -149,8 +149,9 @@ function findHealthEffects(before: CatalogueObject, after: CatalogueObject): Eff
 }
 
 /**
- * With the query of a view, a server stores its sources, also those behind other views. If another view later reads another source, queries
- * on this view fail with a NullPointerException. `views()` still reports it as valid; COMPILE VIEW does not help (observed on 9.3.4).
+ * With the query of a view, a server stores what the view reads, also through other views. If one of those later reads another source,
+ * queries on the view fail with a NullPointerException. `views()` still reports it as valid; COMPILE VIEW does not help (observed on
+ * 9.3.4).
  */
 const STALE_REASON = 'a view that it reads has another query now; send ALTER VIEW with the query of this view';
 

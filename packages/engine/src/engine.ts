@@ -285,7 +285,7 @@ export class Engine {
   }
 }
 
-/** Views have no columns yet, because their queries are not compiled. */
+/** Queries are not compiled here, so most views have no columns yet. */
 function loadObject(entry: Entry, schema: Schema, health: Health | undefined): CatalogueObject {
   const { kind, name, statement } = entry;
   const parsed = schema.definitionOf(entry);

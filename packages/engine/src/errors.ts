@@ -2,7 +2,7 @@
 export class NotReady extends Error {
   override name = 'NotReady';
 
-  /** @param prepare after it, the call can be repeated */
+  /** @param prepare when its promise resolves, the call can be repeated */
   constructor(readonly prepare: () => Promise<void>) {
     super('not ready');
   }

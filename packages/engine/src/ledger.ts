@@ -126,7 +126,7 @@ export class Ledger {
     };
   }
 
-  /** The loaded object of the same id, or else the loaded materialized view whose planned name the object has. */
+  /** The loaded object with the same id, or else the loaded materialized view that gets the name of the object. */
   formerOf({ id, name }: CatalogueObject): CatalogueObject | undefined {
     const isFormer = (object: CatalogueObject) =>
       object.kind === 'materialized view' && isSameName(this.facts.newNameOf(object.name), name);

@@ -132,7 +132,7 @@ export class RowAccount {
     return [...losses.of(undefined), ...loaded.flatMap(object => this.#lossesOf(object))];
   }
 
-  /** They depend on where the rows are now: in the same object, in a copy, in a recreated materialized view, or nowhere. */
+  /** The losses depend on where the rows are now: in the same object, in a copy, in a recreated materialized view, or nowhere. */
   #lossesOf(object: CatalogueObject): AccountedLoss[] {
     const now = this.#engine.catalogue.findById(object.id);
     if (now) return [...this.#ledger.losses.of(object.id), ...this.#lossesOfColumns(object, now)];

@@ -14,7 +14,7 @@ export interface Field {
 export interface Relation {
   readonly fields: readonly Field[];
   readonly timestamp?: string | undefined;
-  /** Whether it may have further, unknown columns, as the result of an unknown function has. */
+  /** Whether it may have further columns, for example as the result of an unknown function. */
   readonly hasUnknownColumns?: boolean;
 }
 

@@ -147,7 +147,7 @@ export interface ViewSampling {
   /** Empty for a passthrough view, see `analyzePassThrough`. */
   readonly interval: string;
   readonly timestamp: string;
-  /** That of the base, which only a passthrough view inherits. */
+  /** Only of a passthrough view, which inherits the partitioning of its base. */
   readonly partitionBy?: PartitionUnit | undefined;
   /** The length, such as `1h`; only with PERIOD (SAMPLE BY INTERVAL). */
   readonly period?: string | undefined;

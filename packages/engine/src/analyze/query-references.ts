@@ -78,7 +78,7 @@ function listReads(query: ParsedQuery, catalogue: Catalogue): { object: Catalogu
   });
 }
 
-/** Whether a query certainly returns no rows if no table has rows. Not certain is a query with WITH, PIVOT or FILL, for example. */
+/** Whether a query certainly returns no rows if no table has rows. For example, that is not certain with WITH, PIVOT or FILL. */
 export function returnsNoRows(query: ParsedQuery, catalogue: Catalogue): boolean {
   /** Cached, because views over views can name one view many times. */
   const views = new Map<string, boolean>();

@@ -227,7 +227,7 @@ interface SelectedField extends Field {
 const starQualifier = (item: SelectItem): string | undefined =>
   item.type === 'qualifiedStar' ? item.qualifier.parts.at(-1) : undefined;
 
-/** Without ORDER BY, it is that of the first source, if the query selects it. Groups without SAMPLE BY have none. */
+/** Without ORDER BY, a result has the timestamp of the first source, if the query selects it. Groups without SAMPLE BY have none. */
 function findTimestamp(
   select: SelectStatement,
   sources: readonly AliasedRelation[],

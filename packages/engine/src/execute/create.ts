@@ -208,8 +208,8 @@ export function createView(session: Session, statement: ViewStatement): void {
     return;
   }
   session.authorize('ALTER VIEW', definition.name);
-  // With OR REPLACE, QuestDB's compiler reports positions that are too small, by the length of the text between AS and the query. QuestDB's
-  // parser reports right positions: of duplicate columns, and position 0.
+  // With OR REPLACE, positions of QuestDB's compiler are too small, by the length of the text between AS and the query. Positions of its
+  // parser are right: position 0, and those of duplicate columns.
   const shift = body.position - body.start;
   const rejection = orRejection(() => putView(session, statement, body.position));
   if (!(rejection instanceof RejectionError)) return;

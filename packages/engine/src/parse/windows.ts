@@ -1,7 +1,7 @@
 /*!
- * Reads the windows of a query from its tokens, because the package's grammar has neither named windows nor ANCHOR. The checks of live
- * views use the windows as written. For the grammar, `sum(x) OVER w … WINDOW w AS (…)` becomes `sum(x) OVER (…)`, without ANCHOR: it says
- * when the window of a live view starts again, and changes no column.
+ * Reads the windows of a query from its tokens, because the package's grammar has neither named windows nor ANCHOR. For the grammar,
+ * `sum(x) OVER w … WINDOW w AS (…)` becomes `sum(x) OVER (…)`. ANCHOR says when the window of a live view starts again. It changes no
+ * column, so it is left out.
  */
 import { closingIndex, isKeyword, openingIndex, type QueryToken, splitList } from '@sqlpipe/ddl';
 import { RejectionError } from '@sqlpipe/ddl/grammar';

@@ -1,6 +1,6 @@
 /*!
- * Marks of views. A server does not fill a view that is created as DEFERRED. If the plan is interrupted before the refresh, nothing shows
- * that the view had rows. So the plan creates an empty table before it drops the view, and drops the table after the refresh.
+ * A server does not fill a view that is created as DEFERRED. If a plan is interrupted before the refresh, nothing shows that the view had
+ * rows. So the plan creates an empty table, the mark, before it drops the view, and drops the mark after the refresh.
  */
 import { createHash } from 'node:crypto';
 import type { Engine } from '@sqlpipe/engine';

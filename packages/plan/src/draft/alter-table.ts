@@ -128,7 +128,7 @@ function whyPartitionsForbid(
   return undefined;
 }
 
-/** Values that do not fit forbid a conversion. The number of values that it changes is only recorded. */
+/** Values that do not fit forbid a conversion. Values that change are only counted. */
 export function whyValuesForbid(conversion: Conversion, { answers, renames }: PlanContext): Refusal | undefined {
   const { table, from, to } = conversion;
   const path = renames.pathBeforePlan({ object: table, column: conversion.column });

@@ -144,7 +144,7 @@ export function dropOldTables(draft: Draft): void {
   }
 }
 
-/** Assertions check before that `other` has all rows of the table. If a column cannot be compared, the DROP is left out. */
+/** Asserts before the DROP that `other` has all rows of the table. If a column cannot be compared, the DROP is left out. */
 function dropIfRowsAreIn(
   { kind, name }: TableDefinition,
   other: string,

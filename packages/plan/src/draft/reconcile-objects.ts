@@ -153,8 +153,8 @@ function mustRecreate(wanted: Definition, now: Definition | undefined, context: 
 }
 
 /**
- * Then the reader is recreated too. Otherwise, if the plan stopped while the recreated view is empty, the next plan could not compare the
- * reader's rows with its query.
+ * The reader of a recreated view is recreated too. Otherwise, if the plan stopped while the recreated view is empty, the next plan could
+ * not compare the reader's rows with its query.
  */
 const readsRecreatedView = (now: CatalogueObject, { engine: { catalogue }, context: { engineOfB, renames } }: Draft) =>
   now.kind === 'materialized view' &&

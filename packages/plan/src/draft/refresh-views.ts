@@ -14,7 +14,7 @@ import {
   reconcileObject,
 } from './reconcile-objects.js';
 
-/** The reason of a view whose query failed on stored data (observed on 9.3.4). On the same data, a refresh would fail again. */
+/** Matches why a view is invalid if its query failed on stored data (observed on 9.3.4). On the same data, a refresh would fail again. */
 const FAILED_ON_A_ROW = /^(?:\[-1\]: |inconvertible value: )/;
 
 /**
@@ -136,7 +136,7 @@ function isOutOfScope(view: MaterializedView, refreshed: NameSet, draft: Draft):
   return !ignoreExtra && allowed.allows({ loss: 'drop', object: view.name });
 }
 
-/** An interrupted plan may have invalidated the view, but nothing shows that. So a refresh must lose nothing, or the loss be allowed. */
+/** An interrupted plan may have invalidated the view, but nothing shows that. It is refreshed if no rows are lost, or may be lost. */
 function mayRefreshExtra(view: MaterializedView, draft: Draft): boolean {
   const { engine, context } = draft;
   const source = engine.find(view.base);

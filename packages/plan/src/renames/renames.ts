@@ -19,7 +19,7 @@ export class Renames {
   readonly pending = new NameMap<string>();
   /** As `pending`, with the renames that an earlier plan has made or begun. */
   readonly #objectRenames = new NameMap<string>();
-  /** By table of A: the new names of columns by the old ones, if pending, or if the old table of a rebuild still has the old names. */
+  /** By table of A: the new names of columns by the old ones. They are pending, or the old table of a rebuild still has the old names. */
   readonly #columnRenames = new NameMap<Map<string, string>>();
   /** Renames of columns that B has already, by which users may still name the columns. `table` is the name in B. */
   readonly #made: { readonly table: string; readonly names: readonly [string, string] }[] = [];

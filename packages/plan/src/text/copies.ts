@@ -11,7 +11,7 @@ export interface CopyWithCasts extends Copy {
   readonly columns: readonly { readonly from: string; readonly to: string; readonly cast: string }[];
 }
 
-/** The query adds up 1 and -1 for each row, because 9.3.4 miscounts groups of a UNION ALL. @param sign of the sums that must not occur */
+/** Adds up 1 and -1, because 9.3.4 miscounts groups of a UNION ALL. @param sign `>`: no row may be more often in `from`; `<`: in `to` */
 export function printSurplusAssertion({ from, to, columns }: CopyWithCasts, sign: '>' | '<', form: string): string {
   const names = columns.map(column => doubleQuote(column.to)).join(', ');
   const values = columns.map(column => `${column.cast} ${doubleQuote(column.to)}`).join(', ');

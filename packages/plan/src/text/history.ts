@@ -74,7 +74,7 @@ function printDifferences(view: ComparedView, columns: readonly ColumnHead[]): s
   return `(SELECT ${[...keys, `sum(${prefix}side) ${prefix}more`, ...ranges].join(', ')} FROM (${both}))`;
 }
 
-/** Each NaN, and 0 and -0, would be different keys, although `min` and `max` may return any of them. */
+/** NaN and zeros are made equal: `min` and `max` may return any NaN, and 0 or -0, but as keys these values differ. */
 const printKey = (column: ColumnHead, alias: string): string => {
   const value = doubleQuote(column.name);
   return isFloat(column) ? `CASE WHEN ${value} IS NOT NULL THEN ${value} + 0 END ${alias}` : value;

@@ -31,7 +31,7 @@ export class AllowedLosses {
   readonly #used = new Set<string>();
 
   /**
-   * @param findColumns of both schemas, because a dot may be part of a name
+   * @param findColumns finds the columns in both schemas, because a dot may be part of a name
    * @param findPaths finds the paths of an object or a column before and after renames
    * @throws InvalidSelectionError for a text that is not the name of a loss, or is ambiguous
    */

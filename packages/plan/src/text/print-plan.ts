@@ -39,7 +39,7 @@ export function findPlannedObjects(statements: readonly string[]): NamedObject[]
   return [...found].sort(([a], [b]) => (a < b ? -1 : 1)).map(([, object]) => object);
 }
 
-/** Unless a statement says when a timer starts, it is the time of the server's clock. */
+/** The start of a timer is the time of the server's clock, unless a statement states it. */
 const removeStart = (definition: Definition): Definition =>
   definition.kind === 'materialized view'
     ? { ...definition, refresh: { ...definition.refresh, start: undefined } }
