@@ -11,7 +11,6 @@ export class Acl {
   /** Only the methods of this class change them. */
   readonly rights: RightSet;
 
-  /** @param admin the built-in administrator, who has every permission */
   constructor(
     readonly admin: string,
     private readonly log = new ChangeLog(),

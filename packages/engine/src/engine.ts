@@ -278,7 +278,6 @@ export class Engine {
     this.#log.rollback(to);
   }
 
-  /** The name with its kind, for messages. */
   title(name: string): string {
     const object = this.find(name);
     return object ? displayName(object) : `'${name}'`;

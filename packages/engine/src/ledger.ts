@@ -80,7 +80,6 @@ export interface AccountedLoss {
   readonly causes: readonly number[];
 }
 
-/** A list for each id of an object or a column. */
 class ListsById<V> extends Map<number | undefined, V[]> {
   of(id: number | undefined): readonly V[] {
     return this.get(id) ?? [];

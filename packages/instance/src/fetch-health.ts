@@ -1,4 +1,3 @@
-/*! Fetches what an instance reports about its objects besides their definitions: which are invalid, suspended, without rows or behind. */
 import { setTimeout as pause } from 'node:timers/promises';
 import type { Health } from '@sqlpipe/schema';
 import {
@@ -86,7 +85,6 @@ export async function fetchViewColumns(instance: Instance, view: string): Promis
 export const isChangeOfBase = (reason: string): boolean =>
   / operation$|^base (?:table|materialized view) is /.test(reason);
 
-/** Whether all that was sent to a WAL table or a materialized view has been applied. */
 type WalState = 'applied' | 'pending' | 'suspended';
 
 /** The state of a table. Without WAL, or if the instance does not show the state, there is nothing to apply. */

@@ -1,4 +1,3 @@
-/*! What an instance says of itself: edition, version, user, defaults, and what prevents a schema from being copied. */
 import { DEFAULTS, type Defaults } from '@sqlpipe/ddl';
 import { BestEffortClient, queryIfAccepted, tryQuery } from './best-effort-client.js';
 import type { ConnectionConfig } from './configuration/connection-config.js';

@@ -1,4 +1,3 @@
-/*! What a plan costs: rows to rewrite, to read and to copy, and the statements that nothing undoes. */
 import type { Effect } from '@sqlpipe/engine';
 import { displayName, identify, type Kind } from '@sqlpipe/sql';
 import type { StoredSize } from './context/server-answers.js';

@@ -1,4 +1,3 @@
-/*! Plans the undo of a plan: drops what the plan created, changes back what it changed, and lists what it lost. */
 import { parseAlters, tryParseDefinition } from '@sqlpipe/ddl';
 import { type Engine, whenReady } from '@sqlpipe/engine';
 import { IgnoreRules, Schema } from '@sqlpipe/schema';

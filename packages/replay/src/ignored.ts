@@ -42,7 +42,7 @@ export class IgnoredStatements {
   }
 }
 
-/** Of a statement that grants several rights, of which some are ignored, each of the others becomes a statement. */
+/** If some of the rights that a statement grants are ignored, it becomes one statement for each of the other rights. */
 export function splitIgnoredRights({ statements, locations }: ReplayInput, ignored: IgnoredStatements): ReplayInput {
   const splitLocations: (Location | undefined)[] = [];
   async function* split(): AsyncGenerator<string> {

@@ -1,4 +1,3 @@
-/*! Fetches what a comparison and a planner have to know about instances besides their statements, and asks them about rows. */
 import type { Defaults } from '@sqlpipe/ddl';
 import {
   askUntilSettled,
@@ -37,13 +36,13 @@ export async function fetchInstanceFacts(instance: Instance): Promise<InstanceFa
   };
 }
 
-/** One of two schemas: its statements, and the instance that has it, if it is not from files. */
+/** One of two schemas. `instance` is missing if the schema is from files. */
 export interface SchemaSide {
   readonly statements: readonly string[];
   readonly instance?: ConnectionConfig | undefined;
 }
 
-/** Compares two schemas with the defaults and, unless it does not matter, the health that their instances report. */
+/** Compares two schemas with the defaults that their instances report; if `needsHealth`, also with the health. */
 export async function compareSides(
   a: SchemaSide,
   b: SchemaSide,
@@ -59,7 +58,7 @@ export async function compareSides(
   });
 }
 
-/** Plans with what has to be known about the instances of two schemas, while that of B is connected. */
+/** Fetches what a planner has to know about the instances of two schemas, and plans while that of B is connected. */
 export async function planSides<T>(
   { instance: a }: SchemaSide,
   { instance: b }: SchemaSide,

@@ -7,9 +7,9 @@ import { escapeControls } from '@sqlpipe/text';
 import type { ReplayOptions } from './options.js';
 
 /**
- * The result of a statement; the man page lists them. `skipped`: the target already has the object. `unknown`: sent, but no reply says
- * whether it was executed; in a dry run: it depends on rows. `not reached`: never sent. `would create`, `would replace` and `would send`
- * are results of a dry run; `would send` is for statements that cannot be compared with an object.
+ * The result of a statement; the man page lists them. `skipped`: the target already has the object. `unknown`: no reply says whether the
+ * statement was executed; in a dry run, that depends on rows. `not reached`: never sent. Those of a dry run begin with `would`; `would
+ * send` is for statements that cannot be compared with an object.
  */
 export type Result =
   | 'applied'

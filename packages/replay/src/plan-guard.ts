@@ -17,7 +17,7 @@ export class PlanGuard {
 
   private constructor(private readonly target: Instance) {}
 
-  /** Reads the objects of a plan, what it reads from, and all views, because they may read from what it changes. */
+  /** Reads the objects that a plan changes or reads, and all views, because these may read what the plan changes. */
   static async start(target: Instance, statements: readonly string[]): Promise<PlanGuard> {
     const guard = new PlanGuard(target);
     const planned = findPlannedObjects(statements);
@@ -44,7 +44,7 @@ export class PlanGuard {
     return known.flatMap((object, i) => describeConflict(object, statements[i]) ?? []).join('; ');
   }
 
-  /** Reads the objects that a statement has changed again. If that fails, they are no longer compared. */
+  /** Reads again what a statement has changed. If that fails, these objects are no longer compared. */
   async record(statement: string): Promise<void> {
     const changed = findPlannedObjects([statement]);
     try {

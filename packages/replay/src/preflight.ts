@@ -49,8 +49,8 @@ export class PreflightError extends CodedError {
 }
 
 /**
- * Rejects a statement that the server reads differently than SQL, that no schema dump contains and the options do not allow, that the
- * server's version does not support, or that is too large for a request.
+ * Rejects a statement if the server reads it differently than SQL, if it is neither part of a schema dump nor allowed by the options, if
+ * the server's version does not support it, or if it is too large for a request.
  * @param allow verbs, in any case, that are allowed too; `CTAS` and `REPLACE` for such a CREATE; `all` allows everything
  */
 export function createPreflightCheck(target: Instance, allow: readonly string[], plan: PlanPermission): PreflightCheck {

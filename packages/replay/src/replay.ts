@@ -40,7 +40,7 @@ interface Run {
   readonly check: PreflightCheck;
   readonly ignored: IgnoredStatements;
   readonly guard?: PlanGuard | undefined;
-  // Only with `alter`: the number of the last statement that changes the schema of the target, and what is left out.
+  // Only with `alter`. `lastPlanned` is the number of the last statement of the plan.
   readonly schema?: TargetSchema;
   readonly lastPlanned?: number;
   readonly omissions?: readonly Omission[];

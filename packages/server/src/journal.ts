@@ -49,8 +49,8 @@ export class Journal {
   }
 
   /**
-   * Call it once at a time. After a crash, all changes of a statement are there, or none. A write that fails halfway is undone, because no
-   * line after an incomplete one could be read.
+   * Must not be called concurrently. After a crash, all changes of a statement are there, or none. A write that fails halfway is undone,
+   * because no line after an incomplete one could be read.
    */
   async append(changes: readonly JournalEntry[]): Promise<void> {
     if (this.#isFolderUnsynced) await syncFolder(dirname(this.path));

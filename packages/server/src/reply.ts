@@ -59,7 +59,7 @@ export const emptyReply = (status: number, headers = {}): HttpReply => ({
 
 export const jsonReply = (status: number, body: string): HttpReply => ({ status, type: 'json', body });
 
-/** The NUL of a VARCHAR is not escaped, which is invalid JSON, because QuestDB does so too (observed on 9.3.4). */
+/** As in QuestDB, the NUL of a VARCHAR is not escaped, although that is invalid JSON (observed on 9.3.4). */
 function formatValue(value: Value, type: string | undefined): string {
   return typeof value === 'string' ? quote(value, type === 'VARCHAR' ? '\0' : '\\u0000') : String(value);
 }

@@ -42,7 +42,7 @@ export interface ServerOptions {
   readonly data?: string | undefined;
   /** Executed in this order, unless the folder has a schema. */
   readonly load?: readonly InitialSchema[];
-  /** Called for each request that has ended, with a line that holds no secret. */
+  /** Called for each request that has ended, with a line that contains no secret. */
   readonly logRequest?: ((line: string) => void) | undefined;
 }
 

@@ -161,7 +161,6 @@ export function findNamedTimestamp({ definition, spans }: CreateStatement): Loca
     : undefined;
 }
 
-/** @throws RejectionError if the base, the timestamp, the interval or a function is not supported */
 export function analyzeSampling(
   statement: CreateOf<MaterializedViewDefinition>,
   base: LocatedName,

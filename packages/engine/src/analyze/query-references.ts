@@ -43,7 +43,6 @@ function listReads(query: ParsedQuery, catalogue: Catalogue): { object: Catalogu
     if (object) tables.push({ object, alias, readsAllColumns });
   };
 
-  /** @param items the SELECT list around the node */
   const visit = (node: TreeNode, scope: QueryScope, items: SelectStatement['columns']): void => {
     if (visited.has(node)) return;
     visited.add(node);

@@ -37,7 +37,6 @@ export const enterpriseHandlers: StatementHandlers = new Map([
   ['exit', rejectAssume],
 ]);
 
-/** Calls `handler` if USER, GROUP or SERVICE ACCOUNT follows the verb, otherwise the handler of both editions. */
 function forPrincipals(
   verb: string,
   handler: (cursor: Cursor, session: Session, kind: PrincipalKind) => ReturnType<StatementHandler>,

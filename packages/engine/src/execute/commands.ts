@@ -151,7 +151,6 @@ const REBASED_REASON = 'base table rebase';
 
 type Changed<Verb> = Extract<ChangeStatement, { verb: Verb }>;
 
-/** @param query the query in an ALTER VIEW */
 function applyChange(change: ChangeStatement, session: Session, query: Body | undefined): void {
   switch (change.verb) {
     case 'alter': {

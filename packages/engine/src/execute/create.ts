@@ -310,7 +310,6 @@ function completeRefresh(refresh: RefreshClause, sampling: ViewSampling): Refres
   return { ...started, timeZone: sampling.timeZone, period: { length: sampling.period ?? '' } };
 }
 
-/** The default of START: the current time for EVERY without a period; undefined for any other REFRESH clause. */
 export const defaultStart = ({ type, period }: Pick<RefreshClause, 'type' | 'period'>): string | undefined =>
   type === 'EVERY' && !period ? new Date().toISOString().replace('Z', '000Z') : undefined;
 

@@ -82,7 +82,6 @@ function requireGrammar(): Grammar {
   });
 }
 
-/** @throws RejectionError if it is not a query; NotReady */
 export function parseBody(body: Body): ParsedQuery {
   return parseQuery(body.code, body);
 }

@@ -1,4 +1,3 @@
-/*! Reads addresses, and tells whether they are those of one server, or of this machine. */
 import { lookup } from 'node:dns/promises';
 import { BlockList, isIP } from 'node:net';
 import { escapeControls, truncate } from '@sqlpipe/text';

@@ -1,4 +1,3 @@
-/*! What an instance shows of its access control: principals, their rights, and whether they can log in. */
 import { type Assumption, type Grant, type Membership, parseRights, quotePrincipal, type Right } from '@sqlpipe/ddl';
 import { collectStatements, RightSet } from '@sqlpipe/schema';
 import { tryQuery } from '../best-effort-client.js';

@@ -1,4 +1,3 @@
-/*! Lists the objects of an instance and their kinds, from its catalogue functions. */
 import { foldCase, type Kind, type NamedObject, NameSet, quoteLiteral } from '@sqlpipe/sql';
 import { type BestEffortClient, queryIfSupported, tryQuery } from '../best-effort-client.js';
 import { VIEW_LISTS } from '../fetch-health.js';

@@ -57,7 +57,6 @@ export class Connection {
     this.#dispatcher = createDispatcher(config);
   }
 
-  /** The size of a request is computed from them. */
   get headerLines(): string[] {
     const own = Object.entries(this.#headers).map(([name, value]) => `${name}: ${value}`);
     return [`host: ${this.#config.url.host}`, 'connection: keep-alive', ...own];
@@ -266,7 +265,6 @@ class PausableTimer {
     this.#remaining = Math.max(0, this.#remaining - (performance.now() - this.#startTime));
   }
 
-  /** Starts again with the complete time. */
   restart(): void {
     this.stop();
     this.#remaining = this.#limit;

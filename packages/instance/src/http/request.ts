@@ -1,4 +1,3 @@
-/*! How a statement is encoded in a request, how large a buffer the request needs, and how many queries fit into it. */
 import { identify, keywordOf, significantTokens } from '@sqlpipe/sql';
 
 /** The paths that execute statements: the documented one, and the only one before 9.2 (observed on 8.1.4 to 9.1.1). */

@@ -23,7 +23,6 @@ class MalformedRowError extends MalformedReplyError {
   }
 }
 
-/** Stands for an array or an object in a cell. */
 const NESTED = Symbol('nested');
 /** Maximum length of a value, in bytes: enough for the largest statement of a stream (16 MiB) if escapes double its length. */
 const MAX_VALUE_BYTES = 32 * 1024 * 1024;

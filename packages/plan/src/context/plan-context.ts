@@ -1,4 +1,3 @@
-/*! What all parts of the planner know, made from the options of a plan. */
 import { type CompareOptions, ownerOf, tryParseDefinition } from '@sqlpipe/ddl';
 import { Engine, type EngineOptions, type StoredRows } from '@sqlpipe/engine';
 import {
@@ -55,7 +54,6 @@ export interface PlanContext extends Omit<PlanOptions, keyof RowQueries> {
   readonly engineOfB: Engine;
   readonly healthProblems: readonly HealthProblem[];
   readonly answers: ServerAnswers;
-  /** The names of the new tables of interrupted rebuilds. */
   readonly leftovers: NameSet;
 }
 

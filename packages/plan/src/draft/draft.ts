@@ -13,13 +13,11 @@ export interface Step {
   readonly change: Change;
 }
 
-/** Why a change is left out, and what can be done instead. */
 export type Refusal = readonly [reason: string, ...hints: string[]];
 
 /** By this key, the next draft recognizes a change. */
 export const changeKey = ({ identity, what }: Change): string => `${identityKey(identity)} ${what}`;
 
-/** A change of a complete object. */
 export const changeOf = (identity: Change['identity'], what = displayName(identity)): Change => ({
   identity,
   properties: [],

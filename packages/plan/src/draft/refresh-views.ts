@@ -136,7 +136,7 @@ function isOutOfScope(view: MaterializedView, refreshed: NameSet, draft: Draft):
   return !ignoreExtra && allowed.allows({ loss: 'drop', object: view.name });
 }
 
-/** An interrupted plan may have invalidated the view, but nothing shows that. It is refreshed if no rows are lost, or may be lost. */
+/** An interrupted plan may have invalidated the view, but nothing shows that. So it is refreshed only if no forbidden loss follows. */
 function mayRefreshExtra(view: MaterializedView, draft: Draft): boolean {
   const { engine, context } = draft;
   const source = engine.find(view.base);

@@ -28,11 +28,7 @@ export class Renames {
   readonly warnings: string[] = [];
   /** By name: why an object is left out, because a rename comment contradicts A or B. */
   readonly refused = new NameMap<string>();
-  /**
-   * The stated renames: the new names by the old ones, even if neither schema has the old name. Missing are:
-   * - a rename that an earlier plan has made of an object that `--ignore` names
-   * - a comment that `whyVoid` rejects, or that is about a column of a table that B lacks
-   */
+  /** The stated renames: new names by old ones. Comments without effect, and made renames of ignored objects, are missing. */
   readonly stated = { objects: new Map<string, string>(), columns: new Map<string, string>() };
 
   /**
@@ -186,15 +182,6 @@ export class Renames {
     this.#addColumnRename(table, oldPath.column, name);
   }
 
-  /**
-   * Reads a comment about an object. The first case that applies:
-   * 1. `whyVoid` returns a reason: a warning.
-   * 2. An option or an earlier comment already states a rename of one of the two names: that rename takes precedence.
-   * 3. B has none of the old names: if B has the new name, an earlier plan has made the rename of each old name that A lacks.
-   * 4. B lacks the new name, and A lacks the old one: the rename is pending.
-   * 5. B has the new name, and A has an object with the old name and without a rename comment: a warning.
-   * 6. In any other case, A or B contradicts the comment: the plan leaves out the objects with the two names.
-   */
   #readObjectComment({ entry, from, text }: EntryComment, all: readonly EntryComment[]): void {
     const problem = whyVoid(from, entry.name);
     if (problem !== undefined) return this.#warn(entry, text, problem);
@@ -217,19 +204,6 @@ export class Renames {
     this.pending.set(old, entry.name);
   }
 
-  /**
-   * Reads a comment about a column. The first case that applies:
-   * 1. `whyVoid` returns a reason: a warning.
-   * 2. A or B lacks the table: no effect.
-   * 3. An option or an earlier comment already states a rename of one of the two names: that rename takes precedence.
-   * 4. A has a column with the old name, and that column has a rename comment too: the table is left out. After an interrupted plan, B
-   *    would not show which of the two columns has which values.
-   * 5. B has only the new name: an earlier plan has made the rename.
-   * 6. B has neither name: a warning.
-   * 7. B has only the old name: if A has it too, the table is left out; otherwise the rename is pending.
-   * 8. B has both names: a warning. But if the new one has different types in A and B, the table is left out, because an ALTER of the type
-   *    would convert the values of the wrong column.
-   */
   #readColumnComment({ entry, column = '', from, text }: EntryComment, all: readonly EntryComment[]): void {
     const problem = whyVoid(from, column);
     if (problem !== undefined) return this.#warn(entry, text, problem);
@@ -244,6 +218,7 @@ export class Renames {
     const oldNameInA = from.find(
       name => hasColumn(after, name) && all.some(each => each.entry === entry && isSameName(each.column, name)),
     );
+    // After an interrupted plan, B would not show which of the two columns has which values.
     if (oldNameInA !== undefined) return this.#refuse(entry, `${text}: A has a column '${oldNameInA}' too`);
     if (old === undefined && hasColumn(before, column)) {
       for (const name of from) this.#made.push({ table: before.name, names: [name, column] });
@@ -258,6 +233,7 @@ export class Renames {
       return this.#refuse(entry, `${text}: A has a column '${old}' too`);
     if (existing === undefined) return this.#addColumnRename(entry.name, old, column);
     const newInB = `B has a column '${column}' too`;
+    // An ALTER of the type would convert the values of the wrong column.
     if (existing.type !== findColumn(after, column)?.type) return this.#refuse(entry, `${text}: ${newInB}`);
     this.#warn(entry, text, newInB);
   }

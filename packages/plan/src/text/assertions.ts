@@ -42,7 +42,6 @@ export interface Assertion {
   readonly needsIdleTable?: boolean;
   /** Whether the statement before the assertion copies the rows of `tables[0]`. */
   readonly followsCopy?: boolean;
-  /** For the comment in the plan. */
   readonly purpose: string;
   /** Their answers explain why the assertion is false. */
   readonly questions?: readonly string[];

@@ -1,4 +1,3 @@
-/*! Prints questions about the values that ALTER COLUMN … TYPE changes. */
 import { decimalLimits, printConverted } from '@sqlpipe/ddl';
 import type { Conversion } from '@sqlpipe/engine';
 import { doubleQuote } from './statement-text.js';

@@ -1,4 +1,3 @@
-/*! Prints and parses the comparison of the rows of a table with those of its copy. */
 import { type Column, printTypeCast } from '@sqlpipe/ddl';
 import type { Copy } from '@sqlpipe/engine';
 import { chooseAliasPrefix, doubleQuote } from './statement-text.js';

@@ -3,13 +3,11 @@ import { NameMap, significantTokens } from '@sqlpipe/sql';
 import { formatCount } from '@sqlpipe/text';
 
 export interface PlanHead {
-  /** The fingerprint of the objects that the plan is for. */
   readonly state: string;
   /** The number of its statements; 0 if `verbs` is empty. */
   readonly count: number;
   /** The verbs of its statements that no dump contains. */
   readonly verbs: readonly string[];
-  /** The numbers of the statements that nothing undoes. */
   readonly irreversible: ReadonlySet<number>;
   /** The new names of the materialized views that the plan drops and creates again, by the old names in lower case. */
   readonly renamedViews: NameMap<string>;

@@ -74,7 +74,7 @@ function printDifferences(view: ComparedView, columns: readonly ColumnHead[]): s
   return `(SELECT ${[...keys, `sum(${prefix}side) ${prefix}more`, ...ranges].join(', ')} FROM (${both}))`;
 }
 
-/** NaN and zeros are made equal: `min` and `max` may return any NaN, and 0 or -0, but as keys these values differ. */
+/** `min` and `max` may return any NaN, and 0 or -0. As keys, these values would differ, so they are made equal. */
 const printKey = (column: ColumnHead, alias: string): string => {
   const value = doubleQuote(column.name);
   return isFloat(column) ? `CASE WHEN ${value} IS NOT NULL THEN ${value} + 0 END ${alias}` : value;
