@@ -188,7 +188,7 @@ function parseReply(body: Buffer, response: Response, limit: number): ReplyObjec
 const tooLongError = (limit: number): MalformedReplyError =>
   new MalformedReplyError(`is longer than ${limit} bytes`, ADDRESS_HELP);
 
-/** Rejects invalid UTF-8 and repeated significant keys, and nesting unless `JSON.parse` reads the rows. @throws MalformedReplyError */
+/** Rejects invalid UTF-8 and repeated significant keys. Limits nesting, except in rows for `JSON.parse`. @throws MalformedReplyError */
 function parseObject(body: Buffer): ReplyObject {
   const builder = new ValueBuilder(isUtf8(body));
   const scanner = new JsonScanner(builder, { token: body.length, depth: MAX_DEPTH });

@@ -97,7 +97,7 @@ function connectMessage(cause: NodeJS.ErrnoException, { connectTimeout, url, pro
   );
 }
 
-/** OpenSSL reports a rejection as an alert. Any other error of the handshake counts as a server without TLS. */
+/** OpenSSL reports a rejection as an alert. Its other protocol errors count as a server without TLS. */
 function tlsMessage(code: string, { protocol }: URL): string | undefined {
   const [, refusal] = /^ERR_SSL_[\w/]+?_ALERT_(\w+)$/.exec(code) ?? [];
   if (refusal)

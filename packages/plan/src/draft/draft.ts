@@ -97,7 +97,7 @@ export class Draft {
     return this.add({ identity, properties, what: printOnOneLine(statement) }, [statement]);
   }
 
-  /** Adds a statement after the assertions at the head. No step may depend on it, because the engine executes it after all steps. */
+  /** Adds a statement after the assertions at the head. No step may depend on it, because the engine executes it after the others. */
   addFirst(statement: string, identity: Change['identity']): void {
     this.engine.execute(statement);
     const first = this.steps.findIndex(({ assertion }) => assertion === undefined);

@@ -4,7 +4,7 @@ import { formatCount } from '@sqlpipe/text';
 
 export interface PlanHead {
   readonly state: string;
-  /** The number of its statements; 0 if `verbs` is empty. */
+  /** The number of its statements; 0 if the head lists no verbs. */
   readonly count: number;
   /** The verbs of its statements that no dump contains. */
   readonly verbs: readonly string[];
