@@ -60,8 +60,7 @@ const runWithStream = (t: ExecutionContext): Promise<Run> => inProcess(t, {}, { 
 /** Replays the schema again and asserts that the dump then has all of it. Resolves to the messages of sqlapply. */
 async function assertRerunCompletes(t: ExecutionContext, run: Run): Promise<string> {
   const { url } = await ensureServer();
-  const replay = await run(`sqlapply -v ${url} < stream`);
-  t.is(replay.code, 0, replay.stderr);
+  const replay = await run.ok(`sqlapply -v ${url} < stream`);
   const there = await run(`sqldump ${url} | sqlsort > dumped; sqlsort < stream | cmp - dumped`);
   t.deepEqual([there.code, there.stderr], [0, '']);
   return replay.stderr;
@@ -77,8 +76,7 @@ testWithQuestDB('a rerun completes the job after the server is killed beside a s
     };
     const fault = { reached, lasting: true, answer };
     const target = await startFailingTarget(t, await ensureServer(), fault, place);
-    const { code, stderr } = await run(`sqlapply --no-verify ${target} < stream`);
-    t.is(code, 69, stderr);
+    const { stderr } = await run.exits(69, `sqlapply --no-verify ${target} < stream`);
     const unknown = 'whether it was applied is unknown.*closed before a reply arrived';
     t.regex(stderr, new RegExp(`statement ${place + 1} \\(.*${unknown}`));
     const same = place + Number(reached);
@@ -121,7 +119,6 @@ testWithQuestDB('a lost reply is not settled by a view with the name of the tabl
   await good.execute('CREATE VIEW v AS (select * from t)');
   const target = await startFailingTarget(t, good, CUT_OFF, 0);
   const run = await inProcess(t);
-  const { code, stderr } = await run(`printf "CREATE TABLE 'v' ( \\n\\tx INT\\n);\\0" | sqlapply ${target}`);
-  t.is(code, 1, stderr);
+  const { stderr } = await run.exits(1, `printf "CREATE TABLE 'v' ( \\n\\tx INT\\n);\\0" | sqlapply ${target}`);
   t.regex(stderr, /view or materialized view with the requested name already exists/);
 });

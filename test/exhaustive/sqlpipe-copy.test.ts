@@ -125,16 +125,14 @@ test('a target that fails: its status and its message', async t => {
 test('an invalid address of the target is reported before the source is asked', async t => {
   const { url, requests } = await startFaultyServer(t, () => {});
   const run = await inProcess(t);
-  const { code, stderr } = await run(`sqlpipe copy ${url} postgres://127.0.0.1`);
-  t.is(code, 78);
+  const { stderr } = await run.exits(78, `sqlpipe copy ${url} postgres://127.0.0.1`);
   t.regex(stderr, /^sqlpipe copy: "postgres:.*; nothing was sent\n$/);
   t.deepEqual(requests, []);
 });
 
 test('if both ends fail, the source is reported', async t => {
   const run = await inProcess(t);
-  const { code, stderr } = await run('sqlpipe copy http://127.0.0.1:1/source http://127.0.0.1:1/target');
-  t.is(code, 69);
+  const { stderr } = await run.exits(69, 'sqlpipe copy http://127.0.0.1:1/source http://127.0.0.1:1/target');
   t.regex(stderr, /^sqlpipe copy: http:\/\/127\.0\.0\.1:1\/source: .*; nothing was sent\n$/);
 });
 
@@ -150,8 +148,7 @@ test('--stream: a dump that breaks off is reported with its own status, and its 
     return undefined;
   });
   const run = await inProcess(t, { SRC: from, DST: url });
-  const { code, stderr } = await run(COPY('--stream'));
-  t.is(code, 76);
+  const { stderr } = await run.exits(76, COPY('--stream'));
   t.regex(stderr, /: the reply is truncated: .*\n$/);
   t.notRegex(stderr, /incomplete after|truncated after|nothing was sent/);
   t.deepEqual(
@@ -165,8 +162,7 @@ test('a failure on this machine ends the dump of a silent source', async t => {
   const rows = rowsBody(...new Array<string>(8).fill(row)).slice(0, -20);
   const from = await startSource(t, socket => socket.write(Buffer.concat([head(), chunk(rows)])));
   const run = await inProcess(t, { SRC: from, DST: target.url, TMPDIR: '/nowhere' });
-  const { code, stderr } = await run.bash(COPY('--timeout 0'));
-  t.is(code, 74);
+  const { stderr } = await run.bash.exits(74, COPY('--timeout 0'));
   t.regex(stderr, /^sqlpipe copy: \/nowhere\/.*: no such file or directory; nothing was sent\n$/);
 });
 
@@ -184,10 +180,10 @@ test('a large dump is not kept in memory', async t => {
     await run.bash(
       `echo "process.on('exit', () => require('fs').writeFileSync('peak', '' + process.resourceUsage().maxRSS))" > peak.cjs`,
     );
-    const { code, stdout } = await run.bash(
+    const { stdout } = await run.bash.exits(
+      69,
       `NODE_OPTIONS='--require ./peak.cjs' ${COPY('')}; status=$?; cat peak; exit $status`,
     );
-    t.is(code, 69);
     sizes.push(Number(stdout) / 1024);
   }
   const [small = 0, large = 0] = sizes;

@@ -77,16 +77,15 @@ for (const { version, reading } of VERSIONS) {
     const folder = await freshFolder(t);
     await writeFile(join(folder, 'in'), hidden.map(text => `${text};\n\0`).join(''));
     const run = await inProcess(t, { DST: server.url, IN: join(folder, 'in') });
-    const { code, stderr, stdout } = await run('sqlapply -k --report r $DST < $IN; s=$?; cat r; exit $s');
-    t.is(code, 1);
+    const { stderr, stdout } = await run.exits(1, 'sqlapply -k --report r $DST < $IN; s=$?; cat r; exit $s');
     t.is(stderr.match(/: SQL reads .*, but QuestDB .* reads .*; remove quotes and dashes/g)?.length, hidden.length);
     const results = stdout.toString().trim().split('\n');
     t.is(results.filter(line => JSON.parse(line).result === 'rejected').length, hidden.length);
     t.deepEqual(await stateOf(server), before);
-    const first = await run.bash(
+    const first = await run.bash.exits(
+      1,
       `printf '%s\\0' 'CREATE TABLE a (x INT);' "$(tr '\\0' '\\1' < $IN | head -1)" | sqlapply $DST`,
     );
-    t.is(first.code, 1);
     t.regex(first.stderr, /statement 2 .*; nothing was sent/);
     t.deepEqual(await stateOf(server), before, 'the statements before a hidden one are not executed');
   });
@@ -136,8 +135,7 @@ for (const program of ['sqlgrep cover', 'sqlgrep --with-deps cover', 'sqlsort', 
     for (const { text, until } of RECORDS.filter((_, i) => i % 53 === 0)) {
       if (until) continue;
       const quoted = text.replaceAll("'", "'\\''");
-      const { code, stdout, stderr } = await run(`printf '%s;\\n\\0' '${quoted}' | ${program}`);
-      t.is(code, 1, text);
+      const { stdout, stderr } = await run.exits(1, `printf '%s;\\n\\0' '${quoted}' | ${program}`);
       t.regex(stderr, /SQL reads .*, but QuestDB from 9\.3\.2 on reads /);
       t.notRegex(stdout.toString(), /victim/);
     }
@@ -172,8 +170,7 @@ for (const [text, says] of REJECTED) {
   test(`a statement that no dump contains is not sent: ${text}`, async t => {
     const { url, requests } = await startFaultyServer(t, socket => socket.end(reply('{"error":"no"}', 400)));
     const run = await inProcess(t, { DST: url, TEXT: text });
-    const { code, stderr } = await run(`printf '%s\\0' "$TEXT" | sqlapply $DST`);
-    t.is(code, 1, stderr);
+    const { stderr } = await run.exits(1, `printf '%s\\0' "$TEXT" | sqlapply $DST`);
     t.regex(stderr, says);
     const left = requests.filter(({ statement }) => statement !== 'SELECT build()');
     t.deepEqual(left, []);

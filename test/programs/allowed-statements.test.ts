@@ -156,8 +156,7 @@ for (const options of [
 ])
   test(`a protected instance gets no request from sqlapply ${options}`, async t => {
     const { run, requests, tables } = await startProtected(t);
-    const { code, stderr } = await run(`sqlapply ${options} prod < stream`);
-    t.is(code, 64, stderr);
+    const { stderr } = await run.exits(64, `sqlapply ${options} prod < stream`);
     t.regex(stderr, /--yes-to/);
     t.deepEqual(requests, []);
     t.deepEqual(await tables(), []);
@@ -179,8 +178,7 @@ for (const operand of [
 ])
   test(`a protected instance is protected under the address ${operand}`, async t => {
     const { run, requests } = await startProtected(t);
-    const { code, stderr } = await run(`sqlapply ${operand} < stream`);
-    t.is(code, 64, stderr);
+    const { stderr } = await run.exits(64, `sqlapply ${operand} < stream`);
     t.regex(stderr, /prod is protected; to change it, give --yes-to=prod/);
     t.deepEqual(requests, []);
   });
@@ -196,8 +194,7 @@ test('a protected instance is protected under the IP address of its name, and un
     const toml = `[prod]\nurl = "http://${known}"\nprotected = true\n`;
     const run = await inProcess(t, { IP, OPERAND: operand }, { stream: STREAM, [INSTANCES]: toml });
     for (const command of ['sqlapply', 'sqlpipe copy $IP']) {
-      const { code, stderr } = await run(`${command} $OPERAND < stream`);
-      t.is(code, 64, stderr);
+      const { stderr } = await run.exits(64, `${command} $OPERAND < stream`);
       t.regex(stderr, /prod is protected; to change it, give --yes-to=prod/);
     }
   }
@@ -212,8 +209,7 @@ for (const command of [
 ])
   test(`${command} applies the stream`, async t => {
     const { run, tables } = await startProtected(t);
-    const { code, stderr } = await run(`${command} < stream`);
-    t.is(code, 0, stderr);
+    await run.ok(`${command} < stream`);
     t.deepEqual(await tables(), ['a']);
   });
 

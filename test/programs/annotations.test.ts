@@ -23,8 +23,7 @@ CREATE TABLE old (x INT);
 
 test('sqldiff: an annotation for each property that differs, at the line of the column or the object', async t => {
   const run = await inProcess(t, {}, { 'a.sql': A, 'b.sql': B });
-  const found = await run('sqldiff --annotations --label git --label prod a.sql b.sql');
-  t.is(found.code, 1, found.stderr);
+  const found = await run.exits(1, 'sqldiff --annotations --label git --label prod a.sql b.sql');
   t.is(
     found.stdout.toString(),
     `::error file=a.sql,line=4::differs: table 'trades': column 'per cent': LONG in git, INT in prod
@@ -120,8 +119,7 @@ test('text that cannot be read, and statements that may not be sent, before anyt
       code: 65,
       stdout: Buffer.from('::error file=bad.sql,line=13::unterminated string\n'),
     });
-  const { code, stdout } = await run('sqlapply --annotations localhost:1 more.sql');
-  t.is(code, 1);
+  const { stdout } = await run.exits(1, 'sqlapply --annotations localhost:1 more.sql');
   t.is(
     stdout.toString().replaceAll(/not part of.*/g, '…'),
     `::error file=more.sql,line=14::DROP of table 'trades': it is …
@@ -135,8 +133,7 @@ test('sqlapply: what the server rejects, at the line of the error, in a run and 
   const run = await inProcess(t, { DST: url }, { 'a.sql': A.replace('SELECT note', 'SELECT nothing') });
   const messages: string[] = [];
   for (const option of ['--dry-run', '-k']) {
-    const { code, stdout, stderr } = await run(`sqlapply --annotations ${option} $DST a.sql`);
-    t.is(code, 1, stderr);
+    const { stdout, stderr } = await run.exits(1, `sqlapply --annotations ${option} $DST a.sql`);
     t.regex(
       stdout.toString(),
       /^::error file=a\.sql,line=10::statement 2 \(view 'sold'\): Invalid column: nothing%0A {4}SELECT nothing FROM trades%0A.*\^\n$/,
@@ -158,8 +155,7 @@ test('a misplaced file of a folder, at the line of the statement that does not b
   const run = await inProcess(t);
   await run(`mkdir -p s/tables; printf -- "-- note\\nCREATE TABLE a (x INT);\\n" > s/tables/b.sql; printf 'x' > s/c.sql
     mkdir -p r/tables; printf 'CREATE TABLE a (x INT);\\n' > r/tables/a.sql; echo 'CREATE TABLE b (x INT);' > r/b.sql`);
-  const misplaced = await run('sqldiff --annotations s r');
-  t.is(misplaced.code, 65);
+  const misplaced = await run.exits(65, 'sqldiff --annotations s r');
   t.is(
     `${misplaced.stdout}`,
     "::error file=s/tables/b.sql,line=1::s/tables/b.sql contains table 'a', which belongs in tables/a.sql\n",

@@ -26,8 +26,7 @@ testWithQuestDB('changes that lose data are left out of a plan, and sqlapply --a
     plan.stderr,
     /left out: ALTER TABLE 'ledger' SET TTL 1 WEEK\n {2}expires rows .*\n {2}hint: --allow-loss ttl:ledger$/m,
   );
-  const replay = await run('sqlapply --alter $DB after.sql');
-  t.is(replay.code, 1);
+  const replay = await run.exits(1, 'sqlapply --alter $DB after.sql');
   t.is(
     replay.stderr.replace(/\(.*\)|expires .*/g, '…'),
     `sqlapply: 2 changes are left out; nothing was sent
@@ -49,18 +48,16 @@ testWithQuestDB(
     const server = await emptyServer();
     await makeLedger(server);
     const run = await shellWithFiles(t, server, { 'after.sql': LEDGER.before.replace('x LONG', 'x DOUBLE') });
-    const replay = await run(
+    await run.ok(
       'sqldiff --alter --allow-loss values:ledger.x after.sql $DB > plan && sqlapply --allow ALTER,DROP $DB < plan',
     );
-    t.is(replay.code, 0, replay.stderr);
     t.regex((await run('cat plan')).stdout.toString(), /is replaced by materialized view 'hourly'; CREATE follows/);
     await waitUntilRefreshed(server);
-    t.is((await run('sqldiff after.sql $DB')).code, 0);
+    await run.ok('sqldiff after.sql $DB');
     await server.dropAll();
     await makeLedger(server);
     const byHand = "ALTER TABLE ledger ALTER COLUMN x TYPE DOUBLE;\nREFRESH MATERIALIZED VIEW 'hourly' FULL;";
-    const failed = await run(`sqlsplit <<< "${byHand}" | sqlapply --allow ALTER,REFRESH $DB`);
-    t.is(failed.code, 1, failed.stderr);
+    const failed = await run.exits(1, `sqlsplit <<< "${byHand}" | sqlapply --allow ALTER,REFRESH $DB`);
     t.regex(failed.stderr, /the refresh failed: the columns of the view may have other types/);
   },
 );
@@ -74,7 +71,7 @@ test('a plan is rejected if a view reads from what it changes since it was made'
   await execute(server, 'CREATE TABLE u (ts TIMESTAMP, x INT) TIMESTAMP(ts) PARTITION BY DAY WAL;');
   await execute(server, view('VIEW', 'lower', 't'));
   const run = await shellWithFiles(t, server, { 'after.sql': table('x INT, z INT') });
-  t.is((await run('sqldiff --alter --ignore-extra --renamed t.y=z after.sql $DB > plan')).code, 0);
+  await run.ok('sqldiff --alter --ignore-extra --renamed t.y=z after.sql $DB > plan');
   const apply = 'sqlapply --dry-run --allow-plan $DB < plan';
   for (const [kind, from] of [
     ['VIEW', 't'],
@@ -82,14 +79,12 @@ test('a plan is rejected if a view reads from what it changes since it was made'
     ['VIEW', 'lower'],
   ] as const) {
     await execute(server, view(kind, 'other', from));
-    const stale = await run(apply);
-    t.is(stale.code, 1);
+    const stale = await run.exits(1, apply);
     t.regex(stale.stderr, /the plan was made for a different state.*nothing was sent/);
     await execute(server, `DROP ${kind} other`);
   }
   await execute(server, view('VIEW', 'other', 'u'));
-  const { code, stderr } = await run(apply);
-  t.is(code, 0, stderr);
+  await run.ok(apply);
 });
 
 test('a dry run shows a statement on one line, its quoted names as they are', async t => {
@@ -110,8 +105,7 @@ ALTER TABLE ledger RENAME COLUMN qty TO quantity;
 ALTER TABLE ledger ALTER COLUMN x TYPE INT;
 ALTER TABLE ledger ADD COLUMN z INT;`,
   });
-  const dry = await run('sqlapply --dry-run --allow ALTER $DB changes.sql');
-  t.is(dry.code, 1, dry.stderr);
+  const dry = await run.exits(1, 'sqlapply --dry-run --allow ALTER $DB changes.sql');
   t.is(
     dry.stdout.toString(),
     `would send ALTER TABLE ledger DROP COLUMN acc
@@ -154,8 +148,7 @@ testWithQuestDB('nothing is planned for a table to which the server applies no c
     'after.sql':
       'CREATE TABLE t (ts TIMESTAMP, x DECIMAL(10,2), y INT) timestamp(ts) PARTITION BY DAY; CREATE TABLE u (a INT);',
   });
-  const plan = await run('sqldiff --alter after.sql $DB > plan');
-  t.is(plan.code, 1);
+  const plan = await run.exits(1, 'sqldiff --alter after.sql $DB > plan');
   t.regex(
     plan.stderr,
     /ADD COLUMN y INT\n {2}table 't' is suspended, so the server applies no change to it; repair it with ALTER TABLE 't' RESUME WAL\n/,
@@ -171,16 +164,14 @@ testWithQuestDB('a rebuild is completed after a writer has created the table bet
   const after = 'CREATE TABLE prices (price DOUBLE, ts TIMESTAMP) timestamp(ts) PARTITION BY HOUR WAL;';
   const run = await shellWithFiles(t, server, { 'after.sql': after });
   const rebuild = 'sqldiff --alter --rebuild prices after.sql $DB';
-  const begun = await run.bash(
+  const begun = await run.bash.ok(
     `${rebuild} > plan; tr '\\0' '\\n' < plan; (sed -z '/RENAME TABLE .prices. TO/q' plan; printf '\\0') | sqlapply --allow all $DB && curl -sf -d 'prices price=7' $DB/write`,
   );
-  t.is(begun.code, 0, begun.stderr);
   t.regex(begun.stdout.toString(), /^-- nothing may write to 'prices' while this plan is applied$/m);
   const ended = await run.bash("(grep -z 'TO .prices.;' plan; printf '\\0') | sqlapply --allow all $DB");
   t.regex(ended.stderr, /new name is already in use/);
 
-  const blocked = await run(rebuild);
-  t.is(blocked.code, 1);
+  const blocked = await run.exits(1, rebuild);
   t.regex(
     blocked.stderr,
     /^sqldiff: table 'prices': left out: rebuild of table 'prices'\n {2}a writer created 'prices' while an earlier rebuild exchanged the names; the old rows are in 'prices_before_\w+'\n {2}hint: stop the writers, rename 'prices', .*\n {2}hint: then copy .*\n$/,
@@ -189,7 +180,7 @@ testWithQuestDB('a rebuild is completed after a writer has created the table bet
   await execute(server, 'RENAME TABLE prices TO meanwhile');
   await run(`${rebuild} --ignore-extra | sqlapply --allow-plan $DB`);
   t.deepEqual(await execute(server, 'SELECT count(), sum(price) FROM prices'), [[9, 45]]);
-  t.is((await run('sqldiff --ignore-extra after.sql $DB')).code, 0);
+  await run.ok('sqldiff --ignore-extra after.sql $DB');
 });
 
 testWithQuestDB('a rebuild neither copies nor drops a table whose rows are not all applied', async t => {
@@ -204,8 +195,7 @@ testWithQuestDB('a rebuild neither copies nor drops a table whose rows are not a
   t.regex(plan.stdout.toString(), /nothing may write to 't' while this plan is applied/, plan.stderr);
   await suspend(server, 't');
   await execute(server, "INSERT INTO t VALUES ('2024-01-02', 1.5m)");
-  const replay = await run('sqlapply --allow all --timeout 1 $DB < plan');
-  t.is(replay.code, 1, replay.stderr);
+  const replay = await run.exits(1, 'sqlapply --allow all --timeout 1 $DB < plan');
   t.regex(replay.stderr, /the assertion is not true: rows that were sent to 't' are not applied yet; .*RESUME WAL/);
   t.deepEqual(await execute(server, 'SELECT count() FROM t'), [[1]]);
 });
@@ -237,12 +227,9 @@ for (const [what, before, after, options = ''] of ENTERPRISE)
     const run = await shellWithFiles(t, server, { 'before.sql': before, 'after.sql': after });
     await run('printf quest > password; chmod 600 password');
     const account = '--user admin --password-file password';
-    const made = await run(`sqlapply ${account} $DB before.sql`);
-    t.is(made.code, 0, made.stderr);
-    const plan = await run(`sqldiff ${account} --ignore-owner --alter ${options} after.sql $DB > plan`);
-    t.is(plan.code, 0, plan.stderr);
-    const replay = await run(`sqlapply -q ${account} --allow all $DB < plan`);
-    t.is(replay.code, 0, replay.stderr);
+    await run.ok(`sqlapply ${account} $DB before.sql`);
+    await run.ok(`sqldiff ${account} --ignore-owner --alter ${options} after.sql $DB > plan`);
+    await run.ok(`sqlapply -q ${account} --allow all $DB < plan`);
     const rest = await run(`sqldiff ${account} --ignore-owner after.sql $DB`);
     t.is(rest.stdout.toString(), '');
   });

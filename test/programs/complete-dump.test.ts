@@ -105,8 +105,7 @@ test('an object that got another name meanwhile is added; a new one is a note', 
 test('objects that never stop changing are a failure', async t => {
   const lists = Array.from({ length: 9 }, (_, i): Listed[] => [...LISTED, [`tmp_${i}`, 'T', 5]]);
   const { run } = await startIncomplete(t, { lists });
-  const { code, stdout, stderr } = await run('sqldump $URL');
-  t.is(code, 69);
+  const { stdout, stderr } = await run.exits(69, 'sqldump $URL');
   t.regex(stderr, /: the schema keeps changing while it is read; try again when nothing changes it\n$/);
   t.not(stdout.at(-1), 0);
 });
@@ -128,8 +127,7 @@ test('a list that cannot be fetched is a note', async t => {
 test('objects that only the dump has are named: the list may be filtered', async t => {
   const { run } = await startIncomplete(t, { lists: [LISTED.slice(0, 3)] });
   t.deepEqual((await run('sqldump $URL > x')).stderr, '');
-  const { code, stderr } = await run('sqldump -v $URL > x');
-  t.is(code, 0);
+  const { stderr } = await run.ok('sqldump -v $URL > x');
   t.regex(stderr, /: the server's list lacks 'c': either these objects are new, or this account sees only a part/);
 });
 
@@ -143,7 +141,7 @@ test('an object of a kind that nobody knows is named, and there is no commit mar
   t.deepEqual([partial.code, partial.stdout.at(-1)], [0, 0]);
   t.regex(partial.stderr, /: the dump lacks 'q' \(of an unknown kind, Q\)\n$/);
   // Tables only: then it is not missing.
-  t.is((await run('sqldump --include TABLES $URL')).code, 0);
+  await run.ok('sqldump --include TABLES $URL');
 });
 
 /** An enterprise sqlserve with five tables and three views, of which `half` may read only some. */
@@ -176,13 +174,11 @@ const namesOfAll = (stream: Buffer): string[] =>
 
 test('without SELECT on some objects: status 77, their names, and no commit mark', async t => {
   const { run, other } = await startHalfReadable(t);
-  const { code, stdout, stderr } = await run('sqldump --include SCHEMA --no-owner $URL');
-  t.is(code, 77);
+  const { stdout, stderr } = await run.exits(77, 'sqldump --include SCHEMA --no-owner $URL');
   t.regex(stderr, UNREADABLE);
   t.deepEqual(namesOfAll(stdout).sort(), [...HALF].sort());
   t.not(stdout.at(-1), 0);
-  const piped = await run('sqldump --include SCHEMA --no-owner $URL | sqlapply $OTHER');
-  t.is(piped.code, 65);
+  await run.exits(65, 'sqldump --include SCHEMA --no-owner $URL | sqlapply $OTHER');
   const file = await run('sqldump --include SCHEMA -o x.sql $URL; echo $?; ls');
   t.is(String(file.stdout), '77\n');
   t.deepEqual((await other.execute('SELECT table_name FROM tables()')).dataset, []);
@@ -207,12 +203,10 @@ test('--partial accepts a dump without them, and says what is missing', async t 
 
 test('so it is when the catalogue is read object by object', async t => {
   const { run } = await startHalfReadable(t);
-  const { code, stdout, stderr } = await run('sqldump --via catalogue --include SCHEMA $URL');
-  t.is(code, 77);
+  const { stdout, stderr } = await run.exits(77, 'sqldump --via catalogue --include SCHEMA $URL');
   t.not(stdout.at(-1), 0);
   t.regex(stderr, UNREADABLE);
-  const partial = await run('sqldump --via catalogue --include SCHEMA --partial $URL');
-  t.is(partial.code, 0);
+  const partial = await run.ok('sqldump --via catalogue --include SCHEMA --partial $URL');
   t.deepEqual(namesOfAll(partial.stdout).sort(), [...HALF].sort());
   t.is(partial.stderr.match(/the dump lacks/g)?.length, 4);
 });
@@ -249,8 +243,7 @@ test('live views that the statement leaves out are added before the rights', asy
     return rowsOf(dataset.filter(([row]) => !String(row).startsWith('CREATE LIVE VIEW')));
   });
   const run = await inProcess(t, { URL: proxy.url, ...loginAs() });
-  const { code, stdout, stderr } = await run('sqldump -v $URL');
-  t.is(code, 0);
+  const { stdout, stderr } = await run.ok('sqldump -v $URL');
   t.deepEqual(stderr, 'sqldump: 5 statements\n');
   t.deepEqual(
     Array.from(
@@ -293,8 +286,7 @@ testWithQuestDB('while tables are created and dropped, a dump has what lasts, an
   try {
     for (let i = 0; i < DUMPS; i++) {
       const before = [...lasting];
-      const { code, stdout, stderr } = await run('sqldump -v $URL');
-      t.is(code, 0, stderr);
+      const { stdout, stderr } = await run.ok('sqldump -v $URL');
       t.is(stdout.at(-1), 0);
       const found = namesOfAll(stdout);
       const wrong = before.filter(name => !found.includes(name));
@@ -337,8 +329,7 @@ test('a table that keeps changing while the catalogue is read is a failure', asy
     return undefined;
   });
   const run = await inProcess(t, { URL: proxy.url });
-  const { code, stdout, stderr } = await run('sqldump --via catalogue $URL');
-  t.is(code, 69);
+  const { stdout, stderr } = await run.exits(69, 'sqldump --via catalogue $URL');
   t.not(stdout.at(-1), 0);
   t.regex(stderr, /: the schema keeps changing while it is read; try again when nothing changes it\n$/);
 });

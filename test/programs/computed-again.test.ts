@@ -29,13 +29,11 @@ testWithQuestDB('a type over which the server rejects the query of a view is lef
     t.is(before.get('m')?.rows, 3, what);
     const wanted = [table(day(''), column), `${JOINED};`, `${plain};`, `${view};`].join('\n');
     const run = await shellWithFiles(t, server, { 'wanted.sql': wanted });
-    const careful = await run('sqldiff --alter wanted.sql $DB > plan');
-    t.is(careful.code, 1, what);
+    const careful = await run.exits(1, 'sqldiff --alter wanted.sql $DB > plan');
     // A view whose columns get other types is created again, and a CREATE that the server rejects is no loss that can be allowed.
     const needed = column === 'x BOOLEAN' ? 'values:t.x' : 'history:m';
     t.deepEqual(namesOf(careful.stderr), [needed], careful.stderr);
-    const applied = await run('sqlapply -q --alter --allow-plan --keep-going --allow-loss values:t.x $DB wanted.sql');
-    t.is(applied.code, 1, applied.stderr);
+    await run.exits(1, 'sqlapply -q --alter --allow-plan --keep-going --allow-loss values:t.x $DB wanted.sql');
     t.deepEqual(findMissing(before, await takeHoldings(server)), [], what);
     // Nobody was asked while this plan was made. If values may change, a view over them is kept.
     const blind = await run(
@@ -70,8 +68,7 @@ testWithQuestDB('a view whose types are not known is made again over a column th
     const run = await shellWithFiles(t, server, {
       'wanted.sql': [table(day(''), `x ${to}`), ...views.map(each => `${each};`)].join('\n'),
     });
-    const { code, stderr } = await run('sqldiff --alter wanted.sql $DB | sqlapply -q --allow-plan $DB');
-    t.is(code, 0, stderr);
+    await t.notThrowsAsync(run.ok('sqldiff --alter wanted.sql $DB | sqlapply -q --allow-plan $DB'));
     await waitForHoldings(server, before, undefined, item);
   }
 });
@@ -84,8 +81,7 @@ testWithQuestDB('a type over which the server accepts the query is changed witho
   const before = await takeHoldings(server);
   const wanted = [table(day(''), 'x LONG, s VARCHAR'), ...objects.map(each => `${each};`)].join('\n');
   const run = await shellWithFiles(t, server, { 'wanted.sql': wanted });
-  const { code, stderr } = await run('sqldiff --alter wanted.sql $DB > plan && sqlapply --allow-plan $DB plan');
-  t.is(code, 0, stderr);
+  await run.ok('sqldiff --alter wanted.sql $DB > plan && sqlapply --allow-plan $DB plan');
   t.regex((await run('cat plan')).stdout.toString(), /is_computable/);
   await waitForHoldings(server, before);
 });
@@ -127,11 +123,9 @@ testWithQuestDB(
         'CREATE TABLE u (x INT);',
       ];
       const run = await shellWithFiles(t, server, { 'after.sql': after.join('\n') });
-      const { code, stderr } = await run('sqldiff --alter after.sql $DB > plan');
-      t.is(code, 1, stderr);
+      const { stderr } = await run.exits(1, 'sqldiff --alter after.sql $DB > plan');
       t.regex(stderr, /the server rejects the query of (?:materialized )?view 'm'/);
-      const applied = await run('sqlapply -q --allow-plan $DB plan');
-      t.is(applied.code, 0, applied.stderr);
+      await run.ok('sqlapply -q --allow-plan $DB plan');
     }
   },
 );
@@ -162,8 +156,7 @@ testWithQuestDB(
         const again = await run(`sqldiff --alter ${renamed} wanted.sql $DB > plan`);
         t.deepEqual(namesOf(again.stderr), isExpired ? ['history:u'] : [], again.stderr);
         if (isExpired) continue;
-        const done = await run('sqlapply -q --allow-plan $DB < plan');
-        t.is(done.code, 0, done.stderr);
+        await run.ok('sqlapply -q --allow-plan $DB < plan');
         const upperBefore = new Map([...before].filter(([object]) => object === 'u'));
         await waitForHoldings(server, upperBefore, undefined, `${refresh} ${name}`);
       }
@@ -183,8 +176,7 @@ testWithQuestDB('invalid views over a table or a view that a plan is given are r
     await execute(server, 'ALTER TABLE t ALTER COLUMN x TYPE LONG');
     await waitUntilTrue(server, "SELECT count() = 2 FROM materialized_views() WHERE view_status = 'invalid'");
     const run = await shellWithFiles(t, server, { 'after.sql': `${table(day(''), 'x LONG')}\n${views}` });
-    const { code, stderr } = await run('sqldiff --alter --ignore-extra after.sql $DB | sqlapply -q --allow-plan $DB');
-    t.is(code, 0, stderr);
+    await t.notThrowsAsync(run.ok('sqldiff --alter --ignore-extra after.sql $DB | sqlapply -q --allow-plan $DB'));
     await waitUntilValid(server);
     await waitForHoldings(server, before);
   }
@@ -206,10 +198,7 @@ testWithQuestDB('a type is not changed under a view whose query cannot be judged
   const run = await shellWithFiles(t, server, {
     'after.sql': [table(day(''), 'x INT, y INT'), joined('DOUBLE'), `${view};`].join('\n'),
   });
-  const { code, stderr } = await run(
-    'sqldiff --alter after.sql $DB > plan; echo $?; sqlapply -q --allow-plan $DB < plan',
-  );
-  t.is(code, 0, stderr);
+  const { stderr } = await run.ok('sqldiff --alter after.sql $DB > plan; echo $?; sqlapply -q --allow-plan $DB < plan');
   t.is(stderr.match(/left out/g)?.length, 1, stderr);
   t.regex(stderr, /left out: ALTER TABLE 'j' ALTER COLUMN f TYPE DOUBLE\n.*invalidates materialized view 'm'/);
 });
@@ -231,12 +220,10 @@ testWithQuestDB('a plan that drops a column of a joined table and renames anothe
   const run = await shellWithFiles(t, server, {
     'after.sql': [table(day('')), joined('z INT'), `${view('z')};`].join('\n'),
   });
-  const there = await run(
+  await run.ok(
     'sqldiff --alter --renamed j.y=z --allow-loss drop:j.m --undo undo after.sql $DB | sqlapply -q --allow-plan $DB',
   );
-  t.is(there.code, 0, there.stderr);
-  const back = await run('sqlapply -q --allow-plan $DB undo');
-  t.is(back.code, 0, back.stderr);
+  await t.notThrowsAsync(run.ok('sqlapply -q --allow-plan $DB undo'));
 });
 
 testWithQuestDB('a table from which a materialized view is built does not become a view', async t => {
@@ -244,12 +231,12 @@ testWithQuestDB('a table from which a materialized view is built does not become
   const before = await make(server, [...rowsOn(LONG_MONTH, day('')), SUM]);
   const after = ['CREATE TABLE u (ts TIMESTAMP, x INT) TIMESTAMP(ts) PARTITION BY DAY WAL;', 'CREATE VIEW t AS (u);'];
   const run = await shellWithFiles(t, server, { 'after.sql': after.join('\n') });
-  const { code, stderr } = await run(
+  const { stderr } = await run.exits(
+    1,
     'sqldiff --alter --ignore-extra --allow-loss drop:t --allow-loss history:m after.sql $DB > plan',
   );
-  t.is(code, 1);
   t.regex(stderr, /table 't': left out: DROP TABLE 't'\n.*invalidates materialized view 'm'/);
-  t.is((await run('sqlapply -q --allow-plan $DB < plan')).code, 0);
+  await run.ok('sqlapply -q --allow-plan $DB < plan');
   await waitUntilValid(server);
   t.deepEqual(findMissing(before, await takeHoldings(server)), []);
 });
@@ -264,10 +251,10 @@ testWithQuestDB('a rebuild stops before it copies times that do not fit into a d
   const misfit = /1 value does not fit/;
   t.regex((await run('sqldiff --alter --rebuild t after.sql $DB > plan')).stderr, misfit);
   // No server was asked while this plan was made.
-  const { code, stderr } = await run(
+  const { stderr } = await run.exits(
+    1,
     'sqldump --text $DB > b.sql; sqldiff --alter --rebuild t after.sql b.sql | sqlapply -q --timeout 1 --allow-plan $DB',
   );
-  t.is(code, 1);
   t.regex(stderr, misfit);
   t.deepEqual([...(await takeHoldings(server))], [...before]);
 });
@@ -282,15 +269,14 @@ testWithQuestDB(
     const after = ['CREATE TABLE t (x INT, ts TIMESTAMP) TIMESTAMP(ts) PARTITION BY DAY WAL', ...views];
     const run = await shellWithFiles(t, server, { 'after.sql': after.map(statement => `${statement};`).join('\n') });
     const rebuild = 'sqldiff --alter --rebuild t after.sql $DB > plan';
-    t.is((await run(rebuild)).code, 0);
+    await run.ok(rebuild);
     const plan = (await run('cat plan')).stdout.toString().split('\0');
     const applied = plan.slice(0, plan.findIndex(text => text.includes("RENAME TABLE 't' TO")) + 1);
     for (const statement of applied) await execute(server, statement);
     await waitUntilApplied(server);
     await waitUntilInvalid(server);
-    const again = await run(rebuild);
-    t.is(again.code, 0, again.stderr);
-    t.is((await run('sqlapply -q --allow-plan $DB < plan')).code, 0);
+    await run.ok(rebuild);
+    await t.notThrowsAsync(run.ok('sqlapply -q --allow-plan $DB < plan'));
     await waitUntilValid(server);
   },
 );
@@ -333,12 +319,11 @@ testWithQuestDB(
     const before = await takeHoldings(server);
     const after = [table(day('')), `${SUM};`, `${manual('select ts, sum(n) n')};`, `${top};`].join('\n');
     const run = await shellWithFiles(t, server, { 'after.sql': after });
-    t.is((await run('sqldiff --alter -o plan after.sql $DB')).code, 0);
+    await run.ok('sqldiff --alter -o plan after.sql $DB');
     const plan = (await run('cat plan')).stdout.toString().split('\0');
     const created = plan.findIndex(text => text.includes('CREATE MATERIALIZED VIEW'));
     for (const statement of plan.slice(0, created + 1)) await execute(server, statement);
-    const again = await run('sqldiff --alter after.sql $DB | sqlapply -q --allow-plan $DB');
-    t.is(again.code, 0, again.stderr);
+    await t.notThrowsAsync(run.ok('sqldiff --alter after.sql $DB | sqlapply -q --allow-plan $DB'));
     await waitUntilValid(server);
     await waitForHoldings(server, new Map([...before].filter(([name]) => name === 'w')));
   },
@@ -354,10 +339,8 @@ testWithQuestDB('a view that a comment renames has its rows again after the way 
   const before = await takeHoldings(server);
   const renamed = view.replace('VIEW m', 'VIEW m9');
   const run = await shellWithFiles(t, server, { 'after.sql': `${table(day(''))}\n-- renamed from m\n${renamed};` });
-  const there = await run('sqldiff --alter --undo undo after.sql $DB | sqlapply -q --allow-plan $DB');
-  t.is(there.code, 0, there.stderr);
-  const back = await run('sqlapply -q --allow-plan $DB undo');
-  t.is(back.code, 0, back.stderr);
+  await run.ok('sqldiff --alter --undo undo after.sql $DB | sqlapply -q --allow-plan $DB');
+  await t.notThrowsAsync(run.ok('sqlapply -q --allow-plan $DB undo'));
   await waitForHoldings(server, before);
 });
 
@@ -367,8 +350,7 @@ testWithQuestDB('a view that was never refreshed is repaired, because a change o
   await make(server, rowsOn(LONG_MONTH, day(''), 'x INT, y SHORT'));
   await execute(server, view);
   const run = await shellWithFiles(t, server, { 'after.sql': `${table(day(''), 'x INT, y LONG')}\n${view};` });
-  const { code, stderr } = await run('sqldiff --alter after.sql $DB > plan && sqlapply -q --allow-plan $DB plan');
-  t.is(code, 0, stderr);
+  await run.ok('sqldiff --alter after.sql $DB > plan && sqlapply -q --allow-plan $DB plan');
   t.regex((await run('cat plan')).stdout.toString(), /UPDATE 't'[^]*REFRESH MATERIALIZED VIEW 'm' FULL/);
   await waitUntilValid(server);
 });

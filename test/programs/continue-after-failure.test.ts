@@ -99,8 +99,7 @@ test('a rejected statement is reported as rejected even if the target then stops
     statement.startsWith('CREATE') ? socket.write(reply('{"error":"table already exists"}', 400)) : socket.destroy(),
   );
   const run = await inProcess(t, { DST: url });
-  const { code, stderr } = await run(`sqlsplit <<< "${PRINTED}" | sqlapply $DST`);
-  t.is(code, 69);
+  const { stderr } = await run.exits(69, `sqlsplit <<< "${PRINTED}" | sqlapply $DST`);
   t.regex(stderr, /table 't'\): table already exists, and it cannot be compared: .*closed before a reply arrived/);
   t.regex(stderr, /: 0 of 1 applied, 1 rejected\n {2}hint: fix the error and rerun the same command: it skips /);
 });

@@ -1,14 +1,13 @@
 /*! A complete enterprise database copied between two sqlserve, with the built programs in a real shell. */
 
-import { inProcess } from '../support/in-process.js';
+import { inProcess, type Run } from '../support/in-process.js';
 import { loginAs } from '../support/principals.js';
 import { fileScope } from '../support/scope.js';
-import type { Outcome } from '../support/shell.js';
 import { serveHere, startSqlserve } from '../support/sqlserve.js';
 import { test } from '../support/test.js';
 
 const scope = fileScope();
-let run: (script: string) => Promise<Outcome>;
+let run: Run;
 
 const names = (kind: string, count: number): string[] => Array.from({ length: count }, (_, n) => `${kind}${n}`);
 const users = names('user', 10);
@@ -69,10 +68,8 @@ test.before(async () => {
 const asReader = 'SQLDUMP_USER=reader SQLDUMP_PASSWORD=s3cret sqldump';
 
 test('the dump of a copy is byte-identical to the original', async t => {
-  const copied = await run('set -o pipefail; sqldump $ENT | sqlapply $ENT2');
-  t.is(copied.code, 0, copied.stderr);
-  const same = await run('sqldump $ENT > a && sqldump $ENT2 > b && cmp a b && tr "\\0" "\\n" < a');
-  t.is(same.code, 0, same.stderr);
+  const copied = await run.ok('set -o pipefail; sqldump $ENT | sqlapply $ENT2');
+  const same = await run.ok('sqldump $ENT > a && sqldump $ENT2 > b && cmp a b && tr "\\0" "\\n" < a');
   const text = same.stdout.toString();
   t.is(text.match(/^CREATE USER/gm)?.length, 11);
   t.regex(text, /^ADD USER user2 TO group0, group1, group2;$/m);
@@ -97,8 +94,7 @@ test('the dump of a copy is byte-identical to the original', async t => {
 });
 
 test('replaying a dump again skips all users, groups and service accounts', async t => {
-  const again = await run('set -o pipefail; sqldump $ENT | sqlapply -v $ENT2');
-  t.is(again.code, 0, again.stderr);
+  const again = await run.ok('set -o pipefail; sqldump $ENT | sqlapply -v $ENT2');
   t.regex(again.stderr, /: (\d+) statements: \1 skipped\n$/);
   const dry = await run('sqldump $ENT | sqlgrep --kind user,grant user1 | sqlapply --dry-run $ENT2 | sort -u');
   t.is(dry.stdout.toString(), 'skipped: 2 statements\n');
@@ -106,13 +102,12 @@ test('replaying a dump again skips all users, groups and service accounts', asyn
 
 test('an existing user is skipped; credentials that cannot be compared are reported', async t => {
   const create = `printf "create user 'USER1' %s\\0"`;
-  const { code, stderr } = await run(`${create} "with password 'x'" | sqlapply -v $ENT2`);
-  t.is(code, 0);
+  const { stderr } = await run.ok(`${create} "with password 'x'" | sqlapply -v $ENT2`);
   t.regex(
     stderr,
     /^sqlapply: not compared, because \S+ does not show it: user 'USER1': credentials\n.*: 1 skipped\n$/m,
   );
-  t.is((await run(`${create} '' | sqlapply $ENT2`)).code, 0);
+  await run.ok(`${create} '' | sqlapply $ENT2`);
   t.regex((await run(`${create} '' | sqlapply --if-exists fail $ENT2`)).stderr, /: user already exists/);
   t.regex(
     (await run('printf "create group user1\\0" | sqlapply $ENT2')).stderr,
@@ -122,29 +117,22 @@ test('an existing user is skipped; credentials that cannot be compared are repor
 });
 
 test('users of a copy cannot log in before their credentials are set', async t => {
-  const before = await run(`${asReader} --include SCHEMA $ENT2`);
-  t.is(before.code, 77);
+  const before = await run.exits(77, `${asReader} --include SCHEMA $ENT2`);
   t.regex(before.stderr, /^sqldump: .*401/);
-  const set = await run(
-    "printf \"ALTER USER 'reader' WITH PASSWORD 's3cret';\\0\" | sqlapply --allow ALTER --no-verify $ENT2",
-  );
-  t.is(set.code, 0, set.stderr);
-  const after = await run(`${asReader} --include SCHEMA $ENT2 > b && sqldump --include SCHEMA $ENT | cmp - b`);
-  t.is(after.code, 0, after.stderr);
+  await run.ok("printf \"ALTER USER 'reader' WITH PASSWORD 's3cret';\\0\" | sqlapply --allow ALTER --no-verify $ENT2");
+  await run.ok(`${asReader} --include SCHEMA $ENT2 > b && sqldump --include SCHEMA $ENT | cmp - b`);
 });
 
 test('a user with only SELECT can dump the schema; a message names the missing permission', async t => {
   const schema = await run(`${asReader} --include SCHEMA $ENT | grep -zc '^CREATE'`);
   t.is(schema.stdout.toString(), '6\n', schema.stderr);
-  const acl = await run(`${asReader} --include ACL $ENT`);
-  t.is(acl.code, 77);
+  const acl = await run.exits(77, `${asReader} --include ACL $ENT`);
   t.regex(acl.stderr, /Access denied for reader \[LIST USERS\]/);
   t.false(acl.stdout.includes(0), 'no record is complete');
 });
 
 test('the schema without owners replays on the open source edition', async t => {
-  const copied = await run('set -o pipefail; sqldump --include SCHEMA --no-owner $ENT | sqlapply $OSS');
-  t.is(copied.code, 0, copied.stderr);
+  await run.ok('set -o pipefail; sqldump --include SCHEMA --no-owner $ENT | sqlapply $OSS');
   const { stdout } = await run('sqldump --include SCHEMA --no-owner $ENT > a; sqldump $OSS | cmp a - && echo same');
   t.is(stdout.toString(), 'same\n');
 });
@@ -192,15 +180,12 @@ OWNED BY 'ops';
 
 `,
   );
-  const copied = await bash('set -o pipefail; sqldump $ENT | sqlapply $ENT2; sqldump $ENT > a; sqldump $ENT2 | cmp a');
-  t.is(copied.code, 0, copied.stderr);
+  await bash.ok('set -o pipefail; sqldump $ENT | sqlapply $ENT2; sqldump $ENT > a; sqldump $ENT2 | cmp a');
   const live = await bash('sqldump --include LIVE_VIEWS $ENT | grep -zc .; sqldump --include LIVE_VIEWS $OSS');
   t.is(live.stdout.toString().split('\n')[0], '1');
   t.regex(live.stderr, /unexpected category \[category=LIVE_VIEWS\]/);
-  const refused = await bash('sqldump --include SCHEMA --no-owner $ENT | sqlapply $OSS');
-  t.is(refused.code, 1);
+  const refused = await bash.exits(1, 'sqldump --include SCHEMA --no-owner $ENT | sqlapply $OSS');
   t.regex(refused.stderr, /live view 'latest'\): the target is .* which does not support live views; nothing was sent/);
-  const rejected = await bash('sqldump --include TABLES --no-owner $ENT | sqlapply $OSS');
-  t.is(rejected.code, 1);
+  const rejected = await bash.exits(1, 'sqldump --include TABLES --no-owner $ENT | sqlapply $OSS');
   t.regex(rejected.stderr, /unexpected token \[STORAGE\]/);
 });

@@ -66,8 +66,7 @@ testWithQuestDB('an existing view is not accepted as a table with the same colum
   for (const name of ['Vïew', 'vïEW', 'm']) {
     const tail = name === 'm' ? ' timestamp(ts) PARTITION BY DAY;' : ';';
     const run = await shellWithStream(t, target.url, `CREATE TABLE '${name}' ( \n\tts TIMESTAMP,\n\tx INT\n)${tail}`);
-    const { code, stderr } = await run('sqlapply $DST < stream');
-    t.is(code, 1);
+    const { stderr } = await run.exits(1, 'sqlapply $DST < stream');
     t.regex(stderr, /: view or materialized view with the requested name already exists/);
     const hidden = "CREATE VIEW 'tables' AS (select 1 as one from t)";
     await target.execute(hidden);
@@ -82,8 +81,7 @@ testWithQuestDB('a statement too large for the server is named before anything i
   // Few characters, but each has three bytes, and nine in a request.
   for (const text of [columns, `, x INT /* ${'€'.repeat(4000)} */`]) {
     const run = await shellWithStream(t, target.url, TABLE, `CREATE TABLE 'wide' (ts TIMESTAMP${text})`);
-    const { code, stderr } = await run('sqlapply $DST < stream');
-    t.is(code, 1);
+    const { stderr } = await run.exits(1, 'sqlapply $DST < stream');
     t.regex(
       stderr,
       /statement 2 \(table 'wide'\): request too large: .* buffer of \d+ bytes, and the server has 64448; .*nothing was sent/,

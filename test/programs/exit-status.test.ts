@@ -18,8 +18,7 @@ for (const [command, made] of [
 ] as const)
   test(`output to a closed reader other than standard output is a write error: ${command}`, async t => {
     const run = await shell(t, { DST: target.url });
-    const { code, stderr } = await run(`${CLOSED_READER} ${STREAM} | ${command}`);
-    t.is(code, 74, stderr);
+    const { stderr } = await run.exits(74, `${CLOSED_READER} ${STREAM} | ${command}`);
     t.regex(stderr, /: \/dev\/fd\/3: broken pipe/);
     const { dataset } = await target.execute('SELECT table_name FROM tables() ORDER BY table_name');
     if (made) t.deepEqual(dataset?.flat(), [...made]);
@@ -29,8 +28,7 @@ for (const [command, made] of [
 test('sqldump -o to a closed reader is a write error', async t => {
   await target.execute('CREATE TABLE a (x INT)');
   const run = await shell(t, { SRC: target.url });
-  const { code, stderr } = await run(`${CLOSED_READER} sqldump -o /dev/fd/3 $SRC`);
-  t.is(code, 74, stderr);
+  const { stderr } = await run.exits(74, `${CLOSED_READER} sqldump -o /dev/fd/3 $SRC`);
   t.regex(stderr, /broken pipe/);
 });
 

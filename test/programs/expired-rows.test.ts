@@ -38,8 +38,7 @@ testWithQuestDB('rows that a view has and its own TTL expires when it is compute
       'REFRESH MATERIALIZED VIEW m RANGE FROM 2024-01-01 TO 2025-01-01'.replace(/(\d{4}\S+)/g, "'$1'"),
     );
     await waitUntilTrue(server, `SELECT count() = 0 FROM m WHERE ts < '${days[0]}T23'`);
-    const rest = await run('sqlapply -q --alter --allow-plan $DB type.sql');
-    t.is(rest.code, 0, rest.stderr);
+    await run.ok('sqlapply -q --alter --allow-plan $DB type.sql');
   }
 });
 
@@ -65,11 +64,9 @@ testWithQuestDB('rows that the TTL of a table has expired are a loss of the UPDA
     const careful = await run(`sqlapply -q --alter --allow-plan $DB ${file}`);
     t.deepEqual([careful.code, namesOf(careful.stderr)], [1, ['ttl:t']], careful.stderr);
   }
-  const unchanged = await run('sqlapply -q --alter --allow-plan $DB kept.sql');
-  t.is(unchanged.code, 0, unchanged.stderr);
+  await run.ok('sqlapply -q --alter --allow-plan $DB kept.sql');
   t.is((await takeHoldings(server)).get('t')?.rows, 2);
-  const allowed = await run('sqlapply -q --alter --allow-loss drop:t.c --allow-loss ttl:t --allow-plan $DB type.sql');
-  t.is(allowed.code, 0, allowed.stderr);
+  await run.ok('sqlapply -q --alter --allow-loss drop:t.c --allow-loss ttl:t --allow-plan $DB type.sql');
   t.is((await takeHoldings(server)).get('t')?.rows, 1);
 });
 
@@ -85,7 +82,7 @@ testWithQuestDB('a type is not changed under detached partitions, which could no
   const refused = await run('sqldiff --alter after.sql $DB');
   t.regex(refused.stderr, /1 partition is detached, which cannot be attached .*\n\s+hint: attach them first/);
   await make(server, ["ALTER TABLE t ATTACH PARTITION LIST '2024-01-01'"]);
-  t.is((await run('sqlapply -q --allow-plan $DB plan')).code, 0);
+  await run.ok('sqlapply -q --allow-plan $DB plan');
   await make(server, [detach, 'ALTER TABLE t ALTER COLUMN x TYPE DOUBLE']);
   await execute(server, "ALTER TABLE t ATTACH PARTITION LIST '2024-01-01'");
   await waitUntilTrue(server, 'SELECT count() = 1 FROM wal_tables() WHERE suspended');
@@ -97,8 +94,7 @@ testWithQuestDB('a column is not renamed while a detached partition has its old 
   await execute(server, `ALTER TABLE t DETACH PARTITION LIST '${LONG_MONTH[0]}'`);
   await waitUntilTrue(server, "SELECT count() = 1 FROM table_partitions('t') WHERE detached");
   const run = await shellWithFiles(t, server, { 'a.sql': table(day(''), 'y INT') });
-  const careful = await run('sqldiff --alter --renamed t.x=y -o plan.sql a.sql $DB');
-  t.is(careful.code, 1, careful.stderr);
+  const careful = await run.exits(1, 'sqldiff --alter --renamed t.x=y -o plan.sql a.sql $DB');
   t.regex(
     careful.stderr,
     /RENAME COLUMN x TO y\n {2}1 partition is detached, in which a renamed column would read NULL\n {2}hint: attach/,
@@ -118,29 +114,27 @@ testWithQuestDB('a table with detached partitions is not dropped unless it is na
   });
   await make(server, rowsOn(LONG_MONTH, day('')));
   await detach('t', '2024-01-01');
-  const rebuilt = await run('sqldiff --alter --rebuild t --drop-old rebuilt.sql $DB | sqlapply -q --allow-plan $DB');
-  t.is(rebuilt.code, 1);
+  const rebuilt = await run.exits(
+    1,
+    'sqldiff --alter --rebuild t --drop-old rebuilt.sql $DB | sqlapply -q --allow-plan $DB',
+  );
   t.regex(rebuilt.stderr, /'t_before_\w+' has detached partitions \(1\), which could not be attached afterwards/);
 
   await server.dropAll();
   await make(server, rowsOn(LONG_MONTH, day('')));
-  const created = await run('sqldiff --alter --undo undo created.sql $DB | sqlapply -q --allow-plan $DB');
-  t.is(created.code, 0, created.stderr);
+  await run.ok('sqldiff --alter --undo undo created.sql $DB | sqlapply -q --allow-plan $DB');
   await make(server, ["INSERT INTO j VALUES ('2024-01-01', 1), ('2024-01-02', 1)"]);
   await detach('j', '2024-01-01');
   await execute(server, 'TRUNCATE TABLE j');
-  const undone = await run('sqlapply -q --allow-plan $DB undo');
-  t.is(undone.code, 1);
+  const undone = await run.exits(1, 'sqlapply -q --allow-plan $DB undo');
   t.regex(undone.stderr, /'j' has detached partitions \(1\)/);
 
   await server.dropAll();
   await make(server, rowsOn(LONG_MONTH, day('')));
-  const wider = await run('sqldiff --alter --undo undo wider.sql $DB | sqlapply -q --allow-plan $DB');
-  t.is(wider.code, 0, wider.stderr);
+  await run.ok('sqldiff --alter --undo undo wider.sql $DB | sqlapply -q --allow-plan $DB');
   await make(server, ["INSERT INTO t VALUES ('2024-01-01', 1, 'precious')"]);
   await detach('t', '2024-01-01');
-  const narrower = await run('sqlapply -q --allow-plan $DB undo');
-  t.is(narrower.code, 1);
+  const narrower = await run.exits(1, 'sqlapply -q --allow-plan $DB undo');
   t.regex(narrower.stderr, /'t' has detached partitions \(1\)/);
 });
 
@@ -189,8 +183,7 @@ testWithQuestDB('rows of a longer period are named before a plan computes the vi
     const rows = [...rowsOn(LONG_MONTH, day('')), "INSERT INTO t VALUES (dateadd('s', -10, now()), 1)"];
     const before = await make(server, [...rows, view(period), above]);
     t.is(before.get('m')?.rows, 4);
-    const predicted = await run('sqlapply --dry-run --allow ALTER,REFRESH $DB refresh.sql');
-    t.is(predicted.code, 1);
+    const predicted = await run.exits(1, 'sqlapply --dry-run --allow ALTER,REFRESH $DB refresh.sql');
     t.deepEqual(namesOf(String(predicted.stdout)), ['history:m'], predicted.stderr);
     const { stderr } = await run(`sqldiff --alter ${file} $DB | sqlapply -q --allow-plan $DB`);
     t.true(
@@ -216,8 +209,7 @@ testWithQuestDB('rows that a view gets in a period that has not ended stop a pla
     t.deepEqual(namesOf(stderr), [], stderr);
     await execute(server, "REFRESH MATERIALIZED VIEW m RANGE FROM '2024-01-01' TO '2100-01-01'");
     await waitUntilTrue(server, 'SELECT count() = 4 FROM m');
-    const stopped = await run('sqlapply --allow-plan $DB plan.sql');
-    t.is(stopped.code, 1);
+    const stopped = await run.exits(1, 'sqlapply --allow-plan $DB plan.sql');
     t.regex(stopped.stderr, /'m' has 1 row of a period that has not ended/);
     t.is((await takeHoldings(server)).get('m')?.rows, 4, stopped.stderr);
   }
@@ -265,10 +257,10 @@ testWithQuestDB(
     await waitUntilApplied(server);
     const schema = [PLAIN, joined, view].join('\n');
     const run = await shellWithFiles(t, server, { 'b.sql': schema, 'a.sql': schema.replace(' x INT,', '') });
-    const { code, stderr } = await run(
+    const { stderr } = await run.exits(
+      1,
       'sqldiff --alter --allow-loss drop:t.x -o plan.sql a.sql b.sql; sqlapply --allow-plan $DB plan.sql',
     );
-    t.is(code, 1, stderr);
     t.regex(stderr, /'m' holds rows that its query no longer returns/);
     t.is((await takeHoldings(server)).get('m')?.rows, 2);
   },
@@ -284,8 +276,7 @@ testWithQuestDB('the way back keeps a new view with two equal rows of which its 
   await waitUntilTrue(server, 'SELECT count() = 2 FROM m');
   await execute(server, "ALTER TABLE t DROP PARTITION LIST '2020-01-01'");
   await waitUntilApplied(server);
-  const { code, stderr } = await run('sqlapply --allow-plan $DB undo.sql');
-  t.is(code, 1, stderr);
+  const { stderr } = await run.exits(1, 'sqlapply --allow-plan $DB undo.sql');
   t.regex(stderr, /'m' holds rows that its query no longer returns/);
   t.is((await takeHoldings(server)).get('m')?.rows, 2);
 });

@@ -68,7 +68,7 @@ testWithQuestDB(
     t.is(ignored.code, 0, ignored.stdout.toString());
     t.regex(ignored.stderr, /^sqldiff: ignored: materialized view 'hourly': invalid$/m);
     t.regex(ignored.stderr, /0 of 3 objects differ; 2 differences ignored\n/);
-    t.is((await run('sqldiff --ignore-extra part.sql $DB')).code, 0);
+    await run.ok('sqldiff --ignore-extra part.sql $DB');
     t.regex((await run('sqldiff part.sql $DB')).stdout.toString(), /^invalid in .*'hourly'$/m);
   },
 );
@@ -85,8 +85,7 @@ testWithQuestDB('--alter repairs what loses nothing, and says how the rest is re
     lossy.stderr,
     /table 'A_costs': left out: ALTER TABLE 'A_costs' RESUME WAL\n {2}suspended: column conv.*; remove the cause, then send this statement\n/,
   );
-  const refused = await run('sqlapply --alter --allow REFRESH $DB same.sql');
-  t.is(refused.code, 1);
+  const refused = await run.exits(1, 'sqlapply --alter --allow REFRESH $DB same.sql');
   t.regex(refused.stderr, /nothing was sent\n[^]*--allow-loss history:hourly\n/);
   const known = await run("sqldiff --alter --ignore '*: invalid' --ignore '*: suspended' same.sql $DB | wc -c");
   t.deepEqual([known.code, known.stderr], [0, '']);
@@ -99,8 +98,7 @@ testWithQuestDB('--alter repairs what loses nothing, and says how the rest is re
   t.is(statements.length, 3, 'two assertions and a REFRESH');
   const seen = omissions.map(({ name }) => name);
   t.deepEqual(seen, ['A_costs']);
-  const applied = await run('sqlapply --alter --allow REFRESH $DB same.sql');
-  t.is(applied.code, 0, applied.stderr);
+  const applied = await run.ok('sqlapply --alter --allow REFRESH $DB same.sql');
   t.regex(applied.stderr, /A_costs.*RESUME WAL/, 'a table that is not changed does not stop the rest');
   t.deepEqual(await execute(server, 'SELECT view_status, n FROM materialized_views() CROSS JOIN hourly'), [
     ['valid', 7],
@@ -112,8 +110,7 @@ testWithQuestDB('sqlapply warns of what it skips', async t => {
   await makeProblems(server);
   const run = await shellWithFiles(t, server, { 'same.sql': SCHEMA });
   for (const option of ['', '--dry-run', '--no-verify']) {
-    const { code, stderr } = await run(`sqlapply ${option} $DB same.sql`);
-    t.is(code, 0, stderr);
+    const { stderr } = await run.ok(`sqlapply ${option} $DB same.sql`);
     t.regex(
       stderr,
       /^sqlapply: table 'A_costs' was skipped, but is suspended on the target: column conversion failed/m,

@@ -11,8 +11,7 @@ const shellWithInstances = (t: ExecutionContext, toml: string) => inProcess(t, {
 
 test('an unknown instance name is tried as a host, and a similar name is suggested', async t => {
   const run = await shellWithInstances(t, '[prodx-sqlpipe]\nurl = "http://h"\n');
-  const { code, stderr } = await run('sqldump prodx-sqlpiep');
-  t.is(code, 69);
+  const { stderr } = await run.exits(69, 'sqldump prodx-sqlpiep');
   t.regex(
     stderr,
     /; "prodx-sqlpiep" is not in \S+\/sqlpipe\/instances\.toml, so it was treated as a host name; did you mean prodx-sqlpipe\?\n$/,
@@ -22,8 +21,7 @@ test('an unknown instance name is tried as a host, and a similar name is suggest
 test('an invalid url in instances.toml affects its own entry only', async t => {
   const { url } = await startSqlserve(t);
   const run = await shellWithInstances(t, `[bad]\nurl = ""\n[worse]\nurl = "h:99999"\n[good]\nurl = "${url}"\n`);
-  const bad = await run('sqldump bad');
-  t.is(bad.code, 78);
+  const bad = await run.exits(78, 'sqldump bad');
   t.regex(bad.stderr, /^sqldump: \S+\/instances\.toml: \[bad\]: the url is empty/);
   t.regex((await run('sqldump worse')).stderr, /^sqldump: \S+\/instances\.toml: \[worse\]: port 99999 is not between/);
   t.like(await run('sqldump good > good.stream && sqldiff good.stream good'), { code: 0, stderr: '' });
@@ -142,8 +140,7 @@ test('both operands of sqldiff, and a token without a user', async t => {
 
 test('the secret and the user in an address are redacted, since the user may be a token', async t => {
   const run = await inProcess(t);
-  const { code, stdout } = await run('sqldump --show-config http://t0ken:s3cret@127.0.0.1:1');
-  t.is(code, 0);
+  const { stdout } = await run.ok('sqldump --show-config http://t0ken:s3cret@127.0.0.1:1');
   t.regex(stdout.toString(), /^user +\*\*\* +the address\npassword +\*\*\* +the address$/m);
   t.notRegex(stdout.toString(), /t0ken|s3cret/);
 });

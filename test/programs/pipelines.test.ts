@@ -189,8 +189,10 @@ testWithQuestDB('a wrong password exits with 77 and is not shown, and so does a 
     t.notRegex(`${stdout}${stderr}`, /hush|s3:cret/);
   }
   t.like(await run(`${right} sqldump $URL`), { code: 0, stdout: Buffer.from('\0'), stderr: '' });
-  const applied = await run(`printf 'CREATE TABLE b (x INT);\\0' | ${right.replaceAll('DUMP', 'APPLY')} sqlapply $URL`);
-  t.is(applied.code, 77);
+  const applied = await run.exits(
+    77,
+    `printf 'CREATE TABLE b (x INT);\\0' | ${right.replaceAll('DUMP', 'APPLY')} sqlapply $URL`,
+  );
   t.regex(applied.stderr, /Write permission denied/);
 });
 
@@ -204,8 +206,7 @@ for (const readers of [
 ])
   test(`sqldump | ${readers}: each names the reason, and the first says what to do`, async t => {
     const run = await inProcess(t);
-    const { code, stderr } = await run(`set -o pipefail; sqldump ${DEAD} | ${readers} > /dev/null`);
-    t.is(code, 65, stderr);
+    const { stderr } = await run.exits(65, `set -o pipefail; sqldump ${DEAD} | ${readers} > /dev/null`);
     const [first, ...others] = stderr.trimEnd().split('\n');
     t.regex(first ?? '', /^sqldump: .*connection refused; is the server running/);
     t.is(others.length, readers.split('|').length, stderr);
@@ -215,8 +216,7 @@ for (const readers of [
 
 test('a backup of a source that is down says why, even if nobody reads what sqldump prints', async t => {
   const run = await shell(t);
-  const { code, stderr } = await run(`sqldump ${DEAD} 2> /dev/null | sqljoin -o f.sql; s=$?; ls; exit $s`);
-  t.is(code, 65);
+  const { stderr } = await run.exits(65, `sqldump ${DEAD} 2> /dev/null | sqljoin -o f.sql; s=$?; ls; exit $s`);
   t.is(
     stderr,
     'sqljoin: incomplete after 0 complete records: sqldump failed: http://127.0.0.1:1: connection refused\n',
@@ -234,8 +234,7 @@ test('a file keeps the reason, as an operand and as standard input', async t => 
   const run = await inProcess(t);
   await run(`sqldump ${DEAD} > dump.stream`);
   for (const script of ['sqldiff dump.stream /dev/null', 'sqlgrep a < dump.stream']) {
-    const { code, stderr } = await run(script);
-    t.is(code, 65);
+    const { stderr } = await run.exits(65, script);
     t.regex(stderr, /incomplete after 0 complete records: sqldump failed: .*connection refused/);
   }
 });

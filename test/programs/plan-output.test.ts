@@ -98,14 +98,13 @@ test('--allow-plan applies a plan only to the state that it was made for', async
   const run = await shellWithPlan(t);
   t.is((await run('sqlapply --allow-plan --stale-ok $DB plan.sql')).code, 64);
   await run.bash('sqlapply --allow ALTER $DB <(echo "ALTER TABLE trades ADD COLUMN x INT;" | sqlsplit)');
-  const { code, stderr } = await run('sqlapply --allow-plan $DB plan.sql');
-  t.is(code, 1);
+  const { stderr } = await run.exits(1, 'sqlapply --allow-plan $DB plan.sql');
   t.regex(stderr, /the plan was made for a different state; make it again with sqldiff --alter; nothing was sent/);
   const allowed = await run('sqlapply --allow ALTER $DB plan.sql');
   t.regex(allowed.stderr, /make it again with sqldiff --alter, or apply it with --stale-ok; nothing was sent/);
   const streamed = await run('sqlsplit plan.sql | sqlapply --stream --allow all $DB');
   t.regex(streamed.stderr, /a plan must be read completely/);
-  t.is((await run('sqlapply --stale-ok --allow all $DB plan.sql')).code, 0);
+  await run.ok('sqlapply --stale-ok --allow all $DB plan.sql');
 });
 
 test('a report and -v show each statement that was sent, with its object; the report has the time', async t => {
@@ -177,20 +176,18 @@ test('the plan and the way back need two files, however these are spelt', async 
   const run = await inProcess(t);
   await run(`${WRITE_FILES} touch old; ln -s old link`);
   for (const options of ['-o f --undo f', '-o f --undo ./f', '-o old --undo link', '--undo -', '-o - --undo -']) {
-    const { code, stdout, stderr } = await run(`sqldiff --alter ${LOSSES} ${options} after.sql before.sql`);
-    t.is(code, 64, options);
+    const { stdout, stderr } = await run.exits(64, `sqldiff --alter ${LOSSES} ${options} after.sql before.sql`);
     t.is(`${stdout}`, '');
     t.regex(stderr, /--undo needs a file of its own/);
     t.is(`${(await run('ls f; cat old')).stdout}`, '', options);
   }
-  t.is((await run(`sqldiff --alter ${LOSSES} -o f --undo g after.sql before.sql`)).code, 0);
+  await run.ok(`sqldiff --alter ${LOSSES} -o f --undo g after.sql before.sql`);
 });
 
 test('a plan for another state says so, and does not ask for a permission first', async t => {
   const run = await shellWithPlan(t);
   await run(`sqldiff --alter ${LOSSES} -o plan --undo undo after.sql $DB`);
-  const { code, stderr } = await run('sqlapply $DB < undo');
-  t.is(code, 1);
+  const { stderr } = await run.exits(1, 'sqlapply $DB < undo');
   t.regex(stderr, /: the plan was made for a different state; make it again/);
   t.notRegex(stderr, /--allow/);
 });
@@ -202,15 +199,14 @@ test('a plan that lacks its last statement is rejected, although its object is i
   );
   t.regex(stderr, /^sqlapply: the plan is incomplete: .* 2 statements, but it has 1; .*nothing was sent$/m);
   t.is(code, 65);
-  t.is((await run('sqldiff before.sql $DB')).code, 0);
+  await run.ok('sqldiff before.sql $DB');
 });
 
 test('an allowed loss whose name matches nothing gets a note', async t => {
   const run = await shellWithPlan(t);
   for (const script of ['sqldiff -v --alter', 'sqlapply -v --dry-run --alter']) {
     const operands = script.startsWith('sqldiff') ? 'before.sql $DB' : '$DB before.sql';
-    const { code, stderr } = await run(`${script} --allow-loss drop:nowhere --allow-loss history:no.where ${operands}`);
-    t.is(code, 0, stderr);
+    const { stderr } = await run.ok(`${script} --allow-loss drop:nowhere --allow-loss history:no.where ${operands}`);
     for (const name of ['drop:nowhere', 'history:no.where'])
       t.true(stderr.includes(`--allow-loss ${name}: nothing of this name is lost`), `${script}: ${stderr}`);
   }

@@ -212,13 +212,11 @@ function breakingSource(): Answer {
 test('a dump that broke off is completed, with a message; without the option it is damaged', async t => {
   const { url } = await startFaultyServer(t, breakingSource());
   const run = await inProcess(t, { URL: url });
-  const { code, stdout, stderr } = await run('sqldump --retries 1 $URL');
-  t.is(code, 0);
+  const { stdout, stderr } = await run.ok('sqldump --retries 1 $URL');
   t.is(`${stdout}`, TABLES.map(table => `${table}\n\0`).join(''));
   t.regex(stderr, /^sqldump: http:\S+: the reply is truncated: .*; retrying in 1 s \(1 of 1\)\n$/);
   const once = await startFaultyServer(t, breakingSource());
-  const damaged = await run(`sqldump ${once.url}`);
-  t.is(damaged.code, 76);
+  const damaged = await run.exits(76, `sqldump ${once.url}`);
   t.notRegex(damaged.stderr, /retrying/);
 });
 

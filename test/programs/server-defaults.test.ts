@@ -142,8 +142,7 @@ testWithQuestDB('a dump has the capacities that were requested, and a copy keeps
   const questdb = await usualServer();
   for (const statement of TABLES) t.deepEqual(await questdb.execute(statement), { ddl: 'OK' });
   const run = await inProcess(t, { URL: questdb.url });
-  const { code, stdout } = await run('sqldump -q -o x.stream $URL; cat x.stream');
-  t.is(code, 0);
+  const { stdout } = await run.ok('sqldump -q -o x.stream $URL; cat x.stream');
   t.deepEqual(String(stdout).match(/.* CAPACITY .*/g), [
     '\ts SYMBOL CAPACITY 512',
     '\t"order" SYMBOL CAPACITY 65536 NOCACHE INDEX CAPACITY 64,',
@@ -172,8 +171,7 @@ testWithQuestDB('a table with another capacity than a statement differs', async 
   const questdb = await usualServer();
   await questdb.execute('CREATE TABLE t (s SYMBOL CAPACITY 1024)');
   const run = await inProcess(t, { URL: questdb.url });
-  const { code, stderr } = await run('echo "CREATE TABLE t (s SYMBOL CAPACITY 65536);" | sqlsplit | sqlapply $URL');
-  t.is(code, 1);
+  const { stderr } = await run.exits(1, 'echo "CREATE TABLE t (s SYMBOL CAPACITY 65536);" | sqlsplit | sqlapply $URL');
   t.regex(stderr, /column 's' capacity: 65536 .*, 1024 /);
 });
 
@@ -189,7 +187,7 @@ testWithQuestDB('a capacity that the server raised by itself is not compared and
   t.true(Number(dataset?.[0]?.[0]) > 256);
   const { stdout } = await run('sqldump -q $URL');
   t.deepEqual(String(stdout).match(/SYMBOL CAPACITY \d+/g), ['SYMBOL CAPACITY 65536', 'SYMBOL CAPACITY 1024']);
-  t.is((await run('sqldiff before.stream $URL')).code, 0);
+  await run.ok('sqldiff before.stream $URL');
 });
 
 testWithQuestDB('a capacity that was raised just now, and is hardly used, is not copied either', async t => {
@@ -212,8 +210,7 @@ testWithQuestDB('a table that is dropped meanwhile takes no capacity from the ot
     return undefined;
   });
   const run = await inProcess(t, { URL: proxy.url });
-  const { code, stdout } = await run('sqldump -q $URL');
-  t.is(code, 0);
+  const { stdout } = await run.ok('sqldump -q $URL');
   t.is(String(stdout).match(/SYMBOL CAPACITY \d+/g)?.length, 3);
 });
 
@@ -224,11 +221,10 @@ testWithQuestDB('a change of a type, and the way back, keep the capacity of a sy
   );
   await questdb.execute(before ?? '');
   const run = await inProcess(t, { URL: questdb.url });
-  const { code, stderr } = await run(
+  await run.ok(
     `echo '${after};' > after.sql && sqldiff --alter --undo undo.sql -o plan.sql after.sql $URL &&
      sqlapply --allow-plan $URL plan.sql && sqldiff after.sql $URL && sqlapply --allow-plan $URL undo.sql`,
   );
-  t.is(code, 0, stderr);
   const { dataset } = await questdb.execute(
     "SELECT type, symbolCapacity, symbolCached FROM table_columns('t') WHERE \"column\" = 's'",
   );

@@ -69,10 +69,9 @@ for (const [name, [a, b]] of Object.entries(PRINCIPALS))
   test(`${name} with the same name differ`, async t => {
     const run = await inProcess(t, { A: a, B: b });
     await run('echo "$A" > a.sql; echo "$B" > b.sql');
-    const { code, stdout } = await run('sqldiff --names a.sql b.sql');
-    t.is(code, 1);
+    const { stdout } = await run.exits(1, 'sqldiff --names a.sql b.sql');
     t.regex(stdout.toString(), /differs: .*'ann'/);
-    t.is((await run('sqldiff a.sql a.sql')).code, 0);
+    await run.ok('sqldiff a.sql a.sql');
     const missing = await run('sqldiff --missing a.sql b.sql');
     t.deepEqual([missing.code, missing.stdout.toString()], [1, '\0']);
     // Both in one stream conflict.
@@ -93,11 +92,10 @@ test('a principal of another kind on the instance differs, for sqldiff and sqlap
   const { url } = await serveHere(t, { edition: 'enterprise' });
   const run = await inProcess(t, { DST: url, ...loginAs() });
   await run('echo "CREATE USER ann WITH PASSWORD x;" | sqlsplit | sqlapply $DST; echo "CREATE GROUP ann;" > a.sql');
-  const compared = await run('sqldiff --include USERS,GROUPS --names a.sql $DST');
-  t.is(compared.code, 1);
+  const compared = await run.exits(1, 'sqldiff --include USERS,GROUPS --names a.sql $DST');
   t.regex(compared.stdout.toString(), /differs: .*'ann'/);
   t.is((await run('sqlsplit a.sql | sqlapply $DST')).code, 1);
-  t.is((await run('echo "CREATE USER ann;" | sqlsplit | sqlapply $DST')).code, 0);
+  await run.ok('echo "CREATE USER ann;" | sqlsplit | sqlapply $DST');
 });
 
 test('a schema that is not valid in itself is an error, which names the file', async t => {

@@ -390,8 +390,7 @@ test('each instance gets only its own credentials', async t => {
     t.like(await run(`${shared} SQLDIFF_A_${ann} SQLDIFF_B_${bob} sqldiff $A $B`), { code: 0, stderr: '' }, shared);
   t.like(await run(`SQLDIFF_A_${ann} sqldiff $A $B`), { code: 77 });
   t.regex((await run(`SQLDIFF_A_${ann} sqldiff $A $B`)).stderr, /give credentials in SQLDIFF_B_USER/);
-  const shared = await run('SQLDIFF_USER=ann SQLDIFF_PASSWORD=one sqldiff $A $B');
-  t.is(shared.code, 78);
+  const shared = await run.exits(78, 'SQLDIFF_USER=ann SQLDIFF_PASSWORD=one sqldiff $A $B');
   t.regex(
     shared.stderr,
     /not clear which of the two instances SQLDIFF_USER is for; set SQLDIFF_A_USER or SQLDIFF_B_USER$/m,
@@ -401,8 +400,7 @@ test('each instance gets only its own credentials', async t => {
     [`SQLDIFF_B_${bob}`, 'USER'],
     ['SQLDIFF_A_USER=ann SQLDIFF_B_USER=bob', 'PASSWORD'],
   ]) {
-    const { code, stderr } = await run(`SQLDIFF_USER=ann SQLDIFF_PASSWORD=one ${own} sqldiff $A $B`);
-    t.is(code, 78, own);
+    const { stderr } = await run.exits(78, `SQLDIFF_USER=ann SQLDIFF_PASSWORD=one ${own} sqldiff $A $B`);
     t.regex(stderr, new RegExp(`SQLDIFF_${variable} is for; set SQLDIFF_A_${variable} or SQLDIFF_B_${variable}$`, 'm'));
   }
   t.like(await run('sqldiff --user ann $A $B'), { code: 64 });
@@ -434,8 +432,7 @@ test('a dump that the server rejects is an error, not a difference', async t => 
 
 test('a type that does not exist is named', async t => {
   const run = await inProcess(t, { A: 'CREATE TABLE t (x DOUBEL);', B: 'CREATE TABLE t (x DOUBLE);' });
-  const { code, stdout } = await run('echo "$A" > a.sql; echo "$B" > b.sql; sqldiff a.sql b.sql');
-  t.is(code, 1);
+  const { stdout } = await run.exits(1, 'echo "$A" > a.sql; echo "$B" > b.sql; sqldiff a.sql b.sql');
   t.regex(
     `${stdout}`,
     /^ {2}statement: unsupported column type: DOUBEL: CREATE TABLE t \(x DOUBEL\); in a\.sql, CREATE/m,

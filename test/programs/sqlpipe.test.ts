@@ -43,8 +43,7 @@ test('--help lists the programs with the summaries of their man pages', async t 
 
 test('an unknown program is a usage error with a suggestion', async t => {
   const run = await inProcess(t);
-  const { code, stderr } = await run('sqlpipe dmup --text prod');
-  t.is(code, 64);
+  const { stderr } = await run.exits(64, 'sqlpipe dmup --text prod');
   t.regex(
     stderr,
     /^sqlpipe: unknown program: dmup; there are dump, .*; did you mean dump\?\nTry 'sqlpipe --help'\.\n$/,
@@ -86,13 +85,11 @@ test('check: prints the user without a secret, and reports missing permissions',
   const server = await serveHere(t, { edition: 'enterprise' });
   const { url } = server;
   const run = await inProcess(t, { SQLPIPE_USER: 'admin', SQLPIPE_PASSWORD: 'quest' });
-  const { code, stdout } = await run(`sqlpipe check ${url}`);
-  t.is(code, 0);
+  const { stdout } = await run.ok(`sqlpipe check ${url}`);
   t.regex(stdout.toString(), /^user: admin\naccess control: on\n/m);
   t.notRegex(stdout.toString(), /quest$|YWRtaW46/m);
   await setUp(server, "CREATE USER ann WITH PASSWORD 'p'", 'GRANT HTTP TO ann', 'GRANT SELECT ON ALL TABLES TO ann');
-  const ann = await run(`SQLPIPE_USER=ann SQLPIPE_PASSWORD=p sqlpipe check ${url}`);
-  t.is(ann.code, 77, ann.stderr);
+  const ann = await run.exits(77, `SQLPIPE_USER=ann SQLPIPE_PASSWORD=p sqlpipe check ${url}`);
   t.regex(ann.stdout.toString(), /^user: ann\naccess control: on\npermissions: .*SELECT/m);
 });
 
@@ -143,9 +140,8 @@ const PROBLEMS = {
 
 test('check: prints invalid views, suspended tables and the request limit', async t => {
   const run = await inProcess(t);
-  t.is((await run(`sqlpipe check ${await startAnswering(t, HEALTHY)}`)).code, 0);
-  const { code, stdout } = await run(`sqlpipe check ${await startAnswering(t, { ...HEALTHY, ...PROBLEMS })}`);
-  t.is(code, 1);
+  await run.ok(`sqlpipe check ${await startAnswering(t, HEALTHY)}`);
+  const { stdout } = await run.exits(1, `sqlpipe check ${await startAnswering(t, { ...HEALTHY, ...PROBLEMS })}`);
   t.is(
     stdout.toString().replace(/.*\n/, ''),
     `endpoint: /api/v1/sql/execute
@@ -170,8 +166,7 @@ test('check: reports a read-only server and a missing permission to create', asy
     stderr: `sqlpipe check: ${first}: the server is read-only, so no schema can be applied to it\n`,
   });
   const second = await startAnswering(t, { ...HEALTHY, ...limited });
-  const { code, stdout, stderr } = await run.bash(`sqlpipe check ${second}`);
-  t.is(code, 77);
+  const { stdout, stderr } = await run.bash.exits(77, `sqlpipe check ${second}`);
   t.regex(stdout.toString(), /^permissions: HTTP, SELECT$/m);
   t.is(
     stderr,

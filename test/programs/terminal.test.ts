@@ -81,8 +81,7 @@ test('^D at the prompt gives no password', async t => {
 
 test('without a terminal there is no prompt', async t => {
   const run = await shell(t);
-  const { code, stderr } = await run('setsid --wait sqldump --user ann http://127.0.0.1:1');
-  t.is(code, 78);
+  const { stderr } = await run.exits(78, 'setsid --wait sqldump --user ann http://127.0.0.1:1');
   t.regex(stderr, /^sqldump: a user is given, but no password/);
 });
 

@@ -122,8 +122,7 @@ test('a tunnel through a proxy that never replies is limited by --connect-timeou
   for (const answer of [() => {}, trickles]) {
     const { url } = await startFaultyServer(t, answer);
     const run = await inProcess(t, { https_proxy: url, no_proxy: '' });
-    const { code, stderr } = await run('sqldump --connect-timeout 0.2 https://db.invalid');
-    t.is(code, 69, stderr);
+    const { stderr } = await run.exits(69, 'sqldump --connect-timeout 0.2 https://db.invalid');
     t.regex(stderr, /no connection with TLS within 0\.2 s/);
   }
 });

@@ -17,7 +17,7 @@ import type { World } from '@sqlpipe/cli';
 import { type Command, parseScript, type Word } from './command-line.js';
 import { freshFolder } from './folder.js';
 import type { Scope } from './scope.js';
-import { type Outcome, shellEnvironment, shellIn } from './shell.js';
+import { type Outcome, type Shell, shellEnvironment, shellIn, toShell } from './shell.js';
 
 /** The programs as `bundleTests()` writes them; of the server only what ends at once, such as `--help`. */
 const PROGRAMS = new Map(
@@ -28,10 +28,9 @@ const PROGRAMS = new Map(
 const ROOT = process.cwd();
 
 /** Runs scripts in this process, in a folder; `bash` runs one in a real bash, in the same folder. */
-export interface Run {
-  (script: string): Promise<Outcome>;
+export interface Run extends Shell {
   folder: string;
-  bash(script: string): Promise<Outcome>;
+  bash: Shell;
 }
 
 /**
@@ -50,7 +49,7 @@ export async function inProcess(
     writeFileSync(join(cwd, name), text);
   }
   const variables = shellEnvironment(cwd, env);
-  const run = (script: string) => inFolder(cwd, () => new Session({ ...variables, PWD: cwd }).run(script));
+  const run = toShell(script => inFolder(cwd, () => new Session({ ...variables, PWD: cwd }).run(script)));
   return Object.assign(run, { folder: cwd, bash: shellIn(cwd, variables) });
 }
 

@@ -17,6 +17,24 @@ export interface Outcome {
   stderr: string;
 }
 
+/** Runs scripts. `exits` runs one that has to end with a status, and `ok` one that has to end with 0; otherwise they throw its messages. */
+export interface Shell {
+  (script: string): Promise<Outcome>;
+  exits(status: number, script: string): Promise<Outcome>;
+  ok(script: string): Promise<Outcome>;
+}
+
+/** Adds `exits` and `ok` to a function that runs scripts. */
+export function toShell(run: (script: string) => Promise<Outcome>): Shell {
+  const exits = async (status: number, script: string): Promise<Outcome> => {
+    const outcome = await run(script);
+    const { code, stdout, stderr } = outcome;
+    if (code !== status) throw new Error(`status ${code}, not ${status}, of ${script}\n${stderr}${stdout}`);
+    return outcome;
+  };
+  return Object.assign((script: string) => run(script), { exits, ok: (script: string) => exits(0, script) });
+}
+
 /**
  * Returns a function that runs scripts in bash. All scripts share one new folder, which is also their home. stdin is
  * empty; neither `-e` nor `pipefail` is set unless the script does so.
@@ -36,13 +54,12 @@ export const shellEnvironment = (cwd: string, env: NodeJS.ProcessEnv): NodeJS.Pr
 });
 
 /** Returns a function that runs scripts in bash in a folder. */
-export const shellIn =
-  (cwd: string, env: NodeJS.ProcessEnv) =>
-  async (script: string): Promise<Outcome> => {
+export const shellIn = (cwd: string, env: NodeJS.ProcessEnv): Shell =>
+  toShell(async script => {
     const bash = spawn('bash', ['-c', script], { cwd, env, stdio: ['ignore', 'pipe', 'pipe'] });
     const [[code], stdout, stderr] = await Promise.all([once(bash, 'close'), buffer(bash.stdout), text(bash.stderr)]);
     return { code, stdout, stderr };
-  };
+  });
 
 /** What sqlapply prints with -v, without the statements that it sent. */
 export const withoutStatements = (stderr: string): string =>
