@@ -50,6 +50,10 @@ function fault(name: string, status: number, message: RegExp, answer: Answer): S
   return { name, status, message, start: async scope => ({ url: await startSource(scope, answer) }) };
 }
 
+/** Of a source that sends a complete reply, as `reply` makes it. */
+const replied = (name: string, status: number, message: RegExp, ...what: Parameters<typeof reply>): SourceFault =>
+  fault(name, status, message, replying(...what));
+
 /** Starts a source with the given reply to the query of the dump, and no rows for auxiliary queries; returns its URL. */
 export async function startSource(scope: Scope, answer: Answer): Promise<string> {
   const { url } = await startFaultyServer(scope, (socket, request) =>
@@ -117,41 +121,26 @@ export const sourceFaults: SourceFault[] = [
       return { url: `http://127.0.0.1:${await listen(scope, greeter)}` };
     },
   },
-  fault('401', 77, /answered 401.*SQLDUMP_USER/, replying('Unauthorized\r\n', 401, TEXT)),
-  fault('403, text', 77, /answered 403/, replying('Forbidden\r\n', 403, TEXT)),
-  fault('403, JSON', 77, /Access denied for bob/, replying('{"error":"Access denied for bob [LIST USERS]"}', 403)),
-  fault('404', 76, /answered 404/, replying('Not Found\r\n', 404, TEXT)),
-  fault('405', 76, /answered 405/, replying('Method GET not supported\r\n', 405, TEXT)),
+  replied('401', 77, /answered 401.*SQLDUMP_USER/, 'Unauthorized\r\n', 401, TEXT),
+  replied('403, text', 77, /answered 403/, 'Forbidden\r\n', 403, TEXT),
+  replied('403, JSON', 77, /Access denied for bob/, '{"error":"Access denied for bob [LIST USERS]"}', 403),
+  replied('404', 76, /answered 404/, 'Not Found\r\n', 404, TEXT),
+  replied('405', 76, /answered 405/, 'Method GET not supported\r\n', 405, TEXT),
   {
     ...fault('429 forever', 69, /too busy/, socket => socket.end(reply('exceeded connection limit', 429, TEXT))),
     timeout: 1,
   },
-  fault('500', 69, /answered 500.*boom/, replying('{"query":"","error":"boom","position":0}', 500)),
-  fault('502', 69, /answered 502/, replying('<h1>Bad Gateway</h1>', 502, HTML)),
-  fault('503', 69, /answered 503/, replying('', 503, TEXT)),
-  fault(
-    '400, JSON',
-    1,
-    /the server rejected the request: boom/,
-    replying('{"query":"","error":"boom","position":0}', 400),
-  ),
-  fault('400, text', 76, /answered 400/, replying('GET request method cannot have content', 400, TEXT)),
-  fault(
-    'redirect',
-    76,
-    /redirect \(302\) to http:\/\/127.0.0.2:1,/,
-    replying('', 302, 'Location: http://127.0.0.2:1/?q'),
-  ),
-  fault('login page with 200', 76, /<title>Login.*login page/, replying('<title>Login</title>', 200, HTML)),
-  fault('empty body', 76, /the reply is empty/, replying('')),
+  replied('500', 69, /answered 500.*boom/, '{"query":"","error":"boom","position":0}', 500),
+  replied('502', 69, /answered 502/, '<h1>Bad Gateway</h1>', 502, HTML),
+  replied('503', 69, /answered 503/, '', 503, TEXT),
+  replied('400, JSON', 1, /the server rejected the request: boom/, '{"query":"","error":"boom","position":0}', 400),
+  replied('400, text', 76, /answered 400/, 'GET request method cannot have content', 400, TEXT),
+  replied('redirect', 76, /redirect \(302\) to http:\/\/127.0.0.2:1,/, '', 302, 'Location: http://127.0.0.2:1/?q'),
+  replied('login page with 200', 76, /<title>Login.*login page/, '<title>Login</title>', 200, HTML),
+  replied('empty body', 76, /the reply is empty/, ''),
   fault('no body at all', 76, /answered 204/, send('HTTP/1.1 204 No Content\r\n\r\n')),
-  fault(
-    'gzip that was not requested',
-    76,
-    /compressed \(gzip\)/,
-    replying(gzipSync(ROWS), 200, 'Content-Encoding: gzip'),
-  ),
-  fault('deflate', 76, /compressed/, replying(deflateSync(ROWS), 200, 'Content-Encoding: deflate')),
+  replied('gzip that was not requested', 76, /compressed \(gzip\)/, gzipSync(ROWS), 200, 'Content-Encoding: gzip'),
+  replied('deflate', 76, /compressed/, deflateSync(ROWS), 200, 'Content-Encoding: deflate'),
   fault('100 that was not requested', 76, /answered 100/, send(Buffer.concat([raw('100 Continue'), reply(ROWS)]))),
   // The short timeout checks that the error comes at once: Node once needed a minute to format the message of undici's assertion.
   {
@@ -159,24 +148,14 @@ export const sourceFaults: SourceFault[] = [
     timeout: 5,
   },
   fault('an invalid status', 76, /HTTP/, send(raw('000 X\r\nContent-Length: 0'))),
-  fault('201', 76, /answered 201/, replying(ROWS, 201)),
-  fault('206 with the complete body', 76, /answered 206/, replying(ROWS, 206)),
+  replied('201', 76, /answered 201/, ROWS, 201),
+  replied('206 with the complete body', 76, /answered 206/, ROWS, 206),
   fault('304', 76, /answered 304; /, send(raw('304 Not Modified'))),
-  fault('407', 77, /proxy requires credentials/, replying('', 407)),
-  fault('511', 69, /answered 511/, replying('<h1>Log in</h1>', 511, HTML)),
-  fault(
-    'redirect without a valid Location',
-    76,
-    /redirect \(307\) without a valid Location/,
-    replying('', 307, 'Location: http://['),
-  ),
-  fault(
-    '429 for an hour',
-    69,
-    /too busy; try again in 3600 s/,
-    replying('exceeded connection limit', 429, 'Retry-After: 3600'),
-  ),
-  fault('503 for an hour', 69, /not ready; try again in 3600 s/, replying('', 503, 'Retry-After: 3600')),
+  replied('407', 77, /proxy requires credentials/, '', 407),
+  replied('511', 69, /answered 511/, '<h1>Log in</h1>', 511, HTML),
+  replied('redirect without a valid Location', 76, /\(307\) without a valid Location/, '', 307, 'Location: http://['),
+  replied('429 for an hour', 69, /too busy; try again in 3600 s/, 'busy', 429, 'Retry-After: 3600'),
+  replied('503 for an hour', 69, /not ready; try again in 3600 s/, '', 503, 'Retry-After: 3600'),
   fault('an endless header', 76, /header of the reply is too large/, socket =>
     socket.write(`HTTP/1.1 200 OK\r\n${'X: y\r\n'.repeat(10_000)}`),
   ),
@@ -191,23 +170,13 @@ export const sourceFaults: SourceFault[] = [
     }),
     timeout: 1,
   },
-  fault(
-    '200 with error',
-    1,
-    /the server rejected the request: boom/,
-    replying('{"query":"","error":"boom","position":0}'),
-  ),
-  fault(
-    '200 with notice',
-    1,
-    /the server rejected the request: empty query/,
-    replying('{"query":"","notice":"empty query"}'),
-  ),
-  fault(
+  replied('200 with error', 1, /the server rejected the request: boom/, '{"query":"","error":"boom","position":0}'),
+  replied('200 with notice', 1, /the server rejected the request: empty query/, '{"query":"","notice":"empty query"}'),
+  replied(
     'an error after the rows',
     1,
     /the server rejected the request: boom/,
-    replying(`${OPEN}],"count":2,"error":"boom","errorPos":0}`),
+    `${OPEN}],"count":2,"error":"boom","errorPos":0}`,
   ),
   fault(
     'a second response inside the body',
@@ -258,53 +227,38 @@ export const sourceFaults: SourceFault[] = [
     socket.end('HTTP/1.1 200 OK\r\nContent-Length: 0\r\n\r\n'),
   ),
   fault('half of a status line', 69, /closed before a reply arrived/, socket => socket.end('HTTP/1.1 2')),
-  fault('text after the JSON', 76, /out of place/, replying(`${ROWS}{}`)),
-  fault('count too high', 76, /contains 2 rows, but its count is 3/, replying(`${OPEN}],"count":3}`)),
-  fault('a first column that is null', 76, /null \(row 3\)/, replying(`${OPEN},[null]],"count":3}`)),
-  fault('an empty statement', 76, /row \d is not one statement/, replying(`${OPEN},[""]],"count":3}`)),
-  fault(
+  replied('text after the JSON', 76, /out of place/, `${ROWS}{}`),
+  replied('count too high', 76, /contains 2 rows, but its count is 3/, `${OPEN}],"count":3}`),
+  replied('a first column that is null', 76, /null \(row 3\)/, `${OPEN},[null]],"count":3}`),
+  replied('an empty statement', 76, /row \d is not one statement/, `${OPEN},[""]],"count":3}`),
+  replied(
     'two statements in a row',
     76,
     /row \d is not one statement/,
-    replying(`${OPEN},${JSON.stringify([A + B])}],"count":3}`),
+    `${OPEN},${JSON.stringify([A + B])}],"count":3}`,
   ),
-  fault(
+  replied(
     'the reply to another query',
     76,
     /contains "table_name" where ddl was requested/,
-    replying('{"query":"SHOW TABLES","columns":[{"name":"table_name","type":"STRING"}],"dataset":[["a"]],"count":1}'),
+    '{"query":"SHOW TABLES","columns":[{"name":"table_name","type":"STRING"}],"dataset":[["a"]],"count":1}',
   ),
-  fault('a byte order mark', 76, /not QuestDB's JSON/, replying(`\ufeff${ROWS}`)),
-  fault('UTF-16', 76, /the reply is not JSON/, replying(Buffer.from(ROWS, 'utf16le'))),
-  fault('only NULs', 76, /binary data/, replying(Buffer.alloc(1000))),
-  fault('JSON after a guard prefix', 76, /not QuestDB's JSON/, replying(`)]}',\n${ROWS}`)),
-  fault(
-    'JSON, line by line',
-    76,
-    /out of place/,
-    replying(`{"ddl":${JSON.stringify(A)}}\n{"ddl":${JSON.stringify(B)}}\n`),
-  ),
-  fault(
-    'a truncated statement',
-    76,
-    /unterminated|unclosed/,
-    replying('{"dataset":[["CREATE TABLE \'a\' (x IN"]],"count":1}'),
-  ),
-  fault(
+  replied('a byte order mark', 76, /not QuestDB's JSON/, `\ufeff${ROWS}`),
+  replied('UTF-16', 76, /the reply is not JSON/, Buffer.from(ROWS, 'utf16le')),
+  replied('only NULs', 76, /binary data/, Buffer.alloc(1000)),
+  replied('JSON after a guard prefix', 76, /not QuestDB's JSON/, `)]}',\n${ROWS}`),
+  replied('JSON, line by line', 76, /out of place/, `{"ddl":${JSON.stringify(A)}}\n{"ddl":${JSON.stringify(B)}}\n`),
+  replied('a truncated statement', 76, /unterminated|unclosed/, '{"dataset":[["CREATE TABLE \'a\' (x IN"]],"count":1}'),
+  replied(
     'a statement of 20 MB',
     65,
     /longer than 16777216 bytes/,
-    replying(rowsBody(`CREATE TABLE 'a' (${'x'.repeat(2e7)} INT);`)),
+    rowsBody(`CREATE TABLE 'a' (${'x'.repeat(2e7)} INT);`),
   ),
-  fault(
-    'a statement of 70 MB',
-    76,
-    /longer than \d+ bytes/,
-    replying(rowsBody(`CREATE TABLE 'a' (${'x'.repeat(7e7)} INT);`)),
-  ),
-  fault('JSON of another shape', 76, /not QuestDB's JSON/, replying('[]')),
-  fault('a NUL in a statement, raw', 76, /NUL/, replying(`${OPEN},["a\0b"]],"count":3}`)),
-  fault('bytes that are not UTF-8', 76, /not UTF-8/, replying(Buffer.from(`${OPEN},["a\xe9b"]],"count":3}`, 'latin1'))),
+  replied('a statement of 70 MB', 76, /longer than \d+ bytes/, rowsBody(`CREATE TABLE 'a' (${'x'.repeat(7e7)} INT);`)),
+  replied('JSON of another shape', 76, /not QuestDB's JSON/, '[]'),
+  replied('a NUL in a statement, raw', 76, /NUL/, `${OPEN},["a\0b"]],"count":3}`),
+  replied('bytes that are not UTF-8', 76, /not UTF-8/, Buffer.from(`${OPEN},["a\xe9b"]],"count":3}`, 'latin1')),
   {
     ...fault(
       'a stall in the rows',
@@ -316,10 +270,5 @@ export const sourceFaults: SourceFault[] = [
   },
   { ...fault('no reply', 69, /no answer within 1 s/, () => {}), timeout: 1 },
   fault('a server that does not speak HTTP', 76, /does not speak HTTP/, send('SSH-2.0-OpenSSH_9.6\r\n')),
-  fault(
-    'terminal control sequences in an error',
-    1,
-    /boom\\x1b\[2J\\x07/,
-    replying('{"error":"boom\\u001b[2J\\u0007"}', 400),
-  ),
+  replied('terminal control sequences in an error', 1, /boom\\x1b\[2J\\x07/, '{"error":"boom\\u001b[2J\\u0007"}', 400),
 ];
