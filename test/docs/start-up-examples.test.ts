@@ -16,20 +16,13 @@ import { freshFolder } from '../support/folder.js';
 import { freePort } from '../support/ports.js';
 import { startQuestDBIn, testWithQuestDB } from '../support/questdb.js';
 import { recordingProxy } from '../support/recording-proxy.js';
-import { fileScope } from '../support/scope.js';
-import type { Server } from '../support/server.js';
 import { DATA } from '../support/server-pool.js';
+import { sharedSqlserve } from '../support/shared-sqlserve.js';
 import { shell, withoutStatements } from '../support/shell.js';
-import { startSqlserve } from '../support/sqlserve.js';
 import { test } from '../support/test.js';
 import { testWith } from '../support/tools.js';
 
-const file = fileScope();
-let server: Server;
-test.before(async () => {
-  server = await startSqlserve(file);
-});
-test.beforeEach(() => server.dropAll());
+const server = sharedSqlserve();
 
 interface Container {
   command: string[];

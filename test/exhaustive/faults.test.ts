@@ -1,18 +1,13 @@
 /*! Every way a source or a target can fail, in pipelines. `make faults` shows them as a table, target by target. */
 
 import { type SourceFault, sourceFaults } from '../faults/sources.js';
-import { cases, PLACES, type Servers, startServers, targetCases } from '../faults/table.js';
+import { cases, PLACES, startServers, targetCases } from '../faults/table.js';
 import { inProcess } from '../support/in-process.js';
 import { recordingProxy } from '../support/recording-proxy.js';
 import { fileScope } from '../support/scope.js';
 import { test } from '../support/test.js';
 
-const scope = fileScope();
-let servers: Servers;
-
-test.before(async () => {
-  servers = await startServers(scope);
-});
+const servers = startServers(fileScope());
 
 // One place in the stream for each of a target's faults; `make faults` tries them all.
 const elsewhere = targetCases(nth => [PLACES[nth % PLACES.length] ?? 0]);
@@ -20,13 +15,14 @@ const elsewhere = targetCases(nth => [PLACES[nth % PLACES.length] ?? 0]);
 // One after the other, because they share the target.
 for (const { name, run } of [...cases, ...elsewhere])
   test(name, async t => {
-    const { failedClaims, stderr } = await run(t, servers);
+    const { failedClaims, stderr } = await run(t, await servers);
     t.deepEqual(failedClaims, [], stderr);
   });
 
 test('sqlpipe copy from a source that fails: its status, its message only, and nothing is sent', async t => {
-  await servers.target.dropAll();
-  const { url, queries } = await recordingProxy(t, servers.target);
+  const { target } = await servers;
+  await target.dropAll();
+  const { url, queries } = await recordingProxy(t, target);
   const run = await inProcess(t, { DST: url });
   const failed: string[] = [];
   const check = async ({ name, start, status, message, timeout = 30 }: SourceFault): Promise<void> => {

@@ -11,12 +11,13 @@ import { borrowQuestDB, testWithQuestDB } from '../support/questdb.js';
 import { recordingProxy } from '../support/recording-proxy.js';
 import { fileScope } from '../support/scope.js';
 import type { Server } from '../support/server.js';
+import { sharedSqlserve } from '../support/shared-sqlserve.js';
 import { CREATE_TRADES, readDump, serveHere, startSqlserve } from '../support/sqlserve.js';
 import { test } from '../support/test.js';
 
 const scope = fileScope();
 let source: Server;
-let target: Server;
+const target = sharedSqlserve();
 
 const SCHEMA = [
   CREATE_TRADES,
@@ -29,11 +30,9 @@ const SCHEMA = [
 const NOTE = `table 'my col': added quotes to names that need them: "order"\n`;
 
 test.before(async () => {
-  [source, target] = await Promise.all([startSqlserve(scope), startSqlserve(scope)]);
+  source = await startSqlserve(scope);
   for (const statement of SCHEMA) await source.execute(statement);
 });
-
-test.beforeEach(() => target.dropAll());
 
 const PIPE = (options: string) =>
   `set -o pipefail; sqldump ${options === '-v' ? '-v' : ''} $SRC | sqlapply ${options} $DST`;

@@ -3,20 +3,19 @@
 import { inProcess } from '../support/in-process.js';
 import { fileScope } from '../support/scope.js';
 import type { Server } from '../support/server.js';
+import { sharedSqlserve } from '../support/shared-sqlserve.js';
 import { startSqlserve } from '../support/sqlserve.js';
 import { test } from '../support/test.js';
 
 const scope = fileScope();
 let src: Server;
-let dst: Server;
+const dst = sharedSqlserve();
 
 test.before(async () => {
-  [src, dst] = await Promise.all([startSqlserve(scope), startSqlserve(scope)]);
+  src = await startSqlserve(scope);
   await src.execute('CREATE TABLE a (x INT)');
   await src.execute('CREATE TABLE b (x INT)');
 });
-
-test.beforeEach(() => dst.dropAll());
 
 test('sqldump --text and -o NAME.sql write the same text as sqljoin', async t => {
   const run = await inProcess(t);

@@ -7,9 +7,23 @@ import { reply, startFaultyServer } from '../faults/faulty-server.js';
 import { inProcess } from '../support/in-process.js';
 import { listenHttp } from '../support/listen.js';
 import { loginAs } from '../support/principals.js';
-import { answering, ENV, SECRET } from '../support/secrets.js';
+import type { Scope } from '../support/scope.js';
 import { fc } from '../support/seed.js';
 import { test } from '../support/test.js';
+
+/** A secret that only its instance may see, and credentials with it, for both ends of a pipe. */
+const SECRET = 's3cr3t-Fr0mHere';
+const ENV = { SQLDUMP_USER: 'admin', SQLDUMP_PASSWORD: SECRET, SQLAPPLY_TOKEN: SECRET };
+
+/** Starts a server that gives the same answer to every request, and records the headers of each. */
+async function answering(scope: Scope, status: number, headers: Record<string, string>, body: string) {
+  const seen: string[] = [];
+  const server = createServer((request, response) => {
+    seen.push(JSON.stringify(request.headers));
+    response.writeHead(status, headers).end(body);
+  });
+  return { url: await listenHttp(scope, server), seen };
+}
 
 test('credentials are sent to their instance, and not shown when it rejects them', async t => {
   const { url, seen } = await answering(t, 401, {}, 'Unauthorized\r\n');
