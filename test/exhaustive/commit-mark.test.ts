@@ -1,7 +1,7 @@
 /*!
  * The last NUL is a commit mark: a writer killed at any moment leaves a stream that no reader accepts as complete.
  * Tested from outside, by killing the programs, and from inside, by tracing their system calls.
- * KILLS sets how often each program is killed.
+ * KILLS sets how often each program is killed; without it, once for each reader.
  */
 import { setTimeout as pause } from 'node:timers/promises';
 import { reply, rowsBody } from '../faults/faulty-server.js';
@@ -12,8 +12,6 @@ import { shell } from '../support/shell.js';
 import { startSlow } from '../support/slow.js';
 import { macro, test } from '../support/test.js';
 import { testWith } from '../support/tools.js';
-
-const KILLS = Number(process.env.KILLS ?? 2);
 
 const scope = fileScope();
 let source: string;
@@ -42,7 +40,7 @@ const killWriter = macro<[pipeline: (source: string) => [before: string, command
   async exec(t, pipeline, readers = READERS) {
     t.log(`SEED=${SEED}`);
     const [before, command] = pipeline(source);
-    for (let kill = 0; kill < KILLS; kill++) {
+    for (let kill = 0; kill < Number(process.env.KILLS ?? readers.length); kill++) {
       const run = await shell(t);
       const { stdout } = await run(`
         { ${before} ( echo $BASHPID > pid; exec ${command} ) 2> /dev/null | { ${readers[kill % readers.length]}; } > seen

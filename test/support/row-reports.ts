@@ -1,8 +1,8 @@
 /*! Many random changes of schemas with rows, and what was found. */
 import { freshFolder } from './folder.js';
 import { inProcess } from './in-process.js';
-import { openRowServer } from './row-runner.js';
-import { type RowRun, runRows } from './row-runs.js';
+import { openRowServer, type Runner } from './row-runner.js';
+import { runRows } from './row-runs.js';
 import type { Scope } from './scope.js';
 import type { Server } from './server.js';
 
@@ -14,13 +14,13 @@ export async function runSeeds(
   scope: Scope,
   start: () => Promise<Server>,
   seeds: readonly number[],
-  report: (run: RowRun) => void,
-): Promise<RowRun[]> {
+  report: (run: Runner) => void,
+): Promise<Runner[]> {
   const folder = await freshFolder(scope);
   const shell = await inProcess(scope);
   const open = async () => openRowServer(scope, await start());
   let rows = await open();
-  const runs: RowRun[] = [];
+  const runs: Runner[] = [];
   for (const seed of seeds) {
     const run = await runRows(rows, folder, shell, seed);
     runs.push(run);
@@ -35,12 +35,12 @@ export async function runSeeds(
 }
 
 /** The findings of a run, and how to see them again. */
-export const formatFindings = ({ seed, findings, log }: RowRun): string =>
-  `seed ${seed}: ${findings.map(({ what, about }) => `${what}: ${about}`).join('\n  ')}\n${log}`;
+export const formatFindings = ({ seed, findings, lines }: Runner): string =>
+  `seed ${seed}: ${findings.map(({ what, about }) => `${what}: ${about}`).join('\n  ')}\n${lines.join('\n')}`;
 
 /** What all runs have planned, left out, and lost: how often, by cause. */
-export function summarizeRuns(runs: readonly RowRun[]): string {
-  const sum = (count: (run: RowRun) => number): number => runs.reduce((total, run) => total + count(run), 0);
+export function summarizeRuns(runs: readonly Runner[]): string {
+  const sum = (count: (run: Runner) => number): number => runs.reduce((total, run) => total + count(run), 0);
   const perCause = new Map<string, number>();
   for (const { findings } of runs)
     for (const what of new Set(findings.map(each => each.what))) perCause.set(what, (perCause.get(what) ?? 0) + 1);
@@ -52,7 +52,7 @@ export function summarizeRuns(runs: readonly RowRun[]): string {
   return [
     `${runs.length} runs, ${sum(run => Number(run.isRejected))} of them rejected: ${sum(run => run.planned)} statements planned, ${sum(run => run.leftOut)} changes left out`,
     `losses that were then allowed, and lost nothing: ${needless.join(', ')}`,
-    `plans that an assertion has stopped: ${sum(run => run.stopped.alone)} although nothing had happened, ${sum(run => run.stopped.disturbed)} after something had`,
+    `plans that an assertion has stopped: ${sum(run => run.alone)} although nothing had happened, ${sum(run => run.disturbed)} after something had`,
     `${runs.filter(({ findings }) => findings.length > 0).length} runs failed`,
     ...[...perCause].sort(([, a], [, b]) => b - a).map(([what, count]) => `  ${count} × ${what}`),
   ].join('\n');

@@ -32,15 +32,20 @@ export async function openRowServer(scope: Scope, server: Server): Promise<RowSe
   return opened;
 }
 
-/** One run: what is the same for all its steps. */
+/** One run: what is the same for all its steps, and what it has found and counted. */
 export class Runner {
   readonly findings: Finding[] = [];
+  /** What somebody needs to see what happened: schemas, options, plans, messages. */
   readonly lines: string[] = [];
+  /** Statements that were planned, without assertions, and changes that were left out. */
   planned = 0;
   leftOut = 0;
+  /** Plans that an assertion has stopped although nothing happened in between, and although something did. */
   alone = 0;
   disturbed = 0;
+  /** Whether the wanted schema, or a rename that was stated, was rejected. */
   isRejected = false;
+  /** The names of losses that were allowed in the end, and those of them that lost nothing. */
   readonly allowed: string[] = [];
   readonly needless: string[] = [];
 

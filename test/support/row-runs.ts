@@ -7,7 +7,7 @@ import type { Run } from './in-process.js';
 import { Named } from './named-losses.js';
 import { type Draft, editSome } from './row-edits.js';
 import { convertToParquet, DAYS, dayOf, historyOf, insertRows } from './row-history.js';
-import { type Change, type Finding, type Holders, settle, takeHolders } from './row-holders.js';
+import { type Change, type Holders, settle, takeHolders } from './row-holders.js';
 import {
   apply,
   applyAndKill,
@@ -23,25 +23,6 @@ import {
 import { find, Names, newSchema, printSchema, quote, readsOf, type Schema, type Table } from './row-schemas.js';
 import { randomness } from './schema-pairs.js';
 import { execute, type Server } from './server.js';
-
-/** What a run has found and counted. */
-export interface RowRun {
-  readonly seed: number;
-  readonly findings: readonly Finding[];
-  /** What somebody needs to see what happened: schemas, options, plans, messages. */
-  readonly log: string;
-  /** Statements that were planned, without assertions. */
-  readonly planned: number;
-  /** Number of changes that were left out. */
-  readonly leftOut: number;
-  /** The names of losses that were allowed in the end, and those of them that lost nothing. */
-  readonly allowed: readonly string[];
-  readonly needless: readonly string[];
-  /** Plans that an assertion has stopped although nothing happened in between, and although something did. */
-  readonly stopped: { readonly alone: number; readonly disturbed: number };
-  /** Whether the wanted schema, or a rename that was stated, was rejected. */
-  readonly isRejected: boolean;
-}
 
 /** Creates a schema with its rows. Returns what the server has accepted of it. */
 async function create(run: Runner, schema: Schema, statements: readonly string[]): Promise<void> {
@@ -97,8 +78,7 @@ function draftOf(
       const isSwap = after.relations.some(each => each.name === was.name);
       if (how === 'no' || isSwap || schema.relations.some(each => each.name === is.name)) unstated.add(was.uid);
       if (how === 'option' && !isSwap) options.push('--renamed', `'${was.name}'='${is.name}'`);
-      else if (how === 'option') comments.set(was.uid, `-- renamed from '${was.name}'\n`);
-      else if (how === 'comment') comments.set(was.uid, `-- renamed from '${was.name}'\n`);
+      else if (how !== 'no' && how !== undefined) comments.set(was.uid, `-- renamed from '${was.name}'\n`);
     }
     for (const column of was.columns) {
       const now = is.columns.find(each => each.uid === column.uid);
@@ -206,22 +186,11 @@ function chooseNames({ random }: Runner, { leftOut, names }: Planned): string[] 
 }
 
 /** Runs the pair of a seed. */
-export async function runRows(rows: RowServer, folder: string, shell: Run, seed: number): Promise<RowRun> {
+export async function runRows(rows: RowServer, folder: string, shell: Run, seed: number): Promise<Runner> {
   const run = new Runner(seed, rows, folder, shell, randomness(seed ^ 0x9e3779));
   // A statement may crash the server.
   await go(run).catch((error: Error) => run.report('the run itself failed', String(error.stack)));
-  const { findings, lines, planned, leftOut, allowed, needless, alone, disturbed, isRejected } = run;
-  return {
-    seed,
-    findings,
-    log: lines.join('\n'),
-    planned,
-    leftOut,
-    allowed,
-    needless,
-    stopped: { alone, disturbed },
-    isRejected,
-  };
+  return run;
 }
 
 /** A change, and the options that all plans of it have. */
