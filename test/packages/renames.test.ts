@@ -1,4 +1,5 @@
 /*! Renames in plans: by option, by comments in the wanted schema, and offered where a column or a table goes. */
+import { locateColumns } from '@sqlpipe/ddl';
 import { type PlanOptions, planChanges } from '@sqlpipe/plan';
 import { describeOmission } from '@sqlpipe/plan/text';
 import { normalizeStatement } from '@sqlpipe/sql';
@@ -333,4 +334,20 @@ test('a loss is allowed by the old and the new names of a table and its column, 
     (await plan([table('x SHORT, y INT')], [table('x INT, y INT')], { allowLoss: ['values:t.y'] })).omissions.length,
     3,
   );
+});
+
+test('the columns of a CREATE TABLE are those of its list, or those that its query selects', t => {
+  const cases: [statement: string, columns: string[]][] = [
+    ['create table t (a decimal(9, 2), "b c" symbol) timestamp(ts)', ['a', '"b c"']],
+    ['create table t as (select a, sum(x, y) b, u."c d" from u), cast(e as int)', ['a', 'b', '"c d"']],
+    ['create table t as (with u as (select a) select a from u)', []],
+    ['create materialized view v refresh period (length 1d) as (select a from t)', []],
+    ['create table t', []],
+  ];
+  for (const [statement, columns] of cases)
+    t.deepEqual(
+      locateColumns(statement).columns.map(({ position }) => /^(?:\w+|"[^"]+")/.exec(statement.slice(position))?.[0]),
+      columns,
+      statement,
+    );
 });

@@ -70,7 +70,7 @@ test('sqldiff: a column with the name of a type has its own line, and one that A
   );
   const { stdout } = await run('sqldiff --annotations a.sql b.sql; sqldiff --annotations c.sql b.sql');
   t.deepEqual(`${stdout}`.match(/line=\d+/g), ['line=5', 'line=1']);
-  const copy = 'CREATE TABLE t AS (\\nSELECT a,\\nb symbol FROM u), CAST(symbol AS ';
+  const copy = 'CREATE TABLE t AS (\\nSELECT symbol a,\\nb symbol FROM u), CAST(symbol AS ';
   const copied = await run(`printf '${copy}INT);' > d.sql; printf '${copy}LONG);' > e.sql
     sqldiff --annotations d.sql e.sql`);
   t.regex(`${copied.stdout}`, /^::error file=d\.sql,line=3::.*: INT in/);

@@ -81,7 +81,7 @@ export {
   isColumnOrder,
   type PropertyName,
 } from './property.js';
-export { findSampling, findStoredValues } from './query-columns.js';
+export { findSampling, findStoredValues, locateColumns } from './query-columns.js';
 export { isBareName } from './query-names.js';
 export {
   closingIndex,

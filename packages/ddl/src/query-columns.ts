@@ -1,4 +1,5 @@
-import { isSameName, NameMap } from '@sqlpipe/sql';
+/*! Finds the columns and the sampling interval of a query, as far as the query states them. */
+import { identify, isSameName, type LocatedName, NameMap } from '@sqlpipe/sql';
 import { Cursor, unlessRejected } from './grammar/cursor.js';
 import { unquoteToken } from './grammar/names.js';
 import { parseColumnType } from './grammar/types.js';
@@ -26,8 +27,23 @@ export function findQueryColumns(query: string): QueryColumn[] | undefined {
 }
 
 /**
- * Finds which items of a SELECT are stored values of the table: a column, or its first, last, least or greatest value.
- * @returns one boolean for each item; empty unless the query is one SELECT from this table alone
+ * Finds the names of the columns that a CREATE TABLE lists, or that its query selects, with their positions, and the end of the list or
+ * query. Of a statement of another kind, no columns.
+ */
+export function locateColumns(statement: string): { readonly columns: LocatedName[]; readonly end: number } {
+  const tokens = identify(statement).kind === 'table' ? tokenizeQuery(statement) : [];
+  const open = tokens.findIndex(({ text }) => text === '(');
+  const close = closingIndex(tokens, open);
+  const content = tokens.slice(open + 1, Math.max(close, 0));
+  const isQuery = isKeyword(tokens[open - 1], 'as');
+  const names = isQuery ? findItems(content).map(item => item.at(-1)) : splitList(content).map(([first]) => first);
+  const columns = names.flatMap(token => (token ? { name: unquoteToken(token.text), position: token.at } : []));
+  return { columns, end: tokens[close]?.at ?? statement.length };
+}
+
+/**
+ * Finds for each item of a SELECT whether it holds values as the table has them: a column, or its first, last, least or greatest value.
+ * @returns nothing if the query is not one SELECT from this table alone
  */
 export function findStoredValues(query: string, table: string): boolean[] {
   const tokens = tokenizeQuery(query);

@@ -1,18 +1,9 @@
-import { withDepths } from '@sqlpipe/ddl';
+/*! Finds the file and the line of a statement. */
+import { locateColumns } from '@sqlpipe/ddl';
 import type { LocatedStatement } from '@sqlpipe/files';
 import { type Location, locate } from '@sqlpipe/replay';
 import { splitRights } from '@sqlpipe/schema';
-import {
-  foldCase,
-  hasName,
-  identify,
-  identityKey,
-  isSameName,
-  keywordOf,
-  type NamedObject,
-  significantTokens,
-  unquote,
-} from '@sqlpipe/sql';
+import { foldCase, hasName, identify, identityKey, isSameName, type NamedObject } from '@sqlpipe/sql';
 
 /** By what the statements create. If both schemas are files and have an object, its location in A counts. */
 export class Locations {
@@ -39,15 +30,7 @@ export class Locations {
   }
 }
 
-/** Finds the column in the list of a CREATE TABLE, where a type may have the same name, or the first mention of it in a query. */
 function findColumnOffset(statement: string, property: string): number | undefined {
   const [, name] = /^column '(.*)'/s.exec(property) ?? [];
-  if (name === undefined) return undefined;
-  const tokens = withDepths([...significantTokens(statement)]);
-  const open = tokens.findIndex(({ text }) => text === '(');
-  const isQuery = keywordOf(tokens[open - 1]) === 'AS';
-  const isColumn = (index: number) => tokens[index]?.depth === 1 && /^[(,]$/.test(tokens[index - 1]?.text ?? '');
-  return tokens.find(
-    ({ text }, index) => index > open && isSameName(unquote(text), name) && (isQuery || isColumn(index)),
-  )?.start;
+  return locateColumns(statement).columns.find(column => isSameName(column.name, name))?.position;
 }

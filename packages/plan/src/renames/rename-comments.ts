@@ -1,6 +1,6 @@
 /*! Parses the comments in a schema that state renames: `-- renamed from qty`. */
-import { withDepths } from '@sqlpipe/ddl';
-import { identify, keywordOf, significantTokens, tokens, unquote } from '@sqlpipe/sql';
+import { locateColumns } from '@sqlpipe/ddl';
+import { significantTokens, tokens, unquote } from '@sqlpipe/sql';
 
 export interface RenameComment {
   /** Undefined if the comment is about the object. */
@@ -20,7 +20,8 @@ const RENAMED = /^--\s*renam/i;
 export function parseRenameComments(statement: string): RenameComment[] {
   if (!/--\s*renam/i.test(statement)) return [];
   const comments: RenameComment[] = [];
-  const columns = identify(statement).kind === 'table' ? locateColumns(statement) : new Map<number, string>();
+  const { columns, end } = locateColumns(statement);
+  const names = new Map(columns.map(({ name, position }) => [position, name]));
   let column: string | undefined;
   /** Comments on lines of their own are about the next column. */
   let above: Omit<RenameComment, 'column'>[] = [];
@@ -40,9 +41,10 @@ export function parseRenameComments(statement: string): RenameComment[] {
       [hasBegun, isLineEmpty, isInBody] = [true, false, isOpen];
       isOpen ||= token.text === '(';
       if (token.text !== ';') trailing = [];
-      if (!columns.has(token.start)) continue;
-      column = columns.get(token.start);
-      if (column === undefined) continue;
+      if (token.start === end) column = undefined;
+      const name = names.get(token.start);
+      if (name === undefined) continue;
+      column = name;
       for (const comment of above) comments.push({ column, ...comment });
       above = [];
     }
@@ -50,19 +52,6 @@ export function parseRenameComments(statement: string): RenameComment[] {
   }
   return [...comments, ...trailing.map(comment => ({ column: undefined, ...comment }))];
 }
-
-/** The names of columns by their positions; undefined at the end of the list. */
-function locateColumns(statement: string): ReadonlyMap<number, string | undefined> {
-  const all = withDepths([...significantTokens(statement)]);
-  const open = all.findIndex(({ text }) => text === '(');
-  const close = all.findIndex(({ text, depth }, index) => index > open && text === ')' && depth === 0);
-  const list = open < 0 ? [] : all.slice(open, close < 0 ? undefined : close);
-  const columns = list.slice(1).filter((_, i) => (i === 0 ? keywordOf(all[open - 1]) !== 'AS' : isSeparator(list[i])));
-  const names = columns.map(({ start, text }) => [start, unquote(text)] as const);
-  return new Map([...names, [all[close]?.start ?? statement.length, undefined]]);
-}
-
-const isSeparator = (token: { text: string; depth: number } | undefined) => token?.text === ',' && token.depth === 1;
 
 /** Parses the names in `-- renamed from qty, "a b"`. A comma at the end belongs to the column list, and no name follows it. */
 function parseNames(comment: string): string[] {
