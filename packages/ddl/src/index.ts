@@ -56,7 +56,6 @@ export {
   type TableDefinition,
   type ViewDefinition,
 } from './definition.js';
-export { isLaterVersion } from './grammar/features.js';
 export {
   isSystemTable,
   isValidColumnName,

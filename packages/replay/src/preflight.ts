@@ -1,5 +1,6 @@
 /*! Checks statements before anything is sent: are they allowed, supported by the server, and small enough for it? */
-import { dependsOnVersion, findMissingFeatures, isLaterVersion, isRepairForm } from '@sqlpipe/ddl';
+import { dependsOnVersion, findMissingFeatures, isRepairForm } from '@sqlpipe/ddl';
+import { featuresOf } from '@sqlpipe/ddl/grammar';
 import { DEFAULT_REQUEST_BUFFER, fetchParameters, fetchVersion, type Instance, tryQuery } from '@sqlpipe/instance';
 import { wordsOf } from '@sqlpipe/schema';
 import {
@@ -117,7 +118,7 @@ export const formatPreflightRejection = ({ reason, permission }: PreflightReject
 
 /** The comment rules of a server of that version; those of all servers if the version is not known. */
 const commentRulesOf = (version: string | undefined): readonly ServerCommentRules[] =>
-  version === undefined ? SERVER_COMMENT_RULES : [isLaterVersion('9.3.2', version) ? '9.0' : '9.3.2'];
+  version === undefined ? SERVER_COMMENT_RULES : [featuresOf(version)('unpaired quotes') ? '9.3.2' : '9.0'];
 
 /** In bytes; infinite if the parameters of the server do not contain it. */
 async function fetchRequestBuffer(target: Instance): Promise<number> {

@@ -10,6 +10,8 @@ const LAST_WITHOUT = {
   DECIMAL: '9.1.1',
   views: '9.2.3',
   'PARQUET(…)': '9.3.0',
+  /** Quotes in line comments that do not pair. */
+  'unpaired quotes': '9.3.1',
   dump: '9.3.4',
   'INDEX TYPE': '9.3.4',
   'FORMAT PARQUET': '9.3.4',
@@ -19,6 +21,8 @@ const LAST_WITHOUT = {
   /** SUSPEND WAL without the mode for developers. */
   suspend: '9.4.4',
   'EXPIRE ROWS': '9.4.4',
+  /** ALTER of tables with Parquet partitions. */
+  'ALTER of Parquet': '9.4.4',
   /** Materialized views without aggregation. */
   'passthrough views': '9.4.4',
   'drop remote': '10.0.0',
@@ -41,7 +45,7 @@ export const featuresOf =
   };
 
 /** Whether version A, such as `9.3.2`, is later than version B. */
-export function isLaterVersion(a: string, b: string): boolean {
+function isLaterVersion(a: string, b: string): boolean {
   const [partsA, partsB] = [a, b].map(version => version.split('.').map(Number)) as [number[], number[]];
   const index = partsB.findIndex((part, i) => (partsA[i] ?? 0) !== part);
   return index >= 0 && (partsA[index] ?? 0) > (partsB[index] ?? 0);

@@ -6,13 +6,13 @@ import {
   type Alteration,
   findColumn,
   hasNull,
-  isLaterVersion,
   isLossless,
   type PropertyName,
   printAlter,
   printFill,
   type TableDefinition,
 } from '@sqlpipe/ddl';
+import { featuresOf } from '@sqlpipe/ddl/grammar';
 import type { Conversion } from '@sqlpipe/engine';
 import { isSameName } from '@sqlpipe/sql';
 import type { PlanContext } from '../context/plan-context.js';
@@ -84,7 +84,7 @@ function whyTimestampForbids({ name, wal, timestamp = '' }: TableDefinition, alt
     : undefined;
 }
 
-/** What an ALTER does to partitions in a state. Versions after 9.4.4 can alter tables with Parquet partitions. */
+/** What actions of ALTER do to partitions in a state. Some servers can alter tables with Parquet partitions. */
 const PARTITION_PROBLEMS: Readonly<Record<PartitionState, { readonly [action: string]: string }>> = {
   isParquet: {
     type: 'over which a change of a type suspends the table',
@@ -105,8 +105,8 @@ function findPartitionProblem(
   { action }: Alteration,
   { version }: PlanContext,
 ): string | undefined {
-  const isLater = state === 'isParquet' && version !== undefined && isLaterVersion(version, '9.4.4');
-  return partitionBy === 'NONE' || isLater ? undefined : PARTITION_PROBLEMS[state][action];
+  const isSupported = state === 'isParquet' && version !== undefined && featuresOf(version)('ALTER of Parquet');
+  return partitionBy === 'NONE' || isSupported ? undefined : PARTITION_PROBLEMS[state][action];
 }
 
 function whyPartitionsForbid(
