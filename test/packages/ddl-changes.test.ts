@@ -2,15 +2,15 @@
 import {
   type Alter,
   type Alteration,
-  type ChangeStatement,
   type Column,
+  type Command,
   DEFAULTS,
   type Index,
-  parseChange,
+  parseCommand,
   parseDefinition,
   printAlter,
 } from '@sqlpipe/ddl';
-import { Cursor, featuresOf, type NameLookup, parseChangeAfter, RejectionError } from '@sqlpipe/ddl/grammar';
+import { Cursor, featuresOf, type NameLookup, parseCommandAfter, RejectionError } from '@sqlpipe/ddl/grammar';
 import { isSameName } from '@sqlpipe/sql';
 import type { Arbitrary } from 'fast-check';
 import { materializedViews, tables, views } from '../support/definitions.js';
@@ -42,9 +42,9 @@ const server = (isEnterprise: boolean): NameLookup => ({
   find: name => objects.find(object => isSameName(object.name, name)),
 });
 
-function parseOn(isEnterprise: boolean, statement: string): ChangeStatement {
+function parseOn(isEnterprise: boolean, statement: string): Command {
   const cursor = new Cursor(statement);
-  return parseChangeAfter(cursor, cursor.next() ?? '', server(isEnterprise));
+  return parseCommandAfter(cursor, cursor.next() ?? '', server(isEnterprise));
 }
 
 test('a server rejects what is about the wrong kind of view, or not suspended', t => {
@@ -156,8 +156,8 @@ const CHANGES: readonly [statement: string, what: string, isEnterprise?: true][]
 
 for (const [statement, what, isEnterprise = false] of CHANGES)
   test(`known to be the same with and without the objects: ${statement}`, t => {
-    const change = parseChange(statement);
-    t.deepEqual(parseOn(isEnterprise, statement), change as ChangeStatement);
+    const change = parseCommand(statement);
+    t.deepEqual(parseOn(isEnterprise, statement), change as Command);
     const found: string | undefined = change?.verb === 'alter' ? change.alters[0]?.alteration.action : change?.verb;
     t.is(found, what);
     if (isEnterprise) t.throws(() => parseOn(false, statement), { instanceOf: RejectionError });
@@ -198,7 +198,7 @@ test('a server rejects what does not fit its objects, and without them it is sti
   ] as const) {
     const error = t.throws(() => parseOn(false, statement), { instanceOf: RejectionError }, statement);
     t.like(error, { message, position }, statement);
-    t.truthy(parseChange(statement), statement);
+    t.truthy(parseCommand(statement), statement);
   }
 });
 
@@ -273,7 +273,7 @@ for (const [what, arbitrary] of Object.entries(alters))
     fc.assert(
       fc.property(arbitrary, alter => {
         const printed = printAlter(alter);
-        t.deepEqual(plain(parseChange(printed)), plain({ verb: 'alter', alters: [alter] }), printed);
+        t.deepEqual(plain(parseCommand(printed)), plain({ verb: 'alter', alters: [alter] }), printed);
       }),
       { numRuns: 200 },
     );

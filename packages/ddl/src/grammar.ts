@@ -1,7 +1,7 @@
 /*! QuestDB's grammar of DDL, for code that reads tokens or rejects statements as a server does. index.ts exports the rest. */
 
-export { OTHER_KINDS, parseChangeAfter, parsePrincipalKind, parsePrincipalName } from './change/parse-change.js';
 export { rejectBadCover } from './columns/indexes.js';
+export { OTHER_KINDS, parseCommandAfter, parsePrincipalKind, parsePrincipalName } from './command/parse-command.js';
 export { AFTER_CREATE, parseCreate } from './create/parse-create.js';
 export {
   type AccessContext,

@@ -7,16 +7,16 @@ export {
   printAlter,
   printResumeWal,
 } from './alteration.js';
-export {
-  type ChangeStatement,
-  findWalObjects,
-  objectsOf,
-  type PartitionChange,
-  permissionOf,
-} from './change/change.js';
-export { parseAlters, parseChange } from './change/parse-change.js';
 export { COLUMN_OPTIONS, COLUMN_TYPE, findColumnProperty } from './columns/column-properties.js';
 export { addTimestampToIndex } from './columns/indexes.js';
+export {
+  type Command,
+  findWalObjects,
+  objectsOf,
+  type PartitionCommand,
+  permissionOf,
+} from './command/command.js';
+export { parseAlters, parseCommand } from './command/parse-command.js';
 export {
   type CompareOptions,
   type Comparison,

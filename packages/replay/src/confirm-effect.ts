@@ -2,10 +2,10 @@
 import { setTimeout as pause } from 'node:timers/promises';
 import {
   applyAlteration,
-  type ChangeStatement,
+  type Command,
   DEFAULTS,
   findWalObjects,
-  parseChange,
+  parseCommand,
   printDefinition,
   printResumeWal,
   tryParseDefinition,
@@ -30,7 +30,7 @@ import { verifyObject } from './verify.js';
 const [SHORTEST, LONGEST] = [5, 500];
 
 export interface PendingEffect {
-  readonly parsed: ChangeStatement;
+  readonly parsed: Command;
   readonly before?: string;
   /** The CREATE statement that the object should have after an ALTER, if the object exists. */
   readonly expected?: string | undefined;
@@ -56,7 +56,7 @@ export async function prepareConfirmation(
   context: ConfirmationContext,
 ): Promise<PendingEffect | undefined> {
   const { target, existing, noVerify } = context;
-  const parsed = parseChange(statement, noVerify ? DEFAULTS : await existing.defaults());
+  const parsed = parseCommand(statement, noVerify ? DEFAULTS : await existing.defaults());
   if (!parsed) return undefined;
   // If an incremental refresh has nothing to do, the server does not show that it has ended (observed on 9.3.4).
   const isAwaited = parsed.verb === 'refresh' && parsed.isFull;
@@ -66,7 +66,7 @@ export async function prepareConfirmation(
 
 /** @returns the CREATE statements of the object before and after an ALTER */
 async function predictAlter(
-  parsed: ChangeStatement,
+  parsed: Command,
   existing: KnownObjects,
 ): Promise<Pick<PendingEffect, 'before' | 'expected'>> {
   if (parsed.verb !== 'alter') return {};
@@ -112,7 +112,7 @@ const ALTERED_DIFFERENTLY = 'the server altered it, but to a different definitio
 const NOT_DONE = 'the server reported success, but the object did not change';
 
 async function verifyDone(
-  parsed: Extract<ChangeStatement, { verb: 'drop' | 'rename' }>,
+  parsed: Extract<Command, { verb: 'drop' | 'rename' }>,
   existing: KnownObjects,
 ): Promise<Partial<Outcome>> {
   const kind = parsed.verb === 'drop' ? parsed.kind : 'table';
@@ -155,7 +155,7 @@ export async function waitForSources(
   target: Instance,
   patience: Patience,
 ): Promise<(Partial<Outcome> & Pick<Outcome, 'result'>) | undefined> {
-  const parsed = kind === 'other' ? parseChange(statement, DEFAULTS) : undefined;
+  const parsed = kind === 'other' ? parseCommand(statement, DEFAULTS) : undefined;
   const isRefresh = parsed?.verb === 'refresh' && parsed.isFull;
   if (!isRefresh && kind !== 'materialized view') return undefined;
   const own = isRefresh ? parsed.name : name;

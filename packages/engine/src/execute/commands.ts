@@ -3,11 +3,11 @@ import {
   type Alter,
   type Alteration,
   applyAlteration,
-  type ChangeStatement,
+  type Command,
   findColumn,
   findWalObjects,
   objectsOf,
-  type PartitionChange,
+  type PartitionCommand,
   permissionFor,
   permissionOf,
   printResumeWal,
@@ -17,7 +17,7 @@ import {
   type Cursor,
   isWord,
   missingError,
-  parseChangeAfter,
+  parseCommandAfter,
   RejectionError,
   readCode,
   unexpectedTokenError,
@@ -55,14 +55,14 @@ const handle = (handler: (verb: string) => StatementHandler, ...verbs: string[])
 export const statementHandlers: StatementHandlers = new Map([
   // Statements about a client's session have no effect.
   ...handle(() => () => undefined, 'set', 'begin', 'commit', 'rollback'),
-  ...handle(handleChange, 'alter', 'compile', 'drop', 'refresh', 'rename', 'truncate', 'vacuum'),
+  ...handle(handleCommand, 'alter', 'compile', 'drop', 'refresh', 'rename', 'truncate', 'vacuum'),
   ...handle(handleRows, 'insert', 'update', 'copy', 'reindex', 'backup', 'checkpoint', 'snapshot', 'cancel'),
 ]);
 
-function handleChange(verb: string): StatementHandler {
+function handleCommand(verb: string): StatementHandler {
   return (cursor, session) => {
     let query: Body | undefined;
-    const change = parseChangeAfter(cursor, verb, {
+    const command = parseCommandAfter(cursor, verb, {
       ...session,
       // Only ALTER needs columns, for which `resolve` may have to compile the query of a view.
       find(name) {
@@ -76,9 +76,9 @@ function handleChange(verb: string): StatementHandler {
         query = body;
       },
     });
-    authorizeChange(change, session);
-    requireApplied(change, session);
-    return applyChange(change, session, query);
+    authorizeCommand(command, session);
+    requireApplied(command, session);
+    return executeCommand(command, session, query);
   };
 }
 
@@ -89,22 +89,22 @@ function handleRows(verb: string): StatementHandler {
         cursor.at,
         `sqlserve keeps the schema and no rows, so it rejects ${verb.toUpperCase()}; use a real QuestDB for tests that need rows`,
       );
-    if (verb === 'insert' || verb === 'update') return handleChange(verb)(cursor, session);
+    if (verb === 'insert' || verb === 'update') return handleCommand(verb)(cursor, session);
     if (verb === 'copy') rejectBadCopy(cursor, session.catalogue);
     throw new OpaqueError('its result depends on rows or files of the server');
   };
 }
 
 /** With IF EXISTS, a missing object needs no permission. @throws DenialError */
-function authorizeChange(change: ChangeStatement, { acl, caller, catalogue, authorize }: Session): void {
-  if (change.verb === 'drop all' || change.verb === 'rebase wal') return authorize(permissionOf(change));
-  for (const object of objectsOf(change).flatMap(({ name }) => catalogue.find(name) ?? [])) {
-    if (change.verb === 'alter')
-      for (const { alteration } of change.alters)
+function authorizeCommand(command: Command, { acl, caller, catalogue, authorize }: Session): void {
+  if (command.verb === 'drop all' || command.verb === 'rebase wal') return authorize(permissionOf(command));
+  for (const object of objectsOf(command).flatMap(({ name }) => catalogue.find(name) ?? [])) {
+    if (command.verb === 'alter')
+      for (const { alteration } of command.alters)
         authorize(permissionFor(alteration), object.name, columnsOf(alteration, object));
     // The columns that an UPDATE sets are not parsed, so the permission on any column is enough.
-    else if (change.verb !== 'update' || !acl.allowsPart(caller, 'UPDATE', object.name))
-      authorize(permissionOf(change), object.name);
+    else if (command.verb !== 'update' || !acl.allowsPart(caller, 'UPDATE', object.name))
+      authorize(permissionOf(command), object.name);
   }
 }
 
@@ -115,8 +115,8 @@ const columnsOf = (alteration: Alteration, object: CatalogueObject): string[] | 
     : undefined;
 
 /** A server applies changes of a suspended table only after RESUME WAL. @throws OpaqueError */
-function requireApplied(change: ChangeStatement, { catalogue }: Session): void {
-  for (const { name } of findWalObjects(change)) {
+function requireApplied(command: Command, { catalogue }: Session): void {
+  for (const { name } of findWalObjects(command)) {
     const table = catalogue.find(name);
     if (table?.kind === 'table' && table.isSuspended)
       throw new OpaqueError(
@@ -149,34 +149,34 @@ function rebaseWal(name: string, session: Session): void {
 
 const REBASED_REASON = 'base table rebase';
 
-type Changed<Verb> = Extract<ChangeStatement, { verb: Verb }>;
+type Changed<Verb> = Extract<Command, { verb: Verb }>;
 
-function applyChange(change: ChangeStatement, session: Session, query: Body | undefined): void {
-  switch (change.verb) {
+function executeCommand(command: Command, session: Session, query: Body | undefined): void {
+  switch (command.verb) {
     case 'alter': {
-      const [first] = change.alters;
-      if (first?.kind === 'table') return alterTable(change.alters, session);
+      const [first] = command.alters;
+      if (first?.kind === 'table') return alterTable(command.alters, session);
       if (first?.kind === 'materialized view' || first?.kind === 'live view') return alterStoredView(first, session);
       return first && query && alterView(first, query, session);
     }
     case 'drop':
-      return dropObject(change.name, session);
+      return dropObject(command.name, session);
     case 'drop all':
       return session.catalogue.clear();
     case 'rename':
-      return renameTable(change, session);
+      return renameTable(command, session);
     case 'refresh':
-      return executeRefresh(change, session);
+      return executeRefresh(command, session);
     case 'resume wal':
-      return resumeWal(change.name, change.skips ? 'skips transactions' : undefined, session);
+      return resumeWal(command.name, command.skips ? 'skips transactions' : undefined, session);
     case 'suspend wal':
-      return setSuspended(change.name, true, session);
+      return setSuspended(command.name, true, session);
     case 'rebase wal':
-      return rebaseWal(change.name, session);
+      return rebaseWal(command.name, session);
     case 'compile':
-      return executeCompile(change, session);
+      return executeCompile(command, session);
     default:
-      if (isRowChange(change)) changeRows(change, session);
+      if (isRowCommand(command)) changeRows(command, session);
     // Other statements change nothing that the catalogue contains.
   }
 }
@@ -268,25 +268,25 @@ function alterStoredView({ name, alteration }: Alter, { catalogue }: Session): v
   catalogue.put({ ...changed, refresh: { ...refresh, start } });
 }
 
-type RowChange = Extract<ChangeStatement, { verb: 'insert' | 'update' | 'truncate' }> | PartitionChange;
+type RowCommand = Extract<Command, { verb: 'insert' | 'update' | 'truncate' }> | PartitionCommand;
 
-const isRowChange = (change: ChangeStatement): change is RowChange => Object.hasOwn(ROW_CHANGES, change.verb);
+const isRowCommand = (command: Command): command is RowCommand => Object.hasOwn(ROW_CHANGES, command.verb);
 
-function changeRows(change: RowChange, { catalogue, rowEffects }: Session): void {
-  if (!rowEffects && 'position' in change)
+function changeRows(command: RowCommand, { catalogue, rowEffects }: Session): void {
+  if (!rowEffects && 'position' in command)
     throw new RejectionError(
-      change.position,
-      `sqlserve keeps no rows: nothing to ${change.verb.replace('force ', '').split(' ', 1)[0]}`,
+      command.position,
+      `sqlserve keeps no rows: nothing to ${command.verb.replace('force ', '').split(' ', 1)[0]}`,
     );
-  const { effect, what, operation } = ROW_CHANGES[change.verb];
-  for (const name of 'names' in change ? change.names : [change.name]) {
+  const { effect, what, operation } = ROW_CHANGES[command.verb];
+  for (const name of 'names' in command ? command.names : [command.name]) {
     const table = catalogue.find(name); // with IF EXISTS there may be none
     const loss = effect === 'lost' ? ({ loss: 'drop' } as const) : {};
     if (table) rowEffects?.push(effectOn(table, effect, `${what} ${displayName(table)}`, loss));
     if (operation !== undefined) invalidateMaterializedViews(catalogue, name, operation);
     recordNotEmpty(catalogue, name);
-    // Live views keep rows that their base loses. So of these changes, only UPDATE makes a live view invalid.
-    if (change.verb === 'update') invalidateLiveViews(catalogue, name, () => operation);
+    // Live views keep rows that their base loses. So of these commands, only UPDATE makes a live view invalid.
+    if (command.verb === 'update') invalidateLiveViews(catalogue, name, () => operation);
   }
 }
 
@@ -305,7 +305,7 @@ const PARTITION_DROP: RowChangeKind = {
 
 const PARTITION_REWRITE: RowChangeKind = { effect: 'rewritten', what: 'rewrites partitions of' };
 
-const ROW_CHANGES: Readonly<Record<RowChange['verb'], RowChangeKind>> = {
+const ROW_CHANGES: Readonly<Record<RowCommand['verb'], RowChangeKind>> = {
   insert: { effect: 'rewritten', what: 'writes rows to' },
   update: { effect: 'rewritten', what: 'rewrites rows of', operation: 'update operation' },
   truncate: { effect: 'lost', what: 'loses all rows of', operation: 'truncate operation' },

@@ -1,4 +1,4 @@
-import { objectsOf, parseChange, parseRevocation } from '@sqlpipe/ddl';
+import { objectsOf, parseCommand, parseRevocation } from '@sqlpipe/ddl';
 import {
   type Identity,
   identify,
@@ -14,7 +14,7 @@ export function findAffectedObjects(statement: string): Identity[] {
   const identity = identify(statement);
   if (identity.kind !== 'other') return [identity];
   const { verb } = identity;
-  const parsed = parseChange(statement);
+  const parsed = parseCommand(statement);
   if (!parsed) return findPrincipals(statement).map(each => ({ ...each, verb }));
   return objectsOf(parsed).map(({ kind, name }) => ({ kind, name, verb }));
 }

@@ -1,8 +1,9 @@
+/*! The meaning of a command. */
 import type { Kind, NamedObject, ObjectKind } from '@sqlpipe/sql';
 import type { Alter, Alteration } from '../alteration.js';
 
-/** A statement that changes, fills or refreshes existing objects. Names are as written. */
-export type ChangeStatement =
+/** A command: a statement that changes, fills or refreshes existing objects. Names are as written. */
+export type Command =
   | { readonly verb: 'alter'; readonly alters: readonly Alter[] }
   | { readonly verb: 'drop'; readonly kind: Kind; readonly name: string }
   | { readonly verb: 'drop all' }
@@ -10,7 +11,7 @@ export type ChangeStatement =
   | { readonly verb: 'truncate'; readonly names: readonly string[] }
   | { readonly verb: 'update' | 'insert'; readonly name: string }
   | { readonly verb: 'refresh'; readonly name: string; readonly isFull: boolean }
-  | PartitionChange
+  | PartitionCommand
   | { readonly verb: 'refresh range' | 'refresh stats' | 'squash partitions' | 'vacuum'; readonly name: string }
   /** `skips`: whether FROM TRANSACTION skips earlier transactions. */
   | { readonly verb: 'resume wal'; readonly name: string; readonly skips: boolean }
@@ -27,10 +28,10 @@ export type ChangeStatement =
 export const toAlter = (
   { object: { kind }, name }: { readonly object: Pick<Alter, 'kind'>; readonly name: string },
   ...alterations: Alteration[]
-): ChangeStatement => ({ verb: 'alter', alters: alterations.map(alteration => ({ kind, name, alteration })) });
+): Command => ({ verb: 'alter', alters: alterations.map(alteration => ({ kind, name, alteration })) });
 
 /** A statement about some partitions, which are not parsed. The position is that of the word PARTITION. */
-export interface PartitionChange {
+export interface PartitionCommand {
   readonly verb:
     | `${'drop' | 'force drop' | 'attach' | 'detach'} partition`
     | `convert partition to ${'parquet' | 'native'}`;
@@ -44,10 +45,7 @@ const REFRESH = { kind: 'materialized view', permission: 'REFRESH MATERIALIZED V
 
 /** The kind of the objects unless they are tables, and the required permission. */
 const VERBS: Readonly<
-  Record<
-    Exclude<ChangeStatement['verb'], 'alter' | 'drop'>,
-    { readonly kind?: ObjectKind; readonly permission: string }
-  >
+  Record<Exclude<Command['verb'], 'alter' | 'drop'>, { readonly kind?: ObjectKind; readonly permission: string }>
 > = {
   'drop all': { permission: 'DATABASE ADMIN' },
   rename: { permission: 'RENAME TABLE' },
@@ -75,19 +73,19 @@ const VERBS: Readonly<
 
 const USES_WAL = /^(?:alter|rename|truncate|update|insert|.* partition(?: to .*)?)$/;
 
-/** The objects that a statement names; for RENAME, the old and the new name. Empty for DROP ALL TABLES. */
-export function objectsOf(change: ChangeStatement): NamedObject[] {
-  if (change.verb === 'drop all') return [];
-  if (change.verb === 'alter') return change.alters.slice(0, 1);
-  const kind = 'kind' in change ? change.kind : (VERBS[change.verb].kind ?? 'table');
-  const names = 'names' in change ? change.names : [change.name, ...('to' in change ? [change.to] : [])];
+/** The objects that a statement is about. For RENAME, both names. An ALTER is about one. */
+export function objectsOf(command: Command): NamedObject[] {
+  if (command.verb === 'drop all') return [];
+  if (command.verb === 'alter') return command.alters.slice(0, 1);
+  const kind = 'kind' in command ? command.kind : (VERBS[command.verb].kind ?? 'table');
+  const names = 'names' in command ? command.names : [command.name, ...('to' in command ? [command.to] : [])];
   return names.map(name => ({ kind, name }));
 }
 
-/** The permission that a statement requires. For ALTER, see `permissionFor`. */
-export const permissionOf = (change: Exclude<ChangeStatement, { verb: 'alter' }>): string =>
-  change.verb === 'drop' ? `DROP ${change.kind.toUpperCase()}` : VERBS[change.verb].permission;
+/** The permission that a statement requires. ALTER has one for each action, see `permissionFor`. */
+export const permissionOf = (command: Exclude<Command, { verb: 'alter' }>): string =>
+  command.verb === 'drop' ? `DROP ${command.kind.toUpperCase()}` : VERBS[command.verb].permission;
 
 /** The tables and stored views to whose WAL a server writes a statement. */
-export const findWalObjects = (change: ChangeStatement): readonly NamedObject[] =>
-  USES_WAL.test(change.verb) ? objectsOf(change) : [];
+export const findWalObjects = (command: Command): readonly NamedObject[] =>
+  USES_WAL.test(command.verb) ? objectsOf(command) : [];

@@ -13,15 +13,15 @@ import { type FoundObject, type NameLookup, parseAlteredObject } from '../gramma
 import { isValidColumnName, parseEntityName, unquoteToken } from '../grammar/names.js';
 import { parseAge, parseInt64 } from '../grammar/numbers.js';
 import { propertiesOf } from '../properties/object-properties.js';
-import { type ChangeStatement, type PartitionChange, toAlter } from './change.js';
+import { type Command, type PartitionCommand, toAlter } from './command.js';
 
-export function parseAlter(cursor: Cursor, lookup: NameLookup): ChangeStatement {
-  const change = parseAlterOf(cursor.next(), cursor, lookup);
+export function parseAlter(cursor: Cursor, lookup: NameLookup): Command {
+  const command = parseAlterOf(cursor.next(), cursor, lookup);
   cursor.expectEnd();
-  return change;
+  return command;
 }
 
-function parseAlterOf(token: string | undefined, cursor: Cursor, lookup: NameLookup): ChangeStatement {
+function parseAlterOf(token: string | undefined, cursor: Cursor, lookup: NameLookup): Command {
   if (isWord(token, 'table'))
     return new TableParser(cursor, lookup, parseAlteredObject(cursor, lookup, 'table')).parse();
   if (isWord(token, 'view')) return parseAlterView(cursor, lookup);
@@ -48,11 +48,11 @@ class TableParser {
     this.#timestamp = table.timestamp;
   }
 
-  parse(): ChangeStatement {
+  parse(): Command {
     const { cursor, lookup, found } = this;
     const verb = cursor.requireNoSemicolon(VERBS).toLowerCase();
-    const change = parseWalChange(cursor, lookup, verb, found) ?? this.#property(verb);
-    if (change) return change;
+    const command = parseWalCommand(cursor, lookup, verb, found) ?? this.#property(verb);
+    if (command) return command;
     switch (verb) {
       case 'add':
         return this.#addColumns();
@@ -82,7 +82,7 @@ class TableParser {
     throw cursor.error(`${VERBS} expected`);
   }
 
-  #property(words: string): ChangeStatement | undefined {
+  #property(words: string): Command | undefined {
     return parseAlterProperty(words, this.cursor, this.lookup, this.found);
   }
 
@@ -120,7 +120,7 @@ class TableParser {
     );
   }
 
-  #addColumns(): ChangeStatement {
+  #addColumns(): Command {
     const { cursor, lookup } = this;
     cursor.accept('column');
     let owner: string | undefined;
@@ -163,7 +163,7 @@ class TableParser {
     return cursor.requireNoSemicolon('column name');
   }
 
-  #drop(): ChangeStatement {
+  #drop(): Command {
     const { cursor, found, table } = this;
     const token = cursor.requireNoSemicolon("'column' or 'partition'");
     const property = this.#property(`drop ${token}`);
@@ -188,7 +188,7 @@ class TableParser {
     throw new RejectionError(0, `cannot ${verb} designated timestamp column [table=${name}, column=${timestamp}]`);
   }
 
-  #renameColumns(): ChangeStatement {
+  #renameColumns(): Command {
     const alterations = this.#list(() => this.#renameColumn());
     this.#rejectSeveral(alterations.length);
     return toAlter(this.found, ...alterations);
@@ -212,7 +212,7 @@ class TableParser {
     return { action: 'rename column', column: name, to };
   }
 
-  #set(): ChangeStatement {
+  #set(): Command {
     const token = this.cursor.requireNoSemicolon("'param', 'ttl' or 'type'");
     if (isWord(token, 'type')) return this.#setType();
     const property = this.#property(`set ${token}`);
@@ -220,7 +220,7 @@ class TableParser {
     throw this.cursor.error("'param' or 'type' expected");
   }
 
-  #setType(): ChangeStatement {
+  #setType(): Command {
     const { cursor, table, found } = this;
     const wal = cursor.requireWord('bypass', 'wal') === 'wal';
     if (!wal) cursor.expect('wal');
@@ -229,7 +229,7 @@ class TableParser {
   }
 }
 
-function parseAlterView(cursor: Cursor, lookup: NameLookup): ChangeStatement {
+function parseAlterView(cursor: Cursor, lookup: NameLookup): Command {
   const view = parseAlteredObject(cursor, lookup, 'view');
   cursor.expectToken(cursor.requireNoSemicolon("'as'"), 'as');
   const body = parseViewBody(cursor, lookup.rejectBadQuery);
@@ -237,7 +237,7 @@ function parseAlterView(cursor: Cursor, lookup: NameLookup): ChangeStatement {
   return toAlter(view, { action: 'query', body: body.text });
 }
 
-function parseAlterMaterializedView(cursor: Cursor, lookup: NameLookup): ChangeStatement {
+function parseAlterMaterializedView(cursor: Cursor, lookup: NameLookup): Command {
   if (!isWord(cursor.requireNoSemicolon("'view'"), 'view')) throw cursor.error("'view' expected'");
   const view = parseAlteredObject(cursor, lookup, 'materialized view');
   const verb = cursor.requireNoSemicolon("'alter' or 'resume' or 'suspend'").toLowerCase();
@@ -245,8 +245,8 @@ function parseAlterMaterializedView(cursor: Cursor, lookup: NameLookup): ChangeS
     cursor.expect('column');
     return parseAlterColumn(cursor, lookup, view);
   }
-  const change = parseWalChange(cursor, lookup, verb, view) ?? parseAlterProperty(verb, cursor, lookup, view);
-  if (change) return change;
+  const command = parseWalCommand(cursor, lookup, verb, view) ?? parseAlterProperty(verb, cursor, lookup, view);
+  if (command) return command;
   if (verb !== 'set') throw cursor.error("'alter' or 'resume' or 'suspend' expected");
   const token = cursor.requireNoSemicolon("'ttl' or 'refresh'");
   if (isWord(token, 'refresh') && cursor.accept('limit'))
@@ -260,13 +260,13 @@ function parseAlterMaterializedView(cursor: Cursor, lookup: NameLookup): ChangeS
 
 const LIVE_VIEW_VERBS = "'set', 'drop', 'convert', 'resume' or 'suspend'";
 
-/** The query and the columns of a live view cannot be changed. */
-function parseAlterLiveView(cursor: Cursor, lookup: NameLookup): ChangeStatement {
+/** Parses the text after ALTER LIVE. The query and the columns of a live view cannot be changed. */
+function parseAlterLiveView(cursor: Cursor, lookup: NameLookup): Command {
   cursor.expect('view');
   const view = parseAlteredObject(cursor, lookup, 'live view');
   const verb = cursor.requireNoSemicolon(LIVE_VIEW_VERBS).toLowerCase();
-  const change = parseWalChange(cursor, lookup, verb, view);
-  if (change) return change;
+  const command = parseWalCommand(cursor, lookup, verb, view);
+  if (command) return command;
   switch (verb) {
     case 'set': {
       const token = cursor.requireNoSemicolon("'ttl'");
@@ -297,7 +297,7 @@ function parseAlterProperty(words: string, cursor: Cursor, lookup: NameLookup, f
 const WORDS_OF_TABLE = "'add index' or 'drop index' or 'type' or 'cache' or 'nocache' or 'symbol'";
 const WORDS_OF_VIEW = "'symbol capacity', 'add index' or 'drop index'";
 
-function parseAlterColumn(cursor: Cursor, lookup: NameLookup, found: FoundObject): ChangeStatement {
+function parseAlterColumn(cursor: Cursor, lookup: NameLookup, found: FoundObject): Command {
   const { object } = found;
   const isTable = object.kind === 'table';
   const position = cursor.readPosition;
@@ -320,13 +320,16 @@ function parseAlterColumn(cursor: Cursor, lookup: NameLookup, found: FoundObject
   return toAlter(found, parse(cursor, lookup, { object, name, column, position, objectPosition: found.position }));
 }
 
-/** Undefined unless `verb` is RESUME, SUSPEND or a supported REBASE. The messages about REBASE come from the documentation. */
-function parseWalChange(
+/**
+ * Parses the text after RESUME, SUSPEND or REBASE. The messages about REBASE are those of the documentation.
+ * @returns undefined for any other verb, and for REBASE if the server or the kind of the object does not support it
+ */
+function parseWalCommand(
   cursor: Cursor,
   { has }: NameLookup,
   verb: string,
   { object, name }: FoundObject,
-): ChangeStatement | undefined {
+): Command | undefined {
   const mayRebase = has('rebase') && object.kind !== 'live view';
   if (verb !== 'resume' && verb !== 'suspend' && !(verb === 'rebase' && mayRebase)) return undefined;
   cursor.expect('wal');
@@ -356,8 +359,8 @@ function acceptFromTransaction(cursor: Cursor): boolean {
 function parsePartitions(
   cursor: Cursor,
   { object: { kind, partitionBy }, name }: FoundObject,
-  verb: Exclude<PartitionChange['verb'], `convert ${string}`> | 'convert partition',
-): PartitionChange {
+  verb: Exclude<PartitionCommand['verb'], `convert ${string}`> | 'convert partition',
+): PartitionCommand {
   const position = cursor.at;
   const isConversion = verb === 'convert partition';
   if (isConversion) cursor.expect('to');

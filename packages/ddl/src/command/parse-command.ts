@@ -1,3 +1,4 @@
+/*! Parses commands: statements that change existing objects. The first word selects the parser of the rest. ALTER has a file of its own. */
 import type { LocatedName, ObjectKind, PrincipalKind } from '@sqlpipe/sql';
 import type { Alter } from '../alteration.js';
 import { DEFAULTS, type Defaults } from '../definition.js';
@@ -12,29 +13,29 @@ import {
 import { acceptAll, type NameLookup, readName, requireObject } from '../grammar/lookup.js';
 import { isValidTableName, parseEntityName, rejectReserved, stripPublic, unquoteToken } from '../grammar/names.js';
 import { parseBatch } from '../properties/storage.js';
-import type { ChangeStatement } from './change.js';
+import type { Command } from './command.js';
 import { parseAlter } from './parse-alter.js';
 
 /** Parses a statement that changes existing objects, without looking them up. Undefined for any other statement or an unknown syntax. */
-export function parseChange(statement: string, defaults: Defaults = DEFAULTS): ChangeStatement | undefined {
+export function parseCommand(statement: string, defaults: Defaults = DEFAULTS): Command | undefined {
   const cursor = new Cursor(statement);
-  return unlessRejected(() => parseChangeAfter(cursor, cursor.require('statement'), acceptAll(defaults)));
+  return unlessRejected(() => parseCommandAfter(cursor, cursor.require('statement'), acceptAll(defaults)));
 }
 
 /** Parses the alterations in an ALTER. Empty for an ALTER without alterations (RESUME WAL), any other statement or an unknown syntax. */
 export function parseAlters(statement: string): readonly Alter[] {
-  const change = parseChange(statement);
-  return change?.verb === 'alter' ? change.alters : [];
+  const command = parseCommand(statement);
+  return command?.verb === 'alter' ? command.alters : [];
 }
 
-/** Parses the text after the first word, `verb`, and checks it against the objects of `lookup`. @throws RejectionError */
-export function parseChangeAfter(cursor: Cursor, verb: string, lookup: NameLookup): ChangeStatement {
+/** Parses the rest of a statement after its first word, `verb`. Checks it against the objects of `lookup`. @throws RejectionError */
+export function parseCommandAfter(cursor: Cursor, verb: string, lookup: NameLookup): Command {
   const parse = PARSERS.get(verb.toLowerCase());
   if (!parse) throw unexpectedTokenError(cursor.at, verb);
   return parse(cursor, lookup);
 }
 
-const PARSERS: ReadonlyMap<string, (cursor: Cursor, lookup: NameLookup) => ChangeStatement> = new Map([
+const PARSERS: ReadonlyMap<string, (cursor: Cursor, lookup: NameLookup) => Command> = new Map([
   ['alter', parseAlter],
   ['compile', parseCompile],
   ['drop', parseDrop],
@@ -61,7 +62,7 @@ export const OTHER_KINDS: Readonly<Record<ObjectKind, string>> = {
   'live view': 'table or view',
 };
 
-function parseDrop(cursor: Cursor, lookup: NameLookup): ChangeStatement {
+function parseDrop(cursor: Cursor, lookup: NameLookup): Command {
   const token = cursor.next();
   if (isWord(token, 'table')) return parseDropObject(cursor, lookup, 'table');
   if (isWord(token, 'view')) return parseDropObject(cursor, lookup, 'view');
@@ -88,7 +89,7 @@ function parseDrop(cursor: Cursor, lookup: NameLookup): ChangeStatement {
   throw cursor.errorAt(token, "'table' or 'view' or 'materialized view' or 'all' expected");
 }
 
-function parseDropObject(cursor: Cursor, lookup: NameLookup, kind: ObjectKind): ChangeStatement {
+function parseDropObject(cursor: Cursor, lookup: NameLookup, kind: ObjectKind): Command {
   const short = SHORT_NAMES[kind];
   const first = cursor.next();
   if (first === undefined)
@@ -133,7 +134,7 @@ export function parsePrincipalName(cursor: Cursor, kind: PrincipalKind, ...words
   return { hasGuard, ...parseEntityName(cursor, `${kind} name`) };
 }
 
-function parseRename(cursor: Cursor, lookup: NameLookup): ChangeStatement {
+function parseRename(cursor: Cursor, lookup: NameLookup): Command {
   cursor.expect('table');
   const from = parseTableName(cursor, 'from table name');
   if (cursor.require('to') === '(') throw cursor.error('function call is not allowed here');
@@ -164,7 +165,7 @@ function rejectRename(lookup: NameLookup, { name, position }: LocatedName, to: s
   throw new RejectionError(0, `cannot rename table, new name is already in use [table=${name}, toTableName=${to}]`);
 }
 
-function parseTruncate(cursor: Cursor, lookup: NameLookup): ChangeStatement {
+function parseTruncate(cursor: Cursor, lookup: NameLookup): Command {
   const what = cursor.next();
   if (!isWord(what, 'table')) throw cursor.errorAt(what, 'TABLE expected');
   let token = cursor.next();
@@ -195,7 +196,7 @@ function parseTruncate(cursor: Cursor, lookup: NameLookup): ChangeStatement {
   return { verb: 'truncate', names };
 }
 
-function parseVacuum(cursor: Cursor, lookup: NameLookup): ChangeStatement {
+function parseVacuum(cursor: Cursor, lookup: NameLookup): Command {
   const what = cursor.requireNoSemicolon("'table'");
   if (!isWord(what, 'table') && !isWord(what, 'partitions')) throw cursor.error("'partitions' expected");
   const name = unquoteToken(readName(cursor, lookup, cursor.requireNoSemicolon('table name')));
@@ -205,8 +206,8 @@ function parseVacuum(cursor: Cursor, lookup: NameLookup): ChangeStatement {
   return { verb: 'vacuum', name };
 }
 
-/** The limits of RANGE are skipped. STATS has a verb of its own, because it refreshes no rows. */
-function parseRefreshStatement(cursor: Cursor, lookup: NameLookup): ChangeStatement {
+/** Parses the text after REFRESH. The limits of a RANGE are skipped. STATS gets a verb of its own, because it refreshes no rows. */
+function parseRefreshStatement(cursor: Cursor, lookup: NameLookup): Command {
   cursor.expect('materialized', 'view');
   const name = unquoteToken(readName(cursor, lookup, cursor.requireNoSemicolon('view name')));
   const object = lookup.find(name, 'materialized view');
@@ -227,7 +228,7 @@ function parseRefreshStatement(cursor: Cursor, lookup: NameLookup): ChangeStatem
   return { verb: 'refresh', name, isFull: mode === 'full' };
 }
 
-function parseCompile(cursor: Cursor, lookup: NameLookup): ChangeStatement {
+function parseCompile(cursor: Cursor, lookup: NameLookup): Command {
   cursor.expectToken(cursor.requireNoSemicolon("'view'"), 'view');
   const name = unquoteToken(readName(cursor, lookup, cursor.requireNoSemicolon('view name')));
   const position = cursor.at;
@@ -238,14 +239,14 @@ function parseCompile(cursor: Cursor, lookup: NameLookup): ChangeStatement {
   return { verb: 'compile', name, position };
 }
 
-function parseUpdate(cursor: Cursor, lookup: NameLookup): ChangeStatement {
+function parseUpdate(cursor: Cursor, lookup: NameLookup): Command {
   const name = unquoteToken(readName(cursor, lookup, cursor.require('table name')));
   requireObject(lookup, 'table', name, 0);
   cursor.skipRest();
   return { verb: 'update', name };
 }
 
-function parseInsert(cursor: Cursor, lookup: NameLookup): ChangeStatement {
+function parseInsert(cursor: Cursor, lookup: NameLookup): Command {
   cursor.require('atomic or into or batch');
   cursor.unread();
   cursor.accept('atomic');
