@@ -168,7 +168,7 @@ export function whyInvalid(object: CatalogueObject): string | undefined {
 export const principalLoss = (principal: Principal): Effect =>
   effectOn(principal, 'lost', `loses ${displayName(principal)} with its credentials and rights`, { loss: 'drop-user' });
 
-export function rightsRemoval(count: number, table: CatalogueObject, column?: string): Effect[] {
+export function findGrantRemovals(count: number, table: CatalogueObject, column?: string): Effect[] {
   if (count === 0) return [];
   const what = column === undefined ? displayName(table) : `column '${column}'`;
   const text = `removes ${formatCount(count, 'grant')} on ${what}`;

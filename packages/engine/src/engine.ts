@@ -26,7 +26,7 @@ import { requireValidBase } from './analyze/materialized-view.js';
 import { Catalogue, type Naming } from './catalogue.js';
 import { type CatalogueObject, pairColumns, toStoredColumn } from './catalogue-objects.js';
 import { ChangeLog, type JournalEntry, type Transition } from './change-log.js';
-import { type Effect, findEffects, principalLoss, rightsRemoval, whyInvalid } from './effects.js';
+import { type Effect, findEffects, findGrantRemovals, principalLoss, whyInvalid } from './effects.js';
 import { OpaqueError } from './errors.js';
 import { enterpriseHandlers } from './execute/access.js';
 import { type StatementHandlers, statementHandlers } from './execute/commands.js';
@@ -36,7 +36,7 @@ import {
   findUncompiled,
   invalidateUnrefreshable,
   recompilePlainViews,
-  recordNotEmpty,
+  recordFilledViews,
   whyNotCreatable,
 } from './execute/validity.js';
 import { parseBody } from './parse/parsed-query.js';
@@ -148,7 +148,7 @@ export class Engine {
     // On a server, a materialized view that cannot be refreshed becomes invalid with the next row of its base. That row is assumed.
     if (this.#assumesRows) invalidateUnrefreshable(catalogue, listChanged());
     for (const { before: former, after } of listTransitions())
-      if (former?.kind === 'table' && after) recordNotEmpty(catalogue, after.name);
+      if (former?.kind === 'table' && after) recordFilledViews(catalogue, after.name);
     const transitions = listTransitions();
     const access = this.#updateRights(transitions);
     if (!this.#assumesRows) return { ...execution, transitions };
@@ -185,12 +185,12 @@ export class Engine {
   #updateRights(transitions: readonly Transition[]): Effect[] {
     return transitions.flatMap(({ before, after }) => {
       if (!before || before.kind === 'view') return [];
-      if (!after) return rightsRemoval(this.acl.removeRightsOn(before.name), before);
+      if (!after) return findGrantRemovals(this.acl.removeRightsOn(before.name), before);
       if (before.kind !== 'table' || after.kind !== 'table') return [];
       return pairColumns(before, after).flatMap(({ column: { name }, now }) => {
         if (isSameName(name, now?.name)) return [];
         const count = this.acl.removeRightsOn(before.name, name, now?.name);
-        return now ? [] : rightsRemoval(count, before, name);
+        return now ? [] : findGrantRemovals(count, before, name);
       });
     });
   }

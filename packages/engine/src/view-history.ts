@@ -36,7 +36,7 @@ export interface Recomputation {
   /** The assertion that the server can compute the view again; undefined if the server need not be asked. */
   computableAssertion?: string;
   /** The view or its successor, for each computation with a refresh period. Such a computation leaves out a period that has not ended. */
-  readonly withPeriods: MaterializedView[];
+  readonly periodicViews: MaterializedView[];
 }
 
 interface TrackedView extends Recomputation {
@@ -71,7 +71,7 @@ export class ViewHistories {
     const dependenciesOf = ({ base, references }: MaterializedView) =>
       [...catalogue.closure([base, ...references])].flatMap(name => catalogue.find(name) ?? []);
     this.#trackedViews = new Map(
-      views.map(former => [former.id, { former, dependencies: dependenciesOf(former), withPeriods: [] }]),
+      views.map(former => [former.id, { former, dependencies: dependenciesOf(former), periodicViews: [] }]),
     );
   }
 
@@ -142,7 +142,7 @@ export class ViewHistories {
     if (facts.findStoredRows(former.name) === 'none') return [];
     const computability = computed && facts.askComputable(former, computed);
     if (computability) tracked.computableAssertion = computability.assertion;
-    if (computed?.refresh.period) tracked.withPeriods.push(computed);
+    if (computed?.refresh.period) tracked.periodicViews.push(computed);
     const consequence = this.#describeLoss(tracked, computed, unreadSources, computability?.isRejected ?? false);
     if (consequence === undefined) return [];
     const effect = computed

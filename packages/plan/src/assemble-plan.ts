@@ -97,7 +97,7 @@ function collectAssertions({ rows }: ProofResult, context: PlanContext) {
   const assertions: PlannedStatement[] = [];
   const assertedViews: string[] = [];
   const add = (assertion: Assertion, ...comments: string[]) => assertions.push(withPurpose(assertion, ...comments));
-  for (const [view, { computableAssertion, withPeriods }] of rows.recomputedViews) {
+  for (const [view, { computableAssertion, periodicViews }] of rows.recomputedViews) {
     const definition = findAskableDefinition(view, context);
     if (!definition || allowed.useAllowance({ loss: 'history', object: definition.name })) continue;
     const finding = answers.findHistory(view);
@@ -107,7 +107,7 @@ function collectAssertions({ rows }: ProofResult, context: PlanContext) {
     else {
       add(assertNoHistory(definition, columns), ...(finding ? [] : ['no server was asked']));
       assertedViews.push(definition.name);
-      for (const now of withPeriods) add(assertNoneUnended(findPeriodHolder({ former: definition, now }, context)));
+      for (const now of periodicViews) add(assertNoneUnended(findPeriodHolder({ former: definition, now }, context)));
     }
   }
   const [first, ...others] = assertedViews;

@@ -177,8 +177,8 @@ export function analyzeSampling(
   if (timestamp && !mayHave(timestamp.name))
     throw new RejectionError(timestamp.position, `TIMESTAMP column does not exist [name=${timestamp.name}]`);
   requireWalBase(base, catalogue);
-  const bucket = findBucket(query, catalogue);
-  if (!bucket) {
+  const grouping = findTimeGrouping(query, catalogue);
+  if (!grouping) {
     const passThrough = has('passthrough views')
       ? analyzePassThrough(query, timestamp, base, relation, catalogue)
       : undefined;
@@ -188,19 +188,19 @@ export function analyzeSampling(
       : 'TIMESTAMP column is not present in select list';
     throw new RejectionError(body.position, problem);
   }
-  if (!timestamp && bucket.column !== undefined && !mayHave(bucket.column))
+  if (!timestamp && grouping.column !== undefined && !mayHave(grouping.column))
     throw new RejectionError(
       body.position,
-      `TIMESTAMP column does not exist or not present in select list [name=${bucket.column}]`,
+      `TIMESTAMP column does not exist or not present in select list [name=${grouping.column}]`,
     );
-  const period = refresh.period === 'sample by interval' ? analyzePeriod(query.select, bucket) : undefined;
+  const period = refresh.period === 'sample by interval' ? analyzePeriod(query.select, grouping) : undefined;
   rejectNonDeterministic(query);
   if (field?.type !== undefined && !isTimestamp(field.type))
     throw new RejectionError(timestamp?.position ?? 0, `TIMESTAMP column expected [actual=${field.type}]`);
-  const designated = timestamp?.name ?? relation.timestamp ?? bucket.column;
+  const designated = timestamp?.name ?? relation.timestamp ?? grouping.column;
   if (designated === undefined)
     throw new RejectionError(body.position, 'materialized view query is required to have designated timestamp');
-  return { interval: bucket.interval, timestamp: designated, ...period };
+  return { interval: grouping.interval, timestamp: designated, ...period };
 }
 
 /** A passthrough view has one row for each selected row of its base. @returns undefined for any other view */
@@ -233,7 +233,7 @@ function requireWalBase(base: LocatedName, catalogue: Catalogue): void {
 }
 
 /** How a query groups rows in time. `column` has the start of each group. */
-interface Bucket {
+interface TimeGrouping {
   readonly interval: string;
   readonly column: string | undefined;
   /** The offset of the interval in the query. An error about the interval has it as its position (observed on 9.3.4). */
@@ -241,22 +241,22 @@ interface Bucket {
 }
 
 /** Finds SAMPLE BY or a timestamp_floor() column: in the query, else in the only subquery or plain view that the query reads. */
-function findBucket(query: ParsedQuery, catalogue: Catalogue): Bucket | undefined {
-  const find = (select: Select, outer: QueryScope): Bucket | undefined => {
+function findTimeGrouping(query: ParsedQuery, catalogue: Catalogue): TimeGrouping | undefined {
+  const find = (select: Select, outer: QueryScope): TimeGrouping | undefined => {
     const scope = outer.enter(select);
-    const bucket = findOwnBucket(select, scope);
+    const grouping = findOwnTimeGrouping(select, scope);
     const source = findOnlySource(select, scope);
-    if (bucket || !source || 'function' in source) return bucket;
+    if (grouping || !source || 'function' in source) return grouping;
     if ('select' in source) return find(source.select, source.scope);
     const { object: view } = source;
     return view?.kind === 'view' && view.opaque === undefined
-      ? findBucket(parseQueryText(view.body), catalogue)
+      ? findTimeGrouping(parseQueryText(view.body), catalogue)
       : undefined;
   };
   return find(query.select, QueryScope.around(query, catalogue));
 }
 
-function findOwnBucket(select: Select, scope: QueryScope): Bucket | undefined {
+function findOwnTimeGrouping(select: Select, scope: QueryScope): TimeGrouping | undefined {
   const { sampleBy } = select;
   const { query } = scope;
   if (sampleBy) {
@@ -305,7 +305,7 @@ function findTimestamp(select: Select, scope: QueryScope): string | undefined {
   return taken.unused(designated, n => `${designated}${n}`);
 }
 
-function analyzePeriod({ sampleBy }: Select, { interval, offset: position }: Bucket): Partial<ViewSampling> {
+function analyzePeriod({ sampleBy }: Select, { interval, offset: position }: TimeGrouping): Partial<ViewSampling> {
   const length: Interval = { count: Number.parseInt(interval, 10) || 1, unit: interval.slice(-1) };
   rejectLongPeriod(length, position);
   const { timeZone, offset } = sampleBy?.alignTo ?? {};

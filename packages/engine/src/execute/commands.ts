@@ -37,7 +37,7 @@ import {
   GONE_TABLE_REASON,
   invalidateLiveViews,
   invalidateMaterializedViews,
-  recordNotEmpty,
+  recordFilledViews,
   whyNotRefreshable,
 } from './validity.js';
 
@@ -270,7 +270,7 @@ function alterStoredView({ name, alteration }: Alter, { catalogue }: Session): v
 
 type RowCommand = Extract<Command, { verb: 'insert' | 'update' | 'truncate' }> | PartitionCommand;
 
-const isRowCommand = (command: Command): command is RowCommand => Object.hasOwn(ROW_CHANGES, command.verb);
+const isRowCommand = (command: Command): command is RowCommand => Object.hasOwn(EFFECTS_ON_ROWS, command.verb);
 
 function changeRows(command: RowCommand, { catalogue, rowEffects }: Session): void {
   if (!rowEffects && 'position' in command)
@@ -278,43 +278,43 @@ function changeRows(command: RowCommand, { catalogue, rowEffects }: Session): vo
       command.position,
       `sqlserve keeps no rows: nothing to ${command.verb.replace('force ', '').split(' ', 1)[0]}`,
     );
-  const { effect, what, operation } = ROW_CHANGES[command.verb];
+  const { effect, what, operation } = EFFECTS_ON_ROWS[command.verb];
   for (const name of 'names' in command ? command.names : [command.name]) {
     const table = catalogue.find(name); // with IF EXISTS there may be none
     const loss = effect === 'lost' ? ({ loss: 'drop' } as const) : {};
     if (table) rowEffects?.push(effectOn(table, effect, `${what} ${displayName(table)}`, loss));
     if (operation !== undefined) invalidateMaterializedViews(catalogue, name, operation);
-    recordNotEmpty(catalogue, name);
+    recordFilledViews(catalogue, name);
     // Live views keep rows that their base loses. So of these commands, only UPDATE makes a live view invalid.
     if (command.verb === 'update') invalidateLiveViews(catalogue, name, () => operation);
   }
 }
 
-interface RowChangeKind {
+interface EffectOnRows {
   readonly effect: 'rewritten' | 'lost';
   readonly what: string;
   /** The server's reason why materialized views over the table become invalid; undefined if they stay valid. */
   readonly operation?: string;
 }
 
-const PARTITION_DROP: RowChangeKind = {
+const PARTITIONS_LOST: EffectOnRows = {
   effect: 'lost',
   what: 'loses some rows of',
   operation: 'drop partition operation',
 };
 
-const PARTITION_REWRITE: RowChangeKind = { effect: 'rewritten', what: 'rewrites partitions of' };
+const PARTITIONS_REWRITTEN: EffectOnRows = { effect: 'rewritten', what: 'rewrites partitions of' };
 
-const ROW_CHANGES: Readonly<Record<RowCommand['verb'], RowChangeKind>> = {
+const EFFECTS_ON_ROWS: Readonly<Record<RowCommand['verb'], EffectOnRows>> = {
   insert: { effect: 'rewritten', what: 'writes rows to' },
   update: { effect: 'rewritten', what: 'rewrites rows of', operation: 'update operation' },
   truncate: { effect: 'lost', what: 'loses all rows of', operation: 'truncate operation' },
-  'drop partition': PARTITION_DROP,
-  'force drop partition': PARTITION_DROP,
-  'detach partition': PARTITION_DROP,
-  'attach partition': PARTITION_REWRITE,
-  'convert partition to parquet': PARTITION_REWRITE,
-  'convert partition to native': PARTITION_REWRITE,
+  'drop partition': PARTITIONS_LOST,
+  'force drop partition': PARTITIONS_LOST,
+  'detach partition': PARTITIONS_LOST,
+  'attach partition': PARTITIONS_REWRITTEN,
+  'convert partition to parquet': PARTITIONS_REWRITTEN,
+  'convert partition to native': PARTITIONS_REWRITTEN,
 };
 
 /** Checks the source of a COPY. An export needs an existing table; an import creates a missing one (observed on 9.3.4). */

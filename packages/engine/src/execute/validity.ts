@@ -141,7 +141,7 @@ export function invalidateMaterializedViews(
 }
 
 /** A server fills an immediate view that was created with DEFERRED when its base, or metadata of its base, changes (observed on 9.3.4). */
-export function recordNotEmpty(catalogue: Catalogue, base: string): void {
+export function recordFilledViews(catalogue: Catalogue, base: string): void {
   for (const view of listViewsWithBase(catalogue, base))
     if (view.neverRefreshed && view.refresh.type === 'IMMEDIATE') catalogue.put({ ...view, neverRefreshed: false });
 }
