@@ -8,7 +8,7 @@ import { dirname, join } from 'node:path';
 import { bundleModules, programs } from './bundler.js';
 
 const folder = 'dist/package';
-/** A library in declarations: `'@sqlpipe/ddl/grammar'`. The compiler writes some with double quotes. */
+/** A library in declarations: `'@sqlpipe/ddl/parser'`. The compiler writes some with double quotes. */
 const LIBRARY = /['"]@sqlpipe\/(\w+)(?:\/(\w+))?['"]/g;
 const at = (...path: string[]) => join(folder, ...path);
 const writeText = (path: string, text: string) => {

@@ -23,7 +23,7 @@ const MESSAGE_FILES = [
 
 /** Files with QuestDB's messages, which sqlserve sends. */
 const SERVER_FILES =
-  /^packages\/(server\/src\/routes|engine\/src\/(analyze|execute|parse)|ddl\/src\/(change|columns|create|grammar|properties))/;
+  /^packages\/(server\/src\/routes|engine\/src\/(analyze|execute|parse)|ddl\/src\/(columns|command|create|parser|properties))/;
 
 /** Texts that are never shown, or are not prose. */
 const NOT_MESSAGES = new Set([

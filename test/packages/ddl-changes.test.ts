@@ -10,7 +10,7 @@ import {
   parseDefinition,
   printAlter,
 } from '@sqlpipe/ddl';
-import { Cursor, featuresOf, type NameLookup, parseCommandAfter, RejectionError } from '@sqlpipe/ddl/grammar';
+import { Cursor, featuresOf, type NameLookup, parseCommandAfter, RejectionError } from '@sqlpipe/ddl/parser';
 import { isSameName } from '@sqlpipe/sql';
 import type { Arbitrary } from 'fast-check';
 import { materializedViews, tables, views } from '../support/definitions.js';

@@ -10,7 +10,7 @@ import {
   parseRights,
   printDefinition,
 } from '@sqlpipe/ddl';
-import { featuresOf, RejectionError } from '@sqlpipe/ddl/grammar';
+import { featuresOf, RejectionError } from '@sqlpipe/ddl/parser';
 import { compareSchemas } from '@sqlpipe/schema';
 import { test } from '../support/test.js';
 

@@ -10,7 +10,7 @@ import {
   repair,
   tryParseDefinition,
 } from '@sqlpipe/ddl';
-import { RejectionError } from '@sqlpipe/ddl/grammar';
+import { RejectionError } from '@sqlpipe/ddl/parser';
 import { foldCase } from '@sqlpipe/sql';
 import { changesOf } from '../support/changes.js';
 import { definitions } from '../support/definitions.js';

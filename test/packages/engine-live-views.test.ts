@@ -1,5 +1,5 @@
 /*! The statements of QuestDB 9.4 and 10 on the engine: what it accepts, what becomes of live views, and what it rejects. */
-import { RejectionError } from '@sqlpipe/ddl/grammar';
+import { RejectionError } from '@sqlpipe/ddl/parser';
 import { Engine, type EngineOptions, OpaqueError, whenReady } from '@sqlpipe/engine';
 import { NameMap } from '@sqlpipe/sql';
 import { test } from '../support/test.js';

@@ -1,6 +1,6 @@
 /*! Rights: what a principal has equals a naive model's verdict, and a rollback restores exactly what there was. */
 import type { Grant, Right } from '@sqlpipe/ddl';
-import type { Scope } from '@sqlpipe/ddl/grammar';
+import type { Scope } from '@sqlpipe/ddl/parser';
 import { Acl, ChangeLog } from '@sqlpipe/engine';
 import { RightSet, UndoLog } from '@sqlpipe/schema';
 import { fc } from '../support/seed.js';

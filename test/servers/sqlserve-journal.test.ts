@@ -6,7 +6,7 @@ import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { mkdir, readdir, readFile, stat, symlink, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { RejectionError } from '@sqlpipe/ddl/grammar';
+import { RejectionError } from '@sqlpipe/ddl/parser';
 import { DenialError, type JournalEntry } from '@sqlpipe/engine';
 import type { ExecutionContext } from 'ava';
 import { emulateEdition } from '../../packages/server/src/editions.js';

@@ -3,7 +3,7 @@ import { type AnyColumnProperty, COLUMN_PROPERTIES, type ColumnAlteration } from
 import { addTimestampToIndex, renameInIndex } from './columns/indexes.js';
 import { printAddedColumn } from './columns/type.js';
 import type { Column, Definition, TableDefinition } from './definition.js';
-import { quoteColumn } from './grammar/names.js';
+import { quoteColumn } from './parser/names.js';
 import {
   ALL_PROPERTIES,
   type AnyProperty,

@@ -4,7 +4,7 @@ import { COLUMN_OPTIONS } from './columns/column-properties.js';
 import type { StatedColumn } from './columns/column-property.js';
 import { parseDefinition } from './create/parse-create.js';
 import { DEFAULTS, type Defaults, type Definition, type TableDefinition, type ViewDefinition } from './definition.js';
-import { orRejection, RejectionError, unlessRejected } from './grammar/cursor.js';
+import { orRejection, RejectionError, unlessRejected } from './parser/cursor.js';
 import { parsePrincipal } from './principal.js';
 import { printDefinition } from './print.js';
 import { type AnyProperty, propertiesOf } from './properties/object-properties.js';

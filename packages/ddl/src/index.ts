@@ -56,6 +56,8 @@ export {
   type TableDefinition,
   type ViewDefinition,
 } from './definition.js';
+export { findCommonTableExpressions, findMentions, findUnknownNames, isUnderstood, type Mention } from './mentions.js';
+export { ownerOf, removeOwner } from './owner.js';
 export {
   isSystemTable,
   isValidColumnName,
@@ -63,11 +65,9 @@ export {
   MAX_FILE_NAME_BYTES,
   needsQuotes,
   quoteName,
-} from './grammar/names.js';
-export { DAY, MICROS, MINUTE, parseTimestamp, splitAge, toAge } from './grammar/numbers.js';
-export { formatGeohashType, isTimestamp } from './grammar/types.js';
-export { findCommonTableExpressions, findMentions, findUnknownNames, isUnderstood, type Mention } from './mentions.js';
-export { ownerOf, removeOwner } from './owner.js';
+} from './parser/names.js';
+export { DAY, MICROS, MINUTE, parseTimestamp, splitAge, toAge } from './parser/numbers.js';
+export { formatGeohashType, isTimestamp } from './parser/types.js';
 export { parsePrincipal, printAliasChanges } from './principal.js';
 export { printDefinition } from './print.js';
 export { findProperty, propertiesOf } from './properties/object-properties.js';

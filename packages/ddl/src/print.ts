@@ -3,7 +3,7 @@ import { COLUMN_PROPERTIES } from './columns/column-properties.js';
 import { INDEX } from './columns/indexes.js';
 import { CACHE, TYPE } from './columns/type.js';
 import type { Column, Definition, TableDefinition } from './definition.js';
-import { quoteName } from './grammar/names.js';
+import { quoteName } from './parser/names.js';
 import { type AnyProperty, propertiesAfterQuery, propertiesOf } from './properties/object-properties.js';
 import type { PrintOptions } from './property.js';
 

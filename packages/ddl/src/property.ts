@@ -1,8 +1,8 @@
 /*! What is known of a property: how it is parsed, printed, compared and altered. `properties/` and `columns/` have one entry for each. */
-import type { ClauseReader, CreateContext } from './grammar/clause-reader.js';
-import type { Cursor } from './grammar/cursor.js';
-import type { FeatureName } from './grammar/features.js';
-import type { FoundObject, NameLookup } from './grammar/lookup.js';
+import type { ClauseReader, CreateContext } from './parser/clause-reader.js';
+import type { Cursor } from './parser/cursor.js';
+import type { FeatureName } from './parser/features.js';
+import type { FoundObject, NameLookup } from './parser/lookup.js';
 
 /** A property of a table or a view that a clause of its own states. */
 export type ClauseName =

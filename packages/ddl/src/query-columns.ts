@@ -1,8 +1,8 @@
 /*! Finds the columns and the sampling interval of a query, as far as the query states them. */
 import { identify, isSameName, type LocatedName, NameMap } from '@sqlpipe/sql';
-import { Cursor, unlessRejected } from './grammar/cursor.js';
-import { unquoteToken } from './grammar/names.js';
-import { parseColumnType } from './grammar/types.js';
+import { Cursor, unlessRejected } from './parser/cursor.js';
+import { unquoteToken } from './parser/names.js';
+import { parseColumnType } from './parser/types.js';
 import { closingIndex, isKeyword, type QueryToken, splitList, tokenizeQuery, topLevelIndex } from './query-tokens.js';
 import { findReferencesOfQuery } from './references.js';
 

@@ -3,7 +3,7 @@
  * an alias or a common table expression does not count. Each rule was observed on QuestDB 9.3.4.
  */
 import { keywordOf, NameMap, NameSet, type NameSpan, type Token, type TokenReader, unquote } from '@sqlpipe/sql';
-import { RESERVED } from './grammar/names.js';
+import { RESERVED } from './parser/names.js';
 
 /** The position of a name, which decides how another name has to be written there. */
 export type NamePlace =

@@ -1,6 +1,7 @@
-import { Cursor, RejectionError } from './grammar/cursor.js';
-import { RESERVED } from './grammar/names.js';
-import { TYPE_NAMES } from './grammar/types.js';
+/*! Splits queries into tokens by the server's rules, and compares them. Comments, the case of keywords and needless quotes do not matter. */
+import { Cursor, RejectionError } from './parser/cursor.js';
+import { RESERVED } from './parser/names.js';
+import { TYPE_NAMES } from './parser/types.js';
 
 /** A token of a query. */
 export interface QueryToken {

@@ -4,11 +4,11 @@
  */
 import { serverTokens, significantTokens, type Token } from '@sqlpipe/sql';
 import { DEFAULTS } from './definition.js';
-import { trimQuery } from './grammar/body.js';
-import { ClauseReader, type ClauseSpan } from './grammar/clause-reader.js';
-import { Cursor, unlessRejected } from './grammar/cursor.js';
-import { anyServer } from './grammar/lookup.js';
-import { isValidColumnName, needsQuotes, quoteName, RESERVED } from './grammar/names.js';
+import { trimQuery } from './parser/body.js';
+import { ClauseReader, type ClauseSpan } from './parser/clause-reader.js';
+import { Cursor, unlessRejected } from './parser/cursor.js';
+import { anyServer } from './parser/lookup.js';
+import { isValidColumnName, needsQuotes, quoteName, RESERVED } from './parser/names.js';
 import { isEvenAge, TTL } from './properties/retention.js';
 import { PARTITIONING } from './properties/storage.js';
 

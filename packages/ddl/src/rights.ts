@@ -1,7 +1,7 @@
 import { givesRight, isSameName, type Kind, type NameSpan } from '@sqlpipe/sql';
-import { type AccessStatement, type LocatedScope, parseAccess, type Scope } from './grammar/access.js';
-import { Cursor, unlessRejected } from './grammar/cursor.js';
-import { needsQuotes } from './grammar/names.js';
+import { type AccessStatement, type LocatedScope, parseAccess, type Scope } from './parser/access.js';
+import { Cursor, unlessRejected } from './parser/cursor.js';
+import { needsQuotes } from './parser/names.js';
 
 /** A permission on the database, all tables, a table or a column. The column `*` is each that exists when the statement runs. */
 export interface Grant extends Scope {

@@ -1,7 +1,7 @@
 import { COLUMN_PROPERTIES } from './columns/column-properties.js';
 import { tryParseDefinition } from './compare.js';
 import type { Definition, TableDefinition } from './definition.js';
-import { type FeatureName, featuresOf } from './grammar/features.js';
+import { type FeatureName, featuresOf } from './parser/features.js';
 import { PROPERTY_FEATURES } from './properties/object-properties.js';
 import type { Feature } from './property.js';
 

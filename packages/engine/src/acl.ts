@@ -1,5 +1,5 @@
 import { formatScope, type Grant, printRight, quotePrincipal, type Right, sortByScope } from '@sqlpipe/ddl';
-import { RejectionError, type Scope } from '@sqlpipe/ddl/grammar';
+import { RejectionError, type Scope } from '@sqlpipe/ddl/parser';
 import { RightSet } from '@sqlpipe/schema';
 import { isPrincipal, isSameName, KINDS, type Kind, NameMap, type PrincipalKind, quoteLiteral } from '@sqlpipe/sql';
 import { type AclChange, ChangeLog } from './change-log.js';

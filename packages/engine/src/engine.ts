@@ -9,7 +9,7 @@ import {
   printRight,
   UNLIMITED,
 } from '@sqlpipe/ddl';
-import { type Body, featuresOf, type HasFeature, RejectionError } from '@sqlpipe/ddl/grammar';
+import { type Body, featuresOf, type HasFeature, RejectionError } from '@sqlpipe/ddl/parser';
 import { type Entry, type Health, Schema } from '@sqlpipe/schema';
 import {
   displayName,

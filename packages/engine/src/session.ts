@@ -1,5 +1,5 @@
 /*! What a statement is executed with, and what its reply contains. */
-import { RejectionError, type ServerTraits } from '@sqlpipe/ddl/grammar';
+import { RejectionError, type ServerTraits } from '@sqlpipe/ddl/parser';
 import { isSameName } from '@sqlpipe/sql';
 import type { Acl } from './acl.js';
 import type { Catalogue } from './catalogue.js';

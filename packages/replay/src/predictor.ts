@@ -4,7 +4,7 @@
  * reject a statement. Only a dry run imports this module, which is large.
  */
 import { compareStatements, DEFAULTS, findReferencesOfQuery, parseFill, type StatementComparison } from '@sqlpipe/ddl';
-import { RejectionError } from '@sqlpipe/ddl/grammar';
+import { RejectionError } from '@sqlpipe/ddl/parser';
 import {
   type ComputedView,
   DenialError,

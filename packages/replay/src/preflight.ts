@@ -1,6 +1,6 @@
 /*! Checks statements before anything is sent: are they allowed, supported by the server, and small enough for it? */
 import { dependsOnVersion, findMissingFeatures, isRepairForm } from '@sqlpipe/ddl';
-import { featuresOf } from '@sqlpipe/ddl/grammar';
+import { featuresOf } from '@sqlpipe/ddl/parser';
 import { DEFAULT_REQUEST_BUFFER, fetchParameters, fetchVersion, type Instance, tryQuery } from '@sqlpipe/instance';
 import { wordsOf } from '@sqlpipe/schema';
 import {

@@ -1,6 +1,6 @@
 /*! Answers the catalogue functions, such as `tables()`, and SHOW of a setting. Each function has a table of its columns. */
 import { type Column, splitAge } from '@sqlpipe/ddl';
-import { missingError, unquoteToken } from '@sqlpipe/ddl/grammar';
+import { missingError, unquoteToken } from '@sqlpipe/ddl/parser';
 import {
   type CatalogueObject,
   type ColumnHead,

@@ -1,5 +1,5 @@
 /*! Answers queries over catalogue functions and over tables, which have no rows, and queries that drivers send when they connect. */
-import { RejectionError } from '@sqlpipe/ddl/grammar';
+import { RejectionError } from '@sqlpipe/ddl/parser';
 import { type ColumnHead, ROWLESS_ANSWERS, type Rows, type Session, type Value } from '@sqlpipe/engine';
 import {
   analyzeRelation,

@@ -1,6 +1,6 @@
 /*! Routes requests: to statements, to the paths that need no login, and to rejections of a request whose statement is not read. */
 import { BlockList } from 'node:net';
-import { RejectionError } from '@sqlpipe/ddl/grammar';
+import { RejectionError } from '@sqlpipe/ddl/parser';
 import { DenialError, OpaqueError } from '@sqlpipe/engine';
 import type { Caller, ServerEdition } from './editions.js';
 import { emptyReply, formatReply, type HttpReply, jsonReply, rejectionReply, textReply } from './reply.js';

@@ -1,6 +1,6 @@
 /*! Executes statements on the engine, one after the other, and answers questions about its schema. */
 import { printDefinition } from '@sqlpipe/ddl';
-import { missingError, RejectionError } from '@sqlpipe/ddl/grammar';
+import { missingError, RejectionError } from '@sqlpipe/ddl/parser';
 import {
   type CatalogueObject,
   type Engine,

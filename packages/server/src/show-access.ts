@@ -1,6 +1,6 @@
 /*! Answers SHOW of access control, with the documented columns. Callers need no permission to see what concerns themselves. */
 import type { Right } from '@sqlpipe/ddl';
-import { RejectionError } from '@sqlpipe/ddl/grammar';
+import { RejectionError } from '@sqlpipe/ddl/parser';
 import type { Acl, AclList, CatalogueObject, Principal, Rows, Session, Show, Value } from '@sqlpipe/engine';
 import { isSameName } from '@sqlpipe/sql';
 import { heads } from './catalogue-functions.js';

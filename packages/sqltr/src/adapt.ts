@@ -12,7 +12,7 @@ import {
   removeOwner,
   repair,
 } from '@sqlpipe/ddl';
-import { featuresOf } from '@sqlpipe/ddl/grammar';
+import { featuresOf } from '@sqlpipe/ddl/parser';
 import { toEntry } from '@sqlpipe/schema';
 import { displayName, type Identity, identify, isAcl, isObject, NameSet } from '@sqlpipe/sql';
 import { CodedError, truncate } from '@sqlpipe/text';

@@ -1,6 +1,6 @@
 import type { Column } from '../definition.js';
-import { type Cursor, RejectionError } from '../grammar/cursor.js';
-import type { KnownObject, NameLookup } from '../grammar/lookup.js';
+import { type Cursor, RejectionError } from '../parser/cursor.js';
+import type { KnownObject, NameLookup } from '../parser/lookup.js';
 import type { ColumnSuffix, Property, PropertyAlter } from '../property.js';
 
 /** What a statement states about a column. For a column of a query, `type` may be empty, and `cached` may be missing. */

@@ -1,9 +1,9 @@
 import { foldCase, isSameName, type LocatedName } from '@sqlpipe/sql';
 import type { Column, Index } from '../definition.js';
-import type { CreateContext } from '../grammar/clause-reader.js';
-import { type Cursor, isWord, RejectionError } from '../grammar/cursor.js';
-import { parseLiteral, quoteName } from '../grammar/names.js';
-import { ceilPow2, expectInt, parseInt32 } from '../grammar/numbers.js';
+import type { CreateContext } from '../parser/clause-reader.js';
+import { type Cursor, isWord, RejectionError } from '../parser/cursor.js';
+import { parseLiteral, quoteName } from '../parser/names.js';
+import { ceilPow2, expectInt, parseInt32 } from '../parser/numbers.js';
 import { type AlteredColumn, type ColumnProperty, expectEndWhile, requireSymbol } from './column-property.js';
 
 /** Two indexes are the same if they cover the same columns, in any order. */

@@ -1,6 +1,6 @@
 /*! PARQUET(encoding, codec(level), BLOOM_FILTER) of a column. The encodings of each type were found from rejections (9.3.4 and later). */
-import { type Cursor, isWord, RejectionError } from '../grammar/cursor.js';
-import { parseInt32 } from '../grammar/numbers.js';
+import { type Cursor, isWord, RejectionError } from '../parser/cursor.js';
+import { parseInt32 } from '../parser/numbers.js';
 import { type ColumnProperty, expectEndWhile } from './column-property.js';
 
 export const PARQUET: ColumnProperty<'parquet settings', { parquet: string }> = {

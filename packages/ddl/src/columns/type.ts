@@ -1,10 +1,10 @@
 /*! The type of a column, and the options of a SYMBOL. ALTER TABLE accepts fewer options than CREATE TABLE, and has other messages. */
 import { canConvert, isAcceptedConversion } from '../conversions.js';
 import type { Column } from '../definition.js';
-import { type Cursor, isWord, RejectionError } from '../grammar/cursor.js';
-import type { NameLookup } from '../grammar/lookup.js';
-import { ceilPow2, expectInt, parseInt32 } from '../grammar/numbers.js';
-import { parseColumnType } from '../grammar/types.js';
+import { type Cursor, isWord, RejectionError } from '../parser/cursor.js';
+import type { NameLookup } from '../parser/lookup.js';
+import { ceilPow2, expectInt, parseInt32 } from '../parser/numbers.js';
+import { parseColumnType } from '../parser/types.js';
 import { EXPLICIT } from '../property.js';
 import {
   type AlteredColumn,

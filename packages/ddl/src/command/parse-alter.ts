@@ -7,11 +7,11 @@ import type { Alteration } from '../alteration.js';
 import { COLUMN_PROPERTIES } from '../columns/column-properties.js';
 import { parseAddedColumn } from '../columns/type.js';
 import type { Column } from '../definition.js';
-import { expectEndOfBody, parseViewBody } from '../grammar/body.js';
-import { type Cursor, isWord, RejectionError } from '../grammar/cursor.js';
-import { type FoundObject, type NameLookup, parseAlteredObject } from '../grammar/lookup.js';
-import { isValidColumnName, parseEntityName, unquoteToken } from '../grammar/names.js';
-import { parseAge, parseInt64 } from '../grammar/numbers.js';
+import { expectEndOfBody, parseViewBody } from '../parser/body.js';
+import { type Cursor, isWord, RejectionError } from '../parser/cursor.js';
+import { type FoundObject, type NameLookup, parseAlteredObject } from '../parser/lookup.js';
+import { isValidColumnName, parseEntityName, unquoteToken } from '../parser/names.js';
+import { parseAge, parseInt64 } from '../parser/numbers.js';
 import { propertiesOf } from '../properties/object-properties.js';
 import { type Command, type PartitionCommand, toAlter } from './command.js';
 

@@ -9,9 +9,9 @@ import {
   RejectionError,
   unexpectedTokenError,
   unlessRejected,
-} from '../grammar/cursor.js';
-import { acceptAll, type NameLookup, readName, requireObject } from '../grammar/lookup.js';
-import { isValidTableName, parseEntityName, rejectReserved, stripPublic, unquoteToken } from '../grammar/names.js';
+} from '../parser/cursor.js';
+import { acceptAll, type NameLookup, readName, requireObject } from '../parser/lookup.js';
+import { isValidTableName, parseEntityName, rejectReserved, stripPublic, unquoteToken } from '../parser/names.js';
 import { parseBatch } from '../properties/storage.js';
 import type { Command } from './command.js';
 import { parseAlter } from './parse-alter.js';

@@ -4,9 +4,9 @@ import { addTimestampToIndex, parseIndexOptions } from '../columns/indexes.js';
 import { parseParquet } from '../columns/parquet.js';
 import { newColumn, parseSymbolOptions, rejectCachedCapacity, unmatchedBracketError } from '../columns/type.js';
 import type { Column, TableDefinition } from '../definition.js';
-import { expectEndOfBody, parseEnclosedBody } from '../grammar/body.js';
-import { ClauseReader, Columns, type CreateContext, type CreateOf } from '../grammar/clause-reader.js';
-import { type Cursor, isWord, RejectionError, tokenError, unexpectedTokenError } from '../grammar/cursor.js';
+import { expectEndOfBody, parseEnclosedBody } from '../parser/body.js';
+import { ClauseReader, Columns, type CreateContext, type CreateOf } from '../parser/clause-reader.js';
+import { type Cursor, isWord, RejectionError, tokenError, unexpectedTokenError } from '../parser/cursor.js';
 import {
   type CreatedName,
   isValidColumnName,
@@ -15,8 +15,8 @@ import {
   parseObjectName,
   rejectReserved,
   unquoteToken,
-} from '../grammar/names.js';
-import { parseColumnType } from '../grammar/types.js';
+} from '../parser/names.js';
+import { parseColumnType } from '../parser/types.js';
 import { DEDUP_KEYS } from '../properties/dedup-keys.js';
 import { RETENTION, UNLIMITED } from '../properties/retention.js';
 import {

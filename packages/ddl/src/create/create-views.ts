@@ -1,9 +1,9 @@
 /*! The checks are in the order of the server's parser, because only the first error is reported. */
 import type { LiveViewDefinition, MaterializedViewDefinition, ViewDefinition } from '../definition.js';
-import { type Body, expectEndOfBody, parseViewBody } from '../grammar/body.js';
-import { ClauseReader, type CreateContext, type CreateOf } from '../grammar/clause-reader.js';
-import { type Cursor, isWord } from '../grammar/cursor.js';
-import { type CreatedName, parseCreatedName } from '../grammar/names.js';
+import { type Body, expectEndOfBody, parseViewBody } from '../parser/body.js';
+import { ClauseReader, type CreateContext, type CreateOf } from '../parser/clause-reader.js';
+import { type Cursor, isWord } from '../parser/cursor.js';
+import { type CreatedName, parseCreatedName } from '../parser/names.js';
 import { propertiesAfterQuery } from '../properties/object-properties.js';
 import { BASE, REFRESH } from '../properties/refresh.js';
 import { TTL, UNLIMITED } from '../properties/retention.js';

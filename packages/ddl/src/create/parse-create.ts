@@ -1,8 +1,8 @@
 import { DEFAULTS, type Defaults, type Definition, type PartitionUnit } from '../definition.js';
-import type { CreateContext, CreateStatement } from '../grammar/clause-reader.js';
-import { Cursor, isWord } from '../grammar/cursor.js';
-import { anyServer } from '../grammar/lookup.js';
-import { DAY, HOUR, MICROS, MINUTE } from '../grammar/numbers.js';
+import type { CreateContext, CreateStatement } from '../parser/clause-reader.js';
+import { Cursor, isWord } from '../parser/cursor.js';
+import { anyServer } from '../parser/lookup.js';
+import { DAY, HOUR, MICROS, MINUTE } from '../parser/numbers.js';
 import { resolveRefresh } from '../properties/refresh.js';
 import { findSampling } from '../query-columns.js';
 import { parseCreateTable } from './create-table.js';

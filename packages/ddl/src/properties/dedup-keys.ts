@@ -1,10 +1,10 @@
 import { foldCase, isSameName, NameSet } from '@sqlpipe/sql';
 import type { TableDefinition } from '../definition.js';
-import type { ClauseReader } from '../grammar/clause-reader.js';
-import { type Cursor, isWord, RejectionError } from '../grammar/cursor.js';
-import type { FoundObject } from '../grammar/lookup.js';
-import { quoteColumn, quoteName, requireLiteral, unquoteToken } from '../grammar/names.js';
-import { isArray } from '../grammar/types.js';
+import type { ClauseReader } from '../parser/clause-reader.js';
+import { type Cursor, isWord, RejectionError } from '../parser/cursor.js';
+import type { FoundObject } from '../parser/lookup.js';
+import { quoteColumn, quoteName, requireLiteral, unquoteToken } from '../parser/names.js';
+import { isArray } from '../parser/types.js';
 import { property } from '../property.js';
 
 type Keyed = Pick<TableDefinition, 'columns' | 'wal' | 'timestamp'>;

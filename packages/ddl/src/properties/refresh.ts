@@ -1,8 +1,8 @@
 import { foldCase } from '@sqlpipe/sql';
 import type { MaterializedViewDefinition, Refresh, RefreshClause } from '../definition.js';
-import { type Cursor, isWord, RejectionError, unexpectedTokenError } from '../grammar/cursor.js';
-import { rejectReserved, stripPublic, unquoteToken } from '../grammar/names.js';
-import { DAY, MICROS, parseInt32, parseTimestamp } from '../grammar/numbers.js';
+import { type Cursor, isWord, RejectionError, unexpectedTokenError } from '../parser/cursor.js';
+import { rejectReserved, stripPublic, unquoteToken } from '../parser/names.js';
+import { DAY, MICROS, parseInt32, parseTimestamp } from '../parser/numbers.js';
 import { type ClauseName, property } from '../property.js';
 import { findSampling } from '../query-columns.js';
 

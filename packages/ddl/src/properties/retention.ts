@@ -11,12 +11,12 @@ import type {
   StoragePolicy,
   TableDefinition,
 } from '../definition.js';
-import type { ClauseSpans } from '../grammar/clause-reader.js';
-import { type Cursor, isWord, RejectionError } from '../grammar/cursor.js';
-import type { HasFeature } from '../grammar/features.js';
-import type { FoundObject } from '../grammar/lookup.js';
-import { parseLiteral } from '../grammar/names.js';
-import { formatAge, parseAge, parseInt64 } from '../grammar/numbers.js';
+import type { ClauseSpans } from '../parser/clause-reader.js';
+import { type Cursor, isWord, RejectionError } from '../parser/cursor.js';
+import type { HasFeature } from '../parser/features.js';
+import type { FoundObject } from '../parser/lookup.js';
+import { parseLiteral } from '../parser/names.js';
+import { formatAge, parseAge, parseInt64 } from '../parser/numbers.js';
 import { property } from '../property.js';
 
 /** The storage policy in force: none if it is disabled. The enterprise edition turns a TTL in CREATE TABLE into a policy with DROP LOCAL. */

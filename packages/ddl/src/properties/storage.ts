@@ -1,10 +1,10 @@
 import { foldCase } from '@sqlpipe/sql';
 import type { MaterializedViewDefinition, PartitionUnit, TableDefinition } from '../definition.js';
-import type { ClauseReader } from '../grammar/clause-reader.js';
-import { type Cursor, isWord, RejectionError, unexpectedTokenError } from '../grammar/cursor.js';
-import { parseEntityName, parseLiteral, quoteName, unquoteToken } from '../grammar/names.js';
-import { expectLong, MICROS, parseInt32, parseInt64 } from '../grammar/numbers.js';
-import { isTimestamp } from '../grammar/types.js';
+import type { ClauseReader } from '../parser/clause-reader.js';
+import { type Cursor, isWord, RejectionError, unexpectedTokenError } from '../parser/cursor.js';
+import { parseEntityName, parseLiteral, quoteName, unquoteToken } from '../parser/names.js';
+import { expectLong, MICROS, parseInt32, parseInt64 } from '../parser/numbers.js';
+import { isTimestamp } from '../parser/types.js';
 import { type PrintOptions, property } from '../property.js';
 
 const UNITS: ReadonlySet<string> = new Set<PartitionUnit>(['NONE', 'HOUR', 'DAY', 'WEEK', 'MONTH', 'YEAR']);

@@ -1,9 +1,9 @@
 import { foldCase } from '@sqlpipe/sql';
 import { parseCapacityOption } from '../columns/indexes.js';
 import type { LiveViewDefinition, MaterializedViewDefinition } from '../definition.js';
-import { type Cursor, isWord, RejectionError, unexpectedTokenError } from '../grammar/cursor.js';
-import { parseLiteral, unquoteToken } from '../grammar/names.js';
-import { MICROS, parseInt64, parseTimestamp } from '../grammar/numbers.js';
+import { type Cursor, isWord, RejectionError, unexpectedTokenError } from '../parser/cursor.js';
+import { parseLiteral, unquoteToken } from '../parser/names.js';
+import { MICROS, parseInt64, parseTimestamp } from '../parser/numbers.js';
 import { property } from '../property.js';
 
 /** No server prints the indexes of a materialized view. */

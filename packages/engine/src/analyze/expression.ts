@@ -1,7 +1,7 @@
 /*! Infers the types of expressions, and prints expressions as QuestDB does when it names a column after one. */
 import type { Expression } from '@questdb/sql-parser';
 import { formatGeohashType, isTimestamp } from '@sqlpipe/ddl';
-import { Cursor, parseColumnType } from '@sqlpipe/ddl/grammar';
+import { Cursor, parseColumnType } from '@sqlpipe/ddl/parser';
 import { childrenOf, type ParsedQuery } from '../parse/parsed-query.js';
 import { inferFunctionType, isDecimal } from './functions.js';
 

@@ -4,7 +4,7 @@
  */
 import type { Expression, SelectStatement } from '@questdb/sql-parser';
 import { findColumn, isKeyword, type QueryToken, splitList, tokenizeQuery, topLevelIndex } from '@sqlpipe/ddl';
-import { type Body, orRejection, RejectionError, unquoteToken } from '@sqlpipe/ddl/grammar';
+import { type Body, orRejection, RejectionError, unquoteToken } from '@sqlpipe/ddl/parser';
 import { isSameName } from '@sqlpipe/sql';
 import type { Catalogue } from '../catalogue.js';
 import type { MaterializedView, Table } from '../catalogue-objects.js';

@@ -15,7 +15,7 @@ import {
   missingError,
   RejectionError,
   rejectLongPeriod,
-} from '@sqlpipe/ddl/grammar';
+} from '@sqlpipe/ddl/parser';
 import { isSameName, type LocatedName, NameMap } from '@sqlpipe/sql';
 import type { Catalogue } from '../catalogue.js';
 import { childrenOf, type ParsedQuery, parseBody, parseQueryText, type TreeNode } from '../parse/parsed-query.js';

@@ -4,7 +4,7 @@
  */
 import type { Expression, SelectItem, SelectStatement } from '@questdb/sql-parser';
 import { isTimestamp } from '@sqlpipe/ddl';
-import { DuplicateColumnError, missingError, RejectionError } from '@sqlpipe/ddl/grammar';
+import { DuplicateColumnError, missingError, RejectionError } from '@sqlpipe/ddl/parser';
 import { isSameName } from '@sqlpipe/sql';
 import type { Catalogue } from '../catalogue.js';
 import type { StoredColumn } from '../catalogue-objects.js';

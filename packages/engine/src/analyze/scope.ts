@@ -1,6 +1,6 @@
 /*! What names in a query mean: queries of WITH, variables of DECLARE, tables and views. */
 import type { Expression, SelectStatement } from '@questdb/sql-parser';
-import { RejectionError } from '@sqlpipe/ddl/grammar';
+import { RejectionError } from '@sqlpipe/ddl/parser';
 import { NameMap } from '@sqlpipe/sql';
 import type { Catalogue } from '../catalogue.js';
 import type { CatalogueObject } from '../catalogue-objects.js';

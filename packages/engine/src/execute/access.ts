@@ -17,7 +17,7 @@ import {
   type Scope,
   unexpectedTokenError,
   unquoteToken,
-} from '@sqlpipe/ddl/grammar';
+} from '@sqlpipe/ddl/parser';
 import { isSameName, type LocatedName, type PrincipalKind } from '@sqlpipe/sql';
 import type { Acl } from '../acl.js';
 import type { Principal } from '../principal.js';

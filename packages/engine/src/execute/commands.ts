@@ -22,7 +22,7 @@ import {
   readCode,
   unexpectedTokenError,
   unquoteToken,
-} from '@sqlpipe/ddl/grammar';
+} from '@sqlpipe/ddl/parser';
 import { displayName } from '@sqlpipe/sql';
 import { analyzeRelation } from '../analyze/relation.js';
 import type { Catalogue } from '../catalogue.js';

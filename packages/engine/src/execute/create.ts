@@ -30,7 +30,7 @@ import {
   rejectImpossiblePolicy,
   rejectUnevenRetention,
   unquoteToken,
-} from '@sqlpipe/ddl/grammar';
+} from '@sqlpipe/ddl/parser';
 import { foldCase, isSameName, type LocatedName } from '@sqlpipe/sql';
 import type { Relation } from '../analyze/column-scope.js';
 import { analyzeLiveView, requireParserRules } from '../analyze/live-view.js';

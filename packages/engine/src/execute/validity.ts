@@ -4,7 +4,7 @@
  */
 import { isDeepStrictEqual } from 'node:util';
 import { printDefinition } from '@sqlpipe/ddl';
-import { missingError, orRejection, RejectionError } from '@sqlpipe/ddl/grammar';
+import { missingError, orRejection, RejectionError } from '@sqlpipe/ddl/parser';
 import { isSameName } from '@sqlpipe/sql';
 import type { Relation } from '../analyze/column-scope.js';
 import { findColumnsRead } from '../analyze/query-references.js';

@@ -4,7 +4,7 @@
  */
 import type { SelectStatement } from '@questdb/sql-parser';
 import { withDepths } from '@sqlpipe/ddl';
-import { type Body, Cursor, RejectionError, readCode, tokenError, unexpectedTokenError } from '@sqlpipe/ddl/grammar';
+import { type Body, Cursor, RejectionError, readCode, tokenError, unexpectedTokenError } from '@sqlpipe/ddl/parser';
 import { NotReady } from '../errors.js';
 import { inlineWindows } from './windows.js';
 

@@ -14,7 +14,7 @@ import {
   stripPublic,
   unexpectedTokenError,
   unquoteToken,
-} from '@sqlpipe/ddl/grammar';
+} from '@sqlpipe/ddl/parser';
 import { CATEGORIES, type Kind, type LocatedName, type ObjectKind } from '@sqlpipe/sql';
 
 export type Statement =

@@ -4,7 +4,7 @@
  * column, so it is left out.
  */
 import { closingIndex, isKeyword, openingIndex, type QueryToken, splitList } from '@sqlpipe/ddl';
-import { RejectionError } from '@sqlpipe/ddl/grammar';
+import { RejectionError } from '@sqlpipe/ddl/parser';
 import { foldCase } from '@sqlpipe/sql';
 
 export interface Window {

@@ -12,7 +12,7 @@ import {
   printFill,
   type TableDefinition,
 } from '@sqlpipe/ddl';
-import { featuresOf } from '@sqlpipe/ddl/grammar';
+import { featuresOf } from '@sqlpipe/ddl/parser';
 import type { Conversion } from '@sqlpipe/engine';
 import { isSameName } from '@sqlpipe/sql';
 import type { PlanContext } from '../context/plan-context.js';

@@ -1,4 +1,7 @@
-/*! QuestDB's grammar of DDL, for code that reads tokens or rejects statements as a server does. index.ts exports the rest. */
+/*!
+ * The parser of QuestDB's DDL, check by check, for code that needs more than the definition in a statement: what reads tokens, what throws a
+ * rejection, and what describes the server that does. index.ts exports the rest; no name is in both.
+ */
 
 export { rejectBadCover } from './columns/indexes.js';
 export { OTHER_KINDS, parseCommandAfter, parsePrincipalKind, parsePrincipalName } from './command/parse-command.js';
@@ -11,15 +14,15 @@ export {
   parseGrant,
   parseMembership,
   type Scope,
-} from './grammar/access.js';
-export { type Body, readCode } from './grammar/body.js';
+} from './parser/access.js';
+export { type Body, readCode } from './parser/body.js';
 export {
   type CreateContext,
   type CreateOf,
   type CreateStatement,
   DuplicateColumnError,
   expectOnlySemicolons,
-} from './grammar/clause-reader.js';
+} from './parser/clause-reader.js';
 export {
   Cursor,
   isWord,
@@ -28,16 +31,16 @@ export {
   RejectionError,
   tokenError,
   unexpectedTokenError,
-} from './grammar/cursor.js';
-export { featuresOf, type HasFeature } from './grammar/features.js';
-export type { NameLookup, ServerTraits } from './grammar/lookup.js';
+} from './parser/cursor.js';
+export { featuresOf, type HasFeature } from './parser/features.js';
+export type { NameLookup, ServerTraits } from './parser/lookup.js';
 export {
   parseEntityName,
   rejectDotsAndSlashes,
   rejectReserved,
   stripPublic,
   unquoteToken,
-} from './grammar/names.js';
-export { parseColumnType } from './grammar/types.js';
+} from './parser/names.js';
+export { parseColumnType } from './parser/types.js';
 export { type Interval, rejectLongPeriod } from './properties/refresh.js';
 export { rejectImpossiblePolicy, rejectUnevenRetention } from './properties/retention.js';
