@@ -6,15 +6,6 @@
 export { rejectBadCover } from './columns/indexes.js';
 export { OTHER_KINDS, parseCommandAfter, parsePrincipalKind, parsePrincipalName } from './command/parse-command.js';
 export { AFTER_CREATE, parseCreate } from './create/parse-create.js';
-export {
-  type AccessContext,
-  type AssumptionStatement,
-  type GrantStatement,
-  type LocatedScope,
-  parseGrant,
-  parseMembership,
-  type Scope,
-} from './parser/access.js';
 export { type Body, readCode } from './parser/body.js';
 export {
   type CreateContext,
@@ -41,6 +32,15 @@ export {
   stripPublic,
   unquoteToken,
 } from './parser/names.js';
+export {
+  type AssumptionStatement,
+  type GrantStatement,
+  type LocatedScope,
+  parseGrant,
+  parseMembership,
+  type RightsContext,
+  type Scope,
+} from './parser/rights.js';
 export { parseColumnType } from './parser/types.js';
 export { type Interval, rejectLongPeriod } from './properties/refresh.js';
 export { rejectImpossiblePolicy, rejectUnevenRetention } from './properties/retention.js';

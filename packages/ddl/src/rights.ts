@@ -1,7 +1,7 @@
 import { givesRight, isSameName, type Kind, type NameSpan } from '@sqlpipe/sql';
-import { type AccessStatement, type LocatedScope, parseAccess, type Scope } from './parser/access.js';
 import { Cursor, unlessRejected } from './parser/cursor.js';
 import { needsQuotes } from './parser/names.js';
+import { type LocatedScope, parseRightsStatement, type RightsStatement, type Scope } from './parser/rights.js';
 
 /** A permission on the database, all tables, a table or a column. The column `*` is each that exists when the statement runs. */
 export interface Grant extends Scope {
@@ -33,13 +33,16 @@ export type Right = Grant | Membership | Assumption;
 /** All columns, or all tables. */
 const ALL = '*';
 
-/** Parses a statement of access control as any server might; undefined for any other. @param ignoresRest whether anything may follow */
-function readAccess(statement: string, ignoresRest = false): AccessStatement | undefined {
+/**
+ * Parses a statement of access control as any server might read it; undefined for any other.
+ * @param ignoresRest whether anything may follow
+ */
+function readRightsStatement(statement: string, ignoresRest = false): RightsStatement | undefined {
   const cursor = new Cursor(statement);
   return unlessRejected(() => {
-    const access = parseAccess(cursor);
+    const parsed = parseRightsStatement(cursor);
     if (!ignoresRest) cursor.expectEnd();
-    return access;
+    return parsed;
   });
 }
 
@@ -47,29 +50,30 @@ type ColumnsOf = (table: string) => readonly string[] | undefined;
 
 /** Parses the individual rights that a statement gives; undefined if there are none. @param columnsOf what `*` stands for, if known */
 export const parseRights = (statement: string, columnsOf?: ColumnsOf): Right[] | undefined =>
-  rightsOf(readAccess(statement), true, columnsOf);
+  rightsOf(readRightsStatement(statement), true, columnsOf);
 
 /** Parses the individual rights that REVOKE or REMOVE USER removes; undefined for another statement, or an unknown syntax. */
-export const parseRevocation = (statement: string): Right[] | undefined => rightsOf(readAccess(statement), false);
+export const parseRevocation = (statement: string): Right[] | undefined =>
+  rightsOf(readRightsStatement(statement), false);
 
 /** Undefined if the rights depend on unknown columns, or if the statement does not do what `gives` says. */
 function rightsOf(
-  access: AccessStatement | undefined,
+  parsed: RightsStatement | undefined,
   gives: boolean,
   columnsOf: ColumnsOf = () => undefined,
 ): Right[] | undefined {
-  if (access?.gives !== gives) return undefined;
-  if (access.kind === 'membership')
-    return access.groups.map(({ name: group }) => ({ kind: 'membership', user: access.user.name, group }));
-  const { option } = access;
-  const entity = access.entity.name;
-  if (access.kind === 'assumption') return [{ kind: 'assumption', account: access.account.name, entity, option }];
-  const scopes = access.scopes.map(scope => expandColumns(scope, columnsOf));
+  if (parsed?.gives !== gives) return undefined;
+  if (parsed.kind === 'membership')
+    return parsed.groups.map(({ name: group }) => ({ kind: 'membership', user: parsed.user.name, group }));
+  const { option } = parsed;
+  const entity = parsed.entity.name;
+  if (parsed.kind === 'assumption') return [{ kind: 'assumption', account: parsed.account.name, entity, option }];
+  const scopes = parsed.scopes.map(scope => expandColumns(scope, columnsOf));
   if (!scopes.every(expanded => expanded !== undefined)) return undefined;
   return scopes
     .flat()
     .flatMap(scope =>
-      access.permissions.map((permission): Right => ({ kind: 'grant', permission, ...scope, entity, option })),
+      parsed.permissions.map((permission): Right => ({ kind: 'grant', permission, ...scope, entity, option })),
     );
 }
 
@@ -84,12 +88,16 @@ function expandColumns({ scope, excluded = [] }: LocatedScope, columnsOf: Column
 
 /** The statement that gives one right. */
 export const printRight = (right: Right): string =>
-  printAccess(right, ['ADD', 'GRANT', 'TO'], right.kind !== 'membership' && right.option ? ' WITH GRANT OPTION' : '');
+  printRightsStatement(
+    right,
+    ['ADD', 'GRANT', 'TO'],
+    right.kind !== 'membership' && right.option ? ' WITH GRANT OPTION' : '',
+  );
 
 /** The statement that removes one right. */
-export const printRevocation = (right: Right): string => printAccess(right, ['REMOVE', 'REVOKE', 'FROM']);
+export const printRevocation = (right: Right): string => printRightsStatement(right, ['REMOVE', 'REVOKE', 'FROM']);
 
-function printAccess(right: Right, [user, grant, to]: readonly [string, string, string], option = ''): string {
+function printRightsStatement(right: Right, [user, grant, to]: readonly [string, string, string], option = ''): string {
   if (right.kind === 'membership')
     return `${user} USER ${quotePrincipal(right.user)} ${to} ${quotePrincipal(right.group)};`;
   const what =
@@ -127,24 +135,24 @@ export function readGrantTargets(statement: string, kind: Kind): Targets<string>
 
 /** Like `readGrantTargets`, with the positions of the names. */
 export function locateGrantTargets(statement: string, kind: Kind): Targets<NameSpan> {
-  const access = givesRight(kind) ? readAccess(statement, true) : undefined;
-  if (!access) return { objects: [], principals: [] };
-  if (access.kind === 'membership') return { objects: [], principals: [access.user, ...access.groups] };
-  if (access.kind === 'assumption') return { objects: [], principals: [access.account, access.entity] };
-  const tables = access.scopes.flatMap(({ table }) => table ?? []);
-  return { objects: [...new Set(tables)], principals: [access.entity] };
+  const parsed = givesRight(kind) ? readRightsStatement(statement, true) : undefined;
+  if (!parsed) return { objects: [], principals: [] };
+  if (parsed.kind === 'membership') return { objects: [], principals: [parsed.user, ...parsed.groups] };
+  if (parsed.kind === 'assumption') return { objects: [], principals: [parsed.account, parsed.entity] };
+  const tables = parsed.scopes.flatMap(({ table }) => table ?? []);
+  return { objects: [...new Set(tables)], principals: [parsed.entity] };
 }
 
 /** Sorts grants, the widest scope first: it removes narrower grants with their grant option (documented for GRANT). */
 export const sortByScope = <T>(grants: readonly T[], statementOf: (grant: T) => string): T[] =>
   grants
-    .map(grant => ({ grant, scope: scopeOf(readAccess(statementOf(grant), true)) }))
+    .map(grant => ({ grant, scope: scopeOf(readRightsStatement(statementOf(grant), true)) }))
     .sort((a, b) => a.scope - b.scope)
     .map(({ grant }) => grant);
 
-/** Ranks the scope of a GRANT: 0 for the database, 1 for all tables, 2 for tables, 3 for columns. */
-function scopeOf(access: AccessStatement | undefined): number {
-  const scopes = access?.kind === 'grant' ? access.scopes.map(({ scope }) => scope) : [];
+/** The scope of a GRANT: 0 for the database, 1 for all tables, 2 for tables, 3 for columns. */
+function scopeOf(parsed: RightsStatement | undefined): number {
+  const scopes = parsed?.kind === 'grant' ? parsed.scopes.map(({ scope }) => scope) : [];
   if (scopes.some(({ column }) => column !== undefined)) return 3;
   if (scopes.some(({ table }) => table === '*')) return 1;
   return scopes.some(({ table }) => table !== undefined) ? 2 : 0;

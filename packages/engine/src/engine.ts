@@ -28,7 +28,7 @@ import { type CatalogueObject, pairColumns, toStoredColumn } from './catalogue-o
 import { ChangeLog, type JournalEntry, type Transition } from './change-log.js';
 import { type Effect, findEffects, findGrantRemovals, principalLoss, whyInvalid } from './effects.js';
 import { OpaqueError } from './errors.js';
-import { enterpriseHandlers } from './execute/access.js';
+import { enterpriseHandlers } from './execute/acl.js';
 import { type StatementHandlers, statementHandlers } from './execute/commands.js';
 import { executeCreate } from './execute/create.js';
 import {
@@ -150,10 +150,10 @@ export class Engine {
     for (const { before: former, after } of listTransitions())
       if (former?.kind === 'table' && after) recordFilledViews(catalogue, after.name);
     const transitions = listTransitions();
-    const access = this.#updateRights(transitions);
+    const rights = this.#updateRights(transitions);
     if (!this.#assumesRows) return { ...execution, transitions };
     const gone = principalsBefore.filter(({ name }) => !this.acl.find(name));
-    const effects = [...execution.effects, ...findEffects(transitions), ...access, ...gone.map(principalLoss)];
+    const effects = [...execution.effects, ...findEffects(transitions), ...rights, ...gone.map(principalLoss)];
     return { ...execution, transitions, effects };
   }
 

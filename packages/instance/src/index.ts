@@ -10,7 +10,7 @@ export type {
 } from './configuration/connection-config.js';
 export { listInstances } from './configuration/named-instances.js';
 export { resolveInstance } from './configuration/resolve.js';
-export { fetchPrincipals, fetchRights, fetchRightsOf, hasCredentials } from './dump/access-control.js';
+export { fetchPrincipals, fetchRights, fetchRightsOf, hasCredentials } from './dump/acl.js';
 export { type DumpOptions, dump } from './dump/dump.js';
 export { listAllObjects } from './dump/list-objects.js';
 export { fetchStatements } from './dump/statements.js';

@@ -12,7 +12,7 @@ import {
   type PlanOptions,
 } from './context/plan-context.js';
 import { ServerAnswers } from './context/server-answers.js';
-import { createPrincipals, dropPrincipals, grantRights, revokeRights } from './draft/access-control.js';
+import { createPrincipals, dropPrincipals, grantRights, revokeRights } from './draft/acl.js';
 import { alterExpiry } from './draft/alter-object.js';
 import { changeKey, Draft } from './draft/draft.js';
 import { dropOldTables, resumeRebuilds } from './draft/rebuild.js';

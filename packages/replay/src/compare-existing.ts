@@ -45,7 +45,7 @@ export async function compareRights(
   existing: KnownObjects,
 ): Promise<StatementResult | undefined> {
   if (!givesRight(kind)) return undefined;
-  const comparison = await existing.access.compare(statement);
+  const comparison = await existing.acl.compare(statement);
   if (!comparison) return undefined;
   if (comparison.differences.length > 0) return { result: 'differs', error: GRANT_OPTION_MESSAGE, comparison };
   return comparison.exists ? { result: 'skipped', comparison } : undefined;

@@ -90,7 +90,7 @@ export function createExecutor(target: Instance, options: ExecutorOptions): Exec
     existing.invalidate(entry);
     if (reply.ok) {
       if (reply.rows) await options.onRows(reply.rows);
-      await existing.access.recordSent(entry);
+      await existing.acl.recordSent(entry);
       const confirmed = pending && (await confirmEffect(pending, context));
       return { result: 'applied', ...(before && { replaced: before }), ...confirmed };
     }
@@ -99,7 +99,7 @@ export function createExecutor(target: Instance, options: ExecutorOptions): Exec
 
   /** If the object is missing, the statement is sent again. @throws the error of the lost reply if the outcome stays unknown */
   async function resolveUnknown(entry: Entry, lost: InstanceError, tries: number): Promise<StatementResult> {
-    existing.access.invalidate();
+    existing.acl.invalidate();
     const compared = await compare(entry, options).catch(() => {
       throw lost;
     });

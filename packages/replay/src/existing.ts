@@ -9,7 +9,7 @@ import {
   USUAL_SYMBOL_CAPACITY,
 } from '@sqlpipe/instance';
 import { identify, isObject, isPrincipal, kindKey, type NamedObject } from '@sqlpipe/sql';
-import { accessOf, ExistingAccess } from './existing-access.js';
+import { aclOf, ExistingAcl } from './existing-acl.js';
 
 /** Whether every target can show the definition of this object. Not every target shows its access control. */
 export const isShowable = ({ kind, name }: NamedObject): boolean => isObject(kind) && name !== '';
@@ -36,19 +36,19 @@ export class ExistingObjects {
   /** Whether the definitions of the next statements are fetched together: if objects of the stream exist. */
   #fetchesMany: boolean;
   readonly #capacities: SymbolCapacities;
-  readonly access: ExistingAccess;
+  readonly acl: ExistingAcl;
 
   /** @param warn called once for what the target does not show @param isRerun whether objects of the stream probably exist already */
   constructor(target: Instance, warn: (message: string) => void, isRerun: boolean) {
     this.#target = target;
     this.#fetchesMany = isRerun;
     this.#capacities = SymbolCapacities.of(target);
-    this.access = new ExistingAccess(accessOf(target), warn);
+    this.acl = new ExistingAcl(aclOf(target), warn);
   }
 
   /** The target's own definition; undefined if the target shows none of that kind and name. */
   async fetch(identity: NamedObject): Promise<string | undefined> {
-    if (isPrincipal(identity.kind)) return this.access.findPrincipal(identity);
+    if (isPrincipal(identity.kind)) return this.acl.findPrincipal(identity);
     if (!isShowable(identity)) return undefined;
     await this.#prefetching;
     const key = kindKey(identity);

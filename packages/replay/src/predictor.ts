@@ -31,7 +31,7 @@ import type { Entry } from '@sqlpipe/schema';
 import { displayName, identify, isPrincipal, type NamedObject, NameMap, NameSet } from '@sqlpipe/sql';
 import { createExecutor, type Executor, type ExecutorOptions } from './executor.js';
 import { type ExistingObjects, isShowable, type KnownObjects } from './existing.js';
-import { type AccessSource, ExistingAccess } from './existing-access.js';
+import { type AclSource, ExistingAcl } from './existing-acl.js';
 import type { StatementResult } from './outcome.js';
 import type { TargetSchema } from './target.js';
 
@@ -150,20 +150,20 @@ export class Predictor {
   /** Statements are compared with the objects of the engine, not with those of the target. */
   #createKnownObjects(): KnownObjects {
     const [engine, { defaults }] = [this.#engine, this.#schema];
-    const source: AccessSource = {
+    const source: AclSource = {
       label: this.target.label,
       principals: async () => engine.statements().filter(statement => isPrincipal(identify(statement).kind)),
       rights: async () => [...engine.acl.rights],
       rightsOf: async () => [],
     };
-    const access = new ExistingAccess(source, () => {});
+    const acl = new ExistingAcl(source, () => {});
     return {
-      access,
+      acl,
       isKnown: async () => false, // so that each statement reaches the engine
       invalidate: () => {},
       defaults: async () => defaults,
       async fetch(identity: NamedObject) {
-        if (isPrincipal(identity.kind)) return access.findPrincipal(identity);
+        if (isPrincipal(identity.kind)) return acl.findPrincipal(identity);
         return engine.find(identity.name)?.kind === identity.kind ? engine.statementOf(identity.name) : undefined;
       },
       compare: async (statement: string, found: string): Promise<StatementComparison> =>

@@ -58,8 +58,8 @@ async function readBack(
       const isDoubtful = verified.result === 'differs' && outcome.n < lastAlteration;
       findings.set(outcome, isDoubtful ? { proven: false } : verified);
     }
-    if (given.length > 0) existing.access.invalidate();
-    for (const outcome of given) findings.set(outcome, await verifyAccess(outcome, existing, ignore));
+    if (given.length > 0) existing.acl.invalidate();
+    for (const outcome of given) findings.set(outcome, await verifyAcl(outcome, existing, ignore));
   } catch (error) {
     if (!(error instanceof InstanceError)) throw error;
     for (const outcome of [...made, ...given])
@@ -95,12 +95,12 @@ export async function verifyObject(
 }
 
 /** Not every server shows its access control. */
-async function verifyAccess(
+async function verifyAcl(
   { statement, identity }: Outcome,
   existing: KnownObjects,
   ignore: IgnoreRules,
 ): Promise<Partial<Outcome>> {
-  const found = await existing.access.readBack({ ...identity, statement });
+  const found = await existing.acl.readBack({ ...identity, statement });
   if (!found) return {};
   if (!found.exists)
     return {

@@ -20,7 +20,7 @@ import { listColumns, PARAMETERS, showSetting } from './catalogue-functions.js';
 import type { Caller, ServerEdition } from './editions.js';
 import type { Journal } from './journal.js';
 import { answerQuery } from './query-answers.js';
-import { answerAclShow } from './show-access.js';
+import { answerAclShow } from './show-acl.js';
 
 export class Service {
   readonly #engine: Engine;

@@ -1,4 +1,3 @@
-/*! Finds the file and the line of a statement. */
 import { locateColumns } from '@sqlpipe/ddl';
 import type { LocatedStatement } from '@sqlpipe/files';
 import { type Location, locate } from '@sqlpipe/replay';

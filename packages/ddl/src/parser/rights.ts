@@ -7,7 +7,7 @@ import { isValidColumnName, isValidTableName, parseEntityName, unquoteToken } fr
  * What a server knows while it parses: permissions must exist, a name is one valid token, and `t(*)` means the columns that the table has.
  * Without a context, permissions are any words, a name is read as in SQL (`fx-desk`, `"a""b"`, `public.t`), and `*` stays.
  */
-export interface AccessContext {
+export interface RightsContext {
   readonly isPermission: (name: string) => boolean;
   /** The names of a table's columns; undefined if it does not exist. */
   readonly columnsOf: (table: string) => readonly string[] | undefined;
@@ -56,34 +56,34 @@ export interface GrantStatement extends GrantOptions {
   readonly entity: NameSpan;
 }
 
-export type AccessStatement = MembershipStatement | AssumptionStatement | GrantStatement;
+export type RightsStatement = MembershipStatement | AssumptionStatement | GrantStatement;
 
 /** Parses a statement that gives or takes away rights, but not what follows it; undefined for any other. @throws RejectionError */
-export function parseAccess(cursor: Cursor): AccessStatement | undefined {
+export function parseRightsStatement(cursor: Cursor): RightsStatement | undefined {
   const verb = cursor.next()?.toLowerCase();
   if (verb === 'add' || verb === 'remove') return parseMembership(cursor, verb === 'add');
   if (verb === 'grant' || verb === 'revoke') return parseGrant(cursor, verb === 'grant');
-  return verb === 'assume' ? new AccessParser(cursor).assumption(true) : undefined;
+  return verb === 'assume' ? new RightsParser(cursor).assumption(true) : undefined;
 }
 
-export const parseMembership = (cursor: Cursor, gives: boolean, context?: AccessContext): MembershipStatement =>
-  new AccessParser(cursor, context).membership(gives);
+export const parseMembership = (cursor: Cursor, gives: boolean, context?: RightsContext): MembershipStatement =>
+  new RightsParser(cursor, context).membership(gives);
 
 export function parseGrant(
   cursor: Cursor,
   gives: boolean,
-  context?: AccessContext,
+  context?: RightsContext,
 ): AssumptionStatement | GrantStatement {
-  const parser = new AccessParser(cursor, context);
+  const parser = new RightsParser(cursor, context);
   if (isWord(cursor.requireNoSemicolon('permission'), 'assume')) return parser.assumption(gives);
   cursor.unread();
   return parser.grant(gives);
 }
 
-class AccessParser {
+class RightsParser {
   constructor(
     private readonly cursor: Cursor,
-    private readonly context?: AccessContext | undefined,
+    private readonly context?: RightsContext | undefined,
   ) {}
 
   membership(gives: boolean): MembershipStatement {
@@ -202,7 +202,7 @@ const IS_VALID: Readonly<Record<string, (name: string) => boolean>> = {
 const WORDS = /^[\w$@]+(?: [\w$@]+)*$/;
 
 /** The columns of a table without those that EXCLUDE names. @param at the position of `*` */
-function remainingColumns({ columnsOf }: AccessContext, table: string, excluded: readonly NameSpan[], at: number) {
+function remainingColumns({ columnsOf }: RightsContext, table: string, excluded: readonly NameSpan[], at: number) {
   const all = columnsOf(table);
   if (!all) throw missingError(at, table);
   for (const { name, position } of excluded) {

@@ -18,16 +18,16 @@ interface KnownRights {
 }
 
 /** `rightsOf` is not called if `rights` returns all rights. */
-export const accessOf = (target: Instance) => ({
+export const aclOf = (target: Instance) => ({
   label: target.label,
   principals: () => fetchPrincipals(target),
   rights: () => fetchRights(target),
   rightsOf: (name: string) => fetchRightsOf(target, name),
 });
 
-export type AccessSource = ReturnType<typeof accessOf>;
+export type AclSource = ReturnType<typeof aclOf>;
 
-export class ExistingAccess {
+export class ExistingAcl {
   #principals: Promise<Map<string, string> | undefined> | undefined;
   #rights: Promise<KnownRights | undefined> | undefined;
   /** What the target does not show. An account may be allowed to see rights, and not the list of users. */
@@ -35,7 +35,7 @@ export class ExistingAccess {
 
   /** @param warn called once if the target does not show its access control */
   constructor(
-    private readonly source: AccessSource,
+    private readonly source: AclSource,
     private readonly warn: (message: string) => void,
   ) {}
 

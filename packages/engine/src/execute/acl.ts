@@ -1,7 +1,6 @@
 /*! Executes the documented statements of access control. QuestDB Enterprise is closed source, so messages and positions may differ. */
 import { DAY, MICROS, MINUTE } from '@sqlpipe/ddl';
 import {
-  type AccessContext,
   type AssumptionStatement,
   type Cursor,
   type GrantStatement,
@@ -14,6 +13,7 @@ import {
   parsePrincipalKind,
   parsePrincipalName,
   RejectionError,
+  type RightsContext,
   type Scope,
   unexpectedTokenError,
   unquoteToken,
@@ -221,7 +221,7 @@ function requirePrincipal(acl: Acl, kind: PrincipalKind, { name, position }: Loc
 
 function changeMembership(cursor: Cursor, session: Session, adds: boolean): void {
   const { acl } = session;
-  const statement = parseMembership(cursor, adds, createAccessContext(session));
+  const statement = parseMembership(cursor, adds, createRightsContext(session));
   cursor.expectEnd();
   session.authorize(adds ? 'ADD USER' : 'REMOVE USER');
   const { name: user } = requirePrincipal(acl, 'user', statement.user);
@@ -230,13 +230,13 @@ function changeMembership(cursor: Cursor, session: Session, adds: boolean): void
 }
 
 function changeGrants(cursor: Cursor, session: Session, grants: boolean): void {
-  const statement = parseGrant(cursor, grants, createAccessContext(session));
+  const statement = parseGrant(cursor, grants, createRightsContext(session));
   cursor.expectEnd();
   if (statement.kind === 'assumption') changeAssumeRight(statement, session);
   else changePermissions(statement, session);
 }
 
-const createAccessContext = ({ catalogue }: Session): AccessContext => ({
+const createRightsContext = ({ catalogue }: Session): RightsContext => ({
   isPermission: name => PERMISSIONS.has(name),
   columnsOf: table => catalogue.find(table)?.columns.map(({ name }) => name),
 });
