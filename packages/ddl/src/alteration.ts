@@ -10,7 +10,7 @@ import {
   type PropertyAlteration,
   propertiesOf,
 } from './properties/object-properties.js';
-import { formatOwner } from './properties/storage.js';
+import { printOwner } from './properties/storage.js';
 
 type StructureAlteration =
   | { readonly action: 'add column'; readonly column: Column; readonly owner?: string | undefined }
@@ -35,7 +35,7 @@ const STRUCTURE_ACTIONS: { readonly [A in StructureAlteration as A['action']]: A
   'add column': {
     permission: () => 'ADD COLUMN',
     print: ({ column, owner }) =>
-      `ADD COLUMN ${quoteColumn(column.name)}${printAddedColumn(column)}${formatOwner(owner)}`,
+      `ADD COLUMN ${quoteColumn(column.name)}${printAddedColumn(column)}${printOwner(owner)}`,
     apply: (definition, { column }) =>
       inTable(definition, table => {
         const added = addTimestampToIndex({ ...column, dedup: false }, table.timestamp);

@@ -67,7 +67,7 @@ export {
   quoteName,
 } from './parser/names.js';
 export { DAY, MICROS, MINUTE, parseTimestamp, splitAge, toAge } from './parser/numbers.js';
-export { formatGeohashType, isTimestamp } from './parser/types.js';
+export { isTimestamp, printGeohashType } from './parser/types.js';
 export { parsePrincipal, printAliasChanges } from './principal.js';
 export { printDefinition } from './print.js';
 export { findProperty, propertiesOf } from './properties/object-properties.js';
@@ -96,13 +96,13 @@ export { findReferences, findReferencesOfQuery } from './references.js';
 export { isCleanTable, isRepairForm, repair } from './repair.js';
 export {
   type Assumption,
-  formatScope,
   type Grant,
   type Membership,
   parseRevocation,
   parseRights,
   printRevocation,
   printRight,
+  printScope,
   quotePrincipal,
   type Right,
   readGrantTargets,

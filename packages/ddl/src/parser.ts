@@ -1,7 +1,4 @@
-/*!
- * The parser of QuestDB's DDL, check by check, for code that needs more than the definition in a statement: what reads tokens, what throws a
- * rejection, and what describes the server that does. index.ts exports the rest; no name is in both.
- */
+/*! The parser of QuestDB's DDL, for code that reads tokens or rejects statements as a server does. index.ts exports the rest. */
 
 export { rejectBadCover } from './columns/indexes.js';
 export { OTHER_KINDS, parseCommandAfter, parsePrincipalKind, parsePrincipalName } from './command/parse-command.js';

@@ -23,12 +23,12 @@ export function printDefinition(definition: Definition, given: Partial<PrintOpti
 /** No server prints LIKE, nor the AS of a table. */
 function printColumns({ like, query, columns }: TableDefinition, options: PrintOptions): string {
   if (like !== undefined) return `(LIKE '${like}')`;
-  if (query === undefined) return `( \n${columns.map(column => formatColumn(column, options)).join(',\n')}\n)`;
-  return `AS (\n${query}\n)${columns.map(column => formatColumnOfQuery(column, options)).join('')}`;
+  if (query === undefined) return `( \n${columns.map(column => printColumn(column, options)).join(',\n')}\n)`;
+  return `AS (\n${query}\n)${columns.map(column => printColumnOfQuery(column, options)).join('')}`;
 }
 
 /** The CAST and INDEX of a column in CREATE TABLE … AS. */
-function formatColumnOfQuery(column: Column, options: PrintOptions): string {
+function printColumnOfQuery(column: Column, options: PrintOptions): string {
   const name = quoteName(column.name);
   const [type, index = ''] = [
     [TYPE, CACHE].map(({ print }) => print?.(column, options)),
@@ -38,7 +38,7 @@ function formatColumnOfQuery(column: Column, options: PrintOptions): string {
   return `${cast}${index && `, INDEX(${name}${index.slice(' INDEX'.length)})`}`;
 }
 
-function formatColumn(column: Column, options: PrintOptions): string {
+function printColumn(column: Column, options: PrintOptions): string {
   const name = options.quoted ? quoteName(column.name) : column.name;
   return `\t${name}${COLUMN_PROPERTIES.map(({ print }) => print?.(column, options)).join('')}`;
 }

@@ -1,4 +1,3 @@
-/*! Finds the columns and the sampling interval of a query, as far as the query states them. */
 import { identify, isSameName, type LocatedName, NameMap } from '@sqlpipe/sql';
 import { Cursor, unlessRejected } from './parser/cursor.js';
 import { unquoteToken } from './parser/names.js';
@@ -42,8 +41,8 @@ export function locateColumns(statement: string): { readonly columns: LocatedNam
 }
 
 /**
- * Finds for each item of a SELECT whether it holds values as the table has them: a column, or its first, last, least or greatest value.
- * @returns nothing if the query is not one SELECT from this table alone
+ * Finds which items of a SELECT are stored values of the table: a column, or its first, last, least or greatest value.
+ * @returns one boolean for each item; empty unless the query is one SELECT from this table alone
  */
 export function findStoredValues(query: string, table: string): boolean[] {
   const tokens = tokenizeQuery(query);

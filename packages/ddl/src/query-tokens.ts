@@ -1,4 +1,3 @@
-/*! Splits queries into tokens by the server's rules, and compares them. Comments, the case of keywords and needless quotes do not matter. */
 import { Cursor, RejectionError } from './parser/cursor.js';
 import { RESERVED } from './parser/names.js';
 import { TYPE_NAMES } from './parser/types.js';

@@ -118,7 +118,7 @@ const BETWEEN = ',\n\t';
 
 function repairColumns(list: string, repairColumn: (line: string) => PrintedColumn, warnings: string[]): string {
   if (list.includes(' ARRAY')) {
-    const query = formatAsQuery(list.split(BETWEEN).map(repairColumn), warnings);
+    const query = printAsQuery(list.split(BETWEEN).map(repairColumn), warnings);
     if (query !== undefined) return query;
   }
   let repaired = '( \n\t';
@@ -138,7 +138,7 @@ function repairColumns(list: string, repairColumn: (line: string) => PrintedColu
 }
 
 /** Formats columns as a query, which alone can create the type of an empty array (`SELECT ARRAY[]`); undefined if none has it. */
-function formatAsQuery(columns: PrintedColumn[], warnings: string[]): string | undefined {
+function printAsQuery(columns: PrintedColumn[], warnings: string[]): string | undefined {
   const untyped = columns.filter(({ definition }) => definition === 'ARRAY');
   const hasOptions = columns.some(({ definition }) => definition.includes(' '));
   if (!untyped.length || hasOptions) return undefined;

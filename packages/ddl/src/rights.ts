@@ -33,10 +33,7 @@ export type Right = Grant | Membership | Assumption;
 /** All columns, or all tables. */
 const ALL = '*';
 
-/**
- * Parses a statement of access control as any server might read it; undefined for any other.
- * @param ignoresRest whether anything may follow
- */
+/** Parses a statement of access control as any server might; undefined for any other. @param ignoresRest whether anything may follow */
 function readRightsStatement(statement: string, ignoresRest = false): RightsStatement | undefined {
   const cursor = new Cursor(statement);
   return unlessRejected(() => {
@@ -103,12 +100,12 @@ function printRightsStatement(right: Right, [user, grant, to]: readonly [string,
   const what =
     right.kind === 'assumption'
       ? `ASSUME SERVICE ACCOUNT ${quotePrincipal(right.account)}`
-      : `${right.permission}${formatScope(right.table, right.column === undefined ? [] : [right.column])}`;
+      : `${right.permission}${printScope(right.table, right.column === undefined ? [] : [right.column])}`;
   return `${grant} ${what} ${to} ${quotePrincipal(right.entity)}${option};`;
 }
 
-/** Prints the scope after the permissions of a grant. @param columns none if the grant is on the complete table */
-export function formatScope(table: string | undefined, columns: readonly string[]): string {
+/** The scope of a grant after its permissions. @param columns those of the table that it is on; none if it is on all of it */
+export function printScope(table: string | undefined, columns: readonly string[]): string {
   if (table === undefined) return '';
   if (table === ALL) return ' ON ALL TABLES';
   const names = columns.map(column => (column === ALL ? ALL : quotePrincipal(column)));
@@ -150,7 +147,7 @@ export const sortByScope = <T>(grants: readonly T[], statementOf: (grant: T) => 
     .sort((a, b) => a.scope - b.scope)
     .map(({ grant }) => grant);
 
-/** The scope of a GRANT: 0 for the database, 1 for all tables, 2 for tables, 3 for columns. */
+/** Ranks the scope of a GRANT: 0 for the database, 1 for all tables, 2 for tables, 3 for columns. */
 function scopeOf(parsed: RightsStatement | undefined): number {
   const scopes = parsed?.kind === 'grant' ? parsed.scopes.map(({ scope }) => scope) : [];
   if (scopes.some(({ column }) => column !== undefined)) return 3;

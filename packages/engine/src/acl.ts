@@ -1,4 +1,4 @@
-import { formatScope, type Grant, printRight, quotePrincipal, type Right, sortByScope } from '@sqlpipe/ddl';
+import { type Grant, printRight, printScope, quotePrincipal, type Right, sortByScope } from '@sqlpipe/ddl';
 import { RejectionError, type Scope } from '@sqlpipe/ddl/parser';
 import { RightSet } from '@sqlpipe/schema';
 import { isPrincipal, isSameName, KINDS, type Kind, NameMap, type PrincipalKind, quoteLiteral } from '@sqlpipe/sql';
@@ -128,7 +128,7 @@ export class Acl {
 const byName = (a: Principal, b: Principal): number => (a.name < b.name ? -1 : 1);
 
 /** Prints CREATE USER, GROUP and SERVICE ACCOUNT without credentials, as documented: the output of an enterprise server is not public. */
-export const formatPrincipals = (acl: Acl, kinds: ReadonlySet<Kind>): string[] =>
+export const printPrincipals = (acl: Acl, kinds: ReadonlySet<Kind>): string[] =>
   KINDS.filter(isPrincipal)
     .filter(kind => kinds.has(kind))
     .flatMap(kind => acl.list(kind))
@@ -138,7 +138,7 @@ export const formatPrincipals = (acl: Acl, kinds: ReadonlySet<Kind>): string[] =
     });
 
 /** Prints memberships, assumptions and grants. In a dump, they come after the objects. */
-export function formatPermissions(acl: Acl, kinds: ReadonlySet<Kind>): string[] {
+export function printPermissions(acl: Acl, kinds: ReadonlySet<Kind>): string[] {
   if (!kinds.has('grant')) return [];
   const rights = [...acl.rights];
   const members = acl.list('user').map(({ name }) => ({ name, groups: acl.rights.groupsOf(name) }));
@@ -153,11 +153,11 @@ export function formatPermissions(acl: Acl, kinds: ReadonlySet<Kind>): string[] 
       .filter(({ kind }) => kind === 'assumption')
       .map(printRight)
       .toSorted(),
-    ...formatGrants(rights.filter(right => right.kind === 'grant')),
+    ...printGrants(rights.filter(right => right.kind === 'grant')),
   ];
 }
 
-function formatGrants(grants: readonly Grant[]): string[] {
+function printGrants(grants: readonly Grant[]): string[] {
   const columns = new Map<string, Grant[]>();
   for (const grant of grants) {
     const { entity, table = '', permission, option, column } = grant;
@@ -169,7 +169,7 @@ function formatGrants(grants: readonly Grant[]): string[] {
     const [first] = group;
     if (!first) continue;
     const scoped = group.flatMap(({ column }) => column ?? []);
-    const tail = `${formatScope(first.table, scoped)} TO ${quotePrincipal(first.entity)}${first.option ? ' WITH GRANT OPTION' : ''};`;
+    const tail = `${printScope(first.table, scoped)} TO ${quotePrincipal(first.entity)}${first.option ? ' WITH GRANT OPTION' : ''};`;
     permissions.set(tail, [...(permissions.get(tail) ?? []), first.permission]);
   }
   const statements = [...permissions].map(([tail, names]) => `GRANT ${names.toSorted().join(', ')}${tail}`).toSorted();

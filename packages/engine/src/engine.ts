@@ -21,7 +21,7 @@ import {
   type LocatedName,
   NameMap,
 } from '@sqlpipe/sql';
-import { Acl, formatPrincipals } from './acl.js';
+import { Acl, printPrincipals } from './acl.js';
 import { requireValidBase } from './analyze/materialized-view.js';
 import { Catalogue, type Naming } from './catalogue.js';
 import { type CatalogueObject, pairColumns, toStoredColumn } from './catalogue-objects.js';
@@ -220,7 +220,7 @@ export class Engine {
   /** The current objects, principals and rights as statements that create them. */
   statements(): string[] {
     return [
-      ...formatPrincipals(this.acl, new Set(KINDS)),
+      ...printPrincipals(this.acl, new Set(KINDS)),
       ...this.catalogue.list().map(({ name }) => this.statementOf(name) as string),
       ...[...this.acl.rights].map(printRight),
     ];

@@ -1,8 +1,8 @@
 /*! A schema in memory, and what statements do to it; no I/O. A statement passes through the folders `parse`, `analyze` and `execute`. */
 export {
   Acl,
-  formatPermissions,
-  formatPrincipals,
+  printPermissions,
+  printPrincipals,
 } from './acl.js';
 export type { Naming } from './catalogue.js';
 export {

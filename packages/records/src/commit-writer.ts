@@ -6,7 +6,7 @@
  */
 import { platform } from 'node:os';
 import { Writable } from 'node:stream';
-import { formatFailureMarker } from '@sqlpipe/sql';
+import { printFailureMarker } from '@sqlpipe/sql';
 import { escapeLines, formatError } from '@sqlpipe/text';
 
 const PIPE_BUF = platform() === 'linux' ? 4096 : 512;
@@ -42,7 +42,7 @@ export function createCommitWriter(out: Writable & { isTTY?: boolean }, name: st
     destroy(error, done) {
       const closed = () => done(error);
       if (!error || out.errored) closed();
-      else enqueue(Buffer.from(formatFailureMarker({ name, reason: formatError(error) })), closed);
+      else enqueue(Buffer.from(printFailureMarker({ name, reason: formatError(error) })), closed);
     },
   });
 }

@@ -5,8 +5,8 @@ import {
   type CatalogueObject,
   type Engine,
   type ExecutionResult,
-  formatPermissions,
-  formatPrincipals,
+  printPermissions,
+  printPrincipals,
   type QueryStatement,
   type Rows,
   requireReadable,
@@ -93,8 +93,8 @@ export class Service {
     const { acl, authorize, isEnterprise } = session;
     if ([...kinds].some(isPrincipal)) authorize('LIST USERS');
     if (kinds.has('grant')) authorize('USER DETAILS');
-    const before = isEnterprise ? formatPrincipals(acl, kinds) : [];
-    const after = isEnterprise ? formatPermissions(acl, kinds) : [];
+    const before = isEnterprise ? printPrincipals(acl, kinds) : [];
+    const after = isEnterprise ? printPermissions(acl, kinds) : [];
     const selected = session.catalogue.list().filter(({ kind, name }) => kinds.has(kind) && session.canRead(name));
     const objects = session.catalogue.inDependencyOrder(namesOf(selected));
     return ddlRows([...before, ...objects.map(object => printDefinition(object)), ...after]);

@@ -6,7 +6,7 @@ export interface FailureMarker {
 }
 
 /** Formats the line that a failing writer adds: `-- NAME: incomplete: REASON`, with an LF. */
-export const formatFailureMarker = ({ name, reason }: FailureMarker): string =>
+export const printFailureMarker = ({ name, reason }: FailureMarker): string =>
   `-- ${name}: incomplete: ${reason.replace(/[\0-\x1f\x7f]+/g, ' ').trim()}\n`;
 
 /** A fast check, because hardly any text contains a marker. */

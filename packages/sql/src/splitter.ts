@@ -73,7 +73,7 @@ export class Splitter {
 
   /** The statement that has ended and has not been yielded yet. Comments that are still in `remainder` are missing. */
   get held(): string | undefined {
-    return this.#held && formatStatement(this.#held);
+    return this.#held && printStatement(this.#held);
   }
 
   /** The text after the last `;` that has ended a statement. */
@@ -234,7 +234,7 @@ export class Splitter {
   *#release(): Generator<string> {
     if (!this.#held) return;
     this.#startLine = this.#held.startLine;
-    yield formatStatement(this.#held);
+    yield printStatement(this.#held);
     this.#held = undefined;
   }
 
@@ -320,7 +320,7 @@ interface HeldStatement {
   acceptsComments: boolean;
 }
 
-const formatStatement = ({ body, endsInLineComment }: HeldStatement): string =>
+const printStatement = ({ body, endsInLineComment }: HeldStatement): string =>
   `${body}${endsInLineComment ? '\n;' : ';'}`;
 
 const LINE_END = /[\n\r]/;

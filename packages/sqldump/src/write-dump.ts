@@ -5,7 +5,7 @@ import { isStdout, isTextOutput, writeOutput, writeSqlText } from '@sqlpipe/file
 import { dump, listInstances, resolveInstance } from '@sqlpipe/instance';
 import { writeRecords } from '@sqlpipe/records';
 import { parseSelection } from '@sqlpipe/schema';
-import { formatFailureMarker } from '@sqlpipe/sql';
+import { printFailureMarker } from '@sqlpipe/sql';
 import { escapeControls, formatCount, formatError } from '@sqlpipe/text';
 import type { DumpArgs } from './options.js';
 
@@ -44,7 +44,7 @@ async function writeTextOrFailureMarker(statements: AsyncIterable<string[]>, out
   try {
     await writeSqlText(statements, out);
   } catch (error) {
-    if (!out.errored) out.write(formatFailureMarker({ name: 'sqldump', reason: formatError(error) }));
+    if (!out.errored) out.write(printFailureMarker({ name: 'sqldump', reason: formatError(error) }));
     throw error;
   }
 }

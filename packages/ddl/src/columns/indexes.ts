@@ -9,8 +9,8 @@ import { type AlteredColumn, type ColumnProperty, expectEndWhile, requireSymbol 
 /** Two indexes are the same if they cover the same columns, in any order. */
 export const INDEX: ColumnProperty<'add index' | 'drop index', { index?: Index }> = {
   name: ' index',
-  value: ({ index }) => (index ? formatIndex(index, names => names.map(foldCase).sort()).trim() : 'none'),
-  print: ({ index }, { quoted }) => (index ? formatIndex(index, names => (quoted ? names.map(quoteName) : names)) : ''),
+  value: ({ index }) => (index ? printIndex(index, names => names.map(foldCase).sort()).trim() : 'none'),
+  print: ({ index }, { quoted }) => (index ? printIndex(index, names => (quoted ? names.map(quoteName) : names)) : ''),
   feature: {
     name: 'INDEX TYPE',
     word: /\b(?:type|include)\b/i,
@@ -35,7 +35,7 @@ export const INDEX: ColumnProperty<'add index' | 'drop index', { index?: Index }
         return { action: 'drop index', column: altered.name };
       },
     },
-    print: ({ index }) => (index ? `ADD${formatIndex(index, names => names.map(quoteName))}` : 'DROP INDEX'),
+    print: ({ index }) => (index ? `ADD${printIndex(index, names => names.map(quoteName))}` : 'DROP INDEX'),
     apply(column, alteration) {
       // If there is an index, the server reports success and changes nothing (observed on 9.3.4).
       if (alteration.index) return { ...column, index: column.index ?? alteration.index };
@@ -54,7 +54,7 @@ export const INDEX: ColumnProperty<'add index' | 'drop index', { index?: Index }
   },
 };
 
-function formatIndex(index: Index, formatNames: (names: readonly string[]) => readonly string[]): string {
+function printIndex(index: Index, formatNames: (names: readonly string[]) => readonly string[]): string {
   if (index.capacity !== undefined) return ` INDEX CAPACITY ${index.capacity}`;
   const covered = formatNames(index.covered).join(', ');
   return ` INDEX TYPE ${index.type}${covered ? ` INCLUDE (${covered})` : ''}`;

@@ -1,8 +1,7 @@
-/*! The meaning of a command. */
 import type { Kind, NamedObject, ObjectKind } from '@sqlpipe/sql';
 import type { Alter, Alteration } from '../alteration.js';
 
-/** A command: a statement that changes, fills or refreshes existing objects. Names are as written. */
+/** A statement that changes, fills or refreshes existing objects. Names are as written. */
 export type Command =
   | { readonly verb: 'alter'; readonly alters: readonly Alter[] }
   | { readonly verb: 'drop'; readonly kind: Kind; readonly name: string }
@@ -73,7 +72,7 @@ const VERBS: Readonly<
 
 const USES_WAL = /^(?:alter|rename|truncate|update|insert|.* partition(?: to .*)?)$/;
 
-/** The objects that a statement is about. For RENAME, both names. An ALTER is about one. */
+/** The objects that a statement names; for RENAME, the old and the new name. Empty for DROP ALL TABLES. */
 export function objectsOf(command: Command): NamedObject[] {
   if (command.verb === 'drop all') return [];
   if (command.verb === 'alter') return command.alters.slice(0, 1);
@@ -82,7 +81,7 @@ export function objectsOf(command: Command): NamedObject[] {
   return names.map(name => ({ kind, name }));
 }
 
-/** The permission that a statement requires. ALTER has one for each action, see `permissionFor`. */
+/** The permission that a statement requires. For ALTER, see `permissionFor`. */
 export const permissionOf = (command: Exclude<Command, { verb: 'alter' }>): string =>
   command.verb === 'drop' ? `DROP ${command.kind.toUpperCase()}` : VERBS[command.verb].permission;
 

@@ -260,7 +260,7 @@ function parseAlterMaterializedView(cursor: Cursor, lookup: NameLookup): Command
 
 const LIVE_VIEW_VERBS = "'set', 'drop', 'convert', 'resume' or 'suspend'";
 
-/** Parses the text after ALTER LIVE. The query and the columns of a live view cannot be changed. */
+/** The query and the columns of a live view cannot be changed. */
 function parseAlterLiveView(cursor: Cursor, lookup: NameLookup): Command {
   cursor.expect('view');
   const view = parseAlteredObject(cursor, lookup, 'live view');
@@ -320,10 +320,7 @@ function parseAlterColumn(cursor: Cursor, lookup: NameLookup, found: FoundObject
   return toAlter(found, parse(cursor, lookup, { object, name, column, position, objectPosition: found.position }));
 }
 
-/**
- * Parses the text after RESUME, SUSPEND or REBASE. The messages about REBASE are those of the documentation.
- * @returns undefined for any other verb, and for REBASE if the server or the kind of the object does not support it
- */
+/** Undefined unless `verb` is RESUME, SUSPEND or a supported REBASE. The messages about REBASE come from the documentation. */
 function parseWalCommand(
   cursor: Cursor,
   { has }: NameLookup,

@@ -1,4 +1,3 @@
-/*! Parses commands: statements that change existing objects. The first word selects the parser of the rest. ALTER has a file of its own. */
 import type { LocatedName, ObjectKind, PrincipalKind } from '@sqlpipe/sql';
 import type { Alter } from '../alteration.js';
 import { DEFAULTS, type Defaults } from '../definition.js';
@@ -28,7 +27,7 @@ export function parseAlters(statement: string): readonly Alter[] {
   return command?.verb === 'alter' ? command.alters : [];
 }
 
-/** Parses the rest of a statement after its first word, `verb`. Checks it against the objects of `lookup`. @throws RejectionError */
+/** Parses the text after the first word, `verb`, and checks it against the objects of `lookup`. @throws RejectionError */
 export function parseCommandAfter(cursor: Cursor, verb: string, lookup: NameLookup): Command {
   const parse = PARSERS.get(verb.toLowerCase());
   if (!parse) throw unexpectedTokenError(cursor.at, verb);
@@ -206,7 +205,7 @@ function parseVacuum(cursor: Cursor, lookup: NameLookup): Command {
   return { verb: 'vacuum', name };
 }
 
-/** Parses the text after REFRESH. The limits of a RANGE are skipped. STATS gets a verb of its own, because it refreshes no rows. */
+/** The limits of RANGE are skipped. STATS has a verb of its own, because it refreshes no rows. */
 function parseRefreshStatement(cursor: Cursor, lookup: NameLookup): Command {
   cursor.expect('materialized', 'view');
   const name = unquoteToken(readName(cursor, lookup, cursor.requireNoSemicolon('view name')));

@@ -138,7 +138,7 @@ export function splitAge(age: Age): { value: number; unit: string } {
 }
 
 /** An age as it is printed after the keyword: `2 WEEKS`. */
-export function formatAge(age: Age): string {
+export function printAge(age: Age): string {
   const { value, unit } = splitAge(age);
   return `${value} ${unit}${value > 1 ? 'S' : ''}`;
 }

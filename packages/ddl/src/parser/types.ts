@@ -121,11 +121,11 @@ function parseGeohash(cursor: Cursor): string {
   if (bits < 1 || bits > 60)
     throw new RejectionError(position, `invalid GEOHASH type precision range, must be [1, 60] bits, provided=${bits}`);
   cursor.expect(')');
-  return formatGeohashType(bits);
+  return printGeohashType(bits);
 }
 
 /** Prints a GEOHASH type as the server does: in characters if the number of bits is a multiple of five. */
-export const formatGeohashType = (bits: number): string =>
+export const printGeohashType = (bits: number): string =>
   bits % 5 === 0 ? `GEOHASH(${bits / 5}c)` : `GEOHASH(${bits}b)`;
 
 const MAX_PRECISION = 76;

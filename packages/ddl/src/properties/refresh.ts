@@ -183,12 +183,12 @@ export const REFRESH = property<Refreshed, { readonly action: 'refresh'; readonl
     return { refresh };
   },
   absent: () => ({ refresh: { type: 'IMMEDIATE', deferred: false } }),
-  print: ({ refresh }) => ` REFRESH ${formatRefresh(refresh)}`,
+  print: ({ refresh }) => ` REFRESH ${printRefresh(refresh)}`,
   alter: {
     actions: ['refresh'],
     sets: ['refresh', 'refresh start', 'refresh period', 'refresh time zone'],
     syntax: { 'set refresh': cursor => ({ action: 'refresh', refresh: parseSetRefresh(cursor) }) },
-    print: ({ refresh }) => `SET REFRESH ${formatRefresh({ ...refresh, deferred: false })}`,
+    print: ({ refresh }) => `SET REFRESH ${printRefresh({ ...refresh, deferred: false })}`,
     // DEFERRED belongs to the creation of the view and stays (observed on 9.3.4).
     apply: (view, { refresh }) => ({
       ...view,
@@ -219,20 +219,20 @@ const detail = (name: ClauseName, value: (refresh: RefreshClause) => string | un
 
 export const REFRESH_DETAILS = [
   detail('refresh start', ({ type, start, period }) => start ?? (type === 'EVERY' && !period ? undefined : 'none')),
-  detail('refresh period', formatPeriod),
+  detail('refresh period', printPeriod),
   detail('refresh time zone', ({ period, timeZone }) =>
-    period && formatPeriod({ period }) === undefined ? undefined : (timeZone ?? 'none'),
+    period && printPeriod({ period }) === undefined ? undefined : (timeZone ?? 'none'),
   ),
 ];
 
 /** The refresh period; undefined if it is the query's sampling interval, and that could not be found. */
-function formatPeriod({ period }: Pick<RefreshClause, 'period'>): string | undefined {
+function printPeriod({ period }: Pick<RefreshClause, 'period'>): string | undefined {
   if (!period) return 'none';
   if (period === 'sample by interval' || period.length === '') return undefined;
   return `LENGTH ${period.length}${period.delay ? ` DELAY ${period.delay}` : ''}`;
 }
 
-function formatRefresh({ type, deferred, every, start, timeZone, period }: RefreshClause): string {
+function printRefresh({ type, deferred, every, start, timeZone, period }: RefreshClause): string {
   const zone = timeZone === undefined ? '' : ` TIME ZONE '${timeZone}'`;
   const head = `${type}${every === undefined ? '' : ` ${every}`}${deferred ? ' DEFERRED' : ''}`;
   if (period === 'sample by interval') return `${head} PERIOD (SAMPLE BY INTERVAL)`;

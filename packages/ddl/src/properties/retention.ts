@@ -16,7 +16,7 @@ import { type Cursor, isWord, RejectionError } from '../parser/cursor.js';
 import type { HasFeature } from '../parser/features.js';
 import type { FoundObject } from '../parser/lookup.js';
 import { parseLiteral } from '../parser/names.js';
-import { formatAge, parseAge, parseInt64 } from '../parser/numbers.js';
+import { parseAge, parseInt64, printAge } from '../parser/numbers.js';
 import { property } from '../property.js';
 
 /** The storage policy in force: none if it is disabled. The enterprise edition turns a TTL in CREATE TABLE into a policy with DROP LOCAL. */
@@ -33,7 +33,7 @@ function ttlOf(object: WithRetention): Age {
 
 export const TTL = property<WithRetention, { readonly action: 'ttl'; readonly ttl: Age }>({
   name: 'TTL',
-  value: object => (ttlOf(object) === 0 ? 'none' : formatAge(ttlOf(object))),
+  value: object => (ttlOf(object) === 0 ? 'none' : printAge(ttlOf(object))),
   words: ['ttl'],
   parse(reader) {
     const { age, position } = parseAge(reader.cursor);
@@ -43,11 +43,11 @@ export const TTL = property<WithRetention, { readonly action: 'ttl'; readonly tt
   check({ ttl = 0, partitionBy }, position) {
     if (partitionBy) rejectUnevenAge(partitionBy, ttl, position);
   },
-  print: ({ ttl }) => (ttl === 0 ? '' : ` TTL ${formatAge(ttl)}`),
+  print: ({ ttl }) => (ttl === 0 ? '' : ` TTL ${printAge(ttl)}`),
   feature: { name: 'TTL', word: /ttl/i, isIn: ({ kind, ttl }) => kind === 'table' && ttl !== 0, isDispensable: true },
   translate: ({ kind, ttl }, { isEnterprise }) =>
     isEnterprise && kind === 'table' && ttl !== 0
-      ? { clause: `\nSTORAGE POLICY(DROP LOCAL ${formatAge(ttl)})` }
+      ? { clause: `\nSTORAGE POLICY(DROP LOCAL ${printAge(ttl)})` }
       : undefined,
   alter: {
     actions: ['ttl'],
@@ -62,7 +62,7 @@ export const TTL = property<WithRetention, { readonly action: 'ttl'; readonly tt
         return { action: 'ttl', ttl };
       },
     },
-    print: ({ ttl }) => `SET TTL ${ttl === 0 ? '0 HOURS' : formatAge(ttl)}`,
+    print: ({ ttl }) => `SET TTL ${ttl === 0 ? '0 HOURS' : printAge(ttl)}`,
     permission: () => 'SET TABLE PARAM',
     between(wanted, now, { isEnterprise }) {
       if (isEnterprise && now.kind === 'table') return undefined;
@@ -112,7 +112,7 @@ export function findExpiredRows(before: Definition | undefined, after: Definitio
   const [formerRule, rule] = [before, after].map(each => (each && 'expire' in each ? each.expire : undefined));
   if (rule !== undefined && rule !== formerRule) return `by the rule ${rule}`;
   const shorter = findShorterTtl(before, after);
-  return shorter === undefined ? undefined : `that are older than ${formatAge(shorter)}`;
+  return shorter === undefined ? undefined : `that are older than ${printAge(shorter)}`;
 }
 
 function findShorterTtl(before: Definition | undefined, after: Definition | undefined): Age | undefined {
@@ -213,8 +213,8 @@ export type WithRetention = Pick<Definition & { readonly ttl: Age }, 'kind' | 't
   readonly partitionBy?: PartitionUnit | undefined;
 };
 
-const formatStages = ({ after }: StoragePolicy = { after: {} }): string =>
-  STAGES.flatMap(stage => (after[stage] === undefined ? [] : `${stage} ${formatAge(after[stage])}`)).join(', ');
+const printStages = ({ after }: StoragePolicy = { after: {} }): string =>
+  STAGES.flatMap(stage => (after[stage] === undefined ? [] : `${stage} ${printAge(after[stage])}`)).join(', ');
 
 const STORAGE_POLICY = property<
   WithRetention,
@@ -223,23 +223,23 @@ const STORAGE_POLICY = property<
   | { readonly action: 'storage policy state'; readonly disabled: boolean }
 >({
   name: 'storage policy',
-  value: object => (ttlOf(object) === 0 && policyOf(object) ? `(${formatStages(policyOf(object))})` : 'none'),
+  value: object => (ttlOf(object) === 0 && policyOf(object) ? `(${printStages(policyOf(object))})` : 'none'),
   words: ['storage'],
   isKnown: ({ has }) => has('storage policies'),
   parse: ({ cursor, definition, positions }) => ({
     policy: parseStoragePolicy(cursor, definition.partitionBy ?? 'NONE', positions.stages),
   }),
   // On a line of its own in place of the TTL, as in the only documented example.
-  print: ({ policy }) => (policy && !policy.disabled ? `\nSTORAGE POLICY(${formatStages(policy)})` : ''),
+  print: ({ policy }) => (policy && !policy.disabled ? `\nSTORAGE POLICY(${printStages(policy)})` : ''),
   // The open source edition gets the TTL after which no data is left. It gets none if remote data is kept forever.
   translate(object, { isEnterprise }) {
     const { policy } = object;
     if (!policy || isEnterprise) return undefined;
     const { 'TO REMOTE': remote, 'DROP LOCAL': local, 'DROP REMOTE': end } = policy.after;
     const ttl = end ?? (remote === undefined ? local : undefined);
-    const clause = ttl === undefined ? '' : `TTL ${formatAge(ttl)}`;
+    const clause = ttl === undefined ? '' : `TTL ${printAge(ttl)}`;
     const loss =
-      ttlOf(object) === 0 ? { loss: `STORAGE POLICY(${formatStages(policy)}) becomes ${clause || 'nothing'}` } : {};
+      ttlOf(object) === 0 ? { loss: `STORAGE POLICY(${printStages(policy)}) becomes ${clause || 'nothing'}` } : {};
     return { clause: clause && ` ${clause}`, ...loss };
   },
   alter: {
@@ -264,7 +264,7 @@ const STORAGE_POLICY = property<
     print(alteration) {
       if (alteration.action === 'storage policy state')
         return `${alteration.disabled ? 'DISABLE' : 'ENABLE'} STORAGE POLICY`;
-      return alteration.policy ? `SET STORAGE POLICY(${formatStages(alteration.policy)})` : 'DROP STORAGE POLICY';
+      return alteration.policy ? `SET STORAGE POLICY(${printStages(alteration.policy)})` : 'DROP STORAGE POLICY';
     },
     apply(table, alteration) {
       if (alteration.action === 'storage policy') return { ...table, ttl: 0, policy: alteration.policy };
@@ -278,7 +278,7 @@ const STORAGE_POLICY = property<
     between(wanted, now, { isEnterprise }) {
       if (!isEnterprise) return undefined;
       const policy = policyOf(wanted);
-      const isSame = formatStages(policy) === formatStages(policyOf(now));
+      const isSame = printStages(policy) === printStages(policyOf(now));
       return isSame || !fits(policy, now.partitionBy) ? undefined : { action: 'storage policy', policy };
     },
   },

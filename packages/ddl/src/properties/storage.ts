@@ -276,8 +276,8 @@ export const OWNER = property<{ readonly owner?: string | undefined }>({
     reader.position = position;
     return { owner: name };
   },
-  print: ({ owner }) => formatOwner(owner),
+  print: ({ owner }) => printOwner(owner),
   unalterable: 'no statement changes an owner',
 });
 
-export const formatOwner = (owner: string | undefined): string => (owner === undefined ? '' : `\nOWNED BY '${owner}'`);
+export const printOwner = (owner: string | undefined): string => (owner === undefined ? '' : `\nOWNED BY '${owner}'`);

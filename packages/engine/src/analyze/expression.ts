@@ -1,6 +1,6 @@
 /*! Infers the types of expressions, and prints expressions as QuestDB does when it names a column after one. */
 import type { Expression } from '@questdb/sql-parser';
-import { formatGeohashType, isTimestamp } from '@sqlpipe/ddl';
+import { isTimestamp, printGeohashType } from '@sqlpipe/ddl';
 import { Cursor, parseColumnType } from '@sqlpipe/ddl/parser';
 import { childrenOf, type ParsedQuery } from '../parse/parsed-query.js';
 import { inferFunctionType, isDecimal } from './functions.js';
@@ -64,7 +64,7 @@ function inferSizedType({ name, args }: Extract<Expression, { type: 'function' }
   const [first, second] = args.map(argument => Number(query.text(argument)));
   switch (name.toLowerCase()) {
     case 'rnd_geohash':
-      return formatGeohashType(first ?? 0);
+      return printGeohashType(first ?? 0);
     case 'rnd_double_array':
       return `DOUBLE${'[]'.repeat(first || 1)}`;
     case 'rnd_decimal':
@@ -86,7 +86,7 @@ function inferLiteralType(literal: Extract<Expression, { type: 'literal' }>, que
     case 'null':
       return 'NULL';
     case 'geohash':
-      return formatGeohashType(text.startsWith('##') ? text.length - 2 : (text.replace(/\/.*/, '').length - 1) * 5);
+      return printGeohashType(text.startsWith('##') ? text.length - 2 : (text.replace(/\/.*/, '').length - 1) * 5);
     default:
       return inferNumberType(text);
   }
