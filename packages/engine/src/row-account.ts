@@ -25,7 +25,6 @@ export class RowAccount {
   readonly #ledger: Ledger;
   readonly #views: ViewHistories;
   readonly #loadedIds: ReadonlySet<number | undefined>;
-  /** The ids of the columns that an UPDATE has written in every row. */
   readonly #fullyWrittenColumns = new Set<number | undefined>();
   #count = 0;
 
@@ -64,7 +63,6 @@ export class RowAccount {
     return this.#ledger.invalidatedBy.of(this.#engine.find(view)?.id);
   }
 
-  /** A list with the index of the statement that has removed the base of a materialized view; empty if none has. */
   findRemovalOfBase(view: string): readonly number[] {
     const object = this.#engine.find(view);
     const base = object?.kind === 'materialized view' ? this.findLoaded(object.base) : undefined;

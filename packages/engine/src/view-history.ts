@@ -16,7 +16,6 @@ const historyLoss = (view: MaterializedView, text: string): Effect => effectOn(v
 const recomputeLoss = (view: MaterializedView, consequence: string): Effect =>
   historyLoss(view, `recomputing ${displayName(view)} ${consequence}`);
 
-/** @param storedRows neither `none` nor `recomputable` */
 function describeUnreturnedRows(storedRows: StoredRows): string {
   if (typeof storedRows === 'string')
     return "may lose rows that a refresh does not return: no server was asked, or the server could not tell, or the view's refresh limit leaves out older rows";

@@ -10,7 +10,6 @@ interface WaitOptions {
   /** Maximum time; 0 for a single attempt. If a server answers 429 and names a time, that time is waited in addition. */
   seconds: number;
   signal: AbortSignal;
-  /** Receives the first failure, when the wait begins. */
   info(message: string): void;
 }
 

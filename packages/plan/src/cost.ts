@@ -20,7 +20,6 @@ export async function describeWork(draft: Draft, proof: ProofResult): Promise<st
   });
 }
 
-/** By the name in B. */
 function findWork({ steps, engine, context }: Draft, { effects }: ProofResult): Map<string, Set<Work>> {
   const workByTable = new Map<string, Set<Work>>();
   const add = (name: string, work: Work): void => {

@@ -1,4 +1,3 @@
-/*! Checks that a plan is complete, and that the target is in the state for which the plan was made. */
 import { Readable } from 'node:stream';
 import type { Instance } from '@sqlpipe/instance';
 import { computeFingerprint, describeOmission, type Omission, type PlanHead, parsePlanHead } from '@sqlpipe/plan/text';

@@ -31,7 +31,6 @@ export interface ExecutorOptions extends Pick<ReplayOptions, 'ifExists' | 'noVer
   /** Maximum number of times that a statement is sent again if its reply was lost and its object is missing; 0 and undefined count as 1. */
   retries: number | undefined;
   patience: Patience;
-  /** For a plan: detects what others change meanwhile. */
   guard?: PlanGuard | undefined;
 }
 

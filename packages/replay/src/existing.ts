@@ -28,7 +28,6 @@ export class ExistingObjects {
   #upcoming: readonly NamedObject[] = [];
   /** The keys of all objects of the target. They are listed again after a statement that may have changed any object. */
   #keys: Promise<ReadonlySet<string>> | undefined;
-  /** The definitions of the existing objects of the next statements. */
   #prefetched = new Map<string, string>();
   #prefetching: Promise<void> | undefined;
   /** For each fetch that is running: the keys of what was sent meanwhile, whose definition may be outdated when it arrives. */

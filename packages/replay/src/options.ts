@@ -9,20 +9,15 @@ export interface ReplayOptions {
   readonly ifExists: IfExists;
   /** Continue after a rejection, unless it is that of an assertion or in a plan; apply the plan of `alter` without what it leaves out. */
   readonly keepGoing: boolean;
-  /** Determine what would happen, and change nothing. */
   readonly dryRun: boolean;
   /** Verbs that may be sent besides what a dump contains; `CTAS`, `REPLACE`, `all`. */
   readonly allow: readonly string[];
   /** Send the statements of a plan that no dump contains. */
   readonly allowPlan: boolean;
-  /** Apply a plan even if the target has changed since. */
   readonly staleOk: boolean;
-  /** Send statements as they arrive, instead of reading all of them first. */
   readonly stream: boolean;
   readonly alter: boolean;
-  /** For `alter` and a dry run: what may be lost. */
   readonly allowLoss: readonly string[];
-  /** For `alter`: what has another name in the target. */
   readonly renamed: readonly string[];
   readonly ignore: IgnoreRules;
   readonly noVerify: boolean;

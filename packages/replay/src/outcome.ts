@@ -43,7 +43,6 @@ export interface Outcome {
   error?: string;
   /** The index into the statement to which the error refers, in UTF-16 code units. */
   position?: number | undefined;
-  /** Whether the reason is a missing permission. */
   denied?: boolean;
   /** For `rejected`: whether the server has an object of that name, which was not or cannot be compared. */
   exists?: boolean;

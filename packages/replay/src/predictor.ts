@@ -65,7 +65,6 @@ export class Predictor {
   /** The new names of materialized views that a plan recreates under another name, by the old ones. */
   readonly #renamedViews = new NameMap<string>();
   #effects: readonly Effect[] = [];
-  /** The names of the objects on which the statements so far have effects. */
   readonly #affected = new NameSet();
   readonly #answers: ServerAnswers;
 

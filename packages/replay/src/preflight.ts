@@ -32,7 +32,6 @@ const PLAN = 'the plan';
 /** The statements of a plan that no dump contains, and whether the user allows them all. */
 export interface PlanPermission {
   readonly statements: ReadonlySet<string>;
-  /** The queries of the views of the plan, which assertions may ask. */
   readonly queries: ViewQueries;
   readonly isGiven: boolean;
 }
@@ -43,7 +42,6 @@ export type PreflightCheck = (statement: string) => Promise<PreflightRejection |
 export class PreflightError extends CodedError {
   override name = 'PreflightError';
 
-  /** @param findings each rejected statement, with its place if it is in a file */
   constructor(what: string, lines: readonly string[], findings: readonly Finding[]) {
     super('REJECTED', `${what}; nothing was sent`, { lines, findings });
   }

@@ -1,4 +1,3 @@
-/*! The instance that a replay changes: whether it may be changed, the connections to it, and its schema. */
 import type { Right } from '@sqlpipe/ddl';
 import {
   type ConnectionConfig,
@@ -25,7 +24,6 @@ export interface ReplayTarget {
 interface TargetOptions {
   readonly jobs: number;
   readonly dryRun: boolean;
-  /** The name of a protected instance that may be changed. */
   readonly yesTo?: string | undefined;
 }
 

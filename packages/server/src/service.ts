@@ -88,7 +88,6 @@ export class Service {
     }
   }
 
-  /** @throws DenialError */
   #dump(kinds: ReadonlySet<Kind>, session: Session): Rows {
     const { acl, authorize, isEnterprise } = session;
     if ([...kinds].some(isPrincipal)) authorize('LIST USERS');

@@ -27,7 +27,6 @@ export function formatRejection(outcome: Outcome, target: string, colors = false
 export const formatReplacement: typeof formatRejection = (outcome, ...given) =>
   formatRejection({ ...outcome, ...outcome.replaced, error: 'it replaces a different definition' }, ...given);
 
-/** The line of a text that contains a position, and a caret below that position. */
 function formatCaret(text: string, position: number): string[] {
   const at = Math.min(Math.max(position, 0), text.length);
   const lineStart = text.lastIndexOf('\n', at - 1) + 1;

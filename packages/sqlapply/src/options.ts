@@ -14,7 +14,6 @@ import {
 
 export type ApplyOptions = Args<typeof OPTIONS>;
 
-/** The options of a run, wherever its input comes from. */
 export type RunOptions = Args<typeof REPLAY_OPTIONS> &
   Pick<ApplyOptions, 'json' | 'annotations' | 'staleOk' | 'allowPlan'>;
 

@@ -4,7 +4,6 @@ import { parsePlanHead } from '@sqlpipe/plan/text';
 import { type IfExists, isReject, isShowable, type Outcome, type Result } from '@sqlpipe/replay';
 import { isObject } from '@sqlpipe/sql';
 
-/** The results after which the object exists, or may exist. */
 const MAY_EXIST: ReadonlySet<Result> = new Set(['applied', 'differs', 'unknown']);
 
 export class ResumeHint {

@@ -17,7 +17,6 @@ import { analyzeRelation } from './relation.js';
 
 type Base = (Table | MaterializedView) & { timestamp: string };
 
-/** Positions are indexes into the statement. */
 interface ScannedQuery {
   readonly tokens: readonly QueryToken[];
   readonly windows: readonly NamedWindow[];

@@ -19,7 +19,6 @@ export interface SubquerySource {
 
 interface TableSource {
   readonly name: string;
-  /** The position of the name without the schema `public`. */
   readonly position: number;
   readonly object: CatalogueObject | undefined;
 }

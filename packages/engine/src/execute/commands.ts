@@ -125,7 +125,6 @@ function requireApplied(command: Command, { catalogue }: Session): void {
   }
 }
 
-/** @param textStart the start of the text for a loss; undefined if no transaction is lost */
 function resumeWal(name: string, textStart: string | undefined, session: Session): void {
   const table = session.catalogue.find(name);
   if (table && textStart !== undefined) {

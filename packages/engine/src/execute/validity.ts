@@ -152,7 +152,6 @@ const listViewsWithBase = (catalogue: Catalogue, base: string): MaterializedView
     .filter(view => view.kind === 'materialized view')
     .filter(view => isSameName(view.base, base));
 
-/** @param reasonFor undefined if the view stays valid */
 export function invalidateLiveViews(
   catalogue: Catalogue,
   base: string,

@@ -30,7 +30,6 @@ export interface WindowCall {
   readonly arguments: readonly QueryToken[];
   readonly ignoresNulls: boolean;
   readonly windowName?: string | undefined;
-  /** Undefined if no window has the name. */
   readonly window: Window | undefined;
 }
 

@@ -70,7 +70,6 @@ const KEYS = {
   protected: false,
 };
 
-/** One table of the file, `[NAME]`, with absolute paths. */
 export type InstanceEntry = Partial<typeof KEYS> & { url: string };
 
 const WORLD_WRITABLE = 0o002;

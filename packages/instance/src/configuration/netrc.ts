@@ -1,4 +1,3 @@
-/*! ~/.netrc, where curl and other programs find credentials by host. */
 import { readFile, stat } from 'node:fs/promises';
 import { join } from 'node:path';
 import { configError } from '../instance-error.js';

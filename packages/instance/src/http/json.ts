@@ -47,7 +47,6 @@ export class JsonScanner {
   readonly #containers: ('array' | 'object')[] = [];
   /** A bare token is a number, true, false or null. It ends at white space, a comma or a bracket. */
   #token: 'none' | 'string' | 'bare' = 'none';
-  /** The bytes of a token that began in an earlier chunk. */
   readonly #pending = new GrowingBuffer();
   /** Whether a string was cut between a backslash and the character that it escapes. */
   #escaped = false;

@@ -10,7 +10,6 @@ const GATEWAY_STATUSES = new Set([502, 503, 504]);
 export interface RetryOptions {
   /** Maximum number of retries of one request; by default none. */
   retries?: number | undefined;
-  /** Receives a message before each retry: what failed, and when the request is sent again. */
   warn?: ((message: string) => void) | undefined;
   /** Waits, or ends when the signal aborts; by default a timer. */
   pause?: ((milliseconds: number, signal: AbortSignal) => Promise<unknown>) | undefined;

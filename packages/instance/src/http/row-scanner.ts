@@ -16,7 +16,6 @@ export class ServerError extends Error {
   }
 }
 
-/** The message ends with the number of the row. */
 class MalformedRowError extends MalformedReplyError {
   constructor(message: string, row: number, help?: string) {
     super(`${message} (row ${row})`, help);

@@ -112,7 +112,6 @@ export class Draft {
     return this.addStatement(printAlter({ kind, name, alteration }), { kind, name }, properties);
   }
 
-  /** Why views would be invalid after a statement. */
   preview(statement: string): NameMap<string> {
     const before = this.engine.savepoint();
     this.engine.execute(statement);

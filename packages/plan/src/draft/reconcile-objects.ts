@@ -128,7 +128,6 @@ function whyNotParsed({ statement }: Entry): string {
   }
 }
 
-/** Whether an object is as A has it, apart from ignored properties. */
 function isAsWanted(entry: Entry, draft: Draft): boolean {
   const { a, ignore } = draft.context;
   const [wanted, now] = [a.definitionOf(entry), draft.engine.definitionOf(entry.name)];

@@ -56,7 +56,6 @@ interface ViewSources {
   readonly ofUnfilled: NameSet;
 }
 
-/** @param extra the names of the objects that A lacks */
 function findViewSources(extra: readonly string[], context: PlanContext): ViewSources {
   const { a, b } = context;
   const views = [...a.entries, ...extra.flatMap(name => b.findObject(name) ?? [])].filter(

@@ -24,7 +24,6 @@ interface KnownView {
   readonly bodies: readonly string[];
   /** The materialized view on the target, with the same queries of WITH in its `body`; undefined if there is none. */
   readonly existing?: Pick<MaterializedViewDefinition, 'name' | 'body' | 'base'> | undefined;
-  /** The columns of the existing view, as the target lists them. */
   readonly columns?: readonly ColumnHead[] | undefined;
 }
 
@@ -55,7 +54,6 @@ export interface Assertion {
   readonly loss?: LossKind;
   /** The copy that exists if the assertion is true. Its `columns` are empty if the text does not show them. */
   readonly copy?: Copy;
-  /** The conversion that changes no value if the assertion is true. */
   readonly conversion?: Conversion;
 }
 

@@ -27,7 +27,6 @@ export function printChangedQuestion(conversion: Conversion): string {
 
 const TYPE = String.raw`([A-Za-z]\w*(?:\(\w+(?:,\w+)?\))?(?:\[\])*)`;
 
-/** Matches the start of an assertion with that query: the table, both types, and the column. */
 export const NONE_CHANGED = new RegExp(
   String.raw`^SELECT count\(\) = 0 AS \w+ FROM '([^']+)' "${TYPE} to ${TYPE}" WHERE (?:CAST\()?"([^"]+)" `,
 );

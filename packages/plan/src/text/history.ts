@@ -13,7 +13,6 @@ export interface HistoryFinding {
   readonly columns: readonly ColumnHead[] | undefined;
 }
 
-/** Asks a server what a materialized view holds that its query no longer returns. */
 export type AskHistory = (view: MaterializedViewDefinition) => Promise<HistoryFinding>;
 
 type ComparedView = Pick<MaterializedViewDefinition, 'name' | 'body' | 'base'>;

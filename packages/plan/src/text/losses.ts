@@ -26,7 +26,6 @@ export const formatLoss = (loss: NamedLoss): string => `${loss.loss}:${formatPat
 const lossKey = (loss: NamedLoss): string => `${loss.loss} ${pathKey(pathOf(loss))}`;
 
 export class AllowedLosses {
-  /** As the user has written them, by `lossKey`. */
   readonly #names = new Map<string, string>();
   readonly #used = new Set<string>();
 
