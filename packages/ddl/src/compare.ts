@@ -133,7 +133,6 @@ function explainUnknown(statement: string): string {
   return result instanceof RejectionError ? `${result.message}: ` : '';
 }
 
-/** @param explain returns a prefix for the excerpt of a statement */
 function compareTexts(a: string, b: string, explain: (statement: string) => string = () => ''): StatementComparison {
   const at = findQueryDifference(a, b);
   if (!at) return { ...NO_DIFFERENCE, asText: true };

@@ -77,7 +77,6 @@ const CASTS_FROM: Readonly<Record<string, readonly string[]>> = {
   DECIMAL: [...INTEGERS, ...FLOATS, ...TEXTS, 'DECIMAL'],
   IPv4: ['INT', ...TEXTS],
 };
-/** The only types that can be cast to some types. */
 const CASTS_TO: Readonly<Record<string, readonly string[]>> = {
   BINARY: [],
   UUID: ['CHAR', ...TEXTS],
@@ -118,8 +117,7 @@ const TOO_LARGE: Readonly<Record<string, string>> = {
 };
 
 /**
- * Prints what ALTER COLUMN … TYPE makes of a value, where CAST differs. CAST rejects times outside the range of nanoseconds, but ALTER
- * wraps them. ALTER makes `?` of a VARCHAR that is not ASCII.
+ * Prints what ALTER COLUMN … TYPE makes of a value. Unlike CAST, it wraps times out of range, and makes `?` of a VARCHAR that is not ASCII.
  */
 export function printConverted(value: string, from: string, to: string): string {
   if (from === 'TIMESTAMP' && to === 'TIMESTAMP_NS') return `CAST(CAST(${value} AS LONG) * 1000 AS TIMESTAMP_NS)`;

@@ -103,7 +103,6 @@ export interface MaterializedViewDefinition extends StoredDefinition {
 export interface LiveViewDefinition {
   readonly kind: 'live view';
   readonly name: string;
-  /** The interval after FLUSH EVERY: `5s`. */
   readonly flush: string;
   /** The time after IN MEMORY: `1h`. By default the interval after FLUSH EVERY. */
   readonly inMemory: string;

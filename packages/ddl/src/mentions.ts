@@ -31,8 +31,7 @@ export interface Mention extends NameSpan {
 /**
  * Finds the names of objects and principals in a statement, in the order of the text; none if its kind is `other`. Aliases, common table
  * expressions, columns and strings do not count.
- * @param options.isView as for `findReferences`
- * @param options.inQueries whether queries are searched, which is slow
+ * @param options `isView` is that of `findReferences`; without `inQueries`, queries are not searched, which is faster
  * @throws CodedError if a comment hides from SQL what QuestDB reads
  */
 export function findMentions(

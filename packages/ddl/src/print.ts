@@ -27,7 +27,6 @@ function printColumns({ like, query, columns }: TableDefinition, options: PrintO
   return `AS (\n${query}\n)${columns.map(column => printColumnOfQuery(column, options)).join('')}`;
 }
 
-/** The CAST and INDEX of a column in CREATE TABLE … AS. */
 function printColumnOfQuery(column: Column, options: PrintOptions): string {
   const name = quoteName(column.name);
   const [type, index = ''] = [

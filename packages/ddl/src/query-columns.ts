@@ -11,7 +11,6 @@ export interface QueryColumn {
   readonly type?: string | undefined;
 }
 
-/** Matches a bare or quoted name, but no number, string or star. */
 const NAME = /^(?:[\p{L}_][\p{L}\p{N}_$]*|".*"|`.*`)$/su;
 
 /** Finds the columns of a simple SELECT. Undefined, for example, for a star, UNION, an expression without an alias, or a name twice. */
@@ -25,10 +24,7 @@ export function findQueryColumns(query: string): QueryColumn[] | undefined {
   return columns.size > 0 ? [...columns.values()] : undefined;
 }
 
-/**
- * Finds the names of the columns that a CREATE TABLE lists, or that its query selects, with their positions, and the end of the list or
- * query. Of a statement of another kind, no columns.
- */
+/** Finds the columns that a CREATE TABLE lists or its query selects, and the end of the list or query; none for another statement. */
 export function locateColumns(statement: string): { readonly columns: LocatedName[]; readonly end: number } {
   const tokens = identify(statement).kind === 'table' ? tokenizeQuery(statement) : [];
   const open = tokens.findIndex(({ text }) => text === '(');
@@ -40,10 +36,7 @@ export function locateColumns(statement: string): { readonly columns: LocatedNam
   return { columns, end: tokens[close]?.at ?? statement.length };
 }
 
-/**
- * Finds which items of a SELECT are stored values of the table: a column, or its first, last, least or greatest value.
- * @returns one boolean for each item; empty unless the query is one SELECT from this table alone
- */
+/** Finds which items of a SELECT from one table are stored values: a column, or its first, last, least or greatest; otherwise none. */
 export function findStoredValues(query: string, table: string): boolean[] {
   const tokens = tokenizeQuery(query);
   const sources = findReferencesOfQuery(query);

@@ -1,6 +1,5 @@
 /*!
- * Finds the names of tables in a query: after FROM and similar keywords, and before columns (`trades.price`). Before a column, the name of
- * an alias or a common table expression does not count. Each rule was observed on QuestDB 9.3.4.
+ * Finds the names of tables after FROM and before columns (`trades.price`), where aliases do not count. Each rule was observed on 9.3.4.
  */
 import { keywordOf, NameMap, NameSet, type NameSpan, type Token, type TokenReader, unquote } from '@sqlpipe/sql';
 import { RESERVED } from './parser/names.js';

@@ -86,11 +86,7 @@ export function splitList<T extends QueryToken>(tokens: readonly T[] = [], separ
   return items;
 }
 
-/**
- * Finds the first difference of two queries, as an offset into each. White space, comments, the case of keywords and types, and needless
- * quotes do not count.
- * @returns undefined if the queries are the same
- */
+/** Finds the offsets of the first difference; undefined if only white space, comments, the case of keywords or needless quotes differ. */
 export function findQueryDifference(a: string, b: string): { a: number; b: number } | undefined {
   if (a === b) return undefined;
   const [tokensA, tokensB] = [tokenizeQuery(a), tokenizeQuery(b)];

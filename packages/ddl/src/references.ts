@@ -1,7 +1,4 @@
-/*!
- * A state machine with one state for each level of parentheses. Unlike a parser, it also reads statements of unknown syntax. Each rule
- * beyond standard SQL was observed on QuestDB 9.3.4.
- */
+/*! A state machine with a state for each level of parentheses. It also reads unknown syntax. Its rules were observed on QuestDB 9.3.4. */
 import {
   identify,
   isObject,
@@ -63,7 +60,6 @@ const SET_OPERATIONS: Record<string, State> = { UNION: 'start', EXCEPT: 'start',
 const CLAUSES = ['WHERE', 'LATEST', 'SAMPLE', 'ORDER', 'GROUP', 'LIMIT', 'PIVOT', 'WINDOW'];
 const QUERY: Record<string, State> = { SELECT: 'columns', WITH: 'before-cte-name', DECLARE: 'declare' };
 
-/** The keywords of each state, and the state after each keyword. */
 const TRANSITIONS: Record<State, Record<string, State>> = {
   header: { AS: 'start', WITH: 'header-with' },
   'header-with': { BASE: 'base' },
@@ -94,10 +90,7 @@ const COMMA_TRANSITIONS: Partial<Record<State, State>> = {
   value: 'declare',
 };
 
-/**
- * What a query reads, in order. A named query stands for all that it reads, until `resolveNames`: copying its names to each use would take
- * quadratic time and memory.
- */
+/** What a query reads, in order. If the names of a named query were copied to each use, a chain of them would take quadratic time. */
 type Reads = (string | NamedQuery)[];
 
 interface TableSpan extends NameSpan {

@@ -74,7 +74,6 @@ function repairTable(row: string, notes: string[], warnings: string[]): string {
     quoted.add(bare);
     return quoteName(bare);
   };
-  /** Repairs the names in parentheses after `opening`, if the text has such a list. */
   const repairList = (opening: string, comma: string, text: string): string => {
     const at = text.indexOf(opening);
     if (at < 0) return text;

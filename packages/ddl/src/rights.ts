@@ -130,7 +130,6 @@ export function readGrantTargets(statement: string, kind: Kind): Targets<string>
   return { objects: objects.map(({ name }) => name), principals: principals.map(({ name }) => name) };
 }
 
-/** Like `readGrantTargets`, with the positions of the names. */
 export function locateGrantTargets(statement: string, kind: Kind): Targets<NameSpan> {
   const parsed = givesRight(kind) ? readRightsStatement(statement, true) : undefined;
   if (!parsed) return { objects: [], principals: [] };

@@ -31,10 +31,7 @@ const QUOTES = /^(['"`]?)([^]*?)(\1?)$/;
 export const findSecrets = (statement: string): string[] =>
   locateSecrets(statement).flatMap(({ text }) => [text.replace(QUOTES, '$2'), unquote(text.replace(QUOTES, '$1$2$1'))]);
 
-/**
- * Locates the secrets, with their quotes. The CREATE of an object has none: there, PASSWORD and TOKEN are names. The results do not
- * overlap, because together they could exceed the maximum length of a string.
- */
+/** The CREATE of an object has no secrets. The results do not overlap, because together they could exceed the length of a string. */
 function locateSecrets(statement: string): Pick<Token, 'text' | 'start'>[] {
   if (!/password|token/i.test(statement) || isObject(identify(statement).kind)) return [];
   const secrets: Pick<Token, 'text' | 'start'>[] = [];

@@ -90,10 +90,7 @@ export class Splitter {
     yield* this.#cut(chunk);
   }
 
-  /**
-   * Ends the text, and yields the remaining statements.
-   * @throws SplitError as `write` does; for an unclosed quote, comment or parenthesis, a missing required `;`, or a plan of comments only
-   */
+  /** @throws SplitError as `write` does; for an unclosed quote, comment or parenthesis, a missing required `;`, a plan of comments only */
   *end({ requiresSemicolon = false } = {}): Generator<string> {
     const chunk = this.#carry;
     this.#carry = '';
@@ -143,10 +140,7 @@ export class Splitter {
     return at < 0 ? this.#scan(chunk, from) : { at };
   }
 
-  /**
-   * Finds the first `;` by either set of rules. Both scanners read pieces of doubling length: if one found its `;` and the other read to
-   * the end of the chunk each time, many statements would take quadratic time.
-   */
+  /** Both scanners read pieces of doubling length: many statements would take quadratic time if one read to the chunk's end each time. */
   #scan(chunk: string, from: number): Required<StatementEnd> | undefined {
     for (let start = from, size = FIRST_PIECE; start < chunk.length; size *= 2) {
       const end = findSafeCut(chunk, start + size);
@@ -325,10 +319,7 @@ const printStatement = ({ body, endsInLineComment }: HeldStatement): string =>
 
 const LINE_END = /[\n\r]/;
 
-/**
- * Finds the comments that belong to the statement before a text: those that start on the first line, unless a statement follows there.
- * @returns the end of the comments, and whether comments after the text may belong to the statement too
- */
+/** Finds the comments of the statement before a text: those that start on its first line, unless a statement follows there. */
 function findTrailingComments(text: string, rules: CommentRules): { end: number; acceptsComments: boolean } {
   let end = 0;
   for (const token of tokens(text, rules)) {

@@ -71,11 +71,7 @@ interface IndexSyntax {
   readonly covered?: LocatedName[];
 }
 
-/**
- * Parses `CAPACITY n`, `TYPE BITMAP CAPACITY n`, `TYPE POSTING [DELTA|EF] [INCLUDE (…)]` or `INCLUDE (…)`. Servers without INDEX TYPE know
- * only the first.
- * @param token the next token, already read
- */
+/** Parses the options after INDEX. Servers without INDEX TYPE know only CAPACITY. @param token the next token, already read */
 export function parseIndexOptions(
   cursor: Cursor,
   token: string | undefined,

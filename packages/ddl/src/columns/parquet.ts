@@ -56,10 +56,7 @@ const CODECS = new Map<string, Codec>(
   } satisfies Record<string, Codec>),
 );
 
-/**
- * Parses the parentheses after PARQUET into the form that the server prints. A column of unknown type may have any encoding.
- * @returns '' for `(default)`, which has no effect (9.3.4 printed it, later versions do not)
- */
+/** Parses the parentheses after PARQUET into printed form. @returns '' for `(default)`, which has no effect (9.3.4 still prints it) */
 export function parseParquet(cursor: Cursor, type: string | undefined): string {
   cursor.expect('(');
   const parts: string[] = [];

@@ -1,7 +1,4 @@
-/*!
- * As in QuestDB, names are checked during parsing: an unknown column is rejected before a later syntax error. The messages have the
- * server's odd blanks and quotes.
- */
+/*! As in QuestDB, an unknown column is rejected before a later syntax error. The messages have the server's odd blanks and quotes. */
 import { isSameName } from '@sqlpipe/sql';
 import type { Alteration } from '../alteration.js';
 import { COLUMN_PROPERTIES } from '../columns/column-properties.js';

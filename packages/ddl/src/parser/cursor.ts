@@ -153,7 +153,6 @@ export function orRejection<T>(run: () => T): T | RejectionError {
   }
 }
 
-/** What a function returns; undefined if it throws a rejection. */
 export function unlessRejected<T>(run: () => T): T | undefined {
   const result = orRejection(run);
   return result instanceof RejectionError ? undefined : result;

@@ -1,7 +1,4 @@
-/**
- * The last version of the open source edition without each feature (8.1.4 to 9.3.4 and a build of 9.4.4 were tried; later ones are
- * documented).
- */
+/** The last version of the open source edition without each feature (tried: 8.1.4 to 9.3.4 and a build of 9.4.4; later: documented). */
 const LAST_WITHOUT = {
   TTL: '8.1.4',
   'materialized views': '8.1.4',

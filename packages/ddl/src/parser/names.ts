@@ -51,7 +51,6 @@ export function requireLiteral(token: string, position: number): void {
   if ("(),`';".includes(token.charAt(0))) throw new RejectionError(position, 'literal expected');
 }
 
-/** Reads the next token as the name of a column, a unit or similar. */
 export function parseLiteral(cursor: Cursor): LocatedName {
   const token = cursor.require('literal');
   const position = cursor.at;

@@ -51,10 +51,7 @@ export const MICROS: ReadonlyMap<string, number> = new Map([
 const TIMESTAMP =
   /^(\d{4})(?:-(\d\d)(?:-(\d\d)(?:[T ](\d\d)(?::(\d\d)(?::(\d\d)(?:\.(\d{1,9}))?)?)?)?)?)?(Z|[-+]\d\d(?::?\d\d)?)?$/;
 
-/**
- * Parses an ISO 8601 timestamp into the printed form, `2025-01-01T00:00:00.000000Z`; undefined if it is invalid. All parts after the year
- * are optional. @param digits those of the printed fraction: 9 for a TIMESTAMP_NS
- */
+/** Parses an ISO 8601 timestamp into the form `2025-01-01T00:00:00.000000Z`; undefined if invalid. Parts after the year are optional. */
 export function parseTimestamp(text: string, digits: 6 | 9 = 6): string | undefined {
   const match = TIMESTAMP.exec(text);
   if (!match) return;

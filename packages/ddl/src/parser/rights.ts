@@ -42,7 +42,6 @@ export interface MembershipStatement {
   readonly groups: readonly NameSpan[];
 }
 
-/** [GRANT | REVOKE] ASSUME SERVICE ACCOUNT. */
 export interface AssumptionStatement extends GrantOptions {
   readonly kind: 'assumption';
   readonly account: NameSpan;
@@ -139,7 +138,6 @@ class RightsParser {
     }).flat();
   }
 
-  /** After the opening parenthesis: columns, or `*` for all, with EXCLUDE for all but some. */
   #columns(table: NameSpan): LocatedScope[] {
     const toScope = (column: string): LocatedScope => ({ scope: { table: table.name, column }, table });
     if (!this.cursor.accept('*')) return this.#columnNames().map(({ name }) => toScope(name));

@@ -1,7 +1,4 @@
-/*!
- * TTL, storage policy and EXPIRE ROWS. In the enterprise edition, tables have a storage policy instead of a TTL. The source code of that
- * edition is not public: the stages follow its documentation, and their ages are assumed to have the syntax of a TTL.
- */
+/*! The source of the enterprise edition is closed: the ages of a storage policy are assumed to have the syntax of a TTL. */
 import type { LocatedName } from '@sqlpipe/sql';
 import type {
   Age,
@@ -19,7 +16,7 @@ import { parseLiteral } from '../parser/names.js';
 import { parseAge, parseInt64, printAge } from '../parser/numbers.js';
 import { property } from '../property.js';
 
-/** The storage policy in force: none if it is disabled. The enterprise edition turns a TTL in CREATE TABLE into a policy with DROP LOCAL. */
+/** The storage policy in force: none if it is disabled. The enterprise edition turns a TTL in CREATE TABLE into one with DROP LOCAL. */
 export function policyOf({ ttl, policy }: Pick<WithRetention, 'ttl' | 'policy'>): StoragePolicy | undefined {
   if (policy) return policy.disabled ? undefined : policy;
   return ttl === 0 ? undefined : { after: { 'DROP LOCAL': ttl } };
@@ -73,10 +70,7 @@ export const TTL = property<WithRetention, { readonly action: 'ttl'; readonly tt
   unalterable: 'with partitions by month or year, a TTL can be changed, but not removed',
 });
 
-/**
- * Whether a TTL is a multiple of the partition size, as the server requires. A negative age counts months. 0 does not fit partitions by
- * month or year: such a table can change its TTL, but not remove it (observed on 9.3.4).
- */
+/** Whether a TTL is a multiple of the partition size. 0 fits no month or year: there, a TTL cannot be removed (observed on 9.3.4). */
 export function isEvenAge(unit: PartitionUnit, age: Age): boolean {
   const months = age < 0;
   return {
@@ -133,10 +127,7 @@ function isAtLeast(ttl: Age, than: Age): boolean {
   return ttl > 0 ? ttl >= longestHours(than) : -ttl * 28 * 24 >= than;
 }
 
-/**
- * Gives a wanted definition the former retention, as far as its own would expire additional rows.
- * @returns undefined if no additional rows would expire, or if the former ages do not fit the wanted partitions
- */
+/** Gives `wanted` the former retention where its own expires more rows. Undefined if it does not, or if the former does not fit. */
 export function keepRetention<Stored extends TableDefinition | MaterializedViewDefinition>(
   wanted: Stored,
   former: Stored,
