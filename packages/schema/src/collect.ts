@@ -1,4 +1,3 @@
-/*! Collects a complete schema in memory, each statement once. */
 import { getHeapStatistics } from 'node:v8';
 import { compareStatements } from '@sqlpipe/ddl';
 import { displayName, hasName, identityKey } from '@sqlpipe/sql';
@@ -8,10 +7,7 @@ import { type Entry, toEntry } from './schema.js';
 /** The number of bytes per statement, besides its text, for names and collections (measured: 400 to 700). */
 const OVERHEAD = 1000;
 
-/**
- * Limits the memory for stored statements to half of Node's heap limit; the other half is for processing them. At the
- * heap limit Node would abort with a message that does not help the user.
- */
+/** Limits stored statements to half of Node's heap limit, because at the heap limit Node aborts without a message for the user. */
 export class MemoryBudget {
   readonly #size = getHeapStatistics().heap_size_limit / 2;
   #used = 0;
@@ -29,7 +25,7 @@ export class MemoryBudget {
   }
 }
 
-/** @param statements single statements or batches @param budget may be shared with other collections @throws CodedError */
+/** Collects statements in memory. @param budget may be shared with other collections @throws CodedError if there is no memory */
 export async function collectStatements(
   statements: AsyncIterable<string | string[]>,
   isWanted: (statement: string) => boolean = () => true,
@@ -55,8 +51,8 @@ export class DuplicateNameError extends CodedError {
 }
 
 /**
- * Of statements with the same meaning, keeps the first. Objects share one namespace, as do users, groups and service accounts. Grants and
- * memberships have no names. Other statements are all kept. @throws DuplicateNameError for a name with different meanings
+ * Keeps the first of the statements with the same meaning, and all statements of kind `other`. Objects share one namespace, as do users,
+ * groups and service accounts. @throws DuplicateNameError for a name with different meanings
  */
 export function deduplicate(statements: Iterable<string>): string[] {
   const seen = new Map<string, { entry: Entry; position: number }>();

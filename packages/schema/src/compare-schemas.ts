@@ -1,4 +1,3 @@
-/*! Compares two schemas, object by object. The order of their statements does not matter. */
 import {
   type CompareOptions,
   compareStatements,
@@ -16,10 +15,8 @@ import { dumpOrder, type Entry, Schema } from './schema.js';
 /** An object or statement that is only in one schema, or that is different in the two. */
 export interface Difference {
   identity: Identity;
-  /** The statements in the two schemas, if they are there. */
   a?: string;
   b?: string;
-  /** The result of comparing the two statements, if both are there. */
   comparison?: StatementComparison;
 }
 
@@ -31,7 +28,7 @@ export interface SchemaComparison {
   total: number;
   /** The properties that cannot be compared, of objects without other differences. */
   notComparable: { identity: Identity; properties: string[] }[];
-  /** The objects that do not work in A, then those that do not work in B; what only B has is left out as a difference is. */
+  /** The objects that do not work in A, then those in B. What is ignored or, in B, left out as extra is not listed. */
   problems: ComparedProblem[];
   ignored: IgnoredDifference[];
 }
@@ -41,7 +38,7 @@ export interface ComparedProblem extends HealthProblem {
   readonly side: 'a' | 'b';
 }
 
-/** Options for comparing two schemas. */
+/** What a comparison of two schemas needs to know, and what it ignores. */
 export interface CompareSchemasOptions {
   /** What the servers of the two schemas fill in if a statement omits it. */
   defaults?: CompareOptions['defaults'];
@@ -52,10 +49,7 @@ export interface CompareSchemasOptions {
   ignore?: IgnoreRules | undefined;
 }
 
-/**
- * Objects and principals are compared by name, in any case. Memberships, assumptions and grants are sets of rights, one permission at a
- * time. Other statements are compared by their tokens.
- */
+/** Compares objects and principals by name in any case, rights one permission at a time, and other statements by their tokens. */
 export function compareSchemas(
   a: Iterable<string>,
   b: Iterable<string>,

@@ -1,9 +1,4 @@
-/*! Patterns for names, as in a shell. */
-
-/**
- * `*` matches any characters, `?` one character. There is no escape for them, because no name contains them. After a mismatch only the last
- * `*` is tried with one character more, so the time stays polynomial.
- */
+/** `*` matches any characters, `?` one. After a mismatch, only the last `*` is tried with one character more: the time stays polynomial. */
 export function matchesGlob(glob: string, text: string): boolean {
   const [pattern, characters] = [[...glob], [...text]];
   let star = -1;

@@ -1,17 +1,16 @@
-/*! What a server reports about its objects besides their definitions, and which of them do not work. */
 import type { Kind, NamedObject, NameMap, NameSet } from '@sqlpipe/sql';
 
 /** What a server reports of its objects. */
 export interface Health {
   /** The invalid views, materialized views and live views, with the reasons. */
   readonly invalid?: NameMap<string>;
-  /** The tables and materialized views whose changes are not applied, with the reasons. */
+  /** The tables and stored views whose changes are not applied, with the reasons. */
   readonly suspended?: NameMap<string>;
-  /** The columns of the invalid materialized views: their queries may give others by now. */
+  /** The columns of the invalid materialized views, whose queries may give other columns by now. */
   readonly columns?: NameMap<readonly { readonly name: string; readonly type: string }[]>;
   /** The materialized views that have no rows yet. */
   readonly neverRefreshed?: NameSet;
-  /** The materialized views that have rows of a refresh of a range only. */
+  /** The materialized views whose rows come only from a REFRESH with RANGE. */
   readonly partlyRefreshed?: NameSet;
 }
 
@@ -23,7 +22,7 @@ export interface HealthProblem {
   readonly reason: string;
 }
 
-/** What does not work of an object. */
+/** The problems of an object; none if it works. */
 export const problemsOf = (identity: NamedObject, health: Health): HealthProblem[] =>
   statesOf(identity.kind).flatMap(state => {
     const reason = health[state]?.get(identity.name);

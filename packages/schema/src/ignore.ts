@@ -8,7 +8,7 @@ import { type NamedStatement, searchableNames } from './matcher.js';
 import type { Entry } from './schema.js';
 import { InvalidSelectionError, kindOf } from './selection.js';
 
-/** A rule: the objects of a kind or with a name, and, if it has one, the properties of them. In lower case. */
+/** In lower case. A rule without a property ignores complete objects. */
 interface IgnoreRule {
   readonly kind?: string | undefined;
   readonly name?: string | undefined;
@@ -55,7 +55,7 @@ export class IgnoreRules {
     );
   }
 
-  /** A comparison of two statements for an object, without the differences that are ignored. */
+  /** Removes the ignored differences from a comparison of two statements. */
   withoutIgnored<T extends Comparison>(identity: Identity, comparison: T): T {
     const differences = comparison.differences.filter(({ property }) => !this.ignoresProperty(identity, property));
     return { ...comparison, differences };

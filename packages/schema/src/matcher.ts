@@ -1,4 +1,3 @@
-/*! Selects statements by kind and by the names that they concern, with or without what these statements need. */
 import { findReferences, readGrantTargets } from '@sqlpipe/ddl';
 import { foldCase, type NamedObject, NameSet } from '@sqlpipe/sql';
 import { escapeControls, suggestWord } from '@sqlpipe/text';
@@ -7,7 +6,7 @@ import { matchesGlob } from './glob.js';
 import { type Entry, Schema, toEntry } from './schema.js';
 import { InvalidSelectionError, parseKinds } from './selection.js';
 
-/** The kind and the name of what a statement creates, and the statement, from which the names in a grant are read. */
+/** What a statement creates. The statement itself is needed for the names in a grant. */
 export type NamedStatement = NamedObject & { readonly statement?: string };
 
 /** What a statement has to match. */
@@ -21,10 +20,7 @@ export interface MatchCriteria {
   invertMatch?: boolean;
 }
 
-/**
- * A statement must have one of the kinds, and one of its names must match a pattern or an expression. An empty list matches all.
- * @throws InvalidSelectionError for an unknown kind or an invalid regular expression
- */
+/** Kinds and names must match, if there are any criteria for them. @throws InvalidSelectionError for an unknown kind or a bad expression */
 export function createMatcher({
   patterns,
   regexp = [],
@@ -42,10 +38,7 @@ export function createMatcher({
     invertMatch;
 }
 
-/**
- * The names by which a statement is selected: for a grant its objects, or its entity if it has none; for a membership its user, for an
- * assumption its service account, for others the name of the object.
- */
+/** A grant is selected by its objects or else its entity, a membership by its user, an assumption by its account, others by their name. */
 export function searchableNames({ kind, name, statement = '' }: NamedStatement): string[] {
   const { objects, principals } = readGrantTargets(statement, kind);
   return objects.length ? objects : [principals[0] ?? name];
@@ -132,12 +125,12 @@ export class NameSelection {
     yield selected.map(({ statement }) => statement);
   }
 
-  /** Whether a dump that lacks an object lacks what was selected. To be asked when all statements were selected. */
+  /** Whether the selection is incomplete without an object. Call this after all statements were selected. */
   needs(object: NamedObject): boolean {
     return this.#matches(object) || this.#needed.has(object.name);
   }
 
-  /** Says which names matched nothing, with a suggestion; undefined if all matched. */
+  /** Describes the names that matched nothing, with a suggestion; undefined if all matched. */
   describeUnmatched(): string | undefined {
     const names = [...this.#unmatched.keys()];
     if (!names.length) return undefined;

@@ -1,12 +1,8 @@
-/*! A set of rights: which rights include others, and what granting or revoking a right changes. */
 import type { Grant, Right } from '@sqlpipe/ddl';
 import { NameMap } from '@sqlpipe/sql';
 import { UndoLog } from './undo-log.js';
 
-/**
- * Rights as a server stores them: one for each permission, scope and principal, with or without the grant option. A right
- * on a table includes its columns. They are listed in the order in which they were given.
- */
+/** One right for each permission, scope and principal, in the order in which they were given. A right on a table includes its columns. */
 export class RightSet {
   readonly #rights: Entities = new NameMap();
   #next = 0;
@@ -19,20 +15,20 @@ export class RightSet {
     for (const right of rights) this.add(right);
   }
 
-  /** Adds a right. Of the same right with the grant option and without it, the one with it remains. */
+  /** Adds a right. A right with the grant option is not replaced by the same right without it. */
   add(right: Right): void {
     const key = rightKey(right);
     const same = this.#find(key);
     if (!same || !hasOption(same.right)) this.#store(key, { right, order: same?.order ?? this.#next++ });
   }
 
-  /** Gives a right as a server does: it takes the place of those that it covers, unless a wider one gives it already. */
+  /** Gives a right as a server does: it replaces the rights that it covers, unless a wider one includes it. */
   grant(right: Right): void {
     for (const covered of this.#findCovered(right)) this.delete(covered);
     if (!this.has(right)) this.add(right);
   }
 
-  /** Takes a right away as a server does: those that it covers go too, and with ALL those of each permission. */
+  /** Takes a right away as a server does, with those that it covers. ALL takes away every permission. */
   revoke(right: Right): void {
     const permissions =
       right.kind === 'grant' && right.permission === 'ALL'

@@ -1,4 +1,3 @@
-/*! The statements of a schema as a set of objects, with their dependencies and the order in which the server dumps them. */
 import {
   type CompareOptions,
   type Definition,
@@ -114,7 +113,7 @@ export class Schema {
     return [...this.#referencedObjects(entry), ...named.filter(found => found !== undefined)];
   }
 
-  /** The objects that an object's text refers to. The object itself does not count as a view: it did not exist before. */
+  /** The objects that an entry refers to. The entry itself does not count as a view, because it does not exist before. */
   #referencedObjects(entry: Entry): Entry[] {
     const isView = (name: string) => this.findObject(name)?.kind === 'view' && this.findObject(name) !== entry;
     return findReferences(entry.statement, isView).flatMap(name => this.findObject(name) ?? []);
@@ -123,8 +122,8 @@ export class Schema {
 
 /**
  * Sorts entries in the order of `SHOW CREATE DATABASE`: users, groups and service accounts; objects by dependencies and names; memberships,
- * assumptions and grants; then all other statements in input order. The order within a kind of access control is our own, because the
- * server's is not public. Of grants the wider ones come first.
+ * assumptions and grants, the wider ones first; then other statements in input order. The order within a kind of access control is our own,
+ * because the server's is not public.
  */
 export function dumpOrder(schema: Schema): Entry[] {
   const entriesOf = (...kinds: Kind[]) => schema.entries.filter(({ kind }) => kinds.includes(kind));

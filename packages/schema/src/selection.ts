@@ -1,4 +1,3 @@
-/*! The server's categories of statements, which --include and --exclude accept. */
 import { CATEGORIES, isAcl, KINDS, type Kind } from '@sqlpipe/sql';
 import { CodedError } from '@sqlpipe/text';
 
@@ -54,10 +53,7 @@ function categoryOf(word: string, isExcluded: boolean): string | undefined {
   return isExcluded && kinds?.length !== 1 ? undefined : category;
 }
 
-/**
- * @param include categories and kinds, in any case and separated by commas
- * @throws InvalidSelectionError for an unknown word, and if both lists are used, because the server accepts one clause
- */
+/** @throws InvalidSelectionError for an unknown word, and if both lists are used, because the server accepts one clause */
 export function parseSelection(include: readonly string[] = [], exclude: readonly string[] = []): Selection {
   if (include.length && exclude.length) throw new InvalidSelectionError('--include and --exclude cannot be combined');
   const mode = include.length ? 'INCLUDE' : 'EXCLUDE';

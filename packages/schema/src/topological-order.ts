@@ -1,7 +1,4 @@
-/*!
- * Computes the order in which the server dumps its objects: names ascending by UTF-16 code unit, all kinds together, each
- * object after its dependencies (read in ShowCreateDatabaseRecordCursorFactory, checked on real dumps).
- */
+/*! The server's order: names by UTF-16 code unit, each object after its dependencies (source: ShowCreateDatabaseRecordCursorFactory). */
 import { CodedError } from '@sqlpipe/text';
 import TinyQueue from 'tinyqueue';
 
@@ -64,9 +61,9 @@ class Visit {
 }
 
 /**
- * Maximum number of visited nodes and edges: about a second of work. Each node is visited once if only views depend on each
- * other. But with a cycle, or below materialized views that need each other, the server's order needs all dependencies of
- * each node: twice the objects take four times as long (measured without the limit: 8,000 of both kinds 18 s, 16,000 79 s).
+ * The maximum number of visited nodes and edges: about a second of work. If only views depend on each other, each node is visited once. But
+ * with a cycle, or below materialized views that need each other, the server's order needs all dependencies of each node: twice the objects
+ * take four times as long (measured without the limit: 8,000 of both kinds 18 s, 16,000 79 s).
  */
 const MAX_STEPS = 10_000_000;
 
@@ -93,10 +90,7 @@ class Graph {
     this.#hasCycle = !reverseTopologicalSort(all, node => this.#edges[node] as number[]);
   }
 
-  /**
-   * The nodes to visit for a node, in order: its dependencies and, for transparent ones, theirs. Nodes that were seen are omitted, because
-   * all their dependencies were seen too.
-   */
+  /** The dependencies of a node and, for transparent ones, theirs. Seen nodes are omitted, because their dependencies were seen too. */
   unseenDependencies(node: number): Int32Array {
     // If there is no cycle, `sortForVisit` puts the dependencies of a transparent node before the node.
     if (this.#isTransparent[node] && !this.#hasCycle) return NONE;
@@ -160,10 +154,7 @@ function reverseTopologicalSort(nodes: Int32Array, needs: (node: number) => numb
   return length === nodes.length ? order : undefined;
 }
 
-/**
- * Names each of which needs the next one, and the last the first; always the same cycle for the same input. Undefined if there is none.
- * @param needs for each name, the names that the object needs; names that are not keys themselves are ignored
- */
+/** Names each of which needs the next, and the last the first; undefined if there is none. The same input gives the same cycle. */
 export function findCycle(needs: ReadonlyMap<string, Iterable<string>>): string[] | undefined {
   const done = new Set<string>();
   // The current path, with the remaining names to try at each step. Chains of views may be deeper than the call stack.

@@ -1,10 +1,9 @@
-/*! What a target has to get in spite of the rules: what is ignored, unless something that is not ignored needs it. */
 import { parseRights, printRight } from '@sqlpipe/ddl';
 import { displayName, givesRight, identify, isObject } from '@sqlpipe/sql';
 import type { IgnoreRules } from './ignore.js';
 import { type Entry, Schema } from './schema.js';
 
-/** The ignored entries that others need, each with one of those. @param exists whether an ignored one need not be created */
+/** The ignored entries that other entries need, each with one of those. @param exists whether an ignored entry exists already */
 export function findNeeded(
   schema: Schema,
   isIgnored: (entry: Entry) => boolean,
@@ -22,10 +21,7 @@ export function findNeeded(
   return needed;
 }
 
-/**
- * Leaves out what is ignored of A, unless B lacks it and something else needs it.
- * @returns what B has to get, rules that do not ignore it, and notes about what is created although it is ignored
- */
+/** Leaves out what is ignored of A, unless B lacks it and something else needs it. `rules` do not ignore that, and `notes` name it. */
 export function selectWanted(a: readonly string[], b: Iterable<string>, ignore: IgnoreRules) {
   if (!ignore.haveObjects) return { statements: a, rules: ignore, notes: [] };
   const [schema, existing] = [new Schema(a.flatMap(splitRights)), new Schema(b)];
@@ -43,7 +39,7 @@ export function selectWanted(a: readonly string[], b: Iterable<string>, ignore: 
   };
 }
 
-/** A statement that gives several rights, as one for each, because rules are about single rights; any other as it is. */
+/** Splits a statement that gives several rights into one for each, because rules are about single rights. Returns others unchanged. */
 export function splitRights(statement: string): string[] {
   const rights = givesRight(identify(statement).kind) ? parseRights(statement) : undefined;
   return rights ? rights.map(printRight) : [statement];

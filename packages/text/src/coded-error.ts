@@ -1,4 +1,3 @@
-/*! The failures that a message explains, and their codes. */
 import { formatMessage } from './format-text.js';
 
 /**

@@ -1,8 +1,5 @@
-/*! Removes known secrets from text of servers and proxies, in whatever encoding it has them. */
-
 /**
- * Replaces secrets in a text by stars: as they are, in base64, also inside of a longer text, or misread as Latin-1; each even if
- * it is escaped as in URLs, JSON or HTML, once or twice.
+ * Replaces secrets by stars: as they are, in base64, or misread as Latin-1; each even if escaped as in URLs, JSON or HTML, once or twice.
  */
 export function maskSecrets(text: string, secrets: readonly string[]): string {
   const wanted = [...new Set(secrets.flatMap(encodings).map(toByteString))].filter(Boolean);

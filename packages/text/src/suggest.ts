@@ -1,5 +1,3 @@
-/*! Suggests words for a mistyped word. */
-
 /** Returns `; did you mean WORD?` for the most similar word, or '' if none is similar. */
 export function suggestWord(typed: string, words: readonly string[]): string {
   const close = words
