@@ -1,7 +1,3 @@
-/*!
- * A schema as a folder with one file per object, for git. sqljoin changes a file only if its path is that of the object
- * in its statements. Other files are not changed; at the path of an object they are an error.
- */
 import { mkdir, rm } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import { collectStatements, deduplicate, dumpOrder, Schema } from '@sqlpipe/schema';
@@ -12,9 +8,9 @@ import type { LocatedStatement } from './text.js';
 import { type Staged, stageFile } from './write-file.js';
 
 /**
- * Reads the statements of a folder that `writeFolder` wrote, in the order of a dump. Each file `*.sql` must be in the
- * folder of its kind; hidden files and folders are ignored.
- * @throws CodedError if the content of a file does not match its path, DuplicateNameError if two files create one object
+ * Reads the statements of a folder that `writeFolder` wrote, in the order of a dump. Each file `*.sql` must be in the folder of its kind;
+ * hidden files and folders are ignored.
+ * @throws CodedError if the content of a file does not match its path, DuplicateNameError if two files define one name differently
  */
 export async function readFolder(folder: string, maxLength: number): Promise<LocatedStatement[]> {
   const located = new Map<string, LocatedStatement>();
@@ -28,8 +24,8 @@ export async function readFolder(folder: string, maxLength: number): Promise<Loc
 }
 
 /**
- * Writes the files of statements that differ, and removes the files of other objects. Files that `writeFolder` did not write are not
- * touched. All new files are written under temporary names before the first is renamed. If a rename fails, some files are new and some old.
+ * Writes the files whose statements have changed, and removes the files of other objects; other files are not touched. All files are
+ * written under temporary names before the first is renamed. If a rename fails, some files are new and some old.
  * @throws DuplicateNameError; CodedError if a statement has no path, or another file has the path of an object; nothing has changed then
  */
 export async function writeFolder(
@@ -53,7 +49,7 @@ export async function writeFolder(
   for (const [path, { invalid }] of existing) if (!invalid && !files.has(path)) await rm(join(folder, path));
 }
 
-/** Creates a folder if it does not exist, but not its parents: a misspelled path creates no tree of folders. */
+/** Creates a folder, but not its parents, so that a misspelled path creates no tree of folders. */
 const ensureFolder = (path: string): Promise<void> =>
   mkdir(path).catch(error => {
     if (error.code !== 'EEXIST') throw error;
@@ -75,7 +71,6 @@ async function filesFor(statements: AsyncIterable<string>): Promise<Map<string, 
   return new Map(Array.from(files, ([path, content]) => [path, formatFile(content)]));
 }
 
-/** Statements as the text of one file: a blank line between them, none at the end. */
 const formatFile = (statements: string[] = []): string => `${statements.join('\n\n')}\n`;
 
 async function replaceAll(folder: string, files: [path: string, content: string][], interrupted?: AbortSignal) {

@@ -1,7 +1,4 @@
-/*!
- * The layout of a schema in a folder: the path of a statement's file, and the files that exist. The names of objects may be
- * hostile, and not all file systems distinguish all names.
- */
+/*! The paths of files in a folder. Names of objects may be hostile, and not all file systems distinguish all names. */
 import { lstat, readdir } from 'node:fs/promises';
 import { join, relative, sep } from 'node:path';
 import { MemoryBudget } from '@sqlpipe/schema';
@@ -12,7 +9,7 @@ import { isStaged } from './write-file.js';
 
 const SUFFIX = '.sql';
 
-/** Whether a file is read, or is an error: its suffix may have another case. Hidden files and folders are ignored. */
+/** Whether a file is read or, because its suffix has another case, is an error. Hidden files and folders are ignored. */
 const isSqlFile = (path: string): boolean =>
   path.toLowerCase().endsWith(SUFFIX) && !path.split('/').some(name => name.startsWith('.'));
 
@@ -29,7 +26,7 @@ export interface ScannedFile {
   invalid?: { readonly reason: string; readonly findings: readonly Finding[] | undefined };
 }
 
-/** The files `*.sql` in the folders of the kinds, by path. @throws CodedError if no such folder exists, or one is something else */
+/** The files `*.sql` in the folders of the kinds, by path. @throws CodedError if no such folder exists, or if one is not a folder */
 export async function scanFolder(folder: string, maxLength?: number): Promise<Map<string, ScannedFile>> {
   const files = new Map<string, ScannedFile>();
   const budget = new MemoryBudget();
@@ -80,7 +77,7 @@ async function listPaths(folder: string): Promise<string[]> {
   return paths.flat().sort();
 }
 
-/** The paths of everything in one of the folders. A link is rejected: the folder may come from an untrusted source. */
+/** A link in place of a folder is rejected, because the files may come from an untrusted source. */
 async function listInside(folder: string, name: string): Promise<string[]> {
   // Without `withFileTypes`, links would be followed.
   const entries = await readdir(join(folder, name), { recursive: true, withFileTypes: true });
@@ -130,24 +127,21 @@ const IGNORABLE = /\p{Default_Ignorable_Code_Point}/u;
 
 const CAPITAL = /^[A-Z]$/;
 
-/**
- * Matches a first character that makes a name look like an option, hides the file or may be lost; or the first character
- * of a name that is a device on Windows, whatever its suffix is.
- */
+/** Matches a first character that looks like an option, hides the file or may be lost; or that of a device on Windows, with any suffix. */
 const UNSAFE_START = /^[-. ]|^(?=(?:con|prn|aux|nul|com\d|lpt\d|conin\$|conout\$) *(?:\.|$))./;
 
 const LAST_BLANK = / $/;
 
-/** The maximum length of a file's name: file systems accept 255 bytes, including the suffix and that of a temporary file. */
+/** The maximum length of a file's name in bytes: file systems accept 255, including the suffix and that of a temporary file. */
 const MAX_BYTES = 200;
 
 const CONTINUED_SUFFIX = '~';
 
 /**
- * Encodes the name of an object as the name of a file, without a suffix. Lower case letters, digits, blanks, `_`, `-`, `$`
- * and `.` are unchanged; T becomes `!t` (as in Go's module cache); any other character becomes its UTF-8 bytes, such as
- * `%7C`. A name that is too long continues in a folder: `…~/…`. Different names always give different file names, even on
- * file systems that ignore case or normalize Unicode, and each file name can be decoded.
+ * Encodes the name of an object as the name of a file, without a suffix. Lower case letters, digits, blanks, `_`, `-`, `$` and `.` are
+ * unchanged; T becomes `!t` (as in Go's module cache); any other character becomes its UTF-8 bytes, such as `%7C`. A name that is too long
+ * continues in a folder: `…~/…`. Different names give different file names, even on file systems that ignore case or normalize Unicode, and
+ * each file name can be decoded.
  */
 export function fileName(name: string): string {
   const encode = (each: string) => (CAPITAL.test(each) ? `!${each.toLowerCase()}` : percentEncode(each));

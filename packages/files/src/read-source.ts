@@ -1,4 +1,3 @@
-/*! Reads stored statements: from a folder, a stream file, `.sql` text or standard input. */
 import { createReadStream } from 'node:fs';
 import { stat } from 'node:fs/promises';
 import { Readable } from 'node:stream';
@@ -9,8 +8,8 @@ import { readFolder } from './folder.js';
 import { type LocatedStatement, parseLocatedFile, parseLocatedText, withoutLocations } from './text.js';
 
 /**
- * Reads the statements of a folder that `writeFolder` wrote, of a stream file, or of a file of `.sql` text, in batches. A
- * file `*.sql` without a NUL is text. Any other file is a stream, or a stream that was truncated in its first record.
+ * Reads the statements of a folder that `writeFolder` wrote, of a stream file, or of `.sql` text, in batches. A file `*.sql` without a NUL
+ * is text; any other file is a stream.
  * @param maxRecord the maximum length of a record in bytes, and of a statement in UTF-16 code units
  * @param isText whether a file must be text, whatever its name is
  * @throws StreamError, DuplicateNameError, CodedError; its code is `NOINPUT` if the file cannot be opened
@@ -18,7 +17,7 @@ import { type LocatedStatement, parseLocatedFile, parseLocatedText, withoutLocat
 export const readSource = (path: string, maxRecord: number, isText?: boolean): AsyncGenerator<string[]> =>
   withoutLocations(readLocatedSource(path, maxRecord, isText));
 
-/** Like `readSource`, with the file and line of each statement. @throws like `readSource` */
+/** Like `readSource`, with the file and line of each statement; a stream has no lines. */
 export async function* readLocatedSource(
   path: string,
   maxRecord: number,
@@ -59,10 +58,7 @@ const NAME = 'standard input';
 /** The number of bytes that are searched for a NUL and for a second statement. */
 const HEAD = 64 * 1024;
 
-/**
- * Reads the statements of standard input in batches; statements of a stream have no line.
- * @throws StreamError, TextError; any error of the input
- */
+/** Reads standard input in batches; statements of a stream have no line. @throws StreamError, TextError; errors of the input */
 export async function* readLocatedInput(input: Readable, options: ReadOptions): AsyncGenerator<LocatedStatement[]> {
   const chunks: AsyncIterator<Buffer> = input[Symbol.asyncIterator]();
   try {

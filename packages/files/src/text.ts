@@ -6,7 +6,7 @@ import { writeTo } from '@sqlpipe/records';
 import { SplitError, Splitter } from '@sqlpipe/sql';
 import { CodedError, escapeLines } from '@sqlpipe/text';
 
-/** A `.sql` text that cannot be read. The message starts with its name, line and column. */
+/** A `.sql` text that cannot be read. The message starts with its name. */
 export class TextError extends CodedError {
   override name = 'TextError';
 }
@@ -15,9 +15,9 @@ export class TextError extends CodedError {
 export const formatSqlText = (statement: string): string => `${statement}\n\n`;
 
 /**
- * Writes statements or batches as `.sql` text in UTF-8. Without any statement it writes one LF, which `tr` would make of
- * the lone NUL. For a terminal, control characters are escaped. `out` is not ended.
- * @throws any error of `statements`, and of writing
+ * Writes statements or batches as `.sql` text in UTF-8. Without any statement it writes one LF, which `tr` would make of the lone NUL. For
+ * a terminal, control characters are escaped. `out` is not ended.
+ * @throws errors of `statements` and of writing
  */
 export async function writeSqlText(
   statements: AsyncIterable<string | string[]>,
@@ -48,8 +48,8 @@ export interface LocatedStatement {
 }
 
 /**
- * Reads the normalized statements of a `.sql` text (see `Splitter`). Each batch has the statements that end in one chunk.
- * A byte order mark at the start is dropped. The last statement may lack its `;`.
+ * Reads the normalized statements of a `.sql` text; each batch has those that end in one chunk. A byte order mark at the start is dropped.
+ * The last statement may lack its `;`.
  * @param name the name of the text in messages
  * @param maxLength the maximum length of a statement, in UTF-16 code units
  * @throws TextError for an unclosed quote, comment or parenthesis, for bytes that are not UTF-8, and for a NUL
@@ -64,13 +64,11 @@ export async function* withoutLocations(batches: AsyncIterable<LocatedStatement[
   for await (const batch of batches) yield batch.map(({ statement }) => statement);
 }
 
-/**
- * Reads a `.sql` file. The last statement must have its `;`: a file that was cut inside a statement often ends with a valid shorter one.
- */
+/** Reads a `.sql` file. The last statement must have its `;`: a file cut inside a statement often ends with a valid shorter one. */
 export const parseLocatedFile = (path: string, maxLength?: number): AsyncGenerator<LocatedStatement[]> =>
   parseLocatedText(createReadStream(path), path, maxLength, true);
 
-/** The statements as one batch; those before an error too. */
+/** Yields one batch, which contains the statements before an error too. */
 function* inOneBatch(statements: Iterable<string>, locate: (statement: string) => LocatedStatement) {
   const batch: LocatedStatement[] = [];
   try {

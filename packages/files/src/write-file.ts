@@ -1,4 +1,3 @@
-/*! Writes files completely or not at all, and what options name: a file or standard output. */
 import { open, realpath, rename, rm, stat } from 'node:fs/promises';
 import { resolve } from 'node:path';
 import { addAbortSignal, type Writable } from 'node:stream';
@@ -20,10 +19,7 @@ const STAGED = new RegExp(`\\.sql\\.${MARK}[a-z\\d]{1,8}\\.tmp$`);
 /** Whether a name is that of our temporary file for a `.sql` file. A process that is killed leaves such a file. */
 export const isStaged = (name: string): boolean => STAGED.test(name);
 
-/**
- * Writes a file under a temporary name in the folder of `path`. If that fails, the temporary file is removed.
- * @param write writes the content; it need not end the stream
- */
+/** Writes a file under a temporary name in the folder of `path`; removes it if that fails. `write` need not end the stream. */
 export async function stageFile(
   path: string,
   write: (file: Writable) => Promise<unknown>,
@@ -87,13 +83,13 @@ export const isTextOutput = (path: string | undefined, stdout: { readonly isTTY?
   isStdout(path) ? stdout.isTTY === true : path.endsWith('.sql');
 
 /**
- * Writes to standard output if the path is `-` or missing, otherwise to a file: under a temporary name, which is renamed when the content
- * is on disk. If that fails, an existing file is unchanged. A device or a pipe cannot be replaced; it is written directly.
+ * Writes to standard output if the path is `-` or missing, otherwise to a file. The file gets its name when the content is on disk: if
+ * writing fails, an existing file is unchanged. A device or a pipe is written directly.
  * @param write writes the content; it need not end the stream
- * @param catchSignals returns the signal that ends the writing of a file; not called for standard output, where nothing
- * has to be removed and a signal can simply end the process
- * @param mode the file's permissions; an existing file keeps those of its own that it has too
- * @throws CodedError for a folder, any error of `write` and of the file system
+ * @param catchSignals returns the signal that ends the writing of a file; not called for standard output, where a signal can simply end the
+ * process
+ * @param mode the file's permissions; an existing file loses its other permissions
+ * @throws CodedError for a folder; errors of `write` and of the file system
  */
 export async function writeOutput(
   path: string | undefined,

@@ -1,8 +1,8 @@
 /*!
- * The one place where records leave a program. The last NUL is a commit mark: a record's NUL is written only when another
- * record follows or the input ended without an error. So a program that fails, or is killed at any moment, leaves an
- * unterminated record. On a pipe a write of at most PIPE_BUF bytes is atomic (POSIX), and only the last write ends with a
- * NUL. Each write waits for the one before, because Node's streams join pending chunks into a larger write.
+ * The only place where records leave a program. The last NUL is a commit mark: a record's NUL is written only when another record follows,
+ * or when the input has ended without an error. So a program that fails or is killed leaves an unterminated record.
+ * On a pipe, a write of at most PIPE_BUF bytes is atomic (POSIX), and only the last write ends with a NUL. Each write waits for the one
+ * before, because Node's streams join pending chunks into a larger write.
  */
 import { platform } from 'node:os';
 import { Writable } from 'node:stream';
@@ -13,10 +13,9 @@ const PIPE_BUF = platform() === 'linux' ? 4096 : 512;
 const NUL = Buffer.alloc(1);
 
 /**
- * The last stage of a program's pipeline. It writes records to `out`, and the last NUL when all records have arrived.
- * Without any record it writes one lone NUL. A terminal gets text, with control characters escaped. If the pipeline
- * fails, it writes a failure marker (`-- NAME: incomplete: REASON`) and no NUL.
- * @param out the destination; it is not ended, and an error of it fails the pipeline
+ * The last stage of a pipeline. It writes records to `out`, and the last NUL when all records have arrived; without any record, one lone
+ * NUL. A terminal gets text, with control characters escaped. If the pipeline fails, it writes a failure marker and no NUL.
+ * @param out is not ended, and an error of it fails the pipeline
  * @param name the name of the program, for the failure marker
  */
 export function createCommitWriter(out: Writable & { isTTY?: boolean }, name: string): Writable {

@@ -1,4 +1,3 @@
-/*! Encodes statements as records, and decodes records. An incomplete or invalid record is an error. */
 import { isUtf8 } from 'node:buffer';
 import { pipeline, type Readable, type Transform, type Writable } from 'node:stream';
 import { pipeline as runPipeline } from 'node:stream/promises';
@@ -40,10 +39,7 @@ export function encodeRecords(maxRecord = MAX_RECORD): Transform {
   return transform;
 }
 
-/**
- * Writes statements, single or in batches, as a complete stream (see `createCommitWriter`).
- * @throws the errors of the statements, StreamError, and errors of writing
- */
+/** Writes statements, single or in batches, as a complete stream. @throws StreamError; errors of the statements and of writing */
 export const writeRecords = (
   statements: AsyncIterable<string | string[]>,
   out: Writable & { isTTY?: boolean },
@@ -68,8 +64,8 @@ export interface ReadOptions {
 /**
  * Reads the statements of a stream of UTF-8 records. Each record ends with a NUL; the `;` and the LF before it may be missing. Statements
  * are normalized (see `normalizeStatement`); records that are empty or contain only comments are skipped.
- * @throws StreamError while the result is read: no bytes, no NUL at all, no NUL at the end, bytes that are not UTF-8, a
- * record over the limit, a second statement in a record, a failure marker
+ * @throws StreamError while the result is read: no bytes, no NUL at all, no NUL at the end, bytes that are not UTF-8, a record over the
+ * limit, a second statement in a record, a failure marker
  */
 export function decodeRecords(input: Readable, options: ReadOptions = {}): AsyncIterable<string> {
   const { maxRecord = MAX_RECORD, allowEmpty = false } = options;
@@ -90,10 +86,7 @@ export function decodeRecords(input: Readable, options: ReadOptions = {}): Async
   ) as unknown as AsyncIterable<string>;
 }
 
-/**
- * Creates a transform that passes only complete records. Without it, split2 would emit an unterminated tail, replace invalid UTF-8, and
- * search its complete buffer again with every chunk.
- */
+/** Passes only complete, valid records. split2 would emit an unterminated tail, and search its buffer again with every chunk. */
 function validateFraming(maxRecord: number, allowEmpty: boolean): Transform {
   let partial: Buffer[] = [];
   let partialBytes = 0;
@@ -163,7 +156,7 @@ const lastLine = (rest: Buffer): string =>
 /** Input that is not a complete statement stream, or a statement that a record cannot contain. */
 export class StreamError extends CodedError {
   override name = 'StreamError';
-  /** The end of the message if it is that of the program that wrote the stream, which prints it too. */
+  /** The reason in a failure marker, which the program that wrote the stream has printed already. */
   readonly printedReason: string | undefined;
 
   constructor(message: string, { cause, printedReason }: { cause?: unknown; printedReason?: string } = {}) {

@@ -1,4 +1,3 @@
-/*! Reads the complete input before the first statement is processed, on disk if it is large. */
 import { open, unlink } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -9,8 +8,8 @@ import split2 from 'split2';
 const IN_MEMORY = 4 * 1024 * 1024;
 
 /**
- * Reads all statements before it resolves; beyond a few MiB they go to a temporary file. The file is unlinked before
- * its first byte is written, so it disappears however the program ends. The result can be read once.
+ * Reads all statements before it resolves; a large input goes to a temporary file. The file is unlinked before its first byte is written,
+ * so it disappears however the program ends. The result can be read once.
  */
 export async function spool(input: AsyncIterable<string>): Promise<AsyncIterable<string> & { readonly count: number }> {
   let buffered: string[] = [];
@@ -55,10 +54,9 @@ export interface DeferredInput extends AsyncIterable<string> {
 }
 
 /**
- * Defers a source of statements: it is opened by `ready()` or by the first read, and can be read once.
- *
- * A program that prompts at the terminal first waits for the programs before it in the pipe. They may prompt too, and a
- * Node process that ends restores the terminal's mode: the answer to another program's prompt would then be echoed.
+ * Defers a source of statements: `ready()` or the first read opens it. It can be read once.
+ * A program that prompts at the terminal first waits for the programs before it in the pipe, because they may prompt too. When a Node
+ * process ends, it restores the terminal's mode, and the answer to another program's prompt would be echoed.
  */
 export function deferInput(open: () => AsyncIterable<string>): DeferredInput {
   let all: ReturnType<typeof spool> | undefined;
