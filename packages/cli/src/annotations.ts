@@ -1,7 +1,4 @@
-/*!
- * Messages about lines of files in the form that a GitHub workflow shows at the line (documented as "Workflow commands for
- * GitHub Actions").
- */
+/*! The form that a GitHub workflow shows at a line of a file (documented as "Workflow commands for GitHub Actions"). */
 import { escapeLines, type Finding } from '@sqlpipe/text';
 import type { Io } from './io.js';
 
@@ -27,6 +24,6 @@ export async function annotateFailure<T>(work: () => Promise<T>, { print }: Pick
   }
 }
 
-/** What an error, or one that caused it, says of places in files. Errors about such places have `findings`. */
+/** The findings of an error, or else of the error that caused it. */
 const findingsOf = (error: unknown): readonly Finding[] =>
   error instanceof Error ? ((error as { findings?: readonly Finding[] }).findings ?? findingsOf(error.cause)) : [];

@@ -3,16 +3,13 @@
 export interface Flag {
   names: string[];
   describe: string;
-  /**
-   * The type of its value, if it has one: one of several words, or a list of them separated by commas; a number; an instance;
-   * or text, perhaps the name of a file.
-   */
+  /** The type of its value, if it has one: one of several words, or a list of them separated by commas; `text` may be a file. */
   value?: readonly string[] | { list: readonly string[] } | 'number' | 'instance' | 'text';
 }
 
 export type OperandType = 'instances' | 'files';
 
-/** A program. */
+/** A program, as far as its completion script needs it. */
 export interface CompletionSpec {
   /** `sqldump`; `sqlpipe_copy` for `sqlpipe copy`. */
   name: string;
@@ -75,10 +72,7 @@ ${[...flags.map(each => zshFlag(name, each)), ...formatOperands(name, operands)]
 ${zshBootstrap(name, `compdef _${name} ${name}`)}`;
 }
 
-/**
- * The end of a script. If zsh has loaded the script from `$fpath`, it completes at once; if the script was sourced, it
- * registers itself. It initializes completion if the user has not done so, because otherwise `compdef` does not exist.
- */
+/** The end of a script. If zsh loads the script from `$fpath`, it completes at once; if it is sourced, it registers itself. */
 export const zshBootstrap = (name: string, register: string): string => `if [[ \${funcstack[1]} == _${name} ]]; then
   _${name} "$@"
 else

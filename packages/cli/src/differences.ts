@@ -1,4 +1,3 @@
-/*! Formats the differences between two statements, property by property or line by line. */
 import { styleText } from 'node:util';
 import type { PropertyDifference } from '@sqlpipe/ddl';
 import { truncate } from '@sqlpipe/text';
@@ -6,11 +5,7 @@ import { type StructuredPatchHunk, structuredPatch } from 'diff';
 
 const WIDTH = 160;
 
-/**
- * Formats one line per property, without line ends and safe to show: `column 'price': FLOAT in schema.sql, DOUBLE in prod`.
- * @param labels the names of A and B
- * @param colors whether the value of A is red and the value of B is green
- */
+/** Formats one line per property, without its line end and safe to show: `column 'price': FLOAT in schema.sql, DOUBLE in prod`. */
 export const formatPropertyLines = (
   differences: readonly PropertyDifference[],
   [a, b]: readonly [a: string, b: string],
@@ -33,9 +28,9 @@ const withoutComma = (line: string): string => line.replace(/,?\n?$/, '');
 const IGNORE_COMMAS = { ...OPTIONS, comparator: (a: string, b: string) => withoutComma(a) === withoutComma(b) };
 
 /**
- * Returns the lines of a unified diff without file headers: `-` for the first text, `+` for the second; none for equal
- * texts. A comma at the end of a line counts only if nothing else differs. If too many lines differ, the result is all
- * lines of the first text and then all of the second. The lines are not escaped; the caller has to do that.
+ * Returns the lines of a unified diff without file headers: `-` for the first text, `+` for the second; none for equal texts. A comma at
+ * the end of a line counts only if nothing else differs. If too many lines differ, the result is all lines of the first text and then all
+ * of the second. The caller has to escape the lines.
  */
 export function unifiedDiff(before: string, after: string): string[] {
   const [a, b] = [`${before}\n`, `${after}\n`];

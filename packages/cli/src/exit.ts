@@ -1,7 +1,6 @@
-/*! All exit statuses: 0 for success, 1 for a negative result, higher ones for failures (sysexits(3)). */
 import { CodedError, type ErrorCode } from '@sqlpipe/text';
 
-/** The exit statuses by meaning; every man page lists them. */
+/** The exit statuses by meaning: 0 for success, 1 for a negative result, higher ones for failures (sysexits(3)). */
 export const Exit = {
   ok: 0,
   negative: 1,

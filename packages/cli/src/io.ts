@@ -1,4 +1,3 @@
-/*! The input and output of a program, and its messages for the user. */
 import type { Readable, Writable } from 'node:stream';
 import { styleText } from 'node:util';
 import { escapeControls, escapeLines } from '@sqlpipe/text';
@@ -33,10 +32,7 @@ export interface Io {
   print(text: string): Promise<void>;
   /** Asks for a secret on the terminal, not on the three streams; undefined without a terminal. */
   promptSecret(question: string): Promise<string | undefined>;
-  /**
-   * Catches SIGINT, SIGTERM and SIGHUP from now on, which would end the process: the returned signal aborts, and the program must end soon.
-   * The process is then ended by the same signal.
-   */
+  /** Catches SIGINT, SIGTERM and SIGHUP: the result aborts, and the program must end soon. The same signal then ends the process. */
   catchSignals(): AbortSignal;
 }
 
@@ -54,7 +50,7 @@ export interface Verbosity {
   verbose: number;
 }
 
-/** Creates the `Io` of a world. `name` is put before each message. */
+/** @param name precedes each message */
 export function createIo(
   name: string,
   { quiet, verbose }: Verbosity,

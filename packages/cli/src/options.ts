@@ -63,7 +63,7 @@ export const PLAN_OPTIONS = {
   renamed: { ...SEVERAL, placeholder: 'OLD=NEW', describe: 'with --alter: a renamed object or column' },
 } as const;
 
-/** What of a comparison does not matter, one pattern each, or in a file. */
+/** `--ignore` and `--ignore-file`: the differences to ignore. */
 export const IGNORE_OPTIONS = {
   ignore: { ...SEVERAL, placeholder: 'PATTERN', describe: "ignore tmp_*, grant, or 'trades: TTL'" },
   'ignore-file': { ...VALUE, describe: 'ignore these, one pattern per line' },
@@ -125,11 +125,7 @@ export const readIgnorePatterns = async ({
 }: Args<typeof IGNORE_OPTIONS>): Promise<readonly string[]> =>
   ignoreFile === undefined ? ignore : [...ignore, ...(await readRuleFile('--ignore-file', ignoreFile))];
 
-/**
- * The rules in a UTF-8 file, one per line. Empty lines and lines that begin with `#` are ignored.
- * @param option the option that names the file
- * @throws CodedError if the file cannot be read
- */
+/** The rules in a UTF-8 file, one per line; empty lines and `#` lines are ignored. @throws CodedError if the file cannot be read */
 export async function readRuleFile(option: string, path: string): Promise<string[]> {
   const bytes = await readFile(path).catch(error => {
     throw new CodedError('NOINPUT', `${option} ${path}: cannot be read: ${systemErrorReason(error)}`);

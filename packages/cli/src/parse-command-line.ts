@@ -1,7 +1,4 @@
-/*!
- * Parses the command line and formats its help; the only file that uses yargs. Operands are checked here, because yargs loses
- * a `-` and what follows `--`.
- */
+/*! The only file that uses yargs. Operands are checked here, because yargs loses a `-` and what follows `--`. */
 import { basename } from 'node:path';
 import { suggestWord } from '@sqlpipe/text';
 import yargs from 'yargs';

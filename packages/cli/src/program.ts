@@ -1,4 +1,3 @@
-/*! The interface of a program: its command line and its work. */
 import type { ArgumentsCamelCase, InferredOptionTypes, Options } from 'yargs';
 import type { CompletionSpec, OperandType } from './completion.js';
 import type { Io } from './io.js';

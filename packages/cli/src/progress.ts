@@ -1,16 +1,10 @@
-/*! Shows progress on the last line of a terminal: the number of statements, the rate, and the current statement. */
 import type { Writable } from 'node:stream';
 import { displayName, identify } from '@sqlpipe/sql';
 import { escapeControls } from '@sqlpipe/text';
 import type { SingleBar } from 'cli-progress';
 import type { ProgressStep } from './progress-bar.js';
 
-/**
- * Passes on statements or batches, and draws the progress while the consumer processes them.
- * @param progress the display; if it is undefined, nothing is drawn
- * @param total the number of statements, if it is known
- * @param stopped aborted when the statements that follow are no longer processed, and so must not be counted
- */
+/** Passes statements on, and draws their progress if there is a display. @param stopped aborted when the rest must not be counted */
 export const withProgress = <Batch extends string | string[]>(
   statements: AsyncIterable<Batch>,
   progress: Progress | undefined,

@@ -1,4 +1,3 @@
-/*! Handles what is the same for every program: streams, errors and the exit status. */
 import { setTimeout as pause } from 'node:timers/promises';
 import { escapeControls, formatError } from '@sqlpipe/text';
 import { Exit, exitStatus } from './exit.js';
@@ -7,7 +6,7 @@ import { parseCommandLine } from './parse-command-line.js';
 import type { OptionSpecs, Program } from './program.js';
 import { type Main, runInProcess, signalStatus, type World } from './world.js';
 
-/** Makes a function of a program. */
+/** Creates the function that runs a program: in the given world, or else in this process. */
 export const createMain =
   <Specs extends OptionSpecs>(program: Program<Specs>): Main =>
   world =>
@@ -16,8 +15,8 @@ export const createMain =
 /** Runs a program with the arguments and streams of a world. Resolves to the exit status; never throws. */
 export async function runProgram<Specs extends OptionSpecs>(program: Program<Specs>, world: World): Promise<number> {
   const { stdout, stderr } = world;
-  // The reader of stdout closed the pipe: this needs no message. Only an EPIPE of stdout itself counts, because the socket
-  // of a server can fail with EPIPE too.
+  // If the reader of stdout closed the pipe, no message is needed. Only an EPIPE of stdout itself counts, because the socket of a server
+  // can fail with EPIPE too.
   let pipeError: unknown;
   stdout.on('error', (error: NodeJS.ErrnoException) => {
     if (error.code === 'EPIPE') pipeError = error;
@@ -51,10 +50,7 @@ export async function runProgram<Specs extends OptionSpecs>(program: Program<Spe
   }
 }
 
-/**
- * Milliseconds by which a signal may arrive later than the end of the input: ^C ends all programs of a pipeline, and one of them can find
- * its input incomplete before its own signal arrives. A program that catches no signal need not wait.
- */
+/** Milliseconds by which the signal of ^C may arrive after the end of the input, which another program of the pipeline has cut short. */
 const SIGNAL_DELAY = 100;
 
 function formatFailure(error: unknown, status: number, name: string, world: World): string {

@@ -1,4 +1,3 @@
-/*! What a program runs in: this process, or what its caller gives it instead. */
 import { closeSync, fstatSync, type Stats } from 'node:fs';
 import { constants } from 'node:os';
 import type { Readable, Writable } from 'node:stream';
@@ -19,7 +18,7 @@ export interface World {
   fstat(stream: 0 | 1): Pick<Stats, 'isFIFO' | 'isSocket' | 'isDirectory'>;
   /** Catches the signals that ask a program to end; the returned signal is aborted with the name of the first of them. */
   catchSignals(): AbortSignal;
-  /** Passes errors that nothing caught to a function, which reports them and returns the exit status. */
+  /** Passes uncaught errors to a function that reports them and returns the exit status. */
   onUncaught(report: (error: unknown) => number): void;
 }
 
@@ -54,10 +53,7 @@ export async function runInProcess(run: (world: World) => Promise<number>): Prom
   return process.exitCode;
 }
 
-/**
- * At its end, Node sets each terminal that it has open to the mode in which it was at the start of this process. If another program
- * was prompting for a password then, that mode has no echo.
- */
+/** At its end, Node restores the initial mode of each open terminal: without echo, if another program was prompting for a password. */
 function closeTerminal(): void {
   for (const stream of [0, 1, 2]) if (isatty(stream)) closeSync(stream);
 }
@@ -72,15 +68,11 @@ function createInterruption(): AbortController {
 /** The exit status that a shell gives to a program that a signal ended. */
 export const signalStatus = (signal: NodeJS.Signals): number => 128 + constants.signals[signal];
 
-/**
- * Keeps V8's space for new objects at its initial size. Otherwise it grows with the data that flows through: by 20 MB for
- * a dump of 100 MB (bench/README.md). A program that stores all it reads becomes slower by this.
- */
+/** Keeps V8's space for new objects small: it would grow by 20 MB for a dump of 100 MB (bench/README.md). Storing all input gets slower. */
 export const limitHeapGrowth = (): void => setFlagsFromString('--semi-space-growth-factor=1');
 
 /**
- * Makes V8 collect garbage as soon as its heap has grown by 30 percent; by default it waits much longer. This is for
- * programs that pass their data through a temporary file: for 300,000 statements, Node 20 needs 30 percent less memory
- * and a fifth more time, Node 24 ten percent less memory.
+ * Makes V8 collect garbage as soon as its heap has grown by 30 percent. For 300,000 statements that pass through a temporary file, Node 20
+ * needs 30 percent less memory and a fifth more time, Node 24 ten percent less memory.
  */
 export const collectGarbageEarly = (): void => setFlagsFromString('--heap-growing-percent=30');

@@ -1,4 +1,3 @@
-/*! The message about a statement that is not in force on the target: which statement, what happened, and the position in its text. */
 import { formatPropertyLines } from '@sqlpipe/cli';
 import { COLUMN_ORDER } from '@sqlpipe/ddl';
 import { columnOrderHints } from '@sqlpipe/plan/text';

@@ -4,7 +4,7 @@ import { BestEffortClient, type ConnectionConfig, hasCredentials } from '@sqlpip
 import type { Outcome, Result } from '@sqlpipe/replay';
 import { type Identity, kindKeywords, NameMap, quoteLiteral } from '@sqlpipe/sql';
 
-/** Maximum number of queries, one per principal. For further principals only the statements are considered. */
+/** The maximum number of queries, one per principal. For further principals, only the statements are considered. */
 const MAX_QUERIES = 200;
 
 const EXISTING_RESULTS: ReadonlySet<Result> = new Set(['applied', 'skipped']);

@@ -1,5 +1,5 @@
 /*!
- * Same text, different meaning: server settings that apply if a statement does not set a property, and properties that no dump contains.
+ * What gives the same text another meaning: server settings for what a statement omits, and properties of objects that no dump contains.
  * They are compared if both servers show them (names observed on 9.3.4).
  */
 import { BestEffortClient, batchesOf, type ConnectionConfig, fetchParameters } from '@sqlpipe/instance';
@@ -35,7 +35,7 @@ const LISTS: [query: string, properties: string[], of?: Kind][] = [
   ["SELECT view_name, concat(refresh_limit, ' ', refresh_limit_unit) FROM materialized_views()", ['the refresh limit']],
 ];
 
-/** Maximum number of objects per request for columns. The request must fit with names of any length. */
+/** The maximum number of objects per request for columns, so that the request is short enough with names of any length. */
 const MAX_PER_REQUEST = 20;
 
 const MAX_LISTED = 3;
@@ -46,8 +46,8 @@ export function selectUnchanged(a: readonly string[], differences: Pick<Differen
 }
 
 /**
- * Warnings about statements that are the same on two instances and mean different things there. Never fails: a property that an instance
- * does not show is not compared.
+ * Warnings about statements that are the same on two instances and mean different things there; none if one side is not an instance. Never
+ * fails: a property that an instance does not show is not compared.
  * @param same the objects whose statements are the same on both sides
  */
 export async function findHiddenDifferences([a, b]: Sides, same: Identity[]): Promise<string[]> {

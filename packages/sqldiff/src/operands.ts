@@ -1,7 +1,4 @@
-/*!
- * What an operand stands for: an instance, or a file or folder of statements. As in all programs, a name in instances.toml stands for
- * that instance. Otherwise an existing file or folder is read, and any other operand is an address.
- */
+/*! A name in instances.toml stands for that instance. Otherwise, an existing file or folder is read; any other operand is an address. */
 import { stat } from 'node:fs/promises';
 import { rejectSharedInsecure, UsageError } from '@sqlpipe/cli';
 import { readLocatedSource, readSource } from '@sqlpipe/files';

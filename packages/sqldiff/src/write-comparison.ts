@@ -1,4 +1,3 @@
-/*! Writes what differs and what does not work, as text and as JSON, without the secrets that statements contain. */
 import { Readable, type Writable } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
 import { Exit, formatAnnotation, formatPropertyLines, type Io, unifiedDiff } from '@sqlpipe/cli';

@@ -1,4 +1,3 @@
-/*! Reads two schemas, compares them, and writes what the options ask for: the differences, the missing statements, or a plan. */
 import { annotateFailure, type Io, instanceContext, readIgnorePatterns, UsageError, writeSettings } from '@sqlpipe/cli';
 import { COLUMN_ORDER } from '@sqlpipe/ddl';
 import { isSameOutput, isStdout, readLocatedInput } from '@sqlpipe/files';

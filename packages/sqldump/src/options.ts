@@ -1,4 +1,3 @@
-/*! The options of sqldump. */
 import {
   type Args,
   EXCLUDE_OPTION,

@@ -1,4 +1,3 @@
-/*! Writes the dump of an instance as a stream or as text. */
 import type { Writable } from 'node:stream';
 import { Exit, type Io, instanceContext, limitHeapGrowth, UsageError, withProgress, writeSettings } from '@sqlpipe/cli';
 import { isStdout, isTextOutput, writeOutput, writeSqlText } from '@sqlpipe/files';
@@ -19,7 +18,7 @@ export async function writeDump(
       await io.print(`${escapeControls(name)}\t${address}\n`);
     return Exit.ok;
   }
-  // Not shown, because it may hold a password.
+  // The operand is not shown, because it may contain a password.
   if (names.some(name => /:\/\/|::/.test(name)))
     throw new UsageError(
       'an operand after the first is an address; one instance is dumped, and NAMEs select its objects',

@@ -38,7 +38,7 @@ export async function writeSelected({ operands: patterns, maxRecord, ...options 
   return matchCount ? Exit.ok : Exit.negative;
 }
 
-/** The statements that match, in input order: with related ones at its end if they are requested, otherwise as they arrive. */
+/** Yields the statements that match, in input order. With related statements, yields nothing before the input has ended. */
 export async function* selectStatements(
   statements: AsyncIterable<string>,
   matches: (entry: Entry) => boolean,

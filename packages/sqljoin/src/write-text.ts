@@ -1,4 +1,3 @@
-/*! Writes a stream as `.sql` text or as a folder. */
 import { Exit, type Io, limitHeapGrowth, UsageError } from '@sqlpipe/cli';
 import { writeFolder, writeOutput, writeSqlText } from '@sqlpipe/files';
 import { decodeRecords, spool } from '@sqlpipe/records';

@@ -1,4 +1,3 @@
-/*! `sqlpipe check`: checks whether an instance can be dumped, and whether a schema can be replayed on it. */
 import { accessSync, constants, realpathSync } from 'node:fs';
 import { delimiter, join } from 'node:path';
 import { createMain, Exit, INSTANCE_OPTIONS, instanceContext, writeSettings } from '@sqlpipe/cli';

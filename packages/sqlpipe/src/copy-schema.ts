@@ -31,10 +31,7 @@ export async function copySchema({ include, exclude, ...options }: CopyOptions, 
   return applyInput({ ...options, json: false, annotations: false, staleOk: false, allowPlan: false }, openEnds, io);
 }
 
-/**
- * Passes a dump through a stream of records, whose reader sets the pace. The reader gets the error of a dump that fails.
- * @param dumpUntil gives batches of statements until its signal aborts, when the reader needs no more
- */
+/** A slow reader slows down the dump. If the dump fails, the reader gets its error. @param dumpUntil ends when its signal aborts */
 function openStream(dumpUntil: (signal: AbortSignal) => AsyncIterable<string[]>, maxRecord: number): Input {
   const stream = new PassThrough();
   const unwanted = new AbortController();

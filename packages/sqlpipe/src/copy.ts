@@ -1,4 +1,3 @@
-/*! `sqlpipe copy`: sqldump and sqlapply in one process. */
 import { createMain } from '@sqlpipe/cli';
 import { OPTIONS } from './copy-options.js';
 

@@ -1,4 +1,3 @@
-/*! sqlserve: a QuestDB-compatible server for demos, tests and CI without a database. */
 import { createMain, NUMBER, SEVERAL, VALUE } from '@sqlpipe/cli';
 import { DEFAULT_REQUEST_LIMIT, EDITIONS, RELEASES } from '@sqlpipe/server';
 

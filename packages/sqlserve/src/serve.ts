@@ -1,4 +1,3 @@
-/*! Runs the server as the command line and the environment say, until a signal arrives. */
 import { once } from 'node:events';
 import { Exit, type Io, UsageError } from '@sqlpipe/cli';
 import { readSource } from '@sqlpipe/files';

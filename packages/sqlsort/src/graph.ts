@@ -1,7 +1,4 @@
-/*!
- * A schema as a graph: its objects are the nodes, with an arrow from each object to those that depend on it. Names may
- * be hostile, so nodes are identified by numbers; names are only in labels, escaped for the language.
- */
+/*! Names may be hostile: nodes are identified by numbers, and names are only in labels, escaped for the language. */
 import { dumpOrder, type Schema } from '@sqlpipe/schema';
 import { isObject, type Kind } from '@sqlpipe/sql';
 import { escapeControls } from '@sqlpipe/text';
@@ -59,10 +56,7 @@ export function toMermaid(schema: Schema): string {
   ]);
 }
 
-/**
- * Labels are HTML, in some versions Markdown, and Mermaid searches them for words such as `direction LR`. So every
- * character is written as its number, except for letters, digits and a `_` between these.
- */
+/** Labels are HTML or Markdown, and Mermaid searches them for words such as `direction LR`: only letters, digits and inner `_` are safe. */
 const formatMermaidLabel = (name: string): string =>
   escapeControls(name).replace(
     /(?<![\p{L}\p{N}])_|_(?![\p{L}\p{N}])|[^\p{L}\p{N}_]/gu,

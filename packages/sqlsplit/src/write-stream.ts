@@ -1,4 +1,3 @@
-/*! Writes `.sql` text or a folder as a stream. */
 import type { Readable } from 'node:stream';
 import { Exit, type Io, limitHeapGrowth } from '@sqlpipe/cli';
 import { parseSqlText, readSource } from '@sqlpipe/files';

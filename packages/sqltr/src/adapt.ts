@@ -1,4 +1,3 @@
-/*! Adapts statements to another edition or version, and reports what they lose by that. */
 import {
   columnProperty,
   type Definition,
@@ -32,7 +31,7 @@ export interface LossOptions {
   readonly warn: (message: string) => void;
 }
 
-/** Applies the adapters to each statement, and leaves out what reads from a removed object. @throws CodedError for losses, at the end */
+/** Applies the adapters to each statement, and leaves out what reads from a removed object. @throws CodedError at the end for losses */
 export async function* adapt(
   statements: AsyncIterable<string>,
   adapters: readonly Adapt[],
@@ -106,7 +105,7 @@ export function toOpenSource(statement: string): Adapted {
 
 const UNKNOWN = 'not changed, because its syntax is unknown';
 
-/** Translates a statement for the enterprise edition: a table keeps its rows as the edition would print it. */
+/** Translates a statement for the enterprise edition, where the TTL of a table becomes a storage policy. */
 export function toEnterprise(statement: string): Adapted {
   const isTable = identify(statement).kind === 'table' && isUnderstood(statement, 'table');
   return isTable ? translateProperties(statement, { isEnterprise: true }) : { statement, losses: [] };
@@ -122,10 +121,7 @@ function translateProperties(given: string, edition: { readonly isEnterprise: bo
   return { statement, losses };
 }
 
-/**
- * Replaces the clauses for which there is another text. The statement can be parsed, at least after it is repaired.
- * @param replace receives a property, as a comparison names it, and its clause with the white space before it
- */
+/** @param replace receives a property, as a comparison names it, and its clause with the white space before it; undefined keeps it */
 function replaceClauses(
   given: string,
   replace: (property: string, text: string, statement: ReturnType<typeof parseCreateStatement>) => string | undefined,

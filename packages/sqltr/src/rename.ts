@@ -1,4 +1,3 @@
-/*! Renames the objects and principals of a schema, wherever statements mention them. */
 import {
   findCommonTableExpressions,
   findMentions,
@@ -20,10 +19,7 @@ export interface NameRules {
   readonly principals: Rules;
 }
 
-/**
- * Renames statements, after all were read: only then is it known whether two objects would get one name.
- * @throws CodedError for such a conflict, and if the names in a statement cannot be found; whatever the input throws
- */
+/** Renames after all statements were read: only then are conflicts known. @throws CodedError for those, and for names in unknown syntax */
 export async function* rename(statements: AsyncIterable<Numbered>, rules: NameRules): AsyncGenerator<string> {
   const renaming = new Renaming(rules);
   const surveyed = async function* () {
@@ -98,7 +94,7 @@ class Renaming {
     return end === 0 ? statement : renamed + statement.slice(end);
   }
 
-  /** The same, with all checks: `survey` did not know later names and views yet. @throws CodedError */
+  /** Like `replaceNames`, with all checks: `survey` did not know later names and views yet. @throws CodedError */
   checkAndReplaceNames(statement: string, surveyed: readonly Mention[]): string {
     const expressions = this.#findExpressions(statement);
     const isShadowed = expressions.some(name => this.#views.has(name));

@@ -59,10 +59,7 @@ export class Rules {
     return rule.to.prefix + star + rule.to.suffix;
   }
 
-  /**
-   * Whether another name could collide with this name's result: map to it, or already be equal to it. If not, the name
-   * need not be stored: a rule with a star on both sides maps different names to different names.
-   */
+  /** Whether another name could map to this name's result, or equal it. If not, the name need not be stored. */
   mayCollide(name: string): boolean {
     const ownRule = this.#find(name);
     const isFixed = ownRule !== undefined && ownRule.to.suffix === undefined;

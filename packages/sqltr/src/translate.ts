@@ -1,4 +1,3 @@
-/*! Translates a schema to other names, owners, editions or versions. */
 import { collectGarbageEarly, Exit, type Io, readRuleFile, UsageError } from '@sqlpipe/cli';
 import { decodeRecords, spool, writeRecords } from '@sqlpipe/records';
 import { type Adapt, adapt, type LossOptions, type Numbered, toEnterprise, toOpenSource, toVersion } from './adapt.js';
