@@ -22,7 +22,7 @@ export interface Io {
   info(message: string): void;
   /** Prints a detail; shown only with `-v`. @param below further lines, safe to show */
   detail(message: string, below?: readonly string[]): void;
-  /** Like `info`, for the summary; only the last program of a pipe shows it. */
+  /** Like `info`, for the summary; without `-v`, only the last program of a pipe shows it. */
   summary(message: string): void;
   /** Reports a request that was sent, without secrets; undefined without `-vv`. */
   readonly logRequest: ((message: string) => void) | undefined;

@@ -116,9 +116,7 @@ const TOO_LARGE: Readonly<Record<string, string>> = {
   ...Object.fromEntries(['LONG', ...TIMES].map(type => [type, '9223372036854775807.0'])),
 };
 
-/**
- * Prints what ALTER COLUMN … TYPE makes of a value. Unlike CAST, it wraps times out of range, and makes `?` of a VARCHAR that is not ASCII.
- */
+/** Prints what ALTER COLUMN … TYPE makes of a value. Unlike CAST, it wraps times out of range and makes `?` of a non-ASCII VARCHAR. */
 export function printConverted(value: string, from: string, to: string): string {
   if (from === 'TIMESTAMP' && to === 'TIMESTAMP_NS') return `CAST(CAST(${value} AS LONG) * 1000 AS TIMESTAMP_NS)`;
   if (from === 'VARCHAR' && to === 'CHAR')

@@ -21,7 +21,7 @@ import { mayHaveReferences, ReferenceFinder } from './references.js';
 import { isCleanTable } from './repair.js';
 import { locateGrantTargets, parseRights } from './rights.js';
 
-/** A name in a statement, without its quotes. `[position, end)` includes the quotes, but not the schema `public`. */
+/** A name in a statement, without quotes. `[position, end)` includes quotes of its own, but not the schema `public`. */
 export interface Mention extends NameSpan {
   /** `principal`: a user, group or service account that is not the owner. */
   readonly role: 'object' | 'owner' | 'principal';

@@ -1,6 +1,4 @@
-/*!
- * Finds the names of tables after FROM and before columns (`trades.price`), where aliases do not count. Each rule was observed on 9.3.4.
- */
+/*! Finds the names of tables after FROM and before columns (`trades.price`); aliases do not count. The rules were observed on 9.3.4. */
 import { keywordOf, NameMap, NameSet, type NameSpan, type Token, type TokenReader, unquote } from '@sqlpipe/sql';
 import { RESERVED } from './parser/names.js';
 

@@ -31,7 +31,7 @@ export interface LossOptions {
   readonly warn: (message: string) => void;
 }
 
-/** Applies the adapters to each statement, and leaves out what reads from a removed object. @throws CodedError at the end for losses */
+/** Applies the adapters, and leaves out what reads from a removed object. @throws CodedError at the end, if losses are not accepted */
 export async function* adapt(
   statements: AsyncIterable<string>,
   adapters: readonly Adapt[],

@@ -1,6 +1,4 @@
-/**
- * Replaces secrets by stars: as they are, in base64, or misread as Latin-1; each even if escaped as in URLs, JSON or HTML, once or twice.
- */
+/** Replaces secrets by stars: as they are, in base64, or misread as Latin-1; each even if escaped as in URLs, JSON or HTML, also twice. */
 export function maskSecrets(text: string, secrets: readonly string[]): string {
   const wanted = [...new Set(secrets.flatMap(encodings).map(toByteString))].filter(Boolean);
   if (!wanted.length) return text;
