@@ -329,6 +329,16 @@ test('a view that only B has is not recreated, because an interruption would los
   t.deepEqual(ignoring.omissions[0]?.hints, []);
 });
 
+test('a rename is offered in addition to what else can be done', async t => {
+  const [base, view] = chain() as [string, string];
+  const after = [base.replace('TABLE t ', 'TABLE trades '), 'CREATE VIEW t AS (select ts, id from trades);'];
+  const { omissions } = await planChanges(after, [base, view], { ignoreExtra: true });
+  t.deepEqual(
+    omissions.map(({ hints }) => hints),
+    [["if A has materialized view 'm', the plan creates it again", 'renamed? --renamed t=trades']],
+  );
+});
+
 test('a plan that only drops a materialized view does not say that it is computed again', async t => {
   const [base, view] = chain('k') as [string, string];
   const { statements } = await planChanges([base], [base, view], { allowLoss: ['drop:m', 'history:m'] });

@@ -13,7 +13,7 @@ export function addOffers(omission: Omission, offers: RenameOffers): Omission {
     ({ object, column }) =>
       (column === undefined ? offers.offerTable(object) : offers.offerColumn(object, column)) ?? [],
   );
-  return renames.length > 0 ? { ...omission, hints: renames.map(option => `renamed? ${option}`) } : omission;
+  return { ...omission, hints: [...omission.hints, ...renames.map(option => `renamed? ${option}`)] };
 }
 
 export const describeKeptTables = (context: PlanContext, offers: RenameOffers): string[] =>
