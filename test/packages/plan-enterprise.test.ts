@@ -56,6 +56,15 @@ for (const [what, before, after, plan] of CASES)
     t.deepEqual(texts, plan);
   });
 
+test('a view whose name is that of an owner is no source of what the principal owns', async t => {
+  const view = (name: string, value: string, rest = '') =>
+    `CREATE MATERIALIZED VIEW ${name} WITH BASE t AS (select ts, ${value} n from t sample by 1h) PARTITION BY DAY${rest};`;
+  const kept = [ANN, TABLE, view('m', 'sum(x)', ' OWNED BY ann')];
+  const { statements } = await planChanges([...kept, view('ann', 'max(x)')], [...kept, view('ann', 'min(x)')], {});
+  const texts = statements.map(({ statement }) => statement).filter(text => !text.startsWith('SELECT'));
+  t.deepEqual(texts, ["DROP MATERIALIZED VIEW 'ann';", view('ann', 'max(x)')]);
+});
+
 test('a service account with another owner, and one with another password, are listed', async t => {
   const before = [ANN, "CREATE USER bob WITH PASSWORD 'a';", 'CREATE SERVICE ACCOUNT app OWNED BY ann;'];
   const after = [ANN, "CREATE USER bob WITH PASSWORD 'b';", 'CREATE SERVICE ACCOUNT app OWNED BY bob;'];

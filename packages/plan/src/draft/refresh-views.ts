@@ -1,7 +1,7 @@
 import { findExpiredRows, printResumeWal } from '@sqlpipe/ddl';
 import { type MaterializedView, OTHER_TYPES_REASON } from '@sqlpipe/engine';
 import type { Entry } from '@sqlpipe/schema';
-import { isSameName, type Kind, NameSet } from '@sqlpipe/sql';
+import { isObject, isSameName, type Kind, NameSet } from '@sqlpipe/sql';
 import { isMarked, isUnfilled } from '../auxiliary/marks.js';
 import { losesNothingByRefresh, type PlanContext } from '../context/plan-context.js';
 import { isRedefined } from '../questions/future-query.js';
@@ -97,6 +97,7 @@ const isFilledByServer = ({ refresh }: Pick<MaterializedView, 'refresh'>): boole
 const findStoredSources = (entry: Entry, context: PlanContext): string[] =>
   (context.a.findObject(entry.name) ? context.a : context.b)
     .prerequisites(entry)
+    .filter(({ kind }) => isObject(kind))
     .flatMap(each => (each.kind === 'view' ? findStoredSources(each, context) : [each.name]));
 
 /**
