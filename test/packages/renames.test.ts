@@ -36,6 +36,13 @@ test('a comment on the line of a column renames it once, and can stay', async t 
   t.is((await plan(after, [])).statements.length, 2, 'a new instance');
 });
 
+test('of two options that rename one column, the last one counts, however the column is written', async t => {
+  const [after, before] = [[table('a INT, b INT')], [table('x INT')]];
+  const same = await plan(after, before, { renamed: ['t.x=a', 't.x=b'], rebuild: ['t'] });
+  t.regex(same.statements.join('\n'), /\("ts", "b"\) SELECT "ts", "x" FROM 't'/);
+  t.deepEqual(await plan(after, before, { renamed: ['t.X=a', 't.x=b'], rebuild: ['t'] }), same);
+});
+
 test('an option renames a name with a letter of two UTF-16 units', async t => {
   const { statements } = await plan([table('x INT', 'b')], [table('x INT', '𝒜')], { renamed: ['𝒜=b'] });
   t.is(statements.at(-1), "RENAME TABLE '𝒜' TO 'b';");

@@ -2,7 +2,7 @@
  * The renames from B to A, as `--renamed` or comments in A state them. No rename is guessed, because a wrong guess could lose data. A
  * rename is pending until a plan has made it.
  */
-import { findColumn, type TableDefinition } from '@sqlpipe/ddl';
+import { type Column, findColumn, type TableDefinition } from '@sqlpipe/ddl';
 import type { Engine } from '@sqlpipe/engine';
 import { type Entry, InvalidSelectionError, type Schema } from '@sqlpipe/schema';
 import { displayName, isObject, isSameName, NameMap, NameSet, unquote } from '@sqlpipe/sql';
@@ -152,12 +152,14 @@ export class Renames {
     const oldPath = resolvePath(from, this.findColumns);
     const stated = oldPath?.column ?? findReadings(from).find(({ column }) => column !== undefined)?.column;
     this.stated.columns.set(stated ?? unquote(from), newColumn);
-    if (oldPath?.column === undefined || !hasColumn(this.#findTableOfB(oldPath.object), oldPath.column)) {
+    const source =
+      oldPath?.column === undefined ? undefined : columnIn(this.#findTableOfB(oldPath.object), oldPath.column);
+    if (!oldPath || !source) {
       const tables = findReadings(from).flatMap(({ object, column }) =>
         column === undefined ? [] : (this.#findTableOfB(object) ?? []),
       );
       const isCopied = findReadings(from).some(path => this.#addRenameMadeByRebuild(path, newColumn));
-      const renamed = tables.filter(table => hasColumn(table, newColumn));
+      const renamed = tables.filter(table => findColumn(table, newColumn));
       for (const { name } of renamed) this.#made.push({ table: name, names: [stated ?? '', newColumn] });
       if (isCopied || renamed.length > 0) return this.#reportMade(rename);
       const names = tables.flatMap(({ name, columns }) =>
@@ -169,17 +171,17 @@ export class Renames {
     const table = this.#objectRenames.get(oldPath.object) ?? oldPath.object;
     const after = this.#findTable(this.#a, table);
     const names = after?.columns.map(({ name }) => name) ?? [];
-    if (isSameName(oldPath.column, newColumn)) throw new InvalidSelectionError(`--renamed ${rename}: ${SAME_NAME}`);
+    if (isSameName(source.name, newColumn)) throw new InvalidSelectionError(`--renamed ${rename}: ${SAME_NAME}`);
     const name = names.find(candidate => isSameName(candidate, newColumn));
     if (name === undefined)
       throw new InvalidSelectionError(
         `--renamed ${rename}: A has no column '${newColumn}' in '${table}'${suggestWord(newColumn, names)}`,
       );
-    if (hasColumn(this.#findTableOfB(oldPath.object), name))
+    if (columnIn(this.#findTableOfB(oldPath.object), name))
       throw new InvalidSelectionError(`--renamed ${rename}: B has a column '${name}' too`);
-    if (hasColumn(after, oldPath.column))
+    if (columnIn(after, source.name))
       throw new InvalidSelectionError(`--renamed ${rename}: A has a column '${oldPath.column}' too`);
-    this.#addColumnRename(table, oldPath.column, name);
+    this.#addColumnRename(table, source, name);
   }
 
   #readObjectComment({ entry, from, text }: EntryComment, all: readonly EntryComment[]): void {
@@ -210,17 +212,17 @@ export class Renames {
     const [before, after] = [this.#findTableOfB(entry.name), this.#findTable(this.#a, entry.name)];
     if (!before || !after) return;
     for (const name of from) this.stated.columns.set(name, column);
-    const old = from.find(name => hasColumn(before, name));
+    const old = from.map(name => findColumn(before, name)).find(column => column !== undefined);
     const isStated = [...this.columnRenamesOf(entry.name)].some(
       ([former, to]) => isSameName(to, column) || from.some(name => isSameName(name, former)),
     );
     if (isStated) return;
     const oldNameInA = from.find(
-      name => hasColumn(after, name) && all.some(each => each.entry === entry && isSameName(each.column, name)),
+      name => findColumn(after, name) && all.some(each => each.entry === entry && isSameName(each.column, name)),
     );
     // After an interrupted plan, B would not show which of the two columns has which values.
     if (oldNameInA !== undefined) return this.#refuse(entry, `${text}: A has a column '${oldNameInA}' too`);
-    if (old === undefined && hasColumn(before, column)) {
+    if (old === undefined && findColumn(before, column)) {
       for (const name of from) this.#made.push({ table: before.name, names: [name, column] });
       return void from.some(name => this.#addRenameMadeByRebuild({ object: entry.name, column: name }, column));
     }
@@ -229,8 +231,8 @@ export class Renames {
       return this.#warn(entry, text, `B has no column '${from[0]}'${suggestWord(from[0] ?? '', names)}`);
     }
     const existing = findColumn(before, column);
-    if (existing === undefined && hasColumn(after, old))
-      return this.#refuse(entry, `${text}: A has a column '${old}' too`);
+    if (existing === undefined && findColumn(after, old.name))
+      return this.#refuse(entry, `${text}: A has a column '${old.name}' too`);
     if (existing === undefined) return this.#addColumnRename(entry.name, old, column);
     const newInB = `B has a column '${column}' too`;
     // An ALTER of the type would convert the values of the wrong column.
@@ -259,14 +261,14 @@ export class Renames {
   /** If an old table of a rebuild has the column, the rebuild has made the rename. @returns whether the rename was added */
   #addRenameMadeByRebuild({ object, column = '' }: ObjectPath, to: string): boolean {
     const table = this.#objectRenames.get(object) ?? object;
-    const isCopied = this.#findOldTables(table).some(old => findColumn(old, column));
-    if (isCopied) this.#addColumnRename(table, column, to);
-    return isCopied;
+    const [copied] = this.#findOldTables(table).flatMap(old => findColumn(old, column) ?? []);
+    if (copied) this.#addColumnRename(table, copied, to);
+    return copied !== undefined;
   }
 
-  #addColumnRename(table: string, from: string, to: string): void {
+  #addColumnRename(table: string, from: Column, to: string): void {
     const renames = this.#columnRenames.get(table) ?? new Map<string, string>();
-    this.#columnRenames.set(table, renames.set(from, to));
+    this.#columnRenames.set(table, renames.set(from.name, to));
   }
 
   /** The object with the old name is left out too, unless it already has a reason. */
@@ -293,8 +295,8 @@ export class Renames {
 
 type EntryComment = RenameComment & { readonly entry: Entry };
 
-const hasColumn = (table: TableDefinition | undefined, name: string): boolean =>
-  table !== undefined && findColumn(table, name) !== undefined;
+const columnIn = (table: TableDefinition | undefined, name: string): Column | undefined =>
+  table && findColumn(table, name);
 
 /** Why a rename must change more than the case: otherwise 9.3.4 keeps the old name of a table, and rejects the rename of a column. */
 const SAME_NAME = 'for QuestDB, names that differ only in case are the same name';
