@@ -1,7 +1,6 @@
 /*!
- * Reconciles random pairs of schemas: recorded objects with changes, with rows in the tables, on a real QuestDB, and generated ones with
- * access control on sqlserve. Checks that plans of generated ones lose no row that was not named, and compares the effects of changes
- * on views with the predictions.
+ * Reconciles random pairs of schemas on a real QuestDB: recorded objects with changes, with rows in the tables. Checks that plans of
+ * generated ones lose no row that was not named, and compares the effects of changes on views with the predictions.
  * PAIRS (of each kind) and CHANGES set their numbers, SEED the first seed, which otherwise is another one each time.
  */
 
@@ -9,13 +8,11 @@ import { CORPUS } from '../test/support/corpus.js';
 import { corpusPair } from '../test/support/corpus-pairs.js';
 import { openScope } from '../test/support/open-scope.js';
 import { predict } from '../test/support/predict.js';
-import { type Reconciled, type Run, reconcile } from '../test/support/reconcile.js';
-import { reconcileEnterprise } from '../test/support/reconcile-enterprise.js';
+import { type Run, reconcile } from '../test/support/reconcile.js';
 import { formatFindings, runSeeds, summarizeRuns } from '../test/support/row-reports.js';
 import type { Scope } from '../test/support/scope.js';
 import { type Server, startServer } from '../test/support/server.js';
 import { shell } from '../test/support/shell.js';
-import { startSqlserve } from '../test/support/sqlserve.js';
 
 const number = (name: string, otherwise: number): number => Number(process.env[name] ?? otherwise);
 const [PAIRS, CHANGES] = [number('PAIRS', 300), number('CHANGES', 300)];
@@ -23,11 +20,11 @@ const SEED = number('SEED', Date.now() % 1e9);
 console.log(`SEED=${SEED}`);
 
 /** @returns whether no pair failed */
-async function reconcileAll(what: string, reconcileOne: (seed: number) => Promise<Reconciled>): Promise<boolean> {
+async function reconcileAll(server: Server, run: Run): Promise<boolean> {
   let [reconciled, partly, failed] = [0, 0, 0];
   for (let seed = SEED; seed < SEED + PAIRS; seed++)
     try {
-      const { isReconciled } = await reconcileOne(seed);
+      const { isReconciled } = await reconcile(server, run, corpusPair(seed), seed);
       if (isReconciled) reconciled++;
       else partly++;
     } catch (error) {
@@ -35,7 +32,7 @@ async function reconcileAll(what: string, reconcileOne: (seed: number) => Promis
       console.log((error as Error).message);
     }
   console.log(
-    `${PAIRS} ${what}: ${reconciled} reconciled, ${partly} except for properties that cannot be altered, ${failed} failed`,
+    `${PAIRS} pairs of recorded objects: ${reconciled} reconciled, ${partly} except for properties that cannot be altered, ${failed} failed`,
   );
   return failed === 0;
 }
@@ -46,15 +43,6 @@ async function keepRows(scope: Scope, start: () => Promise<Server>): Promise<boo
   const runs = await runSeeds(scope, start, seeds, run => console.log(formatFindings(run)));
   console.log(summarizeRuns(runs));
   return runs.every(({ findings }) => findings.length === 0);
-}
-
-async function reconcileOnSqlserve(run: Run, seed: number): Promise<Reconciled> {
-  const scope = openScope();
-  try {
-    return await reconcileEnterprise((await startSqlserve(scope, ['--edition', 'enterprise'])).url, run, seed);
-  } finally {
-    await scope.end();
-  }
 }
 
 /** @returns whether at most 1 % of the predictions are wrong */
@@ -95,9 +83,7 @@ try {
   const server = await start();
   const run = await shell(scope);
   const results = [
-    !CORPUS ||
-      (await reconcileAll('pairs of recorded objects', seed => reconcile(server, run, corpusPair(seed), seed))),
-    await reconcileAll('pairs with access control', seed => reconcileOnSqlserve(run, seed)),
+    !CORPUS || (await reconcileAll(server, run)),
     await keepRows(scope, start),
     await predictAll(server),
   ];

@@ -1,16 +1,11 @@
-/*!
- * Random pairs of schemas: a plan turns one into the other on a real server with rows, and on sqlserve with access control. PAIRS
- * sets the number of pairs, SEED the first one.
- */
+/*! Random pairs of schemas: a plan turns one into the other on a real server with rows. PAIRS sets their number, SEED the first one. */
 import { CORPUS } from '../support/corpus.js';
 import { corpusPair } from '../support/corpus-pairs.js';
 import { inProcess } from '../support/in-process.js';
 import { predict } from '../support/predict.js';
 import { sharedQuestDB, testWithQuestDB } from '../support/questdb.js';
 import { reconcile } from '../support/reconcile.js';
-import { reconcileEnterprise } from '../support/reconcile-enterprise.js';
 import { SEED } from '../support/seed.js';
-import { serveHere } from '../support/sqlserve.js';
 import { test } from '../support/test.js';
 
 const PAIRS = Number(process.env.PAIRS ?? 5);
@@ -38,17 +33,5 @@ testWithQuestDB('views break as predicted', async t => {
     if (!prediction) continue;
     done++;
     t.deepEqual([...prediction.predicted].sort(), [...prediction.invalid].sort(), prediction.change);
-  }
-});
-
-/** Those that change most, and can be reconciled. */
-const ENTERPRISE_SEEDS = [10, 14];
-
-test('enterprise: random pairs of schemas are reconciled, and nothing is lost unless allowed', async t => {
-  const run = await inProcess(t);
-  for (const seed of ENTERPRISE_SEEDS) {
-    const server = await serveHere(t, { edition: 'enterprise' });
-    const { isReconciled, left } = await reconcileEnterprise(server.url, run, seed);
-    t.true(isReconciled, `seed ${seed}: ${left}`);
   }
 });

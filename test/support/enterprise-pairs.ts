@@ -61,19 +61,8 @@ export function enterprisePair(seed: number): SchemaPair {
   const random = randomness(seed ^ 0xacce55);
   const [there, wanted] = [pair.before.map(read), pair.after.map(read)];
   const access = newAccess(there, random);
-  const changes: string[] = [];
-  let later = follow(access, pair, wanted);
-  for (let count = 1 + random.below(4); count > 0; count--) {
-    const [what, change] = random.pick(Object.entries(CHANGES));
-    later = change(later, wanted, random);
-    changes.push(what);
-  }
-  return {
-    ...pair,
-    before: print(there, access),
-    after: print(wanted, settle(later)),
-    changes: [...pair.changes, ...changes],
-  };
+  const later = mix(follow(access, pair, wanted), newAccess(wanted, random), random);
+  return { ...pair, before: print(there, access), after: print(wanted, later) };
 }
 
 function read(statement: string): Definition {
@@ -189,81 +178,24 @@ function follow(access: Access, { names }: SchemaPair, wanted: readonly Definiti
   return { ...access, grants, owners: new Map(entries(access.owners)), policies: new Map(policies) };
 }
 
-const CHANGES: Record<string, (access: Access, objects: readonly Definition[], random: Randomness) => Access> = {
-  'new principal': (access, _, random) => {
-    const other = random.pick(PRINCIPALS.filter(({ name }) => !access.principals.some(each => each.name === name)));
-    return other ? { ...access, principals: [...access.principals, other] } : access;
-  },
-  'principal gone': (access, _, random) => without(access, random.pick(access.principals)?.name),
-  'another alias': (access, _, random) => ({
-    ...access,
-    principals: access.principals.map(each =>
-      each.kind === 'GROUP' && random.chance(0.5) ? { ...each, alias: 'another' } : each,
-    ),
-  }),
-  memberships: (access, _, random) => ({
-    ...access,
-    memberships: [
-      ...some(access.memberships, 0.5, random),
-      ...access.principals
-        .filter(({ kind }) => kind === 'USER')
-        .flatMap(({ name: user }) =>
-          some(
-            access.principals.filter(({ kind }) => kind === 'GROUP'),
-            0.3,
-            random,
-          ).map(({ name: group }) => ({ user, group })),
-        ),
-    ],
-  }),
-  assumptions: (access, _, random) => ({
-    ...access,
-    assumptions: some(access.assumptions, 0.7, random).map(each => ({ ...each, option: random.chance(0.5) })),
-  }),
-  'grants gone': (access, _, random) => ({ ...access, grants: some(access.grants, 0.5, random) }),
-  'grant options': (access, _, random) => ({
-    ...access,
-    grants: access.grants.map(each => ({ ...each, option: random.chance(0.5) })),
-  }),
-  'new grants': (access, objects, random) => ({
-    ...access,
-    grants: [
-      ...access.grants,
-      ...Array.from({ length: 1 + random.below(4) }, () => newGrant(access.principals, objects, random)).filter(
-        grant => grant !== undefined,
-      ),
-    ],
-  }),
-  'another owner': (access, objects, random) => {
-    const [object, principal] = [random.pick(objects), random.pick(access.principals)];
-    return principal && random.chance(0.5)
-      ? { ...access, owners: new Map([...access.owners, [object.name, principal.name]]) }
-      : access;
-  },
-  'storage policies': (access, objects, random) => ({
-    ...access,
-    policies: new Map(
-      some(objects.filter(isPartitioned), 0.6, random).map(table => [table.name, newPolicy(table, random)] as const),
-    ),
-  }),
-};
-
-function without(access: Access, gone: string | undefined): Access {
+/** Most of what there was, and some of something else, as far as its principals are there. */
+function mix(was: Access, other: Access, random: Randomness): Access {
+  const most = <T>(items: Iterable<T>) => some([...items], 0.8, random);
+  const few = <T>(items: Iterable<T>) => some([...items], 0.3, random);
+  const all = [...few(other.principals), ...most(was.principals)];
+  const principals = all.filter(({ name }, i) => all.findIndex(each => each.name === name) === i);
+  const isThere = (...names: readonly string[]) => names.every(name => principals.some(each => each.name === name));
+  // No server keeps one right with the grant option and without: the last one counts.
+  const assumptions = new Map(
+    [...most(was.assumptions), ...few(other.assumptions)].map(each => [`${each.account} ${each.entity}`, each]),
+  );
   return {
-    ...access,
-    principals: access.principals.filter(({ name }) => name !== gone),
-    memberships: access.memberships.filter(({ user, group }) => user !== gone && group !== gone),
-    assumptions: access.assumptions.filter(({ account, entity }) => account !== gone && entity !== gone),
-    grants: access.grants.filter(({ entity }) => entity !== gone),
-    owners: new Map([...access.owners].filter(([, owner]) => owner !== gone)),
-  };
-}
-
-/** No server keeps one right with the grant option and without: the last one counts. */
-function settle(access: Access): Access {
-  return {
-    ...access,
-    assumptions: [...new Map(access.assumptions.map(each => [`${each.account} ${each.entity}`, each])).values()],
+    principals,
+    memberships: [...most(was.memberships), ...few(other.memberships)].filter(each => isThere(each.user, each.group)),
+    assumptions: [...assumptions.values()].filter(each => isThere(each.account, each.entity)),
+    grants: [...most(was.grants), ...few(other.grants)].filter(each => isThere(each.entity)),
+    owners: new Map([...was.owners, ...few(other.owners)].filter(([, owner]) => isThere(owner))),
+    policies: new Map([...most(was.policies), ...few(other.policies)]),
   };
 }
 
