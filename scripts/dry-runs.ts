@@ -30,7 +30,7 @@ interface Share {
   all: number;
 }
 
-const byFlaw = new Map<string, Share>();
+const bySource = new Map<string, Share>();
 const classes = new Map<string, number>();
 let [unknown, unstable, wrongStatus, changed, failed, withRejects] = [0, 0, 0, 0, 0, 0];
 
@@ -46,8 +46,8 @@ function add(comparison: Comparison, timeDependent: readonly number[]): void {
   unstable += comparison.differences.length - differences.length;
   withRejects += Number(status.run !== 0);
   for (const verdict of comparison.run.filter(each => !leftOut.has(each))) {
-    const { equal, all } = byFlaw.get(stream.flaw) ?? { equal: 0, all: 0 };
-    byFlaw.set(stream.flaw, { equal: equal + Number(!differing.has(verdict)), all: all + 1 });
+    const { equal, all } = bySource.get(stream.source) ?? { equal: 0, all: 0 };
+    bySource.set(stream.source, { equal: equal + Number(!differing.has(verdict)), all: all + 1 });
   }
   for (const difference of differences) {
     console.log(formatDifference(stream, difference));
@@ -108,7 +108,7 @@ try {
       add(await compareOnSqlserve(dryRuns, seed), []);
       continue;
     }
-    const stream = (kind === 'recorded' && recordedStream(seed)) || statementStream(seed);
+    const stream = (kind === 'recorded' && recordedStream(seed)) || (await statementStream(seed));
     await makeTarget(questdb, stream);
     const comparison = await dryRuns.compare(questdb, stream);
     if (comparison.differences.length === 0) {
@@ -127,10 +127,10 @@ try {
 
 console.log('\nclasses of differences');
 for (const [key, count] of [...classes].toSorted(([, one], [, other]) => other - one)) console.log(`${count} × ${key}`);
-console.log('\nequal verdicts by kind of error');
-for (const [flaw, share] of [...byFlaw].toSorted(([one], [other]) => (one < other ? -1 : 1)))
-  console.log(`${percent(share).padStart(8)}  ${share.equal} of ${share.all}  ${flaw}`);
-const sum = (key: keyof Share): number => [...byFlaw.values()].reduce((sum, share) => sum + share[key], 0);
+console.log('\nequal verdicts by source');
+for (const [source, share] of [...bySource].toSorted(([one], [other]) => (one < other ? -1 : 1)))
+  console.log(`${percent(share).padStart(8)}  ${share.equal} of ${share.all}  ${source}`);
+const sum = (key: keyof Share): number => [...bySource.values()].reduce((sum, share) => sum + share[key], 0);
 const [equal, all] = [sum('equal'), sum('all')];
 console.log(`
 seeds ${SEED} to ${SEED + STREAMS - 1}: ${STREAMS} streams, ${withRejects} of them with a rejection

@@ -53,7 +53,7 @@ testWithQuestDB('generated, recorded and copying streams on a real QuestDB', asy
   const server = await borrowQuestDB(file);
   const target = ['CREATE TABLE t (ts TIMESTAMP, s SYMBOL INDEX, x INT) TIMESTAMP(ts) PARTITION BY DAY'];
   for (const statements of TRANSFERS) {
-    const stream = { seed: 0, flaw: '', target, statements };
+    const stream = { seed: 0, source: '', target, statements };
     await makeTarget(server, stream);
     const comparison = await dryRuns.compare(server, stream);
     check(t, comparison);
@@ -61,7 +61,7 @@ testWithQuestDB('generated, recorded and copying streams on a real QuestDB', asy
     t.is(comparison.failure, undefined, comparison.messages);
   }
   for (const seed of SEEDS)
-    for (const stream of [statementStream(seed), recordedStream(seed)])
+    for (const stream of [await statementStream(seed), recordedStream(seed)])
       if (stream) {
         await makeTarget(server, stream);
         check(t, await dryRuns.compare(server, stream));
@@ -77,7 +77,7 @@ test('streams about access control, sent by the administrator and by somebody wh
 async function checkOnSqlserve(t: ExecutionContext, stream: Pick<StatementStream, 'target' | 'statements'>) {
   const server = await startSqlserve(t);
   for (const statement of stream.target) t.is((await server.execute(statement)).error, undefined, statement);
-  const comparison = await dryRuns.compare(server, { seed: 0, flaw: '', ...stream });
+  const comparison = await dryRuns.compare(server, { seed: 0, source: '', ...stream });
   check(t, comparison);
   return comparison.run.map(({ result }) => result);
 }

@@ -1,7 +1,4 @@
 /*! Schemas of recorded objects, where the recordings are, and what somebody may have made of each. Always the same for a seed. */
-
-import { readFileSync } from 'node:fs';
-import { join } from 'node:path';
 import {
   type Column,
   type Definition,
@@ -13,8 +10,8 @@ import {
   tryParseDefinition,
 } from '@sqlpipe/ddl';
 import { foldCase } from '@sqlpipe/sql';
-import { CORPUS } from './corpus.js';
-import { parseJsonLines } from './json-lines.js';
+import { changesOf } from './changes.js';
+import { readCorpus } from './corpus.js';
 import { type Randomness, randomness, type SchemaPair } from './schema-pairs.js';
 
 /** An object that a server has made and printed, with the tables that it needs. */
@@ -23,26 +20,13 @@ interface Recorded {
   readonly object: Definition;
 }
 
-interface Row {
-  readonly show_create?: string;
-  readonly replay_status?: number;
-  readonly roundtrip?: boolean;
-  readonly roundtrip_trimmed?: boolean;
-  readonly setup?: unknown;
-  readonly server_config?: unknown;
-  readonly base_ddl?: readonly string[];
-}
-
-const rows = (file: string): Row[] =>
-  CORPUS === undefined ? [] : parseJsonLines(readFileSync(join(CORPUS, file), 'utf8'));
-
 const isTable = (definition: Definition | undefined): definition is TableDefinition =>
   definition?.kind === 'table' && definition.query === undefined && definition.like === undefined;
 
 /** Those that come back the same, so that only changes are different. */
 function recorded(): Recorded[] {
-  const tables = rows('tables.jsonl').filter(({ setup }) => setup === undefined);
-  const views = rows('views.jsonl').filter(({ base_ddl = [] }) => base_ddl.length > 0);
+  const tables = readCorpus('tables').filter(({ setup }) => setup === undefined);
+  const views = readCorpus('views').filter(({ base_ddl = [] }) => base_ddl.length > 0);
   return [...tables, ...views].flatMap(row => {
     if (row.replay_status !== 200 || row.server_config !== undefined || !(row.roundtrip || row.roundtrip_trimmed))
       return [];
@@ -143,25 +127,29 @@ const withColumn = (
 const WIDER: Record<string, string> = { BYTE: 'INT', SHORT: 'INT', INT: 'LONG', FLOAT: 'DOUBLE' };
 const KEYS = ['SYMBOL', 'INT', 'LONG', 'SHORT', 'VARCHAR', 'UUID'];
 
+/** Properties that 9.3.4 does not have or does not show, and those that other changes here are about. */
+const LEFT_OUT = /^(?:name|query|owner|base|volume|format|storage policy|dedup keys)$|(?: name| Parquet settings)$/;
+
+/** Another value of one property, not of a column that a view uses or that was renamed. */
+const changeProperty: Mutation = (draft, random) => {
+  const list: Definition[] = random.pick([draft.tables, draft.others]);
+  const object = random.pick(list);
+  if (!object) return undefined;
+  const fixed = isTable(object)
+    ? object.columns.filter(each => isUsed(draft, each) || each.name.endsWith(' renamed'))
+    : [];
+  const possible = changesOf(object).filter(
+    ({ property }) => !LEFT_OUT.test(property) && !fixed.some(({ name }) => property.startsWith(`column '${name}'`)),
+  );
+  const change = random.pick(possible);
+  const printed = change ? printDefinition(change.changed, { quoted: true }) : '';
+  if (!change || printed.includes(' POSTING') || !tryParseDefinition(printed)) return undefined;
+  list[list.indexOf(object)] = change.changed;
+  return `${object.name}: ${change.property}`;
+};
+
 const MUTATIONS: Mutation[] = [
-  withTable((table, _, random) => {
-    const name = random.pick(['added', 'select', 'With Blank', 'ünï']);
-    if (table.columns.some(each => foldCase(each.name) === name)) return undefined;
-    const type = random.pick('INT SYMBOL DOUBLE[] VARCHAR GEOHASH(5c) TIMESTAMP_NS IPv4 LONG256'.split(' '));
-    return [
-      `add ${name} ${type}`,
-      { ...table, columns: [...table.columns, { name, type, cached: true, dedup: false }] },
-    ];
-  }),
-  withTable((table, draft, random) => {
-    const column = random.pick(
-      table.columns.filter(
-        each => each.name !== table.timestamp && !each.name.endsWith(' renamed') && !isUsed(draft, each),
-      ),
-    );
-    if (!column || table.columns.length < 3) return undefined;
-    return [`drop ${column.name}`, { ...table, columns: table.columns.filter(each => each !== column) }];
-  }),
+  ...Array.from({ length: 6 }, () => changeProperty),
   withTable((table, draft, random) => {
     const known = draft.names.get(table.name);
     let done = '';
@@ -190,17 +178,6 @@ const MUTATIONS: Mutation[] = [
     return changed && [done, changed];
   }),
   withTable((table, _, random) => {
-    let done = '';
-    const changed = withColumn(table, random, column => {
-      if (column.type !== 'SYMBOL') return undefined;
-      done = `options of ${column.name}`;
-      const { index, ...rest } = column;
-      if (random.chance(0.4)) return { ...column, cached: !column.cached };
-      return index ? rest : { ...rest, index: { type: 'BITMAP', capacity: random.pick([64, 256, 1024]) } };
-    });
-    return changed && [done, changed];
-  }),
-  withTable((table, _, random) => {
     if (!table.wal || table.timestamp === undefined) return undefined;
     const isOff = random.chance(0.2);
     const columns = table.columns.map(each => ({
@@ -208,17 +185,6 @@ const MUTATIONS: Mutation[] = [
       dedup: !isOff && (each.name === table.timestamp || (KEYS.includes(each.type) && random.chance(0.3))),
     }));
     return ['dedup keys', { ...table, columns }];
-  }),
-  withTable((table, _, random) => {
-    if (table.partitionBy === 'NONE') return undefined;
-    return ['TTL', { ...table, ttl: random.pick([0, -12, -24, -120]) }];
-  }),
-  withTable((table, _, random) => {
-    if (!table.wal || table.partitionBy === 'NONE') return undefined;
-    return [
-      'parameters',
-      { ...table, ...(random.chance(0.5) ? { maxUncommittedRows: 1000 } : { o3MaxLag: 60_000_000 }) },
-    ];
   }),
   withTable((table, draft) => {
     const known = draft.names.get(table.name);
@@ -233,22 +199,6 @@ const MUTATIONS: Mutation[] = [
     draft.tables.splice(draft.tables.indexOf(table), 1);
     for (const [name, known] of draft.names) if (known.name === table.name) draft.names.delete(name);
     return `drop ${table.name}`;
-  },
-  (draft, random) => {
-    const view = random.pick(draft.others);
-    if (!view) return undefined;
-    const at = draft.others.indexOf(view);
-    if (random.chance(0.3)) draft.others.splice(at, 1);
-    else if (view.kind === 'materialized view')
-      draft.others[at] = random.chance(0.5)
-        ? { ...view, ttl: random.pick([0, -12, -120]) }
-        : { ...view, refresh: { type: random.pick(['MANUAL', 'IMMEDIATE']), deferred: view.refresh.deferred } };
-    else {
-      const [source] = draft.tables;
-      if (!source || view.kind !== 'view') return undefined;
-      draft.others[at] = { ...view, body: `select * from '${source.name}'` };
-    }
-    return `${view.kind} ${view.name}`;
   },
   (draft, random) => {
     const source = random.pick(draft.tables);

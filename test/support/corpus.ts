@@ -1,7 +1,30 @@
 /*!
  * Recorded replies of real servers to thousands of statements: a folder beside the project, or the folder in CORPUS.
  */
-import { existsSync } from 'node:fs';
+import { existsSync, readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { parseJsonLines } from './json-lines.js';
 
 /** The folder of the recordings; undefined where they are missing. */
 export const CORPUS: string | undefined = [process.env.CORPUS ?? '../shared/corpus'].find(existsSync);
+
+/** A statement that a server was sent, with the properties that tests use. */
+export interface Recorded {
+  readonly sql: string;
+  readonly status?: number | null;
+  readonly kind?: string;
+  /** Statements that were sent before. */
+  readonly setup?: readonly string[];
+  readonly base_ddl?: readonly string[];
+  /** Settings that are not the usual ones. */
+  readonly server_config?: string;
+  /** What the server printed, what it replied to that, and whether it then printed the same. */
+  readonly show_create?: string;
+  readonly replay_status?: number;
+  readonly roundtrip?: boolean;
+  readonly roundtrip_trimmed?: boolean;
+}
+
+/** A file of recordings; empty if they are missing. */
+export const readCorpus = (name: string): Recorded[] =>
+  CORPUS === undefined ? [] : parseJsonLines(readFileSync(join(CORPUS, `${name}.jsonl`), 'utf8'));

@@ -62,15 +62,14 @@ export function enterpriseStream(seed: number): EnterpriseStream {
   const pair = enterprisePair(seed);
   const user = random.chance(0.5) ? 'admin' : 'limited';
   const share = random.pick([0, 0.5, 1]);
-  const isFlawed = random.chance(0.6);
   const statements = pair.after.filter(() => random.chance(0.6)).map(statement => statement.replace(/;$/, ''));
-  if (isFlawed)
+  if (random.chance(0.6))
     for (let count = 1 + random.below(4); count > 0; count--)
       statements.splice(random.below(statements.length + 1), 0, random.pick(CHANGES));
   return {
     seed,
     user,
-    flaw: user === 'limited' ? 'a missing permission' : isFlawed ? 'access control' : 'none',
+    source: `access control, by ${user}`,
     target: [
       ...pair.before.filter(statement => random.chance(share) || statement.startsWith('CREATE USER')),
       'CREATE USER limited',

@@ -1,34 +1,16 @@
 /*! Streams of recorded statements: of complete databases, and of single statements with the objects that they name. */
-
-import { readFileSync } from 'node:fs';
-import { join } from 'node:path';
 import { foldCase, identify, normalizeStatement } from '@sqlpipe/sql';
-import { CORPUS } from './corpus.js';
+import { CORPUS, type Recorded, readCorpus } from './corpus.js';
 import { databases } from './databases.js';
-import { parseJsonLines } from './json-lines.js';
 import { type Randomness, randomness } from './schema-pairs.js';
 import type { StatementStream } from './statement-streams.js';
-
-interface Recorded {
-  sql: string;
-  status?: number | null;
-  kind?: string;
-  created?: unknown[];
-  setup?: string[];
-  base_ddl?: string[];
-  server_config?: string;
-}
 
 /** They stop a server, need files or much time, or change what a later stream finds. */
 const UNSUITABLE =
   /long_sequence\(\s*[\d_]{6,}|\b(?:SUSPEND|CHECKPOINT|SNAPSHOT|BACKUP|SYSTEM|DATABASE|COPY|read_parquet|sleep)\b|\bDROP\s+(?:ALL|DATABASE|TABLES)\b/i;
 
 const read = (name: string): Recorded[] =>
-  CORPUS === undefined
-    ? []
-    : parseJsonLines<Recorded>(readFileSync(join(CORPUS, name), 'utf8')).filter(
-        ({ sql, status, server_config }) => status !== null && !server_config && isSingle(sql),
-      );
+  readCorpus(name).filter(({ sql, status, server_config }) => status !== null && !server_config && isSingle(sql));
 
 /** Whether a text is one statement of a moderate length for our programs too, which read it before a server does. */
 function isSingle(sql: string): boolean {
@@ -46,9 +28,9 @@ let views: Recorded[] | undefined;
 let changes: Recorded[] | undefined;
 
 function load() {
-  tables ??= groupByName(read('tables.jsonl').filter(({ setup }) => !setup?.some(each => !isSingle(each))));
-  views ??= read('views.jsonl');
-  changes ??= read('statements.jsonl').filter(({ kind }) => kind === 'alter' || kind === 'drop' || kind === 'other');
+  tables ??= groupByName(read('tables').filter(({ setup }) => !setup?.some(each => !isSingle(each))));
+  views ??= read('views');
+  changes ??= read('statements').filter(({ kind }) => kind === 'alter' || kind === 'drop' || kind === 'other');
   return { tables, views, changes };
 }
 
@@ -65,8 +47,8 @@ function groupByName(recorded: readonly Recorded[]): Map<string, Recorded[]> {
 export function recordedStream(seed: number): StatementStream | undefined {
   if (CORPUS === undefined) return undefined;
   const random = randomness(seed ^ 0xc0 ^ (seed << 8));
-  const [flaw, make] = random.pick(Object.entries(SOURCES));
-  return { seed, flaw, ...make(random) };
+  const [source, make] = random.pick(Object.entries(SOURCES));
+  return { seed, source, ...make(random) };
 }
 
 type Parts = Pick<StatementStream, 'target' | 'statements'>;
