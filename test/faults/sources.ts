@@ -228,8 +228,6 @@ export const sourceFaults: SourceFault[] = [
   ),
   fault('half of a status line', 69, /closed before a reply arrived/, socket => socket.end('HTTP/1.1 2')),
   replied('text after the JSON', 76, /out of place/, `${ROWS}{}`),
-  replied('count too high', 76, /contains 2 rows, but its count is 3/, `${OPEN}],"count":3}`),
-  replied('a first column that is null', 76, /null \(row 3\)/, `${OPEN},[null]],"count":3}`),
   replied('an empty statement', 76, /row \d is not one statement/, `${OPEN},[""]],"count":3}`),
   replied(
     'two statements in a row',
@@ -243,11 +241,6 @@ export const sourceFaults: SourceFault[] = [
     /contains "table_name" where ddl was requested/,
     '{"query":"SHOW TABLES","columns":[{"name":"table_name","type":"STRING"}],"dataset":[["a"]],"count":1}',
   ),
-  replied('a byte order mark', 76, /not QuestDB's JSON/, `\ufeff${ROWS}`),
-  replied('UTF-16', 76, /the reply is not JSON/, Buffer.from(ROWS, 'utf16le')),
-  replied('only NULs', 76, /binary data/, Buffer.alloc(1000)),
-  replied('JSON after a guard prefix', 76, /not QuestDB's JSON/, `)]}',\n${ROWS}`),
-  replied('JSON, line by line', 76, /out of place/, `{"ddl":${JSON.stringify(A)}}\n{"ddl":${JSON.stringify(B)}}\n`),
   replied('a truncated statement', 76, /unterminated|unclosed/, '{"dataset":[["CREATE TABLE \'a\' (x IN"]],"count":1}'),
   replied(
     'a statement of 20 MB',
@@ -256,8 +249,6 @@ export const sourceFaults: SourceFault[] = [
     rowsBody(`CREATE TABLE 'a' (${'x'.repeat(2e7)} INT);`),
   ),
   replied('a statement of 70 MB', 76, /longer than \d+ bytes/, rowsBody(`CREATE TABLE 'a' (${'x'.repeat(7e7)} INT);`)),
-  replied('JSON of another shape', 76, /not QuestDB's JSON/, '[]'),
-  replied('a NUL in a statement, raw', 76, /NUL/, `${OPEN},["a\0b"]],"count":3}`),
   replied('bytes that are not UTF-8', 76, /not UTF-8/, Buffer.from(`${OPEN},["a\xe9b"]],"count":3}`, 'latin1')),
   {
     ...fault(

@@ -4,7 +4,6 @@ import {
   compareDefinitions,
   compareStatements,
   type Definition,
-  findExpiredRows,
   parseDefinition,
   printDefinition,
   repair,
@@ -153,16 +152,4 @@ test('the parser throws nothing but RejectionError, for any text', t => {
     ),
     { numRuns: 1000 },
   );
-});
-
-test('the age of rows that a change makes expire is that of the copy that goes earlier', t => {
-  const cases: [before: string, after: string, age: string][] = [
-    ['DROP LOCAL 3 DAYS, DROP REMOTE 9 DAYS', 'DROP LOCAL 3 DAYS, DROP REMOTE 8 DAYS', '8 DAYS'],
-    ['DROP LOCAL 3 DAYS', 'DROP LOCAL 3 DAYS, DROP REMOTE 2 WEEKS', '2 WEEKS'],
-    ['DROP LOCAL 3 DAYS, DROP REMOTE 9 DAYS', 'DROP LOCAL 2 DAYS, DROP REMOTE 8 DAYS', '2 DAYS'],
-  ];
-  const parse = (stages: string) =>
-    parseDefinition(`CREATE TABLE t (ts TIMESTAMP) timestamp(ts) PARTITION BY DAY STORAGE POLICY(${stages});`);
-  for (const [before, after, age] of cases)
-    t.is(findExpiredRows(parse(before), parse(after)), `that are older than ${age}`, `${before} to ${after}`);
 });

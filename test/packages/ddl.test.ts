@@ -26,29 +26,10 @@ const PAIRS: [title: string, a: string, b: string, expected: string[]][] = [
   ['a name in another case', 'create table T (a int)', 'create table t (a int)', ['name: T / t']],
   ['objects of two kinds', 'create view v as (select 1)', 'create table v (a int)', ['kind: view / table']],
   [
-    'a column renamed',
-    'create table t (a int, b int)',
-    'create table t (a int, c int)',
-    ["column 'b': INT / none", "column 'c': none / INT"],
-  ],
-  ['columns swapped', 'create table t (a int, b int)', 'create table t (b int, a int)', ['column order: a, b / b, a']],
-  [
     'column names that are equal only by Unicode case folding',
     'create table t ("ΑΣ" int, "ας" long)',
     'create table t ("ας" long, "ΑΣ" int)',
     ['column order: ασ, ας / ας, ασ'],
-  ],
-  [
-    'the timestamp in another case',
-    'create table t (ts timestamp) timestamp(TS) partition by day',
-    'create table t (ts timestamp) timestamp(ts) partition by day wal',
-    [],
-  ],
-  [
-    'no partitions, without WAL',
-    'create table t (ts timestamp) timestamp(ts)',
-    'create table t (ts timestamp) timestamp(ts) partition by day',
-    ['partitioning: NONE / DAY'],
   ],
   [
     'a symbol capacity that the server does not show',
@@ -68,24 +49,6 @@ const PAIRS: [title: string, a: string, b: string, expected: string[]][] = [
     'create table t (like m) owned by alice',
     'create table t (like m) owned by bob',
     ['owner: alice / bob'],
-  ],
-  [
-    'a TTL that a server shows as a storage policy',
-    'create table t (ts timestamp) timestamp(ts) partition by day ttl 30 days',
-    "CREATE TABLE 't' ( \n\tts TIMESTAMP\n) timestamp(ts) PARTITION BY DAY\nSTORAGE POLICY(DROP LOCAL 30 DAYS)\nOWNED BY 'admin';",
-    [],
-  ],
-  [
-    'indexes of a materialized view in another order',
-    'create materialized view v as (select ts, a from t sample by 1h), index(a), index(b capacity 60)',
-    'create materialized view v as (select ts, a from t sample by 1h), index(b capacity 64), index(A capacity 256)',
-    [],
-  ],
-  [
-    'indexes of a materialized view with another capacity',
-    'create materialized view v as (select ts, a from t sample by 1h), index(a)',
-    'create materialized view v as (select ts, a from t sample by 1h), index(a capacity 64)',
-    ['indexes: a CAPACITY 256 / a CAPACITY 64'],
   ],
   [
     'the start of a live view in two formats',

@@ -17,7 +17,6 @@ import {
   replying,
   rowsBody,
   send,
-  sendAndClose,
   startFaultyServer,
 } from '../faults/faulty-server.js';
 import { connectTo, readRows, TARGET } from '../support/client.js';
@@ -66,21 +65,6 @@ test('each request has the path prefix and the credentials', async t => {
   await prefixed.execute('x');
   t.is(requests[1]?.line, 'GET /db/one/api/v1/sql/execute?query=x HTTP/1.1');
   t.is(requests[1]?.headers.authorization, undefined);
-});
-
-test('a reply that arrives byte by byte is accepted', async t => {
-  const { db } = await connectTo(t, async socket => {
-    for (const byte of reply(rowsBody('ä', 'b'))) {
-      socket.write(Buffer.of(byte));
-      await new Promise(setImmediate);
-    }
-  });
-  t.deepEqual(await readRows(db), ['ä', 'b']);
-});
-
-test('a reply without a length ends with the connection', async t => {
-  const { db } = await connectTo(t, sendAndClose(`HTTP/1.0 200 OK\r\n\r\n${rowsBody('a')}`));
-  t.deepEqual(await readRows(db), ['a']);
 });
 
 test('rows may be abandoned before their end', async t => {

@@ -40,6 +40,10 @@ function changesByKind(definition: Definition): Change[] {
           changed: { ...definition, inMemory: definition.inMemory === '9m' ? '1h' : '9m' },
         },
         { property: 'start', changed: { ...definition, start: definition.start === 'NOW' ? "'2024'" : 'NOW' } },
+        { property: 'TTL', changed: { ...definition, ttl: definition.ttl === -48 ? -36 : -48 } },
+        ...(definition.ttl === 0
+          ? [{ property: 'partitioning', changed: { ...definition, partitionBy: 'MONTH' as const } }]
+          : []),
       ];
   }
 }
