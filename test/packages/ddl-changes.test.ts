@@ -1,4 +1,5 @@
 /*! Statements that change objects: what they say, whether or not the objects are known, and that parsing inverts printing. */
+import { readFileSync } from 'node:fs';
 import {
   type Alter,
   type Alteration,
@@ -72,95 +73,16 @@ test('a server rejects what is about the wrong kind of view, or not suspended', 
     );
 });
 
-const CHANGES: readonly [statement: string, what: string, isEnterprise?: true][] = [
-  ['ALTER TABLE t ADD COLUMN x INT', 'add column'],
-  [
-    'ALTER TABLE b ADD x INT NULL, y SYMBOL CAPACITY 10 NOCACHE INDEX CAPACITY 9, z SYMBOL INDEX TYPE POSTING',
-    'add column',
-    true,
-  ],
-  ['ALTER TABLE T ADD COLUMN IF NOT EXISTS v DOUBLE', 'add column'],
-  ['ALTER TABLE b ADD COLUMN x INT, y INT OWNED BY bob', 'add column', true],
-  ['ALTER TABLE b DROP COLUMN a, S', 'drop column'],
-  ['ALTER TABLE b RENAME COLUMN a TO x, x TO "y z"', 'rename column'],
-  ['ALTER TABLE t ALTER COLUMN v TYPE SYMBOL CAPACITY 16 NOCACHE INDEX', 'type'],
-  ['ALTER TABLE t ALTER COLUMN V TYPE float', 'type'],
-  ['ALTER TABLE t ALTER COLUMN s NOCACHE', 'cache'],
-  ['ALTER TABLE t ALTER COLUMN s SYMBOL CAPACITY 100', 'symbol capacity'],
-  ['ALTER TABLE t ALTER COLUMN u ADD INDEX CAPACITY 100', 'add index'],
-  ['ALTER TABLE t ALTER COLUMN u ADD INDEX TYPE POSTING INCLUDE (v)', 'add index', true],
-  ['ALTER TABLE t ALTER COLUMN s DROP INDEX', 'drop index'],
-  ['ALTER TABLE t ALTER COLUMN i SET PARQUET(delta_binary_packed, zstd(3))', 'parquet settings'],
-  ['ALTER TABLE t SET TTL 2 DAYS', 'ttl'],
-  ['ALTER TABLE t DEDUPLICATE UPSERT KEYS(ts, s)', 'dedup keys'],
-  ['ALTER TABLE t DEDUP DISABLE', 'dedup keys'],
-  ['ALTER TABLE t SET PARAM o3MaxLag = 5s', 'parameter'],
-  ['ALTER TABLE t SET PARAM maxUncommittedRows = 5', 'parameter'],
-  ['ALTER TABLE t SET FORMAT PARQUET', 'format', true],
-  ['ALTER TABLE t SET STORAGE POLICY(TO PARQUET 1d)', 'storage policy', true],
-  ['ALTER TABLE t DROP STORAGE POLICY', 'storage policy', true],
-  ['ALTER TABLE t DISABLE STORAGE POLICY', 'storage policy state', true],
-  ['ALTER TABLE t SET TYPE BYPASS WAL', 'set type'],
-  ['ALTER TABLE t RESUME WAL FROM TXN 5', 'resume wal'],
-  ['ALTER TABLE t SQUASH PARTITIONS', 'squash partitions'],
-  ["ALTER TABLE t DROP PARTITION LIST '2020'", 'drop partition'],
-  ["ALTER TABLE t FORCE DROP PARTITION LIST '2020'", 'force drop partition'],
-  ["ALTER TABLE t ATTACH PARTITION LIST '2020'", 'attach partition'],
-  ["ALTER TABLE t DETACH PARTITION WHERE ts < '2020'", 'detach partition'],
-  ['ALTER TABLE t CONVERT PARTITION TO PARQUET WHERE ts > 0', 'convert partition to parquet'],
-  [
-    "ALTER TABLE t CONVERT PARTITION TO PARQUET LIST '2020' WITH (bloom_filter_columns = 's,v', fpp = '0.01')",
-    'convert partition to parquet',
-  ],
-  ['ALTER TABLE t CONVERT PARTITION TO NATIVE WHERE ts > 0', 'convert partition to native'],
-  ['ALTER TABLE t SET FORMAT NATIVE', 'format', true],
-  ['ALTER TABLE t ENABLE STORAGE POLICY', 'storage policy state', true],
-  ['ALTER TABLE t ALTER COLUMN u ADD INDEX TYPE POSTING DELTA INCLUDE (v, i)', 'add index', true],
-  ['ALTER TABLE t ALTER COLUMN i SET PARQUET(default, uncompressed, BLOOM_FILTER)', 'parquet settings'],
-  ['ALTER TABLE b ADD COLUMN x INT NOT NULL', 'add column'],
-  ['ALTER TABLE stuck REBASE WAL', 'rebase wal', true],
-  ['ALTER VIEW w AS (SELECT 1 x)', 'query'],
-  ['ALTER MATERIALIZED VIEW m SET TTL 2 MONTHS', 'ttl'],
-  ['ALTER MATERIALIZED VIEW m SET REFRESH EVERY 1h PERIOD (LENGTH 1h DELAY 1m)', 'refresh'],
-  ['ALTER MATERIALIZED VIEW m SET REFRESH PERIOD (SAMPLE BY INTERVAL)', 'refresh'],
-  ['ALTER MATERIALIZED VIEW m SET REFRESH LIMIT 1w', 'set refresh limit'],
-  ['ALTER MATERIALIZED VIEW m ALTER COLUMN s ADD INDEX', 'add index'],
-  ['ALTER MATERIALIZED VIEW m ALTER COLUMN x DROP INDEX', 'drop index'],
-  ['ALTER MATERIALIZED VIEW m ALTER COLUMN s SYMBOL CAPACITY 100', 'symbol capacity'],
-  ['ALTER MATERIALIZED VIEW m SET EXPIRE ROWS WHEN v < 0 CLEANUP EVERY 1h', 'expiry', true],
-  ['ALTER MATERIALIZED VIEW m DROP EXPIRE', 'expiry', true],
-  ['ALTER MATERIALIZED VIEW m RESUME WAL', 'resume wal'],
-  ['ALTER MATERIALIZED VIEW m REBASE WAL', 'rebase wal', true],
-  ['ALTER LIVE VIEW l RESUME WAL FROM TRANSACTION 5', 'resume wal', true],
-  ['DROP TABLE t', 'drop'],
-  ['DROP TABLE IF EXISTS nope', 'drop'],
-  ['DROP VIEW w', 'drop'],
-  ['DROP MATERIALIZED VIEW m;', 'drop'],
-  ['DROP LIVE VIEW l', 'drop', true],
-  ['DROP LIVE VIEW IF EXISTS nope;', 'drop', true],
-  ['DROP SERVICE ACCOUNT IF EXISTS app', 'drop', true],
-  ['DROP ALL TABLES', 'drop all'],
-  ['RENAME TABLE public.t TO t2', 'rename'],
-  ['TRUNCATE TABLE IF EXISTS t, nope KEEP SYMBOL MAPS', 'truncate'],
-  ['VACUUM TABLE t', 'vacuum'],
-  ['COMPILE VIEW w', 'compile'],
-  ['REFRESH MATERIALIZED VIEW m FULL', 'refresh'],
-  ['REFRESH MATERIALIZED VIEW m STATS', 'refresh stats', true],
-  ["REFRESH MATERIALIZED VIEW m RANGE FROM '2020' TO '2021'", 'refresh range'],
-  ['INSERT INTO t VALUES (1)', 'insert'],
-  ['INSERT ATOMIC INTO t SELECT * FROM b', 'insert'],
-  ['INSERT BATCH 1000 INTO t SELECT * FROM b', 'insert'],
-  ['INSERT ATOMIC BATCH 1000 o3MaxLag 5s INTO t SELECT * FROM b', 'insert'],
-  ['UPDATE t SET v = 1', 'update'],
-];
+/** In each line what a statement does, and whether only the enterprise edition has it. */
+const CHANGES = readFileSync('test/cases/changes.txt', 'utf8').matchAll(/^(.*?)( \(enterprise\))?: (.*)$/gm);
 
-for (const [statement, what, isEnterprise = false] of CHANGES)
+for (const [, what, enterprise, statement = ''] of CHANGES)
   test(`known to be the same with and without the objects: ${statement}`, t => {
     const change = parseCommand(statement);
-    t.deepEqual(parseOn(isEnterprise, statement), change as Command);
+    t.deepEqual(parseOn(enterprise !== undefined, statement), change as Command);
     const found: string | undefined = change?.verb === 'alter' ? change.alters[0]?.alteration.action : change?.verb;
     t.is(found, what);
-    if (isEnterprise) t.throws(() => parseOn(false, statement), { instanceOf: RejectionError });
+    if (enterprise) t.throws(() => parseOn(false, statement), { instanceOf: RejectionError });
   });
 
 test('an INSERT with a bad lead-in is rejected as QuestDB 9.3.4 does', t => {

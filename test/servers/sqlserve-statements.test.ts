@@ -1,6 +1,7 @@
 import { isDeepStrictEqual } from 'node:util';
 import { compareStatements } from '@sqlpipe/ddl';
 import { questdb, sqlserve } from '../support/instances.js';
+import { setUp } from '../support/principals.js';
 import { fileScope } from '../support/scope.js';
 import { sharedSqlserve } from '../support/shared-sqlserve.js';
 import { CREATE_TRADES, startSqlserve } from '../support/sqlserve.js';
@@ -161,15 +162,14 @@ test('a query over views that name views many times is answered in time', async 
 
 test('statements are rejected with the messages of QuestDB 9.3.4', async t => {
   const columns = '(ts timestamp, s symbol index, v double) timestamp(ts) partition by day';
-  for (const sql of [
+  await setUp(
+    shared,
     `create table t ${columns}`,
     `create table u ${columns}`,
     `create table b ${columns} bypass wal`,
     'create table n (a int, s symbol)',
     'create materialized view m as (select ts, max(v) v, s from t sample by 1h)',
-  ]) {
-    t.is((await shared.execute(sql)).error, undefined, sql);
-  }
+  );
   const union = '(select ts, max(v) v from t sample by 1h union all select ts, max(v) v from u sample by 1h)';
   for (const [sql, position, error] of [
     ['alter table t drop column ts', 0, 'cannot remove designated timestamp column [table=t, column=ts]'],
@@ -237,14 +237,14 @@ test('statements are rejected with the messages of QuestDB 9.3.4', async t => {
 });
 
 test('a materialized view may select from what samples, as in QuestDB 9.3.4', async t => {
-  for (const sql of [
+  await setUp(
+    shared,
     'create table t (ts timestamp, x int) timestamp(ts) partition by day',
     'create view v as (select ts, sum(x) a from t sample by 1h)',
     "create view f as (with q as (select timestamp_floor('1d', ts) d, sum(x) a from t) select * from q)",
     'create view p as (select ts, x from t)',
     'create table j (ts timestamp) timestamp(ts) partition by day',
-  ])
-    t.is((await shared.execute(sql)).error, undefined, sql);
+  );
   const unselected = 'TIMESTAMP column does not exist or not present in select list ';
   const missing = 'TIMESTAMP column is not present in select list';
   for (const [query, expected] of [
@@ -272,12 +272,12 @@ test('a materialized view may select from what samples, as in QuestDB 9.3.4', as
 });
 
 test('CREATE TABLE LIKE a materialized view has its symbols and indexes, as in QuestDB 9.3.4', async t => {
-  for (const sql of [
+  await setUp(
+    shared,
     'create table t (ts timestamp, s symbol, u symbol index) timestamp(ts) partition by day',
     'create materialized view m as (select ts, s, u, count() n from t sample by 1h), index(S capacity 64)',
     'create table made (like m)',
-  ])
-    t.is((await shared.execute(sql)).error, undefined, sql);
+  );
   t.deepEqual((await shared.execute('show create table made')).dataset, [
     [
       "CREATE TABLE 'made' ( \n\tts TIMESTAMP,\n\ts SYMBOL NOCACHE INDEX CAPACITY 64,\n\tu SYMBOL NOCACHE,\n\tn LONG\n) timestamp(ts) PARTITION BY MONTH;",
@@ -286,12 +286,11 @@ test('CREATE TABLE LIKE a materialized view has its symbols and indexes, as in Q
 });
 
 test('queries are accepted with the same columns as in QuestDB 9.3.4', async t => {
-  for (const sql of [
+  await setUp(
+    shared,
     'create table t (ts timestamp, s symbol, v double) timestamp(ts) partition by day',
     'create table u (ts timestamp, s symbol, w double) timestamp(ts) partition by day',
-  ]) {
-    t.is((await shared.execute(sql)).error, undefined, sql);
-  }
+  );
   const pivot = "t pivot (sum(v) for s in ('a','b') group by ts)";
   for (const [sql, columns, timestamp] of [
     ['select * from t join u on (s) latest on ts partition by s', 'ts s v ts1 s1 w', 'ts'],

@@ -128,7 +128,7 @@ const WIDER: Record<string, string> = { BYTE: 'INT', SHORT: 'INT', INT: 'LONG', 
 const KEYS = ['SYMBOL', 'INT', 'LONG', 'SHORT', 'VARCHAR', 'UUID'];
 
 /** Properties that 9.3.4 does not have or does not show, and those that other changes here are about. */
-const LEFT_OUT = /^(?:name|query|owner|base|volume|format|storage policy|dedup keys)$|(?: name| Parquet settings)$/;
+const LEFT_OUT = /^(?:name|query|owner|base|volume|format|storage policy|dedup keys|WAL|designated timestamp|indexes)$|(?: name| Parquet settings)$/;
 
 /** Another value of one property, not of a column that a view uses or that was renamed. */
 const changeProperty: Mutation = (draft, random) => {
