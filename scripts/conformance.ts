@@ -38,7 +38,7 @@ const withServers =
   };
 
 if (!CORPUS) console.error('conformance: no recordings; set CORPUS to their folder');
-const recorded = CORPUS ? scenarios(CORPUS) : [];
+const recorded = CORPUS ? scenarios() : [];
 const settingsOf = ({ settings }: Scenario) => JSON.stringify(settings);
 /** Those that need the same settings of the server. */
 const lots = [...new Set(recorded.map(settingsOf))].map(key => recorded.filter(each => settingsOf(each) === key));

@@ -1,7 +1,6 @@
 /*! The recorded objects of a real server, as scenarios that can be run again: statements and settings. */
-import { readFileSync } from 'node:fs';
-import { join } from 'node:path';
 import { identify, significantTokens, unquote } from '@sqlpipe/sql';
+import { readCorpus } from '../../test/support/corpus.js';
 
 /** Statements that create one or several objects. */
 export interface Scenario {
@@ -14,32 +13,18 @@ export interface Scenario {
   renames: boolean;
 }
 
-/** A line of the recordings, with the fields that are used. */
-interface Recorded {
-  id: string;
-  sql: string;
-  status: number | null;
-  what?: string;
-  setup?: string[] | string | null;
-  base_ddl?: string[];
-  server_config?: string;
-}
-
 /** The base table of the views in names.jsonl, from its README. */
 const BASE = 'create table b (ts timestamp, x int) timestamp(ts) partition by day wal';
 
 /** The scenarios in which the recorded server accepted the last statement. */
-export function scenarios(corpus: string): Scenario[] {
+export function scenarios(): Scenario[] {
   return ['tables', 'views', 'names'].flatMap(file =>
-    readFileSync(join(corpus, `${file}.jsonl`), 'utf8')
-      .split('\n')
-      .filter(line => line)
-      .map((line): Recorded => JSON.parse(line))
+    readCorpus(file)
       .filter(({ status }) => status === 200)
       .map(({ id, sql, what, setup, base_ddl, server_config }) => ({
         id,
         statements: [
-          ...[what === 'view' ? BASE : (setup ?? [])].flat(),
+          ...(what === 'view' ? [BASE] : setup),
           ...(base_ddl ?? []),
           file === 'views' ? withUniqueName(id, sql) : sql,
         ],

@@ -25,7 +25,7 @@ const isTable = (definition: Definition | undefined): definition is TableDefinit
 
 /** Those that come back the same, so that only changes are different. */
 function recorded(): Recorded[] {
-  const tables = readCorpus('tables').filter(({ setup }) => setup === undefined);
+  const tables = readCorpus('tables').filter(({ setup }) => setup.length === 0);
   const views = readCorpus('views').filter(({ base_ddl = [] }) => base_ddl.length > 0);
   return [...tables, ...views].flatMap(row => {
     if (row.replay_status !== 200 || row.server_config !== undefined || !(row.roundtrip || row.roundtrip_trimmed))
@@ -128,7 +128,8 @@ const WIDER: Record<string, string> = { BYTE: 'INT', SHORT: 'INT', INT: 'LONG', 
 const KEYS = ['SYMBOL', 'INT', 'LONG', 'SHORT', 'VARCHAR', 'UUID'];
 
 /** Properties that 9.3.4 does not have or does not show, and those that other changes here are about. */
-const LEFT_OUT = /^(?:name|query|owner|base|volume|format|storage policy|dedup keys|WAL|designated timestamp|indexes)$|(?: name| Parquet settings)$/;
+const LEFT_OUT =
+  /^(?:name|query|owner|base|volume|format|storage policy|dedup keys|WAL|designated timestamp|indexes)$|(?: name| Parquet settings)$/;
 
 /** Another value of one property, not of a column that a view uses or that was renamed. */
 const changeProperty: Mutation = (draft, random) => {

@@ -10,11 +10,13 @@ export const CORPUS: string | undefined = [process.env.CORPUS ?? '../shared/corp
 
 /** A statement that a server was sent, with the properties that tests use. */
 export interface Recorded {
+  readonly id: string;
   readonly sql: string;
   readonly status?: number | null;
   readonly kind?: string;
+  readonly what?: string;
   /** Statements that were sent before. */
-  readonly setup?: readonly string[];
+  readonly setup: readonly string[];
   readonly base_ddl?: readonly string[];
   /** Settings that are not the usual ones. */
   readonly server_config?: string;
@@ -27,4 +29,9 @@ export interface Recorded {
 
 /** A file of recordings; empty if they are missing. */
 export const readCorpus = (name: string): Recorded[] =>
-  CORPUS === undefined ? [] : parseJsonLines(readFileSync(join(CORPUS, `${name}.jsonl`), 'utf8'));
+  CORPUS === undefined
+    ? []
+    : parseJsonLines<Recorded>(readFileSync(join(CORPUS, `${name}.jsonl`), 'utf8')).map(each => ({
+        ...each,
+        setup: [each.setup ?? []].flat(),
+      }));

@@ -129,7 +129,8 @@ function newGrant(
   const entity = random.pick(principals)?.name;
   if (entity === undefined) return undefined;
   const option = random.chance(0.3);
-  if (random.chance(0.15)) return { permissions: permissions(ON_DATABASE, random), scopes: [], entity, option };
+  if (objects.length === 0 || random.chance(0.15))
+    return { permissions: permissions(ON_DATABASE, random), scopes: [], entity, option };
   if (random.chance(0.15)) return { permissions: permissions(ON_TABLES, random), scopes: 'ALL TABLES', entity, option };
   const chosen = [random.pick(objects), random.pick(objects)].slice(0, 1 + random.below(2)).map(object => ({
     object: object.name,

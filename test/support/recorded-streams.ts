@@ -28,7 +28,7 @@ let views: Recorded[] | undefined;
 let changes: Recorded[] | undefined;
 
 function load() {
-  tables ??= groupByName(read('tables').filter(({ setup }) => !setup?.some(each => !isSingle(each))));
+  tables ??= groupByName(read('tables').filter(({ setup }) => setup.every(isSingle)));
   views ??= read('views');
   changes ??= read('statements').filter(({ kind }) => kind === 'alter' || kind === 'drop' || kind === 'other');
   return { tables, views, changes };
@@ -63,8 +63,8 @@ const SOURCES: Record<string, (random: Randomness) => Parts> = {
     const all = [...load().tables.values()].flat();
     const chosen = Array.from({ length: 6 }, () => random.pick(all));
     return {
-      target: chosen.slice(0, 2).flatMap(({ setup = [], sql }) => [...setup, sql]),
-      statements: chosen.slice(1).flatMap(({ setup = [], sql }) => [...setup, sql]),
+      target: chosen.slice(0, 2).flatMap(({ setup, sql }) => [...setup, sql]),
+      statements: chosen.slice(1).flatMap(({ setup, sql }) => [...setup, sql]),
     };
   },
   'recorded views': random => {
@@ -88,7 +88,7 @@ function findNamedTable(sql: string, random: Randomness): string[] | undefined {
   const words = sql.match(/[\p{L}_][\p{L}\d_]*/gu) ?? [];
   const found = words.map(word => load().tables.get(foldCase(word))).find(each => each !== undefined);
   const table = found && random.pick(found);
-  return table && [...(table.setup ?? []), table.sql];
+  return table && [...table.setup, table.sql];
 }
 
 /** Some neighbours of a recorded database; the first of them exist. */

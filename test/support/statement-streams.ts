@@ -80,7 +80,7 @@ function changeDefinition(statement: string, random: Randomness): string {
 const PLAIN = "CREATE TABLE 'a.b' (ts TIMESTAMP, a INT, s SYMBOL)";
 
 /** What turns the first schema of a pair into the second one. */
-async function planOf({ before, after, renamed }: SchemaPair): Promise<string[]> {
+export async function planOf({ before, after, renamed }: SchemaPair): Promise<string[]> {
   try {
     const allowLoss = lossesOf(await planChanges(after, before, { renamed }));
     return statementsOf(await planChanges(after, before, { renamed, allowLoss }));
