@@ -85,8 +85,13 @@ for (const [, what, enterprise, statement = ''] of CHANGES)
     if (enterprise) t.throws(() => parseOn(false, statement), { instanceOf: RejectionError });
   });
 
-test('an INSERT with a bad lead-in is rejected as QuestDB 9.3.4 does', t => {
-  for (const [leadIn, message, position] of [
+const ATOMIC = "'atomic' keyword can only be used in INSERT INTO SELECT statements.";
+
+const RESERVED = (word: string) =>
+  `table and column names that are SQL keywords have to be enclosed in double quotes, such as "${word}"`;
+
+test('a bad INSERT is rejected as QuestDB 9.3.4 does', t => {
+  for (const [rest, message, position] of [
     ['', 'atomic or into or batch expected', 6],
     [' foo', "'into' expected", 7],
     [' atomic', 'into expected', 13],
@@ -102,10 +107,62 @@ test('an INSERT with a bad lead-in is rejected as QuestDB 9.3.4 does', t => {
     [' batch 5 o3maxlag -5s into t', 'invalid interval qualifier -', 25],
     [' batch 5 o3maxlag 5s', 'into expected', 26],
     [' batch 5 o3maxlag 5s foo', "'into' expected", 27],
+    [' into select values (1)', RESERVED('select'), 12],
+    [' into t', "'(' or 'select' expected", 13],
+    [' into t foo', "found [tok='foo', len=3] 'select' or 'values' expected", 14],
+    [' into t.s values (1)', "found [tok='.', len=1] 'select' or 'values' expected", 13],
+    [' into nope values (1)', 'table does not exist [table=nope]', 12],
+    [' into w values (1)', 'cannot modify view [view=w]', 12],
+    [' into w foo', "found [tok='foo', len=3] 'select' or 'values' expected", 14],
+    [' into t ()', "found [tok=')', len=1] missing column name", 15],
+    [' into t (,)', "'select' or 'values' expected", 17],
+    [' into t (ts', "',' expected", 17],
+    [' into t (ts v)', "')' expected", 18],
+    [' into t (ts) foo', "found [tok='foo', len=3] 'select' or 'values' expected", 19],
+    [' into t (select ts from b)', RESERVED('select'), 15],
+    [' into t select v from b; foo', 'unexpected token [foo]', 31],
+    [' atomic into t foo', ATOMIC, 21],
+    [' atomic into t values (1)', ATOMIC, 21],
+    [' atomic into t (ts, v) values (1, 2)', ATOMIC, 29],
+    [' atomic into nope values (1)', ATOMIC, 24],
   ] as const) {
-    const error = t.throws(() => parseOn(false, `insert${leadIn}`), { instanceOf: RejectionError });
-    t.like(error, { message, position }, leadIn);
+    const error = t.throws(() => parseOn(false, `insert${rest}`), { instanceOf: RejectionError }, rest);
+    t.like(error, { message, position }, rest);
   }
+});
+
+test('a bad UPDATE is rejected as QuestDB 9.3.4 does', t => {
+  for (const [rest, message, position] of [
+    [' set', RESERVED('set'), 7],
+    [' t', 'AS, SET or table alias expected expected', 8],
+    [' t as', 'table alias expected expected', 11],
+    [' t as set set v = 1', 'table alias expected', 12],
+    [' t a', 'SET expected expected', 10],
+    [' t a b set v = 1', 'SET expected', 11],
+    [' t.s set v = 1', 'SET expected', 9],
+    [' t set', 'column name expected', 12],
+    [' t set v', "'=' expected", 14],
+    [' t a set a.v = 1', "'=' expected", 16],
+    [' t set v + 1', "'=' expected", 15],
+    [' t set v = 1,', 'column name expected', 19],
+    [' nope set', 'column name expected', 15],
+    [' nope set v = 1', 'table does not exist [table=nope]', 0],
+    [' w set v = 1', 'cannot modify view [view=w]', 0],
+  ] as const) {
+    const error = t.throws(() => parseOn(false, `update${rest}`), { instanceOf: RejectionError }, rest);
+    t.like(error, { message, position }, rest);
+  }
+});
+
+test('the columns that an UPDATE sets', t => {
+  for (const [rest, ...columns] of [
+    ['t set v = 1', 'v'],
+    ['public.t as a set "v" = a.s, \'s\' = 2 where v = 1, x = 2', 'v', 's'],
+    ["t a set v = case when v in (1, 2) then f(3, 4) else 5 end, s = concat('a', ',')", 'v', 's'],
+    ['t set v = array[1, 2], s = x from b where b.v = 1', 'v', 's'],
+    ['t set v = (select s from b where x = 1), s = 2;', 'v', 's'],
+  ] as const)
+    t.deepEqual(parseCommand(`update ${rest}`), { verb: 'update', name: 't', columns }, rest);
 });
 
 test('a server rejects what does not fit its objects, and without them it is still understood', t => {

@@ -158,5 +158,36 @@ test('a statement needs the documented permission, and no other', async t => {
     await t.throwsAsync(executed(...ANN, ...setup, asAnn), denial, statement);
     await t.notThrowsAsync(executed(...ANN, ...setup, `grant ${permission} on ${on} to ann`, asAnn), statement);
   }
-  await t.notThrowsAsync(executed(...ANN, 'grant update on t(x) to ann', ['ann', 'update t set x = 1']));
+});
+
+test('the right to update a column is not one to update another', async t => {
+  const update = (rights: string, sets: string) =>
+    executed(...ANN, `grant update on t(${rights}) to ann`, ['ann', `update t set ${sets} where f = 1`]);
+  await t.notThrowsAsync(update('x', 'x = 1'));
+  await t.notThrowsAsync(update('x, f', 'X = 1, f = 2'));
+  for (const sets of ['f = 1', 'x = 1, f = 2'])
+    await t.throwsAsync(update('x', sets), { message: 'Access denied for ann [UPDATE on t]' }, sets);
+});
+
+test('INSERT with a query needs the right to read what the query reads', async t => {
+  const insert = (...rights: string[]) =>
+    executed(
+      ...ANN,
+      'create table u (ts timestamp, y int) timestamp(ts) partition by day wal',
+      'grant insert on t to ann',
+      ...rights,
+      ['ann', 'insert into t (ts, x) select ts, y from u'],
+    );
+  await t.throwsAsync(insert(), { message: 'Access denied for ann [SELECT on u]' });
+  await t.throwsAsync(insert('grant select on u(ts) to ann'), { message: 'Access denied for ann [SELECT on u]' });
+  await t.notThrowsAsync(insert('grant select on u to ann'));
+});
+
+test('the query of an INSERT is checked as QuestDB 9.3.4 does', async t => {
+  for (const [query, message, position] of [
+    ['t select ts, nope, null from t', 'Invalid column: nope', 25],
+    ['t select ts, y from nowhere', 'table does not exist [table=nowhere]', 32],
+    ['nope select x from nowhere', 'table does not exist [table=nowhere]', 31],
+  ] as const)
+    t.like(await t.throwsAsync(engineAfter(`insert into ${query}`)), { message, position }, query);
 });

@@ -8,7 +8,9 @@ export type Command =
   | { readonly verb: 'drop all' }
   | { readonly verb: 'rename'; readonly name: string; readonly to: string }
   | { readonly verb: 'truncate'; readonly names: readonly string[] }
-  | { readonly verb: 'update' | 'insert'; readonly name: string }
+  | { readonly verb: 'insert'; readonly name: string }
+  /** `columns`: those that it sets. */
+  | { readonly verb: 'update'; readonly name: string; readonly columns: readonly string[] }
   | { readonly verb: 'refresh'; readonly name: string; readonly isFull: boolean }
   | PartitionCommand
   | { readonly verb: 'refresh range' | 'refresh stats' | 'squash partitions' | 'vacuum'; readonly name: string }

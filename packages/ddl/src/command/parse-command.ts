@@ -11,9 +11,9 @@ import {
 } from '../parser/cursor.js';
 import { acceptAll, type NameLookup, readName, requireObject } from '../parser/lookup.js';
 import { isValidTableName, parseEntityName, rejectReserved, stripPublic, unquoteToken } from '../parser/names.js';
-import { parseBatch } from '../properties/storage.js';
 import type { Command } from './command.js';
 import { parseAlter } from './parse-alter.js';
+import { parseInsert, parseUpdate } from './parse-rows.js';
 
 /** Parses a statement that changes existing objects, without looking them up. Undefined for any other statement or an unknown syntax. */
 export function parseCommand(statement: string, defaults: Defaults = DEFAULTS): Command | undefined {
@@ -236,23 +236,4 @@ function parseCompile(cursor: Cursor, lookup: NameLookup): Command {
   if (!view) throw missingError(position, name, 'view');
   if (view.kind !== 'view') throw new RejectionError(position, 'view expected, got table');
   return { verb: 'compile', name, position };
-}
-
-function parseUpdate(cursor: Cursor, lookup: NameLookup): Command {
-  const name = unquoteToken(readName(cursor, lookup, cursor.require('table name')));
-  requireObject(lookup, 'table', name, 0);
-  cursor.skipRest();
-  return { verb: 'update', name };
-}
-
-function parseInsert(cursor: Cursor, lookup: NameLookup): Command {
-  cursor.require('atomic or into or batch');
-  cursor.unread();
-  cursor.accept('atomic');
-  if (cursor.accept('batch')) parseBatch(cursor, 'into');
-  cursor.expectToken(cursor.require('into'), 'into');
-  const name = unquoteToken(readName(cursor, lookup, cursor.require('table name')));
-  requireObject(lookup, 'table', name, cursor.at);
-  cursor.skipRest();
-  return { verb: 'insert', name };
 }

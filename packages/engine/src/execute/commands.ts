@@ -24,6 +24,7 @@ import {
   unquoteToken,
 } from '@sqlpipe/ddl/parser';
 import { displayName } from '@sqlpipe/sql';
+import { requireReadAccess } from '../analyze/query-references.js';
 import { analyzeRelation } from '../analyze/relation.js';
 import type { Catalogue } from '../catalogue.js';
 import { type CatalogueObject, type ColumnPair, type MaterializedView, pairColumns } from '../catalogue-objects.js';
@@ -72,11 +73,13 @@ function handleCommand(verb: string): StatementHandler {
         return object;
       },
       rejectBadQuery(body) {
-        parseBody(body);
+        const parsed = parseBody(body);
+        if (verb === 'insert') analyzeRelation(parsed, session.catalogue);
         query = body;
       },
     });
     authorizeCommand(command, session);
+    if (command.verb === 'insert' && query) requireReadAccess(session, parseBody(query));
     requireApplied(command, session);
     return executeCommand(command, session, query);
   };
@@ -96,15 +99,13 @@ function handleRows(verb: string): StatementHandler {
 }
 
 /** With IF EXISTS, a missing object needs no permission. @throws DenialError */
-function authorizeCommand(command: Command, { acl, caller, catalogue, authorize }: Session): void {
+function authorizeCommand(command: Command, { catalogue, authorize }: Session): void {
   if (command.verb === 'drop all' || command.verb === 'rebase wal') return authorize(permissionOf(command));
   for (const object of objectsOf(command).flatMap(({ name }) => catalogue.find(name) ?? [])) {
     if (command.verb === 'alter')
       for (const { alteration } of command.alters)
         authorize(permissionFor(alteration), object.name, columnsOf(alteration, object));
-    // The columns that an UPDATE sets are not parsed, so the permission on any column is enough.
-    else if (command.verb !== 'update' || !acl.allowsPart(caller, 'UPDATE', object.name))
-      authorize(permissionOf(command), object.name);
+    else authorize(permissionOf(command), object.name, command.verb === 'update' ? command.columns : undefined);
   }
 }
 
