@@ -69,6 +69,28 @@ test('the base of a materialized view is found below views that name views many 
   t.true(process.cpuUsage(start).user < 10e6); // 1 s; if each path is followed, more than a minute
 });
 
+// Observed on 9.3.4, with either setting of cairo.sql.column.alias.expression.enabled.
+test('a timestamp_floor() of the timestamp decides how a materialized view is partitioned, before SAMPLE BY', async t => {
+  const floor = (interval: string, of = 'ts') => `timestamp_floor('${interval}', ${of})`;
+  for (const [list, timestamp, partition] of [
+    ['ts', 'ts', 'MONTH'],
+    [floor('1M'), 'timestamp_floor', 'YEAR'],
+    [`${floor('1M')} f, ts`, 'f', 'YEAR'],
+    [`TS, ${floor('1m')} f`, 'f', 'DAY'],
+    [`ts, ${floor('1m', 't.ts')} f`, 'ts', 'MONTH'],
+    [`ts, ${floor('1M', "dateadd('h', 1, ts)")} f`, 'f', 'YEAR'],
+    [`ts, ${floor('1M', 'x::timestamp')} f`, 'ts', 'MONTH'],
+    [`${floor('1M', 'x::timestamp')} f`, 'f', 'YEAR'],
+    [`${floor('1M', 'x::timestamp')} f, ${floor('1m')} g`, 'g', 'DAY'],
+  ]) {
+    const engine = new Engine({ naming: 'by function' });
+    const view = `create materialized view m as (select ${list}, max(x) x from t sample by 10m)`;
+    for (const statement of [TABLE, view]) await whenReady(() => engine.execute(statement));
+    const m = engine.find('m');
+    t.like(m, { timestamp, partitionBy: partition }, list);
+  }
+});
+
 test('a table without WAL keeps its timestamp under a new name', async t => {
   const table = 'create table b (ts timestamp, a int) timestamp(ts) partition by day bypass wal';
   const engine = await engineAfter(table, 'alter table b rename column TS to time');

@@ -1,5 +1,5 @@
 /*! Rejects queries that a materialized view cannot have: `requireValidBase` like QuestDB's parser, `analyzeSampling` like its compiler. */
-import type { Expression, SelectStatement as Select } from '@questdb/sql-parser';
+import type { Expression, QualifiedName, SelectStatement as Select } from '@questdb/sql-parser';
 import {
   isTimestamp,
   isTimeZone,
@@ -197,7 +197,7 @@ export function analyzeSampling(
   rejectNonDeterministic(query);
   if (field?.type !== undefined && !isTimestamp(field.type))
     throw new RejectionError(timestamp?.position ?? 0, `TIMESTAMP column expected [actual=${field.type}]`);
-  const designated = timestamp?.name ?? relation.timestamp ?? grouping.column;
+  const designated = timestamp?.name ?? grouping.column ?? relation.timestamp;
   if (designated === undefined)
     throw new RejectionError(body.position, 'materialized view query is required to have designated timestamp');
   return { interval: grouping.interval, timestamp: designated, ...period };
@@ -256,53 +256,58 @@ function findTimeGrouping(query: ParsedQuery, catalogue: Catalogue): TimeGroupin
   return find(query.select, QueryScope.around(query, catalogue));
 }
 
+/**
+ * Finds SAMPLE BY or timestamp_floor() in one query. Before SAMPLE BY comes a timestamp_floor() of the timestamp, and if the query does not
+ * return the timestamp, any other timestamp_floor() (observed on 9.3.4).
+ */
 function findOwnTimeGrouping(select: Select, scope: QueryScope): TimeGrouping | undefined {
-  const { sampleBy } = select;
-  const { query } = scope;
-  if (sampleBy) {
-    const offset = query.positionOf(sampleBy, 'DurationLiteral') - query.position;
-    return { interval: sampleBy.duration, column: findTimestamp(select, scope), offset };
-  }
-  const floor = findTimestampFloor(select);
+  const { sampleBy, columns } = select;
+  const floors = findTimestampFloors(select, scope.query);
   // If there is a GROUP BY, the server finds no interval, although its message advises GROUP BY (observed on 9.3.4).
-  if (floor?.type !== 'selectItem' || floor.expression.type !== 'function' || select.groupBy) return;
-  const [interval] = floor.expression.args;
-  const text = interval?.type === 'literal' ? String(interval.value) : '';
-  const column = floor.alias ?? 'timestamp_floor';
-  return { interval: text, column, offset: interval ? query.positionOf(interval) - query.position : 0 };
+  if (!sampleBy) return select.groupBy ? undefined : floors[0];
+  const offset = scope.query.positionOf(sampleBy, 'DurationLiteral') - scope.query.position;
+  const [ref] = listTableRefs(select);
+  const source = ref && scope.sourceOf(ref);
+  const timestamp = source && 'object' in source ? source.object?.timestamp : undefined;
+  if (!source || !('name' in source) || timestamp === undefined)
+    return { interval: sampleBy.duration, column: undefined, offset };
+  const item = columns.find(each => isColumnItem(each, timestamp, ref.alias ?? source.name));
+  const floor = floors.find(({ call }) => mentions(call, timestamp)) ?? (item ? undefined : floors[0]);
+  const column = item?.type === 'selectItem' ? (item.alias ?? timestamp) : findFreeName(select, timestamp);
+  return floor ?? { interval: sampleBy.duration, column, offset };
 }
 
-const findTimestampFloor = ({ columns }: Select): Select['columns'][number] | undefined =>
-  columns.find(
-    item =>
-      item.type === 'selectItem' &&
-      item.expression.type === 'function' &&
-      item.expression.name.toLowerCase() === 'timestamp_floor',
-  );
+type FunctionCall = Extract<Expression, { type: 'function' }>;
+
+function findTimestampFloors({ columns }: Select, query: ParsedQuery): (TimeGrouping & { call: FunctionCall })[] {
+  return columns.flatMap(item => {
+    if (item.type !== 'selectItem' || item.expression.type !== 'function') return [];
+    const { expression: call, alias: column = call.name } = item;
+    if (call.name.toLowerCase() !== 'timestamp_floor') return [];
+    const [interval] = call.args;
+    const text = interval?.type === 'literal' ? String(interval.value) : '';
+    return { call, interval: text, column, offset: interval ? query.positionOf(interval) - query.position : 0 };
+  });
+}
+
+/** Whether an expression has the name of a column, without that of a table. */
+const mentions = (node: TreeNode, column: string): boolean =>
+  node.type === 'qualifiedName'
+    ? isSameName((node as QualifiedName).parts.join('.'), column)
+    : childrenOf(node).some(child => mentions(child, column));
+
+/** The name under which the server adds the timestamp to a query with SAMPLE BY that does not return it (observed on 9.3.4). */
+function findFreeName({ columns }: Select, timestamp: string): string {
+  if (columns.some(({ type }) => type !== 'selectItem')) return timestamp;
+  const taken = new TakenNames();
+  for (const item of columns)
+    if (item.type === 'selectItem') taken.add(item.alias ?? columnName(item.expression) ?? '');
+  return taken.unused(timestamp, n => `${timestamp}${n}`);
+}
 
 function findOnlySource({ from, groupBy, setOperations }: Select, scope: QueryScope): Source | undefined {
   const [ref, ...more] = from ?? [];
   return !ref || more.length > 0 || ref.joins?.length || groupBy || setOperations ? undefined : scope.sourceOf(ref);
-}
-
-/**
- * The column in which a query with SAMPLE BY returns the designated timestamp of its first table, else a timestamp_floor() column. If it
- * selects neither, the server adds the timestamp under a free name (observed on 9.3.4).
- */
-function findTimestamp(select: Select, scope: QueryScope): string | undefined {
-  const [ref] = listTableRefs(select);
-  const source = ref && scope.sourceOf(ref);
-  if (!source || !('object' in source) || source.object?.timestamp === undefined) return;
-  const { timestamp: designated } = source.object;
-  const alias = ref.alias ?? source.name;
-  const item = select.columns.find(each => isColumnItem(each, designated, alias)) ?? findTimestampFloor(select);
-  if (item?.type === 'selectItem') return item.alias ?? designated;
-  const taken = new TakenNames();
-  for (const each of select.columns) {
-    if (each.type !== 'selectItem') return designated;
-    taken.add(each.alias ?? columnName(each.expression) ?? '');
-  }
-  return taken.unused(designated, n => `${designated}${n}`);
 }
 
 function analyzePeriod({ sampleBy }: Select, { interval, offset: position }: TimeGrouping): Partial<ViewSampling> {
