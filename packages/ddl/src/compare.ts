@@ -47,7 +47,7 @@ export function listComparedProperties(kind: Kind): PropertyName[] {
 
 const NO_DIFFERENCE: StatementComparison = { differences: [], notComparable: [], asText: false };
 
-/** Compares two statements by their meaning or, if one is not understood, by their tokens. Before, misprints of servers are repaired. */
+/** Compares two statements by their meaning or, if one is not understood, by their tokens. Misprints of servers are repaired first. */
 export function compareStatements(a: string, b: string, options: CompareOptions = {}): StatementComparison {
   const { findTableOfB } = options;
   // In two schemas, the same name after LIKE may mean different tables.

@@ -99,11 +99,7 @@ function parseType(tokens: readonly QueryToken[]): string | undefined {
   });
 }
 
-/**
- * Finds the sampling of the outermost query that has SAMPLE BY or `timestamp_floor('1h', …)`.
- * @returns the interval with a number (`1h` also for `h`) and the time zone of ALIGN TO CALENDAR; undefined without a sampling, or if
- * queries of the same depth have different intervals
- */
+/** Finds the interval (`1h` also for `h`) and time zone of the outermost SAMPLE BY or `timestamp_floor`; undefined if several differ. */
 export function findSampling(body: string): { interval: string; timeZone: string | undefined } | undefined {
   const tokens = tokenizeQuery(body);
   const samplings = tokens.flatMap((token, index): { depth: number; interval: string; clauses?: number }[] => {

@@ -41,7 +41,7 @@ const MAY_REFERENCE = /\b(?:AS|LIKE)\b/i;
 type State =
   | 'header' // of CREATE, up to AS
   | 'header-with'
-  | 'base' // after WITH BASE and LIKE
+  | 'base' // after WITH BASE or LIKE
   | 'like' // before LIKE, in parentheses after the name of a table
   | 'start' // of a query, and after each query of its WITH
   | 'before-cte-name'

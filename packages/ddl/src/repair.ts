@@ -1,6 +1,5 @@
 /*!
- * Rows are read as text, not by the lexer: servers print names of columns without quotes, and one named ` would start a quoted name. A name
- * ends without doubt, because none contains a line break, a comma, a parenthesis, or a single or double quote (observed on 9.3.4).
+ * Rows are read as text, because a column named ` is printed without quotes. No name has a line break, a comma or a parenthesis (9.3.4).
  */
 import { serverTokens, significantTokens, type Token } from '@sqlpipe/sql';
 import { DEFAULTS } from './definition.js';
@@ -187,11 +186,7 @@ function repairVolume(end: string, notes: string[]): string {
   return `${end.slice(0, start)} IN VOLUME ${quoteName(volume)}${rest.slice(volume.length)}`;
 }
 
-/**
- * Finds the PARTITION BY YEAR of a materialized view whose TTL is not a number of full years. 9.3.4 rejects such a statement, but accepts
- * the TTL if it chooses YEAR itself, so the original statement had no PARTITION BY.
- * @param at the end of the query
- */
+/** 9.3.4 rejects PARTITION BY YEAR with a TTL that is not full years, but prints both if it chose YEAR itself. @param at the query's end */
 function findConflict(statement: string, at: number): ClauseSpan | undefined {
   const cursor = new Cursor(statement);
   cursor.seek(at);

@@ -49,9 +49,7 @@ export interface LocatedStatement {
 
 /**
  * Reads the normalized statements of a `.sql` text; each batch has those that end in one chunk. A byte order mark at the start is dropped.
- * The last statement may lack its `;`.
- * @param name the name of the text in messages
- * @param maxLength the maximum length of a statement, in UTF-16 code units
+ * The last statement may lack its `;`. @param maxLength the maximum length of a statement, in UTF-16 code units
  * @throws TextError for an unclosed quote, comment or parenthesis, for bytes that are not UTF-8, and for a NUL
  */
 export const parseSqlText = (

@@ -86,8 +86,7 @@ export const isTextOutput = (path: string | undefined, stdout: { readonly isTTY?
  * Writes to standard output if the path is `-` or missing, otherwise to a file. The file gets its name when the content is on disk: if
  * writing fails, an existing file is unchanged. A device or a pipe is written directly.
  * @param write writes the content; it need not end the stream
- * @param catchSignals returns the signal that ends the writing of a file; not called for standard output, where a signal can simply end the
- * process
+ * @param catchSignals returns the signal that ends the writing; not called for standard output, where a signal can simply end the process
  * @param mode the file's permissions; an existing file loses its other permissions
  * @throws CodedError for a folder; errors of `write` and of the file system
  */

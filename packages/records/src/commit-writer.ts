@@ -14,9 +14,8 @@ const NUL = Buffer.alloc(1);
 
 /**
  * The last stage of a pipeline. It writes records to `out`, and the last NUL when all records have arrived; without any record, one lone
- * NUL. A terminal gets text, with control characters escaped. If the pipeline fails, it writes a failure marker and no NUL.
+ * NUL. A terminal gets text, with control characters escaped. If the pipeline fails, it writes a failure marker with `name`, and no NUL.
  * @param out is not ended, and an error of it fails the pipeline
- * @param name the name of the program, for the failure marker
  */
 export function createCommitWriter(out: Writable & { isTTY?: boolean }, name: string): Writable {
   let pendingNul = Buffer.alloc(0); // the NUL of the last record, once there is one

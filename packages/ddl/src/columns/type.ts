@@ -149,11 +149,7 @@ export const CAPACITY: ColumnProperty<'symbol capacity', { capacity: number }> =
   },
 };
 
-/**
- * Parses the optional `CAPACITY n` and `CACHE` or `NOCACHE` after SYMBOL into `column`.
- * @param others what else may follow in CREATE, in the wording of the server's message; undefined in an ALTER, where anything may follow
- * @returns the `readPosition` after the first token, where CAST rejects the capacity
- */
+/** @param others what else may follow in CREATE, in the server's words @returns the `readPosition` after the first token, for CAST */
 export function parseSymbolOptions(cursor: Cursor, column: Column, others?: string): number {
   const next = (words: string) => (others === undefined ? cursor.next() : cursor.require(words + others));
   let token = next("'capacity', 'nocache', 'cache'");

@@ -26,11 +26,7 @@ export function parseCreate(cursor: Cursor, first: string, context: CreateContex
   return parseCreateTable(cursor, token, context);
 }
 
-/**
- * Parses the CREATE statement of a table or any view, with the clauses of any edition and version.
- * @param defaults what the target server fills in if the statement omits it
- * @throws RejectionError with the server's message and position (UTF-16 code units) if the statement is anything else
- */
+/** Parses the CREATE of a table or any view, of any edition and version. @throws RejectionError with the server's message and position */
 export function parseCreateStatement(statement: string, defaults: Defaults = DEFAULTS): CreateStatement {
   const cursor = new Cursor(statement);
   cursor.expect('create');

@@ -3,10 +3,7 @@ import { isSameName, type NameSpan, serverTokens, TokenReader } from '@sqlpipe/s
 import { type Cursor, isWord, missingError, RejectionError } from './cursor.js';
 import { isValidColumnName, isValidTableName, parseEntityName, unquoteToken } from './names.js';
 
-/**
- * What a server knows while it parses: permissions must exist, a name is one valid token, and `t(*)` means the columns that the table has.
- * Without a context, permissions are any words, a name is read as in SQL (`fx-desk`, `"a""b"`, `public.t`), and `*` stays.
- */
+/** Without a context, a statement is read as any server might: permissions are any words, names are as in SQL (`fx-desk`, `public.t`). */
 export interface RightsContext {
   readonly isPermission: (name: string) => boolean;
   /** The names of a table's columns; undefined if it does not exist. */
