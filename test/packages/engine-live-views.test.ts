@@ -166,6 +166,12 @@ test('what a live view cannot be over is rejected with the message of the server
   t.notThrows(() => engine.execute(LIVE.replace('VIEW lv', 'VIEW IF NOT EXISTS lv')));
 });
 
+test('a column that an index in a clause covers must exist', t => {
+  const statement = 'CREATE TABLE t (ts TIMESTAMP, sym SYMBOL), INDEX(sym TYPE POSTING INCLUDE (ghost)) TIMESTAMP(ts)';
+  const error = t.throws(() => new Engine().execute(statement), { instanceOf: RejectionError });
+  t.like(error, { message: "INCLUDE column doesn't exist [column=ghost]", position: statement.indexOf('ghost') });
+});
+
 test('live views belong to a version, not to an edition', async t => {
   const engine = await created({ version: '9.3.4' }, [BASE]);
   for (const statement of [LIVE, 'DROP LIVE VIEW lv', 'ALTER LIVE VIEW lv RESUME WAL', 'SHOW CREATE LIVE VIEW lv'])

@@ -109,6 +109,7 @@ test(exitsWith, `${TEXT} | sqlsplit --max-record 1 --max-record 1000`, 0);
 test(exitsWith, `${STREAM} | sqlgrep help`, 1); // an operand, not --help
 test(exitsWith, 'sqlsplit --max-record', 64, /missing value for option: max-record$/m);
 test(exitsWith, 'sqlapply dst --allow-loss', 64, /missing value for option: allow-loss$/m);
+test(exitsWith, 'sqlsort --graph', 64, /missing value for option: graph$/m);
 test(exitsWith, `${STREAM} | sqljoin extra`, 64, /too many operands: 1 given, 0 accepted/);
 test(exitsWith, `${STREAM} | sqljoin -o /nowhere/x`, 74, 'sqljoin: /nowhere/x: no such file or directory\n');
 test(exitsWith, `${STREAM} | sqljoin -o x && ${STREAM} | tr '\\0' '\\n' | cmp - x && ls`, 0);
