@@ -82,17 +82,22 @@ function readClauses(reader: ClauseReader): void {
   reader.check(FORMAT);
 }
 
-function toTableStatement(reader: ClauseReader, created: CreatedName, rest: Partial<TableDefinition> = {}) {
+function toTableStatement(
+  reader: ClauseReader,
+  created: CreatedName,
+  rest: Partial<TableDefinition> = {},
+): CreateOf<TableDefinition> {
   reader.read(OWNER);
   reader.expectEnd();
   const { columns, definition } = reader;
   const timestamp = definition.timestamp && (columns.get(definition.timestamp)?.name ?? definition.timestamp);
-  return reader.toStatement<TableDefinition>(created, {
-    ...{ partitionBy: 'NONE', ...UNLIMITED, wal: false, parquet: false },
-    ...{ ...definition, kind: 'table', timestamp },
+  const stated = {
+    ...{ partitionBy: 'NONE' as const, ...UNLIMITED, wal: false, parquet: false },
+    ...{ ...definition, timestamp },
     columns: [...columns.values()].map(column => addTimestampToIndex(column, timestamp)),
     ...rest,
-  });
+  };
+  return { ...reader.toStatement('table', created, stated), body: undefined };
 }
 
 /** Parses `ATOMIC TABLE`, `BATCH n [o3MaxLag x] TABLE` or `TABLE`; returns whether it is one of the first two. */

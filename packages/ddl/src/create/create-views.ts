@@ -1,9 +1,9 @@
 /*! The checks are in the order of the server's parser, because only the first error is reported. */
 import type { LiveViewDefinition, MaterializedViewDefinition, ViewDefinition } from '../definition.js';
-import { type Body, expectEndOfBody, parseViewBody } from '../parser/body.js';
+import { expectEndOfBody, parseViewBody } from '../parser/body.js';
 import { ClauseReader, type CreateContext, type CreateOf } from '../parser/clause-reader.js';
 import { type Cursor, isWord } from '../parser/cursor.js';
-import { type CreatedName, parseCreatedName } from '../parser/names.js';
+import { parseCreatedName } from '../parser/names.js';
 import { propertiesAfterQuery } from '../properties/object-properties.js';
 import { BASE, REFRESH } from '../properties/refresh.js';
 import { TTL, UNLIMITED } from '../properties/retention.js';
@@ -16,16 +16,6 @@ function readClausesAfterQuery(reader: ClauseReader): void {
   reader.expectEnd();
 }
 
-function toViewStatement<D extends ViewDefinition | MaterializedViewDefinition | LiveViewDefinition>(
-  reader: ClauseReader,
-  created: CreatedName,
-  body: Body,
-  orReplace = false,
-): CreateOf<D> {
-  const stated = { ...(reader.definition.kind === 'view' ? {} : UNLIMITED), ...reader.definition, body: body.text };
-  return reader.toStatement(created, stated as Partial<D>, { body, orReplace });
-}
-
 export function parseCreateView(cursor: Cursor, orReplace: boolean, context: CreateContext): CreateOf<ViewDefinition> {
   const created = parseCreatedName(cursor, 'view name');
   if (!isWord(cursor.require("'as'"), 'as')) throw cursor.error("'as' expected");
@@ -33,7 +23,7 @@ export function parseCreateView(cursor: Cursor, orReplace: boolean, context: Cre
   expectEndOfBody(cursor, body);
   const reader = new ClauseReader(cursor, context, 'view');
   if (body.isEnclosed) readClausesAfterQuery(reader);
-  return toViewStatement(reader, created, body, orReplace);
+  return { ...reader.toStatement('view', created, { ...reader.definition, body: body.text }), body, orReplace };
 }
 
 export function parseCreateMaterializedView(
@@ -59,7 +49,9 @@ export function parseCreateMaterializedView(
   reader.expected = undefined;
   expectEndOfBody(cursor, body);
   if (body.isEnclosed) readClausesAfterQuery(reader);
-  return { ...toViewStatement<MaterializedViewDefinition>(reader, created, body), source };
+  const refresh = { type: 'IMMEDIATE', deferred: false } as const;
+  const stated = { ...UNLIMITED, refresh, ...reader.definition, body: body.text };
+  return { ...reader.toStatement('materialized view', created, stated), body, source };
 }
 
 /** The messages come from QuestDB 10's documentation and tests. A position that is unknown from there is that of the token. */
@@ -89,7 +81,9 @@ export function parseCreateLiveView(cursor: Cursor, context: CreateContext): Cre
   if (body.isEnclosed) expectEndOfBody(cursor, body);
   reader.expected = undefined;
   readClausesAfterQuery(reader);
-  return toViewStatement(reader, created, body);
+  const { flush = '', inMemory = flush, start = '' } = reader.definition;
+  const stated = { ...UNLIMITED, ...reader.definition, flush, inMemory, start, body: body.text };
+  return { ...reader.toStatement('live view', created, stated), body };
 }
 
 /** The clauses that follow FLUSH EVERY in any order, with their names in messages. */

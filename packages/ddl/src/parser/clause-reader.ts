@@ -1,4 +1,4 @@
-import { type LocatedName, NameMap } from '@sqlpipe/sql';
+import { type LocatedName, NameMap, type ObjectKind } from '@sqlpipe/sql';
 import type {
   Column,
   Definition,
@@ -54,7 +54,7 @@ type Stated = Partial<
   Omit<TableDefinition, 'kind' | 'columns'> &
     Omit<MaterializedViewDefinition, 'kind' | 'refresh'> &
     Omit<LiveViewDefinition, 'kind'>
-> & { readonly kind: 'table' | 'view' | 'materialized view' | 'live view'; refresh?: RefreshClause };
+> & { readonly kind: ObjectKind; refresh?: RefreshClause };
 
 /** A parsed CREATE, not yet checked against a catalogue. */
 export interface CreateOf<D extends Definition> {
@@ -153,16 +153,11 @@ export class ClauseReader {
     if (this.token === ';') expectOnlySemicolons(this.cursor);
   }
 
-  /** The parsed statement. @param stated what it states besides its kind and its name */
-  toStatement<D extends Definition>(
-    { name, position, ifNotExists }: CreatedName,
-    stated: Partial<Definition>,
-    { body, orReplace = false }: { body?: Body; orReplace?: boolean } = {},
-  ): CreateOf<D> {
+  /** The parsed statement without its query. @param stated its definition without its name */
+  toStatement<K extends ObjectKind, D>(kind: K, { name, position, ifNotExists }: CreatedName, stated: D) {
     const { spans, columns, positions } = this;
-    const { kind } = this.definition;
-    const statement = { type: 'create', kind, definition: { ...stated, kind, name }, position, ifNotExists };
-    return { ...statement, orReplace, spans, body, columns, positions } as unknown as CreateOf<D>;
+    const statement = { type: 'create' as const, kind, definition: { ...stated, kind, name } };
+    return { ...statement, position, ifNotExists, orReplace: false, spans, columns, positions };
   }
 }
 

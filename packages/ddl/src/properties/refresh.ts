@@ -182,7 +182,6 @@ export const REFRESH = property<Refreshed, { readonly action: 'refresh'; readonl
     cursor.unread();
     return { refresh };
   },
-  absent: () => ({ refresh: { type: 'IMMEDIATE', deferred: false } }),
   print: ({ refresh }) => ` REFRESH ${printRefresh(refresh)}`,
   alter: {
     actions: ['refresh'],

@@ -35,7 +35,7 @@ export const FLUSH = property<Pick<LiveViewDefinition, 'flush'>>({
     const { text, micros, position } = parseLengthAfter(reader.cursor, 'every');
     if (micros < 100_000n) throw new RejectionError(position, 'live view FLUSH EVERY must be at least 100ms');
     reader.position = position;
-    return { flush: text, inMemory: text };
+    return { flush: text };
   },
   // Without IN MEMORY, this is also the time in memory.
   check({ flush = '' }, position, { maxInMemory = Number.POSITIVE_INFINITY }) {
