@@ -1,5 +1,5 @@
 /*! A set of definitions: references and prerequisites of its objects, and duplicate statements. */
-import { findReferences, ownerOf, readGrantTargets, removeOwner } from '@sqlpipe/ddl';
+import { findReferences, locateGrantTargets, ownerOf, removeOwner } from '@sqlpipe/ddl';
 import { compareSchemas, deduplicate, Schema } from '@sqlpipe/schema';
 import { foldCase, identify } from '@sqlpipe/sql';
 import { cases } from '../cases/cases.js';
@@ -132,8 +132,9 @@ test('deduplicate: two definitions of one name are an error, across kinds that s
 
 for (const { title, input, output } of cases('access')) {
   test(`access: ${title}`, t => {
-    const { objects, principals } = readGrantTargets(input, identify(input).kind);
-    t.is(`objects: ${objects.join(', ')}\nprincipals: ${principals.join(', ')}`, output);
+    const { objects, principals } = locateGrantTargets(input, identify(input).kind);
+    const [objectNames, principalNames] = [objects, principals].map(names => names.map(({ name }) => name).join(', '));
+    t.is(`objects: ${objectNames}\nprincipals: ${principalNames}`, output);
   });
 }
 

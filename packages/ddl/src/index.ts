@@ -97,6 +97,7 @@ export { isCleanTable, isRepairForm, repair } from './repair.js';
 export {
   type Assumption,
   type Grant,
+  locateGrantTargets,
   type Membership,
   parseRevocation,
   parseRights,
@@ -105,7 +106,6 @@ export {
   printScope,
   quotePrincipal,
   type Right,
-  readGrantTargets,
   sortByScope,
 } from './rights.js';
 export { dependsOnVersion, findMissingFeatures } from './versions.js';

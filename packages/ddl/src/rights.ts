@@ -117,20 +117,15 @@ export const quotePrincipal = (name: string): string =>
   /^[\p{L}_][\p{L}\d_]*$/u.test(name) && !needsQuotes(name) ? name : `"${name.replaceAll('"', '""')}"`;
 
 /** The names in a membership, an assumption or a grant, in the order of the text. */
-interface Targets<Name> {
+interface GrantTargets {
   /** The tables, views and materialized views of a grant; empty if it is on all of them or on the database. */
-  readonly objects: Name[];
+  readonly objects: readonly NameSpan[];
   /** The users, groups and service accounts; of a grant, its entity. */
-  readonly principals: Name[];
+  readonly principals: readonly NameSpan[];
 }
 
-/** Reads the names in a statement that gives rights, whatever follows its clauses. Empty for other kinds. */
-export function readGrantTargets(statement: string, kind: Kind): Targets<string> {
-  const { objects, principals } = locateGrantTargets(statement, kind);
-  return { objects: objects.map(({ name }) => name), principals: principals.map(({ name }) => name) };
-}
-
-export function locateGrantTargets(statement: string, kind: Kind): Targets<NameSpan> {
+/** Finds the names in a statement that gives rights, whatever follows its clauses. Empty for other kinds. */
+export function locateGrantTargets(statement: string, kind: Kind): GrantTargets {
   const parsed = givesRight(kind) ? readRightsStatement(statement, true) : undefined;
   if (!parsed) return { objects: [], principals: [] };
   if (parsed.kind === 'membership') return { objects: [], principals: [parsed.user, ...parsed.groups] };

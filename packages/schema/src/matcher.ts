@@ -1,4 +1,4 @@
-import { findReferences, readGrantTargets } from '@sqlpipe/ddl';
+import { findReferences, locateGrantTargets } from '@sqlpipe/ddl';
 import { foldCase, type NamedObject, NameSet } from '@sqlpipe/sql';
 import { escapeControls, suggestWord } from '@sqlpipe/text';
 import { collectStatements } from './collect.js';
@@ -40,8 +40,8 @@ export function createMatcher({
 
 /** A grant is selected by its objects or else its entity, a membership by its user, an assumption by its account, others by their name. */
 export function searchableNames({ kind, name, statement = '' }: NamedStatement): string[] {
-  const { objects, principals } = readGrantTargets(statement, kind);
-  return objects.length ? objects : [principals[0] ?? name];
+  const { objects, principals } = locateGrantTargets(statement, kind);
+  return objects.length > 0 ? objects.map(object => object.name) : [principals[0]?.name ?? name];
 }
 
 function parseRegexp(source: string): RegExp {
@@ -119,9 +119,10 @@ export class NameSelection {
     const schema = new Schema(await collectStatements(batches));
     const selected = selectWithRelated(schema, matches, { withDeps: true });
     const isView = (name: string) => schema.findObject(name)?.kind === 'view';
-    for (const { kind, statement } of selected)
-      for (const name of [...findReferences(statement, isView), ...readGrantTargets(statement, kind).objects])
-        this.#needed.add(name);
+    for (const { kind, statement } of selected) {
+      for (const name of findReferences(statement, isView)) this.#needed.add(name);
+      for (const { name } of locateGrantTargets(statement, kind).objects) this.#needed.add(name);
+    }
     yield selected.map(({ statement }) => statement);
   }
 

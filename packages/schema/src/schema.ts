@@ -2,10 +2,10 @@ import {
   type CompareOptions,
   type Definition,
   findReferences,
+  locateGrantTargets,
   ownerOf,
   parseRights,
   type Right,
-  readGrantTargets,
   sortByScope,
   tryParseDefinition,
 } from '@sqlpipe/ddl';
@@ -105,10 +105,11 @@ export class Schema {
 
   /** What must exist before an entry: what it reads from directly, its owner, and what a membership, assumption or grant names. */
   prerequisites(entry: Entry): Entry[] {
-    const { objects, principals } = readGrantTargets(entry.statement, entry.kind);
+    const { objects, principals } = locateGrantTargets(entry.statement, entry.kind);
     const named = [
-      ...objects.map(name => this.findObject(name)),
-      ...[...principals, ownerOf(entry.statement) ?? ''].map(name => this.findPrincipal(name)),
+      ...objects.map(({ name }) => this.findObject(name)),
+      ...principals.map(({ name }) => this.findPrincipal(name)),
+      this.findPrincipal(ownerOf(entry.statement) ?? ''),
     ];
     return [...this.#referencedObjects(entry), ...named.filter(found => found !== undefined)];
   }
