@@ -341,6 +341,12 @@ const anyStatement = (): fc.Arbitrary<string> => {
     fc.tuple(table).map(([t]) => `grant select, insert on ${t} to ann`),
     fc.constantFrom('all', 'select').map(permission => `grant ${permission} to ann`),
     table.map(t => `revoke all on ${t} from ann`),
+    fc
+      .constantFrom('create group', 'drop group', 'add user ann to', 'remove user ann from')
+      .map(verb => `${verb} staff`),
+    fc.constantFrom('create', 'drop').map(verb => `${verb} service account app`),
+    fc.constantFrom('ann', 'staff').map(entity => `grant assume service account app to ${entity}`),
+    fc.constantFrom('ann', 'staff').map(entity => `revoke assume service account app from ${entity}`),
     fc.constant('drop all tables'),
   );
 };

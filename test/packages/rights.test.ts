@@ -180,33 +180,6 @@ test('what a principal may do equals the verdict of a naive model', t => {
   t.true(new Acl('admin').has('ADMIN', 'SELECT', { table: 't' }, true));
 });
 
-test('Acl: a rollback restores exactly the state of the savepoint', t => {
-  fc.assert(
-    fc.property(changes, changes, changes, changes, (before, kept, undone, after) => {
-      const log = new ChangeLog();
-      const [acl, other] = [new Acl('admin', log), new Acl('admin')];
-      const changeBoth = (all: readonly Change[]) => {
-        for (const change of all) for (const each of [acl, other]) changeAcl(each, change);
-      };
-      const compare = () => t.deepEqual(acl.snapshotChanges(), other.snapshotChanges());
-      changeBoth(before);
-      const outer = log.savepoint();
-      const snapshot = acl.snapshotChanges();
-      changeBoth(kept);
-      const inner = log.savepoint();
-      for (const change of undone) changeAcl(acl, change);
-      log.rollback(inner);
-      compare();
-      changeBoth(after);
-      compare();
-      log.rollback(outer);
-      t.deepEqual(acl.snapshotChanges(), snapshot);
-      t.deepEqual(log.changes().length, before.length);
-    }),
-    { numRuns: 200 },
-  );
-});
-
 test('Acl: after a commit, earlier savepoints undo nothing', t => {
   const log = new ChangeLog();
   const acl = new Acl('admin', log);

@@ -105,15 +105,6 @@ test('any valid reply, in any chunks, gives the rows that JSON.parse finds', t =
   );
 });
 
-test('chunks of one byte give the same rows', t => {
-  fc.assert(
-    fc.property(reply, ({ text, rows }) => {
-      const bytes = Buffer.from(text);
-      t.deepEqual(scan(Array.from(bytes, (_, i) => bytes.subarray(i, i + 1))), rows);
-    }),
-  );
-});
-
 test('a truncated reply is never accepted', t => {
   fc.assert(
     fc.property(anyReply, fc.nat(), ({ text }, place) => {

@@ -43,11 +43,8 @@ test('dump order: every statement is kept, including unknown ones and duplicates
   t.deepEqual(sortForDump(odd), [...odd.slice(1, 4), odd[0], odd[4]]);
 });
 
-test('findCycle finds a cycle among other objects and ignores unknown names', t => {
-  t.is(findCycle(graph('a: b', 'b: c', 'c:')), undefined);
-  t.deepEqual(findCycle(graph('a: b', 'b: c', 'c: d b', 'd:')), ['b', 'c']);
-  t.deepEqual(findCycle(graph('a: a')), ['a']);
-  t.is(findCycle(graph('a: elsewhere')), undefined);
+test('findCycle ignores unknown names', t => {
+  t.is(findCycle(new Map([['a', ['elsewhere']]])), undefined);
 });
 
 test('findCycle handles a chain of 100,000 objects', t => {
@@ -73,27 +70,6 @@ test('topologicalOrder puts dependencies first exactly if findCycle finds no cyc
         t.true(needs.get(name)?.includes(cycle[(i + 1) % cycle.length] as string));
       });
     }),
-  );
-});
-
-/** Parses dependencies written as `name: dependency dependency`. */
-const graph = (...lines: string[]): Map<string, string[]> =>
-  new Map(
-    lines.map(line => {
-      const [name = '', ...needs] = line.split(/:? /);
-      return [name.replace(/:$/, ''), needs];
-    }),
-  );
-
-test('order: a cycle is not an error', t => {
-  t.deepEqual(
-    topologicalOrder(
-      new Map([
-        ['a', ['b']],
-        ['b', ['a']],
-      ]),
-    ),
-    ['b', 'a'],
   );
 });
 
