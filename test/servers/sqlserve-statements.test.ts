@@ -3,8 +3,9 @@ import { compareStatements } from '@sqlpipe/ddl';
 import { questdb, sqlserve } from '../support/instances.js';
 import { setUp } from '../support/principals.js';
 import { fileScope } from '../support/scope.js';
+import { readServerCases } from '../support/server-cases.js';
 import { sharedSqlserve } from '../support/shared-sqlserve.js';
-import { CREATE_TRADES, startSqlserve } from '../support/sqlserve.js';
+import { CREATE_TRADES, serveHere } from '../support/sqlserve.js';
 import { test } from '../support/test.js';
 
 const scope = fileScope();
@@ -48,44 +49,6 @@ test('maintenance statements that change no schema are accepted', async t => {
   await shared.execute('alter table trades suspend wal');
   const { dataset = [] } = await shared.execute('select table_name from tables() where table_suspended');
   t.deepEqual(dataset, [['trades']]);
-});
-
-test('--questdb 9.3 speaks as that version, which lacks what came later', async t => {
-  const server = await startSqlserve(scope, ['--questdb', '9.3']);
-  await server.execute(CREATE_TRADES);
-  await server.execute('create materialized view m as (select ts, max(v) v from trades sample by 1h)');
-  for (const [sql, error, position] of [
-    ['create table x (ts timestamp, s symbol index type posting) timestamp(ts)', "'capacity' expected", 45],
-    ['create table x (s symbol index include (v), v int)', "'capacity' expected", 31],
-    ['alter table trades add column x symbol index type posting', "',' expected", 45],
-    ['alter table trades alter column s add index include (v)', "'capacity' expected", 44],
-    ['create table x (ts timestamp) timestamp(ts) partition by day format parquet', 'unexpected token [format]', 61],
-    ['alter table trades set format parquet', "'param' or 'type' expected", 23],
-    ['alter table trades suspend wal', 'Cannot suspend table, database is not in dev mode', 0],
-    [
-      'alter table trades rebase wal',
-      "'add', 'alter', 'attach', 'detach', 'drop', 'convert', 'resume', 'rename', 'set' or 'squash' expected",
-      19,
-    ],
-    ['alter materialized view m rebase wal', "'alter' or 'resume' or 'suspend' expected", 26],
-    ['refresh materialized view m stats', "'full' or 'incremental' or 'range' expected", 28],
-    ['show create database', "expected 'TABLE' or 'VIEW' or 'MATERIALIZED VIEW'", 12],
-    ['show create live view m', "expected 'TABLE' or 'VIEW' or 'MATERIALIZED VIEW'", 12],
-    [
-      'create live view l flush every 1s start from now as select ts from trades',
-      "'atomic' or 'table' or 'batch' expected",
-      7,
-    ],
-    ['drop live view l', "'table' or 'view' or 'materialized view' or 'all' expected", 5],
-    ['alter live view l resume wal', "'table' or 'materialized' or 'view' expected", 6],
-    ['live_views()', 'unknown function name: live_views()', 0],
-    ['create materialized view n as (select * from trades)', 'TIMESTAMP column is not present in select list', 31],
-    ['alter materialized view m set expire rows when v < 0', "'ttl' or 'refresh' expected", 30],
-    ['alter materialized view m drop expire', "'alter' or 'resume' or 'suspend' expected", 26],
-  ] as const)
-    t.like(await server.execute(sql), { error, position }, sql);
-  const [[build] = []] = (await server.execute('select build()')).dataset ?? [];
-  t.regex(String(build), /QuestDB 9\.3\.4/);
 });
 
 test('SELECT over tables has their columns and no rows', async t => {
@@ -161,79 +124,15 @@ test('a query over views that name views many times is answered in time', async 
 });
 
 test('statements are rejected with the messages of QuestDB 9.3.4', async t => {
-  const columns = '(ts timestamp, s symbol index, v double) timestamp(ts) partition by day';
-  await setUp(
-    shared,
-    `create table t ${columns}`,
-    `create table u ${columns}`,
-    `create table b ${columns} bypass wal`,
-    'create table n (a int, s symbol)',
-    'create materialized view m as (select ts, max(v) v, s from t sample by 1h)',
-  );
-  const union = '(select ts, max(v) v from t sample by 1h union all select ts, max(v) v from u sample by 1h)';
-  for (const [sql, position, error] of [
-    ['alter table t drop column ts', 0, 'cannot remove designated timestamp column [table=t, column=ts]'],
-    ['alter table t rename column ts to x', 0, 'cannot rename designated timestamp column [table=t, column=ts]'],
-    ['alter table b drop column ts', 0, 'cannot remove timestamp from partitioned table'],
-    ['alter table b alter column s add index', 12, 'column is already indexed [column=s]'],
-    ['alter table n alter column s drop index', 27, 'column is not indexed [column=s]'],
-    ['alter table t alter column s nocache x', 37, 'unexpected token [x]'],
-    ['alter table t set ttl 1 day x', 28, 'unexpected token [x]'],
-    ['alter table t set type wal x', 27, 'unexpected token [x]'],
-    ['alter table t dedup disable x', 28, 'unexpected token [x]'],
-    ['alter table t dedup enable upsert keys(ts) x', 43, 'unexpected token [x]'],
-    ['alter view t as (select 1 x)', 11, 'view name expected'],
-    ['alter materialized view t set ttl 1 day', 24, 'materialized view name expected'],
-    ['alter materialized view m set ttl 1 month x', 42, 'unexpected token [x]'],
-    ['alter materialized view m set refresh manual deferred', 45, 'unexpected token [deferred]'],
-    ...['2025-02-29', '1900-02-29', '2025-04-31T10:00', '2025-02-28T24:00:00Z'].map(
-      start =>
-        [
-          `create materialized view x refresh every 1h start '${start}' as (t)`,
-          50,
-          'invalid START timestamp value',
-        ] as const,
-    ),
-    ['create or replace table x (a int)', 18, "'view' expected"],
-    ['create table x as (select * from t), cast(nope as int)', 42, "CAST column doesn't exist [column=nope]"],
-    [
-      'create table x as (select distinct ts, s from t) partition by day',
-      62,
-      'partitioning is possible only on tables with designated timestamps',
-    ],
-    [
-      'create table x as (select * from t), cast(v as int), cast(s as int)',
-      58,
-      'unsupported cast [column=s, from=SYMBOL, to=INT]',
-    ],
-    [
-      'create materialized view x as (select ts, max(v) v from t sample by 1h), index(v)',
-      0,
-      'indexes are supported only for SYMBOL columns: v',
-    ],
-    [
-      `create materialized view x as ${union}`,
-      31,
-      "query references multiple tables (views are expanded to their underlying physical tables), use 'WITH BASE' to explicitly select the base table",
-    ],
-    [
-      `create materialized view x with base u as ${union}`,
-      93,
-      'union on base table is not supported for materialized views: u',
-    ],
-    ['drop view', 9, 'expected [IF EXISTS] view-name'],
-    ['truncate', 8, 'TABLE expected'],
-    ['create view x as (select z.s from t)', 25, 'Invalid table name or alias'],
-    ['create view x as (select s from t join n on (s))', 25, 'Ambiguous column [name=s]'],
-    ['create view x as (select s from t union select a, s from n)', 40, 'queries have different number of columns'],
-    ['create view x as (select s from t order by nope)', 43, 'Invalid column: nope'],
-    ['create view x as (select v w from t where w > 1)', 42, 'Invalid column: w'],
-    ['create view x as (select t.s from t join b on (s) where s = 1)', 56, 'Ambiguous column [name=s]'],
-    ['create view x as (select s, max(v) m from t group by nope)', 53, 'Invalid column: nope'],
-    ['create view x as (select s from t latest on ts partition by nope)', 60, 'Invalid column: nope'],
-  ] as const) {
-    t.like(await shared.execute(sql), { error, position }, sql);
+  const older = await serveHere(scope, { questdb: '9.3' });
+  for (const { source, setup, statement, message, position } of readServerCases('questdb-9')) {
+    const server = source.startsWith('of 9.3') ? older : shared;
+    await server.dropAll();
+    await setUp(server, ...setup);
+    t.like(await server.execute(statement), { error: message, position }, statement);
   }
+  const [[build] = []] = (await older.execute('select build()')).dataset ?? [];
+  t.regex(String(build), /QuestDB 9\.3\.4/);
 });
 
 test('a materialized view may select from what samples, as in QuestDB 9.3.4', async t => {
