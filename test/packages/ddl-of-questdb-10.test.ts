@@ -10,7 +10,7 @@ import {
   parseRights,
   printDefinition,
 } from '@sqlpipe/ddl';
-import { featuresOf, RejectionError } from '@sqlpipe/ddl/parser';
+import { featuresOf } from '@sqlpipe/ddl/parser';
 import { compareSchemas } from '@sqlpipe/schema';
 import { test } from '../support/test.js';
 
@@ -135,39 +135,6 @@ test('an index covers a column under its new name', t => {
   const [column, to] = ['D', 'e'];
   const renamed = definition && applyAlteration(definition, { action: 'rename column', column, to });
   t.is(renamed && printDefinition(renamed), printed('s SYMBOL INDEX TYPE POSTING INCLUDE (e, ts),\n\te INT'));
-});
-
-test('what is wrong in CREATE LIVE VIEW is rejected with the message of the server', t => {
-  for (const [clauses, token, message] of [
-    ['START FROM NOW', 'START', "'flush every <duration>' expected"],
-    ['FLUSH EVERY 50ms START FROM NOW', '50ms', 'live view FLUSH EVERY must be at least 100ms'],
-    ['FLUSH EVERY 0s START FROM NOW', '0s', 'invalid duration value: 0s'],
-    ['FLUSH EVERY 100_000_000_000_000_000d START FROM NOW', '100_', 'live view duration is out of range'],
-    ['FLUSH EVERY 1y START FROM NOW', '1y', "invalid duration unit, 'ms', 's', 'm', 'h' or 'd' expected: 1y"],
-    ['FLUSH EVERY 2s IN MEMORY 1s START FROM NOW', '1s', 'live view IN MEMORY must be at least FLUSH EVERY (2s)'],
-    [
-      'FLUSH EVERY 1s',
-      'AS',
-      "live view requires a START FROM clause, one of 'START FROM NOW', 'START FROM BEGINNING' or 'START FROM <timestamp>'",
-    ],
-    ['FLUSH EVERY 1s BACKFILL', 'BACKFILL', 'live view BACKFILL is not supported, use START FROM BEGINNING'],
-    ['FLUSH EVERY 1s START NOW', 'NOW', "'from' expected"],
-    ['FLUSH EVERY 1s START FROM NOW()', '(', 'live view START FROM NOW does not take arguments'],
-    ['FLUSH EVERY 1s START FROM NULL', 'NULL', 'live view START FROM does not accept NULL'],
-    ['FLUSH EVERY 1s START FROM 2026-04-01', '2026', "'now', 'beginning' or a quoted timestamp literal expected"],
-    [
-      "FLUSH EVERY 1s START FROM dateadd('d', -1, 0)",
-      'dateadd',
-      "'now', 'beginning' or a quoted timestamp literal expected",
-    ],
-    ["FLUSH EVERY 1s START FROM 'soon'", "'soon'", 'invalid live view START FROM timestamp [ts=soon]'],
-    ['FLUSH EVERY 1s PARTITION BY ERA START FROM NOW', 'ERA', "'HOUR', 'DAY', 'WEEK', 'MONTH' or 'YEAR' expected"],
-    ['FLUSH EVERY 1s LAG 1d START FROM NOW', 'LAG', "'as' expected"],
-  ] as const) {
-    const statement = live(clauses);
-    const error = t.throws(() => parseDefinition(statement), { instanceOf: RejectionError }, clauses);
-    t.like(error, { message, position: statement.indexOf(token) }, clauses);
-  }
 });
 
 test('a SYMBOL with NULL or NOT NULL is rejected, as by 9.3.4', t => {

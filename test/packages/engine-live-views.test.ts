@@ -129,43 +129,6 @@ test('a live view is stored as a server stores it, over a table or a materialize
   }
 });
 
-test('what a live view cannot be over is rejected with the message of the server', async t => {
-  const NONE = 'live view select must contain at least one window function';
-  const LIMIT =
-    'live view select must be a plain windowed scan of the base table; LIMIT over a window function is not supported yet';
-  const engine = await created();
-  engine.execute('CREATE TABLE b (ts TIMESTAMP, sym SYMBOL) timestamp(ts) PARTITION BY DAY BYPASS WAL');
-  await whenReady(() => engine.execute('CREATE VIEW v AS (select ts, sym from base)'));
-  for (const [query, token, message] of [
-    [`SELECT ts, ${WINDOW} FROM b`, 'b)', 'base table must be a WAL table [name=b]'],
-    [`SELECT ts, ${WINDOW} FROM v`, 'v)', 'base table must be a WAL table [name=v]'],
-    ['SELECT ts, n FROM lv', 'lv)', 'live views are not allowed as base tables in V1'],
-    [`SELECT *, ${WINDOW} FROM base`, '*,', 'wildcard column select is not allowed in live view queries'],
-    [`SELECT ts, ${WINDOW} FROM base LIMIT 5`, 'x FLUSH', LIMIT],
-    [`SELECT ts, ${WINDOW} FROM base ORDER BY price + 1`, 'x FLUSH', LIMIT.replace('LIMIT', 'ORDER BY')],
-    [
-      `SELECT ts, ${WINDOW} FROM (select * from base)`,
-      'SELECT',
-      'live view requires a single base table in FROM clause',
-    ],
-    ['SELECT base.ts, b.sym FROM base CROSS JOIN b', 'x FLUSH', NONE],
-    ['SELECT ts, max(price) FROM base SAMPLE BY 1h', 'x FLUSH', NONE],
-  ] as const) {
-    const statement = live(query);
-    const error = t.throws(() => engine.execute(statement), { instanceOf: RejectionError }, query);
-    t.like(error, { message, position: statement.indexOf(token) }, query);
-  }
-  const taken = { instanceOf: RejectionError };
-  for (const [statement, message] of [
-    ['CREATE TABLE lv (a INT)', 'live view with the requested name already exists'],
-    ['CREATE TABLE IF NOT EXISTS lv (a INT)', 'live view with the requested name already exists'],
-    [LIVE.replace('lv', 'base'), 'table or view with the requested name already exists'],
-    [LIVE, 'live view already exists'],
-  ] as const)
-    t.throws(() => engine.execute(statement), { ...taken, message }, statement);
-  t.notThrows(() => engine.execute(LIVE.replace('VIEW lv', 'VIEW IF NOT EXISTS lv')));
-});
-
 test('a column that an index in a clause covers must exist', t => {
   const statement = 'CREATE TABLE t (ts TIMESTAMP, sym SYMBOL), INDEX(sym TYPE POSTING INCLUDE (ghost)) TIMESTAMP(ts)';
   const error = t.throws(() => new Engine().execute(statement), { instanceOf: RejectionError });
