@@ -24,18 +24,6 @@ test('references: a chain of common table expressions longer than the call stack
   t.deepEqual(findReferences(`CREATE VIEW v AS (with ${expressions} select * from c100000, d)`), ['c0', 'd']);
 });
 
-test('references: a common table expression is visible only in its query', t => {
-  t.deepEqual(findReferences('CREATE VIEW v AS (with a as (b) select * from (with a as (c) select * from a) join a)'), [
-    'c',
-    'b',
-  ]);
-  t.deepEqual(findReferences('CREATE VIEW v AS (select * from (with a as (c) select 1) join a)'), ['a']);
-  t.deepEqual(
-    findReferences('CREATE VIEW v AS (declare @a := (select 1 from b), @a := @a, @c := @c select @a from d)'),
-    ['d'],
-  );
-});
-
 test('references: common table expressions that double at each step are resolved', t => {
   const steps = Array.from({ length: 200 }, (_, i) => `q${i + 1} AS (SELECT * FROM q${i} JOIN q${i} ON (k))`);
   t.deepEqual(findReferences(`CREATE VIEW v AS (WITH q0 AS (a), ${steps.join(', ')} SELECT * FROM q200)`), ['a']);

@@ -129,7 +129,8 @@ test('statements are rejected with the messages of QuestDB 9.3.4', async t => {
     const server = source.startsWith('of 9.3') ? older : shared;
     await server.dropAll();
     await setUp(server, ...setup);
-    t.like(await server.execute(statement), { error: message, position }, statement);
+    const expected = { error: message, ...(position !== undefined && { position }) };
+    t.like(await server.execute(statement), expected, statement);
   }
   const [[build] = []] = (await older.execute('select build()')).dataset ?? [];
   t.regex(String(build), /QuestDB 9\.3\.4/);
