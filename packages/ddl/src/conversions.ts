@@ -47,7 +47,7 @@ export function isLossless(from: string, to: string): boolean {
 }
 
 /** The limits of a decimal type that values can exceed: the maximum number of digits before and after the decimal point. */
-export interface DecimalLimits {
+interface DecimalLimits {
   readonly digits?: number;
   readonly scale?: number;
 }
@@ -130,7 +130,7 @@ export function printConverted(value: string, from: string, to: string): string 
 /** Whether a type has NULL. */
 export const hasNull = (type: string): boolean => !['BYTE', 'SHORT', 'BOOLEAN'].includes(type);
 
-export interface FilledColumn {
+interface FilledColumn {
   readonly table: string;
   readonly column: string;
 }

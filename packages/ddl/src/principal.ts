@@ -10,7 +10,7 @@ import {
 } from '@sqlpipe/sql';
 import { quotePrincipal } from './rights.js';
 
-export interface PrincipalDefinition {
+interface PrincipalDefinition {
   readonly kind: Kind;
   readonly name: string;
   readonly owner?: string | undefined;

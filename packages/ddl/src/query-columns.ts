@@ -6,7 +6,7 @@ import { closingIndex, isKeyword, type QueryToken, splitList, tokenizeQuery, top
 import { findReferencesOfQuery } from './references.js';
 
 /** A column of a query; its type is known only if a cast states it. */
-export interface QueryColumn {
+interface QueryColumn {
   readonly name: string;
   readonly type?: string | undefined;
 }

@@ -9,7 +9,7 @@ export type NamePlace =
   | 'qualifier' // before the dot of a column
   | 'quoted-qualifier'; // before the dot, inside the quotes of `"trades.price"`
 
-export interface TableName extends NameSpan {
+interface TableName extends NameSpan {
   readonly place: NamePlace;
 }
 

@@ -11,7 +11,7 @@ import { isValidColumnName, needsQuotes, quoteName, RESERVED } from './parser/na
 import { isEvenAge, TTL } from './properties/retention.js';
 import { PARTITIONING } from './properties/storage.js';
 
-export interface RepairResult {
+interface RepairResult {
   statement: string;
   /** The repairs that keep what the statement says, in words. Changes of white space around the body of a view are not listed. */
   notes: string[];

@@ -1,6 +1,6 @@
 /*! A failure marker reports the failure of a writer even if a filter adds the missing NUL. */
 
-export interface FailureMarker {
+interface FailureMarker {
   readonly name: string;
   readonly reason: string;
 }

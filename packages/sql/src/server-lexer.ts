@@ -63,7 +63,7 @@ function closingQuote(text: string, from: number, quote: string): number {
 
 const WHITESPACE_TOKENS: ReadonlySet<string> = new Set([' ', '\t', '\n', '\r']);
 
-export interface SignificantToken extends ServerToken {
+interface SignificantToken extends ServerToken {
   /** The text of the token; undefined at the end. Then the positions are those of the last white space or comment. */
   readonly text: string | undefined;
 }

@@ -39,7 +39,7 @@ export async function writeSelected({ operands: patterns, maxRecord, ...options 
 }
 
 /** Yields the statements that match, in input order. With related statements, yields nothing before the input has ended. */
-export async function* selectStatements(
+async function* selectStatements(
   statements: AsyncIterable<string>,
   matches: (entry: Entry) => boolean,
   related: RelatedOptions,

@@ -16,7 +16,7 @@ import { toEntry } from '@sqlpipe/schema';
 import { displayName, type Identity, identify, isAcl, isObject, NameSet } from '@sqlpipe/sql';
 import { CodedError, truncate } from '@sqlpipe/text';
 
-export interface Adapted {
+interface Adapted {
   /** Undefined if the statement is left out. */
   readonly statement?: string | undefined;
   /** A sentence for each thing that is lost. */

@@ -32,7 +32,7 @@ interface GrantOptions {
   readonly verified: boolean;
 }
 
-export interface MembershipStatement {
+interface MembershipStatement {
   readonly kind: 'membership';
   readonly gives: boolean;
   readonly user: NameSpan;

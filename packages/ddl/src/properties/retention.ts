@@ -199,7 +199,7 @@ function parseStage(cursor: Cursor): Stage {
 }
 
 /** Only tables have a storage policy. */
-export type WithRetention = Pick<Definition & { readonly ttl: Age }, 'kind' | 'ttl'> & {
+type WithRetention = Pick<Definition & { readonly ttl: Age }, 'kind' | 'ttl'> & {
   readonly policy?: StoragePolicy | undefined;
   readonly partitionBy?: PartitionUnit | undefined;
 };

@@ -147,7 +147,7 @@ function parseFormat(cursor: Cursor): { parquet: boolean; position: number } {
 }
 
 /** Parses `5s`, `250ms` or `10us` into microseconds. @throws RejectionError for anything else */
-export function parseLag(text: string, position: number): number {
+function parseLag(text: string, position: number): number {
   const digits = /^\d*/.exec(text)?.[0].length ?? 0;
   const qualifier = text.slice(digits);
   if (digits > 0 && parseInt64(text.slice(0, digits)) !== undefined) {
