@@ -19,7 +19,7 @@ export class IgnoredStatements {
 
   /** At the end, records which ignored objects and principals the other statements need. */
   async *recordNeeded(statements: AsyncIterable<string>): AsyncGenerator<string> {
-    if (!this.rules.haveObjects) return yield* statements;
+    if (!this.rules.hasObjectRules) return yield* statements;
     const budget = new MemoryBudget();
     const all: string[] = [];
     for await (const statement of statements) {
@@ -58,5 +58,5 @@ export function splitIgnoredRights({ statements, locations }: ReplayInput, ignor
       }
     }
   }
-  return ignored.rules.haveObjects ? { statements: split(), locations: splitLocations } : { statements, locations };
+  return ignored.rules.hasObjectRules ? { statements: split(), locations: splitLocations } : { statements, locations };
 }

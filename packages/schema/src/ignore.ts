@@ -33,7 +33,7 @@ export class IgnoreRules {
   }
 
   /** Whether there is a rule for complete objects, principals or rights. */
-  get haveObjects(): boolean {
+  get hasObjectRules(): boolean {
     return this.#rules.some(({ property }) => property === undefined);
   }
 

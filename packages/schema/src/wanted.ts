@@ -23,7 +23,7 @@ export function findNeeded(
 
 /** Leaves out what is ignored of A, unless B lacks it and something else needs it. `rules` do not ignore that, and `notes` name it. */
 export function selectWanted(a: readonly string[], b: Iterable<string>, ignore: IgnoreRules) {
-  if (!ignore.haveObjects) return { statements: a, rules: ignore, notes: [] };
+  if (!ignore.hasObjectRules) return { statements: a, rules: ignore, notes: [] };
   const [schema, existing] = [new Schema(a.flatMap(splitRights)), new Schema(b)];
   const exists = ({ kind, name }: Entry) =>
     (isObject(kind) ? existing.findObject(name) : existing.findPrincipal(name)) !== undefined;
