@@ -3,7 +3,7 @@ import { identify, isObject, isPrincipal, isSameName, type Kind, NameMap, redact
 import { COLUMN_OPTIONS } from './columns/column-properties.js';
 import type { StatedColumn } from './columns/column-property.js';
 import { parseDefinition } from './create/parse-create.js';
-import { DEFAULTS, type Defaults, type Definition, type TableDefinition, type ViewDefinition } from './definition.js';
+import { DEFAULTS, type Defaults, type Definition, type TableDefinition } from './definition.js';
 import { orRejection, RejectionError, unlessRejected } from './parser/cursor.js';
 import { parsePrincipal } from './principal.js';
 import { printDefinition } from './print.js';
@@ -176,12 +176,11 @@ export function compareDefinitions(a: Definition, b: Definition): Comparison {
   const comparison = new ComparisonBuilder();
   comparison.add('name', a.name, b.name);
   if (a.kind !== b.kind) comparison.add('kind', a.kind, b.kind);
-  else if (a.kind === 'table') compareTables(a, b as TableDefinition, comparison);
-  else {
-    const { body } = b as ViewDefinition;
-    const at = findQueryDifference(a.body, body);
-    if (at)
-      comparison.differences.push({ property: 'query', a: excerptAround(a.body, at.a), b: excerptAround(body, at.b) });
+  else if (a.kind === 'table' && b.kind === 'table') compareTables(a, b, comparison);
+  else if (a.kind !== 'table' && b.kind !== 'table') {
+    const at = findQueryDifference(a.body, b.body);
+    const excerpts = at && { a: excerptAround(a.body, at.a), b: excerptAround(b.body, at.b) };
+    if (excerpts) comparison.differences.push({ property: 'query', ...excerpts }); // also if the excerpts are the same
     comparison.addAll(propertiesOf(a.kind), a, b);
   }
   return comparison;
