@@ -18,7 +18,7 @@ type StructureAlteration =
   | { readonly action: 'rename column'; readonly column: string; readonly to: string }
   | { readonly action: 'query'; readonly body: string };
 
-/** One action of ALTER on one object, such as `add column` or `ttl`. */
+/** One action of ALTER on one object, such as `add column` or `format`. */
 export type Alteration = StructureAlteration | ColumnAlteration | PropertyAlteration;
 
 interface ActionRules<A extends Alteration = Alteration> {

@@ -16,11 +16,15 @@ import { parseLiteral } from '../parser/names.js';
 import { parseAge, parseInt64, printAge } from '../parser/numbers.js';
 import { property } from '../property.js';
 
-/** The storage policy in force: none if it is disabled. The enterprise edition turns a TTL in CREATE TABLE into one with DROP LOCAL. */
-export function policyOf({ ttl, policy }: Pick<WithRetention, 'ttl' | 'policy'>): StoragePolicy | undefined {
+/** The storage policy in force: none if it is disabled. A TTL is one with the only stage DROP LOCAL. */
+function policyOf({ ttl, policy }: Pick<WithRetention, 'ttl' | 'policy'>): StoragePolicy | undefined {
   if (policy) return policy.disabled ? undefined : policy;
   return ttl === 0 ? undefined : { after: { 'DROP LOCAL': ttl } };
 }
+
+/** What a server stores for a new table. The enterprise edition turns a TTL into a storage policy. */
+export const retentionOf = (object: Pick<WithRetention, 'ttl' | 'policy'>, isEnterprise: boolean) =>
+  isEnterprise ? { ttl: 0, policy: policyOf(object) } : { ttl: object.ttl, policy: object.policy };
 
 /** The TTL of an object; 0 if it has none, or a storage policy with other stages. */
 function ttlOf(object: WithRetention): Age {

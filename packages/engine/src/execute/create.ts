@@ -11,9 +11,9 @@ import {
   MAX_FILE_NAME_BYTES,
   type MaterializedViewDefinition,
   parseTimestamp,
-  policyOf,
   type Refresh,
   type RefreshClause,
+  retentionOf,
   type TableDefinition,
   type ViewDefinition,
 } from '@sqlpipe/ddl';
@@ -84,8 +84,7 @@ function createTable(session: Session, statement: CreateOf<TableDefinition>): vo
   const { catalogue } = session;
   const { position, source, body } = statement;
   const { name, owner = session.owner } = statement.definition;
-  const retention = session.isEnterprise && { ttl: 0, policy: policyOf(statement.definition) };
-  const definition = { ...statement.definition, owner, ...retention };
+  const definition = { ...statement.definition, owner, ...retentionOf(statement.definition, session.isEnterprise) };
   if (source && !catalogue.find(source.name)) throw missingError(source.position, source.name);
   if (!requireCreatable(session, statement)) return;
   if (source) requireReadable(session, source.name);
@@ -109,10 +108,10 @@ function toTableLike(catalogue: Catalogue, { name, owner }: TableDefinition, lik
   const model = catalogue.resolve(like.name);
   if (!model || model.kind === 'view') throw missingError(like.position, like.name);
   if (model.opaque !== undefined) throw unknownSyntaxError(model);
-  const { columns, timestamp, partitionBy, ttl } = model;
-  const { policy, wal, parquet } = model.kind === 'table' ? model : { wal: true, parquet: false };
+  const { columns, timestamp, partitionBy } = model;
+  const { wal, parquet } = model.kind === 'table' ? model : { wal: true, parquet: false };
   const copy = { name, columns: structuredClone(columns), timestamp, partitionBy, owner };
-  return { kind: 'table', ...copy, ttl, policy, wal, parquet };
+  return { kind: 'table', ...copy, ...retentionOf(model, false), wal, parquet };
 }
 
 function toTableAsQuery(catalogue: Catalogue, statement: CreateOf<TableDefinition> & { readonly body: Body }): Table {
