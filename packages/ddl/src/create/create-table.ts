@@ -38,12 +38,12 @@ export function parseCreateTable(cursor: Cursor, first: string, context: CreateC
   const token = cursor.require("'(' or 'as'");
   if (token === '(') {
     if (isWord(cursor.require('like'), 'like')) {
-      const source = parseObjectName(cursor, cursor.require('table name'), { reserved: true });
+      const like = parseObjectName(cursor, cursor.require('table name'), { reserved: true });
       const end = cursor.require(')');
       if (end !== ')') throw unexpectedTokenError(cursor.at, end);
       const reader = new ClauseReader(cursor, context, 'table');
       reader.advance();
-      return { ...toTableStatement(reader, created, { like: source.name }), source };
+      return { ...toTableStatement(reader, created, { like: like.name }), like };
     }
     cursor.unread();
     const reader = new ClauseReader(cursor, context, 'table');

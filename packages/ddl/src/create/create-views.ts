@@ -41,17 +41,17 @@ export function parseCreateMaterializedView(
   if (!isWord(reader.token, 'as'))
     throw cursor.error(reader.spans.has(REFRESH.name) ? "'as' expected" : "'refresh' or 'as' expected");
   const body = parseViewBody(cursor, context.rejectBadQuery);
-  const { base = '' } = reader.definition;
+  const { base: name = '' } = reader.definition;
   const span = reader.spans.get(BASE.name);
-  const given = span && { name: base, position: span.position };
-  const source = context.findBase ? context.findBase(body, given) : given;
-  reader.definition = { ...reader.definition, base: source?.name };
+  const given = span && { name, position: span.position };
+  const base = context.findBase ? context.findBase(body, given) : given;
+  reader.definition = { ...reader.definition, base: base?.name };
   reader.expected = undefined;
   expectEndOfBody(cursor, body);
   if (body.isEnclosed) readClausesAfterQuery(reader);
   const refresh = { type: 'IMMEDIATE', deferred: false } as const;
   const stated = { ...UNLIMITED, refresh, ...reader.definition, body: body.text };
-  return { ...reader.toStatement('materialized view', created, stated), body, source };
+  return { ...reader.toStatement('materialized view', created, stated), body, base };
 }
 
 /** The messages come from QuestDB 10's documentation and tests. A position that is unknown from there is that of the token. */

@@ -72,8 +72,10 @@ export interface CreateOf<D extends Definition> {
   /** The columns of a table. If the table has a query: the columns that CAST, INDEX and DEDUP name. */
   readonly columns: Columns;
   readonly positions: ClauseReader['positions'];
-  /** The table after LIKE, or the base of a materialized view, if the statement names it or `findBase` found it. */
-  readonly source?: LocatedName | undefined;
+  /** The table after LIKE. */
+  readonly like?: LocatedName;
+  /** The base of a materialized view, if the statement names it or `findBase` found it. */
+  readonly base?: LocatedName | undefined;
 }
 
 export type CreateStatement =

@@ -82,14 +82,14 @@ function requireCreatable(
 
 function createTable(session: Session, statement: CreateOf<TableDefinition>): void {
   const { catalogue } = session;
-  const { position, source, body } = statement;
+  const { position, like, body } = statement;
   const { name, owner = session.owner } = statement.definition;
   const definition = { ...statement.definition, owner, ...retentionOf(statement.definition, session.isEnterprise) };
-  if (source && !catalogue.find(source.name)) throw missingError(source.position, source.name);
+  if (like && !catalogue.find(like.name)) throw missingError(like.position, like.name);
   if (!requireCreatable(session, statement)) return;
-  if (source) requireReadable(session, source.name);
-  const table = source
-    ? toTableLike(catalogue, definition, source)
+  if (like) requireReadable(session, like.name);
+  const table = like
+    ? toTableLike(catalogue, definition, like)
     : body
       ? toTableAsQuery(catalogue, { ...statement, definition, body })
       : definition;
@@ -267,7 +267,7 @@ function createMaterializedView(session: Session, statement: CreateOf<Materializ
   const { catalogue } = session;
   const { position, body, spans, definition } = statement;
   const { name, refresh, indexes, owner = session.owner } = definition;
-  const base = statement.source as LocatedName; // if the statement names no base, `requireValidBase` has found it
+  const base = statement.base as LocatedName; // if the statement names no base, `requireValidBase` has found it
   if (!requireCreatable(session, statement)) return;
   const { timeZone } = refresh;
   if (timeZone !== undefined && !isTimeZone(timeZone))
