@@ -7,7 +7,7 @@ import { InstanceError } from './instance-error.js';
 const INTERVAL = 500;
 
 interface WaitOptions {
-  /** Maximum time; 0 for a single attempt. If a server answers 429 and names a time, that time is waited in addition. */
+  /** Maximum time; 0 for a single attempt. Pauses after the status 429 may prolong the last attempt. */
   seconds: number;
   signal: AbortSignal;
   info(message: string): void;
