@@ -72,7 +72,7 @@ export const signalStatus = (signal: NodeJS.Signals): number => 128 + constants.
 export const limitHeapGrowth = (): void => setFlagsFromString('--semi-space-growth-factor=1');
 
 /**
- * Makes V8 collect garbage as soon as its heap has grown by 30 percent. For 300,000 statements that pass through a temporary file, Node 20
- * needs 30 percent less memory and a fifth more time, Node 24 ten percent less memory.
+ * Makes V8 collect garbage as soon as its heap has grown by 30 percent. With 300,000 statements in a temporary file, Node 20 then needs 30
+ * percent less memory and a fifth more time. Node 24 needs ten percent less memory.
  */
 export const collectGarbageEarly = (): void => setFlagsFromString('--heap-growing-percent=30');

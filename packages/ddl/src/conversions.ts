@@ -1,8 +1,8 @@
 /*!
  * The type conversions of ALTER COLUMN … TYPE, tried on 9.3.4 with the smallest and largest values, NULL, NaN, infinities, -0.0, and texts.
  * test/packages/converted-values.test.ts tries the lossless ones again.
- * A conversion suspends a WAL table if its type is a DECIMAL that a value does not fit, or if any value changes from a DECIMAL to an
- * integer. Other values that the new type cannot hold become NULL, 0 or another value.
+ * A WAL table is suspended if a value does not fit a DECIMAL, or if any value changes from a DECIMAL to an integer. Other values that the
+ * new type cannot hold become NULL, 0 or another value.
  * Rows from before a BYTE, SHORT or BOOLEAN column was added read 0 or false. After a change to a type with NULL, they read NULL, unless
  * these values are written first (`printFill`).
  */

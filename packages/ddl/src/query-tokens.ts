@@ -136,7 +136,7 @@ function toComparable(tokens: readonly QueryToken[], at: number, isInCast: boole
 const isNamePosition = (before: string | undefined, after: string | undefined): boolean =>
   before === 'as' || before === '.' || after === '.';
 
-/** Whether a word that may be a keyword is a name: it is a complete item of a list, or the alias at the end of an item. */
+/** Whether a possible keyword is a name: a complete item of a list, or the alias at the end of an item. */
 function isName(word: string, before: string | undefined, after: string | undefined): boolean {
   if (isNamePosition(before, after)) return true;
   if (after !== undefined && !ENDS_ITEM.has(after)) return false;

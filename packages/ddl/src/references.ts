@@ -148,7 +148,7 @@ export class ReferenceFinder {
     return this.#levels.at(-1) as Level;
   }
 
-  /** The list for the next reference: that of the definition that is being read, or else that of the level. */
+  /** The list for the next reference: of the current definition or, without one, of the level. */
   get #currentReads(): Reads {
     const { state, defining, reads } = this.#level;
     return defining && (state === 'value' || state === 'before-cte-query') ? defining[1].reads : reads;

@@ -1,6 +1,6 @@
 /*!
- * The only place where records leave a program. The last NUL is a commit mark: a record's NUL is written only when another record follows,
- * or when the input has ended without an error. So a program that fails or is killed leaves an unterminated record.
+ * The only place where records leave a program. The last NUL is a commit mark: each NUL waits until another record follows, or until the
+ * input has ended without an error. So a program that fails or is killed leaves an unterminated record.
  * On a pipe, a write of at most PIPE_BUF bytes is atomic (POSIX), and only the last write ends with a NUL. Each write waits for the one
  * before, because Node's streams join pending chunks into a larger write.
  */

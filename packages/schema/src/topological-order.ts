@@ -61,9 +61,9 @@ class Visit {
 }
 
 /**
- * The maximum number of visited nodes and edges: about a second of work. If only views depend on each other, each node is visited once. But
- * with a cycle, or below materialized views that need each other, the server's order needs all dependencies of each node: twice the objects
- * take four times as long (measured without the limit: 8,000 of both kinds 18 s, 16,000 79 s).
+ * The maximum number of visited nodes and edges: about a second of work. If only views depend on each other, each node is visited once.
+ * With a cycle, or below materialized views that need each other, the server's order needs all dependencies of each node. Then twice the
+ * objects take four times as long (measured without the limit: 8,000 of both kinds 18 s, 16,000 79 s).
  */
 const MAX_STEPS = 10_000_000;
 
@@ -110,9 +110,8 @@ class Graph {
   }
 
   /**
-   * With a cycle, the order is by name. Without a cycle, each transparent node comes after its dependencies: the smallest name as early as
-   * possible, directly after its own dependencies, then the next name. This is the postorder of a depth-first search by name.
-   * @param node the node whose dependencies are sorted, or ROOT
+   * With a cycle, the order is by name. Without a cycle, it is the postorder of a depth-first search by name: each transparent node comes
+   * directly after those of its dependencies that did not come before. @param node the node whose dependencies are sorted, or ROOT
    */
   sortForVisit(node: number, nodes: Int32Array): Int32Array {
     const isAmongNodes = (need: number) => this.foundBy[need] === node && !this.seen[need];

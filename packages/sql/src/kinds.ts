@@ -62,9 +62,9 @@ export const CATEGORIES: ReadonlyMap<string, readonly Kind[]> = new Map([
   ['ALL', KINDS.filter(kind => kind !== 'other')],
 ]);
 
-/** A key that two statements share if they create an object or a principal of one name, or give rights of one kind to one entity. */
+/** A key that is the same for objects, or for principals, of one name, and for rights of one kind of one entity. */
 export const identityKey = ({ kind, name }: { kind: Kind; name: string }): string =>
   `${isObject(kind) ? 'object' : isPrincipal(kind) ? 'principal' : kind} ${foldCase(name)}`;
 
-/** A key that two statements share if their kind and their name are the same. */
+/** A key that is the same for statements of one kind and name. */
 export const kindKey = ({ kind, name }: { kind: Kind; name: string }): string => `${kind} ${foldCase(name)}`;
