@@ -8,7 +8,10 @@ import type { ChangeLog } from './change-log.js';
 /** How columns without an alias are named: `cairo.sql.column.alias.expression.enabled` selects 'by expression'. */
 export type Naming = 'by expression' | 'by function';
 
-export class Catalogue {
+/** The catalogue, for those who only read it. */
+export type Catalogue = Omit<MutableCatalogue, 'put' | 'drop' | 'clear' | 'compile'>;
+
+export class MutableCatalogue {
   readonly #objects = new NameMap<CatalogueObject>();
   readonly #names = new Map<number | undefined, string>();
 

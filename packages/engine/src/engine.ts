@@ -23,7 +23,7 @@ import {
 } from '@sqlpipe/sql';
 import { Acl, printPrincipals } from './acl.js';
 import { requireValidBase } from './analyze/materialized-view.js';
-import { Catalogue, type Naming } from './catalogue.js';
+import { type Catalogue, MutableCatalogue, type Naming } from './catalogue.js';
 import { type CatalogueObject, pairColumns, toStoredColumn } from './catalogue-objects.js';
 import { ChangeLog, type JournalEntry, type Transition } from './change-log.js';
 import { type Effect, findEffects, findGrantRemovals, principalLoss, whyInvalid } from './effects.js';
@@ -78,8 +78,8 @@ export type QueryStatement = Exclude<Statement, { type: 'create' | 'command' }>;
  * statement changes what it reads, or needs its columns.
  */
 export class Engine {
-  readonly catalogue: Catalogue;
   readonly acl: Acl;
+  readonly #catalogue: MutableCatalogue;
   readonly #log = new ChangeLog();
   readonly #assumesRows: boolean;
   readonly #handlers: StatementHandlers;
@@ -89,11 +89,15 @@ export class Engine {
   constructor(private readonly options: EngineOptions = {}) {
     const { health, naming, admin = 'admin', isEnterprise = false, rows, version } = options;
     const compile = (object: CatalogueObject, all: Catalogue) => compileLoaded(object, all, health !== undefined);
-    this.catalogue = new Catalogue(naming, this.#log, compile);
+    this.#catalogue = new MutableCatalogue(naming, this.#log, compile);
     this.acl = new Acl(admin, this.#log);
     this.#assumesRows = rows === 'assumed';
     this.#handlers = isEnterprise ? enterpriseHandlers : statementHandlers;
     this.#has = featuresOf(version, isEnterprise);
+  }
+
+  get catalogue(): Catalogue {
+    return this.#catalogue;
   }
 
   /** Loads the statements of a dump, in any order, without executing them. Existing objects stay as they are. All savepoints end. */
@@ -103,7 +107,7 @@ export class Engine {
     const schema = new Schema(statements, defaults);
     for (const entry of schema.entries) {
       const { kind, name, statement } = entry;
-      if (isObject(kind) && !this.find(name)) this.catalogue.put(loadObject(entry, schema, health));
+      if (isObject(kind) && !this.find(name)) this.#catalogue.put(loadObject(entry, schema, health));
       else if (isPrincipal(kind) && !this.acl.find(name))
         this.acl.put({ kind, name, tokens: [], alias: parsePrincipal(statement)?.alias });
     }
@@ -127,7 +131,7 @@ export class Engine {
 
   /** If it throws, the caller must roll back. */
   #executeWithConsequences(text: string, caller: string, before: number): Execution {
-    const { catalogue } = this;
+    const catalogue = this.#catalogue;
     const start = this.#log.transitions.length;
     const listTransitions = () => this.#log.transitions.slice(start);
     /** Each change of a column makes a new `columns` array. */
@@ -160,7 +164,13 @@ export class Engine {
   /** Executes a statement, except a query. The caller updates plain views and rights. */
   #run(text: string, caller: string): Omit<Execution, 'transitions'> {
     const rowEffects: Effect[] = [];
-    const session = { ...this.session(caller), rowEffects: this.#assumesRows ? rowEffects : undefined };
+    const { secrets = NO_SECRETS } = this.options;
+    const session = {
+      ...this.session(caller),
+      catalogue: this.#catalogue,
+      secrets,
+      rowEffects: this.#assumesRows ? rowEffects : undefined,
+    };
     session.authorize('HTTP');
     const statement = parseStatement(text, {
       ...session,
@@ -197,9 +207,9 @@ export class Engine {
 
   session(caller: string): Session {
     const { catalogue, acl } = this;
-    const { version, isEnterprise = false, defaults = DEFAULTS, secrets = NO_SECRETS } = this.options;
+    const { version, isEnterprise = false, defaults = DEFAULTS } = this.options;
     const rights = isEnterprise ? rightsOfCaller(caller, acl, catalogue) : ALL_RIGHTS;
-    return { ...rights, catalogue, acl, caller, secrets, isEnterprise, version, has: this.#has, defaults };
+    return { ...rights, catalogue, acl, caller, isEnterprise, version, has: this.#has, defaults };
   }
 
   find(name: string): CatalogueObject | undefined {
@@ -259,8 +269,8 @@ export class Engine {
 
   /** Applies and commits a change that was made before a restart. */
   replay(entry: JournalEntry): void {
-    if ('put' in entry) this.catalogue.put(entry.put);
-    else if ('drop' in entry) this.catalogue.drop(entry.drop);
+    if ('put' in entry) this.#catalogue.put(entry.put);
+    else if ('drop' in entry) this.#catalogue.drop(entry.drop);
     else this.acl.replay(entry.acl);
     this.commit();
   }

@@ -1,6 +1,7 @@
 /*! What a row account knows: the objects of the loaded schema, the losses and their causes so far, and facts from outside. */
 import { type Column, findColumn, isLossless, type TableDefinition } from '@sqlpipe/ddl';
 import { isSameName } from '@sqlpipe/sql';
+import type { Catalogue } from './catalogue.js';
 import type { CatalogueObject, MaterializedView, StoredColumn, Table } from './catalogue-objects.js';
 import { columnLoss, type Effect, findExpiryLosses, findKeyLosses } from './effects.js';
 import type { Engine } from './engine.js';
@@ -93,7 +94,7 @@ class ListsById<V> extends Map<number | undefined, V[]> {
 }
 
 export class Ledger {
-  readonly catalogue: Engine['catalogue'];
+  readonly catalogue: Catalogue;
   readonly loaded: readonly CatalogueObject[];
   readonly facts: Required<ExternalFacts>;
   readonly losses = new ListsById<AccountedLoss>();

@@ -2,7 +2,7 @@
 import { RejectionError, type ServerTraits } from '@sqlpipe/ddl/parser';
 import { isSameName } from '@sqlpipe/sql';
 import type { Acl } from './acl.js';
-import type { Catalogue } from './catalogue.js';
+import type { Catalogue, MutableCatalogue } from './catalogue.js';
 import type { Effect } from './effects.js';
 import type { Secrets } from './principal.js';
 
@@ -47,15 +47,20 @@ export function rightsOfCaller(caller: string, acl: Acl, catalogue: Catalogue): 
   };
 }
 
-/** Who executes a statement, and on what. */
+/** Who sends a statement, and to what. */
 export interface Session extends CallerRights, Pick<ServerTraits, 'has' | 'defaults'> {
   readonly catalogue: Catalogue;
   readonly acl: Acl;
   readonly caller: string;
-  readonly secrets: Secrets;
   readonly version: string | undefined;
   /** Whether there are storage policies, owners and access control. */
   readonly isEnterprise: boolean;
+}
+
+/** A session whose statement may change the schema. */
+export interface MutableSession extends Session {
+  readonly catalogue: MutableCatalogue;
+  readonly secrets: Secrets;
   /** Receives the effects on rows; undefined if tables have none, so that statements about rows are rejected. */
   readonly rowEffects?: Effect[] | undefined;
 }

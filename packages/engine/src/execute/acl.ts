@@ -21,7 +21,7 @@ import {
 import { isSameName, type LocatedName, type PrincipalKind } from '@sqlpipe/sql';
 import type { Acl } from '../acl.js';
 import type { Principal } from '../principal.js';
-import { DenialError, type ExecutionResult, type Session } from '../session.js';
+import { DenialError, type ExecutionResult, type MutableSession } from '../session.js';
 import { type StatementHandler, type StatementHandlers, statementHandlers } from './commands.js';
 
 export const enterpriseHandlers: StatementHandlers = new Map([
@@ -39,7 +39,7 @@ export const enterpriseHandlers: StatementHandlers = new Map([
 
 function forPrincipals(
   verb: string,
-  handler: (cursor: Cursor, session: Session, kind: PrincipalKind) => ReturnType<StatementHandler>,
+  handler: (cursor: Cursor, session: MutableSession, kind: PrincipalKind) => ReturnType<StatementHandler>,
 ): StatementHandler {
   return (cursor, session) => {
     const kind = parsePrincipalKind(cursor);
@@ -52,7 +52,7 @@ function rejectAssume(): never {
   throw new RejectionError(0, 'service accounts are not assumed over HTTP: log in as the account');
 }
 
-function createPrincipal(cursor: Cursor, session: Session, kind: PrincipalKind): void {
+function createPrincipal(cursor: Cursor, session: MutableSession, kind: PrincipalKind): void {
   const { acl } = session;
   const { hasGuard, name, position } = parsePrincipalName(cursor, kind, 'not', 'exists');
   const { owner = session.caller, password, alias } = parseOptions(cursor, kind);
@@ -105,7 +105,7 @@ function parsePassword(cursor: Cursor): string | undefined {
 }
 
 /** The administrator becomes the owner of the principal's objects, so a later principal of the same name does not own them. */
-function dropPrincipal(cursor: Cursor, session: Session, kind: PrincipalKind): void {
+function dropPrincipal(cursor: Cursor, session: MutableSession, kind: PrincipalKind): void {
   const { acl, catalogue } = session;
   const { hasGuard, name, position } = parsePrincipalName(cursor, kind, 'exists');
   cursor.expectEnd();
@@ -117,7 +117,7 @@ function dropPrincipal(cursor: Cursor, session: Session, kind: PrincipalKind): v
     if (isSameName(object.owner, name)) catalogue.put({ ...object, owner: acl.admin });
 }
 
-function alterPrincipal(cursor: Cursor, session: Session, kind: PrincipalKind): ExecutionResult | undefined {
+function alterPrincipal(cursor: Cursor, session: MutableSession, kind: PrincipalKind): ExecutionResult | undefined {
   const { acl } = session;
   const named = parseEntityName(cursor, `${kind} name`);
   if (kind === 'group') return void changeAlias(cursor, session, named);
@@ -141,7 +141,7 @@ function alterPrincipal(cursor: Cursor, session: Session, kind: PrincipalKind): 
 }
 
 /** Nothing else of a group can be altered, because a group never logs in. */
-function changeAlias(cursor: Cursor, session: Session, named: LocatedName): void {
+function changeAlias(cursor: Cursor, session: MutableSession, named: LocatedName): void {
   const { acl } = session;
   const adds = isWord(cursor.requireNoSemicolon("'with' or 'drop'"), 'with');
   if (!adds) cursor.expectToken(cursor.text.slice(cursor.at, cursor.end), 'drop');
@@ -156,7 +156,7 @@ function changeAlias(cursor: Cursor, session: Session, named: LocatedName): void
   acl.put({ ...group, alias: adds ? alias : undefined });
 }
 
-function setPassword(cursor: Cursor, session: Session, kind: PrincipalKind, named: LocatedName): void {
+function setPassword(cursor: Cursor, session: MutableSession, kind: PrincipalKind, named: LocatedName): void {
   const { acl, caller } = session;
   const password = parsePassword(cursor);
   cursor.expectEnd();
@@ -169,7 +169,12 @@ function setPassword(cursor: Cursor, session: Session, kind: PrincipalKind, name
 const REST_TOKEN_WORDS = ['token', 'type', 'rest'];
 
 /** Also drops the expired tokens of the principal. @returns the token, of which only a digest is stored */
-function createToken(cursor: Cursor, session: Session, kind: PrincipalKind, named: LocatedName): ExecutionResult {
+function createToken(
+  cursor: Cursor,
+  session: MutableSession,
+  kind: PrincipalKind,
+  named: LocatedName,
+): ExecutionResult {
   cursor.expect(...REST_TOKEN_WORDS);
   const { lifetime, refresh } = parseTokenLifetime(cursor);
   cursor.expectEnd();
@@ -190,7 +195,7 @@ function createToken(cursor: Cursor, session: Session, kind: PrincipalKind, name
 }
 
 /** If the statement names no token, all tokens of the principal are dropped. */
-function dropTokens(cursor: Cursor, session: Session, kind: PrincipalKind, named: LocatedName): void {
+function dropTokens(cursor: Cursor, session: MutableSession, kind: PrincipalKind, named: LocatedName): void {
   cursor.expect(...REST_TOKEN_WORDS);
   const token = cursor.next();
   const position = cursor.at;
@@ -219,7 +224,7 @@ function requirePrincipal(acl: Acl, kind: PrincipalKind, { name, position }: Loc
   throw new RejectionError(position, `${kind} does not exist [name=${name}]`);
 }
 
-function changeMembership(cursor: Cursor, session: Session, adds: boolean): void {
+function changeMembership(cursor: Cursor, session: MutableSession, adds: boolean): void {
   const { acl } = session;
   const statement = parseMembership(cursor, adds, createRightsContext(session));
   cursor.expectEnd();
@@ -229,19 +234,19 @@ function changeMembership(cursor: Cursor, session: Session, adds: boolean): void
     acl[adds ? 'grant' : 'revoke']({ kind: 'membership', user, group });
 }
 
-function changeGrants(cursor: Cursor, session: Session, grants: boolean): void {
+function changeGrants(cursor: Cursor, session: MutableSession, grants: boolean): void {
   const statement = parseGrant(cursor, grants, createRightsContext(session));
   cursor.expectEnd();
   if (statement.kind === 'assumption') changeAssumeRight(statement, session);
   else changePermissions(statement, session);
 }
 
-const createRightsContext = ({ catalogue }: Session): RightsContext => ({
+const createRightsContext = ({ catalogue }: MutableSession): RightsContext => ({
   isPermission: name => PERMISSIONS.has(name),
   columnsOf: table => catalogue.find(table)?.columns.map(({ name }) => name),
 });
 
-function changePermissions(statement: GrantStatement, session: Session): void {
+function changePermissions(statement: GrantStatement, session: MutableSession): void {
   const { acl } = session;
   const { gives, permissions, scopes, option, verified } = statement;
   for (const permission of permissions) for (const { scope } of scopes) requireGrantRight(session, permission, scope);
@@ -252,7 +257,7 @@ function changePermissions(statement: GrantStatement, session: Session): void {
       acl[gives ? 'grant' : 'revoke']({ kind: 'grant', entity, permission, option, ...scope });
 }
 
-function requireScopeExists({ catalogue }: Session, { scope: { column }, table }: LocatedScope): void {
+function requireScopeExists({ catalogue }: MutableSession, { scope: { column }, table }: LocatedScope): void {
   if (!table) return;
   const object = catalogue.find(table.name);
   if (!object) throw missingError(table.position, table.name);
@@ -260,21 +265,21 @@ function requireScopeExists({ catalogue }: Session, { scope: { column }, table }
   throw new RejectionError(table.position, `column does not exist [table=${table.name}, column=${column}]`);
 }
 
-function requireEntity({ entity, verified }: GrantStatement | AssumptionStatement, { acl }: Session): string {
+function requireEntity({ entity, verified }: GrantStatement | AssumptionStatement, { acl }: MutableSession): string {
   const { name, position } = entity;
   const found = verified ? acl.requireEntity(name, position) : acl.find(name);
   return found?.name ?? name;
 }
 
 /** The owner of an object may grant and revoke any permission on it. @throws DenialError */
-function requireGrantRight({ acl, caller, catalogue }: Session, permission: string, scope: Scope): void {
+function requireGrantRight({ acl, caller, catalogue }: MutableSession, permission: string, scope: Scope): void {
   if (acl.has(caller, permission, scope, true)) return;
   if (scope.table !== undefined && isSameName(catalogue.find(scope.table)?.owner, caller)) return;
   const on = scope.table === undefined || scope.table === '*' ? '' : ` on ${scope.table}`;
   throw new DenialError(0, `Access denied for ${caller} [${permission} WITH GRANT OPTION${on}]`);
 }
 
-function changeAssumeRight(statement: AssumptionStatement, session: Session): void {
+function changeAssumeRight(statement: AssumptionStatement, session: MutableSession): void {
   const { acl, caller } = session;
   const { gives, option } = statement;
   if (!acl.canAssume(caller, statement.account.name, true)) requireGrantRight(session, 'ASSUME SERVICE ACCOUNT', {});

@@ -31,7 +31,7 @@ import { type CatalogueObject, type ColumnPair, type MaterializedView, pairColum
 import { effectOn } from '../effects.js';
 import { OpaqueError, unknownSyntaxError } from '../errors.js';
 import { parseBody, parseQueryText } from '../parse/parsed-query.js';
-import type { ExecutionResult, Session } from '../session.js';
+import type { ExecutionResult, MutableSession } from '../session.js';
 import { createView, defaultStart } from './create.js';
 import {
   findColumnsReadFromBase,
@@ -43,7 +43,7 @@ import {
 } from './validity.js';
 
 /** Parses and executes a statement from its second word on. Without a result, the reply is OK. */
-export type StatementHandler = (cursor: Cursor, session: Session) => HandlerResult;
+export type StatementHandler = (cursor: Cursor, session: MutableSession) => HandlerResult;
 
 // biome-ignore lint/suspicious/noConfusingVoidType: most handlers have no result of their own, and return nothing
 type HandlerResult = ExecutionResult | undefined | void;
@@ -99,7 +99,7 @@ function handleRows(verb: string): StatementHandler {
 }
 
 /** With IF EXISTS, a missing object needs no permission. @throws DenialError */
-function authorizeCommand(command: Command, { catalogue, authorize }: Session): void {
+function authorizeCommand(command: Command, { catalogue, authorize }: MutableSession): void {
   if (command.verb === 'drop all' || command.verb === 'rebase wal') return authorize(permissionOf(command));
   for (const object of objectsOf(command).flatMap(({ name }) => catalogue.find(name) ?? [])) {
     if (command.verb === 'alter')
@@ -116,7 +116,7 @@ const columnsOf = (alteration: Alteration, object: CatalogueObject): string[] | 
     : undefined;
 
 /** A server applies changes of a suspended table only after RESUME WAL. @throws OpaqueError */
-function requireApplied(command: Command, { catalogue }: Session): void {
+function requireApplied(command: Command, { catalogue }: MutableSession): void {
   for (const { name } of findWalObjects(command)) {
     const table = catalogue.find(name);
     if (table?.kind === 'table' && table.isSuspended)
@@ -126,7 +126,7 @@ function requireApplied(command: Command, { catalogue }: Session): void {
   }
 }
 
-function resumeWal(name: string, textStart: string | undefined, session: Session): void {
+function resumeWal(name: string, textStart: string | undefined, session: MutableSession): void {
   const table = session.catalogue.find(name);
   if (table && textStart !== undefined) {
     const text = `${textStart} of ${displayName(table)} that are not applied`;
@@ -135,13 +135,13 @@ function resumeWal(name: string, textStart: string | undefined, session: Session
   setSuspended(name, false, session);
 }
 
-function setSuspended(name: string, isSuspended: boolean, { catalogue }: Session): void {
+function setSuspended(name: string, isSuspended: boolean, { catalogue }: MutableSession): void {
   const table = catalogue.find(name);
   if (table?.kind === 'table' && (table.isSuspended ?? false) !== isSuspended) catalogue.put({ ...table, isSuspended });
 }
 
 /** Discards the transactions that a suspended table has not applied. */
-function rebaseWal(name: string, session: Session): void {
+function rebaseWal(name: string, session: MutableSession): void {
   resumeWal(name, 'loses the transactions', session);
   invalidateMaterializedViews(session.catalogue, name, REBASED_REASON);
   invalidateLiveViews(session.catalogue, name, () => REBASED_REASON);
@@ -151,7 +151,7 @@ const REBASED_REASON = 'base table rebase';
 
 type Changed<Verb> = Extract<Command, { verb: Verb }>;
 
-function executeCommand(command: Command, session: Session, query: Body | undefined): void {
+function executeCommand(command: Command, session: MutableSession, query: Body | undefined): void {
   switch (command.verb) {
     case 'alter': {
       const [first] = command.alters;
@@ -182,12 +182,12 @@ function executeCommand(command: Command, session: Session, query: Body | undefi
 }
 
 /** There is nothing to do for a valid view: the engine compiles views when it needs them. */
-function executeCompile({ name, position }: Changed<'compile'>, { catalogue }: Session): void {
+function executeCompile({ name, position }: Changed<'compile'>, { catalogue }: MutableSession): void {
   const view = catalogue.find(name);
   if (view?.kind === 'view' && view.invalid) throw new RejectionError(position, view.invalid.reason);
 }
 
-function dropObject(name: string, { catalogue }: Session): void {
+function dropObject(name: string, { catalogue }: MutableSession): void {
   const object = catalogue.find(name);
   if (!object) return;
   catalogue.drop(object.name);
@@ -195,7 +195,7 @@ function dropObject(name: string, { catalogue }: Session): void {
   invalidateLiveViews(catalogue, object.name, () => GONE_TABLE_REASON);
 }
 
-function renameTable({ name, to }: Changed<'rename'>, session: Session): void {
+function renameTable({ name, to }: Changed<'rename'>, session: MutableSession): void {
   const table = session.catalogue.find(name);
   dropObject(name, session);
   if (table) session.catalogue.put({ ...table, name: to });
@@ -205,7 +205,7 @@ function renameTable({ name, to }: Changed<'rename'>, session: Session): void {
  * A full refresh makes an invalid view valid, unless `whyNotRefreshable` gives a reason. The server empties the view first, so the views
  * over it become invalid (observed on 9.3.4; documented for live views).
  */
-function executeRefresh({ name, isFull }: Changed<'refresh'>, { catalogue, rowEffects }: Session): void {
+function executeRefresh({ name, isFull }: Changed<'refresh'>, { catalogue, rowEffects }: MutableSession): void {
   const view = catalogue.resolve(name);
   if (view?.kind !== 'materialized view') return;
   const { invalid, isInvalidEarly: _, partlyRefreshed: __, ...rest } = view;
@@ -219,7 +219,7 @@ function executeRefresh({ name, isFull }: Changed<'refresh'>, { catalogue, rowEf
   invalidateLiveViews(catalogue, view.name, () => 'base materialized view is refreshed in full');
 }
 
-function alterTable(alters: readonly Alter[], { catalogue, assignColumnOwner }: Session): void {
+function alterTable(alters: readonly Alter[], { catalogue, assignColumnOwner }: MutableSession): void {
   const table = catalogue.find(alters[0]?.name ?? '');
   if (table?.kind !== 'table') return;
   let changed = table;
@@ -253,13 +253,13 @@ const isRenamedOrGone = ({ column, now }: ColumnPair): boolean => column.name !=
 
 const isChanged = ({ column, now }: ColumnPair): boolean => column.name !== now?.name || column.type !== now.type;
 
-function alterView({ name }: Alter, body: Body, session: Session): void {
+function alterView({ name }: Alter, body: Body, session: MutableSession): void {
   const view = session.catalogue.find(name);
   if (view?.kind !== 'view') return;
   createView(session, { definition: view, position: body.start, ifNotExists: false, orReplace: true, body });
 }
 
-function alterStoredView({ name, alteration }: Alter, { catalogue }: Session): void {
+function alterStoredView({ name, alteration }: Alter, { catalogue }: MutableSession): void {
   const view = catalogue.resolve(name);
   const changed = view && applyAlteration(view, alteration);
   if (changed?.kind !== 'materialized view' || alteration.action !== 'refresh')
@@ -272,7 +272,7 @@ type RowCommand = Extract<Command, { verb: 'insert' | 'update' | 'truncate' }> |
 
 const isRowCommand = (command: Command): command is RowCommand => Object.hasOwn(EFFECTS_ON_ROWS, command.verb);
 
-function changeRows(command: RowCommand, { catalogue, rowEffects }: Session): void {
+function changeRows(command: RowCommand, { catalogue, rowEffects }: MutableSession): void {
   if (!rowEffects && 'position' in command)
     throw new RejectionError(
       command.position,

@@ -41,10 +41,10 @@ import type { Catalogue } from '../catalogue.js';
 import { type Table, toStoredColumn } from '../catalogue-objects.js';
 import { unknownSyntaxError } from '../errors.js';
 import { parseBody } from '../parse/parsed-query.js';
-import { requireReadable, type Session } from '../session.js';
+import { type MutableSession, requireReadable } from '../session.js';
 import { inputsOf, toColumns } from './validity.js';
 
-export function executeCreate(session: Session, statement: CreateStatement): void {
+export function executeCreate(session: MutableSession, statement: CreateStatement): void {
   switch (statement.kind) {
     case 'table':
       return createTable(session, statement);
@@ -59,7 +59,7 @@ export function executeCreate(session: Session, statement: CreateStatement): voi
 
 /** An engine has no volumes, so IN VOLUME is rejected. @returns false if an object of this kind exists, which IF NOT EXISTS permits */
 function requireCreatable(
-  { catalogue, authorize }: Session,
+  { catalogue, authorize }: MutableSession,
   statement: Pick<CreateStatement, 'kind' | 'definition' | 'position' | 'ifNotExists'> & Partial<CreateStatement>,
 ): boolean {
   const { kind, definition, position, ifNotExists, spans } = statement;
@@ -80,7 +80,7 @@ function requireCreatable(
   throw new RejectionError(position, `${kind} already exists`);
 }
 
-function createTable(session: Session, statement: CreateOf<TableDefinition>): void {
+function createTable(session: MutableSession, statement: CreateOf<TableDefinition>): void {
   const { catalogue } = session;
   const { position, like, body } = statement;
   const { name, owner = session.owner } = statement.definition;
@@ -198,7 +198,7 @@ const escapeForMessage = (text: string): string =>
 
 type ViewStatement = Pick<CreateOf<ViewDefinition>, 'definition' | 'position' | 'ifNotExists' | 'orReplace' | 'body'>;
 
-export function createView(session: Session, statement: ViewStatement): void {
+export function createView(session: MutableSession, statement: ViewStatement): void {
   const { catalogue } = session;
   const { position, body, orReplace, ifNotExists, definition } = statement;
   const replaces = orReplace && !ifNotExists && catalogue.find(definition.name)?.kind === 'view';
@@ -217,7 +217,7 @@ export function createView(session: Session, statement: ViewStatement): void {
 }
 
 /** @param errorPosition the position that QuestDB reports for an invalid column name */
-function putView(session: Session, statement: ViewStatement, errorPosition: number): void {
+function putView(session: MutableSession, statement: ViewStatement, errorPosition: number): void {
   const { catalogue } = session;
   const { position, body, orReplace } = statement;
   const { name, owner = session.owner } = statement.definition;
@@ -263,7 +263,7 @@ function rejectCycleOfBases(catalogue: Catalogue, { definition: { name }, positi
   }
 }
 
-function createMaterializedView(session: Session, statement: CreateOf<MaterializedViewDefinition>): void {
+function createMaterializedView(session: MutableSession, statement: CreateOf<MaterializedViewDefinition>): void {
   const { catalogue } = session;
   const { position, body, spans, definition } = statement;
   const { name, refresh, indexes, owner = session.owner } = definition;
@@ -312,7 +312,7 @@ function completeRefresh(refresh: RefreshClause, sampling: ViewSampling): Refres
 export const defaultStart = ({ type, period }: Pick<RefreshClause, 'type' | 'period'>): string | undefined =>
   type === 'EVERY' && !period ? new Date().toISOString().replace('Z', '000Z') : undefined;
 
-function createLiveView(session: Session, statement: CreateOf<LiveViewDefinition>): void {
+function createLiveView(session: MutableSession, statement: CreateOf<LiveViewDefinition>): void {
   const { catalogue } = session;
   const { position, body, spans, definition } = statement;
   const { name, start, owner = session.owner } = definition;

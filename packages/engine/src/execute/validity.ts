@@ -9,7 +9,7 @@ import { isSameName } from '@sqlpipe/sql';
 import type { Relation } from '../analyze/column-scope.js';
 import { findColumnsRead } from '../analyze/query-references.js';
 import { analyzeRelation } from '../analyze/relation.js';
-import type { Catalogue } from '../catalogue.js';
+import type { Catalogue, MutableCatalogue } from '../catalogue.js';
 import {
   areTypesKnown,
   type CatalogueObject,
@@ -23,7 +23,7 @@ import {
 import { OTHER_TYPES_REASON } from '../effects.js';
 import { parseQueryText, QuerySyntaxError } from '../parse/parsed-query.js';
 
-export function recompilePlainViews(catalogue: Catalogue, changed: readonly string[]): void {
+export function recompilePlainViews(catalogue: MutableCatalogue, changed: readonly string[]): void {
   for (const view of catalogue.inDependencyOrder(findPlainViewsOver(catalogue, changed))) {
     if (view.kind !== 'view') continue;
     const compiled = compilePlainView(view, catalogue);
@@ -35,7 +35,7 @@ export function recompilePlainViews(catalogue: Catalogue, changed: readonly stri
  * If a view only joins a changed table, a server reports it as valid until the next row of its base arrives (observed on 9.3.4). The engine
  * assumes this row.
  */
-export function invalidateUnrefreshable(catalogue: Catalogue, changed: readonly string[]): void {
+export function invalidateUnrefreshable(catalogue: MutableCatalogue, changed: readonly string[]): void {
   const names = [...changed, ...findPlainViewsOver(catalogue, changed)];
   const views = new Map(names.flatMap(name => catalogue.dependentsOf(name)).map(view => [view.name, view]));
   const unrefreshable = [...views.values()].flatMap(view => {
@@ -127,7 +127,7 @@ export function compileLoaded(object: CatalogueObject, catalogue: Catalogue, isH
  * @param isEarly whether the server still reports the views as valid, see `invalidateUnrefreshable`
  */
 export function invalidateMaterializedViews(
-  catalogue: Catalogue,
+  catalogue: MutableCatalogue,
   base: string,
   reason: string,
   { includeEmpty = false, isEarly = false } = {},
@@ -141,7 +141,7 @@ export function invalidateMaterializedViews(
 }
 
 /** A server fills an immediate view that was created with DEFERRED when its base, or metadata of its base, changes (observed on 9.3.4). */
-export function recordFilledViews(catalogue: Catalogue, base: string): void {
+export function recordFilledViews(catalogue: MutableCatalogue, base: string): void {
   for (const view of listViewsWithBase(catalogue, base))
     if (view.neverRefreshed && view.refresh.type === 'IMMEDIATE') catalogue.put({ ...view, neverRefreshed: false });
 }
@@ -153,7 +153,7 @@ const listViewsWithBase = (catalogue: Catalogue, base: string): MaterializedView
     .filter(view => isSameName(view.base, base));
 
 export function invalidateLiveViews(
-  catalogue: Catalogue,
+  catalogue: MutableCatalogue,
   base: string,
   reasonFor: (view: LiveView) => string | undefined,
 ): void {
