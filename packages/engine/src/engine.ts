@@ -42,7 +42,7 @@ import {
 import { parseBody } from './parse/parsed-query.js';
 import { parseStatement, type Statement } from './parse/statement.js';
 import type { Secrets } from './principal.js';
-import { ALL_RIGHTS, type ExecutionResult, rightsOfCaller, type Session } from './session.js';
+import { ALL_RIGHTS, rightsOfCaller, type Session, type StatementReply } from './session.js';
 
 /** How an engine behaves. */
 export interface EngineOptions {
@@ -64,10 +64,8 @@ export interface EngineOptions {
 export interface Execution {
   readonly effects: readonly Effect[];
   readonly transitions: readonly Transition[];
-  /** Only a statement that creates a token returns rows. */
-  readonly result: ExecutionResult;
-  /** Set for a query, SHOW or EXPLAIN. The engine does not answer it; sqlserve does. */
-  readonly query?: QueryStatement;
+  /** Only a statement that creates a token returns rows. The engine does not answer queries; sqlserve does. */
+  readonly reply: StatementReply | { readonly kind: 'unanswered'; readonly query: QueryStatement };
 }
 
 /** A query, SHOW or EXPLAIN. */
@@ -179,15 +177,15 @@ export class Engine {
       rejectBadQuery: (body: Body) => void parseBody(body),
       findBase: (body: Body, given: LocatedName | undefined) => requireValidBase(body, given, this.catalogue),
     });
-    if (!statement) return { effects: [], result: { kind: 'empty' } };
+    if (!statement) return { effects: [], reply: { kind: 'empty' } };
     switch (statement.type) {
       case 'create':
         executeCreate(session, statement);
-        return { effects: [], result: DONE };
+        return { effects: [], reply: DONE };
       case 'command':
-        return { effects: rowEffects, result: this.#handlers.get(statement.verb)?.(statement.cursor, session) ?? DONE };
+        return { effects: rowEffects, reply: this.#handlers.get(statement.verb)?.(statement.cursor, session) ?? DONE };
       default:
-        return { effects: [], result: DONE, query: statement };
+        return { effects: [], reply: { kind: 'unanswered', query: statement } };
     }
   }
 
@@ -349,7 +347,7 @@ function unknownDefinition(kind: Kind, name: string): Definition {
 export const isNotExecutable = (error: unknown): error is RejectionError | OpaqueError =>
   error instanceof RejectionError || error instanceof OpaqueError;
 
-const DONE: ExecutionResult = { kind: 'ddl' };
+const DONE: StatementReply = { kind: 'ddl' };
 
 /** For an engine without logins, because hashing takes long. */
 const NO_SECRETS: Secrets = {

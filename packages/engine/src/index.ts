@@ -35,9 +35,9 @@ export { type AssertionForm, ROWLESS_ANSWERS } from './rowless-answers.js';
 export {
   type ColumnHead,
   DenialError,
-  type ExecutionResult,
   type Rows,
   requireReadable,
   type Session,
+  type StatementReply,
   type Value,
 } from './session.js';

@@ -87,7 +87,4 @@ export interface Rows {
 }
 
 /** The reply to a statement: that it was executed, that it was empty, or rows. */
-export type ExecutionResult =
-  | { readonly kind: 'ddl' }
-  | { readonly kind: 'empty' }
-  | ({ readonly kind: 'rows' } & Rows);
+export type StatementReply = { readonly kind: 'ddl' } | { readonly kind: 'empty' } | ({ readonly kind: 'rows' } & Rows);

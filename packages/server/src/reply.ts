@@ -1,5 +1,5 @@
 /*! The bodies of replies: compact JSON with QuestDB's order of keys. */
-import type { ExecutionResult, Value } from '@sqlpipe/engine';
+import type { StatementReply, Value } from '@sqlpipe/engine';
 import type { HttpRequest } from './request.js';
 
 export interface HttpReply {
@@ -11,16 +11,16 @@ export interface HttpReply {
 }
 
 /** `limit=lo,hi` selects rows; `nm=true` omits the metadata, and `count=true` counts the rows beyond the limit too. */
-export function formatReply(result: ExecutionResult, query: string, parameters: HttpRequest['parameters']): HttpReply {
-  if (result.kind === 'ddl') return jsonReply(200, '{"ddl":"OK"}');
-  if (result.kind === 'empty') {
+export function formatReply(reply: StatementReply, query: string, parameters: HttpRequest['parameters']): HttpReply {
+  if (reply.kind === 'ddl') return jsonReply(200, '{"ddl":"OK"}');
+  if (reply.kind === 'empty') {
     const key = Number(parameters.get('version')) >= 2 ? 'notice' : 'error';
     return jsonReply(200, `{"${key}":"empty query","query":${quote(query)},"position":"0"}`);
   }
-  const { columns, rows } = result;
+  const { columns, rows } = reply;
   const limit = parseLimit(parameters.get('limit'));
   const limitedRows = limit ? rows.slice(...limit) : rows;
-  const timestamp = columns.findIndex(({ name }) => name === result.timestamp);
+  const timestamp = columns.findIndex(({ name }) => name === reply.timestamp);
   const heads = columns.map(({ name, type }) => `{"name":${quote(name)},"type":${quote(type)}}`).join();
   const dataset = limitedRows
     .map(row => `[${row.map((value, i) => formatValue(value, columns[i]?.type)).join()}]`)

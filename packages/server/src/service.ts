@@ -4,7 +4,6 @@ import { missingError, RejectionError } from '@sqlpipe/ddl/parser';
 import {
   type CatalogueObject,
   type Engine,
-  type ExecutionResult,
   printPermissions,
   printPrincipals,
   type QueryStatement,
@@ -12,6 +11,7 @@ import {
   requireReadable,
   type Session,
   type ShownObject,
+  type StatementReply,
   whenReady,
 } from '@sqlpipe/engine';
 import { parseQueryText } from '@sqlpipe/engine/query';
@@ -35,7 +35,7 @@ export class Service {
   }
 
   /** Executes one statement for a caller. Its changes are on disk when the promise resolves. @throws RejectionError */
-  async execute(text: string, caller: Caller): Promise<ExecutionResult> {
+  async execute(text: string, caller: Caller): Promise<StatementReply> {
     // One at a time: a statement may wait for the grammar between its checks and its changes, and for the disk after them.
     const run = this.#last.then(() => this.#executeAndStore(text, caller));
     this.#last = run.catch(() => {});
@@ -43,11 +43,11 @@ export class Service {
   }
 
   /** Undoes a statement that cannot be stored, because it would be lost after a restart. No other statement runs meanwhile. */
-  async #executeAndStore(text: string, { name, renewToken }: Caller): Promise<ExecutionResult> {
+  async #executeAndStore(text: string, { name, renewToken }: Caller): Promise<StatementReply> {
     const engine = this.#engine;
     const before = engine.savepoint();
     renewToken?.();
-    const result = await whenReady(() => this.#execute(text, name));
+    const reply = await whenReady(() => this.#execute(text, name));
     const changes = engine.changes();
     try {
       if (changes.length > 0) await this.journal?.append(changes);
@@ -56,12 +56,13 @@ export class Service {
       throw error;
     }
     engine.commit();
-    return result;
+    return reply;
   }
 
-  #execute(text: string, caller: string): ExecutionResult {
-    const { result, query } = this.#engine.execute(text, caller);
-    return query ? { kind: 'rows', ...this.#answer(query, this.#engine.session(caller)) } : result;
+  #execute(text: string, caller: string): StatementReply {
+    const { reply } = this.#engine.execute(text, caller);
+    if (reply.kind !== 'unanswered') return reply;
+    return { kind: 'rows', ...this.#answer(reply.query, this.#engine.session(caller)) };
   }
 
   #answer(query: QueryStatement, session: Session): Rows {

@@ -21,7 +21,7 @@ import {
 import { isSameName, type LocatedName, type PrincipalKind } from '@sqlpipe/sql';
 import type { Acl } from '../acl.js';
 import type { Principal } from '../principal.js';
-import { DenialError, type ExecutionResult, type MutableSession } from '../session.js';
+import { DenialError, type MutableSession, type StatementReply } from '../session.js';
 import { type StatementHandler, type StatementHandlers, statementHandlers } from './commands.js';
 
 export const enterpriseHandlers: StatementHandlers = new Map([
@@ -117,7 +117,7 @@ function dropPrincipal(cursor: Cursor, session: MutableSession, kind: PrincipalK
     if (isSameName(object.owner, name)) catalogue.put({ ...object, owner: acl.admin });
 }
 
-function alterPrincipal(cursor: Cursor, session: MutableSession, kind: PrincipalKind): ExecutionResult | undefined {
+function alterPrincipal(cursor: Cursor, session: MutableSession, kind: PrincipalKind): StatementReply | undefined {
   const { acl } = session;
   const named = parseEntityName(cursor, `${kind} name`);
   if (kind === 'group') return void changeAlias(cursor, session, named);
@@ -169,12 +169,7 @@ function setPassword(cursor: Cursor, session: MutableSession, kind: PrincipalKin
 const REST_TOKEN_WORDS = ['token', 'type', 'rest'];
 
 /** Also drops the expired tokens of the principal. @returns the token, of which only a digest is stored */
-function createToken(
-  cursor: Cursor,
-  session: MutableSession,
-  kind: PrincipalKind,
-  named: LocatedName,
-): ExecutionResult {
+function createToken(cursor: Cursor, session: MutableSession, kind: PrincipalKind, named: LocatedName): StatementReply {
   cursor.expect(...REST_TOKEN_WORDS);
   const { lifetime, refresh } = parseTokenLifetime(cursor);
   cursor.expectEnd();

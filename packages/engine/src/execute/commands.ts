@@ -31,7 +31,7 @@ import { type CatalogueObject, type ColumnPair, type MaterializedView, pairColum
 import { effectOn } from '../effects.js';
 import { OpaqueError, unknownSyntaxError } from '../errors.js';
 import { parseBody, parseQueryText } from '../parse/parsed-query.js';
-import type { ExecutionResult, MutableSession } from '../session.js';
+import type { MutableSession, StatementReply } from '../session.js';
 import { createView, defaultStart } from './create.js';
 import {
   findColumnsReadFromBase,
@@ -46,7 +46,7 @@ import {
 export type StatementHandler = (cursor: Cursor, session: MutableSession) => HandlerResult;
 
 // biome-ignore lint/suspicious/noConfusingVoidType: most handlers have no result of their own, and return nothing
-type HandlerResult = ExecutionResult | undefined | void;
+type HandlerResult = StatementReply | undefined | void;
 
 export type StatementHandlers = ReadonlyMap<string, StatementHandler>;
 
