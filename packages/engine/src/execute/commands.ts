@@ -35,9 +35,9 @@ import type { MutableSession, StatementReply } from '../session.js';
 import { createView, defaultStart } from './create.js';
 import {
   findColumnsReadFromBase,
-  GONE_TABLE_REASON,
   invalidateLiveViews,
   invalidateMaterializedViews,
+  invalidateStoredViews,
   recordFilledViews,
   whyNotRefreshable,
 } from './validity.js';
@@ -143,11 +143,8 @@ function setSuspended(name: string, isSuspended: boolean, { catalogue }: Mutable
 /** Discards the transactions that a suspended table has not applied. */
 function rebaseWal(name: string, session: MutableSession): void {
   resumeWal(name, 'loses the transactions', session);
-  invalidateMaterializedViews(session.catalogue, name, REBASED_REASON);
-  invalidateLiveViews(session.catalogue, name, () => REBASED_REASON);
+  invalidateStoredViews(session.catalogue, name, 'base table rebase');
 }
-
-const REBASED_REASON = 'base table rebase';
 
 type Changed<Verb> = Extract<Command, { verb: Verb }>;
 
@@ -191,8 +188,7 @@ function dropObject(name: string, { catalogue }: MutableSession): void {
   const object = catalogue.find(name);
   if (!object) return;
   catalogue.drop(object.name);
-  invalidateMaterializedViews(catalogue, object.name, GONE_TABLE_REASON);
-  invalidateLiveViews(catalogue, object.name, () => GONE_TABLE_REASON);
+  invalidateStoredViews(catalogue, object.name, 'base table is dropped or renamed');
 }
 
 function renameTable({ name, to }: Changed<'rename'>, session: MutableSession): void {
@@ -215,8 +211,7 @@ function executeRefresh({ name, isFull }: Changed<'refresh'>, { catalogue, rowEf
   if (!isFull) return;
   const text = `recomputes ${displayName(view)} from what '${view.base}' holds`;
   rowEffects?.push(effectOn(view, 'rewritten', text));
-  invalidateMaterializedViews(catalogue, view.name, 'truncate operation');
-  invalidateLiveViews(catalogue, view.name, () => 'base materialized view is refreshed in full');
+  invalidateStoredViews(catalogue, view.name, 'truncate operation', 'base materialized view is refreshed in full');
 }
 
 function alterTable(alters: readonly Alter[], { catalogue, assignColumnOwner }: MutableSession): void {

@@ -152,6 +152,11 @@ const listViewsWithBase = (catalogue: Catalogue, base: string): MaterializedView
     .filter(view => view.kind === 'materialized view')
     .filter(view => isSameName(view.base, base));
 
+export function invalidateStoredViews(catalogue: MutableCatalogue, base: string, reason: string, liveReason = reason) {
+  invalidateMaterializedViews(catalogue, base, reason);
+  invalidateLiveViews(catalogue, base, () => liveReason);
+}
+
 export function invalidateLiveViews(
   catalogue: MutableCatalogue,
   base: string,
@@ -226,5 +231,3 @@ export function inputsOf(
 }
 
 const INVALID_BASE_REASON = 'base materialized view is invalidated';
-
-export const GONE_TABLE_REASON = 'base table is dropped or renamed';
