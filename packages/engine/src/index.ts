@@ -1,4 +1,7 @@
-/*! A schema in memory, and what statements do to it; no I/O. A statement passes through the folders `parse`, `analyze` and `execute`. */
+/*!
+ * A schema in memory, and what statements do to it; no I/O. A statement passes through the folders `parse`, `analyze` and `execute`; then
+ * `rows` accounts for what it does to rows.
+ */
 export {
   Acl,
   printPermissions,
@@ -18,6 +21,8 @@ export { ChangeLog, type JournalEntry } from './change-log.js';
 export { type Effect, isFullRefresh, type LossKind, OTHER_TYPES_REASON } from './effects.js';
 export { Engine, type EngineOptions, type Execution, isNotExecutable, type QueryStatement } from './engine.js';
 export { NotReady, OpaqueError, whenReady } from './errors.js';
+export type { AclList, Setting, Show, ShownObject } from './parse/statement.js';
+export type { Principal, Secrets, StoredToken } from './principal.js';
 export {
   type ComputedView,
   type Conversion,
@@ -27,11 +32,9 @@ export {
   findCopyLosses,
   type StoredRows,
   type UnendedRows,
-} from './ledger.js';
-export type { AclList, Setting, Show, ShownObject } from './parse/statement.js';
-export type { Principal, Secrets, StoredToken } from './principal.js';
-export { RowAccount } from './row-account.js';
-export { type AssertionForm, ROWLESS_ANSWERS } from './rowless-answers.js';
+} from './rows/ledger.js';
+export { RowAccount } from './rows/row-account.js';
+export { type AssertionForm, ROWLESS_ANSWERS } from './rows/rowless-answers.js';
 export {
   type ColumnHead,
   DenialError,

@@ -1,10 +1,10 @@
 /*! What a row account knows: the objects of the loaded schema, the losses and their causes so far, and facts from outside. */
 import { type Column, findColumn, isLossless, type TableDefinition } from '@sqlpipe/ddl';
 import { isSameName } from '@sqlpipe/sql';
-import type { Catalogue } from './catalogue.js';
-import type { CatalogueObject, MaterializedView, StoredColumn, Table } from './catalogue-objects.js';
-import { columnLoss, type Effect, findExpiryLosses, findKeyLosses } from './effects.js';
-import type { Engine } from './engine.js';
+import type { Catalogue } from '../catalogue.js';
+import type { CatalogueObject, MaterializedView, StoredColumn, Table } from '../catalogue-objects.js';
+import { columnLoss, type Effect, findExpiryLosses, findKeyLosses } from '../effects.js';
+import type { Engine } from '../engine.js';
 
 /** Rows of a materialized view that its query no longer returns. Dates are as the server prints them. */
 export interface HistoryRows {
