@@ -1,5 +1,5 @@
 /*! The engine: a schema in memory that executes statements, says what they do, and undoes them. */
-import { Engine, type EngineOptions, NotReady, OpaqueError, whenReady } from '@sqlpipe/engine';
+import { Engine, type EngineOptions, NotReadyError, OpaqueError, whenReady } from '@sqlpipe/engine';
 import { NameMap, NameSet } from '@sqlpipe/sql';
 import { fc } from '../support/seed.js';
 import { test } from '../support/test.js';
@@ -42,7 +42,7 @@ test('no query is parsed to load a dump, to change a table without views, and to
   engine.execute('drop table other');
   engine.execute('drop view bigger');
   engine.execute('create table fresh (a int); ');
-  t.throws(() => engine.execute('alter table trades drop column qty'), { instanceOf: NotReady });
+  t.throws(() => engine.execute('alter table trades drop column qty'), { instanceOf: NotReadyError });
   t.is(engine.statements().length, 6, 'what needs the library has changed nothing');
 });
 

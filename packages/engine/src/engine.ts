@@ -9,7 +9,7 @@ import {
   printRight,
   UNLIMITED,
 } from '@sqlpipe/ddl';
-import { type Body, featuresOf, type HasFeature, RejectionError } from '@sqlpipe/ddl/parser';
+import { type Body, featuresOf, type HasFeature } from '@sqlpipe/ddl/parser';
 import { type Entry, type Health, Schema } from '@sqlpipe/schema';
 import {
   displayName,
@@ -27,7 +27,6 @@ import { type Catalogue, MutableCatalogue, type Naming } from './catalogue.js';
 import { type CatalogueObject, pairColumns, toStoredColumn } from './catalogue-objects.js';
 import { ChangeLog, type JournalEntry, type Transition } from './change-log.js';
 import { type Effect, findEffects, findGrantRemovals, principalLoss, whyInvalid } from './effects.js';
-import { OpaqueError } from './errors.js';
 import { enterpriseHandlers } from './execute/acl.js';
 import { type StatementHandlers, statementHandlers } from './execute/commands.js';
 import { executeCreate } from './execute/create.js';
@@ -115,7 +114,7 @@ export class Engine {
 
   /**
    * Executes one statement for a caller, by default the administrator. If it throws, the schema is unchanged.
-   * @throws RejectionError with the server's message; OpaqueError if the effect cannot be known; NotReady, see `whenReady`
+   * @throws RejectionError with the server's message; OpaqueError if the effect cannot be known; NotReadyError, see `whenReady`
    */
   execute(text: string, caller = this.acl.admin): Execution {
     const before = this.savepoint();
@@ -342,10 +341,6 @@ function unknownDefinition(kind: Kind, name: string): Definition {
       return { kind: 'table', name, columns: [], partitionBy: 'DAY', ...UNLIMITED, wal: true, parquet: false };
   }
 }
-
-/** Whether an error means that a statement is rejected, or that its effect cannot be known. */
-export const isNotExecutable = (error: unknown): error is RejectionError | OpaqueError =>
-  error instanceof RejectionError || error instanceof OpaqueError;
 
 const DONE: StatementReply = { kind: 'ddl' };
 

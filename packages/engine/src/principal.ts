@@ -11,7 +11,7 @@ export interface StoredToken {
 
 /** Makes what is stored of passwords and tokens. */
 export interface Secrets {
-  /** @throws NotReady while the hash is computed */
+  /** @throws NotReadyError while the hash is computed */
   hashPassword(password: string): string;
   generateToken(lifetime: number, refresh: boolean): { token: string; stored: StoredToken };
   digest(token: string): string;

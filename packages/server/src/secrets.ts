@@ -1,7 +1,7 @@
 /*! Hashes of passwords and tokens. A password can be guessed, so its hash is slow; for a token of 256 random bits, SHA-256 suffices. */
 import { createHash, randomBytes, scrypt, timingSafeEqual } from 'node:crypto';
 import { promisify } from 'node:util';
-import { NotReady, type Secrets, type StoredToken } from '@sqlpipe/engine';
+import { NotReadyError, type Secrets, type StoredToken } from '@sqlpipe/engine';
 
 /** What OWASP recommends for scrypt if memory is scarce: 16 MiB. */
 const SCRYPT_COST = { N: 2 ** 14, r: 8, p: 5 };
@@ -52,7 +52,7 @@ export function createSecrets(): Secrets {
     hashPassword(password) {
       const id = digest(password);
       const hash = hashes.get(id);
-      if (hash === undefined) throw new NotReady(async () => void hashes.set(id, await hashPassword(password)));
+      if (hash === undefined) throw new NotReadyError(async () => void hashes.set(id, await hashPassword(password)));
       hashes.delete(id);
       return hash;
     },

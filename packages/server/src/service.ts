@@ -4,6 +4,7 @@ import { missingError, RejectionError } from '@sqlpipe/ddl/parser';
 import {
   type CatalogueObject,
   type Engine,
+  parseQueryText,
   printPermissions,
   printPrincipals,
   type QueryStatement,
@@ -14,7 +15,6 @@ import {
   type StatementReply,
   whenReady,
 } from '@sqlpipe/engine';
-import { parseQueryText } from '@sqlpipe/engine/query';
 import { isPrincipal, type Kind } from '@sqlpipe/sql';
 import { listColumns, PARAMETERS, showSetting } from './catalogue-functions.js';
 import type { Caller, ServerEdition } from './editions.js';

@@ -5,6 +5,7 @@ import type { Naming } from '../catalogue.js';
 import type { ParsedQuery } from '../parse/parsed-query.js';
 import { type Names, printExpression } from './expression.js';
 
+/** The name of a column without that of its table; undefined for any other expression. */
 export const columnName = (expression: Expression): string | undefined =>
   expression.type === 'column' ? expression.name.parts.at(-1) : undefined;
 

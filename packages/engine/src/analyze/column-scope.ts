@@ -11,6 +11,7 @@ export interface Field {
   readonly type: string | undefined;
 }
 
+/** What a query returns. */
 export interface Relation {
   readonly fields: readonly Field[];
   readonly timestamp?: string | undefined;

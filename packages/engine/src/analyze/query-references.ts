@@ -12,6 +12,7 @@ export const findQueryReferences = (query: ParsedQuery, catalogue: Catalogue): s
   ...new Set(listReads(query, catalogue).map(({ object }) => object.name)),
 ];
 
+/** Requires the right to read what a query reads. @throws DenialError */
 export function requireReadAccess(session: Session, query: ParsedQuery): void {
   for (const { object, columns } of listReads(query, session.catalogue)) {
     requireReadable(session, object.name);

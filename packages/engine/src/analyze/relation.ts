@@ -23,6 +23,7 @@ const MAX_COLUMNS = 20_000;
 const tooManyColumnsError = (position: number): RejectionError =>
   new RejectionError(position, `a query of more than ${MAX_COLUMNS} columns is not supported`);
 
+/** Finds the columns that a query returns. @throws RejectionError, for example for an unknown table */
 export function analyzeRelation(query: ParsedQuery, catalogue: Catalogue): Relation {
   return new Analysis(query, catalogue).analyze(query.select, QueryScope.around(query, catalogue));
 }

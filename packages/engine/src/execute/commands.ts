@@ -29,7 +29,7 @@ import { analyzeRelation } from '../analyze/relation.js';
 import type { Catalogue } from '../catalogue.js';
 import { type CatalogueObject, type ColumnPair, type MaterializedView, pairColumns } from '../catalogue-objects.js';
 import { effectOn } from '../effects.js';
-import { OpaqueError, unknownSyntaxError } from '../errors.js';
+import { OpaqueError, unknownSyntaxError } from '../opaque-error.js';
 import { parseBody, parseQueryText } from '../parse/parsed-query.js';
 import type { MutableSession, StatementReply } from '../session.js';
 import { createView, defaultStart } from './create.js';
@@ -80,7 +80,7 @@ function handleCommand(verb: string): StatementHandler {
     });
     authorizeCommand(command, session);
     if (command.verb === 'insert' && query) requireReadAccess(session, parseBody(query));
-    requireApplied(command, session);
+    rejectSuspended(command, session);
     return executeCommand(command, session, query);
   };
 }
@@ -116,7 +116,7 @@ const columnsOf = (alteration: Alteration, object: CatalogueObject): string[] | 
     : undefined;
 
 /** A server applies changes of a suspended table only after RESUME WAL. @throws OpaqueError */
-function requireApplied(command: Command, { catalogue }: MutableSession): void {
+function rejectSuspended(command: Command, { catalogue }: MutableSession): void {
   for (const { name } of findWalObjects(command)) {
     const table = catalogue.find(name);
     if (table?.kind === 'table' && table.isSuspended)

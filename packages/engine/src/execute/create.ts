@@ -39,7 +39,7 @@ import { findQueryReferences, requireReadAccess } from '../analyze/query-referen
 import { analyzeRelation } from '../analyze/relation.js';
 import type { Catalogue } from '../catalogue.js';
 import { type Table, toStoredColumn } from '../catalogue-objects.js';
-import { unknownSyntaxError } from '../errors.js';
+import { unknownSyntaxError } from '../opaque-error.js';
 import { parseBody } from '../parse/parsed-query.js';
 import { type MutableSession, requireReadable } from '../session.js';
 import { inputsOf, toColumns } from './validity.js';

@@ -5,7 +5,7 @@
 import type { SelectStatement } from '@questdb/sql-parser';
 import { withDepths } from '@sqlpipe/ddl';
 import { type Body, Cursor, RejectionError, readCode, tokenError, unexpectedTokenError } from '@sqlpipe/ddl/parser';
-import { NotReady } from '../errors.js';
+import { NotReadyError } from '../not-ready.js';
 import { inlineWindows } from './windows.js';
 
 export interface TreeNode {
@@ -24,6 +24,7 @@ export class QuerySyntaxError extends RejectionError {
   override name = 'QuerySyntaxError';
 }
 
+/** A query, and the positions of its parts in the statement. */
 export interface ParsedQuery {
   readonly select: SelectStatement;
   readonly position: number;
@@ -77,7 +78,7 @@ let grammar: Grammar | undefined;
 
 function requireGrammar(): Grammar {
   if (grammar) return grammar;
-  throw new NotReady(async () => {
+  throw new NotReadyError(async () => {
     grammar = await import('./grammar.js');
   });
 }
@@ -86,7 +87,7 @@ export function parseBody(body: Body): ParsedQuery {
   return parseQuery(body.code, body);
 }
 
-/** @throws RejectionError if it is not a query; NotReady */
+/** @throws RejectionError if it is not a query; NotReadyError */
 export function parseQueryText(text: string): ParsedQuery {
   const cursor = new Cursor(text);
   const code = readCode(cursor, 0, false);

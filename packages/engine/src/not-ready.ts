@@ -1,6 +1,6 @@
 /** Something that takes time has to be prepared before a statement can be executed: a library, the hash of a password. */
-export class NotReady extends Error {
-  override name = 'NotReady';
+export class NotReadyError extends Error {
+  override name = 'NotReadyError';
 
   /** @param prepare when its promise resolves, the call can be repeated */
   constructor(readonly prepare: () => Promise<void>) {
@@ -14,15 +14,7 @@ export async function whenReady<T>(run: () => T): Promise<T> {
     try {
       return run();
     } catch (error) {
-      if (!(error instanceof NotReady)) throw error;
+      if (!(error instanceof NotReadyError)) throw error;
       await error.prepare();
     }
 }
-
-/** What a statement does cannot be known, because its syntax or that of an object is not known. */
-export class OpaqueError extends Error {
-  override name = 'OpaqueError';
-}
-
-export const unknownSyntaxError = ({ kind, name }: { kind: string; name: string }): OpaqueError =>
-  new OpaqueError(`the syntax of ${kind} '${name}' is not known`);
