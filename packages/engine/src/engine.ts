@@ -169,9 +169,8 @@ export class Engine {
       rowEffects: this.#assumesRows ? rowEffects : undefined,
     };
     session.authorize('HTTP');
-    const statement = parseStatement(text, {
+    const statement = parseStatement(text, this.#handlers, {
       ...session,
-      verbs: this.#handlers,
       maxInMemory: session.defaults.maxInMemory,
       rejectBadQuery: (body: Body) => void parseBody(body),
       findBase: (body: Body, given: LocatedName | undefined) => requireValidBase(body, given, this.catalogue),

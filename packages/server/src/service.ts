@@ -20,7 +20,7 @@ import { listColumns, PARAMETERS, showSetting } from './catalogue-functions.js';
 import type { Caller, ServerEdition } from './editions.js';
 import type { Journal } from './journal.js';
 import { answerQuery } from './query-answers.js';
-import { answerAclShow } from './show-acl.js';
+import { showAcl } from './show-acl.js';
 
 export class Service {
   readonly #engine: Engine;
@@ -81,7 +81,7 @@ export class Service {
       case 'show columns':
         return listColumns(session, query.name, query.position);
       case 'show acl':
-        return answerAclShow(query, session);
+        return showAcl(query.list, query.entity, session);
       case 'show parameters':
         return PARAMETERS;
       default:

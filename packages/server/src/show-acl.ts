@@ -1,13 +1,13 @@
 /*! Answers SHOW of access control, with the documented columns. Callers need no permission to see what concerns themselves. */
 import type { Right } from '@sqlpipe/ddl';
 import { RejectionError } from '@sqlpipe/ddl/parser';
-import type { Acl, AclList, CatalogueObject, Principal, Rows, Session, Show, Value } from '@sqlpipe/engine';
+import type { Acl, AclList, CatalogueObject, Principal, Rows, Session, Value } from '@sqlpipe/engine';
 import { isSameName } from '@sqlpipe/sql';
 import { heads } from './catalogue-functions.js';
 import { isExpired } from './secrets.js';
 
 /** @throws DenialError, and RejectionError if there is no principal of that name */
-export function answerAclShow({ list, entity }: Extract<Show, { type: 'show acl' }>, session: Session): Rows {
+export function showAcl(list: AclList, entity: string | undefined, session: Session): Rows {
   if (entity !== undefined) requireDetailsAccess(session, entity);
   return ACL_ANSWERS[list](session, entity);
 }

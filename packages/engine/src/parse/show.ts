@@ -1,0 +1,150 @@
+import {
+  type Cursor,
+  isWord,
+  RejectionError,
+  rejectDotsAndSlashes,
+  type ServerTraits,
+  stripPublic,
+  unexpectedTokenError,
+  unquoteToken,
+} from '@sqlpipe/ddl/parser';
+import { CATEGORIES, type Kind, type LocatedName, type ObjectKind } from '@sqlpipe/sql';
+
+/** An object that SHOW CREATE names. */
+export interface ShownObject extends LocatedName {
+  readonly kind: ObjectKind;
+}
+
+type Traits = Pick<ServerTraits, 'isEnterprise' | 'has'>;
+
+/** What a SHOW statement asks for. */
+export type ShowStatement =
+  | { readonly type: 'show create'; readonly parts: readonly ShownObject[] }
+  | { readonly type: 'show create database'; readonly kinds: ReadonlySet<Kind> }
+  | { readonly type: 'show tables' }
+  | { readonly type: 'show columns'; readonly name: string; readonly position: number }
+  | { readonly type: 'show parameters' }
+  | { readonly type: 'show setting'; readonly setting: Setting }
+  | { readonly type: 'show acl'; readonly list: AclList; readonly entity?: string | undefined };
+
+const ACL_LISTS = ['users', 'groups', 'service accounts', 'user', 'service account', 'permissions'] as const;
+
+/** A list of access control, as SHOW of the enterprise edition names it. */
+export type AclList = (typeof ACL_LISTS)[number];
+
+const SETTINGS = [
+  'transaction_isolation',
+  'default_transaction_read_only',
+  'max_identifier_length',
+  'standard_conforming_strings',
+  'search_path',
+  'DateStyle',
+  'server_version',
+  'server_version_num',
+] as const;
+
+/** A setting that drivers query with SHOW, spelled as the column of the reply. `TimeZone` is queried with SHOW TIME ZONE. */
+export type Setting = (typeof SETTINGS)[number] | 'TimeZone';
+
+export function parseShow(cursor: Cursor, traits: Traits): ShowStatement {
+  const token = cursor.next();
+  if (isWord(token, 'create')) return parseShowCreate(cursor, traits);
+  if (isWord(token, 'tables')) return { type: 'show tables' };
+  if (isWord(token, 'columns')) {
+    if (!cursor.accept('from')) throw cursor.error("expected 'from'");
+    return { type: 'show columns', ...parseShownTable(cursor) };
+  }
+  if (isWord(token, 'parameters')) return { type: 'show parameters' };
+  if (isWord(token, 'transaction')) {
+    for (const word of ['isolation', 'level'])
+      if (!isWord(cursor.next(), word)) throw new RejectionError(cursor.readPosition, `expected '${word}'`);
+    return { type: 'show setting', setting: 'transaction_isolation' };
+  }
+  if (isWord(token, 'time') && cursor.accept('zone')) return { type: 'show setting', setting: 'TimeZone' };
+  const setting = SETTINGS.find(each => each.toLowerCase() === token?.toLowerCase());
+  if (setting) return { type: 'show setting', setting };
+  const list = traits.isEnterprise ? parseAclList(cursor, token) : undefined;
+  if (list === 'users') return { type: 'show acl', list };
+  if (list !== undefined) return { type: 'show acl', list, entity: parseEntity(cursor) };
+  throw new RejectionError(
+    cursor.readPosition,
+    "expected 'TABLES', 'COLUMNS FROM <tab>', 'PARTITIONS FROM <tab>', 'TRANSACTION ISOLATION LEVEL', " +
+      "'transaction_isolation', 'max_identifier_length', 'standard_conforming_strings', 'parameters', " +
+      "'server_version', 'server_version_num', 'search_path', 'datestyle', or 'time zone'",
+  );
+}
+
+function parseAclList(cursor: Cursor, token: string | undefined): AclList | undefined {
+  const isService = isWord(token, 'service');
+  const words = isService ? `service ${cursor.requireNoSemicolon("'account' or 'accounts'")}` : token;
+  return ACL_LISTS.find(list => list === words?.toLowerCase());
+}
+
+function parseEntity(cursor: Cursor): string | undefined {
+  const entity = cursor.next();
+  if (entity !== undefined && entity !== ';') return unquoteToken(entity);
+  cursor.unread();
+  return undefined;
+}
+
+function parseShownTable(cursor: Cursor): LocatedName {
+  // `require` adds `expected`, and so does the server: `expected a table name expected`.
+  const name = unquoteToken(stripPublic(cursor, cursor.require('expected a table name')));
+  rejectDotsAndSlashes(name, cursor.at);
+  return { name, position: cursor.at };
+}
+
+function parseShowCreate(cursor: Cursor, traits: Traits): ShowStatement {
+  const token = cursor.next();
+  if (traits.has('dump') && isWord(token, 'database'))
+    return { type: 'show create database', kinds: parseCategories(cursor, traits) };
+  const parts = [parseShowCreateOne(cursor, token, traits)];
+  while (cursor.accept('union')) {
+    if (!isWord(cursor.require('all or select'), 'all')) throw unexpectedTokenError(cursor.at, 'union');
+    cursor.expect('show', 'create');
+    parts.push(parseShowCreateOne(cursor, cursor.next(), traits));
+  }
+  return { type: 'show create', parts };
+}
+
+function parseShowCreateOne(cursor: Cursor, token: string | undefined, { has }: Traits): ShownObject {
+  if (isWord(token, 'table')) return { kind: 'table', ...parseShownTable(cursor) };
+  if (isWord(token, 'view')) return { kind: 'view', ...parseShownTable(cursor) };
+  const isLive = has('live views') && isWord(token, 'live');
+  if (isLive || isWord(token, 'materialized')) {
+    cursor.expect('view');
+    return { kind: isLive ? 'live view' : 'materialized view', ...parseShownTable(cursor) };
+  }
+  const live = has('live views') ? " or 'LIVE VIEW'" : '';
+  const dump = has('dump') ? " or 'DATABASE'" : '';
+  throw cursor.error(`expected 'TABLE' or 'VIEW' or 'MATERIALIZED VIEW'${live}${dump}`);
+}
+
+function parseCategories(cursor: Cursor, { has }: Traits): Set<Kind> {
+  const categories = new Map([...CATEGORIES].filter(([name]) => name !== 'LIVE_VIEWS' || has('live views')));
+  const all = new Set(categories.get('ALL'));
+  const includes = cursor.accept('include');
+  if (!includes && !cursor.accept('exclude')) return all;
+  const named = parseCategoryList(cursor, categories);
+  return includes ? named : new Set([...all].filter(kind => !named.has(kind)));
+}
+
+function parseCategoryList(cursor: Cursor, categories: typeof CATEGORIES): Set<Kind> {
+  const token = cursor.next();
+  if (isWord(token, 'all')) return new Set(categories.get('ALL'));
+  if (token !== '(')
+    throw new RejectionError(token === undefined ? cursor.readPosition : cursor.at, "'ALL' or '(' expected");
+  const named = new Set<Kind>();
+  for (let separator: string | undefined = ','; separator !== ')'; separator = cursor.next()) {
+    if (separator !== ',')
+      throw new RejectionError(separator === undefined ? cursor.readPosition : cursor.at, "',' or ')' expected");
+    const category = cursor.require('category');
+    const kinds = categories.get(category.toUpperCase());
+    if (!kinds) {
+      const expected = [...categories.keys()].join(', ');
+      throw cursor.error(`unexpected category [category=${category}], expected one of ${expected}`);
+    }
+    for (const kind of kinds) named.add(kind);
+  }
+  return named;
+}
