@@ -315,7 +315,7 @@ test('a rejected statement changes nothing', async t => {
   ]) {
     await t.throwsAsync(() => whenReady(() => engine.execute(statement)), { name: 'RejectionError' }, statement);
     t.deepEqual(engine.statements(), before);
-    t.deepEqual(engine.changes(), []);
+    t.deepEqual(engine.uncommittedEntries(), []);
   }
 });
 

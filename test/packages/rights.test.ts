@@ -1,7 +1,7 @@
 /*! Rights: what a principal has equals a naive model's verdict, and a rollback restores exactly what there was. */
 import type { Grant, Right } from '@sqlpipe/ddl';
 import type { Scope } from '@sqlpipe/ddl/parser';
-import { Acl, ChangeLog } from '@sqlpipe/engine';
+import { Acl, TransactionLog } from '@sqlpipe/engine';
 import { RightSet, UndoLog } from '@sqlpipe/schema';
 import { fc } from '../support/seed.js';
 import { test } from '../support/test.js';
@@ -181,7 +181,7 @@ test('what a principal may do equals the verdict of a naive model', t => {
 });
 
 test('Acl: after a commit, earlier savepoints undo nothing', t => {
-  const log = new ChangeLog();
+  const log = new TransactionLog();
   const acl = new Acl('admin', log);
   const savepoint = log.savepoint();
   acl.grant({ kind: 'grant', entity: 'ann', permission: 'HTTP', option: false });

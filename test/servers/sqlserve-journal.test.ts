@@ -11,7 +11,7 @@ import { DenialError, type JournalEntry } from '@sqlpipe/engine';
 import type { ExecutionContext } from 'ava';
 import { emulateEdition } from '../../packages/server/src/editions.js';
 import type { Journal } from '../../packages/server/src/journal.js';
-import { areChanges } from '../../packages/server/src/journal-form.js';
+import { areEntries } from '../../packages/server/src/journal-form.js';
 import { Service } from '../../packages/server/src/service.js';
 import { freshFolder } from '../support/folder.js';
 import { admin, basic, executeAs, setUp } from '../support/principals.js';
@@ -132,7 +132,7 @@ test('changes with one wrong value are damage, or what they made can be asked fo
   const journal = { append: async (changes: readonly JournalEntry[]) => void lines.push([...changes]) };
   const service = new Service(edition, journal as Journal);
   for (const statement of CHANGES) await service.execute(statement, { name: login.user });
-  t.true(lines.every(areChanges));
+  t.true(lines.every(areEntries));
   const values = fc.constantFrom(null, 7, 'x', true, [], {}, [null], { name: 7 });
   let [damaged, intact] = [0, 0];
   await fc.assert(
@@ -140,7 +140,7 @@ test('changes with one wrong value are damage, or what they made can be asked fo
       const changed = JSON.parse(JSON.stringify(lines)) as JournalEntry[][];
       const all = [...places(changed[line])];
       all[place % all.length]?.(value);
-      if (!changed.every(areChanges)) return void damaged++;
+      if (!changed.every(areEntries)) return void damaged++;
       intact++;
       const restarted = emulateEdition('enterprise', login, { naming: 'by expression', version: '10.0.0' });
       for (const change of changed.flat()) restarted.engine.replay(change);

@@ -2,8 +2,8 @@ import { type Grant, printRight, printScope, quotePrincipal, type Right, sortByS
 import { RejectionError, type Scope } from '@sqlpipe/ddl/parser';
 import { RightSet } from '@sqlpipe/schema';
 import { isPrincipal, isSameName, KINDS, type Kind, NameMap, type PrincipalKind, quoteLiteral } from '@sqlpipe/sql';
-import { type AclChange, ChangeLog } from './change-log.js';
 import type { Principal } from './principal.js';
+import { type AclChange, TransactionLog } from './transaction-log.js';
 
 /** Users, groups and service accounts, and their rights. */
 export class Acl {
@@ -13,7 +13,7 @@ export class Acl {
 
   constructor(
     readonly admin: string,
-    private readonly log = new ChangeLog(),
+    private readonly log = new TransactionLog(),
   ) {
     this.rights = new RightSet([], log);
   }
@@ -25,7 +25,7 @@ export class Acl {
     else this.revoke(change.revoke);
   }
 
-  snapshotChanges(): AclChange[] {
+  snapshot(): AclChange[] {
     return [
       ...this.principals()
         .sort(byName)

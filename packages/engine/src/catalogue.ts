@@ -3,7 +3,7 @@ import { isSystemTable } from '@sqlpipe/ddl';
 import { topologicalOrder } from '@sqlpipe/schema';
 import { NameMap, NameSet } from '@sqlpipe/sql';
 import { type CatalogueObject, referencesOf } from './catalogue-objects.js';
-import type { ChangeLog } from './change-log.js';
+import type { TransactionLog } from './transaction-log.js';
 
 /** How columns without an alias are named: `cairo.sql.column.alias.expression.enabled` selects 'by expression'. */
 export type Naming = 'by expression' | 'by function';
@@ -23,7 +23,7 @@ export class MutableCatalogue {
   /** @param compile derives the columns of a loaded view from its query */
   constructor(
     readonly naming: Naming = 'by expression',
-    private readonly log: ChangeLog,
+    private readonly log: TransactionLog,
     readonly compile: (object: CatalogueObject, catalogue: Catalogue) => CatalogueObject,
   ) {}
 

@@ -3,8 +3,8 @@ import { type Column, type Definition, findExpiredRows, hasNull, isLossless, typ
 import { displayName, type Kind, NameMap } from '@sqlpipe/sql';
 import { formatCount } from '@sqlpipe/text';
 import { type CatalogueObject, pairColumns, type Table } from './catalogue-objects.js';
-import type { Transition } from './change-log.js';
 import type { Principal } from './principal.js';
+import type { Transition } from './transaction-log.js';
 
 /** The kind of a loss: the part of its name before the colon, such as `drop` in `drop:trades.qty`. */
 export type LossKind = 'drop' | 'drop-user' | 'history' | 'values' | 'ttl' | 'keys';

@@ -25,7 +25,6 @@ import { Acl, printPrincipals } from './acl.js';
 import { requireValidBase } from './analyze/materialized-view.js';
 import { type Catalogue, MutableCatalogue, type Naming } from './catalogue.js';
 import { type CatalogueObject, pairColumns, toStoredColumn } from './catalogue-objects.js';
-import { ChangeLog, type JournalEntry, type Transition } from './change-log.js';
 import { type Effect, findEffects, findGrantRemovals, principalLoss, whyInvalid } from './effects.js';
 import { enterpriseHandlers } from './execute/acl.js';
 import { type StatementHandlers, statementHandlers } from './execute/commands.js';
@@ -42,6 +41,7 @@ import { parseBody } from './parse/parsed-query.js';
 import { parseStatement, type Statement } from './parse/statement.js';
 import type { Secrets } from './principal.js';
 import { ALL_RIGHTS, rightsOfCaller, type Session, type StatementReply } from './session.js';
+import { type JournalEntry, TransactionLog, type Transition } from './transaction-log.js';
 
 /** How an engine behaves. */
 export interface EngineOptions {
@@ -77,7 +77,7 @@ export type QueryStatement = Exclude<Statement, { type: 'create' | 'command' }>;
 export class Engine {
   readonly acl: Acl;
   readonly #catalogue: MutableCatalogue;
-  readonly #log = new ChangeLog();
+  readonly #log = new TransactionLog();
   readonly #assumesRows: boolean;
   readonly #handlers: StatementHandlers;
   readonly #has: HasFeature;
@@ -251,15 +251,15 @@ export class Engine {
   }
 
   /** The changes since the last commit. */
-  changes(): JournalEntry[] {
-    return this.#log.changes();
+  uncommittedEntries(): JournalEntry[] {
+    return this.#log.entries();
   }
 
   /** The changes that give an empty engine the state of this one. */
   snapshot(): JournalEntry[] {
     return [
       ...this.catalogue.all().map((put): JournalEntry => ({ put })),
-      ...this.acl.snapshotChanges().map((acl): JournalEntry => ({ acl })),
+      ...this.acl.snapshot().map((acl): JournalEntry => ({ acl })),
     ];
   }
 

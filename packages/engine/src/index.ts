@@ -23,7 +23,6 @@ export {
   type Table,
   type View,
 } from './catalogue-objects.js';
-export { ChangeLog, type JournalEntry } from './change-log.js';
 export { type Effect, isFullRefresh, type LossKind, OTHER_TYPES_REASON } from './effects.js';
 export { Engine, type EngineOptions, type Execution, type QueryStatement } from './engine.js';
 export { NotReadyError, whenReady } from './not-ready.js';
@@ -52,3 +51,4 @@ export {
   type StatementReply,
   type Value,
 } from './session.js';
+export { type JournalEntry, TransactionLog } from './transaction-log.js';

@@ -1,4 +1,4 @@
-/*! Checks the changes in a journal, because the engine relies on their properties and types. */
+/*! Checks the entries of a journal, because the engine relies on their properties and types. */
 import type { Assumption, Grant, Membership, Refresh, StoragePolicy } from '@sqlpipe/ddl';
 import type {
   JournalEntry,
@@ -149,11 +149,11 @@ const isAclChange = oneOf(
   form({ revoke: isRight }),
 );
 
-const isChange = oneOf(
+const isEntry = oneOf(
   form({ put: oneOf(isTable, isView, isMaterializedView, isLiveView) }),
   form({ drop: isText }),
   form({ acl: isAclChange }),
 );
 
 /** @param value a line of a journal, parsed */
-export const areChanges = (value: unknown): value is JournalEntry[] => listOf(isChange)(value);
+export const areEntries = (value: unknown): value is JournalEntry[] => listOf(isEntry)(value);

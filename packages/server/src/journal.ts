@@ -1,5 +1,5 @@
 /*!
- * The schema on disk: one line of JSON with the changes of each statement, synced before the statement is acknowledged. At the start, and
+ * The schema on disk: one line of JSON with the entries of each statement, synced before the statement is acknowledged. At the start, and
  * when the journal has grown to more than twice its initial size, the complete state is written to a new file, which replaces the old one.
  */
 import { once } from 'node:events';
@@ -10,7 +10,7 @@ import { platform } from 'node:os';
 import { dirname, join } from 'node:path';
 import type { Engine, JournalEntry } from '@sqlpipe/engine';
 import { CodedError } from '@sqlpipe/text';
-import { areChanges } from './journal-form.js';
+import { areEntries } from './journal-form.js';
 
 export class Journal {
   private constructor(
@@ -25,7 +25,7 @@ export class Journal {
   #isFolderUnsynced = false;
 
   /**
-   * Replays the changes of a folder, or calls `begin` if there are none, and writes the state as the new journal. On Linux, no other
+   * Replays the entries of a folder, or calls `begin` if there are none, and writes the state as the new journal. On Linux, no other
    * sqlserve can open the folder until this journal is closed.
    */
   static async open(folder: string, engine: Engine, begin: () => Promise<void>): Promise<Journal> {
@@ -34,9 +34,9 @@ export class Journal {
     try {
       const path = join(folder, 'journal.jsonl');
       let empty = true;
-      await replayJournal(path, change => {
+      await replayJournal(path, entry => {
         empty = false;
-        engine.replay(change);
+        engine.replay(entry);
       });
       if (empty) await begin();
       const file = await rewriteJournal(path, engine.snapshot());
@@ -49,14 +49,14 @@ export class Journal {
   }
 
   /**
-   * Must not be called concurrently. After a crash, all changes of a statement are there, or none. A write that fails halfway is undone,
+   * Must not be called concurrently. After a crash, all entries of a statement are there, or none. A write that fails halfway is undone,
    * because no line after an incomplete one could be read.
    */
-  async append(changes: readonly JournalEntry[]): Promise<void> {
+  async append(entries: readonly JournalEntry[]): Promise<void> {
     if (this.#isFolderUnsynced) await syncFolder(dirname(this.path));
     this.#isFolderUnsynced = false;
     const { file } = this;
-    const bytes = Buffer.from(formatLine(changes));
+    const bytes = Buffer.from(formatLine(entries));
     try {
       await file.handle.appendFile(bytes);
       await file.handle.datasync();
@@ -106,7 +106,7 @@ async function rewriteJournal(path: string, state: readonly JournalEntry[]): Pro
   const handle = await open(newPath, 'ax', 0o600);
   try {
     for (let start = 0; start < state.length; start += 1000) {
-      const lines = state.slice(start, start + 1000).map(change => formatLine([change]));
+      const lines = state.slice(start, start + 1000).map(entry => formatLine([entry]));
       await handle.appendFile(lines.join(''));
     }
     await handle.sync();
@@ -121,8 +121,8 @@ async function rewriteJournal(path: string, state: readonly JournalEntry[]): Pro
 }
 
 /** U+2028 and U+2029 are escaped, because to some readers they end a line. */
-const formatLine = (changes: readonly JournalEntry[]): string =>
-  `${JSON.stringify(changes).replace(/[\u2028\u2029]/g, each => `\\u${each.charCodeAt(0).toString(16)}`)}\n`;
+const formatLine = (entries: readonly JournalEntry[]): string =>
+  `${JSON.stringify(entries).replace(/[\u2028\u2029]/g, each => `\\u${each.charCodeAt(0).toString(16)}`)}\n`;
 
 /** Only for its owner. `mkdir` with `recursive` never returns where not even root may create a folder, as in /proc. */
 async function makeFolder(path: string): Promise<void> {
@@ -137,16 +137,16 @@ async function makeFolder(path: string): Promise<void> {
   }
 }
 
-async function replayJournal(path: string, replay: (change: JournalEntry) => void): Promise<void> {
+async function replayJournal(path: string, replay: (entry: JournalEntry) => void): Promise<void> {
   const file = await openRegular(path);
   if (!file) return;
   let lineNumber = 0;
   for await (const line of readLines(file.createReadStream())) {
     lineNumber++;
-    const changes = parseLine(line);
-    if (!changes)
+    const entries = parseLine(line);
+    if (!entries)
       throw new CodedError('DAMAGED', `${path}: line ${lineNumber} is damaged; restore the folder from a copy`);
-    changes.forEach(replay);
+    entries.forEach(replay);
   }
 }
 
@@ -180,8 +180,8 @@ async function openRegular(path: string): Promise<FileHandle | undefined> {
 
 function parseLine(line: string): JournalEntry[] | undefined {
   try {
-    const changes: unknown = JSON.parse(line);
-    return areChanges(changes) ? changes : undefined;
+    const entries: unknown = JSON.parse(line);
+    return areEntries(entries) ? entries : undefined;
   } catch {
     return;
   }

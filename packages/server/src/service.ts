@@ -48,9 +48,9 @@ export class Service {
     const before = engine.savepoint();
     renewToken?.();
     const reply = await whenReady(() => this.#execute(text, name));
-    const changes = engine.changes();
+    const entries = engine.uncommittedEntries();
     try {
-      if (changes.length > 0) await this.journal?.append(changes);
+      if (entries.length > 0) await this.journal?.append(entries);
     } catch (error) {
       engine.rollback(before);
       throw error;

@@ -2,9 +2,9 @@ import { findColumn, parseFill } from '@sqlpipe/ddl';
 import { displayName, isSameName, type NameMap } from '@sqlpipe/sql';
 import { formatCount } from '@sqlpipe/text';
 import { type CatalogueObject, type MaterializedView, pairColumns, type Table } from '../catalogue-objects.js';
-import type { Transition } from '../change-log.js';
 import { columnLoss, type Effect, effectOn, findUnwrittenLosses, isFullRefresh, objectLoss } from '../effects.js';
 import type { Engine, Execution } from '../engine.js';
+import type { Transition } from '../transaction-log.js';
 import {
   type AccountedLoss,
   type ComputedView,

@@ -6,8 +6,8 @@
 import { displayName, isSameName, NameMap, NameSet, significantTokens, unquote } from '@sqlpipe/sql';
 import { formatCount } from '@sqlpipe/text';
 import type { CatalogueObject, MaterializedView } from '../catalogue-objects.js';
-import type { Transition } from '../change-log.js';
 import { type Effect, effectOn, findExpiryLosses, LOSSES_OF_ROWS } from '../effects.js';
+import type { Transition } from '../transaction-log.js';
 import type { AccountedLoss, ComputedView, Ledger, StoredRows, UnendedRows } from './ledger.js';
 
 const historyLoss = (view: MaterializedView, text: string): Effect => effectOn(view, 'lost', text, { loss: 'history' });

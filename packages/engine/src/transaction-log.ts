@@ -20,7 +20,7 @@ export type AclChange =
 export type JournalEntry = { readonly put: CatalogueObject } | { readonly drop: string } | { readonly acl: AclChange };
 
 /** The changes of objects and of access control since the last commit. A savepoint is needed to undo them. */
-export class ChangeLog extends UndoLog {
+export class TransactionLog extends UndoLog {
   readonly #transitions: Transition[] = [];
   readonly #aclChanges: AclChange[] = [];
 
@@ -38,7 +38,7 @@ export class ChangeLog extends UndoLog {
     this.record(() => this.#aclChanges.pop());
   }
 
-  changes(): JournalEntry[] {
+  entries(): JournalEntry[] {
     return [
       ...this.#transitions.map(({ name, after }): JournalEntry => (after ? { put: after } : { drop: name })),
       ...this.#aclChanges.map((acl): JournalEntry => ({ acl })),
