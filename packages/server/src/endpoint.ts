@@ -1,16 +1,16 @@
 /*!
  * The HTTP endpoint, on bare sockets, because Node's HTTP server would correct what QuestDB does differently (observed on 9.3.4): QuestDB
- * drops bytes that are sent ahead, keeps every connection open, replies in chunks, and closes the connection after an unreadable request.
+ * drops bytes that are sent ahead, keeps every connection open, responds in chunks, and closes the connection after an unreadable request.
  * Unlike QuestDB, sqlserve ends a request that takes too long, closes idle connections for new ones, and does not read on after a body.
  */
 import { once } from 'node:events';
 import { createServer, type Server, type Socket } from 'node:net';
-import type { HttpReply } from './reply.js';
 import { type HttpRequest, readRequest } from './request.js';
+import type { HttpResponse } from './response.js';
 
 export interface EndpointOptions {
   /** Answers a request. It must not throw. */
-  answer(request: HttpRequest): Promise<HttpReply>;
+  answer(request: HttpRequest): Promise<HttpResponse>;
   readonly requestLimit: number;
   /** Called after each request, with a line that contains no secret. */
   readonly logRequest?: ((line: string) => void) | undefined;
@@ -87,16 +87,16 @@ function serveConnection(
     busy = true;
     waiting.delete(socket);
     const start = performance.now();
-    const reply = await answer(request);
-    logRequest?.(`${formatTarget(request)} ${reply.status} ${(performance.now() - start).toFixed(1)} ms`);
+    const response = await answer(request);
+    logRequest?.(`${formatTarget(request)} ${response.status} ${(performance.now() - start).toFixed(1)} ms`);
     if (socket.destroyed) return;
     if (request.hasBody) {
-      socket.end(formatMessage(reply, true));
+      socket.end(formatMessage(response, true));
       deadline = closeLater();
       return;
     }
-    // The next request waits until this reply is sent: replies that the client does not read must not pile up.
-    socket.write(formatMessage(reply), () => {
+    // The next request waits until this response is sent: responses that the client does not read must not pile up.
+    socket.write(formatMessage(response), () => {
       busy = false;
       waiting.add(socket);
     });
@@ -127,7 +127,7 @@ const TYPES = { json: 'application/json; charset=utf-8', text: 'text/plain; char
 /** `http.send.buffer.size`: no chunk is larger. */
 const MAX_CHUNK = 2 * 1024 * 1024;
 
-function formatMessage({ status, type, body, headers = {}, whole = false }: HttpReply, closing = false): Buffer {
+function formatMessage({ status, type, body, headers = {}, whole = false }: HttpResponse, closing = false): Buffer {
   const bytes = Buffer.from(body);
   const lines = [`HTTP/1.1 ${status} ${REASONS[status]}`, 'Server: questDB/1.0', `Date: ${new Date().toUTCString()}`];
   if (!whole) lines.push('Transfer-Encoding: chunked');

@@ -1,6 +1,6 @@
 /*!
  * Reads a request as QuestDB does, which is not quite HTTP: lines may end in a bare LF, any method and version is accepted, the path is not
- * decoded, and a request that is too long or badly encoded gets no reply.
+ * decoded, and a request that is too long or badly encoded gets no response.
  */
 
 export interface HttpRequest {

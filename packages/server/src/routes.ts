@@ -3,45 +3,52 @@ import { BlockList } from 'node:net';
 import { RejectionError } from '@sqlpipe/ddl/parser';
 import { DenialError, OpaqueError } from '@sqlpipe/engine';
 import type { Caller, ServerEdition } from './editions.js';
-import { emptyReply, formatReply, type HttpReply, jsonReply, rejectionReply, textReply } from './reply.js';
 import { decodeBytes, type HttpRequest } from './request.js';
+import {
+  emptyResponse,
+  formatResponse,
+  type HttpResponse,
+  jsonResponse,
+  rejectionResponse,
+  textResponse,
+} from './response.js';
 import type { Service } from './service.js';
 
 /** @param hosts host names that are allowed besides this machine's own; undefined allows any */
 export function createRouter(
   service: Service,
   hosts?: ReadonlySet<string>,
-): (request: HttpRequest) => Promise<HttpReply> {
+): (request: HttpRequest) => Promise<HttpResponse> {
   const { edition } = service;
   return async request => {
     const foreignReason = foreignRequestReason(request.headers, hosts);
-    if (foreignReason !== undefined) return textReply(403, foreignReason);
+    if (foreignReason !== undefined) return textResponse(403, foreignReason);
     const rejection = findRequestError(request);
     if (rejection) return rejection;
     if (request.path === '/settings') return settings(edition);
-    if (request.path === '/ping') return emptyReply(204);
-    if (request.path === '/') return emptyReply(301, { Location: '/index.html' });
+    if (request.path === '/ping') return emptyResponse(204);
+    if (request.path === '/') return emptyResponse(301, { Location: '/index.html' });
     const caller = await edition.authenticate(request.headers.get('authorization'));
-    if (caller === undefined) return textReply(401, 'Unauthorized');
-    const reply = await execute(service, request.parameters, caller);
-    return { ...reply, headers: { 'Keep-Alive': 'timeout=5, max=10000' } };
+    if (caller === undefined) return textResponse(401, 'Unauthorized');
+    const response = await execute(service, request.parameters, caller);
+    return { ...response, headers: { 'Keep-Alive': 'timeout=5, max=10000' } };
   };
 }
 
 const PATHS = new Set(['/api/v1/sql/execute', '/exec', '/settings', '/ping', '/']);
 
-function findRequestError({ method, path, headers }: HttpRequest): HttpReply | undefined {
+function findRequestError({ method, path, headers }: HttpRequest): HttpResponse | undefined {
   const length = headers.get('content-length');
   if ((method === 'POST' || method === 'PUT') && length === undefined)
-    return textReply(400, 'Content-length not specified for POST/PUT request');
+    return textResponse(400, 'Content-length not specified for POST/PUT request');
   if (method === 'GET' && length !== undefined && length !== '0')
-    return textReply(400, 'GET request method cannot have content');
-  if (!PATHS.has(path)) return textReply(404, 'Not Found');
-  return method === 'GET' ? undefined : textReply(405, `Method ${method} not supported`);
+    return textResponse(400, 'GET request method cannot have content');
+  if (!PATHS.has(path)) return textResponse(404, 'Not Found');
+  return method === 'GET' ? undefined : textResponse(405, `Method ${method} not supported`);
 }
 
-const settings = ({ release, version }: ServerEdition): HttpReply => ({
-  ...jsonReply(
+const settings = ({ release, version }: ServerEdition): HttpResponse => ({
+  ...jsonResponse(
     200,
     JSON.stringify({
       config: {
@@ -58,24 +65,24 @@ const settings = ({ release, version }: ServerEdition): HttpReply => ({
   whole: true,
 });
 
-async function execute(service: Service, parameters: HttpRequest['parameters'], caller: Caller): Promise<HttpReply> {
+async function execute(service: Service, parameters: HttpRequest['parameters'], caller: Caller): Promise<HttpResponse> {
   const { text: query, valid } = decodeBytes(parameters.get('query') ?? '');
-  if (!valid) return rejectionReply(400, query, 'Bad UTF8 encoding in query text', 0);
+  if (!valid) return rejectionResponse(400, query, 'Bad UTF8 encoding in query text', 0);
   try {
-    return formatReply(await service.execute(query, caller), query, parameters);
+    return formatResponse(await service.execute(query, caller), query, parameters);
   } catch (error) {
     return formatFailure(query, error);
   }
 }
 
-function formatFailure(query: string, error: unknown): HttpReply {
+function formatFailure(query: string, error: unknown): HttpResponse {
   if (error instanceof RejectionError)
-    return rejectionReply(error instanceof DenialError ? 403 : 400, query, error.message, error.position);
+    return rejectionResponse(error instanceof DenialError ? 403 : 400, query, error.message, error.position);
   // A status of 500 would say that it is worth trying again.
-  if (error instanceof OpaqueError) return rejectionReply(400, query, error.message, 0);
+  if (error instanceof OpaqueError) return rejectionResponse(400, query, error.message, 0);
   // The parsers recurse as deep as the statement is nested, and nothing is changed before a statement is parsed.
-  if (error instanceof RangeError) return rejectionReply(400, query, 'the statement is nested too deeply', 0);
-  return rejectionReply(500, query, `internal error: ${(error as Error).message}`, 0);
+  if (error instanceof RangeError) return rejectionResponse(400, query, 'the statement is nested too deeply', 0);
+  return rejectionResponse(500, query, `internal error: ${(error as Error).message}`, 0);
 }
 
 const LOOPBACK = new BlockList();

@@ -1,8 +1,8 @@
-/*! The bodies of replies: compact JSON with QuestDB's order of keys. */
+/*! Responses, whose bodies are compact JSON with QuestDB's order of keys. */
 import type { StatementReply, Value } from '@sqlpipe/engine';
 import type { HttpRequest } from './request.js';
 
-export interface HttpReply {
+export interface HttpResponse {
   readonly status: number;
   readonly type: 'json' | 'text';
   readonly body: string;
@@ -11,11 +11,15 @@ export interface HttpReply {
 }
 
 /** `limit=lo,hi` selects rows; `nm=true` omits the metadata, and `count=true` counts the rows beyond the limit too. */
-export function formatReply(reply: StatementReply, query: string, parameters: HttpRequest['parameters']): HttpReply {
-  if (reply.kind === 'ddl') return jsonReply(200, '{"ddl":"OK"}');
+export function formatResponse(
+  reply: StatementReply,
+  query: string,
+  parameters: HttpRequest['parameters'],
+): HttpResponse {
+  if (reply.kind === 'ddl') return jsonResponse(200, '{"ddl":"OK"}');
   if (reply.kind === 'empty') {
     const key = Number(parameters.get('version')) >= 2 ? 'notice' : 'error';
-    return jsonReply(200, `{"${key}":"empty query","query":${quote(query)},"position":"0"}`);
+    return jsonResponse(200, `{"${key}":"empty query","query":${quote(query)},"position":"0"}`);
   }
   const { columns, rows } = reply;
   const limit = parseLimit(parameters.get('limit'));
@@ -28,7 +32,7 @@ export function formatReply(reply: StatementReply, query: string, parameters: Ht
   const isSet = (name: string) => parameters.get(name) === 'true';
   const meta = isSet('nm') ? '' : `"query":${quote(query)},"columns":[${heads}],"timestamp":${timestamp},`;
   const count = isSet('count') ? rows.length : limitedRows.length;
-  return jsonReply(200, `{${meta}"dataset":[${dataset}],"count":${count}}`);
+  return jsonResponse(200, `{${meta}"dataset":[${dataset}],"count":${count}}`);
 }
 
 /** `n` or `lo,hi`, 1-based; `0` and less give one row (observed on 9.3.4). */
@@ -40,16 +44,16 @@ function parseLimit(text: string | undefined): [number, number] | undefined {
   return [Math.max(lo, 1) - 1, Math.max(hi, lo, 1)];
 }
 
-export const rejectionReply = (status: number, query: string, message: string, position: number): HttpReply =>
-  jsonReply(status, `{"query":${quote(query)},"error":${quote(message)},"position":${position}}`);
+export const rejectionResponse = (status: number, query: string, message: string, position: number): HttpResponse =>
+  jsonResponse(status, `{"query":${quote(query)},"error":${quote(message)},"position":${position}}`);
 
-export const textReply = (status: number, message: string): HttpReply => ({
+export const textResponse = (status: number, message: string): HttpResponse => ({
   status,
   type: 'text',
   body: `${message}\r\n`,
 });
 
-export const emptyReply = (status: number, headers = {}): HttpReply => ({
+export const emptyResponse = (status: number, headers = {}): HttpResponse => ({
   status,
   type: 'text',
   body: '',
@@ -57,7 +61,7 @@ export const emptyReply = (status: number, headers = {}): HttpReply => ({
   whole: true,
 });
 
-export const jsonReply = (status: number, body: string): HttpReply => ({ status, type: 'json', body });
+export const jsonResponse = (status: number, body: string): HttpResponse => ({ status, type: 'json', body });
 
 /** As in QuestDB, the NUL of a VARCHAR is not escaped, although that is invalid JSON (observed on 9.3.4). */
 function formatValue(value: Value, type: string | undefined): string {
