@@ -6,7 +6,7 @@ import { type CatalogueObject, referencesOf } from './catalogue-objects.js';
 import type { TransactionLog } from './transaction-log.js';
 
 /** How columns without an alias are named: `cairo.sql.column.alias.expression.enabled` selects 'by expression'. */
-export type Naming = 'by expression' | 'by function';
+export type ColumnNaming = 'by expression' | 'by function';
 
 /** The catalogue, for those who only read it. */
 export type Catalogue = Omit<MutableCatalogue, 'put' | 'drop' | 'clear' | 'compile'>;
@@ -22,7 +22,7 @@ export class MutableCatalogue {
 
   /** @param compile derives the columns of a loaded view from its query */
   constructor(
-    readonly naming: Naming = 'by expression',
+    readonly naming: ColumnNaming = 'by expression',
     private readonly log: TransactionLog,
     readonly compile: (object: CatalogueObject, catalogue: Catalogue) => CatalogueObject,
   ) {}

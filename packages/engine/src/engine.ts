@@ -23,7 +23,7 @@ import {
 } from '@sqlpipe/sql';
 import { Acl, printPrincipals } from './acl.js';
 import { requireValidBase } from './analyze/materialized-view.js';
-import { type Catalogue, MutableCatalogue, type Naming } from './catalogue.js';
+import { type Catalogue, type ColumnNaming, MutableCatalogue } from './catalogue.js';
 import { type CatalogueObject, pairColumns, toStoredColumn } from './catalogue-objects.js';
 import { type Effect, findEffects, findGrantRemovals, principalLoss, whyInvalid } from './effects.js';
 import { enterpriseHandlers } from './execute/acl.js';
@@ -49,7 +49,7 @@ export interface EngineOptions {
   /** The version of the open-source edition, such as `9.3.4`; by default the newest. */
   readonly version?: string | undefined;
   readonly defaults?: Defaults | undefined;
-  readonly naming?: Naming;
+  readonly naming?: ColumnNaming;
   /** What the server of the loaded objects reports of them; undefined if no server was asked. */
   readonly health?: Health | undefined;
   /** Whether tables are assumed to have rows; by default `none`. Without rows, INSERT and UPDATE are rejected, and no effects are found. */

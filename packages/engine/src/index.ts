@@ -13,7 +13,7 @@ export { columnName } from './analyze/column-names.js';
 export type { Relation } from './analyze/column-scope.js';
 export { requireReadAccess, returnsNoRows } from './analyze/query-references.js';
 export { analyzeRelation } from './analyze/relation.js';
-export type { Naming } from './catalogue.js';
+export type { ColumnNaming } from './catalogue.js';
 export {
   areTypesKnown,
   type CatalogueObject,

@@ -1,4 +1,4 @@
-import { type Acl, Engine, type Naming } from '@sqlpipe/engine';
+import { type Acl, type ColumnNaming, Engine } from '@sqlpipe/engine';
 import { createSecrets, digest, hashPassword, isExpired, isSameSecret, PasswordCheck } from './secrets.js';
 
 export interface Caller {
@@ -33,7 +33,7 @@ export const DEFAULT_ADMIN: LoginCredentials = { user: 'admin', password: 'quest
 export function emulateEdition(
   edition: EditionName,
   login: LoginCredentials | undefined,
-  options: { readonly naming: Naming; readonly version: string },
+  options: { readonly naming: ColumnNaming; readonly version: string },
 ): ServerEdition {
   const { version } = options;
   if (edition === 'enterprise') {

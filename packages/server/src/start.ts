@@ -2,7 +2,7 @@ import { lookup } from 'node:dns/promises';
 import { once } from 'node:events';
 import type { AddressInfo } from 'node:net';
 import { RejectionError } from '@sqlpipe/ddl/parser';
-import type { Naming } from '@sqlpipe/engine';
+import type { ColumnNaming } from '@sqlpipe/engine';
 import { findSecrets } from '@sqlpipe/sql';
 import { CodedError, maskSecrets } from '@sqlpipe/text';
 import { DEFAULT_ADMIN, type EditionName, emulateEdition, type LoginCredentials } from './editions.js';
@@ -37,7 +37,7 @@ export interface ServerOptions {
   readonly allowHost?: readonly string[];
   readonly requestLimit?: number;
   /** How the columns of a query are named if they have no alias. */
-  readonly naming?: Naming;
+  readonly naming?: ColumnNaming;
   /** The folder that keeps the schema. Without it, nothing is kept. */
   readonly data?: string | undefined;
   /** Executed in this order, unless the folder has a schema. */

@@ -1,21 +1,21 @@
 /*! How QuestDB names the columns of a query that have no alias. */
 import type { Expression, SelectItem } from '@questdb/sql-parser';
 import { NameMap, NameSet } from '@sqlpipe/sql';
-import type { Naming } from '../catalogue.js';
+import type { ColumnNaming } from '../catalogue.js';
 import type { ParsedQuery } from '../parse/parsed-query.js';
-import { type Names, printExpression } from './expression.js';
+import { type NameResolver, printExpression } from './expression.js';
 
 /** The name of a column without that of its table; undefined for any other expression. */
 export const columnName = (expression: Expression): string | undefined =>
   expression.type === 'column' ? expression.name.parts.at(-1) : undefined;
 
-export function chooseAlias(expression: Expression, names: Names, taken: TakenNames, naming: Naming): string {
+export function chooseAlias(expression: Expression, names: NameResolver, taken: TakenNames, naming: ColumnNaming) {
   const isText = naming === 'by expression';
   const base = isText ? printExpressionAlias(expression, names) : findFunctionAlias(expression, names.query);
   return taken.unused(base, n => (isText ? `${base}_${n + 1}` : `${base}${n}`));
 }
 
-function printExpressionAlias(expression: Expression, names: Names): string {
+function printExpressionAlias(expression: Expression, names: NameResolver): string {
   const column = columnName(expression);
   if (column !== undefined) return column;
   const declared = expression.type === 'variable' ? names.variable(expression.name) : undefined;

@@ -2,7 +2,7 @@
 import type { QualifiedName } from '@questdb/sql-parser';
 import { isSameName } from '@sqlpipe/sql';
 import type { ParsedQuery } from '../parse/parsed-query.js';
-import type { Names } from './expression.js';
+import type { NameResolver } from './expression.js';
 import { inferFunctionType } from './functions.js';
 import type { QueryScope } from './scope.js';
 
@@ -34,7 +34,7 @@ export class ColumnScope {
     this.query = queryScope.query;
   }
 
-  withAliases(aliases: readonly Field[]): Names {
+  withAliases(aliases: readonly Field[]): NameResolver {
     return {
       query: this.query,
       column: (parts, expression) => this.#column(parts, expression, aliases),

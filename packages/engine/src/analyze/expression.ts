@@ -5,7 +5,7 @@ import { Cursor, parseColumnType } from '@sqlpipe/ddl/parser';
 import { childrenOf, type ParsedQuery } from '../parse/parsed-query.js';
 import { inferFunctionType, isDecimal } from './functions.js';
 
-export interface Names {
+export interface NameResolver {
   readonly query: ParsedQuery;
   /** The type of a column. @throws RejectionError if there is no column of that name */
   column(parts: readonly string[], expression: Expression): string | undefined;
@@ -13,7 +13,7 @@ export interface Names {
 }
 
 /** @returns undefined for an unknown type @throws RejectionError if a column does not exist */
-export function inferType(expression: Expression, names: Names): string | undefined {
+export function inferType(expression: Expression, names: NameResolver): string | undefined {
   const { query } = names;
   const type = (inner: Expression) => inferType(inner, names);
   switch (expression.type) {
@@ -181,7 +181,7 @@ const stripParentheses = (expression: Expression): Expression =>
     ? stripParentheses(expression.expression)
     : expression;
 
-export function printExpression(expression: Expression, names: Names): string {
+export function printExpression(expression: Expression, names: NameResolver): string {
   const { query } = names;
   const text = (inner: Expression): string => printExpression(inner, names);
   const list = (inner: readonly Expression[]): string => inner.map(text).join(', ');
