@@ -221,12 +221,13 @@ function putView(session: MutableSession, statement: ViewStatement, errorPositio
   const { catalogue } = session;
   const { position, body, orReplace } = statement;
   const { name, owner = session.owner } = statement.definition;
-  const relation = analyzeRelation(parseBody(body), catalogue);
-  if (orReplace) rejectCycle(catalogue, statement);
-  requireReadAccess(session, parseBody(body));
+  const query = parseBody(body);
+  const relation = analyzeRelation(query, catalogue);
+  const references = findQueryReferences(query, catalogue);
+  if (orReplace) rejectCycle(catalogue, name, references, body.position);
+  requireReadAccess(session, query);
   for (const [index, field] of relation.fields.entries()) rejectBadColumnName(field.name, index, errorPosition);
   rejectBadName(name, position, '');
-  const references = findQueryReferences(parseBody(body), catalogue);
   catalogue.put({
     kind: 'view',
     name,
@@ -239,15 +240,13 @@ function putView(session: MutableSession, statement: ViewStatement, errorPositio
   });
 }
 
-function rejectCycle(catalogue: Catalogue, { definition: { name }, body }: ViewStatement): void {
-  const reference = findQueryReferences(parseBody(body), catalogue).find(reference =>
-    catalogue.closure([reference]).has(name),
-  );
+function rejectCycle(catalogue: Catalogue, name: string, references: readonly string[], position: number): void {
+  const reference = references.find(each => catalogue.closure([each]).has(name));
   if (reference === undefined) return;
   const problem = isSameName(reference, name)
     ? `view '${name}' cannot reference itself`
     : `'${name}' cannot depend on '${reference}' because '${reference}' already depends on '${name}'`;
-  throw new RejectionError(body.position, `circular dependency detected: ${problem}`);
+  throw new RejectionError(position, `circular dependency detected: ${problem}`);
 }
 
 function rejectCycleOfBases(catalogue: Catalogue, { definition: { name }, position }: CreateStatement, base: string) {
@@ -272,8 +271,9 @@ function createMaterializedView(session: MutableSession, statement: CreateOf<Mat
   const { timeZone } = refresh;
   if (timeZone !== undefined && !isTimeZone(timeZone))
     throw new RejectionError(position, `invalid timezone: ${timeZone}`);
-  const relation = analyzeRelation(parseBody(body), catalogue);
-  requireReadAccess(session, parseBody(body));
+  const query = parseBody(body);
+  const relation = analyzeRelation(query, catalogue);
+  requireReadAccess(session, query);
   const sampling = analyzeSampling(statement, base, relation, session);
   const unindexable = relation.fields.find(
     ({ name: field, type = 'SYMBOL' }) => indexes?.has(foldCase(field)) && type !== 'SYMBOL',
@@ -286,7 +286,7 @@ function createMaterializedView(session: MutableSession, statement: CreateOf<Mat
   rejectBadName(name, position, '');
   rejectCycleOfBases(catalogue, statement, base.name);
   const columns = toColumns(relation).map(column => toStoredColumn(column, definition));
-  const references = findQueryReferences(parseBody(body), catalogue);
+  const references = findQueryReferences(query, catalogue);
   catalogue.put({
     ...complete,
     base: catalogue.find(base.name)?.name ?? base.name,
