@@ -2,7 +2,7 @@ import { findColumn, parseFill } from '@sqlpipe/ddl';
 import { displayName, isSameName, type NameMap } from '@sqlpipe/sql';
 import { formatCount } from '@sqlpipe/text';
 import { type CatalogueObject, type MaterializedView, pairColumns, type Table } from '../catalogue-objects.js';
-import { columnLoss, type Effect, effectOn, findUnwrittenLosses, isFullRefresh, objectLoss } from '../effects.js';
+import { columnLoss, type Effect, effectOn, findUnwrittenLosses, objectLoss } from '../effects.js';
 import type { Engine, Execution } from '../engine.js';
 import type { Transition } from '../transaction-log.js';
 import {
@@ -47,12 +47,8 @@ export class RowAccount {
     return [...this.#ledger.enforcements.values()];
   }
 
-  findComputedViews({ effects, transitions }: Execution): ComputedView[] {
-    return this.#views.findComputed(transitions, this.#findRefreshed(effects));
-  }
-
-  #findRefreshed(effects: readonly Effect[]): CatalogueObject | undefined {
-    return this.#engine.find(effects.find(isFullRefresh)?.object ?? '');
+  findComputedViews(execution: Execution): ComputedView[] {
+    return this.#views.findComputed(execution);
   }
 
   get recomputedViews(): NameMap<Recomputation> {
@@ -83,10 +79,8 @@ export class RowAccount {
   }
 
   /** @returns the effects without the losses that the account disproves, and the losses that only this account finds */
-  recordStatement(
-    statement: string,
-    { effects, transitions }: Pick<Execution, 'effects' | 'transitions'>,
-  ): readonly Effect[] {
+  recordStatement(statement: string, execution: Execution): readonly Effect[] {
+    const { effects, transitions } = execution;
     const index = this.#count++;
     for (const { before, after } of transitions) this.#ledger.touchedBy.add((before ?? after)?.id, index);
     for (const { effect, object } of effects)
@@ -100,11 +94,9 @@ export class RowAccount {
       ({ loss, object }) => loss !== 'drop' || wasInLoadedSchema(object),
     );
     for (const effect of relevantEffects) if (effect.effect === 'lost') this.#recordLoss(effect, transitions, index);
-    const refreshed = this.#findRefreshed(effects);
-    const expired = findEnforcements({ effects, transitions }, this.#ledger).flatMap(found =>
-      recordEnforcement(found, this.#ledger, index),
-    );
-    return [...relevantEffects, ...expired, ...this.#views.recordStatement(transitions, refreshed, index)];
+    const enforcements = findEnforcements(execution, this.#ledger);
+    const expired = enforcements.flatMap(found => recordEnforcement(found, this.#ledger, index));
+    return [...relevantEffects, ...expired, ...this.#views.recordStatement(execution, index)];
   }
 
   /** An UPDATE that fills a column writes it in every row. Any other write of rows ends what assertions have shown of the values. */
@@ -177,7 +169,7 @@ const isRetained = (object: CatalogueObject | undefined): object is Table | Mate
   object?.kind === 'table' || object?.kind === 'materialized view';
 
 /** A server enforces the TTL of an object when a statement writes rows, computes a view again or sets another TTL. */
-function findEnforcements({ effects, transitions }: Pick<Execution, 'effects' | 'transitions'>, ledger: Ledger) {
+function findEnforcements({ effects, transitions }: Execution, ledger: Ledger): Enforcement[] {
   const written = effects.filter(({ effect, column }) => effect === 'rewritten' && column === undefined);
   const retained = transitions.filter(
     ({ before, after }) => isRetained(after) && after.ttl !== (isRetained(before) ? before.ttl : 0),

@@ -6,8 +6,8 @@
 import { displayName, isSameName, NameMap, NameSet, significantTokens, unquote } from '@sqlpipe/sql';
 import { formatCount } from '@sqlpipe/text';
 import type { CatalogueObject, MaterializedView } from '../catalogue-objects.js';
-import { type Effect, effectOn, findExpiryLosses, LOSSES_OF_ROWS } from '../effects.js';
-import type { Transition } from '../transaction-log.js';
+import { type Effect, effectOn, findExpiryLosses, isFullRefresh, LOSSES_OF_ROWS } from '../effects.js';
+import type { Execution } from '../engine.js';
 import type { AccountedLoss, ComputedView, Ledger, StoredRows, UnendedRows } from './ledger.js';
 
 const historyLoss = (view: MaterializedView, text: string): Effect => effectOn(view, 'lost', text, { loss: 'history' });
@@ -53,11 +53,6 @@ interface TrackedView extends Recomputation {
 const sourcesOf = ({ dependencies }: TrackedView): CatalogueObject[] =>
   dependencies.filter(({ kind }) => kind !== 'view');
 
-function findRefreshedOrCreated(transitions: readonly Transition[], refreshed: CatalogueObject | undefined) {
-  const created = transitions.flatMap(({ before, after }) => (before ? [] : (after ?? [])));
-  return (refreshed ? [refreshed] : created).filter(object => object.kind === 'materialized view');
-}
-
 export class ViewHistories {
   readonly #trackedViews: ReadonlyMap<number | undefined, TrackedView>;
   readonly #droppedOrRecomputed = new Set<TrackedView>();
@@ -74,20 +69,18 @@ export class ViewHistories {
     );
   }
 
-  /**
-   * @param refreshed the object that the statement refreshes in full, if any
-   * @returns what former views lose because the statement drops them or has them computed again
-   */
-  recordStatement(transitions: readonly Transition[], refreshed: CatalogueObject | undefined, index: number): Effect[] {
-    const dropped = transitions
+  /** @returns what former views lose because the statement drops them or has them computed again */
+  recordStatement(execution: Execution, index: number): Effect[] {
+    const dropped = execution.transitions
       .flatMap(({ before }) => this.#trackedViews.get(before?.id) ?? [])
       .filter(({ former }) => !this.ledger.catalogue.findById(former.id));
-    for (const { id } of findRefreshedOrCreated(transitions, refreshed))
-      if (refreshed) this.#unrefreshed.delete(id);
+    const isRefresh = execution.effects.some(isFullRefresh);
+    for (const { id } of this.#findRefreshedOrCreated(execution))
+      if (isRefresh) this.#unrefreshed.delete(id);
       else this.#unrefreshed.add(id);
     return [
       ...dropped.flatMap(tracked => this.#recordRowLoss(tracked, undefined, index)),
-      ...this.findComputed(transitions, refreshed).flatMap(({ former, now }) => {
+      ...this.findComputed(execution).flatMap(({ former, now }) => {
         const tracked = this.#trackedViews.get(former.id);
         return tracked ? this.#recordRowLoss(tracked, now, index) : [];
       }),
@@ -95,16 +88,22 @@ export class ViewHistories {
   }
 
   /** Finds the materialized views that a statement creates or has the server compute, if they have a former view. */
-  findComputed(transitions: readonly Transition[], refreshed: CatalogueObject | undefined): ComputedView[] {
-    const views = [...findRefreshedOrCreated(transitions, refreshed), ...this.#findCompletedByServer(transitions)];
+  findComputed(execution: Execution): ComputedView[] {
+    const views = [...this.#findRefreshedOrCreated(execution), ...this.#findCompletedByServer(execution)];
     return views.flatMap(now => {
       const former = this.#findTracked(now)?.former;
       return former ? [{ former, now }] : [];
     });
   }
 
+  #findRefreshedOrCreated({ effects, transitions }: Execution): MaterializedView[] {
+    const refreshed = this.ledger.catalogue.find(effects.find(isFullRefresh)?.object ?? '');
+    const created = transitions.flatMap(({ before, after }) => (before ? [] : (after ?? [])));
+    return (refreshed ? [refreshed] : created).filter(object => object.kind === 'materialized view');
+  }
+
   /** After any change of its base, the server completes an IMMEDIATE view of which only a range was refreshed (observed on 9.3.4). */
-  #findCompletedByServer(transitions: readonly Transition[]): MaterializedView[] {
+  #findCompletedByServer({ transitions }: Execution): MaterializedView[] {
     const altered = new NameSet(transitions.flatMap(({ before, after }) => (before && after ? [after.name] : [])));
     return [...this.#trackedViews.values()].flatMap(({ former }) => {
       const now = this.ledger.catalogue.findById(former.id);
