@@ -8,13 +8,10 @@ import type {
 } from '@sqlpipe/ddl';
 import { foldCase } from '@sqlpipe/sql';
 
-/** Renaming keeps an id. A recreated object or column of the same name has another id. */
-interface Identified {
-  readonly id?: number;
-}
-
 /** A column of a table or a view. */
-export interface StoredColumn extends Column, Identified {
+export interface StoredColumn extends Column {
+  /** Renaming keeps it. A recreated column of the same name has another id. */
+  readonly id?: number;
   /** Whether the type is a guess: the engine does not know what the query of the view returns. */
   readonly isGuess?: boolean;
 }
@@ -39,7 +36,9 @@ export function pairColumns(before: Table, after: Table): ColumnPair[] {
   return before.columns.map(column => ({ column, now: byId.get(column.id) }));
 }
 
-interface Loaded extends Identified {
+interface Loaded {
+  /** Renaming keeps it. A recreated object of the same name has another id. */
+  readonly id?: number;
   readonly isUncompiled?: boolean;
   /** The statement, if its syntax or query is unknown. The object may have any column that a view reads from it. */
   readonly opaque?: string;
@@ -84,14 +83,12 @@ export const areTypesKnown = (columns: readonly StoredColumn[]): boolean => colu
 /** A materialized view does not cache its symbols (observed on 9.3.4). */
 export function toStoredColumn(
   { name, type, isGuess }: Pick<StoredColumn, 'name' | 'type' | 'isGuess'>,
-  { indexes }: IndexClause,
+  { indexes }: Pick<MaterializedViewDefinition, 'indexes'>,
 ): StoredColumn {
   const capacity = indexes?.get(foldCase(name));
   const column = { name, type, cached: type !== 'SYMBOL', dedup: false, ...(isGuess && { isGuess }) };
   return capacity === undefined ? column : { ...column, index: { type: 'BITMAP', capacity } };
 }
-
-type IndexClause = Pick<MaterializedViewDefinition, 'indexes'>;
 
 /** A live view, with what its query returns. */
 export interface LiveView extends LiveViewDefinition, QueryResult {
