@@ -2,7 +2,7 @@ import { lookup } from 'node:dns/promises';
 import { once } from 'node:events';
 import type { AddressInfo } from 'node:net';
 import { RejectionError } from '@sqlpipe/ddl/parser';
-import type { ColumnNaming } from '@sqlpipe/engine';
+import type { Acl, ColumnNaming } from '@sqlpipe/engine';
 import { findSecrets } from '@sqlpipe/sql';
 import { CodedError, maskSecrets } from '@sqlpipe/text';
 import { DEFAULT_ADMIN, type EditionName, emulateEdition, type LoginCredentials } from './editions.js';
@@ -85,13 +85,7 @@ export async function startServer({
   const journal = data === undefined ? undefined : await Journal.open(data, edition.engine, loadAll);
   let endpoint: Endpoint;
   try {
-    const { acl } = edition.engine;
-    const namesake = edition.release === 'EE' ? acl.find(acl.admin) : undefined;
-    if (namesake)
-      throw new CodedError(
-        'CONFIG',
-        `QDB_ACL_ADMIN_USER: the folder of --data has a ${namesake.kind} called '${namesake.name}'; choose another name`,
-      );
+    if (edition.release === 'EE') rejectNamesake(edition.engine.acl);
     const service = new Service(edition, journal);
     const isPublic = !isLoopback((await lookup(address)).address);
     const hosts = isPublic && allowHost.length === 0 ? undefined : new Set(allowHost.map(host => host.toLowerCase()));
@@ -115,6 +109,16 @@ export async function startServer({
       return closed;
     },
   };
+}
+
+/** The administrator is not stored, so no stored principal may have this name. */
+function rejectNamesake(acl: Acl): void {
+  const namesake = acl.find(acl.admin);
+  if (!namesake) return;
+  throw new CodedError(
+    'CONFIG',
+    `QDB_ACL_ADMIN_USER: the folder of --data has a ${namesake.kind} called '${namesake.name}'; choose another name`,
+  );
 }
 
 async function loadSchema({ label, statements }: InitialSchema, execute: (statement: string) => Promise<unknown>) {
