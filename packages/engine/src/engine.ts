@@ -180,8 +180,10 @@ export class Engine {
       case 'create':
         executeCreate(session, statement);
         return { effects: [], reply: DONE };
-      case 'command':
-        return { effects: rowEffects, reply: this.#handlers.get(statement.verb)?.(statement.cursor, session) ?? DONE };
+      case 'command': {
+        const rows = this.#handlers.get(statement.verb)?.(statement.cursor, session, statement.verb);
+        return { effects: rowEffects, reply: rows ? { kind: 'rows', ...rows } : DONE };
+      }
       default:
         return { effects: [], reply: { kind: 'unanswered', query: statement } };
     }

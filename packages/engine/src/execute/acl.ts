@@ -21,29 +21,28 @@ import {
 import { isSameName, type LocatedName, type PrincipalKind } from '@sqlpipe/sql';
 import type { Acl } from '../acl.js';
 import type { Principal } from '../principal.js';
-import { DenialError, type MutableSession, type StatementReply } from '../session.js';
+import { DenialError, type MutableSession, type Rows } from '../session.js';
 import { type StatementHandler, type StatementHandlers, statementHandlers } from './commands.js';
 
 export const enterpriseHandlers: StatementHandlers = new Map([
   ...statementHandlers,
-  ['create', forPrincipals('create', createPrincipal)],
-  ['drop', forPrincipals('drop', dropPrincipal)],
-  ['alter', forPrincipals('alter', alterPrincipal)],
-  ['add', (cursor, session) => changeMembership(cursor, session, true)],
-  ['remove', (cursor, session) => changeMembership(cursor, session, false)],
-  ['grant', (cursor, session) => changeGrants(cursor, session, true)],
-  ['revoke', (cursor, session) => changeGrants(cursor, session, false)],
+  ['create', forPrincipals(createPrincipal)],
+  ['drop', forPrincipals(dropPrincipal)],
+  ['alter', forPrincipals(alterPrincipal)],
+  ['add', changeMembership],
+  ['remove', changeMembership],
+  ['grant', changeGrants],
+  ['revoke', changeGrants],
   ['assume', rejectAssume],
   ['exit', rejectAssume],
 ]);
 
 function forPrincipals(
-  verb: string,
   handler: (cursor: Cursor, session: MutableSession, kind: PrincipalKind) => ReturnType<StatementHandler>,
 ): StatementHandler {
-  return (cursor, session) => {
+  return (cursor, session, verb) => {
     const kind = parsePrincipalKind(cursor);
-    return kind ? handler(cursor, session, kind) : statementHandlers.get(verb)?.(cursor, session);
+    return kind ? handler(cursor, session, kind) : statementHandlers.get(verb)?.(cursor, session, verb);
   };
 }
 
@@ -117,7 +116,7 @@ function dropPrincipal(cursor: Cursor, session: MutableSession, kind: PrincipalK
     if (isSameName(object.owner, name)) catalogue.put({ ...object, owner: acl.admin });
 }
 
-function alterPrincipal(cursor: Cursor, session: MutableSession, kind: PrincipalKind): StatementReply | undefined {
+function alterPrincipal(cursor: Cursor, session: MutableSession, kind: PrincipalKind): Rows | undefined {
   const { acl } = session;
   const named = parseEntityName(cursor, `${kind} name`);
   if (kind === 'group') return void changeAlias(cursor, session, named);
@@ -169,7 +168,7 @@ function setPassword(cursor: Cursor, session: MutableSession, kind: PrincipalKin
 const REST_TOKEN_WORDS = ['token', 'type', 'rest'];
 
 /** Also drops the expired tokens of the principal. @returns the token, of which only a digest is stored */
-function createToken(cursor: Cursor, session: MutableSession, kind: PrincipalKind, named: LocatedName): StatementReply {
+function createToken(cursor: Cursor, session: MutableSession, kind: PrincipalKind, named: LocatedName): Rows {
   cursor.expect(...REST_TOKEN_WORDS);
   const { lifetime, refresh } = parseTokenLifetime(cursor);
   cursor.expectEnd();
@@ -178,7 +177,6 @@ function createToken(cursor: Cursor, session: MutableSession, kind: PrincipalKin
   const { token, stored } = session.secrets.generateToken(lifetime, refresh);
   session.acl.put({ ...principal, tokens: [...principal.tokens.filter(old => old.expires > Date.now()), stored] });
   return {
-    kind: 'rows',
     columns: [
       { name: 'name', type: 'STRING' },
       { name: 'token', type: 'STRING' },
@@ -219,7 +217,8 @@ function requirePrincipal(acl: Acl, kind: PrincipalKind, { name, position }: Loc
   throw new RejectionError(position, `${kind} does not exist [name=${name}]`);
 }
 
-function changeMembership(cursor: Cursor, session: MutableSession, adds: boolean): void {
+function changeMembership(cursor: Cursor, session: MutableSession, verb: string): void {
+  const adds = verb === 'add';
   const { acl } = session;
   const statement = parseMembership(cursor, adds, createRightsContext(session));
   cursor.expectEnd();
@@ -229,8 +228,8 @@ function changeMembership(cursor: Cursor, session: MutableSession, adds: boolean
     acl[adds ? 'grant' : 'revoke']({ kind: 'membership', user, group });
 }
 
-function changeGrants(cursor: Cursor, session: MutableSession, grants: boolean): void {
-  const statement = parseGrant(cursor, grants, createRightsContext(session));
+function changeGrants(cursor: Cursor, session: MutableSession, verb: string): void {
+  const statement = parseGrant(cursor, verb === 'grant', createRightsContext(session));
   cursor.expectEnd();
   if (statement.kind === 'assumption') changeAssumeRight(statement, session);
   else changePermissions(statement, session);

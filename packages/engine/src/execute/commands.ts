@@ -31,7 +31,7 @@ import { type CatalogueObject, type ColumnPair, type MaterializedView, pairColum
 import { effectOn } from '../effects.js';
 import { OpaqueError, unknownSyntaxError } from '../opaque-error.js';
 import { parseBody, parseQueryText } from '../parse/parsed-query.js';
-import type { MutableSession, StatementReply } from '../session.js';
+import type { MutableSession, Rows } from '../session.js';
 import { createView, defaultStart } from './create.js';
 import {
   findColumnsReadFromBase,
@@ -42,60 +42,55 @@ import {
   whyNotRefreshable,
 } from './validity.js';
 
-/** Parses and executes a statement from its second word on. Without a result, the reply is OK. */
-export type StatementHandler = (cursor: Cursor, session: MutableSession) => HandlerResult;
+/** Parses and executes a statement from its second word on. Without rows, the reply is OK. @param verb the first word, in lower case */
+export type StatementHandler = (cursor: Cursor, session: MutableSession, verb: string) => HandlerResult;
 
-// biome-ignore lint/suspicious/noConfusingVoidType: most handlers have no result of their own, and return nothing
-type HandlerResult = StatementReply | undefined | void;
+// biome-ignore lint/suspicious/noConfusingVoidType: most handlers have no rows, and return nothing
+type HandlerResult = Rows | undefined | void;
 
 export type StatementHandlers = ReadonlyMap<string, StatementHandler>;
 
-const handle = (handler: (verb: string) => StatementHandler, ...verbs: string[]) =>
-  verbs.map(verb => [verb, handler(verb)] as const);
+const handle = (handler: StatementHandler, ...verbs: string[]) => verbs.map(verb => [verb, handler] as const);
 
 export const statementHandlers: StatementHandlers = new Map([
   // Statements about a client's session have no effect.
-  ...handle(() => () => undefined, 'set', 'begin', 'commit', 'rollback'),
+  ...handle(() => {}, 'set', 'begin', 'commit', 'rollback'),
   ...handle(handleCommand, 'alter', 'compile', 'drop', 'refresh', 'rename', 'truncate', 'vacuum'),
   ...handle(handleRows, 'insert', 'update', 'copy', 'reindex', 'backup', 'checkpoint', 'snapshot', 'cancel'),
 ]);
 
-function handleCommand(verb: string): StatementHandler {
-  return (cursor, session) => {
-    let query: Body | undefined;
-    const command = parseCommandAfter(cursor, verb, {
-      ...session,
-      // Only ALTER needs columns, for which `resolve` may have to compile the query of a view.
-      find(name) {
-        const object = verb === 'alter' ? session.catalogue.resolve(name) : session.catalogue.find(name);
-        // An object of unknown syntax can be dropped, but not altered or renamed.
-        if (object?.opaque !== undefined && (verb === 'alter' || verb === 'rename')) throw unknownSyntaxError(object);
-        return object;
-      },
-      rejectBadQuery(body) {
-        const parsed = parseBody(body);
-        if (verb === 'insert') analyzeRelation(parsed, session.catalogue);
-        query = body;
-      },
-    });
-    authorizeCommand(command, session);
-    if (command.verb === 'insert' && query) requireReadAccess(session, parseBody(query));
-    rejectSuspended(command, session);
-    return executeCommand(command, session, query);
-  };
+function handleCommand(cursor: Cursor, session: MutableSession, verb: string): void {
+  let query: Body | undefined;
+  const command = parseCommandAfter(cursor, verb, {
+    ...session,
+    // Only ALTER needs columns, for which `resolve` may have to compile the query of a view.
+    find(name) {
+      const object = verb === 'alter' ? session.catalogue.resolve(name) : session.catalogue.find(name);
+      // An object of unknown syntax can be dropped, but not altered or renamed.
+      if (object?.opaque !== undefined && (verb === 'alter' || verb === 'rename')) throw unknownSyntaxError(object);
+      return object;
+    },
+    rejectBadQuery(body) {
+      const parsed = parseBody(body);
+      if (verb === 'insert') analyzeRelation(parsed, session.catalogue);
+      query = body;
+    },
+  });
+  authorizeCommand(command, session);
+  if (command.verb === 'insert' && query) requireReadAccess(session, parseBody(query));
+  rejectSuspended(command, session);
+  executeCommand(command, session, query);
 }
 
-function handleRows(verb: string): StatementHandler {
-  return (cursor, session) => {
-    if (!session.rowEffects)
-      throw new RejectionError(
-        cursor.at,
-        `sqlserve keeps the schema and no rows, so it rejects ${verb.toUpperCase()}; use a real QuestDB for tests that need rows`,
-      );
-    if (verb === 'insert' || verb === 'update') return handleCommand(verb)(cursor, session);
-    if (verb === 'copy') rejectBadCopy(cursor, session.catalogue);
-    throw new OpaqueError('its result depends on rows or files of the server');
-  };
+function handleRows(cursor: Cursor, session: MutableSession, verb: string): void {
+  if (!session.rowEffects)
+    throw new RejectionError(
+      cursor.at,
+      `sqlserve keeps the schema and no rows, so it rejects ${verb.toUpperCase()}; use a real QuestDB for tests that need rows`,
+    );
+  if (verb === 'insert' || verb === 'update') return handleCommand(cursor, session, verb);
+  if (verb === 'copy') rejectBadCopy(cursor, session.catalogue);
+  throw new OpaqueError('its result depends on rows or files of the server');
 }
 
 /** With IF EXISTS, a missing object needs no permission. @throws DenialError */
