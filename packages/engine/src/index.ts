@@ -28,7 +28,7 @@ export { Engine, type EngineOptions, type Execution, type QueryStatement } from 
 export { NotReadyError, whenReady } from './not-ready.js';
 export { isNotExecutable, OpaqueError } from './opaque-error.js';
 export { type ParsedQuery, parseQueryText } from './parse/parsed-query.js';
-export type { AclList, Setting, ShownObject } from './parse/show.js';
+export type { AclList, ShownObject } from './parse/show.js';
 export type { Principal, Secrets, StoredToken } from './principal.js';
 export {
   type ComputedView,

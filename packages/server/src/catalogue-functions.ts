@@ -1,4 +1,4 @@
-/*! Answers the catalogue functions, such as `tables()`, and SHOW of a setting. Each function has a table of its columns. */
+/*! Answers the catalogue functions, such as `tables()`. Each function has a table of its columns. */
 import { type Column, splitAge } from '@sqlpipe/ddl';
 import { missingError, unquoteToken } from '@sqlpipe/ddl/parser';
 import {
@@ -10,7 +10,6 @@ import {
   type Rows,
   requireReadable,
   type Session,
-  type Setting,
   type TableFunctionCall,
   type Value,
   type View,
@@ -153,23 +152,6 @@ const listKind = <Kind extends CatalogueObject['kind']>(
     columns,
     catalogue.list().filter((object): object is Extract<CatalogueObject, { kind: Kind }> => object.kind === kind),
   );
-
-const SETTINGS: Readonly<Record<Setting, string | number>> = {
-  transaction_isolation: 'read committed',
-  default_transaction_read_only: 'off',
-  max_identifier_length: 63,
-  standard_conforming_strings: 'on',
-  search_path: '"$user", public',
-  DateStyle: 'ISO,YMD',
-  TimeZone: 'UTC',
-  server_version: '12.3 (questdb)',
-  server_version_num: '123000',
-};
-
-export function showSetting(name: Setting): Rows {
-  const value = SETTINGS[name];
-  return { columns: [{ name, type: typeof value === 'number' ? 'INT' : 'STRING' }], rows: [[value]] };
-}
 
 export const heads = (type: string, names: string): ColumnHead[] => names.split(' ').map(name => ({ name, type }));
 

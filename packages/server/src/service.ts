@@ -13,10 +13,11 @@ import {
   type Session,
   type ShownObject,
   type StatementReply,
+  type Value,
   whenReady,
 } from '@sqlpipe/engine';
 import { isPrincipal, type Kind } from '@sqlpipe/sql';
-import { listColumns, PARAMETERS, showSetting } from './catalogue-functions.js';
+import { listColumns, PARAMETERS } from './catalogue-functions.js';
 import type { Caller, ServerEdition } from './editions.js';
 import type { Journal } from './journal.js';
 import { answerQuery } from './query-answers.js';
@@ -85,7 +86,7 @@ export class Service {
       case 'show parameters':
         return PARAMETERS;
       default:
-        return showSetting(query.setting);
+        return listOf(query.name, typeof query.value === 'number' ? 'INT' : 'STRING', [query.value]);
     }
   }
 
@@ -111,7 +112,7 @@ function requireShownObject(session: Session, { kind, name, position }: ShownObj
   throw new RejectionError(position, `${kind} name expected, got ${found} name`);
 }
 
-const listOf = (name: string, type: string, values: readonly string[]): Rows => ({
+const listOf = (name: string, type: string, values: readonly Value[]): Rows => ({
   columns: [{ name, type }],
   rows: values.map(value => [value]),
 });

@@ -24,7 +24,7 @@ export type ShowStatement =
   | { readonly type: 'show tables' }
   | { readonly type: 'show columns'; readonly name: string; readonly position: number }
   | { readonly type: 'show parameters' }
-  | { readonly type: 'show setting'; readonly setting: Setting }
+  | { readonly type: 'show setting'; readonly name: string; readonly value: string | number }
   | { readonly type: 'show acl'; readonly list: AclList; readonly entity?: string | undefined };
 
 const ACL_LISTS = ['users', 'groups', 'service accounts', 'user', 'service account', 'permissions'] as const;
@@ -32,19 +32,17 @@ const ACL_LISTS = ['users', 'groups', 'service accounts', 'user', 'service accou
 /** A list of access control, as SHOW of the enterprise edition names it. */
 export type AclList = (typeof ACL_LISTS)[number];
 
-const SETTINGS = [
-  'transaction_isolation',
-  'default_transaction_read_only',
-  'max_identifier_length',
-  'standard_conforming_strings',
-  'search_path',
-  'DateStyle',
-  'server_version',
-  'server_version_num',
-] as const;
-
-/** A setting that drivers query with SHOW, spelled as the column of the reply. `TimeZone` is queried with SHOW TIME ZONE. */
-export type Setting = (typeof SETTINGS)[number] | 'TimeZone';
+/** The settings that drivers query with SHOW, spelled as the column of the reply, with QuestDB's values. */
+const SETTINGS = {
+  transaction_isolation: 'read committed',
+  default_transaction_read_only: 'off',
+  max_identifier_length: 63,
+  standard_conforming_strings: 'on',
+  search_path: '"$user", public',
+  DateStyle: 'ISO,YMD',
+  server_version: '12.3 (questdb)',
+  server_version_num: '123000',
+};
 
 export function parseShow(cursor: Cursor, traits: Traits): ShowStatement {
   const token = cursor.next();
@@ -58,11 +56,11 @@ export function parseShow(cursor: Cursor, traits: Traits): ShowStatement {
   if (isWord(token, 'transaction')) {
     for (const word of ['isolation', 'level'])
       if (!isWord(cursor.next(), word)) throw new RejectionError(cursor.readPosition, `expected '${word}'`);
-    return { type: 'show setting', setting: 'transaction_isolation' };
+    return { type: 'show setting', name: 'transaction_isolation', value: SETTINGS.transaction_isolation };
   }
-  if (isWord(token, 'time') && cursor.accept('zone')) return { type: 'show setting', setting: 'TimeZone' };
-  const setting = SETTINGS.find(each => each.toLowerCase() === token?.toLowerCase());
-  if (setting) return { type: 'show setting', setting };
+  if (isWord(token, 'time') && cursor.accept('zone')) return { type: 'show setting', name: 'TimeZone', value: 'UTC' };
+  const setting = Object.entries(SETTINGS).find(([name]) => isWord(token, name.toLowerCase()));
+  if (setting) return { type: 'show setting', name: setting[0], value: setting[1] };
   const list = traits.isEnterprise ? parseAclList(cursor, token) : undefined;
   if (list === 'users') return { type: 'show acl', list };
   if (list !== undefined) return { type: 'show acl', list, entity: parseEntity(cursor) };
