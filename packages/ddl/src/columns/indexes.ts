@@ -143,18 +143,18 @@ function parseCovering(type: string, cursor: Cursor, covered: LocatedName[]): In
   }
 }
 
-/** Requires that an index covers other columns of its table, each once. @param missing how the message says that there is no such column */
-export function rejectBadCover(
+/** Requires that an index covers other columns of its table, each once. @param lacks how the message says that there is no such column */
+export function rejectBadCoveredColumns(
   indexed: string,
   covered: readonly LocatedName[],
   columns: readonly Column[],
-  missing: "doesn't exist" | 'does not exist',
+  lacks: "doesn't exist" | 'does not exist',
 ): void {
   for (const [i, { name, position }] of covered.entries()) {
-    const reject = (problem: string): RejectionError => new RejectionError(position, `${problem} [column=${name}]`);
-    if (!columns.some(column => isSameName(column.name, name))) throw reject(`INCLUDE column ${missing}`);
-    if (isSameName(name, indexed)) throw reject('INCLUDE must not contain the indexed column');
-    if (covered.slice(0, i).some(other => isSameName(other.name, name))) throw reject('duplicate column in INCLUDE');
+    const rejection = (problem: string) => new RejectionError(position, `${problem} [column=${name}]`);
+    if (!columns.some(column => isSameName(column.name, name))) throw rejection(`INCLUDE column ${lacks}`);
+    if (isSameName(name, indexed)) throw rejection('INCLUDE must not contain the indexed column');
+    if (covered.slice(0, i).some(other => isSameName(other.name, name))) throw rejection('duplicate column in INCLUDE');
   }
 }
 
@@ -186,7 +186,7 @@ function parseIndexOfTable(cursor: Cursor, lookup: IndexContext, altered: Altere
     parseCapacity: alteredCapacityParser('capacity value', problem, capacity => capacity > 0),
   });
   requireSymbol(altered, 'indexes are');
-  if (object.columns) rejectBadCover(name, covered, object.columns, 'does not exist');
+  if (object.columns) rejectBadCoveredColumns(name, covered, object.columns, 'does not exist');
   // QuestDB alters a WAL table later, when an existing index is no error.
   if (column?.index && !object.wal)
     throw new RejectionError(objectPosition, `column is already indexed [column=${name}]`);

@@ -65,19 +65,19 @@ export function parseAlteredObject(cursor: Cursor, lookup: NameLookup, kind: Obj
 export const readName = (cursor: Cursor, { acceptsPublic }: NameLookup, token: string): string =>
   acceptsPublic ? stripPublic(cursor, token) : token;
 
-/** Finds an object of a kind. @throws RejectionError at `missing` if there is none, at `wrong` if it has another kind */
+/** Finds an object of a kind. @throws RejectionError, which may have another position for an object of another kind */
 export function requireObject(
   lookup: NameLookup,
   kind: ObjectKind,
   name: string,
-  missing: number,
-  wrong = missing,
+  position: number,
+  positionOfOtherKind = position,
 ): KnownObject {
   const object = lookup.find(name, kind);
-  if (!object) throw missingError(missing, name, kind);
+  if (!object) throw missingError(position, name, kind);
   if (object.kind === kind) return object;
   throw new RejectionError(
-    wrong,
+    positionOfOtherKind,
     kind === 'table' ? `cannot modify ${object.kind} [view=${object.name}]` : `${kind} name expected`,
   );
 }

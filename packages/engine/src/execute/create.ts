@@ -26,7 +26,7 @@ import {
   OTHER_KINDS,
   orRejection,
   RejectionError,
-  rejectBadCover,
+  rejectBadCoveredColumns,
   rejectImpossiblePolicy,
   rejectUnevenRetention,
   unquoteToken,
@@ -96,7 +96,7 @@ function createTable(session: MutableSession, statement: CreateOf<TableDefinitio
   rejectImpossiblePolicy(definition.policy, statement.positions.stages, session.has);
   const columns = [...statement.columns.values()];
   for (const { name, index } of body ? [] : columns)
-    if (index) rejectBadCover(name, statement.positions.covered.get(name) ?? [], columns, "doesn't exist");
+    if (index) rejectBadCoveredColumns(name, statement.positions.covered.get(name) ?? [], columns, "doesn't exist");
   if (body) requireReadAccess(session, parseBody(body));
   rejectBadName(name, position, body ? '' : 'Could not create table, ');
   // If a name is too long for a folder, QuestDB reports that the table exists.
