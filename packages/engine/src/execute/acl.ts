@@ -21,7 +21,7 @@ import {
 import { isSameName, type LocatedName, type PrincipalKind } from '@sqlpipe/sql';
 import type { Acl } from '../acl.js';
 import type { Principal } from '../principal.js';
-import { DenialError, type MutableSession, type Rows } from '../session.js';
+import { DenialError, type MutableSession, type Rows, type Session } from '../session.js';
 import { type StatementHandler, type StatementHandlers, statementHandlers } from './commands.js';
 
 export const enterpriseHandlers: StatementHandlers = new Map([
@@ -235,7 +235,7 @@ function changeGrants(cursor: Cursor, session: MutableSession, verb: string): vo
   else changePermissions(statement, session);
 }
 
-const createRightsContext = ({ catalogue }: MutableSession): RightsContext => ({
+const createRightsContext = ({ catalogue }: Session): RightsContext => ({
   isPermission: name => PERMISSIONS.has(name),
   columnsOf: table => catalogue.find(table)?.columns.map(({ name }) => name),
 });
@@ -251,7 +251,7 @@ function changePermissions(statement: GrantStatement, session: MutableSession): 
       acl[gives ? 'grant' : 'revoke']({ kind: 'grant', entity, permission, option, ...scope });
 }
 
-function requireScopeExists({ catalogue }: MutableSession, { scope: { column }, table }: LocatedScope): void {
+function requireScopeExists({ catalogue }: Session, { scope: { column }, table }: LocatedScope): void {
   if (!table) return;
   const object = catalogue.find(table.name);
   if (!object) throw missingError(table.position, table.name);
@@ -259,14 +259,14 @@ function requireScopeExists({ catalogue }: MutableSession, { scope: { column }, 
   throw new RejectionError(table.position, `column does not exist [table=${table.name}, column=${column}]`);
 }
 
-function requireEntity({ entity, verified }: GrantStatement | AssumptionStatement, { acl }: MutableSession): string {
+function requireEntity({ entity, verified }: GrantStatement | AssumptionStatement, { acl }: Session): string {
   const { name, position } = entity;
   const found = verified ? acl.requireEntity(name, position) : acl.find(name);
   return found?.name ?? name;
 }
 
 /** The owner of an object may grant and revoke any permission on it. @throws DenialError */
-function requireGrantRight({ acl, caller, catalogue }: MutableSession, permission: string, scope: Scope): void {
+function requireGrantRight({ acl, caller, catalogue }: Session, permission: string, scope: Scope): void {
   if (acl.has(caller, permission, scope, true)) return;
   if (scope.table !== undefined && isSameName(catalogue.find(scope.table)?.owner, caller)) return;
   const on = scope.table === undefined || scope.table === '*' ? '' : ` on ${scope.table}`;

@@ -31,7 +31,7 @@ import { type CatalogueObject, type ColumnPair, type MaterializedView, pairColum
 import { effectOn } from '../effects.js';
 import { OpaqueError, unknownSyntaxError } from '../opaque-error.js';
 import { parseBody, parseQueryText } from '../parse/parsed-query.js';
-import type { MutableSession, Rows } from '../session.js';
+import type { MutableSession, Rows, Session } from '../session.js';
 import { createView, defaultStart } from './create.js';
 import {
   findColumnsReadFromBase,
@@ -94,7 +94,7 @@ function handleRows(cursor: Cursor, session: MutableSession, verb: string): void
 }
 
 /** With IF EXISTS, a missing object needs no permission. @throws DenialError */
-function authorizeCommand(command: Command, { catalogue, authorize }: MutableSession): void {
+function authorizeCommand(command: Command, { catalogue, authorize }: Session): void {
   if (command.verb === 'drop all' || command.verb === 'rebase wal') return authorize(permissionOf(command));
   for (const object of objectsOf(command).flatMap(({ name }) => catalogue.find(name) ?? [])) {
     if (command.verb === 'alter')
@@ -111,7 +111,7 @@ const columnsOf = (alteration: Alteration, object: CatalogueObject): string[] | 
     : undefined;
 
 /** A server applies changes of a suspended table only after RESUME WAL. @throws OpaqueError */
-function rejectSuspended(command: Command, { catalogue }: MutableSession): void {
+function rejectSuspended(command: Command, { catalogue }: Session): void {
   for (const { name } of findWalObjects(command)) {
     const table = catalogue.find(name);
     if (table?.kind === 'table' && table.isSuspended)
@@ -174,7 +174,7 @@ function executeCommand(command: Command, session: MutableSession, query: Body |
 }
 
 /** There is nothing to do for a valid view: the engine compiles views when it needs them. */
-function executeCompile({ name, position }: Changed<'compile'>, { catalogue }: MutableSession): void {
+function executeCompile({ name, position }: Changed<'compile'>, { catalogue }: Session): void {
   const view = catalogue.find(name);
   if (view?.kind === 'view' && view.invalid) throw new RejectionError(position, view.invalid.reason);
 }

@@ -41,7 +41,7 @@ import type { Catalogue } from '../catalogue.js';
 import { type Table, toStoredColumn } from '../catalogue-objects.js';
 import { unknownSyntaxError } from '../opaque-error.js';
 import { parseBody } from '../parse/parsed-query.js';
-import { type MutableSession, requireReadable } from '../session.js';
+import { type MutableSession, requireReadable, type Session } from '../session.js';
 import { inputsOf, toColumns } from './validity.js';
 
 export function executeCreate(session: MutableSession, statement: CreateStatement): void {
@@ -59,7 +59,7 @@ export function executeCreate(session: MutableSession, statement: CreateStatemen
 
 /** An engine has no volumes, so IN VOLUME is rejected. @returns false if an object of this kind exists, which IF NOT EXISTS permits */
 function requireCreatable(
-  { catalogue, authorize }: MutableSession,
+  { catalogue, authorize }: Session,
   statement: Pick<CreateStatement, 'kind' | 'definition' | 'position' | 'ifNotExists'> & Partial<CreateStatement>,
 ): boolean {
   const { kind, definition, position, ifNotExists, spans } = statement;
