@@ -1,8 +1,10 @@
-/*! The exit status of sqldiff: differences, for each of its options. */
+/*! The exit status of sqldiff for differences, for each of its options; and of all programs if only the order of columns differs. */
 
+import { replay } from '@sqlpipe/api';
 import { inProcess } from '../support/in-process.js';
 import { loginAs } from '../support/principals.js';
-import { serveHere } from '../support/sqlserve.js';
+import type { Scope } from '../support/scope.js';
+import { readDump, serveHere, startSqlserve } from '../support/sqlserve.js';
 import { test } from '../support/test.js';
 
 const SHARED = "CREATE TABLE 'same' (x INT);";
@@ -105,4 +107,111 @@ test('a schema that is not valid in itself is an error, which names the file', a
     [code, stdout.toString(), stderr],
     [65, '', "sqldiff: A.sql: the wanted schema is not valid\n  view 'v': Invalid column: y\n"],
   );
+});
+
+const WANTED = [
+  'CREATE TABLE t (x INT, n INT, y INT);',
+  'CREATE TABLE u (z INT);',
+  'CREATE VIEW v AS (SELECT n FROM t);',
+];
+const WARNING =
+  /no ALTER changes the order of columns\n( {2}column order: .*\n)? {2}hint: --ignore 'column order' accepts this order\n {2}hint: sqldiff --alter --rebuild t makes a new table$/m;
+
+async function startWith(scope: Scope, ...statements: string[]) {
+  const server = await startSqlserve(scope);
+  for (const statement of statements) if ((await server.execute(statement)).error) throw new Error(statement);
+  return server;
+}
+
+/** Commands, and whether they create what else is missing. */
+const COMMANDS: [command: string, creates: boolean][] = [
+  ['sqldiff --include TABLES same.sql $DB', false],
+  ['sqldiff --include TABLES --names same.sql $DB', false],
+  ['sqldiff --missing schema.sql $DB', false],
+  ['sqldiff --alter schema.sql $DB', false],
+  ['sqlapply --dry-run $DB schema.sql', false],
+  ['sqlapply --dry-run --alter $DB schema.sql', false],
+  ['sqlpipe copy --dry-run $SRC $DB', false],
+  ['sqlapply $DB schema.sql', true],
+  ['sqlapply --jobs 3 $DB schema.sql', true],
+  ['sqlapply --stream $DB < schema.stream', true],
+  ['sqlapply --keep-going $DB schema.sql', true],
+  ['sqlapply --alter $DB schema.sql', true],
+  ['sqlpipe copy $SRC $DB', true],
+  ['sqlpipe copy --alter $SRC $DB', true],
+];
+
+test('the order of columns alone is status 1 and a warning, the rest is done, and it can be ignored', async t => {
+  const [source, target] = [await startWith(t, ...WANTED), await startWith(t, 'CREATE TABLE t (x INT, y INT, n INT)')];
+  const run = await inProcess(t, { SRC: source.url, DB: target.url, WANTED: WANTED.join('\n') });
+  await run('echo "$WANTED" > schema.sql; head -1 schema.sql > same.sql; sqlsplit schema.sql > schema.stream');
+  await run("echo '# new columns\ncolumn order' > rules");
+  const ways = ["--ignore 'column order'", "--ignore 'T: column order'", '--ignore-file rules'];
+  for (const [i, [command, creates]] of COMMANDS.entries()) {
+    const attempts = [
+      { options: '', code: 1, message: WARNING },
+      { options: '-q', code: 1, message: /^$/ },
+      { options: ways[i % ways.length], code: 0, message: /^$/ },
+    ];
+    for (const { options, code, message } of attempts) {
+      if (creates) for (const drop of ['DROP VIEW v', 'DROP TABLE u']) await target.execute(drop);
+      const found = await run(command.replace(/^(sqlpipe copy|\S+)/, `$1 ${options}`));
+      const about = `${command}, ${options}: ${found.stderr}`;
+      t.is(found.code, code, about);
+      t.regex(found.stderr, message, about);
+      t.is((await readDump(target)).length, creates ? 3 : 1, about);
+    }
+  }
+});
+
+test('a run that goes on is not told to continue, and reports what differs', async t => {
+  const target = await startWith(t, 'CREATE TABLE t (y INT, x INT)');
+  const run = await inProcess(t, { DB: target.url });
+  await run(`printf 'CREATE TABLE t (x INT, y INT); CREATE TABLE u (z INT);' > schema.sql`);
+  const found = await run('sqlapply -v --report report --rejects rest $DB schema.sql; tr "\\0" "\\n" < rest');
+  t.regex(found.stderr, /^sqlapply: .*: 2 statements: 1 differs, 1 applied$/m);
+  t.regex(found.stderr, /^sqlapply: .*no ALTER.*\n {2}column order: x, y in the statement, y, x in /m);
+  t.is(found.stdout.toString(), 'CREATE TABLE t (x INT, y INT);\n\n');
+  const { stdout } = await run('cat report');
+  const seen = [...stdout.toString().matchAll(/"result":"(\w+)"/g)].map(([, result]) => result);
+  t.deepEqual(seen, ['differs', 'applied']);
+});
+
+test('a table that differs in more than the order of columns stops the run, and the message says both', async t => {
+  const target = await startWith(t, 'CREATE TABLE t (y INT, x INT)');
+  const run = await inProcess(t, { DB: target.url });
+  await run(`printf 'CREATE TABLE t (x INT, y LONG); CREATE TABLE u (z INT);' > schema.sql`);
+  const { stderr } = await run.exits(1, 'sqlapply -q $DB schema.sql');
+  t.regex(
+    stderr,
+    /already exists with a different definition\n.*LONG[^]*column order: [^]*hint: --ignore 'column order' accepts this order/,
+  );
+  t.regex(stderr, /0 of 2 applied, 1 differs, 1 not reached\n {2}hint: fix the error/);
+});
+
+test('--alter adds the column at the end, and says 1 the first time as the second', async t => {
+  const target = await startWith(t, 'CREATE TABLE t (x INT, y INT)');
+  const run = await inProcess(t, { DB: target.url, WANTED: WANTED.join('\n') });
+  await run('echo "$WANTED" > schema.sql');
+  t.is((await run('sqlapply --dry-run --alter $DB schema.sql')).code, 1);
+  for (const time of ['the first', 'the second']) {
+    const { code, stderr } = await run('sqlapply --alter $DB schema.sql');
+    t.is(code, 1, `${time} time: ${stderr}`);
+    t.regex(stderr, WARNING, time);
+  }
+  const columns = await target.execute('SHOW COLUMNS FROM t');
+  const listed = columns.dataset?.flatMap(([name]) => name);
+  t.deepEqual(listed, ['x', 'y', 'n']);
+  t.like(await run("sqlapply --alter --ignore 'column order' $DB schema.sql"), { code: 0, stderr: '' });
+});
+
+test('the library goes on too', async t => {
+  const target = await startWith(t, 'CREATE TABLE t (x INT, y INT, n INT)');
+  const results = async (ignore: string[]) => {
+    const found: string[] = [];
+    for await (const { result } of replay(WANTED, target.url, { ignore })) found.push(result);
+    return found.join();
+  };
+  t.is(await results([]), 'differs,applied,applied');
+  t.is(await results(['column order']), 'skipped,skipped,skipped');
 });
