@@ -1,12 +1,11 @@
 /*! One command for all programs, and its own functions: the list of programs, and `check`, which tests if an instance can be copied. */
 
 import { cpSync, readdirSync, readFileSync } from 'node:fs';
-import { createServer } from 'node:http';
 import { join } from 'node:path';
 import type { ExecutionContext } from 'ava';
+import { reply, startFaultyServer } from '../faults/faulty-server.js';
 import { freshFolder } from '../support/folder.js';
 import { inProcess } from '../support/in-process.js';
-import { listenHttp } from '../support/listen.js';
 import { setUp } from '../support/principals.js';
 import { serveHere, startSqlserve } from '../support/sqlserve.js';
 import { test } from '../support/test.js';
@@ -108,23 +107,13 @@ test('check: warns if another sqldiff comes first on the PATH', async t => {
 });
 
 /** Starts a server with these replies to queries; it rejects all others. Resolves to its URL. */
-function startAnswering(t: ExecutionContext, answers: Record<string, unknown[][]>): Promise<string> {
-  const server = createServer((request, response) => {
-    const query = new URL(request.url ?? '', 'http://x').searchParams.get('query') ?? '';
-    const dataset = answers[query];
-    const reply = dataset
-      ? {
-          query,
-          columns: dataset[0]?.map(() => ({ name: 'ddl', type: 'STRING' })),
-          timestamp: -1,
-          dataset,
-          count: dataset.length,
-        }
-      : { query, error: 'no', position: 0 };
-    response.writeHead(dataset ? 200 : 400, { 'content-type': 'application/json; charset=utf-8' });
-    response.end(JSON.stringify(reply));
+async function startAnswering(t: ExecutionContext, answers: Record<string, unknown[][]>): Promise<string> {
+  const { url } = await startFaultyServer(t, (socket, { statement }) => {
+    const dataset = answers[statement];
+    const rejection = reply('{"error":"no","position":0}', 400);
+    socket.write(dataset ? reply(JSON.stringify({ dataset, count: dataset.length })) : rejection);
   });
-  return listenHttp(t, server);
+  return url;
 }
 
 const HEALTHY = {
