@@ -13,8 +13,6 @@ export const table = (rest: string, columns = 'x INT'): string =>
 
 /** 31 days lie between the end of the first day and the last row, and the month of the first day has 31. */
 export const LONG_MONTH = ['2024-01-01', '2024-01-31', '2024-02-01'];
-/** A month has passed since the end of the first day, but only 28 days. */
-export const SHORT_MONTH = ['2023-02-01', '2023-02-28', '2023-03-02'];
 
 export const day = (rest: string): string => `PARTITION BY DAY ${rest}`;
 export const SUM =
