@@ -7,6 +7,7 @@ import { join } from 'node:path';
 import { findAmbiguity, type ServerCommentRules, serverTokens, tokens } from '@sqlpipe/sql';
 import { checkTexts } from '../../scripts/hidden/check.js';
 import { DEFAULT_VERSION } from '../../scripts/questdb/java.js';
+import { cases } from '../cases/cases.js';
 import { reply, startFaultyServer } from '../faults/faulty-server.js';
 import { freshFolder } from '../support/folder.js';
 import { inProcess } from '../support/in-process.js';
@@ -142,36 +143,12 @@ for (const program of ['sqlgrep cover', 'sqlgrep --with-deps cover', 'sqlsort', 
   });
 }
 
-const REJECTED: [text: string, says: RegExp][] = [
-  ['CREATE TABLE c AS (SELECT * FROM t)', /it runs a query.*; nothing was sent\n {2}hint: use --allow CTAS to send it/],
-  ["CREATE TABLE IF NOT EXISTS c AS (SELECT * FROM read_parquet('x'))", /--allow CTAS/],
-  ['CREATE BATCH 10 TABLE c AS (SELECT 1)', /--allow CTAS/],
-  ['CREATE ATOMIC TABLE c AS (SELECT 1)', /--allow CTAS/],
-  ["CREATE TABLE 'c' AS (\nSELECT CAST(x AS INT) AS x FROM long_sequence(0)\n)", /--allow CTAS/],
-  ["CREATE TABLE 'c' AS (\nSELECT ARRAY[] AS x, reload_config() AS y FROM long_sequence(0)\n)", /--allow CTAS/],
-  ["CREATE TABLE 'c' AS (\nSELECT ARRAY[] AS x FROM long_sequence(0), t\n)", /--allow CTAS/],
-  [
-    'CREATE OR REPLACE VIEW v AS (SELECT 2 x)',
-    /it may replace a view.*; nothing was sent\n {2}hint: use --allow REPLACE to send it/,
-  ],
-  [
-    'ASSUME WHERE x > 3 UNION ALL SELECT x FROM long_sequence(2)',
-    /this form of ASSUME .*nothing was sent\n {2}hint: use --allow ASSUME to send it/,
-  ],
-  ['GRANT g JOIN long_sequence(3) y ON 1 = 1', /this form of GRANT .*\n.*--allow GRANT/],
-  ["GRANT g SAMPLE BY 1d FROM '2020' TO '2021' UNION ALL SELECT reload_config()", /this form of GRANT/],
-  ['ADD USER u', /this form of ADD/],
-  ['ASSUME SERVICE ACCOUNT s', /this form of ASSUME/],
-  ['CREATE#t UNION SELECT x FROM long_sequence(2)', /QuestDB before 9\.3\.2 reads|SQL reads CREATE/],
-  ['a\u00dfume WHERE x > 3', /is not part of a schema dump/],
-];
-
-for (const [text, says] of REJECTED) {
+for (const { title: text, input: says } of cases('in-no-dump')) {
   test(`a statement that no dump contains is not sent: ${text}`, async t => {
     const { url, requests } = await startFaultyServer(t, socket => socket.end(reply('{"error":"no"}', 400)));
     const run = await inProcess(t, { DST: url, TEXT: text });
     const { stderr } = await run.exits(1, `printf '%s\\0' "$TEXT" | sqlapply $DST`);
-    t.regex(stderr, says);
+    t.regex(stderr, new RegExp(says.trimEnd()));
     const left = requests.filter(({ statement }) => statement !== 'SELECT build()');
     t.deepEqual(left, []);
   });

@@ -14,30 +14,16 @@ const LONG = INT.replace('x INT', 'x LONG');
 const EXTRA = "CREATE TABLE 'extra' (x INT);";
 
 /** Two schemas, the statuses of plain sqldiff and of --ignore-extra, and the status of --missing with the statement it writes. */
-const CASES: Record<string, { a: string; b: string; plain: number; ignoreExtra: number; missing: [number, string] }> = {
-  'B is the same': { a: SHARED, b: SHARED, plain: 0, ignoreExtra: 0, missing: [0, ''] },
-  'both are empty': { a: '', b: '', plain: 0, ignoreExtra: 0, missing: [0, ''] },
-  'B lacks something': { a: SHARED + LACKED, b: SHARED, plain: 1, ignoreExtra: 1, missing: [0, LACKED] },
-  'B has something else': { a: SHARED + INT, b: SHARED + LONG, plain: 1, ignoreExtra: 1, missing: [1, ''] },
-  'B has more': { a: SHARED, b: SHARED + EXTRA, plain: 1, ignoreExtra: 0, missing: [0, ''] },
-  'B lacks something and has something else': {
-    a: LACKED + INT,
-    b: LONG,
-    plain: 1,
-    ignoreExtra: 1,
-    missing: [1, LACKED],
-  },
-  'B lacks something and has more': { a: LACKED, b: EXTRA, plain: 1, ignoreExtra: 1, missing: [0, LACKED] },
-  'B has something else and more': {
-    a: INT,
-    b: LONG + EXTRA,
-    plain: 1,
-    ignoreExtra: 1,
-    missing: [1, ''],
-  },
-};
-
-for (const [name, { a, b, plain, ignoreExtra, missing }] of Object.entries(CASES))
+for (const [name, a, b, plain, ignoreExtra, ...missing] of [
+  ['B is the same', SHARED, SHARED, 0, 0, 0, ''],
+  ['both are empty', '', '', 0, 0, 0, ''],
+  ['B lacks something', SHARED + LACKED, SHARED, 1, 1, 0, LACKED],
+  ['B has something else', SHARED + INT, SHARED + LONG, 1, 1, 1, ''],
+  ['B has more', SHARED, SHARED + EXTRA, 1, 0, 0, ''],
+  ['B lacks something and has something else', LACKED + INT, LONG, 1, 1, 1, LACKED],
+  ['B lacks something and has more', LACKED, EXTRA, 1, 1, 0, LACKED],
+  ['B has something else and more', INT, LONG + EXTRA, 1, 1, 1, ''],
+] as const)
   test(`exit status if ${name}`, async t => {
     const run = await inProcess(t, { A: a, B: b });
     await run('echo "$A" > A.sql; echo "$B" > B.sql');
