@@ -3,9 +3,10 @@ import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { readdirSync, readFileSync } from 'node:fs';
 import type { ExecutionContext } from 'ava';
+import { cases } from '../cases/cases.js';
 import { inProcess } from '../support/in-process.js';
 import { shell } from '../support/shell.js';
-import { macro, test } from '../support/test.js';
+import { test } from '../support/test.js';
 
 const PROGRAMS = [...readdirSync('packages').filter(name => /^sql.+/.test(name)), 'sqlpipe copy'];
 const { version } = JSON.parse(readFileSync('package.json', 'utf8'));
@@ -80,85 +81,14 @@ const TEXT = String.raw`printf 'CREATE TABLE a (x INT); CREATE VIEW b AS (SELECT
 /** Scripts about what only processes have. */
 const NEEDS_SHELL = /\/dev\/full|yes |export |<\(|\$\(\(/;
 
-const exitsWith = macro<[string, number, (string | RegExp)?]>({
-  title: (_, script) => script.replace(STREAM, 'STREAM').replace(TEXT, 'TEXT'),
-  async exec(t, script, code, stderr = '') {
-    const run = NEEDS_SHELL.test(script) ? await shell(t) : await inProcess(t);
-    const outcome = await run(script);
-    t.is(outcome.code, code, outcome.stderr);
-    if (typeof stderr === 'string') t.is(outcome.stderr, stderr);
-    else t.regex(outcome.stderr, stderr);
-  },
-});
-
-test(exitsWith, 'sqlsplit /nowhere', 66, /^sqlsplit: \/nowhere: no such file or directory\n$/m);
-test(
-  exitsWith,
-  'sqlsplit /nowhere | sqljoin',
-  65,
-  /^sqlsplit: .*\nsqljoin: incomplete after 0 complete records: sqlsplit failed: \/nowhere: no such file or directory\n$/,
-);
-test(exitsWith, `export TMPDIR=/nowhere; ${STREAM} | sqljoin | sqlsplit | cmp - <(${STREAM})`, 0); // no file for a short stream
-test(exitsWith, `${STREAM} | sqlapply --report . http://127.0.0.1:1`, 74, 'sqlapply: .: is a directory\n');
-test(exitsWith, 'sqlapply --help > /dev/full', 74, 'sqlapply: write failed: no space left on device\n');
-test(exitsWith, `yes 'SELECT 1;' | sqlsplit | head -c 1 > /dev/null; exit \${PIPESTATUS[1]}`, 141);
-test(exitsWith, `${TEXT} | sqlsplit --max-record 10`, 65, /more than 10 characters|longer than 10 bytes/);
-for (const number of ['x', '0', '1.5', '-1', '1 --max-record=0'])
-  test(exitsWith, `sqlsplit --max-record ${number}`, 64, /--max-record must be a whole number of at least 1$/m);
-test(exitsWith, `${TEXT} | sqlsplit --max-record 1 --max-record 1000`, 0);
-test(exitsWith, `${STREAM} | sqlgrep help`, 1); // an operand, not --help
-test(exitsWith, 'sqlsplit --max-record', 64, /missing value for option: max-record$/m);
-test(exitsWith, 'sqlapply dst --allow-loss', 64, /missing value for option: allow-loss$/m);
-test(exitsWith, 'sqlsort --graph', 64, /missing value for option: graph$/m);
-test(exitsWith, `${STREAM} | sqljoin extra`, 64, /too many operands: 1 given, 0 accepted/);
-test(exitsWith, `${STREAM} | sqljoin -o /nowhere/x`, 74, 'sqljoin: /nowhere/x: no such file or directory\n');
-test(exitsWith, `${STREAM} | sqljoin -o x && ${STREAM} | tr '\\0' '\\n' | cmp - x && ls`, 0);
-test(
-  exitsWith,
-  `echo before > x; ${STREAM} | head -c 30 | sqljoin -o x; echo $?; cat x; ls`,
-  0,
-  /truncated after 1 complete record/,
-);
-for (const filter of ['sqlsort', 'sqlsort --graph dot', 'sqlgrep a', 'sqlgrep --with-deps a'])
-  test(
-    exitsWith,
-    `${STREAM} | ${filter} > /dev/full`,
-    74,
-    `${filter.split(' ')[0]}: write failed: no space left on device\n`,
-  );
-test(exitsWith, 'sqldump', 64, /missing operand: <instance>/);
-test(exitsWith, 'sqldump --include TABLES --exclude VIEWS http://127.0.0.1:1', 64, /cannot be combined/);
-test(
-  exitsWith,
-  'sqldump --include NONSENSE http://127.0.0.1:1',
-  64,
-  /unknown kind: 'NONSENSE'; there are table, .*, and TABLES, /,
-);
-test(
-  exitsWith,
-  'sqldump http://127.0.0.1:1 | sqljoin; exit $((PIPESTATUS[0] * 1000 + PIPESTATUS[1] - 69000))',
-  65,
-  /refused/,
-);
-test(
-  exitsWith,
-  'sqlapply --if-exists perhaps http://127.0.0.1:1',
-  64,
-  /invalid value for --if-exists: 'perhaps'; it must be one of compare, fail, skip/,
-);
-test(exitsWith, 'sqlapply --dry-rum x', 64, /^sqlapply: unknown option: --dry-rum; did you mean --dry-run\?$/m);
-test(exitsWith, 'sqlgrep --knid=view', 64, /^sqlgrep: unknown option: --knid; did you mean --kind\?$/m);
-test(exitsWith, 'sqldump -pSECRET', 64, /^sqldump: unknown option: -p$/m);
-test(exitsWith, 'sqldump --via databsae x', 64, /one of auto, database, catalogue; did you mean database\?$/m);
-test(
-  exitsWith,
-  'sqlsort --graph svg',
-  64,
-  /^sqlsort: invalid value for --graph: 'svg'; it must be one of dot, mermaid$/m,
-);
-test(exitsWith, 'sqlapply http://127.0.0.1:1 < /dev/null', 65, /empty input: /);
-
-test(exitsWith, 'sqldump --list-instances extra', 64, /too many operands: 1 given, 0 accepted/);
+for (const { title, input } of cases('command-lines'))
+  test(title, async t => {
+    const [, status, message = '^$'] = /^(\d+)(?:: (.*))?$/.exec(input.trimEnd()) ?? [];
+    const run = NEEDS_SHELL.test(title) ? await shell(t) : await inProcess(t);
+    const { code, stderr } = await run(title.replaceAll('STREAM', () => STREAM).replaceAll('TEXT', () => TEXT));
+    t.is(code, Number(status), stderr);
+    t.regex(stderr, new RegExp(message));
+  });
 
 test('a terminal as standard input is a usage error', async t => {
   const run = await shell(t);
