@@ -1,6 +1,7 @@
 /*! sqlgrep: selection by name and kind, dependencies and dependents, and output as a stream. */
 
 import { matchesGlob } from '@sqlpipe/schema';
+import { cases } from '../cases/cases.js';
 import { inProcess } from '../support/in-process.js';
 import { fc } from '../support/seed.js';
 import { terminal } from '../support/terminal.js';
@@ -25,63 +26,15 @@ const STATEMENTS = [
   'GRANT HTTP TO fx_bot',
 ];
 
-/** The statements with these numbers, counted from 1 in STATEMENTS. */
-const numbered = (numbers: number[]) => numbers.map(n => `${STATEMENTS[n - 1]};`);
-
-const all = STATEMENTS.map((_, i) => i + 1);
-
-const picks = macro<[string, number[]]>({
-  title: (_, words) => `sqlgrep ${words}`,
-  async exec(t, words, numbers) {
+// The statements that each selects are counted from 1.
+for (const { title: words, input } of cases('sqlgrep'))
+  test(`sqlgrep ${words}`, async t => {
     const run = await inProcess(t, { STREAM: STATEMENTS.join('\x01') });
     const { code, stdout, stderr } = await run(`printf '%s\\1' "$STREAM" | tr '\\1' '\\0' | sqlgrep ${words}`);
-    t.is(stderr, '');
-    t.deepEqual(
-      stdout.toString(),
-      numbers.length
-        ? numbered(numbers)
-            .map(each => `${each}\n\0`)
-            .join('')
-        : '\0',
-    );
-    t.is(code, numbers.length ? 0 : 1);
-  },
-});
-
-test(picks, '', all);
-test(picks, '-v', []);
-test(picks, 'venues', [7, 13, 14]);
-test(picks, "'fx_*'", [2, 5, 6, 10, 14, 16]);
-test(picks, "-v 'fx_*'", [1, 3, 4, 7, 8, 9, 11, 12, 13, 15]);
-test(picks, "'F?_TRADES' top", [5, 9, 14]);
-test(picks, 'trades', []);
-test(picks, '-e trades', [5, 14]);
-test(picks, "-e '^F._t' -e S$", [5, 6, 7, 8, 13, 14]);
-test(picks, "-e 'top|desk' venues", [3, 7, 9, 13, 14]);
-test(picks, 'bob', [1, 11, 15]);
-test(picks, 'desk ingest', [3, 4, 12]);
-test(picks, '--kind table', [5, 6, 7]);
-test(picks, '--kind view,Materialized-View --kind group', [3, 8, 9, 10]);
-test(picks, "--kind table 'fx_*'", [5, 6]);
-test(picks, "-v --kind table 'fx_*'", [1, 2, 3, 4, 7, 8, 9, 10, 11, 12, 13, 14, 15, 16]);
-test(picks, '--kind grant', [13, 14, 15, 16]);
-test(picks, '--kind grant bob', [15]);
-test(picks, '--kind other', []);
-test(picks, '--with-deps top', [6, 7, 8, 9]);
-test(picks, '--with-deps fx_daily', [3, 5, 10]);
-test(picks, '--with-deps --kind membership', [1, 3, 11]);
-test(picks, '--with-deps ingest', [1, 4, 12]);
-test(picks, '--with-deps --kind grant venues', [1, 3, 5, 7, 13, 14]);
-test(picks, '--with-deps nope', []);
-test(picks, '--with-dependents fx_quotes', [6, 8, 9]);
-test(picks, '--with-dependents desk', [3, 5, 10, 11, 14]);
-test(picks, '--with-dependents --with-deps fx_quotes', [6, 7, 8, 9]);
-test(
-  picks,
-  '-v --with-deps --kind table,user,group,service-account,membership,assumption,grant',
-  [3, 5, 6, 7, 8, 9, 10],
-);
-test(picks, "-- '-v'", []);
+    const selected = input.match(/\d+/g)?.map(n => `${STATEMENTS[Number(n) - 1]};\n\0`) ?? [];
+    t.deepEqual([stderr, stdout.toString()], ['', selected.length > 0 ? selected.join('') : '\0']);
+    t.is(code, selected.length > 0 ? 0 : 1);
+  });
 
 test('a glob matches the same names as the equivalent regular expression', t => {
   const texts = (...more: string[]) => fc.string({ unit: fc.constantFrom('a', 'b', '.', '😀', ...more), maxLength: 6 });
