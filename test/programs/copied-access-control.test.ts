@@ -1,5 +1,6 @@
 /*! A complete enterprise database copied between two sqlserve, with the built programs in a real shell. */
 
+import { cases } from '../cases/cases.js';
 import { inProcess, type Run } from '../support/in-process.js';
 import { loginAs } from '../support/principals.js';
 import { fileScope } from '../support/scope.js';
@@ -137,55 +138,26 @@ test('the schema without owners replays on the open source edition', async t => 
   t.is(stdout.toString(), 'same\n');
 });
 
-test('live views and storage policies are printed as documented and replay unchanged', async t => {
-  const [from, to] = await Promise.all([0, 1].map(() => serveHere(t, { edition: 'enterprise' })));
-  const oss = await serveHere(t, { questdb: '9.4' });
-  const bash = await inProcess(t, { ...loginAs(), ENT: from?.url, ENT2: to?.url, OSS: oss.url });
-  const made = await bash(`sqlsplit <<'END' | sqlapply --no-verify --allow ALTER $ENT
-CREATE TABLE t (ts TIMESTAMP, v INT) timestamp(ts) PARTITION BY DAY STORAGE POLICY(DROP LOCAL 1M, TO PARQUET 72 HOURS) WAL OWNED BY ops;
-CREATE TABLE kept (ts TIMESTAMP, v INT) timestamp(ts) PARTITION BY DAY TTL 14 DAYS BYPASS WAL OWNED BY ops;
-ALTER TABLE kept SET STORAGE POLICY(TO PARQUET 2d);
-CREATE TABLE disabled (ts TIMESTAMP) timestamp(ts) PARTITION BY DAY STORAGE POLICY(DROP LOCAL 1d) OWNED BY ops;
-ALTER TABLE disabled DISABLE STORAGE POLICY;
-CREATE LIVE VIEW latest FLUSH EVERY 5s IN MEMORY 1h START FROM NOW AS ( select ts, last_value(v) over (partition by v order by ts) newest from t
-) OWNED BY ops;
+for (const { title, input, output } of cases('enterprise-clauses'))
+  test(title, async t => {
+    const [from, to] = await Promise.all([0, 1].map(() => serveHere(t, { edition: 'enterprise' })));
+    const oss = await serveHere(t, { questdb: '9.4' });
+    const bash = await inProcess(t, { ...loginAs(), ENT: from?.url, ENT2: to?.url, OSS: oss.url });
+    const made = await bash(`sqlsplit <<'END' | sqlapply --no-verify --allow ALTER $ENT
+${input}
 END`);
-  t.is(made.code, 0, made.stderr);
-  const dump = await bash('sqldump --verbatim --include SCHEMA $ENT');
-  t.is(
-    dump.stdout.toString().replaceAll('\0', '\n'),
-    `CREATE TABLE 'disabled' ( 
-	ts TIMESTAMP
-) timestamp(ts) PARTITION BY DAY
-OWNED BY 'ops';
-
-CREATE TABLE 'kept' ( 
-	ts TIMESTAMP,
-	v INT
-) timestamp(ts) PARTITION BY DAY
-STORAGE POLICY(TO PARQUET 2 DAYS) BYPASS WAL
-OWNED BY 'ops';
-
-CREATE TABLE 't' ( 
-	ts TIMESTAMP,
-	v INT
-) timestamp(ts) PARTITION BY DAY
-STORAGE POLICY(TO PARQUET 3 DAYS, DROP LOCAL 1 MONTH)
-OWNED BY 'ops';
-
-CREATE LIVE VIEW 'latest' FLUSH EVERY 5s IN MEMORY 1h PARTITION BY DAY START FROM NOW AS (
-select ts, last_value(v) over (partition by v order by ts) newest from t
-)
-OWNED BY 'ops';
-
-`,
-  );
-  await bash.ok('set -o pipefail; sqldump $ENT | sqlapply $ENT2; sqldump $ENT > a; sqldump $ENT2 | cmp a');
-  const live = await bash('sqldump --include LIVE_VIEWS $ENT | grep -zc .; sqldump --include LIVE_VIEWS $OSS');
-  t.is(live.stdout.toString().split('\n')[0], '1');
-  t.regex(live.stderr, /unexpected category \[category=LIVE_VIEWS\]/);
-  const refused = await bash.exits(1, 'sqldump --include SCHEMA --no-owner $ENT | sqlapply $OSS');
-  t.regex(refused.stderr, /live view 'latest'\): the target is .* which does not support live views; nothing was sent/);
-  const rejected = await bash.exits(1, 'sqldump --include TABLES --no-owner $ENT | sqlapply $OSS');
-  t.regex(rejected.stderr, /unexpected token \[STORAGE\]/);
-});
+    t.is(made.code, 0, made.stderr);
+    const dump = await bash('sqldump --verbatim --include SCHEMA $ENT');
+    t.is(dump.stdout.toString().replaceAll('\0', '\n').trimEnd(), output);
+    await bash.ok('set -o pipefail; sqldump $ENT | sqlapply $ENT2; sqldump $ENT > a; sqldump $ENT2 | cmp a');
+    const live = await bash('sqldump --include LIVE_VIEWS $ENT | grep -zc .; sqldump --include LIVE_VIEWS $OSS');
+    t.is(live.stdout.toString().split('\n')[0], '1');
+    t.regex(live.stderr, /unexpected category \[category=LIVE_VIEWS\]/);
+    const refused = await bash.exits(1, 'sqldump --include SCHEMA --no-owner $ENT | sqlapply $OSS');
+    t.regex(
+      refused.stderr,
+      /live view 'latest'\): the target is .* which does not support live views; nothing was sent/,
+    );
+    const rejected = await bash.exits(1, 'sqldump --include TABLES --no-owner $ENT | sqlapply $OSS');
+    t.regex(rejected.stderr, /unexpected token \[STORAGE\]/);
+  });

@@ -3,6 +3,7 @@
 import { Schema } from '@sqlpipe/schema';
 import type { ExecutionContext } from 'ava';
 import { toDot } from '../../packages/sqlsort/src/graph.js';
+import { cases } from '../cases/cases.js';
 import { inProcess } from '../support/in-process.js';
 import { loginAs } from '../support/principals.js';
 import { sharedSqlserve } from '../support/shared-sqlserve.js';
@@ -64,31 +65,10 @@ test('enterprise: principals are sorted first, access control last', async t => 
   assertSuccess(t, await run(`${ROUND_TRIP}; grep -z . dump | sed -zn 16q1; test $? = 1`));
 });
 
-for (const [what, statements, message] of [
-  [
-    'two definitions of one name are both named in the error',
-    ['CREATE TABLE Trades (x INT);', 'CREATE TABLE t (x INT);', "CREATE VIEW 'trades' AS (SELECT 1);", ''],
-    "statement 1 (table 'Trades') and statement 3 (view 'trades') have the same name and different definitions; remove one of them",
-  ],
-  [
-    'a cycle is an error that names its members',
-    ['CREATE VIEW a AS (SELECT * FROM b);', 'CREATE VIEW c AS (SELECT * FROM B);', 'CREATE VIEW b AS (c);', ''],
-    "dependency cycle: view 'b' needs view 'c', which needs view 'b'",
-  ],
-  [
-    'a view that reads from itself is a cycle',
-    ['CREATE VIEW a AS (SELECT * FROM a);', ''],
-    "dependency cycle: view 'a' needs view 'a'",
-  ],
-  [
-    'a truncated stream is not sorted',
-    ['CREATE VIEW a AS (SELECT 1);', 'CREATE VIEW b'],
-    'truncated after 1 complete record: the input does not end with a NUL byte; the previous command may have failed',
-  ],
-] as const)
-  test(what, async t => {
-    const run = await inProcess(t, { STREAM: statements.join('\n') });
-    const { code, stdout, stderr } = await run(`printf '%s' "$STREAM" | tr '\\n' '\\0' | sqlsort`);
+for (const { title, input, output: message } of cases('sqlsort-rejected'))
+  test(title, async t => {
+    const run = await inProcess(t, { STREAM: input.replaceAll('\n', '') });
+    const { code, stdout, stderr } = await run('printf \'%b\' "$STREAM" | sqlsort');
     t.deepEqual([code, stderr], [65, `sqlsort: ${message}\n`]);
     t.is(stdout.toString(), `-- sqlsort: incomplete: ${message}\n`);
   });
@@ -111,47 +91,12 @@ CREATE TABLE "direction LR" (x INT);
 GRANT SELECT ON m TO bob;
 END`;
 
-test('--graph dot writes a graph for Graphviz', async t => {
-  const run = await inProcess(t);
-  const { stdout, stderr } = await run(withHostileNames('sqlsort --graph dot'));
-  t.is(stderr, '');
-  t.is(
-    stdout.toString(),
-    String.raw`digraph schema {
-  rankdir=LR;
-  n1 [label="fx_trades", shape=cylinder];
-  n2 [label="_l\\N\\x1b", shape=hexagon];
-  n3 [label="a&amp;amp;b #1 <b>", shape=ellipse];
-  n4 [label="direction LR", shape=cylinder];
-  n5 [label="m", shape=box3d];
-  n1 -> n2;
-  n1 -> n3;
-  n1 -> n5;
-  n3 -> n5;
-}
-`,
-  );
-});
-
-test('--graph mermaid writes a graph for Mermaid', async t => {
-  const run = await inProcess(t);
-  const { stdout, stderr } = await run(withHostileNames('sqlsort --graph mermaid'));
-  t.is(stderr, '');
-  t.is(
-    stdout.toString(),
-    String.raw`flowchart LR
-  n1[("fx_trades")]
-  n2{{"#95;l#92;N#92;x1b"}}
-  n3("a#38;amp#59;b#32;#35;1#32;#60;b#62;")
-  n4[("direction#32;LR")]
-  n5[["m"]]
-  n1 --> n2
-  n1 --> n3
-  n1 --> n5
-  n3 --> n5
-`,
-  );
-});
+for (const { title: format, input: graph } of cases('graphs'))
+  test(`--graph ${format}`, async t => {
+    const run = await inProcess(t);
+    const { stdout, stderr } = await run(withHostileNames(`sqlsort --graph ${format}`));
+    t.deepEqual([stderr, stdout.toString().trimEnd()], ['', graph.trimEnd()]);
+  });
 
 test('--graph of an empty schema, and of a truncated stream', async t => {
   const run = await inProcess(t);
