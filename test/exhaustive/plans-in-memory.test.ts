@@ -91,7 +91,9 @@ test('random pairs with access control: a plan leads where it should, and a seco
   }
 });
 
-test('recorded databases: a plan omits nothing if all losses are allowed', async t => {
+const recorded = databases.length > 0 ? test : test.skip;
+
+recorded('recorded databases: a plan omits nothing if all losses are allowed', async t => {
   for (const [i, a] of databases.entries()) {
     const { statements, omissions } = await planChanges(a.statements, a.statements);
     t.deepEqual({ statements, omissions }, { statements: [], omissions: [] }, a.name);
