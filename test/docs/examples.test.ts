@@ -63,8 +63,7 @@ testWithParallel('fleet: every target gets the schema, and a second run changes 
 
 testWithParallel('fleet: the status counts the failures, the log names them, and a retry runs only those', async t => {
   const run = await exampleShell(t);
-  const { code } = await run(`echo nowhere >> targets; ${copy}`);
-  t.is(code, 1);
+  await run.exits(1, `echo nowhere >> targets; ${copy}`);
   t.is((await run(log)).stdout.toString(), '69 nowhere\n');
   const [eu] = targets;
   await eu.dropAll();
