@@ -11,10 +11,11 @@ import {
   type TableDefinition,
   UNLIMITED,
 } from '@sqlpipe/ddl';
-import { findCopyLosses } from '@sqlpipe/engine';
+import { type Conversion, findCopyLosses } from '@sqlpipe/engine';
 import type { Entry } from '@sqlpipe/schema';
 import { isSameName, NameMap } from '@sqlpipe/sql';
 import { createRebuildNames, findUnusedHash, isRebuildHash, parseRebuildName } from '../auxiliary/rebuild-names.js';
+import type { PlanContext } from '../context/plan-context.js';
 import {
   type Assertion,
   assertApplied,
@@ -28,35 +29,68 @@ import {
   printValueCondition,
 } from '../text/assertions.js';
 import { printCast } from '../text/copies.js';
+import type { Omission } from '../text/omission.js';
 import { doubleQuote, printOnOneLine } from '../text/statement-text.js';
 import { assertConversion, whyValuesForbid } from './alter-table.js';
 import { changeOf, type Draft } from './draft.js';
 
+interface Rebuild {
+  readonly now: TableDefinition;
+  /** The table at the end of the plan. */
+  readonly target: TableDefinition;
+  /** The new table during the copy. */
+  readonly created: TableDefinition;
+  readonly copied: CopiedColumns;
+  readonly conversions: readonly Conversion[];
+}
+
 export function rebuildTable(entry: Entry, wanted: TableDefinition, draft: Draft): void {
-  const { renames, allowed, ignore, answers } = draft.context;
-  const now = draft.engine.definitionOf(entry.name) as TableDefinition;
+  const { context, engine } = draft;
+  const now = engine.definitionOf(entry.name) as TableDefinition;
   const change = changeOf(entry, `rebuild of table '${now.name}'`);
-  const copied = findCopiedColumns(wanted, now, renames.columnRenamesOf(entry.name));
+  const { newName, oldName } = createRebuildNames(now.name, findUnusedHash(wanted, now, engine));
+  const copied = findCopiedColumns(wanted, now, context.renames.columnRenamesOf(entry.name));
   const conversions = copied
     .filter(({ column, source }) => column.type !== source.type)
     .map(({ column, source }) => ({ table: now.name, column: source.name, from: source.type, to: column.type }));
-  // What `--ignore` names must stay as it is in B. The new table can keep the TTL. Any other ignored difference forbids the rebuild, except
-  // the column order.
-  const isTtlIgnored = ignore.ignoresProperty(entry, 'TTL');
-  const target = isTtlIgnored ? { ...wanted, ttl: now.ttl, policy: now.policy } : wanted;
+  const { target, created } = chooseRetention(entry, wanted, now, context);
+  const rebuild = { now, target, created: { ...created, name: newName }, copied, conversions };
+  const { reasons, losses } = findObstacles(entry, rebuild, context);
+  if (reasons.length > 0) return draft.addOmission({ ...change, reasons, losses, hints: [] });
+  const unchanged = conversions.flatMap(each => assertConversion(each, context));
+  draft.add(change, printRebuild(rebuild, oldName, [...unchanged, ...assertCopyable(rebuild)]));
+}
+
+/** The new table keeps a TTL that `--ignore` names. It also keeps a longer retention, which `alterExpiry` shortens if the loss is allowed. */
+function chooseRetention(
+  entry: Entry,
+  wanted: TableDefinition,
+  now: TableDefinition,
+  { allowed, ignore }: PlanContext,
+): Pick<Rebuild, 'target' | 'created'> {
+  if (ignore.ignoresProperty(entry, 'TTL')) {
+    const target = { ...wanted, ttl: now.ttl, policy: now.policy };
+    return { target, created: target };
+  }
+  const limited = keepRetention(wanted, now) ?? wanted;
+  // If the loss of expired rows is allowed, the retention is set after the copy. Rows that expire during the copy would make the counts differ.
+  const unlimited = { ...limited, ...UNLIMITED, policy: undefined };
+  const expiresRows = findExpiredRows(unlimited, limited) !== undefined;
+  const isSetLater = expiresRows && allowed.useAllowance({ loss: 'ttl', object: now.name });
+  return { target: wanted, created: isSetLater ? unlimited : limited };
+}
+
+function findObstacles(entry: Entry, rebuild: Rebuild, context: PlanContext): Pick<Omission, 'reasons' | 'losses'> {
+  const { now, target, copied, conversions } = rebuild;
+  const { allowed, answers, ignore, renames } = context;
+  // The new table cannot keep what `--ignore` names. The column order may differ.
   const ignored = compareDefinitions(target, now).differences.filter(
     ({ property }) => property !== COLUMN_ORDER && ignore.ignoresProperty(entry, property),
   );
-  const { newName, oldName } = createRebuildNames(now.name, findUnusedHash(wanted, now, draft.engine));
-  // If the old table has a longer retention, the new one keeps it. `alterExpiry` shortens it at the end of the plan if the loss is allowed.
-  const newTable = { ...(keepRetention(target, now) ?? target), name: newName };
-  // If the loss of expired rows is allowed, the retention is set after the copy. Rows that expire during the copy would make the counts differ.
-  const unlimited = { ...newTable, ...UNLIMITED, policy: undefined };
-  const expiresRows = !isTtlIgnored && findExpiredRows(unlimited, newTable) !== undefined;
-  const created = expiresRows && allowed.useAllowance({ loss: 'ttl', object: now.name }) ? unlimited : newTable;
-  const unmet = assertCopyable(created, { ...now, name: renames.nameBeforePlan(now.name) }, copied).flatMap(each => {
-    const count = answers.askCount(each.questions?.[0] ?? '');
-    return count ? [{ reason: each.explain([[count]]), loss: each.loss }] : [];
+  const inB = { ...rebuild, now: { ...now, name: renames.nameBeforePlan(now.name) } };
+  const unmet = assertCopyable(inB).flatMap(({ questions: [question = ''] = [], explain, loss }) => {
+    const count = answers.askCount(question);
+    return count ? [{ reason: explain([[count]]), loss }] : [];
   });
   // The old table keeps all rows and values. But later rows go to the new table: fewer dedup keys, or an earlier expiry, affect them.
   const losses = [...findCopyLosses(now, target, copied), ...unmet]
@@ -67,22 +101,15 @@ export function rebuildTable(entry: Entry, wanted: TableDefinition, draft: Draft
     ...conversions.flatMap(({ column, from, to }) =>
       canCast(from, to) ? [] : [`the server cannot cast column '${column}': ${from} to ${to}`],
     ),
-    ...conversions.flatMap(each => whyValuesForbid(each, draft.context)?.[0] ?? []),
+    ...conversions.flatMap(each => whyValuesForbid(each, context)?.[0] ?? []),
     ...unmet.map(({ reason }) => reason),
     ...(losses.length > 0 ? ['the new table does not keep all that the old one has'] : []),
   ];
-  if (reasons.length > 0) return draft.addOmission({ ...change, reasons, losses, hints: [] });
-  const unchanged = conversions.flatMap(each => assertConversion(each, draft.context));
-  const required = [...unchanged, ...assertCopyable(created, now, copied)];
-  draft.add(change, printRebuild(created, now, oldName, copied, required));
+  return { reasons, losses };
 }
 
 /** Asserts that the new table can hold all rows: none has NULL as a new designated timestamp, and none has expired. */
-function assertCopyable(
-  created: TableDefinition,
-  { name, timestamp = '' }: TableDefinition,
-  copied: CopiedColumns,
-): Assertion[] {
+function assertCopyable({ created, now: { name, timestamp = '' }, copied }: Rebuild): Assertion[] {
   const time = copied.find(({ to }) => isSameName(to, created.timestamp ?? ''))?.from;
   return [
     ...(time === undefined || isSameName(time, timestamp) ? [] : [assertNoNull(name, time)]),
@@ -108,10 +135,8 @@ type CopiedColumns = ReturnType<typeof findCopiedColumns>;
 
 /** The copy would lack rows that the server has not applied yet. @param required assertions about the rows, which precede the copy */
 function printRebuild(
-  created: TableDefinition,
-  now: TableDefinition,
+  { created, now, copied }: Rebuild,
   oldName: string,
-  copied: CopiedColumns,
   required: readonly Assertion[],
 ): readonly (string | Assertion)[] {
   const { name: newName } = created;

@@ -5,7 +5,7 @@
 import type { PropertyName } from '@sqlpipe/ddl';
 import { type Effect, type Engine, type Execution, type ExternalFacts, RowAccount } from '@sqlpipe/engine';
 import { compareSchemas } from '@sqlpipe/schema';
-import { displayName, hasName, identityKey } from '@sqlpipe/sql';
+import { displayName, hasName, identityKey, type NameMap } from '@sqlpipe/sql';
 import { isAuxiliaryTable } from '../auxiliary/auxiliary-tables.js';
 import { parseMark } from '../auxiliary/marks.js';
 import { parseRebuildName } from '../auxiliary/rebuild-names.js';
@@ -30,51 +30,65 @@ interface Failure {
   readonly causes: readonly number[];
   readonly reason: string;
   readonly loss?: NamedLoss;
-  readonly hint?: string;
+  readonly hint?: string | undefined;
 }
 
-/** @param engine has B, and executes the steps up to the first one that it rejects */
+/** @param engine has B, and executes the steps up to the first one that is rejected */
 export function proveDraft({ steps, context }: Draft, engine: Engine): ProofResult {
   const invalidBefore = engine.invalidViews();
   const rows = new RowAccount(engine, createExternalFacts(context, engine));
+  const { effects, rejection } = executeSteps(steps, rows, engine, context);
+  const failures = rejection
+    ? [rejection]
+    : [...findForbiddenLosses(rows, context), ...findInvalidatedViews(invalidBefore, rows, engine, context)];
+  return { effects, excluded: toOmissions(failures, steps), rows };
+}
+
+function executeSteps(
+  steps: readonly Step[],
+  rows: RowAccount,
+  engine: Engine,
+  context: PlanContext,
+): Pick<ProofResult, 'effects'> & { readonly rejection?: Failure } {
   const effects: (readonly Effect[])[] = [];
-  const failures: Failure[] = [];
   for (const [index, { statement, assertion }] of steps.entries())
     try {
       if (assertion) rows.recordAssertion(assertion);
       const execution = engine.execute(statement);
       const view = findViewRejectedByServer(execution, engine, context);
       if (view !== undefined) {
-        failures.push({ causes: [index], reason: `the server rejects the query of ${engine.title(view)}` });
-        break;
+        const reason = `the server rejects the query of ${engine.title(view)}`;
+        return { effects, rejection: { causes: [index], reason } };
       }
       effects.push(rows.recordStatement(statement, execution));
     } catch (error) {
-      failures.push({ causes: [index], reason: whyNotExecutable(error) });
-      break;
+      return { effects, rejection: { causes: [index], reason: whyNotExecutable(error) } };
     }
-  if (failures.length === 0) {
-    failures.push(...findForbiddenLosses(rows, context));
-    for (const [name, reason] of engine.invalidViews()) {
-      const wasInvalid = invalidBefore.has(name);
-      // An interrupted plan may have made a view invalid, and the next plan refreshes it. So an invalid view counts as valid here if a
-      // refresh would lose nothing. Then a step that removes its base is a failure.
-      const causes = wasInvalid ? rows.findRemovalOfBase(name) : rows.findInvalidations(name);
-      const isRecomputable = losesNothingByRefresh(name, context);
-      // A view that A lacks is not created again: an interruption could lose its definition.
-      const view = engine.find(name);
-      const isCreatable = view?.kind === 'materialized view' && isRecomputable && !engine.whyNotCreatable(name);
-      const mayBeInA = isCreatable && !context.a.findObject(name) && !context.ignore.ignoresObject(view);
-      const hint = `if A has ${engine.title(name)}, the plan creates it again`;
-      if (!wasInvalid || (causes.length > 0 && isRecomputable))
-        failures.push({
-          causes,
-          reason: `invalidates ${engine.title(name)}: ${reason}`,
-          ...(mayBeInA && { hint }),
-        });
-    }
-  }
-  return { effects, excluded: toOmissions(failures, steps), rows };
+  return { effects };
+}
+
+/**
+ * An interrupted plan may have made a view invalid, and the next plan refreshes it. So a view that was invalid before counts as valid if a
+ * refresh would lose nothing. Then a step that removes its base is a failure.
+ */
+function findInvalidatedViews(
+  invalidBefore: NameMap<string>,
+  rows: RowAccount,
+  engine: Engine,
+  context: PlanContext,
+): Failure[] {
+  return [...engine.invalidViews()].flatMap(([name, reason]): Failure[] => {
+    const wasInvalid = invalidBefore.has(name);
+    const causes = wasInvalid ? rows.findRemovalOfBase(name) : rows.findInvalidations(name);
+    const isRecomputable = losesNothingByRefresh(name, context);
+    if (wasInvalid && !(causes.length > 0 && isRecomputable)) return [];
+    // A view that A lacks is not created again: an interruption could lose its definition.
+    const view = engine.find(name);
+    const isCreatable = view?.kind === 'materialized view' && isRecomputable && !engine.whyNotCreatable(name);
+    const mayBeInA = isCreatable && !context.a.findObject(name) && !context.ignore.ignoresObject(view);
+    const hint = mayBeInA ? `if A has ${engine.title(name)}, the plan creates it again` : undefined;
+    return [{ causes, reason: `invalidates ${engine.title(name)}: ${reason}`, hint }];
+  });
 }
 
 /**
