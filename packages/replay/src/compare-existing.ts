@@ -29,7 +29,7 @@ export async function compare(
   entry: Entry,
   { existing, ignored }: Omit<ComparisonOptions, 'ifExists'>,
 ): Promise<StatementResult | undefined> {
-  if (givesRight(entry.kind)) return compareRights(entry, existing);
+  if (givesRight(entry.kind)) return compareRights(entry.statement, existing);
   const found = await existing.fetch(entry);
   if (found === undefined) return undefined;
   const comparison = ignored.rules.withoutIgnored(entry, await existing.compare(entry.statement, found));
@@ -40,12 +40,8 @@ export async function compare(
 }
 
 /** A grant option that the statement would remove is a difference. @returns undefined if rights are missing, or not shown */
-export async function compareRights(
-  { kind, statement }: Entry,
-  existing: KnownObjects,
-): Promise<StatementResult | undefined> {
-  if (!givesRight(kind)) return undefined;
-  const comparison = await existing.acl.compare(statement);
+async function compareRights(statement: string, { acl }: KnownObjects): Promise<StatementResult | undefined> {
+  const comparison = await acl.compare(statement);
   if (!comparison) return undefined;
   if (comparison.differences.length > 0) return { result: 'differs', error: GRANT_OPTION_MESSAGE, comparison };
   return comparison.exists ? { result: 'skipped', comparison } : undefined;

@@ -4,8 +4,8 @@
  */
 import { type Instance, InstanceError, type Reply } from '@sqlpipe/instance';
 import type { Entry } from '@sqlpipe/schema';
-import { isAcl, readStatementHead } from '@sqlpipe/sql';
-import { compare, compareRights, resolveExisting, resolveRejection } from './compare-existing.js';
+import { givesRight, isAcl, readStatementHead } from '@sqlpipe/sql';
+import { compare, resolveExisting, resolveRejection } from './compare-existing.js';
 import {
   confirmEffect,
   type Patience,
@@ -36,83 +36,100 @@ export interface ExecutorOptions extends Pick<ReplayOptions, 'ifExists' | 'noVer
 
 export type Executor = (entry: Entry) => Promise<StatementResult>;
 
+interface ExecutorContext extends ExecutorOptions {
+  target: Instance;
+}
+
 /** The executor returns a failure of the instance as a result, and throws any other error. */
 export function createExecutor(target: Instance, options: ExecutorOptions): Executor {
-  const { check, ignored, existing, ifExists, patience, guard } = options;
   const context = { ...options, target };
   return async entry => {
-    const { statement } = entry;
     try {
-      if (await ignored.skips(entry, existing)) return { result: 'skipped' };
-      const rejection = await check(statement);
-      if (rejection) return { result: 'rejected', error: formatPreflightRejection(rejection) };
-      const existingRights = await compareRights(entry, existing);
-      if (existingRights) return resolveExisting(existingRights, ifExists);
-      const conflicts = await guard?.describeConflicts(statement);
-      if (conflicts) return { result: 'rejected', error: conflicts };
-      const result = await send(entry);
-      await guard?.record(statement);
-      return result;
+      return await executeIfAllowed(entry, context);
     } catch (error) {
       if (!(error instanceof InstanceError)) throw error;
       return { result: error.outcomeUnknown ? 'unknown' : 'failed', error: error.message, failure: error };
     }
   };
+}
 
-  async function send(entry: Entry, tries = 1 + Math.max(options.retries ?? 0, 1)): Promise<StatementResult> {
-    try {
-      return await execute(entry);
-    } catch (error) {
-      const canLook = isShowable(entry) || isAcl(entry.kind);
-      if (!(error instanceof InstanceError) || !error.outcomeUnknown || !canLook) throw error;
-      return resolveUnknown(entry, error, tries - 1);
-    }
-  }
+async function executeIfAllowed(entry: Entry, context: ExecutorContext): Promise<StatementResult> {
+  const { check, existing, guard, ignored, retries } = context;
+  const { statement } = entry;
+  if (await ignored.skips(entry, existing)) return { result: 'skipped' };
+  const rejection = await check(statement);
+  if (rejection) return { result: 'rejected', error: formatPreflightRejection(rejection) };
+  const conflicts = await guard?.describeConflicts(statement);
+  if (conflicts) return { result: 'rejected', error: conflicts };
+  const result = await executeWithRetries(entry, 1 + Math.max(retries ?? 0, 1), context);
+  await guard?.record(statement);
+  return result;
+}
 
-  async function execute(entry: Entry): Promise<StatementResult> {
-    const { statement } = entry;
-    const { replaces, keepsExisting } = readStatementHead(statement);
-    const isKnown = ifExists === 'compare' && (await existing.isKnown(entry));
-    // If the server accepts OR REPLACE or IF NOT EXISTS, its reply does not show whether the object existed, and with which definition.
-    const before = replaces || keepsExisting || isKnown ? await compare(entry, options) : undefined;
-    // If the object differs, a plain CREATE is sent anyway, because the server may report another error first.
-    const isDecided = before?.result === 'skipped' || (replaces ? ifExists !== 'compare' : keepsExisting);
-    if (before && isDecided) return resolveExisting(before, ifExists);
-    if (isAssertion(entry)) return evaluateAssertion(statement, target, patience);
-    const fillsFromOthers = !options.isSimulated && (guard !== undefined || entry.kind === 'other');
-    const unfilled = fillsFromOthers ? await waitForSources(entry, target, patience) : undefined;
-    if (unfilled) return unfilled;
-    const pending =
-      entry.kind === 'other' && !options.isSimulated ? await prepareConfirmation(statement, context) : undefined;
-    existing.invalidate(entry);
-    const reply = await target.execute(statement).catch(error => resolveUnknownAlter(error, pending));
-    existing.invalidate(entry);
-    if (reply.ok) {
-      if (reply.rows) await options.onRows(reply.rows);
-      await existing.acl.recordSent(entry);
-      const confirmed = pending && (await confirmEffect(pending, context));
-      return { result: 'applied', ...(before && { replaced: before }), ...confirmed };
-    }
-    return resolveRejection(entry, reply, before, options);
-  }
-
-  /** If the object is missing, the statement is sent again. @throws the error of the lost reply if the outcome stays unknown */
-  async function resolveUnknown(entry: Entry, lost: InstanceError, tries: number): Promise<StatementResult> {
-    existing.acl.invalidate();
-    const compared = await compare(entry, options).catch(() => {
+/**
+ * If the reply is lost, finds out whether the statement was executed. If its object is missing, the statement is sent again.
+ * @throws the error of the lost reply if the outcome stays unknown
+ */
+async function executeWithRetries(entry: Entry, tries: number, context: ExecutorContext): Promise<StatementResult> {
+  try {
+    return await execute(entry, context);
+  } catch (lost) {
+    const canLook = isShowable(entry) || isAcl(entry.kind);
+    if (!(lost instanceof InstanceError) || !lost.outcomeUnknown || !canLook) throw lost;
+    context.existing.acl.invalidate();
+    const compared = await compare(entry, context).catch(() => {
       throw lost;
     });
     if (compared?.result === 'skipped') return { result: 'applied' };
     // Not every server shows its access control, so a missing right proves nothing.
     if (compared || isAcl(entry.kind)) throw lost;
-    if (tries > 0) return send(entry, tries);
+    if (tries > 1) return executeWithRetries(entry, tries - 1, context);
     return { result: 'failed', error: lost.message, failure: lost };
   }
+}
 
-  /** @throws the error of the lost reply, unless the object is as the ALTER makes it */
-  async function resolveUnknownAlter(lost: unknown, pending: PendingEffect | undefined): Promise<Reply> {
-    if (!pending || !(lost instanceof InstanceError) || !lost.outcomeUnknown) throw lost;
-    if (await wasAltered(pending, context).catch(() => false)) return { ok: true };
-    throw lost;
-  }
+async function execute(entry: Entry, context: ExecutorContext): Promise<StatementResult> {
+  const { existing, ifExists, patience, target } = context;
+  const { replaces, keepsExisting } = readStatementHead(entry.statement);
+  const isRight = givesRight(entry.kind);
+  const isKnown = ifExists === 'compare' && (await existing.isKnown(entry));
+  // If the server accepts OR REPLACE or IF NOT EXISTS, its reply does not show whether the object existed, and with which definition.
+  const before = isRight || replaces || keepsExisting || isKnown ? await compare(entry, context) : undefined;
+  // If the object differs, a plain CREATE is sent anyway, because the server may report another error first.
+  const isDecided = isRight || before?.result === 'skipped' || (replaces ? ifExists !== 'compare' : keepsExisting);
+  if (before && isDecided) return resolveExisting(before, ifExists);
+  return isAssertion(entry) ? evaluateAssertion(entry.statement, target, patience) : send(entry, before, context);
+}
+
+/** @param before the comparison with an existing object */
+async function send(
+  entry: Entry,
+  before: StatementResult | undefined,
+  context: ExecutorContext,
+): Promise<StatementResult> {
+  const { existing, guard, isSimulated, onRows, patience, target } = context;
+  const { kind, statement } = entry;
+  const fillsFromOthers = !isSimulated && (guard !== undefined || kind === 'other');
+  const unfilled = fillsFromOthers ? await waitForSources(entry, target, patience) : undefined;
+  if (unfilled) return unfilled;
+  const pending = kind === 'other' && !isSimulated ? await prepareConfirmation(statement, context) : undefined;
+  existing.invalidate(entry);
+  const reply = await target.execute(statement).catch(error => resolveUnknownAlter(error, pending, context));
+  existing.invalidate(entry);
+  if (!reply.ok) return resolveRejection(entry, reply, before, context);
+  if (reply.rows) await onRows(reply.rows);
+  await existing.acl.recordSent(entry);
+  const confirmed = pending && (await confirmEffect(pending, context));
+  return { result: 'applied', ...(before && { replaced: before }), ...confirmed };
+}
+
+/** Whether an ALTER was executed although its reply was lost. @throws the error of the lost reply unless the object is as expected */
+async function resolveUnknownAlter(
+  lost: unknown,
+  pending: PendingEffect | undefined,
+  context: ExecutorContext,
+): Promise<Reply> {
+  if (!pending || !(lost instanceof InstanceError) || !lost.outcomeUnknown) throw lost;
+  if (await wasAltered(pending, context).catch(() => false)) return { ok: true };
+  throw lost;
 }
