@@ -8,9 +8,6 @@ import type { PlanContext } from './context/plan-context.js';
 import { describeLosses, describeWork } from './cost.js';
 import type { Draft, Step } from './draft/draft.js';
 import type { ProofResult } from './proof/prove.js';
-import { findAskableDefinition, findExpiryArguments, findPeriodHolder } from './questions/asked-view.js';
-import { isRedefined } from './questions/future-query.js';
-import { addOffers, describeKeptTables, RenameOffers } from './rename-offers.js';
 import {
   type Assertion,
   assertComputable,
@@ -19,9 +16,12 @@ import {
   assertNoneExpired,
   assertNoneUnended,
   assertUnlimited,
-} from './text/assertions.js';
+} from './queries/assertions.js';
+import { addOffers, describeKeptTables, RenameOffers } from './rename-offers.js';
 import { printRemarks } from './text/head.js';
 import type { Omission } from './text/omission.js';
+import { findAskableDefinition, findExpiryArguments, findPeriodHolder } from './views/askable-views.js';
+import { isRedefined } from './views/query-after-plan.js';
 
 export interface PlannedStatement {
   readonly statement: string;

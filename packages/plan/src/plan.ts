@@ -28,10 +28,10 @@ import { listUnalterable } from './draft/unalterable.js';
 import { markUnfilled } from './draft/unfilled-marks.js';
 import { proveDraft, requireLeadsToA } from './proof/prove.js';
 import { findRejectedViews, isAlsoRejectedInB, RejectedViewError } from './proof/rejected-views.js';
-import { findAskableDefinition } from './questions/asked-view.js';
 import { formatLoss } from './text/losses.js';
 import { formatPath, formatPathForShell } from './text/object-path.js';
 import type { Omission } from './text/omission.js';
+import { findAskableDefinition } from './views/askable-views.js';
 
 interface Schemas {
   readonly a: Schema;

@@ -13,7 +13,7 @@ import {
   assertNoHistory,
   assertNoPartition,
   printValueCondition,
-} from './text/assertions.js';
+} from './queries/assertions.js';
 import { formatLoss, type NamedLoss } from './text/losses.js';
 import { printRename } from './text/object-path.js';
 import { describeOmission, type Omission } from './text/omission.js';

@@ -1,6 +1,6 @@
 import type { UnendedRows } from '@sqlpipe/engine';
 import { foldCase, NameMap } from '@sqlpipe/sql';
-import type { AskHistory, HistoryFinding } from '../text/history.js';
+import type { AskHistory, HistoryFinding } from '../queries/history.js';
 import { type ObjectPath, pathKey } from '../text/object-path.js';
 
 /** The first row that a query returns; undefined if the server rejects the query. */

@@ -25,8 +25,8 @@ import {
   describeMisfits,
   type PartitionState,
   printPartitionQuestion,
-} from '../text/assertions.js';
-import { printChangedQuestion, printConversionQuestion, printMisfit } from '../text/conversions.js';
+} from '../queries/assertions.js';
+import { printChangedQuestion, printConversionQuestion, printMisfit } from '../queries/conversions.js';
 import { printOnOneLine } from '../text/statement-text.js';
 import type { Draft, Refusal } from './draft.js';
 import { describeUnalterable } from './unalterable.js';

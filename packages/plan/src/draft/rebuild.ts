@@ -27,8 +27,8 @@ import {
   assertNoPartition,
   assertSameCount,
   printValueCondition,
-} from '../text/assertions.js';
-import { printCast } from '../text/copies.js';
+} from '../queries/assertions.js';
+import { printCast } from '../queries/copies.js';
 import type { Omission } from '../text/omission.js';
 import { doubleQuote, printOnOneLine } from '../text/statement-text.js';
 import { assertConversion, whyValuesForbid } from './alter-table.js';

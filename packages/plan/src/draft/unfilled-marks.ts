@@ -1,5 +1,5 @@
 import { markOf, parseMark } from '../auxiliary/marks.js';
-import { assertEmpty } from '../text/assertions.js';
+import { assertEmpty } from '../queries/assertions.js';
 import { printOnOneLine } from '../text/statement-text.js';
 import { changeOf, type Draft } from './draft.js';
 

@@ -11,13 +11,13 @@ import { parseMark } from '../auxiliary/marks.js';
 import { parseRebuildName } from '../auxiliary/rebuild-names.js';
 import { losesNothingByRefresh, type PlanContext } from '../context/plan-context.js';
 import { changeKey, type Draft, type Step, whyNotExecutable } from '../draft/draft.js';
-import { findExpiryArguments, findPeriodHolder } from '../questions/asked-view.js';
-import { isRedefined, printFutureQuery } from '../questions/future-query.js';
-import { printCompileQuestion, printComputableAssertion } from '../text/common-queries.js';
-import { printExpiredQuestion } from '../text/expiry.js';
+import { printCompileQuestion, printComputableAssertion } from '../queries/common-queries.js';
+import { printExpiredQuestion } from '../queries/expiry.js';
+import { printUnendedRange } from '../queries/periods.js';
 import type { NamedLoss } from '../text/losses.js';
 import type { Omission } from '../text/omission.js';
-import { printUnendedRange } from '../text/periods.js';
+import { findExpiryArguments, findPeriodHolder } from '../views/askable-views.js';
+import { isRedefined, printQueryAfterPlan } from '../views/query-after-plan.js';
 
 export interface ProofResult {
   readonly effects: readonly (readonly Effect[])[];
@@ -105,7 +105,7 @@ const findViewRejectedByServer = (
     const isSame = before && 'body' in before && before.body === after.body;
     const names = [...engine.catalogue.closure(after.references)];
     if (isSame || !names.every(name => context.engineOfB.find(context.renames.nameBeforePlan(name)))) return false;
-    return context.answers.rejects(printCompileQuestion(printFutureQuery(after, engine, context).query));
+    return context.answers.rejects(printCompileQuestion(printQueryAfterPlan(after, engine, context).query));
   })?.name;
 
 function createExternalFacts(context: PlanContext, engine: Engine): ExternalFacts {
@@ -124,7 +124,7 @@ function createExternalFacts(context: PlanContext, engine: Engine): ExternalFact
     },
     isRedefined: (former, now) => isRedefined(former, now, context),
     askComputable(former, now) {
-      const { query, isChanged } = printFutureQuery(now, engine, context);
+      const { query, isChanged } = printQueryAfterPlan(now, engine, context);
       if (!isChanged && !isRedefined(former, now, context)) return undefined;
       const assertion = printComputableAssertion(now.name, query);
       return { assertion, isRejected: answers.rejects(assertion) };

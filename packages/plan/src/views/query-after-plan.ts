@@ -3,8 +3,8 @@ import { compareDefinitions, findColumn, printConverted } from '@sqlpipe/ddl';
 import type { Engine, MaterializedView, Table, View } from '@sqlpipe/engine';
 import { NameMap } from '@sqlpipe/sql';
 import type { PlanContext } from '../context/plan-context.js';
-import { type CommonQuery, printWith } from '../text/common-queries.js';
-import { renameInQuery } from '../text/history.js';
+import { type CommonQuery, printWith } from '../queries/common-queries.js';
+import { renameInQuery } from '../queries/history.js';
 import { doubleQuote } from '../text/statement-text.js';
 
 /** Whether a view has another query than before, apart from new names of what it reads. */
@@ -17,7 +17,7 @@ export function isRedefined<V extends View | MaterializedView>(former: V, now: V
  * @param engine has executed some statements of a plan
  * @returns `isChanged`: whether the query reads other types or queries than before, so that only a server knows whether it can be computed
  */
-export function printFutureQuery(
+export function printQueryAfterPlan(
   view: View | MaterializedView,
   engine: Engine,
   context: PlanContext,

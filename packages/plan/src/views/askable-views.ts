@@ -5,9 +5,9 @@ import { isSameName, NameSet } from '@sqlpipe/sql';
 import { isUnfilled } from '../auxiliary/marks.js';
 import { parseRebuildName } from '../auxiliary/rebuild-names.js';
 import type { PlanContext } from '../context/plan-context.js';
-import { type CommonQuery, printWith, renameQuery } from '../text/common-queries.js';
-import type { printExpiredQuestion, RetainedObject } from '../text/expiry.js';
-import type { PeriodHolder } from '../text/periods.js';
+import { type CommonQuery, printWith, renameQuery } from '../queries/common-queries.js';
+import type { printExpiredQuestion, RetainedObject } from '../queries/expiry.js';
+import type { PeriodHolder } from '../queries/periods.js';
 import { doubleQuote } from '../text/statement-text.js';
 
 /** If B lacks something that the query of the view reads, the query is rewritten over what B has. */

@@ -7,14 +7,14 @@
 import { type Column, hasNull, type MaterializedViewDefinition } from '@sqlpipe/ddl';
 import type { AssertionForm, ColumnHead, Conversion, Copy, LossKind } from '@sqlpipe/engine';
 import { formatCount } from '@sqlpipe/text';
+import { formatLoss } from '../text/losses.js';
+import { doubleQuote, withoutComments } from '../text/statement-text.js';
 import { printComputableAssertion } from './common-queries.js';
 import { NONE_CHANGED, printChangedQuestion, printMisfit } from './conversions.js';
 import { type CopyWithCasts, parseCopy, printSurplusAssertion } from './copies.js';
 import { parseExpired, printExpiredQuestion, type RetainedObject } from './expiry.js';
 import { printNoHistoryAssertion } from './history.js';
-import { formatLoss } from './losses.js';
 import { type PeriodHolder, parseUnended, printUnendedQuestion } from './periods.js';
-import { doubleQuote, withoutComments } from './statement-text.js';
 
 /** The server's answers to the `questions` of an assertion: for each question, the values of the first column. */
 type FirstColumns = readonly (readonly unknown[])[];
