@@ -45,12 +45,3 @@ function findQuery(statement: string): { name: string; body: string } | undefine
   const [altered] = parseAlters(statement);
   return altered?.alteration.action === 'query' ? { name: altered.name, body: altered.alteration.body } : undefined;
 }
-
-export async function explainFailedAssertion(target: Instance, statement: string): Promise<string> {
-  const assertion = parseAssertion(statement);
-  if (!assertion) return 'the assertion is not true';
-  const answers: unknown[][] = [];
-  for (const question of assertion.questions ?? [])
-    answers.push((await target.queryRows(question)).map(([value]) => value));
-  return `the assertion is not true: ${assertion.explain(answers)}`;
-}

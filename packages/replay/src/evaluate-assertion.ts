@@ -1,6 +1,5 @@
 import { askUntilSettled, type Instance, InstanceError } from '@sqlpipe/instance';
 import { parseAssertion } from '@sqlpipe/plan/text';
-import { explainFailedAssertion } from './assertions.js';
 import type { Patience } from './confirm-effect.js';
 import type { StatementResult } from './outcome.js';
 
@@ -19,7 +18,11 @@ export async function evaluateAssertion(
   try {
     const isTrue = await askUntilSettled(target, assertion?.laggingView, ask, isFinal, patience);
     if (isTrue) return { result: 'applied' };
-    return { result: 'rejected', error: await explainFailedAssertion(target, statement) };
+    const answers: unknown[][] = [];
+    for (const question of assertion?.questions ?? [])
+      answers.push((await target.queryRows(question)).map(([value]) => value));
+    const why = assertion ? `: ${assertion.explain(answers)}` : '';
+    return { result: 'rejected', error: `the assertion is not true${why}` };
   } catch (error) {
     if (!(error instanceof InstanceError)) throw error;
     if (error.serverMessage === undefined) {
