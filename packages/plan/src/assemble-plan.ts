@@ -7,7 +7,7 @@ import { parseMark } from './auxiliary/marks.js';
 import type { PlanContext } from './context/plan-context.js';
 import { describeLosses, describeWork } from './cost.js';
 import type { Draft, Step } from './draft/draft.js';
-import type { ProofResult } from './proof/prove.js';
+import type { Proof } from './proof/prove.js';
 import {
   type Assertion,
   assertComputable,
@@ -43,12 +43,12 @@ export interface Plan {
   /** The new names of renamed objects by the old ones. A view gets its new name by DROP and CREATE. */
   readonly renamed: NameMap<string>;
   /** The schema after the plan. */
-  readonly result: Schema;
+  readonly schemaAfter: Schema;
 }
 
 export interface ProvenDraft {
   readonly draft: Draft;
-  readonly proof: ProofResult;
+  readonly proof: Proof;
   readonly recomputedInAnyDraft: NameSet;
 }
 
@@ -87,12 +87,12 @@ export async function assemblePlan({ draft, proof }: ProvenDraft): Promise<Plan>
     notes,
     warnings: renames.warnings,
     renamed: renames.pending,
-    result: new Schema(draft.engine.statements()),
+    schemaAfter: new Schema(draft.engine.statements()),
   };
 }
 
 /** These assertions use the names of B, because nothing is renamed yet. */
-function collectAssertions({ rows }: ProofResult, context: PlanContext) {
+function collectAssertions({ rows }: Proof, context: PlanContext) {
   const { allowed, answers, findStoredRows } = context;
   const assertions: PlannedStatement[] = [];
   const assertedViews: string[] = [];

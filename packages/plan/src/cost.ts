@@ -2,12 +2,12 @@ import type { Effect } from '@sqlpipe/engine';
 import { displayName, identify, type Kind } from '@sqlpipe/sql';
 import type { StoredSize } from './context/server-answers.js';
 import type { Draft } from './draft/draft.js';
-import type { ProofResult } from './proof/prove.js';
+import type { Proof } from './proof/prove.js';
 
 type Work = 'copies' | 'rewrites' | 'reads';
 
 /** One line for each table: `rewrites table 't' (6,000 rows, 24 kB)`. Without sizes, only copies: other comments name the other work. */
-export async function describeWork(draft: Draft, proof: ProofResult): Promise<string[]> {
+export async function describeWork(draft: Draft, proof: Proof): Promise<string[]> {
   const work = findWork(draft, proof);
   const sizes = work.size > 0 ? await draft.context.answers.server.askSizes?.() : undefined;
   return [...work].flatMap(([table, kinds]) => {
@@ -20,7 +20,7 @@ export async function describeWork(draft: Draft, proof: ProofResult): Promise<st
   });
 }
 
-function findWork({ steps, engine, context }: Draft, { effects }: ProofResult): Map<string, Set<Work>> {
+function findWork({ steps, engine, context }: Draft, { effects }: Proof): Map<string, Set<Work>> {
   const workByTable = new Map<string, Set<Work>>();
   const add = (name: string, work: Work): void => {
     const table = context.engineOfB.find(context.renames.nameBeforePlan(name));

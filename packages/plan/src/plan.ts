@@ -25,7 +25,7 @@ import {
 } from './draft/reconcile-objects.js';
 import { listUnrepaired, reconcileStoredViews } from './draft/refresh-views.js';
 import { listUnalterable } from './draft/unalterable.js';
-import { markUnfilled } from './draft/unfilled-marks.js';
+import { reconcileMarks } from './draft/reconcile-marks.js';
 import { proveDraft, requireLeadsToA } from './proof/prove.js';
 import { findRejectedViews, isAlsoRejectedInB, RejectedViewError } from './proof/rejected-views.js';
 import { formatLoss } from './text/losses.js';
@@ -156,7 +156,7 @@ function draftPlan(context: PlanContext, engine: Engine, excluded: ReadonlyMap<s
 
   reconcileTables(draft);
   reconcileStoredViews(draft);
-  markUnfilled(draft);
+  reconcileMarks(draft);
   grantRights(draft);
 
   dropOldTables(draft);

@@ -42,14 +42,14 @@ export async function planUndo(
 ): Promise<UndoPlan> {
   const before = new Schema(b);
   const engineAfterPlan = createEngine({
-    isEnterprise: isEnterprise ?? isEnterpriseSchema(plan.result.statements),
+    isEnterprise: isEnterprise ?? isEnterpriseSchema(plan.schemaAfter.statements),
     version,
     defaults,
   });
-  engineAfterPlan.load(plan.result.statements);
+  engineAfterPlan.load(plan.schemaAfter.statements);
   const created = await whenReady(() => findCreated(plan, before, engineAfterPlan));
   // The server is not asked about rows, because the plan will change the rows. Assertions check them when the undo is applied.
-  const undo = await planChanges(b, plan.result.statements, {
+  const undo = await planChanges(b, plan.schemaAfter.statements, {
     defaults,
     ignoreOwner,
     version,
@@ -81,7 +81,7 @@ const assertUnwritten = (table: string, condition?: string): Assertion[] => [
   assertNoPartition(table, 'detached'),
 ];
 
-function findCreated({ statements, result: after, renamed }: Plan, before: Schema, engineAfterPlan: Engine): Created[] {
+function findCreated({ statements, schemaAfter: after, renamed }: Plan, before: Schema, engineAfterPlan: Engine): Created[] {
   const assertionsOf = (statement: string): Assertion[] => {
     const created = tryParseDefinition(statement);
     if (created?.kind === 'materialized view')
@@ -106,7 +106,7 @@ function findCreated({ statements, result: after, renamed }: Plan, before: Schem
 }
 
 /** The values of --renamed. Renames within a rebuild are not undone. */
-function findRenames({ statements, result: after, renamed }: Plan): string[] {
+function findRenames({ statements, schemaAfter: after, renamed }: Plan): string[] {
   const objects = [...renamed].filter(([from, to]) => after.findObject(to) && !after.findObject(from));
   const columns = statements
     .flatMap(({ statement }) => parseAlters(statement))

@@ -3,7 +3,7 @@ import { InstanceError, type Rejection } from '@sqlpipe/instance';
 import { COLUMN_ORDER_REASON } from '@sqlpipe/plan/text';
 import type { Entry } from '@sqlpipe/schema';
 import { givesRight, isPrincipal } from '@sqlpipe/sql';
-import type { KnownObjects } from './existing.js';
+import type { KnownObjects } from './existing-objects.js';
 import type { IgnoredStatements } from './ignored.js';
 import type { ReplayOptions } from './options.js';
 import { isReordered, type StatementResult } from './outcome.js';

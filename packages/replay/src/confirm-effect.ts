@@ -22,7 +22,7 @@ import {
 } from '@sqlpipe/instance';
 import type { Entry } from '@sqlpipe/schema';
 import { isObject, isSameName, type NamedObject } from '@sqlpipe/sql';
-import type { KnownObjects } from './existing.js';
+import type { KnownObjects } from './existing-objects.js';
 import type { Outcome } from './outcome.js';
 import { verifyObject } from './verify.js';
 

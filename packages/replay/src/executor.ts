@@ -15,7 +15,7 @@ import {
   wasAltered,
 } from './confirm-effect.js';
 import { evaluateAssertion } from './evaluate-assertion.js';
-import { isShowable, type KnownObjects } from './existing.js';
+import { isShowable, type KnownObjects } from './existing-objects.js';
 import type { IgnoredStatements } from './ignored.js';
 import type { ReplayOptions } from './options.js';
 import { isAssertion, type StatementResult } from './outcome.js';

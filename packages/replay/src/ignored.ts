@@ -9,7 +9,7 @@ import {
   splitRights,
 } from '@sqlpipe/schema';
 import { identityKey } from '@sqlpipe/sql';
-import type { KnownObjects } from './existing.js';
+import type { KnownObjects } from './existing-objects.js';
 import type { Location, ReplayInput } from './outcome.js';
 
 export class IgnoredStatements {

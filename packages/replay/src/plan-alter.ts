@@ -25,7 +25,7 @@ export async function planAlter(
   const isLeftOut = (statement: string): boolean => {
     const { kind, name } = identify(statement);
     const isListed = plan.omissions.some(({ identity }) => identity.kind === kind && isSameName(identity.name, name));
-    return isObject(kind) && isListed && plan.result.findObject(name)?.kind !== kind;
+    return isObject(kind) && isListed && plan.schemaAfter.findObject(name)?.kind !== kind;
   };
   return {
     planned,

@@ -9,12 +9,12 @@ import { recordQuery } from './assertions.js';
 import { recordPlanned, rejectOmissions, requireCurrent, requireState } from './check-plan.js';
 import { executeStatements } from './execute-statements.js';
 import { createExecutor, type Executor } from './executor.js';
-import { ExistingObjects } from './existing.js';
+import { ExistingObjects } from './existing-objects.js';
 import { IgnoredStatements, splitIgnoredRights } from './ignored.js';
 import type { ReplayOptions } from './options.js';
 import { endsRun, type Outcome, type ReplayInput } from './outcome.js';
 import type { PlanGuard } from './plan-guard.js';
-import type { Predictor } from './predictor.js';
+import type { DryRun } from './dry-run.js';
 import { createPreflightCheck, type PlanPermission, type PreflightCheck, requireAllowed } from './preflight.js';
 import { fetchSchemaIfShown, fetchTargetSchema, type ReplayTarget, type TargetSchema } from './target.js';
 import { verifyOutcomes } from './verify.js';
@@ -63,10 +63,10 @@ export async function replay(input: ReplayInput, target: ReplayTarget, options: 
   // From here on, nothing happens until the outcomes are read.
   // A target that is waited for is usually a container that restarts, with objects that exist already.
   const existing = new ExistingObjects(connection, options.warn, wait !== undefined);
-  const { executors, predictor } = await createExecutors(run, existing, target, options);
+  const { executors, dryRun } = await createExecutors(run, existing, target, options);
   const ended = new AbortController();
   const stopped = AbortSignal.any([signal, ended.signal]);
-  const upcoming = predictor || count === undefined ? statements : existing.lookAhead(statements);
+  const upcoming = dryRun || count === undefined ? statements : existing.lookAhead(statements);
   const queue = count === undefined ? upcoming : watch(upcoming, count, stopped);
   const executed = executeStatements(queue, executors, { ...options, ended, lastPlanned, locations });
   const isVerified = !(options.dryRun || options.noVerify);
@@ -76,7 +76,7 @@ export async function replay(input: ReplayInput, target: ReplayTarget, options: 
   return {
     omissions,
     outcomes: warnOfProblems(verified, connection, options),
-    findings: () => predictor?.describeProblems() ?? [],
+    findings: () => dryRun?.describeProblems() ?? [],
     findDamage: async () => (healthBefore ? findDamage(connection, healthBefore) : []),
   };
 }
@@ -125,14 +125,14 @@ async function createExecutors(
   existing: ExistingObjects,
   { config, connection, jobs }: ReplayTarget,
   options: ReplayOptions,
-): Promise<{ executors: Executor[]; predictor?: Predictor }> {
+): Promise<{ executors: Executor[]; dryRun?: DryRun }> {
   const patience = { timeout: config.timeout, interrupted: options.signal };
   const executorOptions = { ...options, ignored, check, retries: config.retries, patience };
   if (!options.dryRun)
     return { executors: jobs.map(job => createExecutor(job, { ...executorOptions, existing, guard })) };
   const known = schema ?? (await fetchSchemaIfShown(config, connection));
-  const predictor = new (await import('./predictor.js')).Predictor(connection, existing, known, executorOptions);
-  return { executors: [entry => predictor.predict(entry)], predictor };
+  const dryRun = new (await import('./dry-run.js')).DryRun(connection, existing, known, executorOptions);
+  return { executors: [entry => dryRun.predict(entry)], dryRun };
 }
 
 /** Ends a plan if an object that is read back is not as its statement says. */

@@ -5,7 +5,7 @@
 import { fetchStatements, type Instance, InstanceError } from '@sqlpipe/instance';
 import { IgnoreRules } from '@sqlpipe/schema';
 import { givesRight, identify, isAcl, readStatementHead } from '@sqlpipe/sql';
-import { isShowable, type KnownObjects } from './existing.js';
+import { isShowable, type KnownObjects } from './existing-objects.js';
 import type { Outcome } from './outcome.js';
 
 /**

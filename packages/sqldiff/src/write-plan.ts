@@ -33,7 +33,7 @@ export async function writePlan(
   if (undo !== undefined) {
     const wayBack = await planUndo(plan, b.statements, options);
     for (const [text, ...lines] of wayBack.remains) io.warn(`${undo}: ${text}`, lines);
-    await writeStatements(printPlan(wayBack, plan.result.statements), { output: undo, maxRecord }, io);
+    await writeStatements(printPlan(wayBack, plan.schemaAfter.statements), { output: undo, maxRecord }, io);
   }
   await writeStatements(printPlan(plan, b.statements), options, io);
   return plan.omissions.length > 0 ? Exit.negative : Exit.ok;

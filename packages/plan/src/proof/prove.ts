@@ -19,7 +19,7 @@ import type { Omission } from '../text/omission.js';
 import { findExpiryArguments, findPeriodHolder } from '../views/askable-views.js';
 import { isRedefined, printQueryAfterPlan } from '../views/query-after-plan.js';
 
-export interface ProofResult {
+export interface Proof {
   readonly effects: readonly (readonly Effect[])[];
   /** The changes that must be left out; empty if the plan is proven. */
   readonly excluded: readonly Omission[];
@@ -34,7 +34,7 @@ interface Failure {
 }
 
 /** @param engine has B, and executes the steps up to the first one that is rejected */
-export function proveDraft({ steps, context }: Draft, engine: Engine): ProofResult {
+export function proveDraft({ steps, context }: Draft, engine: Engine): Proof {
   const invalidBefore = engine.invalidViews();
   const rows = new RowAccount(engine, createExternalFacts(context, engine));
   const { effects, rejection } = executeSteps(steps, rows, engine, context);
@@ -49,7 +49,7 @@ function executeSteps(
   rows: RowAccount,
   engine: Engine,
   context: PlanContext,
-): Pick<ProofResult, 'effects'> & { readonly rejection?: Failure } {
+): Pick<Proof, 'effects'> & { readonly rejection?: Failure } {
   const effects: (readonly Effect[])[] = [];
   for (const [index, { statement, assertion }] of steps.entries())
     try {

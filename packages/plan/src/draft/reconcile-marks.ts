@@ -4,7 +4,7 @@ import { printOnOneLine } from '../text/statement-text.js';
 import { changeOf, type Draft } from './draft.js';
 
 /** Marks the deferred views that the plan creates and refreshes. Removes the marks of views that are filled, or that the plan drops. */
-export function markUnfilled(draft: Draft): void {
+export function reconcileMarks(draft: Draft): void {
   const { a, engineOfB, ignoreExtra } = draft.context;
   const { engine } = draft;
   for (const view of engine.catalogue.list()) {

@@ -30,12 +30,12 @@ import {
 import type { Entry } from '@sqlpipe/schema';
 import { displayName, identify, isPrincipal, type NamedObject, NameMap, NameSet } from '@sqlpipe/sql';
 import { createExecutor, type Executor, type ExecutorOptions } from './executor.js';
-import { type ExistingObjects, isShowable, type KnownObjects } from './existing.js';
+import { type ExistingObjects, isShowable, type KnownObjects } from './existing-objects.js';
 import { type AclSource, ExistingAcl } from './existing-acl.js';
 import type { StatementResult } from './outcome.js';
 import type { TargetSchema } from './target.js';
 
-export interface PredictorOptions extends Omit<ExecutorOptions, 'existing' | 'isSimulated' | 'noVerify'> {
+export interface DryRunOptions extends Omit<ExecutorOptions, 'existing' | 'isSimulated' | 'noVerify'> {
   readonly allowLoss: readonly string[];
 }
 
@@ -50,7 +50,7 @@ function describeForbiddenLoss({ kind, loss, object, column, text }: Effect, all
   return `${displayName({ kind, name: object })}: ${text}; --allow-loss ${formatLoss(lost)} allows it`;
 }
 
-export class Predictor {
+export class DryRun {
   readonly #schema: TargetSchema;
   /** Why the target does not show its schema. Then only existing objects are compared. */
   readonly #hiddenReason: string | undefined;
@@ -72,7 +72,7 @@ export class Predictor {
     private readonly target: Instance,
     existing: ExistingObjects,
     schema: TargetSchema | { readonly hidden: string },
-    private readonly options: PredictorOptions,
+    private readonly options: DryRunOptions,
   ) {
     this.#hiddenReason = 'hidden' in schema ? schema.hidden : undefined;
     this.#schema = 'hidden' in schema ? { statements: [], defaults: DEFAULTS } : schema;
