@@ -16,6 +16,7 @@ import { createPrincipals, dropPrincipals, grantRights, revokeRights } from './d
 import { alterExpiry } from './draft/alter-object.js';
 import { changeKey, Draft } from './draft/draft.js';
 import { dropOldTables, resumeRebuilds } from './draft/rebuild.js';
+import { reconcileMarks } from './draft/reconcile-marks.js';
 import {
   dropExtraObjects,
   freeNames,
@@ -25,7 +26,6 @@ import {
 } from './draft/reconcile-objects.js';
 import { listUnrepaired, reconcileStoredViews } from './draft/refresh-views.js';
 import { listUnalterable } from './draft/unalterable.js';
-import { reconcileMarks } from './draft/reconcile-marks.js';
 import { proveDraft, requireLeadsToA } from './proof/prove.js';
 import { findRejectedViews, isAlsoRejectedInB, RejectedViewError } from './proof/rejected-views.js';
 import { formatLoss } from './text/losses.js';

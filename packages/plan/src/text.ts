@@ -15,4 +15,4 @@ export {
   findRequiredPermissions,
   printPlan,
 } from './text/print-plan.js';
-export { printOnOneLine, withoutComments } from './text/statement-text.js';
+export { printOnOneLine, printRefresh, withoutComments } from './text/statement-text.js';

@@ -81,7 +81,11 @@ const assertUnwritten = (table: string, condition?: string): Assertion[] => [
   assertNoPartition(table, 'detached'),
 ];
 
-function findCreated({ statements, schemaAfter: after, renamed }: Plan, before: Schema, engineAfterPlan: Engine): Created[] {
+function findCreated(
+  { statements, schemaAfter: after, renamed }: Plan,
+  before: Schema,
+  engineAfterPlan: Engine,
+): Created[] {
   const assertionsOf = (statement: string): Assertion[] => {
     const created = tryParseDefinition(statement);
     if (created?.kind === 'materialized view')

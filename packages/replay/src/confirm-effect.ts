@@ -20,6 +20,7 @@ import {
   type RefreshState,
   tryQuery,
 } from '@sqlpipe/instance';
+import { printRefresh } from '@sqlpipe/plan/text';
 import type { Entry } from '@sqlpipe/schema';
 import { isObject, isSameName, type NamedObject } from '@sqlpipe/sql';
 import type { KnownObjects } from './existing-objects.js';
@@ -189,7 +190,7 @@ async function waitForRefresh(
     invalidatedAt ||= performance.now();
     if (performance.now() - invalidatedAt < REFRESH_AGAIN_AFTER) return undefined;
     invalidatedAt = 0;
-    await target.execute(`REFRESH MATERIALIZED VIEW '${name}' FULL`);
+    await target.execute(printRefresh(name));
     return undefined;
   });
   if (state?.status === 'valid') return {};

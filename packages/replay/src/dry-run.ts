@@ -30,8 +30,8 @@ import {
 import type { Entry } from '@sqlpipe/schema';
 import { displayName, identify, isPrincipal, type NamedObject, NameMap, NameSet } from '@sqlpipe/sql';
 import { createExecutor, type Executor, type ExecutorOptions } from './executor.js';
-import { type ExistingObjects, isShowable, type KnownObjects } from './existing-objects.js';
 import { type AclSource, ExistingAcl } from './existing-acl.js';
+import { type ExistingObjects, isShowable, type KnownObjects } from './existing-objects.js';
 import type { StatementResult } from './outcome.js';
 import type { TargetSchema } from './target.js';
 

@@ -18,6 +18,13 @@ export function parseRebuildName(name: string): { table: string; role: 'new' | '
   return table && hash ? { table, role: role === 'new' ? 'new' : 'old', hash } : undefined;
 }
 
+/** Finds the tables whose names are those of new or of old tables of a rebuild. */
+export const findRebuildTables = ({ catalogue }: Engine, role: 'new' | 'old') =>
+  catalogue.list().flatMap(({ name }) => {
+    const parsed = parseRebuildName(name);
+    return parsed?.role === role ? [{ name, ...parsed }] : [];
+  });
+
 /** @param earlierCount how often the same rebuild was made before */
 const hashRebuild = (wanted: TableDefinition, now: TableDefinition, earlierCount: number): string =>
   createHash('sha256')
@@ -52,9 +59,8 @@ export function isRebuildHash(
 /** The new tables of interrupted rebuilds that this plan would make again. A table with another hash may hold rows that are needed. */
 export function findLeftovers(a: Schema, b: Engine, toRebuild: NameSet): NameSet {
   const leftovers = new NameSet();
-  for (const { name } of b.catalogue.list()) {
-    const { table = '', role, hash = '' } = parseRebuildName(name) ?? {};
-    if (role !== 'new' || !toRebuild.has(table) || a.findObject(name)) continue;
+  for (const { name, table, hash } of findRebuildTables(b, 'new')) {
+    if (!toRebuild.has(table) || a.findObject(name)) continue;
     const wanted = a.definitionOf(table);
     const sources = [table, createRebuildNames(table, hash).oldName].map(source => b.definitionOf(source));
     const hasHash = (now: (typeof sources)[number]) =>

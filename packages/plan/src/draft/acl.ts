@@ -4,11 +4,11 @@ import {
   printAliasChanges,
   printRevocation,
   printRight,
-  quotePrincipal,
   sortByScope,
 } from '@sqlpipe/ddl';
 import { dumpOrder, type Entry, RightSet, type Schema, toEntry } from '@sqlpipe/schema';
-import { displayName, identify, isPrincipal, kindKeywords } from '@sqlpipe/sql';
+import { displayName, identify, isPrincipal } from '@sqlpipe/sql';
+import { printDrop } from '../text/statement-text.js';
 import { changeOf, type Draft } from './draft.js';
 import { omitProperty } from './unalterable.js';
 
@@ -65,7 +65,6 @@ export function dropPrincipals(draft: Draft): void {
   if (ignoreExtra) return;
   for (const entry of dumpOrder(b)) {
     if (!isPrincipal(entry.kind) || a.findPrincipal(entry.name) || ignore.ignoresObject(entry)) continue;
-    const statement = `DROP ${kindKeywords(entry.kind)} ${quotePrincipal(entry.name)};`;
-    draft.addStatement(statement, entry);
+    draft.addStatement(printDrop(entry), entry);
   }
 }

@@ -28,7 +28,7 @@ import {
 } from '../queries/assertions.js';
 import { printChangedQuestion, printConversionQuestion, printMisfit } from '../queries/conversions.js';
 import { printOnOneLine } from '../text/statement-text.js';
-import type { Draft, Refusal } from './draft.js';
+import { changeOf, type Draft, type Refusal } from './draft.js';
 import { describeUnalterable } from './unalterable.js';
 
 /** Adds the ALTER after the assertions and statements that it needs. @returns whether it was added */
@@ -42,7 +42,7 @@ export function alterTable(
   const table = draft.engine.definitionOf(tableName) as TableDefinition;
   const { name } = table;
   const statement = printAlter({ kind: 'table', name, alteration });
-  const change = { identity: { kind: 'table', name } as const, properties, what: printOnOneLine(statement) };
+  const change = changeOf({ kind: 'table', name }, printOnOneLine(statement), properties);
   const conversion = findConversion(table, alteration);
   const refusal =
     whyTimestampForbids(table, alteration) ??

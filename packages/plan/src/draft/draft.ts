@@ -18,11 +18,11 @@ export type Refusal = readonly [reason: string, ...hints: string[]];
 /** By this key, the next draft recognizes a change. */
 export const changeKey = ({ identity, what }: Change): string => `${identityKey(identity)} ${what}`;
 
-export const changeOf = (identity: Change['identity'], what = displayName(identity)): Change => ({
-  identity,
-  properties: [],
-  what,
-});
+export const changeOf = (
+  identity: Change['identity'],
+  what = displayName(identity),
+  properties: readonly PropertyName[] = [],
+): Change => ({ identity, properties, what });
 
 export class Draft {
   readonly steps: Step[] = [];
@@ -94,7 +94,7 @@ export class Draft {
   }
 
   addStatement(statement: string, identity: Change['identity'], properties: readonly PropertyName[] = []): boolean {
-    return this.add({ identity, properties, what: printOnOneLine(statement) }, [statement]);
+    return this.add(changeOf(identity, printOnOneLine(statement), properties), [statement]);
   }
 
   /** Adds a statement after the assertions at the head. No step may depend on it, because the engine executes it after the others. */

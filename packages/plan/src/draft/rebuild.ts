@@ -14,7 +14,7 @@ import {
 import { type Conversion, findCopyLosses } from '@sqlpipe/engine';
 import type { Entry } from '@sqlpipe/schema';
 import { isSameName, NameMap } from '@sqlpipe/sql';
-import { createRebuildNames, findUnusedHash, isRebuildHash, parseRebuildName } from '../auxiliary/rebuild-names.js';
+import { createRebuildNames, findRebuildTables, findUnusedHash, isRebuildHash } from '../auxiliary/rebuild-names.js';
 import type { PlanContext } from '../context/plan-context.js';
 import {
   type Assertion,
@@ -30,7 +30,7 @@ import {
 } from '../queries/assertions.js';
 import { printCast } from '../queries/copies.js';
 import type { Omission } from '../text/omission.js';
-import { doubleQuote, printOnOneLine } from '../text/statement-text.js';
+import { doubleQuote, printDrop, printOnOneLine, printTableRename } from '../text/statement-text.js';
 import { assertConversion, whyValuesForbid } from './alter-table.js';
 import { changeOf, type Draft } from './draft.js';
 
@@ -149,8 +149,8 @@ function printRebuild(
     `INSERT INTO '${newName}' (${targets}) SELECT ${values} FROM '${now.name}';`,
     // `copy` tells the proof which columns were copied. Any other column counts as lost.
     { ...assertSameCount(now.name, newName), copy: { from: now.name, to: newName, columns: copied } },
-    `RENAME TABLE '${now.name}' TO '${oldName}';`,
-    `RENAME TABLE '${newName}' TO '${now.name}';`,
+    printTableRename(now.name, oldName),
+    printTableRename(newName, now.name),
   ];
 }
 
@@ -158,10 +158,9 @@ function printRebuild(
 export function dropOldTables(draft: Draft): void {
   const { engine, context } = draft;
   const { a, dropOld, renames, toRebuild } = context;
-  for (const { name } of dropOld ? engine.catalogue.list() : []) {
-    const { table = '', role, hash = '' } = parseRebuildName(name) ?? {};
+  for (const { name, table, hash } of dropOld ? findRebuildTables(engine, 'old') : []) {
     const [wanted, old, now] = [a.definitionOf(table), engine.definitionOf(name), engine.definitionOf(table)];
-    if (role !== 'old' || !toRebuild.has(table) || a.findObject(name)) continue;
+    if (!toRebuild.has(table) || a.findObject(name)) continue;
     if (wanted?.kind !== 'table' || old?.kind !== 'table' || now?.kind !== 'table') continue;
     if (!isRebuildHash(hash, wanted, old, engine)) continue;
     const copied = findCopiedColumns(now, old, renames.columnRenamesOf(table));
@@ -177,7 +176,7 @@ function dropIfRowsAreIn(
   assertions: readonly Assertion[],
   draft: Draft,
 ): void {
-  const drop = `DROP TABLE '${name}';`;
+  const drop = printDrop({ kind, name });
   const change = changeOf({ kind, name }, printOnOneLine(drop));
   const incomparable = copied.find(({ column: { type } }) => type === 'BINARY' || type.endsWith('[]'));
   if (incomparable) {
@@ -193,8 +192,8 @@ function dropIfRowsAreIn(
  */
 export function resumeRebuilds(draft: Draft): void {
   const { leftovers, renames } = draft.context;
-  for (const { name } of draft.engine.catalogue.list().filter(object => leftovers.has(object.name))) {
-    const { table = '', hash = '' } = parseRebuildName(name) ?? {};
+  for (const { name, table, hash } of findRebuildTables(draft.engine, 'new')) {
+    if (!leftovers.has(name)) continue;
     const { oldName } = createRebuildNames(table, hash);
     const hasExchangeBegun = draft.engine.find(oldName) !== undefined;
     if (hasExchangeBegun && draft.engine.find(table)) {
@@ -205,7 +204,7 @@ export function resumeRebuilds(draft: Draft): void {
         'then copy the rows of the renamed table',
       );
       draft.block(table);
-    } else if (hasExchangeBegun) draft.addStatement(`RENAME TABLE '${name}' TO '${table}';`, { kind: 'table', name });
+    } else if (hasExchangeBegun) draft.addStatement(printTableRename(name, table), { kind: 'table', name });
     const [leftover, now] = [name, table].map(each => draft.engine.definitionOf(each));
     if (!hasExchangeBegun && leftover?.kind === 'table' && now?.kind === 'table') {
       const copied = findCopiedColumns(leftover, now, renames.columnRenamesOf(table));

@@ -1,6 +1,6 @@
 import { markOf, parseMark } from '../auxiliary/marks.js';
 import { assertEmpty } from '../queries/assertions.js';
-import { printOnOneLine } from '../text/statement-text.js';
+import { printDrop, printOnOneLine } from '../text/statement-text.js';
 import { changeOf, type Draft } from './draft.js';
 
 /** Marks the deferred views that the plan creates and refreshes. Removes the marks of views that are filled, or that the plan drops. */
@@ -17,7 +17,7 @@ export function reconcileMarks(draft: Draft): void {
     const view = parseMark(name);
     if (view === undefined || a.findObject(name)) continue;
     const isFilled = engine.find(view) !== undefined && !engine.wasNeverRefreshed(view);
-    const drop = `DROP TABLE '${name}';`;
+    const drop = printDrop({ kind: 'table', name });
     const change = changeOf({ kind: 'table', name, verb: 'DROP' }, printOnOneLine(drop));
     if (a.findObject(view) ? isFilled : !ignoreExtra) draft.add(change, [assertEmpty(name), drop]);
   }

@@ -11,14 +11,12 @@ import {
 } from '@sqlpipe/ddl';
 import type { CatalogueObject } from '@sqlpipe/engine';
 import { dumpOrder, type Entry, type Schema } from '@sqlpipe/schema';
-import { displayName, isObject, kindKeywords } from '@sqlpipe/sql';
+import { displayName, isObject } from '@sqlpipe/sql';
 import { isAuxiliaryTable } from '../auxiliary/auxiliary-tables.js';
 import type { PlanContext } from '../context/plan-context.js';
+import { printDrop, printTableRename } from '../text/statement-text.js';
 import { alterObject, dropColumns, isOfQuery } from './alter-object.js';
 import { changeOf, type Draft, whyNotExecutable } from './draft.js';
-
-export const printDrop = ({ kind, name }: Pick<Entry, 'kind' | 'name'>): string =>
-  `DROP ${kindKeywords(kind)} '${name}';`;
 
 export const listObjects = (schema: Schema): Entry[] => dumpOrder(schema).filter(({ kind }) => isObject(kind));
 
@@ -55,7 +53,7 @@ export function renameTables(draft: Draft): void {
     const table = draft.engine.find(from);
     if (table?.kind !== 'table' || draft.context.a.findObject(to)?.kind !== 'table') continue;
     const renamed = { kind: table.kind, name: table.name, verb: 'RENAME' };
-    if (draft.addStatement(`RENAME TABLE '${table.name}' TO '${to}';`, renamed)) continue;
+    if (draft.addStatement(printTableRename(table.name, to), renamed)) continue;
     draft.block(to);
     draft.omit(changeOf({ kind: table.kind, name: to }), `it is still called '${table.name}'`);
   }

@@ -4,15 +4,10 @@ import type { Entry } from '@sqlpipe/schema';
 import { isObject, isSameName, type Kind, NameSet } from '@sqlpipe/sql';
 import { isMarked, isUnfilled } from '../auxiliary/marks.js';
 import { losesNothingByRefresh, type PlanContext } from '../context/plan-context.js';
+import { printDrop, printRefresh } from '../text/statement-text.js';
 import { isRedefined } from '../views/query-after-plan.js';
 import type { Draft } from './draft.js';
-import {
-  findCreation,
-  findStoredViewsAndReaders,
-  listObjects,
-  printDrop,
-  reconcileObject,
-} from './reconcile-objects.js';
+import { findCreation, findStoredViewsAndReaders, listObjects, reconcileObject } from './reconcile-objects.js';
 
 /** Matches why a view is invalid if its query failed on stored data (observed on 9.3.4). On the same data, a refresh would fail again. */
 const FAILED_ON_A_ROW = /^(?:\[-1\]: |inconvertible value: )/;
@@ -143,11 +138,11 @@ function mayRefreshExtra(view: MaterializedView, draft: Draft): boolean {
   const isRefreshable = source !== undefined && !context.ignore.ignoresObject(source);
   const mayLose = context.allowed.allows({ loss: 'history', object: view.name });
   return (
-    isRefreshable && (mayLose || losesNothingByRefresh(view.name, context)) && !draft.excludes(printRefresh(view), view)
+    isRefreshable &&
+    (mayLose || losesNothingByRefresh(view.name, context)) &&
+    !draft.excludes(printRefresh(view.name), view)
   );
 }
-
-const printRefresh = ({ name }: MaterializedView): string => `REFRESH MATERIALIZED VIEW '${name}' FULL;`;
 
 const wasInvalid = ({ name }: MaterializedView, healthProblems: PlanContext['healthProblems']): boolean =>
   healthProblems.some(({ identity, state }) => state === 'invalid' && isSameName(identity.name, name));
@@ -190,7 +185,7 @@ const mayHaveRowsInB = (
  */
 function refreshView(view: MaterializedView, planMustFill: boolean, draft: Draft): void {
   const { a, healthProblems } = draft.context;
-  const refresh = printRefresh(view);
+  const refresh = printRefresh(view.name);
   const properties = wasInvalid(view, healthProblems) ? (['invalid'] as const) : [];
   // The proof excluded this refresh because of a loss. The recreation is already listed for that loss.
   if (draft.excludes(refresh, view) && draft.hasOmission(view, 'invalid')) return;

@@ -7,7 +7,7 @@ import type { Engine } from '@sqlpipe/engine';
 import { type Entry, InvalidSelectionError, type Schema } from '@sqlpipe/schema';
 import { displayName, isObject, isSameName, NameMap, NameSet, unquote } from '@sqlpipe/sql';
 import { suggestWord } from '@sqlpipe/text';
-import { parseRebuildName } from '../auxiliary/rebuild-names.js';
+import { findRebuildTables } from '../auxiliary/rebuild-names.js';
 import { findReadings, formatPath, type ObjectPath, resolvePath, splitRename } from '../text/object-path.js';
 import { parseRenameComments, type RenameComment } from './rename-comments.js';
 
@@ -251,11 +251,8 @@ export class Renames {
   }
 
   #findOldTables(table: string): TableDefinition[] {
-    return this.#engineOfB.catalogue.list().flatMap(({ name }) => {
-      const { role, table: rebuilt = '' } = parseRebuildName(name) ?? {};
-      const old = role === 'old' && isSameName(rebuilt, table) ? this.#engineOfB.definitionOf(name) : undefined;
-      return old?.kind === 'table' ? old : [];
-    });
+    const rebuilt = findRebuildTables(this.#engineOfB, 'old').filter(old => isSameName(old.table, table));
+    return rebuilt.flatMap(({ name }) => this.#findTable(this.#engineOfB, name) ?? []);
   }
 
   /** If an old table of a rebuild has the column, the rebuild has made the rename. @returns whether the rename was added */

@@ -1,4 +1,5 @@
-import { joinTokens, significantTokens } from '@sqlpipe/sql';
+import { quotePrincipal } from '@sqlpipe/ddl';
+import { isPrincipal, joinTokens, kindKeywords, type NamedObject, significantTokens } from '@sqlpipe/sql';
 
 /** Removes only the comments before the first token. */
 export const withoutComments = (statement: string): string => {
@@ -13,6 +14,13 @@ export function chooseAliasPrefix(columns: readonly string[]): string {
 }
 
 export const doubleQuote = (name: string): string => `"${name}"`;
+
+export const printDrop = ({ kind, name }: NamedObject): string =>
+  `DROP ${kindKeywords(kind)} ${isPrincipal(kind) ? quotePrincipal(name) : `'${name}'`};`;
+
+export const printTableRename = (from: string, to: string): string => `RENAME TABLE '${from}' TO '${to}';`;
+
+export const printRefresh = (view: string): string => `REFRESH MATERIALIZED VIEW '${view}' FULL;`;
 
 /** Without comments, and with one space for any white space. */
 export const printOnOneLine = (statement: string): string => joinTokens(significantTokens(statement.replace(/;$/, '')));
