@@ -135,7 +135,7 @@ function repairColumns(list: string, repairColumn: (line: string) => PrintedColu
   return repaired;
 }
 
-/** Formats columns as a query, which alone can create the type of an empty array (`SELECT ARRAY[]`); undefined if none has it. */
+/** Prints columns as a query, which alone can create the type of an empty array (`SELECT ARRAY[]`); undefined if none has it. */
 function printAsQuery(columns: PrintedColumn[], warnings: string[]): string | undefined {
   const untyped = columns.filter(({ definition }) => definition === 'ARRAY');
   const hasOptions = columns.some(({ definition }) => definition.includes(' '));

@@ -5,7 +5,7 @@ interface FailureMarker {
   readonly reason: string;
 }
 
-/** Formats the line that a failing writer adds: `-- NAME: incomplete: REASON`, with an LF. */
+/** Prints the line that a failing writer adds: `-- NAME: incomplete: REASON`, with an LF. */
 export const printFailureMarker = ({ name, reason }: FailureMarker): string =>
   `-- ${name}: incomplete: ${reason.replace(/[\0-\x1f\x7f]+/g, ' ').trim()}\n`;
 
