@@ -40,4 +40,4 @@ export {
 } from './parser/rights.js';
 export { parseColumnType } from './parser/types.js';
 export { type Interval, rejectLongPeriod } from './properties/refresh.js';
-export { rejectImpossiblePolicy, rejectUnevenRetention } from './properties/retention.js';
+export { rejectImpossiblePolicy, rejectUnfittingRetention } from './properties/retention.js';

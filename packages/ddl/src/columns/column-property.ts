@@ -43,7 +43,7 @@ export function requireSymbol({ name, column, position }: AlteredColumn, what: s
 }
 
 /** Requires the end of an ALTER TABLE. For a view, the caller does that, with another message. */
-export function expectEndWhile(cursor: Cursor, { object }: AlteredColumn, doing: string): void {
+export function expectEndOfAlter(cursor: Cursor, { object }: AlteredColumn, doing: string): void {
   if (object.kind !== 'table') return;
   const token = cursor.next();
   if (token === undefined) return;

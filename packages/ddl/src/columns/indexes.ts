@@ -4,7 +4,7 @@ import type { CreateContext } from '../parser/clause-reader.js';
 import { type Cursor, isWord, RejectionError } from '../parser/cursor.js';
 import { parseLiteral, quoteName } from '../parser/names.js';
 import { ceilPow2, expectInt, parseInt32 } from '../parser/numbers.js';
-import { type AlteredColumn, type ColumnProperty, expectEndWhile, requireSymbol } from './column-property.js';
+import { type AlteredColumn, type ColumnProperty, expectEndOfAlter, requireSymbol } from './column-property.js';
 
 /** Two indexes are the same if they cover the same columns, in any order. */
 export const INDEX: ColumnProperty<'add index' | 'drop index', { index?: Index }> = {
@@ -30,7 +30,7 @@ export const INDEX: ColumnProperty<'add index' | 'drop index', { index?: Index }
       },
       drop(cursor, _, altered) {
         cursor.expect('index');
-        expectEndWhile(cursor, altered, 'to drop index');
+        expectEndOfAlter(cursor, altered, 'to drop index');
         rejectMissingIndex(altered);
         return { action: 'drop index', column: altered.name };
       },

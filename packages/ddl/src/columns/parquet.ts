@@ -1,7 +1,7 @@
 /*! PARQUET(encoding, codec(level), BLOOM_FILTER) of a column. The encodings of each type were found from rejections (9.3.4 and later). */
 import { type Cursor, isWord, RejectionError } from '../parser/cursor.js';
 import { parseInt32 } from '../parser/numbers.js';
-import { type ColumnProperty, expectEndWhile } from './column-property.js';
+import { type ColumnProperty, expectEndOfAlter } from './column-property.js';
 
 export const PARQUET: ColumnProperty<'parquet settings', { parquet: string }> = {
   name: ' Parquet settings',
@@ -14,7 +14,7 @@ export const PARQUET: ColumnProperty<'parquet settings', { parquet: string }> = 
       set(cursor, _, altered) {
         cursor.expect('parquet');
         const parquet = parseParquet(cursor, altered.column?.type);
-        expectEndWhile(cursor, altered, 'to set parquet encoding');
+        expectEndOfAlter(cursor, altered, 'to set parquet encoding');
         return { action: 'parquet settings', column: altered.name, parquet };
       },
     },

@@ -9,7 +9,7 @@ import { EXPLICIT } from '../property.js';
 import {
   type AlteredColumn,
   type ColumnProperty,
-  expectEndWhile,
+  expectEndOfAlter,
   requireSymbol,
   type StatedColumn,
 } from './column-property.js';
@@ -80,7 +80,7 @@ function parseAddedSymbol(cursor: Cursor, column: Column, lookup: NameLookup): v
 function parseTypeChange(cursor: Cursor, lookup: NameLookup, altered: AlteredColumn) {
   const { object, name, column } = altered;
   const { type, cached, capacity, index } = parseAddedColumn(cursor, name, lookup).column;
-  expectEndWhile(cursor, altered, 'to change column type');
+  expectEndOfAlter(cursor, altered, 'to change column type');
   if (column) {
     if (column.name === object.timestamp) throw cursor.error('cannot change type of designated timestamp column');
     if (column.type === type) throw cursor.error(`column '${name}' type is already '${type}'`);
@@ -135,7 +135,7 @@ export const CAPACITY: ColumnProperty<'symbol capacity', { capacity: number }> =
           throw new RejectionError(position, `column '${name}' is not of symbol type`);
         cursor.expect('capacity');
         const capacity = parseAlteredCapacity(cursor, 'numeric capacity');
-        expectEndWhile(cursor, altered, 'to change symbol capacity');
+        expectEndOfAlter(cursor, altered, 'to change symbol capacity');
         return { action: 'symbol capacity', column: name, capacity };
       },
     },

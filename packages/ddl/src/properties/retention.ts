@@ -17,22 +17,22 @@ import { parseAge, parseInt64, printAge } from '../parser/numbers.js';
 import { property } from '../property.js';
 
 /** The storage policy in force: none if it is disabled. A TTL is one with the only stage DROP LOCAL. */
-function policyOf({ ttl, policy }: Pick<WithRetention, 'ttl' | 'policy'>): StoragePolicy | undefined {
+function policyOf({ ttl, policy }: Pick<RetentionFields, 'ttl' | 'policy'>): StoragePolicy | undefined {
   if (policy) return policy.disabled ? undefined : policy;
   return ttl === 0 ? undefined : { after: { 'DROP LOCAL': ttl } };
 }
 
 /** What a server stores for a new table. The enterprise edition turns a TTL into a storage policy. */
-export const retentionOf = (object: Pick<WithRetention, 'ttl' | 'policy'>, isEnterprise: boolean) =>
+export const retentionOf = (object: Pick<RetentionFields, 'ttl' | 'policy'>, isEnterprise: boolean) =>
   isEnterprise ? { ttl: 0, policy: policyOf(object) } : { ttl: object.ttl, policy: object.policy };
 
 /** The TTL of an object; 0 if it has none, or a storage policy with other stages. */
-function ttlOf(object: WithRetention): Age {
+function ttlOf(object: RetentionFields): Age {
   const { 'DROP LOCAL': ttl = 0, ...others } = policyOf(object)?.after ?? {};
   return Object.keys(others).length === 0 ? ttl : 0;
 }
 
-export const TTL = property<WithRetention, { readonly action: 'ttl'; readonly ttl: Age }>({
+export const TTL = property<RetentionFields, { readonly action: 'ttl'; readonly ttl: Age }>({
   name: 'TTL',
   value: object => (ttlOf(object) === 0 ? 'none' : printAge(ttlOf(object))),
   words: ['ttl'],
@@ -42,7 +42,7 @@ export const TTL = property<WithRetention, { readonly action: 'ttl'; readonly tt
     return { ttl: age };
   },
   check({ ttl = 0, partitionBy }, position) {
-    if (partitionBy) rejectUnevenAge(partitionBy, ttl, position);
+    if (partitionBy) rejectUnfittingAge(partitionBy, ttl, position);
   },
   print: ({ ttl }) => (ttl === 0 ? '' : ` TTL ${printAge(ttl)}`),
   feature: { name: 'TTL', word: /ttl/i, isIn: ({ kind, ttl }) => kind === 'table' && ttl !== 0, isDispensable: true },
@@ -59,7 +59,7 @@ export const TTL = property<WithRetention, { readonly action: 'ttl'; readonly tt
         const { age: ttl, position } = parseAge(cursor);
         if (isEnterprise && kind !== 'materialized view' && ttl !== 0)
           throw new RejectionError(position, 'TTL is not supported on Enterprise tables; use a storage policy instead');
-        if (partitionBy) rejectUnevenAge(partitionBy, ttl, position);
+        if (partitionBy) rejectUnfittingAge(partitionBy, ttl, position);
         return { action: 'ttl', ttl };
       },
     },
@@ -68,14 +68,14 @@ export const TTL = property<WithRetention, { readonly action: 'ttl'; readonly tt
     between(wanted, now, { isEnterprise }) {
       if (isEnterprise && now.kind === 'table') return undefined;
       const ttl = ttlOf(wanted);
-      return ttl !== now.ttl && isEvenAge(now.partitionBy ?? 'DAY', ttl) ? { action: 'ttl', ttl } : undefined;
+      return ttl !== now.ttl && isFittingAge(now.partitionBy ?? 'DAY', ttl) ? { action: 'ttl', ttl } : undefined;
     },
   },
   unalterable: 'with partitions by month or year, a TTL can be changed, but not removed',
 });
 
 /** Whether a TTL is a multiple of the partition size. 0 fits no month or year: there, a TTL cannot be removed (observed on 9.3.4). */
-export function isEvenAge(unit: PartitionUnit, age: Age): boolean {
+export function isFittingAge(unit: PartitionUnit, age: Age): boolean {
   const months = age < 0;
   return {
     NONE: false,
@@ -87,19 +87,19 @@ export function isEvenAge(unit: PartitionUnit, age: Age): boolean {
   }[unit];
 }
 
-function rejectUnevenAge(unit: PartitionUnit, age: Age, position: number): void {
+function rejectUnfittingAge(unit: PartitionUnit, age: Age, position: number): void {
   if (unit === 'NONE') throw new RejectionError(position, 'cannot set TTL on a non-partitioned table');
-  if (isEvenAge(unit, age)) return;
+  if (isFittingAge(unit, age)) return;
   // This is the message of versions after 9.3.4.
   throw new RejectionError(position, 'TTL value must be an integer multiple of the partition size (its time interval)');
 }
 
 /** Rejects a TTL that does not fit the partitions. Without PARTITION BY, these are the partitions that the server chooses. */
-export function rejectUnevenRetention(spans: ClauseSpans, { kind, ttl, partitionBy }: WithRetention): void {
+export function rejectUnfittingRetention(spans: ClauseSpans, { kind, ttl, partitionBy }: RetentionFields): void {
   const position = spans.get(TTL.name)?.position;
   // Without PARTITION BY, a materialized view may have any TTL in months, or none (observed on 9.3.4).
   if (position !== undefined && partitionBy && (kind !== 'materialized view' || ttl > 0))
-    rejectUnevenAge(partitionBy, ttl, position);
+    rejectUnfittingAge(partitionBy, ttl, position);
 }
 
 /** The retention of a definition whose rows never expire. */
@@ -143,7 +143,7 @@ export function keepRetention<Stored extends TableDefinition | MaterializedViewD
       ? { ...wanted, expire: wanted.expire && former.expire }
       : wanted;
   if (findShorterTtl(former, wanted) === undefined) return withFormerRule;
-  if (!partitionBy || !fits(policyOf(former), partitionBy)) return undefined;
+  if (!partitionBy || !isFittingPolicy(policyOf(former), partitionBy)) return undefined;
   return { ...withFormerRule, ttl: former.ttl, ...(former.kind === 'table' && { policy: former.policy }) };
 }
 
@@ -162,7 +162,7 @@ function parseStoragePolicy(cursor: Cursor, unit: PartitionUnit, stages: Located
     if (after[stage] !== undefined) throw cursor.error(`duplicate storage policy stage [stage=${stage}]`);
     const length = parseAge(cursor);
     if (length.age === 0) throw new RejectionError(length.position, 'storage policy TTL must be positive');
-    rejectUnevenAge(unit, length.age, length.position);
+    rejectUnfittingAge(unit, length.age, length.position);
     after[stage] = length.age;
   } while (cursor.require("',' or ')'") === ',');
   cursor.unread();
@@ -203,7 +203,7 @@ function parseStage(cursor: Cursor): Stage {
 }
 
 /** Only tables have a storage policy. */
-type WithRetention = Pick<Definition & { readonly ttl: Age }, 'kind' | 'ttl'> & {
+type RetentionFields = Pick<Definition & { readonly ttl: Age }, 'kind' | 'ttl'> & {
   readonly policy?: StoragePolicy | undefined;
   readonly partitionBy?: PartitionUnit | undefined;
 };
@@ -212,7 +212,7 @@ const printStages = ({ after }: StoragePolicy = { after: {} }): string =>
   STAGES.flatMap(stage => (after[stage] === undefined ? [] : `${stage} ${printAge(after[stage])}`)).join(', ');
 
 const STORAGE_POLICY = property<
-  WithRetention,
+  RetentionFields,
   /** `policy` is undefined for DROP STORAGE POLICY. */
   | { readonly action: 'storage policy'; readonly policy: StoragePolicy | undefined }
   | { readonly action: 'storage policy state'; readonly disabled: boolean }
@@ -274,7 +274,7 @@ const STORAGE_POLICY = property<
       if (!isEnterprise) return undefined;
       const policy = policyOf(wanted);
       const isSame = printStages(policy) === printStages(policyOf(now));
-      return isSame || !fits(policy, now.partitionBy) ? undefined : { action: 'storage policy', policy };
+      return isSame || !isFittingPolicy(policy, now.partitionBy) ? undefined : { action: 'storage policy', policy };
     },
   },
   unalterable: 'the open source edition has no storage policies',
@@ -287,8 +287,8 @@ function parsePolicyState(cursor: Cursor, { object: { columns, policy, name } }:
 }
 
 /** Whether the server accepts the ages of a policy for these partitions. */
-const fits = (policy: StoragePolicy | undefined, unit: PartitionUnit = 'DAY'): boolean =>
-  Object.values(policy?.after ?? {}).every(age => isEvenAge(unit, age));
+const isFittingPolicy = (policy: StoragePolicy | undefined, unit: PartitionUnit = 'DAY'): boolean =>
+  Object.values(policy?.after ?? {}).every(age => isFittingAge(unit, age));
 
 /** The server accepts these clauses only after PARTITION BY. */
 export const RETENTION = [TTL, STORAGE_POLICY] as const;

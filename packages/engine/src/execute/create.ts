@@ -28,7 +28,7 @@ import {
   RejectionError,
   rejectBadCoveredColumns,
   rejectImpossiblePolicy,
-  rejectUnevenRetention,
+  rejectUnfittingRetention,
   unquoteToken,
 } from '@sqlpipe/ddl/parser';
 import { foldCase, isSameName, type LocatedName } from '@sqlpipe/sql';
@@ -282,7 +282,7 @@ function createMaterializedView(session: MutableSession, statement: CreateOf<Mat
   const partitionBy = definition.partitionBy ?? sampling.partitionBy ?? defaultPartition(sampling.interval);
   const complete = { ...definition, partitionBy };
   // If the statement has PARTITION BY, the parser has already checked the retention.
-  if (!definition.partitionBy) rejectUnevenRetention(spans, complete);
+  if (!definition.partitionBy) rejectUnfittingRetention(spans, complete);
   rejectBadName(name, position, '');
   rejectCycleOfBases(catalogue, statement, base.name);
   const columns = toColumns(relation).map(column => toStoredColumn(column, definition));
@@ -321,7 +321,7 @@ function createLiveView(session: MutableSession, statement: CreateOf<LiveViewDef
   const { base, relation } = analyzeLiveView(statement, scanned, catalogue);
   requireReadAccess(session, parseBody(body));
   const complete = { ...definition, partitionBy: definition.partitionBy ?? base.partitionBy };
-  rejectUnevenRetention(spans, complete);
+  rejectUnfittingRetention(spans, complete);
   rejectBadName(name, position, '');
   const digits = findColumn(base, base.timestamp)?.type === 'TIMESTAMP_NS' ? 9 : 6;
   const startTime = parseTimestamp(unquoteToken(start), digits);
