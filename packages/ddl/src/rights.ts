@@ -34,7 +34,7 @@ export type Right = Grant | Membership | Assumption;
 const ALL = '*';
 
 /** Parses a statement of access control as any server might; undefined for any other. @param ignoresRest whether anything may follow */
-function readRightsStatement(statement: string, ignoresRest = false): RightsStatement | undefined {
+function readStatement(statement: string, ignoresRest = false): RightsStatement | undefined {
   const cursor = new Cursor(statement);
   return unlessRejected(() => {
     const parsed = parseRightsStatement(cursor);
@@ -47,11 +47,10 @@ type ColumnsOf = (table: string) => readonly string[] | undefined;
 
 /** Parses the individual rights that a statement gives; undefined if there are none. @param columnsOf what `*` stands for, if known */
 export const parseRights = (statement: string, columnsOf?: ColumnsOf): Right[] | undefined =>
-  rightsOf(readRightsStatement(statement), true, columnsOf);
+  rightsOf(readStatement(statement), true, columnsOf);
 
 /** Parses the individual rights that REVOKE or REMOVE USER removes; undefined for another statement, or an unknown syntax. */
-export const parseRevocation = (statement: string): Right[] | undefined =>
-  rightsOf(readRightsStatement(statement), false);
+export const parseRevocation = (statement: string): Right[] | undefined => rightsOf(readStatement(statement), false);
 
 /** Undefined if the rights depend on unknown columns, or if the statement does not do what `gives` says. */
 function rightsOf(
@@ -85,16 +84,16 @@ function expandColumns({ scope, excluded = [] }: LocatedScope, columnsOf: Column
 
 /** The statement that gives one right. */
 export const printRight = (right: Right): string =>
-  printRightsStatement(
+  printStatement(
     right,
     ['ADD', 'GRANT', 'TO'],
     right.kind !== 'membership' && right.option ? ' WITH GRANT OPTION' : '',
   );
 
 /** The statement that removes one right. */
-export const printRevocation = (right: Right): string => printRightsStatement(right, ['REMOVE', 'REVOKE', 'FROM']);
+export const printRevocation = (right: Right): string => printStatement(right, ['REMOVE', 'REVOKE', 'FROM']);
 
-function printRightsStatement(right: Right, [user, grant, to]: readonly [string, string, string], option = ''): string {
+function printStatement(right: Right, [user, grant, to]: readonly [string, string, string], option = ''): string {
   if (right.kind === 'membership')
     return `${user} USER ${quotePrincipal(right.user)} ${to} ${quotePrincipal(right.group)};`;
   const what =
@@ -126,7 +125,7 @@ interface GrantTargets {
 
 /** Finds the names in a statement that gives rights, whatever follows its clauses. Empty for other kinds. */
 export function locateGrantTargets(statement: string, kind: Kind): GrantTargets {
-  const parsed = givesRight(kind) ? readRightsStatement(statement, true) : undefined;
+  const parsed = givesRight(kind) ? readStatement(statement, true) : undefined;
   if (!parsed) return { objects: [], principals: [] };
   if (parsed.kind === 'membership') return { objects: [], principals: [parsed.user, ...parsed.groups] };
   if (parsed.kind === 'assumption') return { objects: [], principals: [parsed.account, parsed.entity] };
@@ -137,7 +136,7 @@ export function locateGrantTargets(statement: string, kind: Kind): GrantTargets 
 /** Sorts grants, the widest scope first: it removes narrower grants with their grant option (documented for GRANT). */
 export const sortByScope = <T>(grants: readonly T[], statementOf: (grant: T) => string): T[] =>
   grants
-    .map(grant => ({ grant, scope: scopeOf(readRightsStatement(statementOf(grant), true)) }))
+    .map(grant => ({ grant, scope: scopeOf(readStatement(statementOf(grant), true)) }))
     .sort((a, b) => a.scope - b.scope)
     .map(({ grant }) => grant);
 
