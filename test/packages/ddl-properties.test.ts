@@ -50,7 +50,7 @@ for (const form of ['9.3', '9.0'] as const)
             statement,
           );
         }),
-        { numRuns: 200 },
+        { numRuns: 100 },
       );
     });
   }
@@ -95,7 +95,7 @@ test('one changed property is the only reported difference', t => {
       t.deepEqual(differing(b, a).map(foldCase), [foldCase(property)], `${b}\n${a}`);
       properties.add(property.replace(/'.*'/, '…'));
     }),
-    { numRuns: 400 },
+    { numRuns: 300 },
   );
   t.log([...properties].sort().join(', '));
 });
@@ -113,7 +113,7 @@ test('definitions compare with the same result as their statements', t => {
       const [a, b] = [spell(one, []), spell(other, [])];
       t.deepEqual(properties(compareStatements(a, b)), properties(compareDefinitions(one, other)), `${a}\n${b}`);
     }),
-    { numRuns: 300 },
+    { numRuns: 100 },
   );
 });
 

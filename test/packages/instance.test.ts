@@ -191,7 +191,7 @@ test('table() returns the rows of a reply of any length, whatever is in their ce
     );
     t.deepEqual(JSON.stringify(await db.queryRows('q')), JSON.stringify(expected));
   };
-  await fc.assert(fc.asyncProperty(fc.array(fc.array(cell)), fc.constantFrom(1, 2, 1000), check));
+  await fc.assert(fc.asyncProperty(fc.array(fc.array(cell)), fc.constantFrom(1, 2, 1000), check), { numRuns: 40 });
 });
 
 test('a reply to a statement may quote the statement, but not be much longer', async t => {

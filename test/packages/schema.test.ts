@@ -20,8 +20,8 @@ test('references: parentheses nested deeper than the call stack', t => {
 });
 
 test('references: a chain of common table expressions longer than the call stack', t => {
-  const expressions = Array.from({ length: 100_000 }, (_, i) => `c${i + 1} as (select * from c${i})`);
-  t.deepEqual(findReferences(`CREATE VIEW v AS (with ${expressions} select * from c100000, d)`), ['c0', 'd']);
+  const expressions = Array.from({ length: 20_000 }, (_, i) => `c${i + 1} as (select * from c${i})`);
+  t.deepEqual(findReferences(`CREATE VIEW v AS (with ${expressions} select * from c20000, d)`), ['c0', 'd']);
 });
 
 test('references: common table expressions that double at each step are resolved', t => {

@@ -133,8 +133,8 @@ test('an unclosed parenthesis is reported at its start, in long input too', t =>
 
 test('statements that end under one reading of comments only are split one by one', t => {
   for (const statement of ['/*--*/a;', "/*'*/a;", "/*'/*'*/a;"]) {
-    const all = split([statement.repeat(100_000)]);
-    t.is(all.length, 100_000);
+    const all = split([statement.repeat(20_000)]);
+    t.is(all.length, 20_000);
     t.true(all.every(one => one === statement));
   }
 });

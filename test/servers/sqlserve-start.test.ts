@@ -5,7 +5,7 @@ import { startServer } from '@sqlpipe/server';
 import { freshFolder } from '../support/folder.js';
 import { listen } from '../support/listen.js';
 import { random, SEED } from '../support/seed.js';
-import { failToStart, readDump, startSqlserve } from '../support/sqlserve.js';
+import { failToStart, readDump, serveFolder, startSqlserve } from '../support/sqlserve.js';
 import { test } from '../support/test.js';
 
 test('invalid options and folders that cannot be created are rejected', async t => {
@@ -63,14 +63,14 @@ test('no acknowledged statement is lost when sqlserve is killed', async t => {
 test('a torn last line of a journal is ignored, and other damage is rejected', async t => {
   const folder = await freshFolder(t);
   const journal = join(folder, 'journal.jsonl');
-  const first = await startSqlserve(t, ['--data', folder]);
-  await fetch(`${first.url}/exec?query=create+table+kept(a+int)`);
-  await first.end('SIGTERM');
+  const first = await serveFolder(t, folder, 'oss');
+  await first.execute('create table kept (a int)');
+  await first.end();
   const whole = await readFile(journal, 'utf8');
   await writeFile(journal, `${whole}[{"put":{"kind":"tab`);
-  const second = await startSqlserve(t, ['--data', folder]);
-  t.regex(await (await fetch(`${second.url}/exec?query=show+tables`)).text(), /"dataset":\[\["kept"\]\]/);
-  await second.end('SIGTERM');
+  const second = await serveFolder(t, folder, 'oss');
+  t.deepEqual((await second.execute('show tables')).dataset, [['kept']]);
+  await second.end();
   await writeFile(journal, `nonsense\n${whole}`);
   const { status, message } = await failToStart(['--data', folder]);
   t.is(status, 65);
