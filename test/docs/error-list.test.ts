@@ -12,9 +12,14 @@ const MESSAGE_CALLEES = /^(?!RejectionError|DenialError)\w*(Error|Failure)$|^#?(
 
 /** Files with texts that other files throw or print: every text in them counts as a message. */
 const MESSAGE_FILES = [
-  ...['instance', 'http/json', 'http/reply', 'http/resumed-rows', 'http/row-scanner', 'http/transport-messages'].map(
-    name => `instance/src/${name}`,
-  ),
+  ...[
+    'http/instance',
+    'http/json',
+    'http/reply',
+    'http/resumed-rows',
+    'http/row-scanner',
+    'http/transport-messages',
+  ].map(name => `instance/src/${name}`),
   'files/src/layout',
   ...['ambiguity', 'splitter'].map(name => `sql/src/${name}`),
   ...['executor', 'outcome', 'preflight', 'verify'].map(name => `replay/src/${name}`),

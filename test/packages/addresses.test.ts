@@ -1,5 +1,5 @@
 import { isSameAddress, parseAddress } from '../../packages/instance/src/configuration/address.js';
-import { findProxy } from '../../packages/instance/src/configuration/resolve.js';
+import { findProxy } from '../../packages/instance/src/configuration/resolve-instance.js';
 import { InstanceError } from '../../packages/instance/src/index.js';
 import { misconfigured } from '../support/resolve.js';
 import { fc } from '../support/seed.js';

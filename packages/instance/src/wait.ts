@@ -1,7 +1,7 @@
 import { setTimeout as pause } from 'node:timers/promises';
 import type { ConnectionConfig } from './configuration/connection-config.js';
+import { connect } from './http/instance.js';
 import { isTransientFailure } from './http/retry.js';
-import { connect } from './instance.js';
 import { InstanceError } from './instance-error.js';
 
 const INTERVAL = 500;

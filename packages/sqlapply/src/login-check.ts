@@ -35,7 +35,7 @@ export class LoginCheck {
       for (const { identity, isNew } of this.#found.values()) {
         isSilent ||= queries++ === MAX_QUERIES;
         const query = `SHOW ${kindKeywords(identity.kind)} ${quotePrincipal(identity.name)}`;
-        const rows: unknown[][] | undefined = isSilent ? undefined : await client.table(query);
+        const rows: unknown[][] | undefined = isSilent ? undefined : await client.queryRows(query);
         isSilent ||= rows === undefined;
         if (rows ? !hasCredentials(rows) : isNew) lacking.push(loginHint(identity));
       }

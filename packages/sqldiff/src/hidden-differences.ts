@@ -100,7 +100,7 @@ type Add = (property: string, object: string, value: unknown) => void;
 async function addProperties(client: BestEffortClient, same: Identity[], add: Add): Promise<void> {
   const byName = new NameMap(same.map(identity => [identity.name, identity]));
   for (const [query, properties, kind] of LISTS)
-    for (const [name, ...values] of (await client.table(query)) ?? []) {
+    for (const [name, ...values] of (await client.queryRows(query)) ?? []) {
       const object = byName.get(String(name));
       if (object && object.kind === (kind ?? object.kind))
         properties.forEach((property, i) => void add(property, displayName(object), values[i]));
@@ -114,7 +114,7 @@ async function addColumns(client: BestEffortClient, objects: Identity[], isAutoS
       ({ name }, i) =>
         `SELECT ${i}, "column", indexed, designated, symbolCapacity FROM table_columns(${quoteLiteral(name)})`,
     );
-    for (const [i, column, indexed, designated, capacity] of (await client.table(query.join(' UNION ALL '))) ?? []) {
+    for (const [i, column, indexed, designated, capacity] of (await client.queryRows(query.join(' UNION ALL '))) ?? []) {
       const object = `column ${column} of ${displayName(batch[Number(i)] as Identity)}`;
       add('INDEX', object, indexed);
       add('TIMESTAMP', object, designated);

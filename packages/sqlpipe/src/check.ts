@@ -1,7 +1,7 @@
 import { accessSync, constants, realpathSync } from 'node:fs';
 import { delimiter, join } from 'node:path';
 import { createMain, Exit, INSTANCE_OPTIONS, instanceContext, writeSettings } from '@sqlpipe/cli';
-import { dump, inspect, resolveInstance } from '@sqlpipe/instance';
+import { dump, fetchServerReport, resolveInstance } from '@sqlpipe/instance';
 import { escapeControls } from '@sqlpipe/text';
 
 export const main = createMain({
@@ -21,24 +21,24 @@ export const main = createMain({
     if (other) io.warn(`${other} comes first on the PATH: for ours, type sqlpipe diff`);
     const printLine = (name: string, value: string) => io.print(`${name}: ${escapeControls(value)}\n`);
     await printLine('instance', resolved.label);
-    const inspection = await inspect(resolved);
-    await printLine('endpoint', inspection.endpoint);
-    await printLine('version', inspection.version);
-    await printLine('user', inspection.user);
-    await printLine('access control', inspection.accessControl);
-    if (inspection.permissions.length) await printLine('permissions', inspection.permissions.join(', '));
-    await printLine('request limit', inspection.requestLimit);
-    for (const [name, reason] of inspection.invalid) await printLine('invalid', `'${name}': ${reason}`);
-    for (const [name, reason] of inspection.suspended) await printLine('suspended', `'${name}': ${reason}`);
+    const report = await fetchServerReport(resolved);
+    await printLine('endpoint', report.endpoint);
+    await printLine('version', report.version);
+    await printLine('user', report.user);
+    await printLine('access control', report.accessControl);
+    if (report.permissions.length) await printLine('permissions', report.permissions.join(', '));
+    await printLine('request limit', report.requestLimit);
+    for (const [name, reason] of report.invalid) await printLine('invalid', `'${name}': ${reason}`);
+    for (const [name, reason] of report.suspended) await printLine('suspended', `'${name}': ${reason}`);
 
     let count = 0;
     for await (const batch of dump(resolved)) count += batch.length;
     await printLine('statements', String(count));
-    if (inspection.denied) {
-      io.error(`${resolved.label}: ${inspection.denied}`);
+    if (report.denied) {
+      io.error(`${resolved.label}: ${report.denied}`);
       return Exit.denied;
     }
-    return inspection.invalid.size || inspection.suspended.size ? Exit.negative : Exit.ok;
+    return report.invalid.size || report.suspended.size ? Exit.negative : Exit.ok;
   },
 });
 

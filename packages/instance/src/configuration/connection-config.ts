@@ -1,7 +1,5 @@
-import type { RetryOptions } from '../http/retry.js';
-
 /** Everything needed to connect to one instance. `authorization` and `proxy` may contain secrets: show `label` instead. */
-export interface ConnectionConfig extends RetryOptions {
+export interface ConnectionConfig {
   /** The address without secrets, for messages. */
   label: string;
   url: URL;
@@ -26,6 +24,11 @@ export interface ConnectionConfig extends RetryOptions {
   /** Maximum time for a complete reply, or between two of its rows, in milliseconds; 0 for no limit. */
   timeout: number;
   connectTimeout: number;
+  /** Maximum number of retries of one request; by default none. */
+  retries?: number | undefined;
+  warn?: ((message: string) => void) | undefined;
+  /** Waits, or ends when the signal aborts; by default a timer. */
+  pause?: ((milliseconds: number, signal: AbortSignal) => Promise<unknown>) | undefined;
   /** Aborts when the user interrupts the program: then pauses before a retry end, and the next failure is final. */
   interrupted?: AbortSignal;
 }

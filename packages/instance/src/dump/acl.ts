@@ -1,7 +1,7 @@
 import { type Assumption, type Grant, type Membership, parseRights, quotePrincipal, type Right } from '@sqlpipe/ddl';
 import { collectStatements, RightSet } from '@sqlpipe/schema';
-import { tryQuery } from '../best-effort-client.js';
-import type { Instance } from '../instance.js';
+import type { Instance } from '../http/instance.js';
+import { tryQuery } from '../http/optional-queries.js';
 
 /** The statements of a dump that create users, groups and service accounts. @throws InstanceError if the instance does not show them */
 export async function fetchPrincipals(source: Instance): Promise<string[]> {

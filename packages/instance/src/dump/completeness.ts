@@ -17,12 +17,12 @@ import {
   type NamedObject,
 } from '@sqlpipe/sql';
 import { escapeControls, listFirst } from '@sqlpipe/text';
-import type { BestEffortClient } from '../best-effort-client.js';
 import type { ConnectionConfig } from '../configuration/connection-config.js';
-import { withInstance } from '../instance.js';
+import { withInstance } from '../http/instance.js';
+import type { BestEffortClient } from '../http/optional-queries.js';
 import { InstanceError } from '../instance-error.js';
 import { type ListedObject, listAllObjects } from './list-objects.js';
-import { fetchUncheckedStatements } from './statements.js';
+import { fetchUncheckedStatements } from './show-create.js';
 
 const MAX_LIST_REFETCHES = 6;
 

@@ -2,15 +2,15 @@ import { isCleanTable, removeOwner, repair } from '@sqlpipe/ddl';
 import { NameSelection, parseSelection, type Selection } from '@sqlpipe/schema';
 import { displayName, identify, isAcl, KINDS, type Kind, MAX_RECORD, normalizeStatement, redact } from '@sqlpipe/sql';
 import { maskSecrets, truncate } from '@sqlpipe/text';
-import { BestEffortClient } from '../best-effort-client.js';
 import type { ConnectionConfig } from '../configuration/connection-config.js';
-import { fetchInvalidViews, VIEW_LISTS } from '../fetch-health.js';
 import { requestSecrets } from '../http/connection.js';
+import { connect, type Instance } from '../http/instance.js';
+import { BestEffortClient } from '../http/optional-queries.js';
 import { MAX_MASKED } from '../http/reply.js';
-import { connect, type Instance } from '../instance.js';
 import { InstanceError } from '../instance-error.js';
+import { fetchInvalidViews, VIEW_LISTS } from '../reports/health.js';
+import { fetchCatalogueDump } from './catalogue-dump.js';
 import { addMissingRows, MissingObjects, ObjectCheck, type ObjectReadOptions } from './completeness.js';
-import { fetchObjectRows } from './object-dump.js';
 import { SymbolCapacities } from './symbol-capacities.js';
 
 /** Options for dumping. By default everything is dumped and repaired. */
@@ -107,7 +107,7 @@ async function* dumpStatements(
       }
       const list = VIEW_LISTS.get(kind);
       if (list) {
-        if (!invalid.has(kind)) invalid.set(kind, await fetchInvalidViews(query => client.table(query), [list]));
+        if (!invalid.has(kind)) invalid.set(kind, await fetchInvalidViews(query => client.queryRows(query), [list]));
         const reason = invalid.get(kind)?.get(name);
         if (reason && options.reportInvalid)
           options.warn(
@@ -145,7 +145,7 @@ async function* fetchRows(
   { via, selection, maxRecord }: DumpOptions,
   read: ObjectReadOptions,
 ): AsyncGenerator<string[]> {
-  if (via === 'catalogue') return yield await fetchObjectRows(source, client, read);
+  if (via === 'catalogue') return yield await fetchCatalogueDump(source, client, read);
   const check = new ObjectCheck(config, client, read);
   const query = `SHOW CREATE DATABASE${selection.clause}`;
   try {
@@ -154,7 +154,7 @@ async function* fetchRows(
     if (!hasNoShowCreateDatabase(error)) throw addAclHint(error, selection);
     if (via === 'database')
       throw error.withMessage(`${error.message}; it has no SHOW CREATE DATABASE, so use --via catalogue`);
-    yield await fetchObjectRows(source, client, read);
+    yield await fetchCatalogueDump(source, client, read);
   }
 }
 

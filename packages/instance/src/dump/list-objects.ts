@@ -1,8 +1,8 @@
 import { foldCase, type Kind, type NamedObject, NameSet, quoteLiteral } from '@sqlpipe/sql';
-import { type BestEffortClient, queryIfSupported, tryQuery } from '../best-effort-client.js';
-import { VIEW_LISTS } from '../fetch-health.js';
-import type { Instance } from '../instance.js';
+import type { Instance } from '../http/instance.js';
+import { type BestEffortClient, queryIfSupported, tryQuery } from '../http/optional-queries.js';
 import { InstanceError } from '../instance-error.js';
+import { VIEW_LISTS } from '../reports/health.js';
 
 /** The columns of tables() that show kinds: `table_type` since 9.3, `matView` since 9.0 (observed on 9.0.3 to 9.3.4). */
 const COLUMNS = [
@@ -47,7 +47,7 @@ export async function listAllObjects(source: Instance): Promise<ListedObject[]> 
  */
 export async function fetchVersions(client: BestEffortClient): Promise<Map<string, unknown>> {
   // Each ALTER, like each insert, adds a transaction (observed on 9.0.3 to 9.3.4).
-  const rows = await client.table('SELECT name, sequencerTxn FROM wal_tables() WHERE writerTxn = sequencerTxn');
+  const rows = await client.queryRows('SELECT name, sequencerTxn FROM wal_tables() WHERE writerTxn = sequencerTxn');
   return new Map(rows?.map(([name, version]) => [String(name), version]));
 }
 

@@ -1,8 +1,8 @@
 /*! Prints the tables of a server without SHOW CREATE TABLE (8.1.4), from its catalogue functions, as later servers print them. */
 import { type Column, type PartitionUnit, printDefinition, toAge } from '@sqlpipe/ddl';
 import { type NamedObject, NameMap } from '@sqlpipe/sql';
-import { queryIfSupported, tryQuery } from '../best-effort-client.js';
-import type { Instance } from '../instance.js';
+import type { Instance } from '../http/instance.js';
+import { queryIfSupported, tryQuery } from '../http/optional-queries.js';
 
 const PROPERTIES = 'table_name, designatedTimestamp, partitionBy, walEnabled, maxUncommittedRows, o3MaxLag';
 const COLUMNS = '"column", type, indexed, indexBlockCapacity, symbolCached, symbolCapacity, upsertKey';

@@ -4,10 +4,10 @@
  */
 import { quoteName } from '@sqlpipe/ddl';
 import { quoteLiteral } from '@sqlpipe/sql';
-import { type BestEffortClient, ifAccepted, tryQuery } from '../best-effort-client.js';
+import type { Instance } from '../http/instance.js';
+import { type BestEffortClient, ifAccepted, tryQuery } from '../http/optional-queries.js';
 import { batchesOf, DEFAULT_REQUEST_BUFFER, fetchInHalves } from '../http/request.js';
-import { fetchParameters } from '../inspect.js';
-import type { Instance } from '../instance.js';
+import { fetchParameters } from '../reports/server.js';
 
 const TABLE = /^CREATE TABLE '([^']+)' \( \n/;
 

@@ -1,4 +1,5 @@
 import { setTimeout } from 'node:timers/promises';
+import type { ConnectionConfig } from '../configuration/connection-config.js';
 import { InstanceError } from '../instance-error.js';
 
 /** Milliseconds before the first retry; each further pause is twice as long, up to the maximum. */
@@ -7,30 +8,22 @@ const MAX_PAUSE = 30_000;
 
 const GATEWAY_STATUSES = new Set([502, 503, 504]);
 
-export interface RetryOptions {
-  /** Maximum number of retries of one request; by default none. */
-  retries?: number | undefined;
-  warn?: ((message: string) => void) | undefined;
-  /** Waits, or ends when the signal aborts; by default a timer. */
-  pause?: ((milliseconds: number, signal: AbortSignal) => Promise<unknown>) | undefined;
-}
-
 export const pauseFor = (milliseconds: number, signal: AbortSignal): Promise<void> =>
   setTimeout(milliseconds, undefined, { signal });
 
 export class Retries {
   #count = 0;
-  readonly #options: RetryOptions;
+  readonly #config: ConnectionConfig;
   readonly #signal: AbortSignal;
 
-  constructor(options: RetryOptions, signal: AbortSignal) {
-    this.#options = options;
+  constructor(config: ConnectionConfig, signal: AbortSignal) {
+    this.#config = config;
     this.#signal = signal;
   }
 
   /** Resolves when it is time to send the request again. @throws the given error if a retry would not help, or is one too many */
   async waitAfter(error: unknown): Promise<void> {
-    const { retries = 0, warn, pause = pauseFor } = this.#options;
+    const { retries = 0, warn, pause = pauseFor } = this.#config;
     if (this.#count >= retries || this.#signal.aborted || !isRetriable(error)) throw error;
     const milliseconds = Math.min(FIRST_PAUSE * 2 ** this.#count, MAX_PAUSE);
     this.#count++;

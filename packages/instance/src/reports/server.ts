@@ -1,18 +1,18 @@
 import { DEFAULTS, type Defaults } from '@sqlpipe/ddl';
-import { BestEffortClient, queryIfAccepted, tryQuery } from './best-effort-client.js';
-import type { ConnectionConfig } from './configuration/connection-config.js';
-import { fetchInvalidViews, fetchSuspended } from './fetch-health.js';
-import { connect, type Instance, withInstance } from './instance.js';
-import { InstanceError } from './instance-error.js';
+import type { ConnectionConfig } from '../configuration/connection-config.js';
+import { connect, type Instance, withInstance } from '../http/instance.js';
+import { BestEffortClient, queryIfAccepted, tryQuery } from '../http/optional-queries.js';
+import { InstanceError } from '../instance-error.js';
+import { fetchInvalidViews, fetchSuspended } from './health.js';
 
 /**
- * An instance as it describes itself; `unknown` stands for what it does not report.
+ * What an instance reports of itself; `unknown` stands for what it does not report.
  * @throws InstanceError if there is no QuestDB server at the address, or it does not answer this user
  */
-export async function inspect(config: ConnectionConfig) {
+export async function fetchServerReport(config: ConnectionConfig) {
   const instance = connect(config);
   const client = new BestEffortClient(config);
-  const query = (sql: string) => client.table(sql);
+  const query = (sql: string) => client.queryRows(sql);
   // A token contains no user.
   const given = config.authorization === undefined ? 'none given' : (config.user ?? 'whose token it is');
   const firstColumn = async (sql: string) => (await query(sql))?.map(([value]) => String(value));

@@ -1,9 +1,10 @@
 /*! Every failure of an instance is an `InstanceError`, whose message starts with the instance's name. */
 import { returnsRows } from '@sqlpipe/sql';
 import { truncate } from '@sqlpipe/text';
-import type { ConnectionConfig } from './configuration/connection-config.js';
-import { Connection, type Response, TransportError } from './http/connection.js';
-import { MalformedReplyError } from './http/json.js';
+import type { ConnectionConfig } from '../configuration/connection-config.js';
+import { InstanceError } from '../instance-error.js';
+import { Connection, type Response, TransportError } from './connection.js';
+import { MalformedReplyError } from './json.js';
 import {
   invalidReplyError,
   parseRetryAfter,
@@ -13,12 +14,11 @@ import {
   readServerError,
   toRejection,
   UnexpectedResponseError,
-} from './http/reply.js';
-import { type ApiPath, bufferNeeded, ENDPOINTS, requestTarget, toRequestText } from './http/request.js';
-import { pauseFor, Retries } from './http/retry.js';
-import { RowScanner, ServerError } from './http/row-scanner.js';
-import { describeTransportError } from './http/transport-messages.js';
-import { InstanceError } from './instance-error.js';
+} from './reply.js';
+import { type ApiPath, bufferNeeded, ENDPOINTS, requestTarget, toRequestText } from './request.js';
+import { pauseFor, Retries } from './retry.js';
+import { RowScanner, ServerError } from './row-scanner.js';
+import { describeTransportError } from './transport-messages.js';
 
 /** A connection to one instance: for queries, dumps and statements, one request at a time. */
 export interface Instance {
@@ -83,7 +83,7 @@ class HttpInstance implements Instance {
 
   async *streamFirstColumn(query: string, maxValueBytes?: number): AsyncGenerator<string[], void, undefined> {
     if (!this.#config.retries) return yield* this.#rowsOnce(query, maxValueBytes);
-    const { ResumedRows } = await import('./http/resumed-rows.js'); // few runs need it
+    const { ResumedRows } = await import('./resumed-rows.js'); // few runs need it
     const [resumed, retries] = [new ResumedRows(this.label), new Retries(this.#config, this.#ended)];
     for (;;)
       try {

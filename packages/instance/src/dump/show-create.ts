@@ -2,10 +2,10 @@
 import { MemoryBudget } from '@sqlpipe/schema';
 import { displayName, kindKeywords, type NamedObject, NameSet, quoteLiteral } from '@sqlpipe/sql';
 import { escapeControls } from '@sqlpipe/text';
-import { isUnsupported, queryIfSupported } from '../best-effort-client.js';
+import type { Instance } from '../http/instance.js';
 import { MalformedReplyError } from '../http/json.js';
+import { isUnsupported, queryIfSupported } from '../http/optional-queries.js';
 import { batchesOf, DEFAULT_REQUEST_BUFFER, fetchInHalves } from '../http/request.js';
-import type { Instance } from '../instance.js';
 import { InstanceError } from '../instance-error.js';
 import { findViews } from './list-objects.js';
 import { reconstructTables } from './reconstruct-tables.js';

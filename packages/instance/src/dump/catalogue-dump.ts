@@ -3,16 +3,16 @@
  * again, until nothing has changed. If objects come and go all the time, the dump has the objects that are in both last lists.
  */
 import { dumpOrder, Schema } from '@sqlpipe/schema';
-import type { BestEffortClient } from '../best-effort-client.js';
-import type { Instance } from '../instance.js';
+import type { Instance } from '../http/instance.js';
+import type { BestEffortClient } from '../http/optional-queries.js';
 import { changingSchemaError, isWanted, type ObjectReadOptions, titleOf } from './completeness.js';
 import { fetchVersions, type ListedObject, listAllObjects } from './list-objects.js';
-import { fetchUncheckedStatements } from './statements.js';
+import { fetchUncheckedStatements } from './show-create.js';
 
 const MAX_READS = 6;
 
 /** The rows that SHOW CREATE DATABASE would return. @param client for queries that only save time */
-export async function fetchObjectRows(
+export async function fetchCatalogueDump(
   source: Instance,
   client: BestEffortClient,
   options: ObjectReadOptions,

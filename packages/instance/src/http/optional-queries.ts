@@ -1,6 +1,6 @@
-import type { ConnectionConfig } from './configuration/connection-config.js';
+import type { ConnectionConfig } from '../configuration/connection-config.js';
+import { InstanceError } from '../instance-error.js';
 import { connect, type Instance } from './instance.js';
-import { InstanceError } from './instance-error.js';
 
 /** Milliseconds for an attempt. A server that does not answer within this time gets no more queries. */
 const MAX_TIMEOUT = 5000;
@@ -19,7 +19,7 @@ export class BestEffortClient {
     this.#instance = connect({ ...config, timeout, connectTimeout: timeout, retries: 0 });
   }
 
-  table(query: string): Promise<unknown[][] | undefined> {
+  queryRows(query: string): Promise<unknown[][] | undefined> {
     return this.attempt(instance => instance.queryRows(query));
   }
 

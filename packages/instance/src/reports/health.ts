@@ -1,0 +1,76 @@
+import type { Health } from '@sqlpipe/schema';
+import { type Kind, NameMap, NameSet, quoteLiteral } from '@sqlpipe/sql';
+import type { Instance } from '../http/instance.js';
+import { queryIfAccepted } from '../http/optional-queries.js';
+
+type RunQuery = (query: string) => Promise<unknown[][] | undefined>;
+
+/** Fetches the health of all objects, as far as the instance shows it. @throws InstanceError if it does not reply */
+export async function fetchHealth(instance: Instance): Promise<Health> {
+  const query: RunQuery = sql => queryIfAccepted(instance, sql);
+  const views =
+    (await query('SELECT view_name, view_status, last_refresh_finish_timestamp FROM materialized_views()')) ?? [];
+  const columns = new NameMap<readonly ViewColumn[]>();
+  for (const [name, status] of views)
+    if (status === 'invalid') columns.set(String(name), (await fetchViewColumns(instance, String(name))) ?? []);
+  const [neverRefreshed, partlyRefreshed] = [new NameSet(), new NameSet()];
+  for (const [name, , finished] of views) {
+    // A refresh of a range has no finish time.
+    const rows = finished === null ? await query(`SELECT 1 FROM ${quoteLiteral(String(name))} LIMIT 1`) : undefined;
+    if (rows) (rows.length === 0 ? neverRefreshed : partlyRefreshed).add(String(name));
+  }
+  return {
+    invalid: new NameMap(await fetchInvalidViews(query)),
+    columns,
+    neverRefreshed,
+    partlyRefreshed,
+    suspended: new NameMap(await fetchSuspended(query)),
+  };
+}
+
+/** The catalogue functions that list views, by kind (observed on 9.3.4; the last one is of QuestDB 10). */
+export const VIEW_LISTS = new Map<Kind, string>([
+  ['view', 'views()'],
+  ['materialized view', 'materialized_views()'],
+  ['live view', 'live_views()'],
+]);
+
+/** The reasons of invalid views, by name. @param lists functions that list views */
+export async function fetchInvalidViews(
+  query: RunQuery,
+  lists: Iterable<string> = VIEW_LISTS.values(),
+): Promise<Map<string, string>> {
+  const invalid = new Map<string, string>();
+  for (const list of lists) {
+    const rows = await query(`SELECT view_name, invalidation_reason FROM ${list} WHERE view_status = 'invalid'`);
+    for (const [name, reason] of rows ?? []) invalid.set(String(name), String(reason ?? 'no reason given'));
+  }
+  return invalid;
+}
+
+/** The errors of tables and views whose changes the instance does not apply, by name. */
+export async function fetchSuspended(query: RunQuery): Promise<Map<string, string>> {
+  const rows = await query('SELECT name, errorMessage FROM wal_tables() WHERE suspended');
+  return new Map((rows ?? []).map(([name, error]) => [String(name), String(error || 'no reason given')]));
+}
+
+export interface ViewColumn {
+  readonly name: string;
+  readonly type: string;
+  readonly designated: boolean;
+}
+
+/** The columns of a view; undefined if the instance does not show them. */
+export async function fetchViewColumns(instance: Instance, view: string): Promise<ViewColumn[] | undefined> {
+  const query = `SELECT "column", type, designated FROM table_columns(${quoteLiteral(view)})`;
+  const rows = await queryIfAccepted(instance, query);
+  return rows?.map(([name, type, designated]) => ({
+    name: String(name),
+    type: String(type),
+    designated: designated === true,
+  }));
+}
+
+/** Whether a view is invalid because its base has changed, and not because its query failed (observed on 9.3.4). */
+export const isChangeOfBase = (reason: string): boolean =>
+  / operation$|^base (?:table|materialized view) is /.test(reason);
