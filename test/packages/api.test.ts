@@ -78,6 +78,11 @@ test('what is no statement of QuestDB is an error with its position', t => {
   const error = t.throws(() => parse(statement), { any: true });
   t.true(isSqlpipeError(error));
   t.like(error, { code: 'REJECTED', position: statement.indexOf('NOTHING') });
+  const printed = "CREATE TABLE 'a' ( \n\ttable INT,\n\tx NOTHING\n);"; // as a server that leaves out the quotes
+  t.like(
+    t.throws(() => parse(printed), { any: true }),
+    { code: 'REJECTED', position: printed.indexOf('table') },
+  );
   t.deepEqual(parse('grant select on a to ann'), { kind: 'grant', name: 'ann', verb: 'GRANT' });
 });
 
@@ -191,7 +196,7 @@ test('a protected instance is changed only by its name', async t => {
   t.is(await failureOf(() => replay([QUOTES], instance, { yesTo: 'dev' })), message);
   t.deepEqual(await resultsOf(replay([QUOTES], instance, { yesTo: 'prod' })), ['quotes applied']);
   for (const jobs of [0, 65])
-    t.is(await failureOf(() => replay([], server, { jobs })), 'USAGE --jobs must be a number from 1 to 64');
+    t.is(await failureOf(() => replay([], server, { jobs })), 'USAGE jobs must be a number from 1 to 64');
 });
 
 test('the rows of CREATE TOKEN go to the caller, and nowhere else', async t => {

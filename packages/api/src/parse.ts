@@ -1,4 +1,4 @@
-import { type Definition, parseDefinition, printDefinition, repair } from '@sqlpipe/ddl';
+import { type Definition, parseDefinition, printDefinition, repair, tryParseDefinition } from '@sqlpipe/ddl';
 import { identify, isObject, type Kind, normalizeStatement } from '@sqlpipe/sql';
 import { CodedError } from '@sqlpipe/text';
 
@@ -40,7 +40,9 @@ export function parse(statement: string): Statement {
   const { kind, name, verb } = identify(text);
   if (!isObject(kind)) return { kind, name, verb };
   const { statement: repaired, notes, warnings } = repair(text);
-  return { kind, name, verb, definition: parseDefinition(notes.length + warnings.length > 0 ? repaired : statement) };
+  const isRepaired = notes.length + warnings.length > 0;
+  // A position is one in the given statement, so an error is that of the given statement too.
+  return { kind, name, verb, definition: (isRepaired && tryParseDefinition(repaired)) || parseDefinition(statement) };
 }
 
 /**
