@@ -112,7 +112,7 @@ export async function* replay(
     warn: onWarning,
     onRows,
   };
-  rejectBadOptions(settings, jobs);
+  rejectBadOptions({ ...settings, jobs });
   const { statements, locations } = await openSchema(schema, onWarning);
   const config = await resolve(instance, onWarning);
   const target = await openTarget(config, { jobs, dryRun, yesTo });

@@ -36,18 +36,20 @@ export interface ReplayOptions {
 /** More connections do not help, and the server has other clients. */
 const MAX_JOBS = 64;
 
-/** Rejects options that cannot be combined, before anything is read. Messages name them as the programs do. @throws CodedError */
+/**
+ * Rejects what no replay accepts, before anything is read.
+ * @param spell how users of the caller write the name of an option: `--stale-ok`
+ * @throws CodedError
+ */
 export function rejectBadOptions(
-  options: Pick<ReplayOptions, 'alter' | 'stream' | 'ifExists' | 'renamed' | 'allowPlan' | 'staleOk'>,
-  jobs: number,
+  { allowPlan, staleOk, jobs }: Pick<ReplayOptions, 'allowPlan' | 'staleOk'> & { readonly jobs: number },
+  spell = (option: string) => option,
 ): void {
-  const { alter, stream, ifExists, renamed, allowPlan, staleOk } = options;
-  const usageError = (message: string) => new CodedError('USAGE', message);
-  if (alter && (stream || ifExists !== 'compare'))
-    throw usageError('--alter cannot be combined with --stream or --if-exists, because it compares a complete schema');
   if (allowPlan && staleOk)
-    throw usageError('--allow-plan cannot be combined with --stale-ok; use --allow with the verbs of the plan');
-  if (renamed.length > 0 && !alter) throw usageError('--renamed works only with --alter');
+    throw new CodedError(
+      'USAGE',
+      `${spell('allowPlan')} cannot be combined with ${spell('staleOk')}; use ${spell('allow')} with the verbs of the plan`,
+    );
   if (!(Number.isInteger(jobs) && jobs >= 1 && jobs <= MAX_JOBS))
-    throw usageError(`--jobs must be a number from 1 to ${MAX_JOBS}`);
+    throw new CodedError('USAGE', `${spell('jobs')} must be a number from 1 to ${MAX_JOBS}`);
 }

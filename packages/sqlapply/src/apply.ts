@@ -59,12 +59,19 @@ export async function applyInput(options: RunOptions, openEnds: () => Promise<En
 }
 
 function rejectBadUsage(options: RunOptions): void {
-  const { report, rejects, json, annotations, dryRun, jobs } = options;
+  const { report, rejects, json, annotations, dryRun, alter, stream, ifExists, renamed } = options;
   if ([report === '-', rejects === '-', json, annotations].filter(Boolean).length > 1)
     throw new UsageError('only one of --report, --rejects, --json and --annotations can be on standard output');
   if (json && !dryRun) throw new UsageError('--json works only with --dry-run; use --report for other runs');
-  rejectBadOptions(options, jobs);
+  if (alter && (stream || ifExists !== 'compare'))
+    throw new UsageError(
+      '--alter cannot be combined with --stream or --if-exists, because it compares a complete schema',
+    );
+  if (renamed.length > 0 && !alter) throw new UsageError('--renamed works only with --alter');
+  rejectBadOptions(options, toFlag);
 }
+
+const toFlag = (option: string): string => `--${option.replace(/[A-Z]/g, letter => `-${letter.toLowerCase()}`)}`;
 
 /** Opens both ends and checks the statements. Sends nothing. */
 async function prepare(openEnds: () => Promise<Ends>, options: RunOptions, io: Io) {
