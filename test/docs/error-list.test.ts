@@ -20,7 +20,7 @@ const MESSAGE_FILES = [
     'http/row-scanner',
     'http/transport-messages',
   ].map(name => `instance/src/${name}`),
-  'files/src/layout',
+  'files/src/folder-layout',
   ...['ambiguity', 'splitter'].map(name => `sql/src/${name}`),
   ...['executor', 'outcome', 'preflight', 'verify'].map(name => `replay/src/${name}`),
   ...['format-rejection', 'login-check', 'resume-hint'].map(name => `sqlapply/src/${name}`),

@@ -3,7 +3,7 @@ import { mkdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { Readable } from 'node:stream';
 import { split } from '@sqlpipe/api';
-import { readLocatedInput, readSource } from '@sqlpipe/files';
+import { readLocatedInput, readStatementsAt } from '@sqlpipe/files';
 import { MAX_RECORD } from '@sqlpipe/sql';
 import { freshFolder, readFolder } from '../support/folder.js';
 import { inProcess } from '../support/in-process.js';
@@ -287,7 +287,7 @@ test('the position is where the semicolon belongs, before comments and white spa
 test('a file cut at any byte is rejected, unless it is cut between two statements', async t => {
   const folder = await freshFolder(t);
   const path = join(folder, 's.sql');
-  const read = async (): Promise<string[]> => (await collect(readSource(path, 1000))).flat();
+  const read = async (): Promise<string[]> => (await collect(readStatementsAt(path, 1000))).flat();
   const text = `-- one\n${TABLE}\n\n/* two */ CREATE VIEW v AS (SELECT ';' FROM trades);\n`;
   writeFileSync(path, text);
   const complete = await read();

@@ -1,5 +1,5 @@
 import { Readable } from 'node:stream';
-import { parseSqlText, readSource } from '@sqlpipe/files';
+import { parseSqlText, readStatementsAt } from '@sqlpipe/files';
 import { MAX_RECORD } from '@sqlpipe/sql';
 import { CodedError } from '@sqlpipe/text';
 
@@ -30,7 +30,7 @@ import { CodedError } from '@sqlpipe/text';
 export async function* split(source: string | { readonly path: string }): AsyncGenerator<string, void, undefined> {
   if (typeof source !== 'string' && typeof source?.path !== 'string')
     throw new CodedError('USAGE', 'split: give text, or an object with a path');
-  const batches = typeof source === 'string' ? splitText(source) : readSource(source.path, MAX_RECORD);
+  const batches = typeof source === 'string' ? splitText(source) : readStatementsAt(source.path, MAX_RECORD);
   for await (const batch of batches) yield* batch;
 }
 

@@ -10,7 +10,7 @@ import {
   withProgress,
   writeSettings,
 } from '@sqlpipe/cli';
-import { readLocatedInput, readLocatedSource } from '@sqlpipe/files';
+import { readLocatedInput, readLocatedStatementsAt } from '@sqlpipe/files';
 import { type ResolvedInstance, resolveInstance } from '@sqlpipe/instance';
 import { type DeferredInput, deferInput, StreamError } from '@sqlpipe/records';
 import { type Location, openTarget, PreflightError, rejectBadOptions, replay } from '@sqlpipe/replay';
@@ -132,7 +132,7 @@ function openInput({ operands: [, ...files], ...options }: ApplyOptions, io: Io)
       const isStdin = file === '-';
       const batches = isStdin
         ? readLocatedInput(io.stdin(), options)
-        : withLabel(readLocatedSource(file, options.maxRecord), file);
+        : withLabel(readLocatedStatementsAt(file, options.maxRecord), file);
       for await (const batch of batches) {
         if (!isStdin) io.catchSignals().throwIfAborted();
         for (const { statement, ...location } of batch) {

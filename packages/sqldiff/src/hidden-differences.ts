@@ -6,7 +6,7 @@ import { BestEffortClient, batchesOf, type ConnectionConfig, fetchParameters } f
 import type { Difference } from '@sqlpipe/schema';
 import { displayName, type Identity, identify, type Kind, NameMap, quoteLiteral } from '@sqlpipe/sql';
 import { listFirst } from '@sqlpipe/text';
-import type { Sides } from './operands.js';
+import type { Sides } from './sides.js';
 
 /** By property, then by object. The object of a server setting is ''. */
 type Facts = Map<string, Map<string, string>>;

@@ -4,7 +4,7 @@ import { describeOmission, printPlan } from '@sqlpipe/plan/text';
 import { displayName } from '@sqlpipe/sql';
 import { CodedError, escapeControls, type Finding, indentLines } from '@sqlpipe/text';
 import type { Locations } from './locations.js';
-import type { ReadSides } from './operands.js';
+import type { ReadSides } from './sides.js';
 import { type OutputOptions, writeStatements } from './write-statements.js';
 
 /** Warns of what the plan leaves out. @returns the exit status, which is negative if anything is left out */

@@ -3,8 +3,8 @@ import { dirname, join } from 'node:path';
 import { collectStatements, deduplicate, dumpOrder, Schema } from '@sqlpipe/schema';
 import { folderOf } from '@sqlpipe/sql';
 import { CodedError } from '@sqlpipe/text';
-import { describeUnmappable, pathFor, rejectStrayFiles, scanFolder, staleTempFiles } from './layout.js';
-import type { LocatedStatement } from './text.js';
+import { describeUnmappable, pathFor, rejectStrayFiles, scanFolder, staleTempFiles } from './folder-layout.js';
+import type { LocatedStatement } from './sql-text.js';
 import { type Staged, stageFile } from './write-file.js';
 
 /**

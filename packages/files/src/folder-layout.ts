@@ -4,7 +4,7 @@ import { join, relative, sep } from 'node:path';
 import { MemoryBudget } from '@sqlpipe/schema';
 import { displayName, folderOf, identify, KINDS, redact } from '@sqlpipe/sql';
 import { CodedError, type Finding, truncate } from '@sqlpipe/text';
-import { type LocatedStatement, parseLocatedFile, TextError } from './text.js';
+import { type LocatedStatement, parseLocatedFile, TextError } from './sql-text.js';
 import { isStaged } from './write-file.js';
 
 const SUFFIX = '.sql';

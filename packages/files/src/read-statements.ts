@@ -4,8 +4,8 @@ import { Readable } from 'node:stream';
 import { decodeRecords, type ReadOptions } from '@sqlpipe/records';
 import { SplitError, Splitter, significantTokens } from '@sqlpipe/sql';
 import { CodedError, formatError } from '@sqlpipe/text';
-import { readFolder } from './folder.js';
-import { type LocatedStatement, parseLocatedFile, parseLocatedText, withoutLocations } from './text.js';
+import { readFolder } from './schema-folder.js';
+import { type LocatedStatement, parseLocatedFile, parseLocatedText, withoutLocations } from './sql-text.js';
 
 /**
  * Reads the statements of a folder that `writeFolder` wrote, of a stream file, or of `.sql` text, in batches. A file `*.sql` without a NUL
@@ -14,11 +14,11 @@ import { type LocatedStatement, parseLocatedFile, parseLocatedText, withoutLocat
  * @param isText whether a file must be text, whatever its name is
  * @throws StreamError, DuplicateNameError, CodedError; its code is `NOINPUT` if the file cannot be opened
  */
-export const readSource = (path: string, maxRecord: number, isText?: boolean): AsyncGenerator<string[]> =>
-  withoutLocations(readLocatedSource(path, maxRecord, isText));
+export const readStatementsAt = (path: string, maxRecord: number, isText?: boolean): AsyncGenerator<string[]> =>
+  withoutLocations(readLocatedStatementsAt(path, maxRecord, isText));
 
-/** Like `readSource`, with the file and line of each statement; a stream has no lines. */
-export async function* readLocatedSource(
+/** Like `readStatementsAt`, with the file and line of each statement. @throws like `readStatementsAt` */
+export async function* readLocatedStatementsAt(
   path: string,
   maxRecord: number,
   isText = false,
@@ -37,9 +37,9 @@ async function hasText(path: string): Promise<boolean> {
   return true;
 }
 
-async function* withPath<T>(source: AsyncIterable<T>, path: string): AsyncGenerator<T> {
+async function* withPath<T>(items: AsyncIterable<T>, path: string): AsyncGenerator<T> {
   try {
-    yield* source;
+    yield* items;
   } catch (error) {
     rethrowWithPath(error as NodeJS.ErrnoException, path);
   }
