@@ -15,11 +15,11 @@ const escapeData = (text: string): string =>
   text.replaceAll('%', '%25').replaceAll('\r', '%0D').replaceAll('\n', '%0A');
 
 /** Does work; if it fails because of places in files, prints them as annotations before the error is reported. */
-export async function annotateFailure<T>(work: () => Promise<T>, { print }: Pick<Io, 'print'>): Promise<T> {
+export async function annotateFailure<T>(work: () => Promise<T>, { write }: Pick<Io, 'write'>): Promise<T> {
   try {
     return await work();
   } catch (error) {
-    await print(findingsOf(error).map(formatAnnotation).join(''));
+    await write(findingsOf(error).map(formatAnnotation).join(''));
     throw error;
   }
 }

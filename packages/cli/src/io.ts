@@ -29,7 +29,7 @@ export interface Io {
   /** The progress display; undefined if it would not be visible, or if the next program of a pipe shows its own. */
   progress(): Progress | undefined;
   /** Writes text to standard output; waits until it is accepted. */
-  print(text: string): Promise<void>;
+  write(text: string): Promise<void>;
   /** Asks for a secret on the terminal, not on the three streams; undefined without a terminal. */
   promptSecret(question: string): Promise<string | undefined>;
   /** Catches SIGINT, SIGTERM and SIGHUP: the result aborts, and the program must end soon. The same signal then ends the process. */
@@ -98,7 +98,7 @@ export function createIo(
       if (!quiet && stderr.isTTY && !isDumb && !isPiped()) progress = new Progress(name, stderr);
       return progress;
     },
-    print: text =>
+    write: text =>
       new Promise((resolve, reject) => {
         progress?.clear();
         stdout.write(text, error => (error ? reject(error) : resolve()));

@@ -102,8 +102,8 @@ export function rejectSharedInsecure(insecure: boolean | undefined, urls: readon
 type SettingLine = Readonly<Record<'name' | 'value' | 'source', string>>;
 
 /** Writes the settings of instances to standard output, in columns, with an empty line between two instances. */
-export async function writeSettings(instances: readonly (readonly SettingLine[])[], { print }: Io): Promise<number> {
-  await print(instances.map(formatSettings).join('\n'));
+export async function writeSettings(instances: readonly (readonly SettingLine[])[], { write }: Io): Promise<number> {
+  await write(instances.map(formatSettings).join('\n'));
   return Exit.ok;
 }
 

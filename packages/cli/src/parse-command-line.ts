@@ -25,7 +25,7 @@ export function parseCommandLine<Specs extends OptionSpecs>(program: Program<Spe
   createParser(specs).parse(words, {}, (error, values) => {
     if (error) throw new UsageError(explainParseError(error.message, specs));
     const verbosity = { quiet: values['quiet'] === true, verbose: Number(values['verbose'] ?? 0) };
-    const output = printInstead(program, specs, values, world);
+    const output = formatInstead(program, specs, values, world);
     if (output !== undefined) parsed = { ...verbosity, output };
     else {
       const usage = program.standaloneOption && values[program.standaloneOption] ? '' : program.operands;
@@ -74,7 +74,7 @@ const createParser = (specs: OptionSpecs) =>
     .showHelpOnFail(false)
     .exitProcess(false);
 
-function printInstead(
+function formatInstead(
   program: ProgramDescription,
   specs: OptionSpecs,
   { help, version, completion }: Readonly<Record<string, unknown>>,
@@ -83,7 +83,7 @@ function printInstead(
   const { name } = program;
   if (help) return `${formatHelp(program, specs, stdout.columns)}\n`;
   if (version) return `${name.startsWith('sqlpipe') ? 'sqlpipe' : `${name} (sqlpipe)`} ${VERSION}\n`;
-  return completion === undefined ? undefined : printCompletion(program, specs, String(completion), env);
+  return completion === undefined ? undefined : formatCompletion(program, specs, String(completion), env);
 }
 
 /** Rejects options such as `--toString`: yargs looks options up in plain objects, which have properties of that name. */
@@ -148,7 +148,7 @@ function requireOperands(operands: string[], usage: string): string[] {
 const namesOf = (option: string, { alias = [] }: OptionSpec): string[] => [option, ...[alias].flat()].map(formatFlag);
 
 /** The completion script for a shell; by default for the user's shell. @throws UsageError for an unknown shell */
-function printCompletion(
+function formatCompletion(
   { name, operandTypes: operands = [], completions = COMPLETIONS }: ProgramDescription,
   specs: OptionSpecs,
   shell: string,

@@ -41,7 +41,7 @@ export async function runProgram<Specs extends OptionSpecs>(program: Program<Spe
   try {
     const parsed = parseCommandLine(program, world);
     io = createRunIo(parsed);
-    if (parsed.output !== undefined) await io.print(parsed.output);
+    if (parsed.output !== undefined) await io.write(parsed.output);
     const status = parsed.args ? await program.run(parsed.args, io) : Exit.ok;
     return signal?.aborted ? signalStatus(signal.reason) : status;
   } catch (error) {

@@ -51,7 +51,7 @@ async function* writeReport(outcomes: AsyncIterable<Outcome>, path: string, opti
     for await (const outcome of outcomes) {
       const line = formatReportLine(outcome, options);
       if (!failure)
-        await (file?.writeFile(line) ?? io.print(line)).catch(error => {
+        await (file?.writeFile(line) ?? io.write(line)).catch(error => {
           failure = file ? Object.assign(error, { path }) : error;
         });
       yield outcome;
@@ -80,7 +80,7 @@ async function* reportOutcomes(
       if (isReject(outcome) && outcome.result !== 'not reached') {
         const show = isReordered(outcome) ? io.warn : io.error;
         show(...formatRejection(outcome, label, io.errorColors));
-        if (options.annotations) await io.print(annotate(outcome, label));
+        if (options.annotations) await io.write(annotate(outcome, label));
       } else if (outcome.failure && !summary.failure)
         io.error(`${statementLabel(outcome)}: it was applied, but could not be read back: ${outcome.failure.message}`);
       if (!options.dryRun) reportStatement(outcome, io);
@@ -128,12 +128,12 @@ async function* writeDryRun(outcomes: AsyncIterable<Outcome>, io: Io, findings: 
     const isShown = identity.kind === 'other' && result === 'would send';
     const what = isShown ? truncate(printOnOneLine(redact(statement)), 120) : displayName(identity);
     if (WITHOUT_EFFECT.has(result)) counts.set(result, (counts.get(result) ?? 0) + 1);
-    else await io.print(`${result} ${escapeControls(what)}\n`);
-    for (const { text } of effects) await io.print(`  ${escapeControls(text)}\n`);
+    else await io.write(`${result} ${escapeControls(what)}\n`);
+    for (const { text } of effects) await io.write(`  ${escapeControls(text)}\n`);
     yield outcome;
   }
-  for (const finding of findings()) await io.print(`${escapeControls(finding)}\n`);
-  for (const [result, count] of counts) await io.print(`${result}: ${formatCount(count, 'statement')}\n`);
+  for (const finding of findings()) await io.write(`${escapeControls(finding)}\n`);
+  for (const [result, count] of counts) await io.write(`${result}: ${formatCount(count, 'statement')}\n`);
 }
 
 const WITHOUT_EFFECT: ReadonlySet<Result> = new Set(['skipped', 'not reached']);
@@ -141,7 +141,7 @@ const WITHOUT_EFFECT: ReadonlySet<Result> = new Set(['skipped', 'not reached']);
 /** Separates cells by tabs. There is no header. */
 export async function writeRows(rows: unknown[][], io: Io): Promise<void> {
   const show = io.stdout.isTTY ? escapeControls : (text: string) => text;
-  for (const row of rows) await io.print(`${row.map(cell => show(String(cell ?? ''))).join('\t')}\n`);
+  for (const row of rows) await io.write(`${row.map(cell => show(String(cell ?? ''))).join('\t')}\n`);
 }
 
 /** A line of JSON without secrets. `verb`, `kind` and `name` say what the statement changes; `position` counts UTF-16 code units. */

@@ -39,7 +39,7 @@ export async function writeComparison(
     ...problems.map(each => `${formatProblem(each, labels, format)}\n`),
   ];
   const write = (out: Writable) => pipeline(Readable.from(findings), out, { end: false });
-  if (locations) await io.print(annotate(compared, labels, locations).join(''));
+  if (locations) await io.write(annotate(compared, labels, locations).join(''));
   if (!locations || !isStdout(output)) await writeOutput(output, io.stdout, write, io.catchSignals);
   if (!json) io.info(summarize(compared));
   return findings.length ? Exit.negative : Exit.ok;

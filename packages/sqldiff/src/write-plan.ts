@@ -26,7 +26,7 @@ export async function writePlan(
     io.warn(head, indentLines(lines));
     if (locations) {
       const message = [head, ...lines].join('\n');
-      await io.print(formatAnnotation({ ...locations.find(identity, `${what};`, properties[0]), message }));
+      await io.write(formatAnnotation({ ...locations.find(identity, `${what};`, properties[0]), message }));
     }
   }
   for (const note of plan.notes) io.info(note);

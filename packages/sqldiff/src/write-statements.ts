@@ -21,7 +21,7 @@ export async function writeStatements(
   io: Io,
 ): Promise<void> {
   if (isStdout(output) && io.colors && statements.length > 0)
-    return io.print(statements.map(each => formatSqlText(colorStatement(each))).join(''));
+    return io.write(statements.map(each => formatSqlText(colorStatement(each))).join(''));
   const write = (out: Writable) =>
     isTextOutput(output, io.stdout)
       ? writeSqlText(Readable.from(statements), out)

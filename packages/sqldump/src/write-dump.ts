@@ -15,7 +15,7 @@ export async function writeDump(
   limitHeapGrowth();
   if (options.listInstances) {
     for (const { name, address } of await listInstances(io.env))
-      await io.print(`${escapeControls(name)}\t${address}\n`);
+      await io.write(`${escapeControls(name)}\t${address}\n`);
     return Exit.ok;
   }
   // The operand is not shown, because it may contain a password.

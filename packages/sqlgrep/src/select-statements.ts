@@ -31,8 +31,8 @@ export async function writeSelected({ operands: patterns, maxRecord, ...options 
   if (count) {
     let number = 0;
     for await (const _ of selected) number++;
-    await io.print(`${number}\n`);
-  } else if (list || json) for await (const statement of selected) await io.print(`${formatLine(statement, json)}\n`);
+    await io.write(`${number}\n`);
+  } else if (list || json) for await (const statement of selected) await io.write(`${formatLine(statement, json)}\n`);
   else await writeRecords(selected, io.stdout, 'sqlgrep', maxRecord);
   if (!matchCount) io.info('nothing matched');
   return matchCount ? Exit.ok : Exit.negative;

@@ -19,21 +19,21 @@ export const main = createMain({
     if (options.showConfig) return writeSettings([resolved.settings], io);
     const other = findOtherSqldiff(io.env.PATH);
     if (other) io.warn(`${other} comes first on the PATH: for ours, type sqlpipe diff`);
-    const printLine = (name: string, value: string) => io.print(`${name}: ${escapeControls(value)}\n`);
-    await printLine('instance', resolved.label);
+    const writeLine = (name: string, value: string) => io.write(`${name}: ${escapeControls(value)}\n`);
+    await writeLine('instance', resolved.label);
     const report = await fetchServerReport(resolved);
-    await printLine('endpoint', report.endpoint);
-    await printLine('version', report.version);
-    await printLine('user', report.user);
-    await printLine('access control', report.accessControl);
-    if (report.permissions.length) await printLine('permissions', report.permissions.join(', '));
-    await printLine('request limit', report.requestLimit);
-    for (const [name, reason] of report.invalid) await printLine('invalid', `'${name}': ${reason}`);
-    for (const [name, reason] of report.suspended) await printLine('suspended', `'${name}': ${reason}`);
+    await writeLine('endpoint', report.endpoint);
+    await writeLine('version', report.version);
+    await writeLine('user', report.user);
+    await writeLine('access control', report.accessControl);
+    if (report.permissions.length) await writeLine('permissions', report.permissions.join(', '));
+    await writeLine('request limit', report.requestLimit);
+    for (const [name, reason] of report.invalid) await writeLine('invalid', `'${name}': ${reason}`);
+    for (const [name, reason] of report.suspended) await writeLine('suspended', `'${name}': ${reason}`);
 
     let count = 0;
     for await (const batch of dump(resolved)) count += batch.length;
-    await printLine('statements', String(count));
+    await writeLine('statements', String(count));
     if (report.denied) {
       io.error(`${resolved.label}: ${report.denied}`);
       return Exit.denied;

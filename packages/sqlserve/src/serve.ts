@@ -25,7 +25,7 @@ export async function serve({ load: files, verbose, ...options }: ServeArgs, io:
   });
   if (server.isRestored && files.length > 0) io.warn(`${data} already contains a schema; --load is ignored`);
   const signal = io.catchSignals();
-  await io.print(`${server.url}\n`);
+  await io.write(`${server.url}\n`);
   if (!signal.aborted) await once(signal, 'abort');
   await server.close();
   return Exit.ok;

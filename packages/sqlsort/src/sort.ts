@@ -34,7 +34,7 @@ export async function writeSorted(
   io: Io,
 ): Promise<number> {
   const input = decodeRecords(io.stdin(), { maxRecord });
-  if (graph) await io.print({ dot: toDot, mermaid: toMermaid }[graph](await readSchema(input)));
+  if (graph) await io.write({ dot: toDot, mermaid: toMermaid }[graph](await readSchema(input)));
   else await writeRecords(sortStatements(input), io.stdout, 'sqlsort', maxRecord);
   return Exit.ok;
 }
