@@ -13,7 +13,7 @@ import {
 import { dirname, join, resolve } from 'node:path';
 import { Readable, Writable } from 'node:stream';
 import { finished, pipeline } from 'node:stream/promises';
-import type { World } from '@sqlpipe/cli';
+import type { ProcessLike } from '@sqlpipe/cli';
 import { type Command, parseScript, type Word } from './command-line.js';
 import { freshFolder } from './folder.js';
 import type { Scope } from './scope.js';
@@ -87,7 +87,7 @@ async function inFolder<T>(folder: string, work: () => Promise<T>): Promise<T> {
   }
 }
 
-type Type = ReturnType<World['fstat']>;
+type Type = ReturnType<ProcessLike['fstat']>;
 const typeOf = (type: 'pipe' | 'other'): Type => ({
   isFIFO: () => type === 'pipe',
   isSocket: () => false,
@@ -253,7 +253,7 @@ class Session {
 /** A script that only a real shell can run. */
 class NeedsShell extends Error {}
 
-async function loadProgram(name: string): Promise<((world: World) => Promise<number>) | undefined> {
+async function loadProgram(name: string): Promise<((host: ProcessLike) => Promise<number>) | undefined> {
   const path = PROGRAMS.get(name);
   return path === undefined ? undefined : (await import(path)).main;
 }

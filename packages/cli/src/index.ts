@@ -23,7 +23,7 @@ export {
   VALUE,
   writeSettings,
 } from './options.js';
+export { collectGarbageEarly, limitHeapGrowth, type Main, type ProcessLike, runInProcess } from './process-like.js';
 export type { Args, OptionSpecs } from './program.js';
 export { withProgress } from './progress.js';
 export { createMain, runProgram } from './run-program.js';
-export { collectGarbageEarly, limitHeapGrowth, type Main, runInProcess, type World } from './world.js';

@@ -2,10 +2,10 @@ import type { Readable, Writable } from 'node:stream';
 import { styleText } from 'node:util';
 import { escapeControls, escapeLines } from '@sqlpipe/text';
 import { UsageError } from './exit.js';
+import type { Output, ProcessLike } from './process-like.js';
 import { Progress } from './progress.js';
-import type { Output, World } from './world.js';
 
-/** The parts of its world that a program may use. */
+/** What a program may use of its process. */
 export interface Io {
   readonly env: NodeJS.ProcessEnv;
   /** Standard input as data. @throws UsageError if it is a terminal or a folder */
@@ -54,7 +54,7 @@ export interface Verbosity {
 export function createIo(
   name: string,
   { quiet, verbose }: Verbosity,
-  { env, stdin, stdout, stderr, fstat, catchSignals }: World,
+  { env, stdin, stdout, stderr, fstat, catchSignals }: ProcessLike,
 ): Io {
   let progress: Progress | undefined;
   const isDumb = env['TERM'] === 'dumb';

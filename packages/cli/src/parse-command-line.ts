@@ -6,8 +6,8 @@ import { COMPLETIONS, type Flag } from './completion.js';
 import { UsageError } from './exit.js';
 import type { Verbosity } from './io.js';
 import { CONNECTION_GROUP } from './options.js';
+import type { ProcessLike } from './process-like.js';
 import type { Args, OptionSpec, OptionSpecs, Program, ProgramDescription } from './program.js';
-import type { World } from './world.js';
 
 /** The version of the package, inserted by the bundler. */
 declare const VERSION: string;
@@ -17,15 +17,15 @@ type Parsed<Specs extends OptionSpecs> = Verbosity &
   ({ args: Args<Specs>; output?: undefined } | { args?: undefined; output: string });
 
 /** @throws UsageError for an unknown option, a missing or surplus operand, or a value of the wrong type */
-export function parseCommandLine<Specs extends OptionSpecs>(program: Program<Specs>, world: World): Parsed<Specs> {
-  const words = [...world.args];
+export function parseCommandLine<Specs extends OptionSpecs>(program: Program<Specs>, host: ProcessLike): Parsed<Specs> {
+  const words = [...host.args];
   const specs = addCommonOptions(program.options);
   let parsed: Parsed<Specs> | undefined;
   rejectPropertyNames(words, specs);
   createParser(specs).parse(words, {}, (error, values) => {
     if (error) throw new UsageError(explainParseError(error.message, specs));
     const verbosity = { quiet: values['quiet'] === true, verbose: Number(values['verbose'] ?? 0) };
-    const output = formatInstead(program, specs, values, world);
+    const output = formatInstead(program, specs, values, host);
     if (output !== undefined) parsed = { ...verbosity, output };
     else {
       const usage = program.standaloneOption && values[program.standaloneOption] ? '' : program.operands;
@@ -78,7 +78,7 @@ function formatInstead(
   program: ProgramDescription,
   specs: OptionSpecs,
   { help, version, completion }: Readonly<Record<string, unknown>>,
-  { env, stdout }: World,
+  { env, stdout }: ProcessLike,
 ): string | undefined {
   const { name } = program;
   if (help) return `${formatHelp(program, specs, stdout.columns)}\n`;

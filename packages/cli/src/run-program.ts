@@ -3,18 +3,21 @@ import { escapeControls, formatError } from '@sqlpipe/text';
 import { Exit, exitStatus } from './exit.js';
 import { createIo } from './io.js';
 import { parseCommandLine } from './parse-command-line.js';
+import { type Main, type ProcessLike, runInProcess, signalStatus } from './process-like.js';
 import type { OptionSpecs, Program } from './program.js';
-import { type Main, runInProcess, signalStatus, type World } from './world.js';
 
-/** Creates the function that runs a program: in the given world, or else in this process. */
+/** Creates the function that runs a program: in the given one, or else in this process. */
 export const createMain =
   <Specs extends OptionSpecs>(program: Program<Specs>): Main =>
-  world =>
-    world ? runProgram(program, world) : runInProcess(process => runProgram(program, process));
+  host =>
+    host ? runProgram(program, host) : runInProcess(process => runProgram(program, process));
 
-/** Runs a program with the arguments and streams of a world. Resolves to the exit status; never throws. */
-export async function runProgram<Specs extends OptionSpecs>(program: Program<Specs>, world: World): Promise<number> {
-  const { stdout, stderr } = world;
+/** Runs a program with the arguments and streams of a process. Resolves to the exit status; never throws. */
+export async function runProgram<Specs extends OptionSpecs>(
+  program: Program<Specs>,
+  host: ProcessLike,
+): Promise<number> {
+  const { stdout, stderr } = host;
   // If the reader of stdout closed the pipe, no message is needed. Only an EPIPE of stdout itself counts, because the socket of a server
   // can fail with EPIPE too.
   let pipeError: unknown;
@@ -25,21 +28,21 @@ export async function runProgram<Specs extends OptionSpecs>(program: Program<Spe
   stderr.on('error', () => {});
   let signal: AbortSignal | undefined;
   const catchSignals = (): AbortSignal => {
-    signal ??= world.catchSignals();
+    signal ??= host.catchSignals();
     return signal;
   };
   const createRunIo = (verbosity: Parameters<typeof createIo>[1]) =>
-    createIo(program.name, verbosity, { ...world, catchSignals });
+    createIo(program.name, verbosity, { ...host, catchSignals });
   let io = createRunIo({ quiet: true, verbose: 0 });
   const fail = (error: unknown): number => {
     if (error === pipeError) return signalStatus('SIGPIPE');
     const status = exitStatus(error);
-    io.error(formatFailure(error, status, program.name, world));
+    io.error(formatFailure(error, status, program.name, host));
     return status;
   };
-  world.onUncaught(fail);
+  host.onUncaught(fail);
   try {
-    const parsed = parseCommandLine(program, world);
+    const parsed = parseCommandLine(program, host);
     io = createRunIo(parsed);
     if (parsed.output !== undefined) await io.write(parsed.output);
     const status = parsed.args ? await program.run(parsed.args, io) : Exit.ok;
@@ -53,10 +56,10 @@ export async function runProgram<Specs extends OptionSpecs>(program: Program<Spe
 /** Milliseconds by which the signal of ^C may arrive after the end of the input, which another program of the pipeline has cut short. */
 const SIGNAL_DELAY = 100;
 
-function formatFailure(error: unknown, status: number, name: string, world: World): string {
+function formatFailure(error: unknown, status: number, name: string, host: ProcessLike): string {
   const hint =
     { [Exit.usage]: `\nTry '${name} --help'.`, [Exit.bug]: '\nThis is a bug; please report it.' }[status] ?? '';
-  const text = withoutRepetition(formatError(error), error, world);
+  const text = withoutRepetition(formatError(error), error, host);
   // Some messages have several lines. In any other message a line end comes from a name, and could fake a second message.
   return (status === Exit.usage || hasLines(error) ? text : escapeControls(text)) + hint;
 }
@@ -66,15 +69,15 @@ const hasLines = (error: unknown): boolean =>
   error instanceof Error && ((error as { hasLines?: boolean }).hasLines === true || hasLines(error.cause));
 
 /** In a pipe, the program that failed first prints what to do: the programs after it name only the reason. */
-function withoutRepetition(text: string, error: unknown, world: World): string {
+function withoutRepetition(text: string, error: unknown, host: ProcessLike): string {
   if (!(error instanceof Error)) return text;
   const { printedReason = '' } = error as { printedReason?: string };
   const rest =
-    printedReason && readsPipe(world) ? text.replace(printedReason, reason => reason.replace(/; .*/s, '')) : text;
-  return withoutRepetition(rest, error.cause, world);
+    printedReason && readsPipe(host) ? text.replace(printedReason, reason => reason.replace(/; .*/s, '')) : text;
+  return withoutRepetition(rest, error.cause, host);
 }
 
-function readsPipe({ fstat }: World): boolean {
+function readsPipe({ fstat }: ProcessLike): boolean {
   try {
     return fstat(0).isFIFO();
   } catch {

@@ -103,7 +103,8 @@ export interface ReadSideOptions extends Pick<DumpOptions, 'warn' | 'info'> {
 export async function readSide(side: Side, options: ReadSideOptions): Promise<ReadSide> {
   const { instance, path, label } = side;
   const { selection, maxRecord, warn, info, stdin, budget, locations } = options;
-  const readFile = () => locations?.record(readLocatedStatementsAt(path, maxRecord)) ?? readStatementsAt(path, maxRecord);
+  const readFile = () =>
+    locations?.record(readLocatedStatementsAt(path, maxRecord)) ?? readStatementsAt(path, maxRecord);
   const stored = path === '-' ? stdin : readFile();
   const read = instance ? dump(instance, { selection, maxRecord, reportInvalid: false, warn, info }) : stored;
   const isSelected = (statement: string) => selection.selects(identify(statement).kind);

@@ -8,8 +8,8 @@ import { displayName, hasName, redactFully } from '@sqlpipe/sql';
 import { escapeControls, formatCount, formatSafeJson } from '@sqlpipe/text';
 import { findHiddenDifferences, selectUnchanged } from './hidden-differences.js';
 import type { Locations } from './locations.js';
-import type { ReadSides } from './sides.js';
 import type { DiffArgs } from './options.js';
+import type { ReadSides } from './sides.js';
 
 export interface ComparisonOptions extends Pick<DiffArgs, 'json' | 'names' | 'text' | 'output'> {
   /** Where the statements of files are, if findings are written as annotations. */

@@ -8,8 +8,8 @@ import { IgnoreRules, MemoryBudget, parseSelection, type SchemaComparison, selec
 import { displayName } from '@sqlpipe/sql';
 import { formatHints } from '@sqlpipe/text';
 import { Locations } from './locations.js';
-import { readSide, resolveOperands, type Sides } from './sides.js';
 import type { DiffArgs } from './options.js';
+import { readSide, resolveOperands, type Sides } from './sides.js';
 import { countIgnored, formatIgnored, writeComparison } from './write-comparison.js';
 import { writeMissing } from './write-statements.js';
 

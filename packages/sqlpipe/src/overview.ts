@@ -1,5 +1,5 @@
 /*! What `sqlpipe` prints itself: its help, its version, its completion, and the error for an unknown program. */
-import { type CompletionSpec, runProgram, UsageError, type World, zshBootstrap } from '@sqlpipe/cli';
+import { type CompletionSpec, type ProcessLike, runProgram, UsageError, zshBootstrap } from '@sqlpipe/cli';
 import { suggestWord } from '@sqlpipe/text';
 import { OWN_COMMANDS, OWN_PROGRAMS, PROGRAMS } from './programs.js';
 
@@ -10,8 +10,8 @@ const COMMANDS = [
 const NAMES = COMMANDS.map(([name]) => name);
 
 /** The program. The options after an unknown program's name belong to that program. */
-export const main = (world: World): Promise<number> => {
-  const [word = ''] = world.args;
+export const main = (host: ProcessLike): Promise<number> => {
+  const [word = ''] = host.args;
   return runProgram(
     {
       name: 'sqlpipe',
@@ -30,7 +30,7 @@ ${COMMANDS.map(([name, summary]) => `  ${name.padEnd(12)}${summary}`).join('\n')
         throw new UsageError(`unknown program: ${word}; there are ${NAMES.join(', ')}${suggestWord(word, NAMES)}`);
       },
     },
-    { ...world, args: word && !word.startsWith('-') ? [word] : world.args },
+    { ...host, args: word && !word.startsWith('-') ? [word] : host.args },
   );
 };
 

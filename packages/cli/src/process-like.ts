@@ -6,7 +6,7 @@ import { setFlagsFromString } from 'node:v8';
 import { Exit } from './exit.js';
 
 /** The arguments, the environment, the streams and the signals of a program. Paths are relative to the directory of the process. */
-export interface World {
+export interface ProcessLike {
   /** The arguments, without the name of the program. */
   readonly args: readonly string[];
   readonly env: NodeJS.ProcessEnv;
@@ -24,11 +24,11 @@ export interface World {
 
 export type Output = Writable & { isTTY?: boolean; columns?: number; hasColors?(): boolean };
 
-/** A program as a function. Resolves to the exit status. Without a world it runs in this process, and sets its exit status. */
-export type Main = (world?: World) => Promise<number>;
+/** A program as a function. Resolves to the exit status. Without an argument it runs in this process, and sets its exit status. */
+export type Main = (host?: ProcessLike) => Promise<number>;
 
 /** Runs a program with what this process has. A program that a signal ended ends the process by that signal. */
-export async function runInProcess(run: (world: World) => Promise<number>): Promise<number> {
+export async function runInProcess(run: (host: ProcessLike) => Promise<number>): Promise<number> {
   process.noDeprecation = true; // deprecations in a library do not concern users
   process.exitCode = Exit.bug; // remains if the program stops before it sets another one
   process.once('exit', closeTerminal);
