@@ -40,11 +40,10 @@ export interface Problem {
   readonly reason: string;
 }
 
-/** The result of a comparison. The schemas are the same if there are no differences. */
+/** The schemas are the same if there are no differences. */
 export interface Diff {
   /** What A has, in an order that can be applied, then what only B has. */
   readonly differences: readonly Difference[];
-  /** Objects that an instance reports as invalid or suspended. */
   readonly problems: readonly Problem[];
   /** The number of objects compared. */
   readonly total: number;
@@ -72,10 +71,7 @@ export interface Diff {
  * // only-a trades []
  * ```
  *
- * Throws what reading the schemas throws; see `dump` and `split`. It also throws errors with these codes:
- *
- * - `DAMAGED` if two statements of a schema create different objects of one name;
- * - `USAGE` if `ignore` names a property that does not exist.
+ * Throws `DAMAGED` or `USAGE`, and what reading the schemas throws.
  */
 export async function diff(
   a: Schema,

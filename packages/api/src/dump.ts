@@ -32,10 +32,7 @@ export interface DumpOptions {
  * // );
  * ```
  *
- * Throws errors with these codes:
- *
- * - `CONFIG`, `UNREACHABLE`, `DENIED`, `PROTOCOL` and `REJECTED`;
- * - `USAGE` for an unknown kind, and for `include` together with `exclude`.
+ * Throws `CONFIG`, `UNREACHABLE`, `DENIED`, `PROTOCOL` or `REJECTED`.
  */
 export async function* dump(
   instance: Instance,

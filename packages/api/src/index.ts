@@ -1,6 +1,7 @@
 /**
  * sqlpipe as a library: what the programs do, as functions. It writes to no terminal, and reads environment variables only if
- * an instance has `env`.
+ * an instance has `env`. Errors have a code; `ErrorCode` says when. Each function throws `USAGE` for wrong arguments. Reading a
+ * schema throws what `dump` throws for an instance, and what `split` throws for a path.
  *
  * @packageDocumentation
  */

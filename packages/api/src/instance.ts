@@ -2,7 +2,7 @@
 import { type ResolvedInstance, resolveInstance } from '@sqlpipe/instance';
 import { CodedError } from '@sqlpipe/text';
 
-/** An instance, and what is needed to connect to it. instances.toml and netrc are read only if `env` is given. */
+/** An instance, and what is needed to connect to it. */
 export interface InstanceOptions {
   /** `http://host:9000`, with any path; `host:9000`; or the configuration string of a QuestDB client. */
   readonly url: string;
@@ -25,12 +25,12 @@ export interface InstanceOptions {
   readonly retries?: number | undefined;
   /**
    * The environment variables to use, such as `process.env`: `SQLPIPE_USER`, `SQLPIPE_PASSWORD`, `SQLPIPE_TOKEN`, those of
-   * proxies, and `HOME`, the place of instances.toml and netrc. `url` can then be a name from instances.toml.
+   * proxies, and `HOME`, without which no instances.toml and netrc are read. `url` can then be a name from instances.toml.
    */
   readonly env?: Readonly<Record<string, string | undefined>> | undefined;
 }
 
-/** An instance: its address, or an object with its address. */
+/** An instance. A string is its `url`. */
 export type Instance = string | InstanceOptions;
 
 /** Receives warnings and notes: one sentence each, without a secret. */

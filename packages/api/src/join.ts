@@ -21,11 +21,7 @@ import { openSchema, type Schema } from './schema.js';
  * // CREATE TABLE b (y INT);
  * ```
  *
- * Throws what reading the schema throws; see `dump` and `split`. With `folder` it also throws errors with these codes, and
- * writes nothing then:
- *
- * - `REJECTED` for a statement that creates no object, because it has no file;
- * - `DAMAGED` if two statements create the same object, or if another file has the name that an object needs.
+ * Throws `REJECTED` or `DAMAGED` before it writes into `folder`, and what reading the schema throws.
  */
 export async function join(schema: Schema, { folder }: { readonly folder?: string } = {}): Promise<string> {
   const statements = await collectStatements((await openSchema(schema)).statements);

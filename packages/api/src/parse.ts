@@ -28,11 +28,7 @@ export interface Statement {
  * // qty INT
  * ```
  *
- * Throws errors with these codes:
- *
- * - `REJECTED` for a CREATE with wrong syntax; `position` is an index into the statement;
- * - `DAMAGED` for text that is not exactly one statement;
- * - `USAGE` for a value that is not a string.
+ * Throws `REJECTED` for a CREATE with wrong syntax, `DAMAGED` for text that is not exactly one statement.
  */
 export function parse(statement: string): Statement {
   if (typeof statement !== 'string') throw new CodedError('USAGE', 'parse: a statement is not a string');
@@ -51,12 +47,11 @@ export function parse(statement: string): Statement {
  * ```ts
  * import { parse, print } from 'sqlpipe';
  *
- * const { definition } = parse('create table trades (ts timestamp, qty int) timestamp(ts) partition by day');
+ * const { definition } = parse('create table trades (qty int)');
  * if (definition) console.log(print({ ...definition, name: 'deals' }));
  * // CREATE TABLE 'deals' (
- * // \tts TIMESTAMP,
  * // \tqty INT
- * // ) timestamp(ts) PARTITION BY DAY;
+ * // );
  * ```
  */
 export const print = (definition: Definition): string => printDefinition(definition, { quoted: true });

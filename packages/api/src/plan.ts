@@ -42,7 +42,7 @@ export interface Omission {
 }
 
 /**
- * Plans the statements that turn the schema B into A. Nothing is changed.
+ * Plans how B becomes A, and changes nothing; `replay` applies a plan.
  *
  * ```ts
  * import { plan, serve } from 'sqlpipe';
@@ -57,10 +57,7 @@ export interface Omission {
  * // trades ALTER TABLE 'trades' DROP COLUMN fee loses column 'fee'
  * ```
  *
- * Throws what reading the schemas throws; see `dump` and `split`. It also throws errors with these codes:
- *
- * - `DAMAGED` if a view of A is not valid over the tables of A, or if two statements create different objects of one name;
- * - `USAGE` if an option names an object, a property or a loss that does not exist.
+ * Throws `DAMAGED` or `USAGE`, and what reading the schemas throws.
  */
 export async function plan(a: Schema, b: Schema, options: PlanOptions = {}): Promise<Plan> {
   const { ignore, onWarning, ...given } = options;

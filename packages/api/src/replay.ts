@@ -27,7 +27,7 @@ export interface ReplayOptions {
   readonly jobs?: number;
   /** The name of the instance, if it is `protected` in instances.toml. */
   readonly yesTo?: string;
-  /** Ignore these, and skip objects that differ in nothing else: names (`tmp_*`), kinds (`grant`), properties (`column order`). */
+  /** As in `diff`: an object that differs in nothing else is skipped. */
   readonly ignore?: readonly string[];
   /** Apply a plan even if the instance has changed since. */
   readonly staleOk?: boolean;
@@ -40,12 +40,12 @@ export interface ReplayOptions {
 
 /** A statement and its result. */
 export interface Outcome {
-  /** Its number, from 1. */
+  /** From 1. */
   readonly n: number;
   readonly statement: string;
   readonly kind: Kind;
   readonly name: string;
-  /** The file that contains it, if there is one, and the line. */
+  /** Where it is in a file. */
   readonly location?: { readonly path: string; readonly line?: number };
   /**
    * - `applied`, `rejected`, `not reached`;
@@ -69,10 +69,8 @@ export interface Outcome {
 
 /**
  * Applies a schema or a plan to an instance. All statements are read before the first one is sent. A statement is compared
- * with the existing object first, and the created object is read back.
- *
- * The loop gets one outcome per statement. A rejected statement is an outcome, not an exception. It ends the run unless
- * `keepGoing` is set, and it always ends a plan. If a table differs only in the order of its columns, the run continues.
+ * with the existing object first, and the created object is read back. The loop gets one outcome per statement. A rejected statement is an outcome, not an exception, and ends the run unless
+ * `keepGoing` is set. If a table differs only in the order of its columns, the run continues.
  *
  * ```ts
  * import { replay, serve } from 'sqlpipe';
@@ -85,13 +83,9 @@ export interface Outcome {
  * // spreads not reached undefined
  * ```
  *
- * Before anything is sent, it throws what reading the schema throws (see `dump` and `split`), and errors with these codes:
- *
- * - `REJECTED` for a statement that `allow` does not allow, or if the state of the instance is not the one of the plan;
- * - `USAGE` for options that cannot be combined, and for a protected instance without `yesTo`.
- *
- * If the instance fails, it throws `UNREACHABLE`, `DENIED` or `PROTOCOL` after the outcomes of all statements. Messages name
- * options as the programs do: `--if-exists` is `ifExists`.
+ * Before anything is sent, it throws what reading the schema throws, `REJECTED` for what `allow` does not allow and for a plan
+ * for another state of the instance, and `USAGE`, also without `yesTo`. If the instance fails, it throws `UNREACHABLE`, `DENIED`
+ * or `PROTOCOL` after all outcomes. Messages name options as the programs do: `--if-exists` is `ifExists`.
  */
 export async function* replay(
   schema: Schema,

@@ -11,12 +11,9 @@ export interface ServeOptions {
   readonly edition?: 'oss' | 'open-source' | 'enterprise';
   /** The release of QuestDB to emulate; `10` by default. */
   readonly questdb?: '9.3' | '9.4' | '10';
-  /**
-   * The only login of the open source edition; without it, none is required. In the enterprise edition the administrator, `admin` by
-   * default.
-   */
+  /** The only login of the open source edition, which else requires none; the administrator (`admin`) of the enterprise edition. */
   readonly user?: string;
-  /** The password of `user`; in the enterprise edition `quest` by default. */
+  /** `quest` by default in the enterprise edition. */
   readonly password?: string;
   readonly onWarning?: OnWarning;
 }
@@ -27,9 +24,8 @@ export interface Server {
   readonly url: string;
   readonly user?: string;
   readonly password?: string;
-  /** Closes it, with all its connections. */
+  /** Closes it, with all its connections; `await using` does so too. */
   close(): Promise<void>;
-  /** The same, for `await using`. */
   [Symbol.asyncDispose](): Promise<void>;
 }
 
@@ -48,10 +44,7 @@ export interface Server {
  * // [ [ 'trades' ], [ 'quotes' ], [ 'spreads' ] ]
  * ```
  *
- * Throws what reading the schema throws; see `dump` and `split`. It also throws errors with these codes:
- *
- * - `REJECTED` for a statement of the schema that the server rejects;
- * - `USAGE` for a `user` without a `password`, or the other way round, in the open source edition.
+ * Throws `REJECTED` for a statement that the server rejects, and what reading the schema throws.
  */
 export async function serve(options: ServeOptions = {}): Promise<Server> {
   const { schema, edition = 'oss', questdb = '10', onWarning, ...given } = options;

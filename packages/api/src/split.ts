@@ -5,7 +5,7 @@ import { CodedError } from '@sqlpipe/text';
 
 /**
  * Splits `.sql` text into its statements, each with its `;`. A path can name a `.sql` file, a folder with a file per object,
- * or a stream. The text of a statement does not change. The inverse of `join`.
+ * or a stream. The inverse of `join`.
  *
  * ```ts
  * import { split } from 'sqlpipe';
@@ -21,11 +21,7 @@ import { CodedError } from '@sqlpipe/text';
  * // CREATE VIEW spreads A
  * ```
  *
- * Throws errors with these codes:
- *
- * - `DAMAGED` for text that cannot be split; the message has the file, line and column;
- * - `NOINPUT` if there is no such file;
- * - `USAGE` for an argument of a wrong type.
+ * Throws `NOINPUT`, or `DAMAGED` with the file, line and column.
  */
 export async function* split(source: string | { readonly path: string }): AsyncGenerator<string, void, undefined> {
   if (typeof source !== 'string' && typeof source?.path !== 'string')

@@ -114,8 +114,8 @@ async function addColumns(client: BestEffortClient, objects: Identity[], isAutoS
       ({ name }, i) =>
         `SELECT ${i}, "column", indexed, designated, symbolCapacity FROM table_columns(${quoteLiteral(name)})`,
     );
-    for (const [i, column, indexed, designated, capacity] of (await client.queryRows(query.join(' UNION ALL '))) ??
-      []) {
+    const rows = (await client.queryRows(query.join(' UNION ALL '))) ?? [];
+    for (const [i, column, indexed, designated, capacity] of rows) {
       const object = `column ${column} of ${displayName(batch[Number(i)] as Identity)}`;
       add('INDEX', object, indexed);
       add('TIMESTAMP', object, designated);
