@@ -2,7 +2,7 @@
 import { mkdir, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { Readable } from 'node:stream';
-import { isStdout, parseSqlText } from '@sqlpipe/files';
+import { isStdout, parseSqlText, withoutLocations } from '@sqlpipe/files';
 import { freshFolder, readFolder } from '../support/folder.js';
 import { fc } from '../support/seed.js';
 import { test } from '../support/test.js';
@@ -15,8 +15,8 @@ test('text is the same wherever its chunks are cut', async t => {
       const ends = [...cuts, bytes.length].sort((a, b) => a - b);
       const chunks = ends.map((end, i) => bytes.subarray(ends[i - 1] ?? 0, end));
       const found: string[] = [];
-      for await (const batch of parseSqlText(Readable.from(chunks.filter(({ length }) => length > 0)), 'text'))
-        found.push(...batch);
+      const text = Readable.from(chunks.filter(({ length }) => length > 0));
+      for await (const batch of withoutLocations(parseSqlText(text, 'text'))) found.push(...batch);
       t.deepEqual(found, statements);
     }),
   );

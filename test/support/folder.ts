@@ -2,7 +2,7 @@
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { readStatementsAt } from '@sqlpipe/files';
+import { readStatementsAt, withoutLocations } from '@sqlpipe/files';
 import { collectStatements } from '@sqlpipe/schema';
 import { MAX_RECORD } from '@sqlpipe/sql';
 import type { Scope } from './scope.js';
@@ -15,4 +15,5 @@ export async function freshFolder(scope: Scope, parent: string = tmpdir()): Prom
 }
 
 /** The statements of a folder with a file for each object, in their order. */
-export const readFolder = (path: string): Promise<string[]> => collectStatements(readStatementsAt(path, MAX_RECORD));
+export const readFolder = (path: string): Promise<string[]> =>
+  collectStatements(withoutLocations(readStatementsAt(path, MAX_RECORD)));

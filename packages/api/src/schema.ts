@@ -1,5 +1,5 @@
 /*! Reads a schema, wherever it is: on an instance, in files or in memory. */
-import { readLocatedStatementsAt } from '@sqlpipe/files';
+import { readStatementsAt } from '@sqlpipe/files';
 import { dump, type ResolvedInstance } from '@sqlpipe/instance';
 import type { Location, SchemaSide } from '@sqlpipe/replay';
 import { collectStatements, deduplicate } from '@sqlpipe/schema';
@@ -56,7 +56,7 @@ const isSchema = (value: unknown): boolean =>
 function openPath(path: string): OpenSchema {
   const locations: Location[] = [];
   async function* read(): AsyncGenerator<string[]> {
-    for await (const batch of readLocatedStatementsAt(path, MAX_RECORD)) {
+    for await (const batch of readStatementsAt(path, MAX_RECORD)) {
       for (const { statement: _, ...location } of batch) locations.push(location);
       yield batch.map(({ statement }) => statement);
     }

@@ -1,5 +1,5 @@
 import { Readable } from 'node:stream';
-import { parseSqlText, readStatementsAt } from '@sqlpipe/files';
+import { type LocatedStatement, parseSqlText, readStatementsAt } from '@sqlpipe/files';
 import { MAX_RECORD } from '@sqlpipe/sql';
 import { CodedError } from '@sqlpipe/text';
 
@@ -27,10 +27,10 @@ export async function* split(source: string | { readonly path: string }): AsyncG
   if (typeof source !== 'string' && typeof source?.path !== 'string')
     throw new CodedError('USAGE', 'split: give text, or an object with a path');
   const batches = typeof source === 'string' ? splitText(source) : readStatementsAt(source.path, MAX_RECORD);
-  for await (const batch of batches) yield* batch;
+  for await (const batch of batches) for (const { statement } of batch) yield statement;
 }
 
-function splitText(text: string): AsyncGenerator<string[]> {
+function splitText(text: string): AsyncGenerator<LocatedStatement[]> {
   if (!text.isWellFormed()) throw new CodedError('DAMAGED', 'text: contains half of a surrogate pair');
   return parseSqlText(Readable.from([Buffer.from(text)]), 'text', MAX_RECORD);
 }

@@ -4,7 +4,7 @@ import { join, relative, sep } from 'node:path';
 import { MemoryBudget } from '@sqlpipe/schema';
 import { displayName, folderOf, identify, KINDS, redact } from '@sqlpipe/sql';
 import { CodedError, type Finding, truncate } from '@sqlpipe/text';
-import { type LocatedStatement, parseLocatedFile, TextError } from './sql-text.js';
+import { type LocatedStatement, parseSqlFile, TextError } from './sql-text.js';
 import { isStaged } from './write-file.js';
 
 const SUFFIX = '.sql';
@@ -97,7 +97,7 @@ async function scanFile(folder: string, path: string, budget: MemoryBudget, maxL
   };
   if (!(await lstat(full)).isFile()) return reject('is not a regular file');
   try {
-    for await (const batch of parseLocatedFile(full, maxLength))
+    for await (const batch of parseSqlFile(full, maxLength))
       for (const located of batch) {
         const { statement, line } = located;
         if (pathFor(statement) !== path) return reject(`contains ${describeMisplaced(statement)}`, line);

@@ -5,7 +5,7 @@ import { decodeRecords, type ReadOptions } from '@sqlpipe/records';
 import { SplitError, Splitter, significantTokens } from '@sqlpipe/sql';
 import { CodedError, formatError } from '@sqlpipe/text';
 import { readFolder } from './schema-folder.js';
-import { type LocatedStatement, parseLocatedFile, parseLocatedText, withoutLocations } from './sql-text.js';
+import { type LocatedStatement, parseSqlFile, parseSqlText } from './sql-text.js';
 
 /**
  * Reads the statements of a folder that `writeFolder` wrote, of a stream file, or of `.sql` text, in batches. A file `*.sql` without a NUL
@@ -14,18 +14,14 @@ import { type LocatedStatement, parseLocatedFile, parseLocatedText, withoutLocat
  * @param isText whether a file must be text, whatever its name is
  * @throws StreamError, DuplicateNameError, CodedError; its code is `NOINPUT` if the file cannot be opened
  */
-export const readStatementsAt = (path: string, maxRecord: number, isText?: boolean): AsyncGenerator<string[]> =>
-  withoutLocations(readLocatedStatementsAt(path, maxRecord, isText));
-
-/** Like `readStatementsAt`, with the file and line of each statement. @throws like `readStatementsAt` */
-export async function* readLocatedStatementsAt(
+export async function* readStatementsAt(
   path: string,
   maxRecord: number,
   isText = false,
 ): AsyncGenerator<LocatedStatement[]> {
   const stats = await stat(path).catch(error => rethrowWithPath(error, path));
   if (stats.isDirectory()) yield await readFolder(path, maxRecord);
-  else if (isText || (await hasText(path))) yield* withPath(parseLocatedFile(path, maxRecord), path);
+  else if (isText || (await hasText(path))) yield* withPath(parseSqlFile(path, maxRecord), path);
   else
     for await (const statement of withPath(decodeRecords(createReadStream(path), { maxRecord }), path))
       yield [{ statement, path }];
@@ -59,12 +55,12 @@ const NAME = 'standard input';
 const HEAD = 64 * 1024;
 
 /** Reads standard input in batches; statements of a stream have no line. @throws StreamError, TextError; errors of the input */
-export async function* readLocatedInput(input: Readable, options: ReadOptions): AsyncGenerator<LocatedStatement[]> {
+export async function* readStandardInput(input: Readable, options: ReadOptions): AsyncGenerator<LocatedStatement[]> {
   const chunks: AsyncIterator<Buffer> = input[Symbol.asyncIterator]();
   try {
     const first = await readFirst(chunks);
     const bytes = prepend(first, chunks);
-    if (isText(first.subarray(0, HEAD))) yield* parseLocatedText(bytes, NAME, options.maxRecord);
+    if (isText(first.subarray(0, HEAD))) yield* parseSqlText(bytes, NAME, options.maxRecord);
     else for await (const statement of decodeRecords(Readable.from(bytes), options)) yield [{ statement, path: NAME }];
   } finally {
     input.destroy(); // a pending read would keep the process alive

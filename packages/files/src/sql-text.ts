@@ -47,24 +47,14 @@ export interface LocatedStatement {
   line?: number;
 }
 
-/**
- * Reads the normalized statements of a `.sql` text; each batch has those that end in one chunk. A byte order mark at the start is dropped.
- * The last statement may lack its `;`. @param maxLength the maximum length of a statement, in UTF-16 code units
- * @throws TextError for an unclosed quote, comment or parenthesis, for bytes that are not UTF-8, and for a NUL
- */
-export const parseSqlText = (
-  bytes: AsyncIterable<Buffer>,
-  name: string,
-  maxLength?: number,
-): AsyncGenerator<string[]> => withoutLocations(parseLocatedText(bytes, name, maxLength));
-
+/** The statements of batches. */
 export async function* withoutLocations(batches: AsyncIterable<LocatedStatement[]>): AsyncGenerator<string[]> {
   for await (const batch of batches) yield batch.map(({ statement }) => statement);
 }
 
 /** Reads a `.sql` file. The last statement must have its `;`: a file cut inside a statement often ends with a valid shorter one. */
-export const parseLocatedFile = (path: string, maxLength?: number): AsyncGenerator<LocatedStatement[]> =>
-  parseLocatedText(createReadStream(path), path, maxLength, true);
+export const parseSqlFile = (path: string, maxLength?: number): AsyncGenerator<LocatedStatement[]> =>
+  parseSqlText(createReadStream(path), path, maxLength, true);
 
 /** Yields one batch, which contains the statements before an error too. */
 function* inOneBatch(statements: Iterable<string>, locate: (statement: string) => LocatedStatement) {
@@ -76,7 +66,12 @@ function* inOneBatch(statements: Iterable<string>, locate: (statement: string) =
   }
 }
 
-export async function* parseLocatedText(
+/**
+ * Reads the normalized statements of a `.sql` text; each batch has those that end in one chunk. A byte order mark at the start is dropped.
+ * @param maxLength the maximum length of a statement, in UTF-16 code units
+ * @throws TextError for an unclosed quote, comment or parenthesis, for bytes that are not UTF-8, and for a NUL
+ */
+export async function* parseSqlText(
   bytes: AsyncIterable<Buffer>,
   name: string,
   maxLength?: number,

@@ -10,7 +10,7 @@ import {
   withProgress,
   writeSettings,
 } from '@sqlpipe/cli';
-import { readLocatedInput, readLocatedStatementsAt } from '@sqlpipe/files';
+import { readStandardInput, readStatementsAt } from '@sqlpipe/files';
 import { type ResolvedInstance, resolveInstance } from '@sqlpipe/instance';
 import { type DeferredInput, deferInput, StreamError } from '@sqlpipe/records';
 import { type Location, openTarget, PreflightError, rejectBadOptions, replay } from '@sqlpipe/replay';
@@ -131,8 +131,8 @@ function openInput({ operands: [, ...files], ...options }: ApplyOptions, io: Io)
     for (const file of files.length ? files : ['-']) {
       const isStdin = file === '-';
       const batches = isStdin
-        ? readLocatedInput(io.stdin(), options)
-        : withLabel(readLocatedStatementsAt(file, options.maxRecord), file);
+        ? readStandardInput(io.stdin(), options)
+        : withLabel(readStatementsAt(file, options.maxRecord), file);
       for await (const batch of batches) {
         if (!isStdin) io.catchSignals().throwIfAborted();
         for (const { statement, ...location } of batch) {

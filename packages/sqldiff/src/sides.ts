@@ -1,7 +1,7 @@
 /*! A name in instances.toml stands for that instance. Otherwise, an existing file or folder is read; any other operand is an address. */
 import { stat } from 'node:fs/promises';
 import { rejectSharedInsecure, UsageError } from '@sqlpipe/cli';
-import { readLocatedStatementsAt, readStatementsAt } from '@sqlpipe/files';
+import { readStatementsAt, withoutLocations } from '@sqlpipe/files';
 import {
   type DumpOptions,
   dump,
@@ -103,9 +103,9 @@ export interface ReadSideOptions extends Pick<DumpOptions, 'warn' | 'info'> {
 export async function readSide(side: Side, options: ReadSideOptions): Promise<ReadSide> {
   const { instance, path, label } = side;
   const { selection, maxRecord, warn, info, stdin, budget, locations } = options;
-  const readFile = () =>
-    locations?.record(readLocatedStatementsAt(path, maxRecord)) ?? readStatementsAt(path, maxRecord);
-  const stored = path === '-' ? stdin : readFile();
+  const located = readStatementsAt(path, maxRecord);
+  const ofFile = locations ? locations.record(located) : withoutLocations(located);
+  const stored = path === '-' ? stdin : ofFile;
   const read = instance ? dump(instance, { selection, maxRecord, reportInvalid: false, warn, info }) : stored;
   const isSelected = (statement: string) => selection.selects(identify(statement).kind);
   try {

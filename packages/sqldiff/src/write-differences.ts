@@ -1,6 +1,6 @@
 import { annotateFailure, type Io, instanceContext, readIgnorePatterns, UsageError, writeSettings } from '@sqlpipe/cli';
 import { COLUMN_ORDER } from '@sqlpipe/ddl';
-import { isSameOutput, isStdout, readLocatedInput } from '@sqlpipe/files';
+import { isSameOutput, isStdout, readStandardInput } from '@sqlpipe/files';
 import { COLUMN_ORDER_REASON, columnOrderHints } from '@sqlpipe/plan/text';
 import { type DeferredInput, deferInput } from '@sqlpipe/records';
 import { compareSides, planSides } from '@sqlpipe/replay';
@@ -38,7 +38,7 @@ async function compareAndWrite(args: DiffArgs, io: Io): Promise<number> {
   const { missing, alter, maxRecord } = args;
   const ignore = new IgnoreRules(await readIgnorePatterns(args));
   const stdin = deferInput(async function* () {
-    for await (const batch of readLocatedInput(io.stdin(), { maxRecord }))
+    for await (const batch of readStandardInput(io.stdin(), { maxRecord }))
       for (const { statement } of batch) yield statement;
   });
   const sides = await openSides(args, stdin, io);

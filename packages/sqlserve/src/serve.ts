@@ -1,6 +1,6 @@
 import { once } from 'node:events';
 import { Exit, type Io, UsageError } from '@sqlpipe/cli';
-import { readStatementsAt } from '@sqlpipe/files';
+import { readStatementsAt, withoutLocations } from '@sqlpipe/files';
 import { DEFAULT_ADMIN, type LoginCredentials, type ServerOptions, startServer } from '@sqlpipe/server';
 import { MAX_RECORD } from '@sqlpipe/sql';
 
@@ -20,7 +20,7 @@ export async function serve({ load: files, verbose, ...options }: ServeArgs, io:
     ...options,
     login: options.edition === 'enterprise' ? readAdmin(io.env) : readCredentials(io.env),
     naming: io.env['QDB_CAIRO_SQL_COLUMN_ALIAS_EXPRESSION_ENABLED'] === 'false' ? 'by function' : 'by expression',
-    load: files.map(path => ({ label: path, statements: readStatementsAt(path, MAX_RECORD) })),
+    load: files.map(path => ({ label: path, statements: withoutLocations(readStatementsAt(path, MAX_RECORD)) })),
     logRequest: verbose ? io.info : undefined,
   });
   if (server.isRestored && files.length > 0) io.warn(`${data} already contains a schema; --load is ignored`);

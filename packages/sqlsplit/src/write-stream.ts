@@ -1,6 +1,6 @@
 import type { Readable } from 'node:stream';
 import { Exit, type Io, limitHeapGrowth } from '@sqlpipe/cli';
-import { parseSqlText, readStatementsAt } from '@sqlpipe/files';
+import { parseSqlText, readStatementsAt, withoutLocations } from '@sqlpipe/files';
 import { writeRecords } from '@sqlpipe/records';
 
 export async function writeStream(
@@ -15,5 +15,7 @@ export async function writeStream(
 /** The statements of the files and folders in order. `-`, or no file at all, stands for standard input. */
 async function* readStatements(files: string[], stdin: () => Readable, maxLength: number): AsyncGenerator<string[]> {
   for (const file of files.length ? files : ['-'])
-    yield* file === '-' ? parseSqlText(stdin(), 'standard input', maxLength) : readStatementsAt(file, maxLength, true);
+    yield* withoutLocations(
+      file === '-' ? parseSqlText(stdin(), 'standard input', maxLength) : readStatementsAt(file, maxLength, true),
+    );
 }
