@@ -68,10 +68,9 @@ const maxReplyLength = ({ url }: Response): number => BASE_REPLY_LENGTH + 12 * u
  */
 export async function readReply(response: Response, acceptRows: boolean): Promise<Reply> {
   if (response.status !== 200) return toRejection(await readServerError(response), response);
-  const limit = maxReplyLength(response);
-  const body = await readBody(response, limit);
+  const body = await readBody(response, maxReplyLength(response));
   if (body.equals(OK)) return { ok: true };
-  const reply = parseReply(body, response, limit);
+  const reply = parseReply(body, response);
   if (acceptRows && reply.dataset) return { ok: true, rows: requireRows(reply, response) };
   try {
     rejectErrorReply(reply);
@@ -90,7 +89,7 @@ const OK = Buffer.from('{"ddl":"OK"}');
 
 export async function readRows(response: Response): Promise<unknown[][]> {
   if (response.status !== 200) throw await readServerError(response);
-  return requireRows(parseReply(await readBody(response, MAX_ROWS_LENGTH), response, MAX_ROWS_LENGTH), response);
+  return requireRows(parseReply(await readBody(response, MAX_ROWS_LENGTH), response), response);
 }
 
 /** @throws ServerError if the reply has an error; UnexpectedResponseError if rows are missing, or `count` is not their number */
@@ -108,9 +107,7 @@ function requireRows(reply: ReplyObject, response: Response): unknown[][] {
 
 export async function readServerError(response: Response): Promise<ServerError> {
   const { status } = response;
-  const limit = maxReplyLength(response);
-  const body = await readBody(response, limit);
-  if (body.length > limit) throw invalidReplyError(tooLongError(limit), response, body);
+  const body = await readBody(response, maxReplyLength(response));
   const error = parseServerError(body);
   if (error && (status === 400 || status === 403)) return error;
   throw unexpectedStatusError(response, body, error);
@@ -155,38 +152,32 @@ export function toRejection({ message, position }: ServerError, response: Respon
   };
 }
 
-/**
- * Reads up to the chunk that exceeds the limit: callers must check the length. For one small chunk, an async iterator would take longer
- * than all other work.
- */
-function readBody({ body }: Response, limit: number): Promise<Buffer> {
+/** Reads the body of a reply. For one small chunk, an async iterator would take longer than all other work. */
+function readBody(response: Response, limit: number): Promise<Buffer> {
+  const { body } = response;
   return new Promise((resolve, reject) => {
     const chunks: Buffer[] = [];
     let length = 0;
-    const finish = () => resolve(Buffer.concat(chunks));
     body.on('data', (chunk: Buffer) => {
       chunks.push(chunk);
       length += chunk.length;
       if (length <= limit) return;
-      finish();
+      const error = new MalformedReplyError(`is longer than ${limit} bytes`, ADDRESS_HELP);
+      reject(invalidReplyError(error, response, Buffer.concat(chunks)));
       body.destroy();
     });
-    body.on('end', finish);
+    body.on('end', () => resolve(Buffer.concat(chunks)));
     body.on('error', reject);
   });
 }
 
-function parseReply(body: Buffer, response: Response, limit: number): ReplyObject {
+function parseReply(body: Buffer, response: Response): ReplyObject {
   try {
-    if (body.length > limit) throw tooLongError(limit);
     return parseObject(body);
   } catch (error) {
     throw error instanceof MalformedReplyError ? invalidReplyError(error, response, body) : error;
   }
 }
-
-const tooLongError = (limit: number): MalformedReplyError =>
-  new MalformedReplyError(`is longer than ${limit} bytes`, ADDRESS_HELP);
 
 /** Rejects invalid UTF-8 and repeated significant keys. Limits nesting, except in rows for `JSON.parse`. @throws MalformedReplyError */
 function parseObject(body: Buffer): ReplyObject {
