@@ -3,10 +3,10 @@
  * They are compared if both servers show them (names observed on 9.3.4).
  */
 import { BestEffortClient, batchesOf, type ConnectionConfig, fetchParameters } from '@sqlpipe/instance';
-import type { Difference } from '@sqlpipe/schema';
+import type { SchemaComparison } from '@sqlpipe/schema';
 import { displayName, type Identity, identify, type Kind, NameMap, quoteLiteral } from '@sqlpipe/sql';
 import { listFirst } from '@sqlpipe/text';
-import type { Sides } from './sides.js';
+import type { ReadSides } from './sides.js';
 
 /** By property, then by object. The object of a server setting is ''. */
 type Facts = Map<string, Map<string, string>>;
@@ -40,18 +40,17 @@ const MAX_PER_REQUEST = 20;
 
 const MAX_LISTED = 3;
 
-export function selectUnchanged(a: readonly string[], differences: Pick<Difference, 'a'>[]): Identity[] {
-  const different = new Set(differences.map(each => each.a));
-  return a.filter(statement => !different.has(statement)).map(identify);
-}
-
 /**
  * Warnings about statements that are the same on two instances and mean different things there; none if one side is not an instance. Never
  * fails: a property that an instance does not show is not compared.
- * @param same the objects whose statements are the same on both sides
  */
-export async function findHiddenDifferences([a, b]: Sides, same: Identity[]): Promise<string[]> {
+export async function findHiddenDifferences(
+  [a, b]: ReadSides,
+  { differences, ignored }: Pick<SchemaComparison, 'differences' | 'ignored'>,
+): Promise<string[]> {
   if (!a.instance || !b.instance) return [];
+  const different = new Set([...differences, ...ignored].map(each => each.a));
+  const same = a.statements.filter(statement => !different.has(statement)).map(identify);
   const [inA, inB] = [await fetchFacts(a.instance, same), await fetchFacts(b.instance, same)];
   return [...inA].flatMap(([property, byObject]) => {
     const groups = new Map<string, string[]>();

@@ -6,7 +6,7 @@ import { isStdout, writeOutput } from '@sqlpipe/files';
 import type { ComparedProblem, Difference, IgnoredDifference, SchemaComparison } from '@sqlpipe/schema';
 import { displayName, hasName, redactFully } from '@sqlpipe/sql';
 import { escapeControls, formatCount, formatSafeJson } from '@sqlpipe/text';
-import { findHiddenDifferences, selectUnchanged } from './hidden-differences.js';
+import { findHiddenDifferences } from './hidden-differences.js';
 import type { Locations } from './locations.js';
 import type { DiffArgs } from './options.js';
 import type { ReadSides } from './sides.js';
@@ -23,14 +23,10 @@ export async function writeComparison(
   { json, names, text, output, locations }: ComparisonOptions,
   io: Io,
 ): Promise<number> {
-  const { differences, notComparable, problems, ignored } = compared;
+  const { differences, notComparable, problems } = compared;
   for (const { identity, properties } of notComparable)
     io.info(`${displayName(identity)}: cannot be compared: ${properties.join(', ')}`);
-  for (const warning of await findHiddenDifferences(
-    sides,
-    selectUnchanged(sides[0].statements, [...differences, ...ignored]),
-  ))
-    io.warn(warning);
+  for (const warning of await findHiddenDifferences(sides, compared)) io.warn(warning);
 
   const format = { json, names, text, colors: io.colors && isStdout(output) };
   const labels = [sides[0].label, sides[1].label] as const;
