@@ -5,8 +5,8 @@
 import { dumpOrder, Schema } from '@sqlpipe/schema';
 import type { Instance } from '../http/instance.js';
 import type { BestEffortClient } from '../http/optional-queries.js';
-import { changingSchemaError, isWanted, type ObjectReadOptions, titleOf } from './completeness.js';
 import { fetchVersions, type ListedObject, listAllObjects } from './list-objects.js';
+import { changingSchemaError, isWanted, type ObjectReadOptions, titleOf } from './missing-objects.js';
 import { fetchUncheckedStatements } from './show-create.js';
 
 const MAX_READS = 6;

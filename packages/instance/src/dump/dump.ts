@@ -10,7 +10,8 @@ import { MAX_MASKED } from '../http/reply.js';
 import { InstanceError } from '../instance-error.js';
 import { fetchInvalidViews, VIEW_LISTS } from '../reports/health.js';
 import { fetchCatalogueDump } from './catalogue-dump.js';
-import { addMissingRows, MissingObjects, ObjectCheck, type ObjectReadOptions } from './completeness.js';
+import { addMissingRows, CompletenessCheck } from './completeness-check.js';
+import { MissingObjects, type ObjectReadOptions } from './missing-objects.js';
 import { SymbolCapacities } from './symbol-capacities.js';
 
 /** Options for dumping. By default everything is dumped and repaired. */
@@ -146,7 +147,7 @@ async function* fetchRows(
   read: ObjectReadOptions,
 ): AsyncGenerator<string[]> {
   if (via === 'catalogue') return yield await fetchCatalogueDump(source, client, read);
-  const check = new ObjectCheck(config, client, read);
+  const check = new CompletenessCheck(config, client, read);
   const query = `SHOW CREATE DATABASE${selection.clause}`;
   try {
     yield* addMissingRows(source.streamFirstColumn(query, Math.max(MIN_ROW_LIMIT, 2 * maxRecord)), check);

@@ -3,91 +3,23 @@
  * recreated while it runs (see QuestDB's ShowCreateDatabaseRecordCursorFactory). So the dump is compared with tables(), which lists all
  * objects (observed on 9.3.4).
  */
-import { findReferences, isSystemTable } from '@sqlpipe/ddl';
-import { dumpOrder, type NameSelection, Schema } from '@sqlpipe/schema';
-import {
-  displayName,
-  foldCase,
-  givesRight,
-  identify,
-  isAcl,
-  isObject,
-  KINDS,
-  type Kind,
-  type NamedObject,
-} from '@sqlpipe/sql';
-import { escapeControls, listFirst } from '@sqlpipe/text';
+import { findReferences } from '@sqlpipe/ddl';
+import { dumpOrder, Schema } from '@sqlpipe/schema';
+import { foldCase, givesRight, identify, isAcl, isObject, KINDS, type NamedObject } from '@sqlpipe/sql';
 import type { ConnectionConfig } from '../configuration/connection-config.js';
 import { withInstance } from '../http/instance.js';
 import type { BestEffortClient } from '../http/optional-queries.js';
-import { InstanceError } from '../instance-error.js';
 import { type ListedObject, listAllObjects } from './list-objects.js';
+import { changingSchemaError, isWanted, listTitles, type ObjectReadOptions, titleOf } from './missing-objects.js';
 import { fetchUncheckedStatements } from './show-create.js';
 
 const MAX_LIST_REFETCHES = 6;
 
-const MAX_NAMED = 20;
-
 const MAX_UNLISTED = 1000;
-
-/** Whether a dump should contain an object. One of an unknown kind is wanted only if all kinds of tables and views are selected. */
-export function isWanted({ kind, name }: ListedObject, selects: (kind: Kind) => boolean): boolean {
-  const isSelected = kind === 'other' ? KINDS.filter(isObject).every(selects) : selects(kind);
-  return isSelected && !isSystemTable(name);
-}
 
 type Objects = ReadonlyMap<string, ListedObject>;
 
-export const titleOf = (object: NamedObject): string =>
-  escapeControls(object.kind === 'other' ? `'${object.name}'` : displayName(object));
-
-const listTitles = (titles: readonly string[]): string => listFirst(titles, MAX_NAMED);
-
-interface Absence {
-  readonly object: ListedObject;
-  readonly reason: string;
-  readonly denial?: string;
-}
-
-/** Objects that a dump lacks, because the account may not read their definitions, or because their kind is unknown. */
-export class MissingObjects {
-  readonly #absences: Absence[] = [];
-
-  addDenied(object: NamedObject, denial: string): void {
-    this.#absences.push({ object, reason: 'permission denied', denial });
-  }
-
-  addUnknown(object: ListedObject): void {
-    this.#absences.push({ object, reason: `of an unknown kind, ${object.mark}` });
-  }
-
-  /** Warns of each missing object that the selected names need, if a partial dump is accepted. @throws InstanceError otherwise */
-  report(
-    { label }: ConnectionConfig,
-    names: NameSelection,
-    { partial, warn }: { partial: boolean; warn(message: string): void },
-  ): void {
-    const absences = this.#absences.filter(({ object }) => names.needs(object));
-    const titles = absences.map(({ object, reason }) => `${titleOf(object)} (${reason})`);
-    if (partial) for (const title of titles) warn(`${label}: the dump lacks ${title}`);
-    if (partial || !titles.length) return;
-    const denials = absences.flatMap(({ denial }) => denial ?? []);
-    throw new InstanceError(
-      denials.length ? 'DENIED' : 'PROTOCOL',
-      `${label}: the dump lacks ${listTitles(titles)}; ${denials.length ? 'grant SELECT on each to this account' : 'use a newer sqlpipe'}, or accept a partial dump with --partial`,
-      { serverMessage: denials[0] },
-    );
-  }
-}
-
-export interface ObjectReadOptions {
-  readonly selects: (kind: Kind) => boolean;
-  readonly names: NameSelection;
-  readonly missing: MissingObjects;
-  readonly info: (message: string) => void;
-}
-
-export class ObjectCheck {
+export class CompletenessCheck {
   readonly #listRequest: Promise<void>;
   /** Undefined until it arrives, and if the server does not show it. */
   #list: Objects | undefined;
@@ -237,7 +169,7 @@ export class ObjectCheck {
 
 export async function* addMissingRows(
   rows: AsyncIterable<string[]>,
-  check: ObjectCheck,
+  check: CompletenessCheck,
 ): AsyncGenerator<string[], void, undefined> {
   let hasObjects = false;
   for await (const batch of rows) {
@@ -270,9 +202,3 @@ function identifyRow(row: string): NamedObject {
   const { kind, name } = identify(row);
   return { kind, name: kind === 'other' ? (UNKNOWN_OBJECT.exec(row)?.[1] ?? '') : name };
 }
-
-export const changingSchemaError = ({ label }: { readonly label: string }): InstanceError =>
-  new InstanceError(
-    'UNREACHABLE',
-    `${label}: the schema keeps changing while it is read; try again when nothing changes it`,
-  );

@@ -1,0 +1,71 @@
+/*! What the two ways to dump share: which objects a dump should contain, and what becomes of those that it lacks. */
+import { isSystemTable } from '@sqlpipe/ddl';
+import type { NameSelection } from '@sqlpipe/schema';
+import { displayName, isObject, KINDS, type Kind, type NamedObject } from '@sqlpipe/sql';
+import { escapeControls, listFirst } from '@sqlpipe/text';
+import type { ConnectionConfig } from '../configuration/connection-config.js';
+import { InstanceError } from '../instance-error.js';
+import type { ListedObject } from './list-objects.js';
+
+const MAX_NAMED = 20;
+
+/** Whether a dump should contain an object. One of an unknown kind is wanted only if all kinds of tables and views are selected. */
+export function isWanted({ kind, name }: ListedObject, selects: (kind: Kind) => boolean): boolean {
+  const isSelected = kind === 'other' ? KINDS.filter(isObject).every(selects) : selects(kind);
+  return isSelected && !isSystemTable(name);
+}
+
+export const titleOf = (object: NamedObject): string =>
+  escapeControls(object.kind === 'other' ? `'${object.name}'` : displayName(object));
+
+export const listTitles = (titles: readonly string[]): string => listFirst(titles, MAX_NAMED);
+
+interface Absence {
+  readonly object: ListedObject;
+  readonly reason: string;
+  readonly denial?: string;
+}
+
+/** Objects that a dump lacks, because the account may not read their definitions, or because their kind is unknown. */
+export class MissingObjects {
+  readonly #absences: Absence[] = [];
+
+  addDenied(object: NamedObject, denial: string): void {
+    this.#absences.push({ object, reason: 'permission denied', denial });
+  }
+
+  addUnknown(object: ListedObject): void {
+    this.#absences.push({ object, reason: `of an unknown kind, ${object.mark}` });
+  }
+
+  /** Warns of each missing object that the selected names need, if a partial dump is accepted. @throws InstanceError otherwise */
+  report(
+    { label }: ConnectionConfig,
+    names: NameSelection,
+    { partial, warn }: { partial: boolean; warn(message: string): void },
+  ): void {
+    const absences = this.#absences.filter(({ object }) => names.needs(object));
+    const titles = absences.map(({ object, reason }) => `${titleOf(object)} (${reason})`);
+    if (partial) for (const title of titles) warn(`${label}: the dump lacks ${title}`);
+    if (partial || !titles.length) return;
+    const denials = absences.flatMap(({ denial }) => denial ?? []);
+    throw new InstanceError(
+      denials.length ? 'DENIED' : 'PROTOCOL',
+      `${label}: the dump lacks ${listTitles(titles)}; ${denials.length ? 'grant SELECT on each to this account' : 'use a newer sqlpipe'}, or accept a partial dump with --partial`,
+      { serverMessage: denials[0] },
+    );
+  }
+}
+
+export interface ObjectReadOptions {
+  readonly selects: (kind: Kind) => boolean;
+  readonly names: NameSelection;
+  readonly missing: MissingObjects;
+  readonly info: (message: string) => void;
+}
+
+export const changingSchemaError = ({ label }: { readonly label: string }): InstanceError =>
+  new InstanceError(
+    'UNREACHABLE',
+    `${label}: the schema keeps changing while it is read; try again when nothing changes it`,
+  );
