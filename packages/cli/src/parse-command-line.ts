@@ -1,5 +1,5 @@
 import { basename } from 'node:path';
-import { parseArgs } from 'node:util';
+import { type ParseArgsConfig, parseArgs } from 'node:util';
 import { suggestWord } from '@sqlpipe/text';
 import { COMPLETIONS, type Flag } from './completion.js';
 import { UsageError } from './exit.js';
@@ -18,7 +18,7 @@ type Parsed<Specs extends OptionSpecs> = Verbosity &
 /** @throws UsageError for an unknown option, a missing or surplus operand, or a value of the wrong type */
 export function parseCommandLine<Specs extends OptionSpecs>(program: Program<Specs>, host: ProcessLike): Parsed<Specs> {
   const specs = addCommonOptions(program.options);
-  const { tokens = [] } = parseArgs({ args: [...host.args], options: declare(specs), strict: false, tokens: true });
+  const tokens = splitCommandLine(host.args, specs);
   const options = tokens.filter(token => token.kind === 'option');
   const asksFor = (name: string) => options.some(option => option.name === name);
   // Errors in other options do not matter to these two.
@@ -61,23 +61,17 @@ function addCommonOptions(own: OptionSpecs): OptionSpecs {
   };
 }
 
-/** The options as Node declares them. Values are checked here, because Node's messages suggest nothing. */
-const declare = (specs: OptionSpecs) =>
-  Object.fromEntries(
-    Object.entries(specs).map(([name, spec]) => [
-      name,
-      { type: takesValue(spec) ? ('string' as const) : ('boolean' as const), ...(spec.alias && { short: spec.alias }) },
-    ]),
-  );
+/** Node splits, and values are checked here, because Node's messages suggest nothing. */
+function splitCommandLine(args: readonly string[], specs: OptionSpecs) {
+  const options: NonNullable<ParseArgsConfig['options']> = {};
+  for (const [name, spec] of Object.entries(specs))
+    options[name] = { type: takesValue(spec) ? 'string' : 'boolean', ...(spec.alias && { short: spec.alias }) };
+  return parseArgs({ args: [...args], options, strict: false, tokens: true }).tokens;
+}
 
 const takesValue = ({ type }: OptionSpec): boolean => type !== 'boolean' && type !== 'count';
 
-interface GivenOption {
-  readonly name: string;
-  readonly rawName: string;
-  readonly value?: string | undefined;
-  readonly inlineValue?: boolean | undefined;
-}
+type GivenOption = Extract<ReturnType<typeof splitCommandLine>[number], { kind: 'option' }>;
 
 /** The values by name, as in `keepGoing`. @throws UsageError */
 function readOptions(given: readonly GivenOption[], specs: OptionSpecs): Record<string, unknown> {
@@ -87,7 +81,7 @@ function readOptions(given: readonly GivenOption[], specs: OptionSpecs): Record<
     const spec = Object.hasOwn(specs, name) ? specs[name] : undefined;
     // Only the first unknown option is named: in `-pSECRET` each letter is an option.
     if (!spec) throw new UsageError(unknownOption(name, specs));
-    const value = takesValue(spec) ? readValue(option, spec) : readFlag(option);
+    const value = takesValue(spec) ? readValue(option, spec) : (option.value ?? 'true') === 'true';
     const before = values.get(name);
     if (spec.array) values.set(name, [...(before as unknown[]), value]);
     else values.set(name, spec.type === 'count' ? Number(before ?? 0) + 1 : value);
@@ -96,8 +90,6 @@ function readOptions(given: readonly GivenOption[], specs: OptionSpecs): Record<
   const set = [...values].filter(([, value]) => value !== undefined);
   return Object.fromEntries(set.map(([name, value]) => [toProperty(name), value]));
 }
-
-const readFlag = ({ value }: GivenOption): boolean => value === undefined || value === 'true';
 
 function readValue({ name, rawName, value: given, inlineValue }: GivenOption, spec: OptionSpec): string | number {
   const isMissing = given === undefined || (!inlineValue && /^-\D/.test(given));
