@@ -2,17 +2,11 @@
  * A schema in memory, and what statements do to it; no I/O. A statement passes through the folders `parse`, `analyze` and `execute`; then
  * `rows` accounts for what it does to rows.
  */
-
-export type { Expression, SelectItem, SelectStatement, TableFunctionCall } from '@questdb/sql-parser';
 export {
   Acl,
   printPermissions,
   printPrincipals,
 } from './acl.js';
-export { columnName } from './analyze/column-names.js';
-export type { Relation } from './analyze/column-scope.js';
-export { requireReadAccess, returnsNoRows } from './analyze/query-references.js';
-export { analyzeRelation } from './analyze/relation.js';
 export type { ColumnNaming } from './catalogue.js';
 export {
   areTypesKnown,
@@ -27,7 +21,6 @@ export { type Effect, isFullRefresh, type LossKind, OTHER_TYPES_REASON } from '.
 export { Engine, type EngineOptions, type Execution, type QueryStatement } from './engine.js';
 export { NotReadyError, whenReady } from './not-ready.js';
 export { isNotExecutable, OpaqueError } from './opaque-error.js';
-export { type ParsedQuery, parseQueryText } from './parse/parsed-query.js';
 export type { AclList, ShownObject } from './parse/show.js';
 export type { Principal, Secrets, StoredToken } from './principal.js';
 export {

@@ -6,14 +6,13 @@ import {
   type ColumnHead,
   type LiveView,
   type MaterializedView,
-  type ParsedQuery,
   type Rows,
   requireReadable,
   type Session,
-  type TableFunctionCall,
   type Value,
   type View,
 } from '@sqlpipe/engine';
+import type { ParsedQuery, TableFunctionCall } from '@sqlpipe/engine/query';
 
 export function callFunction(source: TableFunctionCall, session: Session, query: ParsedQuery): Rows {
   const { name: spelling, args } = source;

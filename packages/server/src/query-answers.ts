@@ -1,21 +1,17 @@
 /*! Answers queries over catalogue functions and over tables, which have no rows, and queries that drivers send when they connect. */
 import { RejectionError } from '@sqlpipe/ddl/parser';
+import { type ColumnHead, ROWLESS_ANSWERS, type Rows, type Session, type Value } from '@sqlpipe/engine';
 import {
   analyzeRelation,
-  type ColumnHead,
   columnName,
   type Expression,
   type ParsedQuery,
   type Relation,
-  ROWLESS_ANSWERS,
-  type Rows,
   requireReadAccess,
   returnsNoRows,
   type SelectItem,
   type SelectStatement,
-  type Session,
-  type Value,
-} from '@sqlpipe/engine';
+} from '@sqlpipe/engine/query';
 import { isSameName } from '@sqlpipe/sql';
 import { callFunction } from './catalogue-functions.js';
 

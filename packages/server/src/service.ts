@@ -4,7 +4,6 @@ import { missingError, RejectionError } from '@sqlpipe/ddl/parser';
 import {
   type CatalogueObject,
   type Engine,
-  parseQueryText,
   printPermissions,
   printPrincipals,
   type QueryStatement,
@@ -16,6 +15,7 @@ import {
   type Value,
   whenReady,
 } from '@sqlpipe/engine';
+import { parseQueryText } from '@sqlpipe/engine/query';
 import { isPrincipal, type Kind } from '@sqlpipe/sql';
 import { listColumns, PARAMETERS } from './catalogue-functions.js';
 import type { Caller, ServerEdition } from './editions.js';

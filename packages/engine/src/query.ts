@@ -1,0 +1,10 @@
+/*!
+ * The syntax trees of queries, and what the queries return. The declarations of `index.ts` do not contain these types: those of the parser
+ * do not compile for users of the library, unless they skip the check of libraries.
+ */
+export type { Expression, SelectItem, SelectStatement, TableFunctionCall } from '@questdb/sql-parser';
+export { columnName } from './analyze/column-names.js';
+export type { Relation } from './analyze/column-scope.js';
+export { requireReadAccess, returnsNoRows } from './analyze/query-references.js';
+export { analyzeRelation } from './analyze/relation.js';
+export { type ParsedQuery, parseQueryText } from './parse/parsed-query.js';
