@@ -15,7 +15,7 @@ import { printCompileQuestion, printComputableAssertion } from '../queries/commo
 import { printExpiredQuestion } from '../queries/expiry.js';
 import { printUnendedRange } from '../queries/periods.js';
 import type { NamedLoss } from '../text/losses.js';
-import type { Omission } from '../text/omission.js';
+import type { Change, Omission } from '../text/omission.js';
 import { findExpiryArguments, findPeriodHolder } from '../views/askable-views.js';
 import { isRedefined, printQueryAfterPlan } from '../views/query-after-plan.js';
 
@@ -145,23 +145,23 @@ function findForbiddenLosses(rows: RowAccount, context: PlanContext): Failure[] 
   });
 }
 
+/** @throws Error for a failure without a cause: no change can be left out for it */
 function toOmissions(failures: readonly Failure[], steps: readonly Step[]): Omission[] {
-  const found = new Map<string, { step: Step; reasons: Set<string>; losses: NamedLoss[]; hints: Set<string> }>();
-  for (const { causes, reason, loss, hint } of failures)
-    for (const step of causes.map(index => steps[index])) {
-      if (!step) throw new Error(`the plan is not proven: ${reason}`);
-      const key = changeKey(step.change);
-      const entry = found.get(key) ?? { step, reasons: new Set(), losses: [], hints: new Set() };
-      found.set(key, entry);
-      entry.reasons.add(reason);
-      if (loss) entry.losses.push(loss);
-      if (hint !== undefined) entry.hints.add(hint);
+  const failuresByChange = new Map<string, { readonly change: Change; readonly failures: Failure[] }>();
+  for (const failure of failures) {
+    const changes = failure.causes.flatMap(index => steps[index]?.change ?? []);
+    if (changes.length === 0) throw new Error(`the plan is not proven: ${failure.reason}`);
+    for (const change of changes) {
+      const entry = failuresByChange.get(changeKey(change)) ?? { change, failures: [] };
+      failuresByChange.set(changeKey(change), entry);
+      entry.failures.push(failure);
     }
-  return [...found.values()].map(({ step, reasons, losses, hints }) => ({
-    ...step.change,
-    reasons: [...reasons],
-    losses,
-    hints: [...hints],
+  }
+  return [...failuresByChange.values()].map(({ change, failures }) => ({
+    ...change,
+    reasons: [...new Set(failures.map(({ reason }) => reason))],
+    losses: failures.flatMap(({ loss }) => loss ?? []),
+    hints: [...new Set(failures.flatMap(({ hint }) => hint ?? []))],
   }));
 }
 
