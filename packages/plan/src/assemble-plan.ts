@@ -42,7 +42,6 @@ export interface Plan {
   readonly warnings: readonly string[];
   /** The new names of renamed objects by the old ones. A view gets its new name by DROP and CREATE. */
   readonly renamed: NameMap<string>;
-  /** The schema after the plan. */
   readonly schemaAfter: Schema;
 }
 

@@ -81,11 +81,7 @@ const assertUnwritten = (table: string, condition?: string): Assertion[] => [
   assertNoPartition(table, 'detached'),
 ];
 
-function findCreated(
-  { statements, schemaAfter: after, renamed }: Plan,
-  before: Schema,
-  engineAfterPlan: Engine,
-): Created[] {
+function findCreated({ statements, schemaAfter, renamed }: Plan, before: Schema, engineAfterPlan: Engine): Created[] {
   const assertionsOf = (statement: string): Assertion[] => {
     const created = tryParseDefinition(statement);
     if (created?.kind === 'materialized view')
@@ -98,7 +94,7 @@ function findCreated(
     if (isPrincipal(kind) && !before.findPrincipal(name))
       return [{ loss: { loss: 'drop-user', object: name }, assertions: [] }];
     const isRenamed = [...renamed.values()].some(to => isSameName(to, name));
-    if (isObject(kind) && !before.findObject(name) && after.findObject(name) && !isRenamed)
+    if (isObject(kind) && !before.findObject(name) && schemaAfter.findObject(name) && !isRenamed)
       return [{ loss: { loss: 'drop', object: name }, assertions: assertionsOf(statement) }];
     return parseAlters(statement).flatMap(({ name, alteration }): Created[] => {
       if (alteration.action !== 'add column') return [];
@@ -110,8 +106,8 @@ function findCreated(
 }
 
 /** The values of --renamed. Renames within a rebuild are not undone. */
-function findRenames({ statements, schemaAfter: after, renamed }: Plan): string[] {
-  const objects = [...renamed].filter(([from, to]) => after.findObject(to) && !after.findObject(from));
+function findRenames({ statements, schemaAfter, renamed }: Plan): string[] {
+  const objects = [...renamed].filter(([from, to]) => schemaAfter.findObject(to) && !schemaAfter.findObject(from));
   const columns = statements
     .flatMap(({ statement }) => parseAlters(statement))
     .flatMap(({ name, alteration }) =>
