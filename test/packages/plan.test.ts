@@ -100,7 +100,7 @@ test('a change that ALTER cannot make is omitted with its reason', async t => {
     [
       table('x INT', 'PARTITION BY MONTH TTL 1 MONTH'),
       table('x INT', 'PARTITION BY MONTH'),
-      'TTL: 1 MONTH to none: cannot be altered: with partitions by month or year, a TTL can be changed, but not removed',
+      'TTL: 1 MONTH to none: cannot be altered: a TTL has to fit the partitions; with partitions by month or year, it cannot be removed',
     ],
     [
       'CREATE TABLE t (x INT);',

@@ -77,7 +77,7 @@ export function tryParseDefinition(
   return model && definition ? { ...model, name: definition.name, owner: definition.owner } : definition;
 }
 
-/** Makes a statement in printed form mean the same under other defaults: if needed, states every property. */
+/** A statement that a server printed, with every property stated if these defaults would give it another meaning. */
 export function spellOutDefaults(statement: string, defaults: Defaults): string {
   const [meaning, made] = [repairAndParse(statement, defaults), tryParse(statement, defaults)];
   const isSame = !meaning || !made || compareDefinitions(meaning, made).differences.length === 0;
@@ -180,7 +180,7 @@ export function compareDefinitions(a: Definition, b: Definition): Comparison {
   else if (a.kind !== 'table' && b.kind !== 'table') {
     const at = findQueryDifference(a.body, b.body);
     const excerpts = at && { a: excerptAround(a.body, at.a), b: excerptAround(b.body, at.b) };
-    if (excerpts) comparison.differences.push({ property: 'query', ...excerpts }); // also if the excerpts are the same
+    if (excerpts) comparison.differences.push({ property: 'query', ...excerpts }); // `add` would skip excerpts that are the same
     comparison.addAll(propertiesOf(a.kind), a, b);
   }
   return comparison;

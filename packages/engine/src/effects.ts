@@ -40,7 +40,7 @@ export const effectOn = (
 export const isFullRefresh = ({ effect, kind }: Effect): boolean =>
   effect === 'rewritten' && kind === 'materialized view';
 
-/** Several transitions of an object count as one. Causes come first: the effects on views that keep their query are last. */
+/** Several transitions of an object count as one. Views that keep their query are last, because others have caused their effects. */
 export function findEffects(transitions: readonly Transition[]): Effect[] {
   const byName = new NameMap<Transition>();
   for (const transition of transitions) {
@@ -153,7 +153,7 @@ function findHealthEffects(before: CatalogueObject, after: CatalogueObject): Eff
  * queries on the view fail with a NullPointerException. `views()` still reports it as valid; COMPILE VIEW does not help (observed on
  * 9.3.4).
  */
-const STALE_REASON = 'a view that it reads has another query now; send ALTER VIEW with the query of this view';
+const STALE_REASON = 'a view that it reads has another query now; send ALTER VIEW with its own query again';
 
 /** Why a view is invalid if its query returns other types than its columns have. Only DROP and CREATE change these types. */
 export const OTHER_TYPES_REASON = 'its query gives columns of other types';

@@ -52,7 +52,7 @@ export interface EngineOptions {
   readonly naming?: ColumnNaming;
   /** What the server of the loaded objects reports of them; undefined if no server was asked. */
   readonly health?: Health | undefined;
-  /** Whether tables are assumed to have rows; by default `none`. Without rows, INSERT and UPDATE are rejected, and no effects are found. */
+  /** Whether tables are assumed to have rows; by default `none`. Then statements about rows are rejected, and no effects are found. */
   readonly rows?: 'assumed' | 'none';
   /** The name of the built-in administrator, which is the default caller. */
   readonly admin?: string;
@@ -114,7 +114,7 @@ export class Engine {
 
   /**
    * Executes one statement for a caller, by default the administrator. If it throws, the schema is unchanged.
-   * @throws RejectionError with the server's message; OpaqueError if the effect cannot be known; NotReadyError, see `whenReady`
+   * @throws RejectionError with the server's message; OpaqueError if the effect cannot be known; NotReadyError, which `whenReady` handles
    */
   execute(text: string, caller = this.acl.admin): Execution {
     const before = this.savepoint();

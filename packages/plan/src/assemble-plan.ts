@@ -36,7 +36,9 @@ export interface Plan {
   readonly statements: readonly PlannedStatement[];
   readonly omissions: readonly Omission[];
   readonly allowedLosses: readonly string[];
+  /** The comment at the head of the plan: what it costs, and what to do before it runs. */
   readonly remarks: readonly string[];
+  /** What only its author has to know, such as a `--renamed` that is already done. */
   readonly notes: readonly string[];
   /** Why comments about renames have no effect. */
   readonly warnings: readonly string[];

@@ -41,7 +41,7 @@ interface Schemas {
 /**
  * Plans the statements that turn schema B into A. A change that is not possible, or loses something that is not allowed, is an omission.
  * @throws InvalidSelectionError if a name in the options matches nothing, is ambiguous or contradicts a schema;
- *   RejectedViewError if a server would reject a view of A, for example because the view reads something that A lacks;
+ *   RejectedViewError if a server would reject a view of A, see `planWithAnswers`;
  *   what the functions of `RowQueries` throw; an error without a code if the plan cannot be proven or does not lead to A
  */
 export async function planChanges(a: Iterable<string>, b: Iterable<string>, given: PlanOptions = {}): Promise<Plan> {
@@ -105,7 +105,7 @@ function planWithAnswers({ a, b }: Schemas, answers: ServerAnswers, options: Con
   // These views are removed from both schemas, so that the plan neither creates nor drops them. Then they are listed as left out.
   const proven = planWithAnswers({ a: a.filter(isAccepted), b: b.filter(isAccepted) }, answers, options);
   for (const { entry, reason } of rejected) {
-    // If B has a view of this name and kind, only its validity is left out. Otherwise the complete view is left out.
+    // If B has a view of this name and kind, only its repair is left out. Otherwise the complete view is left out.
     const properties = context.b.findObject(entry.name)?.kind === entry.kind ? (['invalid'] as const) : [];
     const hint = `--ignore ${formatPathForShell(formatPath({ object: entry.name }))} takes it off this list`;
     proven.draft.omit(

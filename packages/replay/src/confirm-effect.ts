@@ -81,7 +81,7 @@ async function predictAlter(
   return { before, expected: definition && printDefinition(definition, { quoted: true }) };
 }
 
-/** Whether an ALTER whose reply was lost was executed: the object is as expected now, and was not before. */
+/** After a lost reply: whether the ALTER was executed. Then the object is as expected now, and was not before. */
 export async function wasAltered(pending: PendingEffect, context: ConfirmationContext): Promise<boolean> {
   const { before, expected } = pending;
   if (before === undefined || expected === undefined) return false;
@@ -100,7 +100,7 @@ export async function confirmEffect(pending: PendingEffect, context: Confirmatio
     const failure = await waitForWal(object, context);
     if (failure) return failure;
   }
-  // A statement may change more objects than it names. So every definition that was fetched before its effect is discarded.
+  // A statement may change more objects than it names. So no definition that was fetched earlier counts.
   existing.invalidate({ kind: 'other', name: '' });
   if (noVerify) return {};
   if (parsed.verb === 'rename') return verifyDone(parsed, existing);
@@ -137,7 +137,7 @@ async function waitForWal(
   const problem =
     state === 'suspended'
       ? `accepted, but not applied: it is suspended; use ${printResumeWal(object)}`
-      : 'accepted, but not applied in time; --timeout waits longer';
+      : 'accepted, but not applied yet; a larger --timeout waits longer';
   return unfinished('unknown', problem, target);
 }
 
@@ -147,10 +147,13 @@ const unfinished = (result: 'failed' | 'unknown', error: string, { label }: Inst
   failure: new InstanceError('UNREACHABLE', `${label}: ${error}`),
 });
 
-/** Milliseconds without activity after which a refresh counts as ended: after that of a range, 9.3.4 shows `refreshing` for ever. */
+/** Milliseconds without activity after which a refresh counts as ended. After REFRESH of a range, 9.3.4 shows `refreshing` for ever. */
 const IDLE = 1000;
 
-/** A materialized view gets the rows that its sources have when it is filled, so they are awaited. @returns undefined if they are filled */
+/**
+ * Waits until the sources of a materialized view are filled, because CREATE and REFRESH … FULL read the rows that they have then.
+ * @returns undefined if the statement can be sent
+ */
 export async function waitForSources(
   { statement, kind, name }: Entry,
   target: Instance,
@@ -169,7 +172,7 @@ export async function waitForSources(
     return running.length === 0 || performance.now() - activeAt > IDLE || undefined;
   });
   if (hasEnded) return undefined;
-  const problem = `not sent, because materialized view '${last}', which it reads, is being refreshed; --timeout waits longer`;
+  const problem = `not sent, because materialized view '${last}', which it reads, is being refreshed; a larger --timeout waits longer`;
   return unfinished('failed', problem, target);
 }
 
@@ -195,7 +198,7 @@ async function waitForRefresh(
   });
   if (state?.status === 'valid') return {};
   if (state) return { result: 'rejected', error: `accepted, but the refresh failed: ${state.reason ?? NO_REASON}` };
-  return unfinished('unknown', 'accepted, but not finished in time; --timeout waits longer', target);
+  return unfinished('unknown', 'accepted, but not finished yet; a larger --timeout waits longer', target);
 }
 
 /**
@@ -207,7 +210,7 @@ const REFRESH_AGAIN_AFTER = 1000;
 /** A server gives no reason for a failed refresh if the query returns other types than the view has (observed on 9.3.4). */
 const NO_REASON = 'the columns of the view may have other types than its query gives; drop and recreate it';
 
-/** Whether the base of a view has changed, and no refresh has failed: an invalidation begins and ends at once (observed on 9.3.4). */
+/** Whether the base of a view has changed, and no refresh has failed. An invalidation ends when it begins (observed on 9.3.4). */
 const isInvalidation = ({ status, reason, started, finished }: RefreshState): boolean =>
   status !== 'valid' && (reason === undefined ? started === finished : isChangeOfBase(reason));
 

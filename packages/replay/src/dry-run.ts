@@ -122,7 +122,7 @@ export class DryRun {
     ];
   }
 
-  /** Adds the account and its rights, unless the schema has the account. @returns its name; undefined if the target shows neither */
+  /** Adds the account and its rights, unless the schema has the account. @returns its name; undefined if its rights are unknown */
   #loadCaller(): string | undefined {
     const { account } = this.#schema;
     const { acl } = this.#engine;
@@ -209,7 +209,7 @@ export class DryRun {
     }
   }
 
-  /** About the rows of each materialized view that a statement drops or computes again, and how many rows would expire. */
+  /** Asks for rows that a statement would lose: of views that it drops or computes again, expired ones, and those of an unended period. */
   async #askAboutRows(execution: Execution): Promise<void> {
     for (const { effect, kind, loss, object } of execution.effects) {
       const mayLoseHistory = kind === 'materialized view' && (effect === 'rewritten' || loss === 'drop');

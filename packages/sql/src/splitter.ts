@@ -10,7 +10,7 @@ import {
 } from './lexer.js';
 import { significantTokens, type Token, tokens } from './tokens.js';
 
-/** The default maximum length of a record, with its LF and NUL, in bytes. In text, UTF-16 code units are counted instead. */
+/** The default maximum length of a record, with its LF and NUL, in bytes. `Splitter` counts UTF-16 code units instead. */
 export const MAX_RECORD = 16 * 1024 * 1024;
 
 /** Text cannot be cut into statements. `line` and `column` count from 1, columns in UTF-16 code units. */
@@ -90,7 +90,11 @@ export class Splitter {
     yield* this.#cut(chunk);
   }
 
-  /** @throws SplitError as `write` does; for an unclosed quote, comment or parenthesis, a missing required `;`, a plan of comments only */
+  /**
+   * Yields the last statement.
+   * @throws SplitError as `write` does; if a quote, comment or parenthesis is not closed; if the required `;` is missing; if only the
+   *   comments of a plan are left
+   */
   *end({ requiresSemicolon = false } = {}): Generator<string> {
     const chunk = this.#carry;
     this.#carry = '';
@@ -140,7 +144,7 @@ export class Splitter {
     return at < 0 ? this.#scan(chunk, from) : { at };
   }
 
-  /** Both scanners read pieces of doubling length: many statements would take quadratic time if one read to the chunk's end each time. */
+  /** Both scanners read pieces of doubling length. To scan up to the chunk's end for each statement would take quadratic time. */
   #scan(chunk: string, from: number): Required<StatementEnd> | undefined {
     for (let start = from, size = FIRST_PIECE; start < chunk.length; size *= 2) {
       const end = findSafeCut(chunk, start + size);
@@ -212,7 +216,7 @@ export class Splitter {
     return text.slice(end);
   }
 
-  /** Yields the held statement, and holds a new one unless it is blank: a `;` alone is not a statement. */
+  /** Yields the held statement and holds the new one. A `;` alone is no statement, and changes only which comments the held one gets. */
   *#hold(text: string, endsInLineComment: boolean): Generator<string> {
     const body = trim(text);
     const [startLine] = this.#locate(text, Math.max(text.search(NON_WHITESPACE), 0));
@@ -295,6 +299,7 @@ export function normalizeStatement(text: string): string {
   const { held, remainder } = splitter;
   const [statement = '', second] = [...splitter.end()];
   if (second) throw secondStatementError(statement);
+  // Only comments follow the `;`. They become a part of the statement, before its `;`.
   if (held && NON_WHITESPACE.test(remainder)) return normalizeStatement(held.slice(0, -1) + remainder);
   return statement;
 }
@@ -319,7 +324,7 @@ const printStatement = ({ body, endsInLineComment }: HeldStatement): string =>
 
 const LINE_END = /[\n\r]/;
 
-/** Finds the comments of the statement before a text: those that start on its first line, unless a statement follows there. */
+/** Finds the comments that belong to the previous statement: those on the first line of the text, unless a statement follows there. */
 function findTrailingComments(text: string, rules: CommentRules): { end: number; acceptsComments: boolean } {
   let end = 0;
   for (const token of tokens(text, rules)) {
@@ -357,7 +362,7 @@ function findSafeCut(text: string, at: number): number {
   return end;
 }
 
-/** The offset of the last character that is not in `characters`; -1 if there is none. */
+/** The index of the last character that is not in `characters`; -1 if there is none. */
 function lastIndexNotOf(characters: string, text: string): number {
   let at = text.length - 1;
   while (at >= 0 && characters.includes(text.charAt(at))) at--;

@@ -30,7 +30,7 @@ function parseAlterOf(token: string | undefined, cursor: Cursor, lookup: NameLoo
 const VERBS = "'add', 'alter', 'attach', 'detach', 'drop', 'convert', 'resume', 'rename', 'set' or 'squash'";
 
 class TableParser {
-  /** The columns after the ADD and RENAME parsed so far; undefined if the columns are not known. */
+  /** The columns that the table has once the ADD and RENAME parsed so far are executed; undefined if they are not known. */
   readonly #columns: Column[] | undefined;
   /** The name of the designated timestamp after the renames parsed so far. */
   #timestamp: string | undefined;

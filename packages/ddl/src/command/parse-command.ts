@@ -53,7 +53,7 @@ const SHORT_NAMES = {
   'live view': 'live-view-name',
 };
 
-/** By the required kind: what the server's messages call an object of another kind, except a live view. */
+/** What the server says that it has found instead of a required kind, unless it has found a live view. */
 export const OTHER_KINDS: Readonly<Record<ObjectKind, string>> = {
   table: 'view or materialized view',
   view: 'table or materialized view',

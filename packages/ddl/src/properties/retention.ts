@@ -71,10 +71,10 @@ export const TTL = property<RetentionFields, { readonly action: 'ttl'; readonly 
       return ttl !== now.ttl && isFittingAge(now.partitionBy ?? 'DAY', ttl) ? { action: 'ttl', ttl } : undefined;
     },
   },
-  unalterable: 'with partitions by month or year, a TTL can be changed, but not removed',
+  unalterable: 'a TTL has to fit the partitions; with partitions by month or year, it cannot be removed',
 });
 
-/** Whether a TTL is a multiple of the partition size. 0 fits no month or year: there, a TTL cannot be removed (observed on 9.3.4). */
+/** Whether the server accepts a TTL for these partitions. It does not accept 0 for months and years (observed on 9.3.4). */
 export function isFittingAge(unit: PartitionUnit, age: Age): boolean {
   const months = age < 0;
   return {
@@ -97,7 +97,7 @@ function rejectUnfittingAge(unit: PartitionUnit, age: Age, position: number): vo
 /** Rejects a TTL that does not fit the partitions. Without PARTITION BY, these are the partitions that the server chooses. */
 export function rejectUnfittingRetention(spans: ClauseSpans, { kind, ttl, partitionBy }: RetentionFields): void {
   const position = spans.get(TTL.name)?.position;
-  // Without PARTITION BY, a materialized view may have any TTL in months, or none (observed on 9.3.4).
+  // For partitions that the server has chosen, a materialized view may have any TTL in months, or none (observed on 9.3.4).
   if (position !== undefined && partitionBy && (kind !== 'materialized view' || ttl > 0))
     rejectUnfittingAge(partitionBy, ttl, position);
 }
@@ -131,7 +131,7 @@ function isAtLeast(ttl: Age, than: Age): boolean {
   return ttl > 0 ? ttl >= longestHours(than) : -ttl * 28 * 24 >= than;
 }
 
-/** Gives `wanted` the former retention where its own expires more rows. Undefined if it does not, or if the former does not fit. */
+/** Gives `wanted` the former retention if its own expires more rows. Undefined if not, or if the former does not fit its partitions. */
 export function keepRetention<Stored extends TableDefinition | MaterializedViewDefinition>(
   wanted: Stored,
   former: Stored,
@@ -277,7 +277,7 @@ const STORAGE_POLICY = property<
       return isSame || !isFittingPolicy(policy, now.partitionBy) ? undefined : { action: 'storage policy', policy };
     },
   },
-  unalterable: 'the open source edition has no storage policies',
+  unalterable: 'only the enterprise edition has storage policies, and their ages have to fit the partitions',
 });
 
 function parsePolicyState(cursor: Cursor, { object: { columns, policy, name } }: FoundObject, disabled: boolean) {
@@ -323,7 +323,7 @@ export const EXPIRY = property<
   },
 });
 
-/** Parses `ROWS WHEN …` or `ROWS KEEP …` after EXPIRE, and an optional CLEANUP EVERY. @returns the text after ROWS */
+/** Parses `ROWS WHEN …` or `ROWS KEEP …` after EXPIRE, and an optional CLEANUP EVERY. @returns the rule as servers print it */
 function parseExpireRows(cursor: Cursor): string {
   cursor.expect('rows');
   const token = cursor.require("'when' or 'keep'");

@@ -144,7 +144,7 @@ const isUnbounded = (window: Window): boolean =>
   window.to === 'current row' &&
   (window.frame === undefined || window.frame === 'range');
 
-/** Such a call keeps one row per partition, so it needs no ANCHOR. */
+/** Whether a call is a `last_value` that keeps one row per partition. It needs no ANCHOR. */
 const keepsLastValue = ({ name, ignoresNulls, window }: WindowCall): boolean =>
   name.toLowerCase() === 'last_value' &&
   !ignoresNulls &&
@@ -346,6 +346,7 @@ function findFunctionProblem({ calls }: ScannedQuery, base: Base): string | unde
   );
 }
 
+/** QuestDB 10 has no snapshot of a `lag` of DECIMALs with more than 18 digits, nor of a call over all rows: without PARTITION BY. */
 function supportsSnapshot({ name, arguments: given, window }: WindowCall, base: Base): boolean {
   const first = splitList(given)[0]?.at(-1);
   if (window?.partitionBy.length === 0 && window.from !== 'current row') return false;

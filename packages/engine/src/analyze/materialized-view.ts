@@ -257,8 +257,8 @@ function findTimeGrouping(query: ParsedQuery, catalogue: Catalogue): TimeGroupin
 }
 
 /**
- * Finds SAMPLE BY or timestamp_floor() in one query. Before SAMPLE BY comes a timestamp_floor() of the timestamp, and if the query does not
- * return the timestamp, any other timestamp_floor() (observed on 9.3.4).
+ * Finds SAMPLE BY or timestamp_floor() in one query. A timestamp_floor() of the timestamp wins over SAMPLE BY. If the query does not
+ * return the timestamp, any other timestamp_floor() wins too (observed on 9.3.4).
  */
 function findOwnTimeGrouping(select: Select, scope: QueryScope): TimeGrouping | undefined {
   const { sampleBy, columns } = select;
@@ -290,7 +290,7 @@ function findTimestampFloors({ columns }: Select, query: ParsedQuery): (TimeGrou
   });
 }
 
-/** Whether an expression has the name of a column, without that of a table. */
+/** Whether an expression contains the unqualified name of a column. */
 const mentions = (node: TreeNode, column: string): boolean =>
   node.type === 'qualifiedName'
     ? isSameName((node as QualifiedName).parts.join('.'), column)

@@ -42,7 +42,7 @@ import {
   whyNotRefreshable,
 } from './validity.js';
 
-/** Parses and executes a statement from its second word on. Without rows, the reply is OK. @param verb the first word, in lower case */
+/** Parses and executes a statement from its second word on. If it returns no rows, the reply is OK. @param verb the first word */
 export type StatementHandler = (cursor: Cursor, session: MutableSession, verb: string) => HandlerResult;
 
 // biome-ignore lint/suspicious/noConfusingVoidType: most handlers have no rows, and return nothing

@@ -34,7 +34,7 @@ function describeUnendedRows(rows: UnendedRows): string | undefined {
 export interface Recomputation {
   /** The assertion that the server can compute the view again; undefined if the server need not be asked. */
   computableAssertion?: string;
-  /** The view or its successor, for each computation with a refresh period. Such a computation leaves out a period that has not ended. */
+  /** The view or its successor as it was at each computation, if it had a refresh period: a period that has not ended is left out. */
   readonly periodicViews: MaterializedView[];
 }
 
@@ -187,8 +187,8 @@ export class ViewHistories {
     const { catalogue, facts } = this.ledger;
     const successor = this.ledger.successorOf(source);
     const isRecreated = source.kind === 'materialized view' && successor?.kind === source.kind;
-    // A source that was recreated with another query has other rows. They count only for a reader that A has: a reader that A lacks must
-    // keep its own rows.
+    // A source that was recreated with another query has other rows. A reader that A has is meant to get them. A reader that A lacks is
+    // not: it must keep its rows.
     const countsAsHolder = isRecreated && (facts.isWanted(reader.name) || !facts.isRedefined(source, successor));
     const recreated = countsAsHolder && this.#findUnreadSources(source, successor).length === 0 ? successor : undefined;
     const holders = [catalogue.findById(source.id), this.ledger.findCopy(source)?.table, recreated];
@@ -221,7 +221,7 @@ export class ViewHistories {
     })?.name;
   }
 
-  /** Sources that the successor does not read are judged here: they may lose rows after the CREATE. */
+  /** The losses that show only after all statements: sources that the successor does not read may lose rows after its CREATE. */
   lossesOf(former: MaterializedView, successor: MaterializedView): AccountedLoss[] {
     const { losses, touchedBy, facts } = this.ledger;
     const recorded = [former, successor].flatMap(({ id }) => losses.of(id));

@@ -61,7 +61,7 @@ export function rebuildTable(entry: Entry, wanted: TableDefinition, draft: Draft
   draft.add(change, printRebuild(rebuild, oldName, [...unchanged, ...assertCopyable(rebuild)]));
 }
 
-/** The new table keeps a TTL that `--ignore` names. It also keeps a longer retention, which `alterExpiry` shortens if the loss is allowed. */
+/** The new table keeps an ignored TTL of B. It also keeps a longer retention of B, which `alterExpiry` shortens if the loss is allowed. */
 function chooseRetention(
   entry: Entry,
   wanted: TableDefinition,
@@ -83,7 +83,7 @@ function chooseRetention(
 function findObstacles(entry: Entry, rebuild: Rebuild, context: PlanContext): Pick<Omission, 'reasons' | 'losses'> {
   const { now, target, copied, conversions } = rebuild;
   const { allowed, answers, ignore, renames } = context;
-  // The new table cannot keep what `--ignore` names. The column order may differ.
+  // The new table cannot keep other ignored properties. The column order may differ.
   const ignored = compareDefinitions(target, now).differences.filter(
     ({ property }) => property !== COLUMN_ORDER && ignore.ignoresProperty(entry, property),
   );
@@ -97,7 +97,7 @@ function findObstacles(entry: Entry, rebuild: Rebuild, context: PlanContext): Pi
     .flatMap(({ loss }) => (loss === 'ttl' || loss === 'keys' ? [{ loss, object: now.name }] : []))
     .filter(named => !allowed.useAllowance(named));
   const reasons = [
-    ...ignored.map(({ property }) => `--ignore names ${property}, and the new table could not keep it`),
+    ...ignored.map(({ property }) => `--ignore excludes ${property}, and the new table could not keep it`),
     ...conversions.flatMap(({ column, from, to }) =>
       canCast(from, to) ? [] : [`the server cannot cast column '${column}': ${from} to ${to}`],
     ),
@@ -133,7 +133,7 @@ const findCopiedColumns = (
 
 type CopiedColumns = ReturnType<typeof findCopiedColumns>;
 
-/** The copy would lack rows that the server has not applied yet. @param required assertions about the rows, which precede the copy */
+/** @param required assertions about the rows, which precede the copy */
 function printRebuild(
   { created, now, copied }: Rebuild,
   oldName: string,
@@ -143,7 +143,7 @@ function printRebuild(
   const targets = copied.map(({ to }) => doubleQuote(to)).join(', ');
   const values = copied.map(({ cast }) => cast).join(', ');
   return [
-    assertApplied(now.name),
+    assertApplied(now.name), // the copy would lack rows that the server has not applied yet
     ...required,
     printDefinition(created, EXPLICIT),
     `INSERT INTO '${newName}' (${targets}) SELECT ${values} FROM '${now.name}';`,
@@ -154,7 +154,7 @@ function printRebuild(
   ];
 }
 
-/** Drops the old tables of this plan and of earlier ones. One that was rebuilt to a definition that A no longer has is kept. */
+/** Drops the old tables of this plan and of earlier ones, unless A has changed the table since its rebuild. */
 export function dropOldTables(draft: Draft): void {
   const { engine, context } = draft;
   const { a, dropOld, renames, toRebuild } = context;

@@ -9,7 +9,7 @@ import { isRedefined } from '../views/query-after-plan.js';
 import type { Draft } from './draft.js';
 import { findCreation, findStoredViewsAndReaders, listObjects, reconcileObject } from './reconcile-objects.js';
 
-/** Matches why a view is invalid if its query failed on stored data (observed on 9.3.4). On the same data, a refresh would fail again. */
+/** Matches the reasons of views whose query failed on stored data (observed on 9.3.4). On the same data, a refresh would fail again. */
 const FAILED_ON_A_ROW = /^(?:\[-1\]: |inconvertible value: )/;
 
 /**
@@ -88,7 +88,7 @@ function lacksRows(view: MaterializedView, { ofFilled, ofUnfilled }: ViewSources
 const isFilledByServer = ({ refresh }: Pick<MaterializedView, 'refresh'>): boolean =>
   refresh.type === 'IMMEDIATE' && !refresh.deferred;
 
-/** Also those that the view reads through plain views. */
+/** The tables and materialized views that a view reads, also through plain views. */
 const findStoredSources = (entry: Entry, context: PlanContext): string[] =>
   (context.a.findObject(entry.name) ? context.a : context.b)
     .prerequisites(entry)
@@ -97,7 +97,7 @@ const findStoredSources = (entry: Entry, context: PlanContext): string[] =>
 
 /**
  * The sources of new or marked views must be filled first, because REFRESH reads the rows that they have then. A view that the server fills
- * follows its base. So its base need not be filled first, unless other views need this view filled.
+ * gets later rows of its base, too. So its base is needed first only if another view needs the view filled.
  */
 function findNeededByUnfilled(context: PlanContext): NameSet {
   const { a, engineOfB } = context;
@@ -122,7 +122,10 @@ const readsTableOfB = (view: MaterializedView, draft: Draft): boolean =>
       : draft.context.engineOfB.find(draft.context.renames.nameBeforePlan(name)) !== undefined;
   });
 
-/** Whether a view that A lacks stays as it is. What invalidated a refreshed view may have invalidated its readers, too. */
+/**
+ * Whether a view that A lacks is not repaired: it is dropped later, or it was invalid before the plan. The latter is repaired only with a
+ * view that it reads, because one cause may have invalidated both.
+ */
 function isOutOfScope(view: MaterializedView, refreshed: NameSet, draft: Draft): boolean {
   const { a, ignoreExtra, allowed, healthProblems } = draft.context;
   if (a.findObject(view.name)) return false;
@@ -178,7 +181,8 @@ const mayHaveRowsInB = (
 /**
  * Refreshes a view, or recreates it in two cases:
  * - Its query returns other types than its columns have. A refresh would empty the view and then fail (observed on 9.3.4).
- * - A plain view that it reads gets another query. If the plan stopped before the refresh, the stored rows would count as history.
+ * - A plain view that it reads gets another query. If the plan stopped after that, the stored rows would count as history. So the DROP
+ *   comes before it, see `Draft.#addStep`.
  *
  * A view that A lacks is not recreated, because an interruption could lose its definition.
  * @param planMustFill whether a recreated view is refreshed even if the server fills it
@@ -187,7 +191,7 @@ function refreshView(view: MaterializedView, planMustFill: boolean, draft: Draft
   const { a, healthProblems } = draft.context;
   const refresh = printRefresh(view.name);
   const properties = wasInvalid(view, healthProblems) ? (['invalid'] as const) : [];
-  // The proof excluded this refresh because of a loss. The recreation is already listed for that loss.
+  // The proof excluded this refresh because of a loss. The recreation is already an omission with that loss.
   if (draft.excludes(refresh, view) && draft.hasOmission(view, 'invalid')) return;
   const reason = draft.preview(refresh).get(view.name);
   const wanted = a.findObject(view.name);

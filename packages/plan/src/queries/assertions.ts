@@ -1,8 +1,8 @@
 /*!
  * The assertions of a plan: SELECTs that must return true before the next statement is sent.
  *
- * The alias of the only column names the form of an assertion. Anybody may have edited a plan. So a parser makes the assertion that it
- * recognizes, and accepts the text only if the `statement` is the same. A text with the query of a view must also be one of `printFor`.
+ * The alias of the only column names the form of an assertion. Anybody may have edited a plan. So a parser prints the assertion that it
+ * recognizes, and accepts only the same text. A text with the query of a view must also be one that `printFor` prints for the view.
  */
 import { type Column, hasNull, type MaterializedViewDefinition } from '@sqlpipe/ddl';
 import type { AssertionForm, ColumnHead, Conversion, Copy, LossKind } from '@sqlpipe/engine';
@@ -20,7 +20,7 @@ import { type PeriodHolder, parseUnended, printUnendedQuestion } from './periods
 type FirstColumns = readonly (readonly unknown[])[];
 
 interface KnownView {
-  /** The queries that the view may have. Each begins with the queries of WITH of the assertion, if it contains some. */
+  /** The queries that the view may have. If the assertion begins with WITH, so does each of them. */
   readonly bodies: readonly string[];
   /** The materialized view on the target, with the same queries of WITH in its `body`; undefined if there is none. */
   readonly existing?: Pick<MaterializedViewDefinition, 'name' | 'body' | 'base'> | undefined;
@@ -50,7 +50,7 @@ export interface Assertion {
   readonly help?: string;
   /** Prints each text that the planner may have written for the view. Missing if the assertion contains no query of a view. */
   printFor?(view: KnownView): readonly string[];
-  /** For assertions about a copy: the loss that has to be allowed if rows or values do not fit the new table. */
+  /** The loss that a rebuild needs allowed if this assertion is false. */
   readonly loss?: LossKind;
   /** The copy that exists if the assertion is true. Its `columns` are empty if the text does not show them. */
   readonly copy?: Copy;
@@ -157,9 +157,9 @@ export function assertUnlimited(views: NameList): Assertion {
     statement: `SELECT count() = 0 AS none_limited FROM materialized_views() WHERE view_name IN (${list}) AND refresh_limit <> 0;`,
     tables: views,
     isFinal: true,
-    purpose: `stops the plan if ${list} ${views.length === 1 ? 'has' : 'have'} a refresh limit, because a refresh would lose older rows`,
+    purpose: `stops the plan if ${list} ${views.length === 1 ? 'has' : 'have'} a refresh limit, because a refresh would lose rows beyond it`,
     explain: () =>
-      `${views.length === 1 ? '' : 'one of '}${list} has a refresh limit, and a refresh would lose older rows; make the plan again: the new plan names the loss`,
+      `${views.length === 1 ? '' : 'one of '}${list} has a refresh limit, and a refresh would lose rows beyond it; make the plan again: the new plan names the loss`,
   };
 }
 
@@ -257,7 +257,7 @@ const PARTITION_STATES = {
 
 export type PartitionState = keyof typeof PARTITION_STATES;
 
-/** No query returns the rows of detached partitions, but DROP TABLE deletes them, and an altered column may make them useless. */
+/** No query returns the rows of detached partitions, but DROP TABLE deletes them, and they may not fit an altered column. */
 export function assertNoPartition(table: string, state: PartitionState): Assertion {
   const { form, what, problem, explain } = PARTITION_STATES[state];
   return {
@@ -267,7 +267,7 @@ export function assertNoPartition(table: string, state: PartitionState): Asserti
   };
 }
 
-/** A suspended table fails, and a table without WAL passes. */
+/** The assertion is false for a suspended table, and true for a table without WAL. */
 export function assertApplied(table: string): Assertion {
   return {
     statement: `SELECT coalesce(max(CASE WHEN writerTxn = sequencerTxn AND NOT suspended THEN 0 ELSE 1 END), 0) = 0 AS all_applied FROM wal_tables() WHERE name = '${table}';`,
