@@ -3,7 +3,7 @@ import { styleText } from 'node:util';
 import { escapeControls, escapeLines } from '@sqlpipe/text';
 import { UsageError } from './exit.js';
 import type { Output, ProcessLike } from './process-like.js';
-import { CLEAR_LINE, Progress } from './progress.js';
+import { Progress } from './progress.js';
 
 /** What a program may use of its process. */
 export interface Io {
@@ -115,3 +115,6 @@ const hasColors = (stream: Output): boolean => stream.isTTY === true && stream.h
 
 /** Colors of the terminal's palette, which are readable on dark and on light backgrounds. */
 type Color = 'red' | 'yellow';
+
+/** Moves to the start of the line and erases the progress bar of another program in the pipe. */
+const CLEAR_LINE = '\r\x1b[K';

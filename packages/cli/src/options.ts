@@ -13,10 +13,10 @@ export const CONNECTION_GROUP = 'Connection options:';
 export const FLAG = { type: 'boolean', default: false } as const;
 
 /** An option with a value. */
-export const VALUE = { type: 'string' } as const;
+export const VALUE = { type: 'string', requiresArg: true } as const;
 
 /** An option with a number. */
-export const NUMBER = { type: 'number' } as const;
+export const NUMBER = { type: 'number', requiresArg: true } as const;
 
 /** An option that may be given several times. */
 export const SEVERAL = { ...VALUE, array: true, default: [] } as const;
@@ -78,11 +78,15 @@ export const OUTPUT_OPTION = { ...VALUE, alias: 'o', describe: 'write to FILE; N
 /** `--max-record`: the limit for a record. */
 export const MAX_RECORD_OPTION = {
   ...{ ...NUMBER, default: MAX_RECORD, placeholder: 'BYTES', describe: 'maximum length of a record' },
-  check(number: number): void {
-    if (!Number.isInteger(number) || number < 1)
-      throw new UsageError('--max-record must be a whole number of at least 1');
-  },
+  coerce: parseMaxRecord,
 } as const;
+
+/** Checks the number, or all numbers if the option is repeated. @throws UsageError for an invalid number */
+function parseMaxRecord(given: number): number {
+  if (![given].flat().every(number => Number.isInteger(number) && number >= 1))
+    throw new UsageError('--max-record must be a whole number of at least 1');
+  return given;
+}
 
 /** Rejects --insecure if it would apply to several instances. @throws UsageError */
 export function rejectSharedInsecure(insecure: boolean | undefined, urls: readonly URL[]): void {

@@ -1,6 +1,7 @@
+/*! The only file that uses yargs. Operands are checked here, because yargs loses a `-` and what follows `--`. */
 import { basename } from 'node:path';
-import { type ParseArgsConfig, parseArgs } from 'node:util';
 import { suggestWord } from '@sqlpipe/text';
+import yargs from 'yargs';
 import { COMPLETIONS, type Flag } from './completion.js';
 import { UsageError } from './exit.js';
 import type { Verbosity } from './io.js';
@@ -17,27 +18,23 @@ type Parsed<Specs extends OptionSpecs> = Verbosity &
 
 /** @throws UsageError for an unknown option, a missing or surplus operand, or a value of the wrong type */
 export function parseCommandLine<Specs extends OptionSpecs>(program: Program<Specs>, host: ProcessLike): Parsed<Specs> {
+  const words = [...host.args];
   const specs = addCommonOptions(program.options);
-  const tokens = splitCommandLine(host.args, specs);
-  const options = tokens.filter(token => token.kind === 'option');
-  const asksFor = (name: string) => options.some(option => option.name === name);
-  // Errors in other options do not matter to these two.
-  const values = asksFor('help') || asksFor('version') ? {} : readOptions(options, specs);
-  const verbosity = { quiet: values['quiet'] === true, verbose: Number(values['verbose'] ?? 0) };
-  if (asksFor('help')) return { ...verbosity, output: `${formatHelp(program, specs, host.stdout.columns)}\n` };
-  if (asksFor('version')) return { ...verbosity, output: `${formatVersion(program.name)}\n` };
-  if (asksFor('completion'))
-    return { ...verbosity, output: formatCompletion(program, specs, String(values['completion']), host.env) };
-  const usage = program.standaloneOption && asksFor(program.standaloneOption) ? '' : program.operands;
-  const operands = requireOperands(
-    tokens.flatMap(token => (token.kind === 'positional' ? token.value : [])),
-    usage,
-  );
-  return { ...verbosity, args: { ...values, operands } as unknown as Args<Specs> };
+  let parsed: Parsed<Specs> | undefined;
+  rejectPropertyNames(words, specs);
+  createParser(specs).parse(words, {}, (error, values) => {
+    if (error) throw new UsageError(explainParseError(error.message, specs));
+    const verbosity = { quiet: values['quiet'] === true, verbose: Number(values['verbose'] ?? 0) };
+    const output = formatInstead(program, specs, values, host);
+    if (output !== undefined) parsed = { ...verbosity, output };
+    else {
+      const usage = program.standaloneOption && values[program.standaloneOption] ? '' : program.operands;
+      const operands = requireOperands(values._.map(String), usage);
+      parsed = { ...verbosity, args: { ...takeLastValues(values, specs), operands } as unknown as Args<Specs> };
+    }
+  });
+  return parsed as unknown as Parsed<Specs>;
 }
-
-const formatVersion = (name: string): string =>
-  `${name.startsWith('sqlpipe') ? 'sqlpipe' : `${name} (sqlpipe)`} ${VERSION}`;
 
 function addCommonOptions(own: OptionSpecs): OptionSpecs {
   const isTaken = Object.values(own).some(({ alias }) => alias === 'v'); // as in grep
@@ -51,66 +48,87 @@ function addCommonOptions(own: OptionSpecs): OptionSpecs {
     },
     completion: {
       type: 'string',
-      isValueOptional: true,
       placeholder: 'SHELL',
       completions: Object.keys(COMPLETIONS),
       describe: 'print a completion script for bash, zsh or fish',
     },
-    version: { alias: 'V', type: 'boolean', describe: 'print the version' },
-    help: { alias: 'h', type: 'boolean', describe: 'print this help' },
+    version: { alias: 'V', type: 'boolean', skipValidation: true, describe: 'print the version' },
+    help: { alias: 'h', type: 'boolean', skipValidation: true, describe: 'print this help' },
   };
 }
 
-/** Node splits, and values are checked here, because Node's messages suggest nothing. */
-function splitCommandLine(args: readonly string[], specs: OptionSpecs) {
-  const options: NonNullable<ParseArgsConfig['options']> = {};
-  for (const [name, spec] of Object.entries(specs))
-    options[name] = { type: takesValue(spec) ? 'string' : 'boolean', ...(spec.alias && { short: spec.alias }) };
-  return parseArgs({ args: [...args], options, strict: false, tokens: true }).tokens;
+const createParser = (specs: OptionSpecs) =>
+  yargs()
+    .help(false) // yargs' own help and version are words too: `sqlgrep help` would print the help
+    .version(false)
+    .locale('en')
+    .parserConfiguration({
+      'boolean-negation': false,
+      'camel-case-expansion': false, // otherwise it reports an unknown option twice
+      'dot-notation': false,
+      'greedy-arrays': false,
+      'parse-positional-numbers': false,
+    })
+    .options(specs)
+    .strictOptions()
+    .showHelpOnFail(false)
+    .exitProcess(false);
+
+function formatInstead(
+  program: ProgramDescription,
+  specs: OptionSpecs,
+  { help, version, completion }: Readonly<Record<string, unknown>>,
+  { env, stdout }: ProcessLike,
+): string | undefined {
+  const { name } = program;
+  if (help) return `${formatHelp(program, specs, stdout.columns)}\n`;
+  if (version) return `${name.startsWith('sqlpipe') ? 'sqlpipe' : `${name} (sqlpipe)`} ${VERSION}\n`;
+  return completion === undefined ? undefined : formatCompletion(program, specs, String(completion), env);
 }
 
-const takesValue = ({ type }: OptionSpec): boolean => type !== 'boolean' && type !== 'count';
-
-type GivenOption = Extract<ReturnType<typeof splitCommandLine>[number], { kind: 'option' }>;
-
-/** The values by name, as in `keepGoing`. @throws UsageError */
-function readOptions(given: readonly GivenOption[], specs: OptionSpecs): Record<string, unknown> {
-  const values = new Map(Object.entries(specs).map(([name, spec]) => [name, spec.default]));
-  for (const option of given) {
-    const { name } = option;
-    const spec = Object.hasOwn(specs, name) ? specs[name] : undefined;
-    // Only the first unknown option is named: in `-pSECRET` each letter is an option.
-    if (!spec) throw new UsageError(unknownOption(name, specs));
-    const value = takesValue(spec) ? readValue(option, spec) : (option.value ?? 'true') === 'true';
-    const before = values.get(name);
-    if (spec.array) values.set(name, [...(before as unknown[]), value]);
-    else values.set(name, spec.type === 'count' ? Number(before ?? 0) + 1 : value);
-  }
-  const toProperty = (name: string) => name.replace(/-(\w)/g, (_, letter: string) => letter.toUpperCase());
-  const set = [...values].filter(([, value]) => value !== undefined);
-  return Object.fromEntries(set.map(([name, value]) => [toProperty(name), value]));
+/** Rejects options such as `--toString`: yargs looks options up in plain objects, which have properties of that name. */
+function rejectPropertyNames(words: string[], specs: OptionSpecs): void {
+  const options = words.slice(0, words.includes('--') ? words.indexOf('--') : undefined);
+  for (const [, name = ''] of options.map(word => /^--?([^=]*)/.exec(word) ?? []))
+    if (name in Object.prototype) throw new UsageError(unknownOption(name, specs));
 }
 
-function readValue({ name, rawName, value: given, inlineValue }: GivenOption, spec: OptionSpec): string | number {
-  const isMissing = given === undefined || (!inlineValue && /^-\D/.test(given));
-  if (isMissing && !spec.isValueOptional) throw new UsageError(`missing value for option: ${name}`);
-  const value = rawName.startsWith('--') ? (given ?? '') : (given ?? '').replace(/^=/, '');
-  if (value === '' && !spec.isValueOptional) throw new UsageError(`${formatFlag(name)} is empty; is a variable unset?`);
-  if (spec.choices && !spec.choices.includes(value))
-    throw new UsageError(
-      `invalid value for --${name}: '${value}'; it must be one of ${spec.choices.join(', ')}${suggestWord(value, spec.choices)}`,
-    );
-  if (spec.type !== 'number') return value;
-  const number = Number(value);
-  spec.check?.(number);
-  if (!(number >= 0 && number < Number.POSITIVE_INFINITY))
-    throw new UsageError(`${formatFlag(name)} must be a number of at least 0`);
-  return number;
+/** Rewords a message of yargs, with a suggestion. Only the first unknown option is named: in `-pSECRET` each letter is an option. */
+function explainParseError(message: string, specs: OptionSpecs): string {
+  const [, option] = /^Unknown arguments?: ([^,]*)/.exec(message) ?? [];
+  if (option !== undefined) return unknownOption(option, specs);
+  const [, incomplete] = /^Not enough arguments following: (.*)/.exec(message) ?? [];
+  if (incomplete !== undefined) return `missing value for option: ${incomplete}`;
+  const [, name = '', value] = /^Invalid values:\s+Argument: (.*), Given: "(.*)", Choices: /m.exec(message) ?? [];
+  const choices = specs[name]?.choices?.map(String);
+  if (value === undefined || !choices) return message;
+  return `invalid value for --${name}: '${value}'; it must be one of ${choices.join(', ')}${suggestWord(value, choices)}`;
 }
 
 function unknownOption(option: string, specs: OptionSpecs): string {
   const known = Object.entries(specs).flatMap(([name, spec]) => namesOf(name, spec));
   return `unknown option: ${formatFlag(option)}${suggestWord(formatFlag(option), known)}`;
+}
+
+/** Takes the last value of a repeated option, as curl does, unless the option accepts several. */
+function takeLastValues(values: Readonly<Record<string, unknown>>, specs: OptionSpecs): object {
+  const given = Object.entries(specs).filter(([option]) => option in values);
+  return Object.fromEntries(
+    given.map(([option, { array }]) => {
+      const value = Array.isArray(values[option]) && !array ? values[option].at(-1) : values[option];
+      rejectBadValue(option, value);
+      const property = option.replace(/-(\w)/g, (_, letter: string) => letter.toUpperCase()); // `keepGoing`
+      return [property, value];
+    }),
+  );
+}
+
+/** Rejects a negative or infinite number, and an empty value, which an unset variable leaves. */
+function rejectBadValue(option: string, value: unknown): void {
+  if (typeof value === 'number' && !(value >= 0 && value < Number.POSITIVE_INFINITY))
+    throw new UsageError(`${formatFlag(option)} must be a number of at least 0`);
+  if (value === '' || (Array.isArray(value) && value.includes('')))
+    throw new UsageError(`${formatFlag(option)} is empty; is a variable unset?`);
 }
 
 const formatFlag = (option: string): string => (option.length > 1 ? `--${option}` : `-${option}`);
@@ -127,8 +145,7 @@ function requireOperands(operands: string[], usage: string): string[] {
 }
 
 /** An option as it can be typed: `--output`, `-o`. */
-const namesOf = (option: string, { alias }: OptionSpec): string[] =>
-  [option, ...(alias ? [alias] : [])].map(formatFlag);
+const namesOf = (option: string, { alias = [] }: OptionSpec): string[] => [option, ...[alias].flat()].map(formatFlag);
 
 /** The completion script for a shell; by default for the user's shell. @throws UsageError for an unknown shell */
 function formatCompletion(
@@ -154,7 +171,7 @@ function formatCompletion(
 function valuesOf({ type, array, choices, completions }: OptionSpec): Flag['value'] {
   if (completions === 'instances') return 'instance';
   if (completions) return array ? { list: completions } : completions;
-  if (choices) return choices;
+  if (choices) return choices.map(String);
   return type === 'number' ? 'number' : type === 'string' ? 'text' : undefined;
 }
 
@@ -185,8 +202,9 @@ function formatHelp({ name, operands, summary, examples }: ProgramDescription, o
 
 /** `  -o, --output FILE           write this file`, on several lines if it is long. */
 function formatOption(option: string, spec: OptionSpec, width: number): string[] {
-  const { alias, choices, placeholder = 'FILE', describe = '', default: given } = spec;
-  const value = takesValue(spec) ? ` ${choices?.join('|') ?? placeholder}` : '';
+  const { alias, type, choices, placeholder = 'FILE', describe = '', default: given } = spec;
+  const takesValue = choices || type === 'string' || type === 'number';
+  const value = takesValue ? ` ${choices?.join('|') ?? placeholder}` : '';
   const head = `  ${alias ? `-${alias}, ` : '    '}--${option}${value}`;
   const hasDefault = typeof given === 'string' || typeof given === 'number';
   const [first = '', ...rest] = wrap(hasDefault ? `${describe} (default: ${given})` : describe, width - INDENT);

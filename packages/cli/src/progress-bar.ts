@@ -1,31 +1,40 @@
-/*! Formats the line of the progress display. It is a separate module, loaded late, because few runs draw one. */
+/*! Formats the progress bar. It is a separate module, loaded late, because few runs draw one. */
+import type { Writable } from 'node:stream';
+import { Format, type Options, type Params, Presets, SingleBar } from 'cli-progress';
 import cliTruncate from 'cli-truncate';
 
 export interface ProgressStep {
-  readonly done: number;
+  done: number;
   /** The number of all statements, if it is known. */
-  readonly total?: number | undefined;
+  total?: number | undefined;
   /** The current statement, safe to show. */
-  readonly what: string;
+  what: string;
 }
 
-/** The width of the bar, and the minimum number of columns of a terminal that has room for it besides the numbers. */
-const BAR_WIDTH = 20;
+interface Payload extends ProgressStep {
+  name: string;
+  /** Statements per second. */
+  rate: number;
+}
+
+/** Creates a bar on a terminal. It never wraps, and leaves nothing on the screen when it is stopped. */
+export function createBar(stream: Writable): SingleBar {
+  const options = { stream, format, barsize: 20, fps: 10, linewrap: true, clearOnComplete: true };
+  const bar = new SingleBar(options as Options, Presets.legacy);
+  // The library would move the cursor to a saved position. After messages have scrolled the screen, that is a wrong one.
+  const { terminal } = bar as unknown as { terminal: object };
+  return Object.assign(bar, { terminal: Object.assign(terminal, { cursorSave() {}, cursorRestore() {} }) });
+}
+
+/** The minimum number of columns of a terminal that has room for the bar besides the numbers. */
 const WIDE = 60;
 
-/** `sqlapply: [=====---------------] 3/12, 4.5/s, ETA 0:02, table 'trades'`. @param rate statements per second */
-export function formatProgress(
-  name: string,
-  { done, total, what }: ProgressStep,
-  rate: number,
-  columns: number,
-): string {
+function format(options: Options, params: Params & { maxWidth: number }, { name, done, total, rate, what }: Payload) {
+  const bar = total && params.maxWidth >= WIDE ? `[${Format.BarFormat(params.progress, options)}] ` : '';
   const count = total ? `${done}/${total}` : `${done}`;
-  const bar =
-    total && columns >= WIDE ? `[${'='.repeat(Math.round((BAR_WIDTH * done) / total)).padEnd(BAR_WIDTH, '-')}] ` : '';
   const parts = [`${name}: ${bar}${count}`, `${rate.toFixed(rate < 10 ? 1 : 0)}/s`];
   if (total && rate > 0) parts.push(`ETA ${formatSeconds((total - done) / rate)}`);
-  return cliTruncate([...parts, what].join(', '), columns - 1);
+  return cliTruncate([...parts, what].join(', '), params.maxWidth - 1);
 }
 
 /** `0:07`, `1:02:03` */

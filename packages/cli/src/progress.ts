@@ -1,6 +1,7 @@
+import type { Writable } from 'node:stream';
 import { displayName, identify } from '@sqlpipe/sql';
 import { escapeControls } from '@sqlpipe/text';
-import type { Output } from './process-like.js';
+import type { SingleBar } from 'cli-progress';
 import type { ProgressStep } from './progress-bar.js';
 
 /** Passes statements on, and draws their progress if there is a display. @param stopped aborted when the rest must not be counted */
@@ -34,47 +35,32 @@ async function* drawProgress<Batch extends string | string[]>(
 /** The number of seconds before the first drawing: shorter work shows no progress. */
 const DELAY = 0.3;
 
-/** Milliseconds between two drawings. */
-const INTERVAL = 100;
-
-/** Moves to the start of the line and erases it, also the progress of another program in the pipe. */
-export const CLEAR_LINE = '\r\x1b[K';
-
 /** A line that is drawn again and again. A message clears the line first, also one of a program at the other end of the pipe. */
 export class Progress {
   readonly #started = process.uptime();
-  /** Draws the last step, if it is not drawn yet. */
-  #draw: (() => void) | undefined;
-  #drawnAt = Number.NEGATIVE_INFINITY;
-  #timer: NodeJS.Timeout | undefined;
+  #bar: SingleBar | undefined;
   readonly #name: string;
-  readonly #stream: Output;
+  readonly #stream: Writable;
 
-  constructor(name: string, stream: Output) {
+  constructor(name: string, stream: Writable) {
     this.#name = name;
     this.#stream = stream;
   }
 
-  /** Shows a step: at once, or after others within an interval at the end of it. */
+  /** Shows a step. The line is drawn at most ten times a second. */
   async show(step: ProgressStep): Promise<void> {
     const elapsed = process.uptime() - this.#started;
     if (elapsed < DELAY) return;
-    const { formatProgress } = await import('./progress-bar.js');
-    this.#draw = () => {
-      const line = formatProgress(this.#name, step, step.done / elapsed, this.#stream.columns ?? 80);
-      this.#stream.write(CLEAR_LINE + line);
-      this.#draw = undefined;
-      this.#drawnAt = performance.now();
-    };
-    if (performance.now() - this.#drawnAt >= INTERVAL) this.#draw();
-    this.#timer ??= setInterval(() => this.#draw?.(), INTERVAL);
+    const payload = { ...step, name: this.#name, rate: step.done / elapsed };
+    if (this.#bar) return this.#bar.update(step.done, payload);
+    const { createBar } = await import('./progress-bar.js');
+    this.#bar = createBar(this.#stream);
+    this.#bar.start(step.total ?? 0, step.done, payload);
   }
 
   /** Clears the line. The next step draws it again. */
   clear(): void {
-    if (this.#timer) this.#stream.write(CLEAR_LINE);
-    clearInterval(this.#timer);
-    this.#timer = undefined;
-    this.#drawnAt = Number.NEGATIVE_INFINITY;
+    this.#bar?.stop();
+    this.#bar = undefined;
   }
 }

@@ -12,10 +12,11 @@ export const main = createMain({
     ['sqldump src | sqljoin | sqlsplit | cmp - <(sqldump src)', 'a round trip'],
   ],
   options: {
-    output: { alias: 'o', type: 'string', describe: 'write to FILE, completely or not at all' },
+    output: { alias: 'o', type: 'string', requiresArg: true, describe: 'write to FILE, completely or not at all' },
     directory: {
       alias: 'd',
       type: 'string',
+      requiresArg: true,
       placeholder: 'DIR',
       describe: 'write one file per object into this folder',
     },
