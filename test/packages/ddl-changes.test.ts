@@ -39,7 +39,7 @@ const server = (isEnterprise: boolean): NameLookup => ({
   isEnterprise,
   has: featuresOf(isEnterprise ? undefined : '9.3.4'),
   defaults: DEFAULTS,
-  rejectBadQuery() {},
+  checkQuery() {},
   find: name => objects.find(object => isSameName(object.name, name)),
 });
 

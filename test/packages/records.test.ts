@@ -110,7 +110,7 @@ test('a failed writer withholds the NUL and writes the reason', async t => {
   await t.throwsAsync(decodeText(left), { code: 'DAMAGED', message });
   await t.throwsAsync(decodeText(`${left}\0`), {
     code: 'DAMAGED',
-    message: /sqlwell left it incomplete: the well ran dry/,
+    message: /sqlwell left its output incomplete: the well ran dry/,
   });
 });
 

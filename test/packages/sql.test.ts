@@ -239,8 +239,8 @@ for (const [text, message, line, column] of [
   ['a; "c', 'unterminated quoted name', 1, 4],
   ['a;\n\n(b (c)', 'unclosed parenthesis', 3, 1],
   ['a /* /* */ ;', 'unterminated comment', 1, 3],
-  ['a;\n-- sqldump: incomplete: it rains\n', 'sqldump left it incomplete: it rains', 2, 1],
-  ['-- x: incomplete: y\na;', 'x left it incomplete: y', 1, 1],
+  ['a;\n-- sqldump: incomplete: it rains\n', 'sqldump left its output incomplete: it rains', 2, 1],
+  ['-- x: incomplete: y\na;', 'x left its output incomplete: y', 1, 1],
 ] as const)
   test(`rejects ${JSON.stringify(text)}`, t => {
     const error = t.throws(() => split([text]), { instanceOf: SplitError });
@@ -291,7 +291,7 @@ test('normalizeStatement trims and terminates one statement and rejects a second
   t.throws(() => normalizeStatement('a; b'), { message: /second statement/ });
   const marker = '-- sqldump: incomplete: it rains\n';
   for (const text of [`a;\n${marker}`, `a;\n${marker};`, `a;\n${marker};b`])
-    t.throws(() => normalizeStatement(text), { message: 'sqldump left it incomplete: it rains' }, text);
+    t.throws(() => normalizeStatement(text), { message: 'sqldump left its output incomplete: it rains' }, text);
   t.throws(() => normalizeStatement("select /* ' */ '"), { message: /unterminated|unclosed/ });
 });
 

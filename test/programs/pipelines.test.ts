@@ -227,7 +227,7 @@ test('sqldump --text-like output through sqlsplit: the same', async t => {
   const run = await inProcess(t);
   const { stderr } = await run(`sqldump ${DEAD} | tr '\\0' '\\n' | sqlsplit`);
   t.is(stderr.match(/is the server running/g)?.length, 1, stderr);
-  t.regex(stderr, /sqlsplit: standard input:\d+:1: sqldump left it incomplete: .*connection refused\n/);
+  t.regex(stderr, /sqlsplit: standard input:\d+:1: sqldump left its output incomplete: .*connection refused\n/);
 });
 
 test('a file keeps the reason, as an operand and as standard input', async t => {

@@ -122,7 +122,7 @@ test('text that a failing program has marked as incomplete is rejected', async t
   const { code, stderr } = await run(
     `printf 'SELECT 1;\\n\\nSELECT 2;\\n\\n-- sqldump: incomplete: it failed\\n' | sqlapply ${dst.url}`,
   );
-  t.is(stderr, 'sqlapply: standard input:5:1: sqldump left it incomplete: it failed; nothing was sent\n');
+  t.is(stderr, 'sqlapply: standard input:5:1: sqldump left its output incomplete: it failed; nothing was sent\n');
   t.is(code, 65);
 });
 

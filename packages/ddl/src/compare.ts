@@ -70,18 +70,18 @@ export function tryParseDefinition(
   const model =
     findTable &&
     definition &&
-    findModel(definition, name => {
+    resolveLike(definition, name => {
       const found = findTable(name);
       return found === undefined ? undefined : repairAndParse(found, defaults);
     });
   return model && definition ? { ...model, name: definition.name, owner: definition.owner } : definition;
 }
 
-/** A statement that a server printed, with every property stated if these defaults would give it another meaning. */
+/** A statement that a server printed. If other defaults would change its meaning, every property is stated. */
 export function spellOutDefaults(statement: string, defaults: Defaults): string {
-  const [meaning, made] = [repairAndParse(statement, defaults), tryParse(statement, defaults)];
-  const isSame = !meaning || !made || compareDefinitions(meaning, made).differences.length === 0;
-  return isSame ? statement : printDefinition(meaning, EXPLICIT);
+  const [meant, replayed] = [repairAndParse(statement, defaults), tryParse(statement, defaults)];
+  const isSame = !meant || !replayed || compareDefinitions(meant, replayed).differences.length === 0;
+  return isSame ? statement : printDefinition(meant, EXPLICIT);
 }
 
 function repairAndParse(statement: string, defaults: Defaults): Definition | undefined {
@@ -90,7 +90,7 @@ function repairAndParse(statement: string, defaults: Defaults): Definition | und
 }
 
 /** Finds the table at the end of a chain of LIKE; undefined if there is no LIKE, if a table is missing, or if the chain is a cycle. */
-function findModel(start: Definition, find: (name: string) => Definition | undefined): TableDefinition | undefined {
+function resolveLike(start: Definition, find: (name: string) => Definition | undefined): TableDefinition | undefined {
   const seen = new Set<string>();
   let table: Definition | undefined = start;
   while (table?.kind === 'table' && table.like !== undefined && !seen.has(table.like)) {
@@ -219,7 +219,7 @@ interface ColumnList {
 
 type ListedColumn = StatedColumn & { readonly name: string };
 
-/** For CREATE TABLE … AS, the columns are those of the query, and other clauses add their properties. */
+/** For CREATE TABLE … AS, the columns are those of the query, and other clauses state properties of columns. */
 function toColumnList({ columns, query }: TableDefinition): ColumnList {
   if (query === undefined) return { columns, isComplete: true };
   const named = findQueryColumns(query);

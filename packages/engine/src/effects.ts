@@ -120,7 +120,8 @@ export function findKeyLosses(
 }
 
 /**
- * Rows that are older than a BYTE, SHORT or BOOLEAN column store no value and read 0 or false. With a type that has NULL, they read NULL.
+ * A row that was written before ADD COLUMN stores no value for the column. For BYTE, SHORT and BOOLEAN, a query returns 0 or false, for
+ * other types NULL.
  * @param filled the ids of the columns for which every row stores a value
  */
 export function findUnwrittenLosses({ before, after }: Transition, filled: ReadonlySet<number | undefined>): Effect[] {
@@ -149,11 +150,12 @@ function findHealthEffects(before: CatalogueObject, after: CatalogueObject): Eff
 }
 
 /**
- * With the query of a view, a server stores what the view reads, also through other views. If one of those later reads another source,
- * queries on the view fail with a NullPointerException. `views()` still reports it as valid; COMPILE VIEW does not help (observed on
- * 9.3.4).
+ * A server stores the query of a view together with its sources, also those that it reads through other views. If one of these views later
+ * reads another source, queries on the view fail with a NullPointerException. `views()` still reports it as valid; COMPILE VIEW does not
+ * help (observed on 9.3.4).
  */
-const STALE_REASON = 'a view that it reads has another query now; send ALTER VIEW with its own query again';
+const STALE_REASON =
+  'the query of a view that it reads has changed; send ALTER VIEW for this view, with the same query';
 
 /** Why a view is invalid if its query returns other types than its columns have. Only DROP and CREATE change these types. */
 export const OTHER_TYPES_REASON = 'its query gives columns of other types';

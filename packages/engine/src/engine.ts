@@ -52,7 +52,7 @@ export interface EngineOptions {
   readonly naming?: ColumnNaming;
   /** What the server of the loaded objects reports of them; undefined if no server was asked. */
   readonly health?: Health | undefined;
-  /** Whether tables are assumed to have rows; by default `none`. Then statements about rows are rejected, and no effects are found. */
+  /** Whether tables are assumed to have rows. By default, they have none: then INSERT and UPDATE are rejected, and no effects are found. */
   readonly rows?: 'assumed' | 'none';
   /** The name of the built-in administrator, which is the default caller. */
   readonly admin?: string;
@@ -172,7 +172,7 @@ export class Engine {
     const statement = parseStatement(text, this.#handlers, {
       ...session,
       maxInMemory: session.defaults.maxInMemory,
-      rejectBadQuery: (body: Body) => void parseBody(body),
+      checkQuery: (body: Body) => void parseBody(body),
       findBase: (body: Body, given: LocatedName | undefined) => requireValidBase(body, given, this.catalogue),
     });
     if (!statement) return { effects: [], reply: { kind: 'empty' } };

@@ -40,7 +40,7 @@ export interface Plan {
   readonly remarks: readonly string[];
   /** What only its author has to know, such as a `--renamed` that is already done. */
   readonly notes: readonly string[];
-  /** Why comments about renames have no effect. */
+  /** Why comments `renamed from` in A have no effect. */
   readonly warnings: readonly string[];
   /** The new names of renamed objects by the old ones. A view gets its new name by DROP and CREATE. */
   readonly renamed: NameMap<string>;
@@ -158,7 +158,7 @@ function toPlannedStatement(
     const isStoredView = kind === 'materialized view' || kind === 'live view';
     if (loss === 'drop' && isStoredView && column === undefined && existsAfterPlan)
       return `is replaced by ${engineAfterPlan.title(now.name)}; CREATE follows`;
-    if (loss === 'values') return text + answers.describeLost(renames.pathBeforePlan({ object, column }));
+    if (loss === 'values') return text + answers.describeChangedValues(renames.pathBeforePlan({ object, column }));
     if (effect !== 'invalidated' || stillInvalid.has(object)) return text;
     const nextStatement = { view: 'ALTER VIEW', 'live view': 'CREATE' }[kind as string] ?? 'REFRESH … FULL';
     return `${text}; ${existsAfterPlan ? nextStatement : 'DROP'} follows`;
@@ -172,7 +172,7 @@ function toPlannedStatement(
   };
 }
 
-/** A materialized view keeps the rows of the former query of a plain view that it reads. */
+/** If a plain view gets another query, the materialized views that read it keep the rows of the former query. */
 function describeKeptRows({ kind, name }: Step['change']['identity'], engineAfterPlan: Engine, context: PlanContext) {
   const [former, now] = [context.engineOfB.find(name), engineAfterPlan.find(name)];
   if (kind !== 'view' || former?.kind !== kind || now?.kind !== kind || !isRedefined(former, now, context)) return [];

@@ -1,4 +1,4 @@
-/*! Plans in nested loops: `planChanges` calls `planUntilAnswered`, which calls `planWithAnswers`, which calls `draftUntilProven`. */
+/*! Plans step by step: `planChanges` calls `planUntilAnswered`, which calls `planWithAnswers`, which calls `draftUntilProven`. */
 import { type Engine, whenReady } from '@sqlpipe/engine';
 import { type Entry, IgnoreRules, Schema, selectWanted } from '@sqlpipe/schema';
 import { displayName, isObject, NameSet } from '@sqlpipe/sql';
@@ -83,7 +83,8 @@ async function planUntilAnswered(
 }
 
 /**
- * Leaves out a view of A that a server would reject, if B has the same problem (`isAlsoRejectedInB`) or `skipInvalid` is set.
+ * Plans with the answers that the server has given so far. A view of A that a server would reject is left out if B has the same problem
+ * (`isAlsoRejectedInB`) or `skipInvalid` is set.
  * @throws RejectedViewError for any other view of A that a server would reject
  */
 function planWithAnswers({ a, b }: Schemas, answers: ServerAnswers, options: ContextOptions): ProvenDraft {
@@ -163,7 +164,7 @@ function draftPlan(context: PlanContext, engine: Engine, excluded: ReadonlyMap<s
   alterExpiry(draft);
   dropExtraObjects(draft);
   dropPrincipals(draft);
-  grantRights(draft); // again: A may grant rights to a principal, or on a table, that only B has, and the DROP has removed them
+  grantRights(draft); // again: a DROP removes the rights that A grants to or on what only B has; they are listed as left out
 
   listUnalterable(draft);
   listUnrepaired(draft);

@@ -1,4 +1,4 @@
-/*! Waits until a statement has changed an existing object, also in the background, and checks the object. */
+/*! Waits until a statement has changed an existing object, because a server may apply it after its reply. Then checks the object. */
 import { setTimeout as pause } from 'node:timers/promises';
 import {
   applyAlteration,
@@ -202,15 +202,15 @@ async function waitForRefresh(
 }
 
 /**
- * Milliseconds after which an invalidated view is refreshed again. A server reports a change as applied before it invalidates the views
- * over the table. A view that it invalidates during a refresh stays invalid (MatViewRefreshJob of 9.3.4).
+ * Milliseconds after which an invalidated view is refreshed again. A server reports a change as applied, and then needs a moment to
+ * invalidate the views over the table. A view that it invalidates during a refresh stays invalid (MatViewRefreshJob of 9.3.4).
  */
 const REFRESH_AGAIN_AFTER = 1000;
 
 /** A server gives no reason for a failed refresh if the query returns other types than the view has (observed on 9.3.4). */
 const NO_REASON = 'the columns of the view may have other types than its query gives; drop and recreate it';
 
-/** Whether the base of a view has changed, and no refresh has failed. An invalidation ends when it begins (observed on 9.3.4). */
+/** Whether the base of a view has changed, and no refresh has failed. An invalidation starts and ends at one time (observed on 9.3.4). */
 const isInvalidation = ({ status, reason, started, finished }: RefreshState): boolean =>
   status !== 'valid' && (reason === undefined ? started === finished : isChangeOfBase(reason));
 

@@ -171,7 +171,7 @@ export class DryRun {
   }
 
   /**
-   * Before the answer, `#rows` records what a true one would show: after a false one, the run stops.
+   * `#rows` records the assertion as true before it is answered, because a false answer ends the run.
    * @throws UnknownEffectError if the assertion reads an object that an earlier statement would change; InstanceError
    */
   #askAssertion(query: string): Promise<unknown[][]> {
@@ -209,7 +209,7 @@ export class DryRun {
     }
   }
 
-  /** Asks for rows that a statement would lose: of views that it drops or computes again, expired ones, and those of an unended period. */
+  /** Asks how many rows a statement would lose: by computing or dropping views, by expiry, and in a period that has not ended. */
   async #askAboutRows(execution: Execution): Promise<void> {
     for (const { effect, kind, loss, object } of execution.effects) {
       const mayLoseHistory = kind === 'materialized view' && (effect === 'rewritten' || loss === 'drop');

@@ -16,7 +16,7 @@ export async function evaluateAssertion(
   };
   const isFinal = (isTrue: boolean) => isTrue || assertion?.isFinal === true;
   try {
-    const isTrue = await askUntilSettled(target, assertion?.laggingView, ask, isFinal, patience);
+    const isTrue = await askUntilSettled(target, assertion?.comparedView, ask, isFinal, patience);
     if (isTrue) return { result: 'applied' };
     const answers: unknown[][] = [];
     for (const question of assertion?.questions ?? [])

@@ -104,7 +104,7 @@ export class NameSelection {
   }
 
   /** Whether a listed object must be read. With dependencies it may be any, because only definitions show what an object needs. */
-  mayNeed(object: NamedObject): boolean {
+  mustRead(object: NamedObject): boolean {
     this.#existing.add(object.name);
     return this.withDeps || this.#isNamed(object);
   }
@@ -127,7 +127,7 @@ export class NameSelection {
   }
 
   /** Whether the selection is incomplete without an object. Call this after all statements were selected. */
-  needs(object: NamedObject): boolean {
+  isIncompleteWithout(object: NamedObject): boolean {
     return this.#matches(object) || this.#needed.has(object.name);
   }
 

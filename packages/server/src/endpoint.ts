@@ -127,16 +127,19 @@ const TYPES = { json: 'application/json; charset=utf-8', text: 'text/plain; char
 /** `http.send.buffer.size`: no chunk is larger. */
 const MAX_CHUNK = 2 * 1024 * 1024;
 
-function formatMessage({ status, type, body, headers = {}, whole = false }: HttpResponse, closing = false): Buffer {
+function formatMessage(
+  { status, type, body, headers = {}, isUnchunked = false }: HttpResponse,
+  closing = false,
+): Buffer {
   const bytes = Buffer.from(body);
   const lines = [`HTTP/1.1 ${status} ${REASONS[status]}`, 'Server: questDB/1.0', `Date: ${new Date().toUTCString()}`];
-  if (!whole) lines.push('Transfer-Encoding: chunked');
+  if (!isUnchunked) lines.push('Transfer-Encoding: chunked');
   else if (status !== 204) lines.push(`Content-Length: ${bytes.length}`);
   lines.push(`Content-Type: ${TYPES[type]}`);
   if (closing) lines.push('Connection: close');
   for (const [name, value] of Object.entries(headers)) lines.push(`${name}: ${value}`);
   const head = Buffer.from(`${lines.join('\r\n')}\r\n\r\n`);
-  return Buffer.concat([head, ...(whole ? [bytes] : splitChunks(bytes))]);
+  return Buffer.concat([head, ...(isUnchunked ? [bytes] : splitChunks(bytes))]);
 }
 
 function splitChunks(bytes: Buffer): Buffer[] {

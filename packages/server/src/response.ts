@@ -7,7 +7,7 @@ export interface HttpResponse {
   readonly type: 'json' | 'text';
   readonly body: string;
   readonly headers?: Readonly<Record<string, string>>;
-  readonly whole?: boolean;
+  readonly isUnchunked?: boolean;
 }
 
 /** `limit=lo,hi` selects rows; `nm=true` omits the metadata, and `count=true` counts the rows beyond the limit too. */
@@ -58,7 +58,7 @@ export const emptyResponse = (status: number, headers = {}): HttpResponse => ({
   type: 'text',
   body: '',
   headers,
-  whole: true,
+  isUnchunked: true,
 });
 
 export const jsonResponse = (status: number, body: string): HttpResponse => ({ status, type: 'json', body });

@@ -62,7 +62,7 @@ const settings = ({ release, version }: ServerEdition): HttpResponse => ({
       },
     }),
   ),
-  whole: true,
+  isUnchunked: true,
 });
 
 async function execute(service: Service, parameters: HttpRequest['parameters'], caller: Caller): Promise<HttpResponse> {

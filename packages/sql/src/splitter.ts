@@ -144,7 +144,7 @@ export class Splitter {
     return at < 0 ? this.#scan(chunk, from) : { at };
   }
 
-  /** Both scanners read pieces of doubling length. To scan up to the chunk's end for each statement would take quadratic time. */
+  /** Both scanners read pieces of doubling length: if one ran to the chunk's end for each statement, the time would be quadratic. */
   #scan(chunk: string, from: number): Required<StatementEnd> | undefined {
     for (let start = from, size = FIRST_PIECE; start < chunk.length; size *= 2) {
       const end = findSafeCut(chunk, start + size);
@@ -254,7 +254,7 @@ export class Splitter {
     const marker = markerToken && parseFailureMarker(markerToken.text);
     if (markerToken && marker) {
       const reason = truncate(marker.reason, 500);
-      const message = `${marker.name} left it incomplete: ${reason}`;
+      const message = `${marker.name} left its output incomplete: ${reason}`;
       throw new SplitError(message, ...this.#locate(text, markerToken.start), reason);
     }
   }

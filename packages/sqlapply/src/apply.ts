@@ -23,29 +23,33 @@ export async function apply(options: ApplyOptions, io: Io): Promise<number> {
   const [instance = ''] = options.operands;
   const context = { ...instanceContext(io), program: 'sqlapply', options };
   if (options.showConfig) return writeSettings([(await resolveInstance(instance, context)).settings], io);
-  const openEnds = async () => {
+  const openInputAndTarget = async () => {
     const input = openInput(options, io);
     // The previous program in the pipe may prompt too. Its prompt comes first.
     const promptSecret = (question: string) => input.ready().then(() => io.promptSecret(question));
     return { input, target: await resolveInstance(instance, { ...context, promptSecret }) };
   };
-  return applyInput(options, openEnds, io);
+  return applyInput(options, openInputAndTarget, io);
 }
 
 /** Milliseconds for a request in flight to end after the user wants to stop. */
 const GRACE_PERIOD = 2000;
 
-interface Ends {
+interface InputAndTarget {
   input: Input;
   target: ResolvedInstance;
 }
 
 /** An error before the first statement says that nothing was sent. @returns the exit status */
-export async function applyInput(options: RunOptions, openEnds: () => Promise<Ends>, io: Io): Promise<number> {
+export async function applyInput(
+  options: RunOptions,
+  openInputAndTarget: () => Promise<InputAndTarget>,
+  io: Io,
+): Promise<number> {
   limitHeapGrowth();
   rejectBadUsage(options);
   const work = async () => {
-    const { replayed, target } = await prepare(openEnds, options, io).catch(error => {
+    const { replayed, target } = await prepare(openInputAndTarget, options, io).catch(error => {
       if (io.catchSignals().aborted) io.error('interrupted; nothing was sent');
       throw toNothingSentError(error);
     });
@@ -74,9 +78,9 @@ function rejectBadUsage(options: RunOptions): void {
 const toFlag = (option: string): string => `--${option.replace(/[A-Z]/g, letter => `-${letter.toLowerCase()}`)}`;
 
 /** Opens both ends and checks the statements. Sends nothing. */
-async function prepare(openEnds: () => Promise<Ends>, options: RunOptions, io: Io) {
+async function prepare(openInputAndTarget: () => Promise<InputAndTarget>, options: RunOptions, io: Io) {
   const ignore = new IgnoreRules(await readIgnorePatterns(options));
-  const { input, target: instance } = await openEnds();
+  const { input, target: instance } = await openInputAndTarget();
   const signal = io.catchSignals();
   const target = await openTarget({ ...instance, interrupted: signal }, options);
   signal.addEventListener('abort', () => {

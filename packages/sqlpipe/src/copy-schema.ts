@@ -21,14 +21,18 @@ export async function copySchema({ include, exclude, ...options }: CopyOptions, 
     const { source, target } = await resolveEnds();
     return writeSettings([source.settings, target.settings], io);
   }
-  const openEnds = async () => {
+  const openInputAndTarget = async () => {
     const { source, target } = await resolveEnds();
     const config = { ...source, interrupted: io.catchSignals() };
     const dumpUntil = (signal: AbortSignal) =>
       dump(config, { ...options, selection, signal, warn: io.warn, info: io.info });
     return { input: openStream(dumpUntil, options.maxRecord), target };
   };
-  return applyInput({ ...options, json: false, annotations: false, staleOk: false, allowPlan: false }, openEnds, io);
+  return applyInput(
+    { ...options, json: false, annotations: false, staleOk: false, allowPlan: false },
+    openInputAndTarget,
+    io,
+  );
 }
 
 /** A slow reader slows down the dump. If the dump fails, the reader gets its error. @param dumpUntil ends when its signal aborts */

@@ -107,7 +107,7 @@ function parseIndexCapacity(cursor: Cursor): number {
 }
 
 /** Makes a parser of the number after CAPACITY in ALTER, where the bounds of CREATE do not apply. */
-export const alteredCapacityParser =
+export const createCapacityParser =
   (expected: string, problem: string, isValid = (_: number) => true) =>
   (cursor: Cursor) => {
     const capacity = parseInt32(cursor.requireNoSemicolon(expected));
@@ -183,7 +183,7 @@ function parseIndexOfTable(cursor: Cursor, lookup: IndexContext, altered: Altere
   const index = parseIndexOptions(cursor, token, lookup, {
     covered,
     expected: endsAlter(token) ? undefined : "'capacity'",
-    parseCapacity: alteredCapacityParser('capacity value', problem, capacity => capacity > 0),
+    parseCapacity: createCapacityParser('capacity value', problem, capacity => capacity > 0),
   });
   requireSymbol(altered, 'indexes are');
   if (object.columns) rejectBadCoveredColumns(name, covered, object.columns, 'does not exist');
@@ -203,7 +203,7 @@ function parseIndexOfView(cursor: Cursor, { defaults }: IndexContext, altered: A
     );
   const token = cursor.next();
   if (!endsAlter(token) && !isWord(token, 'capacity')) throw cursor.error("'capacity' keyword expected");
-  const parseCapacity = alteredCapacityParser('index capacity value', 'index capacity value must be numeric');
+  const parseCapacity = createCapacityParser('index capacity value', 'index capacity value must be numeric');
   return { type: 'BITMAP', capacity: parseCapacityOption(cursor, token, defaults.indexCapacity, parseCapacity) };
 }
 

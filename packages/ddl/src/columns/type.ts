@@ -13,7 +13,7 @@ import {
   requireSymbol,
   type StatedColumn,
 } from './column-property.js';
-import { alteredCapacityParser, INDEX, parseIndexOptions } from './indexes.js';
+import { createCapacityParser, INDEX, parseIndexOptions } from './indexes.js';
 
 export const TYPE: ColumnProperty<'type', Omit<Column, 'name' | 'dedup' | 'parquet'>> = {
   name: '',
@@ -70,7 +70,7 @@ function parseAddedSymbol(cursor: Cursor, column: Column, lookup: NameLookup): v
   parseSymbolOptions(cursor, column);
   const token = cursor.next();
   rejectCachedCapacity(column, cursor.at);
-  const parseCapacity = alteredCapacityParser('symbol index capacity', 'numeric capacity expected');
+  const parseCapacity = createCapacityParser('symbol index capacity', 'numeric capacity expected');
   if (isWord(token, 'index')) column.index = parseIndexOptions(cursor, cursor.next(), lookup, { parseCapacity });
   // Even without INDEX, 9.3.4 accepts the CAPACITY of an index. Its value is not used.
   else if (isWord(token, 'capacity')) parseCapacity(cursor);

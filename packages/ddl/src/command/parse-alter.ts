@@ -229,7 +229,7 @@ class TableParser {
 function parseAlterView(cursor: Cursor, lookup: NameLookup): Command {
   const view = parseAlteredObject(cursor, lookup, 'view');
   cursor.expectToken(cursor.requireNoSemicolon("'as'"), 'as');
-  const body = parseViewBody(cursor, lookup.rejectBadQuery);
+  const body = parseViewBody(cursor, lookup.checkQuery);
   expectEndOfBody(cursor, body);
   return toAlter(view, { action: 'query', body: body.text });
 }

@@ -53,7 +53,7 @@ const SHORT_NAMES = {
   'live view': 'live-view-name',
 };
 
-/** What the server says that it has found instead of a required kind, unless it has found a live view. */
+/** By the required kind: how the server's message calls an object of another kind. A live view has a message of its own. */
 export const OTHER_KINDS: Readonly<Record<ObjectKind, string>> = {
   table: 'view or materialized view',
   view: 'table or materialized view',

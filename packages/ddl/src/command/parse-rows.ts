@@ -19,7 +19,7 @@ export function parseInsert(cursor: Cursor, lookup: NameLookup): Command {
   const token = first === '(' ? skipColumns(cursor) : first;
   if (isWord(token, 'select')) {
     cursor.unread();
-    parseViewBody(cursor, lookup.rejectBadQuery);
+    parseViewBody(cursor, lookup.checkQuery);
     cursor.expectEnd();
   } else if (isAtomic) throw cursor.error("'atomic' keyword can only be used in INSERT INTO SELECT statements.");
   else if (!isWord(token, 'values')) throw tokenError(cursor.at, token, "'select' or 'values' expected");

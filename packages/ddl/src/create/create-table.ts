@@ -55,7 +55,7 @@ export function parseCreateTable(cursor: Cursor, first: string, context: CreateC
   }
   if (!isWord(token, 'as')) throw unexpectedTokenError(cursor.at, token);
   cursor.expect('(');
-  const body = parseEnclosedBody(cursor, context.rejectBadQuery);
+  const body = parseEnclosedBody(cursor, context.checkQuery);
   expectEndOfBody(cursor, body);
   const reader = new ClauseReader(cursor, context, 'table', new Columns(), true);
   readClauses(reader);

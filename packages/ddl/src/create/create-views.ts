@@ -19,7 +19,7 @@ function readClausesAfterQuery(reader: ClauseReader): void {
 export function parseCreateView(cursor: Cursor, orReplace: boolean, context: CreateContext): CreateOf<ViewDefinition> {
   const created = parseCreatedName(cursor, 'view name');
   if (!isWord(cursor.require("'as'"), 'as')) throw cursor.error("'as' expected");
-  const body = parseViewBody(cursor, context.rejectBadQuery);
+  const body = parseViewBody(cursor, context.checkQuery);
   expectEndOfBody(cursor, body);
   const reader = new ClauseReader(cursor, context, 'view');
   if (body.isEnclosed) readClausesAfterQuery(reader);
@@ -40,7 +40,7 @@ export function parseCreateMaterializedView(
   reader.read(REFRESH);
   if (!isWord(reader.token, 'as'))
     throw cursor.error(reader.spans.has(REFRESH.name) ? "'as' expected" : "'refresh' or 'as' expected");
-  const body = parseViewBody(cursor, context.rejectBadQuery);
+  const body = parseViewBody(cursor, context.checkQuery);
   const { base: name = '' } = reader.definition;
   const span = reader.spans.get(BASE.name);
   const given = span && { name, position: span.position };
@@ -77,7 +77,7 @@ export function parseCreateLiveView(cursor: Cursor, context: CreateContext): Cre
       "live view requires a START FROM clause, one of 'START FROM NOW', 'START FROM BEGINNING' or 'START FROM <timestamp>'",
     );
   reader.check(TTL);
-  const body = parseViewBody(cursor, context.rejectBadQuery, true);
+  const body = parseViewBody(cursor, context.checkQuery, true);
   if (body.isEnclosed) expectEndOfBody(cursor, body);
   reader.expected = undefined;
   readClausesAfterQuery(reader);

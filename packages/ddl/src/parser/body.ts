@@ -18,10 +18,10 @@ export interface Body {
 }
 
 /** Checks a query as soon as it has been read, because the server rejects errors in it at that point. */
-export type RejectBadQuery = (body: Body) => void;
+export type CheckQuery = (body: Body) => void;
 
 /** Parses `(query` up to its parenthesis, or `query` up to the end. @param mayHaveOwner whether `query` may end at OWNED BY */
-export function parseViewBody(cursor: Cursor, check: RejectBadQuery, mayHaveOwner = false): Body {
+export function parseViewBody(cursor: Cursor, check: CheckQuery, mayHaveOwner = false): Body {
   const start = cursor.readPosition;
   if (cursor.require("'(' or 'with' or 'select'") === '(')
     return parseEnclosedBody(cursor, check, "'with' or 'select'", start);
@@ -43,7 +43,7 @@ export function parseViewBody(cursor: Cursor, check: RejectBadQuery, mayHaveOwne
   return toBody({ written, code, position, start: position, isEnclosed: false }, check);
 }
 
-function toBody(body: Omit<Body, 'text'>, check: RejectBadQuery): Body {
+function toBody(body: Omit<Body, 'text'>, check: CheckQuery): Body {
   const checked = { ...body, text: trimQuery(body.written) };
   check(checked);
   return checked;
@@ -51,7 +51,7 @@ function toBody(body: Omit<Body, 'text'>, check: RejectBadQuery): Body {
 
 export function parseEnclosedBody(
   cursor: Cursor,
-  check: RejectBadQuery,
+  check: CheckQuery,
   expected = "'select', 'with', 'declare' or table name expected",
   start = cursor.readPosition,
 ): Body {

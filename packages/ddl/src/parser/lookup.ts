@@ -1,6 +1,6 @@
 import type { ObjectKind } from '@sqlpipe/sql';
 import type { Column, Defaults, PartitionUnit, TableDefinition } from '../definition.js';
-import type { RejectBadQuery } from './body.js';
+import type { CheckQuery } from './body.js';
 import { type Cursor, missingError, RejectionError } from './cursor.js';
 import { featuresOf, type HasFeature } from './features.js';
 import { rejectReserved, stripPublic, unquoteToken } from './names.js';
@@ -20,7 +20,7 @@ export interface ServerTraits {
   readonly isEnterprise: boolean;
   readonly has: HasFeature;
   readonly defaults: Defaults;
-  readonly rejectBadQuery: RejectBadQuery;
+  readonly checkQuery: CheckQuery;
 }
 
 /** The traits with which a statement is only parsed: it may have the features of any edition and version. */
@@ -28,7 +28,7 @@ export const anyServer = (defaults: Defaults): ServerTraits => ({
   isEnterprise: false,
   has: featuresOf(undefined),
   defaults,
-  rejectBadQuery() {},
+  checkQuery() {},
 });
 
 /** The server's catalogue, because QuestDB looks up names while it parses a statement. */

@@ -16,7 +16,7 @@ import { parseLiteral } from '../parser/names.js';
 import { parseAge, parseInt64, printAge } from '../parser/numbers.js';
 import { property } from '../property.js';
 
-/** The storage policy in force: none if it is disabled. A TTL is one with the only stage DROP LOCAL. */
+/** The storage policy in force; undefined if it is disabled. A TTL counts as a policy whose only stage is DROP LOCAL. */
 function policyOf({ ttl, policy }: Pick<RetentionFields, 'ttl' | 'policy'>): StoragePolicy | undefined {
   if (policy) return policy.disabled ? undefined : policy;
   return ttl === 0 ? undefined : { after: { 'DROP LOCAL': ttl } };
@@ -131,7 +131,7 @@ function isAtLeast(ttl: Age, than: Age): boolean {
   return ttl > 0 ? ttl >= longestHours(than) : -ttl * 28 * 24 >= than;
 }
 
-/** Gives `wanted` the former retention if its own expires more rows. Undefined if not, or if the former does not fit its partitions. */
+/** `wanted` with the former retention, if the wanted one expires more rows, and the former one fits the wanted partitions. */
 export function keepRetention<Stored extends TableDefinition | MaterializedViewDefinition>(
   wanted: Stored,
   former: Stored,
@@ -290,7 +290,7 @@ function parsePolicyState(cursor: Cursor, { object: { columns, policy, name } }:
 const isFittingPolicy = (policy: StoragePolicy | undefined, unit: PartitionUnit = 'DAY'): boolean =>
   Object.values(policy?.after ?? {}).every(age => isFittingAge(unit, age));
 
-/** The server accepts these clauses only after PARTITION BY. */
+/** For a table, the server accepts these clauses only after PARTITION BY. */
 export const RETENTION = [TTL, STORAGE_POLICY] as const;
 
 export const EXPIRY = property<

@@ -346,7 +346,7 @@ function findFunctionProblem({ calls }: ScannedQuery, base: Base): string | unde
   );
 }
 
-/** QuestDB 10 has no snapshot of a `lag` of DECIMALs with more than 18 digits, nor of a call over all rows: without PARTITION BY. */
+/** Whether QuestDB 10 can save the state of a call: not that of `lag` for long DECIMALs, nor that of one frame for all partitions. */
 function supportsSnapshot({ name, arguments: given, window }: WindowCall, base: Base): boolean {
   const first = splitList(given)[0]?.at(-1);
   if (window?.partitionBy.length === 0 && window.from !== 'current row') return false;

@@ -31,20 +31,20 @@ function listReads(query: ParsedQuery, catalogue: Catalogue): { object: Catalogu
   const columns: (readonly string[])[] = [];
   const visited = new WeakSet<TreeNode>();
 
-  const addSource = (ref: TableRef, scope: QueryScope, items: SelectStatement['columns']): void => {
+  const addSource = (ref: TableRef, scope: QueryScope, selectItems: SelectStatement['columns']): void => {
     const source = scope.sourceOf(ref);
     if ('select' in source) return visit(source.select, source.scope, []);
-    if ('function' in source) return visitAll(childrenOf(ref.table), scope, items);
+    if ('function' in source) return visitAll(childrenOf(ref.table), scope, selectItems);
     const { name, object } = source;
     const alias = ref.alias ?? name;
-    const readsAllColumns = items.some(
+    const readsAllColumns = selectItems.some(
       item =>
         item.type === 'star' || (item.type === 'qualifiedStar' && isSameName(item.qualifier.parts.join('.'), alias)),
     );
     if (object) tables.push({ object, alias, readsAllColumns });
   };
 
-  const visit = (node: TreeNode, scope: QueryScope, items: SelectStatement['columns']): void => {
+  const visit = (node: TreeNode, scope: QueryScope, selectItems: SelectStatement['columns']): void => {
     if (visited.has(node)) return;
     visited.add(node);
     if (node.type === 'qualifiedName') columns.push((node as QualifiedName).parts);
@@ -54,16 +54,16 @@ function listReads(query: ParsedQuery, catalogue: Catalogue): { object: Catalogu
       visitAll(childrenOf(rest), scope.enter(node as SelectStatement), rest.columns);
     } else if (node.type === 'tableRef') {
       const { table: _, ...rest } = node as TableRef;
-      addSource(node as TableRef, scope, items);
-      visitAll(childrenOf(rest), scope, items);
+      addSource(node as TableRef, scope, selectItems);
+      visitAll(childrenOf(rest), scope, selectItems);
     } else if (node.type === 'variable') {
       const value = scope.variable((node as { type: string; name: string }).name);
-      if (value) visit(value, scope, items);
-    } else visitAll(childrenOf(node), scope, items);
+      if (value) visit(value, scope, selectItems);
+    } else visitAll(childrenOf(node), scope, selectItems);
   };
 
-  const visitAll = (nodes: readonly TreeNode[], scope: QueryScope, items: SelectStatement['columns']): void => {
-    for (const node of nodes) visit(node, scope, items);
+  const visitAll = (nodes: readonly TreeNode[], scope: QueryScope, selectItems: SelectStatement['columns']): void => {
+    for (const node of nodes) visit(node, scope, selectItems);
   };
 
   visit(query.select, QueryScope.around(query, catalogue), []);

@@ -56,7 +56,7 @@ export const statementHandlers: StatementHandlers = new Map([
   // Statements about a client's session have no effect.
   ...handle(() => {}, 'set', 'begin', 'commit', 'rollback'),
   ...handle(handleCommand, 'alter', 'compile', 'drop', 'refresh', 'rename', 'truncate', 'vacuum'),
-  ...handle(handleRows, 'insert', 'update', 'copy', 'reindex', 'backup', 'checkpoint', 'snapshot', 'cancel'),
+  ...handle(handleStatementOnRows, 'insert', 'update', 'copy', 'reindex', 'backup', 'checkpoint', 'snapshot', 'cancel'),
 ]);
 
 function handleCommand(cursor: Cursor, session: MutableSession, verb: string): void {
@@ -70,7 +70,7 @@ function handleCommand(cursor: Cursor, session: MutableSession, verb: string): v
       if (object?.opaque !== undefined && (verb === 'alter' || verb === 'rename')) throw unknownSyntaxError(object);
       return object;
     },
-    rejectBadQuery(body) {
+    checkQuery(body) {
       const parsed = parseBody(body);
       if (verb === 'insert') analyzeRelation(parsed, session.catalogue);
       query = body;
@@ -82,7 +82,7 @@ function handleCommand(cursor: Cursor, session: MutableSession, verb: string): v
   executeCommand(command, session, query);
 }
 
-function handleRows(cursor: Cursor, session: MutableSession, verb: string): void {
+function handleStatementOnRows(cursor: Cursor, session: MutableSession, verb: string): void {
   if (!session.rowEffects)
     throw new RejectionError(
       cursor.at,
@@ -110,7 +110,7 @@ const columnsOf = (alteration: Alteration, object: CatalogueObject): string[] | 
     ? [findColumn(object, alteration.column)?.name ?? alteration.column]
     : undefined;
 
-/** A server applies changes of a suspended table only after RESUME WAL. @throws OpaqueError */
+/** A server does not apply changes of a suspended table until the suspension ends. @throws OpaqueError */
 function rejectSuspended(command: Command, { catalogue }: Session): void {
   for (const { name } of findWalObjects(command)) {
     const table = catalogue.find(name);
@@ -141,7 +141,7 @@ function rebaseWal(name: string, session: MutableSession): void {
   invalidateStoredViews(session.catalogue, name, 'base table rebase');
 }
 
-type Changed<Verb> = Extract<Command, { verb: Verb }>;
+type CommandOf<Verb> = Extract<Command, { verb: Verb }>;
 
 function executeCommand(command: Command, session: MutableSession, query: Body | undefined): void {
   switch (command.verb) {
@@ -174,7 +174,7 @@ function executeCommand(command: Command, session: MutableSession, query: Body |
 }
 
 /** There is nothing to do for a valid view: the engine compiles views when it needs them. */
-function executeCompile({ name, position }: Changed<'compile'>, { catalogue }: Session): void {
+function executeCompile({ name, position }: CommandOf<'compile'>, { catalogue }: Session): void {
   const view = catalogue.find(name);
   if (view?.kind === 'view' && view.invalid) throw new RejectionError(position, view.invalid.reason);
 }
@@ -186,7 +186,7 @@ function dropObject(name: string, { catalogue }: MutableSession): void {
   invalidateStoredViews(catalogue, object.name, 'base table is dropped or renamed');
 }
 
-function renameTable({ name, to }: Changed<'rename'>, session: MutableSession): void {
+function renameTable({ name, to }: CommandOf<'rename'>, session: MutableSession): void {
   const table = session.catalogue.find(name);
   dropObject(name, session);
   if (table) session.catalogue.put({ ...table, name: to });
@@ -196,7 +196,7 @@ function renameTable({ name, to }: Changed<'rename'>, session: MutableSession): 
  * A full refresh makes an invalid view valid, unless `whyNotRefreshable` gives a reason. The server empties the view first, so the views
  * over it become invalid (observed on 9.3.4; documented for live views).
  */
-function executeRefresh({ name, isFull }: Changed<'refresh'>, { catalogue, rowEffects }: MutableSession): void {
+function executeRefresh({ name, isFull }: CommandOf<'refresh'>, { catalogue, rowEffects }: MutableSession): void {
   const view = catalogue.resolve(name);
   if (view?.kind !== 'materialized view') return;
   const { invalid, isInvalidEarly: _, partlyRefreshed: __, ...rest } = view;
@@ -283,7 +283,7 @@ function changeRows(command: RowCommand, { catalogue, rowEffects }: MutableSessi
 interface EffectOnRows {
   readonly effect: 'rewritten' | 'lost';
   readonly what: string;
-  /** The server's reason why materialized views over the table become invalid; undefined if they stay valid. */
+  /** The server's reason why stored views over the table become invalid; undefined if they stay valid. */
   readonly operation?: string;
 }
 

@@ -208,7 +208,7 @@ export function createView(session: MutableSession, statement: ViewStatement): v
   }
   session.authorize('ALTER VIEW', definition.name);
   // With OR REPLACE, positions of QuestDB's compiler are too small, by the length of the text between AS and the query. Positions of its
-  // parser are right: position 0, and those of duplicate columns.
+  // parser are right: those of duplicate columns, and 0 for the complete statement.
   const shift = body.position - body.start;
   const rejection = orRejection(() => putView(session, statement, body.position));
   if (!(rejection instanceof RejectionError)) return;

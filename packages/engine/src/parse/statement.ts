@@ -36,7 +36,7 @@ export function parseStatement(
   if (verb === 'explain') return parseExplain(cursor, context);
   if (commands.has(verb)) {
     // The parser of ALTER checks the text after a semicolon: in QuestDB, not every ALTER rejects such text.
-    if (verb !== 'alter') rejectMore(text);
+    if (verb !== 'alter') rejectSecondStatement(text);
     return { type: 'command', verb, cursor };
   }
   if (!['select', 'with', 'declare', '('].includes(verb)) requireImplicitSelect(cursor, token);
@@ -49,7 +49,7 @@ function parseCreateOrCommand(cursor: Cursor, context: CreateContext): Statement
   const token = cursor.require(AFTER_CREATE);
   if (!context.isEnterprise || !PRINCIPAL_WORDS.has(token.toLowerCase())) return parseCreate(cursor, token, context);
   cursor.unread();
-  rejectMore(cursor.text);
+  rejectSecondStatement(cursor.text);
   return { type: 'command', verb: 'create', cursor };
 }
 
@@ -62,7 +62,7 @@ function parseExplain(cursor: Cursor, context: CreateContext): Statement {
 }
 
 /** Rejects any token after the first semicolon that is not a semicolon too. */
-function rejectMore(text: string): void {
+function rejectSecondStatement(text: string): void {
   const cursor = new Cursor(text);
   for (let token = cursor.next(); token !== undefined && token !== ';'; ) token = cursor.next();
   expectOnlySemicolons(cursor);

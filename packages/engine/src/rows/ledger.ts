@@ -107,7 +107,7 @@ export class Ledger {
     { readonly table: CatalogueObject; readonly columns: Copy['columns'] }
   >();
   /** By the id of a column: the types to which an assertion has shown that its values can be converted without a change. */
-  readonly keptAs = new ListsById<string>();
+  readonly losslessTypes = new ListsById<string>();
   /** By the id of an object of the loaded schema. `causes` are indexes of statements. */
   readonly enforcements = new Map<number | undefined, Enforcement & { readonly causes: number[] }>();
 
@@ -142,7 +142,7 @@ export class Ledger {
     const copy = this.copies.get(copied.id);
     const table = this.catalogue.findById(copy?.table.id);
     if (!copy || table?.kind !== 'table' || copied.kind !== 'table') return undefined;
-    const isKept = (column: StoredColumn, to: string) => this.keptAs.of(column.id).includes(to);
+    const isKept = (column: StoredColumn, to: string) => this.losslessTypes.of(column.id).includes(to);
     return { table, losses: findCopyLosses(copied, table, copy.columns, isKept) };
   }
 

@@ -75,7 +75,7 @@ export class RowAccount {
     const converted = this.#engine.find(conversion.table);
     if (converted?.kind !== 'table') return;
     const column = findColumn(converted, conversion.column);
-    if (column?.type === conversion.from) this.#ledger.keptAs.add(column.id, conversion.to);
+    if (column?.type === conversion.from) this.#ledger.losslessTypes.add(column.id, conversion.to);
   }
 
   /** @returns the effects without the losses that the account disproves, and the losses that only this account finds */
@@ -106,14 +106,14 @@ export class RowAccount {
     if (fill && table?.kind === 'table') this.#fullyWrittenColumns.add(findColumn(table, fill.column)?.id);
     const written = fill ? [] : effects.filter(({ effect, column }) => effect === 'rewritten' && column === undefined);
     for (const { object } of written)
-      for (const { id } of this.#engine.find(object)?.columns ?? []) this.#ledger.keptAs.delete(id);
+      for (const { id } of this.#engine.find(object)?.columns ?? []) this.#ledger.losslessTypes.delete(id);
   }
 
   #keepsValues({ loss, object, column = '' }: Effect, transitions: readonly Transition[]): boolean {
     const { before, after } = transitions.find(({ name }) => isSameName(name, object)) ?? {};
     if (loss !== 'values' || before?.kind !== 'table' || after?.kind !== 'table') return false;
     const pair = pairColumns(before, after).find(({ column: { name } }) => isSameName(name, column));
-    return this.#ledger.keptAs.of(pair?.column.id).includes(pair?.now?.type ?? '');
+    return this.#ledger.losslessTypes.of(pair?.column.id).includes(pair?.now?.type ?? '');
   }
 
   /** What the loaded schema has lost so far, also plain views and principals, which hold no rows. */

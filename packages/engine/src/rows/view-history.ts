@@ -1,7 +1,7 @@
 /*!
  * Finds the rows that materialized views lose when statements drop, recreate or compute them again. Most of these rows are history.
  *
- * A "former" view belongs to the loaded schema. Its "successor" is the object that has its planned name.
+ * A "former" view belongs to the loaded schema, which is B in a plan. The "successor" has the name that a plan gives to the former view.
  */
 import { displayName, isSameName, NameMap, NameSet, significantTokens, unquote } from '@sqlpipe/sql';
 import { formatCount } from '@sqlpipe/text';
@@ -34,7 +34,7 @@ function describeUnendedRows(rows: UnendedRows): string | undefined {
 export interface Recomputation {
   /** The assertion that the server can compute the view again; undefined if the server need not be asked. */
   computableAssertion?: string;
-  /** The view or its successor as it was at each computation, if it had a refresh period: a period that has not ended is left out. */
+  /** The view or its successor at each computation with a refresh period, which leaves out the rows of a period that has not ended. */
   readonly periodicViews: MaterializedView[];
 }
 
@@ -87,7 +87,7 @@ export class ViewHistories {
     ];
   }
 
-  /** Finds the materialized views that a statement creates or has the server compute, if they have a former view. */
+  /** Finds the materialized views that a statement creates, or makes the server compute. Only those with a former view. */
   findComputed(execution: Execution): ComputedView[] {
     const views = [...this.#findRefreshedOrCreated(execution), ...this.#findCompletedByServer(execution)];
     return views.flatMap(now => {
@@ -159,8 +159,8 @@ export class ViewHistories {
     const { former } = tracked;
     const storedRows = this.ledger.facts.findStoredRows(former.name);
     // DROP has recorded the rows that the former query does not return. So CREATE of a successor does not record them again.
-    const isFormer = computed === undefined || computed.id === former.id;
-    if (storedRows !== 'recomputable' && isFormer) return describeUnreturnedRows(storedRows);
+    const isSuccessor = computed !== undefined && computed.id !== former.id;
+    if (storedRows !== 'recomputable' && !isSuccessor) return describeUnreturnedRows(storedRows);
     if (isRejected)
       return 'leaves it empty: the server rejects its query over the objects as they are after this statement';
     const readSources = sourcesOf(tracked).filter(source => !unreadSources.includes(source));
@@ -187,8 +187,8 @@ export class ViewHistories {
     const { catalogue, facts } = this.ledger;
     const successor = this.ledger.successorOf(source);
     const isRecreated = source.kind === 'materialized view' && successor?.kind === source.kind;
-    // A source that was recreated with another query has other rows. A reader that A has is meant to get them. A reader that A lacks is
-    // not: it must keep its rows.
+    // A source that was recreated with another query has other rows. They are right for a view that schema A has. A view that only B has
+    // must keep its rows.
     const countsAsHolder = isRecreated && (facts.isWanted(reader.name) || !facts.isRedefined(source, successor));
     const recreated = countsAsHolder && this.#findUnreadSources(source, successor).length === 0 ? successor : undefined;
     const holders = [catalogue.findById(source.id), this.ledger.findCopy(source)?.table, recreated];
@@ -221,7 +221,10 @@ export class ViewHistories {
     })?.name;
   }
 
-  /** The losses that show only after all statements: sources that the successor does not read may lose rows after its CREATE. */
+  /**
+   * All losses of a view, at the end: those that statements have shown, then those that only the end shows. For example, sources that the
+   * successor does not read may lose rows after its CREATE.
+   */
   lossesOf(former: MaterializedView, successor: MaterializedView): AccountedLoss[] {
     const { losses, touchedBy, facts } = this.ledger;
     const recorded = [former, successor].flatMap(({ id }) => losses.of(id));

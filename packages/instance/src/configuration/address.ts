@@ -43,7 +43,7 @@ function parseUrl(href: string, given: string): URL {
   const url = new URL(href);
   if (url.protocol !== 'http:' && url.protocol !== 'https:')
     throw addressError(given, `starts with ${url.protocol}//, which is not supported`);
-  if (MISPLACED.test(url.host + url.pathname))
+  if (CREDENTIAL_CHARACTERS.test(url.host + url.pathname))
     throw addressError(given, 'has @, ; or = in its host or path, so something may be missing before it');
   if (url.search !== '' || url.hash !== '')
     throw addressError(given, 'has a query (?) or a fragment (#), which is not supported');
@@ -58,7 +58,7 @@ function rejectBadPort(given: string): void {
 }
 
 /** Characters of credentials in the wrong place: `http:/user:password@host`, `http:addr=host;token=…`. */
-const MISPLACED = /[@;=]/;
+const CREDENTIAL_CHARACTERS = /[@;=]/;
 
 function stripUrl(url: URL): URL {
   const copy = new URL(url.origin);

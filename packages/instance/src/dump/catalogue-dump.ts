@@ -73,7 +73,7 @@ async function readObjects(
 ): Promise<Reading> {
   const [all, versions] = await Promise.all([listAllObjects(source), fetchVersions(client)]);
   // All views are read, because the order of two objects can depend on a view between them.
-  const isNeeded = (object: ListedObject) => names.mayNeed(object) || object.kind !== 'table';
+  const isNeeded = (object: ListedObject) => names.mustRead(object) || object.kind !== 'table';
   const listed = all.filter(object => isWanted(object, selects) && isNeeded(object));
   // Without an id, a table that was created again could have the version of the one before.
   const versionOf = ({ id, name }: ListedObject) => (id === undefined ? undefined : versions.get(name));

@@ -100,7 +100,7 @@ export class CompletenessCheck {
 
   #useList(list: Objects | undefined): void {
     this.#list = list;
-    this.#pending = new Map(Array.from(list ?? []).filter(([, object]) => this.#options.names.mayNeed(object)));
+    this.#pending = new Map(Array.from(list ?? []).filter(([, object]) => this.#options.names.mustRead(object)));
     const early = this.#recordedEarly ?? [];
     this.#recordedEarly = undefined;
     if (list) for (const name of early) this.recordRow(name);
@@ -160,7 +160,7 @@ export class CompletenessCheck {
     for (const [key, object] of list ?? []) {
       const isGone = this.#gone.has(key);
       if ((this.#list?.has(key) && !isGone) || this.#unlisted.has(key) || this.#fetched.has(key)) continue;
-      if (!this.#options.names.mayNeed(object)) continue;
+      if (!this.#options.names.mustRead(object)) continue;
       if (isGone || ids.has(object.id)) this.#pending.set(key, object);
       else this.#options.info(`${titleOf(object)} was created while the schema was read, and is not in the dump`);
     }

@@ -44,7 +44,7 @@ export class MissingObjects {
     names: NameSelection,
     { partial, warn }: { partial: boolean; warn(message: string): void },
   ): void {
-    const absences = this.#absences.filter(({ object }) => names.needs(object));
+    const absences = this.#absences.filter(({ object }) => names.isIncompleteWithout(object));
     const titles = absences.map(({ object, reason }) => `${titleOf(object)} (${reason})`);
     if (partial) for (const title of titles) warn(`${label}: the dump lacks ${title}`);
     if (partial || !titles.length) return;

@@ -53,7 +53,7 @@ export class UnexpectedResponseError extends Error {
 
 type ReplyObject = Record<string, unknown> & { dataset?: unknown[][] };
 
-/** Maximum length in bytes of a reply that `readRows` reads; parsing it may take 1 GiB. The catalogue of 100,000 tables is smaller. */
+/** Maximum length in bytes of a reply that `readRows` reads; parsing it may take 1 GiB. The catalogue of 100,000 tables is shorter. */
 const MAX_ROWS_LENGTH = 32 * 1024 * 1024;
 
 const BASE_REPLY_LENGTH = 64 * 1024;
@@ -99,7 +99,7 @@ function requireRows(reply: ReplyObject, response: Response): unknown[][] {
     if (!reply.dataset) throw new MalformedReplyError('contains no dataset');
     requireCount(reply.count, reply.dataset.length);
   } catch (error) {
-    throw error instanceof MalformedReplyError ? invalidJsonError(error, response) : error;
+    throw error instanceof MalformedReplyError ? unexpectedReplyError(error, response) : error;
   }
   // Arrays and objects in cells become undefined. No caller uses them, and `String()` fails for an object without a prototype.
   return reply.dataset.map(row => row.map(cell => (typeof cell === 'object' && cell !== null ? undefined : cell)));
@@ -113,7 +113,7 @@ export async function readServerError(response: Response): Promise<ServerError> 
   throw unexpectedStatusError(response, body, error);
 }
 
-function invalidJsonError(error: MalformedReplyError, response: Response): UnexpectedResponseError {
+function unexpectedReplyError(error: MalformedReplyError, response: Response): UnexpectedResponseError {
   const message = `the reply ${quoteReply(error.message, 300, response)}; ${error.help}`;
   return new UnexpectedResponseError('PROTOCOL', message, error);
 }
@@ -130,7 +130,7 @@ export function invalidReplyError(
     return new UnexpectedResponseError('PROTOCOL', `${what}; does a proxy do that?`);
   }
   const text = start.toString('latin1', 0, MAX_MASKED).trimStart();
-  if (text.startsWith('{')) return invalidJsonError(error, response);
+  if (text.startsWith('{')) return unexpectedReplyError(error, response);
   const what =
     text === ''
       ? `the reply is empty (status ${response.status})`
@@ -179,7 +179,7 @@ function parseReply(body: Buffer, response: Response): ReplyObject {
   }
 }
 
-/** Rejects invalid UTF-8 and repeated significant keys. Limits nesting, except in rows for `JSON.parse`. @throws MalformedReplyError */
+/** Rejects invalid UTF-8 and repeated significant keys. In rows, `readElements` limits nesting. @throws MalformedReplyError */
 function parseObject(body: Buffer): ReplyObject {
   const builder = new ValueBuilder(isUtf8(body));
   const scanner = new JsonScanner(builder, { token: body.length, depth: MAX_DEPTH });

@@ -28,7 +28,7 @@ export class ServerAnswers {
   readonly #rows = new Map<string, AnswerRow>();
   readonly #histories = new NameMap<HistoryFinding>();
   /** How many values of a column a conversion changes, by `pathKey`; `text` says it as the end of a sentence. */
-  readonly #lost = new Map<string, { count: number; text: string }>();
+  readonly #changedValues = new Map<string, { count: number; text: string }>();
 
   constructor(readonly server: RowQueries) {}
 
@@ -82,15 +82,15 @@ export class ServerAnswers {
     return this.#histories.get(view);
   }
 
-  recordLost(column: ObjectPath, count: number, text: string): void {
-    this.#lost.set(pathKey(column), { count, text });
+  recordChangedValues(column: ObjectPath, count: number, text: string): void {
+    this.#changedValues.set(pathKey(column), { count, text });
   }
 
   keepsValues(column: ObjectPath): boolean {
-    return this.#lost.get(pathKey(column))?.count === 0;
+    return this.#changedValues.get(pathKey(column))?.count === 0;
   }
 
-  describeLost(column: ObjectPath): string {
-    return this.#lost.get(pathKey(column))?.text ?? '; how many values change is unknown';
+  describeChangedValues(column: ObjectPath): string {
+    return this.#changedValues.get(pathKey(column))?.text ?? '; how many values change is unknown';
   }
 }

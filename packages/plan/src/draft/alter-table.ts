@@ -140,6 +140,7 @@ export function whyValuesForbid(conversion: Conversion, { answers, renames }: Pl
   if (isLossless(from, to)) return undefined;
   const [changed, nulls, total] = answers.ask(printConversionQuestion(inB)) ?? [];
   const toNull = Number(nulls) > 0 ? `, ${nulls} of them to NULL` : '';
-  if (total !== undefined) answers.recordLost(path, Number(changed), `; ${changed} of ${total} values change${toNull}`);
+  if (total !== undefined)
+    answers.recordChangedValues(path, Number(changed), `; ${changed} of ${total} values change${toNull}`);
   return undefined;
 }

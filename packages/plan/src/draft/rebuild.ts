@@ -83,7 +83,7 @@ function chooseRetention(
 function findObstacles(entry: Entry, rebuild: Rebuild, context: PlanContext): Pick<Omission, 'reasons' | 'losses'> {
   const { now, target, copied, conversions } = rebuild;
   const { allowed, answers, ignore, renames } = context;
-  // The new table cannot keep other ignored properties. The column order may differ.
+  // The new table keeps an ignored TTL (`chooseRetention`), but no other ignored property. The column order may differ.
   const ignored = compareDefinitions(target, now).differences.filter(
     ({ property }) => property !== COLUMN_ORDER && ignore.ignoresProperty(entry, property),
   );
@@ -186,9 +186,9 @@ function dropIfRowsAreIn(
 }
 
 /**
- * Continues interrupted rebuilds. Where the earlier plan stopped decides:
- * - After its first RENAME, the new table gets the name of the original, unless a writer has created a table of that name.
- * - Before that, the new table is dropped, after assertions that it has no rows of its own. Then the rebuild starts again.
+ * Continues interrupted rebuilds. If the earlier plan stopped
+ * - after its first RENAME, the new table gets the name of the original, unless a writer has created a table of that name;
+ * - before that, the new table is dropped, after assertions that it has no rows of its own. Then the rebuild starts again.
  */
 export function resumeRebuilds(draft: Draft): void {
   const { leftovers, renames } = draft.context;

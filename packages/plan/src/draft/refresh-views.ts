@@ -9,7 +9,7 @@ import { isRedefined } from '../views/query-after-plan.js';
 import type { Draft } from './draft.js';
 import { findCreation, findStoredViewsAndReaders, listObjects, reconcileObject } from './reconcile-objects.js';
 
-/** Matches the reasons of views whose query failed on stored data (observed on 9.3.4). On the same data, a refresh would fail again. */
+/** Matches the reason for which a view is invalid if its query failed on stored data (observed on 9.3.4). A refresh would fail again. */
 const FAILED_ON_A_ROW = /^(?:\[-1\]: |inconvertible value: )/;
 
 /**
@@ -29,7 +29,7 @@ export function reconcileStoredViews(draft: Draft): void {
     const now = engine.find(name);
     if (!now || ignore.ignoresObject(now)) return;
     if (now.kind === 'view' && now.isStale) draft.alter(now.kind, now.name, { action: 'query', body: now.body }, []);
-    if (now.kind !== 'materialized view' || isOutOfScope(now, refreshed, draft)) return;
+    if (now.kind !== 'materialized view' || staysUnrepaired(now, refreshed, draft)) return;
     const planMustFill = mustPlanFill(now, sources, draft);
     if (!isRepairable(now, draft) && !(planMustFill && lacksRows(now, sources, draft))) return;
     refreshView(now, planMustFill, draft);
@@ -97,7 +97,7 @@ const findStoredSources = (entry: Entry, context: PlanContext): string[] =>
 
 /**
  * The sources of new or marked views must be filled first, because REFRESH reads the rows that they have then. A view that the server fills
- * gets later rows of its base, too. So its base is needed first only if another view needs the view filled.
+ * gets later rows of its base, too. So the base may be filled later, unless another view needs that view filled.
  */
 function findNeededByUnfilled(context: PlanContext): NameSet {
   const { a, engineOfB } = context;
@@ -123,10 +123,10 @@ const readsTableOfB = (view: MaterializedView, draft: Draft): boolean =>
   });
 
 /**
- * Whether a view that A lacks is not repaired: it is dropped later, or it was invalid before the plan. The latter is repaired only with a
- * view that it reads, because one cause may have invalidated both.
+ * Whether a view that A lacks stays as it is: it is dropped later, or it was invalid before the plan. A view that was invalid is repaired
+ * after a view that it reads, because one cause may have invalidated both, or if `mayRefreshExtra`.
  */
-function isOutOfScope(view: MaterializedView, refreshed: NameSet, draft: Draft): boolean {
+function staysUnrepaired(view: MaterializedView, refreshed: NameSet, draft: Draft): boolean {
   const { a, ignoreExtra, allowed, healthProblems } = draft.context;
   if (a.findObject(view.name)) return false;
   const readsRefreshed = [view.base, ...view.references].some(each => refreshed.has(each));
@@ -134,7 +134,7 @@ function isOutOfScope(view: MaterializedView, refreshed: NameSet, draft: Draft):
   return !ignoreExtra && allowed.allows({ loss: 'drop', object: view.name });
 }
 
-/** An interrupted plan may have invalidated the view, but nothing shows that. So it is refreshed only if no forbidden loss follows. */
+/** Whether a refresh causes no loss that is not allowed. An interrupted plan may have invalidated the view, but nothing shows that. */
 function mayRefreshExtra(view: MaterializedView, draft: Draft): boolean {
   const { engine, context } = draft;
   const source = engine.find(view.base);
@@ -181,8 +181,8 @@ const mayHaveRowsInB = (
 /**
  * Refreshes a view, or recreates it in two cases:
  * - Its query returns other types than its columns have. A refresh would empty the view and then fail (observed on 9.3.4).
- * - A plain view that it reads gets another query. If the plan stopped after that, the stored rows would count as history. So the DROP
- *   comes before it, see `Draft.#addStep`.
+ * - A plain view that it reads gets another query. Until the refresh, the stored rows would count as history. So the plan drops the view
+ *   before it changes the plain view, see `Draft.#addStep`.
  *
  * A view that A lacks is not recreated, because an interruption could lose its definition.
  * @param planMustFill whether a recreated view is refreshed even if the server fills it

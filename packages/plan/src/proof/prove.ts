@@ -140,7 +140,7 @@ function findForbiddenLosses(rows: RowAccount, context: PlanContext): Failure[] 
     const table = isAuxiliaryTable(object, context) ? parseRebuildName(object)?.table : undefined;
     const named = { loss, object: table ?? object, column };
     if (allowed.useAllowance(named)) return [];
-    const count = loss === 'values' ? answers.describeLost(renames.pathBeforePlan({ object, column })) : '';
+    const count = loss === 'values' ? answers.describeChangedValues(renames.pathBeforePlan({ object, column })) : '';
     return [{ causes, reason: text + count, loss: named }];
   });
 }

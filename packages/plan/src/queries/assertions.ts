@@ -1,7 +1,7 @@
 /*!
  * The assertions of a plan: SELECTs that must return true before the next statement is sent.
  *
- * The alias of the only column names the form of an assertion. Anybody may have edited a plan. So a parser prints the assertion that it
+ * The form of an assertion is the alias of its only column. Anybody may have edited a plan. So a parser prints the assertion that it
  * recognizes, and accepts only the same text. A text with the query of a view must also be one that `printFor` prints for the view.
  */
 import { type Column, hasNull, type MaterializedViewDefinition } from '@sqlpipe/ddl';
@@ -20,9 +20,9 @@ import { type PeriodHolder, parseUnended, printUnendedQuestion } from './periods
 type FirstColumns = readonly (readonly unknown[])[];
 
 interface KnownView {
-  /** The queries that the view may have. If the assertion begins with WITH, so does each of them. */
+  /** The queries that the view may have. If the query in the assertion begins with WITH queries, so does each of these. */
   readonly bodies: readonly string[];
-  /** The materialized view on the target, with the same queries of WITH in its `body`; undefined if there is none. */
+  /** The materialized view on the target. Its `body` begins with the same WITH queries. Undefined if there is none. */
   readonly existing?: Pick<MaterializedViewDefinition, 'name' | 'body' | 'base'> | undefined;
   readonly columns?: readonly ColumnHead[] | undefined;
 }
@@ -36,11 +36,11 @@ export interface Assertion {
   /** Whether the answer `false` is final. Otherwise, the server is asked again: its background work may soon make the assertion true. */
   readonly isFinal?: boolean;
   /** The materialized view whose rows are compared with its query. While the view lags behind its base, a false answer is not final. */
-  readonly laggingView?: string;
-  /** Whether nobody may write to `tables[0]`. */
+  readonly comparedView?: string;
+  /** Whether `tables[0]` must get no writes meanwhile. */
   readonly needsIdleTable?: boolean;
   /** Whether the statement before the assertion copies the rows of `tables[0]`. */
-  readonly followsCopy?: boolean;
+  readonly checksCopy?: boolean;
   readonly purpose: string;
   /** Their answers explain why the assertion is false. */
   readonly questions?: readonly string[];
@@ -50,7 +50,7 @@ export interface Assertion {
   readonly help?: string;
   /** Prints each text that the planner may have written for the view. Missing if the assertion contains no query of a view. */
   printFor?(view: KnownView): readonly string[];
-  /** The loss that a rebuild needs allowed if this assertion is false. */
+  /** If this assertion is false, a rebuild is left out unless this loss is allowed. */
   readonly loss?: LossKind;
   /** The copy that exists if the assertion is true. Its `columns` are empty if the text does not show them. */
   readonly copy?: Copy;
@@ -99,8 +99,8 @@ const FORMS = new Map<string, AssertionParser>(
       const [, column = ''] = /"([^"]+)"/.exec(text) ?? [];
       return assertNoNull(table, column);
     },
-    all_fit: parseNoneChanged,
-    none_changed: parseNoneChanged,
+    all_fit: parseConversionAssertion,
+    none_changed: parseConversionAssertion,
     all_native: (_, [table = '']) => assertNoPartition(table, 'isParquet'),
     all_attached: (_, [table = '']) => assertNoPartition(table, 'detached'),
     all_applied: (_, [table = '']) => assertApplied(table),
@@ -116,14 +116,14 @@ const FORMS = new Map<string, AssertionParser>(
   } satisfies Record<AssertionForm, AssertionParser>),
 );
 
-function parseNoneChanged(text: string): Assertion | undefined {
+function parseConversionAssertion(text: string): Assertion | undefined {
   const [, table = '', from = '', to = '', column = ''] = NONE_CHANGED.exec(text) ?? [];
   return column === '' ? undefined : assertNoneChanged({ table, column, from, to });
 }
 
 const countOf = (answers: FirstColumns, index = 0): number => Number(answers[index]?.[0]);
 
-const numberOf = (answers: FirstColumns, what: string): string => formatCount(countOf(answers), what);
+const formatCountOf = (answers: FirstColumns, what: string): string => formatCount(countOf(answers), what);
 
 const assertNone = (table: string, question: string, form: string) =>
   ({
@@ -141,7 +141,7 @@ function toNoHistoryAssertion(view: string, statement: string): Assertion {
   return {
     statement,
     tables: [view],
-    laggingView: view,
+    comparedView: view,
     purpose: `stops the plan if ${problem}`,
     explain: () => `${problem}; make the plan again: the new plan names the loss`,
     // A planner that did not know the columns has printed a text without a tolerance for floating point. So both texts are valid.
@@ -171,7 +171,7 @@ export function assertNoneExpired(retained: RetainedObject, body?: string): Asse
     loss: 'ttl',
     purpose: `stops the plan if '${name}' has rows older than its TTL, which the server would drop`,
     explain: answers =>
-      `'${name}' has ${numberOf(answers, 'row')} older than its TTL, which the server would drop; plan again with --allow-loss ${formatLoss({ loss: 'ttl', object: name })} to allow that`,
+      `'${name}' has ${formatCountOf(answers, 'row')} older than its TTL, which the server would drop; plan again with --allow-loss ${formatLoss({ loss: 'ttl', object: name })} to allow that`,
     ...(body !== undefined && {
       printFor: ({ existing }) => (existing ? [assertNoneExpired(retained, existing.body).statement] : []),
     }),
@@ -184,7 +184,7 @@ export function assertNoneUnended(view: PeriodHolder): Assertion {
     ...assertNone(name, printUnendedQuestion(view), 'none_unended'),
     purpose: `stops the plan if '${name}' has rows of a period that has not ended, which a refresh would lose`,
     explain: answers =>
-      `'${name}' has ${numberOf(answers, 'row')} of a period that has not ended, which a refresh would lose; plan again with --allow-loss ${formatLoss({ loss: 'history', object: name })} to allow that`,
+      `'${name}' has ${formatCountOf(answers, 'row')} of a period that has not ended, which a refresh would lose; plan again with --allow-loss ${formatLoss({ loss: 'history', object: name })} to allow that`,
   };
 }
 
@@ -208,7 +208,7 @@ export function assertEmpty(table: string, condition?: string): Assertion {
   return {
     ...assertNone(table, printCountQuestion(table, condition), 'is_empty'),
     purpose: `stops the plan if ${holder} has ${what}s`,
-    explain: answers => `${holder} has ${numberOf(answers, what)}, which would be lost`,
+    explain: answers => `${holder} has ${formatCountOf(answers, what)}, which would be lost`,
   };
 }
 
@@ -218,7 +218,7 @@ export function assertNoNull(table: string, column: string): Assertion {
     ...assertNone(table, printCountQuestion(table, `${doubleQuote(column)} IS NULL`), 'none_null'),
     purpose: `stops the plan if ${name} is NULL, which a designated timestamp cannot be`,
     explain: answers =>
-      `${name} is NULL in ${numberOf(answers, 'row')}, which a designated timestamp cannot be; UPDATE the column first`,
+      `${name} is NULL in ${formatCountOf(answers, 'row')}, which a designated timestamp cannot be; UPDATE the column first`,
   };
 }
 
@@ -257,7 +257,7 @@ const PARTITION_STATES = {
 
 export type PartitionState = keyof typeof PARTITION_STATES;
 
-/** No query returns the rows of detached partitions, but DROP TABLE deletes them, and they may not fit an altered column. */
+/** No query returns the rows of detached partitions, but DROP TABLE deletes them. Some versions cannot convert columns of Parquet ones. */
 export function assertNoPartition(table: string, state: PartitionState): Assertion {
   const { form, what, problem, explain } = PARTITION_STATES[state];
   return {
@@ -282,7 +282,7 @@ export function assertSameCount(from: string, to: string): Assertion {
   return {
     statement: `SELECT a.n = b.n AS as_many_rows FROM (SELECT count() n FROM '${from}') a CROSS JOIN (SELECT count() n FROM '${to}') b;`,
     tables: [from, to],
-    followsCopy: true,
+    checksCopy: true,
     purpose: `stops the plan if '${from}' and '${to}' have different numbers of rows`,
     questions: [
       printCountQuestion(from),
@@ -338,8 +338,8 @@ export const printPartitionQuestion = (table: string, state: PartitionState): st
   `SELECT count() FROM table_partitions('${table}') WHERE ${state}`;
 
 /**
- * The condition for values that would be lost with their column. NULL is no loss, nor is 0 or false in a type without NULL: a new column
- * has this value in every row. 9.3.4 cannot compare an array with NULL, so its text is compared.
+ * The condition for values that would be lost with their column. NULL is no loss, nor is 0 or false in a type without NULL: if the column
+ * is added again, every row has this value. 9.3.4 cannot compare an array with NULL, so its text is compared.
  */
 export function printValueCondition({ name, type }: Pick<Column, 'name' | 'type'>): string {
   const column = doubleQuote(name);

@@ -22,7 +22,7 @@ export class Renames {
   /** By table of A: the new names of columns by the old ones. They are pending, or the old table of a rebuild still has the old names. */
   readonly #columnRenames = new NameMap<Map<string, string>>();
   /** Renames of columns that B has already, by which users may still name the columns. `table` is the name in B. */
-  readonly #made: { readonly table: string; readonly names: readonly [string, string] }[] = [];
+  readonly #doneColumnRenames: { readonly table: string; readonly names: readonly [string, string] }[] = [];
   readonly notes: string[] = [];
   /** Why comments about renames have no effect. */
   readonly warnings: string[] = [];
@@ -70,7 +70,7 @@ export class Renames {
   findPaths({ object, column }: ObjectPath): ObjectPath[] {
     const objects = [object, this.otherName(object) ?? object];
     const pending = objects.flatMap(name => [...this.columnRenamesOf(name)]);
-    const made = this.#made.filter(({ table }) => objects.some(name => isSameName(name, table)));
+    const made = this.#doneColumnRenames.filter(({ table }) => objects.some(name => isSameName(name, table)));
     const renamed = [...pending, ...made.map(({ names }) => names)];
     const columns = [column, ...renamed.filter(names => names.some(name => isSameName(name, column))).flat()];
     return objects.flatMap(name => columns.map(each => ({ object: name, column: each })));
@@ -160,7 +160,7 @@ export class Renames {
       );
       const isCopied = findReadings(from).some(path => this.#addRenameMadeByRebuild(path, newColumn));
       const renamed = tables.filter(table => findColumn(table, newColumn));
-      for (const { name } of renamed) this.#made.push({ table: name, names: [stated ?? '', newColumn] });
+      for (const { name } of renamed) this.#doneColumnRenames.push({ table: name, names: [stated ?? '', newColumn] });
       if (isCopied || renamed.length > 0) return this.#reportMade(rename);
       const names = tables.flatMap(({ name, columns }) =>
         columns.map(column => formatPath({ object: name, column: column.name })),
@@ -223,7 +223,7 @@ export class Renames {
     // After an interrupted plan, B would not show which of the two columns has which values.
     if (oldNameInA !== undefined) return this.#refuse(entry, `${text}: A has a column '${oldNameInA}' too`);
     if (old === undefined && findColumn(before, column)) {
-      for (const name of from) this.#made.push({ table: before.name, names: [name, column] });
+      for (const name of from) this.#doneColumnRenames.push({ table: before.name, names: [name, column] });
       return void from.some(name => this.#addRenameMadeByRebuild({ object: entry.name, column: name }, column));
     }
     if (old === undefined) {
