@@ -143,6 +143,16 @@ async function createFolder(t: ExecutionContext) {
   return { folder, foreign };
 }
 
+test('a file that is replaced keeps its permissions, and a new one has those of the umask', async t => {
+  const run = await inProcess(t);
+  const { stdout, stderr } = await run.bash(`
+    umask 022; echo 'CREATE TABLE a (x INT); CREATE TABLE b (x INT);' | sqlsplit | sqljoin -d d
+    chmod 600 d/tables/a.sql; chmod 664 d/tables/b.sql
+    echo 'CREATE TABLE a (y INT); CREATE TABLE b (y INT); CREATE TABLE c (y INT);' | sqlsplit | sqljoin -d d
+    cd d/tables; grep -c y a.sql b.sql; stat -c '%n %a' *`);
+  t.is(stdout.toString(), 'a.sql:1\nb.sql:1\na.sql 600\nb.sql 664\nc.sql 644\n', stderr);
+});
+
 test('unchanged files are not rewritten, obsolete files are removed, foreign files stay', async t => {
   const { folder, foreign } = await createFolder(t);
   const before = statSync(join(folder, 'tables/a.sql')).ino;

@@ -51,8 +51,8 @@ test('- is standard output for -o, --report and --rejects', async t => {
 test('a file that is replaced keeps its permissions, and a link to it stays a link', async t => {
   const run = await inProcess(t);
   const { stdout, stderr } = await run.bash(`
-    umask 022; mkdir elsewhere; echo old > elsewhere/a.sql; chmod 640 elsewhere/a.sql; ln -s elsewhere/a.sql link.sql
+    umask 022; mkdir elsewhere; echo old > elsewhere/a.sql; chmod 664 elsewhere/a.sql; ln -s elsewhere/a.sql link.sql
     sqldump -o link.sql ${src.url} && sqldump -o new.sql ${src.url}
     stat -c '%F %a' link.sql elsewhere/a.sql new.sql; cmp elsewhere/a.sql new.sql && ls elsewhere`);
-  t.is(stdout.toString(), 'symbolic link 777\nregular file 640\nregular file 644\na.sql\n', stderr);
+  t.is(stdout.toString(), 'symbolic link 777\nregular file 664\nregular file 644\na.sql\n', stderr);
 });

@@ -1,3 +1,4 @@
+import type { Stats } from 'node:fs';
 import { open, realpath, rename, rm, stat } from 'node:fs/promises';
 import { resolve } from 'node:path';
 import { addAbortSignal, type Writable } from 'node:stream';
@@ -19,7 +20,10 @@ const STAGED = new RegExp(`\\.sql\\.${MARK}[a-z\\d]{1,8}\\.tmp$`);
 /** Whether a name is that of our temporary file for a `.sql` file. A process that is killed leaves such a file. */
 export const isStaged = (name: string): boolean => STAGED.test(name);
 
-/** Writes a file under a temporary name in the folder of `path`; removes it if that fails. `write` need not end the stream. */
+/**
+ * Writes a file under a temporary name in the folder of `path`; removes it if that fails. `write` need not end the stream.
+ * @param mode the file's permissions; an existing file loses its other permissions
+ */
 export async function stageFile(
   path: string,
   write: (file: Writable) => Promise<unknown>,
@@ -37,11 +41,19 @@ export async function stageFile(
       throw error;
     }
   };
-  await discardOnError(writeFile(temporary, 'wx', write, interrupted, mode));
+  const existing = await statIfExists(path);
+  const permissions = existing ? existing.mode & (mode ?? ALL_PERMISSIONS) : mode;
+  await discardOnError(writeFile(temporary, 'wx', write, interrupted, permissions));
   return { commit: () => discardOnError(rename(temporary, path)), discard };
 }
 
 const ALL_PERMISSIONS = 0o777;
+
+const statIfExists = (path: string): Promise<Stats | undefined> =>
+  stat(path).catch((error: NodeJS.ErrnoException) => {
+    if (error.code === 'ENOENT') return undefined;
+    throw error;
+  });
 
 async function writeFile(
   path: string,
@@ -56,6 +68,8 @@ async function writeFile(
   const closed = finished(file);
   closed.catch(() => {}); // reported below
   try {
+    // The umask took permissions from `open`. Where all files have the same permissions, a needless chmod could fail.
+    if (mode !== undefined && ((await handle.stat()).mode & ALL_PERMISSIONS) !== mode) await handle.chmod(mode);
     await Promise.race([write(file), closed]);
     file.end();
     await closed;
@@ -98,14 +112,10 @@ export async function writeOutput(
   mode?: number,
 ): Promise<void> {
   if (isStdout(path)) return void (await write(stdout));
-  const existing = await stat(path).catch((error: NodeJS.ErrnoException) => {
-    if (error.code === 'ENOENT') return undefined;
-    throw error;
-  });
+  const existing = await statIfExists(path);
   if (existing?.isDirectory()) throw new CodedError('IO', `${path}: is a directory; give the name of a file`);
   const signal = catchSignals?.();
   if (existing && !existing.isFile()) return writeFile(path, 'w', write, signal);
   const target = existing ? await realpath(path) : path; // a link is kept, and its target is replaced
-  const permissions = existing ? existing.mode & (mode ?? ALL_PERMISSIONS) : mode;
-  await (await stageFile(target, write, signal, permissions)).commit();
+  await (await stageFile(target, write, signal, mode)).commit();
 }
