@@ -78,6 +78,26 @@ test('SELECT over tables has their columns and no rows', async t => {
   }
 });
 
+test('constants and columns of a list have the heads of QuestDB 9.3.4', async t => {
+  await shared.execute('create table t (x int)');
+  for (const [selected, heads, row] of [
+    ['1, 1.5, 5000000000', '1 INT, "1.5" DOUBLE, 5000000000 LONG', [1, 1.5, 5_000_000_000]],
+    ['-1.5, table_name', '"-(1.5)" DOUBLE, table_name STRING', [-1.5, 't']],
+    ["'a', 1.5 x", "'a' CHAR, x DOUBLE", ['a', 1.5]],
+    ['TABLE_NAME, dedup, dedup', 'TABLE_NAME STRING, dedup BOOLEAN, dedup_2 BOOLEAN', ['t', false, false]],
+  ] as const)
+    t.like(
+      await shared.execute(`SELECT ${selected} FROM tables()`),
+      {
+        columns: heads.split(', ').map(head => ({ name: head.split(' ')[0], type: head.split(' ')[1] })),
+        dataset: [row],
+      },
+      selected,
+    );
+  const { columns } = (await shared.execute('SELECT *, 1.5 FROM tables()')) as { columns?: readonly unknown[] };
+  t.deepEqual(columns?.at(-1), { name: '"1.5"', type: 'DOUBLE' });
+});
+
 test('what needs rows or a query engine is rejected with the reason', async t => {
   await shared.execute('create table t (s symbol, x int, ts timestamp) timestamp(ts) partition by day');
   await shared.execute('create view one as (select count() n from t)');

@@ -43,10 +43,12 @@ export function answerQuery(query: ParsedQuery, session: Session): Rows {
 
 function headsOf({ fields, hasUnknownColumns }: Relation): ColumnHead[] {
   if (hasUnknownColumns) throw noRowsError();
-  return fields.map(({ name, type }) => {
-    if (type === undefined || type === 'NULL') throw noRowsError();
-    return { name, type };
-  });
+  return fields.map(headOf);
+}
+
+function headOf({ name, type }: Relation['fields'][number]): ColumnHead {
+  if (type === undefined || type === 'NULL') throw noRowsError();
+  return { name, type };
 }
 
 function answerSelect(query: ParsedQuery, relation: Relation, session: Session): Rows {
@@ -61,7 +63,7 @@ function answerSelect(query: ParsedQuery, relation: Relation, session: Session):
   if (source?.type !== 'tableFunctionCall' || joins.length > 0 || from?.joins?.length || !hasOnlyColumns)
     throw noRowsError();
   const table = filterRows(callFunction(source, session, query), select);
-  return limitRows(sortRows(project(table, query), select), select);
+  return limitRows(sortRows(project(table, query, relation, session), select), select);
 }
 
 function filterRows({ columns, rows }: Rows, { where }: SelectStatement): Rows {
@@ -111,29 +113,30 @@ function evaluate(expression: Expression, session: Session): Value | undefined {
   return FUNCTIONS.get(expression.name.toLowerCase())?.(session);
 }
 
-function project(table: Rows, query: ParsedQuery): Rows {
-  const picks = query.select.columns.flatMap(item => pickColumns(table, item, query));
+function project(table: Rows, query: ParsedQuery, { fields }: Relation, session: Session): Rows {
+  const valueAt = (index: number) => (row: readonly Value[]) => row[index] ?? null;
+  const next = fields.values(); // without those of `*`: the analysis does not know the columns of a list
+  const picks = query.select.columns.flatMap((item): PickedColumn[] => {
+    if (item.type === 'star') return table.columns.map((head, index) => ({ head, value: valueAt(index) }));
+    const field = next.next().value;
+    if (item.type !== 'selectItem' || !field) throw noRowsError();
+    const { expression } = item;
+    if (expression.type !== 'column') {
+      const constant = constantOf(item, session);
+      return [{ head: headOf(field), value: () => constant }];
+    }
+    const name = columnName(expression);
+    const index = table.columns.findIndex(head => isSameName(head.name, name));
+    const head = table.columns[index];
+    if (!head) throw query.rejection(`Invalid column: ${name}`, expression);
+    return [{ head: { name: field.name, type: head.type }, value: valueAt(index) }];
+  });
   return { columns: picks.map(({ head }) => head), rows: table.rows.map(row => picks.map(({ value }) => value(row))) };
 }
 
 interface PickedColumn {
   readonly head: ColumnHead;
   value(row: readonly Value[]): Value;
-}
-
-function pickColumns({ columns }: Rows, item: SelectItem, query: ParsedQuery): PickedColumn[] {
-  const valueAt = (index: number) => (row: readonly Value[]) => row[index] ?? null;
-  if (item.type === 'star') return columns.map((head, index) => ({ head, value: valueAt(index) }));
-  if (item.type !== 'selectItem') throw noRowsError();
-  const { expression, alias } = item;
-  const number = expression.type === 'literal' && typeof expression.value === 'number' ? expression.value : undefined;
-  if (number !== undefined) return [{ head: { name: alias ?? 'column', type: 'INT' }, value: () => number }];
-  if (expression.type !== 'column') throw noRowsError();
-  const name = columnName(expression);
-  const index = columns.findIndex(head => isSameName(head.name, name));
-  const head = columns[index];
-  if (!head) throw query.rejection(`Invalid column: ${name}`, expression);
-  return [{ head: { name: alias ?? head.name, type: head.type }, value: valueAt(index) }];
 }
 
 function sortRows(table: Rows, { orderBy }: SelectStatement): Rows {
