@@ -79,6 +79,7 @@ export {
   EXPLICIT,
   isColumnOrder,
   type PropertyName,
+  parseColumnProperty,
 } from './property.js';
 export { findSampling, findStoredValues, locateColumns } from './query-columns.js';
 export { isBareName } from './query-names.js';

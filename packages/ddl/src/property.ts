@@ -25,6 +25,14 @@ export type PropertyName =
 export const columnProperty = (column: string, suffix: ColumnSuffix = ''): PropertyName =>
   `column '${column}'${suffix}`;
 
+/** The parts of the name of a column's property, see `columnProperty`. Undefined for any other property. */
+export function parseColumnProperty(
+  property: string,
+): { readonly column: string; readonly suffix: string } | undefined {
+  const [, column, suffix = ''] = /^column '([^']*)'(.*)$/s.exec(property) ?? [];
+  return column === undefined ? undefined : { column, suffix };
+}
+
 /** No ALTER changes the order of columns: a new column is the last one. */
 export const COLUMN_ORDER = 'column order';
 

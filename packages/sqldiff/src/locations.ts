@@ -1,4 +1,4 @@
-import { locateColumns } from '@sqlpipe/ddl';
+import { locateColumns, parseColumnProperty } from '@sqlpipe/ddl';
 import type { LocatedStatement } from '@sqlpipe/files';
 import { type Location, locate } from '@sqlpipe/replay';
 import { splitRights } from '@sqlpipe/schema';
@@ -25,11 +25,11 @@ export class Locations {
     const found = this.#byKey.get(hasName(identity) ? identityKey(identity) : foldCase(statement ?? ''));
     if (!found) return undefined;
     const { statement: text, ...location } = found;
-    return locate({ statement: text, location, position: findColumnOffset(text, property) });
+    return locate({ statement: text, location, position: findColumnPosition(text, property) });
   }
 }
 
-function findColumnOffset(statement: string, property: string): number | undefined {
-  const [, name] = /^column '(.*)'/s.exec(property) ?? [];
+function findColumnPosition(statement: string, property: string): number | undefined {
+  const name = parseColumnProperty(property)?.column;
   return locateColumns(statement).columns.find(column => isSameName(column.name, name))?.position;
 }

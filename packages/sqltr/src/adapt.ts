@@ -105,7 +105,7 @@ export function toOpenSource(statement: string): Adapted {
 
 const UNKNOWN = 'not changed, because its syntax is unknown';
 
-/** Translates a statement for the enterprise edition, where the TTL of a table becomes a storage policy. */
+/** Translates a statement for the enterprise edition, where a table has a storage policy instead. */
 export function toEnterprise(statement: string): Adapted {
   const isTable = identify(statement).kind === 'table' && isUnderstood(statement, 'table');
   return isTable ? translateProperties(statement, { isEnterprise: true }) : { statement, losses: [] };

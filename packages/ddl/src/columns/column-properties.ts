@@ -1,4 +1,5 @@
 /*! The properties of columns, in the order in which differences are reported and clauses are printed. */
+import { parseColumnProperty } from '../property.js';
 import type { ColumnEntry } from './column-property.js';
 import { INDEX } from './indexes.js';
 import { PARQUET } from './parquet.js';
@@ -17,6 +18,6 @@ export const [COLUMN_TYPE, ...COLUMN_OPTIONS] = COLUMN_PROPERTIES;
 
 /** Finds the property of a column by its name in a comparison, such as `column 'qty' index`. */
 export function findColumnProperty(named: string): AnyColumnProperty | undefined {
-  const property = /^column '[^']*'(.*)$/s.exec(named)?.[1];
-  return COLUMN_PROPERTIES.find(({ name }) => name === property);
+  const suffix = parseColumnProperty(named)?.suffix;
+  return COLUMN_PROPERTIES.find(({ name }) => name === suffix);
 }

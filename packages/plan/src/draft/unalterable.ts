@@ -5,6 +5,7 @@ import {
   findColumnProperty,
   findProperty,
   type PropertyDifference,
+  parseColumnProperty,
 } from '@sqlpipe/ddl';
 import type { Entry } from '@sqlpipe/schema';
 import { displayName, isObject } from '@sqlpipe/sql';
@@ -12,11 +13,11 @@ import { formatPath, formatPathForShell } from '../text/object-path.js';
 import { COLUMN_ORDER_REASON, columnOrderHints } from '../text/omission.js';
 import { changeOf, type Draft, type Refusal } from './draft.js';
 
-const UNALTERABLE: [property: RegExp, reason: string][] = [
-  [/^column '.*' name$|^name$/s, 'changing only the case of a name needs two renames'],
-  [/^statement$/, 'compared as text: its syntax is unknown'],
-  [/^credentials$/, 'no server shows them'],
-];
+const UNALTERABLE = new Map([
+  ['name', 'changing only the case of a name needs two renames'],
+  ['statement', 'compared as text: its syntax is unknown'],
+  ['credentials', 'no server shows them'],
+]);
 
 export function listUnalterable(draft: Draft): void {
   const { context } = draft;
@@ -43,7 +44,7 @@ export function omitProperty(entry: Entry, { property, a, b }: PropertyDifferenc
     );
   const reason =
     (findProperty(property, entry.kind) ?? findColumnProperty(property))?.unalterable ??
-    UNALTERABLE.find(([pattern]) => pattern.test(property))?.[1];
+    UNALTERABLE.get(parseColumnProperty(property)?.suffix.trim() ?? property);
   if (!reason) throw new Error(`${displayName(entry)}: no statement was found for ${property}: ${b} to ${a}`);
   draft.omit({ ...change, what: `${property}: ${b} to ${a}` }, ...describeUnalterable(entry.name, reason));
 }
