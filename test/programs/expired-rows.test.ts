@@ -24,7 +24,10 @@ testWithQuestDB('rows that a view has and its own TTL expires when it is compute
     const run = await shellWithFiles(t, server, {
       'type.sql': `${table(day(''), 'x LONG')}\n${short} ${ttl};`,
       'name.sql': `${table(day(''))}\n-- renamed from m\n${short.replace('VIEW m', 'VIEW n')} ${ttl};`,
+      'refresh.sql': 'REFRESH MATERIALIZED VIEW m FULL;',
     });
+    const predicted = await run.exits(1, 'sqlapply --dry-run --allow REFRESH $DB refresh.sql');
+    t.regex(String(predicted.stdout), /drops 1 row of materialized view 'm' older than its TTL; --allow-loss ttl:m/);
     for (const [file, name] of [
       ['type.sql', 'ttl:m'],
       ['name.sql', 'ttl:n'],
@@ -38,6 +41,7 @@ testWithQuestDB('rows that a view has and its own TTL expires when it is compute
       'REFRESH MATERIALIZED VIEW m RANGE FROM 2024-01-01 TO 2025-01-01'.replace(/(\d{4}\S+)/g, "'$1'"),
     );
     await waitUntilTrue(server, `SELECT count() = 0 FROM m WHERE ts < '${days[0]}T23'`);
+    await run.ok('sqlapply --dry-run --allow REFRESH $DB refresh.sql');
     await run.ok('sqlapply -q --alter --allow-plan $DB type.sql');
   }
 });

@@ -20,7 +20,7 @@ import {
 import { addOffers, describeKeptTables, RenameOffers } from './rename-offers.js';
 import { printRemarks } from './text/head.js';
 import type { Omission } from './text/omission.js';
-import { findAskableDefinition, findExpiryArguments, findPeriodHolder } from './views/askable-views.js';
+import { findAskableDefinition, findExpiryArguments, underFormerName } from './views/askable-views.js';
 import { isRedefined } from './views/query-after-plan.js';
 
 export interface PlannedStatement {
@@ -94,7 +94,7 @@ export async function assemblePlan({ draft, proof }: ProvenDraft): Promise<Plan>
 
 /** These assertions use the names of B, because nothing is renamed yet. */
 function collectAssertions({ rows }: Proof, context: PlanContext) {
-  const { allowed, answers, findStoredRows } = context;
+  const { allowed, answers, engineOfB, findStoredRows } = context;
   const assertions: PlannedStatement[] = [];
   const assertedViews: string[] = [];
   const add = (assertion: Assertion, ...comments: string[]) => assertions.push(withPurpose(assertion, ...comments));
@@ -102,13 +102,13 @@ function collectAssertions({ rows }: Proof, context: PlanContext) {
     const definition = findAskableDefinition(view, context);
     if (!definition || allowed.useAllowance({ loss: 'history', object: definition.name })) continue;
     const finding = answers.findHistory(view);
-    const columns = finding?.columns ?? findKnownColumns(definition.name, context.engineOfB);
+    const columns = finding?.columns ?? findKnownColumns(definition.name, engineOfB);
     if (computableAssertion !== undefined) add(assertComputable(computableAssertion));
     if (finding?.answer === 'none') add(assertEmpty(definition.name));
     else {
       add(assertNoHistory(definition, columns), ...(finding ? [] : ['no server was asked']));
       assertedViews.push(definition.name);
-      for (const now of periodicViews) add(assertNoneUnended(findPeriodHolder({ former: definition, now }, context)));
+      for (const now of periodicViews) add(assertNoneUnended(underFormerName({ former: definition, now }, engineOfB)));
     }
   }
   const [first, ...others] = assertedViews;
@@ -116,7 +116,7 @@ function collectAssertions({ rows }: Proof, context: PlanContext) {
   for (const enforcement of rows.enforcements) {
     const { name } = enforcement.former;
     if (allowed.useAllowance({ loss: 'ttl', object: name }) || findStoredRows(name) === 'none') continue;
-    add(assertNoneExpired(...findExpiryArguments(enforcement, context)));
+    add(assertNoneExpired(...findExpiryArguments(enforcement, engineOfB, findAskableDefinition(name, context)?.body)));
   }
   return assertions;
 }

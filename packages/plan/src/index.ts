@@ -5,3 +5,4 @@ export { type RowQueries, ServerAnswers, type StoredSize } from './context/serve
 export { planChanges } from './plan.js';
 export { RejectedViewError } from './proof/rejected-views.js';
 export { planUndo, type UndoOptions } from './undo.js';
+export { createRowQuestions } from './views/askable-views.js';

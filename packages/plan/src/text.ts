@@ -2,9 +2,7 @@
 
 export { parseAssertion } from './queries/assertions.js';
 export { isCastQuery, parseWith, printWith, useNamesOfWith } from './queries/common-queries.js';
-export { printExpiredQuestion } from './queries/expiry.js';
 export { type AskHistory, printHistoryQuestion, printNoHistoryAssertion } from './queries/history.js';
-export { printUnendedRange } from './queries/periods.js';
 export { findAffectedObjects } from './text/affected-objects.js';
 export { type PlanHead, parsePlanHead } from './text/head.js';
 export { AllowedLosses, formatLoss } from './text/losses.js';

@@ -6,10 +6,8 @@
 import { compareStatements, DEFAULTS, findReferencesOfQuery, parseFill, type StatementComparison } from '@sqlpipe/ddl';
 import { RejectionError } from '@sqlpipe/ddl/parser';
 import {
-  type ComputedView,
   DenialError,
   type Effect,
-  type Enforcement,
   type Engine,
   type Execution,
   isFullRefresh,
@@ -18,15 +16,8 @@ import {
   whenReady,
 } from '@sqlpipe/engine';
 import { type Instance, type Rejection, type Reply, toRequestText } from '@sqlpipe/instance';
-import { createEngine, ServerAnswers } from '@sqlpipe/plan';
-import {
-  AllowedLosses,
-  formatLoss,
-  parseAssertion,
-  parsePlanHead,
-  printExpiredQuestion,
-  printUnendedRange,
-} from '@sqlpipe/plan/text';
+import { createEngine, createRowQuestions, ServerAnswers } from '@sqlpipe/plan';
+import { AllowedLosses, formatLoss, parseAssertion, parsePlanHead } from '@sqlpipe/plan/text';
 import type { Entry } from '@sqlpipe/schema';
 import { displayName, identify, isPrincipal, type NamedObject, NameMap, NameSet } from '@sqlpipe/sql';
 import { createExecutor, type Executor, type ExecutorOptions } from './executor.js';
@@ -67,6 +58,7 @@ export class DryRun {
   #effects: readonly Effect[] = [];
   readonly #affected = new NameSet();
   readonly #answers: ServerAnswers;
+  readonly #questions: ReturnType<typeof createRowQuestions>;
 
   constructor(
     private readonly target: Instance,
@@ -80,10 +72,10 @@ export class DryRun {
     this.#engine = createEngine(this.#schema);
     this.#engine.load(this.#schema.statements);
     this.#invalidBefore = this.#engine.invalidViews();
+    this.#questions = createRowQuestions(this.#answers, this.#engine);
     this.#rows = new RowAccount(this.#engine, {
       findStoredRows: view => this.#answers.findHistory(view)?.answer ?? 'recomputable',
-      countExpired: enforcement => this.#answers.askCount(printQuestion(enforcement)),
-      findUnended: view => this.#answers.askRows(this.#printUnended(view)),
+      ...this.#questions,
       newNameOf: view => this.#renamedViews.get(view) ?? view,
     });
     this.#caller = this.#loadCaller();
@@ -216,20 +208,12 @@ export class DryRun {
       const view = mayLoseHistory ? this.#rows.findLoaded(object) : undefined;
       if (view?.kind === 'materialized view' && view.opaque === undefined) this.#answers.askHistory(object, () => view);
     }
-    for (const enforcement of this.#rows.findEnforcements(execution)) this.#answers.ask(printQuestion(enforcement));
+    for (const enforcement of this.#rows.findEnforcements(execution)) this.#questions.countExpired(enforcement);
     for (const view of this.#rows.findComputedViews(execution))
-      if (view.now.refresh.period) this.#answers.ask(this.#printUnended(view));
+      if (view.now.refresh.period) this.#questions.findUnended(view);
     await this.#answers.askQuestions();
   }
-
-  #printUnended({ former, now: { name, refresh } }: ComputedView): string {
-    const timestamp = former.timestamp ?? this.#engine.catalogue.resolve(name)?.timestamp;
-    return printUnendedRange({ name: former.name, timestamp, refresh });
-  }
 }
-
-const printQuestion = ({ former, now: { partitionBy, ttl } }: Enforcement): string =>
-  printExpiredQuestion({ ...former, partitionBy, ttl }, former.kind === 'table' ? undefined : former.body);
 
 const createRejection = (
   message: string,

@@ -12,11 +12,9 @@ import { parseRebuildName } from '../auxiliary/rebuild-names.js';
 import { losesNothingByRefresh, type PlanContext } from '../context/plan-context.js';
 import { changeKey, type Draft, type Step, whyNotExecutable } from '../draft/draft.js';
 import { printCompileQuestion, printComputableAssertion } from '../queries/common-queries.js';
-import { printExpiredQuestion } from '../queries/expiry.js';
-import { printUnendedRange } from '../queries/periods.js';
 import type { NamedLoss } from '../text/losses.js';
 import type { Change, Omission } from '../text/omission.js';
-import { findExpiryArguments, findPeriodHolder } from '../views/askable-views.js';
+import { createRowQuestions, findAskableDefinition } from '../views/askable-views.js';
 import { isRedefined, printQueryAfterPlan } from '../views/query-after-plan.js';
 
 export interface Proof {
@@ -109,14 +107,12 @@ const findViewRejectedByServer = (
   })?.name;
 
 function createExternalFacts(context: PlanContext, engine: Engine): ExternalFacts {
-  const { a, findStoredRows, ignore, renames, answers } = context;
+  const { a, engineOfB, findStoredRows, ignore, renames, answers } = context;
+  const questions = createRowQuestions(answers, engineOfB, view => findAskableDefinition(view, context)?.body);
   return {
     findStoredRows,
-    countExpired(enforcement) {
-      if (findStoredRows(enforcement.former.name) === 'none') return 0;
-      return answers.askCount(printExpiredQuestion(...findExpiryArguments(enforcement, context)));
-    },
-    findUnended: view => answers.askRows(printUnendedRange(findPeriodHolder(view, context))),
+    ...questions,
+    countExpired: each => (findStoredRows(each.former.name) === 'none' ? 0 : questions.countExpired(each)),
     newNameOf: view => renames.nameAfterPlan(view),
     isWanted(view) {
       const entry = a.findObject(renames.nameAfterPlan(view));

@@ -1,13 +1,14 @@
 /*! How B's server can be asked about rows of a view, although an interrupted plan may have renamed or dropped what the view reads. */
-import { findColumn, findReferencesOfQuery, type MaterializedViewDefinition } from '@sqlpipe/ddl';
-import type { ComputedView, Enforcement } from '@sqlpipe/engine';
+import { findColumn, findReferencesOfQuery } from '@sqlpipe/ddl';
+import type { ComputedView, Enforcement, Engine } from '@sqlpipe/engine';
 import { isSameName, NameSet } from '@sqlpipe/sql';
 import { isUnfilled } from '../auxiliary/marks.js';
 import { parseRebuildName } from '../auxiliary/rebuild-names.js';
 import type { PlanContext } from '../context/plan-context.js';
+import type { ServerAnswers } from '../context/server-answers.js';
 import { type CommonQuery, printWith, renameQuery } from '../queries/common-queries.js';
-import type { printExpiredQuestion, RetainedObject } from '../queries/expiry.js';
-import type { PeriodHolder } from '../queries/periods.js';
+import { printExpiredQuestion, type RetainedObject } from '../queries/expiry.js';
+import { printUnendedRange } from '../queries/periods.js';
 import { doubleQuote } from '../text/statement-text.js';
 
 /** If B lacks something that the query of the view reads, the query is rewritten over what B has. */
@@ -21,24 +22,36 @@ export function findAskableDefinition(name: string, context: PlanContext) {
   return isQueryable ? definition : { ...definition, body: printWith(findReplacements(body, context), body) };
 }
 
-/** The object under its name in B with the retention that it gets; for a view, also a query that B's server can answer. */
-export function findExpiryArguments(
-  { former, now }: Enforcement,
-  context: PlanContext,
-): Parameters<typeof printExpiredQuestion> {
-  const retained = { ...now, name: former.name, timestamp: findTimestamp(former, context) ?? now.timestamp };
-  return former.kind === 'table'
-    ? [retained]
-    : [retained, findAskableDefinition(former.name, context)?.body ?? former.body];
-}
+/**
+ * An object that a statement writes, under its former name. No server prints the timestamp of a view: it follows from its query.
+ * @param engine may lack the former object, if the later one is new
+ */
+export const underFormerName = <T extends RetainedObject>(
+  { former, now }: { readonly former: RetainedObject; readonly now: T },
+  { catalogue }: Engine,
+): T => ({
+  ...now,
+  name: former.name,
+  timestamp: former.timestamp ?? catalogue.resolve(former.name)?.timestamp ?? now.timestamp,
+});
 
-export const findPeriodHolder = (
-  { former, now }: { readonly former: MaterializedViewDefinition; readonly now: ComputedView['now'] },
-  context: PlanContext,
-): PeriodHolder => ({ name: former.name, timestamp: findTimestamp(former, context), refresh: now.refresh });
+/** @param body a query that the server can answer instead of that of the former view */
+export const findExpiryArguments = (
+  enforcement: Enforcement,
+  engine: Engine,
+  body = enforcement.former.kind === 'table' ? undefined : enforcement.former.body,
+) => [underFormerName(enforcement, engine), body] as const;
 
-const findTimestamp = ({ name, timestamp }: RetainedObject, { engineOfB }: PlanContext): string | undefined =>
-  timestamp ?? engineOfB.catalogue.resolve(name)?.timestamp;
+/** What a row account asks the server. @param findBody finds the query for `findExpiryArguments` */
+export const createRowQuestions = (
+  answers: ServerAnswers,
+  engine: Engine,
+  findBody: (view: string) => string | undefined = () => undefined,
+) => ({
+  countExpired: (each: Enforcement) =>
+    answers.askCount(printExpiredQuestion(...findExpiryArguments(each, engine, findBody(each.former.name)))),
+  findUnended: (view: ComputedView) => answers.askRows(printUnendedRange(underFormerName(view, engine))),
+});
 
 /** Both directions are needed: the query of A, which replaces that of a dropped view, has new names that B may lack. */
 const bothWays = (renames: ReadonlyMap<string, string>) =>
