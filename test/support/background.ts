@@ -2,13 +2,13 @@
 import { setTimeout as pause } from 'node:timers/promises';
 import { execute, type Server } from './server.js';
 
-const LIMIT_MS = 60_000;
+const LIMIT_MS = 300_000;
 const POLL_MS = 10;
 
 /**
  * Asks again until the answer is yes.
  * @param what what is waited for, for the message
- * @throws Error after a minute
+ * @throws Error after five minutes, because a busy machine may starve a server
  */
 export async function waitUntil(what: string, isSo: () => Promise<boolean>): Promise<void> {
   await waitUntilNone(async () => ((await isSo()) ? [] : [what]));
@@ -17,7 +17,7 @@ export async function waitUntil(what: string, isSo: () => Promise<boolean>): Pro
 /**
  * Asks again until nothing is found.
  * @param about what a message says of the circumstances
- * @throws Error with what is still found after a minute
+ * @throws Error with what is still found after five minutes
  */
 export async function waitUntilNone(find: () => Promise<readonly unknown[]>, about = ''): Promise<void> {
   for (const started = Date.now(); ; await pause(POLL_MS)) {

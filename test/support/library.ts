@@ -77,7 +77,7 @@ export async function runCompiled(
   const { stdout, stderr } = await promisify(execFile)(process.execPath, [`${name}.js`, ...args], {
     cwd: folder,
     env: { ...process.env, ...env },
-    timeout: 60_000,
+    timeout: 300_000,
   });
   if (stderr) throw new Error(stderr);
   return stdout;

@@ -58,7 +58,7 @@ export async function failToStart(
   args: readonly string[],
   env: NodeJS.ProcessEnv = {},
 ): Promise<{ status: number; message: string }> {
-  const child = spawn(SQLSERVE, ['--port', '0', ...args], { env: { ...process.env, ...env }, timeout: 20_000 });
+  const child = spawn(SQLSERVE, ['--port', '0', ...args], { env: { ...process.env, ...env }, timeout: 300_000 });
   const [[status], message] = await Promise.all([once(child, 'close'), text(child.stderr)]);
   return { status, message };
 }
