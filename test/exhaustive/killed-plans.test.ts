@@ -8,7 +8,7 @@ import { execute, type Server } from '../support/server.js';
 
 const KILLS = Number(process.env.KILLS ?? 1);
 
-const emptyServer = sharedQuestDB();
+const server = sharedQuestDB();
 
 /** Over the ledger a chain of views; and a view that holds a day that its base has lost. */
 const CHAIN = `CREATE MATERIALIZED VIEW daily WITH BASE hourly AS (select ts, sum(n) n from hourly sample by 1d) PARTITION BY MONTH;
@@ -56,7 +56,6 @@ const LEDGER_END_MICROS = Date.parse('2024-01-03T00:00:00Z') * 1000;
 testWithQuestDB(
   'sqlapply killed in the middle of a plan, under a writer: a new plan finishes it, and no row is lost',
   async t => {
-    const server = await emptyServer();
     const after = `${LEDGER.after}\n${CHAIN.replace(', note VARCHAR', '').replace('DAY;\nCREATE MATERIALIZED VIEW history', 'DAY TTL 1 DAY;\nCREATE MATERIALIZED VIEW history')}`;
     const run = await shellWithFiles(t, server, { 'after.sql': after });
     const diff = `sqldiff --alter ${RENAMED} --allow-loss drop:archive.note after.sql $DB`;

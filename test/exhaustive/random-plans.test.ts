@@ -10,14 +10,13 @@ import { test } from '../support/test.js';
 
 const PAIRS = Number(process.env.PAIRS ?? 5);
 
-const emptyServer = sharedQuestDB();
+const server = sharedQuestDB();
 
 if (!CORPUS) console.error('No recorded objects are reconciled: CORPUS is missing');
 
 (CORPUS ? testWithQuestDB : test.skip)(
   'recorded objects with random changes are reconciled with rows in the tables, and nothing is lost unless allowed',
   async t => {
-    const server = await emptyServer();
     const run = await inProcess(t);
     let reconciled = 0;
     for (let seed = SEED; seed < SEED + PAIRS; seed++)
@@ -27,7 +26,6 @@ if (!CORPUS) console.error('No recorded objects are reconciled: CORPUS is missin
 );
 
 testWithQuestDB('views break as predicted', async t => {
-  const server = await emptyServer();
   for (let seed = SEED, done = 0; done < PAIRS; seed++) {
     const prediction = await predict(server, seed);
     if (!prediction) continue;

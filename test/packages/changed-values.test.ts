@@ -8,13 +8,12 @@ import { sharedQuestDB, testWithQuestDB } from '../support/questdb.js';
 import { execute } from '../support/server.js';
 import { test } from '../support/test.js';
 
-const emptyServer = sharedQuestDB();
+const server = sharedQuestDB();
 
 /** Types of columns that all convert, each from its values. */
 const LOSSY = TYPES.filter(type => !type.startsWith('DECIMAL'));
 
 testWithQuestDB('the number of values that change is the one that the change has, for each pair of types', async t => {
-  const server = await emptyServer();
   /** The texts of each column. */
   const textsIn = async (table: string, columns: readonly string[]): Promise<unknown[][]> => {
     const list = columns.map(column => `CAST(${column} AS STRING)`).join(', ');
@@ -87,7 +86,6 @@ const CASTABLE: Readonly<Record<string, string>> = {
 };
 
 testWithQuestDB('a rebuild casts each pair of types that the server casts, and leaves out the others', async t => {
-  const server = await emptyServer();
   const types = Object.keys(CASTABLE);
   const print = (name: string, columns: readonly string[], unit = 'DAY') =>
     `CREATE TABLE ${name} (ts TIMESTAMP, ${columns.map((type, at) => `x${at} ${type}`).join(', ')}) TIMESTAMP(ts) PARTITION BY ${unit} WAL;`;

@@ -10,14 +10,13 @@ import { execute } from '../support/server.js';
 import { startSqlserve } from '../support/sqlserve.js';
 import { test } from '../support/test.js';
 
-const emptyServer = sharedQuestDB();
+const server = sharedQuestDB();
 
 /** A FLOAT that was cast back is printed with the digits of a DOUBLE. */
 const rounded = (cell: unknown, type: string): unknown =>
   type === 'FLOAT' && typeof cell === 'number' ? Math.fround(cell) : cell;
 
 testWithQuestDB('each conversion that is called lossless keeps the first, the last and the odd values', async t => {
-  const server = await emptyServer();
   let tried = 0;
   for (const [i, from] of TYPES.entries()) {
     const targets = TYPES.filter(to => to !== from && isLossless(from, to));
@@ -68,7 +67,6 @@ const CONVERSIONS: [from: string, to: string, fits: string[], others: string[]][
 ];
 
 testWithQuestDB('an assertion stops the plan if a value would suspend the table, and only then', async t => {
-  const server = await emptyServer();
   for (const [from, to, fits, others] of CONVERSIONS) {
     const plan = await planChanges([tableOf(to)], [tableOf(from)]);
     const [native, , , assertion = '', ...rest] = textsOf(plan);
@@ -93,7 +91,6 @@ const NEW_PRICES = 'CREATE TABLE costs (ts TIMESTAMP, p DECIMAL(8,1), note INT) 
 testWithQuestDB(
   'values that do not fit are counted, before and after a rename, with a server and without one',
   async t => {
-    const server = await emptyServer();
     const run = await shellWithFiles(t, server, { 'old.sql': PRICES, 'new.sql': NEW_PRICES });
     await execute(server, PRICES);
     await execute(server, "INSERT INTO prices VALUES (0, 1.55m, '12'), (1, 99999999.99m, 'x'), (2, 2.5m, null)");
@@ -127,7 +124,6 @@ testWithQuestDB(
 );
 
 testWithQuestDB('rows that are older than a column without NULL keep what they read', async t => {
-  const server = await emptyServer();
   const after = `CREATE TABLE t (ts TIMESTAMP, b INT, s LONG, "o k" VARCHAR) TIMESTAMP(ts) PARTITION BY DAY WAL;`;
   const run = await shellWithFiles(t, server, { 'after.sql': after });
   await execute(server, 'CREATE TABLE t (ts TIMESTAMP) TIMESTAMP(ts) PARTITION BY DAY WAL');
@@ -154,7 +150,6 @@ testWithQuestDB('rows that are older than a column without NULL keep what they r
 });
 
 testWithQuestDB('over Parquet partitions no type is changed, and no column is added or dropped', async t => {
-  const server = await emptyServer();
   const [before, after] = ['x INT, y INT', 'x LONG, z INT'].map(
     columns => `CREATE TABLE 'p q' (ts TIMESTAMP, ${columns}) TIMESTAMP(ts) PARTITION BY DAY WAL;`,
   );
@@ -186,7 +181,6 @@ testWithQuestDB('over Parquet partitions no type is changed, and no column is ad
 testWithQuestDB(
   'a partition that becomes Parquet after planning stops the first change that it would break',
   async t => {
-    const server = await emptyServer();
     const printTable = (columns: string) =>
       `CREATE TABLE p (ts TIMESTAMP, ${columns}) TIMESTAMP(ts) PARTITION BY DAY WAL;`;
     const after = { add: 'x INT, y INT, z INT, w INT', drop: 'x INT', type: 'x LONG, y LONG' };
@@ -256,7 +250,6 @@ test('a narrowing needs a permission or an assertion, and no plan converts a dec
 });
 
 testWithQuestDB('a rebuild stops before it creates anything if a value does not fit', async t => {
-  const server = await emptyServer();
   const [before, after] = [
     'DECIMAL(10,2)) TIMESTAMP(ts) PARTITION BY DAY',
     'DECIMAL(8,1)) TIMESTAMP(ts) PARTITION BY HOUR',

@@ -13,7 +13,7 @@ import { sharedQuestDB, testWithQuestDB } from '../support/questdb.js';
 import { execute, type Server } from '../support/server.js';
 import { startSqlserve } from '../support/sqlserve.js';
 
-const emptyServer = sharedQuestDB();
+const server = sharedQuestDB();
 
 /**
  * Queries over the tables `$t` and `$q`, which are written in several ways; `$T` and `$Q` are their names before the dot of a
@@ -79,7 +79,6 @@ async function makeTables(server: Server, [first, second]: readonly [string, str
 }
 
 testWithQuestDB(`names in ${QUERY_TEXTS.length} queries are those that the server reads`, async t => {
-  const server = await emptyServer();
   await makeTables(server, ['trades', 'quotes']);
   const before = new Map<string, string>();
   await inBatches(QUERY_TEXTS, async query => {
@@ -109,7 +108,7 @@ testWithQuestDB(`names in ${QUERY_TEXTS.length} queries are those that the serve
 });
 
 testWithQuestDB('views over these queries become invalid on sqlserve when they do on the server', async t => {
-  const [server, simulated] = [await emptyServer(), await startSqlserve(t)];
+  const simulated = await startSqlserve(t);
   for (const each of [simulated, server]) {
     for (const name of ['trades', 'quotes']) await execute(each, createTable(name));
     await inBatches(QUERY_TEXTS, (query, i) => each.execute(`CREATE VIEW v${i} AS (${query})`));

@@ -6,10 +6,9 @@ import { shellWithFiles } from '../support/ledger.js';
 import { sharedQuestDB, testWithQuestDB } from '../support/questdb.js';
 import { execute } from '../support/server.js';
 
-const emptyServer = sharedQuestDB();
+const server = sharedQuestDB();
 
 testWithQuestDB('a view that was refreshed only for a range has a history too', async t => {
-  const server = await emptyServer();
   const deferred = SUM.replace(' AS', ' REFRESH MANUAL DEFERRED AS');
   await make(server, rowsOn(LONG_MONTH, day('')));
   await execute(server, deferred);
@@ -29,7 +28,6 @@ testWithQuestDB('a view that was refreshed only for a range has a history too', 
 });
 
 testWithQuestDB('an invalid view that a plan was not given is neither repaired nor in the way', async t => {
-  const server = await emptyServer();
   await make(server, [...rowsOn(LONG_MONTH, day(''), 'x INT, y INT'), SUM, 'ALTER TABLE t SET TTL 1 DAY']);
   await execute(server, 'ALTER TABLE t DROP COLUMN y');
   await waitUntilInvalid(server);
@@ -48,7 +46,6 @@ testWithQuestDB('an invalid view that a plan was not given is neither repaired n
 });
 
 testWithQuestDB('the old table of a rebuild is dropped only if the new one has each of its rows', async t => {
-  const server = await emptyServer();
   await make(server, rowsOn(LONG_MONTH, day('')));
   const run = await shellWithFiles(t, server, { 'after.sql': table('PARTITION BY HOUR') });
   const rebuild = '--rebuild t --drop-old after.sql $DB';
@@ -75,7 +72,6 @@ testWithQuestDB('the old table of a rebuild is dropped only if the new one has e
 });
 
 testWithQuestDB('a rebuild says that its new keys make rows overwrite each other', async t => {
-  const server = await emptyServer();
   await make(server, [...rowsOn(LONG_MONTH, day('')), `INSERT INTO t VALUES ('${LONG_MONTH[0]}T12:00', 1)`]);
   const keyed = `${table('PARTITION BY HOUR').replace(/;$/, '')} DEDUP UPSERT KEYS(ts);`;
   const run = await shellWithFiles(t, server, { 'after.sql': keyed });
@@ -95,7 +91,6 @@ testWithQuestDB('a rebuild says that its new keys make rows overwrite each other
 });
 
 testWithQuestDB('the history of a view with a limit, or with new periods, is not computed again', async t => {
-  const server = await emptyServer();
   const run = await shellWithFiles(t, server, {
     'after.sql': table(day(''), 'x LONG'),
     'periods.sql': `${table(day(''), 'x LONG')} ${SUM.replace(' AS', ' REFRESH IMMEDIATE PERIOD (LENGTH 1d) AS')};`,
@@ -114,7 +109,6 @@ testWithQuestDB('the history of a view with a limit, or with new periods, is not
 });
 
 testWithQuestDB('the way back of a plan stops if something was written into what the plan created', async t => {
-  const server = await emptyServer();
   await make(server, rowsOn(LONG_MONTH, day('')));
   const after = [
     table(day(''), 'x INT, y BYTE'),
@@ -143,7 +137,6 @@ testWithQuestDB('the way back of a plan stops if something was written into what
 });
 
 testWithQuestDB('a plan that was interrupted after a rename is completed by the same command', async t => {
-  const server = await emptyServer();
   const after = [table(day(''), 'y INT'), `${SUM.replace('sum(x)', 'sum(y)')};`];
   const run = await shellWithFiles(t, server, { 'after.sql': after.join('\n') });
   const alter = 'sqldiff --alter --renamed t.x=y after.sql $DB > plan';
@@ -177,7 +170,6 @@ testWithQuestDB('a plan that was interrupted after a rename is completed by the 
 });
 
 testWithQuestDB('a view that is as broken in both schemas does not stop the plan for the others', async t => {
-  const server = await emptyServer();
   const views = ['CREATE VIEW v AS (select x from j)', 'CREATE VIEW w AS (select x from v)'];
   await make(server, [
     ...rowsOn(LONG_MONTH, day('')),
@@ -196,7 +188,6 @@ testWithQuestDB('a view that is as broken in both schemas does not stop the plan
 });
 
 testWithQuestDB('a dry run names transactions that RESUME WAL skips', async t => {
-  const server = await emptyServer();
   await make(server, rowsOn(LONG_MONTH, day('')));
   const run = await shellWithFiles(t, server, {});
   const resume = (from: string) =>
@@ -208,7 +199,6 @@ testWithQuestDB('a dry run names transactions that RESUME WAL skips', async t =>
 });
 
 testWithQuestDB('tables whose names are exchanged by comments are left as they are', async t => {
-  const server = await emptyServer();
   const other = 'CREATE TABLE j (ts TIMESTAMP, y DOUBLE) TIMESTAMP(ts) PARTITION BY DAY WAL';
   await make(server, [...rowsOn(LONG_MONTH, day('')), other]);
   const before = await takeHoldings(server);
@@ -227,7 +217,6 @@ testWithQuestDB('tables whose names are exchanged by comments are left as they a
 });
 
 testWithQuestDB('columns of each type that a plan has added go again if nothing was written into them', async t => {
-  const server = await emptyServer();
   const types =
     'BOOLEAN BYTE CHAR LONG FLOAT DATE SYMBOL VARCHAR UUID IPv4 LONG256 BINARY GEOHASH(8c) DOUBLE[] DOUBLE[][]';
   const columns = `${types} DECIMAL(40,2)`.split(' ').map((type, i) => `c${i} ${type}`);
@@ -247,7 +236,6 @@ testWithQuestDB('columns of each type that a plan has added go again if nothing 
 });
 
 testWithQuestDB('a plan for an invalid view that B spells in another case can be applied', async t => {
-  const server = await emptyServer();
   const changed = table(day(''), 'x LONG');
   await make(server, [...rowsOn(LONG_MONTH, day('')), SUM.replace('VIEW m', 'VIEW M')]);
   await execute(server, 'ALTER TABLE t ALTER COLUMN x TYPE LONG');
@@ -258,7 +246,6 @@ testWithQuestDB('a plan for an invalid view that B spells in another case can be
 });
 
 testWithQuestDB('a column that is a dedup key takes the key along, wherever the column stands', async t => {
-  const server = await emptyServer();
   const keyed = (columns: string, keys: string) =>
     `${table(day(''), columns).slice(0, -1)} DEDUP UPSERT KEYS(${keys});`;
   const run = await shellWithFiles(t, server, {
@@ -281,7 +268,6 @@ testWithQuestDB('a column that is a dedup key takes the key along, wherever the 
 });
 
 testWithQuestDB('a rebuild with renames is completed by the same command, wherever it was interrupted', async t => {
-  const server = await emptyServer();
   const wanted = table('PARTITION BY HOUR', 'y INT').replace('TABLE t', 'TABLE j');
   const run = await shellWithFiles(t, server, { 'after.sql': wanted });
   const alter = 'sqldiff --alter --renamed t=j --renamed t.x=y --rebuild j --drop-old after.sql $DB > plan';
@@ -308,7 +294,6 @@ testWithQuestDB('a rebuild with renames is completed by the same command, wherev
 });
 
 testWithQuestDB('what is ignored of an object that is made again stays as it is', async t => {
-  const server = await emptyServer();
   const other = (item: string) =>
     `${SUM.replace('sum(x)', item).replace(' AS', ' REFRESH MANUAL DEFERRED AS')} TTL 1 DAY;`;
   const run = await shellWithFiles(t, server, {
@@ -332,7 +317,6 @@ testWithQuestDB('what is ignored of an object that is made again stays as it is'
 testWithQuestDB(
   'a plan for a conversion that changes no value stops if somebody writes a value that it changes',
   async t => {
-    const server = await emptyServer();
     const run = await shellWithFiles(t, server, { 'after.sql': table(day(''), 'x INT') });
     await make(server, [...rowsOn(LONG_MONTH, day(''), 'x LONG'), SUM]);
     const alter = 'sqldiff --alter --ignore-extra after.sql $DB > plan';

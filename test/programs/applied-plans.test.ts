@@ -6,10 +6,9 @@ import { execute, type Server } from '../support/server.js';
 import { serveHere, startSqlserve } from '../support/sqlserve.js';
 import { test } from '../support/test.js';
 
-const emptyServer = sharedQuestDB();
+const server = sharedQuestDB();
 
 testWithQuestDB('changes that lose data are left out of a plan, and sqlapply --alter sends nothing', async t => {
-  const server = await emptyServer();
   await makeLedger(server);
   const run = await shellWithFiles(t, server, {
     'after.sql': LEDGER.before
@@ -45,7 +44,6 @@ testWithQuestDB('changes that lose data are left out of a plan, and sqlapply --a
 testWithQuestDB(
   'a materialized view is created again where its columns get other types, as a refresh would empty it',
   async t => {
-    const server = await emptyServer();
     await makeLedger(server);
     const run = await shellWithFiles(t, server, { 'after.sql': LEDGER.before.replace('x LONG', 'x DOUBLE') });
     await run.ok(
@@ -97,7 +95,6 @@ test('a dry run shows a statement on one line, its quoted names as they are', as
 });
 
 testWithQuestDB('a dry run shows the effects of each change on other objects', async t => {
-  const server = await emptyServer();
   await makeLedger(server);
   const run = await shellWithFiles(t, server, {
     'changes.sql': `ALTER TABLE ledger DROP COLUMN acc;
@@ -138,7 +135,6 @@ table 'ledger': may lose values of column 'x': LONG to INT; --allow-loss values:
 });
 
 testWithQuestDB('nothing is planned for a table to which the server applies no changes', async t => {
-  const server = await emptyServer();
   await execute(server, 'CREATE TABLE t (ts TIMESTAMP, x DECIMAL(10,2)) timestamp(ts) PARTITION BY DAY');
   await execute(server, "INSERT INTO t VALUES ('2024-01-01', 12345678.99m)");
   await waitUntilApplied(server);
@@ -157,7 +153,6 @@ testWithQuestDB('nothing is planned for a table to which the server applies no c
 });
 
 testWithQuestDB('a rebuild is completed after a writer has created the table between the two renames', async t => {
-  const server = await emptyServer();
   await execute(server, 'CREATE TABLE prices (price DOUBLE, ts TIMESTAMP) timestamp(ts) PARTITION BY DAY WAL');
   await execute(server, "INSERT INTO prices SELECT x, timestamp_sequence('2024-01-01', 1000000) FROM long_sequence(9)");
   await waitUntilApplied(server);
@@ -184,7 +179,6 @@ testWithQuestDB('a rebuild is completed after a writer has created the table bet
 });
 
 testWithQuestDB('a rebuild neither copies nor drops a table whose rows are not all applied', async t => {
-  const server = await emptyServer();
   await execute(server, 'CREATE TABLE t (ts TIMESTAMP, x DECIMAL(10,2)) timestamp(ts) PARTITION BY DAY');
   await execute(server, "INSERT INTO t VALUES ('2024-01-01', 12345678.99m)");
   await waitUntilApplied(server);

@@ -8,10 +8,9 @@ import { runSqlapply } from '../support/replay.js';
 import { execute } from '../support/server.js';
 import { test } from '../support/test.js';
 
-const emptyServer = sharedQuestDB();
+const server = sharedQuestDB();
 
 testWithQuestDB('an assertion is true if it has rows, and all of their values are true', async t => {
-  const server = await emptyServer();
   await execute(server, 'CREATE TABLE checks (name STRING, ok BOOLEAN, sure BOOLEAN)');
   await execute(server, "INSERT INTO checks VALUES ('a', true, true), ('b', true, false), ('c', true, true)");
   const apply = async (query: string) => {
@@ -46,7 +45,6 @@ testWithQuestDB('an assertion is true if it has rows, and all of their values ar
 });
 
 testWithQuestDB('a dry run does not know the rows that the statements before an assertion would change', async t => {
-  const server = await emptyServer();
   await execute(server, 'CREATE TABLE checks (x INT)');
   const text = 'TRUNCATE TABLE checks; SELECT count() = 0 FROM checks;';
   const { results, report } = await runSqlapply(t, server.url, { text, options: '--dry-run --allow all' });
@@ -55,7 +53,6 @@ testWithQuestDB('a dry run does not know the rows that the statements before an 
 });
 
 testWithQuestDB('an assertion of a plan that was made of files needs no permission', async t => {
-  const server = await emptyServer();
   await execute(server, 'CREATE TABLE t (ts TIMESTAMP, x INT) timestamp(ts) PARTITION BY DAY');
   await execute(server, 'CREATE MATERIALIZED VIEW m AS (select ts, sum(x) n from t sample by 1h) PARTITION BY DAY');
   const run = await inProcess(t, { DB: server.url });

@@ -6,7 +6,7 @@ import { shellWithFiles } from '../support/ledger.js';
 import { sharedQuestDB, testWithQuestDB } from '../support/questdb.js';
 import { execute } from '../support/server.js';
 
-const emptyServer = sharedQuestDB();
+const server = sharedQuestDB();
 
 const viewOf = (query: string, rest = ''): string =>
   `CREATE MATERIALIZED VIEW m WITH BASE t ${rest}AS (${query}) PARTITION BY DAY`;
@@ -14,7 +14,6 @@ const JOINED = 'CREATE TABLE j (ts TIMESTAMP, x INT, y LONG) TIMESTAMP(ts) PARTI
 const JOINED_ROWS = "INSERT INTO j VALUES ('2023-12-31', 70000, 1), ('2023-12-31', 70001, 1), ('2023-12-31', 70002, 1)";
 
 testWithQuestDB('a type over which the server rejects the query of a view is left out', async t => {
-  const server = await emptyServer();
   const cases = [
     ['a function', 'x LONG', viewOf("select ts, max(dateadd('s', x, ts)) n from t sample by 1h")],
     ['a join', 'x LONG', viewOf('select t.ts, count() n from t join j on t.x = j.x sample by 1h')],
@@ -53,7 +52,6 @@ testWithQuestDB('a type over which the server rejects the query of a view is lef
 });
 
 testWithQuestDB('a view whose types are not known is made again over a column that gets another type', async t => {
-  const server = await emptyServer();
   for (const [item, from, to] of [
     ['avg(x)', 'DECIMAL(12,2)', 'DECIMAL(14,4)'],
     ['sum(2m * x)', 'DECIMAL(12,2)', 'DECIMAL(14,4)'],
@@ -74,7 +72,6 @@ testWithQuestDB('a view whose types are not known is made again over a column th
 });
 
 testWithQuestDB('a type over which the server accepts the query is changed without a loss', async t => {
-  const server = await emptyServer();
   const query = "select a.ts, max(a.x) n, last(b.s) s from 't' a asof join v b sample by 1h";
   const objects = ["CREATE VIEW v AS (select ts, s from 't')", viewOf(query, 'REFRESH MANUAL ')];
   await make(server, [...rowsOn(LONG_MONTH, day(''), 'x INT, s SYMBOL'), ...objects]);
@@ -87,7 +84,6 @@ testWithQuestDB('a type over which the server accepts the query is changed witho
 });
 
 testWithQuestDB('a view with a new query that the server rejects is not dropped', async t => {
-  const server = await emptyServer();
   await make(server, [...rowsOn(LONG_MONTH, day('')), SUM]);
   const before = await takeHoldings(server);
   const wanted = `${table(day(''))}\n${SUM.replace('sum(x)', 'max(no_such_function(x))')};`;
@@ -104,7 +100,6 @@ testWithQuestDB('a view with a new query that the server rejects is not dropped'
 testWithQuestDB(
   'a new or an empty view is left out if the server rejects its query over what stays as it is',
   async t => {
-    const server = await emptyServer();
     const former = 'select ts, count() n from t sample by 1h';
     const query = 'select ts, sum(x) n from t sample by 1h';
     const empty = (each: string) => viewOf(each, 'REFRESH MANUAL DEFERRED ');
@@ -133,7 +128,6 @@ testWithQuestDB(
 testWithQuestDB(
   'a plan that was interrupted between DROP and CREATE of a view is completed by the same command',
   async t => {
-    const server = await emptyServer();
     const upper = (base: string, refresh: string): string =>
       `CREATE MATERIALIZED VIEW u WITH BASE ${base} ${refresh} AS (select ts, sum(n) n from ${base} sample by 1d) PARTITION BY DAY`;
     for (const [refresh, name] of [
@@ -169,7 +163,6 @@ const SUM_OF_SUM =
   'CREATE MATERIALIZED VIEW m2 WITH BASE m AS (select ts, sum(n) n from m sample by 1d) PARTITION BY DAY';
 
 testWithQuestDB('invalid views over a table or a view that a plan is given are repaired', async t => {
-  const server = await emptyServer();
   for (const views of ['', `${SUM};`]) {
     await server.dropAll();
     const before = await make(server, [...rowsOn(LONG_MONTH, day('')), SUM, SUM_OF_SUM]);
@@ -183,7 +176,6 @@ testWithQuestDB('invalid views over a table or a view that a plan is given are r
 });
 
 testWithQuestDB('a type is not changed under a view whose query cannot be judged', async t => {
-  const server = await emptyServer();
   const joined = (type: string) =>
     `CREATE TABLE j (ts TIMESTAMP, f ${type}, id INT) TIMESTAMP(ts) PARTITION BY DAY WAL;`;
   // The parser of queries does not know TIMESTAMP before a text.
@@ -204,7 +196,6 @@ testWithQuestDB('a type is not changed under a view whose query cannot be judged
 });
 
 testWithQuestDB('a plan that drops a column of a joined table and renames another one has a way back', async t => {
-  const server = await emptyServer();
   const joined = (columns: string) => `CREATE TABLE j (ts TIMESTAMP, ${columns}) TIMESTAMP(ts) PARTITION BY DAY WAL;`;
   const view = (column: string) =>
     SUM.replace('sum(x) n from t', `string_agg(j.${column}::string, ',') n from t asof join j`).replace(
@@ -227,7 +218,6 @@ testWithQuestDB('a plan that drops a column of a joined table and renames anothe
 });
 
 testWithQuestDB('a table from which a materialized view is built does not become a view', async t => {
-  const server = await emptyServer();
   const before = await make(server, [...rowsOn(LONG_MONTH, day('')), SUM]);
   const after = ['CREATE TABLE u (ts TIMESTAMP, x INT) TIMESTAMP(ts) PARTITION BY DAY WAL;', 'CREATE VIEW t AS (u);'];
   const run = await shellWithFiles(t, server, { 'after.sql': after.join('\n') });
@@ -242,7 +232,6 @@ testWithQuestDB('a table from which a materialized view is built does not become
 });
 
 testWithQuestDB('a rebuild stops before it copies times that do not fit into a decimal', async t => {
-  const server = await emptyServer();
   const before = await make(server, [
     'CREATE TABLE t (ts TIMESTAMP, x DATE) TIMESTAMP(ts) PARTITION BY DAY WAL',
     "INSERT INTO t VALUES ('2024-01-01', 1700000004215L::DATE)",
@@ -262,7 +251,6 @@ testWithQuestDB('a rebuild stops before it copies times that do not fit into a d
 testWithQuestDB(
   'a rebuild that was killed between its two renames is completed under views that were never filled',
   async t => {
-    const server = await emptyServer();
     await make(server, rowsOn(LONG_MONTH, day('')));
     const views = [SUM.replace(' AS', ' REFRESH IMMEDIATE DEFERRED AS'), SUM_OF_SUM];
     for (const view of views) await execute(server, view);
@@ -282,7 +270,6 @@ testWithQuestDB(
 );
 
 testWithQuestDB('a view refreshed for a range only is computed as soon as its base changes', async t => {
-  const server = await emptyServer();
   const view = SUM.replace(' AS', ' REFRESH IMMEDIATE DEFERRED AS');
   await make(server, rowsOn(LONG_MONTH, day('')));
   await execute(server, view);
@@ -301,7 +288,6 @@ testWithQuestDB('a view refreshed for a range only is computed as soon as its ba
 testWithQuestDB(
   'a plan that was killed before it filled a view below another one is completed without a loss',
   async t => {
-    const server = await emptyServer();
     const manual = (query: string) =>
       `CREATE MATERIALIZED VIEW u WITH BASE m REFRESH MANUAL DEFERRED AS (${query} from m sample by 1d) PARTITION BY DAY`;
     const former = manual('select ts, sum(n) n, max(n) x');
@@ -330,7 +316,6 @@ testWithQuestDB(
 );
 
 testWithQuestDB('a view that a comment renames has its rows again after the way back', async t => {
-  const server = await emptyServer();
   const view = viewOf('select ts, sum(x) n from t sample by 1h', 'REFRESH MANUAL DEFERRED ');
   await make(server, rowsOn(LONG_MONTH, day('')));
   await execute(server, view);
@@ -345,7 +330,6 @@ testWithQuestDB('a view that a comment renames has its rows again after the way 
 });
 
 testWithQuestDB('a view that was never refreshed is repaired, because a change of its base fills it', async t => {
-  const server = await emptyServer();
   const view = viewOf('select ts, count() n from t sample by 1h', 'REFRESH IMMEDIATE DEFERRED ');
   await make(server, rowsOn(LONG_MONTH, day(''), 'x INT, y SHORT'));
   await execute(server, view);
@@ -356,7 +340,6 @@ testWithQuestDB('a view that was never refreshed is repaired, because a change o
 });
 
 testWithQuestDB('a table with the name of a mark is not dropped if it has rows', async t => {
-  const server = await emptyServer();
   const view =
     'CREATE MATERIALIZED VIEW m WITH BASE t REFRESH MANUAL DEFERRED AS (select ts, count() c from t sample by 1h) PARTITION BY DAY;';
   await make(server, rowsOn(LONG_MONTH.slice(0, 1), day('')));

@@ -6,10 +6,9 @@ import { shellWithFiles } from '../support/ledger.js';
 import { sharedQuestDB, testWithQuestDB } from '../support/questdb.js';
 import { execute } from '../support/server.js';
 
-const emptyServer = sharedQuestDB();
+const server = sharedQuestDB();
 
 testWithQuestDB('rows that a view has and its own TTL expires when it is computed again are a loss', async t => {
-  const server = await emptyServer();
   const short = SUM.replace(' AS', ' REFRESH MANUAL DEFERRED AS');
   for (const [ttl, days] of [
     ['TTL 1 DAY', LONG_MONTH],
@@ -47,7 +46,6 @@ testWithQuestDB('rows that a view has and its own TTL expires when it is compute
 });
 
 testWithQuestDB('rows that the TTL of a table has expired are a loss of the UPDATE that drops them', async t => {
-  const server = await emptyServer();
   const run = await shellWithFiles(t, server, {
     'type.sql': table(day('TTL 1 DAY'), 'x INT, b INT'),
     'longer.sql': table(day('TTL 2 DAYS'), 'x INT, b BYTE'),
@@ -75,7 +73,6 @@ testWithQuestDB('rows that the TTL of a table has expired are a loss of the UPDA
 });
 
 testWithQuestDB('a type is not changed under detached partitions, which could not be attached afterwards', async t => {
-  const server = await emptyServer();
   const run = await shellWithFiles(t, server, { 'after.sql': table(day(''), 'x LONG') });
   const detach = "ALTER TABLE t DETACH PARTITION LIST '2024-01-01'";
   await make(server, rowsOn(LONG_MONTH, day('')));
@@ -93,7 +90,6 @@ testWithQuestDB('a type is not changed under detached partitions, which could no
 });
 
 testWithQuestDB('a column is not renamed while a detached partition has its old name', async t => {
-  const server = await emptyServer();
   await make(server, rowsOn(LONG_MONTH, day('')));
   await execute(server, `ALTER TABLE t DETACH PARTITION LIST '${LONG_MONTH[0]}'`);
   await waitUntilTrue(server, "SELECT count() = 1 FROM table_partitions('t') WHERE detached");
@@ -106,7 +102,6 @@ testWithQuestDB('a column is not renamed while a detached partition has its old 
 });
 
 testWithQuestDB('a table with detached partitions is not dropped unless it is named', async t => {
-  const server = await emptyServer();
   const detach = async (name: string, ...days: readonly string[]) => {
     await execute(server, `ALTER TABLE ${name} DETACH PARTITION LIST ${days.map(each => `'${each}'`).join(', ')}`);
     await waitUntilApplied(server);
@@ -143,7 +138,6 @@ testWithQuestDB('a table with detached partitions is not dropped unless it is na
 });
 
 testWithQuestDB('rows of a period that has not ended are not computed again', async t => {
-  const server = await emptyServer();
   for (const zone of ['', " TIME ZONE 'Europe/Berlin'"]) {
     await server.dropAll();
     await make(server, [...rowsOn(LONG_MONTH, day('')), 'INSERT INTO t VALUES (now(), 1)']);
@@ -163,7 +157,6 @@ testWithQuestDB('rows of a period that has not ended are not computed again', as
 });
 
 testWithQuestDB('rows of a longer period are named before a plan computes the view up to its end', async t => {
-  const server = await emptyServer();
   const view = (period: string, value = 'sum(x)') =>
     `CREATE MATERIALIZED VIEW m WITH BASE t REFRESH IMMEDIATE PERIOD (${period}) AS (select ts, ${value} n from t sample by 1s) PARTITION BY DAY;`;
   const above =
@@ -200,7 +193,6 @@ testWithQuestDB('rows of a longer period are named before a plan computes the vi
 });
 
 testWithQuestDB('rows that a view gets in a period that has not ended stop a plan that was made before', async t => {
-  const server = await emptyServer();
   const view = SUM.replace(' AS', " REFRESH IMMEDIATE PERIOD (LENGTH 1d TIME ZONE 'Europe/Berlin' DELAY 1h) AS");
   const run = await shellWithFiles(t, server, {
     'b.sql': `${table(day(''))} ${view};`,
@@ -224,7 +216,6 @@ const COUNT =
   'CREATE MATERIALIZED VIEW m WITH BASE t REFRESH IMMEDIATE AS (select ts, s, count() c from t sample by 1h) PARTITION BY DAY;';
 
 testWithQuestDB('what a refresh in full leaves out is not lost by a plan for which no server was asked', async t => {
-  const server = await emptyServer();
   const rows = ["INSERT INTO t VALUES ('2024-01-01T00:10', 1, 'a'), ('2024-01-02T00:10', 1, 'a'), (now(), 2, 'b')"];
   for (const [setting, message] of [
     ['SET REFRESH LIMIT 2 DAYS', /'m' has a refresh limit/],
@@ -245,7 +236,6 @@ testWithQuestDB('what a refresh in full leaves out is not lost by a plan for whi
 testWithQuestDB(
   'a row of a view that its query gives less often stops a plan for which no server was asked',
   async t => {
-    const server = await emptyServer();
     const joined = 'CREATE TABLE d (ts TIMESTAMP, s SYMBOL) TIMESTAMP(ts) PARTITION BY DAY WAL;';
     const view =
       'CREATE MATERIALIZED VIEW m WITH BASE t AS (select ts, c from (select ts, s, count() c from t where s in (select s from d) sample by 1h)) PARTITION BY DAY;';
@@ -271,7 +261,6 @@ testWithQuestDB(
 );
 
 testWithQuestDB('the way back keeps a new view with two equal rows of which its query returns one', async t => {
-  const server = await emptyServer();
   await make(server, [PLAIN, "INSERT INTO t VALUES ('2020-01-01', 5, 'a'), ('2020-01-02', 5, 'b')"]);
   const view =
     'CREATE MATERIALIZED VIEW m AS (select ts, x from (select ts, s, max(x) x from t sample by 1M)) PARTITION BY YEAR;';

@@ -5,7 +5,7 @@ import { shellWithFiles } from '../support/ledger.js';
 import { sharedQuestDB, testWithQuestDB } from '../support/questdb.js';
 import { execute, type Server } from '../support/server.js';
 
-const emptyServer = sharedQuestDB();
+const server = sharedQuestDB();
 
 const SCHEMA = `CREATE TABLE A_costs (ts TIMESTAMP, x DECIMAL(10,2)) timestamp(ts) PARTITION BY DAY;
 CREATE TABLE b_trades (ts TIMESTAMP, qty LONG) timestamp(ts) PARTITION BY DAY;
@@ -27,7 +27,6 @@ async function makeProblems(server: Server): Promise<void> {
 }
 
 testWithQuestDB('sqldiff and the library report what does not work, with the reasons of the server', async t => {
-  const server = await emptyServer();
   await makeProblems(server);
   const run = await shellWithFiles(t, server, { 'same.sql': SCHEMA });
   const found = await run('sqldiff --label git --label prod same.sql $DB');
@@ -61,7 +60,6 @@ testWithQuestDB('sqldiff and the library report what does not work, with the rea
 testWithQuestDB(
   'a problem that is known is ignored and counted, and what only B has is not reported with --ignore-extra',
   async t => {
-    const server = await emptyServer();
     await makeProblems(server);
     const run = await shellWithFiles(t, server, { 'same.sql': SCHEMA, 'part.sql': SCHEMA.split('\n')[1] ?? '' });
     const ignored = await run("sqldiff -v --ignore 'HOURLY: invalid' --ignore 'table: suspended' same.sql $DB");
@@ -74,7 +72,6 @@ testWithQuestDB(
 );
 
 testWithQuestDB('--alter repairs what loses nothing, and says how the rest is repaired', async t => {
-  const server = await emptyServer();
   await makeProblems(server);
   const run = await shellWithFiles(t, server, { 'same.sql': SCHEMA });
   // The column that was dropped and added again is NULL, so that a refresh would lose a sum.
@@ -106,7 +103,6 @@ testWithQuestDB('--alter repairs what loses nothing, and says how the rest is re
 });
 
 testWithQuestDB('sqlapply warns of what it skips', async t => {
-  const server = await emptyServer();
   await makeProblems(server);
   const run = await shellWithFiles(t, server, { 'same.sql': SCHEMA });
   for (const option of ['', '--dry-run', '--no-verify']) {

@@ -7,12 +7,11 @@ import { sharedQuestDB, testWithQuestDB } from '../support/questdb.js';
 import { recordingProxy } from '../support/recording-proxy.js';
 import { execute, type Server } from '../support/server.js';
 
-const emptyServer = sharedQuestDB();
+const server = sharedQuestDB();
 
 testWithQuestDB(
   '--undo writes the way back, which a server accepts after the plan, with the rows of before',
   async t => {
-    const server = await emptyServer();
     await makeLedger(server);
     const run = await shellWithFiles(t, server, { 'after.sql': LEDGER.after, 'before.sql': LEDGER.before });
     const rows = await execute(server, 'SELECT ts, acc, qty, note, x FROM ledger');
@@ -48,7 +47,6 @@ async function disturb(t: ExecutionContext, server: Server, statement: RegExp, f
 }
 
 testWithQuestDB('a plan stops before a statement that depends on what somebody else has changed meanwhile', async t => {
-  const server = await emptyServer();
   await makeLedger(server);
   const proxy = await disturb(t, server, /CREATE VIEW remarks/, async () => {
     await execute(server, 'ALTER TABLE ledger ADD COLUMN other INT');
@@ -69,7 +67,6 @@ testWithQuestDB('a plan stops before a statement that depends on what somebody e
 });
 
 testWithQuestDB('two plans at once: the second one is refused, and the first one is completed', async t => {
-  const server = await emptyServer();
   await makeLedger(server);
   const run = await shellWithFiles(t, server, { 'after.sql': LEDGER.after });
   await run(`sqldiff --alter ${RENAMED} after.sql $DB > plan`);
@@ -85,7 +82,6 @@ testWithQuestDB('two plans at once: the second one is refused, and the first one
 });
 
 testWithQuestDB('two plans that start at the same moment: one is completed, and the other stops', async t => {
-  const server = await emptyServer();
   await makeLedger(server);
   const run = await shellWithFiles(t, server, { 'after.sql': LEDGER.after });
   await run(`sqldiff --alter ${RENAMED} after.sql $DB > plan`);
@@ -97,7 +93,6 @@ testWithQuestDB('two plans that start at the same moment: one is completed, and 
 });
 
 testWithQuestDB('a plan that stops says what nothing undoes', async t => {
-  const server = await emptyServer();
   await makeLedger(server);
   const run = await shellWithFiles(t, server, {
     'after.sql': LEDGER.before
@@ -113,7 +108,6 @@ testWithQuestDB('a plan that stops says what nothing undoes', async t => {
 });
 
 testWithQuestDB('the designated timestamp of a WAL table is renamed only by a rebuild', async t => {
-  const server = await emptyServer();
   const print = (name: string, rest = '') =>
     `CREATE TABLE t (${name} TIMESTAMP,${rest}\n x INT) TIMESTAMP(${name}) PARTITION BY DAY WAL DEDUP UPSERT KEYS(${name});`;
   await execute(server, print('ts'));
@@ -140,7 +134,6 @@ testWithQuestDB('the designated timestamp of a WAL table is renamed only by a re
 testWithQuestDB(
   'a plan that was killed after it dropped the base of a kept view is completed before its renames',
   async t => {
-    const server = await emptyServer();
     const reader =
       'CREATE MATERIALIZED VIEW d WITH BASE m AS (select ts, sum(n) n from m sample by 1d) PARTITION BY DAY';
     for (const [option, names, after] of [
@@ -167,7 +160,6 @@ testWithQuestDB(
 );
 
 testWithQuestDB('a view is not compared while the view that it reads is computed again', async t => {
-  const server = await emptyServer();
   const schema = [
     'CREATE TABLE t (ts TIMESTAMP, x INT) TIMESTAMP(ts) PARTITION BY MONTH WAL',
     "CREATE MATERIALIZED VIEW 'm' WITH BASE 't' REFRESH IMMEDIATE AS (SELECT ts, sum(x) n FROM t SAMPLE BY 1s) PARTITION BY MONTH",

@@ -6,10 +6,9 @@ import { shellWithFiles } from '../support/ledger.js';
 import { sharedQuestDB, testWithQuestDB } from '../support/questdb.js';
 import { execute } from '../support/server.js';
 
-const emptyServer = sharedQuestDB();
+const server = sharedQuestDB();
 
 testWithQuestDB('the new table of an unfinished rebuild is dropped only if it has no rows of its own', async t => {
-  const server = await emptyServer();
   await make(server, rowsOn(LONG_MONTH, day('')));
   const run = await shellWithFiles(t, server, { 'after.sql': table('PARTITION BY HOUR', 'x LONG, y INT') });
   const rebuild = 'sqldiff --alter --rebuild t after.sql $DB';
@@ -35,7 +34,6 @@ testWithQuestDB('the new table of an unfinished rebuild is dropped only if it ha
 });
 
 testWithQuestDB('a rebuild that changes values names the views that are computed from them', async t => {
-  const server = await emptyServer();
   const run = await shellWithFiles(t, server, { 'after.sql': `${table('PARTITION BY HOUR', 'x INT')}\n${SUM};` });
   for (const [numbers, losses] of [
     [[1.5, 2.5], ['history:m']],
@@ -52,7 +50,6 @@ testWithQuestDB('a rebuild that changes values names the views that are computed
 });
 
 testWithQuestDB('a rebuild with a rename in a comment is finished by the same file', async t => {
-  const server = await emptyServer();
   await make(server, rowsOn(LONG_MONTH, day('')));
   const after = table('PARTITION BY HOUR', 'y INT -- renamed from x\n');
   const run = await shellWithFiles(t, server, { 'after.sql': after });
@@ -64,7 +61,6 @@ testWithQuestDB('a rebuild with a rename in a comment is finished by the same fi
 });
 
 testWithQuestDB('a rebuild begins only if all rows can be copied', async t => {
-  const server = await emptyServer();
   const columns = (time: string, rest: string) =>
     `CREATE TABLE t (ts TIMESTAMP, x INT, u TIMESTAMP) TIMESTAMP(${time}) ${rest} WAL;`;
   const rows = "INSERT INTO t VALUES ('2024-01-01', 1, NULL), ('2024-01-30', 2, '2024-01-01'), ('2024-02-20', 3, NULL)";
@@ -109,7 +105,6 @@ testWithQuestDB('a rebuild begins only if all rows can be copied', async t => {
 });
 
 testWithQuestDB('columns may have the aliases of the questions that a plan asks', async t => {
-  const server = await emptyServer();
   const stored = (unit: string) =>
     `CREATE TABLE t (ts TIMESTAMP, newest INT, sqlpipe_side INT, sqlpipe__more DOUBLE) TIMESTAMP(ts) PARTITION BY ${unit} WAL;`;
   const view =

@@ -16,7 +16,7 @@ const OTHER_DEFAULTS = {
   QDB_CAIRO_O3_MAX_LAG: '7s',
 };
 
-const usualServer = sharedQuestDB();
+const questdb = sharedQuestDB();
 const file = fileScope();
 let started: Promise<Server> | undefined;
 
@@ -114,9 +114,9 @@ testWithQuestDB('omitted properties are filled in from these defaults, except in
 });
 
 testWithQuestDB('a dump that means something else on the other server gets a warning', async t => {
-  const [server, usual] = [await emptyServer(), await usualServer()];
-  await usual.execute('CREATE TABLE trades (ts TIMESTAMP, pair SYMBOL) TIMESTAMP(ts) PARTITION BY DAY');
-  const run = await inProcess(t, { A: usual.url, B: server.url });
+  const server = await emptyServer();
+  await questdb.execute('CREATE TABLE trades (ts TIMESTAMP, pair SYMBOL) TIMESTAMP(ts) PARTITION BY DAY');
+  const run = await inProcess(t, { A: questdb.url, B: server.url });
   const { stdout, stderr } = await run('sqldump $A | sqlapply -q $B; sqldiff --names $A $B');
   t.regex(stderr, /may mean something else: cairo\.wal\.enabled\.default is true in \S+ and false in /);
   t.regex(stdout.toString(), /differs: table 'trades'/);
@@ -139,7 +139,6 @@ const TABLES = [
 ];
 
 testWithQuestDB('a dump has the capacities that were requested, and a copy keeps them', async t => {
-  const questdb = await usualServer();
   for (const statement of TABLES) t.deepEqual(await questdb.execute(statement), { ddl: 'OK' });
   const run = await inProcess(t, { URL: questdb.url });
   const { stdout } = await run.ok('sqldump -q -o x.stream $URL; cat x.stream');
@@ -168,7 +167,6 @@ testWithQuestDB('a dump has the capacities that were requested, and a copy keeps
 });
 
 testWithQuestDB('a table with another capacity than a statement differs', async t => {
-  const questdb = await usualServer();
   await questdb.execute('CREATE TABLE t (s SYMBOL CAPACITY 1024)');
   const run = await inProcess(t, { URL: questdb.url });
   const { stderr } = await run.exits(1, 'echo "CREATE TABLE t (s SYMBOL CAPACITY 65536);" | sqlsplit | sqlapply $URL');
@@ -176,7 +174,6 @@ testWithQuestDB('a table with another capacity than a statement differs', async 
 });
 
 testWithQuestDB('a capacity that the server raised by itself is not compared and not copied', async t => {
-  const questdb = await usualServer();
   for (const statement of TABLES) await questdb.execute(statement);
   const run = await inProcess(t, { URL: questdb.url });
   await run('sqldump -q -o before.stream $URL');
@@ -191,7 +188,6 @@ testWithQuestDB('a capacity that the server raised by itself is not compared and
 });
 
 testWithQuestDB('a capacity that was raised just now, and is hardly used, is not copied either', async t => {
-  const questdb = await usualServer();
   await questdb.execute(TABLES[1] as string);
   await questdb.execute("INSERT INTO usual (ts, s) SELECT x::timestamp, 's' || x FROM long_sequence(250)");
   await questdb.execute("SELECT wait_wal_table('usual')");
@@ -202,7 +198,6 @@ testWithQuestDB('a capacity that was raised just now, and is hardly used, is not
 });
 
 testWithQuestDB('a table that is dropped meanwhile takes no capacity from the others', async t => {
-  const questdb = await usualServer();
   for (const statement of TABLES) await questdb.execute(statement);
   let asked = 0;
   const proxy = await recordingProxy(t, questdb, async query => {
@@ -215,7 +210,6 @@ testWithQuestDB('a table that is dropped meanwhile takes no capacity from the ot
 });
 
 testWithQuestDB('a change of a type, and the way back, keep the capacity of a symbol', async t => {
-  const questdb = await usualServer();
   const [before, after] = ['SYMBOL CAPACITY 4096 NOCACHE', 'VARCHAR'].map(
     type => `CREATE TABLE t (ts TIMESTAMP, s ${type}) TIMESTAMP(ts) PARTITION BY DAY`,
   );

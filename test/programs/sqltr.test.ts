@@ -19,7 +19,7 @@ import { freshFolder } from '../support/folder.js';
 import { inProcess } from '../support/in-process.js';
 import { parseJsonLines } from '../support/json-lines.js';
 import { loginAs } from '../support/principals.js';
-import { sharedQuestDB, testWithQuestDB } from '../support/questdb.js';
+import { borrowQuestDB, testWithQuestDB } from '../support/questdb.js';
 import { fc } from '../support/seed.js';
 import { serveHere } from '../support/sqlserve.js';
 import { test } from '../support/test.js';
@@ -180,8 +180,6 @@ for (const { name, statements: all } of databases) {
   });
 }
 
-const emptyServer = sharedQuestDB();
-
 const toStream = (statements: readonly string[]): string => statements.map(statement => `${statement}\n\0`).join('');
 
 /** The number of statements of each dump that are used; the beginning of a dump replays without the rest. */
@@ -196,7 +194,7 @@ const trading = {
 
 for (const { name, statements } of [trading, ...databases])
   testWithQuestDB(`${name}: the renamed dump replays and differs only in names`, async t => {
-    const server = await emptyServer();
+    const server = await borrowQuestDB(t);
     const withRoom = statements.slice(0, MAX_STATEMENTS).filter(statement => identify(statement).name.length < 125);
     // The recordings are from a later version, so some are rejected: only accepted statements are renamed.
     for (const statement of withRoom) await server.execute(statement);
@@ -251,7 +249,7 @@ if (existsSync(TABLES))
   testWithQuestDB(
     'an enterprise schema with owners, storage policies and grants is translated to open source',
     async t => {
-      const [server, enterprise] = [await emptyServer(), await serveHere(t, { edition: 'enterprise' })];
+      const [server, enterprise] = [await borrowQuestDB(t), await serveHere(t, { edition: 'enterprise' })];
       const tables = recordedTables();
       const folder = await freshFolder(t);
       const owned = tables.map((table, i) =>

@@ -11,7 +11,7 @@ import { shellWithFiles } from '../support/ledger.js';
 import { sharedQuestDB, testWithQuestDB } from '../support/questdb.js';
 import { execute } from '../support/server.js';
 
-const emptyServer = sharedQuestDB();
+const server = sharedQuestDB();
 
 /** What a plan is told and loses: lines such as `loss: ttl:t`, in their order. */
 const linesOf = (text: string, what: string): string[] =>
@@ -20,7 +20,6 @@ const linesOf = (text: string, what: string): string[] =>
 // The last part has the options, the losses that are left out, and what is missing when these are allowed.
 for (const { title, input, output, more } of cases('kept-rows'))
   testWithQuestDB(`a plan keeps what nobody allowed to lose: ${title}`, async t => {
-    const server = await emptyServer();
     const before = await make(server, input.split('\n'));
     const run = await shellWithFiles(t, server, { 'after.sql': output });
     const [[options = ''], losses, missing] = [
@@ -53,7 +52,6 @@ for (const { title, input, output, more } of cases('kept-rows'))
   });
 
 testWithQuestDB('a view that fails on its rows keeps those that it has, whatever is allowed', async t => {
-  const server = await emptyServer();
   const view = SUM.replace('sum(x)', 'max(cast(x as decimal(2,0)))');
   await make(server, [table(day('')), "INSERT INTO t VALUES ('2024-01-01', 1), ('2024-01-02', 2)", view]);
   await execute(server, "INSERT INTO t VALUES ('2024-01-03', 1000)");
@@ -75,7 +73,6 @@ testWithQuestDB('a view that fails on its rows keeps those that it has, whatever
 });
 
 testWithQuestDB('only a full refresh repairs an invalid view', async t => {
-  const server = await emptyServer();
   await make(server, [...rowsOn(LONG_MONTH, day(''), 'x INT, y INT'), SUM]);
   await execute(server, 'ALTER TABLE t DROP COLUMN y');
   await waitUntilInvalid(server);
@@ -97,7 +94,6 @@ testWithQuestDB('only a full refresh repairs an invalid view', async t => {
 });
 
 testWithQuestDB('rows that only a key of before kept apart overwrite each other', async t => {
-  const server = await emptyServer();
   const keys = (names: string) =>
     `CREATE TABLE t (ts TIMESTAMP, x INT, y INT) TIMESTAMP(ts) PARTITION BY DAY WAL DEDUP UPSERT KEYS(${names});`;
   await make(server, [keys('ts,x')]);
@@ -116,7 +112,6 @@ testWithQuestDB('rows that only a key of before kept apart overwrite each other'
 });
 
 testWithQuestDB('a plan that drops a table does not drop another one of its name', async t => {
-  const server = await emptyServer();
   const run = await shellWithFiles(t, server, { 'after.sql': table(day('')) });
   const extra = 'CREATE TABLE extra (ts TIMESTAMP, a INT) TIMESTAMP(ts) PARTITION BY DAY WAL';
   for (const change of [

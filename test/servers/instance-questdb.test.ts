@@ -11,7 +11,7 @@ import {
 } from '../../packages/instance/src/index.js';
 import { sharedQuestDB, startQuestDB, testWithQuestDB } from '../support/questdb.js';
 
-const emptyServer = sharedQuestDB();
+const server = sharedQuestDB();
 
 async function openInstance(url: string, env = {}) {
   return connect(await resolveInstance(url, { program: 'sqldump', env, warn: () => {} }));
@@ -26,7 +26,7 @@ function maxLength(db: Instance, statement: (length: number) => string): number 
 }
 
 testWithQuestDB('the maximum size of a request is known to the byte', async t => {
-  const { url } = await emptyServer();
+  const { url } = server;
   for (const env of [{}, { SQLDUMP_TOKEN: 'x'.repeat(500) }])
     for (const character of ['x', 'ä', '=', ' ']) {
       const statement = (length: number) => `CREATE TABLE IF NOT EXISTS t (x INT) -- ${character.repeat(length)}`;
@@ -44,7 +44,7 @@ const wide = (columns: number) =>
   `CREATE TABLE 'wide' ( \n\tts TIMESTAMP,\n${Array.from({ length: columns }, (_, i) => `\tcolumn_${i} DOUBLE`).join(',\n')}\n) timestamp(ts) PARTITION BY DAY;`;
 
 testWithQuestDB('statements may be larger than with curl --data-urlencode, by the documented sizes', async t => {
-  const { url } = await emptyServer();
+  const { url } = server;
   const curlSends = (statement: string) =>
     spawnSync('curl', ['-sG', `${url}/api/v1/sql/execute`, '--data-urlencode', `query=${statement}`]).status === 0;
   t.deepEqual([1230, 1231].map(wide).map(curlSends), [true, false]);
@@ -72,7 +72,7 @@ testWithQuestDB('a dump that the server limits to fewer rows is rejected', async
 });
 
 testWithQuestDB('every character survives a round trip through the server', async t => {
-  const { url } = await emptyServer();
+  const { url } = server;
   const db = await openInstance(url);
   t.teardown(() => db.close());
   const all = Array.from({ length: 0x2ff }, (_, i) => String.fromCharCode(i + 1))

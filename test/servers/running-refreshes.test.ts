@@ -4,7 +4,7 @@ import { waitUntilApplied, waitUntilTrue } from '../support/background.js';
 import { sharedQuestDB, testWithQuestDB } from '../support/questdb.js';
 import { runSqlapply } from '../support/replay.js';
 
-const emptyServer = sharedQuestDB();
+const server = sharedQuestDB();
 
 const SLOW_VIEW = [
   "CREATE TABLE t AS (SELECT timestamp_sequence('2024-01-01', 1000000L) ts, x FROM long_sequence(20000)) TIMESTAMP(ts) PARTITION BY DAY WAL",
@@ -15,7 +15,6 @@ const SLOW_VIEW = [
 ];
 
 testWithQuestDB('refreshes that run are seen from the views above, and a refresh of these waits for them', async t => {
-  const server = await emptyServer();
   const db = connect(await resolveInstance(server.url, { program: 'sqldump', env: {}, warn() {} }));
   t.teardown(() => db.close());
   for (const statement of SLOW_VIEW) {

@@ -41,14 +41,13 @@ export function testWithVersion(version: string): typeof test | typeof test.skip
 /** Like `test`, for tests that need a real QuestDB of the default version. */
 export const testWithQuestDB = testWithVersion(process.env.QUESTDB_VERSION ?? DEFAULT_VERSION);
 
-/** Makes a function that empties the one QuestDB of a test file, and borrows it if necessary. */
-export function sharedQuestDB(): () => Promise<Server> {
+/** The QuestDB of a test file, which is empty when a test begins. Call it at the top of the file. */
+export function sharedQuestDB(): Server {
   const file = fileScope();
-  let borrowed: Promise<Server> | undefined;
-  return async () => {
-    borrowed ??= borrowQuestDB(file);
-    const server = await borrowed;
-    await server.dropAll();
-    return server;
-  };
+  const server = {} as Server;
+  if (testWithQuestDB === test) {
+    test.before(async () => void Object.assign(server, await borrowQuestDB(file)));
+    test.beforeEach(() => server.dropAll());
+  }
+  return server;
 }
