@@ -88,40 +88,37 @@ testWithQuestDB('an assertion stops the plan if a value would suspend the table,
 const PRICES = `CREATE TABLE prices (ts TIMESTAMP, "old p" DECIMAL(10,2), note VARCHAR) TIMESTAMP(ts) PARTITION BY DAY WAL;`;
 const NEW_PRICES = 'CREATE TABLE costs (ts TIMESTAMP, p DECIMAL(8,1), note INT) TIMESTAMP(ts) PARTITION BY DAY WAL;';
 
-testWithQuestDB(
-  'values that do not fit are counted, before and after a rename, with a server and without one',
-  async t => {
-    const run = await shellWithFiles(t, server, { 'old.sql': PRICES, 'new.sql': NEW_PRICES });
-    await execute(server, PRICES);
-    await execute(server, "INSERT INTO prices VALUES (0, 1.55m, '12'), (1, 99999999.99m, 'x'), (2, 2.5m, null)");
-    await waitUntilApplied(server);
-    const options =
-      "--renamed prices=costs --renamed 'prices.old p=p' --allow-loss values:prices.'\"old p\"' --allow-loss values:costs.p";
-    const planned = await run(`sqldiff --alter ${options} new.sql $DB > plan`);
-    t.regex(planned.stderr, /2 values do not fit, and the table would be suspended; UPDATE them first/);
-    t.regex(
-      planned.stderr,
-      /may lose values of column 'note': VARCHAR to INT; 1 of 3 values change, 1 of them to NULL\n {2}hint: --allow-loss values:/,
-    );
-    const offline = await run(`sqldiff --alter ${options} new.sql old.sql > plan; sqlapply --allow all $DB < plan`);
-    t.regex(
-      offline.stderr,
-      /the assertion is not true: column '\w+' of 'costs': 2 values do not fit, and the table would be suspended/,
-    );
-    t.false(await isSuspended(server, 'costs'));
-    await execute(server, 'UPDATE costs SET "p" = 1.5m WHERE "p" <> 2.5m');
-    await waitUntilApplied(server);
-    const applied = await run(
-      `sqldiff --alter ${options} --allow-loss values:costs.note new.sql $DB > plan && sqlapply --allow all $DB < plan && sqldiff new.sql $DB`,
-    );
-    t.is(applied.code, 0, applied.stderr);
-    t.deepEqual(await execute(server, 'SELECT p, note FROM costs'), [
-      ['1.5', 12],
-      ['1.5', null],
-      ['2.5', null],
-    ]);
-  },
-);
+testWithQuestDB('values that do not fit are counted, before and after a rename, with or without a server', async t => {
+  const run = await shellWithFiles(t, server, { 'old.sql': PRICES, 'new.sql': NEW_PRICES });
+  await execute(server, PRICES);
+  await execute(server, "INSERT INTO prices VALUES (0, 1.55m, '12'), (1, 99999999.99m, 'x'), (2, 2.5m, null)");
+  await waitUntilApplied(server);
+  const options =
+    "--renamed prices=costs --renamed 'prices.old p=p' --allow-loss values:prices.'\"old p\"' --allow-loss values:costs.p";
+  const planned = await run(`sqldiff --alter ${options} new.sql $DB > plan`);
+  t.regex(planned.stderr, /2 values do not fit, and the table would be suspended; UPDATE them first/);
+  t.regex(
+    planned.stderr,
+    /may lose values of column 'note': VARCHAR to INT; 1 of 3 values change, 1 of them to NULL\n {2}hint: --allow-loss values:/,
+  );
+  const offline = await run(`sqldiff --alter ${options} new.sql old.sql > plan; sqlapply --allow all $DB < plan`);
+  t.regex(
+    offline.stderr,
+    /the assertion is not true: column '\w+' of 'costs': 2 values do not fit, and the table would be suspended/,
+  );
+  t.false(await isSuspended(server, 'costs'));
+  await execute(server, 'UPDATE costs SET "p" = 1.5m WHERE "p" <> 2.5m');
+  await waitUntilApplied(server);
+  const applied = await run(
+    `sqldiff --alter ${options} --allow-loss values:costs.note new.sql $DB > plan && sqlapply --allow all $DB < plan && sqldiff new.sql $DB`,
+  );
+  t.is(applied.code, 0, applied.stderr);
+  t.deepEqual(await execute(server, 'SELECT p, note FROM costs'), [
+    ['1.5', 12],
+    ['1.5', null],
+    ['2.5', null],
+  ]);
+});
 
 testWithQuestDB('rows that are older than a column without NULL keep what they read', async t => {
   const after = `CREATE TABLE t (ts TIMESTAMP, b INT, s LONG, "o k" VARCHAR) TIMESTAMP(ts) PARTITION BY DAY WAL;`;
@@ -178,35 +175,32 @@ testWithQuestDB('over Parquet partitions no type is changed, and no column is ad
   t.deepEqual(await execute(server, "SELECT sum(x), count() FROM 'p q'"), [[21, 6]]);
 });
 
-testWithQuestDB(
-  'a partition that becomes Parquet after planning stops the first change that it would break',
-  async t => {
-    const printTable = (columns: string) =>
-      `CREATE TABLE p (ts TIMESTAMP, ${columns}) TIMESTAMP(ts) PARTITION BY DAY WAL;`;
-    const after = { add: 'x INT, y INT, z INT, w INT', drop: 'x INT', type: 'x LONG, y LONG' };
-    for (const [change, columns] of Object.entries(after)) {
-      await execute(server, printTable('x INT, y INT'));
-      await execute(server, 'INSERT INTO p SELECT timestamp_sequence(0, 20 * 3600000000L), 1, 2 FROM long_sequence(6)');
-      await waitUntilApplied(server);
-      const run = await shellWithFiles(t, server, { 'after.sql': printTable(columns) });
-      const planned = await run('sqldiff --alter --allow-loss drop:p.y after.sql $DB > plan && cat plan');
-      t.is(planned.code, 0, planned.stderr);
-      t.is(String(planned.stdout).match(/AS all_native FROM table_partitions\('p'\)/g)?.length, 1);
-      t.regex(String(planned.stdout), /-- stops the plan if 'p' has Parquet partitions, /);
-      await execute(server, "ALTER TABLE p CONVERT PARTITION TO PARQUET WHERE ts < '1970-01-03'");
-      await settle(server, 'p');
-      const { code, stderr } = await run('sqlapply --allow-plan $DB < plan');
-      t.is(code, 1, change);
-      t.regex(
-        stderr,
-        /the assertion is not true: 'p' has Parquet partitions \(2\); use .* CONVERT PARTITION TO NATIVE/,
-        change,
-      );
-      t.deepEqual(await execute(server, 'SELECT sum(x), sum(y), count() FROM p'), [[6, 12, 6]], change);
-      await execute(server, 'DROP TABLE p');
-    }
-  },
-);
+testWithQuestDB('a partition that becomes Parquet after planning stops the first change it would break', async t => {
+  const printTable = (columns: string) =>
+    `CREATE TABLE p (ts TIMESTAMP, ${columns}) TIMESTAMP(ts) PARTITION BY DAY WAL;`;
+  const after = { add: 'x INT, y INT, z INT, w INT', drop: 'x INT', type: 'x LONG, y LONG' };
+  for (const [change, columns] of Object.entries(after)) {
+    await execute(server, printTable('x INT, y INT'));
+    await execute(server, 'INSERT INTO p SELECT timestamp_sequence(0, 20 * 3600000000L), 1, 2 FROM long_sequence(6)');
+    await waitUntilApplied(server);
+    const run = await shellWithFiles(t, server, { 'after.sql': printTable(columns) });
+    const planned = await run('sqldiff --alter --allow-loss drop:p.y after.sql $DB > plan && cat plan');
+    t.is(planned.code, 0, planned.stderr);
+    t.is(String(planned.stdout).match(/AS all_native FROM table_partitions\('p'\)/g)?.length, 1);
+    t.regex(String(planned.stdout), /-- stops the plan if 'p' has Parquet partitions, /);
+    await execute(server, "ALTER TABLE p CONVERT PARTITION TO PARQUET WHERE ts < '1970-01-03'");
+    await settle(server, 'p');
+    const { code, stderr } = await run('sqlapply --allow-plan $DB < plan');
+    t.is(code, 1, change);
+    t.regex(
+      stderr,
+      /the assertion is not true: 'p' has Parquet partitions \(2\); use .* CONVERT PARTITION TO NATIVE/,
+      change,
+    );
+    t.deepEqual(await execute(server, 'SELECT sum(x), sum(y), count() FROM p'), [[6, 12, 6]], change);
+    await execute(server, 'DROP TABLE p');
+  }
+});
 
 test('no assertion about Parquet is needed from version 10 on, or without partitions', async t => {
   const count = async (version: string | undefined, unit: string) => {

@@ -41,24 +41,21 @@ testWithQuestDB('changes that lose data are left out of a plan, and sqlapply --a
   t.regex((await run('sqldump $DB')).stdout.toString(), /note VARCHAR/);
 });
 
-testWithQuestDB(
-  'a materialized view is created again where its columns get other types, as a refresh would empty it',
-  async t => {
-    await makeLedger(server);
-    const run = await shellWithFiles(t, server, { 'after.sql': LEDGER.before.replace('x LONG', 'x DOUBLE') });
-    await run.ok(
-      'sqldiff --alter --allow-loss values:ledger.x after.sql $DB > plan && sqlapply --allow ALTER,DROP $DB < plan',
-    );
-    t.regex((await run('cat plan')).stdout.toString(), /is replaced by materialized view 'hourly'; CREATE follows/);
-    await waitUntilRefreshed(server);
-    await run.ok('sqldiff after.sql $DB');
-    await server.dropAll();
-    await makeLedger(server);
-    const byHand = "ALTER TABLE ledger ALTER COLUMN x TYPE DOUBLE;\nREFRESH MATERIALIZED VIEW 'hourly' FULL;";
-    const failed = await run.exits(1, `sqlsplit <<< "${byHand}" | sqlapply --allow ALTER,REFRESH $DB`);
-    t.regex(failed.stderr, /the refresh failed: the columns of the view may have other types/);
-  },
-);
+testWithQuestDB('a materialized view whose columns get other types is created again: a refresh empties it', async t => {
+  await makeLedger(server);
+  const run = await shellWithFiles(t, server, { 'after.sql': LEDGER.before.replace('x LONG', 'x DOUBLE') });
+  await run.ok(
+    'sqldiff --alter --allow-loss values:ledger.x after.sql $DB > plan && sqlapply --allow ALTER,DROP $DB < plan',
+  );
+  t.regex((await run('cat plan')).stdout.toString(), /is replaced by materialized view 'hourly'; CREATE follows/);
+  await waitUntilRefreshed(server);
+  await run.ok('sqldiff after.sql $DB');
+  await server.dropAll();
+  await makeLedger(server);
+  const byHand = "ALTER TABLE ledger ALTER COLUMN x TYPE DOUBLE;\nREFRESH MATERIALIZED VIEW 'hourly' FULL;";
+  const failed = await run.exits(1, `sqlsplit <<< "${byHand}" | sqlapply --allow ALTER,REFRESH $DB`);
+  t.regex(failed.stderr, /the refresh failed: the columns of the view may have other types/);
+});
 
 test('a plan is rejected if a view reads from what it changes since it was made', async t => {
   const server = await startSqlserve(t);

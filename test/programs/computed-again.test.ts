@@ -23,8 +23,7 @@ testWithQuestDB('a type over which the server rejects the query of a view is lef
   for (const [what, column, view] of cases) {
     await server.dropAll();
     const plain = 'CREATE VIEW v AS (select ts, x from t)';
-    await make(server, [...rowsOn(LONG_MONTH, day('')), JOINED, JOINED_ROWS, plain, view]);
-    const before = await takeHoldings(server);
+    const before = await make(server, [...rowsOn(LONG_MONTH, day('')), JOINED, JOINED_ROWS, plain, view]);
     t.is(before.get('m')?.rows, 3, what);
     const wanted = [table(day(''), column), `${JOINED};`, `${plain};`, `${view};`].join('\n');
     const run = await shellWithFiles(t, server, { 'wanted.sql': wanted });
@@ -74,8 +73,7 @@ testWithQuestDB('a view whose types are not known is made again over a column th
 testWithQuestDB('a type over which the server accepts the query is changed without a loss', async t => {
   const query = "select a.ts, max(a.x) n, last(b.s) s from 't' a asof join v b sample by 1h";
   const objects = ["CREATE VIEW v AS (select ts, s from 't')", viewOf(query, 'REFRESH MANUAL ')];
-  await make(server, [...rowsOn(LONG_MONTH, day(''), 'x INT, s SYMBOL'), ...objects]);
-  const before = await takeHoldings(server);
+  const before = await make(server, [...rowsOn(LONG_MONTH, day(''), 'x INT, s SYMBOL'), ...objects]);
   const wanted = [table(day(''), 'x LONG, s VARCHAR'), ...objects.map(each => `${each};`)].join('\n');
   const run = await shellWithFiles(t, server, { 'wanted.sql': wanted });
   await run.ok('sqldiff --alter wanted.sql $DB > plan && sqlapply --allow-plan $DB plan');
@@ -84,8 +82,7 @@ testWithQuestDB('a type over which the server accepts the query is changed witho
 });
 
 testWithQuestDB('a view with a new query that the server rejects is not dropped', async t => {
-  await make(server, [...rowsOn(LONG_MONTH, day('')), SUM]);
-  const before = await takeHoldings(server);
+  const before = await make(server, [...rowsOn(LONG_MONTH, day('')), SUM]);
   const wanted = `${table(day(''))}\n${SUM.replace('sum(x)', 'max(no_such_function(x))')};`;
   const former = `${table(day(''))}\n${SUM};`;
   const run = await shellWithFiles(t, server, { 'wanted.sql': wanted, 'former.sql': former });
@@ -97,66 +94,55 @@ testWithQuestDB('a view with a new query that the server rejects is not dropped'
   t.deepEqual(findMissing(before, await takeHoldings(server)), []);
 });
 
-testWithQuestDB(
-  'a new or an empty view is left out if the server rejects its query over what stays as it is',
-  async t => {
-    const former = 'select ts, count() n from t sample by 1h';
-    const query = 'select ts, sum(x) n from t sample by 1h';
-    const empty = (each: string) => viewOf(each, 'REFRESH MANUAL DEFERRED ');
-    for (const [there, view] of [
-      [[], viewOf(query)],
-      [[], 'CREATE VIEW m AS (select ts, sum(x) n from t)'],
-      [[empty(former)], empty(query)],
-      [['CREATE VIEW m AS (select ts, count() n from t)'], 'CREATE VIEW m AS (select ts, sum(x) n from t)'],
-    ] as const) {
-      await server.dropAll();
-      await make(server, rowsOn(LONG_MONTH, day(''), 'x INT, y UUID'));
-      for (const statement of there) await execute(server, statement);
-      const after = [
-        table(day(''), 'x INT, y INT, z INT'),
-        `${view.replace('(x)', '(y)')};`,
-        'CREATE TABLE u (x INT);',
-      ];
-      const run = await shellWithFiles(t, server, { 'after.sql': after.join('\n') });
-      const { stderr } = await run.exits(1, 'sqldiff --alter after.sql $DB > plan');
-      t.regex(stderr, /the server rejects the query of (?:materialized )?view 'm'/);
-      await run.ok('sqlapply -q --allow-plan $DB plan');
-    }
-  },
-);
+testWithQuestDB('a new or empty view is left out if the server rejects its query over what stays', async t => {
+  const former = 'select ts, count() n from t sample by 1h';
+  const query = 'select ts, sum(x) n from t sample by 1h';
+  const empty = (each: string) => viewOf(each, 'REFRESH MANUAL DEFERRED ');
+  for (const [there, view] of [
+    [[], viewOf(query)],
+    [[], 'CREATE VIEW m AS (select ts, sum(x) n from t)'],
+    [[empty(former)], empty(query)],
+    [['CREATE VIEW m AS (select ts, count() n from t)'], 'CREATE VIEW m AS (select ts, sum(x) n from t)'],
+  ] as const) {
+    await server.dropAll();
+    await make(server, rowsOn(LONG_MONTH, day(''), 'x INT, y UUID'));
+    for (const statement of there) await execute(server, statement);
+    const after = [table(day(''), 'x INT, y INT, z INT'), `${view.replace('(x)', '(y)')};`, 'CREATE TABLE u (x INT);'];
+    const run = await shellWithFiles(t, server, { 'after.sql': after.join('\n') });
+    const { stderr } = await run.exits(1, 'sqldiff --alter after.sql $DB > plan');
+    t.regex(stderr, /the server rejects the query of (?:materialized )?view 'm'/);
+    await run.ok('sqlapply -q --allow-plan $DB plan');
+  }
+});
 
-testWithQuestDB(
-  'a plan that was interrupted between DROP and CREATE of a view is completed by the same command',
-  async t => {
-    const upper = (base: string, refresh: string): string =>
-      `CREATE MATERIALIZED VIEW u WITH BASE ${base} ${refresh} AS (select ts, sum(n) n from ${base} sample by 1d) PARTITION BY DAY`;
-    for (const [refresh, name] of [
-      ['REFRESH IMMEDIATE', 'm'],
-      ['REFRESH MANUAL', 'm'],
-      ['REFRESH MANUAL', '"my m"'],
-    ] as const) {
-      for (const isExpired of [false, true]) {
-        await server.dropAll();
-        await make(server, [...rowsOn(LONG_MONTH, day('')), SUM, upper('m', refresh)]);
-        const before = await takeHoldings(server);
-        if (isExpired) await execute(server, 'ALTER TABLE t SET TTL 1 DAY');
-        if (isExpired) await execute(server, 'ALTER TABLE t SET TTL 0 DAYS');
-        await execute(server, 'DROP MATERIALIZED VIEW m');
-        await waitUntilInvalid(server);
-        const lower = SUM.replace('VIEW m', `VIEW ${name}`);
-        const wanted = `${table(day(''))}\n${lower};\n${upper(name, refresh)};`;
-        const run = await shellWithFiles(t, server, { 'wanted.sql': wanted });
-        const renamed = name === 'm' ? '' : `--renamed 'm=${name}'`;
-        const again = await run(`sqldiff --alter ${renamed} wanted.sql $DB > plan`);
-        t.deepEqual(namesOf(again.stderr), isExpired ? ['history:u'] : [], again.stderr);
-        if (isExpired) continue;
-        await run.ok('sqlapply -q --allow-plan $DB < plan');
-        const upperBefore = new Map([...before].filter(([object]) => object === 'u'));
-        await waitForHoldings(server, upperBefore, undefined, `${refresh} ${name}`);
-      }
+testWithQuestDB('a plan interrupted between DROP and CREATE of a view is completed by the same command', async t => {
+  const upper = (base: string, refresh: string): string =>
+    `CREATE MATERIALIZED VIEW u WITH BASE ${base} ${refresh} AS (select ts, sum(n) n from ${base} sample by 1d) PARTITION BY DAY`;
+  for (const [refresh, name] of [
+    ['REFRESH IMMEDIATE', 'm'],
+    ['REFRESH MANUAL', 'm'],
+    ['REFRESH MANUAL', '"my m"'],
+  ] as const) {
+    for (const isExpired of [false, true]) {
+      await server.dropAll();
+      const before = await make(server, [...rowsOn(LONG_MONTH, day('')), SUM, upper('m', refresh)]);
+      if (isExpired) await execute(server, 'ALTER TABLE t SET TTL 1 DAY');
+      if (isExpired) await execute(server, 'ALTER TABLE t SET TTL 0 DAYS');
+      await execute(server, 'DROP MATERIALIZED VIEW m');
+      await waitUntilInvalid(server);
+      const lower = SUM.replace('VIEW m', `VIEW ${name}`);
+      const wanted = `${table(day(''))}\n${lower};\n${upper(name, refresh)};`;
+      const run = await shellWithFiles(t, server, { 'wanted.sql': wanted });
+      const renamed = name === 'm' ? '' : `--renamed 'm=${name}'`;
+      const again = await run(`sqldiff --alter ${renamed} wanted.sql $DB > plan`);
+      t.deepEqual(namesOf(again.stderr), isExpired ? ['history:u'] : [], again.stderr);
+      if (isExpired) continue;
+      await run.ok('sqlapply -q --allow-plan $DB < plan');
+      const upperBefore = new Map([...before].filter(([object]) => object === 'u'));
+      await waitForHoldings(server, upperBefore, undefined, `${refresh} ${name}`);
     }
-  },
-);
+  }
+});
 
 /** A materialized view over the view of `SUM`. */
 const SUM_OF_SUM =
@@ -248,26 +234,23 @@ testWithQuestDB('a rebuild stops before it copies times that do not fit into a d
   t.deepEqual([...(await takeHoldings(server))], [...before]);
 });
 
-testWithQuestDB(
-  'a rebuild that was killed between its two renames is completed under views that were never filled',
-  async t => {
-    await make(server, rowsOn(LONG_MONTH, day('')));
-    const views = [SUM.replace(' AS', ' REFRESH IMMEDIATE DEFERRED AS'), SUM_OF_SUM];
-    for (const view of views) await execute(server, view);
-    const after = ['CREATE TABLE t (x INT, ts TIMESTAMP) TIMESTAMP(ts) PARTITION BY DAY WAL', ...views];
-    const run = await shellWithFiles(t, server, { 'after.sql': after.map(statement => `${statement};`).join('\n') });
-    const rebuild = 'sqldiff --alter --rebuild t after.sql $DB > plan';
-    await run.ok(rebuild);
-    const plan = (await run('cat plan')).stdout.toString().split('\0');
-    const applied = plan.slice(0, plan.findIndex(text => text.includes("RENAME TABLE 't' TO")) + 1);
-    for (const statement of applied) await execute(server, statement);
-    await waitUntilApplied(server);
-    await waitUntilInvalid(server);
-    await run.ok(rebuild);
-    await t.notThrowsAsync(run.ok('sqlapply -q --allow-plan $DB < plan'));
-    await waitUntilValid(server);
-  },
-);
+testWithQuestDB('a rebuild killed between its renames is completed under views that were never filled', async t => {
+  await make(server, rowsOn(LONG_MONTH, day('')));
+  const views = [SUM.replace(' AS', ' REFRESH IMMEDIATE DEFERRED AS'), SUM_OF_SUM];
+  for (const view of views) await execute(server, view);
+  const after = ['CREATE TABLE t (x INT, ts TIMESTAMP) TIMESTAMP(ts) PARTITION BY DAY WAL', ...views];
+  const run = await shellWithFiles(t, server, { 'after.sql': after.map(statement => `${statement};`).join('\n') });
+  const rebuild = 'sqldiff --alter --rebuild t after.sql $DB > plan';
+  await run.ok(rebuild);
+  const plan = (await run('cat plan')).stdout.toString().split('\0');
+  const applied = plan.slice(0, plan.findIndex(text => text.includes("RENAME TABLE 't' TO")) + 1);
+  for (const statement of applied) await execute(server, statement);
+  await waitUntilApplied(server);
+  await waitUntilInvalid(server);
+  await run.ok(rebuild);
+  await t.notThrowsAsync(run.ok('sqlapply -q --allow-plan $DB < plan'));
+  await waitUntilValid(server);
+});
 
 testWithQuestDB('a view refreshed for a range only is computed as soon as its base changes', async t => {
   const view = SUM.replace(' AS', ' REFRESH IMMEDIATE DEFERRED AS');
@@ -285,35 +268,32 @@ testWithQuestDB('a view refreshed for a range only is computed as soon as its ba
   await waitUntilTrue(server, 'SELECT count() = 2 FROM m');
 });
 
-testWithQuestDB(
-  'a plan that was killed before it filled a view below another one is completed without a loss',
-  async t => {
-    const manual = (query: string) =>
-      `CREATE MATERIALIZED VIEW u WITH BASE m REFRESH MANUAL DEFERRED AS (${query} from m sample by 1d) PARTITION BY DAY`;
-    const former = manual('select ts, sum(n) n, max(n) x');
-    const top =
-      'CREATE MATERIALIZED VIEW w WITH BASE u REFRESH IMMEDIATE DEFERRED AS (select ts, sum(n) n from u sample by 1d) PARTITION BY DAY';
-    await make(server, [...rowsOn(LONG_MONTH, day('')), SUM]);
-    for (const [name, view] of [
-      ['u', former],
-      ['w', top],
-    ] as const) {
-      await execute(server, view);
-      await execute(server, `REFRESH MATERIALIZED VIEW ${name} FULL`);
-      await waitUntilTrue(server, `SELECT count() > 0 FROM ${name}`);
-    }
-    const before = await takeHoldings(server);
-    const after = [table(day('')), `${SUM};`, `${manual('select ts, sum(n) n')};`, `${top};`].join('\n');
-    const run = await shellWithFiles(t, server, { 'after.sql': after });
-    await run.ok('sqldiff --alter -o plan after.sql $DB');
-    const plan = (await run('cat plan')).stdout.toString().split('\0');
-    const created = plan.findIndex(text => text.includes('CREATE MATERIALIZED VIEW'));
-    for (const statement of plan.slice(0, created + 1)) await execute(server, statement);
-    await t.notThrowsAsync(run.ok('sqldiff --alter after.sql $DB | sqlapply -q --allow-plan $DB'));
-    await waitUntilValid(server);
-    await waitForHoldings(server, new Map([...before].filter(([name]) => name === 'w')));
-  },
-);
+testWithQuestDB('a plan killed before it filled a view below another one is completed without a loss', async t => {
+  const manual = (query: string) =>
+    `CREATE MATERIALIZED VIEW u WITH BASE m REFRESH MANUAL DEFERRED AS (${query} from m sample by 1d) PARTITION BY DAY`;
+  const former = manual('select ts, sum(n) n, max(n) x');
+  const top =
+    'CREATE MATERIALIZED VIEW w WITH BASE u REFRESH IMMEDIATE DEFERRED AS (select ts, sum(n) n from u sample by 1d) PARTITION BY DAY';
+  await make(server, [...rowsOn(LONG_MONTH, day('')), SUM]);
+  for (const [name, view] of [
+    ['u', former],
+    ['w', top],
+  ] as const) {
+    await execute(server, view);
+    await execute(server, `REFRESH MATERIALIZED VIEW ${name} FULL`);
+    await waitUntilTrue(server, `SELECT count() > 0 FROM ${name}`);
+  }
+  const before = await takeHoldings(server);
+  const after = [table(day('')), `${SUM};`, `${manual('select ts, sum(n) n')};`, `${top};`].join('\n');
+  const run = await shellWithFiles(t, server, { 'after.sql': after });
+  await run.ok('sqldiff --alter -o plan after.sql $DB');
+  const plan = (await run('cat plan')).stdout.toString().split('\0');
+  const created = plan.findIndex(text => text.includes('CREATE MATERIALIZED VIEW'));
+  for (const statement of plan.slice(0, created + 1)) await execute(server, statement);
+  await t.notThrowsAsync(run.ok('sqldiff --alter after.sql $DB | sqlapply -q --allow-plan $DB'));
+  await waitUntilValid(server);
+  await waitForHoldings(server, new Map([...before].filter(([name]) => name === 'w')));
+});
 
 testWithQuestDB('a view that a comment renames has its rows again after the way back', async t => {
   const view = viewOf('select ts, sum(x) n from t sample by 1h', 'REFRESH MANUAL DEFERRED ');

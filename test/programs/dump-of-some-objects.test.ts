@@ -184,20 +184,11 @@ const VERSIONS = /^SELECT name, sequencerTxn FROM wal_tables\(\)/;
 const ALL = ['changed', 'kept', 'seen', 'summed', 'unlogged'];
 
 // The first test, as no query has succeeded.
-testWithQuestDB(
-  'without the ids of tables(), which a view of that name hides, a table created again is read again',
-  async t => {
-    const { dump } = await dumpWhile(
-      t,
-      ['DROP TABLE changed', `CREATE TABLE changed (ts TIMESTAMP, z INT) ${LOGGED}`],
-      {
-        objects: [...OBJECTS, 'CREATE VIEW tables AS (SELECT x FROM kept)'],
-        list: /^SHOW TABLES/,
-      },
-    );
-    t.regex(dump, /\tz INT/);
-  },
-);
+testWithQuestDB('if a view named tables hides the ids, a table created again is read again', async t => {
+  const changes = ['DROP TABLE changed', `CREATE TABLE changed (ts TIMESTAMP, z INT) ${LOGGED}`];
+  const objects = [...OBJECTS, 'CREATE VIEW tables AS (SELECT x FROM kept)'];
+  t.regex((await dumpWhile(t, changes, { objects, list: /^SHOW TABLES/ })).dump, /\tz INT/);
+});
 
 testWithQuestDB('of a schema that stays the same, only tables without a log are read twice', async t => {
   t.deepEqual((await dumpWhile(t, [])).reads, [ALL, ['unlogged']]);

@@ -1,6 +1,6 @@
 import type { ExecutionContext } from 'ava';
 import { waitUntilApplied, waitUntilInvalid, waitUntilRefreshed, waitUntilValid } from '../support/background.js';
-import { takeHoldings, waitForHoldings } from '../support/holdings.js';
+import { waitForHoldings } from '../support/holdings.js';
 import { day, LONG_MONTH, make, rowsOn, SUM, table } from '../support/kept-rows.js';
 import { LEDGER, makeLedger, RENAMED, shellWithFiles } from '../support/ledger.js';
 import { sharedQuestDB, testWithQuestDB } from '../support/questdb.js';
@@ -9,29 +9,26 @@ import { execute, type Server } from '../support/server.js';
 
 const server = sharedQuestDB();
 
-testWithQuestDB(
-  '--undo writes the way back, which a server accepts after the plan, with the rows of before',
-  async t => {
-    await makeLedger(server);
-    const run = await shellWithFiles(t, server, { 'after.sql': LEDGER.after, 'before.sql': LEDGER.before });
-    const rows = await execute(server, 'SELECT ts, acc, qty, note, x FROM ledger');
-    const careful = await run(`sqldiff --alter ${RENAMED} --undo undo.sql after.sql $DB > plan`);
-    const lossesIn = (text: string) =>
-      [...text.matchAll(/^(?:-- )? {2}hint: --allow-loss (\S+)$/gm)].map(([, name]) => name);
-    const remains = lossesIn(careful.stderr);
-    t.deepEqual(remains, ['values:ledger.qty', 'values:ledger.y', 'keys:ledger', 'keys:ledger']);
-    t.deepEqual(lossesIn((await run('cat undo.sql')).stdout.toString()), remains);
-    const allowed = remains.map(name => `--allow-loss ${name}`).join(' ');
-    await run.ok(
-      `sqldiff --alter ${RENAMED} ${allowed} --undo undo.sql after.sql $DB > plan && sqlapply --allow all $DB < plan`,
-    );
-    await run.ok('sqldiff after.sql $DB');
-    await run.ok('sqlapply --allow all $DB undo.sql');
-    const rest = await run('sqldiff --json before.sql $DB');
-    t.is(rest.stdout.toString(), '', (await run('cat plan undo.sql')).stdout.toString());
-    t.deepEqual(await execute(server, 'SELECT ts, acc, qty, note, x FROM ledger'), rows);
-  },
-);
+testWithQuestDB('the way back of --undo is accepted after the plan, and leads to the rows of before', async t => {
+  await makeLedger(server);
+  const run = await shellWithFiles(t, server, { 'after.sql': LEDGER.after, 'before.sql': LEDGER.before });
+  const rows = await execute(server, 'SELECT ts, acc, qty, note, x FROM ledger');
+  const careful = await run(`sqldiff --alter ${RENAMED} --undo undo.sql after.sql $DB > plan`);
+  const lossesIn = (text: string) =>
+    [...text.matchAll(/^(?:-- )? {2}hint: --allow-loss (\S+)$/gm)].map(([, name]) => name);
+  const remains = lossesIn(careful.stderr);
+  t.deepEqual(remains, ['values:ledger.qty', 'values:ledger.y', 'keys:ledger', 'keys:ledger']);
+  t.deepEqual(lossesIn((await run('cat undo.sql')).stdout.toString()), remains);
+  const allowed = remains.map(name => `--allow-loss ${name}`).join(' ');
+  await run.ok(
+    `sqldiff --alter ${RENAMED} ${allowed} --undo undo.sql after.sql $DB > plan && sqlapply --allow all $DB < plan`,
+  );
+  await run.ok('sqldiff after.sql $DB');
+  await run.ok('sqlapply --allow all $DB undo.sql');
+  const rest = await run('sqldiff --json before.sql $DB');
+  t.is(rest.stdout.toString(), '', (await run('cat plan undo.sql')).stdout.toString());
+  t.deepEqual(await execute(server, 'SELECT ts, acc, qty, note, x FROM ledger'), rows);
+});
 
 /** A proxy before the server at $DB, which does something else first when a statement of the plan arrives. */
 async function disturb(t: ExecutionContext, server: Server, statement: RegExp, first: () => Promise<unknown>) {
@@ -131,33 +128,28 @@ testWithQuestDB('the designated timestamp of a WAL table is renamed only by a re
   t.deepEqual(await execute(server, 'SELECT time, x FROM t'), [['1970-01-01T00:00:00.000000Z', 1]]);
 });
 
-testWithQuestDB(
-  'a plan that was killed after it dropped the base of a kept view is completed before its renames',
-  async t => {
-    const reader =
-      'CREATE MATERIALIZED VIEW d WITH BASE m AS (select ts, sum(n) n from m sample by 1d) PARTITION BY DAY';
-    for (const [option, names, after] of [
-      ['t.x=y', ['y INT', 'sum(y)'], 't'],
-      ['t=u', ['x INT', 'sum(x)'], 'u'],
-    ] as const) {
-      await server.dropAll();
-      await make(server, [...rowsOn(LONG_MONTH, day('')), SUM, reader]);
-      const before = await takeHoldings(server);
-      const wanted = [table(day(''), names[0]), SUM.replace('sum(x)', names[1]).replace(/\bt\b(?= AS)/, after)];
-      const text = `${wanted.join('\n').replace('TABLE t', `TABLE ${after}`).replace('from t', `from ${after}`)};`;
-      const run = await shellWithFiles(t, server, { 'after.sql': text });
-      const options = `--ignore-extra --renamed ${option} after.sql $DB`;
-      await run.ok(`sqldiff --alter ${options} > plan`);
-      const plan = (await run('cat plan')).stdout.toString().split('\0');
-      const dropped = plan.findIndex(statement => statement.includes('DROP MATERIALIZED VIEW'));
-      for (const statement of plan.slice(0, dropped + 1)) await execute(server, statement);
-      await waitUntilInvalid(server);
-      await t.notThrowsAsync(run.ok(`sqldiff --alter ${options} | sqlapply -q --allow-plan $DB`));
-      await waitUntilValid(server);
-      await waitForHoldings(server, new Map([...before].filter(([name]) => name === 'd')));
-    }
-  },
-);
+testWithQuestDB('a plan killed after it dropped the base of a kept view is completed before its renames', async t => {
+  const reader = 'CREATE MATERIALIZED VIEW d WITH BASE m AS (select ts, sum(n) n from m sample by 1d) PARTITION BY DAY';
+  for (const [option, names, after] of [
+    ['t.x=y', ['y INT', 'sum(y)'], 't'],
+    ['t=u', ['x INT', 'sum(x)'], 'u'],
+  ] as const) {
+    await server.dropAll();
+    const before = await make(server, [...rowsOn(LONG_MONTH, day('')), SUM, reader]);
+    const wanted = [table(day(''), names[0]), SUM.replace('sum(x)', names[1]).replace(/\bt\b(?= AS)/, after)];
+    const text = `${wanted.join('\n').replace('TABLE t', `TABLE ${after}`).replace('from t', `from ${after}`)};`;
+    const run = await shellWithFiles(t, server, { 'after.sql': text });
+    const options = `--ignore-extra --renamed ${option} after.sql $DB`;
+    await run.ok(`sqldiff --alter ${options} > plan`);
+    const plan = (await run('cat plan')).stdout.toString().split('\0');
+    const dropped = plan.findIndex(statement => statement.includes('DROP MATERIALIZED VIEW'));
+    for (const statement of plan.slice(0, dropped + 1)) await execute(server, statement);
+    await waitUntilInvalid(server);
+    await t.notThrowsAsync(run.ok(`sqldiff --alter ${options} | sqlapply -q --allow-plan $DB`));
+    await waitUntilValid(server);
+    await waitForHoldings(server, new Map([...before].filter(([name]) => name === 'd')));
+  }
+});
 
 testWithQuestDB('a view is not compared while the view that it reads is computed again', async t => {
   const schema = [

@@ -246,48 +246,43 @@ const addPolicy = (table: string): string =>
   );
 
 if (existsSync(TABLES))
-  testWithQuestDB(
-    'an enterprise schema with owners, storage policies and grants is translated to open source',
-    async t => {
-      const [server, enterprise] = [await borrowQuestDB(t), await serveHere(t, { edition: 'enterprise' })];
-      const tables = recordedTables();
-      const folder = await freshFolder(t);
-      const owned = tables.map((table, i) =>
-        (i % 2 ? addPolicy(table) : table).replace(/;$/, ` OWNED BY ${USERS[i % 3]};`),
-      );
-      const grants = tables.flatMap((_, i) =>
-        i % 5 ? [] : [`GRANT SELECT ON 'table ${i}' TO ${USERS[(i + 1) % 3]};`],
-      );
-      const database = [...USERS.map(user => `CREATE USER ${user};`), ...owned, ...grants];
-      await writeFile(join(folder, 'database'), toStream(database));
-      await writeFile(join(folder, 'tables'), toStream(tables));
-      const env = { ENT: enterprise.url, FOLDER: folder, ...loginAs() };
-      const run = await inProcess(t, env);
-      t.like(await run('sqlapply -q --no-verify $ENT < $FOLDER/database; sqldump $ENT > dump'), { code: 0 });
-      const count = Number((await run("tr -cd '\\0' < dump | wc -c")).stdout);
-      t.is(count, database.length);
+  testWithQuestDB('an enterprise schema with owners, policies and grants is translated to open source', async t => {
+    const [server, enterprise] = [await borrowQuestDB(t), await serveHere(t, { edition: 'enterprise' })];
+    const tables = recordedTables();
+    const folder = await freshFolder(t);
+    const owned = tables.map((table, i) =>
+      (i % 2 ? addPolicy(table) : table).replace(/;$/, ` OWNED BY ${USERS[i % 3]};`),
+    );
+    const grants = tables.flatMap((_, i) => (i % 5 ? [] : [`GRANT SELECT ON 'table ${i}' TO ${USERS[(i + 1) % 3]};`]));
+    const database = [...USERS.map(user => `CREATE USER ${user};`), ...owned, ...grants];
+    await writeFile(join(folder, 'database'), toStream(database));
+    await writeFile(join(folder, 'tables'), toStream(tables));
+    const env = { ENT: enterprise.url, FOLDER: folder, ...loginAs() };
+    const run = await inProcess(t, env);
+    t.like(await run('sqlapply -q --no-verify $ENT < $FOLDER/database; sqldump $ENT > dump'), { code: 0 });
+    const count = Number((await run("tr -cd '\\0' < dump | wc -c")).stdout);
+    t.is(count, database.length);
 
-      const strict = await run.exits(1, 'sqltr --to open-source < dump > strict');
-      t.regex(strict.stderr, /^sqltr: statement 1 \(user '.*'\): removed, .*, and so on for \d+ more; --lossy accepts/);
-      t.is((await run('grep -zc CREATE strict')).stdout.toString(), '0\n');
+    const strict = await run.exits(1, 'sqltr --to open-source < dump > strict');
+    t.regex(strict.stderr, /^sqltr: statement 1 \(user '.*'\): removed, .*, and so on for \d+ more; --lossy accepts/);
+    t.is((await run('grep -zc CREATE strict')).stdout.toString(), '0\n');
 
-      const lossy = await run.ok('sqltr --to open-source --lossy < dump > open');
-      const notes = lossy.stderr.trimEnd().split('\n');
-      t.is(new Set(notes.map(note => /statement \d+/.exec(note)?.[0])).size, notes.length, 'one note per statement');
-      t.is(notes.length, count, 'each statement loses at least an owner');
-      t.is(
-        notes.filter(note => note.includes('TO PARQUET')).length,
-        owned.filter(text => text.includes('POLICY')).length,
-      );
+    const lossy = await run.ok('sqltr --to open-source --lossy < dump > open');
+    const notes = lossy.stderr.trimEnd().split('\n');
+    t.is(new Set(notes.map(note => /statement \d+/.exec(note)?.[0])).size, notes.length, 'one note per statement');
+    t.is(notes.length, count, 'each statement loses at least an owner');
+    t.is(
+      notes.filter(note => note.includes('TO PARQUET')).length,
+      owned.filter(text => text.includes('POLICY')).length,
+    );
 
-      const bare = await inProcess(t, { DST: server.url, FOLDER: folder });
-      await writeFile(join(folder, 'open'), (await run('cat open')).stdout);
-      t.like(await bare('sqlapply -q $DST < $FOLDER/open && sqldiff $DST $FOLDER/open'), { code: 0, stderr: '' });
-      const without = (name: string) => `grep -zv 'TTL 1 MONTH' $FOLDER/${name} | grep -z "^CREATE TABLE" | sort -z`;
-      // Tables without an added policy are unchanged, including a TTL that was a policy in between.
-      const lost = await bare.bash(`comm -z -23 <(${without('open')}) <(${without('tables')}) | tr '\\0' '\\n'`);
-      t.is(lost.stdout.toString(), '');
-      t.like(await bare("grep -zc 'TTL' $FOLDER/open"), { code: 0 });
-    },
-  );
+    const bare = await inProcess(t, { DST: server.url, FOLDER: folder });
+    await writeFile(join(folder, 'open'), (await run('cat open')).stdout);
+    t.like(await bare('sqlapply -q $DST < $FOLDER/open && sqldiff $DST $FOLDER/open'), { code: 0, stderr: '' });
+    const without = (name: string) => `grep -zv 'TTL 1 MONTH' $FOLDER/${name} | grep -z "^CREATE TABLE" | sort -z`;
+    // Tables without an added policy are unchanged, including a TTL that was a policy in between.
+    const lost = await bare.bash(`comm -z -23 <(${without('open')}) <(${without('tables')}) | tr '\\0' '\\n'`);
+    t.is(lost.stdout.toString(), '');
+    t.like(await bare("grep -zc 'TTL' $FOLDER/open"), { code: 0 });
+  });
 else console.error(`Enterprise schemas are left out: ${TABLES} is missing`);
