@@ -234,7 +234,7 @@ machine bearer.example password qt1token
 default login anybody password s3cr
 `;
 
-test('credentials from ~/.netrc, by host', async t => {
+test('credentials from ~/.netrc or --netrc-file, by host', async t => {
   const { env } = await createHome(t, '', { '.netrc': NETRC });
   const ask = (operand: string, options = {}) => resolve({ operand, env, options });
   t.is((await ask('https://db.example')).authorization, basic('alice', 'quo"ted s3cr'));
@@ -246,15 +246,10 @@ test('credentials from ~/.netrc, by host', async t => {
   await chmod(join(env.HOME, '.netrc'), 0o644);
   await misconfigured(t, { operand: 'https://db.example', env }, /the netrc file .* can be read by others/);
   t.is((await ask('https://nobody.example')).authorization, undefined);
+  await writeFile(join(env.HOME, 'mine'), 'machine db.example login carol password s3cr', { mode: 0o600 });
+  t.is((await ask('https://db.example', { netrcFile: join(env.HOME, 'mine') })).authorization, basic('carol', 's3cr'));
   const netrcFile = join(env.HOME, 'nowhere');
   await misconfigured(t, { env, options: { netrcFile } }, /cannot read the netrc file .*nowhere: no such file/);
-});
-
-test('credentials from --netrc-file', async t => {
-  const { env } = await createHome(t, '', { '.netrc': NETRC, mine: 'machine db.example login carol password s3cr' });
-  const options = { netrcFile: join(env.HOME, 'mine') };
-  const { authorization } = await resolve({ operand: 'https://db.example', env, options });
-  t.is(authorization, basic('carol', 's3cr'));
 });
 
 test('the password is prompted for if only the user is known', async t => {

@@ -74,33 +74,26 @@ const ONE = table('t110');
 
 /** Applies the statements through a proxy that corrupts replies; adds the number and result of each table without proof. */
 async function replayMany(t: ExecutionContext, corrupt: Corruption) {
-  const { url, tables } = await startCorrupting(t, corrupt);
+  const { url } = await startCorrupting(t, corrupt);
   await good.execute('CREATE TABLE there (x INT)');
   const outcome = await runSqlapply(t, url, { text: MANY.join(''), options: '--allow ALTER' });
   const unproven = outcome.report.filter(({ kind, proven }) => kind === 'table' && proven !== true);
-  return { ...outcome, unproven: unproven.map(({ n, result }) => [n, result]), tables };
+  return { ...outcome, unproven: unproven.map(({ n, result }) => [n, result]) };
 }
 
-test('read-back: only the object that is missing is named and rejected', async t => {
-  const lose: Corruption = statement => (`${statement};` === ONE ? reply('{"ddl":"OK"}') : undefined);
-  const { code, stderr, unproven, rejects, tables } = await replayMany(t, lose);
-  t.is(code, 1);
-  t.deepEqual(unproven, [[111, 'differs']]);
-  t.regex(stderr, /statement 111 \(table 't110'\): /);
-  t.is(rejects, `${ONE}\n\0`);
-  t.is((await tables())?.length, MANY.length - 1);
-});
-
-test('read-back: only the object that differs is named and rejected', async t => {
-  const change: Corruption = async statement =>
-    `${statement};` === ONE ? reply(JSON.stringify(await good.execute(table('t110', 'LONG')))) : undefined;
-  const { code, stderr, unproven, rejects } = await replayMany(t, change);
-  t.is(code, 1);
-  t.deepEqual(unproven, [[111, 'differs']]);
-  t.regex(stderr, /statement 111 \(table 't110'\): /);
-  t.is(rejects, `${ONE}\n\0`);
-  t.regex(JSON.stringify(await good.execute('SHOW CREATE TABLE t110')), /x LONG/);
-});
+for (const [what, instead, seen] of [
+  ['is missing', () => reply('{"ddl":"OK"}'), /does not exist/],
+  ['differs', async () => reply(JSON.stringify(await good.execute(table('t110', 'LONG')))), /x LONG/],
+] as const)
+  test(`read-back: only the object that ${what} is named and rejected`, async t => {
+    const corrupt: Corruption = async statement => (`${statement};` === ONE ? instead() : undefined);
+    const { code, stderr, unproven, rejects } = await replayMany(t, corrupt);
+    t.is(code, 1);
+    t.deepEqual(unproven, [[111, 'differs']]);
+    t.regex(stderr, /statement 111 \(table 't110'\): /);
+    t.is(rejects, `${ONE}\n\0`);
+    t.regex(JSON.stringify(await good.execute('SHOW CREATE TABLE t110')), seen);
+  });
 
 test('read-back: a view that the target created as a table is reported as missing', async t => {
   const view = "CREATE VIEW 'v' AS ( \nselect x from a\n);";
@@ -137,10 +130,10 @@ type State = [status: string, reason: string | null, started: string | null, fin
 
 const at = (second: number): string => `2024-01-01T00:00:0${second}.000000Z`;
 
-/** Refreshes a view in full; the server shows the first state before the statement, and the others after it, the last one for ever. */
-const refresh = (t: ExecutionContext, before: State, ...states: State[]) => refreshBy(t, 'FULL', before, states);
-
-/** `again` is what the server shows after it has got the statement a second time. */
+/**
+ * Refreshes a view. The server shows the first state before the statement, and then the others; the last one stays.
+ * `again` is what it shows after it has got the statement a second time.
+ */
 async function refreshBy(t: ExecutionContext, how: string, before: State, states: State[], again: State[] = states) {
   const server = await startSqlserve(t);
   let isSent = false;
@@ -164,38 +157,36 @@ async function refreshBy(t: ExecutionContext, how: string, before: State, states
 const OLD: State = ['valid', null, at(1), at(2)];
 const RUNNING: State = ['valid', null, at(3), at(2)];
 
-test('the refresh before is not taken for it: neither before the new one begins, nor while it runs', async t => {
-  const done = await refresh(t, OLD, OLD, OLD, RUNNING, ['valid', null, at(3), at(4)]);
-  t.like(done, { code: 0, result: 'applied', asked: 5, left: 1 }, done.stderr);
-});
+const NEVER: State = ['valid', null, null, null];
+const DONE: State = ['valid', null, at(3), at(4)];
+const REASON = 'no such column: x';
 
-test('a refresh that fails after another one that succeeded is rejected, with the reason', async t => {
-  const failed = await refresh(t, OLD, OLD, RUNNING, ['invalid', 'no such column: x', at(3), at(4)]);
-  t.like(failed, { code: 1, result: 'rejected', error: 'accepted, but the refresh failed: no such column: x' });
-});
-
-test('a failure of the refresh before is not taken for one of this one', async t => {
-  const failed: State = ['invalid', 'no such column: x', at(1), at(2)];
-  const done = await refresh(t, failed, failed, ['valid', null, at(3), at(4)]);
-  t.like(done, { code: 0, result: 'applied', left: 1 }, done.stderr);
-});
-
-test('the first refresh of a view is waited for', async t => {
-  const done = await refresh(
-    t,
-    ['valid', null, null, null],
-    ['valid', null, null, null],
-    ['valid', null, at(3), at(4)],
-  );
-  t.like(done, { code: 0, result: 'applied', left: 1 }, done.stderr);
-});
-
-test('what the base announces is not the end of the refresh', async t => {
-  for (const reason of ['drop column operation', 'base materialized view is invalidated']) {
-    const done = await refresh(t, OLD, ['invalid', reason, at(3), at(3)], ['valid', null, at(3), at(4)]);
-    t.like(done, { code: 0, result: 'applied', left: 1 }, done.stderr);
-  }
-});
+for (const [title, before, states, expected = { code: 0, result: 'applied', left: 1 }] of [
+  [
+    'the refresh before is not taken for it: neither before the new one begins, nor while it runs',
+    OLD,
+    [OLD, OLD, RUNNING, DONE],
+    { code: 0, result: 'applied', asked: 5, left: 1 },
+  ],
+  [
+    'a refresh that fails after another one that succeeded is rejected, with the reason',
+    OLD,
+    [OLD, RUNNING, ['invalid', REASON, at(3), at(4)]],
+    { code: 1, result: 'rejected', error: `accepted, but the refresh failed: ${REASON}` },
+  ],
+  [
+    'a failure of the refresh before is not one of this one',
+    ['invalid', REASON, at(1), at(2)],
+    [['invalid', REASON, at(1), at(2)], DONE],
+  ],
+  ['the first refresh of a view is waited for', NEVER, [NEVER, DONE]],
+  ['a drop that the base announces is not the end', OLD, [['invalid', 'drop column operation', at(3), at(3)], DONE]],
+  ['an invalid base is not the end', OLD, [['invalid', 'base materialized view is invalidated', at(3), at(3)], DONE]],
+] as [string, State, State[], object?][])
+  test(title, async t => {
+    const done = await refreshBy(t, 'FULL', before, states);
+    t.like(done, expected, done.stderr);
+  });
 
 test('a refresh that the base undoes, since the server noticed its change later, is sent again', async t => {
   const undone: State = ['invalid', 'change column type operation', at(3), at(4)];

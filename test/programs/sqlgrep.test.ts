@@ -3,9 +3,10 @@
 import { matchesGlob } from '@sqlpipe/schema';
 import { cases } from '../cases/cases.js';
 import { inProcess } from '../support/in-process.js';
+import type { Scope } from '../support/scope.js';
 import { fc } from '../support/seed.js';
 import { terminal } from '../support/terminal.js';
-import { macro, test } from '../support/test.js';
+import { test } from '../support/test.js';
 
 const STATEMENTS = [
   'CREATE USER bob',
@@ -26,11 +27,16 @@ const STATEMENTS = [
   'GRANT HTTP TO fx_bot',
 ];
 
+/** Selects from these statements. */
+async function grep(t: Scope, words: string) {
+  const run = await inProcess(t, {}, { stream: STATEMENTS.map(statement => `${statement}\0`).join('') });
+  return run(`sqlgrep ${words} < stream`);
+}
+
 // The statements that each selects are counted from 1.
 for (const { title: words, input } of cases('sqlgrep'))
   test(`sqlgrep ${words}`, async t => {
-    const run = await inProcess(t, { STREAM: STATEMENTS.join('\x01') });
-    const { code, stdout, stderr } = await run(`printf '%s\\1' "$STREAM" | tr '\\1' '\\0' | sqlgrep ${words}`);
+    const { code, stdout, stderr } = await grep(t, words);
     const selected = input.match(/\d+/g)?.map(n => `${STATEMENTS[Number(n) - 1]};\n\0`) ?? [];
     t.deepEqual([stderr, stdout.toString()], ['', selected.length > 0 ? selected.join('') : '\0']);
     t.is(code, selected.length > 0 ? 0 : 1);
@@ -66,24 +72,13 @@ test('sqlgrep and sqlgrep -v together print every statement', async t => {
   }
 });
 
-const exitsWith = macro<[string, number, RegExp]>({
-  title: (_, script) => script,
-  async exec(t, script, code, stderr) {
-    const outcome = await (await inProcess(t))(script);
-    t.is(outcome.code, code);
-    t.regex(outcome.stderr, stderr);
-  },
-});
-
-test(
-  exitsWith,
-  'sqlgrep --kind tablets < /dev/null',
-  64,
-  /unknown kind: 'tablets'; there are table, view, materialized-view, /,
-);
-test(exitsWith, `sqlgrep -e '(' < /dev/null`, 64, /Invalid regular expression: .*Unterminated group/);
-test(exitsWith, 'sqlgrep x < /dev/null', 65, /empty input: /);
-test(exitsWith, `printf 'CREATE TABLE x (y INT)' | sqlgrep x`, 65, /no NUL byte in the input/);
+for (const [script, code, message] of [
+  ['sqlgrep --kind tablets < /dev/null', 64, /unknown kind: 'tablets'; there are table, view, materialized-view, /],
+  [`sqlgrep -e '(' < /dev/null`, 64, /Invalid regular expression: .*Unterminated group/],
+  ['sqlgrep x < /dev/null', 65, /empty input: /],
+  [`printf 'CREATE TABLE x (y INT)' | sqlgrep x`, 65, /no NUL byte in the input/],
+] as const)
+  test(script, async t => t.regex((await (await inProcess(t)).exits(code, script)).stderr, message));
 
 test('a truncated stream is truncated in the output too', async t => {
   const run = await inProcess(t);
@@ -104,25 +99,18 @@ test('statements are printed as they arrive', async t => {
   t.regex(stdout.toString(), /^CREATE TABLE a [^]*\0CREATE TABLE b [^]*\0$/);
 });
 
-const prints = macro<[string, string]>({
-  title: (_, words) => `sqlgrep ${words} prints`,
-  async exec(t, words, expected) {
-    const run = await inProcess(t, { STREAM: STATEMENTS.join('\x01') });
-    const { stdout, stderr } = await run(`printf '%s\\1' "$STREAM" | tr '\\1' '\\0' | sqlgrep ${words}`);
+for (const [words, expected] of [
+  ["-c --kind table 'fx_*'", '2\n'],
+  ['-c nothing', '0\n'],
+  ["-l --kind table,VIEWS 'FX_*' top", 'table\tFX_trades\ntable\tfx_quotes\nview\ttop\n'],
+  ['-l --with-deps spreads', 'table\tfx_quotes\ntable\tvenues\nview\tspreads\n'],
+  ['--json venues --kind schema', '{"kind":"table","name":"venues","statement":"CREATE TABLE venues (x INT);"}\n'],
+  ['-c --kind ACL', '10\n'],
+] as const)
+  test(`sqlgrep ${words} prints`, async t => {
+    const { stdout, stderr } = await grep(t, words);
     t.deepEqual([stdout.toString(), stderr], [expected, '']);
-  },
-});
-
-test(prints, "-c --kind table 'fx_*'", '2\n');
-test(prints, '-c nothing', '0\n');
-test(prints, "-l --kind table,VIEWS 'FX_*' top", 'table\tFX_trades\ntable\tfx_quotes\nview\ttop\n');
-test(prints, '-l --with-deps spreads', 'table\tfx_quotes\ntable\tvenues\nview\tspreads\n');
-test(
-  prints,
-  '--json venues --kind schema',
-  '{"kind":"table","name":"venues","statement":"CREATE TABLE venues (x INT);"}\n',
-);
-test(prints, '-c --kind ACL', '10\n');
+  });
 
 test('on a terminal a message says that nothing matched', async t => {
   const on = await terminal(t);

@@ -163,14 +163,10 @@ test('check: reports a read-only server and a missing permission to create', asy
   );
 });
 
-test('check: exits with 1 if the dump is rejected', async t => {
+test('check: exits with 69 if the instance is unreachable, and with 1 if the dump is rejected', async t => {
+  const run = await inProcess(t);
   const { 'SHOW CREATE DATABASE': _, ...rest } = HEALTHY;
-  const run = await inProcess(t);
-  t.is((await run(`sqlpipe check ${await startAnswering(t, rest)}`)).code, 1);
-});
-
-test('check: exits with 69 if the instance is unreachable', async t => {
-  const run = await inProcess(t);
+  await run.exits(1, `sqlpipe check ${await startAnswering(t, rest)}`);
   t.like(await run('sqlpipe check http://127.0.0.1:1'), { code: 69 });
   t.like(await run('sqlpipe check'), {
     code: 64,

@@ -5,13 +5,13 @@ import { inProcess } from '../support/in-process.js';
 import { parseJsonLines } from '../support/json-lines.js';
 import { type Instead, recordingProxy } from '../support/recording-proxy.js';
 import type { Scope } from '../support/scope.js';
-import { startSqlserve } from '../support/sqlserve.js';
+import { sharedSqlserve } from '../support/shared-sqlserve.js';
 import { test } from '../support/test.js';
 
+const server = sharedSqlserve();
 const LOGGED = 'TIMESTAMP(ts) PARTITION BY DAY WAL';
 
 test('a plan that stops names what is invalid or suspended since its first statement', async t => {
-  const server = await startSqlserve(t);
   for (const statement of [
     `CREATE TABLE changed (ts TIMESTAMP, x INT) ${LOGGED}`,
     `CREATE TABLE waiting (ts TIMESTAMP, x INT) ${LOGGED}`,
@@ -48,7 +48,6 @@ test('a plan that stops names what is invalid or suspended since its first state
 });
 
 test('a plan stops if somebody else changes what its view reads from, in whatever case that is written', async t => {
-  const server = await startSqlserve(t);
   const table = 'CREATE TABLE Trades (x INT)';
   t.is((await server.execute(table)).error, undefined);
   const { url } = await recordingProxy(t, server, async query => {
@@ -68,7 +67,6 @@ test('a plan stops if somebody else changes what its view reads from, in whateve
 });
 
 test('a statement whose object cannot be read after it is applied, and the plan goes on', async t => {
-  const server = await startSqlserve(t);
   t.is((await server.execute('CREATE TABLE t (x INT)')).error, undefined);
   let wasAltered = false;
   const { url } = await recordingProxy(t, server, (query): Instead | undefined => {
@@ -87,7 +85,6 @@ test('a statement whose object cannot be read after it is applied, and the plan 
 });
 
 test('a statement that sqlapply --alter has planned has a number, and no place in the files', async t => {
-  const server = await startSqlserve(t);
   t.is((await server.execute('CREATE TABLE t (x INT)')).error, undefined);
   const { url } = await recordingProxy(t, server, query =>
     query.includes('ALTER TABLE') ? [400, { query, error: 'no', position: 0 }] : undefined,
@@ -199,7 +196,6 @@ for (const [name, script] of [
   });
 
 test('a plan stops if the server reports success and has created something else', async t => {
-  const server = await startSqlserve(t);
   const { url, queries } = await recordingProxy(t, server, async (query): Promise<Instead | undefined> => {
     if (!query.includes('CREATE TABLE one')) return undefined;
     await server.execute('CREATE TABLE one (x LONG)');
@@ -233,7 +229,6 @@ test('nothing of a plan is sent if one of its statements is not allowed, with --
 });
 
 test('the statements after an assertion that is not true are not sent, although the run keeps going', async t => {
-  const server = await startSqlserve(t);
   const { url, queries } = await recordingProxy(t, server, query => (query.includes('AS ok') ? NOT_TRUE : undefined));
   const run = await inProcess(t, { DB: url });
   const text = 'CREATE VIEW v AS (SELECT x FROM gone); SELECT 1 = 2 AS ok; CREATE TABLE t (x INT);';
@@ -262,7 +257,6 @@ test('a dry run shows all statements of a plan, also those after a reject', asyn
 });
 
 test('with --keep-going, sqlapply --alter applies the rest of a plan, and compares what was left out', async t => {
-  const server = await startSqlserve(t);
   for (const name of ['a', 'b', 'c']) await server.execute(`CREATE TABLE ${name} (x INT)`);
   const run = await inProcess(t, { DB: server.url });
   const { stderr } = await run.exits(
@@ -274,7 +268,6 @@ test('with --keep-going, sqlapply --alter applies the rest of a plan, and compar
 });
 
 test('with --keep-going, sqlapply --alter does not create what it did not rename', async t => {
-  const server = await startSqlserve(t);
   const [table, query] = [
     `CREATE TABLE t (ts TIMESTAMP, x INT) ${LOGGED}`,
     'AS (SELECT ts, sum(x) n FROM t SAMPLE BY 1h)',
