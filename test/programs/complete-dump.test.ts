@@ -82,14 +82,10 @@ test('an object that nothing refers to is added at the end', async t => {
 
 test('an object that is gone is a note', async t => {
   const lists = [[...LISTED, ['tmp_1', 'T', 5]], LISTED] as Listed[][];
-  const quiet = await startIncomplete(t, { lists });
-  const { code, stdout, stderr } = await quiet.run('sqldump $URL');
-  t.deepEqual([code, stderr, namesIn(stdout)], [0, '', ['a', 'z', 'b', 'c']]);
   const { run, proxy } = await startIncomplete(t, { lists });
-  t.regex(
-    (await run('sqldump -v $URL > x')).stderr,
-    /^sqldump: \S+: table 'tmp_1' was dropped or renamed while the schema was read$/m,
-  );
+  const { stdout, stderr } = await run.ok('sqldump -v $URL');
+  t.deepEqual(namesIn(stdout), ['a', 'z', 'b', 'c']);
+  t.regex(stderr, /^sqldump: \S+: table 'tmp_1' was dropped or renamed while the schema was read$/m);
   t.is(proxy.queries.filter(query => query === LIST).length, 2); // the second one, because it may have another name now
 });
 

@@ -13,7 +13,7 @@ import { fc } from '../support/seed.js';
 import type { Server } from '../support/server.js';
 import { serveHere, startSqlserve } from '../support/sqlserve.js';
 import { terminal } from '../support/terminal.js';
-import { macro, test } from '../support/test.js';
+import { test } from '../support/test.js';
 
 const file = fileScope();
 
@@ -159,8 +159,8 @@ sqlsplit a.sql > a.stream; sqljoin -d a < a.stream; cp a.stream stream.sql; pwd`
 });
 
 /** A bash in a copy of that folder. */
-async function shellWithSchema(t: ExecutionContext, env: NodeJS.ProcessEnv = {}) {
-  const run = await inProcess(t, env);
+async function shellWithSchema(t: ExecutionContext) {
+  const run = await inProcess(t);
   await run(`cp -r ${schema}/. .`);
   return run;
 }
@@ -173,53 +173,45 @@ for (const form of forms) {
   });
 }
 
-const exitsWith = macro<[script: string, code: number, out: string, stderr?: RegExp | string]>({
-  title: (_, script) => script,
-  async exec(t, script, code, out, stderr = '') {
-    const outcome = await (await shellWithSchema(t))(script);
-    t.is(outcome.stdout.toString().trimEnd(), out);
-    if (typeof stderr === 'string') t.is(outcome.stderr, stderr);
-    else t.regex(outcome.stderr, stderr);
-    t.is(outcome.code, code);
+for (const { script, code, stdout } of [
+  {
+    script: 'grep -v USER a.sql > b.sql; sqldiff --ignore-extra b.sql a && sqldiff --exclude ACL b.sql a',
+    code: 0,
+    stdout: '',
   },
-});
+  ...cases('sqldiff').map(({ title, input, output }) => ({ script: title, code: Number(input), stdout: output })),
+  { script: 'sqldiff --missing a a.sql | od -An -tx1', code: 0, stdout: ' 00' },
+  { script: 'cat a.sql a.sql > b.sql; sqldiff a b.sql', code: 0, stdout: '' },
+])
+  test(script, async t => {
+    const outcome = await (await shellWithSchema(t)).exits(code, script);
+    t.deepEqual([outcome.stdout.toString().trimEnd(), outcome.stderr], [stdout, '']);
+  });
 
-test(exitsWith, 'grep -v USER a.sql > b.sql; sqldiff --ignore-extra b.sql a && sqldiff --exclude ACL b.sql a', 0, '');
-for (const { title: script, input: code, output } of cases('sqldiff')) test(exitsWith, script, Number(code), output);
-test(exitsWith, 'sqldiff --missing a a.sql | od -An -tx1', 0, ' 00');
-
-test(exitsWith, 'sqldiff a nowhere.sql', 66, '', 'sqldiff: nowhere.sql: no such file or directory\n');
-test(exitsWith, 'sqldiff a ./nowhere', 66, '', 'sqldiff: ./nowhere: no such file or directory\n');
-test(exitsWith, 'sqldiff a nowhere.stream', 66, '', 'sqldiff: nowhere.stream: no such file or directory\n');
-test(exitsWith, 'sqldiff a /', 65, '', /^sqldiff: \/ contains none of the folders/);
-test(exitsWith, 'sqldiff - -', 64, '', /only one of the two operands can be standard input/);
-test(exitsWith, 'sqldiff "" a', 64, '', /^sqldiff: an operand is empty; is a variable unset\?$/m);
-test(exitsWith, 'sqldiff a ""', 64, '', /^sqldiff: an operand is empty; is a variable unset\?$/m);
-test(exitsWith, 'sqldiff --names --text a a', 64, '', /cannot be combined/);
-test(
-  exitsWith,
-  'head -c 200 a.stream | sqldiff - a',
-  65,
-  '',
-  /^sqldiff: standard input: truncated after 4 complete records/,
-);
-test(exitsWith, 'sqldiff - a < /dev/null', 65, '', /^sqldiff: standard input: empty input/);
-test(
-  exitsWith,
-  'head -n 1 a.sql | sqldiff a -',
-  65,
-  '',
-  /standard input: no NUL byte in the input: it is either .sql text \(sqlsplit/,
-);
-test(exitsWith, 'cat a.sql a.sql > b.sql; sqldiff a b.sql', 0, '');
-test(
-  exitsWith,
-  'echo "CREATE VIEW TRADES AS (x);" >> a.sql; sqldiff a a.sql',
-  65,
-  '',
-  /^sqldiff: a\.sql: statement 1 \(table 'trades'\) and statement 6 /,
-);
-test(exitsWith, 'sqldiff a http://127.0.0.1:1', 69, '', /^sqldiff: http:\/\/127\.0\.0\.1:1: connection refused/);
+for (const [script, code, message] of [
+  ['sqldiff a nowhere.sql', 66, /^sqldiff: nowhere\.sql: no such file or directory\n$/],
+  ['sqldiff a ./nowhere', 66, /^sqldiff: \.\/nowhere: no such file or directory\n$/],
+  ['sqldiff a nowhere.stream', 66, /^sqldiff: nowhere\.stream: no such file or directory\n$/],
+  ['sqldiff a /', 65, /^sqldiff: \/ contains none of the folders/],
+  ['sqldiff - -', 64, /only one of the two operands can be standard input/],
+  ['sqldiff "" a', 64, /^sqldiff: an operand is empty; is a variable unset\?$/m],
+  ['sqldiff a ""', 64, /^sqldiff: an operand is empty; is a variable unset\?$/m],
+  ['sqldiff --names --text a a', 64, /cannot be combined/],
+  ['head -c 200 a.stream | sqldiff - a', 65, /^sqldiff: standard input: truncated after 4 complete records/],
+  ['sqldiff - a < /dev/null', 65, /^sqldiff: standard input: empty input/],
+  ['head -n 1 a.sql | sqldiff a -', 65, /standard input: no NUL byte in the input: it is either .sql text \(sqlsplit/],
+  [
+    'echo "CREATE VIEW TRADES AS (x);" >> a.sql; sqldiff a a.sql',
+    65,
+    /^sqldiff: a\.sql: statement 1 \(table 'trades'\) and statement 6 /,
+  ],
+  ['sqldiff a http://127.0.0.1:1', 69, /^sqldiff: http:\/\/127\.0\.0\.1:1: connection refused/],
+] as const)
+  test(script, async t => {
+    const { stdout, stderr } = await (await shellWithSchema(t)).exits(code, script);
+    t.is(stdout.length, 0);
+    t.regex(stderr, message);
+  });
 
 test('--text uses color on a terminal, except with NO_COLOR or TERM=dumb', async t => {
   const script = `sed 's/DAY/HOUR/' ${schema}/a.sql > b.sql; sqldiff --text ${schema}/a b.sql`;
