@@ -149,6 +149,27 @@ test('catalogue functions need no SELECT, and SHOW replies as QuestDB 9.3.4 does
   t.is((await shared.execute('tables() order by table_name')).dataset?.length, 3);
 });
 
+test('tables() has the parameters of each table, in the units of QuestDB 9.3.4', async t => {
+  for (const sql of [
+    'create table a (ts timestamp) timestamp(ts) partition by day wal',
+    'alter table a set param maxUncommittedRows = 5',
+    'alter table a set param o3MaxLag = 250ms',
+    'create table b (ts timestamp) timestamp(ts) partition by day wal with maxUncommittedRows=7, o3MaxLag=3s',
+    'create table c (like b)',
+    'create table d (ts timestamp) timestamp(ts) partition by day bypass wal',
+    'alter table d set param maxUncommittedRows = 0',
+    'alter table d set param o3MaxLag = 0us',
+  ])
+    t.deepEqual(await shared.execute(sql), { ddl: 'OK' }, sql);
+  const values = 'table_name, maxUncommittedRows, o3MaxLag';
+  t.deepEqual((await shared.execute(`select ${values} from tables() order by table_name`)).dataset, [
+    ['a', 5, 250_000],
+    ['b', 7, 3_000_000],
+    ['c', 7, 3_000_000],
+    ['d', 0, 0],
+  ]);
+});
+
 test('/ping and / reply without a body and without a login', async t => {
   const ping = await fetch(`${shared.url}/ping`);
   const root = await fetch(`${shared.url}/`, { redirect: 'manual' });

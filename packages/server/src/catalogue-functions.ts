@@ -1,5 +1,5 @@
 /*! Answers the catalogue functions, such as `tables()`. Each function has a table of its columns. */
-import { type Column, splitAge } from '@sqlpipe/ddl';
+import { type Column, splitAge, type TableDefinition } from '@sqlpipe/ddl';
 import { missingError, unquoteToken } from '@sqlpipe/ddl/parser';
 import {
   type CatalogueObject,
@@ -40,6 +40,11 @@ const listObjects = <T>(columns: readonly ListColumn<T>[], objects: readonly T[]
 
 const TABLE_TYPES = { table: 'T', view: 'V', 'materialized view': 'M', 'live view': 'L' } as const;
 
+function parametersOf(object: CatalogueObject): Pick<TableDefinition, 'maxUncommittedRows' | 'o3MaxLag'> {
+  if (object.kind === 'table') return object;
+  return object.kind === 'view' ? { maxUncommittedRows: 0, o3MaxLag: 0 } : { o3MaxLag: -1 };
+}
+
 const TABLE_COLUMNS: readonly ListColumn<CatalogueObject>[] = [
   ['id', 'INT', ({ id = 0 }) => id],
   ['table_name', 'STRING', ({ name }) => name],
@@ -51,8 +56,8 @@ const TABLE_COLUMNS: readonly ListColumn<CatalogueObject>[] = [
   ['ttlUnit', 'STRING', object => (object.kind === 'view' ? 'HOUR' : splitAge(object.ttl).unit)],
   ['matView', 'BOOLEAN', ({ kind }) => kind === 'materialized view'],
   ['directoryName', 'STRING', ({ name, id }) => `${name}~${id}`],
-  ['maxUncommittedRows', 'INT', ({ kind }) => (kind === 'view' ? 0 : 500_000)],
-  ['o3MaxLag', 'LONG', ({ kind }) => ({ table: 600_000_000, view: 0 })[kind as string] ?? -1],
+  ['maxUncommittedRows', 'INT', object => parametersOf(object).maxUncommittedRows ?? 500_000],
+  ['o3MaxLag', 'LONG', object => parametersOf(object).o3MaxLag ?? 600_000_000],
   ['table_suspended', 'BOOLEAN', object => object.kind === 'table' && object.isSuspended === true],
   ['table_type', 'CHAR', ({ kind }) => TABLE_TYPES[kind]],
   ['table_row_count', 'LONG', () => 0],

@@ -109,9 +109,10 @@ function toTableLike(catalogue: Catalogue, { name, owner }: TableDefinition, lik
   if (!model || model.kind === 'view') throw missingError(like.position, like.name);
   if (model.opaque !== undefined) throw unknownSyntaxError(model);
   const { columns, timestamp, partitionBy } = model;
-  const { wal, parquet } = model.kind === 'table' ? model : { wal: true, parquet: false };
-  const copy = { name, columns: structuredClone(columns), timestamp, partitionBy, owner };
-  return { kind: 'table', ...copy, ...retentionOf(model, false), wal, parquet };
+  const copy = { name, columns: structuredClone(columns), timestamp, partitionBy, owner, ...retentionOf(model, false) };
+  if (model.kind !== 'table') return { kind: 'table', ...copy, wal: true, parquet: false };
+  const { wal, parquet, maxUncommittedRows, o3MaxLag } = model;
+  return { kind: 'table', ...copy, wal, parquet, maxUncommittedRows, o3MaxLag };
 }
 
 function toTableAsQuery(catalogue: Catalogue, statement: CreateOf<TableDefinition> & { readonly body: Body }): Table {
