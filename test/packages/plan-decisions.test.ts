@@ -4,7 +4,8 @@ import { type PlanOptions, planChanges, RejectedViewError } from '@sqlpipe/plan'
 import { computeFingerprint, describeOmission, parseAssertion, printNoHistoryAssertion } from '@sqlpipe/plan/text';
 import { IgnoreRules } from '@sqlpipe/schema';
 import { NameMap } from '@sqlpipe/sql';
-import { changesOf, engineWith, lossesOf, textsOf } from '../support/plans.js';
+import { cases } from '../cases/cases.js';
+import { changesOf, engineWith, lossesOf } from '../support/plans.js';
 import { test } from '../support/test.js';
 
 const table = (name: string, columns = 'x INT', rest = 'PARTITION BY DAY') =>
@@ -13,6 +14,43 @@ const hourly = (name: string, from: string, value: string, body = `from ${from}`
   `CREATE MATERIALIZED VIEW '${name}' WITH BASE '${from}' REFRESH IMMEDIATE AS (select ${from}.ts, ${value} n ${body} sample by 1h) PARTITION BY DAY;`;
 
 const allowed = (...allowLoss: string[]): PlanOptions => ({ allowLoss });
+
+/** A plan as text: each statement that changes something with what it says, each omission, and what else it says; or its error. */
+async function printPlan(after: string[], before: string[], options: PlanOptions): Promise<string> {
+  const lines = await planChanges(after, before, options).then(
+    ({ statements, omissions, warnings, notes }) => [
+      ...statements
+        .filter(({ statement }) => !statement.startsWith('SELECT'))
+        .map(({ statement, comments }) =>
+          [statement, ...comments.filter(text => text !== 'metadata only')].join(' -- '),
+        ),
+      ...omissions.map(omission => describeOmission(omission).join('; ')),
+      ...warnings.map(warning => `warning: ${warning}`),
+      ...notes.map(note => `note: ${note}`),
+    ],
+    (error: Error) => [`error: ${error.message}`],
+  );
+  return lines.map(line => line.replace(/\s+/g, ' ')).join('\n');
+}
+
+for (const { title, input, output, more } of cases('plans'))
+  test(`a plan: ${title}`, async t => {
+    const [before, after] = [input, output].map(text => text.split(/(?<=;)\n/).filter(Boolean)) as [string[], string[]];
+    const valuesOf = (option: string) =>
+      title.split(' --').flatMap(text => (text.startsWith(`${option} `) ? [text.slice(option.length + 1)] : []));
+    const [allowLoss, rebuild, renamed] = ['allow-loss', 'rebuild', 'renamed'].map(valuesOf);
+    t.is(await printPlan(after, before, { allowLoss, rebuild, renamed } as PlanOptions), more.trimEnd());
+  });
+
+test('live views are planned for a server that has them', async t => {
+  const query = 'SELECT ts, count(*) OVER (PARTITION BY x ORDER BY ts ROWS 3 PRECEDING) n FROM t';
+  const after = [table('t'), `CREATE LIVE VIEW l FLUSH EVERY 5s START FROM NOW AS (${query});`];
+  for (const [version, count] of [
+    ['9.4.4', 0],
+    ['10.0.0', 1],
+  ] as const)
+    t.is((await planChanges(after, [table('t')], { version })).statements.length, count);
+});
 
 test('each object is dropped before what it reads from', async t => {
   const before = [
@@ -33,23 +71,6 @@ test('each object is dropped before what it reads from', async t => {
   t.deepEqual(dropped(room.slice(0, 2)), ['w', 'v'], 'what makes room for a name');
 });
 
-test('a remote copy that goes earlier is a loss, a local one that goes earlier too', async t => {
-  const policy = (rest: string) => [table('t', 'x INT', `PARTITION BY DAY STORAGE POLICY(${rest})`)];
-  const cases: [before: string, after: string, age?: string][] = [
-    ['DROP LOCAL 3 DAYS, DROP REMOTE 9 DAYS', 'DROP LOCAL 3 DAYS, DROP REMOTE 8 DAYS', '8 DAYS'],
-    ['DROP LOCAL 3 DAYS', 'DROP LOCAL 3 DAYS, DROP REMOTE 9 DAYS', '9 DAYS'],
-    ['DROP LOCAL 3 DAYS, DROP REMOTE 1 MONTH', 'DROP LOCAL 3 DAYS, DROP REMOTE 30 DAYS', '30 DAYS'],
-    ['DROP LOCAL 3 DAYS, DROP REMOTE 9 DAYS', 'DROP LOCAL 2 DAYS, DROP REMOTE 8 DAYS', '2 DAYS'],
-    ['DROP LOCAL 3 DAYS, DROP REMOTE 9 DAYS', 'DROP LOCAL 4 DAYS, DROP REMOTE 10 DAYS'],
-  ];
-  for (const [before, after, age] of cases) {
-    const plan = await planChanges(policy(after), policy(before), { isEnterprise: true });
-    t.deepEqual(lossesOf(plan), age ? ['ttl:t'] : [], `${before} to ${after}`);
-    if (age) t.true(plan.omissions[0]?.reasons[0]?.endsWith(`older than ${age}`), plan.omissions[0]?.reasons[0]);
-    t.is(changesOf(plan).length, age ? 0 : 1);
-  }
-});
-
 test('a rebuilt table gets its own storage policy after the copy if the former one does not fit its partitions', async t => {
   const before = [table('t', 'x INT', 'PARTITION BY HOUR STORAGE POLICY(DROP LOCAL 36 HOURS)')];
   const after = [table('t', 'x INT', 'PARTITION BY DAY STORAGE POLICY(DROP LOCAL 1 DAY)')];
@@ -58,25 +79,6 @@ test('a rebuilt table gets its own storage policy after the copy if the former o
   const changes = changesOf(await planChanges(after, before, { ...options, allowLoss: ['ttl:t'] }));
   t.regex(changes[0] ?? '', /^CREATE TABLE 't_new_[^;]* PARTITION BY DAY WAL;$/);
   t.is(changes.at(-1), "ALTER TABLE 't' SET STORAGE POLICY(DROP LOCAL 1 DAY);");
-});
-
-test('a key that goes is a loss, also if another one comes', async t => {
-  const keys = (names: string) => [table('t', 'x INT, y INT', `PARTITION BY DAY WAL DEDUP UPSERT KEYS(${names})`)];
-  const cases: [before: string, after: string, statements: string[], losses: string[]][] = [
-    ['ts,x', 'ts,y', ['ts,y'], ['keys:t']],
-    ['ts,x,y', 'ts,y', ['ts,y'], ['keys:t']],
-    ['ts', 'ts,x', ['ts,x'], []],
-  ];
-  for (const [before, after, statements, losses] of cases) {
-    const careful = await planChanges(keys(after), keys(before));
-    t.deepEqual(lossesOf(careful), losses, `${before} to ${after}`);
-    const { length } = changesOf(careful);
-    t.is(length, losses.length === 0 ? 1 : 0);
-    t.deepEqual(
-      changesOf(await planChanges(keys(after), keys(before), allowed('keys:t'))),
-      statements.map(names => `ALTER TABLE 't' DEDUP ENABLE UPSERT KEYS(${names});`),
-    );
-  }
 });
 
 test('what joins a materialized view that lost its history has lost it too', async t => {
@@ -269,26 +271,6 @@ test('who ignores invalid views ignores only the repair of those that are invali
   ]);
 });
 
-test('a view is stated again only if one below it reads from something else', async t => {
-  const schema = (columns: string) => [
-    table('t'),
-    `CREATE VIEW v AS (select ${columns});`,
-    'CREATE VIEW w AS (select x from v);',
-  ];
-  const others = [table('u'), 'CREATE VIEW t2 AS (select x from t);'];
-  const cases: [columns: string, altered: string[]][] = [
-    ['x from t', []],
-    ['x, ts from t', ['v']],
-    ['x from t2', ['v']],
-    ['t.x from t join u on (x)', ['v', 'w']],
-  ];
-  for (const [columns, altered] of cases) {
-    const plan = await planChanges([...schema(columns), ...others], [...schema('x from t'), ...others]);
-    const viewNames = textsOf(plan).map(text => /^ALTER VIEW '(.)'/.exec(text)?.[1]);
-    t.deepEqual(viewNames, altered);
-  }
-});
-
 test('a view whose sources have changed below it cannot be queried until its query is stated again', t => {
   const engine = engineWith([
     table('t'),
@@ -328,46 +310,10 @@ test('a comment with a former name belongs to its column, after a comma in a typ
   ]);
 });
 
-test('a rebuild asks for a key whose column goes', async t => {
-  const before = [table('t', 'x INT, y INT', 'PARTITION BY DAY WAL DEDUP UPSERT KEYS(ts, x)')];
-  const after = [table('t', 'y INT', 'PARTITION BY HOUR WAL DEDUP UPSERT KEYS(ts)')];
-  const plan = await planChanges(after, before, { rebuild: ['t'], ...allowed('drop:t.x') });
-  t.deepEqual([changesOf(plan), lossesOf(plan)], [[], ['keys:t']]);
-});
-
-test('a materialized view with another time zone is altered, and one that goes takes its rows with it', async t => {
-  const view = (zone: string) =>
-    `CREATE MATERIALIZED VIEW m WITH BASE t REFRESH MANUAL PERIOD (LENGTH 1d TIME ZONE '${zone}' DELAY 2h) AS (select ts, sum(x) n from t sample by 1h) PARTITION BY DAY;`;
-  const [before, after] = ['UTC', 'Europe/London'].map(zone => [table('t'), view(zone)]);
-  t.deepEqual(changesOf(await planChanges(after ?? [], before ?? [])), [
-    "ALTER MATERIALIZED VIEW 'm' SET REFRESH MANUAL PERIOD (LENGTH 1d TIME ZONE 'Europe/London' DELAY 2h);",
-  ]);
-  const { statements } = await planChanges([table('t')], before ?? [], allowed('drop:m'));
-  t.deepEqual(
-    statements.map(({ comments: [cost] }) => cost),
-    ["loses materialized view 'm' and its rows"],
-  );
-});
-
 test('the state that a plan is for has the text of an object of unknown syntax', t => {
   const texts = ['ONE', 'OTHER'].map(word => `CREATE TABLE later (a INT) ${word} CLAUSE;`);
   const states = [[], ...texts.map(text => [text])].map(schema => computeFingerprint(['DROP TABLE later;'], schema));
   t.is(new Set(states).size, 3);
-});
-
-test('views that read each other are left out', async t => {
-  const { statements, omissions } = await planChanges(
-    ['CREATE VIEW a AS (select x from b);', 'CREATE VIEW b AS (select x from a);'],
-    [],
-  );
-  t.deepEqual(statements, []);
-  t.deepEqual(
-    omissions.map(({ reasons }) => reasons.join()),
-    [
-      'the server would reject it: table does not exist [table=a]',
-      "it reads from view 'b', which the plan cannot change as needed",
-    ],
-  );
 });
 
 test('views that read each other, and a column that A lacks, are an error in any order', async t => {

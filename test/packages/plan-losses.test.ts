@@ -358,17 +358,3 @@ test('rows that are missing while a view is being refreshed are named with that 
   const { omissions } = await planChanges([base, view.replace('sum', 'max')], [base, view], { askHistory });
   t.regex(omissions[0]?.reasons[0] ?? '', new RegExp(`2024-01-01, perhaps only because ${doubt}$`));
 });
-
-test('a definition that a server would reject is left out with the message of the server', async t => {
-  const schema = (period: string) => [
-    'CREATE TABLE t (ts TIMESTAMP, x INT) timestamp(ts) PARTITION BY DAY;',
-    `CREATE MATERIALIZED VIEW m WITH BASE t REFRESH IMMEDIATE PERIOD (${period}) AS (select ts, sum(x) n from t sample by 30m) PARTITION BY DAY;`,
-  ];
-  const reasons = async (a: string, b: string) =>
-    (await planChanges(schema(a), schema(b))).omissions.flatMap(omission => omission.reasons);
-  const [known, rejected] = ['LENGTH 1h', 'LENGTH 1h DELAY 10h'];
-  t.deepEqual(await reasons(rejected, known), [
-    'the server would reject it: delay cannot be equal to or greater than length',
-  ]);
-  t.deepEqual(await reasons(known, rejected), ['its syntax is unknown'], 'the server has it, so it did not reject it');
-});
