@@ -30,7 +30,7 @@ async function printPlan(after: string[], before: string[], options: PlanOptions
     ],
     (error: Error) => [`error: ${error.message}`],
   );
-  return lines.map(line => line.replace(/\s+/g, ' ')).join('\n');
+  return lines.map(line => line.replace(/\s+/g, ' ').replace(/_[0-9a-f]{8}\b/g, '_X')).join('\n');
 }
 
 for (const { title, input, output, more } of cases('plans'))
