@@ -213,3 +213,13 @@ test('the query of an INSERT is checked as QuestDB 9.3.4 does', async t => {
   ] as const)
     t.like(await t.throwsAsync(engineAfter(`insert into ${query}`)), { message, position }, query);
 });
+
+test('after an operator, FROM and a parenthesis call a function', async t => {
+  const tables = ['create table u as (select * from (t))', 'create table w as (select t.*, x from (t))'];
+  await t.notThrowsAsync(engineAfter(...tables, 'create table c as (select count(*) n from (t))'));
+  for (const query of ['select-choose * from (t)', 'select choose + from (t)', 'select choose * from (t)'])
+    t.like(await t.throwsAsync(engineAfter(`create table tab as (${query})`)), {
+      message: 'Invalid column: choose',
+      position: 28,
+    });
+});

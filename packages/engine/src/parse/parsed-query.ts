@@ -123,7 +123,7 @@ function parseQuery(text: string, place: Place): ParsedQuery {
 
 function parseByGrammar(text: string, place: Place): ParsedText {
   const { parser, tokenize, visitor } = requireGrammar();
-  const tokens = adaptTokens(inlineWindows(withDepths(tokensOfQuery(text, tokenize))));
+  const tokens = adaptTokens(inlineWindows(withDepths(tokensOfQuery(text, tokenize))), tokenize);
   parser.input = tokens;
   const rule = RULES.get(tokens[0]?.image.toLowerCase() ?? '') ?? 'implicitSelectStatement';
   const cst = runRule(() => parser[rule](), place.position);
@@ -206,9 +206,12 @@ class NodePositions {
 
 /**
  * QuestDB accepts a comma before FROM and the TOLERANCE of a join, and the package's grammar does not, so they are dropped. A number that
- * the package's lexer splits becomes one token again.
+ * the package's lexer splits becomes one token again. After an operator, `from (` calls a function, as any name would.
  */
-function adaptTokens<T extends IToken & { readonly depth: number }>(tokens: readonly T[]): T[] {
+function adaptTokens<T extends IToken & { readonly depth: number }>(
+  tokens: readonly T[],
+  tokenize: Grammar['tokenize'],
+): T[] {
   const adapted: T[] = [];
   const joins: string[] = [];
   for (let i = 0; i < tokens.length; i++) {
@@ -220,10 +223,18 @@ function adaptTokens<T extends IToken & { readonly depth: number }>(tokens: read
     if (isInexact && word === 'tolerance' && next?.tokenType.name === 'DurationLiteral') i++;
     else if (previous && isRestOfNumber(previous, token))
       adapted[adapted.length - 1] = { ...previous, image: previous.image + token.image, endOffset: endOf(token) };
-    else if (!(word === ',' && next?.image.toLowerCase() === 'from')) adapted.push(token);
+    else if (word === 'from' && next?.image === '(' && isOperator(previous, adapted.at(-2))) {
+      const [{ tokenType, tokenTypeIdx } = token] = tokenize('name').tokens;
+      adapted.push({ ...token, tokenType, tokenTypeIdx });
+    } else if (!(word === ',' && next?.image.toLowerCase() === 'from')) adapted.push(token);
   }
   return adapted;
 }
+
+/** A star is an operator unless it stands for all columns. */
+const isOperator = (token: IToken | undefined, before: IToken | undefined): boolean =>
+  /^[-+/%]$/.test(token?.image ?? '') ||
+  (token?.image === '*' && before !== undefined && !/^(?:select|distinct|[,.(])$/i.test(before.image));
 
 const endOf = (token: IToken): number => token.endOffset ?? token.startOffset;
 
