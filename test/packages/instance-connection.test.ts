@@ -70,7 +70,7 @@ test('the time limit is the limit of all pauses together, and says when to try a
   t.deepEqual(messages, [message, message]);
 });
 
-test('closing an instance ends its pauses', async t => {
+test('closing a client ends its pauses', async t => {
   const { db } = await connectTo(t, socket => {
     socket.end(reply('', 429, 'Retry-After: 20'));
     setImmediate(() => db.close());
@@ -126,7 +126,7 @@ test('a TLS handshake that exceeds the connect timeout', async t => {
   t.like(error, { code: 'UNREACHABLE', outcomeUnknown: false });
 });
 
-test('closing an instance cancels the request in flight', async t => {
+test('closing a client cancels the request in flight', async t => {
   const { db } = await connectTo(t, () => db.close());
   t.like(await t.throwsAsync(db.execute('x')), { code: 'UNREACHABLE', message: 'INSTANCE: the request was canceled' });
   t.like(await t.throwsAsync(db.execute('x')), { code: 'UNREACHABLE', outcomeUnknown: false });

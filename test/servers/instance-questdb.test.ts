@@ -2,10 +2,10 @@
 import { spawnSync } from 'node:child_process';
 import { readFileSync } from 'node:fs';
 import {
+  type Client,
   connect,
   DEFAULT_REQUEST_BUFFER,
   encodeQuery,
-  type Instance,
   InstanceError,
   resolveInstance,
 } from '../../packages/instance/src/index.js';
@@ -13,12 +13,12 @@ import { sharedQuestDB, startQuestDB, testWithQuestDB } from '../support/questdb
 
 const server = sharedQuestDB();
 
-async function openInstance(url: string, env = {}) {
+async function openClient(url: string, env = {}) {
   return connect(await resolveInstance(url, { program: 'sqldump', env, warn: () => {} }));
 }
 
 /** The length of the longest statement that fits the server's buffer. */
-function maxLength(db: Instance, statement: (length: number) => string): number {
+function maxLength(db: Client, statement: (length: number) => string): number {
   let length = 1;
   for (let step = 1 << 16; step > 0; step >>= 1)
     if (db.bufferNeeded(statement(length + step)) <= DEFAULT_REQUEST_BUFFER) length += step;
@@ -30,7 +30,7 @@ testWithQuestDB('the maximum size of a request is known to the byte', async t =>
   for (const env of [{}, { SQLDUMP_TOKEN: 'x'.repeat(500) }])
     for (const character of ['x', 'ä', '=', ' ']) {
       const statement = (length: number) => `CREATE TABLE IF NOT EXISTS t (x INT) -- ${character.repeat(length)}`;
-      const db = await openInstance(url, env);
+      const db = await openClient(url, env);
       const length = maxLength(db, statement);
       t.deepEqual(await db.execute(statement(length)), { ok: true }, character);
       const error = await t.throwsAsync(db.execute(statement(length + 1)), { instanceOf: InstanceError });
@@ -48,7 +48,7 @@ testWithQuestDB('statements may be larger than with curl --data-urlencode, by th
   const curlSends = (statement: string) =>
     spawnSync('curl', ['-sG', `${url}/api/v1/sql/execute`, '--data-urlencode', `query=${statement}`]).status === 0;
   t.deepEqual([1230, 1231].map(wide).map(curlSends), [true, false]);
-  const db = await openInstance(url);
+  const db = await openClient(url);
   t.teardown(() => db.close());
   await db.execute(wide(1329));
   await t.throwsAsync(db.execute(wide(1330)), { message: /too large/ });
@@ -59,7 +59,7 @@ testWithQuestDB('statements may be larger than with curl --data-urlencode, by th
 
 testWithQuestDB('a dump that the server limits to fewer rows is rejected', async t => {
   const { url } = await startQuestDB(t, { QDB_HTTP_SECURITY_MAX_RESPONSE_ROWS: '2' });
-  const db = await openInstance(url);
+  const db = await openClient(url);
   t.teardown(() => db.close());
   const readAll = async () => {
     for await (const _ of db.streamFirstColumn('SELECT x::varchar ddl FROM long_sequence(3)'));
@@ -73,7 +73,7 @@ testWithQuestDB('a dump that the server limits to fewer rows is rejected', async
 
 testWithQuestDB('every character survives a round trip through the server', async t => {
   const { url } = server;
-  const db = await openInstance(url);
+  const db = await openClient(url);
   t.teardown(() => db.close());
   const all = Array.from({ length: 0x2ff }, (_, i) => String.fromCharCode(i + 1))
     .join('')

@@ -1,5 +1,5 @@
 /*! A client of an instance whose replies a test defines. */
-import { type ConnectionConfig, connect, type Instance } from '../../packages/instance/src/index.js';
+import { type Client, type ConnectionConfig, connect } from '../../packages/instance/src/index.js';
 import { type Answer, type Request, startFaultyServer } from '../faults/faulty-server.js';
 import type { Scope } from './scope.js';
 
@@ -14,7 +14,7 @@ export const TARGET: ConnectionConfig = {
 };
 
 /** All rows of a query. */
-export async function readRows(db: Instance): Promise<string[]> {
+export async function readRows(db: Client): Promise<string[]> {
   const all: string[] = [];
   for await (const batch of db.streamFirstColumn('q')) all.push(...batch);
   return all;
@@ -25,7 +25,7 @@ export async function connectTo(
   scope: Scope,
   answer: Answer,
   target: Partial<ConnectionConfig> = {},
-): Promise<{ db: Instance; url: string; requests: Request[] }> {
+): Promise<{ db: Client; url: string; requests: Request[] }> {
   const server = await startFaultyServer(scope, answer);
   const db = connect({ ...TARGET, url: new URL(server.url), ...target });
   scope.teardown(() => db.close());

@@ -22,8 +22,8 @@ export interface OpenSchema {
   readonly locations: readonly Location[];
   /** What it is called in messages. */
   readonly label: string;
-  /** The instance, if it is one. */
-  readonly instance?: ResolvedInstance;
+  /** How to connect, if it is an instance. */
+  readonly config?: ResolvedInstance;
   readonly statements: AsyncIterable<string | string[]>;
 }
 
@@ -38,12 +38,12 @@ export async function openSchema(schema: Schema, warn?: OnWarning, reportInvalid
     throw new CodedError('USAGE', 'a schema is an address, a path, an object with a url, or an iterable of statements');
   if (typeof schema !== 'string' && !('url' in schema))
     return { label: 'schema', locations: [], statements: normalize(schema) };
-  const instance = await resolve(schema, warn);
+  const config = await resolve(schema, warn);
   return {
-    label: instance.label,
-    instance,
+    label: config.label,
+    config,
     locations: [],
-    statements: dump(instance, { reportInvalid, ...(warn && { warn }) }),
+    statements: dump(config, { reportInvalid, ...(warn && { warn }) }),
   };
 }
 
@@ -67,8 +67,8 @@ function openPath(path: string): OpenSchema {
 /** Finds two schemas, then reads each statement of them once. @throws whatever reading them throws, DuplicateNameError */
 export async function readSides(a: Schema, b: Schema, warn?: OnWarning): Promise<[a: SchemaSide, b: SchemaSide]> {
   const [openA, openB] = [await openSchema(a, warn, false), await openSchema(b, warn, false)];
-  const read = async ({ instance, statements }: OpenSchema) => ({
-    instance,
+  const read = async ({ config, statements }: OpenSchema) => ({
+    config,
     statements: deduplicate(await collectStatements(statements)),
   });
   return [await read(openA), await read(openB)];

@@ -14,7 +14,7 @@ export { type DumpOptions, dump } from './dump/dump.js';
 export { listAllObjects } from './dump/list-objects.js';
 export { fetchStatements } from './dump/show-create.js';
 export { SymbolCapacities, USUAL_SYMBOL_CAPACITY } from './dump/symbol-capacities.js';
-export { connect, type Instance, withInstance } from './http/instance.js';
+export { type Client, connect, withClient } from './http/client.js';
 export { BestEffortClient, ifAccepted, queryIfAccepted, tryQuery } from './http/optional-queries.js';
 export type { Rejection, Reply } from './http/reply.js';
 export { batchesOf, DEFAULT_REQUEST_BUFFER, encodeQuery, toRequestText } from './http/request.js';

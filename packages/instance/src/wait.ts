@@ -1,6 +1,6 @@
 import { setTimeout as pause } from 'node:timers/promises';
 import type { ConnectionConfig } from './configuration/connection-config.js';
-import { connect } from './http/instance.js';
+import { connect } from './http/client.js';
 import { isTransientFailure } from './http/retry.js';
 import { InstanceError } from './instance-error.js';
 
@@ -38,11 +38,11 @@ export async function waitUntilReady(config: ConnectionConfig, options: WaitOpti
 async function probe(config: ConnectionConfig, remaining: number, signal: AbortSignal) {
   const limit = (given: number) => Math.min(given || Number.POSITIVE_INFINITY, Math.max(remaining, 1000));
   const limits = { timeout: limit(config.timeout), connectTimeout: limit(config.connectTimeout) };
-  const instance = connect({ ...config, ...limits, retries: 0 });
-  const close = () => instance.close();
+  const client = connect({ ...config, ...limits, retries: 0 });
+  const close = () => client.close();
   signal.addEventListener('abort', close);
   try {
-    await instance.queryRows('SELECT build()');
+    await client.queryRows('SELECT build()');
     return undefined;
   } catch (error) {
     if (!(error instanceof InstanceError)) throw error;

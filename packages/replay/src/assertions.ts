@@ -1,6 +1,6 @@
 /*! Recognizes the assertions of plans. They need no permission, so a statement must be exactly what the planner writes. */
 import { parseAlters, tryParseDefinition } from '@sqlpipe/ddl';
-import { fetchStatements, fetchViewColumns, type Instance } from '@sqlpipe/instance';
+import { type Client, fetchStatements, fetchViewColumns } from '@sqlpipe/instance';
 import { isCastQuery, parseAssertion, parseWith, printWith, useNamesOfWith, withoutComments } from '@sqlpipe/plan/text';
 import type { NameMap } from '@sqlpipe/sql';
 
@@ -9,7 +9,7 @@ import type { NameMap } from '@sqlpipe/sql';
  * the query of a view of the target or of the plan. Both may have queries of WITH: queries of such views, or casts.
  * @param planned the queries of the views of the plan
  */
-export async function isPlanAssertion(target: Instance, statement: string, planned: ViewQueries): Promise<boolean> {
+export async function isPlanAssertion(target: Client, statement: string, planned: ViewQueries): Promise<boolean> {
   const assertion = parseAssertion(statement);
   if (!assertion?.printFor) return assertion !== undefined;
   const [name] = assertion.tables;

@@ -1,5 +1,5 @@
 import { Readable } from 'node:stream';
-import type { Instance } from '@sqlpipe/instance';
+import type { Client } from '@sqlpipe/instance';
 import { computeFingerprint, describeOmission, type Omission, type PlanHead, parsePlanHead } from '@sqlpipe/plan/text';
 import { collectStatements } from '@sqlpipe/schema';
 import { identify } from '@sqlpipe/sql';
@@ -11,7 +11,7 @@ import { PlanGuard } from './plan-guard.js';
 /** A plan must be complete, and made for the state of the target. @returns also a guard for a plan */
 export async function requireCurrent(
   statements: AsyncIterable<string>,
-  target: Instance,
+  target: Client,
   { staleOk, stream, allowPlan }: Pick<ReplayOptions, 'staleOk' | 'stream' | 'allowPlan'>,
 ): Promise<{ statements: AsyncIterable<string>; isPlan: boolean; guard?: PlanGuard }> {
   const iterator = statements[Symbol.asyncIterator]();
@@ -44,7 +44,7 @@ export function rejectOmissions(omissions: readonly Omission[]): void {
 }
 
 /** @param message the error if the target is in another state, after the label of the target */
-export async function requireState(plan: readonly string[], target: Instance, message: string): Promise<PlanGuard> {
+export async function requireState(plan: readonly string[], target: Client, message: string): Promise<PlanGuard> {
   const guard = await PlanGuard.start(target, plan);
   if (computeFingerprint(plan, guard.statements()) !== parsePlanHead(plan[0] ?? '')?.state)
     throw new CodedError('REJECTED', `${target.label}: ${message}`);

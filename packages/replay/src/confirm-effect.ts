@@ -11,10 +11,10 @@ import {
   tryParseDefinition,
 } from '@sqlpipe/ddl';
 import {
+  type Client,
   fetchRefreshState,
   fetchRunningRefreshes,
   fetchWalState,
-  type Instance,
   InstanceError,
   isChangeOfBase,
   type RefreshState,
@@ -45,7 +45,7 @@ export interface Patience {
 }
 
 export interface ConfirmationContext {
-  readonly target: Instance;
+  readonly target: Client;
   readonly existing: KnownObjects;
   readonly patience: Patience;
   readonly noVerify: boolean;
@@ -141,7 +141,7 @@ async function waitForWal(
   return unfinished('unknown', problem, target);
 }
 
-const unfinished = (result: 'failed' | 'unknown', error: string, { label }: Instance) => ({
+const unfinished = (result: 'failed' | 'unknown', error: string, { label }: Client) => ({
   result,
   error,
   failure: new InstanceError('UNREACHABLE', `${label}: ${error}`),
@@ -156,7 +156,7 @@ const IDLE = 1000;
  */
 export async function waitForSources(
   { statement, kind, name }: Entry,
-  target: Instance,
+  target: Client,
   patience: Patience,
 ): Promise<(Partial<Outcome> & Pick<Outcome, 'result'>) | undefined> {
   const parsed = kind === 'other' ? parseCommand(statement, DEFAULTS) : undefined;

@@ -15,7 +15,7 @@ import {
   RowAccount,
   whenReady,
 } from '@sqlpipe/engine';
-import { type Instance, type Rejection, type Reply, toRequestText } from '@sqlpipe/instance';
+import { type Client, type Rejection, type Reply, toRequestText } from '@sqlpipe/instance';
 import { createEngine, createRowQuestions, ServerAnswers } from '@sqlpipe/plan';
 import { AllowedLosses, formatLoss, parseAssertion, parsePlanHead } from '@sqlpipe/plan/text';
 import type { Entry } from '@sqlpipe/schema';
@@ -61,7 +61,7 @@ export class DryRun {
   readonly #questions: ReturnType<typeof createRowQuestions>;
 
   constructor(
-    private readonly target: Instance,
+    private readonly target: Client,
     existing: ExistingObjects,
     schema: TargetSchema | { readonly hidden: string },
     private readonly options: DryRunOptions,
@@ -81,7 +81,7 @@ export class DryRun {
     this.#caller = this.#loadCaller();
     const objects = this.#hiddenReason === undefined ? this.#createKnownObjects() : existing;
     const simulation = { existing: objects, isSimulated: true, noVerify: true };
-    this.#execute = createExecutor(this.#createSimulatedInstance(), { ...options, ...simulation });
+    this.#execute = createExecutor(this.#createSimulatedClient(), { ...options, ...simulation });
   }
 
   async predict(entry: Entry): Promise<StatementResult> {
@@ -125,7 +125,7 @@ export class DryRun {
     return account.name;
   }
 
-  #createSimulatedInstance(): Instance {
+  #createSimulatedClient(): Client {
     const target = this.target;
     return {
       label: target.label,

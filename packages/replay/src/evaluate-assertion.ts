@@ -1,4 +1,4 @@
-import { askUntilSettled, type Instance, InstanceError } from '@sqlpipe/instance';
+import { askUntilSettled, type Client, InstanceError } from '@sqlpipe/instance';
 import { parseAssertion } from '@sqlpipe/plan/text';
 import type { Patience } from './confirm-effect.js';
 import type { StatementResult } from './outcome.js';
@@ -6,7 +6,7 @@ import type { StatementResult } from './outcome.js';
 /** Background work of the server may make a false answer true. So the SELECT is repeated until the answer is final, or the time is up. */
 export async function evaluateAssertion(
   statement: string,
-  target: Instance,
+  target: Client,
   patience: Patience,
 ): Promise<StatementResult> {
   const assertion = parseAssertion(statement);

@@ -2,7 +2,7 @@
  * Compares a statement with an existing object before it is sent, or after the server has rejected it. If the reply is lost, queries of the
  * target show whether the statement was executed.
  */
-import { type Instance, InstanceError, type Reply } from '@sqlpipe/instance';
+import { type Client, InstanceError, type Reply } from '@sqlpipe/instance';
 import type { Entry } from '@sqlpipe/schema';
 import { givesRight, isAcl, readStatementHead } from '@sqlpipe/sql';
 import { compare, resolveExisting, resolveRejection } from './compare-existing.js';
@@ -37,11 +37,11 @@ export interface ExecutorOptions extends Pick<ReplayOptions, 'ifExists' | 'noVer
 export type Executor = (entry: Entry) => Promise<StatementResult>;
 
 interface ExecutorContext extends ExecutorOptions {
-  target: Instance;
+  target: Client;
 }
 
 /** The executor returns a failure of the instance as a result, and throws any other error. */
-export function createExecutor(target: Instance, options: ExecutorOptions): Executor {
+export function createExecutor(target: Client, options: ExecutorOptions): Executor {
   const context = { ...options, target };
   return async entry => {
     try {

@@ -7,7 +7,7 @@ import {
   type Right,
   type StatementComparison,
 } from '@sqlpipe/ddl';
-import { fetchPrincipals, fetchRights, fetchRightsOf, type Instance, InstanceError } from '@sqlpipe/instance';
+import { type Client, fetchPrincipals, fetchRights, fetchRightsOf, InstanceError } from '@sqlpipe/instance';
 import { type Entry, RightSet } from '@sqlpipe/schema';
 import { givesRight, identify, isPrincipal, kindKey, type NamedObject, NameSet } from '@sqlpipe/sql';
 
@@ -18,7 +18,7 @@ interface KnownRights {
 }
 
 /** `rightsOf` is not called if `rights` returns all rights. */
-export const aclOf = (target: Instance) => ({
+export const aclOf = (target: Client) => ({
   label: target.label,
   principals: () => fetchPrincipals(target),
   rights: () => fetchRights(target),

@@ -1,8 +1,8 @@
 import { compareStatements, type Defaults, type StatementComparison, tryParseDefinition } from '@sqlpipe/ddl';
 import {
+  type Client,
   fetchDefaults,
   fetchStatements,
-  type Instance,
   InstanceError,
   listAllObjects,
   SymbolCapacities,
@@ -23,7 +23,7 @@ const ANY = 'other';
 export type KnownObjects = Omit<ExistingObjects, 'lookAhead'>;
 
 export class ExistingObjects {
-  readonly #target: Instance;
+  readonly #target: Client;
   #defaults: Promise<Defaults> | undefined;
   #upcoming: readonly NamedObject[] = [];
   /** The keys of all objects of the target. They are listed again after a statement that may have changed any object. */
@@ -38,7 +38,7 @@ export class ExistingObjects {
   readonly acl: ExistingAcl;
 
   /** @param warn called once for what the target does not show @param isRerun whether objects of the stream probably exist already */
-  constructor(target: Instance, warn: (message: string) => void, isRerun: boolean) {
+  constructor(target: Client, warn: (message: string) => void, isRerun: boolean) {
     this.#target = target;
     this.#fetchesMany = isRerun;
     this.#capacities = SymbolCapacities.of(target);

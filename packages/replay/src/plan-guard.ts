@@ -1,6 +1,6 @@
 /*! Others may change objects while a plan is applied. A statement is sent only if what it changes or reads is as the plan left it. */
 import { compareStatements, findReferences } from '@sqlpipe/ddl';
-import { fetchStatements, type Instance, InstanceError, listAllObjects } from '@sqlpipe/instance';
+import { type Client, fetchStatements, InstanceError, listAllObjects } from '@sqlpipe/instance';
 import { findPlannedObjects } from '@sqlpipe/plan/text';
 import { displayName, identify, isObject, kindKey, type NamedObject, NameSet } from '@sqlpipe/sql';
 
@@ -15,10 +15,10 @@ interface GuardedObject extends NamedObject {
 export class PlanGuard {
   readonly #known = new Map<string, GuardedObject>();
 
-  private constructor(private readonly target: Instance) {}
+  private constructor(private readonly target: Client) {}
 
   /** Reads the objects that a plan changes or reads, and all views, because these may read what the plan changes. */
-  static async start(target: Instance, statements: readonly string[]): Promise<PlanGuard> {
+  static async start(target: Client, statements: readonly string[]): Promise<PlanGuard> {
     const guard = new PlanGuard(target);
     const planned = findPlannedObjects(statements);
     await guard.#fetch(planned);

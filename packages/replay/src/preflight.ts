@@ -1,7 +1,7 @@
 /*! Checks statements before anything is sent: are they allowed, supported by the server, and small enough for it? */
 import { dependsOnVersion, findMissingFeatures, isRepairForm } from '@sqlpipe/ddl';
 import { featuresOf } from '@sqlpipe/ddl/parser';
-import { DEFAULT_REQUEST_BUFFER, fetchParameters, fetchVersion, type Instance, tryQuery } from '@sqlpipe/instance';
+import { type Client, DEFAULT_REQUEST_BUFFER, fetchParameters, fetchVersion, tryQuery } from '@sqlpipe/instance';
 import { wordsOf } from '@sqlpipe/schema';
 import {
   findAmbiguity,
@@ -52,7 +52,7 @@ export class PreflightError extends CodedError {
  * the server's version does not support it, or if it is too large for a request.
  * @param allow verbs, in any case, that are allowed too; `CTAS` and `REPLACE` for such a CREATE; `all` allows everything
  */
-export function createPreflightCheck(target: Instance, allow: readonly string[], plan: PlanPermission): PreflightCheck {
+export function createPreflightCheck(target: Client, allow: readonly string[], plan: PlanPermission): PreflightCheck {
   const allowed = new Set(wordsOf(allow).map(verb => verb.toUpperCase()));
   let version: Promise<string | undefined> | undefined;
   let limit: Promise<number> | undefined;
@@ -119,7 +119,7 @@ const commentRulesOf = (version: string | undefined): readonly ServerCommentRule
   version === undefined ? SERVER_COMMENT_RULES : [featuresOf(version)('unpaired quotes') ? '9.3.2' : '9.0'];
 
 /** In bytes; infinite if the parameters of the server do not contain it. */
-async function fetchRequestBuffer(target: Instance): Promise<number> {
+async function fetchRequestBuffer(target: Client): Promise<number> {
   const parameters = await tryQuery(() => fetchParameters(target));
   return Number(parameters?.get('http.request.header.buffer.size')) || Number.POSITIVE_INFINITY;
 }

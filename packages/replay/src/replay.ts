@@ -1,6 +1,6 @@
 /*! Replays statements on a target, in four steps: read and check, plan, execute, verify. All programs and the library replay here. */
 import { Readable } from 'node:stream';
-import { fetchHealth, type Instance, listAllObjects, tryQuery, waitUntilReady } from '@sqlpipe/instance';
+import { type Client, fetchHealth, listAllObjects, tryQuery, waitUntilReady } from '@sqlpipe/instance';
 import type { Omission } from '@sqlpipe/plan/text';
 import { spool } from '@sqlpipe/records';
 import { type Health, identifyEntry, problemsOf } from '@sqlpipe/schema';
@@ -52,17 +52,17 @@ interface Run {
  * @throws PreflightError, CodedError, InstanceError, and the errors of the input
  */
 export async function replay(input: ReplayInput, target: ReplayTarget, options: ReplayOptions): Promise<Replay> {
-  const { config, connection } = target;
+  const { config, client } = target;
   const { wait, signal, info = () => {}, watch = statements => statements } = options;
   if (wait !== undefined) await waitUntilReady(config, { seconds: wait, signal, info });
-  const read = await readInput(input, connection, options);
+  const read = await readInput(input, client, options);
   const run = options.alter ? await makePlan(read, target, options) : read;
   const { statements, count, guard, locations, lastPlanned, omissions = [] } = run;
-  const healthBefore = guard && (run.schema?.health ?? (await fetchHealth(connection)));
+  const healthBefore = guard && (run.schema?.health ?? (await fetchHealth(client)));
 
   // From here on, nothing happens until the outcomes are read.
   // A target that is waited for is usually a container that restarts, with objects that exist already.
-  const existing = new ExistingObjects(connection, options.warn, wait !== undefined);
+  const existing = new ExistingObjects(client, options.warn, wait !== undefined);
   const { executors, dryRun } = await createExecutors(run, existing, target, options);
   const ended = new AbortController();
   const stopped = AbortSignal.any([signal, ended.signal]);
@@ -71,23 +71,23 @@ export async function replay(input: ReplayInput, target: ReplayTarget, options: 
   const executed = executeStatements(queue, executors, { ...options, ended, lastPlanned, locations });
   const isVerified = !(options.dryRun || options.noVerify);
   const verified = isVerified
-    ? endPlan(verifyOutcomes(executed, connection, existing, options.ignore), options, ended)
+    ? endPlan(verifyOutcomes(executed, client, existing, options.ignore), options, ended)
     : executed;
   return {
     omissions,
-    outcomes: warnOfProblems(verified, connection, options),
+    outcomes: warnOfProblems(verified, client, options),
     findings: () => dryRun?.describeProblems() ?? [],
-    findDamage: async () => (healthBefore ? findDamage(connection, healthBefore) : []),
+    findDamage: async () => (healthBefore ? findDamage(client, healthBefore) : []),
   };
 }
 
-async function readInput(input: ReplayInput, connection: Instance, options: ReplayOptions): Promise<Run> {
+async function readInput(input: ReplayInput, client: Client, options: ReplayOptions): Promise<Run> {
   const { allow, dryRun, stream, ignore } = options;
   const ignored = new IgnoredStatements(ignore);
   const planned = new Set<string>();
   const permission = { statements: planned, queries: new NameMap<string[]>(), isGiven: options.allowPlan };
-  const check = createPreflightCheck(connection, allow, permission);
-  const plan = await requireCurrent(recordPlanned(input.statements, planned, permission.queries), connection, options);
+  const check = createPreflightCheck(client, allow, permission);
+  const plan = await requireCurrent(recordPlanned(input.statements, planned, permission.queries), client, options);
   const { statements, locations } = splitIgnoredRights({ ...input, ...plan }, ignored);
   const checkUnlessIgnored: typeof check = async statement =>
     ignored.isIgnored(identifyEntry(statement)) ? undefined : check(statement);
@@ -99,8 +99,8 @@ async function readInput(input: ReplayInput, connection: Instance, options: Repl
 }
 
 /** @throws CodedError for omissions, unless they are accepted */
-async function makePlan(run: Run, { config, connection }: ReplayTarget, options: ReplayOptions): Promise<Run> {
-  const schema = await fetchTargetSchema(config, connection);
+async function makePlan(run: Run, { config, client }: ReplayTarget, options: ReplayOptions): Promise<Run> {
+  const schema = await fetchTargetSchema(config, client);
   const plan = await (await import('./plan-alter.js')).planAlter(run.statements, schema, options);
   for (const warning of plan.warnings) options.warn(warning);
   for (const note of plan.notes) options.info?.(note);
@@ -112,8 +112,8 @@ async function makePlan(run: Run, { config, connection }: ReplayTarget, options:
     statements: Readable.from(plan.statements),
     count: plan.statements.length,
     locations: [],
-    check: createPreflightCheck(connection, [...options.allow, ...plan.permissions], run.permission),
-    ...(isGuarded && { guard: await requireState(plan.planned, connection, STALE) }),
+    check: createPreflightCheck(client, [...options.allow, ...plan.permissions], run.permission),
+    ...(isGuarded && { guard: await requireState(plan.planned, client, STALE) }),
     schema,
     lastPlanned: plan.planned.length,
     omissions: plan.omissions,
@@ -123,15 +123,15 @@ async function makePlan(run: Run, { config, connection }: ReplayTarget, options:
 async function createExecutors(
   { schema, check, ignored, guard }: Run,
   existing: ExistingObjects,
-  { config, connection, jobs }: ReplayTarget,
+  { config, client, jobs }: ReplayTarget,
   options: ReplayOptions,
 ): Promise<{ executors: Executor[]; dryRun?: DryRun }> {
   const patience = { timeout: config.timeout, interrupted: options.signal };
   const executorOptions = { ...options, ignored, check, retries: config.retries, patience };
   if (!options.dryRun)
     return { executors: jobs.map(job => createExecutor(job, { ...executorOptions, existing, guard })) };
-  const known = schema ?? (await fetchSchemaIfShown(config, connection));
-  const dryRun = new (await import('./dry-run.js')).DryRun(connection, existing, known, executorOptions);
+  const known = schema ?? (await fetchSchemaIfShown(config, client));
+  const dryRun = new (await import('./dry-run.js')).DryRun(client, existing, known, executorOptions);
   return { executors: [entry => dryRun.predict(entry)], dryRun };
 }
 
@@ -146,7 +146,7 @@ async function* endPlan(outcomes: AsyncIterable<Outcome>, options: ReplayOptions
 /** After the last outcome, warns of the skipped objects that the target reports as invalid or suspended. */
 async function* warnOfProblems(
   outcomes: AsyncIterable<Outcome>,
-  target: Instance,
+  target: Client,
   { ignore, warn }: ReplayOptions,
 ): AsyncGenerator<Outcome> {
   const skipped: Identity[] = [];
@@ -164,7 +164,7 @@ async function* warnOfProblems(
         warn(`${displayName(identity)} was skipped, but is ${state} on the target: ${reason}`);
 }
 
-async function findDamage(target: Instance, before: Health): Promise<string[]> {
+async function findDamage(target: Client, before: Health): Promise<string[]> {
   const now = await fetchHealthIfShown(target);
   const objects = (await tryQuery(() => listAllObjects(target))) ?? [];
   return objects
@@ -173,5 +173,5 @@ async function findDamage(target: Instance, before: Health): Promise<string[]> {
     .map(({ identity, state, reason }) => `${displayName(identity)} is ${state}: ${reason}`);
 }
 
-const fetchHealthIfShown = async (target: Instance): Promise<Partial<Health>> =>
+const fetchHealthIfShown = async (target: Client): Promise<Partial<Health>> =>
   (await tryQuery(() => fetchHealth(target))) ?? {};

@@ -1,10 +1,10 @@
 import type { Right } from '@sqlpipe/ddl';
 import {
+  type Client,
   type ConnectionConfig,
   connect,
   dump,
   fetchRightsOf,
-  type Instance,
   InstanceError,
   ifAccepted,
 } from '@sqlpipe/instance';
@@ -12,12 +12,12 @@ import { collectStatements } from '@sqlpipe/schema';
 import { CodedError } from '@sqlpipe/text';
 import { fetchInstanceFacts, type InstanceFacts } from './instance-facts.js';
 
-/** The connections to the target of a replay. */
+/** The clients of the target of a replay. */
 export interface ReplayTarget {
   readonly config: ConnectionConfig;
   /** One for each statement that may be in flight. */
-  readonly jobs: readonly Instance[];
-  readonly connection: Instance;
+  readonly jobs: readonly Client[];
+  readonly client: Client;
   close(): Promise<void>;
 }
 
@@ -34,12 +34,12 @@ export async function openTarget(config: ConnectionConfig, options: TargetOption
   if (name !== undefined && (options.yesTo === undefined || !names.includes(options.yesTo)))
     throw new CodedError('USAGE', `${name} is protected; to change it, give --yes-to=${name}`);
   const jobs = Array.from({ length: options.jobs }, () => connect(config));
-  const connection = jobs.length === 1 ? (jobs[0] as Instance) : connect(config);
+  const client = jobs.length === 1 ? (jobs[0] as Client) : connect(config);
   return {
     config,
     jobs,
-    connection,
-    close: async () => void (await Promise.all([connection, ...jobs].map(each => each.close()))),
+    client,
+    close: async () => void (await Promise.all([client, ...jobs].map(each => each.close()))),
   };
 }
 
@@ -51,7 +51,7 @@ export interface TargetSchema extends InstanceFacts {
 }
 
 /** @throws InstanceError */
-export async function fetchTargetSchema(config: ConnectionConfig, target: Instance): Promise<TargetSchema> {
+export async function fetchTargetSchema(config: ConnectionConfig, target: Client): Promise<TargetSchema> {
   const statements = await collectStatements(dump(config));
   const { user: name } = config;
   // The open source edition does not show rights.
@@ -63,7 +63,7 @@ export async function fetchTargetSchema(config: ConnectionConfig, target: Instan
 /** As `fetchTargetSchema`, or why the account may not read the schema. @throws InstanceError if the target gives no answer */
 export async function fetchSchemaIfShown(
   config: ConnectionConfig,
-  target: Instance,
+  target: Client,
 ): Promise<TargetSchema | { readonly hidden: string }> {
   try {
     return await fetchTargetSchema(config, target);

@@ -2,7 +2,7 @@
  * Reads created objects back, and compares them with their statements. After the server's OK they may still differ: with another default of
  * the target, a statement may create a table without WAL.
  */
-import { fetchStatements, type Instance, InstanceError } from '@sqlpipe/instance';
+import { type Client, fetchStatements, InstanceError } from '@sqlpipe/instance';
 import { IgnoreRules } from '@sqlpipe/schema';
 import { givesRight, identify, isAcl, readStatementHead } from '@sqlpipe/sql';
 import { isShowable, type KnownObjects } from './existing-objects.js';
@@ -17,7 +17,7 @@ const BATCH_SIZE = 100;
 /** Outcomes that were applied get `proven`, or become `differs` if the target's object is different. */
 export async function* verifyOutcomes(
   outcomes: AsyncIterable<Outcome>,
-  target: Instance,
+  target: Client,
   existing: KnownObjects,
   ignore: IgnoreRules,
 ): AsyncGenerator<Outcome> {
@@ -41,7 +41,7 @@ export async function* verifyOutcomes(
 
 async function readBack(
   outcomes: readonly Outcome[],
-  target: Instance,
+  target: Client,
   existing: KnownObjects,
   ignore: IgnoreRules,
 ): Promise<Outcome[]> {

@@ -80,9 +80,9 @@ const toFlag = (option: string): string => `--${option.replace(/[A-Z]/g, letter 
 /** Opens both ends and checks the statements. Sends nothing. */
 async function prepare(openInputAndTarget: () => Promise<InputAndTarget>, options: RunOptions, io: Io) {
   const ignore = new IgnoreRules(await readIgnorePatterns(options));
-  const { input, target: instance } = await openInputAndTarget();
+  const { input, target: config } = await openInputAndTarget();
   const signal = io.catchSignals();
-  const target = await openTarget({ ...instance, interrupted: signal }, options);
+  const target = await openTarget({ ...config, interrupted: signal }, options);
   signal.addEventListener('abort', () => {
     input.stop();
     setTimeout(target.close, GRACE_PERIOD).unref();

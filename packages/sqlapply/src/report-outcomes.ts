@@ -26,7 +26,7 @@ import { Summary } from './summary.js';
 /** Executes a replay by reading its outcomes. @returns the exit status */
 export async function reportReplay(replay: Replay, target: ReplayTarget, options: RunOptions, io: Io): Promise<number> {
   const { omissions, outcomes, findings } = replay;
-  const { label } = target.connection;
+  const { label } = target.client;
   const summary = new Summary(label, options);
   for (const [head, ...lines] of omissions.map(describeOmission)) io.error(head, indentLines(lines));
   if (omissions.length > 0) summary.recordReject();
@@ -66,11 +66,11 @@ async function* writeReport(outcomes: AsyncIterable<Outcome>, path: string, opti
 async function* reportOutcomes(
   outcomes: AsyncIterable<Outcome>,
   summary: Summary,
-  { config, connection, findDamage }: Pick<ReplayTarget, 'config' | 'connection'> & Pick<Replay, 'findDamage'>,
+  { config, client, findDamage }: Pick<ReplayTarget, 'config' | 'client'> & Pick<Replay, 'findDamage'>,
   options: RunOptions,
   io: Io,
 ): AsyncGenerator<Outcome> {
-  const { label } = connection;
+  const { label } = client;
   const signal = io.catchSignals();
   const logins = new LoginCheck(config);
   const summarize = hasDataOnStdout(options) ? io.summary : io.info;

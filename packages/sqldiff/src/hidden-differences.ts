@@ -48,10 +48,10 @@ export async function findHiddenDifferences(
   [a, b]: ReadSides,
   { differences, ignored }: Pick<SchemaComparison, 'differences' | 'ignored'>,
 ): Promise<string[]> {
-  if (!a.instance || !b.instance) return [];
+  if (!a.config || !b.config) return [];
   const different = new Set([...differences, ...ignored].map(each => each.a));
   const same = a.statements.filter(statement => !different.has(statement)).map(identify);
-  const [inA, inB] = [await fetchFacts(a.instance, same), await fetchFacts(b.instance, same)];
+  const [inA, inB] = [await fetchFacts(a.config, same), await fetchFacts(b.config, same)];
   return [...inA].flatMap(([property, byObject]) => {
     const groups = new Map<string, string[]>();
     for (const [object, value] of byObject) {

@@ -19,7 +19,8 @@ import type { Locations } from './locations.js';
 export interface Side {
   /** The name in the output; never a secret. */
   label: string;
-  instance?: ResolvedInstance;
+  /** How to connect, if the side is an instance. */
+  config?: ResolvedInstance;
   /** The file or folder, if the side is one; `-` is standard input. */
   path: string;
 }
@@ -48,8 +49,8 @@ export async function resolveOperands(
   if (isA && isB) rejectSharedCredentials(context);
   const resolveSide = async (path: string, isInstance: boolean, program: string, label?: string): Promise<Side> => {
     if (!isInstance) return { label: label ?? (path === '-' ? 'standard input' : path), path };
-    const instance = await resolveInstance(path, { ...context, program });
-    return { label: label ?? instance.name ?? instance.label, path: '', instance };
+    const config = await resolveInstance(path, { ...context, program });
+    return { label: label ?? config.name ?? config.label, path: '', config };
   };
   const sides: Sides = [
     await resolveSide(a, isA, isB ? 'sqldiff_a' : 'sqldiff', labelA),
@@ -57,7 +58,7 @@ export async function resolveOperands(
   ];
   rejectSharedInsecure(
     context.options?.insecure,
-    sides.flatMap(({ instance }) => instance?.url ?? []),
+    sides.flatMap(({ config }) => config?.url ?? []),
   );
   return sides;
 }
@@ -101,12 +102,12 @@ export interface ReadSideOptions extends Pick<DumpOptions, 'warn' | 'info'> {
 }
 
 export async function readSide(side: Side, options: ReadSideOptions): Promise<ReadSide> {
-  const { instance, path, label } = side;
+  const { config, path, label } = side;
   const { selection, maxRecord, warn, info, stdin, budget, locations } = options;
   const located = readStatementsAt(path, maxRecord);
   const ofFile = locations ? locations.record(located) : withoutLocations(located);
   const stored = path === '-' ? stdin : ofFile;
-  const read = instance ? dump(instance, { selection, maxRecord, reportInvalid: false, warn, info }) : stored;
+  const read = config ? dump(config, { selection, maxRecord, reportInvalid: false, warn, info }) : stored;
   const isSelected = (statement: string) => selection.selects(identify(statement).kind);
   try {
     return { ...side, statements: deduplicate(await collectStatements(read, isSelected, budget)) };

@@ -44,7 +44,7 @@ async function compareAndWrite(args: DiffArgs, io: Io): Promise<number> {
   const sides = await openSides(args, stdin, io);
   if (args.showConfig)
     return writeSettings(
-      sides.flatMap(({ instance }) => (instance ? [instance.settings] : [])),
+      sides.flatMap(({ config }) => (config ? [config.settings] : [])),
       io,
     );
   const locations = args.annotations ? new Locations() : undefined;

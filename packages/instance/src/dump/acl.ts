@@ -1,10 +1,10 @@
 import { type Assumption, type Grant, type Membership, parseRights, quotePrincipal, type Right } from '@sqlpipe/ddl';
 import { collectStatements, RightSet } from '@sqlpipe/schema';
-import type { Instance } from '../http/instance.js';
+import type { Client } from '../http/client.js';
 import { tryQuery } from '../http/optional-queries.js';
 
 /** The statements of a dump that create users, groups and service accounts. @throws InstanceError if the instance does not show them */
-export async function fetchPrincipals(source: Instance): Promise<string[]> {
+export async function fetchPrincipals(source: Client): Promise<string[]> {
   const dumped = await fetchDumpIfKnown(source, 'USERS, GROUPS, SERVICE_ACCOUNTS');
   if (dumped) return dumped;
   const statements: string[] = [];
@@ -15,7 +15,7 @@ export async function fetchPrincipals(source: Instance): Promise<string[]> {
 }
 
 /** All granted rights; undefined if the instance shows only those of one principal at a time. @throws InstanceError */
-export async function fetchRights(source: Instance): Promise<Right[] | undefined> {
+export async function fetchRights(source: Client): Promise<Right[] | undefined> {
   const statements = await fetchDumpIfKnown(source, 'PERMISSIONS');
   return statements?.flatMap(statement => parseRights(statement) ?? []);
 }
@@ -25,7 +25,7 @@ export async function fetchRights(source: Instance): Promise<Right[] | undefined
  * user's groups as the user's own, so a right that both have counts as the group's only.
  * @throws InstanceError if the instance does not show them
  */
-export async function fetchRightsOf(source: Instance, name: string): Promise<Right[]> {
+export async function fetchRightsOf(source: Client, name: string): Promise<Right[]> {
   // Groups and service accounts are in no group; for them a server may report an error.
   const rows = await fetchRowsIfExists(source, `SHOW GROUPS ${quotePrincipal(name)}`);
   const groups = rows.map(([group]) => String(group));
@@ -40,7 +40,7 @@ export async function fetchRightsOf(source: Instance, name: string): Promise<Rig
  * As documented, the columns of permissions are permission, table_name, column_name, grant_option, origin; of service accounts, name and
  * grant_option. A permission with origin `I` is implied by others.
  */
-async function listRights(source: Instance, entity: string): Promise<Exclude<Right, Membership>[]> {
+async function listRights(source: Client, entity: string): Promise<Exclude<Right, Membership>[]> {
   const grants = await fetchRowsIfExists(source, `SHOW PERMISSIONS ${quotePrincipal(entity)}`);
   const accounts = await fetchRowsIfExists(source, `SHOW SERVICE ACCOUNTS ${quotePrincipal(entity)}`);
   const nameIn = (cell: unknown): string | undefined => (cell === null || cell === '' ? undefined : String(cell));
@@ -62,7 +62,7 @@ async function listRights(source: Instance, entity: string): Promise<Exclude<Rig
   ];
 }
 
-const fetchRowsIfExists = async (source: Instance, query: string): Promise<unknown[][]> =>
+const fetchRowsIfExists = async (source: Client, query: string): Promise<unknown[][]> =>
   (await tryQuery(
     () => source.queryRows(query),
     error => error.matches(/does not exist|not found/i),
@@ -74,7 +74,7 @@ const isTrue = (cell: unknown): boolean => cell === true || cell === 'true' || c
 /** Whether a user or service account has a password, a key or a token, by the rows of SHOW USER or SHOW SERVICE ACCOUNT. */
 export const hasCredentials = (rows: unknown[][]): boolean => rows.some(([, enabled]) => isTrue(enabled));
 
-const fetchDumpIfKnown = (source: Instance, categories: string): Promise<string[] | undefined> =>
+const fetchDumpIfKnown = (source: Client, categories: string): Promise<string[] | undefined> =>
   tryQuery(
     () => collectStatements(source.streamFirstColumn(`SHOW CREATE DATABASE INCLUDE (${categories})`)),
     ({ code }) => code === 'REJECTED',

@@ -3,7 +3,7 @@
  * again, until nothing has changed. If objects come and go all the time, the dump has the objects that are in both last lists.
  */
 import { dumpOrder, Schema } from '@sqlpipe/schema';
-import type { Instance } from '../http/instance.js';
+import type { Client } from '../http/client.js';
 import type { BestEffortClient } from '../http/optional-queries.js';
 import { fetchVersions, type ListedObject, listAllObjects } from './list-objects.js';
 import { changingSchemaError, isWanted, type ObjectReadOptions, titleOf } from './missing-objects.js';
@@ -13,7 +13,7 @@ const MAX_READS = 6;
 
 /** The rows that SHOW CREATE DATABASE would return. @param client for queries that only save time */
 export async function fetchCatalogueDump(
-  source: Instance,
+  source: Client,
   client: BestEffortClient,
   options: ObjectReadOptions,
 ): Promise<string[]> {
@@ -65,7 +65,7 @@ function reportChanges(before: Reading, now: Reading, { info }: ObjectReadOption
 
 /** Reads the objects that may have changed. @param denied collects the messages for what may not be read, which is not read again */
 async function readObjects(
-  source: Instance,
+  source: Client,
   client: BestEffortClient,
   { selects, names }: ObjectReadOptions,
   previous: Reading,

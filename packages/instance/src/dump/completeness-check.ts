@@ -7,7 +7,7 @@ import { findReferences } from '@sqlpipe/ddl';
 import { dumpOrder, Schema } from '@sqlpipe/schema';
 import { foldCase, givesRight, identify, isAcl, isObject, KINDS, type NamedObject } from '@sqlpipe/sql';
 import type { ConnectionConfig } from '../configuration/connection-config.js';
-import { withInstance } from '../http/instance.js';
+import { withClient } from '../http/client.js';
 import type { BestEffortClient } from '../http/optional-queries.js';
 import { type ListedObject, listAllObjects } from './list-objects.js';
 import { changingSchemaError, isWanted, listTitles, type ObjectReadOptions, titleOf } from './missing-objects.js';
@@ -133,9 +133,7 @@ export class CompletenessCheck {
       denied.add(object);
       this.#options.missing.addDenied(object, message);
     };
-    const statements = await withInstance(this.#config, instance =>
-      fetchUncheckedStatements(instance, known, onDenied),
-    );
+    const statements = await withClient(this.#config, client => fetchUncheckedStatements(client, known, onDenied));
     return known.flatMap((object, i) => {
       const statement = statements[i];
       if (!denied.has(object)) this.#recordLeftOut(object, statement !== undefined);

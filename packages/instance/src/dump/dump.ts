@@ -3,8 +3,8 @@ import { NameSelection, parseSelection, type Selection } from '@sqlpipe/schema';
 import { displayName, identify, isAcl, KINDS, type Kind, MAX_RECORD, normalizeStatement, redact } from '@sqlpipe/sql';
 import { maskSecrets, truncate } from '@sqlpipe/text';
 import type { ConnectionConfig } from '../configuration/connection-config.js';
+import { type Client, connect } from '../http/client.js';
 import { requestSecrets } from '../http/connection.js';
-import { connect, type Instance } from '../http/instance.js';
 import { BestEffortClient } from '../http/optional-queries.js';
 import { MAX_MASKED } from '../http/reply.js';
 import { InstanceError } from '../instance-error.js';
@@ -79,7 +79,7 @@ export async function* dump(config: ConnectionConfig, given: Partial<DumpOptions
 
 async function* dumpStatements(
   config: ConnectionConfig,
-  source: Instance,
+  source: Client,
   client: BestEffortClient,
   options: DumpOptions,
 ): AsyncGenerator<string[]> {
@@ -141,7 +141,7 @@ const MIN_ROW_LIMIT = 32 * 1024 * 1024;
 
 async function* fetchRows(
   config: ConnectionConfig,
-  source: Instance,
+  source: Client,
   client: BestEffortClient,
   { via, selection, maxRecord }: DumpOptions,
   read: ObjectReadOptions,

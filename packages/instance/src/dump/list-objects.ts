@@ -1,5 +1,5 @@
 import { foldCase, type Kind, type NamedObject, NameSet, quoteLiteral } from '@sqlpipe/sql';
-import type { Instance } from '../http/instance.js';
+import type { Client } from '../http/client.js';
 import { type BestEffortClient, queryIfSupported, tryQuery } from '../http/optional-queries.js';
 import { InstanceError } from '../instance-error.js';
 import { VIEW_LISTS } from '../reports/health.js';
@@ -27,7 +27,7 @@ export interface ListedObject extends NamedObject {
 }
 
 /** All objects, in any order. */
-export async function listAllObjects(source: Instance): Promise<ListedObject[]> {
+export async function listAllObjects(source: Client): Promise<ListedObject[]> {
   const rows = await queryTables(source, ({ column }) => `SELECT table_name, ${column}, id FROM tables()`);
   if (rows?.some(([name, mark]) => typeof name !== 'string' || mark === undefined))
     throw new InstanceError(
@@ -51,7 +51,7 @@ export async function fetchVersions(client: BestEffortClient): Promise<Map<strin
   return new Map(rows?.map(([name, version]) => [String(name), version]));
 }
 
-export async function findViews(source: Instance, names: readonly string[]): Promise<NameSet> {
+export async function findViews(source: Client, names: readonly string[]): Promise<NameSet> {
   const folded = names.map(foldCase);
   const list = folded.map(quoteLiteral).join(', ');
   const rows = await queryTables(
@@ -64,7 +64,7 @@ export async function findViews(source: Instance, names: readonly string[]): Pro
 }
 
 /** Undefined if a query of tables() is rejected, because a view named `tables` shadows the function (observed on 9.3.4). */
-async function queryTables(source: Instance, queryFor: (kindColumn: (typeof COLUMNS)[number]) => string) {
+async function queryTables(source: Client, queryFor: (kindColumn: (typeof COLUMNS)[number]) => string) {
   const query = async () => {
     for (const kindColumn of COLUMNS) {
       const rows = await queryIfSupported(source, kindColumn.column, () => source.queryRows(queryFor(kindColumn)));
@@ -76,7 +76,7 @@ async function queryTables(source: Instance, queryFor: (kindColumn: (typeof COLU
 }
 
 /** A server without a function that lists a kind has no objects of this kind. */
-async function listByFunctions(source: Instance): Promise<NamedObject[]> {
+async function listByFunctions(source: Client): Promise<NamedObject[]> {
   const names = async (query: string) => (await source.queryRows(query)).map(([name]) => String(name));
   const namesIn = async (list: string) =>
     new Set(await queryIfSupported(source, list, () => names(`SELECT view_name FROM ${list}`)));

@@ -1,7 +1,7 @@
 /*! Prints the tables of a server without SHOW CREATE TABLE (8.1.4), from its catalogue functions, as later servers print them. */
 import { type Column, type PartitionUnit, printDefinition, toAge } from '@sqlpipe/ddl';
 import { type NamedObject, NameMap } from '@sqlpipe/sql';
-import type { Instance } from '../http/instance.js';
+import type { Client } from '../http/client.js';
 import { queryIfSupported, tryQuery } from '../http/optional-queries.js';
 
 const PROPERTIES = 'table_name, designatedTimestamp, partitionBy, walEnabled, maxUncommittedRows, o3MaxLag';
@@ -9,26 +9,26 @@ const COLUMNS = '"column", type, indexed, indexBlockCapacity, symbolCached, symb
 
 /** Undefined for an object that is not a table: such a server has no other objects. */
 export async function reconstructTables(
-  instance: Instance,
+  client: Client,
   objects: readonly NamedObject[],
 ): Promise<(string | undefined)[]> {
-  const list = (columns: string) => instance.queryRows(`SELECT ${columns} FROM tables()`);
+  const list = (columns: string) => client.queryRows(`SELECT ${columns} FROM tables()`);
   const rows =
-    (await queryIfSupported(instance, 'ttlValue', () => list(`${PROPERTIES}, ttlValue, ttlUnit`))) ??
+    (await queryIfSupported(client, 'ttlValue', () => list(`${PROPERTIES}, ttlValue, ttlUnit`))) ??
     (await list(PROPERTIES));
   const byName = new NameMap(rows.map(row => [String(row[0]), row]));
   const statements: (string | undefined)[] = [];
   for (const { kind, name } of objects) {
     const properties = kind === 'table' ? byName.get(name) : undefined;
-    const columns = properties && (await fetchColumns(instance, String(properties[0])));
+    const columns = properties && (await fetchColumns(client, String(properties[0])));
     statements.push(columns && printTable(properties, columns));
   }
   return statements;
 }
 
-async function fetchColumns(instance: Instance, table: string): Promise<Column[] | undefined> {
+async function fetchColumns(client: Client, table: string): Promise<Column[] | undefined> {
   const rows = await tryQuery(
-    () => instance.queryRows(`SELECT ${COLUMNS} FROM table_columns('${table}')`),
+    () => client.queryRows(`SELECT ${COLUMNS} FROM table_columns('${table}')`),
     error => error.matches(/does not exist/),
   );
   return rows?.map(([name, type, indexed, block, cached, capacity, key]) => ({

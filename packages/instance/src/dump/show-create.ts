@@ -2,7 +2,7 @@
 import { MemoryBudget } from '@sqlpipe/schema';
 import { displayName, kindKeywords, type NamedObject, NameSet, quoteLiteral } from '@sqlpipe/sql';
 import { escapeControls } from '@sqlpipe/text';
-import type { Instance } from '../http/instance.js';
+import type { Client } from '../http/client.js';
 import { MalformedReplyError } from '../http/json.js';
 import { isUnsupported, queryIfSupported } from '../http/optional-queries.js';
 import { batchesOf, DEFAULT_REQUEST_BUFFER, fetchInHalves } from '../http/request.js';
@@ -22,16 +22,16 @@ const NOT_FOUND = /does not exist|name expected, got|^expected 'TABLE'/;
  * @throws InstanceError if a query fails
  */
 export async function fetchStatements(
-  instance: Instance,
+  client: Client,
   objects: readonly NamedObject[],
   onDenied?: OnDenied,
 ): Promise<(string | undefined)[]> {
   const statements: (string | undefined)[] = [];
   for (const batch of batchesOf(objects)) {
-    const printed = await fetchUncheckedStatements(instance, batch, onDenied);
+    const printed = await fetchUncheckedStatements(client, batch, onDenied);
     const names = batch.flatMap(({ kind, name }, i) => (kind === 'table' && printed[i] !== undefined ? name : []));
     // 9.3.4 answers SHOW CREATE TABLE of a view with a CREATE TABLE that has the view's columns.
-    const views = names.length ? await findViews(instance, names) : new NameSet();
+    const views = names.length ? await findViews(client, names) : new NameSet();
     const isView = ({ kind, name }: NamedObject) => kind === 'table' && views.has(name);
     statements.push(...batch.map((object, i) => (isView(object) ? undefined : printed[i])));
   }
@@ -43,40 +43,40 @@ type OnDenied = (object: NamedObject, message: string) => void;
 
 /** As `fetchStatements`, without a check of the kinds: with the kind `table`, a view gets the statement of a table. */
 export async function fetchUncheckedStatements(
-  instance: Instance,
+  client: Client,
   objects: readonly NamedObject[],
   onDenied?: OnDenied,
 ): Promise<(string | undefined)[]> {
-  const printed = await queryIfSupported(instance, 'SHOW CREATE', async () => {
+  const printed = await queryIfSupported(client, 'SHOW CREATE', async () => {
     const statements: (string | undefined)[] = [];
     const budget = new MemoryBudget();
     for (const batch of batchesOf(objects))
-      for (const row of await fetchInHalves(batch, half => fetchBatch(instance, half, onDenied))) {
+      for (const row of await fetchInHalves(batch, half => fetchBatch(client, half, onDenied))) {
         if (row !== undefined) budget.add(row);
         statements.push(row);
       }
     return statements;
   });
-  return printed ?? reconstructTables(instance, objects);
+  return printed ?? reconstructTables(client, objects);
 }
 
 /** Undefined if the batch has to be halved: it is too large, or the server cannot show one of its objects. */
 async function fetchBatch(
-  instance: Instance,
+  client: Client,
   objects: readonly NamedObject[],
   onDenied: OnDenied | undefined,
 ): Promise<(string | undefined)[] | undefined> {
   const queries = objects.map(({ kind, name }) => `SHOW CREATE ${kindKeywords(kind)} ${quoteLiteral(name)}`);
   const query = queries.join(' UNION ALL ');
-  if (objects.length > 1 && instance.bufferNeeded(query) > DEFAULT_REQUEST_BUFFER) return undefined;
+  if (objects.length > 1 && client.bufferNeeded(query) > DEFAULT_REQUEST_BUFFER) return undefined;
   const rows: string[] = [];
   let length = 0;
   try {
-    for await (const batch of instance.streamFirstColumn(query))
+    for await (const batch of client.streamFirstColumn(query))
       for (const row of batch) {
         rows.push(row);
         length += row.length;
-        if (rows.length > objects.length) throw wrongCountError(instance, objects.length, 'more');
+        if (rows.length > objects.length) throw wrongCountError(client, objects.length, 'more');
         if (length > MAX_REPLY_LENGTH && objects.length > 1) return undefined;
       }
   } catch (error) {
@@ -87,14 +87,14 @@ async function fetchBatch(
     if (!object || moreObjects.length > 0) return undefined;
     if (denial !== undefined) onDenied?.(object, denial);
     if (denial !== undefined || error.matches(NOT_FOUND)) return [undefined];
-    const { label } = instance;
+    const { label } = client;
     throw error.withMessage(`${label}: ${escapeControls(displayName(object))}${error.message.slice(label.length)}`);
   }
-  if (rows.length !== objects.length) throw wrongCountError(instance, objects.length, `${rows.length}`);
+  if (rows.length !== objects.length) throw wrongCountError(client, objects.length, `${rows.length}`);
   return rows;
 }
 
-const wrongCountError = ({ label }: Instance, requested: number, received: string): InstanceError =>
+const wrongCountError = ({ label }: Client, requested: number, received: string): InstanceError =>
   new InstanceError(
     'PROTOCOL',
     `${label}: requested ${requested} statements and received ${received}; does a proxy change the replies?`,

@@ -4,7 +4,7 @@
  */
 import { quoteName } from '@sqlpipe/ddl';
 import { quoteLiteral } from '@sqlpipe/sql';
-import type { Instance } from '../http/instance.js';
+import type { Client } from '../http/client.js';
 import { type BestEffortClient, ifAccepted, tryQuery } from '../http/optional-queries.js';
 import { batchesOf, DEFAULT_REQUEST_BUFFER, fetchInHalves } from '../http/request.js';
 import { fetchParameters } from '../reports/server.js';
@@ -37,8 +37,8 @@ export class SymbolCapacities {
     this.#attempt = attempt;
   }
 
-  static of(instance: Instance): SymbolCapacities {
-    return new SymbolCapacities(use => ifAccepted(() => use(instance)));
+  static of(client: Client): SymbolCapacities {
+    return new SymbolCapacities(use => ifAccepted(() => use(client)));
   }
 
   async addTo(statements: string[]): Promise<string[]> {
@@ -46,7 +46,7 @@ export class SymbolCapacities {
     if (!tables.length) return statements;
     const complete = [...statements];
     for (const batch of batchesOf(tables)) {
-      const rows = await this.#attempt(instance => fetchInHalves(batch, some => fetchCapacities(instance, some)));
+      const rows = await this.#attempt(client => fetchInHalves(batch, some => fetchCapacities(client, some)));
       this.#isShown = rows !== undefined;
       if (!rows) break;
       for (const [index, column, capacity, used] of rows) {
@@ -86,16 +86,16 @@ function findTableWithSymbol(statement: string, index: number): SymbolTable[] {
 }
 
 /** Undefined if the request is too large, or one of several tables is gone. */
-async function fetchCapacities(instance: Instance, tables: readonly SymbolTable[]): Promise<CapacityRow[] | undefined> {
+async function fetchCapacities(client: Client, tables: readonly SymbolTable[]): Promise<CapacityRow[] | undefined> {
   const query = tables
     .map(
       ({ name, index }) =>
         `SELECT ${index}, "column", symbolCapacity, symbolTableSize FROM table_columns(${quoteLiteral(name)}) WHERE symbolCapacity > ${USUAL_SYMBOL_CAPACITY}`,
     )
     .join(' UNION ALL ');
-  if (tables.length > 1 && instance.bufferNeeded(query) > DEFAULT_REQUEST_BUFFER) return undefined;
+  if (tables.length > 1 && client.bufferNeeded(query) > DEFAULT_REQUEST_BUFFER) return undefined;
   const rows = await tryQuery(
-    () => instance.queryRows(query),
+    () => client.queryRows(query),
     error => error.matches(/does not exist/),
   );
   if (!rows) return tables.length > 1 ? undefined : [];

@@ -125,13 +125,13 @@ async function createDispatcher({ url, proxy, ca, insecure }: ConnectionConfig):
   const tls = { timeout: 0, rejectUnauthorized: !insecure, ...(ca === undefined ? {} : { ca }) };
   if (proxy === undefined) {
     // Imported here, because --help does not need it.
-    const { Client } = await import('./undici.js');
-    return new Client(url.origin, { connect: tls });
+    const { UndiciClient } = await import('./undici.js');
+    return new UndiciClient(url.origin, { connect: tls });
   }
-  const [{ Client }, { ProxyAgent }] = await Promise.all([import('./undici.js'), import('./undici-proxy.js')]);
+  const [{ UndiciClient }, { ProxyAgent }] = await Promise.all([import('./undici.js'), import('./undici-proxy.js')]);
   return new ProxyAgent({
     uri: proxy.href,
-    clientFactory: (address, options) => new Client(address, { connect: withoutNumericName(options) }),
+    clientFactory: (address, options) => new UndiciClient(address, { connect: withoutNumericName(options) }),
     // As other programs do: https goes through a tunnel, and a request for http has the complete address in its first line.
     proxyTunnel: false,
     connections: 1,

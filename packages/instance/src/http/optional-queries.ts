@@ -1,6 +1,6 @@
 import type { ConnectionConfig } from '../configuration/connection-config.js';
 import { InstanceError } from '../instance-error.js';
-import { connect, type Instance } from './instance.js';
+import { type Client, connect } from './client.js';
 
 /** Milliseconds for an attempt. A server that does not answer within this time gets no more queries. */
 const MAX_TIMEOUT = 5000;
@@ -8,33 +8,33 @@ const MAX_TIMEOUT = 5000;
 /** Queries on a connection of their own, because that of a dump is busy with rows. The result is undefined after a failure. */
 export class BestEffortClient {
   readonly #timeout: number;
-  readonly #instance: Instance;
+  readonly #client: Client;
   #hasGivenUp = false;
-  /** The previous attempt. The next one waits for it, because an instance has one request at a time. */
+  /** The previous attempt. The next one waits for it, because a client sends one request at a time. */
   #last: Promise<unknown> = Promise.resolve();
 
   constructor(config: ConnectionConfig) {
     const timeout = Math.min(config.timeout || MAX_TIMEOUT, MAX_TIMEOUT);
     this.#timeout = timeout;
-    this.#instance = connect({ ...config, timeout, connectTimeout: timeout, retries: 0 });
+    this.#client = connect({ ...config, timeout, connectTimeout: timeout, retries: 0 });
   }
 
   queryRows(query: string): Promise<unknown[][] | undefined> {
-    return this.attempt(instance => instance.queryRows(query));
+    return this.attempt(client => client.queryRows(query));
   }
 
   /** Undefined if a query fails. */
-  attempt<T>(use: (instance: Instance) => Promise<T>): Promise<T | undefined> {
+  attempt<T>(use: (client: Client) => Promise<T>): Promise<T | undefined> {
     const attempt = this.#last.then(() => this.#attempt(use));
     this.#last = attempt;
     return attempt;
   }
 
-  async #attempt<T>(use: (instance: Instance) => Promise<T>): Promise<T | undefined> {
+  async #attempt<T>(use: (client: Client) => Promise<T>): Promise<T | undefined> {
     if (this.#hasGivenUp) return undefined;
     const timer = setTimeout(() => void this.close(), this.#timeout);
     try {
-      return await use(this.#instance);
+      return await use(this.#client);
     } catch (error) {
       this.#hasGivenUp = (error as { code?: string }).code === 'UNREACHABLE';
       return undefined;
@@ -44,26 +44,26 @@ export class BestEffortClient {
   }
 
   close(): Promise<void> {
-    return this.#instance.close();
+    return this.#client.close();
   }
 }
 
 /** The messages for an unknown function, column and statement (observed on 8.1.4 to 9.3.4). */
 const UNSUPPORTED = /^(?:unknown function name: |Invalid column: |expected 'TABLES')/;
 
-const knownUnsupported = new WeakMap<Instance, Set<string>>();
+const knownUnsupported = new WeakMap<Client, Set<string>>();
 
 /** Undefined if this version does not support the query. @param what a function, a column or a statement */
 export async function queryIfSupported<T>(
-  instance: Instance,
+  client: Client,
   what: string,
   query: () => Promise<T>,
 ): Promise<T | undefined> {
-  const unsupported = knownUnsupported.get(instance) ?? new Set();
+  const unsupported = knownUnsupported.get(client) ?? new Set();
   if (unsupported.has(what)) return undefined;
   return tryQuery(query, error => {
     if (!isUnsupported(error)) return false;
-    knownUnsupported.set(instance, unsupported.add(what));
+    knownUnsupported.set(client, unsupported.add(what));
     return true;
   });
 }
@@ -75,8 +75,8 @@ export const ifAccepted = <T>(query: () => Promise<T>): Promise<T | undefined> =
   tryQuery(query, ({ serverMessage }) => serverMessage !== undefined);
 
 /** The rows of a query; undefined if the instance rejects it. */
-export const queryIfAccepted = (instance: Instance, query: string): Promise<unknown[][] | undefined> =>
-  ifAccepted(() => instance.queryRows(query));
+export const queryIfAccepted = (client: Client, query: string): Promise<unknown[][] | undefined> =>
+  ifAccepted(() => client.queryRows(query));
 
 /** The result of queries; undefined if one fails with an expected error, which by default is any error of an instance. */
 export async function tryQuery<T>(

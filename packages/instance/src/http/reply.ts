@@ -273,7 +273,7 @@ const NO_SERVER = ': no QuestDB server there; is the address right, with its pat
 const TOO_LARGE = ': the request is too large for a proxy on the way; raise the limit of the proxy, or bypass it';
 
 const EXPLANATIONS: Readonly<Record<number, readonly [code: ErrorCode, explanation: string]>> = {
-  401: ['DENIED', ''], // `instance.ts` completes the message, because only that file knows which credentials were sent
+  401: ['DENIED', ''], // `client.ts` completes the message, because only that file knows which credentials were sent
   403: ['DENIED', ': permission denied; grant the permission to this user, or use another account'],
   404: ['PROTOCOL', NO_SERVER],
   405: ['PROTOCOL', NO_SERVER],

@@ -8,4 +8,4 @@ import client from 'undici/lib/dispatcher/client.js';
 // program. The code of V8's first compiler is fast enough. Node 24 obeys only the budget, and Node 20 only up to a budget of 400 MB.
 setFlagsFromString('--liftoff-only --wasm-tiering-budget=2147483647');
 
-export const Client: typeof undici.Client = client;
+export const UndiciClient: typeof undici.Client = client;

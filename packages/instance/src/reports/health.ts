@@ -1,18 +1,18 @@
 import type { Health } from '@sqlpipe/schema';
 import { type Kind, NameMap, NameSet, quoteLiteral } from '@sqlpipe/sql';
-import type { Instance } from '../http/instance.js';
+import type { Client } from '../http/client.js';
 import { queryIfAccepted } from '../http/optional-queries.js';
 
 type RunQuery = (query: string) => Promise<unknown[][] | undefined>;
 
 /** Fetches the health of all objects, as far as the instance shows it. @throws InstanceError if it does not reply */
-export async function fetchHealth(instance: Instance): Promise<Health> {
-  const query: RunQuery = sql => queryIfAccepted(instance, sql);
+export async function fetchHealth(client: Client): Promise<Health> {
+  const query: RunQuery = sql => queryIfAccepted(client, sql);
   const views =
     (await query('SELECT view_name, view_status, last_refresh_finish_timestamp FROM materialized_views()')) ?? [];
   const columns = new NameMap<readonly ViewColumn[]>();
   for (const [name, status] of views)
-    if (status === 'invalid') columns.set(String(name), (await fetchViewColumns(instance, String(name))) ?? []);
+    if (status === 'invalid') columns.set(String(name), (await fetchViewColumns(client, String(name))) ?? []);
   const [neverRefreshed, partlyRefreshed] = [new NameSet(), new NameSet()];
   for (const [name, , finished] of views) {
     // A refresh of a range has no finish time.
@@ -61,9 +61,9 @@ export interface ViewColumn {
 }
 
 /** The columns of a view; undefined if the instance does not show them. */
-export async function fetchViewColumns(instance: Instance, view: string): Promise<ViewColumn[] | undefined> {
+export async function fetchViewColumns(client: Client, view: string): Promise<ViewColumn[] | undefined> {
   const query = `SELECT "column", type, designated FROM table_columns(${quoteLiteral(view)})`;
-  const rows = await queryIfAccepted(instance, query);
+  const rows = await queryIfAccepted(client, query);
   return rows?.map(([name, type, designated]) => ({
     name: String(name),
     type: String(type),

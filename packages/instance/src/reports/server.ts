@@ -1,6 +1,6 @@
 import { DEFAULTS, type Defaults } from '@sqlpipe/ddl';
 import type { ConnectionConfig } from '../configuration/connection-config.js';
-import { connect, type Instance, withInstance } from '../http/instance.js';
+import { type Client, connect, withClient } from '../http/client.js';
 import { BestEffortClient, queryIfAccepted, tryQuery } from '../http/optional-queries.js';
 import { InstanceError } from '../instance-error.js';
 import { fetchInvalidViews, fetchSuspended } from './health.js';
@@ -10,22 +10,22 @@ import { fetchInvalidViews, fetchSuspended } from './health.js';
  * @throws InstanceError if there is no QuestDB server at the address, or it does not answer this user
  */
 export async function fetchServerReport(config: ConnectionConfig) {
-  const instance = connect(config);
-  const client = new BestEffortClient(config);
-  const query = (sql: string) => client.queryRows(sql);
+  const client = connect(config);
+  const bestEffort = new BestEffortClient(config);
+  const query = (sql: string) => bestEffort.queryRows(sql);
   // A token contains no user.
   const given = config.authorization === undefined ? 'none given' : (config.user ?? 'whose token it is');
   const firstColumn = async (sql: string) => (await query(sql))?.map(([value]) => String(value));
   try {
-    const [[build] = []] = await instance.queryRows('SELECT build()');
-    const parameters = (await client.attempt(fetchParameters)) ?? new Map<string, string>();
-    const accessControl = await hasAccessControl(instance);
+    const [[build] = []] = await client.queryRows('SELECT build()');
+    const parameters = (await bestEffort.attempt(fetchParameters)) ?? new Map<string, string>();
+    const accessControl = await hasAccessControl(client);
     // Servers list none for a built-in administrator.
     const permissions = accessControl === 'on' ? ((await firstColumn('SHOW PERMISSIONS')) ?? []) : [];
     const readOnly = ['readonly', 'http.security.readonly'].some(name => parameters.get(name) === 'true');
     const mayCreate = !permissions.length || permissions.some(each => /^(ALL|CREATE TABLE)$/i.test(each));
     return {
-      endpoint: instance.endpoint,
+      endpoint: client.endpoint,
       version: String(build).replace(/^Build Information: /, ''),
       user: (await firstColumn('SELECT current_user()'))?.[0] ?? given,
       accessControl,
@@ -37,13 +37,13 @@ export async function fetchServerReport(config: ConnectionConfig) {
       ...(!mayCreate && { denied: 'this user has no permission CREATE TABLE, so no schema can be applied to it' }),
     };
   } finally {
-    await Promise.all([instance.close(), client.close()]);
+    await Promise.all([client.close(), bestEffort.close()]);
   }
 }
 
 /** The instance's own defaults; those that it does not show are the defaults of a server without configuration. */
-export async function fetchDefaults(instance: Instance): Promise<Defaults> {
-  const parameters = await fetchParameters(instance);
+export async function fetchDefaults(client: Client): Promise<Defaults> {
+  const parameters = await fetchParameters(client);
   const flag = (path: string, otherwise: boolean): boolean => (parameters.get(path) ?? String(otherwise)) === 'true';
   return {
     wal: flag('cairo.wal.enabled.default', DEFAULTS.wal),
@@ -59,13 +59,13 @@ export async function fetchDefaults(instance: Instance): Promise<Defaults> {
  */
 export async function fetchCommonDefaults(a?: ConnectionConfig, b?: ConnectionConfig): Promise<Defaults> {
   const config = a ?? b;
-  return !config || (a && b) ? DEFAULTS : withInstance(config, fetchDefaults);
+  return !config || (a && b) ? DEFAULTS : withClient(config, fetchDefaults);
 }
 
 /** Values of SHOW PARAMETERS by property; empty if the instance does not show them. */
-export async function fetchParameters(instance: Instance): Promise<Map<string, string>> {
+export async function fetchParameters(client: Client): Promise<Map<string, string>> {
   const query = 'SELECT property_path, value FROM (SHOW PARAMETERS)';
-  const rows = (await queryIfAccepted(instance, query)) ?? [];
+  const rows = (await queryIfAccepted(client, query)) ?? [];
   return new Map(rows.map(([path, value]) => [String(path), String(value)]));
 }
 
@@ -73,12 +73,12 @@ export async function fetchParameters(instance: Instance): Promise<Map<string, s
 const BUILD = /^(?!.*enterprise).*\bQuestDB (\d+\.\d+(?:\.\d+)?)/i;
 
 /** Whether an instance is of the enterprise edition, the only one with access control. */
-export const isEnterprise = async (instance: Instance): Promise<boolean> => (await hasAccessControl(instance)) === 'on';
+export const isEnterprise = async (client: Client): Promise<boolean> => (await hasAccessControl(client)) === 'on';
 
 /** Only a server with access control knows SHOW USERS, even if it denies the answer. */
-async function hasAccessControl(instance: Instance): Promise<'on' | 'off' | 'unknown'> {
+async function hasAccessControl(client: Client): Promise<'on' | 'off' | 'unknown'> {
   try {
-    await instance.queryRows('SHOW USERS');
+    await client.queryRows('SHOW USERS');
     return 'on';
   } catch (error) {
     if (!(error instanceof InstanceError)) throw error;
@@ -87,7 +87,7 @@ async function hasAccessControl(instance: Instance): Promise<'on' | 'off' | 'unk
 }
 
 /** The version of an instance of the open source edition, such as `9.3.4`; undefined if it does not report one. */
-export async function fetchVersion(instance: Instance): Promise<string | undefined> {
-  const [[build] = []] = (await tryQuery(() => instance.queryRows('SELECT build()'))) ?? [];
+export async function fetchVersion(client: Client): Promise<string | undefined> {
+  const [[build] = []] = (await tryQuery(() => client.queryRows('SELECT build()'))) ?? [];
   return BUILD.exec(String(build))?.[1];
 }

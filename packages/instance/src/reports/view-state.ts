@@ -1,14 +1,14 @@
 import { setTimeout as pause } from 'node:timers/promises';
 import { foldCase, isSameName, NameMap, quoteLiteral, significantTokens, unquote } from '@sqlpipe/sql';
-import type { Instance } from '../http/instance.js';
+import type { Client } from '../http/client.js';
 import { queryIfAccepted } from '../http/optional-queries.js';
 
 type WalState = 'applied' | 'pending' | 'suspended';
 
 /** The state of a table. Without WAL, or if the instance does not show the state, there is nothing to apply. */
-export async function fetchWalState(instance: Instance, table: string): Promise<WalState> {
+export async function fetchWalState(client: Client, table: string): Promise<WalState> {
   const query = `SELECT writerTxn, sequencerTxn, suspended FROM wal_tables() WHERE lower(name) = ${quoteLiteral(foldCase(table))}`;
-  const [row] = (await queryIfAccepted(instance, query)) ?? [];
+  const [row] = (await queryIfAccepted(client, query)) ?? [];
   if (!row) return 'applied';
   const [writer, sequencer, suspended] = row;
   if (suspended === true) return 'suspended';
@@ -25,10 +25,10 @@ export interface RefreshState {
 }
 
 /** The state of a materialized view; undefined if there is no such view, or the instance does not show it. */
-export async function fetchRefreshState(instance: Instance, view: string): Promise<RefreshState | undefined> {
+export async function fetchRefreshState(client: Client, view: string): Promise<RefreshState | undefined> {
   const columns = 'view_status, invalidation_reason, last_refresh_start_timestamp, last_refresh_finish_timestamp';
   const query = `SELECT ${columns} FROM materialized_views() WHERE lower(view_name) = ${quoteLiteral(foldCase(view))}`;
-  const [row] = (await queryIfAccepted(instance, query)) ?? [];
+  const [row] = (await queryIfAccepted(client, query)) ?? [];
   if (!row) return undefined;
   const [status, reason, started, finished] = row.map(cell => String(cell ?? ''));
   return { status: status ?? '', reason: reason || undefined, started: started ?? '', finished: finished ?? '' };
@@ -45,12 +45,12 @@ export interface RunningRefresh {
  * Finds the refreshes that run, among the materialized views that a text names and those that these read. While a view is filled for the
  * first time, or in full, no transaction of its base counts as read (observed on 9.3.4).
  */
-export async function fetchRunningRefreshes(instance: Instance, text: string): Promise<RunningRefresh[]> {
+export async function fetchRunningRefreshes(client: Client, text: string): Promise<RunningRefresh[]> {
   const columns = 'view_name, view_sql, base_table_name, view_status, refresh_base_table_txn';
-  const stored = (await queryIfAccepted(instance, `SELECT ${columns} FROM materialized_views()`)) ?? [];
+  const stored = (await queryIfAccepted(client, `SELECT ${columns} FROM materialized_views()`)) ?? [];
   const isRunning = ([, , , status, txn]: unknown[]) => status === 'refreshing' && Number(txn) < 0;
   if (!stored.some(isRunning)) return [];
-  const plain = (await queryIfAccepted(instance, 'SELECT view_name, view_sql FROM views()')) ?? [];
+  const plain = (await queryIfAccepted(client, 'SELECT view_name, view_sql FROM views()')) ?? [];
   const unseen = new NameMap([...plain, ...stored].map(row => [String(row[0]), row]));
   const found: unknown[][] = [];
   for (const texts = [text]; texts.length > 0; )
@@ -62,11 +62,11 @@ export async function fetchRunningRefreshes(instance: Instance, text: string): P
       texts.push(String(row[1]), quoteLiteral(String(row[2] ?? '')));
       if (isRunning(row)) found.push(row);
     }
-  const active = new Set((await queryIfAccepted(instance, 'SELECT query FROM query_activity()'))?.map(([sql]) => sql));
+  const active = new Set((await queryIfAccepted(client, 'SELECT query FROM query_activity()'))?.map(([sql]) => sql));
   const refreshes: RunningRefresh[] = [];
   for (const [view, sql] of found) {
     const name = String(view);
-    const isActive = active.has(sql) || (await fetchWalState(instance, name)) === 'pending';
+    const isActive = active.has(sql) || (await fetchWalState(client, name)) === 'pending';
     refreshes.push({ view: name, isActive });
   }
   return refreshes;
@@ -76,9 +76,9 @@ export async function fetchRunningRefreshes(instance: Instance, text: string): P
  * Fetches the state of a materialized view and its base, if the view is settled: it has all rows of its base, is not refreshed
  * immediately, or is invalid while no view is refreshed. Two equal states mean that the view did not change in between.
  */
-async function fetchSettledState(instance: Instance, view: string): Promise<string | undefined> {
+async function fetchSettledState(client: Client, view: string): Promise<string | undefined> {
   const columns = 'view_name, view_status, refresh_type, refresh_base_table_txn, base_table_txn';
-  const views = (await queryIfAccepted(instance, `SELECT ${columns} FROM materialized_views()`)) ?? [];
+  const views = (await queryIfAccepted(client, `SELECT ${columns} FROM materialized_views()`)) ?? [];
   const row = views.find(([name]) => isSameName(String(name), view)) ?? [];
   const [, status, type, refreshed, base] = row;
   const isQuiet = status === 'invalid' && views.every(([, other]) => other !== 'refreshing');
@@ -96,7 +96,7 @@ const PAUSE = 10;
  * @param view the view that the question is about, if it is about one
  */
 export async function askUntilSettled<T>(
-  instance: Instance,
+  client: Client,
   view: string | undefined,
   ask: () => Promise<T>,
   isFinal: (answer: T) => boolean,
@@ -104,10 +104,10 @@ export async function askUntilSettled<T>(
 ): Promise<T> {
   const end = performance.now() + Math.min(timeout || CATCH_UP, CATCH_UP);
   for (;;) {
-    const before = view && (await fetchSettledState(instance, view));
+    const before = view && (await fetchSettledState(client, view));
     const answer = await ask();
     if (isFinal(answer)) return answer;
-    const isSettled = view && before !== undefined && before === (await fetchSettledState(instance, view));
+    const isSettled = view && before !== undefined && before === (await fetchSettledState(client, view));
     if (isSettled || performance.now() > end || interrupted?.aborted) return answer;
     await pause(PAUSE);
   }

@@ -20,8 +20,8 @@ import { pauseFor, Retries } from './retry.js';
 import { RowScanner, ServerError } from './row-scanner.js';
 import { describeTransportError } from './transport-messages.js';
 
-/** A connection to one instance: for queries, dumps and statements, one request at a time. */
-export interface Instance {
+/** A client of one instance: for queries, dumps and statements, one request at a time. */
+export interface Client {
   readonly label: string;
   /** The path that statements are sent to: the documented one, until a reply shows which one exists. */
   readonly endpoint: string;
@@ -45,8 +45,8 @@ export interface Instance {
   close(): Promise<void>;
 }
 
-/** Creates a connection to an instance. Nothing is sent before the first request. */
-export const connect = (config: ConnectionConfig): Instance => new HttpInstance(config);
+/** Creates a client of an instance. Nothing is sent before the first request. */
+export const connect = (config: ConnectionConfig): Client => new HttpClient(config);
 
 /** Milliseconds before a request is sent again after the status 429. If the server asks for more than the maximum, it is not sent again. */
 const BUSY_DELAYS = [250, 500, 1000, 2000, 4000];
@@ -63,12 +63,12 @@ const TOKENS_UNSUPPORTED = '; the open source edition accepts no tokens, only a 
 /** A query may be sent again whenever its reply is lost, a statement only if it has certainly not been executed. */
 type Purpose = 'query' | 'execute';
 
-class HttpInstance implements Instance {
+class HttpClient implements Client {
   readonly label: string;
   readonly #config: ConnectionConfig;
   readonly #connection: Connection;
   readonly #closed = new AbortController();
-  /** Aborts when the instance is closed or the user interrupts the program. Then pauses end at once, and the next failure is final. */
+  /** Aborts when the client is closed or the user interrupts the program. Then pauses end at once, and the next failure is final. */
   readonly #ended: AbortSignal;
   /** The endpoints to try; only one of them after it has replied with neither 404 nor 5xx. */
   #endpoints: readonly [ApiPath, ...ApiPath[]] = ENDPOINTS;
@@ -254,12 +254,12 @@ async function* scanRows(response: Response, maxValueBytes: number | undefined):
 const mayHaveRun = (status: number | undefined): boolean =>
   status === undefined || status < 300 || status === 408 || status >= 500;
 
-/** Connects to an instance, uses the connection, and closes it. */
-export async function withInstance<T>(config: ConnectionConfig, use: (instance: Instance) => Promise<T>): Promise<T> {
-  const instance = connect(config);
+/** Connects to an instance, uses the client, and closes it. */
+export async function withClient<T>(config: ConnectionConfig, use: (client: Client) => Promise<T>): Promise<T> {
+  const client = connect(config);
   try {
-    return await use(instance);
+    return await use(client);
   } finally {
-    await instance.close();
+    await client.close();
   }
 }
