@@ -143,7 +143,7 @@ test('changes with one wrong value are damage, or what they made can be asked fo
       if (!changed.every(areEntries)) return void damaged++;
       intact++;
       const restarted = emulateEdition('enterprise', login, { naming: 'by expression', version: '10.0.0' });
-      for (const change of changed.flat()) restarted.engine.replay(change);
+      for (const change of changed.flat()) restarted.engine.restore(change);
       for (const question of QUESTIONS)
         await new Service(restarted).execute(question, { name: login.user }).catch(error => {
           if (!(error instanceof RejectionError || error instanceof DenialError)) throw error;

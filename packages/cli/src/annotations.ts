@@ -1,9 +1,9 @@
 /*! The form that a GitHub workflow shows at a line of a file (documented as "Workflow commands for GitHub Actions"). */
-import { escapeLines, type Finding } from '@sqlpipe/text';
+import { escapeLines, type LocatedMessage } from '@sqlpipe/text';
 import type { Io } from './io.js';
 
 /** `::error file=schema.sql,line=3::table 'trades': …` */
-export function formatAnnotation({ path, line, message }: Finding): string {
+export function formatAnnotation({ path, line, message }: LocatedMessage): string {
   const property = escapeData(path ?? '')
     .replaceAll(':', '%3A')
     .replaceAll(',', '%2C');
@@ -19,11 +19,13 @@ export async function annotateFailure<T>(work: () => Promise<T>, { write }: Pick
   try {
     return await work();
   } catch (error) {
-    await write(findingsOf(error).map(formatAnnotation).join(''));
+    await write(locatedMessagesOf(error).map(formatAnnotation).join(''));
     throw error;
   }
 }
 
-/** The findings of an error, or else of the error that caused it. */
-const findingsOf = (error: unknown): readonly Finding[] =>
-  error instanceof Error ? ((error as { findings?: readonly Finding[] }).findings ?? findingsOf(error.cause)) : [];
+/** The located messages of an error, or else of the error that caused it. */
+const locatedMessagesOf = (error: unknown): readonly LocatedMessage[] =>
+  error instanceof Error
+    ? ((error as { locatedMessages?: readonly LocatedMessage[] }).locatedMessages ?? locatedMessagesOf(error.cause))
+    : [];

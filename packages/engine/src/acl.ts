@@ -18,7 +18,7 @@ export class Acl {
     this.rights = new RightSet([], log);
   }
 
-  replay(change: AclChange): void {
+  restore(change: AclChange): void {
     if ('put' in change) this.put(change.put);
     else if ('remove' in change) this.remove(change.remove);
     else if ('grant' in change) this.grant(change.grant);

@@ -266,10 +266,10 @@ export class Engine {
   }
 
   /** Applies and commits a change that was made before a restart. */
-  replay(entry: JournalEntry): void {
+  restore(entry: JournalEntry): void {
     if ('put' in entry) this.#catalogue.put(entry.put);
     else if ('drop' in entry) this.#catalogue.drop(entry.drop);
-    else this.acl.replay(entry.acl);
+    else this.acl.restore(entry.acl);
     this.commit();
   }
 

@@ -85,13 +85,13 @@ export async function* parseSqlText(
   } catch (error) {
     if (!(error instanceof SplitError)) throw error;
     const { line, column, message } = error;
-    const findings = [{ path: name, line, message }];
-    throw new TextError('DAMAGED', `${name}:${line}:${column}: ${message}`, { cause: error, findings });
+    const locatedMessages = [{ path: name, line, message }];
+    throw new TextError('DAMAGED', `${name}:${line}:${column}: ${message}`, { cause: error, locatedMessages });
   }
 }
 
 const encodingError = (path: string, message: string): TextError =>
-  new TextError('DAMAGED', `${path}: ${message}`, { findings: [{ path, message }] });
+  new TextError('DAMAGED', `${path}: ${message}`, { locatedMessages: [{ path, message }] });
 
 /** Decodes UTF-8 in chunks cut anywhere; a byte order mark at the start is dropped. */
 async function* decodeUtf8(bytes: AsyncIterable<Buffer>, name: string): AsyncGenerator<string> {

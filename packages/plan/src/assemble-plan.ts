@@ -101,12 +101,12 @@ function collectAssertions({ rows }: Proof, context: PlanContext) {
   for (const [view, { computableAssertion, periodicViews }] of rows.recomputedViews) {
     const definition = findAskableDefinition(view, context);
     if (!definition || allowed.useAllowance({ loss: 'history', object: definition.name })) continue;
-    const finding = answers.findHistory(view);
-    const columns = finding?.columns ?? findKnownColumns(definition.name, engineOfB);
+    const history = answers.findHistory(view);
+    const columns = history?.columns ?? findKnownColumns(definition.name, engineOfB);
     if (computableAssertion !== undefined) add(assertComputable(computableAssertion));
-    if (finding?.answer === 'none') add(assertEmpty(definition.name));
+    if (history?.answer === 'none') add(assertEmpty(definition.name));
     else {
-      add(assertNoHistory(definition, columns), ...(finding ? [] : ['no server was asked']));
+      add(assertNoHistory(definition, columns), ...(history ? [] : ['no server was asked']));
       assertedViews.push(definition.name);
       for (const now of periodicViews) add(assertNoneUnended(underFormerName({ former: definition, now }, engineOfB)));
     }

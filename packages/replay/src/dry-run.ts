@@ -106,7 +106,7 @@ export class DryRun {
     }
   }
 
-  describeProblems(): string[] {
+  predictDamage(): string[] {
     const invalid = [...this.#engine.invalidViews().keys()].filter(name => !this.#invalidBefore.has(name));
     return [
       ...invalid.map(name => `would leave ${this.#engine.title(name)} invalid`),

@@ -11,7 +11,7 @@ import {
   SERVER_COMMENT_RULES,
   type ServerCommentRules,
 } from '@sqlpipe/sql';
-import { CodedError, type Finding } from '@sqlpipe/text';
+import { CodedError, type LocatedMessage } from '@sqlpipe/text';
 import { isPlanAssertion, type ViewQueries } from './assertions.js';
 import { describeStatement, type Location, locate, statementLabel } from './outcome.js';
 
@@ -42,8 +42,8 @@ export type PreflightCheck = (statement: string) => Promise<PreflightRejection |
 export class PreflightError extends CodedError {
   override name = 'PreflightError';
 
-  constructor(what: string, lines: readonly string[], findings: readonly Finding[]) {
-    super('REJECTED', `${what}; nothing was sent`, { lines, findings });
+  constructor(what: string, lines: readonly string[], locatedMessages: readonly LocatedMessage[]) {
+    super('REJECTED', `${what}; nothing was sent`, { lines, locatedMessages });
   }
 }
 
@@ -133,7 +133,7 @@ export async function* requireAllowed(
   locations: readonly (Location | undefined)[],
 ): AsyncGenerator<string> {
   const found: string[] = [];
-  const findings: Finding[] = [];
+  const locatedMessages: LocatedMessage[] = [];
   const permissions = new Set<string>();
   let [n, more] = [0, 0];
   for await (const statement of statements) {
@@ -147,13 +147,17 @@ export async function* requireAllowed(
     if (found.length < MAX_LISTED) {
       const located = { n, statement, identity: identify(statement), location };
       found.push(`${statementLabel(located)}: ${rejection.reason}`);
-      findings.push({ ...locate(located), message: `${describeStatement(located)}: ${rejection.reason}` });
+      locatedMessages.push({ ...locate(located), message: `${describeStatement(located)}: ${rejection.reason}` });
     } else more++;
   }
   if (found.length === 0) return;
   const [first = '', ...others] = found;
   const hints = permissionHint([...permissions], others.length === 0 ? 'it' : 'them').map(hint => `hint: ${hint}`);
-  if (others.length === 0) throw new PreflightError(first, hints, findings);
+  if (others.length === 0) throw new PreflightError(first, hints, locatedMessages);
   if (more > 0) found.push(`and ${more} more`);
-  throw new PreflightError(`${findings.length + more} statements are rejected`, [...found, ...hints], findings);
+  throw new PreflightError(
+    `${locatedMessages.length + more} statements are rejected`,
+    [...found, ...hints],
+    locatedMessages,
+  );
 }

@@ -25,7 +25,7 @@ export interface Replay {
   readonly omissions: readonly Omission[];
   readonly outcomes: AsyncIterable<Outcome>;
   /** What the run would leave invalid, or lose although it is not allowed. Known after a dry run has been read. */
-  findings(): string[];
+  predictDamage(): string[];
   /** Finds what is invalid or suspended since an incomplete plan began, one line each. */
   findDamage(): Promise<string[]>;
 }
@@ -76,7 +76,7 @@ export async function replay(input: ReplayInput, target: ReplayTarget, options: 
   return {
     omissions,
     outcomes: warnOfProblems(verified, client, options),
-    findings: () => dryRun?.describeProblems() ?? [],
+    predictDamage: () => dryRun?.predictDamage() ?? [],
     findDamage: async () => (healthBefore ? findDamage(client, healthBefore) : []),
   };
 }

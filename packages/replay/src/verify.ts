@@ -49,23 +49,23 @@ async function readBack(
   const lastAlteration = findLastAlteration(outcomes);
   const made = applied.filter(({ identity }) => isShowable(identity));
   const given = applied.filter(({ n, identity }) => isAcl(identity.kind) && n > lastAlteration);
-  const findings = new Map<Outcome, Partial<Outcome>>();
+  const verifications = new Map<Outcome, Partial<Outcome>>();
   try {
     const identities = made.map(({ identity }) => identity);
     const found = await fetchStatements(target, identities);
     for (const [i, outcome] of made.entries()) {
       const verified = await verifyObject(outcome.statement, found[i], existing, CREATED_DIFFERENTLY, ignore);
       const isDoubtful = verified.result === 'differs' && outcome.n < lastAlteration;
-      findings.set(outcome, isDoubtful ? { proven: false } : verified);
+      verifications.set(outcome, isDoubtful ? { proven: false } : verified);
     }
     if (given.length > 0) existing.acl.invalidate();
-    for (const outcome of given) findings.set(outcome, await verifyAcl(outcome, existing, ignore));
+    for (const outcome of given) verifications.set(outcome, await verifyAcl(outcome, existing, ignore));
   } catch (error) {
     if (!(error instanceof InstanceError)) throw error;
     for (const outcome of [...made, ...given])
-      findings.set(outcome, { ...findings.get(outcome), proven: false, failure: error });
+      verifications.set(outcome, { ...verifications.get(outcome), proven: false, failure: error });
   }
-  return outcomes.map(outcome => ({ ...outcome, ...findings.get(outcome) }));
+  return outcomes.map(outcome => ({ ...outcome, ...verifications.get(outcome) }));
 }
 
 const MISSING_MESSAGE = 'the server reported success, but the object does not exist';

@@ -25,7 +25,7 @@ export class Journal {
   #isFolderUnsynced = false;
 
   /**
-   * Replays the entries of a folder, or calls `begin` if there are none, and writes the state as the new journal. On Linux, no other
+   * Restores the entries of a folder, or calls `begin` if there are none, and writes the state as the new journal. On Linux, no other
    * sqlserve can open the folder until this journal is closed.
    */
   static async open(folder: string, engine: Engine, begin: () => Promise<void>): Promise<Journal> {
@@ -34,9 +34,9 @@ export class Journal {
     try {
       const path = join(folder, 'journal.jsonl');
       let empty = true;
-      await replayJournal(path, entry => {
+      await restoreJournal(path, entry => {
         empty = false;
-        engine.replay(entry);
+        engine.restore(entry);
       });
       if (empty) await begin();
       const file = await rewriteJournal(path, engine.snapshot());
@@ -137,7 +137,7 @@ async function makeFolder(path: string): Promise<void> {
   }
 }
 
-async function replayJournal(path: string, replay: (entry: JournalEntry) => void): Promise<void> {
+async function restoreJournal(path: string, restore: (entry: JournalEntry) => void): Promise<void> {
   const file = await openRegular(path);
   if (!file) return;
   let lineNumber = 0;
@@ -146,7 +146,7 @@ async function replayJournal(path: string, replay: (entry: JournalEntry) => void
     const entries = parseLine(line);
     if (!entries)
       throw new CodedError('DAMAGED', `${path}: line ${lineNumber} is damaged; restore the folder from a copy`);
-    entries.forEach(replay);
+    entries.forEach(restore);
   }
 }
 

@@ -25,21 +25,21 @@ import { Summary } from './summary.js';
 
 /** Executes a replay by reading its outcomes. @returns the exit status */
 export async function reportReplay(replay: Replay, target: ReplayTarget, options: RunOptions, io: Io): Promise<number> {
-  const { omissions, outcomes, findings } = replay;
+  const { omissions, outcomes, predictDamage } = replay;
   const { label } = target.client;
   const summary = new Summary(label, options);
   for (const [head, ...lines] of omissions.map(describeOmission)) io.error(head, indentLines(lines));
   if (omissions.length > 0) summary.recordReject();
   const isSilent = hasDataOnStdout(options);
-  let reported = options.dryRun && !isSilent ? writeDryRun(outcomes, io, findings) : outcomes;
+  let reported = options.dryRun && !isSilent ? writeDryRun(outcomes, io, predictDamage) : outcomes;
   if (options.report) reported = writeReport(reported, options.report, options, io);
   if (options.json) reported = writeReport(reported, '-', options, io);
   const reporting = reportOutcomes(reported, summary, { ...replay, ...target }, options, io);
   if (options.rejects) await writeRejects(options.rejects, io.stdout, reporting, options.maxRecord);
   else for await (const _ of reporting);
-  const allFindings = findings();
-  if (allFindings.length > 0) summary.recordReject();
-  if (isSilent) for (const finding of allFindings) io.warn(`${label}: ${finding}`);
+  const damage = predictDamage();
+  if (damage.length > 0) summary.recordReject();
+  if (isSilent) for (const line of damage) io.warn(`${label}: ${line}`);
   return summary.status;
 }
 
@@ -121,7 +121,7 @@ function reportStatement(outcome: Outcome, io: Io): void {
 }
 
 /** `would create table 'fx_trades'` for each statement, and `skipped: 31 statements` at the end. */
-async function* writeDryRun(outcomes: AsyncIterable<Outcome>, io: Io, findings: Replay['findings']) {
+async function* writeDryRun(outcomes: AsyncIterable<Outcome>, io: Io, predictDamage: Replay['predictDamage']) {
   const counts = new Map<Result, number>();
   for await (const outcome of outcomes) {
     const { result, identity, statement, effects = [] } = outcome;
@@ -132,7 +132,7 @@ async function* writeDryRun(outcomes: AsyncIterable<Outcome>, io: Io, findings: 
     for (const { text } of effects) await io.write(`  ${escapeControls(text)}\n`);
     yield outcome;
   }
-  for (const finding of findings()) await io.write(`${escapeControls(finding)}\n`);
+  for (const line of predictDamage()) await io.write(`${escapeControls(line)}\n`);
   for (const [result, count] of counts) await io.write(`${result}: ${formatCount(count, 'statement')}\n`);
 }
 

@@ -2,7 +2,7 @@ import { Exit, formatAnnotation, type Io } from '@sqlpipe/cli';
 import { type PlanOptions, planChanges, planUndo, RejectedViewError } from '@sqlpipe/plan';
 import { describeOmission, printPlan } from '@sqlpipe/plan/text';
 import { displayName } from '@sqlpipe/sql';
-import { CodedError, escapeControls, type Finding, indentLines } from '@sqlpipe/text';
+import { CodedError, escapeControls, indentLines, type LocatedMessage } from '@sqlpipe/text';
 import type { Locations } from './locations.js';
 import type { ReadSides } from './sides.js';
 import { type OutputOptions, writeStatements } from './write-statements.js';
@@ -40,9 +40,9 @@ export async function writePlan(
 }
 
 function withLabel(error: RejectedViewError, label: string, locations: Locations | undefined): CodedError {
-  const findings: Finding[] = error.problems.map(({ entry, reason }) => ({
+  const locatedMessages: LocatedMessage[] = error.problems.map(({ entry, reason }) => ({
     ...locations?.find(entry),
     message: `${displayName(entry)}: ${reason}`,
   }));
-  return new CodedError('DAMAGED', `${escapeControls(label)}: ${error.message}`, { cause: error, findings });
+  return new CodedError('DAMAGED', `${escapeControls(label)}: ${error.message}`, { cause: error, locatedMessages });
 }

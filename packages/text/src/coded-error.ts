@@ -26,7 +26,7 @@ export type ErrorCode =
   | 'IO';
 
 /** A message, and the place in a file that it is about, if it is about one. */
-export interface Finding {
+export interface LocatedMessage {
   readonly path?: string | undefined;
   readonly line?: number | undefined;
   readonly message: string;
@@ -36,24 +36,24 @@ interface ErrorDetails {
   readonly cause?: unknown;
   /** Further lines of the message: why, and what can be done. */
   readonly lines?: readonly string[];
-  /** What the message says, with its places in files. */
-  readonly findings?: readonly Finding[] | undefined;
+  /** The parts of the message, each with its place in a file. */
+  readonly locatedMessages?: readonly LocatedMessage[] | undefined;
 }
 
 /** A failure that its message explains. Its `code` decides the exit status of a program. */
 export class CodedError extends Error {
   override name = 'CodedError';
-  readonly findings: readonly Finding[] | undefined;
+  readonly locatedMessages: readonly LocatedMessage[] | undefined;
   /** Whether the message has several lines, each safe to show. */
   readonly hasLines: boolean;
 
   constructor(
     readonly code: ErrorCode,
     message: string,
-    { cause, lines, findings }: ErrorDetails = {},
+    { cause, lines, locatedMessages }: ErrorDetails = {},
   ) {
     super(lines ? formatMessage(message, lines) : message, { cause });
-    this.findings = findings;
+    this.locatedMessages = locatedMessages;
     this.hasLines = lines !== undefined;
   }
 }

@@ -1,4 +1,4 @@
-export { CodedError, type ErrorCode, type Finding } from './coded-error.js';
+export { CodedError, type ErrorCode, type LocatedMessage } from './coded-error.js';
 export {
   escapeControls,
   escapeLines,

@@ -1,6 +1,6 @@
 import type { UnendedRows } from '@sqlpipe/engine';
 import { foldCase, NameMap } from '@sqlpipe/sql';
-import type { AskHistory, HistoryFinding } from '../queries/history.js';
+import type { AskHistory, HistoryAnswer } from '../queries/history.js';
 import { type ObjectPath, pathKey } from '../text/object-path.js';
 
 /** The first row that a query returns; undefined if the server rejects the query. */
@@ -26,7 +26,7 @@ export class ServerAnswers {
   /** By the query, or by the name of the view in lower case. */
   readonly #questions = new Map<string, () => Promise<unknown>>();
   readonly #rows = new Map<string, AnswerRow>();
-  readonly #histories = new NameMap<HistoryFinding>();
+  readonly #histories = new NameMap<HistoryAnswer>();
   /** How many values of a column a conversion changes, by `pathKey`; `text` says it as the end of a sentence. */
   readonly #changedValues = new Map<string, { count: number; text: string }>();
 
@@ -73,12 +73,12 @@ export class ServerAnswers {
     this.#questions.set(foldCase(view), async () => {
       const definition = define();
       // biome-ignore lint/nursery/useAwaitThenable: the function of an option returns a promise
-      const finding = definition ? await ask(definition) : { answer: 'unknown' as const, columns: undefined };
-      this.#histories.set(view, finding);
+      const history = definition ? await ask(definition) : { answer: 'unknown' as const, columns: undefined };
+      this.#histories.set(view, history);
     });
   }
 
-  findHistory(view: string): HistoryFinding | undefined {
+  findHistory(view: string): HistoryAnswer | undefined {
     return this.#histories.get(view);
   }
 

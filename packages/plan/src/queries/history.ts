@@ -7,13 +7,13 @@ import type { ColumnHead, StoredRows } from '@sqlpipe/engine';
 import { keywordOf, type NameMap, tokens, unquote } from '@sqlpipe/sql';
 import { chooseAliasPrefix, doubleQuote } from '../text/statement-text.js';
 
-export interface HistoryFinding {
+export interface HistoryAnswer {
   readonly answer: StoredRows;
   /** Undefined if the server does not show them. */
   readonly columns: readonly ColumnHead[] | undefined;
 }
 
-export type AskHistory = (view: MaterializedViewDefinition) => Promise<HistoryFinding>;
+export type AskHistory = (view: MaterializedViewDefinition) => Promise<HistoryAnswer>;
 
 type ComparedView = Pick<MaterializedViewDefinition, 'name' | 'body' | 'base'>;
 
