@@ -16,10 +16,10 @@ import { type DeferredInput, deferInput, StreamError } from '@sqlpipe/records';
 import { type Location, openTarget, PreflightError, rejectBadOptions, replay } from '@sqlpipe/replay';
 import { IgnoreRules } from '@sqlpipe/schema';
 import { CodedError, formatError } from '@sqlpipe/text';
-import type { ApplyOptions, RunOptions } from './options.js';
+import type { ApplyArgs, RunArgs } from './options.js';
 import { reportReplay, writeRows } from './report-outcomes.js';
 
-export async function apply(options: ApplyOptions, io: Io): Promise<number> {
+export async function apply(options: ApplyArgs, io: Io): Promise<number> {
   const [instance = ''] = options.operands;
   const context = { ...instanceContext(io), program: 'sqlapply', options };
   if (options.showConfig) return writeSettings([(await resolveInstance(instance, context)).settings], io);
@@ -42,12 +42,12 @@ interface InputAndTarget {
 
 /** An error before the first statement says that nothing was sent. @returns the exit status */
 export async function applyInput(
-  options: RunOptions,
+  options: RunArgs,
   openInputAndTarget: () => Promise<InputAndTarget>,
   io: Io,
 ): Promise<number> {
   limitHeapGrowth();
-  rejectBadUsage(options);
+  rejectBadArgs(options);
   const work = async () => {
     const { replayed, target } = await prepare(openInputAndTarget, options, io).catch(error => {
       if (io.catchSignals().aborted) io.error('interrupted; nothing was sent');
@@ -62,7 +62,7 @@ export async function applyInput(
   return options.annotations ? annotateFailure(work, io) : work();
 }
 
-function rejectBadUsage(options: RunOptions): void {
+function rejectBadArgs(options: RunArgs): void {
   const { report, rejects, json, annotations, dryRun, alter, stream, ifExists, renamed } = options;
   if ([report === '-', rejects === '-', json, annotations].filter(Boolean).length > 1)
     throw new UsageError('only one of --report, --rejects, --json and --annotations can be on standard output');
@@ -78,7 +78,7 @@ function rejectBadUsage(options: RunOptions): void {
 const toFlag = (option: string): string => `--${option.replace(/[A-Z]/g, letter => `-${letter.toLowerCase()}`)}`;
 
 /** Opens both ends and checks the statements. Sends nothing. */
-async function prepare(openInputAndTarget: () => Promise<InputAndTarget>, options: RunOptions, io: Io) {
+async function prepare(openInputAndTarget: () => Promise<InputAndTarget>, options: RunArgs, io: Io) {
   const ignore = new IgnoreRules(await readIgnorePatterns(options));
   const { input, target: config } = await openInputAndTarget();
   const signal = io.catchSignals();
@@ -105,7 +105,7 @@ async function prepare(openInputAndTarget: () => Promise<InputAndTarget>, option
 }
 
 /** If the user interrupts while the input is read completely, nothing is sent. */
-async function* readInput(input: Input, { stream }: RunOptions, io: Io): AsyncGenerator<string> {
+async function* readInput(input: Input, { stream }: RunArgs, io: Io): AsyncGenerator<string> {
   yield* withProgress(input, io.progress());
   if (!stream) io.catchSignals().throwIfAborted();
 }
@@ -126,7 +126,7 @@ export interface Input extends DeferredInput {
 }
 
 /** The operands after INSTANCE are files and folders. @throws UsageError */
-function openInput({ operands: [, ...files], ...options }: ApplyOptions, io: Io): Input {
+function openInput({ operands: [, ...files], ...options }: ApplyArgs, io: Io): Input {
   if (files.length && options.stream) throw new UsageError('--stream works only with standard input, not with files');
   if (files.indexOf('-') !== files.lastIndexOf('-')) throw new UsageError('standard input can be read only once');
   const locations: (Location | undefined)[] = [];

@@ -12,13 +12,12 @@ import {
   VALUE,
 } from '@sqlpipe/cli';
 
-export type ApplyOptions = Args<typeof OPTIONS>;
+export type ApplyArgs = Args<typeof OPTIONS>;
 
-export type RunOptions = Args<typeof REPLAY_OPTIONS> &
-  Pick<ApplyOptions, 'json' | 'annotations' | 'staleOk' | 'allowPlan'>;
+export type RunArgs = Args<typeof REPLAY_OPTIONS> & Pick<ApplyArgs, 'json' | 'annotations' | 'staleOk' | 'allowPlan'>;
 
 /** Whether standard output is used for data, so that a dry run must not print there. */
-export const hasDataOnStdout = ({ report, rejects, json, annotations }: RunOptions): boolean =>
+export const hasDataOnStdout = ({ report, rejects, json, annotations }: RunArgs): boolean =>
   json || annotations || [report, rejects].includes('-');
 
 export const REPLAY_OPTIONS = {

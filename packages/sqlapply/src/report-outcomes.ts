@@ -20,11 +20,11 @@ import { displayName, redact, redactFully } from '@sqlpipe/sql';
 import { escapeControls, escapeLines, formatCount, formatSafeJson, indentLines, truncate } from '@sqlpipe/text';
 import { formatRejection, formatReplacement } from './format-rejection.js';
 import { LoginCheck } from './login-check.js';
-import { hasDataOnStdout, type RunOptions } from './options.js';
+import { hasDataOnStdout, type RunArgs } from './options.js';
 import { Summary } from './summary.js';
 
 /** Executes a replay by reading its outcomes. @returns the exit status */
-export async function reportReplay(replay: Replay, target: ReplayTarget, options: RunOptions, io: Io): Promise<number> {
+export async function reportReplay(replay: Replay, target: ReplayTarget, options: RunArgs, io: Io): Promise<number> {
   const { omissions, outcomes, predictDamage } = replay;
   const { label } = target.client;
   const summary = new Summary(label, options);
@@ -44,7 +44,7 @@ export async function reportReplay(replay: Replay, target: ReplayTarget, options
 }
 
 /** If the report cannot be written, the run continues, and the error is thrown at its end. */
-async function* writeReport(outcomes: AsyncIterable<Outcome>, path: string, options: RunOptions, io: Io) {
+async function* writeReport(outcomes: AsyncIterable<Outcome>, path: string, options: RunArgs, io: Io) {
   const file = path === '-' ? undefined : await open(path, 'w');
   let failure: unknown;
   try {
@@ -67,7 +67,7 @@ async function* reportOutcomes(
   outcomes: AsyncIterable<Outcome>,
   summary: Summary,
   { config, client, findDamage }: Pick<ReplayTarget, 'config' | 'client'> & Pick<Replay, 'findDamage'>,
-  options: RunOptions,
+  options: RunArgs,
   io: Io,
 ): AsyncGenerator<Outcome> {
   const { label } = client;

@@ -3,7 +3,7 @@ import { parsePlanHead } from '@sqlpipe/plan/text';
 import { isReject, isReordered, type Outcome, type Result } from '@sqlpipe/replay';
 import { displayName } from '@sqlpipe/sql';
 import { formatCount, formatMessage } from '@sqlpipe/text';
-import type { RunOptions } from './options.js';
+import type { RunArgs } from './options.js';
 import { ResumeHint } from './resume-hint.js';
 
 const MAX_LISTED = 5;
@@ -25,7 +25,7 @@ export class Summary {
 
   constructor(
     private readonly label: string,
-    { ifExists, dryRun, alter }: Pick<RunOptions, 'ifExists' | 'dryRun' | 'alter'>,
+    { ifExists, dryRun, alter }: Pick<RunArgs, 'ifExists' | 'dryRun' | 'alter'>,
   ) {
     this.#resumeHint = dryRun ? undefined : new ResumeHint(ifExists, alter);
   }

@@ -14,12 +14,12 @@ import { countIgnored, formatIgnored, writeComparison } from './write-comparison
 import { writeMissing } from './write-statements.js';
 
 export async function writeDifferences(args: DiffArgs, io: Io): Promise<number> {
-  await rejectBadOptions(args);
+  await rejectBadArgs(args);
   const work = () => compareAndWrite(args, io);
   return args.annotations ? annotateFailure(work, io) : work();
 }
 
-async function rejectBadOptions(args: DiffArgs): Promise<void> {
+async function rejectBadArgs(args: DiffArgs): Promise<void> {
   const { names, json, text, missing, alter, annotations, output } = args;
   if ([names, json, text, missing, alter].filter(Boolean).length > 1)
     throw new UsageError('--names, --json, --text, --missing and --alter cannot be combined');

@@ -13,10 +13,10 @@ import {
 import { identify } from '@sqlpipe/sql';
 import { escapeControls, formatSafeJson } from '@sqlpipe/text';
 
-type GrepOptions = Omit<MatchCriteria, 'patterns'> &
+type GrepArgs = Omit<MatchCriteria, 'patterns'> &
   RelatedOptions & { operands: string[]; maxRecord: number; count?: boolean; list?: boolean; json?: boolean };
 
-export async function writeSelected({ operands: patterns, maxRecord, ...options }: GrepOptions, io: Io) {
+export async function writeSelected({ operands: patterns, maxRecord, ...options }: GrepArgs, io: Io) {
   const matcher = createMatcher({ ...options, patterns });
   let matchCount = 0;
   const matches = (entry: Entry): boolean => {

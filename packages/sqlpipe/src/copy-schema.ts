@@ -5,9 +5,9 @@ import { dump, resolveInstance } from '@sqlpipe/instance';
 import { decodeRecords, deferInput, writeRecords } from '@sqlpipe/records';
 import { parseSelection } from '@sqlpipe/schema';
 import { applyInput, type Input } from '@sqlpipe/sqlapply/apply';
-import type { CopyOptions } from './copy-options.js';
+import type { CopyArgs } from './copy-options.js';
 
-export async function copySchema({ include, exclude, ...options }: CopyOptions, io: Io): Promise<number> {
+export async function copySchema({ include, exclude, ...options }: CopyArgs, io: Io): Promise<number> {
   const [from = '', to = ''] = options.operands;
   const selection = parseSelection(include, exclude);
   const context = { ...instanceContext(io), options };
