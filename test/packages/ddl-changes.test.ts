@@ -5,11 +5,11 @@ import {
   type Alteration,
   type Column,
   type Command,
-  DEFAULTS,
   type Index,
   parseCommand,
   parseDefinition,
   printAlter,
+  SERVER_DEFAULTS,
 } from '@sqlpipe/ddl';
 import { Cursor, featuresOf, type NameLookup, parseCommandAfter, RejectionError } from '@sqlpipe/ddl/parser';
 import { isSameName } from '@sqlpipe/sql';
@@ -38,7 +38,7 @@ const objects = [
 const server = (isEnterprise: boolean): NameLookup => ({
   isEnterprise,
   has: featuresOf(isEnterprise ? undefined : '9.3.4'),
-  defaults: DEFAULTS,
+  defaults: SERVER_DEFAULTS,
   checkQuery() {},
   find: name => objects.find(object => isSameName(object.name, name)),
 });

@@ -2,7 +2,7 @@
 import {
   type CompareOptions,
   compareStatements,
-  DEFAULTS,
+  SERVER_DEFAULTS,
   findStoredValues,
   isCleanTable,
   needsQuotes,
@@ -136,7 +136,7 @@ for (const [written, printed] of COPIES)
 
 test('a table created from a query has the defaults of its server, though it is written as it is printed', t => {
   const [a, b] = ["CREATE TABLE 'a' AS (\nt\n) PARTITION BY DAY;", 'create table a as (t) partition by day bypass wal'];
-  const differences = compare(a, b, { defaults: { ...DEFAULTS, wal: false } });
+  const differences = compare(a, b, { defaults: { ...SERVER_DEFAULTS, wal: false } });
   t.deepEqual(differences, ['the columns of its query?']);
 });
 
@@ -177,7 +177,7 @@ test('CREATE TABLE LIKE has the tables of its own schema, also if both statement
 });
 
 test('omitted properties are filled in from the server defaults, except in printed statements', t => {
-  const options = { defaults: { ...DEFAULTS, wal: false, symbolCached: false, indexCapacity: 512 } };
+  const options = { defaults: { ...SERVER_DEFAULTS, wal: false, symbolCached: false, indexCapacity: 512 } };
   const hand = 'create table t (ts timestamp, s symbol index) timestamp(ts) partition by day';
   const printed =
     "CREATE TABLE 't' ( \n\tts TIMESTAMP,\n\ts SYMBOL NOCACHE INDEX CAPACITY 512\n) timestamp(ts) PARTITION BY DAY BYPASS WAL;";

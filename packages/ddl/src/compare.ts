@@ -3,7 +3,7 @@ import { identify, isObject, isPrincipal, isSameName, type Kind, NameMap, redact
 import { COLUMN_OPTIONS } from './columns/column-properties.js';
 import type { StatedColumn } from './columns/column-property.js';
 import { parseDefinition } from './create/parse-create.js';
-import { DEFAULTS, type Defaults, type Definition, type TableDefinition } from './definition.js';
+import { SERVER_DEFAULTS, type Defaults, type Definition, type TableDefinition } from './definition.js';
 import { orRejection, RejectionError, unlessRejected } from './parser/cursor.js';
 import { parsePrincipal } from './principal.js';
 import { printDefinition } from './print.js';
@@ -16,7 +16,7 @@ import { isCleanTable, repair } from './repair.js';
 
 /** What is known about the server that the statements are for, and about other tables. */
 export interface CompareOptions {
-  /** The values that the server fills in, by default `DEFAULTS`. They do not apply to a statement in printed form, see `isCanonical`. */
+  /** The values that the server fills in, by default `SERVER_DEFAULTS`. They do not apply to a statement in printed form, see `isCanonical`. */
   readonly defaults?: Defaults | undefined;
   /** Finds the statement of a table by its name, to resolve CREATE TABLE … LIKE. */
   readonly findTable?: FindTable;
@@ -64,29 +64,30 @@ export function compareStatements(a: string, b: string, options: CompareOptions 
 /** Repairs and parses a statement, and resolves LIKE. Undefined if the statement creates no object, or if its syntax is unknown. */
 export function tryParseDefinition(
   statement: string,
-  { defaults = DEFAULTS, findTable }: CompareOptions = {},
+  { defaults = SERVER_DEFAULTS, findTable }: CompareOptions = {},
 ): Definition | undefined {
-  const definition = repairAndParse(statement, defaults);
+  const definition = tryParseUnresolved(statement, defaults);
   const model =
     findTable &&
     definition &&
     resolveLike(definition, name => {
       const found = findTable(name);
-      return found === undefined ? undefined : repairAndParse(found, defaults);
+      return found === undefined ? undefined : tryParseUnresolved(found, defaults);
     });
   return model && definition ? { ...model, name: definition.name, owner: definition.owner } : definition;
 }
 
 /** A statement that a server printed. If other defaults would change its meaning, every property is stated. */
 export function spellOutDefaults(statement: string, defaults: Defaults): string {
-  const [meant, replayed] = [repairAndParse(statement, defaults), tryParse(statement, defaults)];
+  const [meant, replayed] = [tryParseUnresolved(statement, defaults), unlessRejected(() => parseDefinition(statement, defaults))];
   const isSame = !meant || !replayed || compareDefinitions(meant, replayed).differences.length === 0;
   return isSame ? statement : printDefinition(meant, EXPLICIT);
 }
 
-function repairAndParse(statement: string, defaults: Defaults): Definition | undefined {
+/** As `tryParseDefinition`, without resolving LIKE. */
+function tryParseUnresolved(statement: string, defaults: Defaults): Definition | undefined {
   const text = repair(statement).statement;
-  return tryParse(text, isCanonical(text, defaults) ? DEFAULTS : defaults);
+  return unlessRejected(() => parseDefinition(text, isCanonical(text, defaults) ? SERVER_DEFAULTS : defaults));
 }
 
 /** Finds the table at the end of a chain of LIKE; undefined if there is no LIKE, if a table is missing, or if the chain is a cycle. */
@@ -100,13 +101,10 @@ function resolveLike(start: Definition, find: (name: string) => Definition | und
   return table?.kind === 'table' && table !== start && table.like === undefined ? table : undefined;
 }
 
-const tryParse = (statement: string, defaults: Defaults): Definition | undefined =>
-  unlessRejected(() => parseDefinition(statement, defaults));
-
 /** Whether the built-in defaults apply to what a statement omits: the server has no others, or the statement is in printed form. */
 function isCanonical(statement: string, defaults: Defaults): boolean {
-  if (defaults === DEFAULTS || isCleanTable(statement)) return true;
-  const definition = tryParse(statement, DEFAULTS);
+  if (defaults === SERVER_DEFAULTS || isCleanTable(statement)) return true;
+  const definition = unlessRejected(() => parseDefinition(statement, SERVER_DEFAULTS));
   if (!definition || (definition.kind === 'table' && definition.query !== undefined)) return false;
   const forms = ['9.3', '9.0'] as const;
   return forms.some(form => printDefinition(definition, { form, quoted: true }) === statement);

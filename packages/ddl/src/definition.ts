@@ -130,4 +130,9 @@ export interface Defaults {
 }
 
 /** The values that a server without any configuration fills in. */
-export const DEFAULTS: Defaults = { wal: true, symbolCached: true, indexCapacity: 256, maxInMemory: 3_600_000_000 };
+export const SERVER_DEFAULTS: Defaults = {
+  wal: true,
+  symbolCached: true,
+  indexCapacity: 256,
+  maxInMemory: 3_600_000_000,
+};

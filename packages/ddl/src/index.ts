@@ -43,7 +43,6 @@ export { defaultPartition, parseCreateStatement, parseDefinition } from './creat
 export {
   type Age,
   type Column,
-  DEFAULTS,
   type Defaults,
   type Definition,
   type Index,
@@ -52,6 +51,7 @@ export {
   type PartitionUnit,
   type Refresh,
   type RefreshClause,
+  SERVER_DEFAULTS,
   type StoragePolicy,
   type TableDefinition,
   type ViewDefinition,

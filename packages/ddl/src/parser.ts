@@ -2,7 +2,7 @@
 
 export { rejectBadCoveredColumns } from './columns/indexes.js';
 export { OTHER_KINDS, parseCommandAfter, parsePrincipalKind, parsePrincipalName } from './command/parse-command.js';
-export { AFTER_CREATE, parseCreate } from './create/parse-create.js';
+export { AFTER_CREATE, parseAfterCreate } from './create/parse-create.js';
 export { type Body, readCode } from './parser/body.js';
 export {
   type CreateContext,

@@ -2,7 +2,7 @@
  * Rows are read as text, because a column named ` is printed without quotes. No name has a line break, a comma or a parenthesis (9.3.4).
  */
 import { serverTokens, significantTokens, type Token } from '@sqlpipe/sql';
-import { DEFAULTS } from './definition.js';
+import { SERVER_DEFAULTS } from './definition.js';
 import { trimQuery } from './parser/body.js';
 import { ClauseReader, type ClauseSpan } from './parser/clause-reader.js';
 import { Cursor, unlessRejected } from './parser/cursor.js';
@@ -190,7 +190,7 @@ function repairVolume(end: string, notes: string[]): string {
 function findConflict(statement: string, at: number): ClauseSpan | undefined {
   const cursor = new Cursor(statement);
   cursor.seek(at);
-  const reader = new ClauseReader(cursor, anyServer(DEFAULTS), 'materialized view');
+  const reader = new ClauseReader(cursor, anyServer(SERVER_DEFAULTS), 'materialized view');
   unlessRejected(() => {
     reader.advance();
     for (const property of [PARTITIONING, TTL]) reader.read(property, { isChecked: false });

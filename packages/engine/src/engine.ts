@@ -1,5 +1,4 @@
 import {
-  DEFAULTS,
   type Defaults,
   type Definition,
   findReferences,
@@ -7,6 +6,7 @@ import {
   parsePrincipal,
   printDefinition,
   printRight,
+  SERVER_DEFAULTS,
   UNLIMITED,
 } from '@sqlpipe/ddl';
 import { type Body, featuresOf, type HasFeature } from '@sqlpipe/ddl/parser';
@@ -205,7 +205,7 @@ export class Engine {
 
   session(caller: string): Session {
     const { catalogue, acl } = this;
-    const { version, isEnterprise = false, defaults = DEFAULTS } = this.options;
+    const { version, isEnterprise = false, defaults = SERVER_DEFAULTS } = this.options;
     const rights = isEnterprise ? rightsOfCaller(caller, acl, catalogue) : ALL_RIGHTS;
     return { ...rights, catalogue, acl, caller, isEnterprise, version, has: this.#has, defaults };
   }

@@ -3,7 +3,7 @@ import { setTimeout as pause } from 'node:timers/promises';
 import {
   applyAlteration,
   type Command,
-  DEFAULTS,
+  SERVER_DEFAULTS,
   findWalObjects,
   parseCommand,
   printDefinition,
@@ -57,7 +57,7 @@ export async function prepareConfirmation(
   context: ConfirmationContext,
 ): Promise<PendingEffect | undefined> {
   const { target, existing, noVerify } = context;
-  const parsed = parseCommand(statement, noVerify ? DEFAULTS : await existing.defaults());
+  const parsed = parseCommand(statement, noVerify ? SERVER_DEFAULTS : await existing.defaults());
   if (!parsed) return undefined;
   // If an incremental refresh has nothing to do, the server does not show that it has ended (observed on 9.3.4).
   const isAwaited = parsed.verb === 'refresh' && parsed.isFull;
@@ -159,7 +159,7 @@ export async function waitForSources(
   target: Client,
   patience: Patience,
 ): Promise<(Partial<Outcome> & Pick<Outcome, 'result'>) | undefined> {
-  const parsed = kind === 'other' ? parseCommand(statement, DEFAULTS) : undefined;
+  const parsed = kind === 'other' ? parseCommand(statement, SERVER_DEFAULTS) : undefined;
   const isRefresh = parsed?.verb === 'refresh' && parsed.isFull;
   if (!isRefresh && kind !== 'materialized view') return undefined;
   const own = isRefresh ? parsed.name : name;

@@ -3,7 +3,7 @@
  * answers assertions and the planner's questions about rows. The engine accepts functions that it does not know, so the server may still
  * reject a statement. Only a dry run imports this module, which is large.
  */
-import { compareStatements, DEFAULTS, findReferencesOfQuery, parseFill, type StatementComparison } from '@sqlpipe/ddl';
+import { compareStatements, SERVER_DEFAULTS, findReferencesOfQuery, parseFill, type StatementComparison } from '@sqlpipe/ddl';
 import { RejectionError } from '@sqlpipe/ddl/parser';
 import {
   DenialError,
@@ -67,7 +67,7 @@ export class DryRun {
     private readonly options: DryRunOptions,
   ) {
     this.#hiddenReason = 'hidden' in schema ? schema.hidden : undefined;
-    this.#schema = 'hidden' in schema ? { statements: [], defaults: DEFAULTS } : schema;
+    this.#schema = 'hidden' in schema ? { statements: [], defaults: SERVER_DEFAULTS } : schema;
     this.#answers = new ServerAnswers(this.#schema);
     this.#engine = createEngine(this.#schema);
     this.#engine.load(this.#schema.statements);

@@ -1,6 +1,6 @@
 import type { LocatedName, ObjectKind, PrincipalKind } from '@sqlpipe/sql';
 import type { Alter } from '../alteration.js';
-import { DEFAULTS, type Defaults } from '../definition.js';
+import { type Defaults, SERVER_DEFAULTS } from '../definition.js';
 import {
   Cursor,
   isWord,
@@ -16,7 +16,7 @@ import { parseAlter } from './parse-alter.js';
 import { parseInsert, parseUpdate } from './parse-rows.js';
 
 /** Parses a statement that changes existing objects, without looking them up. Undefined for any other statement or an unknown syntax. */
-export function parseCommand(statement: string, defaults: Defaults = DEFAULTS): Command | undefined {
+export function parseCommand(statement: string, defaults: Defaults = SERVER_DEFAULTS): Command | undefined {
   const cursor = new Cursor(statement);
   return unlessRejected(() => parseCommandAfter(cursor, cursor.require('statement'), acceptAll(defaults)));
 }

@@ -1,4 +1,4 @@
-import { DEFAULTS, type Defaults, type Definition, type PartitionUnit } from '../definition.js';
+import { type Defaults, type Definition, type PartitionUnit, SERVER_DEFAULTS } from '../definition.js';
 import type { CreateContext, CreateStatement } from '../parser/clause-reader.js';
 import { Cursor, isWord } from '../parser/cursor.js';
 import { anyServer } from '../parser/lookup.js';
@@ -12,7 +12,7 @@ import { parseCreateLiveView, parseCreateMaterializedView, parseCreateView } fro
 export const AFTER_CREATE = "'atomic' or 'table' or 'batch' or 'materialized' or 'view' or 'or replace'";
 
 /** Parses the text after CREATE. @param first the token after CREATE, already read @throws RejectionError with the server's message */
-export function parseCreate(cursor: Cursor, first: string, context: CreateContext): CreateStatement {
+export function parseAfterCreate(cursor: Cursor, first: string, context: CreateContext): CreateStatement {
   let token = first;
   const orReplace = isWord(token, 'or');
   if (orReplace) {
@@ -27,14 +27,14 @@ export function parseCreate(cursor: Cursor, first: string, context: CreateContex
 }
 
 /** Parses the CREATE of a table or any view, of any edition and version. @throws RejectionError with the server's message and position */
-export function parseCreateStatement(statement: string, defaults: Defaults = DEFAULTS): CreateStatement {
+export function parseCreateStatement(statement: string, defaults: Defaults = SERVER_DEFAULTS): CreateStatement {
   const cursor = new Cursor(statement);
   cursor.expect('create');
-  return parseCreate(cursor, cursor.require(AFTER_CREATE), anyServer(defaults));
+  return parseAfterCreate(cursor, cursor.require(AFTER_CREATE), anyServer(defaults));
 }
 
 /** The definition in a CREATE statement of any edition. @throws as `parseCreateStatement` */
-export function parseDefinition(statement: string, defaults: Defaults = DEFAULTS): Definition {
+export function parseDefinition(statement: string, defaults: Defaults = SERVER_DEFAULTS): Definition {
   const { definition } = parseCreateStatement(statement, defaults);
   if (definition.kind !== 'materialized view') return definition;
   const { body, partitionBy } = definition;

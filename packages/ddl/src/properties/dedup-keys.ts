@@ -50,7 +50,7 @@ export const DEDUP_KEYS = property<Keyed, { readonly action: 'dedup keys'; reado
 
 const NO_TIMESTAMP = 'deduplicate key list must include dedicated timestamp column';
 
-function parseKeys(cursor: Cursor, expected: string, check: (name: string, position: number) => void) {
+function parseDedupKeys(cursor: Cursor, expected: string, check: (name: string, position: number) => void) {
   if (!isWord(cursor.next(), 'keys')) throw cursor.error("expected 'keys'");
   if (cursor.next() !== '(') throw new RejectionError(cursor.readPosition, `${expected} expected`);
   const keys: string[] = [];
@@ -72,7 +72,7 @@ function parseDedup(reader: ClauseReader): void {
   const { wal, timestamp = '' } = reader.definition;
   if (!wal) throw new RejectionError(cursor.readPosition, 'deduplication is possible only on WAL tables');
   if (!isWord(cursor.next(), 'upsert')) throw cursor.error("expected 'upsert'");
-  const { keys, position } = parseKeys(cursor, 'column list', (name, at) => {
+  const { keys, position } = parseDedupKeys(cursor, 'column list', (name, at) => {
     const column = columns.get(name);
     const reject = (problem: string): RejectionError => new RejectionError(at, problem);
     if (isQuery) positions.dedup.push({ name, position: at });
@@ -92,7 +92,7 @@ function parseDedupChange(cursor: Cursor, _: unknown, { object, position }: Foun
   if (wal === false) throw new RejectionError(position, 'deduplication is only supported for WAL tables');
   const upsert = isWord(token, 'enable') ? cursor.next() : token;
   if (!isWord(upsert, 'upsert')) throw cursor.error("expected 'upsert'");
-  const parsed = parseKeys(cursor, 'deduplicate key column list', (name, at) => {
+  const parsed = parseDedupKeys(cursor, 'deduplicate key column list', (name, at) => {
     if (columns && !columns.some(column => isSameName(column.name, name)))
       throw new RejectionError(at, `deduplicate key column not found [column=${name}]`);
   });

@@ -364,7 +364,7 @@ function parseKeep(cursor: Cursor): string {
   const token = cursor.require("'latest', 'highest', 'lowest' or a row count");
   if (isWord(token, 'latest')) {
     const on = cursor.accept('on') ? ` ON ${parseLiteral(cursor).name}` : '';
-    return `KEEP LATEST${on}${parseKeys(cursor)}`;
+    return `KEEP LATEST${on}${parsePartitionKeys(cursor)}`;
   }
   const count = parseInt64(token);
   const order = count === undefined ? token : cursor.require("'highest' or 'lowest'");
@@ -373,10 +373,10 @@ function parseKeep(cursor: Cursor): string {
       count === undefined ? "'latest', 'highest', 'lowest' or a row count expected" : "'highest' or 'lowest' expected",
     );
   const rows = count === undefined ? '' : ` ${count}`;
-  return `KEEP${rows} ${order.toUpperCase()} ${parseLiteral(cursor).name}${parseKeys(cursor)}`;
+  return `KEEP${rows} ${order.toUpperCase()} ${parseLiteral(cursor).name}${parsePartitionKeys(cursor)}`;
 }
 
-function parseKeys(cursor: Cursor): string {
+function parsePartitionKeys(cursor: Cursor): string {
   if (!cursor.accept('partition')) return '';
   cursor.expect('by');
   const keys = [parseLiteral(cursor).name];

@@ -6,7 +6,7 @@ import {
   Cursor,
   expectOnlySemicolons,
   isWord,
-  parseCreate,
+  parseAfterCreate,
   RejectionError,
   rejectReserved,
   unexpectedTokenError,
@@ -47,7 +47,8 @@ const PRINCIPAL_WORDS = new Set(['user', 'group', 'service']);
 
 function parseCreateOrCommand(cursor: Cursor, context: CreateContext): Statement {
   const token = cursor.require(AFTER_CREATE);
-  if (!context.isEnterprise || !PRINCIPAL_WORDS.has(token.toLowerCase())) return parseCreate(cursor, token, context);
+  if (!context.isEnterprise || !PRINCIPAL_WORDS.has(token.toLowerCase()))
+    return parseAfterCreate(cursor, token, context);
   cursor.unread();
   rejectSecondStatement(cursor.text);
   return { type: 'command', verb: 'create', cursor };

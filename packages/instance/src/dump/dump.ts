@@ -38,7 +38,7 @@ export interface DumpOptions {
   signal?: AbortSignal;
 }
 
-const DEFAULTS: DumpOptions = {
+const DEFAULT_OPTIONS: DumpOptions = {
   selection: parseSelection(),
   names: [],
   withDeps: false,
@@ -61,7 +61,7 @@ const DEFAULTS: DumpOptions = {
  *   name matches nothing
  */
 export async function* dump(config: ConnectionConfig, given: Partial<DumpOptions> = {}): AsyncGenerator<string[]> {
-  const options = { ...DEFAULTS, ...given };
+  const options = { ...DEFAULT_OPTIONS, ...given };
   const { info } = options;
   options.info = message => info(`${config.label}: ${message}`);
   const [source, client] = [connect(config), new BestEffortClient(config)];

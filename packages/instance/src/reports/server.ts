@@ -1,4 +1,4 @@
-import { DEFAULTS, type Defaults } from '@sqlpipe/ddl';
+import { type Defaults, SERVER_DEFAULTS } from '@sqlpipe/ddl';
 import type { ConnectionConfig } from '../configuration/connection-config.js';
 import { type Client, connect, withClient } from '../http/client.js';
 import { BestEffortClient, queryIfAccepted, tryQuery } from '../http/optional-queries.js';
@@ -46,10 +46,10 @@ export async function fetchDefaults(client: Client): Promise<Defaults> {
   const parameters = await fetchParameters(client);
   const flag = (path: string, otherwise: boolean): boolean => (parameters.get(path) ?? String(otherwise)) === 'true';
   return {
-    wal: flag('cairo.wal.enabled.default', DEFAULTS.wal),
-    symbolCached: flag('cairo.default.symbol.cache.flag', DEFAULTS.symbolCached),
-    indexCapacity: Number(parameters.get('cairo.index.value.block.size')) || DEFAULTS.indexCapacity,
-    maxInMemory: Number(parameters.get('cairo.live.view.in.memory.max')) || DEFAULTS.maxInMemory,
+    wal: flag('cairo.wal.enabled.default', SERVER_DEFAULTS.wal),
+    symbolCached: flag('cairo.default.symbol.cache.flag', SERVER_DEFAULTS.symbolCached),
+    indexCapacity: Number(parameters.get('cairo.index.value.block.size')) || SERVER_DEFAULTS.indexCapacity,
+    maxInMemory: Number(parameters.get('cairo.live.view.in.memory.max')) || SERVER_DEFAULTS.maxInMemory,
   };
 }
 
@@ -59,7 +59,7 @@ export async function fetchDefaults(client: Client): Promise<Defaults> {
  */
 export async function fetchCommonDefaults(a?: ConnectionConfig, b?: ConnectionConfig): Promise<Defaults> {
   const config = a ?? b;
-  return !config || (a && b) ? DEFAULTS : withClient(config, fetchDefaults);
+  return !config || (a && b) ? SERVER_DEFAULTS : withClient(config, fetchDefaults);
 }
 
 /** Values of SHOW PARAMETERS by property; empty if the instance does not show them. */
