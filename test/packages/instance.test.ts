@@ -92,7 +92,7 @@ test('a connection that the server closes between requests is replaced', async t
 const rejectsWith = macro(async (t, bytes: Buffer, expected: object) => {
   const { db } = await connectTo(t, send(bytes));
   const { matches: _, ...rejection } = (await db.execute('x')) as { matches?: unknown };
-  t.deepEqual(rejection, { ok: false, denied: false, ...expected } as never);
+  t.deepEqual(rejection, { ok: false, isDenied: false, ...expected } as never);
 });
 
 const NO = '{"query":"x","error":"table already exists","position":13}';
@@ -112,12 +112,12 @@ test('a read-only server that answers 400', rejectsWith, reply(READ_ONLY, 400), 
   message: 'Could not create table, Write permission denied',
   position: 13,
   status: 400,
-  denied: true,
+  isDenied: true,
 });
 test('a read-only server that answers 403', rejectsWith, reply('{"error":"Write permission denied"}', 403), {
   message: 'Write permission denied',
   status: 403,
-  denied: true,
+  isDenied: true,
 });
 
 test("a rejected query is an error with the server's message", async t => {

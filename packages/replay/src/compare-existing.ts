@@ -60,12 +60,12 @@ export async function resolveRejection(
   options: ComparisonOptions,
 ): Promise<StatementResult> {
   const { ifExists } = options;
-  const { message: error, position, denied } = rejection;
-  const rejected: StatementResult = { result: 'rejected', error, denied, position };
+  const { message: error, position, isDenied } = rejection;
+  const rejected: StatementResult = { result: 'rejected', error, isDenied, position };
   const exists = rejection.matches(ALREADY_EXISTS);
   const concernsPrincipal = isPrincipal(entry.kind);
   if (ifExists === 'fail') return { ...rejected, exists };
-  if (!exists && denied) return rejected;
+  if (!exists && isDenied) return rejected;
   if (exists && ifExists === 'skip') return { result: 'skipped' };
   const why = `${error}, and it cannot be compared`;
   const incomparable: StatementResult = { ...rejected, error: `${why}; ${SKIP_HELP}`, exists };

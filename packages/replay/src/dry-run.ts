@@ -197,7 +197,7 @@ export class DryRun {
       if (error instanceof OpaqueError) throw new UnknownEffectError(error.message);
       if (!(error instanceof RejectionError)) throw error;
       const { message, position } = error;
-      return createRejection(message.trim(), { status: 400, position, denied: error instanceof DenialError });
+      return createRejection(message.trim(), { status: 400, position, isDenied: error instanceof DenialError });
     }
   }
 
@@ -217,5 +217,5 @@ export class DryRun {
 
 const createRejection = (
   message: string,
-  details: { status: number; position?: number; denied?: boolean },
-): Rejection => ({ ok: false, message, matches: pattern => pattern.test(message), denied: false, ...details });
+  details: { status: number; position?: number; isDenied?: boolean },
+): Rejection => ({ ok: false, message, matches: pattern => pattern.test(message), isDenied: false, ...details });

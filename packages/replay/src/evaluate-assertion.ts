@@ -29,6 +29,6 @@ export async function evaluateAssertion(
       const failure = assertion?.help ? error.withMessage(`${error.message}: ${assertion.help}`) : error;
       return { result: 'failed', error: failure.message, failure }; // never `unknown`: a SELECT changes nothing
     }
-    return { result: 'rejected', error: error.serverMessage, denied: error.code === 'DENIED' };
+    return { result: 'rejected', error: error.serverMessage, isDenied: error.code === 'DENIED' };
   }
 }

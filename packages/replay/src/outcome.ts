@@ -43,7 +43,7 @@ export interface Outcome {
   error?: string;
   /** The index into the statement to which the error refers, in UTF-16 code units. */
   position?: number | undefined;
-  denied?: boolean;
+  isDenied?: boolean;
   /** For `rejected`: whether the server has an object of that name, which was not or cannot be compared. */
   exists?: boolean;
   comparison?: StatementComparison;

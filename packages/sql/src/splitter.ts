@@ -276,9 +276,9 @@ export class Splitter {
     );
   }
 
-  /** The line and column of an index into a text that starts at `#line` and `#column`. */
-  #locate(text: string, offset = text.length): [line: number, column: number] {
-    const before = text.slice(0, offset);
+  /** The line and column of a position in a text that starts at `#line` and `#column`. */
+  #locate(text: string, position = text.length): [line: number, column: number] {
+    const before = text.slice(0, position);
     let line = this.#line;
     let start = -1;
     for (let at = before.indexOf('\n'); at >= 0; at = before.indexOf('\n', at + 1)) {

@@ -13,9 +13,9 @@ const DENIED_HELP = '; does the user have the permission, or is the server read-
 
 /** The server's message, below it a caret or the differences, and a hint if one is known. */
 export function formatRejection(outcome: Outcome, target: string, colors = false): [head: string, below?: string[]] {
-  const { statement, result, error = '', position, comparison, denied } = outcome;
+  const { statement, result, error = '', position, comparison, isDenied } = outcome;
   const unknown = result === 'unknown' ? 'whether it was applied is unknown: ' : '';
-  const head = `${statementLabel(outcome)}: ${unknown}${truncate(error, MAX_MESSAGE)}${denied ? DENIED_HELP : ''}`;
+  const head = `${statementLabel(outcome)}: ${unknown}${truncate(error, MAX_MESSAGE)}${isDenied ? DENIED_HELP : ''}`;
   const differences = formatPropertyLines(comparison?.differences ?? [], ['the statement', target], colors);
   const caret = position === undefined ? [] : formatCaret(redact(statement), position);
   const below = differences.length > 0 ? differences.map(line => `  ${line}`) : caret;
@@ -57,10 +57,10 @@ const CLAUSES: [message: RegExp, hint: string][] = [
 const EMPTY_QUERY_HINT =
   'the server also reads quotes and -- inside /* */ comments: is there such a comment before the statement?';
 
-function hintsFor({ identity: { kind, name }, error = '', denied, comparison }: Outcome): string[] {
+function hintsFor({ identity: { kind, name }, error = '', isDenied, comparison }: Outcome): string[] {
   if (comparison?.differences.some(({ property }) => property === COLUMN_ORDER)) return columnOrderHints(name);
   if (error === 'empty query') return [EMPTY_QUERY_HINT];
   if (!isAcl(kind)) return CLAUSES.filter(([message]) => message.test(error)).map(([, hint]) => hint);
-  if (denied) return ['access control requires permissions of its own; sqldump --include SCHEMA leaves it out'];
+  if (isDenied) return ['access control requires permissions of its own; sqldump --include SCHEMA leaves it out'];
   return NO_ACCESS_CONTROL.test(error) ? [ACCESS_CONTROL] : [];
 }

@@ -13,7 +13,7 @@ export class Summary {
   total = 0;
   /** For each statement, the properties that the target does not show. */
   readonly #notComparable: string[] = [];
-  #denied = false;
+  #isDenied = false;
   #hasRejects = false;
   #hasReordered = false;
   /** For a plan: the numbers of the statements that nothing undoes. */
@@ -44,7 +44,7 @@ export class Summary {
     }
     this.#resumeHint?.count(outcome, isInterrupted);
     if (isReject(outcome) && outcome.result !== 'not reached') {
-      this.#denied ||= outcome.denied === true;
+      this.#isDenied ||= outcome.isDenied === true;
       this.#hasRejects = true;
     }
   }
@@ -58,7 +58,7 @@ export class Summary {
   get status(): number {
     if (this.failure) return exitStatus(this.failure);
     if (!this.#hasRejects) return this.#hasReordered ? Exit.negative : Exit.ok;
-    return this.#denied ? Exit.denied : Exit.negative;
+    return this.#isDenied ? Exit.denied : Exit.negative;
   }
 
   get complete(): boolean {

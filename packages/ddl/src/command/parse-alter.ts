@@ -48,22 +48,22 @@ class TableParser {
   parse(): Command {
     const { cursor, lookup, found } = this;
     const verb = cursor.requireNoSemicolon(VERBS).toLowerCase();
-    const command = parseWalCommand(cursor, lookup, verb, found) ?? this.#property(verb);
+    const command = parseWalCommand(cursor, lookup, verb, found) ?? this.#parseProperty(verb);
     if (command) return command;
     switch (verb) {
       case 'add':
-        return this.#addColumns();
+        return this.#parseAddColumns();
       case 'drop':
-        return this.#drop();
+        return this.#parseDrop();
       case 'rename':
         cursor.expect('column');
-        return this.#renameColumns();
+        return this.#parseRenameColumns();
       case 'alter':
         if (!isWord(cursor.requireNoSemicolon("'column'"), 'column'))
           throw cursor.error("'column' or 'partition' expected");
         return parseAlterColumn(cursor, lookup, found);
       case 'set':
-        return this.#set();
+        return this.#parseSet();
       case 'squash':
         cursor.expect('partitions');
         return { verb: 'squash partitions', name: found.name };
@@ -79,23 +79,23 @@ class TableParser {
     throw cursor.error(`${VERBS} expected`);
   }
 
-  #property(words: string): Command | undefined {
+  #parseProperty(words: string): Command | undefined {
     return parseAlterProperty(words, this.cursor, this.lookup, this.found);
   }
 
-  #existing(name: string): Column | undefined {
+  #findColumn(name: string): Column | undefined {
     return this.#columns?.find(column => isSameName(column.name, name));
   }
 
   #parseColumn(expected: string): { name: string; column: Column | undefined } {
     const name = unquoteToken(this.cursor.requireNoSemicolon(expected));
-    const column = this.#existing(name);
+    const column = this.#findColumn(name);
     if (this.#columns && !column) throw this.cursor.error(`Invalid column: ${name}`);
     return { name, column };
   }
 
   /** Parses a comma-separated list, up to the end of the statement or to an item after which `isLast` returns true. */
-  #list<T>(parseItem: () => T, isLast = () => false): T[] {
+  #parseList<T>(parseItem: () => T, isLast = () => false): T[] {
     const items = [parseItem()];
     while (!isLast()) {
       const token = this.cursor.next();
@@ -117,12 +117,12 @@ class TableParser {
     );
   }
 
-  #addColumns(): Command {
+  #parseAddColumns(): Command {
     const { cursor, lookup } = this;
     cursor.accept('column');
     let owner: string | undefined;
-    const columns = this.#list(
-      () => this.#addColumn(cursor.requireNoSemicolon("'column' or column name")),
+    const columns = this.#parseList(
+      () => this.#parseAddColumn(cursor.requireNoSemicolon("'column' or column name")),
       () => {
         if (!lookup.has('owners') || !cursor.accept('owned')) return false;
         cursor.expect('by');
@@ -134,13 +134,13 @@ class TableParser {
     return toAlter(this.found, ...columns.map(column => ({ action: 'add column', column, owner }) as const));
   }
 
-  #addColumn(first: string): Column {
+  #parseAddColumn(first: string): Column {
     const { cursor } = this;
-    const optional = isWord(first, 'if');
-    const name = unquoteToken(optional ? this.#ifNotExists() : first);
+    const isOptional = isWord(first, 'if');
+    const name = unquoteToken(isOptional ? this.#parseIfNotExists() : first);
     const position = cursor.at;
-    const existing = this.#existing(name);
-    if (existing && !optional) throw new RejectionError(position, `column '${name}' already exists`);
+    const existing = this.#findColumn(name);
+    if (existing && !isOptional) throw new RejectionError(position, `column '${name}' already exists`);
     if (!isValidColumnName(name)) throw new RejectionError(position, ' new column name contains invalid characters');
     const { column, typePosition } = parseAddedColumn(cursor, name, this.lookup);
     if (!existing) this.#columns?.push(column);
@@ -152,7 +152,7 @@ class TableParser {
     return column;
   }
 
-  #ifNotExists(): string {
+  #parseIfNotExists(): string {
     const { cursor } = this;
     if (!isWord(cursor.next(), 'not')) throw cursor.error("'not' expected");
     const token = cursor.next();
@@ -160,14 +160,14 @@ class TableParser {
     return cursor.requireNoSemicolon('column name');
   }
 
-  #drop(): Command {
+  #parseDrop(): Command {
     const { cursor, found, table } = this;
     const token = cursor.requireNoSemicolon("'column' or 'partition'");
-    const property = this.#property(`drop ${token}`);
+    const property = this.#parseProperty(`drop ${token}`);
     if (property) return property;
     if (isWord(token, 'partition')) return parsePartitions(cursor, found, 'drop partition');
     if (!isWord(token, 'column')) throw cursor.error("'column' or 'partition' expected");
-    const names = this.#list(() => {
+    const names = this.#parseList(() => {
       const { name, column } = this.#parseColumn('column name');
       if (column && column.name === this.#timestamp) {
         this.#rejectTimestampOfWal('remove');
@@ -185,19 +185,19 @@ class TableParser {
     throw new RejectionError(0, `cannot ${verb} designated timestamp column [table=${name}, column=${timestamp}]`);
   }
 
-  #renameColumns(): Command {
-    const alterations = this.#list(() => this.#renameColumn());
+  #parseRenameColumns(): Command {
+    const alterations = this.#parseList(() => this.#parseRenameColumn());
     this.#rejectSeveral(alterations.length);
     return toAlter(this.found, ...alterations);
   }
 
-  #renameColumn(): Alteration {
+  #parseRenameColumn(): Alteration {
     const { cursor } = this;
     const { name, column } = this.#parseColumn('current column name');
     if (!isWord(cursor.requireNoSemicolon("'to' expected"), 'to')) throw cursor.error("'to' expected'");
     const to = unquoteToken(cursor.requireNoSemicolon('new column name'));
     if (name === to) throw cursor.error('new column name is identical to existing name');
-    if (this.#existing(to)) throw cursor.error(' column already exists');
+    if (this.#findColumn(to)) throw cursor.error(' column already exists');
     if (!isValidColumnName(to)) throw cursor.error(' new column name contains invalid characters');
     if (column) {
       if (column.name === this.#timestamp) {
@@ -209,15 +209,15 @@ class TableParser {
     return { action: 'rename column', column: name, to };
   }
 
-  #set(): Command {
+  #parseSet(): Command {
     const token = this.cursor.requireNoSemicolon("'param', 'ttl' or 'type'");
-    if (isWord(token, 'type')) return this.#setType();
-    const property = this.#property(`set ${token}`);
+    if (isWord(token, 'type')) return this.#parseSetType();
+    const property = this.#parseProperty(`set ${token}`);
     if (property) return property;
     throw this.cursor.error("'param' or 'type' expected");
   }
 
-  #setType(): Command {
+  #parseSetType(): Command {
     const { cursor, table, found } = this;
     const wal = cursor.requireWord('bypass', 'wal') === 'wal';
     if (!wal) cursor.expect('wal');
@@ -358,10 +358,10 @@ function parsePartitions(
   const position = cursor.at;
   const isConversion = verb === 'convert partition';
   if (isConversion) cursor.expect('to');
-  const complete = isConversion ? (`${verb} to ${cursor.requireWord('parquet', 'native')}` as const) : verb;
+  const completeVerb = isConversion ? (`${verb} to ${cursor.requireWord('parquet', 'native')}` as const) : verb;
   if (partitionBy === 'NONE' && verb !== 'force drop partition') throw cursor.error('table is not partitioned');
   if (cursor.requireWord('list', 'where') === 'list' && cursor.requireNoSemicolon('partition name') === ',')
     throw cursor.error('partition name missing');
   cursor.skipRest();
-  return { verb: complete, kind, name, position };
+  return { verb: completeVerb, kind, name, position };
 }

@@ -180,10 +180,10 @@ class HttpClient implements Client {
   }
 
   #rejectionError(error: ServerError, response: Response): InstanceError {
-    const { message, position, status, denied, matches } = toRejection(error, response);
+    const { message, position, status, isDenied, matches } = toRejection(error, response);
     return new InstanceError(
-      denied ? 'DENIED' : 'REJECTED',
-      `${this.label}: the server rejected the request: ${truncate(message, 500)}${denied ? DENIED_HELP : ''}`,
+      isDenied ? 'DENIED' : 'REJECTED',
+      `${this.label}: the server rejected the request: ${truncate(message, 500)}${isDenied ? DENIED_HELP : ''}`,
       { status, position, serverMessage: message, matches },
     );
   }

@@ -26,7 +26,7 @@ export interface Rejection {
   matches(pattern: RegExp): boolean;
   position?: number;
   status: number;
-  denied: boolean;
+  isDenied: boolean;
 }
 
 /** The result of a statement. */
@@ -141,14 +141,14 @@ export function invalidReplyError(
 export function toRejection({ message, position }: ServerError, response: Response): Rejection {
   const { status } = response;
   // A read-only server answers CREATE TABLE with "Write permission denied" and status 400 (observed on 9.3.4), so the message counts too.
-  const denied = status === 403 || /\b(?:permission|access) denied\b/i.test(message);
+  const isDenied = status === 403 || /\b(?:permission|access) denied\b/i.test(message);
   return {
     ok: false,
     message: maskReply(message, response),
     matches: pattern => pattern.test(message),
     ...(position === undefined ? {} : { position }),
     status,
-    denied,
+    isDenied,
   };
 }
 
