@@ -42,8 +42,8 @@ function findDiffering(t: ExecutionContext, all: readonly Printed[]): string[] {
   let inPart = 0;
   const found = all.flatMap(([sql, print, before]) => {
     const findTable = (name: string) => before.find(each => foldCase(identify(each).name) === foldCase(name));
-    const { differences, notComparable, asText } = compareStatements(sql, print, { findTable });
-    if (asText || differences.length > 0) return `${JSON.stringify(sql)}: ${JSON.stringify(differences)}`;
+    const { differences, notComparable, isTokenComparison } = compareStatements(sql, print, { findTable });
+    if (isTokenComparison || differences.length > 0) return `${JSON.stringify(sql)}: ${JSON.stringify(differences)}`;
     if (notComparable.length > 0) inPart++;
     return [];
   });

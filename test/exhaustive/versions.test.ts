@@ -172,6 +172,6 @@ test('properties that 9.3 does not print are listed as not comparable', t => {
   t.deepEqual(compareStatements(old, "CREATE TABLE 't' ( \n\ts SYMBOL\n);"), {
     differences: [],
     notComparable: ["column 's' capacity", 'maxUncommittedRows', 'o3MaxLag'],
-    asText: false,
+    isTokenComparison: false,
   });
 });

@@ -59,8 +59,8 @@ test('two spellings of a definition compare as equal', t => {
   fc.assert(
     fc.property(definitions, choices, choices, (definition, one, other) => {
       const [a, b] = [spell(definition, one), spell(definition, other)];
-      const { differences, asText } = compareStatements(a, b);
-      t.deepEqual({ differences, asText }, { differences: [], asText: false }, `${a}\n${b}`);
+      const { differences, isTokenComparison } = compareStatements(a, b);
+      t.deepEqual({ differences, isTokenComparison }, { differences: [], isTokenComparison: false }, `${a}\n${b}`);
     }),
     { numRuns: 200 },
   );
@@ -102,8 +102,8 @@ test('one changed property is the only reported difference', t => {
 
 /** The properties in which two statements differ, none of them found by comparing texts. */
 function differing(a: string, b: string): string[] {
-  const { differences, asText } = compareStatements(a, b);
-  return asText ? ['text'] : differences.map(({ property }) => property);
+  const { differences, isTokenComparison } = compareStatements(a, b);
+  return isTokenComparison ? ['text'] : differences.map(({ property }) => property);
 }
 
 test('definitions compare with the same result as their statements', t => {

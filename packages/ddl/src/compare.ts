@@ -3,7 +3,7 @@ import { identify, isObject, isPrincipal, isSameName, type Kind, NameMap, redact
 import { COLUMN_OPTIONS } from './columns/column-properties.js';
 import type { StatedColumn } from './columns/column-property.js';
 import { parseDefinition } from './create/parse-create.js';
-import { SERVER_DEFAULTS, type Defaults, type Definition, type TableDefinition } from './definition.js';
+import { type Defaults, type Definition, SERVER_DEFAULTS, type TableDefinition } from './definition.js';
 import { orRejection, RejectionError, unlessRejected } from './parser/cursor.js';
 import { parsePrincipal } from './principal.js';
 import { printDefinition } from './print.js';
@@ -16,7 +16,7 @@ import { isCleanTable, repair } from './repair.js';
 
 /** What is known about the server that the statements are for, and about other tables. */
 export interface CompareOptions {
-  /** The values that the server fills in, by default `SERVER_DEFAULTS`. They do not apply to a statement in printed form, see `isCanonical`. */
+  /** The values that the server fills in, by default `SERVER_DEFAULTS`. For a statement in printed form, see `hasBuiltInDefaults`. */
   readonly defaults?: Defaults | undefined;
   /** Finds the statement of a table by its name, to resolve CREATE TABLE … LIKE. */
   readonly findTable?: FindTable;
@@ -29,7 +29,7 @@ type FindTable = (name: string) => string | undefined;
 /** The result of comparing two statements. */
 export interface StatementComparison extends Comparison {
   /** Whether the statements were compared by their tokens. */
-  readonly asText: boolean;
+  readonly isTokenComparison: boolean;
 }
 
 const TEXT = 'statement';
@@ -45,7 +45,7 @@ export function listComparedProperties(kind: Kind): PropertyName[] {
   return ['name', 'kind', ...others, ...propertiesOf(kind).map(({ name }) => name), TEXT];
 }
 
-const NO_DIFFERENCE: StatementComparison = { differences: [], notComparable: [], asText: false };
+const NO_DIFFERENCE: StatementComparison = { differences: [], notComparable: [], isTokenComparison: false };
 
 /** Compares two statements by their meaning or, if one is not understood, by their tokens. Misprints of servers are repaired first. */
 export function compareStatements(a: string, b: string, options: CompareOptions = {}): StatementComparison {
@@ -58,7 +58,7 @@ export function compareStatements(a: string, b: string, options: CompareOptions 
   const optionsOfB = findTableOfB ? { ...options, findTable: findTableOfB } : options;
   const [definitionA, definitionB] = [tryParseDefinition(a, options), tryParseDefinition(b, optionsOfB)];
   if (!definitionA || !definitionB) return compareTexts(a, b, explainUnknown);
-  return { ...compareDefinitions(definitionA, definitionB), asText: false };
+  return { ...compareDefinitions(definitionA, definitionB), isTokenComparison: false };
 }
 
 /** Repairs and parses a statement, and resolves LIKE. Undefined if the statement creates no object, or if its syntax is unknown. */
@@ -79,7 +79,10 @@ export function tryParseDefinition(
 
 /** A statement that a server printed. If other defaults would change its meaning, every property is stated. */
 export function spellOutDefaults(statement: string, defaults: Defaults): string {
-  const [meant, replayed] = [tryParseUnresolved(statement, defaults), unlessRejected(() => parseDefinition(statement, defaults))];
+  const [meant, replayed] = [
+    tryParseUnresolved(statement, defaults),
+    unlessRejected(() => parseDefinition(statement, defaults)),
+  ];
   const isSame = !meant || !replayed || compareDefinitions(meant, replayed).differences.length === 0;
   return isSame ? statement : printDefinition(meant, EXPLICIT);
 }
@@ -87,7 +90,7 @@ export function spellOutDefaults(statement: string, defaults: Defaults): string 
 /** As `tryParseDefinition`, without resolving LIKE. */
 function tryParseUnresolved(statement: string, defaults: Defaults): Definition | undefined {
   const text = repair(statement).statement;
-  return unlessRejected(() => parseDefinition(text, isCanonical(text, defaults) ? SERVER_DEFAULTS : defaults));
+  return unlessRejected(() => parseDefinition(text, hasBuiltInDefaults(text, defaults) ? SERVER_DEFAULTS : defaults));
 }
 
 /** Finds the table at the end of a chain of LIKE; undefined if there is no LIKE, if a table is missing, or if the chain is a cycle. */
@@ -102,7 +105,7 @@ function resolveLike(start: Definition, find: (name: string) => Definition | und
 }
 
 /** Whether the built-in defaults apply to what a statement omits: the server has no others, or the statement is in printed form. */
-function isCanonical(statement: string, defaults: Defaults): boolean {
+function hasBuiltInDefaults(statement: string, defaults: Defaults): boolean {
   if (defaults === SERVER_DEFAULTS || isCleanTable(statement)) return true;
   const definition = unlessRejected(() => parseDefinition(statement, SERVER_DEFAULTS));
   if (!definition || (definition.kind === 'table' && definition.query !== undefined)) return false;
@@ -122,7 +125,7 @@ function comparePrincipals(a: string, b: string): StatementComparison | undefine
   const differences = comparison.differences.map(each =>
     each.property === 'credentials' ? { ...each, a: '***', b: '***' } : each,
   );
-  return { ...comparison, differences, asText: false };
+  return { ...comparison, differences, isTokenComparison: false };
 }
 
 /** Why the syntax of a statement is unknown, as the start of a text; '' if it is known. */
@@ -133,13 +136,13 @@ function explainUnknown(statement: string): string {
 
 function compareTexts(a: string, b: string, explain: (statement: string) => string = () => ''): StatementComparison {
   const at = findQueryDifference(a, b);
-  if (!at) return { ...NO_DIFFERENCE, asText: true };
+  if (!at) return { ...NO_DIFFERENCE, isTokenComparison: true };
   const difference: PropertyDifference = {
     property: TEXT,
     a: explain(a) + lineAt(a, at.a),
     b: explain(b) + lineAt(b, at.b),
   };
-  return { differences: [difference], notComparable: [], asText: true };
+  return { differences: [difference], notComparable: [], isTokenComparison: true };
 }
 
 const WIDTH = 80;

@@ -124,7 +124,10 @@ export function findKeyLosses(
  * other types NULL.
  * @param filled the ids of the columns for which every row stores a value
  */
-export function findUnwrittenLosses({ before, after }: Transition, filled: ReadonlySet<number | undefined>): Effect[] {
+export function findLossesOfUnwrittenValues(
+  { before, after }: Transition,
+  filled: ReadonlySet<number | undefined>,
+): Effect[] {
   if (before?.kind !== 'table' || after?.kind !== 'table') return [];
   return pairColumns(before, after).flatMap(({ column: { id, type: oldType }, now }) => {
     if (!now || hasNull(oldType) || !hasNull(now.type) || !isLossless(oldType, now.type) || filled.has(id)) return [];

@@ -45,10 +45,10 @@ interface Schemas {
  *   what the functions of `RowQueries` throw; an error without a code if the plan cannot be proven or does not lead to A
  */
 export async function planChanges(a: Iterable<string>, b: Iterable<string>, given: PlanOptions = {}): Promise<Plan> {
-  const inB = [...b];
-  const { statements: inA, notes } = selectWanted([...a], inB, given.ignore ?? new IgnoreRules());
-  const schemas = { a: new Schema(inA, given.defaults), b: new Schema(inB) };
-  const options = { ...given, isEnterprise: given.isEnterprise ?? isEnterpriseSchema(inB) };
+  const statementsOfB = [...b];
+  const { statements: statementsOfA, notes } = selectWanted([...a], statementsOfB, given.ignore ?? new IgnoreRules());
+  const schemas = { a: new Schema(statementsOfA, given.defaults), b: new Schema(statementsOfB) };
+  const options = { ...given, isEnterprise: given.isEnterprise ?? isEnterpriseSchema(statementsOfB) };
   const answers = new ServerAnswers(options);
   const proven = await planUntilAnswered(schemas, answers, options);
   const allowLoss = [...(options.allowLoss ?? [])];

@@ -36,7 +36,7 @@ export async function compare(
   if (comparison.differences.length === 0) return { result: 'skipped', comparison };
   const differs: StatementResult = { result: 'differs', error: DIFFERENT_MESSAGE, comparison };
   if (isReordered(differs)) return { ...differs, error: COLUMN_ORDER_REASON };
-  return comparison.asText ? { ...differs, error: TEXT_DIFFERS_MESSAGE } : differs;
+  return comparison.isTokenComparison ? { ...differs, error: TEXT_DIFFERS_MESSAGE } : differs;
 }
 
 /** A grant option that the statement would remove is a difference. @returns undefined if rights are missing, or not shown */

@@ -3,11 +3,11 @@ import { setTimeout as pause } from 'node:timers/promises';
 import {
   applyAlteration,
   type Command,
-  SERVER_DEFAULTS,
   findWalObjects,
   parseCommand,
   printDefinition,
   printResumeWal,
+  SERVER_DEFAULTS,
   tryParseDefinition,
 } from '@sqlpipe/ddl';
 import {
@@ -85,10 +85,10 @@ async function predictAlter(
 export async function wasAltered(pending: PendingEffect, context: ConfirmationContext): Promise<boolean> {
   const { before, expected } = pending;
   if (before === undefined || expected === undefined) return false;
-  const { asText, differences } = await context.existing.compare(expected, before);
-  if (asText || differences.length === 0) return false;
+  const { isTokenComparison, differences } = await context.existing.compare(expected, before);
+  if (isTokenComparison || differences.length === 0) return false;
   const { result, comparison } = await confirmEffect(pending, { ...context, noVerify: false });
-  return result === undefined && comparison?.asText === false;
+  return result === undefined && comparison?.isTokenComparison === false;
 }
 
 export async function confirmEffect(pending: PendingEffect, context: ConfirmationContext): Promise<Partial<Outcome>> {

@@ -3,7 +3,13 @@
  * answers assertions and the planner's questions about rows. The engine accepts functions that it does not know, so the server may still
  * reject a statement. Only a dry run imports this module, which is large.
  */
-import { compareStatements, SERVER_DEFAULTS, findReferencesOfQuery, parseFill, type StatementComparison } from '@sqlpipe/ddl';
+import {
+  compareStatements,
+  findReferencesOfQuery,
+  parseFill,
+  SERVER_DEFAULTS,
+  type StatementComparison,
+} from '@sqlpipe/ddl';
 import { RejectionError } from '@sqlpipe/ddl/parser';
 import {
   DenialError,

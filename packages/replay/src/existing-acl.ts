@@ -56,7 +56,12 @@ export class ExistingAcl {
       a: 'no grant option',
       b: 'WITH GRANT OPTION',
     }));
-    return { differences, notComparable: [], asText: false, exists: rights.every(right => known.has(right)) };
+    return {
+      differences,
+      notComparable: [],
+      isTokenComparison: false,
+      exists: rights.every(right => known.has(right)),
+    };
   }
 
   /** Records the effect of a statement that was sent. After one that may remove something, everything is queried again. */
@@ -90,7 +95,7 @@ export class ExistingAcl {
     const found = await this.findPrincipal(entry);
     if (found === undefined) return { differences: [], notComparable: [], exists: false };
     const comparison = compareStatements(statement, found);
-    return comparison.asText ? undefined : { ...comparison, exists: true };
+    return comparison.isTokenComparison ? undefined : { ...comparison, exists: true };
   }
 
   #fetchPrincipals(): Promise<Map<string, string> | undefined> {

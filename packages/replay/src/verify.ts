@@ -87,10 +87,10 @@ export async function verifyObject(
 ): Promise<Partial<Outcome>> {
   if (found === undefined) return { result: 'differs', error: MISSING_MESSAGE };
   const comparison = ignore.withoutIgnored(identify(statement), await existing.compare(statement, found));
-  const { differences, notComparable, asText } = comparison;
+  const { differences, notComparable, isTokenComparison } = comparison;
   if (differences.length === 0) return { proven: notComparable.length === 0, comparison };
   // A newer server may print the same definition in other words.
-  if (asText) return { proven: false, comparison };
+  if (isTokenComparison) return { proven: false, comparison };
   return { result: 'differs', error: message, comparison };
 }
 
@@ -111,6 +111,6 @@ async function verifyAcl(
     };
   const { exists: _, ...comparison } = ignore.withoutIgnored(identity, found);
   if (comparison.differences.length > 0)
-    return { result: 'differs', error: CREATED_DIFFERENTLY, comparison: { ...comparison, asText: false } };
+    return { result: 'differs', error: CREATED_DIFFERENTLY, comparison: { ...comparison, isTokenComparison: false } };
   return { proven: comparison.notComparable.length === 0 };
 }

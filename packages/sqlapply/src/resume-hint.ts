@@ -31,7 +31,7 @@ export class ResumeHint {
     if (result === 'unknown' && !isShowable(identity)) this.#unknown = n;
     if (result === 'applied' && identity.kind === 'other') this.#appliedVerbs.add(identity.verb);
     const isComparable = comparison
-      ? !comparison.asText
+      ? !comparison.isTokenComparison
       : !isObject(identity.kind) || isCleanTable(statement) || tryParseDefinition(statement) !== undefined;
     const isIncomparable =
       (exists && this.#ifExists === 'compare') || ((exists || MAY_EXIST.has(result)) && !isComparable);

@@ -2,7 +2,7 @@ import { findColumn, parseFill } from '@sqlpipe/ddl';
 import { displayName, isSameName, type NameMap } from '@sqlpipe/sql';
 import { formatCount } from '@sqlpipe/text';
 import { type CatalogueObject, type MaterializedView, pairColumns, type Table } from '../catalogue-objects.js';
-import { columnLoss, type Effect, effectOn, findUnwrittenLosses, objectLoss } from '../effects.js';
+import { columnLoss, type Effect, effectOn, findLossesOfUnwrittenValues, objectLoss } from '../effects.js';
 import type { Engine, Execution } from '../engine.js';
 import type { Transition } from '../transaction-log.js';
 import {
@@ -86,7 +86,7 @@ export class RowAccount {
     for (const { effect, object } of effects)
       if (effect === 'invalidated') this.#ledger.invalidatedBy.add(this.#engine.find(object)?.id, index);
     this.#recordFullUpdate(statement, effects);
-    const unwritten = transitions.flatMap(each => findUnwrittenLosses(each, this.#fullyWrittenColumns));
+    const unwritten = transitions.flatMap(each => findLossesOfUnwrittenValues(each, this.#fullyWrittenColumns));
     const wasInLoadedSchema = (name: string) =>
       transitions.every(({ before }) => !before || this.#loadedIds.has(before.id) || !isSameName(before.name, name));
     // It is no loss if a statement drops what earlier statements have created.

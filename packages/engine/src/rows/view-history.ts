@@ -201,14 +201,14 @@ export class ViewHistories {
       const losses = [source, ...holders].flatMap(({ id }) => this.ledger.losses.of(id));
       if (holders.length === 0 || losses.some(({ effect }) => LOSSES_OF_ROWS.has(effect.loss)))
         return `loses rows that '${(holders[0] ?? source).name}' no longer holds`;
-      const column = this.#findConvertedColumn(tracked, source);
+      const column = this.#findChangedColumn(tracked, source);
       if (column !== undefined) return `loses values that column '${column}' of '${source.name}' no longer holds`;
     }
     return undefined;
   }
 
   /** Finds a column whose values may have changed, if its name or a `*` is in the query of the view or of an object that it reads. */
-  #findConvertedColumn({ former, dependencies }: TrackedView, source: CatalogueObject): string | undefined {
+  #findChangedColumn({ former, dependencies }: TrackedView, source: CatalogueObject): string | undefined {
     if (source.kind !== 'table') return undefined;
     const copyLosses = this.ledger.findCopy(source)?.losses ?? [];
     const tokens = [former, ...dependencies].flatMap(each => ('body' in each ? [...significantTokens(each.body)] : []));
