@@ -14,7 +14,7 @@ export interface ProcessLike {
   stdin(): Readable & { isTTY?: boolean };
   readonly stdout: Output;
   readonly stderr: Output;
-  /** What standard input (0) or standard output (1) is. @throws an error of the system if it is closed */
+  /** What standard input (0) or standard output (1) is. Node opens /dev/null in place of a closed one. */
   fstat(stream: 0 | 1): Pick<Stats, 'isFIFO' | 'isSocket' | 'isDirectory'>;
   /** Catches the signals that ask a program to end; the returned signal is aborted with the name of the first of them. */
   catchSignals(): AbortSignal;

@@ -73,14 +73,6 @@ function withoutRepetition(text: string, error: unknown, host: ProcessLike): str
   if (!(error instanceof Error)) return text;
   const { printedReason = '' } = error as { printedReason?: string };
   const rest =
-    printedReason && readsPipe(host) ? text.replace(printedReason, reason => reason.replace(/; .*/s, '')) : text;
+    printedReason && host.fstat(0).isFIFO() ? text.replace(printedReason, reason => reason.replace(/; .*/s, '')) : text;
   return withoutRepetition(rest, error.cause, host);
-}
-
-function readsPipe({ fstat }: ProcessLike): boolean {
-  try {
-    return fstat(0).isFIFO();
-  } catch {
-    return false; // standard input is closed
-  }
 }
