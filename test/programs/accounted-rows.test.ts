@@ -171,7 +171,7 @@ testWithQuestDB('a view that is as broken in both schemas does not stop the plan
   const views = ['CREATE VIEW v AS (select x from j)', 'CREATE VIEW w AS (select x from v)'];
   await make(server, [
     ...rowsOn(LONG_MONTH, day('')),
-    'CREATE TABLE j (ts TIMESTAMP, x INT) TIMESTAMP(ts)',
+    'CREATE TABLE j (ts TIMESTAMP, x INT) TIMESTAMP(ts) PARTITION BY DAY WAL', // its DROP waits for no reader
     ...views,
     'DROP TABLE j',
   ]);
