@@ -1,6 +1,7 @@
 /*! The planner alone: plans for schemas in memory, checked without a server. */
-import { planChanges } from '@sqlpipe/plan';
-import { formatLoss } from '@sqlpipe/plan/text';
+import { execFileSync } from 'node:child_process';
+import { type PlanOptions, planChanges } from '@sqlpipe/plan';
+import { describeOmission, formatLoss } from '@sqlpipe/plan/text';
 import { compareSchemas, IgnoreRules } from '@sqlpipe/schema';
 import { NameMap, NameSet } from '@sqlpipe/sql';
 import { changesOf, engineWith, executeAll, lossesOf, textsOf } from '../support/plans.js';
@@ -327,4 +328,52 @@ test('a rebuild grants again, and a new plan completes an interrupted rebuild', 
     const verbs = rest.statements.map(each => each.statement.split(' ', 1)[0]);
     t.deepEqual(verbs, expected[done], `interrupted after ${done + 1}`);
   }
+});
+
+/** What a shell makes of the option that a hint of the only omission names. */
+async function readHint(option: string, after: string[], before: string[], options?: PlanOptions): Promise<string> {
+  const [omission, ...others] = (await planChanges(after, before, options)).omissions;
+  if (!omission || others.length > 0) throw new Error('not one omission');
+  const [, argument] =
+    new RegExp(`${option} (.*?)(?: takes .*)?$`, 'm').exec(describeOmission(omission).join('\n')) ?? [];
+  return execFileSync('bash', ['-c', `printf %s ${argument}`]).toString();
+}
+
+test('hints keep their meaning in a shell and as options, whatever the name', async t => {
+  const before = ["CREATE TABLE 'px$usd' (x INT);"];
+  const allowed = await readHint('--allow-loss', [], before);
+  t.is(allowed, "drop:'px$usd'");
+  t.deepEqual(changesOf(await planChanges([], before, { allowLoss: [allowed] })), ["DROP TABLE 'px$usd';"]);
+  const broken = ["CREATE VIEW 'grant' AS (select x from gone);"];
+  const ignored = await readHint('--ignore', [...broken, 'CREATE TABLE n (x INT);'], broken);
+  t.true(new IgnoreRules([ignored]).ignoresObject({ kind: 'view', name: 'grant' }));
+  t.false(new IgnoreRules([ignored]).ignoresObject({ kind: 'grant', name: '' }));
+});
+
+test('a plan lists only the allowances that it uses', async t => {
+  const [base, without] = [', y INT', ', z INT'].map(
+    rest => `CREATE TABLE t (ts TIMESTAMP, x INT${rest}) timestamp(ts) PARTITION BY DAY;`,
+  );
+  const view = 'CREATE MATERIALIZED VIEW m WITH BASE t AS (select ts, sum(y) n from t sample by 1h) PARTITION BY DAY;';
+  const options = { ignoreExtra: true, allowLoss: ['drop:t.y'] };
+  const { omissions, allowedLosses, notes } = await planChanges([without as string], [base as string, view], options);
+  t.is(omissions.length, 1);
+  t.deepEqual([allowedLosses, notes], [[], []]); // it is needed once the other loss is allowed
+});
+
+test('views that read each other in many ways are planned in proportion to their number', async t => {
+  const layers = (column: string) => [
+    'CREATE TABLE t (ts TIMESTAMP, x INT, y INT) timestamp(ts) PARTITION BY DAY;',
+    `CREATE VIEW a0 AS (select ts, ${column} x from t);`,
+    'CREATE VIEW b0 AS (select ts, x from t);',
+    ...Array.from({ length: 40 }, (_, i) =>
+      ['a', 'b'].map(name => `CREATE VIEW ${name}${i + 1} AS (select a.ts, a.x from a${i} a join b${i} b on x);`),
+    ).flat(),
+    'CREATE MATERIALIZED VIEW m WITH BASE t AS (select t.ts, sum(a.x) n from t join a40 a on x sample by 1h) PARTITION BY DAY;',
+  ];
+  const plan = await planChanges(layers('y'), layers('x'), { allowLoss: ['history:m'] });
+  t.true(
+    changesOf(plan).some(text => text.startsWith("ALTER VIEW 'a0'")),
+    textsOf(plan).join('\n'),
+  );
 });

@@ -1,6 +1,6 @@
 /*! Plans step by step: `planChanges` calls `planUntilAnswered`, which calls `planWithAnswers`, which calls `draftUntilProven`. */
 import { type Engine, whenReady } from '@sqlpipe/engine';
-import { type Entry, IgnoreRules, Schema, selectWanted } from '@sqlpipe/schema';
+import { type Entry, IgnoreRules, kindOf, Schema, selectWanted } from '@sqlpipe/schema';
 import { displayName, isObject, NameSet } from '@sqlpipe/sql';
 import { assemblePlan, type Plan, type ProvenDraft } from './assemble-plan.js';
 import {
@@ -108,7 +108,9 @@ function planWithAnswers({ a, b }: Schemas, answers: ServerAnswers, options: Con
   for (const { entry, reason } of rejected) {
     // If B has a view of this name and kind, only its repair is left out. Otherwise the complete view is left out.
     const properties = context.b.findObject(entry.name)?.kind === entry.kind ? (['invalid'] as const) : [];
-    const hint = `--ignore ${formatPathForShell(formatPath({ object: entry.name }))} takes it off this list`;
+    // Quotes make the word of a kind a name.
+    const pattern = kindOf(entry.name) ? `'${entry.name}'` : formatPath({ object: entry.name });
+    const hint = `--ignore ${formatPathForShell(pattern)} takes it off this list`;
     proven.draft.omit(
       { identity: entry, properties, what: displayName(entry) },
       `it is invalid in A: ${reason}`,
@@ -123,6 +125,7 @@ function draftUntilProven(context: PlanContext, loadB: () => Engine): ProvenDraf
   const excluded = new Map<string, Omission>();
   const recomputed = new NameSet();
   for (;;) {
+    context.allowed.forgetUse();
     const draft = draftPlan(context, loadB(), excluded);
     const proof = proveDraft(draft, loadB());
     for (const view of proof.rows.recomputedViews.keys()) recomputed.add(view);
@@ -164,7 +167,7 @@ function draftPlan(context: PlanContext, engine: Engine, excluded: ReadonlyMap<s
   alterExpiry(draft);
   dropExtraObjects(draft);
   dropPrincipals(draft);
-  grantRights(draft); // again: a DROP removes the rights that A grants to or on what only B has; they are listed as left out
+  grantRights(draft); // again: A may grant rights on what was dropped now; these GRANTs fail, and are listed as left out
 
   listUnalterable(draft);
   listUnrepaired(draft);

@@ -5,7 +5,7 @@ export { isCastQuery, parseWith, printWith, useNamesOfWith } from './queries/com
 export { type AskHistory, printHistoryQuestion, printNoHistoryAssertion } from './queries/history.js';
 export { findAffectedObjects } from './text/affected-objects.js';
 export { type PlanHead, parsePlanHead } from './text/head.js';
-export { AllowedLosses, formatLoss } from './text/losses.js';
+export { AllowedLosses, formatAllowance, formatLoss } from './text/losses.js';
 export { COLUMN_ORDER_REASON, columnOrderHints, describeOmission, type Omission } from './text/omission.js';
 export {
   computeFingerprint,

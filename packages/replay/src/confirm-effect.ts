@@ -210,7 +210,7 @@ const REFRESH_AGAIN_AFTER = 1000;
 /** A server gives no reason for a failed refresh if the query returns other types than the view has (observed on 9.3.4). */
 const NO_REASON = 'the columns of the view may have other types than its query gives; drop and recreate it';
 
-/** Whether the base of a view has changed, and no refresh has failed. An invalidation starts and ends at one time (observed on 9.3.4). */
+/** Whether the base of a view has changed, and no refresh has failed. For an invalidation, both times are equal (observed on 9.3.4). */
 const isInvalidation = ({ status, reason, started, finished }: RefreshState): boolean =>
   status !== 'valid' && (reason === undefined ? started === finished : isChangeOfBase(reason));
 

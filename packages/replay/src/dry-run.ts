@@ -23,7 +23,7 @@ import {
 } from '@sqlpipe/engine';
 import { type Client, type Rejection, type Reply, toRequestText } from '@sqlpipe/instance';
 import { createEngine, createRowQuestions, ServerAnswers } from '@sqlpipe/plan';
-import { AllowedLosses, formatLoss, parseAssertion, parsePlanHead } from '@sqlpipe/plan/text';
+import { AllowedLosses, formatAllowance, parseAssertion, parsePlanHead } from '@sqlpipe/plan/text';
 import type { Entry } from '@sqlpipe/schema';
 import { displayName, identify, isPrincipal, type NamedObject, NameMap, NameSet } from '@sqlpipe/sql';
 import { createExecutor, type Executor, type ExecutorOptions } from './executor.js';
@@ -44,7 +44,7 @@ class UnknownEffectError extends Error {
 function describeForbiddenLoss({ kind, loss, object, column, text }: Effect, allowed: AllowedLosses | undefined) {
   const lost = loss && { loss, object, column };
   if (!lost || allowed?.useAllowance(lost)) return undefined;
-  return `${displayName({ kind, name: object })}: ${text}; --allow-loss ${formatLoss(lost)} allows it`;
+  return `${displayName({ kind, name: object })}: ${text}; ${formatAllowance(lost)} allows it`;
 }
 
 export class DryRun {
@@ -120,7 +120,7 @@ export class DryRun {
     ];
   }
 
-  /** Adds the account and its rights, unless the schema has the account. @returns its name; undefined if its rights are unknown */
+  /** Adds the account and its rights, unless the schema has the account. @returns its name; undefined if nothing is known of it */
   #loadCaller(): string | undefined {
     const { account } = this.#schema;
     const { acl } = this.#engine;

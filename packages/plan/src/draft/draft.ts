@@ -79,11 +79,13 @@ export class Draft {
     // Views that the same step outdates may read from this one. They are dropped before it.
     for (const [view, first] of this.#outdatedBy) if (first === cause) this.#outdatedBy.set(view, step);
     const invalidated = effects.flatMap(({ effect, object }) => (effect === 'invalidated' ? [object] : []));
-    const redefined = transitions.flatMap(({ before, after }) =>
-      before?.kind === 'view' && after?.kind === 'view' && before.body !== after.body ? [after.name] : [],
+    const redefined = new NameSet(
+      transitions.flatMap(({ before, after }) =>
+        before?.kind === 'view' && after?.kind === 'view' && before.body !== after.body ? [after.name] : [],
+      ),
     );
     const { catalogue } = this.engine;
-    for (const name of redefined) redefined.push(...catalogue.dependentsOf(name).map(view => view.name));
+    for (const name of redefined) for (const view of catalogue.dependentsOf(name)) redefined.add(view.name);
     for (const view of [...invalidated, ...redefined])
       if (!this.#outdatedBy.has(view)) this.#outdatedBy.set(view, step);
   }

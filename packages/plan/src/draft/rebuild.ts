@@ -154,7 +154,7 @@ function printRebuild(
   ];
 }
 
-/** Drops the old tables of this plan and of earlier ones, unless A has changed the table since its rebuild. */
+/** Drops the old tables that this plan and earlier ones left of the tables in `--rebuild`, unless A has changed since the rebuild. */
 export function dropOldTables(draft: Draft): void {
   const { engine, context } = draft;
   const { a, dropOld, renames, toRebuild } = context;

@@ -85,19 +85,23 @@ function lacksRows(view: MaterializedView, { ofFilled, ofUnfilled }: ViewSources
   return mustHaveRows && (!isInB || isBeingFilled || isUnfilled(name, context));
 }
 
+/** A server computes an IMMEDIATE view when it is created, and after changes of its base. Others wait for a timer, a period or REFRESH. */
 const isFilledByServer = ({ refresh }: Pick<MaterializedView, 'refresh'>): boolean =>
   refresh.type === 'IMMEDIATE' && !refresh.deferred;
 
 /** The tables and materialized views that a view reads, also through plain views. */
-const findStoredSources = (entry: Entry, context: PlanContext): string[] =>
-  (context.a.findObject(entry.name) ? context.a : context.b)
-    .prerequisites(entry)
-    .filter(({ kind }) => isObject(kind))
-    .flatMap(each => (each.kind === 'view' ? findStoredSources(each, context) : [each.name]));
+function findStoredSources(entry: Entry, { a, b }: PlanContext): string[] {
+  const sourcesOf = (each: Entry) =>
+    (a.findObject(each.name) ? a : b).prerequisites(each).filter(({ kind }) => isObject(kind));
+  const sources = new Map(sourcesOf(entry).map(each => [each.name, each]));
+  for (const source of sources.values())
+    if (source.kind === 'view') for (const each of sourcesOf(source)) sources.set(each.name, each);
+  return [...sources.values()].flatMap(({ kind, name }) => (kind === 'view' ? [] : name));
+}
 
 /**
  * The sources of new or marked views must be filled first, because REFRESH reads the rows that they have then. A view that the server fills
- * gets later rows of its base, too. So the base may be filled later, unless another view needs that view filled.
+ * gets later rows of its base, too. So its base may be filled later, unless another view reads the view.
  */
 function findNeededByUnfilled(context: PlanContext): NameSet {
   const { a, engineOfB } = context;
@@ -124,7 +128,7 @@ const readsTableOfB = (view: MaterializedView, draft: Draft): boolean =>
 
 /**
  * Whether a view that A lacks stays as it is: it is dropped later, or it was invalid before the plan. A view that was invalid is repaired
- * after a view that it reads, because one cause may have invalidated both, or if `mayRefreshExtra`.
+ * if `mayRefreshExtra`, or if the plan repairs a view that it reads: one cause may have invalidated both.
  */
 function staysUnrepaired(view: MaterializedView, refreshed: NameSet, draft: Draft): boolean {
   const { a, ignoreExtra, allowed, healthProblems } = draft.context;
@@ -134,7 +138,7 @@ function staysUnrepaired(view: MaterializedView, refreshed: NameSet, draft: Draf
   return !ignoreExtra && allowed.allows({ loss: 'drop', object: view.name });
 }
 
-/** Whether a refresh causes no loss that is not allowed. An interrupted plan may have invalidated the view, but nothing shows that. */
+/** An interrupted plan may have invalidated the view, but nothing shows that. So it is refreshed if that loses only what is allowed. */
 function mayRefreshExtra(view: MaterializedView, draft: Draft): boolean {
   const { engine, context } = draft;
   const source = engine.find(view.base);
@@ -235,7 +239,7 @@ export function listUnrepaired(draft: Draft): void {
 }
 
 function whyUnrepaired(kind: Kind, reason: string): string {
-  if (kind === 'live view') return 'only DROP and CREATE make it valid, and its rows are lost';
+  if (kind === 'live view') return 'only DROP and CREATE would make it valid, and would lose its rows';
   if (kind === 'view') return 'its query fails';
   return FAILED_ON_A_ROW.test(reason)
     ? 'its query would fail again on the same rows'

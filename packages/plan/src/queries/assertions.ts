@@ -7,7 +7,7 @@
 import { type Column, hasNull, type MaterializedViewDefinition } from '@sqlpipe/ddl';
 import type { AssertionForm, ColumnHead, Conversion, Copy, LossKind } from '@sqlpipe/engine';
 import { formatCount } from '@sqlpipe/text';
-import { formatLoss } from '../text/losses.js';
+import { formatAllowance } from '../text/losses.js';
 import { doubleQuote, withoutComments } from '../text/statement-text.js';
 import { printComputableAssertion } from './common-queries.js';
 import { NONE_CHANGED, printChangedQuestion, printMisfit } from './conversions.js';
@@ -37,7 +37,7 @@ export interface Assertion {
   readonly isFinal?: boolean;
   /** The materialized view whose rows are compared with its query. While the view lags behind its base, a false answer is not final. */
   readonly comparedView?: string;
-  /** Whether `tables[0]` must get no writes meanwhile. */
+  /** Whether `tables[0]` must get no writes while the plan runs. */
   readonly needsIdleTable?: boolean;
   /** Whether the statement before the assertion copies the rows of `tables[0]`. */
   readonly checksCopy?: boolean;
@@ -171,7 +171,7 @@ export function assertNoneExpired(retained: RetainedObject, body?: string): Asse
     loss: 'ttl',
     purpose: `stops the plan if '${name}' has rows older than its TTL, which the server would drop`,
     explain: answers =>
-      `'${name}' has ${formatCountOf(answers, 'row')} older than its TTL, which the server would drop; plan again with --allow-loss ${formatLoss({ loss: 'ttl', object: name })} to allow that`,
+      `'${name}' has ${formatCountOf(answers, 'row')} older than its TTL, which the server would drop; plan again with ${formatAllowance({ loss: 'ttl', object: name })} to allow that`,
     ...(body !== undefined && {
       printFor: ({ existing }) => (existing ? [assertNoneExpired(retained, existing.body).statement] : []),
     }),
@@ -184,7 +184,7 @@ export function assertNoneUnended(view: PeriodHolder): Assertion {
     ...assertNone(name, printUnendedQuestion(view), 'none_unended'),
     purpose: `stops the plan if '${name}' has rows of a period that has not ended, which a refresh would lose`,
     explain: answers =>
-      `'${name}' has ${formatCountOf(answers, 'row')} of a period that has not ended, which a refresh would lose; plan again with --allow-loss ${formatLoss({ loss: 'history', object: name })} to allow that`,
+      `'${name}' has ${formatCountOf(answers, 'row')} of a period that has not ended, which a refresh would lose; plan again with ${formatAllowance({ loss: 'history', object: name })} to allow that`,
   };
 }
 

@@ -1,7 +1,15 @@
 /*! The names of losses: `drop:trades.qty`, `history:m_1h`. A plan prints them, and --allow-loss accepts them. */
 import type { LossKind } from '@sqlpipe/engine';
 import { InvalidSelectionError } from '@sqlpipe/schema';
-import { type FindColumns, findReadings, formatPath, type ObjectPath, pathKey, resolvePath } from './object-path.js';
+import {
+  type FindColumns,
+  findReadings,
+  formatPath,
+  formatPathForShell,
+  type ObjectPath,
+  pathKey,
+  resolvePath,
+} from './object-path.js';
 
 /** The fields are those of an `Effect`. */
 export interface NamedLoss extends ObjectPath {
@@ -23,11 +31,15 @@ const pathOf = ({ loss, object, column }: NamedLoss): ObjectPath =>
 
 export const formatLoss = (loss: NamedLoss): string => `${loss.loss}:${formatPath(pathOf(loss))}`;
 
+/** The option that allows a loss, as typed in a shell. */
+export const formatAllowance = (loss: NamedLoss): string => `--allow-loss ${formatPathForShell(formatLoss(loss))}`;
+
 const lossKey = (loss: NamedLoss): string => `${loss.loss} ${pathKey(pathOf(loss))}`;
 
 export class AllowedLosses {
   readonly #names = new Map<string, string>();
   readonly #used = new Set<string>();
+  readonly #usedByAnyDraft = new Set<string>();
 
   /**
    * @param findColumns finds the columns in both schemas, because a dot may be part of a name
@@ -50,8 +62,15 @@ export class AllowedLosses {
   /** As `allows`, and records that the allowance was used. */
   useAllowance(loss: NamedLoss): boolean {
     const name = this.#find(loss);
-    if (name !== undefined) this.#used.add(name);
-    return name !== undefined;
+    if (name === undefined) return false;
+    this.#used.add(name);
+    this.#usedByAnyDraft.add(name);
+    return true;
+  }
+
+  /** Forgets which allowances were used: a draft that is made again may not need them. */
+  forgetUse(): void {
+    this.#used.clear();
   }
 
   #find(loss: NamedLoss): string | undefined {
@@ -59,8 +78,10 @@ export class AllowedLosses {
     return keys.map(key => this.#names.get(key)).find(name => name !== undefined);
   }
 
+  /** The names that the last draft used, and those that no draft used. */
   names(): { used: string[]; unused: string[] } {
-    return { used: [...this.#used], unused: [...new Set(this.#names.values())].filter(name => !this.#used.has(name)) };
+    const unused = [...new Set(this.#names.values())].filter(name => !this.#usedByAnyDraft.has(name));
+    return { used: [...this.#used], unused };
   }
 }
 

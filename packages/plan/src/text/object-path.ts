@@ -38,10 +38,11 @@ export function formatPath(path: ObjectPath): string {
   return path.column === undefined ? path.object : `${path.object}.${path.column}`;
 }
 
-export const formatPathForShell = (path: string): string => (path.includes("'") ? `"${path}"` : path);
+export const formatPathForShell = (path: string): string =>
+  path.includes("'") ? `"${path.replace(/[$`"\\]/g, '\\$&')}"` : path;
 
 /** A name without a dot, and without characters that are special in a shell. */
-const PLAIN = /^[\w$-]*$/;
+const PLAIN = /^[\w-]*$/;
 
 const QUOTED = /^(?:'([^']+)'|"([^"]+)")(?:\.(.+))?$/s;
 

@@ -1,6 +1,6 @@
 import { COLUMN_ORDER, type PropertyName } from '@sqlpipe/ddl';
 import { displayName, type NamedObject } from '@sqlpipe/sql';
-import { formatLoss, type NamedLoss } from './losses.js';
+import { formatAllowance, type NamedLoss } from './losses.js';
 import { formatPath, formatPathForShell } from './object-path.js';
 
 /** A plan has all statements of a change, or leaves all of them out. */
@@ -21,12 +21,12 @@ export interface Omission extends Change {
 
 /** Describes an omission in lines: `table 'trades': left out: DROP COLUMN qty`, then why, then what can be done. */
 export function describeOmission({ identity, what, reasons, losses, hints }: Omission): [string, ...string[]] {
-  const names = [...new Set(losses.map(formatLoss))];
+  const options = [...new Set(losses.map(formatAllowance))];
   return [
     `${displayName(identity)}: left out: ${what}`,
     ...reasons,
     ...hints.map(hint => `hint: ${hint}`),
-    ...names.map((name, i) => `${i === 0 ? 'hint:' : '     '} --allow-loss ${formatPathForShell(name)}`),
+    ...options.map((option, i) => `${i === 0 ? 'hint:' : '     '} ${option}`),
   ];
 }
 
