@@ -77,7 +77,7 @@ export function tryParseDefinition(
   return model && definition ? { ...model, name: definition.name, owner: definition.owner } : definition;
 }
 
-/** A statement that a server printed. If other defaults would change its meaning, every property is stated. */
+/** Adds every property to a statement that a server printed, if other defaults would change its meaning. */
 export function spellOutDefaults(statement: string, defaults: Defaults): string {
   const [meant, replayed] = [
     tryParseUnresolved(statement, defaults),

@@ -121,7 +121,7 @@ export function findKeyLosses(
 
 /**
  * A row that was written before ADD COLUMN stores no value for the column. For BYTE, SHORT and BOOLEAN, a query returns 0 or false, for
- * other types NULL.
+ * other types NULL. So a change of the type changes these values.
  * @param filled the ids of the columns for which every row stores a value
  */
 export function findLossesOfUnwrittenValues(

@@ -53,7 +53,7 @@ const SHORT_NAMES = {
   'live view': 'live-view-name',
 };
 
-/** By the required kind: how the server's message calls an object of another kind. A live view has a message of its own. */
+/** How the server's messages call an object of another kind than the required one, which is the key. */
 export const OTHER_KINDS: Readonly<Record<ObjectKind, string>> = {
   table: 'view or materialized view',
   view: 'table or materialized view',

@@ -131,7 +131,7 @@ function isAtLeast(ttl: Age, than: Age): boolean {
   return ttl > 0 ? ttl >= longestHours(than) : -ttl * 28 * 24 >= than;
 }
 
-/** `wanted` with the former retention, if the wanted one expires more rows, and the former one fits the wanted partitions. */
+/** `wanted` with the former rule and TTL where its own would expire more rows. Undefined if none would, or the former TTL does not fit. */
 export function keepRetention<Stored extends TableDefinition | MaterializedViewDefinition>(
   wanted: Stored,
   former: Stored,

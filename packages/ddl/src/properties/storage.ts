@@ -44,7 +44,7 @@ function parseTimestampClause(reader: ClauseReader) {
   const { cursor, definition, columns, isQuery } = reader;
   cursor.expect('(');
   const { name, position } = parseLiteral(cursor);
-  cursor.require("')'");
+  cursor.require("')'"); // any token ends the clause, as on 9.3.4
   if (definition.kind === 'table' && !isQuery) {
     const column = columns.get(name);
     if (!column) throw new RejectionError(position, `invalid designated timestamp column [name=${name}]`);

@@ -137,6 +137,7 @@ const isDefaultFrame = ({ frame, from, to, excludesCurrentRow }: Window): boolea
   frame === undefined ||
   (frame === 'range' && from === 'unbounded preceding' && to === 'current row' && !excludesCurrentRow);
 
+/** Whether the state of each partition may grow without limit, by the rules of QuestDB 10. */
 const isUnbounded = (window: Window): boolean =>
   !window.anchor &&
   window.partitionBy.length > 0 &&
@@ -346,7 +347,10 @@ function findFunctionProblem({ calls }: ScannedQuery, base: Base): string | unde
   );
 }
 
-/** Whether QuestDB 10 can save the state of a call: not that of `lag` for long DECIMALs, nor that of one frame for all partitions. */
+/**
+ * Whether QuestDB 10 can save the state of a call. It cannot for `lag` of long DECIMALs, and without PARTITION BY only if the frame starts at
+ * the current row.
+ */
 function supportsSnapshot({ name, arguments: given, window }: WindowCall, base: Base): boolean {
   const first = splitList(given)[0]?.at(-1);
   if (window?.partitionBy.length === 0 && window.from !== 'current row') return false;

@@ -34,7 +34,7 @@ function describeUnendedRows(rows: UnendedRows): string | undefined {
 export interface Recomputation {
   /** The assertion that the server can compute the view again; undefined if the server need not be asked. */
   computableAssertion?: string;
-  /** The view or its successor at each computation with a refresh period, which leaves out the rows of a period that has not ended. */
+  /** The view or its successor at each computation, if it has a refresh period. The computation leaves out a period that has not ended. */
   readonly periodicViews: MaterializedView[];
 }
 
@@ -187,8 +187,8 @@ export class ViewHistories {
     const { catalogue, facts } = this.ledger;
     const successor = this.ledger.successorOf(source);
     const isRecreated = source.kind === 'materialized view' && successor?.kind === source.kind;
-    // A source that was recreated with another query has other rows. They are right for a view that schema A has. A view that only B has
-    // must keep its rows.
+    // A source that was recreated with another query has other rows. A reader that schema A has is meant to get these. A reader that only
+    // B has must keep the former rows.
     const countsAsHolder = isRecreated && (facts.isWanted(reader.name) || !facts.isRedefined(source, successor));
     const recreated = countsAsHolder && this.#findUnreadSources(source, successor).length === 0 ? successor : undefined;
     const holders = [catalogue.findById(source.id), this.ledger.findCopy(source)?.table, recreated];

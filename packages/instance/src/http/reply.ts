@@ -179,7 +179,7 @@ function parseReply(body: Buffer, response: Response): ReplyObject {
   }
 }
 
-/** Rejects invalid UTF-8 and repeated significant keys. In rows, `readElements` limits nesting. @throws MalformedReplyError */
+/** Rejects invalid UTF-8 and repeated significant keys. Nesting is limited, but not in the rows that `readElements` parses. @throws MalformedReplyError */
 function parseObject(body: Buffer): ReplyObject {
   const builder = new ValueBuilder(isUtf8(body));
   const scanner = new JsonScanner(builder, { token: body.length, depth: MAX_DEPTH });
