@@ -32,7 +32,7 @@ export async function copyAll(scenarios: Scenario[], withServers: WithServers): 
     const before = total.objects;
     await withServers(async (source, target) => {
       while (left.length && total.objects - before < MAX_OBJECTS) {
-        await Promise.all([source, target].map(each => each.execute('DROP ALL')));
+        await Promise.all([source, target].map(each => each.dropAll()));
         left = await fill(source, left, total);
         await source.settle();
         await copy(source, target, total);

@@ -26,6 +26,18 @@ export class Database {
     return (await this.#ask(sql)).dataset ?? [];
   }
 
+  async dropAll(): Promise<void> {
+    await waitUntil('no reader', async () => {
+      try {
+        await this.execute('DROP ALL');
+        return true;
+      } catch (error) {
+        if (String(error).includes('busyReader')) return false; // a table without WAL that the server still reads
+        throw error;
+      }
+    });
+  }
+
   /** The names of all objects. Not from `tables()`, which a view of that name would shadow. */
   async objects(): Promise<string[]> {
     return (await this.execute('SHOW TABLES')).map(([name]) => String(name));

@@ -19,7 +19,7 @@ async function emptyServers(): Promise<[Database, Database]> {
   const start = async () => new Database((await borrowQuestDB(file)).url);
   servers ??= Promise.all([start(), start()]);
   const both = await servers;
-  for (const each of both) await each.execute('DROP ALL');
+  for (const each of both) await each.dropAll();
   return both;
 }
 
@@ -33,7 +33,7 @@ for (const { title, input, output } of cases('copies')) {
     const dump = await run('sqldump $SRC | sqljoin');
     t.is(dump.stdout.toString().trimEnd(), output.trimEnd(), dump.stderr);
     t.like(await run('set -o pipefail; sqldump $SRC | sqlapply $DST'), { code: 0 });
-    await source.execute('DROP ALL');
+    await source.dropAll();
     t.like(await run('set -o pipefail; sqldump $DST | sqlapply $SRC'), { code: 0 });
     t.deepEqual((await run('sqldump $SRC | sqljoin')).stdout, dump.stdout, 'the same two generations later');
   });
