@@ -30,7 +30,7 @@ import type { Catalogue } from '../catalogue.js';
 import { type CatalogueObject, type ColumnPair, type MaterializedView, pairColumns } from '../catalogue-objects.js';
 import { effectOn } from '../effects.js';
 import { OpaqueError, unknownSyntaxError } from '../opaque-error.js';
-import { parseBody, parseQueryText } from '../parse/parsed-query.js';
+import { type ParsedQuery, parseBody, parseQueryText } from '../parse/parsed-query.js';
 import type { MutableSession, Rows, Session } from '../session.js';
 import { createView, defaultStart } from './create.js';
 import {
@@ -61,6 +61,7 @@ export const statementHandlers: StatementHandlers = new Map([
 
 function handleCommand(cursor: Cursor, session: MutableSession, verb: string): void {
   let query: Body | undefined;
+  let inserted: ParsedQuery | undefined;
   const command = parseCommandAfter(cursor, verb, {
     ...session,
     // Only ALTER needs columns, for which `resolve` may have to compile the query of a view.
@@ -72,12 +73,14 @@ function handleCommand(cursor: Cursor, session: MutableSession, verb: string): v
     },
     checkQuery(body) {
       const parsed = parseBody(body);
-      if (verb === 'insert') analyzeRelation(parsed, session.catalogue);
       query = body;
+      if (verb !== 'insert') return;
+      analyzeRelation(parsed, session.catalogue);
+      inserted = parsed;
     },
   });
   authorizeCommand(command, session);
-  if (command.verb === 'insert' && query) requireReadAccess(session, parseBody(query));
+  if (inserted) requireReadAccess(session, inserted);
   rejectSuspended(command, session);
   executeCommand(command, session, query);
 }

@@ -57,8 +57,8 @@ function parseCreateOrCommand(cursor: Cursor, context: CreateContext): Statement
 /** Only SHOW CREATE DATABASE is accepted: other query plans may depend on rows. */
 function parseExplain(cursor: Cursor, context: CreateContext): Statement {
   cursor.expect('show');
-  const shown = parseShow(cursor, context);
-  if (expectEnd(cursor, shown).type === 'show create database') return { type: 'explain show create database' };
+  const statement = parseShow(cursor, context);
+  if (expectEnd(cursor, statement).type === 'show create database') return { type: 'explain show create database' };
   throw new RejectionError(0, 'sqlserve keeps no rows, so only SHOW CREATE DATABASE can be explained');
 }
 
