@@ -1,4 +1,5 @@
 import { waitUntil } from '../../test/support/background.js';
+import { serverAt } from '../../test/support/server.js';
 /*! The objects of a running server, queried without our programs. */
 
 /** A statement that the server rejected. */
@@ -27,15 +28,7 @@ export class Database {
   }
 
   async dropAll(): Promise<void> {
-    await waitUntil('no reader', async () => {
-      try {
-        await this.execute('DROP ALL');
-        return true;
-      } catch (error) {
-        if (String(error).includes('busyReader')) return false; // a table without WAL that the server still reads
-        throw error;
-      }
-    });
+    await serverAt(this.url).dropAll();
   }
 
   /** The names of all objects. Not from `tables()`, which a view of that name would shadow. */
