@@ -43,12 +43,12 @@ async function replayAround(
   t: ExecutionContext,
   statement: string,
   answer: (socket: Socket) => unknown,
-  { shown = NONE, options = '' }: { shown?: Buffer; options?: string } = {},
+  { showReply = NONE, options = '' }: { showReply?: Buffer; options?: string } = {},
 ) {
   const { url, requests } = await startFaultyServer(t, (socket, request) => {
     if (request.statement === statement.slice(0, -1)) return answer(socket);
     const isQuery = /^SHOW|^SELECT/i.test(request.statement);
-    return socket.write(isQuery ? shown : OK);
+    return socket.write(isQuery ? showReply : OK);
   });
   const text = `CREATE TABLE 'before' (x INT); ${statement} ${AFTER}`;
   const outcome = await runSqlapply(t, url, { text, options: `--no-verify ${options}` });
@@ -80,7 +80,7 @@ for (const [name, [status, answer]] of Object.entries(LOST)) {
     });
 
   test(`${name}: a table that exists afterwards counts as applied and is not sent again`, async t => {
-    const { code, sent, continued, results } = await replayAround(t, T, answer, { shown: reply(rowsBody(T)) });
+    const { code, sent, continued, results } = await replayAround(t, T, answer, { showReply: reply(rowsBody(T)) });
     t.is(code, 0);
     t.deepEqual([sent, continued], [1, true]);
     t.deepEqual(results, ['applied', 'applied', 'applied']);
@@ -95,15 +95,15 @@ for (const [name, [status, answer]] of Object.entries(LOST)) {
 
   if (!isCommon) continue;
   test(`${name}: a table that cannot be queried afterwards is sent once`, async t => {
-    const { code, sent, continued, results } = await replayAround(t, T, answer, { shown: reply(JSON_ERROR, 500) });
+    const { code, sent, continued, results } = await replayAround(t, T, answer, { showReply: reply(JSON_ERROR, 500) });
     t.is(code, status);
     t.deepEqual([sent, continued], [1, false]);
     t.deepEqual(results, ['applied', 'unknown', 'not reached']);
   });
 
   test(`${name}: a different table of that name leaves the outcome unknown`, async t => {
-    const shown = reply(rowsBody(T.replace('INT', 'LONG')));
-    const { code, sent, continued, results } = await replayAround(t, T, answer, { shown });
+    const showReply = reply(rowsBody(T.replace('INT', 'LONG')));
+    const { code, sent, continued, results } = await replayAround(t, T, answer, { showReply });
     t.is(code, status);
     t.deepEqual([sent, continued], [1, false]);
     t.deepEqual(results, ['applied', 'unknown', 'not reached']);
@@ -150,7 +150,9 @@ test('a lost reply is not settled by a user of another name or by a group', asyn
     ['CREATE SERVICE ACCOUNT bob;', 'CREATE USER bo;'],
   ]) {
     const [, answer] = LOST[500] as [number, (socket: Socket) => unknown];
-    const { code, results } = await replayAround(t, 'CREATE USER bob;', answer, { shown: reply(rowsBody(...others)) });
+    const { code, results } = await replayAround(t, 'CREATE USER bob;', answer, {
+      showReply: reply(rowsBody(...others)),
+    });
     t.is(code, 69);
     t.deepEqual(results, ['applied', 'unknown', 'not reached'], others.join());
   }
@@ -158,8 +160,8 @@ test('a lost reply is not settled by a user of another name or by a group', asyn
 
 test('a lost reply is settled by the existing user, even among others', async t => {
   const [, answer] = LOST[500] as [number, (socket: Socket) => unknown];
-  const shown = reply(rowsBody('CREATE USER bobby;', 'CREATE GROUP bob;', 'CREATE USER bob;'));
-  const { code, sent, results } = await replayAround(t, 'CREATE USER bob;', answer, { shown });
+  const showReply = reply(rowsBody('CREATE USER bobby;', 'CREATE GROUP bob;', 'CREATE USER bob;'));
+  const { code, sent, results } = await replayAround(t, 'CREATE USER bob;', answer, { showReply });
   t.is(code, 0);
   t.is(sent, 1);
   t.deepEqual(results, ['applied', 'applied', 'applied']);
