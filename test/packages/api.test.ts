@@ -90,8 +90,8 @@ test('a plan is for the instance as it is: without extra objects, with the right
   const server = await serve({ schema: ['CREATE TABLE a (x INT)', 'CREATE TABLE extra (y INT)'] });
   t.teardown(server.close);
   const wanted = ['CREATE TABLE a (x INT, z INT)'];
-  const { statements, permissions, omissions } = await plan(wanted, server, { ignoreExtra: true });
-  t.deepEqual([statements.length, permissions, omissions], [1, ['ALTER'], []]);
+  const { statements, verbs, omissions } = await plan(wanted, server, { ignoreExtra: true });
+  t.deepEqual([statements.length, verbs, omissions], [1, ['ALTER'], []]);
   t.like((await plan(wanted, server)).omissions, [{ kind: 'table', name: 'extra', allow: ['drop:extra'] }]);
   t.is((await plan(wanted, server, { allowLoss: ['drop:extra'] })).statements.length, 2);
 });
@@ -141,11 +141,11 @@ test('a rejected statement is an outcome and ends the run, unless it is to go on
   t.like(outcome?.properties[0], { property: "column 'bid'", a: 'DOUBLE', b: 'none' });
 });
 
-test('a plan is applied with its permissions, and only to the state that it was made for', async t => {
+test('a plan is applied with its verbs, and only to the state that it was made for', async t => {
   const server = await serve({ schema: ['CREATE TABLE quotes (ask INT)'] });
   t.teardown(server.close);
   const wanted = ['CREATE TABLE quotes (ask INT, bid DOUBLE)', TRADES];
-  const { statements, permissions: allow } = await plan(wanted, server);
+  const { statements, verbs: allow } = await plan(wanted, server);
   t.regex(
     String(await failureOf(() => replay(statements, server))),
     /^REJECTED .*; nothing was sent\n {2}hint: use --allow-plan to send it$/,

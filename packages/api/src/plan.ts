@@ -1,5 +1,5 @@
 import { planChanges } from '@sqlpipe/plan';
-import { findRequiredPermissions, formatLoss, printPlan } from '@sqlpipe/plan/text';
+import { findVerbsToAllow, formatLoss, printPlan } from '@sqlpipe/plan/text';
 import { planSides } from '@sqlpipe/replay';
 import { IgnoreRules } from '@sqlpipe/schema';
 import type { Kind } from '@sqlpipe/sql';
@@ -22,8 +22,8 @@ export interface PlanOptions extends DiffOptions {
 export interface Plan {
   /** In the order in which to apply them, each with its cost in comments. */
   readonly statements: readonly string[];
-  /** The verbs that need permission: apply the plan with `allowPlan`, or with these as `allow`. */
-  readonly permissions: readonly string[];
+  /** The verbs that no schema contains: apply the plan with `allowPlan`, or with these as `allow`. */
+  readonly verbs: readonly string[];
   /** What is left out: it would lose data that `allowLoss` does not name, or no statement can do it. */
   readonly omissions: readonly Omission[];
 }
@@ -68,7 +68,7 @@ export async function plan(a: Schema, b: Schema, options: PlanOptions = {}): Pro
   for (const message of [...planned.warnings, ...planned.notes]) onWarning?.(message);
   return {
     statements: printPlan(planned, sideB.statements),
-    permissions: findRequiredPermissions(planned.statements.map(({ statement }) => statement)),
+    verbs: findVerbsToAllow(planned.statements.map(({ statement }) => statement)),
     omissions: planned.omissions.map(({ identity: { kind, name }, what, reasons, hints, losses }) => ({
       kind,
       name,

@@ -19,9 +19,9 @@ export interface ReplayOptions {
   readonly keepGoing?: boolean;
   /** Change nothing; the results say what would happen. */
   readonly dryRun?: boolean;
-  /** Send more than a schema contains: `ALTER`, `DROP`, `CTAS`, `REPLACE`, `all`; for a plan, its `permissions`. */
+  /** Send more than a schema contains: `ALTER`, `DROP`, `CTAS`, `REPLACE`, `all`; for a plan, its `verbs`. */
   readonly allow?: readonly string[];
-  /** Send the statements of a plan that need permission. Not together with `staleOk`. */
+  /** Send also the statements of a plan that no schema contains. Not together with `staleOk`. */
   readonly allowPlan?: boolean;
   /** The maximum number of independent statements in flight, up to 64. 1 by default. */
   readonly jobs?: number;

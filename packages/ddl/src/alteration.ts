@@ -105,7 +105,7 @@ const ACTIONS: ReadonlyMap<string, ActionRules> = new Map<string, ActionRules>([
 const actionOf = ({ action }: Alteration) => ACTIONS.get(action) as ActionRules;
 
 /** The permission that an ALTER requires. */
-export const permissionFor = (alteration: Alteration): string => actionOf(alteration).permission(alteration);
+export const permissionOfAlteration = (alteration: Alteration): string => actionOf(alteration).permission(alteration);
 
 /** An ALTER of one object. */
 export interface Alter {

@@ -3,7 +3,7 @@ export {
   type Alteration,
   applyAlteration,
   findColumn,
-  permissionFor,
+  permissionOfAlteration,
   printAlter,
   printResumeWal,
 } from './alteration.js';
@@ -14,7 +14,7 @@ export {
   findWalObjects,
   objectsOf,
   type PartitionCommand,
-  permissionOf,
+  permissionOfCommand,
 } from './command/command.js';
 export { parseAlters, parseCommand } from './command/parse-command.js';
 export {

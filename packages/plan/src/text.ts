@@ -10,7 +10,7 @@ export { COLUMN_ORDER_REASON, columnOrderHints, describeOmission, type Omission 
 export {
   computeFingerprint,
   findPlannedObjects,
-  findRequiredPermissions,
+  findVerbsToAllow,
   printPlan,
 } from './text/print-plan.js';
 export { printOnOneLine, printRefresh, withoutComments } from './text/statement-text.js';

@@ -1,4 +1,4 @@
-/*! Recognizes the assertions of plans. They need no permission, so a statement must be exactly what the planner writes. */
+/*! Recognizes the assertions of plans. They need no --allow, so a statement must be exactly what the planner writes. */
 import { parseAlters, tryParseDefinition } from '@sqlpipe/ddl';
 import { type Client, fetchStatements, fetchViewColumns } from '@sqlpipe/instance';
 import { isCastQuery, parseAssertion, parseWith, printWith, useNamesOfWith, withoutComments } from '@sqlpipe/plan/text';

@@ -4,9 +4,10 @@ import { computeFingerprint, describeOmission, type Omission, type PlanHead, par
 import { collectStatements } from '@sqlpipe/schema';
 import { identify } from '@sqlpipe/sql';
 import { CodedError, indentLines } from '@sqlpipe/text';
-import { recordQuery, type ViewQueries } from './assertions.js';
+import { recordQuery } from './assertions.js';
 import type { ReplayOptions } from './options.js';
 import { PlanGuard } from './plan-guard.js';
+import type { PlannedStatements } from './preflight.js';
 
 /** A plan must be complete, and made for the state of the target. @returns also a guard for a plan */
 export async function requireCurrent(
@@ -52,13 +53,12 @@ export async function requireState(plan: readonly string[], target: Client, mess
 }
 
 /**
- * Records the queries of views in a plan, and adds to `planned` the statements that --allow-plan allows: those with the verbs that the head
+ * Records the queries of views in a plan, and the statements that --allow-plan allows: those with the verbs that the head
  * of the plan lists. The head also has their number. What follows them is no part of the plan.
  */
 export async function* recordPlanned(
   statements: AsyncIterable<string>,
-  planned: Set<string>,
-  queries: ViewQueries,
+  { statements: planned, queries }: PlannedStatements,
 ): AsyncGenerator<string> {
   let head: PlanHead | undefined;
   let n = 0;

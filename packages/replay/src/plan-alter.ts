@@ -1,7 +1,7 @@
 /*! Makes the plan of --alter. No other run imports this file, because the planner takes long to load. */
 import { isColumnOrder } from '@sqlpipe/ddl';
 import { planChanges } from '@sqlpipe/plan';
-import { describeOmission, findRequiredPermissions, type Omission, printPlan } from '@sqlpipe/plan/text';
+import { describeOmission, findVerbsToAllow, type Omission, printPlan } from '@sqlpipe/plan/text';
 import { collectStatements, deduplicate } from '@sqlpipe/schema';
 import { identify, isObject, isSameName } from '@sqlpipe/sql';
 import type { ReplayOptions } from './options.js';
@@ -9,7 +9,7 @@ import type { TargetSchema } from './target.js';
 
 /**
  * Objects that only the target has are kept.
- * @returns `statements`: `planned`, then those of the wanted schema; `permissions`: what `planned` needs as --allow
+ * @returns `statements`: `planned`, then those of the wanted schema; `verbs`: what `planned` needs as --allow
  */
 export async function planAlter(
   statements: AsyncIterable<string>,
@@ -30,7 +30,7 @@ export async function planAlter(
   return {
     planned,
     statements: [...planned, ...wanted.filter(statement => !plain.has(statement) && !isLeftOut(statement))],
-    permissions: findRequiredPermissions([...plain]),
+    verbs: findVerbsToAllow([...plain]),
     // The order of columns is reported when the statement is compared.
     omissions: plan.omissions.filter(omission => !concernsHealth(omission) && !isColumnOrder(omission.properties)),
     notes: plan.notes,

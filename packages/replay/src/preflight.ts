@@ -23,17 +23,17 @@ const SURELY_FITS = (DEFAULT_REQUEST_BUFFER - 16 * 1024) / (2 * 9);
 
 export interface PreflightRejection {
   readonly reason: string;
-  /** The value of --allow that permits the statement; `PLAN` if --allow-plan permits it. */
-  readonly permission?: string;
+  /** The value of --allow that allows the statement; `PLAN` if --allow-plan does. */
+  readonly verb?: string;
 }
 
 const PLAN = 'the plan';
 
 /** The statements of a plan that no dump contains, and whether the user allows them all. */
-export interface PlanPermission {
-  readonly statements: ReadonlySet<string>;
+export interface PlannedStatements {
+  readonly statements: Set<string>;
   readonly queries: ViewQueries;
-  readonly isGiven: boolean;
+  readonly areAllowed: boolean;
 }
 
 export type PreflightCheck = (statement: string) => Promise<PreflightRejection | undefined>;
@@ -52,7 +52,11 @@ export class PreflightError extends CodedError {
  * the server's version does not support it, or if it is too large for a request.
  * @param allow verbs, in any case, that are allowed too; `CTAS` and `REPLACE` for such a CREATE; `all` allows everything
  */
-export function createPreflightCheck(target: Client, allow: readonly string[], plan: PlanPermission): PreflightCheck {
+export function createPreflightCheck(
+  target: Client,
+  allow: readonly string[],
+  planned: PlannedStatements,
+): PreflightCheck {
   const allowed = new Set(wordsOf(allow).map(verb => verb.toUpperCase()));
   let version: Promise<string | undefined> | undefined;
   let limit: Promise<number> | undefined;
@@ -65,10 +69,10 @@ export function createPreflightCheck(target: Client, allow: readonly string[], p
     if (ambiguity) return { reason: ambiguity };
     const head = readStatementHead(statement);
     const needed = findAllowNeeded(head, statement);
-    const isPlanned = plan.statements.has(statement);
-    const isAllowed = !needed || allowed.has(needed.permission) || allowed.has('ALL') || (isPlanned && plan.isGiven);
-    if (!isAllowed && !(needed.permission === 'SELECT' && (await isPlanAssertion(target, statement, plan.queries))))
-      return { ...needed, ...(isPlanned && { permission: PLAN }) };
+    const isPlanned = planned.statements.has(statement);
+    const isAllowed = !needed || allowed.has(needed.verb) || allowed.has('ALL') || (isPlanned && planned.areAllowed);
+    if (!isAllowed && !(needed.verb === 'SELECT' && (await isPlanAssertion(target, statement, planned.queries))))
+      return { ...needed, ...(isPlanned && { verb: PLAN }) };
     if (dependsOnVersion(statement)) {
       const known = await knownVersion();
       const missing = known === undefined ? [] : findMissingFeatures(statement, known);
@@ -90,29 +94,29 @@ export function createPreflightCheck(target: Client, allow: readonly string[], p
 function findAllowNeeded(
   { kind, verb, runsQuery, replaces }: Head,
   statement: string,
-): { permission: string; reason: string } | undefined {
+): { verb: string; reason: string } | undefined {
   // Of each of these statements, a dump contains one form.
   const what = ['ADD', 'GRANT', 'ASSUME'].includes(verb) ? `this form of ${verb}` : 'it';
   if (kind === 'other' && verb !== 'CREATE')
-    return { permission: verb || 'all', reason: `${what} is not part of a schema dump` };
+    return { verb: verb || 'all', reason: `${what} is not part of a schema dump` };
   if (runsQuery && !isRepairForm(statement))
-    return { permission: 'CTAS', reason: 'it runs a query, which is not part of a schema dump' };
-  if (replaces) return { permission: 'REPLACE', reason: 'it may replace a view, which is not part of a schema dump' };
+    return { verb: 'CTAS', reason: 'it runs a query, which is not part of a schema dump' };
+  if (replaces) return { verb: 'REPLACE', reason: 'it may replace a view, which is not part of a schema dump' };
   return undefined;
 }
 
-/** What to do, after the reasons; empty if no permission helps. */
-function permissionHint(permissions: readonly string[], pronoun: 'it' | 'them'): string[] {
-  const verbs = permissions.filter(permission => permission !== PLAN);
+/** What to do, after the reasons; empty if no option helps. */
+function allowHint(needed: readonly string[], pronoun: 'it' | 'them'): string[] {
+  const verbs = needed.filter(verb => verb !== PLAN);
   const options = [
-    ...(permissions.includes(PLAN) ? ['--allow-plan'] : []),
+    ...(needed.includes(PLAN) ? ['--allow-plan'] : []),
     ...(verbs.length > 0 ? [`--allow ${verbs.join(',')}`] : []),
   ];
   return options.length > 0 ? [`use ${options.join(' ')} to send ${pronoun}`] : [];
 }
 
-export const formatPreflightRejection = ({ reason, permission }: PreflightRejection): string =>
-  [reason, ...permissionHint(permission ? [permission] : [], 'it')].join('; ');
+export const formatPreflightRejection = ({ reason, verb }: PreflightRejection): string =>
+  [reason, ...allowHint(verb ? [verb] : [], 'it')].join('; ');
 
 /** The comment rules of a server of that version; those of all servers if the version is not known. */
 const commentRulesOf = (version: string | undefined): readonly ServerCommentRules[] =>
@@ -134,7 +138,7 @@ export async function* requireAllowed(
 ): AsyncGenerator<string> {
   const found: string[] = [];
   const locatedMessages: LocatedMessage[] = [];
-  const permissions = new Set<string>();
+  const verbs = new Set<string>();
   let [n, more] = [0, 0];
   for await (const statement of statements) {
     const location = locations[n++];
@@ -143,7 +147,7 @@ export async function* requireAllowed(
       if (found.length === 0) yield statement;
       continue;
     }
-    if (rejection.permission) permissions.add(rejection.permission);
+    if (rejection.verb) verbs.add(rejection.verb);
     if (found.length < MAX_LISTED) {
       const located = { n, statement, identity: identify(statement), location };
       found.push(`${statementLabel(located)}: ${rejection.reason}`);
@@ -152,7 +156,7 @@ export async function* requireAllowed(
   }
   if (found.length === 0) return;
   const [first = '', ...others] = found;
-  const hints = permissionHint([...permissions], others.length === 0 ? 'it' : 'them').map(hint => `hint: ${hint}`);
+  const hints = allowHint([...verbs], others.length === 0 ? 'it' : 'them').map(hint => `hint: ${hint}`);
   if (others.length === 0) throw new PreflightError(first, hints, locatedMessages);
   if (more > 0) found.push(`and ${more} more`);
   throw new PreflightError(

@@ -15,7 +15,7 @@ import { IgnoredStatements, splitIgnoredRights } from './ignored.js';
 import type { ReplayOptions } from './options.js';
 import { endsRun, type Outcome, type ReplayInput } from './outcome.js';
 import type { PlanGuard } from './plan-guard.js';
-import { createPreflightCheck, type PlanPermission, type PreflightCheck, requireAllowed } from './preflight.js';
+import { createPreflightCheck, type PlannedStatements, type PreflightCheck, requireAllowed } from './preflight.js';
 import { fetchSchemaIfShown, fetchTargetSchema, type ReplayTarget, type TargetSchema } from './target.js';
 import { verifyOutcomes } from './verify.js';
 
@@ -36,7 +36,7 @@ interface Run {
   readonly statements: AsyncIterable<string>;
   readonly count: number | undefined;
   readonly locations: ReplayInput['locations'];
-  readonly permission: PlanPermission;
+  readonly planned: PlannedStatements;
   readonly check: PreflightCheck;
   readonly ignored: IgnoredStatements;
   readonly guard?: PlanGuard | undefined;
@@ -84,10 +84,9 @@ export async function replay(input: ReplayInput, target: ReplayTarget, options: 
 async function readInput(input: ReplayInput, client: Client, options: ReplayOptions): Promise<Run> {
   const { allow, dryRun, stream, ignore } = options;
   const ignored = new IgnoredStatements(ignore);
-  const planned = new Set<string>();
-  const permission = { statements: planned, queries: new NameMap<string[]>(), isGiven: options.allowPlan };
-  const check = createPreflightCheck(client, allow, permission);
-  const plan = await requireCurrent(recordPlanned(input.statements, planned, permission.queries), client, options);
+  const planned = { statements: new Set<string>(), queries: new NameMap<string[]>(), areAllowed: options.allowPlan };
+  const check = createPreflightCheck(client, allow, planned);
+  const plan = await requireCurrent(recordPlanned(input.statements, planned), client, options);
   const { statements, locations } = splitIgnoredRights({ ...input, ...plan }, ignored);
   const checkUnlessIgnored: typeof check = async statement =>
     ignored.isIgnored(identifyEntry(statement)) ? undefined : check(statement);
@@ -95,7 +94,7 @@ async function readInput(input: ReplayInput, client: Client, options: ReplayOpti
   const allowed = skipsRejects ? statements : requireAllowed(statements, checkUnlessIgnored, locations);
   const complete = stream ? undefined : await spool(ignored.recordNeeded(allowed));
   const { guard } = plan;
-  return { statements: complete ?? allowed, count: complete?.count, locations, permission, check, ignored, guard };
+  return { statements: complete ?? allowed, count: complete?.count, locations, planned, check, ignored, guard };
 }
 
 /** @throws CodedError for omissions, unless they are accepted */
@@ -105,14 +104,14 @@ async function makePlan(run: Run, { config, client }: ReplayTarget, options: Rep
   for (const warning of plan.warnings) options.warn(warning);
   for (const note of plan.notes) options.info?.(note);
   if (!(options.dryRun || options.keepGoing)) rejectOmissions(plan.omissions);
-  for (const statement of plan.planned) recordQuery(statement, run.permission.queries);
+  for (const statement of plan.planned) recordQuery(statement, run.planned.queries);
   const isGuarded = plan.planned.length > 0 && !options.dryRun;
   return {
     ...run,
     statements: Readable.from(plan.statements),
     count: plan.statements.length,
     locations: [],
-    check: createPreflightCheck(client, [...options.allow, ...plan.permissions], run.permission),
+    check: createPreflightCheck(client, [...options.allow, ...plan.verbs], run.planned),
     ...(isGuarded && { guard: await requireState(plan.planned, client, STALE) }),
     schema,
     lastPlanned: plan.planned.length,

@@ -83,8 +83,8 @@ export function objectsOf(command: Command): NamedObject[] {
   return names.map(name => ({ kind, name }));
 }
 
-/** The permission that a statement requires. For ALTER, see `permissionFor`. */
-export const permissionOf = (command: Exclude<Command, { verb: 'alter' }>): string =>
+/** The permission that a statement requires. For ALTER, see `permissionOfAlteration`. */
+export const permissionOfCommand = (command: Exclude<Command, { verb: 'alter' }>): string =>
   command.verb === 'drop' ? `DROP ${command.kind.toUpperCase()}` : VERBS[command.verb].permission;
 
 /** The tables and stored views to whose WAL a server writes a statement. */

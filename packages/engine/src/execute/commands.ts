@@ -8,8 +8,8 @@ import {
   findWalObjects,
   objectsOf,
   type PartitionCommand,
-  permissionFor,
-  permissionOf,
+  permissionOfAlteration,
+  permissionOfCommand,
   printResumeWal,
 } from '@sqlpipe/ddl';
 import {
@@ -98,12 +98,12 @@ function handleStatementOnRows(cursor: Cursor, session: MutableSession, verb: st
 
 /** With IF EXISTS, a missing object needs no permission. @throws DenialError */
 function authorizeCommand(command: Command, { catalogue, authorize }: Session): void {
-  if (command.verb === 'drop all' || command.verb === 'rebase wal') return authorize(permissionOf(command));
+  if (command.verb === 'drop all' || command.verb === 'rebase wal') return authorize(permissionOfCommand(command));
   for (const object of objectsOf(command).flatMap(({ name }) => catalogue.find(name) ?? [])) {
     if (command.verb === 'alter')
       for (const { alteration } of command.alters)
-        authorize(permissionFor(alteration), object.name, columnsOf(alteration, object));
-    else authorize(permissionOf(command), object.name, command.verb === 'update' ? command.columns : undefined);
+        authorize(permissionOfAlteration(alteration), object.name, columnsOf(alteration, object));
+    else authorize(permissionOfCommand(command), object.name, command.verb === 'update' ? command.columns : undefined);
   }
 }
 

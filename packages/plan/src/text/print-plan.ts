@@ -15,7 +15,7 @@ interface PrintablePlan {
 export function printPlan({ statements, remarks }: PrintablePlan, b: Iterable<string>): string[] {
   const plain = statements.map(({ statement }) => statement);
   const state = computeFingerprint(plain, b);
-  const verbs = findRequiredPermissions(plain);
+  const verbs = findVerbsToAllow(plain);
   return statements.map(({ statement, comments }, i) => {
     const head = i === 0 ? [printState({ state, count: plain.length, verbs }), ...remarks] : [];
     return [...[...head, ...comments].map(line => `-- ${escapeControls(line)}\n`), statement].join('');
@@ -23,7 +23,7 @@ export function printPlan({ statements, remarks }: PrintablePlan, b: Iterable<st
 }
 
 /** The values of --allow that sqlapply needs for statements that no dump contains. Assertions need none. */
-export function findRequiredPermissions(statements: readonly string[]): string[] {
+export function findVerbsToAllow(statements: readonly string[]): string[] {
   const verbs = statements
     .map(identify)
     .flatMap(({ kind, verb }) => (kind === 'other' && verb !== 'SELECT' ? [verb] : []));
