@@ -36,7 +36,6 @@ const objects = [
 
 /** A server with these objects. */
 const server = (isEnterprise: boolean): NameLookup => ({
-  isEnterprise,
   has: featuresOf(isEnterprise ? undefined : '9.3.4'),
   defaults: SERVER_DEFAULTS,
   checkQuery() {},

@@ -1,7 +1,7 @@
 /*! What is known of a property: how it is parsed, printed, compared and altered. `properties/` and `columns/` have one entry for each. */
 import type { ClauseReader, CreateContext } from './parser/clause-reader.js';
 import type { Cursor } from './parser/cursor.js';
-import type { FeatureName } from './parser/features.js';
+import type { FeatureName, HasFeature } from './parser/features.js';
 import type { FoundObject, NameLookup } from './parser/lookup.js';
 
 /** A property of a table or a view that a clause of its own states. */
@@ -72,14 +72,10 @@ export interface Property<F extends object, A extends Action = never> {
   check?(definition: Partial<F>, position: number, context: CreateContext): void;
   readonly feature?: Feature<F>;
   /** Translates the clause to another edition; undefined if it is the same there. */
-  translate?(definition: F, edition: Edition): ClauseTranslation | undefined;
+  translate?(definition: F, has: HasFeature): ClauseTranslation | undefined;
   readonly alter?: PropertyAlter<F, A>;
   /** Why no ALTER sets the property, or not to every value. */
   readonly unalterable?: string;
-}
-
-export interface Edition {
-  readonly isEnterprise: boolean;
 }
 
 export interface ClauseTranslation {
@@ -118,7 +114,7 @@ export interface PropertyAlter<F extends object, A extends Action> {
   apply?(definition: F, alteration: A): F;
   permission(alteration: A): string;
   /** The action that gives a definition the wanted value; undefined if there is none, or none is needed. */
-  between(wanted: F, now: F, edition: Edition): A | undefined;
+  between(wanted: F, now: F, has: HasFeature): A | undefined;
 }
 
 export const property = <F extends object, A extends Action = never>(entry: Property<F, A>): Property<F, A> => entry;

@@ -80,7 +80,8 @@ export class Engine {
   readonly #log = new TransactionLog();
   readonly #assumesRows: boolean;
   readonly #handlers: StatementHandlers;
-  readonly #has: HasFeature;
+  /** Which features the emulated server has. */
+  readonly has: HasFeature;
   #hasLoaded = false;
 
   constructor(private readonly options: EngineOptions = {}) {
@@ -90,7 +91,7 @@ export class Engine {
     this.acl = new Acl(admin, this.#log);
     this.#assumesRows = rows === 'assumed';
     this.#handlers = isEnterprise ? enterpriseHandlers : statementHandlers;
-    this.#has = featuresOf(version, isEnterprise);
+    this.has = featuresOf(version, isEnterprise);
   }
 
   get catalogue(): Catalogue {
@@ -205,9 +206,9 @@ export class Engine {
 
   session(caller: string): Session {
     const { catalogue, acl } = this;
-    const { version, isEnterprise = false, defaults = SERVER_DEFAULTS } = this.options;
-    const rights = isEnterprise ? rightsOfCaller(caller, acl, catalogue) : ALL_RIGHTS;
-    return { ...rights, catalogue, acl, caller, isEnterprise, version, has: this.#has, defaults };
+    const { version, defaults = SERVER_DEFAULTS } = this.options;
+    const rights = this.has('principals') ? rightsOfCaller(caller, acl, catalogue) : ALL_RIGHTS;
+    return { ...rights, catalogue, acl, caller, version, has: this.has, defaults };
   }
 
   find(name: string): CatalogueObject | undefined {

@@ -53,8 +53,6 @@ export interface Session extends CallerRights, Pick<ServerTraits, 'has' | 'defau
   readonly acl: Acl;
   readonly caller: string;
   readonly version: string | undefined;
-  /** Whether there are storage policies, owners and access control. */
-  readonly isEnterprise: boolean;
 }
 
 /** A session whose statement may change the schema. */

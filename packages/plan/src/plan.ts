@@ -4,7 +4,6 @@ import { type Entry, IgnoreRules, kindOf, Schema, selectWanted } from '@sqlpipe/
 import { displayName, isObject, NameSet } from '@sqlpipe/sql';
 import { assemblePlan, type Plan, type ProvenDraft } from './assemble-plan.js';
 import {
-  type ContextOptions,
   createEngine,
   createPlanContext,
   isEnterpriseSchema,
@@ -68,11 +67,7 @@ export async function planChanges(a: Iterable<string>, b: Iterable<string>, give
 const namesOfLosses = ({ losses }: Omission): string[] => losses.map(formatLoss);
 
 /** Plans until no question is left. An answer may change the plan, and a changed plan may have new questions. */
-async function planUntilAnswered(
-  schemas: Schemas,
-  answers: ServerAnswers,
-  options: ContextOptions,
-): Promise<ProvenDraft> {
+async function planUntilAnswered(schemas: Schemas, answers: ServerAnswers, options: PlanOptions): Promise<ProvenDraft> {
   for (;;) {
     const proven = await whenReady(() => planWithAnswers(schemas, answers, options));
     if (await answers.askQuestions()) continue;
@@ -87,7 +82,7 @@ async function planUntilAnswered(
  * (`isAlsoRejectedInB`) or `skipInvalid` is set.
  * @throws RejectedViewError for any other view of A that a server would reject
  */
-function planWithAnswers({ a, b }: Schemas, answers: ServerAnswers, options: ContextOptions): ProvenDraft {
+function planWithAnswers({ a, b }: Schemas, answers: ServerAnswers, options: PlanOptions): ProvenDraft {
   const loadB = () => {
     const engine = createEngine(options);
     engine.load(b.statements);

@@ -91,11 +91,11 @@ export class Service {
   }
 
   #dump(kinds: ReadonlySet<Kind>, session: Session): Rows {
-    const { acl, authorize, isEnterprise } = session;
+    const { acl, authorize, has } = session;
     if ([...kinds].some(isPrincipal)) authorize('LIST USERS');
     if (kinds.has('grant')) authorize('USER DETAILS');
-    const before = isEnterprise ? printPrincipals(acl, kinds) : [];
-    const after = isEnterprise ? printPermissions(acl, kinds) : [];
+    const before = has('principals') ? printPrincipals(acl, kinds) : [];
+    const after = has('principals') ? printPermissions(acl, kinds) : [];
     const selected = session.catalogue.list().filter(({ kind, name }) => kinds.has(kind) && session.canRead(name));
     const objects = session.catalogue.inDependencyOrder(namesOf(selected));
     return ddlRows([...before, ...objects.map(object => printDefinition(object)), ...after]);

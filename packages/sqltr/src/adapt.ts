@@ -11,7 +11,7 @@ import {
   removeOwner,
   repair,
 } from '@sqlpipe/ddl';
-import { featuresOf } from '@sqlpipe/ddl/parser';
+import { featuresOf, type HasFeature } from '@sqlpipe/ddl/parser';
 import { toEntry } from '@sqlpipe/schema';
 import { displayName, type Identity, identify, isAcl, isObject, NameSet } from '@sqlpipe/sql';
 import { CodedError, truncate } from '@sqlpipe/text';
@@ -95,7 +95,7 @@ export function toOpenSource(statement: string): Adapted {
   if (!isUnderstood(statement, kind)) return { statement, losses: [UNKNOWN] };
   const named = ownerOf(statement);
   const { statement: kept, losses } =
-    kind === 'table' ? translateProperties(statement, { isEnterprise: false }) : { statement, losses: [] };
+    kind === 'table' ? translateProperties(statement, featuresOf(undefined, false)) : { statement, losses: [] };
   if (named === undefined) return { statement: kept, losses };
   return {
     statement: removeOwner(kept),
@@ -108,13 +108,13 @@ const UNKNOWN = 'not changed, because its syntax is unknown';
 /** Translates a statement for the enterprise edition, where a table has a storage policy instead. */
 export function toEnterprise(statement: string): Adapted {
   const isTable = identify(statement).kind === 'table' && isUnderstood(statement, 'table');
-  return isTable ? translateProperties(statement, { isEnterprise: true }) : { statement, losses: [] };
+  return isTable ? translateProperties(statement, featuresOf(undefined)) : { statement, losses: [] };
 }
 
-function translateProperties(given: string, edition: { readonly isEnterprise: boolean }) {
+function translateProperties(given: string, has: HasFeature) {
   const losses: string[] = [];
   const statement = replaceClauses(given, (property, _, { definition }) => {
-    const translation = findProperty(property, definition.kind)?.translate?.(definition as Definition, edition);
+    const translation = findProperty(property, definition.kind)?.translate?.(definition as Definition, has);
     if (translation?.loss !== undefined) losses.push(`${translation.loss}, because ${OPEN_SOURCE} such stages`);
     return translation?.clause;
   });

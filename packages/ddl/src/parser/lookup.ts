@@ -16,8 +16,6 @@ export interface KnownObject extends Pick<Partial<TableDefinition>, 'timestamp' 
 }
 
 export interface ServerTraits {
-  /** Whether it rejects what only the enterprise edition rejects. */
-  readonly isEnterprise: boolean;
   readonly has: HasFeature;
   readonly defaults: Defaults;
   readonly checkQuery: CheckQuery;
@@ -25,7 +23,6 @@ export interface ServerTraits {
 
 /** The traits with which a statement is only parsed: it may have the features of any edition and version. */
 export const anyServer = (defaults: Defaults): ServerTraits => ({
-  isEnterprise: false,
   has: featuresOf(undefined),
   defaults,
   checkQuery() {},

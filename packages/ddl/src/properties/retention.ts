@@ -22,9 +22,9 @@ function policyOf({ ttl, policy }: Pick<RetentionFields, 'ttl' | 'policy'>): Sto
   return ttl === 0 ? undefined : { after: { 'DROP LOCAL': ttl } };
 }
 
-/** What a server stores for a new table. The enterprise edition turns a TTL into a storage policy. */
-export const retentionOf = (object: Pick<RetentionFields, 'ttl' | 'policy'>, isEnterprise: boolean) =>
-  isEnterprise ? { ttl: 0, policy: policyOf(object) } : { ttl: object.ttl, policy: object.policy };
+/** What a server stores for a new table. If it has storage policies, it turns a TTL into one. */
+export const retentionOf = (object: Pick<RetentionFields, 'ttl' | 'policy'>, has?: HasFeature) =>
+  has?.('storage policies') ? { ttl: 0, policy: policyOf(object) } : { ttl: object.ttl, policy: object.policy };
 
 /** The TTL of an object; 0 if it has none, or a storage policy with other stages. */
 function ttlOf(object: RetentionFields): Age {
@@ -46,8 +46,8 @@ export const TTL = property<RetentionFields, { readonly action: 'ttl'; readonly 
   },
   print: ({ ttl }) => (ttl === 0 ? '' : ` TTL ${printAge(ttl)}`),
   feature: { name: 'TTL', word: /ttl/i, isIn: ({ kind, ttl }) => kind === 'table' && ttl !== 0, isDispensable: true },
-  translate: ({ kind, ttl }, { isEnterprise }) =>
-    isEnterprise && kind === 'table' && ttl !== 0
+  translate: ({ kind, ttl }, has) =>
+    has('storage policies') && kind === 'table' && ttl !== 0
       ? { clause: `\nSTORAGE POLICY(DROP LOCAL ${printAge(ttl)})` }
       : undefined,
   alter: {
@@ -55,9 +55,9 @@ export const TTL = property<RetentionFields, { readonly action: 'ttl'; readonly 
     sets: ['TTL'],
     expiresRows: true,
     syntax: {
-      'set ttl'(cursor, { isEnterprise }, { object: { kind, partitionBy } }) {
+      'set ttl'(cursor, { has }, { object: { kind, columns, partitionBy } }) {
         const { age: ttl, position } = parseAge(cursor);
-        if (isEnterprise && kind !== 'materialized view' && ttl !== 0)
+        if (columns && has('storage policies') && kind !== 'materialized view' && ttl !== 0)
           throw new RejectionError(position, 'TTL is not supported on Enterprise tables; use a storage policy instead');
         if (partitionBy) rejectUnfittingAge(partitionBy, ttl, position);
         return { action: 'ttl', ttl };
@@ -65,8 +65,8 @@ export const TTL = property<RetentionFields, { readonly action: 'ttl'; readonly 
     },
     print: ({ ttl }) => `SET TTL ${ttl === 0 ? '0 HOURS' : printAge(ttl)}`,
     permission: () => 'SET TABLE PARAM',
-    between(wanted, now, { isEnterprise }) {
-      if (isEnterprise && now.kind === 'table') return undefined;
+    between(wanted, now, has) {
+      if (has('storage policies') && now.kind === 'table') return undefined;
       const ttl = ttlOf(wanted);
       return ttl !== now.ttl && isFittingAge(now.partitionBy ?? 'DAY', ttl) ? { action: 'ttl', ttl } : undefined;
     },
@@ -227,9 +227,9 @@ const STORAGE_POLICY = property<
   // On a line of its own in place of the TTL, as in the only documented example.
   print: ({ policy }) => (policy && !policy.disabled ? `\nSTORAGE POLICY(${printStages(policy)})` : ''),
   // The open source edition gets the TTL after which no data is left. It gets none if remote data is kept forever.
-  translate(object, { isEnterprise }) {
+  translate(object, has) {
     const { policy } = object;
-    if (!policy || isEnterprise) return undefined;
+    if (!policy || has('storage policies')) return undefined;
     const { 'TO REMOTE': remote, 'DROP LOCAL': local, 'DROP REMOTE': end } = policy.after;
     const ttl = end ?? (remote === undefined ? local : undefined);
     const clause = ttl === undefined ? '' : `TTL ${printAge(ttl)}`;
@@ -243,10 +243,10 @@ const STORAGE_POLICY = property<
     expiresRows: true,
     isKnown: ({ has }) => has('storage policies'),
     syntax: {
-      'set storage'(cursor, { isEnterprise, has }, { object: { partitionBy = 'HOUR' } }) {
+      'set storage'(cursor, { has }, { object: { columns, partitionBy = 'HOUR' } }) {
         const stages: LocatedName[] = [];
         const policy = parseStoragePolicy(cursor, partitionBy, stages);
-        if (isEnterprise) rejectImpossiblePolicy(policy, stages, has);
+        if (columns) rejectImpossiblePolicy(policy, stages, has);
         return { action: 'storage policy', policy };
       },
       'drop storage'(cursor) {
@@ -270,8 +270,8 @@ const STORAGE_POLICY = property<
         return `${alteration.disabled ? 'DISABLE' : 'ENABLE'} STORAGE POLICY`;
       return alteration.policy ? 'SET STORAGE POLICY' : 'REMOVE STORAGE POLICY';
     },
-    between(wanted, now, { isEnterprise }) {
-      if (!isEnterprise) return undefined;
+    between(wanted, now, has) {
+      if (!has('storage policies')) return undefined;
       const policy = policyOf(wanted);
       const isSame = printStages(policy) === printStages(policyOf(now));
       return isSame || !isFittingPolicy(policy, now.partitionBy) ? undefined : { action: 'storage policy', policy };

@@ -84,7 +84,7 @@ function createTable(session: MutableSession, statement: CreateOf<TableDefinitio
   const { catalogue } = session;
   const { position, like, body } = statement;
   const { name, owner = session.owner } = statement.definition;
-  const definition = { ...statement.definition, owner, ...retentionOf(statement.definition, session.isEnterprise) };
+  const definition = { ...statement.definition, owner, ...retentionOf(statement.definition, session.has) };
   if (like && !catalogue.find(like.name)) throw missingError(like.position, like.name);
   if (!requireCreatable(session, statement)) return;
   if (like) requireReadable(session, like.name);
@@ -109,7 +109,7 @@ function toTableLike(catalogue: Catalogue, { name, owner }: TableDefinition, lik
   if (!model || model.kind === 'view') throw missingError(like.position, like.name);
   if (model.opaque !== undefined) throw unknownSyntaxError(model);
   const { columns, timestamp, partitionBy } = model;
-  const copy = { name, columns: structuredClone(columns), timestamp, partitionBy, owner, ...retentionOf(model, false) };
+  const copy = { name, columns: structuredClone(columns), timestamp, partitionBy, owner, ...retentionOf(model) };
   if (model.kind !== 'table') return { kind: 'table', ...copy, wal: true, parquet: false };
   const { wal, parquet, maxUncommittedRows, o3MaxLag } = model;
   return { kind: 'table', ...copy, wal, parquet, maxUncommittedRows, o3MaxLag };

@@ -15,7 +15,7 @@ export interface ShownObject extends LocatedName {
   readonly kind: ObjectKind;
 }
 
-type Traits = Pick<ServerTraits, 'isEnterprise' | 'has'>;
+type Traits = Pick<ServerTraits, 'has'>;
 
 /** What a SHOW statement asks for. */
 export type ShowStatement =
@@ -61,7 +61,7 @@ export function parseShow(cursor: Cursor, traits: Traits): ShowStatement {
   if (isWord(token, 'time') && cursor.accept('zone')) return { type: 'show setting', name: 'TimeZone', value: 'UTC' };
   const setting = Object.entries(SETTINGS).find(([name]) => isWord(token, name.toLowerCase()));
   if (setting) return { type: 'show setting', name: setting[0], value: setting[1] };
-  const list = traits.isEnterprise ? parseAclList(cursor, token) : undefined;
+  const list = traits.has('principals') ? parseAclList(cursor, token) : undefined;
   if (list === 'users') return { type: 'show acl', list };
   if (list !== undefined) return { type: 'show acl', list, entity: parseEntity(cursor) };
   throw new RejectionError(

@@ -47,7 +47,6 @@ export interface PlanContext extends Omit<PlanOptions, keyof RowQueries> {
   readonly renames: Renames;
   readonly allowed: AllowedLosses;
   readonly toRebuild: NameSet;
-  readonly isEnterprise: boolean;
   readonly ignore: IgnoreRules;
   readonly findStoredRows: (view: string) => StoredRows;
   /** An engine that has B and is not changed. */
@@ -57,13 +56,11 @@ export interface PlanContext extends Omit<PlanOptions, keyof RowQueries> {
   readonly leftovers: NameSet;
 }
 
-export type ContextOptions = PlanOptions & Pick<PlanContext, 'isEnterprise'>;
-
 export function createPlanContext(
   { a, b }: Pick<PlanContext, 'a' | 'b'>,
   engineOfB: Engine,
   answers: ServerAnswers,
-  options: ContextOptions,
+  options: PlanOptions,
 ): PlanContext {
   const renames = new Renames(a, b, engineOfB, options.renamed ?? []);
   const allowed = new AllowedLosses(options.allowLoss ?? [], renames.findColumns, path => renames.findPaths(path));

@@ -13,7 +13,6 @@ import {
 } from '@sqlpipe/ddl';
 import { dumpOrder, type Entry } from '@sqlpipe/schema';
 import { isSameName, NameMap } from '@sqlpipe/sql';
-import type { PlanContext } from '../context/plan-context.js';
 import { alterTable } from './alter-table.js';
 import type { Draft } from './draft.js';
 import { rebuildTable } from './rebuild.js';
@@ -31,7 +30,7 @@ export function alterObject(entry: Entry, wanted: Definition, draft: Draft): voi
     if (hasOtherQuery && !draft.alter('view', now.name, { action: 'query', body: wanted.body }, ['query']))
       draft.block(name);
   } else if (wanted.kind !== 'table') alterProperties(entry, wanted, draft);
-  else if (draft.context.toRebuild.has(name) && !differsOnlyByRetention(wanted, now, draft.context))
+  else if (draft.context.toRebuild.has(name) && !differsOnlyByRetention(wanted, now, draft))
     rebuildTable(entry, wanted, draft);
   else {
     alterColumns(wanted, draft);
@@ -45,9 +44,9 @@ export function alterObject(entry: Entry, wanted: Definition, draft: Draft): voi
 }
 
 /** The retention is set by an ALTER at the end of the plan, without a rebuild. */
-function differsOnlyByRetention(wanted: TableDefinition, now: Definition, context: PlanContext): boolean {
+function differsOnlyByRetention(wanted: TableDefinition, now: Definition, draft: Draft): boolean {
   const altered = propertiesOf(wanted.kind).flatMap(({ alter }) =>
-    alter?.expiresRows && alter.between(wanted, now, context) ? alter.sets : [],
+    alter?.expiresRows && alter.between(wanted, now, draft.engine.has) ? alter.sets : [],
   );
   return compareDefinitions(wanted, now).differences.every(({ property }) => altered.includes(property));
 }
@@ -60,7 +59,7 @@ function alterProperties(entry: Entry, wanted: Definition, draft: Draft, expires
     // In a blocked object, properties that are already listed are not tried again. Others are altered, such as the retention.
     const isAlreadyOmitted =
       draft.isBlocked(entry.name) && alter.sets.some(property => draft.hasOmission(entry, property));
-    const alteration = isAlreadyOmitted ? undefined : alter.between(wanted, now, draft.context);
+    const alteration = isAlreadyOmitted ? undefined : alter.between(wanted, now, draft.engine.has);
     if (!alteration) continue;
     const differing = compareDefinitions(wanted, now).differences.map(({ property }) => property);
     const properties = alter.sets.filter(property => differing.includes(property));

@@ -9,7 +9,7 @@ import {
   propertiesOf,
   spellOutDefaults,
 } from '@sqlpipe/ddl';
-import type { CatalogueObject } from '@sqlpipe/engine';
+import type { CatalogueObject, Engine } from '@sqlpipe/engine';
 import { dumpOrder, type Entry, type Schema } from '@sqlpipe/schema';
 import { displayName, isObject } from '@sqlpipe/sql';
 import { isAuxiliaryTable } from '../auxiliary/auxiliary-tables.js';
@@ -110,8 +110,7 @@ export function reconcileObject(entry: Entry, draft: Draft): void {
   if (!draft.engine.definitionOf(entry.name)) return draft.omit(change, UNKNOWN_SYNTAX);
   if (!wanted) return draft.omit(change, whyNotParsed(entry));
   if (isOfQuery(wanted)) return draft.omit(change, 'its columns follow from a query, so they cannot be compared');
-  if (readsRecreated || mustRecreate(wanted, draft.engine.definitionOf(entry.name), context))
-    recreateObject(entry, draft);
+  if (readsRecreated || mustRecreate(wanted, draft.engine)) recreateObject(entry, draft);
   else alterObject(entry, wanted, draft);
 }
 
@@ -139,12 +138,13 @@ function isAsWanted(entry: Entry, draft: Draft): boolean {
 /** Properties for which a view is not recreated, because that costs its history. The two names of a view differ in case at most. */
 const NOT_WORTH_RECREATING: ReadonlySet<string> = new Set(['owner', 'name']);
 
-function mustRecreate(wanted: Definition, now: Definition | undefined, context: PlanContext): boolean {
-  const { kind } = wanted;
+function mustRecreate(wanted: Definition, engine: Engine): boolean {
+  const { kind, name } = wanted;
+  const now = engine.definitionOf(name);
   if (now?.kind !== kind || kind === 'table' || kind === 'view') return false;
   return compareDefinitions(wanted, now).differences.some(({ property }) => {
     const alter = propertiesOf(kind).find(candidate => candidate.alter?.sets.includes(property))?.alter;
-    const isAlterable = alter && (kind === 'live view' || alter.between(wanted, now, context) !== undefined);
+    const isAlterable = alter && (kind === 'live view' || alter.between(wanted, now, engine.has) !== undefined);
     return !isAlterable && !NOT_WORTH_RECREATING.has(property);
   });
 }
