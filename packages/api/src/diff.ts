@@ -1,6 +1,6 @@
 import type { PropertyDifference } from '@sqlpipe/ddl';
-import { compareSides } from '@sqlpipe/replay';
-import { IgnoreRules } from '@sqlpipe/schema';
+import { fetchComparisonFacts } from '@sqlpipe/instance';
+import { compareSchemas, IgnoreRules } from '@sqlpipe/schema';
 import type { Kind } from '@sqlpipe/sql';
 import type { OnWarning } from './instance.js';
 import { readSides, type Schema } from './schema.js';
@@ -79,7 +79,9 @@ export async function diff(
   { ignoreExtra = false, ignoreOwner = false, ignore, onWarning }: DiffOptions = {},
 ): Promise<Diff> {
   const [sideA, sideB] = await readSides(a, b, onWarning);
-  const compared = await compareSides(sideA, sideB, { ignoreOwner, ignoreExtra, ignore: new IgnoreRules(ignore) });
+  const facts = await fetchComparisonFacts(sideA.config, sideB.config);
+  const rules = { ignoreOwner, ignoreExtra, ignore: new IgnoreRules(ignore) };
+  const compared = compareSchemas(sideA.statements, sideB.statements, { ...rules, ...facts });
   return {
     differences: compared.differences.map(({ identity: { kind, name }, comparison, ...statements }) => ({
       kind,

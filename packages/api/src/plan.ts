@@ -1,6 +1,6 @@
+import { withPlanningFacts } from '@sqlpipe/instance';
 import { planChanges } from '@sqlpipe/plan';
 import { findVerbsToAllow, formatLoss, printPlan } from '@sqlpipe/plan/text';
-import { planSides } from '@sqlpipe/replay';
 import { IgnoreRules } from '@sqlpipe/schema';
 import type { Kind } from '@sqlpipe/sql';
 import type { DiffOptions } from './diff.js';
@@ -62,8 +62,9 @@ export interface Omission {
 export async function plan(a: Schema, b: Schema, options: PlanOptions = {}): Promise<Plan> {
   const { ignore, onWarning, ...given } = options;
   const [sideA, sideB] = await readSides(a, b, onWarning);
-  const planned = await planSides(sideA, sideB, facts =>
-    planChanges(sideA.statements, sideB.statements, { ...given, ...facts, ignore: new IgnoreRules(ignore) }),
+  const settings = { ...given, skipInvalid: sideA.config !== undefined, ignore: new IgnoreRules(ignore) };
+  const planned = await withPlanningFacts(sideA.config, sideB.config, facts =>
+    planChanges(sideA.statements, sideB.statements, { ...settings, ...facts }),
   );
   for (const message of [...planned.warnings, ...planned.notes]) onWarning?.(message);
   return {

@@ -1,7 +1,7 @@
 /*! Reads a schema, wherever it is: on an instance, in files or in memory. */
 import { readStatementsAt } from '@sqlpipe/files';
 import { dump, type ResolvedInstance } from '@sqlpipe/instance';
-import type { Location, SchemaSide } from '@sqlpipe/replay';
+import type { Location } from '@sqlpipe/replay';
 import { collectStatements, deduplicate } from '@sqlpipe/schema';
 import { MAX_RECORD, normalizeStatement } from '@sqlpipe/sql';
 import { CodedError } from '@sqlpipe/text';
@@ -64,8 +64,13 @@ function openPath(path: string): OpenSchema {
   return { label: path, locations, statements: read() };
 }
 
+interface ReadSchema {
+  readonly config: ResolvedInstance | undefined;
+  readonly statements: readonly string[];
+}
+
 /** Finds two schemas, then reads each statement of them once. @throws whatever reading them throws, DuplicateNameError */
-export async function readSides(a: Schema, b: Schema, warn?: OnWarning): Promise<[a: SchemaSide, b: SchemaSide]> {
+export async function readSides(a: Schema, b: Schema, warn?: OnWarning): Promise<[a: ReadSchema, b: ReadSchema]> {
   const [openA, openB] = [await openSchema(a, warn, false), await openSchema(b, warn, false)];
   const read = async ({ config, statements }: OpenSchema) => ({
     config,

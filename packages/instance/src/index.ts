@@ -14,18 +14,23 @@ export { type DumpOptions, dump } from './dump/dump.js';
 export { listAllObjects } from './dump/list-objects.js';
 export { fetchStatements } from './dump/show-create.js';
 export { SymbolCapacities, USUAL_SYMBOL_CAPACITY } from './dump/symbol-capacities.js';
-export { type Client, connect, withClient } from './http/client.js';
-export { BestEffortClient, ifAccepted, queryIfAccepted, tryQuery } from './http/optional-queries.js';
+export { type Client, connect } from './http/client.js';
+export { BestEffortClient, ifAccepted, tryQuery } from './http/optional-queries.js';
 export type { Rejection, Reply } from './http/reply.js';
 export { batchesOf, DEFAULT_REQUEST_BUFFER, encodeQuery, toRequestText } from './http/request.js';
 export { InstanceError } from './instance-error.js';
+export {
+  fetchComparisonFacts,
+  fetchInstanceFacts,
+  type InstanceFacts,
+  withPlanningFacts,
+} from './reports/facts.js';
 export {
   fetchHealth,
   fetchViewColumns,
   isChangeOfBase,
 } from './reports/health.js';
 export {
-  fetchCommonDefaults,
   fetchDefaults,
   fetchParameters,
   fetchServerReport,

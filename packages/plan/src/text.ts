@@ -2,7 +2,7 @@
 
 export { parseAssertion } from './queries/assertions.js';
 export { isCastQuery, parseWith, printWith, useNamesOfWith } from './queries/common-queries.js';
-export { type AskHistory, printHistoryQuestion, printNoHistoryAssertion } from './queries/history.js';
+export { printNoHistoryAssertion } from './queries/history.js';
 export { findAffectedObjects } from './text/affected-objects.js';
 export { type PlanHead, parsePlanHead } from './text/head.js';
 export { AllowedLosses, formatAllowance, formatLoss } from './text/losses.js';

@@ -48,7 +48,7 @@ function describeForbiddenLoss({ kind, loss, object, column, text }: Effect, all
 }
 
 export class DryRun {
-  readonly #schema: TargetSchema;
+  readonly #schema: Partial<TargetSchema> & Pick<TargetSchema, 'statements' | 'defaults'>;
   /** Why the target does not show its schema. Then only existing objects are compared. */
   readonly #hiddenReason: string | undefined;
   readonly #engine: Engine;

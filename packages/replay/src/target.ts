@@ -4,13 +4,14 @@ import {
   type ConnectionConfig,
   connect,
   dump,
+  fetchInstanceFacts,
   fetchRightsOf,
   InstanceError,
+  type InstanceFacts,
   ifAccepted,
 } from '@sqlpipe/instance';
 import { collectStatements } from '@sqlpipe/schema';
 import { CodedError } from '@sqlpipe/text';
-import { fetchInstanceFacts, type InstanceFacts } from './instance-facts.js';
 
 /** The clients of the target of a replay. */
 export interface ReplayTarget {

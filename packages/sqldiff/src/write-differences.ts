@@ -1,10 +1,17 @@
 import { annotateFailure, type Io, instanceContext, readIgnorePatterns, UsageError, writeSettings } from '@sqlpipe/cli';
 import { COLUMN_ORDER } from '@sqlpipe/ddl';
 import { isSameOutput, isStdout, readStandardInput } from '@sqlpipe/files';
+import { fetchComparisonFacts, withPlanningFacts } from '@sqlpipe/instance';
 import { COLUMN_ORDER_REASON, columnOrderHints } from '@sqlpipe/plan/text';
 import { type DeferredInput, deferInput } from '@sqlpipe/records';
-import { compareSides, planSides } from '@sqlpipe/replay';
-import { IgnoreRules, MemoryBudget, parseSelection, type SchemaComparison, selectWanted } from '@sqlpipe/schema';
+import {
+  compareSchemas,
+  IgnoreRules,
+  MemoryBudget,
+  parseSelection,
+  type SchemaComparison,
+  selectWanted,
+} from '@sqlpipe/schema';
 import { displayName } from '@sqlpipe/sql';
 import { formatHints } from '@sqlpipe/text';
 import { Locations } from './locations.js';
@@ -60,7 +67,8 @@ async function compareAndWrite(args: DiffArgs, io: Io): Promise<number> {
   const [a, b] = [await readSide(sides[0], readOptions), await readSide(sides[1], readOptions)];
   const { rules, notes } = missing ? selectWanted(a.statements, b.statements, ignore) : { rules: ignore, notes: [] };
   const options = { ignoreOwner: args.ignoreOwner, ignoreExtra: args.ignoreExtra || missing, ignore: rules };
-  const compared = await compareSides(a, b, options, !missing);
+  const facts = await fetchComparisonFacts(a.config, b.config, !missing);
+  const compared = compareSchemas(a.statements, b.statements, { ...options, ...facts });
   for (const ignored of compared.ignored) io.detail(formatIgnored(ignored));
   if (!alter) warnOfColumnOrder(compared, io);
   for (const note of notes) io.info(note);
@@ -68,7 +76,10 @@ async function compareAndWrite(args: DiffArgs, io: Io): Promise<number> {
   if (!alter) return writeComparison(compared, [a, b], { ...args, locations }, io);
   if (compared.ignored.length > 0) io.info(countIgnored(compared));
   const { writePlan } = await import('./write-plan.js'); // few runs need an engine
-  return planSides(a, b, facts => writePlan([a, b], { ...args, ignore, locations, ...facts }, io));
+  const skipInvalid = a.config !== undefined;
+  return withPlanningFacts(a.config, b.config, facts =>
+    writePlan([a, b], { ...args, ignore, locations, skipInvalid, ...facts }, io),
+  );
 }
 
 /** No statement changes the order of columns. A plan lists it among its omissions instead. */

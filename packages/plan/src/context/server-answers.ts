@@ -1,6 +1,6 @@
 import type { UnendedRows } from '@sqlpipe/engine';
 import { foldCase, NameMap } from '@sqlpipe/sql';
-import type { AskHistory, HistoryAnswer } from '../queries/history.js';
+import { type AskHistory, type HistoryAnswer, printHistoryQuestion } from '../queries/history.js';
 import { type ObjectPath, pathKey } from '../text/object-path.js';
 
 /** The first row that a query returns; undefined if the server rejects the query. */
@@ -72,8 +72,10 @@ export class ServerAnswers {
     if (!ask || this.findHistory(view)) return;
     this.#questions.set(foldCase(view), async () => {
       const definition = define();
-      // biome-ignore lint/nursery/useAwaitThenable: the function of an option returns a promise
-      const history = definition ? await ask(definition) : { answer: 'unknown' as const, columns: undefined };
+      const history = definition
+        ? // biome-ignore lint/nursery/useAwaitThenable: the function of an option returns a promise
+          await ask(definition, (timestamp, columns) => printHistoryQuestion(definition, timestamp, columns))
+        : { answer: 'unknown' as const, columns: undefined };
       this.#histories.set(view, history);
     });
   }

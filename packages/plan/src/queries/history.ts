@@ -13,7 +13,11 @@ export interface HistoryAnswer {
   readonly columns: readonly ColumnHead[] | undefined;
 }
 
-export type AskHistory = (view: MaterializedViewDefinition) => Promise<HistoryAnswer>;
+/** @param printQuestion prints the question for a server, which knows the columns */
+export type AskHistory = (
+  view: MaterializedViewDefinition,
+  printQuestion: (timestamp: string, columns: readonly ColumnHead[]) => string,
+) => Promise<HistoryAnswer>;
 
 type ComparedView = Pick<MaterializedViewDefinition, 'name' | 'body' | 'base'>;
 
