@@ -6,7 +6,10 @@ import { type CatalogueObject, pairColumns, type Table } from './catalogue-objec
 import type { Principal } from './principal.js';
 import type { Transition } from './transaction-log.js';
 
-/** The kind of a loss: the part of its name before the colon, such as `drop` in `drop:trades.qty`. */
+/**
+ * The kind of a loss: the part of its name before the colon, such as `drop` in `drop:trades.qty`. `history` are rows of a materialized view
+ * that nothing can compute again, `values` those that a new type cannot hold, `ttl` rows that expire, `keys` deduplication.
+ */
 export type LossKind = 'drop' | 'drop-user' | 'history' | 'values' | 'ttl' | 'keys';
 
 export const LOSSES_OF_ROWS: ReadonlySet<LossKind | undefined> = new Set(['drop', 'ttl', 'history'] as const);
@@ -40,7 +43,7 @@ export const effectOn = (
 export const isFullRefresh = ({ effect, kind }: Effect): boolean =>
   effect === 'rewritten' && kind === 'materialized view';
 
-/** Several transitions of an object count as one. Views that keep their query are last, because others have caused their effects. */
+/** Several transitions of an object count as one. Views that keep their query are last: usually a change of another object causes their effects. */
 export function findEffects(transitions: readonly Transition[]): Effect[] {
   const byName = new NameMap<Transition>();
   for (const transition of transitions) {
@@ -130,6 +133,7 @@ export function findLossesOfUnwrittenValues(
 ): Effect[] {
   if (before?.kind !== 'table' || after?.kind !== 'table') return [];
   return pairColumns(before, after).flatMap(({ column: { id, type: oldType }, now }) => {
+    // A change that is not lossless is reported by `findColumnEffects`.
     if (!now || hasNull(oldType) || !hasNull(now.type) || !isLossless(oldType, now.type) || filled.has(id)) return [];
     const zero = oldType === 'BOOLEAN' ? 'false' : '0';
     const text = `may lose values of column '${now.name}': rows that are older than the column read NULL instead of ${zero}`;
@@ -153,14 +157,13 @@ function findHealthEffects(before: CatalogueObject, after: CatalogueObject): Eff
 }
 
 /**
- * A server stores the query of a view together with its sources, also those that it reads through other views. If one of these views later
- * reads another source, queries on the view fail with a NullPointerException. `views()` still reports it as valid; COMPILE VIEW does not
- * help (observed on 9.3.4).
+ * A server stores the query of a view with all its sources, also those behind the views that it reads. If ALTER VIEW gives such a view
+ * another source, queries on the outer view fail with a NullPointerException. `views()` still reports the outer view as valid, and COMPILE
+ * VIEW does not help (observed on 9.3.4).
  */
-const STALE_REASON =
-  'the query of a view that it reads has changed; send ALTER VIEW for this view, with the same query';
+const STALE_REASON = 'a view that it reads has a new query; to repair it, send ALTER VIEW with its own query again';
 
-/** Why a view is invalid if its query returns other types than its columns have. Only DROP and CREATE change these types. */
+/** The reason of a materialized view whose columns have other types than its query returns. Only DROP and CREATE change them. */
 export const OTHER_TYPES_REASON = 'its query gives columns of other types';
 
 /** Why a plain view cannot be queried, or why a stored view is no longer refreshed; undefined for a valid view and for a table. */

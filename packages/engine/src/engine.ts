@@ -50,9 +50,9 @@ export interface EngineOptions {
   readonly version?: string | undefined;
   readonly defaults?: Defaults | undefined;
   readonly naming?: ColumnNaming;
-  /** What the server of the loaded objects reports of them; undefined if no server was asked. */
+  /** What the server that holds the loaded objects reports about them; undefined if no server was asked. */
   readonly health?: Health | undefined;
-  /** Whether tables are assumed to have rows. By default, they have none: then INSERT and UPDATE are rejected, and no effects are found. */
+  /** Whether tables are assumed to have rows. By default they have none; INSERT and UPDATE are rejected then, and no effects are found. */
   readonly rows?: 'assumed' | 'none';
   /** The name of the built-in administrator, which is the default caller. */
   readonly admin?: string;
@@ -127,12 +127,12 @@ export class Engine {
     }
   }
 
-  /** If it throws, the caller must roll back. */
+  /** If it throws, `execute` rolls back. */
   #executeWithConsequences(text: string, caller: string, before: number): Execution {
     const catalogue = this.#catalogue;
     const start = this.#log.transitions.length;
     const listTransitions = () => this.#log.transitions.slice(start);
-    /** Each change of a column makes a new `columns` array. */
+    /** Compares arrays by identity: each change of a column makes a new one. */
     const listChanged = () => {
       const changed = listTransitions().filter(each => each.before?.columns !== each.after?.columns);
       return [...new Set(changed.map(({ name }) => name))];
@@ -159,7 +159,7 @@ export class Engine {
     return { ...execution, transitions, effects };
   }
 
-  /** Executes a statement, except a query. The caller updates plain views and rights. */
+  /** Executes a statement, except a query. Plain views and rights are updated afterwards. */
   #run(text: string, caller: string): Omit<Execution, 'transitions'> {
     const rowEffects: Effect[] = [];
     const { secrets = NO_SECRETS } = this.options;
@@ -215,7 +215,7 @@ export class Engine {
     return this.catalogue.find(name);
   }
 
-  /** Undefined also for an opaque object. */
+  /** Undefined also for an opaque object, whose statement could not be parsed. */
   definitionOf(name: string): Definition | undefined {
     const object = this.find(name);
     return object && object.opaque === undefined ? object : undefined;
@@ -235,7 +235,7 @@ export class Engine {
     ];
   }
 
-  /** The reasons by view. Valid views are not in the map. */
+  /** Why each invalid view is invalid, by its name. */
   invalidViews(): NameMap<string> {
     const reasons = this.catalogue.list().map(object => [object.name, whyInvalid(object)] as const);
     return new NameMap(reasons.filter((entry): entry is [string, string] => entry[1] !== undefined));
@@ -346,7 +346,7 @@ function unknownDefinition(kind: Kind, name: string): Definition {
 
 const DONE: StatementReply = { kind: 'ddl' };
 
-/** For an engine without logins, because hashing takes long. */
+/** Hashing is slow, and nobody logs in to an engine without a server. */
 const NO_SECRETS: Secrets = {
   hashPassword: () => '',
   generateToken: () => ({ token: '', stored: { digest: '', expires: 0 } }),

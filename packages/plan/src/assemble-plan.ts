@@ -28,6 +28,7 @@ export interface PlannedStatement {
   readonly effects: readonly Effect[];
   /** The lines of the comment above the statement: its costs, or what it is for. */
   readonly comments: readonly string[];
+  /** What is lost, as phrases for the head of the plan and for its undo. */
   readonly lost: readonly string[];
 }
 
@@ -38,11 +39,11 @@ export interface Plan {
   readonly allowedLosses: readonly string[];
   /** The comment at the head of the plan: what it costs, and what to do before it runs. */
   readonly remarks: readonly string[];
-  /** What only its author has to know, such as a `--renamed` that is already done. */
+  /** For the person who makes the plan, and not part of it, such as a `--renamed` that is already done. */
   readonly notes: readonly string[];
-  /** Why comments `renamed from` in A have no effect. */
+  /** One for each comment `renamed from` in A that has no effect, with the reason. */
   readonly warnings: readonly string[];
-  /** The new names of renamed objects by the old ones. A view gets its new name by DROP and CREATE. */
+  /** The new names of renamed objects by the old ones, also of views, which get theirs by DROP and CREATE. */
   readonly renamed: NameMap<string>;
   readonly schemaAfter: Schema;
 }
@@ -92,7 +93,7 @@ export async function assemblePlan({ draft, proof }: ProvenDraft): Promise<Plan>
   };
 }
 
-/** These assertions use the names of B, because nothing is renamed yet. */
+/** These assertions run before the first change. So they use the names of B. */
 function collectAssertions({ rows }: Proof, context: PlanContext) {
   const { allowed, answers, engineOfB, findStoredRows } = context;
   const assertions: PlannedStatement[] = [];
@@ -121,14 +122,14 @@ function collectAssertions({ rows }: Proof, context: PlanContext) {
   return assertions;
 }
 
-/** Undefined if the engine does not know all types. */
+/** Undefined if it is no materialized view, or if the engine does not know all types. */
 export function findKnownColumns(view: string, engine: Engine): readonly Column[] | undefined {
   const object = engine.catalogue.resolve(view);
   return object?.kind === 'materialized view' && areTypesKnown(object.columns) ? object.columns : undefined;
 }
 
 /**
- * Nothing may write to tables that steps rename, copy, or compare before a DROP. After a rename, a writer that uses QuestDB's line protocol
+ * Nothing may write to tables that steps rename, copy, or compare with their copy before a DROP. After a rename, a writer that uses QuestDB's line protocol
  * (ILP) would create the table again. Over TCP, the rename also loses rows that the server has not committed (observed on 9.3.4).
  */
 const findTablesToKeepIdle = (steps: readonly Step[], engineOfB: Engine): string[] => [
@@ -194,7 +195,7 @@ function describeMark({ name, verb }: Step['change']['identity']): string | unde
   return `marks '${view}' as not filled yet: if this plan is interrupted, the next one fills it`;
 }
 
-/** CREATE MATERIALIZED VIEW without DEFERRED also fills the view. Any other statement without effects changes metadata only. */
+/** CREATE MATERIALIZED VIEW without DEFERRED builds the view from its base. Any other statement without effects changes metadata only. */
 function describeWithoutEffects(statement: string): string {
   const created = identify(statement).kind === 'materialized view' ? tryParseDefinition(statement) : undefined;
   if (created?.kind !== 'materialized view') return 'metadata only';

@@ -1,4 +1,4 @@
-/*! Plans step by step: `planChanges` calls `planUntilAnswered`, which calls `planWithAnswers`, which calls `draftUntilProven`. */
+/*! Planning is four nested calls: `planChanges` calls `planUntilAnswered`, that `planWithAnswers`, and that `draftUntilProven`. */
 import { type Engine, whenReady } from '@sqlpipe/engine';
 import { type Entry, IgnoreRules, kindOf, Schema, selectWanted } from '@sqlpipe/schema';
 import { displayName, isObject, NameSet } from '@sqlpipe/sql';
@@ -38,10 +38,10 @@ interface Schemas {
 }
 
 /**
- * Plans the statements that turn schema B into A. A change that is not possible, or loses something that is not allowed, is an omission.
+ * Plans the statements that turn schema B into A. A change that is impossible, or whose loss the user has not allowed, becomes an omission.
  * @throws InvalidSelectionError if a name in the options matches nothing, is ambiguous or contradicts a schema;
  *   RejectedViewError if a server would reject a view of A, see `planWithAnswers`;
- *   what the functions of `RowQueries` throw; an error without a code if the plan cannot be proven or does not lead to A
+ *   what the functions of `RowQueries` throw; a plain Error, which is a bug, if the plan cannot be proven or does not lead to A
  */
 export async function planChanges(a: Iterable<string>, b: Iterable<string>, given: PlanOptions = {}): Promise<Plan> {
   const statementsOfB = [...b];
@@ -54,7 +54,7 @@ export async function planChanges(a: Iterable<string>, b: Iterable<string>, give
   // Some losses show only if others are allowed. The user needs the names of all at once.
   for (let names = proven.draft.omissions.flatMap(namesOfLosses); names.length > 0; ) {
     allowLoss.push(...names);
-    // A server may reject a view of A only because a loss is allowed now. Such a view must not fail this plan.
+    // A server may reject a view of A only because a loss is allowed now. Such a view must not fail this trial plan.
     const { draft } = await planUntilAnswered(schemas, answers, { ...options, allowLoss, skipInvalid: true });
     const later = draft.omissions.filter(({ losses }) => losses.length > 0);
     for (const omission of later) proven.draft.addOmission(omission);
@@ -71,6 +71,7 @@ async function planUntilAnswered(schemas: Schemas, answers: ServerAnswers, optio
   for (;;) {
     const proven = await whenReady(() => planWithAnswers(schemas, answers, options));
     if (await answers.askQuestions()) continue;
+    // These questions scan rows. So they are asked last, and only about views that a draft recomputes.
     for (const view of proven.recomputedInAnyDraft)
       answers.askHistory(view, () => findAskableDefinition(view, proven.draft.context));
     if (!(await answers.askQuestions())) return proven;
@@ -78,8 +79,8 @@ async function planUntilAnswered(schemas: Schemas, answers: ServerAnswers, optio
 }
 
 /**
- * Plans with the answers that the server has given so far. A view of A that a server would reject is left out if B has the same problem
- * (`isAlsoRejectedInB`) or `skipInvalid` is set.
+ * Plans with the answers that the server has given so far. A view of A that a server would reject, or only its repair, is left out if B has
+ * the same problem (`isAlsoRejectedInB`) or `skipInvalid` is set.
  * @throws RejectedViewError for any other view of A that a server would reject
  */
 function planWithAnswers({ a, b }: Schemas, answers: ServerAnswers, options: PlanOptions): ProvenDraft {
@@ -89,7 +90,7 @@ function planWithAnswers({ a, b }: Schemas, answers: ServerAnswers, options: Pla
     return engine;
   };
   const context = createPlanContext({ a, b }, loadB(), answers, options);
-  // A view that is invalid in B may be valid as A defines it. So this engine gets a health without invalid views.
+  // A view that is invalid in B may be valid as A defines it. So this engine gets none of B's reports.
   const rejected = findRejectedViews(context, createEngine({ ...options, health: options.health && {} }));
   if (rejected.length === 0) return draftUntilProven(context, loadB);
   const rejectedInAOnly = options.skipInvalid
@@ -103,7 +104,7 @@ function planWithAnswers({ a, b }: Schemas, answers: ServerAnswers, options: Pla
   for (const { entry, reason } of rejected) {
     // If B has a view of this name and kind, only its repair is left out. Otherwise the complete view is left out.
     const properties = context.b.findObject(entry.name)?.kind === entry.kind ? (['invalid'] as const) : [];
-    // Quotes make the word of a kind a name.
+    // A view may be called `grant`. Without quotes, --ignore would read that as the kind.
     const pattern = kindOf(entry.name) ? `'${entry.name}'` : formatPath({ object: entry.name });
     const hint = `--ignore ${formatPathForShell(pattern)} takes it off this list`;
     proven.draft.omit(
@@ -126,7 +127,7 @@ function draftUntilProven(context: PlanContext, loadB: () => Engine): ProvenDraf
     for (const view of proof.rows.recomputedViews.keys()) recomputed.add(view);
     if (proof.excluded.length === 0) {
       requireLeadsToA(draft);
-      // Only earlier proofs have found the losses of objects that are blocked now. The user needs the names of all losses at once.
+      // A change that this draft leaves out loses nothing any more. But the user needs the names of all losses at once.
       const named = new Set(draft.omissions.flatMap(namesOfLosses));
       const namesNewLoss = (omission: Omission) => namesOfLosses(omission).some(name => !named.has(name));
       for (const omission of [...excluded.values()].filter(namesNewLoss)) draft.addOmission(omission);
@@ -162,7 +163,7 @@ function draftPlan(context: PlanContext, engine: Engine, excluded: ReadonlyMap<s
   alterExpiry(draft);
   dropExtraObjects(draft);
   dropPrincipals(draft);
-  grantRights(draft); // again: A may grant rights on what was dropped now; these GRANTs fail, and are listed as left out
+  grantRights(draft); // again: GRANTs on what the drops above have removed fail now, and are listed as left out
 
   listUnalterable(draft);
   listUnrepaired(draft);

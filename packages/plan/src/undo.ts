@@ -1,3 +1,4 @@
+/*! The way back: plans the statements that undo a plan, without asking the server. */
 import { parseAlters, tryParseDefinition } from '@sqlpipe/ddl';
 import { type Engine, whenReady } from '@sqlpipe/engine';
 import { IgnoreRules, Schema } from '@sqlpipe/schema';
@@ -18,7 +19,7 @@ import { formatLoss, type NamedLoss } from './text/losses.js';
 import { printRename } from './text/object-path.js';
 import { describeOmission, type Omission } from './text/omission.js';
 
-/** The options of the plan on which its undo depends. */
+/** The options of a plan that its undo needs too. */
 export type UndoOptions = Pick<
   PlanOptions,
   'defaults' | 'ignoreOwner' | 'version' | 'isEnterprise' | 'allowLoss' | 'ignore'
@@ -74,7 +75,10 @@ interface Created {
   readonly assertions: readonly Assertion[];
 }
 
-/** Queries do not see detached partitions, so there must be none. @param condition for a value of a column, see `printValueCondition` */
+/**
+ * Queries do not see detached partitions, so there must be none.
+ * @param condition of a row that has a value of the column, see `printValueCondition`; by default any row counts
+ */
 const assertUnwritten = (table: string, condition?: string): Assertion[] => [
   assertApplied(table),
   assertEmpty(table, condition),
@@ -105,8 +109,9 @@ function findCreated({ statements, schemaAfter, renamed }: Plan, before: Schema,
   });
 }
 
-/** The values of --renamed. Renames within a rebuild are not undone. */
+/** The renames of the plan, reversed, as values of --renamed. */
 function findRenames({ statements, schemaAfter, renamed }: Plan): string[] {
+  // A rebuild renames a table too, but its old name is in use again.
   const objects = [...renamed].filter(([from, to]) => schemaAfter.findObject(to) && !schemaAfter.findObject(from));
   const columns = statements
     .flatMap(({ statement }) => parseAlters(statement))

@@ -1,6 +1,6 @@
 /*!
- * Compares a statement with an existing object before it is sent, or after the server has rejected it. If the reply is lost, queries of the
- * target show whether the statement was executed.
+ * Executes one statement on the target. It is compared with the existing object before it is sent, or after the server has rejected it.
+ * If the reply is lost, the target is queried to find out whether the statement was executed.
  */
 import { type Client, InstanceError, type Reply } from '@sqlpipe/instance';
 import type { Entry } from '@sqlpipe/schema';
@@ -80,6 +80,7 @@ async function executeWithRetries(entry: Entry, tries: number, context: Executor
     const compared = await compare(entry, context).catch(() => {
       throw lost;
     });
+    // The object is as the statement defines it, so the statement was executed.
     if (compared?.result === 'skipped') return { result: 'applied' };
     // Not every server shows its access control, so a missing right proves nothing.
     if (compared || isAcl(entry.kind)) throw lost;
@@ -95,7 +96,7 @@ async function execute(entry: Entry, context: ExecutorContext): Promise<Statemen
   const isKnown = ifExists === 'compare' && (await existing.isKnown(entry));
   // If the server accepts OR REPLACE or IF NOT EXISTS, its reply does not show whether the object existed, and with which definition.
   const before = isRight || replaces || keepsExisting || isKnown ? await compare(entry, context) : undefined;
-  // If the object differs, a plain CREATE is sent anyway, because the server may report another error first.
+  // If the object differs, a plain CREATE is sent anyway, because the server may have another reason to reject it, which it reports first.
   const isDecided = isRight || before?.result === 'skipped' || (replaces ? ifExists !== 'compare' : keepsExisting);
   if (before && isDecided) return resolveExisting(before, ifExists);
   return isAssertion(entry) ? evaluateAssertion(entry.statement, target, patience) : send(entry, before, context);
@@ -109,8 +110,8 @@ async function send(
 ): Promise<StatementResult> {
   const { existing, guard, isSimulated, onRows, patience, target } = context;
   const { kind, statement } = entry;
-  const fillsFromOthers = !isSimulated && (guard !== undefined || kind === 'other');
-  const unfilled = fillsFromOthers ? await waitForSources(entry, target, patience) : undefined;
+  const mayReadOthers = !isSimulated && (guard !== undefined || kind === 'other');
+  const unfilled = mayReadOthers ? await waitForSources(entry, target, patience) : undefined;
   if (unfilled) return unfilled;
   const pending = kind === 'other' && !isSimulated ? await prepareConfirmation(statement, context) : undefined;
   existing.invalidate(entry);
@@ -123,7 +124,7 @@ async function send(
   return { result: 'applied', ...(before && { replaced: before }), ...confirmed };
 }
 
-/** Whether an ALTER was executed although its reply was lost. @throws the error of the lost reply unless the object is as expected */
+/** Replaces a lost reply to an ALTER if the object shows that it was executed. @throws the error of the lost reply otherwise */
 async function resolveUnknownAlter(
   lost: unknown,
   pending: PendingEffect | undefined,

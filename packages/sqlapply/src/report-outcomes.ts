@@ -1,4 +1,4 @@
-/*! Each generator here reports outcomes in one way, and passes them on. */
+/*! Executes a replay and reports it. Each generator reports the outcomes in its own form and passes them on. */
 import { open } from 'node:fs/promises';
 import type { Writable } from 'node:stream';
 import { finished, pipeline } from 'node:stream/promises';
@@ -43,7 +43,7 @@ export async function reportReplay(replay: Replay, target: ReplayTarget, options
   return summary.status;
 }
 
-/** If the report cannot be written, the run continues, and the error is thrown at its end. */
+/** If the file cannot be opened, nothing is executed. If a later write fails, the run continues, and the error is thrown at its end. */
 async function* writeReport(outcomes: AsyncIterable<Outcome>, path: string, options: RunArgs, io: Io) {
   const file = path === '-' ? undefined : await open(path, 'w');
   let failure: unknown;
@@ -62,7 +62,7 @@ async function* writeReport(outcomes: AsyncIterable<Outcome>, path: string, opti
   }
 }
 
-/** The summary is printed even if the run fails. */
+/** The summary is printed also if the run fails after the first outcome. */
 async function* reportOutcomes(
   outcomes: AsyncIterable<Outcome>,
   summary: Summary,
@@ -92,7 +92,7 @@ async function* reportOutcomes(
     hasEnded = true;
   } catch (error) {
     const { code, path } = error as NodeJS.ErrnoException;
-    isPipeClosed = code === 'EPIPE' && path === undefined; // a closed stdout needs no message, but a closed report does
+    isPipeClosed = code === 'EPIPE' && path === undefined; // only a report has a path; if stdout was closed, no message is needed
     throw error;
   } finally {
     const canAsk = !summary.failure && !signal.aborted;
@@ -120,7 +120,7 @@ function reportStatement(outcome: Outcome, io: Io): void {
   io.detail(`${statementLabel(outcome)}: ${outcome.result}`, below);
 }
 
-/** `would create table 'fx_trades'` for each statement, and `skipped: 31 statements` at the end. */
+/** Writes `would create table 'fx_trades'` and the effects of each statement, then damage, and `skipped: 31 statements` at the end. */
 async function* writeDryRun(outcomes: AsyncIterable<Outcome>, io: Io, predictDamage: Replay['predictDamage']) {
   const counts = new Map<Result, number>();
   for await (const outcome of outcomes) {
@@ -170,7 +170,7 @@ function formatReportLine(
 const PRIVATE_MODE = 0o600;
 
 /**
- * Writes the rejects as a stream. If the run fails, the stream has those before the failure and no commit mark.
+ * Writes the rejects as a stream. If the run fails, the stream has those before the failure and a failure marker, but no commit mark.
  * @throws the error of the run, after the file is written; errors of the file system
  */
 async function writeRejects(path: string, stdout: Writable, outcomes: AsyncIterable<Outcome>, maxRecord: number) {

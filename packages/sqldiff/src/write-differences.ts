@@ -33,11 +33,11 @@ async function rejectBadArgs(args: DiffArgs): Promise<void> {
   if (!alter && (args.allowLoss.length || args.renamed.length || args.rebuild.length || args.dropOld || args.undo))
     throw new UsageError('--allow-loss, --renamed, --rebuild, --drop-old and --undo work only with --alter');
   if (args.undo !== undefined && (await isSameOutput(output, args.undo)))
-    throw new UsageError('--undo needs a file of its own, because the plan and the way back are two plans');
-  if (args.label.length > 2) throw new UsageError('--label can be given twice: for A and for B');
+    throw new UsageError('--undo needs a file of its own, because the undo is a plan of its own');
+  if (args.label.length > 2) throw new UsageError('--label can be given at most twice: for A and for B');
   if (annotations && (missing || alter) && isStdout(output))
     throw new UsageError(
-      '--annotations writes to standard output; with --missing and --alter, give the stream a file with -o',
+      '--annotations writes to standard output; with --missing or --alter, write the statements to a file with -o',
     );
 }
 
@@ -82,7 +82,7 @@ async function compareAndWrite(args: DiffArgs, io: Io): Promise<number> {
   );
 }
 
-/** No statement changes the order of columns. A plan lists it among its omissions instead. */
+/** No statement changes the order of columns. With --alter, the plan lists the difference as left out, so no warning is needed. */
 function warnOfColumnOrder({ differences }: SchemaComparison, io: Io): void {
   for (const { identity, comparison } of differences)
     if (comparison?.differences.some(({ property }) => property === COLUMN_ORDER))
