@@ -72,7 +72,7 @@ export { parsePrincipal, printAliasChanges } from './principal.js';
 export { printDefinition } from './print.js';
 export { findProperty, propertiesOf } from './properties/object-properties.js';
 export { isTimeZone } from './properties/refresh.js';
-export { findExpiredRows, keepRetention, retentionOf, UNLIMITED } from './properties/retention.js';
+export { formatExpiredRows, keepRetention, retentionOf, UNLIMITED } from './properties/retention.js';
 export {
   COLUMN_ORDER,
   columnProperty,

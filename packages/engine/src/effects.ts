@@ -1,5 +1,12 @@
 /*! Finds the effects of a statement on each object, by comparing the object before and after the statement. */
-import { type Column, type Definition, findExpiredRows, hasNull, isLossless, type TableDefinition } from '@sqlpipe/ddl';
+import {
+  type Column,
+  type Definition,
+  formatExpiredRows,
+  hasNull,
+  isLossless,
+  type TableDefinition,
+} from '@sqlpipe/ddl';
 import { displayName, type Kind, NameMap } from '@sqlpipe/sql';
 import { formatCount } from '@sqlpipe/text';
 import { type CatalogueObject, pairColumns, type Table } from './catalogue-objects.js';
@@ -142,7 +149,7 @@ export function findLossesOfUnwrittenValues(
 }
 
 export function findExpiryLosses(before: Definition, after: Definition): Effect[] {
-  const which = findExpiredRows(before, after);
+  const which = formatExpiredRows(before, after);
   if (which === undefined) return [];
   return [effectOn(after, 'lost', `expires rows of ${displayName(after)} ${which}`, { loss: 'ttl' })];
 }

@@ -10,10 +10,10 @@ import {
 } from './lexer.js';
 import { significantTokens, type Token, tokens } from './tokens.js';
 
-/** The default maximum length of a record, with its LF and NUL, in bytes. `Splitter` counts UTF-16 code units instead. */
+/** The default of `--max-record`: the length of a record with its LF and NUL, in bytes. `Splitter` counts UTF-16 code units instead. */
 export const MAX_RECORD = 16 * 1024 * 1024;
 
-/** Text cannot be cut into statements. `line` and `column` count from 1, columns in UTF-16 code units. */
+/** Thrown if text cannot be cut into statements. `line` and `column` count from 1, columns in UTF-16 code units. */
 export class SplitError extends CodedError {
   override name = 'SplitError';
 
@@ -48,7 +48,7 @@ const UNCLOSED_MESSAGES: Partial<Record<SegmentType, string>> = {
  * Comments before a statement stay with it. Comments that start on the line of its `;` move before the `;`, unless another statement
  * follows on that line.
  * Text is read by the rules of SQL. If a block comment contains a quote or `--`, a second scanner reads by the rules of the server. The
- * first `;` of either scanner ends the statement, because with the wrong rules a scanner usually reads into the next statement.
+ * first `;` that either finds ends the statement: a scanner with the wrong rules usually misses that `;`.
  */
 export class Splitter {
   /** One with SQL's rules; if the server may read the current statement differently, another one with the server's rules. */
@@ -66,7 +66,7 @@ export class Splitter {
   /** @param maxLength the maximum length of a statement with its white space and comments, in UTF-16 code units */
   constructor(private readonly maxLength = Number.POSITIVE_INFINITY) {}
 
-  /** The line on which the last yielded statement starts, with the comments before it. Counts from 1. */
+  /** The line on which the last yielded statement starts, or the comments before it. Counts from 1. */
   get startLine(): number {
     return this.#startLine;
   }
@@ -91,7 +91,7 @@ export class Splitter {
   }
 
   /**
-   * Yields the last statement.
+   * Yields what is left: the held statement, and the one after the last `;`, if there is one.
    * @throws SplitError as `write` does; if a quote, comment or parenthesis is not closed; if the required `;` is missing; if only the
    *   comments of a plan are left
    */
@@ -144,7 +144,7 @@ export class Splitter {
     return at < 0 ? this.#scan(chunk, from) : { at };
   }
 
-  /** Both scanners read pieces of doubling length: if one ran to the chunk's end for each statement, the time would be quadratic. */
+  /** Scans pieces of doubling length. If each statement were scanned up to the end of the chunk, the time would be quadratic. */
   #scan(chunk: string, from: number): Required<StatementEnd> | undefined {
     for (let start = from, size = FIRST_PIECE; start < chunk.length; size *= 2) {
       const end = findSafeCut(chunk, start + size);
@@ -216,7 +216,7 @@ export class Splitter {
     return text.slice(end);
   }
 
-  /** Yields the held statement and holds the new one. A `;` alone is no statement, and changes only which comments the held one gets. */
+  /** Yields the held statement and holds the new one. A `;` alone is no statement. If a line end is before it, the held one is complete. */
   *#hold(text: string, endsInLineComment: boolean): Generator<string> {
     const body = trim(text);
     const [startLine] = this.#locate(text, Math.max(text.search(NON_WHITESPACE), 0));

@@ -1,4 +1,4 @@
-/*! As in QuestDB, an unknown column is rejected before a later syntax error. The messages have the server's odd blanks and quotes. */
+/*! As in QuestDB, an unknown column is rejected before a later syntax error. The messages keep the server's blanks, quotes and words. */
 import { isSameName } from '@sqlpipe/sql';
 import type { Alteration } from '../alteration.js';
 import { COLUMN_PROPERTIES } from '../columns/column-properties.js';
@@ -30,7 +30,7 @@ function parseAlterOf(token: string | undefined, cursor: Cursor, lookup: NameLoo
 const VERBS = "'add', 'alter', 'attach', 'detach', 'drop', 'convert', 'resume', 'rename', 'set' or 'squash'";
 
 class TableParser {
-  /** The columns that the table has once the ADD and RENAME parsed so far are executed; undefined if they are not known. */
+  /** The columns that the table has after the ADDs and RENAMEs parsed so far; undefined if they are not known. */
   readonly #columns: Column[] | undefined;
   /** The name of the designated timestamp after the renames parsed so far. */
   #timestamp: string | undefined;
@@ -291,8 +291,8 @@ function parseAlterProperty(words: string, cursor: Cursor, lookup: NameLookup, f
   return parse && toAlter(found, parse(cursor, lookup, found));
 }
 
-const WORDS_OF_TABLE = "'add index' or 'drop index' or 'type' or 'cache' or 'nocache' or 'symbol'";
-const WORDS_OF_VIEW = "'symbol capacity', 'add index' or 'drop index'";
+const WORDS_AFTER_TABLE_COLUMN = "'add index' or 'drop index' or 'type' or 'cache' or 'nocache' or 'symbol'";
+const WORDS_AFTER_VIEW_COLUMN = "'symbol capacity', 'add index' or 'drop index'";
 
 function parseAlterColumn(cursor: Cursor, lookup: NameLookup, found: FoundObject): Command {
   const { object } = found;
@@ -302,7 +302,7 @@ function parseAlterColumn(cursor: Cursor, lookup: NameLookup, found: FoundObject
   const column = object.columns?.find(each => isSameName(each.name, name));
   if (object.columns && !column)
     throw new RejectionError(position, `column '${name}' does not exist in ${object.kind} '${object.name}'`);
-  const token = cursor.requireNoSemicolon(isTable ? WORDS_OF_TABLE : WORDS_OF_VIEW);
+  const token = cursor.requireNoSemicolon(isTable ? WORDS_AFTER_TABLE_COLUMN : WORDS_AFTER_VIEW_COLUMN);
   const word = token.toLowerCase();
   const property = COLUMN_PROPERTIES.find(
     ({ alter }) => (isTable || alter.worksOnViews) && Object.hasOwn(alter.syntax, word),
@@ -312,7 +312,7 @@ function parseAlterColumn(cursor: Cursor, lookup: NameLookup, found: FoundObject
     throw cursor.error(
       isTable
         ? `'add', 'drop', 'set', 'symbol', 'cache' or 'nocache' expected found '${token}'`
-        : `${WORDS_OF_VIEW} expected`,
+        : `${WORDS_AFTER_VIEW_COLUMN} expected`,
     );
   return toAlter(found, parse(cursor, lookup, { object, name, column, position, objectPosition: found.position }));
 }

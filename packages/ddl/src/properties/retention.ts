@@ -1,4 +1,7 @@
-/*! The source of the enterprise edition is closed: the ages of a storage policy are assumed to have the syntax of a TTL. */
+/*!
+ * When rows of an object expire: by a TTL, a storage policy or EXPIRE ROWS. The source of the enterprise edition is closed: the ages of a
+ * storage policy are assumed to have the syntax of a TTL.
+ */
 import type { LocatedName } from '@sqlpipe/sql';
 import type {
   Age,
@@ -26,7 +29,7 @@ function policyOf({ ttl, policy }: Pick<RetentionFields, 'ttl' | 'policy'>): Sto
 export const retentionOf = (object: Pick<RetentionFields, 'ttl' | 'policy'>, has?: HasFeature) =>
   has?.('storage policies') ? { ttl: 0, policy: policyOf(object) } : { ttl: object.ttl, policy: object.policy };
 
-/** The TTL of an object; 0 if it has none, or a storage policy with other stages. */
+/** The TTL of an object, or its storage policy if that has only DROP LOCAL; otherwise 0. */
 function ttlOf(object: RetentionFields): Age {
   const { 'DROP LOCAL': ttl = 0, ...others } = policyOf(object)?.after ?? {};
   return Object.keys(others).length === 0 ? ttl : 0;
@@ -74,7 +77,7 @@ export const TTL = property<RetentionFields, { readonly action: 'ttl'; readonly 
   unalterable: 'a TTL has to fit the partitions; with partitions by month or year, it cannot be removed',
 });
 
-/** Whether the server accepts a TTL for these partitions. It does not accept 0 for months and years (observed on 9.3.4). */
+/** Whether the server accepts a TTL for these partitions. For partitions by month or year, it rejects a TTL of 0 (observed on 9.3.4). */
 export function isFittingAge(unit: PartitionUnit, age: Age): boolean {
   const months = age < 0;
   return {
@@ -94,10 +97,13 @@ function rejectUnfittingAge(unit: PartitionUnit, age: Age, position: number): vo
   throw new RejectionError(position, 'TTL value must be an integer multiple of the partition size (its time interval)');
 }
 
-/** Rejects a TTL that does not fit the partitions. Without PARTITION BY, these are the partitions that the server chooses. */
+/**
+ * Rejects a TTL that does not fit the partitions.
+ * @param object with the partitions that it gets. For a materialized view, call this only if the server has chosen them.
+ */
 export function rejectUnfittingRetention(spans: ClauseSpans, { kind, ttl, partitionBy }: RetentionFields): void {
   const position = spans.get(TTL.name)?.position;
-  // For partitions that the server has chosen, a materialized view may have any TTL in months, or none (observed on 9.3.4).
+  // A materialized view may then have any TTL in months, or none (observed on 9.3.4).
   if (position !== undefined && partitionBy && (kind !== 'materialized view' || ttl > 0))
     rejectUnfittingAge(partitionBy, ttl, position);
 }
@@ -105,8 +111,11 @@ export function rejectUnfittingRetention(spans: ClauseSpans, { kind, ttl, partit
 /** The retention of a definition whose rows never expire. */
 export const UNLIMITED = { ttl: 0 } as const;
 
-/** Describes the rows that a change makes expire: `that are older than 2 DAYS`. Undefined without a new rule or a shorter TTL. */
-export function findExpiredRows(before: Definition | undefined, after: Definition | undefined): string | undefined {
+/**
+ * Completes a sentence like `expires rows of table 't'`, if a change has a new rule or a shorter TTL: with `that are older than 2 DAYS` or
+ * `by the rule KEEP LATEST`. Undefined otherwise.
+ */
+export function formatExpiredRows(before: Definition | undefined, after: Definition | undefined): string | undefined {
   const [formerRule, rule] = [before, after].map(each => (each && 'expire' in each ? each.expire : undefined));
   if (rule !== undefined && rule !== formerRule) return `by the rule ${rule}`;
   const shorter = findShorterTtl(before, after);
@@ -124,20 +133,20 @@ function ttlsOf(definition: Definition | undefined): readonly Age[] {
   return [after['DROP LOCAL'] ?? 0, after['DROP REMOTE'] ?? 0];
 }
 
-/** Whether a TTL is at least as long as another, whatever the length of a month is. False if `than` is 0, because 0 means forever. */
+/** Whether a TTL, which must not be 0, is at least as long as another, whatever the length of a month is. False if `than` is 0: forever. */
 function isAtLeast(ttl: Age, than: Age): boolean {
   if (than === 0) return false;
   if (ttl > 0 === than > 0) return Math.abs(ttl) >= Math.abs(than);
   return ttl > 0 ? ttl >= longestHours(than) : -ttl * 28 * 24 >= than;
 }
 
-/** `wanted` with the former rule and TTL where its own would expire more rows. Undefined if none would, or the former TTL does not fit. */
+/** `wanted` with the former rule or TTL where its own expires more rows. Undefined if neither does, or if the former TTL does not fit. */
 export function keepRetention<Stored extends TableDefinition | MaterializedViewDefinition>(
   wanted: Stored,
   former: Stored,
 ): Stored | undefined {
   const { partitionBy } = wanted;
-  if (findExpiredRows(former, wanted) === undefined) return undefined;
+  if (formatExpiredRows(former, wanted) === undefined) return undefined;
   const withFormerRule =
     wanted.kind === 'materialized view' && former.kind === wanted.kind
       ? { ...wanted, expire: wanted.expire && former.expire }

@@ -25,6 +25,7 @@ interface ScannedQuery {
   readonly start: number;
 }
 
+/** @returns the parts of the query, for `analyzeLiveView` @throws RejectionError */
 export function requireParserRules(body: Body, catalogue: Catalogue): ScannedQuery {
   const query = scanQuery(body);
   const base = catalogue.find(unquoteToken(query.baseToken.text));
@@ -137,7 +138,7 @@ const isDefaultFrame = ({ frame, from, to, excludesCurrentRow }: Window): boolea
   frame === undefined ||
   (frame === 'range' && from === 'unbounded preceding' && to === 'current row' && !excludesCurrentRow);
 
-/** Whether the state of each partition may grow without limit, by the rules of QuestDB 10. */
+/** Whether the state of each group of PARTITION BY may grow without limit, by the rules of QuestDB 10. */
 const isUnbounded = (window: Window): boolean =>
   !window.anchor &&
   window.partitionBy.length > 0 &&
@@ -145,7 +146,7 @@ const isUnbounded = (window: Window): boolean =>
   window.to === 'current row' &&
   (window.frame === undefined || window.frame === 'range');
 
-/** Whether a call is a `last_value` that keeps one row per partition. It needs no ANCHOR. */
+/** Whether a call is a `last_value` that keeps one row per group. Such a call needs no ANCHOR. */
 const keepsLastValue = ({ name, ignoresNulls, window }: WindowCall): boolean =>
   name.toLowerCase() === 'last_value' &&
   !ignoresNulls &&
@@ -214,7 +215,7 @@ const readsRowAtFixedDistance = ({ name, ignoresNulls, window }: WindowCall): bo
 
 const NEED_LATER_ROWS = ['ntile', 'cume_dist', 'percent_rank'];
 const FRAMELESS = ['lag', ...NEED_LATER_ROWS];
-/** Functions that choose some of the rows. Their results depend on later rows too. */
+/** Functions that choose some of the rows. Their results also depend on later rows. */
 const SUBSAMPLING = ['sdt', 'lttb', 'm4', 'minmax', 'uniform', 'cadence'];
 
 /**
@@ -295,7 +296,7 @@ const isOrderedOnlyBy = ({ orderBy: [first, second] }: Window, timestamp: string
 const CACHE_PROBLEM =
   'may only use window functions that support incremental refresh; this query requires caching or multi-pass evaluation';
 
-/** @returns the rest of the message; undefined for a plain scan with window functions @throws RejectionError for DISTINCT */
+/** @returns the message after `live view select`; undefined for a plain scan with window functions @throws RejectionError for DISTINCT */
 function findShapeProblem(select: SelectStatement, { calls }: ScannedQuery, base: Base): string | undefined {
   if (calls.length === 0 || select.setOperations?.length) return 'must contain at least one window function';
   const [from, ...others] = select.from ?? [];
@@ -348,8 +349,8 @@ function findFunctionProblem({ calls }: ScannedQuery, base: Base): string | unde
 }
 
 /**
- * Whether QuestDB 10 can save the state of a call. It cannot for `lag` of long DECIMALs, and without PARTITION BY only if the frame starts at
- * the current row.
+ * Whether QuestDB 10 can save the state of a call. It cannot for `lag` of a DECIMAL with more than 18 digits. Without PARTITION BY, it can
+ * only if the frame starts at the current row.
  */
 function supportsSnapshot({ name, arguments: given, window }: WindowCall, base: Base): boolean {
   const first = splitList(given)[0]?.at(-1);

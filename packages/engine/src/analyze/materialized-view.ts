@@ -1,4 +1,4 @@
-/*! Rejects queries that a materialized view cannot have: `requireValidBase` like QuestDB's parser, `analyzeSampling` like its compiler. */
+/*! Rejects queries that a materialized view cannot have: `requireValidBase` like QuestDB's parser, `analyzeMaterializedView` like its compiler. */
 import type { Expression, QualifiedName, SelectStatement as Select } from '@questdb/sql-parser';
 import {
   isTimestamp,
@@ -88,7 +88,7 @@ class BaseCheck {
     return this.catalogue.sources([name]).map(each => ({ name: this.catalogue.find(each)?.name ?? each, position }));
   }
 
-  /** Checks a query, the parts of its union and the queries in its FROM, as far as they read the base. @throws RejectionError */
+  /** Checks those of a query, the parts of its union and the queries in its FROM that read the base. @throws RejectionError */
   rejectUnsupported(select: Select, outer: QueryScope, base: string): void {
     if (this.#checked.has(select)) return;
     this.#checked.add(select);
@@ -161,7 +161,7 @@ export function findNamedTimestamp({ definition, spans }: CreateStatement): Loca
     : undefined;
 }
 
-export function analyzeSampling(
+export function analyzeMaterializedView(
   statement: CreateOf<MaterializedViewDefinition>,
   base: LocatedName,
   relation: Relation,
@@ -232,11 +232,11 @@ function requireWalBase(base: LocatedName, catalogue: Catalogue): void {
     throw new RejectionError(base.position, 'base table has to be WAL enabled');
 }
 
-/** How a query groups rows in time. `column` has the start of each group. */
+/** How a query groups rows in time. `column` has the start of each group; it is undefined if the source's timestamp is not known. */
 interface TimeGrouping {
   readonly interval: string;
   readonly column: string | undefined;
-  /** The offset of the interval in the query. An error about the interval has it as its position (observed on 9.3.4). */
+  /** The offset of the interval in the query. Errors about the interval report it as their position (observed on 9.3.4). */
   readonly offset: number;
 }
 
@@ -258,7 +258,7 @@ function findTimeGrouping(query: ParsedQuery, catalogue: Catalogue): TimeGroupin
 
 /**
  * Finds SAMPLE BY or timestamp_floor() in one query. A timestamp_floor() of the timestamp wins over SAMPLE BY. If the query does not
- * return the timestamp, any other timestamp_floor() wins too (observed on 9.3.4).
+ * return the timestamp, so does the first timestamp_floor() of anything else (observed on 9.3.4).
  */
 function findOwnTimeGrouping(select: Select, scope: QueryScope): TimeGrouping | undefined {
   const { sampleBy, columns } = select;

@@ -17,7 +17,7 @@ import { listTableRefs, QueryScope, type Source, type SubquerySource, type Table
 
 type Pivot = NonNullable<SelectStatement['pivot']>;
 
-/** A limit of the engine: each nested `SELECT * FROM a JOIN a` doubles the number of columns. */
+/** A limit of this engine, not of QuestDB: each nested `SELECT * FROM a JOIN a` doubles the number of columns. */
 const MAX_COLUMNS = 20_000;
 
 const tooManyColumnsError = (position: number): RejectionError =>
@@ -29,9 +29,9 @@ export function analyzeRelation(query: ParsedQuery, catalogue: Catalogue): Relat
 }
 
 class Analysis {
-  /** An unused query of WITH is missing: QuestDB reports no errors in it (observed on 9.3.4). */
+  /** The analyzed subqueries. QuestDB reports no errors in an unused query of WITH, so that is not analyzed (observed on 9.3.4). */
   readonly #relations = new WeakMap<SubquerySource, Relation>();
-  /** An outer query analyzes the WHERE of its inner queries in advance. */
+  /** The queries whose WHERE is analyzed: that of an inner query is, before the inner query itself. */
   readonly #filtersAnalyzed = new WeakSet<SelectStatement>();
 
   constructor(
@@ -182,7 +182,7 @@ class Analysis {
     return { name, type };
   }
 
-  /** The result has the columns of GROUP BY, then one for each aggregate and combination of values. */
+  /** The result of PIVOT has the columns of GROUP BY, then one for each aggregate and combination of values. */
   #analyzePivot({ aggregations, pivots, groupBy = [] }: Pivot, tableScope: ColumnScope): AliasedRelation {
     const names = tableScope.withAliases([]);
     const toField = (expression: Expression, alias?: string): Field => ({
@@ -227,7 +227,7 @@ interface SelectedField extends Field {
 const starQualifier = (item: SelectItem): string | undefined =>
   item.type === 'qualifiedStar' ? item.qualifier.parts.at(-1) : undefined;
 
-/** Without ORDER BY, a result has the timestamp of the first source, if the query selects it. Groups without SAMPLE BY have none. */
+/** Without ORDER BY, a result has the timestamp of the first source, if the query selects it. Rows of GROUP BY and DISTINCT have none. */
 function findTimestamp(
   select: SelectStatement,
   sources: readonly AliasedRelation[],

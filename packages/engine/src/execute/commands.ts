@@ -42,7 +42,7 @@ import {
   whyNotRefreshable,
 } from './validity.js';
 
-/** Parses and executes a statement from its second word on. If it returns no rows, the reply is OK. @param verb the first word */
+/** Parses and executes a statement from its second word on. If the handler returns no rows, the reply is OK. @param verb the first word */
 export type StatementHandler = (cursor: Cursor, session: MutableSession, verb: string) => HandlerResult;
 
 // biome-ignore lint/suspicious/noConfusingVoidType: most handlers have no rows, and return nothing
@@ -64,7 +64,7 @@ function handleCommand(cursor: Cursor, session: MutableSession, verb: string): v
   let inserted: ParsedQuery | undefined;
   const command = parseCommandAfter(cursor, verb, {
     ...session,
-    // Only ALTER needs columns, for which `resolve` may have to compile the query of a view.
+    // ALTER needs the columns of a view, which `resolve` compiles. Other statements do not need them.
     find(name) {
       const object = verb === 'alter' ? session.catalogue.resolve(name) : session.catalogue.find(name);
       // An object of unknown syntax can be dropped, but not altered or renamed.
@@ -113,7 +113,7 @@ const columnsOf = (alteration: Alteration, object: CatalogueObject): string[] | 
     ? [findColumn(object, alteration.column)?.name ?? alteration.column]
     : undefined;
 
-/** A server does not apply changes of a suspended table until the suspension ends. @throws OpaqueError */
+/** A server does not apply changes to a suspended table until the suspension ends. @throws OpaqueError */
 function rejectSuspended(command: Command, { catalogue }: Session): void {
   for (const { name } of findWalObjects(command)) {
     const table = catalogue.find(name);
@@ -286,7 +286,7 @@ function changeRows(command: RowCommand, { catalogue, rowEffects }: MutableSessi
 interface EffectOnRows {
   readonly effect: 'rewritten' | 'lost';
   readonly what: string;
-  /** The server's reason why stored views over the table become invalid; undefined if they stay valid. */
+  /** The server's reason why materialized views over the table become invalid; undefined if they stay valid. */
   readonly operation?: string;
 }
 

@@ -34,7 +34,7 @@ import {
 import { foldCase, isSameName, type LocatedName } from '@sqlpipe/sql';
 import type { Relation } from '../analyze/column-scope.js';
 import { analyzeLiveView, requireParserRules } from '../analyze/live-view.js';
-import { analyzeSampling, findNamedTimestamp, type ViewSampling } from '../analyze/materialized-view.js';
+import { analyzeMaterializedView, findNamedTimestamp, type ViewSampling } from '../analyze/materialized-view.js';
 import { findQueryReferences, requireReadAccess } from '../analyze/query-references.js';
 import { analyzeRelation } from '../analyze/relation.js';
 import type { Catalogue } from '../catalogue.js';
@@ -57,7 +57,10 @@ export function executeCreate(session: MutableSession, statement: CreateStatemen
   }
 }
 
-/** An engine has no volumes, so IN VOLUME is rejected. @returns false if an object of this kind exists, which IF NOT EXISTS permits */
+/**
+ * Checks that the name is free and the caller may create the object. An engine has no volumes, so IN VOLUME is rejected.
+ * @returns false if an object of this kind exists, which IF NOT EXISTS permits
+ */
 function requireCreatable(
   { catalogue, authorize }: Session,
   statement: Pick<CreateStatement, 'kind' | 'definition' | 'position' | 'ifNotExists'> & Partial<CreateStatement>,
@@ -208,8 +211,8 @@ export function createView(session: MutableSession, statement: ViewStatement): v
     return;
   }
   session.authorize('ALTER VIEW', definition.name);
-  // With OR REPLACE, positions of QuestDB's compiler are too small, by the length of the text between AS and the query. Positions of its
-  // parser are right: those of duplicate columns, and 0 for the complete statement.
+  // With OR REPLACE, positions of QuestDB's compiler are too small, by the length of the text between AS and the query. Those of its parser
+  // are right: the parser reports duplicate columns, and errors of the complete statement, whose position is 0.
   const shift = body.position - body.start;
   const rejection = orRejection(() => putView(session, statement, body.position));
   if (!(rejection instanceof RejectionError)) return;
@@ -267,7 +270,7 @@ function createMaterializedView(session: MutableSession, statement: CreateOf<Mat
   const { catalogue } = session;
   const { position, body, spans, definition } = statement;
   const { name, refresh, indexes, owner = session.owner } = definition;
-  const base = statement.base as LocatedName; // if the statement names no base, `requireValidBase` has found it
+  const base = statement.base as LocatedName; // if the statement names no base, the parser's `findBase` has found it
   if (!requireCreatable(session, statement)) return;
   const { timeZone } = refresh;
   if (timeZone !== undefined && !isTimeZone(timeZone))
@@ -275,7 +278,7 @@ function createMaterializedView(session: MutableSession, statement: CreateOf<Mat
   const query = parseBody(body);
   const relation = analyzeRelation(query, catalogue);
   requireReadAccess(session, query);
-  const sampling = analyzeSampling(statement, base, relation, session);
+  const sampling = analyzeMaterializedView(statement, base, relation, session);
   const unindexable = relation.fields.find(
     ({ name: field, type = 'SYMBOL' }) => indexes?.has(foldCase(field)) && type !== 'SYMBOL',
   );

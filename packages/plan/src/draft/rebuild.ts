@@ -5,7 +5,7 @@ import {
   compareDefinitions,
   EXPLICIT,
   findColumn,
-  findExpiredRows,
+  formatExpiredRows,
   keepRetention,
   printDefinition,
   type TableDefinition,
@@ -75,7 +75,7 @@ function chooseRetention(
   const limited = keepRetention(wanted, now) ?? wanted;
   // If the loss of expired rows is allowed, the retention is set after the copy. Rows that expire during the copy would make the counts differ.
   const unlimited = { ...limited, ...UNLIMITED, policy: undefined };
-  const expiresRows = findExpiredRows(unlimited, limited) !== undefined;
+  const expiresRows = formatExpiredRows(unlimited, limited) !== undefined;
   const isSetLater = expiresRows && allowed.useAllowance({ loss: 'ttl', object: now.name });
   return { target: wanted, created: isSetLater ? unlimited : limited };
 }

@@ -1,4 +1,4 @@
-import { findExpiredRows, printResumeWal } from '@sqlpipe/ddl';
+import { formatExpiredRows, printResumeWal } from '@sqlpipe/ddl';
 import { type MaterializedView, OTHER_TYPES_REASON } from '@sqlpipe/engine';
 import type { Entry } from '@sqlpipe/schema';
 import { isObject, isSameName, type Kind, NameSet } from '@sqlpipe/sql';
@@ -160,7 +160,7 @@ function willSourcesLoseRows(view: MaterializedView, draft: Draft): boolean {
   return draft.engine.catalogue.sources([view.base, ...view.references]).some(name => {
     const wanted = a.definitionOf(name);
     return wanted
-      ? findExpiredRows(draft.engine.definitionOf(name), wanted) !== undefined
+      ? formatExpiredRows(draft.engine.definitionOf(name), wanted) !== undefined
       : !ignoreExtra && !a.findObject(name);
   });
 }

@@ -1,8 +1,8 @@
 /*!
  * The assertions of a plan: SELECTs that must return true before the next statement is sent.
  *
- * The form of an assertion is the alias of its only column. Anybody may have edited a plan. So a parser prints the assertion that it
- * recognizes, and accepts only the same text. A text with the query of a view must also be one that `printFor` prints for the view.
+ * The form of an assertion is the alias of its only column. Anybody may have edited a plan. So `parseAssertion` prints again what it has
+ * parsed, and accepts only an identical text. A text with the query of a view must also be one that `printFor` prints for the view.
  */
 import { type Column, hasNull, type MaterializedViewDefinition } from '@sqlpipe/ddl';
 import type { AssertionForm, ColumnHead, Conversion, Copy, LossKind } from '@sqlpipe/engine';
@@ -20,9 +20,9 @@ import { type PeriodHolder, parseUnended, printUnendedQuestion } from './periods
 type FirstColumns = readonly (readonly unknown[])[];
 
 interface KnownView {
-  /** The queries that the view may have. If the query in the assertion begins with WITH queries, so does each of these. */
+  /** The queries that the view may have, with the queries of WITH that the assertion has (`common-queries.ts`). */
   readonly bodies: readonly string[];
-  /** The materialized view on the target. Its `body` begins with the same WITH queries. Undefined if there is none. */
+  /** The materialized view on the target, its `body` with the same queries of WITH. Undefined if there is none. */
   readonly existing?: Pick<MaterializedViewDefinition, 'name' | 'body' | 'base'> | undefined;
   readonly columns?: readonly ColumnHead[] | undefined;
 }
@@ -50,7 +50,7 @@ export interface Assertion {
   readonly help?: string;
   /** Prints each text that the planner may have written for the view. Missing if the assertion contains no query of a view. */
   printFor?(view: KnownView): readonly string[];
-  /** If this assertion is false, a rebuild is left out unless this loss is allowed. */
+  /** Planning asks this assertion too. If it is false, a rebuild is left out unless this loss is allowed. */
   readonly loss?: LossKind;
   /** The copy that exists if the assertion is true. Its `columns` are empty if the text does not show them. */
   readonly copy?: Copy;
@@ -144,7 +144,7 @@ function toNoHistoryAssertion(view: string, statement: string): Assertion {
     comparedView: view,
     purpose: `stops the plan if ${problem}`,
     explain: () => `${problem}; make the plan again: the new plan names the loss`,
-    // A planner that did not know the columns has printed a text without a tolerance for floating point. So both texts are valid.
+    // Without the columns, a planner prints no tolerance for floating point. So both texts are valid.
     printFor: ({ existing, columns }) =>
       existing ? [undefined, columns].map(known => printNoHistoryAssertion(existing, known)) : [],
   };
@@ -163,7 +163,7 @@ export function assertUnlimited(views: NameList): Assertion {
   };
 }
 
-/** Ages count from the newest row of `retained`, or of `body`: the query of a materialized view. */
+/** The age of a row is its distance to the newest row of `retained`, or of `body`, the query of a materialized view. */
 export function assertNoneExpired(retained: RetainedObject, body?: string): Assertion {
   const { name } = retained;
   return {
@@ -233,13 +233,13 @@ export function assertNoneChanged(conversion: Conversion): Assertion {
       : `stops the plan if the new type would change values of ${name}`,
     explain(answers) {
       const count = countOf(answers);
-      return `${name}: ${isDecimal ? describeMisfits(count) : `${count} of its values would change; make the plan again`}`;
+      return `${name}: ${isDecimal ? describeMisfits(count) : `${count} of its values would change; make the plan again: the new plan names the loss`}`;
     },
     conversion,
   };
 }
 
-/** By the column of `table_partitions()` that shows the state. */
+/** The keys are columns of `table_partitions()`, which show the state. */
 const PARTITION_STATES = {
   isParquet: {
     form: 'all_native',
@@ -257,7 +257,7 @@ const PARTITION_STATES = {
 
 export type PartitionState = keyof typeof PARTITION_STATES;
 
-/** No query returns the rows of detached partitions, but DROP TABLE deletes them. Some versions cannot convert columns of Parquet ones. */
+/** No query returns the rows of detached partitions, but DROP TABLE deletes them. Some changes of columns break Parquet partitions. */
 export function assertNoPartition(table: string, state: PartitionState): Assertion {
   const { form, what, problem, explain } = PARTITION_STATES[state];
   return {
@@ -311,12 +311,12 @@ export const assertCopied = (copy: CopyWithCasts): Assertion => ({
 export const assertNoneAdded = (copy: CopyWithCasts): Assertion =>
   assertNoSurplus(copy.to, copy.from, printSurplusAssertion(copy, '<', 'none_added'));
 
-function assertNoSurplus(dropped: string, other: string, statement: string): Assertion {
-  const problem = `'${dropped}' has rows that '${other}' does not have`;
-  const help = `compare the two tables; if '${dropped}' has no row that you need, send DROP TABLE '${dropped}';`;
+function assertNoSurplus(holder: string, other: string, statement: string): Assertion {
+  const problem = `'${holder}' has rows that '${other}' does not have`;
+  const help = `compare the two tables; if '${holder}' has no row that you need, send DROP TABLE '${holder}';`;
   return {
     statement,
-    tables: [dropped, other],
+    tables: [holder, other],
     isFinal: true,
     purpose: `stops the plan if ${problem}`,
     explain: () => `${problem}; ${help}`,

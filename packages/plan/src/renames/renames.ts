@@ -1,6 +1,6 @@
 /*!
- * The renames from B to A, as `--renamed` or comments in A state them. No rename is guessed, because a wrong guess could lose data. A
- * rename is pending until a plan has made it.
+ * The renames from the existing schema (B) to the wanted one (A), as `--renamed` or comments in A state them. No rename is guessed, because
+ * a wrong guess could lose data. A rename is pending until a plan has made it.
  */
 import { type Column, findColumn, type TableDefinition } from '@sqlpipe/ddl';
 import type { Engine } from '@sqlpipe/engine';
@@ -15,20 +15,20 @@ export class Renames {
   readonly #a: Schema;
   readonly #b: Schema;
   readonly #engineOfB: Engine;
-  /** Of objects: the new names by the old ones. */
+  /** The new names of objects by the old ones. */
   readonly pending = new NameMap<string>();
-  /** As `pending`, with the renames that an earlier plan has made or begun. */
+  /** `pending`, and the renames that an earlier plan has made or begun. */
   readonly #objectRenames = new NameMap<string>();
-  /** By table of A: the new names of columns by the old ones. They are pending, or the old table of a rebuild still has the old names. */
+  /** The new names of columns by the old ones, for each table of A. A plan has to make them, or a rebuild is making them. */
   readonly #columnRenames = new NameMap<Map<string, string>>();
-  /** Renames of columns that B has already, by which users may still name the columns. `table` is the name in B. */
+  /** Renames of columns that an earlier plan has made. Users may still write either name. `table` is the name in B. */
   readonly #doneColumnRenames: { readonly table: string; readonly names: readonly [string, string] }[] = [];
   readonly notes: string[] = [];
-  /** Why comments about renames have no effect. */
+  /** One for each comment about a rename that has no effect, with the reason. */
   readonly warnings: string[] = [];
-  /** By name: why an object is left out, because a rename comment contradicts A or B. */
+  /** Why an object is left out, by its name: a rename comment contradicts A or B. */
   readonly refused = new NameMap<string>();
-  /** The stated renames: new names by old ones. Comments without effect, and made renames of ignored objects, are missing. */
+  /** All stated renames, also refused ones: new names by old ones. Malformed ones, and made ones of ignored objects, are missing. */
   readonly stated = { objects: new Map<string, string>(), columns: new Map<string, string>() };
 
   /**
@@ -47,7 +47,7 @@ export class Renames {
     for (const comment of comments) if (comment.column !== undefined) this.#readColumnComment(comment, comments);
   }
 
-  /** For an old name of an object, the new one; for a new name, the old one in lower case; undefined if there is no rename. */
+  /** For an old name of an object, the new one; for a new name, the old one, in lower case as in the map. Undefined without a rename. */
   otherName(name: string): string | undefined {
     return this.#objectRenames.get(name) ?? [...this.#objectRenames].find(([, to]) => isSameName(to, name))?.[0];
   }
@@ -200,6 +200,7 @@ export class Renames {
     const isOldNameAlsoRenamed = all.some(other => other.column === undefined && isSameName(other.entry.name, old));
     const isKept = this.#a.findObject(old) !== undefined;
     const newInB = `B has a '${entry.name}' too`;
+    // Both schemas have both objects, so nothing needs a rename.
     if (hasNewName && isKept && !isOldNameAlsoRenamed) return this.#warn(entry, text, newInB);
     if (hasNewName || isKept) return this.#refuse(entry, `${text}: ${isKept ? `A has a '${old}' too` : newInB}`, old);
     this.#objectRenames.set(old, entry.name);
@@ -220,7 +221,7 @@ export class Renames {
     const oldNameInA = from.find(
       name => findColumn(after, name) && all.some(each => each.entry === entry && isSameName(each.column, name)),
     );
-    // After an interrupted plan, B would not show which of the two columns has which values.
+    // Both columns swap or pass on names. If such a plan were interrupted, B would not show which of them has which values.
     if (oldNameInA !== undefined) return this.#refuse(entry, `${text}: A has a column '${oldNameInA}' too`);
     if (old === undefined && findColumn(before, column)) {
       for (const name of from) this.#doneColumnRenames.push({ table: before.name, names: [name, column] });
