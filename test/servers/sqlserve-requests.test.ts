@@ -3,10 +3,13 @@
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { writeFile } from 'node:fs/promises';
-import { connect, type Socket } from 'node:net';
+import { type AddressInfo, connect, type Socket } from 'node:net';
 import { join } from 'node:path';
 import { createInterface } from 'node:readline';
 import { text } from 'node:stream/consumers';
+import { setImmediate } from 'node:timers/promises';
+import { createEndpoint } from '../../packages/server/src/endpoint.js';
+import { deferred } from '../support/deferred.js';
 import { freshFolder } from '../support/folder.js';
 import { fileScope, type Scope } from '../support/scope.js';
 import type { Server } from '../support/server.js';
@@ -199,11 +202,48 @@ test('an unread reply delays the next request of its connection', async t => {
     socket.write(getRequest(`create table ahead${n} (a int)`));
     t.is((await large.execute('show tables')).dataset?.length, 3);
   }
-  const reply = await nextReply(socket);
-  t.true(reply.length > 16_000_000);
+  let replies = '';
+  while (!replies.includes('"ddl":"OK"')) replies += await nextReply(socket);
+  t.true(replies.length > 16_000_000);
   socket.write(getRequest('create table after (a int)'));
   t.regex(await nextReply(socket), /"ddl":"OK"/);
-  t.is((await large.execute('show tables')).dataset?.length, 4);
+  const tables = await listTables(large);
+  t.deepEqual(
+    tables.sort(),
+    ['after', 'ahead0', 't', 'v1', 'v2'],
+    'the server read the requests that were sent ahead together',
+  );
+});
+
+test('of requests that arrive together the first is answered; those sent meanwhile come next', async t => {
+  const answers = [deferred(), deferred(), deferred()];
+  const asked: (string | undefined)[] = [];
+  const { server: listener, close } = createEndpoint({
+    async answer({ parameters }) {
+      const query = parameters.get('query');
+      await answers[asked.push(query) - 1]?.promise;
+      return { status: 200, type: 'text', body: query ?? '' };
+    },
+    requestLimit: 1000,
+  });
+  await once(listener.listen(0, '127.0.0.1'), 'listening');
+  t.teardown(close);
+  const socket = await openSocket(t, `http://127.0.0.1:${(listener.address() as AddressInfo).port}`);
+  const sendTogether = (...queries: string[]) => socket.write(queries.map(query => getRequest(query)).join(''));
+  sendTogether('a', 'dropped');
+  while (asked.length < 1) await setImmediate();
+  sendTogether('b', 'dropped');
+  // The endpoint has had the time to read, and to lose, what was sent.
+  for (let n = 0; n < 10; n++) await setImmediate();
+  answers[0]?.resolve();
+  t.regex(await nextReply(socket), /\r\na\r\n/);
+  while (asked.length < 2) await setImmediate();
+  answers[1]?.resolve();
+  t.regex(await nextReply(socket), /\r\nb\r\n/);
+  answers[2]?.resolve();
+  sendTogether('c');
+  t.regex(await nextReply(socket), /\r\nc\r\n/);
+  t.deepEqual(asked, ['a', 'b', 'c']);
 });
 
 test('-v logs requests without queries, logins and control characters', async t => {

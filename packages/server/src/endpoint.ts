@@ -1,6 +1,6 @@
 /*!
  * The HTTP endpoint, on bare sockets, because Node's HTTP server would correct what QuestDB does differently (observed on 9.3.4): QuestDB
- * drops bytes that are sent ahead, keeps every connection open, responds in chunks, and closes the connection after an unreadable request.
+ * drops what it reads together with a request, keeps connections open, responds in chunks, and closes one after an unreadable request.
  * Unlike QuestDB, sqlserve ends a request that takes too long, closes idle connections for new ones, and does not read on after a body.
  */
 import { once } from 'node:events';
@@ -68,8 +68,10 @@ function serveConnection(
     open.delete(socket);
     waiting.delete(socket);
   });
-  socket.on('data', async (bytes: string) => {
-    if (busy) return;
+  const serveNext = async () => {
+    // All that has arrived since the last request: as with QuestDB, the first request in it is answered, and the rest is dropped.
+    const bytes: string | null = busy ? null : socket.read();
+    if (bytes === null) return;
     received += bytes;
     const request = readRequest(received, requestLimit);
     if (request === 'incomplete') {
@@ -91,7 +93,7 @@ function serveConnection(
     logRequest?.(`${formatTarget(request)} ${response.status} ${(performance.now() - start).toFixed(1)} ms`);
     if (socket.destroyed) return;
     if (request.hasBody) {
-      socket.end(formatMessage(response, true));
+      socket.off('readable', serveNext).resume().end(formatMessage(response, true));
       deadline = closeLater();
       return;
     }
@@ -99,8 +101,10 @@ function serveConnection(
     socket.write(formatMessage(response), () => {
       busy = false;
       waiting.add(socket);
+      void serveNext();
     });
-  });
+  };
+  socket.on('readable', serveNext);
   open.add(socket);
   waiting.add(socket);
   if (open.size > MAX_CONNECTIONS) [...waiting].at(0)?.destroy();
