@@ -367,3 +367,18 @@ testWith('strace')('a statement is refused, and has not happened, if the folder 
   const again = await serveFolder(t, folder, 'oss');
   t.is(await shown(again), before);
 });
+
+testWith('strace')('no statement follows a rejected one that could not be removed from the journal', async t => {
+  const folder = await freshFolder(t);
+  const failing = ['-e', 'inject=fdatasync:error=EIO:when=1', '-e', 'inject=ftruncate:error=EIO:when=1..2'];
+  const options = ['-D', '-f', '-o', '/dev/null', '-e', 'trace=fdatasync,ftruncate', ...failing];
+  // strace counts the calls of each thread.
+  const env = { UV_THREADPOOL_SIZE: '1' };
+  const server = await startServer(t, 'strace', [...options, SQLSERVE, '--port', '0', '--data', folder], env);
+  t.not((await server.execute('create table unsynced (x int)')).error, undefined);
+  t.not((await server.execute('create table after (x int)')).error, undefined, 'the journal still has the first one');
+  t.is((await server.execute('create table later (x int)')).ddl, 'OK');
+  await server.end();
+  const again = await serveFolder(t, folder, 'oss');
+  t.deepEqual((await again.execute('show tables')).dataset, [['later']]);
+});

@@ -24,6 +24,9 @@ export class Journal {
   /** Whether the folder must be synced before the next write: only then has a new file surely replaced the old one. */
   #isFolderUnsynced = false;
 
+  /** Whether the file may end with the entries of a rejected statement: no line may follow an incomplete one. */
+  #hasRejectedEnd = false;
+
   /**
    * Restores the entries of a folder, or calls `begin` if there are none, and writes the state as the new journal. On Linux, no other
    * sqlserve can open the folder until this journal is closed.
@@ -49,23 +52,30 @@ export class Journal {
   }
 
   /**
-   * Must not be called concurrently. After a crash, all entries of a statement are there, or none. A write that fails halfway is undone,
-   * because no line after an incomplete one could be read.
+   * Must not be called concurrently. After a crash, all entries of a statement are there, or none. A write that fails is undone at once;
+   * if that fails too, before the next write.
    */
   async append(entries: readonly JournalEntry[]): Promise<void> {
     if (this.#isFolderUnsynced) await syncFolder(dirname(this.path));
     this.#isFolderUnsynced = false;
+    if (this.#hasRejectedEnd) await this.#removeRejectedEnd();
     const { file } = this;
     const bytes = Buffer.from(formatLine(entries));
     try {
       await file.handle.appendFile(bytes);
       await file.handle.datasync();
     } catch (error) {
-      await file.handle.truncate(file.size);
+      this.#hasRejectedEnd = true;
+      await this.#removeRejectedEnd().catch(() => {});
       throw error;
     }
     file.size += bytes.length;
     if (file.size >= 2 * file.initialSize + COMPACTION_SLACK) await this.#compact();
+  }
+
+  async #removeRejectedEnd(): Promise<void> {
+    await this.file.handle.truncate(this.file.size);
+    this.#hasRejectedEnd = false;
   }
 
   async #compact(): Promise<void> {
