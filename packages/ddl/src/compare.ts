@@ -7,9 +7,9 @@ import { type Defaults, type Definition, SERVER_DEFAULTS, type TableDefinition }
 import { orRejection, RejectionError, unlessRejected } from './parser/cursor.js';
 import { parsePrincipal } from './principal.js';
 import { printDefinition } from './print.js';
-import { type AnyProperty, propertiesOf } from './properties/object-properties.js';
+import { type AnyProperty, type PropertyName, propertiesOf } from './properties/object-properties.js';
 import { OWNER } from './properties/storage.js';
-import { COLUMN_ORDER, columnProperty, EXPLICIT, type PropertyName } from './property.js';
+import { COLUMN_ORDER, columnProperty, EXPLICIT } from './property.js';
 import { findQueryColumns } from './query-columns.js';
 import { findQueryDifference } from './query-tokens.js';
 import { isCleanTable, repair } from './repair.js';

@@ -70,7 +70,7 @@ export { DAY, MICROS, MINUTE, parseTimestamp, splitAge, toAge } from './parser/n
 export { isTimestamp, printGeohashType } from './parser/types.js';
 export { parsePrincipal, printAliasChanges } from './principal.js';
 export { printDefinition } from './print.js';
-export { findProperty, propertiesOf } from './properties/object-properties.js';
+export { findProperty, type PropertyName, propertiesOf } from './properties/object-properties.js';
 export { isTimeZone } from './properties/refresh.js';
 export { formatExpiredRows, keepRetention, retentionOf, UNLIMITED } from './properties/retention.js';
 export {
@@ -78,7 +78,6 @@ export {
   columnProperty,
   EXPLICIT,
   isColumnOrder,
-  type PropertyName,
   parseColumnProperty,
 } from './property.js';
 export { findSampling, findStoredValues, locateColumns } from './query-columns.js';

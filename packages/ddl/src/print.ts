@@ -4,7 +4,7 @@ import { INDEX } from './columns/indexes.js';
 import { CACHE, TYPE } from './columns/type.js';
 import type { Column, Definition, TableDefinition } from './definition.js';
 import { quoteName } from './parser/names.js';
-import { type AnyProperty, propertiesAfterQuery, propertiesOf } from './properties/object-properties.js';
+import { type AnyProperty, clausesOf } from './properties/object-properties.js';
 import type { PrintOptions } from './property.js';
 
 /** Prints the statement that creates an object, with its semicolon; by default exactly as QuestDB 9.3 and later print it. */
@@ -13,11 +13,10 @@ export function printDefinition(definition: Definition, given: Partial<PrintOpti
   const { kind, name } = definition;
   const print = (properties: readonly AnyProperty[]): string =>
     properties.map(property => property.print?.(definition, options) ?? '').join('');
-  if (kind === 'table')
-    return `CREATE TABLE '${name}' ${printColumns(definition, options)}${print(propertiesOf(kind))};`;
-  const after = propertiesAfterQuery(kind);
-  const head = `CREATE ${kind.toUpperCase()} '${name}'${print(propertiesOf(kind).slice(0, -after.length))}`;
-  return `${head} AS (${kind === 'view' ? ' ' : ''}\n${definition.body}\n)${print(after)};`;
+  const { before, after } = clausesOf(kind);
+  const content =
+    kind === 'table' ? printColumns(definition, options) : `AS (${kind === 'view' ? ' ' : ''}\n${definition.body}\n)`;
+  return `CREATE ${kind.toUpperCase()} '${name}'${print(before)} ${content}${print(after)};`;
 }
 
 /** No server prints LIKE, nor the AS of a table. */
@@ -34,7 +33,7 @@ function printColumnOfQuery(column: Column, options: PrintOptions): string {
     INDEX.print?.(column, options),
   ];
   const cast = column.type && `, CAST(${name} AS${type.join('')})`;
-  return `${cast}${index && `, INDEX(${name}${index.slice(' INDEX'.length)})`}`;
+  return `${cast}${index && `, INDEX(${name}${index.replace(' INDEX', '')})`}`;
 }
 
 function printColumn(column: Column, options: PrintOptions): string {

@@ -1,29 +1,11 @@
 /*! What is known of a property: how it is parsed, printed, compared and altered. `properties/` and `columns/` have one entry for each. */
-import type { ClauseReader, CreateContext } from './parser/clause-reader.js';
+import type { Clause } from './parser/clause-reader.js';
 import type { Cursor } from './parser/cursor.js';
 import type { FeatureName, HasFeature } from './parser/features.js';
 import type { FoundObject, NameLookup } from './parser/lookup.js';
 
-/** A property of a table or a view that a clause of its own states. */
-export type ClauseName =
-  | ('designated timestamp' | 'partitioning' | 'TTL' | 'storage policy' | 'format' | 'WAL' | 'volume' | 'dedup keys')
-  | ('maxUncommittedRows' | 'o3MaxLag' | 'owner' | 'base' | 'refresh' | 'refresh start' | 'refresh period')
-  | ('refresh time zone' | 'indexes' | 'expiry of rows' | 'flush interval' | 'time in memory' | 'start');
-
-/** The end of the name of a column's property; empty for the column itself. */
-export type ColumnSuffix = '' | ' name' | ' type' | ' cache' | ' capacity' | ' index' | ' Parquet settings';
-
-/** Any property in which statements or objects can differ. */
-export type PropertyName =
-  | ClauseName
-  | `column '${string}'${ColumnSuffix}`
-  | ('name' | 'kind' | 'query' | 'column order' | 'statement')
-  | ('external alias' | 'credentials' | 'invalid' | 'suspended')
-  | `GRANT ${string}`; // a grant whose option would be lost
-
 /** The name of a column's property: `column 'qty' index`, or `column 'qty'` without a suffix. */
-export const columnProperty = (column: string, suffix: ColumnSuffix = ''): PropertyName =>
-  `column '${column}'${suffix}`;
+export const columnProperty = (column: string, suffix = '') => `column '${column}'${suffix}` as const;
 
 /** The parts of the name of a column's property, see `columnProperty`. Undefined for any other property. */
 export function parseColumnProperty(
@@ -37,7 +19,7 @@ export function parseColumnProperty(
 export const COLUMN_ORDER = 'column order';
 
 /** Whether nothing differs but the order of columns. */
-export const isColumnOrder = (properties: readonly PropertyName[]): boolean =>
+export const isColumnOrder = (properties: readonly string[]): boolean =>
   properties.length > 0 && properties.every(property => property === COLUMN_ORDER);
 
 export interface PrintOptions {
@@ -50,30 +32,19 @@ export interface PrintOptions {
 /** Prints every clause for which servers may have different defaults. */
 export const EXPLICIT: PrintOptions = { form: '9.0', quoted: true };
 
-/** A property of tables or views. F has its fields in a definition, and A is the action of the ALTER that sets it. */
-export interface Property<F extends object, A extends Action = never> {
-  /** In the user's words, as a comparison and `--ignore` name it: `partitioning`, `dedup keys`. */
-  readonly name: ClauseName;
+/** A property of tables or views. F has its fields in a definition, A is the action of the ALTER that sets it, N are the names. */
+export interface Property<F extends object, A extends Action = never, N extends string = string> extends Clause<F> {
+  readonly name: N;
   /** The value as text, by which two definitions are compared; undefined if a definition does not state the property. */
   value(definition: F): string | undefined;
   /** Whether no server shows the property. If only one definition states it, it is reported as not comparable. */
   readonly isHidden?: boolean;
   /** Prints the clause in CREATE with the white space before it; '' if there is none. */
   print?(definition: F, options: PrintOptions): string;
-  /** The possible first words of the clause in CREATE. */
-  readonly words?: readonly string[];
-  /** By default, every server knows the clause. */
-  isKnown?(context: CreateContext): boolean;
-  /** Parses the clause after its first word. Sets `reader.position` if a rejection of the value has another position than that word. */
-  parse?(reader: ClauseReader): Partial<F>;
-  /** What a CREATE without the clause states. */
-  absent?(reader: ClauseReader): Partial<F>;
-  /** Checks the value against other clauses. @throws RejectionError at the position of the value */
-  check?(definition: Partial<F>, position: number, context: CreateContext): void;
   readonly feature?: Feature<F>;
   /** Translates the clause to another edition; undefined if it is the same there. */
   translate?(definition: F, has: HasFeature): ClauseTranslation | undefined;
-  readonly alter?: PropertyAlter<F, A>;
+  readonly alter?: PropertyAlter<F, A, N>;
   /** Why no ALTER sets the property, or not to every value. */
   readonly unalterable?: string;
 }
@@ -99,10 +70,10 @@ interface Action {
   readonly action: string;
 }
 
-export interface PropertyAlter<F extends object, A extends Action> {
+export interface PropertyAlter<F extends object, A extends Action, N extends string = string> {
   readonly actions: readonly A['action'][];
   /** The names of the properties that it sets; the first is that of the entry. */
-  readonly sets: readonly PropertyName[];
+  readonly sets: readonly N[];
   /** Whether it can make rows expire, which nothing undoes. */
   readonly expiresRows?: boolean;
   /** The parsers of the text after its first words, by these words: `{ 'set format': … }`. */
@@ -117,4 +88,8 @@ export interface PropertyAlter<F extends object, A extends Action> {
   between(wanted: F, now: F, has: HasFeature): A | undefined;
 }
 
-export const property = <F extends object, A extends Action = never>(entry: Property<F, A>): Property<F, A> => entry;
+/** Makes an entry whose names are known to the compiler. */
+export const property =
+  <F extends object, A extends Action = never>() =>
+  <const N extends string>(entry: Property<F, A, N>): Property<F, A, N> =>
+    entry;

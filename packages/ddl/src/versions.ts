@@ -2,7 +2,7 @@ import { COLUMN_PROPERTIES } from './columns/column-properties.js';
 import { tryParseDefinition } from './compare.js';
 import type { Definition, TableDefinition } from './definition.js';
 import { type FeatureName, featuresOf } from './parser/features.js';
-import { PROPERTY_FEATURES } from './properties/object-properties.js';
+import { ALL_PROPERTIES } from './properties/object-properties.js';
 import type { Feature } from './property.js';
 
 const inTable = (isIn: (table: TableDefinition) => boolean) => (definition: Definition) =>
@@ -20,7 +20,7 @@ const FEATURES: readonly Feature<Definition>[] = [
   ...COLUMN_PROPERTIES.flatMap(({ feature }) =>
     feature ? { ...feature, isIn: inTable(({ columns }) => columns.some(feature.isIn)) } : [],
   ),
-  ...PROPERTY_FEATURES,
+  ...ALL_PROPERTIES.flatMap(({ feature }) => feature ?? []),
 ];
 
 /** Whether only some versions of the server support a statement. */

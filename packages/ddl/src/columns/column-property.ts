@@ -1,7 +1,7 @@
 import type { Column } from '../definition.js';
 import { type Cursor, RejectionError } from '../parser/cursor.js';
 import type { KnownObject, NameLookup } from '../parser/lookup.js';
-import type { ColumnSuffix, Property, PropertyAlter } from '../property.js';
+import type { Property, PropertyAlter } from '../property.js';
 
 /** What a statement states about a column. For a column of a query, `type` may be empty, and `cached` may be missing. */
 export type StatedColumn = Omit<Column, 'name' | 'dedup' | 'cached'> & { readonly cached?: boolean };
@@ -12,7 +12,7 @@ type ColumnAction<Action, Values> = { readonly action: Action; readonly column: 
 /** A property of a column. Its name follows that of the column: ` index` in `column 'qty' index`. The name of the type is empty. */
 export interface ColumnEntry<A extends ColumnAction<string, object>>
   extends Pick<Property<StatedColumn>, 'value' | 'print' | 'isHidden' | 'feature' | 'unalterable'> {
-  readonly name: ColumnSuffix;
+  readonly name: string;
   readonly alter: ColumnAlter<A>;
 }
 

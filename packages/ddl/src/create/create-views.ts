@@ -4,7 +4,7 @@ import { expectEndOfBody, parseViewBody } from '../parser/body.js';
 import { ClauseReader, type CreateContext, type CreateOf } from '../parser/clause-reader.js';
 import { type Cursor, isWord } from '../parser/cursor.js';
 import { parseCreatedName } from '../parser/names.js';
-import { propertiesAfterQuery } from '../properties/object-properties.js';
+import { clausesOf } from '../properties/object-properties.js';
 import { BASE, REFRESH } from '../properties/refresh.js';
 import { TTL, UNLIMITED } from '../properties/retention.js';
 import { PARTITIONING } from '../properties/storage.js';
@@ -12,7 +12,7 @@ import { FLUSH, IN_MEMORY, START } from '../properties/views.js';
 
 function readClausesAfterQuery(reader: ClauseReader): void {
   reader.advance();
-  for (const property of propertiesAfterQuery(reader.definition.kind)) reader.read(property);
+  for (const property of clausesOf(reader.definition.kind).after) reader.read(property);
   reader.expectEnd();
 }
 

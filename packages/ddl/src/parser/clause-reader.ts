@@ -84,13 +84,20 @@ export type CreateStatement =
   | CreateOf<MaterializedViewDefinition>
   | CreateOf<LiveViewDefinition>;
 
-interface Clause {
+/** How the clause of a property is read. F has its fields in a definition. */
+export interface Clause<F extends object = object> {
+  /** In the user's words, as a comparison and `--ignore` name it: `partitioning`, `dedup keys`. */
   readonly name: string;
+  /** The possible first words of the clause in CREATE. */
   readonly words?: readonly string[];
+  /** By default, every server knows the clause. */
   isKnown?(context: CreateContext): boolean;
-  parse?(reader: ClauseReader): object;
-  absent?(reader: ClauseReader): object;
-  check?(definition: object, position: number, context: CreateContext): void;
+  /** Parses the clause after its first word. Sets `reader.position` if a rejection of the value has another position than that word. */
+  parse?(reader: ClauseReader): Partial<F>;
+  /** What a CREATE without the clause states. */
+  absent?(reader: ClauseReader): Partial<F>;
+  /** Checks the value against other clauses. @throws RejectionError at the position of the value */
+  check?(definition: Partial<F>, position: number, context: CreateContext): void;
 }
 
 /** Reads the clauses of one statement. `token` is the next token, already read. */

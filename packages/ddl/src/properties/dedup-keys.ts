@@ -14,7 +14,7 @@ const keysOf = ({ columns }: Keyed): string[] => columns.filter(({ dedup }) => d
 const keySet = (names: readonly string[]): string => names.map(foldCase).sort().join(', ');
 
 /** The keys are compared sorted, because servers print them in column order. */
-export const DEDUP_KEYS = property<Keyed, { readonly action: 'dedup keys'; readonly keys: readonly string[] }>({
+export const DEDUP_KEYS = property<Keyed, { readonly action: 'dedup keys'; readonly keys: readonly string[] }>()({
   name: 'dedup keys',
   value: table => keySet(keysOf(table)) || 'none',
   words: ['dedup', 'deduplicate'],

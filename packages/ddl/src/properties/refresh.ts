@@ -3,7 +3,7 @@ import type { MaterializedViewDefinition, Refresh, RefreshClause } from '../defi
 import { type Cursor, isWord, RejectionError, unexpectedTokenError } from '../parser/cursor.js';
 import { rejectReserved, stripPublic, unquoteToken } from '../parser/names.js';
 import { DAY, MICROS, parseInt32, parseTimestamp } from '../parser/numbers.js';
-import { type ClauseName, property } from '../property.js';
+import { property } from '../property.js';
 import { findSampling } from '../query-columns.js';
 
 class RefreshReader {
@@ -156,7 +156,7 @@ export function rejectLongPeriod(length: Interval, position: number): void {
   throw new RejectionError(position, `maximum supported length interval is 24 hours: ${length.count}${length.unit}`);
 }
 
-export const BASE = property<Pick<MaterializedViewDefinition, 'base'>>({
+export const BASE = property<Pick<MaterializedViewDefinition, 'base'>>()({
   name: 'base',
   value: ({ base }) => base && foldCase(base),
   words: ['with'],
@@ -173,7 +173,7 @@ export const BASE = property<Pick<MaterializedViewDefinition, 'base'>>({
 
 type Refreshed = Pick<MaterializedViewDefinition, 'body'> & { readonly refresh: RefreshClause };
 
-export const REFRESH = property<Refreshed, { readonly action: 'refresh'; readonly refresh: RefreshClause }>({
+export const REFRESH = property<Refreshed, { readonly action: 'refresh'; readonly refresh: RefreshClause }>()({
   name: 'refresh',
   value: ({ refresh: { type, every, deferred } }) => [type, every, deferred && 'DEFERRED'].filter(Boolean).join(' '),
   words: ['refresh'],
@@ -208,8 +208,8 @@ export const REFRESH = property<Refreshed, { readonly action: 'refresh'; readonl
   unalterable: 'no statement changes DEFERRED',
 });
 
-const detail = (name: ClauseName, value: (refresh: RefreshClause) => string | undefined) =>
-  property<Refreshed, never>({
+const detail = <N extends string>(name: N, value: (refresh: RefreshClause) => string | undefined) =>
+  property<Refreshed, never>()({
     name,
     value: ({ refresh }) => value(refresh),
     isHidden: name === 'refresh period',

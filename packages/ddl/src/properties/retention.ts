@@ -35,7 +35,7 @@ function ttlOf(object: RetentionFields): Age {
   return Object.keys(others).length === 0 ? ttl : 0;
 }
 
-export const TTL = property<RetentionFields, { readonly action: 'ttl'; readonly ttl: Age }>({
+export const TTL = property<RetentionFields, { readonly action: 'ttl'; readonly ttl: Age }>()({
   name: 'TTL',
   value: object => (ttlOf(object) === 0 ? 'none' : printAge(ttlOf(object))),
   words: ['ttl'],
@@ -220,12 +220,12 @@ type RetentionFields = Pick<Definition & { readonly ttl: Age }, 'kind' | 'ttl'> 
 const printStages = ({ after }: StoragePolicy = { after: {} }): string =>
   STAGES.flatMap(stage => (after[stage] === undefined ? [] : `${stage} ${printAge(after[stage])}`)).join(', ');
 
-const STORAGE_POLICY = property<
+export const STORAGE_POLICY = property<
   RetentionFields,
   /** `policy` is undefined for DROP STORAGE POLICY. */
   | { readonly action: 'storage policy'; readonly policy: StoragePolicy | undefined }
   | { readonly action: 'storage policy state'; readonly disabled: boolean }
->({
+>()({
   name: 'storage policy',
   value: object => (ttlOf(object) === 0 && policyOf(object) ? `(${printStages(policyOf(object))})` : 'none'),
   words: ['storage'],
@@ -299,14 +299,11 @@ function parsePolicyState(cursor: Cursor, { object: { columns, policy, name } }:
 const isFittingPolicy = (policy: StoragePolicy | undefined, unit: PartitionUnit = 'DAY'): boolean =>
   Object.values(policy?.after ?? {}).every(age => isFittingAge(unit, age));
 
-/** For a table, the server accepts these clauses only after PARTITION BY. */
-export const RETENTION = [TTL, STORAGE_POLICY] as const;
-
 export const EXPIRY = property<
   { readonly expire?: string | undefined },
   /** `expire` is undefined for DROP EXPIRE. */
   { readonly action: 'expiry'; readonly expire: string | undefined }
->({
+>()({
   name: 'expiry of rows',
   value: ({ expire }) => expire ?? 'none',
   words: ['expire'],

@@ -10,7 +10,7 @@ import { type PrintOptions, property } from '../property.js';
 const UNITS: ReadonlySet<string> = new Set<PartitionUnit>(['NONE', 'HOUR', 'DAY', 'WEEK', 'MONTH', 'YEAR']);
 
 /** Not comparable for a CREATE TABLE … AS without this clause, because the query may have a designated timestamp. */
-export const TIMESTAMP = property<{ readonly timestamp?: string | undefined; readonly query?: string | undefined }>({
+export const TIMESTAMP = property<{ readonly timestamp?: string | undefined; readonly query?: string | undefined }>()({
   name: 'designated timestamp',
   value: ({ timestamp, query }) =>
     timestamp === undefined ? (query === undefined ? 'none' : undefined) : foldCase(timestamp),
@@ -21,7 +21,7 @@ export const TIMESTAMP = property<{ readonly timestamp?: string | undefined; rea
 });
 
 /** No server prints the designated timestamp of a materialized view. */
-export const VIEW_TIMESTAMP = property<{ readonly timestamp?: string | undefined }>({
+export const VIEW_TIMESTAMP = property<{ readonly timestamp?: string | undefined }>()({
   name: 'designated timestamp',
   value: ({ timestamp }) => timestamp && foldCase(timestamp),
   isHidden: true,
@@ -30,7 +30,7 @@ export const VIEW_TIMESTAMP = property<{ readonly timestamp?: string | undefined
 });
 
 /** A server prints the partitioning of a table only after its designated timestamp, which may be that of a query. */
-export const PARTITIONING = property<Pick<MaterializedViewDefinition, 'partitionBy' | 'timestamp'>>({
+export const PARTITIONING = property<Pick<MaterializedViewDefinition, 'partitionBy' | 'timestamp'>>()({
   name: 'partitioning',
   value: ({ partitionBy }) => partitionBy,
   words: ['partition'],
@@ -81,7 +81,7 @@ function parsePartitioning(reader: ClauseReader) {
 export const FORMAT = property<
   Pick<TableDefinition, 'parquet' | 'wal'>,
   { readonly action: 'format'; readonly parquet: boolean }
->({
+>()({
   name: 'format',
   value: ({ parquet }) => (parquet ? 'PARQUET' : 'NATIVE'),
   words: ['format'],
@@ -115,7 +115,7 @@ export const FORMAT = property<
 });
 
 /** A table without partitions never uses WAL. */
-export const WAL = property<Pick<TableDefinition, 'partitionBy' | 'wal' | 'timestamp'>>({
+export const WAL = property<Pick<TableDefinition, 'partitionBy' | 'wal' | 'timestamp'>>()({
   name: 'WAL',
   value: ({ partitionBy, wal }) => (partitionBy === 'NONE' ? undefined : wal ? 'enabled' : 'bypassed'),
   words: ['wal', 'bypass'],
@@ -170,8 +170,8 @@ export function parseBatch(cursor: Cursor, next: 'table' | 'into'): boolean {
   return hasLag;
 }
 
-const parameter = (name: keyof Parameters, unit: string) =>
-  property<Parameters, { readonly action: 'parameter'; readonly name: keyof Parameters; readonly value: number }>({
+const parameter = <N extends keyof Parameters>(name: N, unit: string) =>
+  property<Parameters, { readonly action: 'parameter'; readonly name: keyof Parameters; readonly value: number }>()({
     name,
     value: ({ [name]: value }) => (value === undefined ? undefined : `${value}${unit}`),
     isHidden: true,
@@ -248,7 +248,7 @@ function parseGivenParameter(cursor: Cursor): Parameters {
 }
 
 /** The server prints a comma before IN VOLUME, which its own parser does not accept. */
-export const VOLUME = property<{ readonly volume?: string | undefined }>({
+export const VOLUME = property<{ readonly volume?: string | undefined }>()({
   name: 'volume',
   value: ({ volume }) => volume ?? 'none',
   words: ['in'],
@@ -265,7 +265,7 @@ export const VOLUME = property<{ readonly volume?: string | undefined }>({
 });
 
 /** The place of OWNED BY is documented for tables only: on a line of its own, at the very end. Views follow the same rule here. */
-export const OWNER = property<{ readonly owner?: string | undefined }>({
+export const OWNER = property<{ readonly owner?: string | undefined }>()({
   name: 'owner',
   value: ({ owner }) => owner && foldCase(owner),
   words: ['owned'],

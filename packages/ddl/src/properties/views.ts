@@ -7,7 +7,7 @@ import { MICROS, parseInt64, parseTimestamp } from '../parser/numbers.js';
 import { property } from '../property.js';
 
 /** No server prints the indexes of a materialized view. */
-export const VIEW_INDEXES = property<Pick<MaterializedViewDefinition, 'indexes'>>({
+export const VIEW_INDEXES = property<Pick<MaterializedViewDefinition, 'indexes'>>()({
   name: 'indexes',
   value({ indexes = new Map() }) {
     const texts = Array.from(indexes, ([column, capacity]) => `${column} CAPACITY ${capacity}`);
@@ -27,7 +27,7 @@ export const VIEW_INDEXES = property<Pick<MaterializedViewDefinition, 'indexes'>
   absent: () => ({ indexes: new Map() }),
 });
 
-export const FLUSH = property<Pick<LiveViewDefinition, 'flush'>>({
+export const FLUSH = property<Pick<LiveViewDefinition, 'flush'>>()({
   name: 'flush interval',
   value: ({ flush }) => flush,
   words: ['flush'],
@@ -46,7 +46,7 @@ export const FLUSH = property<Pick<LiveViewDefinition, 'flush'>>({
   print: ({ flush }) => ` FLUSH EVERY ${flush}`,
 });
 
-export const IN_MEMORY = property<Pick<LiveViewDefinition, 'inMemory'>>({
+export const IN_MEMORY = property<Pick<LiveViewDefinition, 'inMemory'>>()({
   name: 'time in memory',
   value: ({ inMemory }) => inMemory,
   words: ['in'],
@@ -62,7 +62,7 @@ export const IN_MEMORY = property<Pick<LiveViewDefinition, 'inMemory'>>({
   print: ({ inMemory }) => ` IN MEMORY ${inMemory}`,
 });
 
-export const START = property<Pick<LiveViewDefinition, 'start'>>({
+export const START = property<Pick<LiveViewDefinition, 'start'>>()({
   name: 'start',
   words: ['start'],
   parse: ({ cursor }) => ({ start: parseStart(cursor) }),
