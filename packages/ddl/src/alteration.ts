@@ -1,5 +1,10 @@
-import { isSameName, type NamedObject } from '@sqlpipe/sql';
-import { type AnyColumnProperty, COLUMN_PROPERTIES, type ColumnAlteration } from './columns/column-properties.js';
+import { isSameName, type Kind, type NamedObject } from '@sqlpipe/sql';
+import {
+  type AnyColumnProperty,
+  COLUMN_PROPERTIES,
+  type ColumnAlteration,
+  findColumnProperty,
+} from './columns/column-properties.js';
 import { addTimestampToIndex, renameInIndex } from './columns/indexes.js';
 import { printAddedColumn } from './columns/type.js';
 import type { Column, Definition, TableDefinition } from './definition.js';
@@ -7,10 +12,13 @@ import { quoteColumn } from './parser/names.js';
 import {
   ALL_PROPERTIES,
   type AnyProperty,
+  findProperty,
   type PropertyAlteration,
+  type PropertyName,
   propertiesOf,
 } from './properties/object-properties.js';
 import { printOwner } from './properties/storage.js';
+import { parseColumnProperty } from './property.js';
 
 type StructureAlteration =
   | { readonly action: 'add column'; readonly column: Column; readonly owner?: string | undefined }
@@ -106,6 +114,18 @@ const actionOf = ({ action }: Alteration) => ACTIONS.get(action) as ActionRules;
 
 /** The permission that an ALTER requires. */
 export const permissionOfAlteration = (alteration: Alteration): string => actionOf(alteration).permission(alteration);
+
+/** Why differences that no clause states cannot be altered; of a column, only the case of its name can differ. */
+const UNALTERABLE = new Map([
+  ['name', 'changing only the case of a name needs two renames'],
+  ['statement', 'compared as text: its syntax is unknown'],
+  ['credentials', 'no server shows them'],
+]);
+
+/** Why no ALTER sets a property of an object or a column, or not to every value; undefined if one does. */
+export const findUnalterableReason = (property: PropertyName, kind: Kind): string | undefined =>
+  (findProperty(property, kind) ?? findColumnProperty(property))?.unalterable ??
+  UNALTERABLE.get(parseColumnProperty(property)?.suffix.trim() ?? property);
 
 /** An ALTER of one object. */
 export interface Alter {

@@ -3,6 +3,7 @@ export {
   type Alteration,
   applyAlteration,
   findColumn,
+  findUnalterableReason,
   permissionOfAlteration,
   printAlter,
   printResumeWal,

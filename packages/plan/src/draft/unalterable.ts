@@ -1,23 +1,10 @@
-/*! Lists differences that no ALTER removes, with the reasons. Most reasons are in the properties of `ddl`. */
-import {
-  COLUMN_ORDER,
-  compareDefinitions,
-  findColumnProperty,
-  findProperty,
-  type PropertyDifference,
-  parseColumnProperty,
-} from '@sqlpipe/ddl';
+/*! Lists differences that no ALTER removes, with the reasons, which are in `ddl`. */
+import { COLUMN_ORDER, compareDefinitions, findUnalterableReason, type PropertyDifference } from '@sqlpipe/ddl';
 import type { Entry } from '@sqlpipe/schema';
 import { displayName, isObject } from '@sqlpipe/sql';
 import { formatPath, formatPathForShell } from '../text/object-path.js';
 import { COLUMN_ORDER_REASON, columnOrderHints } from '../text/omission.js';
 import { changeOf, type Draft, type Refusal } from './draft.js';
-
-const UNALTERABLE = new Map([
-  ['name', 'changing only the case of a name needs two renames'],
-  ['statement', 'compared as text: its syntax is unknown'],
-  ['credentials', 'no server shows them'],
-]);
 
 export function listUnalterable(draft: Draft): void {
   const { context } = draft;
@@ -42,9 +29,7 @@ export function omitProperty(entry: Entry, { property, a, b }: PropertyDifferenc
       COLUMN_ORDER_REASON,
       ...columnOrderHints(entry.name),
     );
-  const reason =
-    (findProperty(property, entry.kind) ?? findColumnProperty(property))?.unalterable ??
-    UNALTERABLE.get(parseColumnProperty(property)?.suffix.trim() ?? property);
+  const reason = findUnalterableReason(property, entry.kind);
   if (!reason) throw new Error(`${displayName(entry)}: no statement was found for ${property}: ${b} to ${a}`);
   draft.omit({ ...change, what: `${property}: ${b} to ${a}` }, ...describeUnalterable(entry.name, reason));
 }
