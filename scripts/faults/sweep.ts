@@ -59,8 +59,8 @@ export async function* sweepDump(scope: Scope, good: Server, options: string): A
       if (!wasSpoiled()) break;
       const claims =
         code === 0
-          ? { 'the dump is right': stdout.equals(right) }
-          : { ...checkFailure(code, stderr, url), 'the stream is incomplete': stdout.at(-1) !== 0 };
+          ? { 'the dump is right': stdout === right }
+          : { ...checkFailure(code, stderr, url), 'the stream is incomplete': stdout.at(-1) !== '\0' };
       yield [`dump ${options}, reply ${nth + 1}: ${how}`, makeFinding([code], stderr, claims)];
     }
 }

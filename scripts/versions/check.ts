@@ -111,9 +111,7 @@ async function checkArrived(newest: Server): Promise<void> {
 async function succeed(run: Shell, script: string): Promise<Outcome> {
   const outcome = await run(script);
   if (outcome.code !== 0)
-    throw new Error(
-      `status ${outcome.code} of ${script}: ${outcome.stdout.toString().slice(0, 400)} ${outcome.stderr}`,
-    );
+    throw new Error(`status ${outcome.code} of ${script}: ${outcome.stdout.slice(0, 400)} ${outcome.stderr}`);
   return outcome;
 }
 

@@ -133,13 +133,13 @@ test('the recipe to continue after a failure applies the rest and keeps the reje
   await dst.execute(ANOTHER);
   const run = await exampleShell(t);
   await run(`rm rest.sql\n${recipe('Continue after a failure')}`);
-  t.regex((await run('cat rest.sql')).stdout.toString(), /^CREATE TABLE 'venues'[^;]*;\n\n$/);
-  t.is((await run('sqldump src | sqlapply --dry-run dst | grep skipped')).stdout.toString(), 'skipped: 3 statements\n');
+  t.regex((await run('cat rest.sql')).stdout, /^CREATE TABLE 'venues'[^;]*;\n\n$/);
+  t.is((await run('sqldump src | sqlapply --dry-run dst | grep skipped')).stdout, 'skipped: 3 statements\n');
 });
 
 test('the recipe for a JSON report prints failed statements in every run', async t => {
   const run = await exampleShell(t);
-  const what = async () => (await run(recipe('Report as JSON'))).stdout.toString();
+  const what = async () => (await run(recipe('Report as JSON'))).stdout;
   t.is(await what(), '');
   await dst.execute('DROP VIEW fx_spreads');
   t.is(await what(), '', 'one is applied, the others are skipped');
@@ -161,7 +161,7 @@ test('the recipe to compare instances prints the differences, and fails', async 
   await dst.execute(ANOTHER);
   const { code, stdout } = await (await exampleShell(t))(recipe('Compare two instances').replaceAll('standby', 'dst'));
   t.is(code, 1);
-  t.regex(stdout.toString(), /^only in prod: view 'fx_spreads'$/m);
+  t.regex(stdout, /^only in prod: view 'fx_spreads'$/m);
 });
 
 test('the crontab example is the recipe to compare instances', t => {
@@ -180,13 +180,13 @@ test('the recipe for passwords sets a password with special characters', async t
 test('the recipe for renaming renames in views too', async t => {
   const run = await exampleShell(t);
   await run(recipe('Rename tables and views'));
-  t.regex((await run('sqldump dst')).stdout.toString(), /VIEW 'forex_spreads'[^;]* FROM forex_quotes/);
+  t.regex((await run('sqldump dst')).stdout, /VIEW 'forex_spreads'[^;]* FROM forex_quotes/);
 });
 
 test('the recipe for tenants gives each tenant its own tables', async t => {
   const run = await exampleShell(t);
   await run(recipe('One schema for fifty tenants'));
-  const names = (await run('sqldump dst | sqlgrep --list | cut -f 2')).stdout.toString().trimEnd().split('\n');
+  const names = (await run('sqldump dst | sqlgrep --list | cut -f 2')).stdout.trimEnd().split('\n');
   t.is(names.length, 8);
   t.true(names.includes('globex_fx_spreads') && names.includes('acme_venues'), names.join());
 });
@@ -195,7 +195,7 @@ test('the recipe for Prometheus counts differences, and none if the comparison f
   const run = await exampleShell(t);
   const metrics = async (edit: string) => {
     await run(`${edit}\n${recipe('Export drift to Prometheus')}`);
-    return (await run('grep -v "^# TYPE" sqlpipe.prom; ls *.tmp')).stdout.toString();
+    return (await run('grep -v "^# TYPE" sqlpipe.prom; ls *.tmp')).stdout;
   };
   const objects = (result: string, count: number) =>
     `sqlpipe_drift_objects{instance="prod",result="${result}"} ${count}\n`;

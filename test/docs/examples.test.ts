@@ -57,14 +57,14 @@ const [copy = '', log = '', resume = '', remote = '', check = ''] = blocks;
 testWithParallel('fleet: every target gets the schema, and a second run changes nothing', async t => {
   const run = await exampleShell(t);
   t.like(await run(copy), { code: 0, stderr: '' });
-  t.like(await run(check), { code: 0, stdout: Buffer.from(''), stderr: '' });
+  t.like(await run(check), { code: 0, stdout: '', stderr: '' });
   t.like(await run(copy), { code: 0, stderr: '' });
 });
 
 testWithParallel('fleet: the status counts the failures, the log names them, and a retry runs only those', async t => {
   const run = await exampleShell(t);
   await run.exits(1, `echo nowhere >> targets; ${copy}`);
-  t.is((await run(log)).stdout.toString(), '69 nowhere\n');
+  t.is((await run(log)).stdout, '69 nowhere\n');
   const [eu] = targets;
   await eu.dropAll();
   t.like(await run(`sed -i 's/:1"/:2"/' .config/sqlpipe/instances.toml; ${resume}`), { code: 1 });
@@ -72,14 +72,14 @@ testWithParallel('fleet: the status counts the failures, the log names them, and
   t.like(await run(`sed -i 's|"http://127.0.0.1:2"|"${eu.url}"|' .config/sqlpipe/instances.toml; ${resume}`), {
     code: 0,
   });
-  t.like(await run(check), { code: 0, stdout: Buffer.from('') });
+  t.like(await run(check), { code: 0, stdout: '' });
 });
 
 testWithParallel('fleet: the same command over ssh', async t => {
   const run = await exampleShell(t, { PARALLEL_SSH: './ssh' });
   t.like(await run(`sqldump -o schema.stream src; mkdir far; ${remote}`), { code: 0, stderr: '' });
-  t.is((await run('cut -f 2 remote.log | sort -u; ls far')).stdout.toString(), 'Host\none\ntwo\n');
-  t.like(await run(check), { code: 0, stdout: Buffer.from(''), stderr: '' });
+  t.is((await run('cut -f 2 remote.log | sort -u; ls far')).stdout, 'Host\none\ntwo\n');
+  t.like(await run(check), { code: 0, stdout: '', stderr: '' });
 });
 
 interface Job {
@@ -102,7 +102,7 @@ test('Kubernetes: each pod copies to its target, and its exit status tells wheth
     run(`export XDG_CONFIG_HOME=$PWD/.config JOB_COMPLETION_INDEX=${index}
 cp targets .config/sqlpipe/; sh -euc '${args[0]}'`);
   for (let index = 0; index < completions; index++) t.like(await pod(index), { code: 0 });
-  t.like(await run('sqldiff src eu && sqldiff src us'), { code: 0, stdout: Buffer.from('') });
+  t.like(await run('sqldiff src eu && sqldiff src us'), { code: 0, stdout: '' });
 
   const final = podFailurePolicy.rules[0]?.onExitCodes.values ?? [];
   await run('echo nowhere > targets');
@@ -128,13 +128,13 @@ test('GitHub: the plan of a pull request becomes a comment', async t => {
   const step = await run('bash -e step');
   t.like(step, { code: 0, stderr: '' });
   t.regex(
-    step.stdout.toString(),
+    step.stdout,
     /^::error file=schema\/tables\/trades\.sql,line=1::table 'trades': left out: .*%0Aloses column 'price'%0A/,
   );
-  const comment = (await run('cat comment.md')).stdout.toString();
+  const comment = (await run('cat comment.md')).stdout;
   t.regex(comment, /^````sql\n(?:--.*\n)+ALTER TABLE 'trades' ADD COLUMN volume DOUBLE;$/m);
   t.regex(comment, /^Left out:\n````\nsqldiff: table 'trades': left out: .*\n {2}loses column 'price'$/m);
-  t.like(await run('rm -r schema; bash -e step'), { code: 69, stdout: Buffer.from('') });
+  t.like(await run('rm -r schema; bash -e step'), { code: 69, stdout: '' });
 });
 
 test('GitHub: no text in a schema ends the block of the comment', async t => {
@@ -144,7 +144,7 @@ test('GitHub: no text in a schema ends the block of the comment', async t => {
   const view = "CREATE VIEW spoof AS (\nSELECT '\n``````\n<!-- ' x FROM trades\n);";
   await run(`cat > schema/views/spoof.sql <<'END'\n${view}\nEND`);
   t.like(await run('bash -e step'), { code: 0, stderr: '' });
-  const lines = (await run('cat comment.md')).stdout.toString().trimEnd().split('\n');
+  const lines = (await run('cat comment.md')).stdout.trimEnd().split('\n');
   const fence = lines[1]?.replace('sql', '') ?? '';
   t.regex(fence, /^`{7,}$/);
   t.true(lines.includes('``````'));
@@ -165,7 +165,7 @@ test('GitHub: the check fails if the instance differs, and comments the differen
     const result = await run(`rm -f summary; cat > step <<'END'\n${stepNamed('Compare')}END\nbash -e step`);
     await run(`PATH=$PWD:$PATH; cat > step <<'END'\n${stepNamed('Comment')}\nEND\nbash -e step`);
     const [summary, commented] = await Promise.all(
-      ['summary', 'commented'].map(async name => (await run(`cat ${name}`)).stdout.toString()),
+      ['summary', 'commented'].map(async name => (await run(`cat ${name}`)).stdout),
     );
     t.is(commented, summary);
     return { ...result, commented };
@@ -173,18 +173,18 @@ test('GitHub: the check fails if the instance differs, and comments the differen
   await run('sqldump src | sqljoin -o schema.sql');
   t.like(await check(), {
     code: 0,
-    stdout: Buffer.from(''),
+    stdout: '',
     commented: 'The instance has the schema of schema.sql.\n',
   });
   t.is(
-    (await run('cat called')).stdout.toString(),
+    (await run('cat called')).stdout,
     'pr comment https://x/pull/1 --edit-last --create-if-none --body-file comment.md\n',
   );
   await run(`sed -i 's/DAY/HOUR/' schema.sql`);
   const { code, stdout, commented } = await check();
   t.is(code, 1);
   t.regex(
-    stdout.toString(),
+    stdout,
     /^::error file=schema\.sql,line=\d+::differs: table 'trades': partitioning: HOUR in schema\.sql, DAY in src\n$/,
   );
   t.regex(

@@ -202,7 +202,7 @@ testWithQuestDB('the schema is complete after the server starts late, is killed 
   const run = await shell(t);
   t.deepEqual(await run(`cat ${schema}/*.sql > all.sql; sqldiff all.sql ${url}`), {
     code: 0,
-    stdout: Buffer.from(''),
+    stdout: '',
     stderr: '',
   });
   const again = await (await runContainer(t, command(schema, url))).ended;

@@ -49,6 +49,6 @@ sqldiff --alter --allow-loss drop:trades.side schema $DB -o plan.sql && sqldump 
     const { code, stderr } = await run(command.replace('FILE', 'schema/tables/trades.sql'));
     t.not(code, 0, command);
     t.regex(stderr, new RegExp(message.trimEnd()), command);
-    t.is(`${(await run('sqldump $DB')).stdout}`, `${before.stdout}`, command);
+    t.is((await run('sqldump $DB')).stdout, before.stdout, command);
   }
 });

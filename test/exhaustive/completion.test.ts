@@ -51,7 +51,7 @@ _${words[0]}; printf '%s\\n' "\${COMPREPLY[@]}" '${MARK}'\n`;
 compopt() { [ "$2" = default ] && COMPREPLY+=(*.sql); }
 ${completions.join('')}`);
   t.is(stderr, '');
-  return offersIn(stdout.toString());
+  return offersIn(stdout);
 };
 
 const inFish: Completer = async (t, lines) => {
@@ -60,7 +60,7 @@ const inFish: Completer = async (t, lines) => {
   const completions = lines.map(line => `complete -C "${line}"; echo "${MARK}"; `);
   const { stdout, stderr } = await run(`${SETUP}fish --no-config -c '${sources.join('')}${completions.join('')}'`);
   t.is(stderr, '');
-  return offersIn(stdout.toString()).map(offers => offers.map(offer => offer.split('\t', 1)[0] ?? ''));
+  return offersIn(stdout).map(offers => offers.map(offer => offer.split('\t', 1)[0] ?? ''));
 };
 
 /** Types each line and TAB twice, since the second TAB lists several matches, and reads the screen up to the sum that is printed then. */
@@ -127,7 +127,7 @@ done`);
   const each = PROGRAMS.filter(name => name !== 'sqlpipe').map(
     name => `complete -F _sqlpipe_load ${name}\n124\n--version\n`,
   );
-  t.is(stdout.toString(), each.join(''));
+  t.is(stdout, each.join(''));
 });
 
 testWith('fish')('the script of sqlpipe completes all programs in fish', async t => {
@@ -137,7 +137,7 @@ testWith('fish')('the script of sqlpipe completes all programs in fish', async t
 for name in ${PROGRAMS.join(' ')}; complete -C "$name --vers"; end'`,
   );
   t.is(stderr, '');
-  t.is(stdout.toString(), '--version\tprint the version\n'.repeat(PROGRAMS.length));
+  t.is(stdout, '--version\tprint the version\n'.repeat(PROGRAMS.length));
 });
 
 for (const [title, setUp, names] of [
@@ -174,7 +174,7 @@ test('each option of --help is completed', async t => {
   const programs = [...PROGRAMS, 'sqlpipe check', 'sqlpipe copy'];
   const run = await inProcess(t);
   const options: string[][] = [];
-  for (const program of programs) options.push(optionsIn((await run(`${program} --help`)).stdout.toString()).sort());
+  for (const program of programs) options.push(optionsIn((await run(`${program} --help`)).stdout).sort());
   const offers = await inBash(
     t,
     programs.map(program => `${program} -`),
@@ -193,7 +193,7 @@ test('--completion without a value selects the script by $SHELL, bash by default
     ['dash', 'bash'],
   ])
     t.regex(
-      (await run(`SHELL=/usr/bin/${shell} sqljoin --completion`)).stdout.toString(),
+      (await run(`SHELL=/usr/bin/${shell} sqljoin --completion`)).stdout,
       new RegExp(`^# ${title} completion for sqljoin;`, 'm'),
     );
 });

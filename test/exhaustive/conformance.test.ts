@@ -31,7 +31,7 @@ for (const { title, input, output } of cases('copies')) {
     const run = await inProcess(t, { SRC: source.url, DST: target.url, FOLDER: folder });
     t.like(await run('sqlsplit $FOLDER/input.sql | sqlapply $SRC'), { code: 0 });
     const dump = await run('sqldump $SRC | sqljoin');
-    t.is(dump.stdout.toString().trimEnd(), output.trimEnd(), dump.stderr);
+    t.is(dump.stdout.trimEnd(), output.trimEnd(), dump.stderr);
     t.like(await run('set -o pipefail; sqldump $SRC | sqlapply $DST'), { code: 0 });
     await source.dropAll();
     t.like(await run('set -o pipefail; sqldump $DST | sqlapply $SRC'), { code: 0 });

@@ -13,7 +13,7 @@ testWithQuestDB('scripts/demo --real copies the trading schema between two Quest
   const TMPDIR = await freshFolder(t);
   const run = await shell(t, { TMPDIR });
   const { code, stdout, stderr } = await run(`${DEMO} --real`);
-  const text = stdout.toString();
+  const text = stdout;
   t.deepEqual({ code, stderr }, { code: 0, stderr: '' });
   t.regex(
     text,
@@ -40,6 +40,5 @@ testWithQuestDB('scripts/demo --real copies the trading schema between two Quest
 
 test('scripts/demo rejects an unknown option as a usage error', async t => {
   const run = await shell(t);
-  const { code, stderr } = await run(`${DEMO} --fake`);
-  t.deepEqual({ code, stderr }, { code: 64, stderr: 'usage: scripts/demo [--real]\n' });
+  t.like(await run(`${DEMO} --fake`), { code: 64, stderr: 'usage: scripts/demo [--real]\n' });
 });

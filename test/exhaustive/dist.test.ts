@@ -54,7 +54,7 @@ async function assertCopies(t: ExecutionContext, programs: string, path: string)
   const { code, stdout, stderr } = await bash(
     `PATH=${programs}:${path}; sqldump ${src.url} | sqlsort | sqlapply ${dst.url} && sqldiff ${src.url} ${dst.url}`,
   );
-  t.deepEqual([code, stdout.toString(), stderr], [0, '', '']);
+  t.deepEqual([code, stdout, stderr], [0, '', '']);
   t.like(await dst.execute('SELECT table_name FROM tables()'), { dataset: [['a']] });
 }
 
@@ -170,7 +170,7 @@ testWithQuestDB('the ten jobs of a first week, with the installed programs in an
   const bash = await shell(t, env);
   const script = resolve('test/cases/first-week.sh');
   const { code, stdout, stderr } = await bash(`mkdir -p $IMPORT; PATH=${PATH} bash ${script}`);
-  t.deepEqual([code, stdout.toString().match(/^\d+: /gm)?.length], [0, 10], `${stdout}${stderr}`);
+  t.deepEqual([code, stdout.match(/^\d+: /gm)?.length], [0, 10], `${stdout}${stderr}`);
 });
 
 test('the package is byte-identical when built in another folder, umask and time zone', async t => {
@@ -181,7 +181,7 @@ test('the package is byte-identical when built in another folder, umask and time
     umask 077; cp -r ${resolve()}/!(dist) ${folder}; cd ${folder}
     rm packages/sql*/dist/main.js
     tsx scripts/bundle.ts && tsx scripts/package.ts`);
-  t.true(readFileSync(join(folder, stdout.toString().trim())).equals(readFileSync(tarball)));
+  t.true(readFileSync(join(folder, stdout.trim())).equals(readFileSync(tarball)));
 });
 
 /** Files in an archive: mode, owner and group, and path, without what is different in each version. */

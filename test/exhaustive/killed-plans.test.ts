@@ -83,7 +83,7 @@ testWithQuestDB('sqlapply killed within a plan, under a writer: a new plan finis
     );
     const rows = ROWS + (await writer.end());
     const log = `SEED=${SEED}: killed after ${milliseconds} ms, ${rows} rows: ${rest.stderr}${(await run('tr -d "\\0" < plan')).stdout}`;
-    t.is(rest.stdout.toString(), "differs: table 'archive'\n", log);
+    t.is(rest.stdout, "differs: table 'archive'\n", log);
     await waitUntilValid(server, log);
     await waitUntilTrue(server, `SELECT count() = ${rows} FROM ledger WHERE x IS NOT NULL`);
     await waitUntilTrue(server, `SELECT count() = ${ROWS} FROM ledger WHERE quantity IS NOT NULL`);

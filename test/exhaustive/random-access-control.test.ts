@@ -87,7 +87,7 @@ const applyTo = (target: string, statements: readonly string[], options = '') =>
 const diffServers = async (): Promise<string> => {
   const { stdout, stderr } = await run('sqldiff "$A" "$B"');
   if (stderr) throw new Error(stderr);
-  return `${stdout}`.replaceAll(/only in http:\S+:/g, '').trim();
+  return stdout.replaceAll(/only in http:\S+:/g, '').trim();
 };
 
 /** The rights of the first server, read without our programs except the parser. */

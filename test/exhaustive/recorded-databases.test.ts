@@ -21,7 +21,7 @@ async function roundTripDump(t: ExecutionContext, SRC: string): Promise<string[]
 sqldump -q $SRC > dump && sort -z dump | sqlsort | cmp - dump &&
 sqljoin -d d < dump && sqlsplit d | sqlsort | cmp - dump && tr '\\0' '\\1' < dump`);
   t.deepEqual({ code, stderr }, { code: 0, stderr: '' });
-  return stdout.toString().split('\n\x01').slice(0, -1);
+  return stdout.split('\n\x01').slice(0, -1);
 }
 
 /** Each object of a dump with only the dependencies that sqlgrep finds. */

@@ -58,7 +58,7 @@ async function observe(t: ExecutionContext, script: string, prepare: readonly st
       .replaceAll(/^sql(dump|apply|pipe copy):/gm, 'PROGRAM:')
       .replaceAll(/"ms":\d+/g, '"ms":0')
       .replaceAll(/"time":"[^"]*"/g, '"time":""');
-  return { code, stdout: plain(stdout.toString()), stderr: plain(stderr), queries, dump: await readDump(target) };
+  return { code, stdout: plain(stdout), stderr: plain(stderr), queries, dump: await readDump(target) };
 }
 
 const EXISTING = ['create table trades (ts timestamp, s symbol, v float) timestamp(ts) partition by day'];
@@ -201,7 +201,7 @@ test('it loads the bundles of sqlpipe only, and an engine only for a dry run', a
     const { stdout } = await run.bash(
       `NODE_OPTIONS='--require ./trace.cjs' ${COPY(options)} >/dev/null; grep /dist/ loaded`,
     );
-    const files = stdout.toString().trimEnd().split('\n');
+    const files = stdout.trimEnd().split('\n');
     t.true(files.length > 3 && files.every(file => file.includes('/packages/sqlpipe/dist/')), files.join('\n'));
     const hasEngine = files.some(file => readFileSync(file, 'utf8').includes('base table is dropped or renamed'));
     t.is(hasEngine, needsEngine, options);
@@ -227,7 +227,7 @@ test('access control: each end has its own credentials, which no message contain
     const { stdout, ...outcome } = await run(command);
     t.is(outcome.code, code, outcome.stderr);
     t.regex(outcome.stderr, message, command);
-    outputs.push(stdout.toString(), outcome.stderr);
+    outputs.push(stdout, outcome.stderr);
   }
   const config = outputs.at(-2)?.split('\n\n') ?? [];
   const found = config.map(each => /\(?(SQL\w+)_USER/.exec(each)?.[1]);

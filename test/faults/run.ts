@@ -22,7 +22,7 @@ export async function runCopy(scope: Scope, source: Source, target: string, time
   const { stdout, stderr } = await run(
     `sqldump ${options} ${source.options ?? ''} '${source.url}' | sqlapply ${options} '${target}'; echo "$\{PIPESTATUS[@]}"`,
   );
-  const [dump = -1, apply = -1] = stdout.toString().trim().split(' ').map(Number);
+  const [dump = -1, apply = -1] = stdout.trim().split(' ').map(Number);
   return { dump, apply, stderr };
 }
 

@@ -88,7 +88,7 @@ ${NEW_VIEW}
 END
 sqlapply $DB old.sql; sqlsplit new.sql | sqljoin -d schema`);
   const planned = await run('sqldiff --alter schema $DB | tr -d "\\0"; echo ${PIPESTATUS[0]}');
-  t.regex(planned.stdout.toString(), /RENAME COLUMN qty TO quantity;[^]*\n0\n$/, planned.stderr);
+  t.regex(planned.stdout, /RENAME COLUMN qty TO quantity;[^]*\n0\n$/, planned.stderr);
   const applied = await run('sqlapply --alter $DB schema && sqlapply --alter -v $DB schema && sqldiff schema $DB');
   t.is(applied.code, 0, applied.stderr);
   const typing = await run(

@@ -29,7 +29,7 @@ async function runScript(t: ExecutionContext, script: string, env: NodeJS.Proces
   const run = await inProcess(t, { ...env, OPTIONS: options });
   const { code, stdout, stderr } = await run(`${script}; status=$?; cat report 2> /dev/null; exit $status`);
   t.notRegex(stderr, /bug/);
-  const lines = stdout.toString().split('\n').filter(Boolean);
+  const lines = stdout.split('\n').filter(Boolean);
   return { results: lines.map(line => (JSON.parse(line) as { result: string }).result), failed: code > 1 };
 }
 

@@ -55,11 +55,11 @@ test('a created token goes to stdout only, not into messages, reports or rejects
   const { run, apply, server } = await startSetting(t);
   const { code, stdout, stderr } = await apply(CREATE_TOKEN, '-v --allow ALTER');
   t.is(code, 0, stderr);
-  const [, token = ''] = /^robot\t(qt1[\w-]+)\t[-\d]+T[\d:.]+Z\tfalse\n$/.exec(stdout.toString()) ?? [];
-  t.not(token, '', stdout.toString());
+  const [, token = ''] = /^robot\t(qt1[\w-]+)\t[-\d]+T[\d:.]+Z\tfalse\n$/.exec(stdout) ?? [];
+  t.not(token, '', stdout);
   t.not((await executeAs(server, `Bearer ${token}`, 'SHOW PERMISSIONS')).status, 401);
   const left = await run('cat report rest; ls');
-  t.regex(left.stdout.toString(), /"result":"applied"/);
+  t.regex(left.stdout, /"result":"applied"/);
   t.false(`${left.stdout} ${stderr}`.includes(token));
 });
 
@@ -73,7 +73,7 @@ test('a token as the only column is printed; on a terminal control characters ar
   const env = { ...loginAs(), DST: url, TEXT: CREATE_TOKEN };
   const script = 'sqlsplit <<< "$TEXT" | sqlapply --allow ALTER $DST';
   const run = await inProcess(t, env);
-  t.deepEqual(await run(script), { code: 0, stdout: Buffer.from('qt1\u001b[2J\n'), stderr: '' });
+  t.deepEqual(await run(script), { code: 0, stdout: 'qt1\u001b[2J\n', stderr: '' });
   const seen = await (await terminal(t, env))(script);
   t.true(seen.screen.includes('qt1\\x1b[2J') || seen.screen.includes('qt1\\u001b[2J'), JSON.stringify(seen.screen));
 });
@@ -173,7 +173,7 @@ test('existing rights are skipped one permission at a time, and new ones are rea
   t.is(proxy.queries.filter(query => query.startsWith('SHOW CREATE DATABASE INCLUDE (PERMISSIONS)')).length, 1);
   t.false(proxy.queries.some(query => /^(GRANT|ADD|ASSUME)/.test(query)));
   const dry = await apply('GRANT HTTP TO g; GRANT HTTP TO zoe;', '--dry-run');
-  t.is(dry.stdout.toString(), "would send grant to 'zoe'\nskipped: 1 statement\n");
+  t.is(dry.stdout, "would send grant to 'zoe'\nskipped: 1 statement\n");
   t.is((await apply('GRANT INSERT, UPDATE ON trades TO zoe;')).code, 0);
   t.true(
     (await permissionsOf(server, 'zoe')).some(row => /UPDATE/.test(row)),
@@ -225,10 +225,10 @@ test('sqldiff compares rights as sets, and compares owners', async t => {
   for (const { title: a, input: b, output } of cases('compared-rights')) {
     await run(`cat > a.sql <<'END'\n${a}\nEND\ncat > b.sql <<'END'\n${b}\nEND`);
     const { code, stdout } = await run('sqldiff a.sql b.sql');
-    t.deepEqual([code, stdout.toString().trimEnd()], [output === '' ? 0 : 1, output], a);
+    t.deepEqual([code, stdout.trimEnd()], [output === '' ? 0 : 1, output], a);
   }
   await run("echo 'GRANT SELECT, INSERT ON t TO a;' > a.sql; echo 'GRANT INSERT ON t TO a;' > b.sql");
-  t.like(await run('sqldiff --missing a.sql b.sql'), { code: 0, stdout: Buffer.from('GRANT SELECT ON t TO a;\n\0') });
+  t.like(await run('sqldiff --missing a.sql b.sql'), { code: 0, stdout: 'GRANT SELECT ON t TO a;\n\0' });
 });
 
 test('a grant that cannot be parsed as rights is compared as text', t => {

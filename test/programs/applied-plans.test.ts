@@ -16,7 +16,7 @@ testWithQuestDB('changes that lose data are left out of a plan, and sqlapply --a
       .replace('PARTITION BY DAY DEDUP', 'PARTITION BY DAY TTL 1 WEEK DEDUP'),
   });
   const plan = await run('sqldiff --alter after.sql $DB | tr -d "\\0"; echo ${PIPESTATUS[0]}');
-  t.is(plan.stdout.toString(), '1\n');
+  t.is(plan.stdout, '1\n');
   t.regex(
     plan.stderr,
     /left out: ALTER TABLE 'ledger' DROP COLUMN note\n {2}loses column 'note'\n {2}hint: --allow-loss drop:ledger\.note$/m,
@@ -38,7 +38,7 @@ testWithQuestDB('changes that lose data are left out of a plan, and sqlapply --a
   hint: --keep-going applies the rest
 `,
   );
-  t.regex((await run('sqldump $DB')).stdout.toString(), /note VARCHAR/);
+  t.regex((await run('sqldump $DB')).stdout, /note VARCHAR/);
 });
 
 testWithQuestDB('a materialized view whose columns get other types is created again: a refresh empties it', async t => {
@@ -47,7 +47,7 @@ testWithQuestDB('a materialized view whose columns get other types is created ag
   await run.ok(
     'sqldiff --alter --allow-loss values:ledger.x after.sql $DB > plan && sqlapply --allow ALTER,DROP $DB < plan',
   );
-  t.regex((await run('cat plan')).stdout.toString(), /is replaced by materialized view 'hourly'; CREATE follows/);
+  t.regex((await run('cat plan')).stdout, /is replaced by materialized view 'hourly'; CREATE follows/);
   await waitUntilRefreshed(server);
   await run.ok('sqldiff after.sql $DB');
   await server.dropAll();
@@ -88,7 +88,7 @@ test('a dry run shows a statement on one line, its quoted names as they are', as
   const changes = "ALTER -- one column\nTABLE 'a  b -- c'\nADD   /* y\n*/ COLUMN y INT;";
   const run = await shellWithFiles(t, server, { 'changes.sql': changes });
   const { stdout } = await run('sqlapply --dry-run --allow ALTER $DB changes.sql');
-  t.is(stdout.toString(), "would send ALTER TABLE 'a  b -- c' ADD COLUMN y INT\n");
+  t.is(stdout, "would send ALTER TABLE 'a  b -- c' ADD COLUMN y INT\n");
 });
 
 testWithQuestDB('a dry run shows the effects of each change on other objects', async t => {
@@ -101,7 +101,7 @@ ALTER TABLE ledger ADD COLUMN z INT;`,
   });
   const dry = await run.exits(1, 'sqlapply --dry-run --allow ALTER $DB changes.sql');
   t.is(
-    dry.stdout.toString(),
+    dry.stdout,
     `would send ALTER TABLE ledger DROP COLUMN acc
   loses column 'acc'
   removes dedup key 'acc'
@@ -146,7 +146,7 @@ testWithQuestDB('nothing is planned for a table to which the server applies no c
     plan.stderr,
     /ADD COLUMN y INT\n {2}table 't' is suspended, so the server applies no change to it; repair it with ALTER TABLE 't' RESUME WAL\n/,
   );
-  t.regex((await run('cat plan')).stdout.toString(), /CREATE TABLE u/);
+  t.regex((await run('cat plan')).stdout, /CREATE TABLE u/);
 });
 
 testWithQuestDB('a rebuild is completed after a writer has created the table between the two renames', async t => {
@@ -159,7 +159,7 @@ testWithQuestDB('a rebuild is completed after a writer has created the table bet
   const begun = await run.bash.ok(
     `${rebuild} > plan; tr '\\0' '\\n' < plan; (sed -z '/RENAME TABLE .prices. TO/q' plan; printf '\\0') | sqlapply --allow all $DB && curl -sf -d 'prices price=7' $DB/write`,
   );
-  t.regex(begun.stdout.toString(), /^-- nothing may write to 'prices' while this plan is applied$/m);
+  t.regex(begun.stdout, /^-- nothing may write to 'prices' while this plan is applied$/m);
   const ended = await run.bash("(grep -z 'TO .prices.;' plan; printf '\\0') | sqlapply --allow all $DB");
   t.regex(ended.stderr, /new name is already in use/);
 
@@ -168,7 +168,7 @@ testWithQuestDB('a rebuild is completed after a writer has created the table bet
     blocked.stderr,
     /^sqldiff: table 'prices': left out: rebuild of table 'prices'\n {2}a writer created 'prices' while an earlier rebuild exchanged the names; the old rows are in 'prices_before_\w+'\n {2}hint: stop the writers, rename 'prices', .*\n {2}hint: then copy .*\n$/,
   );
-  t.notRegex(blocked.stdout.toString(), /DROP|RENAME/);
+  t.notRegex(blocked.stdout, /DROP|RENAME/);
   await execute(server, 'RENAME TABLE prices TO meanwhile');
   await run(`${rebuild} --ignore-extra | sqlapply --allow-plan $DB`);
   t.deepEqual(await execute(server, 'SELECT count(), sum(price) FROM prices'), [[9, 45]]);
@@ -183,7 +183,7 @@ testWithQuestDB('a rebuild neither copies nor drops a table whose rows are not a
     'after.sql': 'CREATE TABLE t (ts TIMESTAMP, x DECIMAL(10,2)) timestamp(ts) PARTITION BY HOUR;',
   });
   const plan = await run('sqldiff --alter --rebuild t --drop-old after.sql $DB > plan; head -5 plan');
-  t.regex(plan.stdout.toString(), /nothing may write to 't' while this plan is applied/, plan.stderr);
+  t.regex(plan.stdout, /nothing may write to 't' while this plan is applied/, plan.stderr);
   await suspend(server, 't');
   await execute(server, "INSERT INTO t VALUES ('2024-01-02', 1.5m)");
   const replay = await run.exits(1, 'sqlapply --allow all --timeout 1 $DB < plan');
@@ -222,5 +222,5 @@ for (const [what, before, after, options = ''] of ENTERPRISE)
     await run.ok(`sqldiff ${account} --ignore-owner --alter ${options} after.sql $DB > plan`);
     await run.ok(`sqlapply -q ${account} --allow all $DB < plan`);
     const rest = await run(`sqldiff ${account} --ignore-owner after.sql $DB`);
-    t.is(rest.stdout.toString(), '');
+    t.is(rest.stdout, '');
   });

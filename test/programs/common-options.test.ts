@@ -15,7 +15,7 @@ for (const program of PROGRAMS) {
   test(`${program} --help fits on a screen and shows a pipeline`, async t => {
     const run = await inProcess(t);
     const { code, stdout, stderr } = await run(`${program} --help`);
-    const help = stdout.toString();
+    const help = stdout;
     t.is(code, 0);
     t.is(stderr, '');
     t.regex(help, new RegExp(`^Usage: ${program} \\[options\\]`));
@@ -29,15 +29,14 @@ for (const program of PROGRAMS) {
     t.regex(own, /--help /);
     t.notRegex(own, /--(user|timeout) /);
     if (connection) t.regex(connection, /--timeout SECS +\S/);
-    t.is((await run(`${program} -h`)).stdout.toString(), help);
+    t.is((await run(`${program} -h`)).stdout, help);
   });
 
   test(`${program} --version prints its name and version`, async t => {
     const run = await inProcess(t);
     const product = program.startsWith('sqlpipe') ? 'sqlpipe' : `${program} (sqlpipe)`;
     for (const option of ['--version', '-V']) {
-      const { code, stdout } = await run(`${program} ${option}`);
-      t.deepEqual([code, stdout.toString()], [0, `${product} ${version}\n`]);
+      t.like(await run(`${program} ${option}`), { code: 0, stdout: `${product} ${version}\n` });
     }
   });
 
@@ -65,7 +64,7 @@ async function loadsLittle(t: ExecutionContext, command: string): Promise<void> 
     `echo "process.on('exit', () => require('fs').writeFileSync('loaded', Object.keys(require.cache).join('\\n')))" > trace.cjs
 NODE_OPTIONS='--require ./trace.cjs' ${command}; cat loaded`,
   );
-  const loaded = stdout.toString().match(/^\/.*\/dist\/.*\.js$/gm) ?? [];
+  const loaded = stdout.match(/^\/.*\/dist\/.*\.js$/gm) ?? [];
   t.true(loaded.length > 0);
   for (const file of loaded) t.false(/UND_ERR_|unknown index type/.test(readFileSync(file, 'utf8')), file);
 }
@@ -94,7 +93,7 @@ test('a terminal as standard input is a usage error', async t => {
   const run = await shell(t);
   for (const program of ['sqljoin', 'sqlsplit', 'sqlsort', 'sqlgrep x', 'sqlapply http://127.0.0.1:1']) {
     const { stdout } = await run(`script -qec '${program}; echo status $?' /dev/null < /dev/null`);
-    t.regex(stdout.toString(), /standard input is a terminal; it must be a pipe or a file[^]*status 64/, program);
+    t.regex(stdout, /standard input is a terminal; it must be a pipe or a file[^]*status 64/, program);
   }
 });
 

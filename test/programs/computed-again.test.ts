@@ -77,7 +77,7 @@ testWithQuestDB('a type over which the server accepts the query is changed witho
   const wanted = [table(day(''), 'x LONG, s VARCHAR'), ...objects.map(each => `${each};`)].join('\n');
   const run = await shellWithFiles(t, server, { 'wanted.sql': wanted });
   await run.ok('sqldiff --alter wanted.sql $DB > plan && sqlapply --allow-plan $DB plan');
-  t.regex((await run('cat plan')).stdout.toString(), /is_computable/);
+  t.regex((await run('cat plan')).stdout, /is_computable/);
   await waitForHoldings(server, before);
 });
 
@@ -242,7 +242,7 @@ testWithQuestDB('a rebuild killed between its renames is completed under views t
   const run = await shellWithFiles(t, server, { 'after.sql': after.map(statement => `${statement};`).join('\n') });
   const rebuild = 'sqldiff --alter --rebuild t after.sql $DB > plan';
   await run.ok(rebuild);
-  const plan = (await run('cat plan')).stdout.toString().split('\0');
+  const plan = (await run('cat plan')).stdout.split('\0');
   const applied = plan.slice(0, plan.findIndex(text => text.includes("RENAME TABLE 't' TO")) + 1);
   for (const statement of applied) await execute(server, statement);
   await waitUntilApplied(server);
@@ -287,7 +287,7 @@ testWithQuestDB('a plan killed before it filled a view below another one is comp
   const after = [table(day('')), `${SUM};`, `${manual('select ts, sum(n) n')};`, `${top};`].join('\n');
   const run = await shellWithFiles(t, server, { 'after.sql': after });
   await run.ok('sqldiff --alter -o plan after.sql $DB');
-  const plan = (await run('cat plan')).stdout.toString().split('\0');
+  const plan = (await run('cat plan')).stdout.split('\0');
   const created = plan.findIndex(text => text.includes('CREATE MATERIALIZED VIEW'));
   for (const statement of plan.slice(0, created + 1)) await execute(server, statement);
   await t.notThrowsAsync(run.ok('sqldiff --alter after.sql $DB | sqlapply -q --allow-plan $DB'));
@@ -315,7 +315,7 @@ testWithQuestDB('a view that was never refreshed is repaired, because a change o
   await execute(server, view);
   const run = await shellWithFiles(t, server, { 'after.sql': `${table(day(''), 'x INT, y LONG')}\n${view};` });
   await run.ok('sqldiff --alter after.sql $DB > plan && sqlapply -q --allow-plan $DB plan');
-  t.regex((await run('cat plan')).stdout.toString(), /UPDATE 't'[^]*REFRESH MATERIALIZED VIEW 'm' FULL/);
+  t.regex((await run('cat plan')).stdout, /UPDATE 't'[^]*REFRESH MATERIALIZED VIEW 'm' FULL/);
   await waitUntilValid(server);
 });
 

@@ -79,7 +79,7 @@ test('resume hint: none after a dry run that finds a different object', async t 
   ]) {
     const run = await inProcess(t, { DST: target.url });
     const outcome = await run(`sqlsplit <<< "${PRINTED}" | sqlapply --dry-run --if-exists ${ifExists} $DST`);
-    t.deepEqual([outcome.code, outcome.stdout.toString()], [code, `${result}\n`]);
+    t.deepEqual([outcome.code, outcome.stdout], [code, `${result}\n`]);
   }
 });
 

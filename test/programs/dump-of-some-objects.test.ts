@@ -45,7 +45,7 @@ for (const [via, selections] of [
       const run = await inProcess(t, { ...loginAs(), URL: cluster.url });
       const { code, stdout, stderr } = await run(`sqldump --via ${via} $URL ${words}`);
       t.deepEqual([code, stderr], [0, '']);
-      t.is(String(stdout), String((await run(`sqldump --via ${via} $URL | sqlgrep ${words}`)).stdout));
+      t.is(stdout, (await run(`sqldump --via ${via} $URL | sqlgrep ${words}`)).stdout);
       t.true(stdout.length > 1);
     });
 
@@ -53,11 +53,11 @@ test('a name that matches nothing is named with a suggestion, and there is no co
   const run = await inProcess(t, { ...loginAs(), URL: cluster.url });
   for (const via of ['database', 'catalogue']) {
     const { code, stdout, stderr } = await run(`sqldump --via ${via} $URL venues fx_trdes 'nope*'`);
-    t.deepEqual([code, stdout.at(-1) === 0], [1, false]);
+    t.deepEqual([code, stdout.at(-1) === '\0'], [1, false]);
     t.regex(stderr, /^sqldump: http:\S+: nothing matches 'fx_trdes', 'nope\*'; did you mean fx_trades\?\n$/);
   }
   const file = await run('sqldump -o x.sql $URL nope; echo $?; ls');
-  t.is(String(file.stdout), '1\n');
+  t.is(file.stdout, '1\n');
 });
 
 /** An instance of which `half` may read t0, t2 and the view above t1. */
@@ -81,15 +81,15 @@ for (const via of ['database', 'catalogue'])
     t.is((await dump('')).code, 77);
     for (const words of ['t0', 't0 t2 above', "'*2'", '--with-deps t0']) {
       const { code, stdout, stderr } = await dump(words);
-      t.deepEqual([code, stdout.at(-1), stderr], [0, 0, ''], words);
+      t.deepEqual([code, stdout.at(-1), stderr], [0, '\0', ''], words);
     }
     for (const words of ['t1', "'t*'", '--with-deps above']) {
       const { code, stdout, stderr } = await dump(words);
-      t.deepEqual([code, stdout.at(-1) === 0], [77, false], words);
+      t.deepEqual([code, stdout.at(-1) === '\0'], [77, false], words);
       t.regex(stderr, /^sqldump: \S+: the dump lacks table 't1' \(permission denied\); grant SELECT [^\n]*\n$/, words);
     }
     const partial = await dump('--partial t1');
-    t.deepEqual([partial.code, String(partial.stdout)], [0, '\0']);
+    t.deepEqual([partial.code, partial.stdout], [0, '\0']);
     t.regex(partial.stderr, /: the dump lacks table 't1' \(permission denied\)\n$/);
   });
 
@@ -123,8 +123,7 @@ for (const [options, kinds] of [
 ] as const)
   test(`sqldump ${options} dumps only ${kinds}`, async t => {
     const run = await inProcess(t, { ...loginAs(), URL: cluster.url });
-    const { stdout } = await run(`sqldump ${options} $URL | sqlgrep -l | cut -f1 | sort -u | paste -sd' '`);
-    t.is(String(stdout).trim(), kinds);
+    t.is((await run(`sqldump ${options} $URL | sqlgrep -l | cut -f1 | sort -u | paste -sd' '`)).stdout.trim(), kinds);
   });
 
 test('the clause contains only categories, and only those that the kinds require', t => {
@@ -174,7 +173,7 @@ async function dumpWhile(
   t.deepEqual(stdout, (await run('sqldump --via catalogue $DIRECT')).stdout);
   const reads = proxy.queries.filter(query => query.startsWith('SHOW CREATE'));
   return {
-    dump: String(stdout),
+    dump: stdout,
     reads: reads.map(query => Array.from(query.matchAll(/'(\w+)'/g), ([, name]) => name).sort()),
   };
 }

@@ -29,9 +29,8 @@ testWithQuestDB('known misprints of the server are not part of the difference', 
     'CREATE TABLE \'t\' ( \n\tts TIMESTAMP,\n\t"my col" INT,\n\t"order" LONG\n) timestamp(ts) PARTITION BY DAY;',
     'CREATE VIEW \'v\' AS ( \nselect "my col", ts, "order" from t\n);',
   );
-  const { stderr } = await run('sqlapply --keep-going $DST < stream');
   t.deepEqual(
-    stderr.split('\n').filter(line => /^ {2}(?!hint: )/.test(line)),
+    (await run('sqlapply --keep-going $DST < stream')).stderr.split('\n').filter(line => /^ {2}(?!hint: )/.test(line)),
     [
       `  column 'order': LONG in the statement, INT in ${target.url}`,
       `  query: select "my col", ts, "order" from t in the statement, select "my col", ts from t in ${target.url}`,
@@ -81,9 +80,8 @@ testWithQuestDB('a statement too large for the server is named before anything i
   // Few characters, but each has three bytes, and nine in a request.
   for (const text of [columns, `, x INT /* ${'€'.repeat(4000)} */`]) {
     const run = await shellWithStream(t, target.url, TABLE, `CREATE TABLE 'wide' (ts TIMESTAMP${text})`);
-    const { stderr } = await run.exits(1, 'sqlapply $DST < stream');
     t.regex(
-      stderr,
+      (await run.exits(1, 'sqlapply $DST < stream')).stderr,
       /statement 2 \(table 'wide'\): request too large: .* buffer of \d+ bytes, and the server has 64448; .*nothing was sent/,
     );
     t.deepEqual((await target.execute('select table_name from tables()')).dataset, []);
@@ -155,7 +153,7 @@ for (const service of [sqlserve, questdb]) {
       CASES.map(([name]) => ({ name, result: 'skipped' })),
     );
     const diff = await run('sqldiff schema.sql $URL');
-    t.deepEqual({ ...diff, stdout: diff.stdout.toString() }, { code: 0, stdout: '', stderr: '' });
+    t.deepEqual({ ...diff, stdout: diff.stdout }, { code: 0, stdout: '', stderr: '' });
   });
 
   service.test(`${service.name}: a small change is reported as a difference of that property only`, async t => {

@@ -28,8 +28,7 @@ for (const [command, made] of [
 test('sqldump -o to a closed reader is a write error', async t => {
   await target.execute('CREATE TABLE a (x INT)');
   const run = await shell(t, { SRC: target.url });
-  const { stderr } = await run.exits(74, `${CLOSED_READER} sqldump -o /dev/fd/3 $SRC`);
-  t.regex(stderr, /broken pipe/);
+  t.regex((await run.exits(74, `${CLOSED_READER} sqldump -o /dev/fd/3 $SRC`)).stderr, /broken pipe/);
 });
 
 for (const command of ['sqlapply --dry-run $DST', 'sqljoin', 'sqlgrep --kind table', 'sqlsort'])

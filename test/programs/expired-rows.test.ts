@@ -26,7 +26,7 @@ testWithQuestDB('rows that a view has and its own TTL expires when it is compute
       'refresh.sql': 'REFRESH MATERIALIZED VIEW m FULL;',
     });
     const predicted = await run.exits(1, 'sqlapply --dry-run --allow REFRESH $DB refresh.sql');
-    t.regex(String(predicted.stdout), /drops 1 row of materialized view 'm' older than its TTL; --allow-loss ttl:m/);
+    t.regex(predicted.stdout, /drops 1 row of materialized view 'm' older than its TTL; --allow-loss ttl:m/);
     for (const [file, name] of [
       ['type.sql', 'ttl:m'],
       ['name.sql', 'ttl:n'],
@@ -181,7 +181,7 @@ testWithQuestDB('rows of a longer period are named before a plan computes the vi
     const before = await make(server, [...rows, view(period), above]);
     t.is(before.get('m')?.rows, 4);
     const predicted = await run.exits(1, 'sqlapply --dry-run --allow ALTER,REFRESH $DB refresh.sql');
-    t.deepEqual(namesOf(String(predicted.stdout)), ['history:m'], predicted.stderr);
+    t.deepEqual(namesOf(predicted.stdout), ['history:m'], predicted.stderr);
     const { stderr } = await run(`sqldiff --alter ${file} $DB | sqlapply -q --allow-plan $DB`);
     t.true(
       namesOf(stderr).some(name => /^history:mm?$/.test(name)),

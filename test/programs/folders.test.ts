@@ -150,7 +150,7 @@ test('a file that is replaced keeps its permissions, and a new one has those of 
     chmod 600 d/tables/a.sql; chmod 664 d/tables/b.sql
     echo 'CREATE TABLE a (y INT); CREATE TABLE b (y INT); CREATE TABLE c (y INT);' | sqlsplit | sqljoin -d d
     cd d/tables; grep -c y a.sql b.sql; stat -c '%n %a' *`);
-  t.is(stdout.toString(), 'a.sql:1\nb.sql:1\na.sql 600\nb.sql 664\nc.sql 644\n', stderr);
+  t.is(stdout, 'a.sql:1\nb.sql:1\na.sql 600\nb.sql 664\nc.sql 644\n', stderr);
 });
 
 test('unchanged files are not rewritten, obsolete files are removed, foreign files stay', async t => {
@@ -206,11 +206,10 @@ test('hidden files and folders, links to folders and other suffixes are ignored'
 
 test('a file that was moved out of its folder is no DROP', async t => {
   const run = await inProcess(t);
-  const { code, stdout, stderr } = await run(`echo '${TABLE} ${VIEW}' > s.sql; sqlsplit s.sql | sqljoin -d d
-    mkdir d/misc; mv d/views/b.sql d/misc; sqldiff --alter d s.sql`);
   t.deepEqual(
-    [code, stdout.toString(), stderr],
-    [65, '', `sqldiff: d/misc/b.sql contains view 'b', which belongs in views/b.sql${HINT}\n`],
+    await run(`echo '${TABLE} ${VIEW}' > s.sql; sqlsplit s.sql | sqljoin -d d
+    mkdir d/misc; mv d/views/b.sql d/misc; sqldiff --alter d s.sql`),
+    { code: 65, stdout: '', stderr: `sqldiff: d/misc/b.sql contains view 'b', which belongs in views/b.sql${HINT}\n` },
   );
 });
 
@@ -268,7 +267,7 @@ test('temporary files of a killed writer are removed by the next run', async t =
 sqljoin -d d < all & until ls d/tables/*.tmp > /dev/null 2>&1; do :; done; kill -9 $!; wait $! 2> /dev/null
 ls d/tables/*.tmp > /dev/null && sqljoin -d d < all && ls d/tables | grep -vc '^!t[0-9]*[.]sql$'
 sqlsplit d | sqlsort | cmp - <(sqlsort < all)`);
-  t.is(stdout.toString(), '0\n');
+  t.is(stdout, '0\n');
 });
 
 test('temporary files of other programs stay', async t => {
@@ -295,14 +294,14 @@ test('in a checkout, git shows only the changed objects', async t => {
     await run(`git init -q; sqlsplit > all <<< "CREATE TABLE a (x INT); CREATE VIEW b AS (SELECT * FROM a);"
 sqljoin -d . < all; git add .; git $AUTHOR commit -qm schema; git status --porcelain
 sed 's/INT/LONG/' all | sqlgrep a | sqljoin -d .; git status --porcelain; git fsck`);
-  t.is(stdout.toString(), ' M tables/a.sql\n D views/b.sql\n');
+  t.is(stdout, ' M tables/a.sql\n D views/b.sql\n');
 });
 
 test('sqljoin -d creates a folder, but not its parents', async t => {
   const run = await inProcess(t);
   const { stdout, stderr } = await run(`printf '\\0' | sqljoin -d misspelt/schema; echo $?; ls`);
   t.is(stderr, 'sqljoin: misspelt/schema: no such file or directory\n');
-  t.is(stdout.toString(), '74\n');
+  t.is(stdout, '74\n');
 });
 
 test('a truncated, conflicting or unmappable stream writes nothing', async t => {
@@ -311,7 +310,7 @@ test('a truncated, conflicting or unmappable stream writes nothing', async t => 
 printf 'CREATE TABLE a (x INT);\\0CREATE VIEW A AS (b);\\0' | sqljoin -d d 2> /dev/null; echo $?
 printf 'DROP TABLE a;\\0' | sqljoin -d d 2> /dev/null; echo $?
 ls`);
-  t.is(stdout.toString(), '65\n65\n1\n');
+  t.is(stdout, '65\n65\n1\n');
 });
 
 test('a folder without objects, a missing folder, and -d with -o are rejected', async t => {
@@ -322,5 +321,5 @@ test('a folder without objects, a missing folder, and -d with -o are rejected', 
     /^sqlsplit: \. contains none of the folders that sqljoin -d creates, such as tables; is it the right folder\?$/m,
   );
   t.regex(stderr, /^sqlsplit: nowhere: no such file or directory$/m);
-  t.regex(stdout.toString(), /\n66\n64\n$/);
+  t.regex(stdout, /\n66\n64\n$/);
 });

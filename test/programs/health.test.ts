@@ -30,14 +30,14 @@ testWithQuestDB('sqldiff and the library report what does not work, with the rea
   await makeProblems(server);
   const run = await shellWithFiles(t, server, { 'same.sql': SCHEMA });
   const found = await run('sqldiff --label git --label prod same.sql $DB');
-  const text = found.stdout.toString();
+  const text = found.stdout;
   t.is(found.code, 1, found.stderr);
   t.regex(
     text,
     /^suspended in prod: table 'A_costs'\n {2}column conversion failed.*\ninvalid in prod: materialized view 'hourly'\n {2}drop column operation\n$/,
   );
-  t.is((await run('sqldiff --names same.sql $DB | wc -l')).stdout.toString().trim(), '2');
-  const lines = (await run('sqldiff --json $DB same.sql')).stdout.toString().trim().split('\n');
+  t.is((await run('sqldiff --names same.sql $DB | wc -l')).stdout.trim(), '2');
+  const lines = (await run('sqldiff --json $DB same.sql')).stdout.trim().split('\n');
   t.like(JSON.parse(lines[0] ?? ''), { kind: 'table', name: 'A_costs', result: 'suspended', side: 'a' });
   t.deepEqual(JSON.parse(lines[1] ?? ''), {
     kind: 'materialized view',
@@ -61,11 +61,11 @@ testWithQuestDB('a known problem is ignored and counted; --ignore-extra is silen
   await makeProblems(server);
   const run = await shellWithFiles(t, server, { 'same.sql': SCHEMA, 'part.sql': SCHEMA.split('\n')[1] ?? '' });
   const ignored = await run("sqldiff -v --ignore 'HOURLY: invalid' --ignore 'table: suspended' same.sql $DB");
-  t.is(ignored.code, 0, ignored.stdout.toString());
+  t.is(ignored.code, 0, ignored.stdout);
   t.regex(ignored.stderr, /^sqldiff: ignored: materialized view 'hourly': invalid$/m);
   t.regex(ignored.stderr, /0 of 3 objects differ; 2 differences ignored\n/);
   await run.ok('sqldiff --ignore-extra part.sql $DB');
-  t.regex((await run('sqldiff part.sql $DB')).stdout.toString(), /^invalid in .*'hourly'$/m);
+  t.regex((await run('sqldiff part.sql $DB')).stdout, /^invalid in .*'hourly'$/m);
 });
 
 testWithQuestDB('--alter repairs what loses nothing, and says how the rest is repaired', async t => {
@@ -73,7 +73,7 @@ testWithQuestDB('--alter repairs what loses nothing, and says how the rest is re
   const run = await shellWithFiles(t, server, { 'same.sql': SCHEMA });
   // The column that was dropped and added again is NULL, so that a refresh would lose a sum.
   const lossy = await run('sqldiff --alter same.sql $DB | wc -c; exit ${PIPESTATUS[0]}');
-  t.deepEqual([lossy.code, lossy.stdout.toString().trim()], [1, '1'], lossy.stderr);
+  t.deepEqual([lossy.code, lossy.stdout.trim()], [1, '1'], lossy.stderr);
   t.regex(lossy.stderr, /'hourly': left out: REFRESH .*\n.*\n {2}hint: --allow-loss history:hourly\n/);
   t.regex(
     lossy.stderr,
@@ -87,7 +87,7 @@ testWithQuestDB('--alter repairs what loses nothing, and says how the rest is re
   await execute(server, 'UPDATE b_trades SET qty = 7');
   await waitUntilApplied(server);
   const repairs = await run('sqldiff --alter same.sql $DB -o plan.sql; tail -2 plan.sql');
-  t.regex(repairs.stdout.toString(), /^REFRESH MATERIALIZED VIEW 'hourly' FULL;$/m, repairs.stderr);
+  t.regex(repairs.stdout, /^REFRESH MATERIALIZED VIEW 'hourly' FULL;$/m, repairs.stderr);
   const { statements, omissions } = await plan(SCHEMA.trim().split('\n'), { url: server.url });
   t.is(statements.length, 3, 'two assertions and a REFRESH');
   const seen = omissions.map(({ name }) => name);

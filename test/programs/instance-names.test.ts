@@ -11,9 +11,8 @@ const shellWithInstances = (t: ExecutionContext, toml: string) => inProcess(t, {
 
 test('an unknown instance name is tried as a host, and a similar name is suggested', async t => {
   const run = await shellWithInstances(t, '[prodx-sqlpipe]\nurl = "http://h"\n');
-  const { stderr } = await run.exits(69, 'sqldump prodx-sqlpiep');
   t.regex(
-    stderr,
+    (await run.exits(69, 'sqldump prodx-sqlpiep')).stderr,
     /; "prodx-sqlpiep" is not in \S+\/sqlpipe\/instances\.toml, so it was treated as a host name; did you mean prodx-sqlpipe\?\n$/,
   );
 });
@@ -26,7 +25,7 @@ test('an invalid url in instances.toml affects its own entry only', async t => {
   t.regex((await run('sqldump worse')).stderr, /^sqldump: \S+\/instances\.toml: \[worse\]: port 99999 is not between/);
   t.like(await run('sqldump good > good.stream && sqldiff good.stream good'), { code: 0, stderr: '' });
   const { stdout } = await run('sqldump --list-instances');
-  t.is(stdout.toString(), `bad\t(its url is not an address)\nworse\t(its url is not an address)\ngood\t${url}\n`);
+  t.is(stdout, `bad\t(its url is not an address)\nworse\t(its url is not an address)\ngood\t${url}\n`);
 });
 
 test('a 401 names the user and the source of the credentials, but no secret', async t => {
@@ -75,8 +74,8 @@ async function shellWithConfig(t: ExecutionContext) {
   return async (command: string) => {
     const { code, stdout, stderr } = await run(command);
     t.deepEqual({ code, stderr }, { code: 0, stderr: '' }, command);
-    t.notRegex(stdout.toString(), /s3cret/);
-    return stdout.toString().replaceAll(run.folder, '~');
+    t.notRegex(stdout, /s3cret/);
+    return stdout.replaceAll(run.folder, '~');
   };
 }
 
@@ -141,6 +140,6 @@ test('both operands of sqldiff, and a token without a user', async t => {
 test('the secret and the user in an address are redacted, since the user may be a token', async t => {
   const run = await inProcess(t);
   const { stdout } = await run.ok('sqldump --show-config http://t0ken:s3cret@127.0.0.1:1');
-  t.regex(stdout.toString(), /^user +\*\*\* +the address\npassword +\*\*\* +the address$/m);
-  t.notRegex(stdout.toString(), /t0ken|s3cret/);
+  t.regex(stdout, /^user +\*\*\* +the address\npassword +\*\*\* +the address$/m);
+  t.notRegex(stdout, /t0ken|s3cret/);
 });

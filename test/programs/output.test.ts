@@ -26,7 +26,7 @@ test('sqldump --text and -o NAME.sql write the same text as sqljoin', async t =>
     sqldump -o text --text ${src.url} && cmp text joined || exit
     sqldump -o dump.stream ${src.url} && sqldump ${src.url} | cmp - dump.stream || exit
     sqldump --text ${src.url} | grep -c 'CREATE TABLE'`);
-  t.deepEqual({ code, stdout: stdout.toString(), stderr }, { code: 0, stdout: '2\n', stderr: '' });
+  t.deepEqual({ code, stdout, stderr }, { code: 0, stdout: '2\n', stderr: '' });
 });
 
 test('the text of a failed dump is rejected as incomplete', async t => {
@@ -44,7 +44,7 @@ test('- is standard output for -o, --report and --rejects', async t => {
     echo 'CREATE TABLE a (y INT)' | sqlsplit | sqlapply --rejects=- ${dst.url} 2>/dev/null | sqljoin
     sqldump ${src.url} | sqlapply --report=- --rejects=- ${dst.url} || echo $?
     ls`);
-  t.is(stdout.toString(), '2\n2\n2\nCREATE TABLE a (y INT);\n\n64\n');
+  t.is(stdout, '2\n2\n2\nCREATE TABLE a (y INT);\n\n64\n');
   t.regex(stderr, /only one of --report, --rejects, --json and --annotations can be on standard output/);
 });
 
@@ -54,5 +54,5 @@ test('a file that is replaced keeps its permissions, and a link to it stays a li
     umask 022; mkdir elsewhere; echo old > elsewhere/a.sql; chmod 664 elsewhere/a.sql; ln -s elsewhere/a.sql link.sql
     sqldump -o link.sql ${src.url} && sqldump -o new.sql ${src.url}
     stat -c '%F %a' link.sql elsewhere/a.sql new.sql; cmp elsewhere/a.sql new.sql && ls elsewhere`);
-  t.is(stdout.toString(), 'symbolic link 777\nregular file 664\nregular file 644\na.sql\n', stderr);
+  t.is(stdout, 'symbolic link 777\nregular file 664\nregular file 644\na.sql\n', stderr);
 });

@@ -30,21 +30,21 @@ test('-o NAME.sql is text, -o with another name the stream, and the text is that
     `sqldiff --alter ${LOSSES} after.sql $DB -o plan && cat plan.sql && tr '\\0' '\\n' < plan | cmp plan.sql - && ls`,
   );
   t.regex(
-    written.stdout.toString(),
+    written.stdout,
     /^-- plan for state [0-9a-f]{16}; 3 statements; sqlapply needs --allow-plan for ALTER, DROP\n[^]*\nDROP TABLE 'other';\n\nafter\.sql\nbefore\.sql\nplan\nplan\.sql\n$/,
   );
   t.like(await run('sqldiff --missing before.sql after.sql -o missing.sql; cat missing.sql'), {
-    stdout: Buffer.from('CREATE TABLE other (x INT);\n\n'),
+    stdout: 'CREATE TABLE other (x INT);\n\n',
   });
   t.like(await run('sqldiff --names before.sql after.sql -o names; echo $?; cat names'), {
-    stdout: Buffer.from("1\nonly in before.sql: table 'other'\ndiffers: table 'trades'\n"),
+    stdout: "1\nonly in before.sql: table 'other'\ndiffers: table 'trades'\n",
   });
 });
 
 test('a plan has no names of instances or files, but a message says which of the two would change', async t => {
   const run = await shellWithPlan(t);
   const { stdout, stderr } = await run('echo $DB; cat plan.sql; sqldiff -v --alter after.sql $DB -o /dev/null');
-  const [url = '', ...plan] = stdout.toString().split('\n');
+  const [url = '', ...plan] = stdout.split('\n');
   t.false(plan.join('\n').includes(url.replace('http://', '')));
   t.is(stderr.split('\n')[0], `sqldiff: plan to change ${url}, so that it matches after.sql`);
 });
@@ -81,10 +81,10 @@ test('--allow-plan allows nothing beside the plan', async t => {
     ['more.sql', /use --allow ALTER to send it/],
   ] as const) {
     const { stdout, stderr } = await run(`sqlapply --allow-plan $DB ${files}; echo $?; ${untouched}`);
-    t.is(stdout.toString(), '1\n', files);
+    t.is(stdout, '1\n', files);
     t.regex(stderr, message, files);
   }
-  const [total] = (await run("cat plan.sql truncate.sql | grep -c ';$'")).stdout.toString().split('\n');
+  const [total] = (await run("cat plan.sql truncate.sql | grep -c ';$'")).stdout.split('\n');
   for (const verbs of ['ALL', 'TRUNCATE', 'ALTER, TRUNCATE', 'CTAS, REPLACE, ALL']) {
     const head = `sed '1s/; [0-9]* statement.*/; ${total} statements; sqlapply needs --allow-plan for ${verbs}/' plan.sql`;
     const forged = await run(
@@ -139,7 +139,7 @@ test('a report and -v show each statement that was sent, with its object; the re
   );
   t.notRegex(applied.stderr, /skipped\n {2}/);
   const dry = await run('sqlapply --dry-run --json $DB after.sql');
-  t.notRegex(dry.stdout.toString(), /"time"/);
+  t.notRegex(dry.stdout, /"time"/);
 });
 
 test('a report names what a statement without a definition changes', async t => {
@@ -180,7 +180,7 @@ test('the plan and the way back need two files, however these are spelt', async 
   await run(`${WRITE_FILES} touch old; ln -s old link`);
   for (const options of ['-o f --undo f', '-o f --undo ./f', '-o old --undo link', '--undo -', '-o - --undo -']) {
     const { stdout, stderr } = await run.exits(64, `sqldiff --alter ${LOSSES} ${options} after.sql before.sql`);
-    t.is(`${stdout}`, '');
+    t.is(stdout, '');
     t.regex(stderr, /--undo needs a file of its own/);
     t.is(`${(await run('ls f; cat old')).stdout}`, '', options);
   }

@@ -18,7 +18,7 @@ testWithQuestDB('the way back of --undo is accepted after the plan, and leads to
     [...text.matchAll(/^(?:-- )? {2}hint: --allow-loss (\S+)$/gm)].map(([, name]) => name);
   const remains = lossesIn(careful.stderr);
   t.deepEqual(remains, ['values:ledger.qty', 'values:ledger.y', 'keys:ledger', 'keys:ledger']);
-  t.deepEqual(lossesIn((await run('cat undo.sql')).stdout.toString()), remains);
+  t.deepEqual(lossesIn((await run('cat undo.sql')).stdout), remains);
   const allowed = remains.map(name => `--allow-loss ${name}`).join(' ');
   await run.ok(
     `sqldiff --alter ${RENAMED} ${allowed} --undo undo.sql after.sql $DB > plan && sqlapply --allow all $DB < plan`,
@@ -26,7 +26,7 @@ testWithQuestDB('the way back of --undo is accepted after the plan, and leads to
   await run.ok('sqldiff after.sql $DB');
   await run.ok('sqlapply --allow all $DB undo.sql');
   const rest = await run('sqldiff --json before.sql $DB');
-  t.is(rest.stdout.toString(), '', (await run('cat plan undo.sql')).stdout.toString());
+  t.is(rest.stdout, '', (await run('cat plan undo.sql')).stdout);
   t.deepEqual(await execute(server, 'SELECT ts, acc, qty, note, x FROM ledger'), rows);
 });
 
@@ -85,7 +85,7 @@ testWithQuestDB('two plans that start at the same moment: one is completed, and 
   const both = await run.bash(
     'sqlapply --allow all $DB < plan & sqlapply --allow all $DB < plan; a=$?; wait $!; echo $a $?',
   );
-  t.regex(both.stdout.toString(), /^(?:0 1|1 0)$/m, both.stderr);
+  t.regex(both.stdout, /^(?:0 1|1 0)$/m, both.stderr);
   await run.ok('sqldiff after.sql $DB');
 });
 
@@ -116,9 +116,8 @@ testWithQuestDB('the designated timestamp of a WAL table is renamed only by a re
     'commented.sql': print('time', ' -- renamed from ts'),
   });
   for (const operands of ['--renamed t.ts=time a.sql', 'commented.sql']) {
-    const { stderr } = await run.exits(1, `sqldiff --alter ${operands} $DB`);
     t.regex(
-      stderr,
+      (await run.exits(1, `sqldiff --alter ${operands} $DB`)).stderr,
       /left out: ALTER TABLE 't' RENAME COLUMN ts TO time\n {2}cannot be altered: .*needs a new table\n {2}hint: --rebuild t makes one$/m,
     );
   }
@@ -141,7 +140,7 @@ testWithQuestDB('a plan killed after it dropped the base of a kept view is compl
     const run = await shellWithFiles(t, server, { 'after.sql': text });
     const options = `--ignore-extra --renamed ${option} after.sql $DB`;
     await run.ok(`sqldiff --alter ${options} > plan`);
-    const plan = (await run('cat plan')).stdout.toString().split('\0');
+    const plan = (await run('cat plan')).stdout.split('\0');
     const dropped = plan.findIndex(statement => statement.includes('DROP MATERIALIZED VIEW'));
     for (const statement of plan.slice(0, dropped + 1)) await execute(server, statement);
     await waitUntilInvalid(server);

@@ -213,7 +213,7 @@ test('a dump that broke off is completed, with a message; without the option it 
   const { url } = await startFaultyServer(t, breakingSource());
   const run = await inProcess(t, { URL: url });
   const { stdout, stderr } = await run.ok('sqldump --retries 1 $URL');
-  t.is(`${stdout}`, TABLES.map(table => `${table}\n\0`).join(''));
+  t.is(stdout, TABLES.map(table => `${table}\n\0`).join(''));
   t.regex(stderr, /^sqldump: http:\S+: the reply is truncated: .*; retrying in 1 s \(1 of 1\)\n$/);
   const once = await startFaultyServer(t, breakingSource());
   const damaged = await run.exits(76, `sqldump ${once.url}`);

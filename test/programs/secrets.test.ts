@@ -131,7 +131,7 @@ test('the rejects file is readable only by its owner, even if it existed before'
     `umask 022; apply() { printf 'CREATE USER u WITH PASSWORD x\\0' | sqlapply -q --rejects $1 ${url}; stat -c %a $1; }
     apply new; touch there; apply there; umask 277; touch less; apply less`,
   );
-  t.is(stdout.toString(), '600\n600\n400\n');
+  t.is(stdout, '600\n600\n400\n');
 });
 
 test('passwords in statements are redacted in every form of a difference', async t => {
@@ -142,11 +142,11 @@ test('passwords in statements are redacted in every form of a difference', async
     echo "CREATE USER u WITH PASSWORD '${SECRET}-longer'; CREATE USER v WITH PASSWORD '${SECRET}y';" > b.sql
     for how in -q --text --names --json; do sqldiff $how a.sql b.sql; sqldiff $how b.sql a.sql; done`,
   );
-  t.regex(`${stdout}`, /^differs: user 'u'\n {2}credentials: \*\*\* in a\.sql, \*\*\* in b\.sql\n/m);
-  t.regex(`${stdout}`, /^-CREATE USER v WITH PASSWORD '\*\*\*' SECRET_TOO;$/m);
-  t.regex(`${stdout}`, /^ {2}statement: CREATE USER v WITH PASSWORD '\*\*\*' SECRET_TOO; in a\.sql, /m);
-  t.regex(`${stdout}`, /"a":"CREATE USER only WITH PASSWORD '\*\*\*';"/);
-  t.regex(`${stdout}`, /^only in a\.sql: ALTER USER w WITH PASSWORD '\*\*\*'$/m);
+  t.regex(stdout, /^differs: user 'u'\n {2}credentials: \*\*\* in a\.sql, \*\*\* in b\.sql\n/m);
+  t.regex(stdout, /^-CREATE USER v WITH PASSWORD '\*\*\*' SECRET_TOO;$/m);
+  t.regex(stdout, /^ {2}statement: CREATE USER v WITH PASSWORD '\*\*\*' SECRET_TOO; in a\.sql, /m);
+  t.regex(stdout, /"a":"CREATE USER only WITH PASSWORD '\*\*\*';"/);
+  t.regex(stdout, /^only in a\.sql: ALTER USER w WITH PASSWORD '\*\*\*'$/m);
   t.false(`${stdout}${stderr}`.includes(SECRET), `${stdout}${stderr}`);
 });
 
@@ -167,7 +167,7 @@ TOML
   );
   t.regex(stderr, /^sqldump: token_command of a failed: no \*{15}\n78\n/);
   t.regex(stderr, /\nsqldump: token_command of b did not end within 0.5 s; .*\n78\n$/);
-  t.is((await run(`ps -A -o args= | grep -c "^${nap}"`)).stdout.toString(), '0\n', 'nothing that it started goes on');
+  t.is((await run(`ps -A -o args= | grep -c "^${nap}"`)).stdout, '0\n', 'nothing that it started goes on');
 });
 
 test('credentials over plain http through a remote proxy cause a warning', async t => {
@@ -265,7 +265,7 @@ for (const [name, answer] of Object.entries(QUOTING))
       `printf '%s\\0' "$STATEMENT" | sqlapply -v --report r ${url}; s=$?; cat r; exit $s`,
     );
     t.regex(stderr, /answered/);
-    t.regex(`${stdout}`, /"error"/);
+    t.regex(stdout, /"error"/);
     t.regex(stderr, /\*\*/);
     t.notRegex(`${stdout}${stderr}`, /s3|cr.{0,6}t(\/|%2F)|Fr0m/i);
   });
@@ -300,8 +300,8 @@ test('a report shows no first part of a secret at which a long rejection is cut'
   const error = `${'x'.repeat(64 * 1024 - 4)}${SECRET}`;
   const { url } = await answering(t, 400, {}, JSON.stringify({ error, position: 0 }));
   const { stdout } = await run(`printf 'CREATE TABLE a (x INT)\\0' | sqlapply --report r ${url}; cat r`);
-  t.regex(`${stdout}`, /"error":"x+/);
-  t.notRegex(`${stdout}`, new RegExp(`x${SECRET.slice(0, 2)}`));
+  t.regex(stdout, /"error":"x+/);
+  t.notRegex(stdout, new RegExp(`x${SECRET.slice(0, 2)}`));
 });
 
 /** Ways in which a reply may hold a secret. */

@@ -15,12 +15,12 @@ const PROGRAMS = readdirSync('packages').filter(name => /^sql.+/.test(name) && n
 test('each program runs under its short name, with its own options and exit status', async t => {
   const run = await inProcess(t);
   for (const name of PROGRAMS) {
-    const help = (await run(`${name} --help`)).stdout.toString();
+    const help = (await run(`${name} --help`)).stdout;
     for (const line of [`${name.slice(3)} --help`, `help ${name.slice(3)}`, `${name} --help`])
-      t.is((await run(`sqlpipe ${line}`)).stdout.toString(), help, line);
+      t.is((await run(`sqlpipe ${line}`)).stdout, help, line);
   }
   t.is(
-    (await run(`printf 'CREATE TABLE a (x INT)' | sqlpipe split | sqlpipe join`)).stdout.toString(),
+    (await run(`printf 'CREATE TABLE a (x INT)' | sqlpipe split | sqlpipe join`)).stdout,
     'CREATE TABLE a (x INT);\n\n',
   );
   t.is((await run('sqlpipe split /nowhere')).code, 66);
@@ -32,7 +32,7 @@ test('each program runs under its short name, with its own options and exit stat
 test('--help lists the programs with the summaries of their man pages', async t => {
   const run = await inProcess(t);
   for (const option of ['--help', 'help']) {
-    const help = (await run(`sqlpipe ${option}`)).stdout.toString();
+    const help = (await run(`sqlpipe ${option}`)).stdout;
     for (const name of PROGRAMS) {
       const [, summary] = /^\.Nd (.*)$/m.exec(readFileSync(`packages/${name}/${name}.1`, 'utf8')) ?? [];
       t.regex(help, new RegExp(`^ *${name.slice(3)} +${summary}$`, 'm'));
@@ -42,9 +42,8 @@ test('--help lists the programs with the summaries of their man pages', async t 
 
 test('an unknown program is a usage error with a suggestion', async t => {
   const run = await inProcess(t);
-  const { stderr } = await run.exits(64, 'sqlpipe dmup --text prod');
   t.regex(
-    stderr,
+    (await run.exits(64, 'sqlpipe dmup --text prod')).stderr,
     /^sqlpipe: unknown program: dmup; there are dump, .*; did you mean dump\?\nTry 'sqlpipe --help'\.\n$/,
   );
   for (const word of ['nonsense', 'constructor', 'help nonsense', '-- dump'])
@@ -68,7 +67,7 @@ test('check: prints the properties of an instance that can be copied', async t =
   const { code, stdout, stderr } = await run.bash(`sqlpipe check ${url}`);
   t.deepEqual([code, stderr], [0, '']);
   t.is(
-    stdout.toString(),
+    stdout,
     `instance: ${url}
 endpoint: /api/v1/sql/execute
 version: QuestDB 10.0.0, sqlserve
@@ -85,11 +84,11 @@ test('check: prints the user without a secret, and reports missing permissions',
   const { url } = server;
   const run = await inProcess(t, { SQLPIPE_USER: 'admin', SQLPIPE_PASSWORD: 'quest' });
   const { stdout } = await run.ok(`sqlpipe check ${url}`);
-  t.regex(stdout.toString(), /^user: admin\naccess control: on\n/m);
-  t.notRegex(stdout.toString(), /quest$|YWRtaW46/m);
+  t.regex(stdout, /^user: admin\naccess control: on\n/m);
+  t.notRegex(stdout, /quest$|YWRtaW46/m);
   await setUp(server, "CREATE USER ann WITH PASSWORD 'p'", 'GRANT HTTP TO ann', 'GRANT SELECT ON ALL TABLES TO ann');
   const ann = await run.exits(77, `SQLPIPE_USER=ann SQLPIPE_PASSWORD=p sqlpipe check ${url}`);
-  t.regex(ann.stdout.toString(), /^user: ann\naccess control: on\npermissions: .*SELECT/m);
+  t.regex(ann.stdout, /^user: ann\naccess control: on\npermissions: .*SELECT/m);
 });
 
 test('check: warns if another sqldiff comes first on the PATH', async t => {
@@ -132,7 +131,7 @@ test('check: prints invalid views, suspended tables and the request limit', asyn
   await run.ok(`sqlpipe check ${await startAnswering(t, HEALTHY)}`);
   const { stdout } = await run.exits(1, `sqlpipe check ${await startAnswering(t, { ...HEALTHY, ...PROBLEMS })}`);
   t.is(
-    stdout.toString().replace(/.*\n/, ''),
+    stdout.replace(/.*\n/, ''),
     `endpoint: /api/v1/sql/execute
 version: QuestDB 10.0, JDK 25
 user: admin
@@ -156,7 +155,7 @@ test('check: reports a read-only server and a missing permission to create', asy
   });
   const second = await startAnswering(t, { ...HEALTHY, ...limited });
   const { stdout, stderr } = await run.bash.exits(77, `sqlpipe check ${second}`);
-  t.regex(stdout.toString(), /^permissions: HTTP, SELECT$/m);
+  t.regex(stdout, /^permissions: HTTP, SELECT$/m);
   t.is(
     stderr,
     `sqlpipe check: ${second}: this user has no permission CREATE TABLE, so no schema can be applied to it\n`,

@@ -207,7 +207,7 @@ for (const command of [
     const bytes = await run(
       `${prepare} ${command} | tr '\\0' '\\n' | cmp - x.sql; ${command} > filed; tr '\\0' '\\n' < filed | cmp - x.sql`,
     );
-    t.deepEqual([bytes.code, bytes.stdout.toString(), bytes.stderr], [0, '', '']);
+    t.deepEqual([bytes.code, bytes.stdout, bytes.stderr], [0, '', '']);
   });
 
 test('control characters are escaped in an output file that is a terminal', async t => {

@@ -50,7 +50,7 @@ for (const [what, command, answer, message] of [
 async function dumpWithin(dump: (seconds: number) => Promise<Outcome>): Promise<string> {
   for (let seconds = 1; ; seconds *= 4) {
     const { code, stdout, stderr } = await dump(seconds);
-    if (code === 0) return `${stdout}`;
+    if (code === 0) return stdout;
     if (seconds > 16) throw new Error(stderr);
   }
 }
@@ -111,7 +111,7 @@ for (const [how, auxiliary] of Object.entries<Answer>({
     const { code, stdout, stderr } = await run('sqldump --timeout 0.2 $URL');
     t.true(performance.now() - asked < 5000, 'the limit of such a query without --timeout');
     t.is(code, 0, stderr);
-    t.is(`${stdout}`, "CREATE VIEW 'v' AS (SELECT 1);\n\0");
+    t.is(stdout, "CREATE VIEW 'v' AS (SELECT 1);\n\0");
   });
 
 test('a tunnel through a proxy that never replies is limited by --connect-timeout', async t => {

@@ -60,10 +60,7 @@ const trusts = macro<[script: string, settings?: string]>({
   async exec(t, script, lines) {
     const url = await startSecure(t, good);
     const { code, stdout, stderr } = await runWithUrl(t, url, script, {}, lines === undefined ? lines : { lines });
-    t.deepEqual(
-      { code, stderr, dump: stdout.toString() },
-      { code: 0, stderr: '', dump: 'CREATE TABLE a (x INT);\n\0' },
-    );
+    t.deepEqual({ code, stderr, dump: stdout }, { code: 0, stderr: '', dump: 'CREATE TABLE a (x INT);\n\0' });
   },
   title: (_title, script, lines = '') => ['trusted:', script, lines && `with ${lines}`].join(' ').trimEnd(),
 });
@@ -100,7 +97,7 @@ for (const [what, issue, script, reason] of [
     const prod = { url: 'https::addr=$ADDRESS;tls_verify=unsafe_off;', lines: 'tls_verify = true' };
     const { code, stdout, stderr } = await runWithUrl(t, await startSecure(t, issue()), script, {}, prod);
     t.is(code, 69, stderr);
-    t.regex(stdout.toString(), /^-- sqldump: incomplete: .*\n$/);
+    t.regex(stdout, /^-- sqldump: incomplete: .*\n$/);
     t.regex(stderr, reason);
   });
 
@@ -172,8 +169,7 @@ test('through a proxy: a tunnel, and TLS is verified for the instance', async t 
   const { address, seen } = await startProxy(t);
   const url = await startSecure(t, good);
   const env = { https_proxy: `http://me:s3cret@${address}` };
-  const { code, stderr } = await runWithUrl(t, url, 'sqldump --cacert $ROOT $URL', env);
-  t.deepEqual({ code, stderr }, { code: 0, stderr: '' });
+  t.like(await runWithUrl(t, url, 'sqldump --cacert $ROOT $URL', env), { code: 0, stderr: '' });
   t.deepEqual([...new Set(seen)], [`${new URL(url).host} Basic ${Buffer.from('me:s3cret').toString('base64')}`]);
   const distrusted = await runWithUrl(t, url, 'sqldump $URL', env);
   t.is(distrusted.code, 69);

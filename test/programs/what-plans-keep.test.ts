@@ -37,12 +37,12 @@ for (const { title, input, output, more } of cases('kept-rows'))
       run(`sqldiff --alter ${options} ${allowed} after.sql $DB > plan; echo $?; sqlapply -q --allow-plan $DB < plan`);
     const careful = await apply('');
     t.is(careful.code, 0, careful.stderr);
-    t.is(careful.stdout.toString(), losses.length > 0 ? '1\n' : '0\n', careful.stderr);
+    t.is(careful.stdout, losses.length > 0 ? '1\n' : '0\n', careful.stderr);
     t.deepEqual(namesOf(careful.stderr), losses, careful.stderr);
     await waitForHoldings(server, before, names, careful.stderr);
     if (losses.length === 0) return;
     const bold = await apply(losses.map(name => `--allow-loss ${name}`).join(' '));
-    t.deepEqual([bold.code, bold.stdout.toString(), bold.stderr], [0, '0\n', '']);
+    t.deepEqual([bold.code, bold.stdout, bold.stderr], [0, '0\n', '']);
     // A permission is asked for only where something really goes.
     const isMissing = (line: string, found: string[]) => found.some(each => each.startsWith(line));
     await waitUntilNone(async () => {
@@ -82,7 +82,7 @@ testWithQuestDB('only a full refresh repairs an invalid view', async t => {
     'full.sql': 'REFRESH MATERIALIZED VIEW m FULL;',
   });
   const isForetold = async (file: string) =>
-    (await run(`sqlapply --dry-run --allow REFRESH $DB ${file}`)).stdout.toString().includes('repairs');
+    (await run(`sqlapply --dry-run --allow REFRESH $DB ${file}`)).stdout.includes('repairs');
   for (const file of ['incremental.sql', 'range.sql']) {
     t.false(await isForetold(file));
     await run(`sqlapply --allow REFRESH $DB ${file}`);
@@ -123,8 +123,7 @@ testWithQuestDB('a plan that drops a table does not drop another one of its name
     await run('sqldiff --alter --allow-loss drop:extra after.sql $DB > plan');
     for (const statement of change) await execute(server, statement);
     await waitUntilApplied(server);
-    const { stderr } = await run.exits(1, 'sqlapply --allow-plan $DB < plan');
-    t.regex(stderr, /the plan was made for a different state/);
+    t.regex((await run.exits(1, 'sqlapply --allow-plan $DB < plan')).stderr, /the plan was made for a different state/);
     t.is((await takeHoldings(server)).get('extra')?.rows, 1);
   }
 });

@@ -18,7 +18,7 @@ const rejects = macro<[rule: string, sources: Record<string, string>]>({
     t.like(await lint({ 'good.ts': 'export const one = (): number => 1;' }), { code: 0 });
     const { code, stdout } = await lint(sources);
     t.is(code, 1);
-    const found = new Set(Array.from(`${stdout}`.matchAll(/title=([\w/]+)/g), ([, name]) => name));
+    const found = new Set(Array.from(stdout.matchAll(/title=([\w/]+)/g), ([, name]) => name));
     t.deepEqual([...found], [rule]);
   },
 });

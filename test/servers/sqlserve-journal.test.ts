@@ -242,7 +242,7 @@ test('a statement that a full disk rejects has not happened: nobody sees it, and
   const applied = await run(`sqlapply --report r $DST < ${join(folder, 'in')}; s=$?; grep -c '"applied"' r; exit $s`);
   t.not(applied.code, 0, applied.stderr);
   const count = Number(applied.stdout);
-  t.true(count > 3 && count < 20, applied.stdout.toString());
+  t.true(count > 3 && count < 20, applied.stdout);
   const there = async (server: Server) => (await server.execute('show tables')).dataset?.flat() ?? [];
   t.is((await there(limited)).length, count);
   t.is((await limited.execute('create view v as (select * from t19)')).error, 'table does not exist [table=t19]');

@@ -89,7 +89,7 @@ ${apply} --dry-run --json $DB < stream > dry.jsonl 2>> messages; dry=$?
 sqldump $ACCOUNT $DB > after 2>> messages
 ${run}; run=$?
 cmp before after >&2; echo $dry $run $?`);
-      const [dry = 70, status = 70, changed = 2] = stdout.toString().trim().split(' ').map(Number);
+      const [dry = 70, status = 70, changed = 2] = stdout.trim().split(' ').map(Number);
       const messages = (await readFile(file('messages'), 'utf8')) + stderr;
       if (!STATUSES.has(status)) throw new Error(`seed ${stream.seed}: the run ended with ${status}: ${messages}`);
       const reports = { dry: await readReport(file('dry.jsonl')), run: await readReport(file('run.jsonl')) };

@@ -17,7 +17,7 @@ import type { ProcessLike } from '@sqlpipe/cli';
 import { type Command, parseScript, type Word } from './command-line.js';
 import { freshFolder } from './folder.js';
 import type { Scope } from './scope.js';
-import { type Outcome, type Shell, shellEnvironment, shellIn, toShell } from './shell.js';
+import { decode, type Outcome, type Shell, shellEnvironment, shellIn, toShell } from './shell.js';
 
 /** The programs as `bundleTests()` writes them; of the server only what ends at once, such as `--help`. */
 const PROGRAMS = new Map(
@@ -137,7 +137,11 @@ class Session {
       if (name === undefined && first) Object.assign(this.#variables, this.#assign(first));
       else this.#statuses = await this.#runPipeline(commands);
     }
-    return { code: this.#status, stdout: Buffer.concat(this.#stdout), stderr: Buffer.concat(this.#stderr).toString() };
+    return {
+      code: this.#status,
+      stdout: decode(Buffer.concat(this.#stdout)),
+      stderr: decode(Buffer.concat(this.#stderr)),
+    };
   }
 
   get #status(): number {

@@ -73,7 +73,7 @@ export async function reconcile(server: Server, run: Run, pair: SchemaPair, seed
     `sqldiff --alter ${options} after.sql ${url} > plan 2> left; echo $?; sqlapply --allow all ${url} < plan && sqldiff --alter ${options} after.sql ${url} > again 2> now; tr -d '\\n' < again; awk '/^sqldiff: / { skip = /left out: a repair/ } !skip' now > still; cmp left still; cat left`,
   );
   assert.equal(lossless.stderr, '', `${about}\n${lossless.stderr}`);
-  const [status, ...lines] = lossless.stdout.toString().split('\n');
+  const [status, ...lines] = lossless.stdout.split('\n');
   assert.match(status ?? '', /^[01]$/, `${about}\n${lossless.stdout}`);
   assert.equal(lines[0]?.startsWith('\0'), true, `${about}: a second plan has statements\n${lossless.stdout}`);
   await waitForHoldings(server, holdings, newNames(pair), `${about}\n${lossless.stdout}`);
@@ -82,12 +82,12 @@ export async function reconcile(server: Server, run: Run, pair: SchemaPair, seed
     await checkValid(server, about);
     return { isReconciled: true, left: [] };
   }
-  const allowed = [...lossless.stdout.toString().matchAll(/--allow-loss ((?:"[^"]*"|\S)+)/g)].map(([option]) => option);
+  const allowed = [...lossless.stdout.matchAll(/--allow-loss ((?:"[^"]*"|\S)+)/g)].map(([option]) => option);
   const lossy = await run(
     `sqldiff --alter ${options} ${[...new Set(allowed)].join(' ')} after.sql ${url} > plan 2> left; sqlapply --allow all ${url} < plan; echo $?; cat left; sqldiff ${ignore} after.sql ${url}`,
   );
   assert.equal(lossy.stderr, '', `${about}\n${lossy.stderr}`);
-  const [applyStatus, ...rest] = lossy.stdout.toString().split('\n');
+  const [applyStatus, ...rest] = lossy.stdout.split('\n');
   assert.equal(applyStatus, '0', `${about}\n${lossy.stdout}`);
   const left = rest
     .join('\n')

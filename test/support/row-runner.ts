@@ -181,7 +181,7 @@ export async function checkSame(run: Runner, options: readonly string[]): Promis
   const compared = options.filter((word, i) => !isRename(word) && !isRename(options[i - 1] ?? ''));
   const words = [...compared, '--ignore', 'column order'];
   const { code, stdout } = await run.call('sqldiff', ...words, run.file('after.sql'), run.server.url);
-  const differences = String(stdout)
+  const differences = stdout
     .split('\n')
     .filter(line => /^(only in|differs)/.test(line) && !/_before_|'their view'/.test(line));
   if (code > 1 || differences.length > 0) run.report('not the wanted schema', `status ${code}\n${stdout}`);

@@ -13,7 +13,8 @@ export const CACHE = resolve('.cache');
 /** The result of a script. `code` is the shell's exit status: 128 plus the signal's number if a signal ended it. */
 export interface Outcome {
   code: number;
-  stdout: Buffer;
+  /** UTF-8, which is checked: no two different outputs are the same text. */
+  stdout: string;
   stderr: string;
 }
 
@@ -58,8 +59,13 @@ export const shellIn = (cwd: string, env: NodeJS.ProcessEnv): Shell =>
   toShell(async script => {
     const bash = spawn('bash', ['-c', script], { cwd, env, stdio: ['ignore', 'pipe', 'pipe'] });
     const [[code], stdout, stderr] = await Promise.all([once(bash, 'close'), buffer(bash.stdout), text(bash.stderr)]);
-    return { code, stdout, stderr };
+    return { code, stdout: decode(stdout), stderr };
   });
+
+const utf8 = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true });
+
+/** The text of bytes that have to be UTF-8. */
+export const decode = (bytes: Uint8Array): string => utf8.decode(bytes);
 
 /** What sqlapply prints with -v, without the statements that it sent. */
 export const withoutStatements = (stderr: string): string =>
