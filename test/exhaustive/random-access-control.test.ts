@@ -4,7 +4,7 @@ import { RightSet } from '@sqlpipe/schema';
 import { inProcess, type Run } from '../support/in-process.js';
 import { admin, executeAs, loginAs, setUp } from '../support/principals.js';
 import { fileScope } from '../support/scope.js';
-import { fc } from '../support/seed.js';
+import { fc, forAllAsync } from '../support/seed.js';
 import type { Server } from '../support/server.js';
 import { serveHere } from '../support/sqlserve.js';
 import { test } from '../support/test.js';
@@ -104,32 +104,29 @@ const printRevoke = (right: Right): string =>
     .replace(/^ADD/, 'REMOVE')
     .slice(0, -1);
 
-const RUNS = { numRuns: 5 };
+const RUNS = 5;
 
 test('random rights: reruns and copies are equal; one changed right is the only difference', async t => {
-  await fc.assert(
-    fc.asyncProperty(distinctRights, fc.nat(), async (rights, nth) => {
-      await dropPrincipals();
-      const statements = [...people, ...rights.map(printRight)];
-      const first = await applyTo('A', statements);
-      t.is(first.code, 0, first.stderr);
-      const again = await applyTo('A', statements);
-      t.is(again.code, 0, again.stderr);
-      t.regex(again.stderr, /: (\d+) statements: \1 skipped\n$/);
-      await run.ok('set -o pipefail; sqldump "$A" | sqlapply "$B"');
-      t.is(await diffServers(), '');
+  await forAllAsync(RUNS, distinctRights, fc.nat(), async (rights, nth) => {
+    await dropPrincipals();
+    const statements = [...people, ...rights.map(printRight)];
+    const first = await applyTo('A', statements);
+    t.is(first.code, 0, first.stderr);
+    const again = await applyTo('A', statements);
+    t.is(again.code, 0, again.stderr);
+    t.regex(again.stderr, /: (\d+) statements: \1 skipped\n$/);
+    await run.ok('set -o pipefail; sqldump "$A" | sqlapply "$B"');
+    t.is(await diffServers(), '');
 
-      const changed = rights[nth % rights.length] as Right;
-      if (nth % 2 && changed.kind !== 'membership') {
-        await setUp(servers[1], printRight({ ...changed, option: !changed.option }).slice(0, -1));
-        t.is(await diffServers(), printRight({ ...changed, option: true }).slice(0, -1));
-      } else {
-        await setUp(servers[1], printRevoke(changed));
-        t.is(await diffServers(), printRight(changed).slice(0, -1));
-      }
-    }),
-    RUNS,
-  );
+    const changed = rights[nth % rights.length] as Right;
+    if (nth % 2 && changed.kind !== 'membership') {
+      await setUp(servers[1], printRight({ ...changed, option: !changed.option }).slice(0, -1));
+      t.is(await diffServers(), printRight({ ...changed, option: true }).slice(0, -1));
+    } else {
+      await setUp(servers[1], printRevoke(changed));
+      t.is(await diffServers(), printRight(changed).slice(0, -1));
+    }
+  });
 });
 
 /** Rights from a small set, so that most overlap. */
@@ -141,18 +138,15 @@ const anyRights = fc.array(
 );
 
 test('random grants: no run removes a right without reporting it', async t => {
-  await fc.assert(
-    fc.asyncProperty(anyRights, anyRights, async (before, then) => {
-      await dropPrincipals();
-      await setUp(servers[0], ...people, ...before.map(printRight).map(text => text.slice(0, -1)));
-      const had = [...(await fetchRightsOfA())];
-      const { code, stderr } = await applyTo('A', then.map(printRight), '--keep-going');
-      const now = await fetchRightsOfA();
-      t.deepEqual(had.filter(right => !now.has(right)).map(printRight), []);
-      const differing = stderr.match(/would remove/g)?.length ?? 0;
-      t.is(code, differing > 0 ? 1 : 0, stderr);
-      if (differing === 0) t.true(then.every(right => now.has(right)));
-    }),
-    RUNS,
-  );
+  await forAllAsync(RUNS, anyRights, anyRights, async (before, then) => {
+    await dropPrincipals();
+    await setUp(servers[0], ...people, ...before.map(printRight).map(text => text.slice(0, -1)));
+    const had = [...(await fetchRightsOfA())];
+    const { code, stderr } = await applyTo('A', then.map(printRight), '--keep-going');
+    const now = await fetchRightsOfA();
+    t.deepEqual(had.filter(right => !now.has(right)).map(printRight), []);
+    const differing = stderr.match(/would remove/g)?.length ?? 0;
+    t.is(code, differing > 0 ? 1 : 0, stderr);
+    if (differing === 0) t.true(then.every(right => now.has(right)));
+  });
 });

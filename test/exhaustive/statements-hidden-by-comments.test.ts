@@ -13,7 +13,7 @@ import { freshFolder } from '../support/folder.js';
 import { inProcess } from '../support/in-process.js';
 import { startQuestDB, testWithQuestDB, testWithVersion } from '../support/questdb.js';
 import { fileScope } from '../support/scope.js';
-import { fc } from '../support/seed.js';
+import { fc, forAll } from '../support/seed.js';
 import type { Server } from '../support/server.js';
 import { startSqlserve } from '../support/sqlserve.js';
 import { test } from '../support/test.js';
@@ -249,14 +249,11 @@ const text = fc
   .map(parts => parts.join(''));
 
 test('without comments, the quick and the full check for ambiguity agree', t => {
-  fc.assert(
-    fc.property(text, statement => {
-      fc.pre(!/--|\/\*/.test(statement));
-      const long = `${statement}${' '.repeat(1000)}`; // too long for the quick check
-      t.is(findAmbiguity(statement) === undefined, findAmbiguity(long) === undefined);
-    }),
-    { numRuns: 3000 },
-  );
+  forAll(3000, text, statement => {
+    fc.pre(!/--|\/\*/.test(statement));
+    const long = `${statement}${' '.repeat(1000)}`; // too long for the quick check
+    t.is(findAmbiguity(statement) === undefined, findAmbiguity(long) === undefined);
+  });
 });
 
 test('the check for ambiguity takes linear time', t => {
@@ -276,17 +273,14 @@ test('the check for ambiguity takes linear time', t => {
 });
 
 test('the tokens of a server are consecutive pieces of the text', t => {
-  fc.assert(
-    fc.property(text, fc.constantFrom('9.0' as const, '9.3.2' as const), (statement, reading) => {
-      let at = 0;
-      for (const token of serverTokens(statement, 0, reading)) {
-        if (token.start < at || !statement.startsWith(token.text, token.start)) return false;
-        at = token.start + token.text.length;
-      }
-      return at <= statement.length;
-    }),
-    { numRuns: 3000 },
-  );
+  forAll(3000, text, fc.constantFrom('9.0' as const, '9.3.2' as const), (statement, reading) => {
+    let at = 0;
+    for (const token of serverTokens(statement, 0, reading)) {
+      if (token.start < at || !statement.startsWith(token.text, token.start)) return false;
+      at = token.start + token.text.length;
+    }
+    return at <= statement.length;
+  });
   t.pass();
 });
 

@@ -13,7 +13,7 @@ import { RejectionError } from '@sqlpipe/ddl/parser';
 import { foldCase } from '@sqlpipe/sql';
 import { changesOf } from '../support/changes.js';
 import { definitions } from '../support/definitions.js';
-import { anyCharacter, fc } from '../support/seed.js';
+import { anyCharacter, fc, forAll } from '../support/seed.js';
 import { spell } from '../support/spellings.js';
 import { test } from '../support/test.js';
 
@@ -40,41 +40,32 @@ function printableProperties(definition: Definition, form: '9.3' | '9.0'): objec
 for (const form of ['9.3', '9.0'] as const)
   for (const quoted of [true, false]) {
     test(`definitions printed as QuestDB ${form}, ${quoted ? 'quoted' : 'bare'}, parse back to the same definition`, t => {
-      fc.assert(
-        fc.property(definitions, definition => {
-          const printed = printDefinition(definition, { form, quoted });
-          const statement = quoted ? printed : repair(printed).statement;
-          t.deepEqual(
-            printableProperties(parseDefinition(statement), form),
-            printableProperties(definition, form),
-            statement,
-          );
-        }),
-        { numRuns: 100 },
-      );
+      forAll(100, definitions, definition => {
+        const printed = printDefinition(definition, { form, quoted });
+        const statement = quoted ? printed : repair(printed).statement;
+        t.deepEqual(
+          printableProperties(parseDefinition(statement), form),
+          printableProperties(definition, form),
+          statement,
+        );
+      });
     });
   }
 
 test('two spellings of a definition compare as equal', t => {
-  fc.assert(
-    fc.property(definitions, choices, choices, (definition, one, other) => {
-      const [a, b] = [spell(definition, one), spell(definition, other)];
-      const { differences, isTokenComparison } = compareStatements(a, b);
-      t.deepEqual({ differences, isTokenComparison }, { differences: [], isTokenComparison: false }, `${a}\n${b}`);
-    }),
-    { numRuns: 200 },
-  );
+  forAll(200, definitions, choices, choices, (definition, one, other) => {
+    const [a, b] = [spell(definition, one), spell(definition, other)];
+    const { differences, isTokenComparison } = compareStatements(a, b);
+    t.deepEqual({ differences, isTokenComparison }, { differences: [], isTokenComparison: false }, `${a}\n${b}`);
+  });
 });
 
 test('a statement equals its printed form, in the format of any server', t => {
-  fc.assert(
-    fc.property(definitions, choices, fc.constantFrom('9.3', '9.0'), fc.boolean(), (definition, how, form, quoted) => {
-      const [a, b] = [spell(definition, how), printDefinition(definition, { form: form as '9.3' | '9.0', quoted })];
-      t.deepEqual(compareStatements(a, b).differences, [], `${a}\n${b}`);
-      t.deepEqual(compareStatements(b, a).differences, [], `${a}\n${b}`);
-    }),
-    { numRuns: 200 },
-  );
+  forAll(200, definitions, choices, fc.constantFrom('9.3', '9.0'), fc.boolean(), (definition, how, form, quoted) => {
+    const [a, b] = [spell(definition, how), printDefinition(definition, { form: form as '9.3' | '9.0', quoted })];
+    t.deepEqual(compareStatements(a, b).differences, [], `${a}\n${b}`);
+    t.deepEqual(compareStatements(b, a).differences, [], `${a}\n${b}`);
+  });
 });
 
 /** A definition, and the same with one property changed. */
@@ -84,19 +75,16 @@ const changes = definitions.chain(definition =>
 
 test('one changed property is the only reported difference', t => {
   const properties = new Set<string>();
-  fc.assert(
-    fc.property(changes, choices, choices, ({ definition, change: { property, changed } }, one, other) => {
-      // A statement may omit the base; then only the server can infer it.
-      const [a, b] =
-        property === 'base'
-          ? [spell(definition, []), spell(changed, [])]
-          : [spell(definition, one), spell(changed, other)];
-      t.deepEqual(differing(a, b), [property], `${a}\n${b}`);
-      t.deepEqual(differing(b, a).map(foldCase), [foldCase(property)], `${b}\n${a}`);
-      properties.add(property.replace(/'.*'/, '…'));
-    }),
-    { numRuns: 300 },
-  );
+  forAll(300, changes, choices, choices, ({ definition, change: { property, changed } }, one, other) => {
+    // A statement may omit the base; then only the server can infer it.
+    const [a, b] =
+      property === 'base'
+        ? [spell(definition, []), spell(changed, [])]
+        : [spell(definition, one), spell(changed, other)];
+    t.deepEqual(differing(a, b), [property], `${a}\n${b}`);
+    t.deepEqual(differing(b, a).map(foldCase), [foldCase(property)], `${b}\n${a}`);
+    properties.add(property.replace(/'.*'/, '…'));
+  });
   t.log([...properties].sort().join(', '));
 });
 
@@ -107,14 +95,11 @@ function differing(a: string, b: string): string[] {
 }
 
 test('definitions compare with the same result as their statements', t => {
-  fc.assert(
-    fc.property(definitions, definitions, (one, other) => {
-      const properties = ({ differences }: Comparison) => differences.map(({ property }) => property);
-      const [a, b] = [spell(one, []), spell(other, [])];
-      t.deepEqual(properties(compareStatements(a, b)), properties(compareDefinitions(one, other)), `${a}\n${b}`);
-    }),
-    { numRuns: 100 },
-  );
+  forAll(100, definitions, definitions, (one, other) => {
+    const properties = ({ differences }: Comparison) => differences.map(({ property }) => property);
+    const [a, b] = [spell(one, []), spell(other, [])];
+    t.deepEqual(properties(compareStatements(a, b)), properties(compareDefinitions(one, other)), `${a}\n${b}`);
+  });
 });
 
 /** Pieces of statements in any order. */
@@ -132,24 +117,22 @@ const pieces = fc.array(
 );
 
 test('the parser throws nothing but RejectionError, for any text', t => {
-  fc.assert(
-    fc.property(
-      fc.oneof(
-        pieces.map(all => all.join(' ')),
-        fc.string({ unit: anyCharacter }),
-      ),
-      text => {
-        const statement = `create ${text}`;
-        t.notThrows(() => compareStatements(statement, `${statement} x`));
-        t.notThrows(() => tryParseDefinition(statement));
-        t.notThrows(() => repair(statement));
-        try {
-          parseDefinition(statement);
-        } catch (error) {
-          t.true(error instanceof RejectionError, `${error}: ${statement}`);
-        }
-      },
+  forAll(
+    1000,
+    fc.oneof(
+      pieces.map(all => all.join(' ')),
+      fc.string({ unit: anyCharacter }),
     ),
-    { numRuns: 1000 },
+    text => {
+      const statement = `create ${text}`;
+      t.notThrows(() => compareStatements(statement, `${statement} x`));
+      t.notThrows(() => tryParseDefinition(statement));
+      t.notThrows(() => repair(statement));
+      try {
+        parseDefinition(statement);
+      } catch (error) {
+        t.true(error instanceof RejectionError, `${error}: ${statement}`);
+      }
+    },
   );
 });

@@ -6,7 +6,7 @@ import { Readable, Writable } from 'node:stream';
 import { finished, pipeline } from 'node:stream/promises';
 import { setImmediate } from 'node:timers/promises';
 import { createCommitWriter, decodeRecords, encodeRecords, type ReadOptions, spool } from '@sqlpipe/records';
-import { anyCharacter, fc } from '../support/seed.js';
+import { anyCharacter, fc, forAllAsync } from '../support/seed.js';
 import { shell } from '../support/shell.js';
 import { macro, test } from '../support/test.js';
 
@@ -50,23 +50,19 @@ async function decode(chunks: Iterable<Buffer>, options?: ReadOptions): Promise<
 const decodeText = (text: string, options?: ReadOptions) => decode(text ? [Buffer.from(text, 'latin1')] : [], options);
 
 test('statements survive encoding and decoding in chunks of any size', async t => {
-  await fc.assert(
-    fc.asyncProperty(list, fc.array(fc.nat(), { maxLength: 12 }), async (sent, places) => {
-      t.deepEqual(await decode(splitAt(Buffer.concat(await encode(sent)), places)), sent);
-    }),
-  );
+  await forAllAsync(100, list, fc.array(fc.nat(), { maxLength: 12 }), async (sent, places) => {
+    t.deepEqual(await decode(splitAt(Buffer.concat(await encode(sent)), places)), sent);
+  });
 });
 
 test('a truncated stream is never accepted as complete', async t => {
-  await fc.assert(
-    fc.asyncProperty(list, fc.nat(), async (sent, place) => {
-      const bytes = Buffer.concat(await encode(sent));
-      const part = bytes.subarray(0, place % bytes.length);
-      // A part that ends with a NUL is complete; a failed writer never leaves one, as tested below.
-      if (part.at(-1) === 0) return;
-      await t.throwsAsync(decode(part.length ? [part] : []), { code: 'DAMAGED' });
-    }),
-  );
+  await forAllAsync(100, list, fc.nat(), async (sent, place) => {
+    const bytes = Buffer.concat(await encode(sent));
+    const part = bytes.subarray(0, place % bytes.length);
+    // A part that ends with a NUL is complete; a failed writer never leaves one, as tested below.
+    if (part.at(-1) === 0) return;
+    await t.throwsAsync(decode(part.length ? [part] : []), { code: 'DAMAGED' });
+  });
 });
 
 test('each chunk fits into a pipe, and only the last ends with a NUL', async t => {
@@ -77,16 +73,14 @@ test('each chunk fits into a pipe, and only the last ends with a NUL', async t =
       fc.integer({ min: 1, max: 20_000 }),
     ),
   );
-  await fc.assert(
-    fc.asyncProperty(sizes, async sizes => {
-      const pieces = await encode(sizes.map(size => `${'x'.repeat(size)};`));
-      t.true(pieces.every(piece => piece.length <= 4096));
-      t.deepEqual(
-        pieces.map(piece => piece.at(-1) === 0),
-        pieces.map((_, i) => i === pieces.length - 1),
-      );
-    }),
-  );
+  await forAllAsync(100, sizes, async sizes => {
+    const pieces = await encode(sizes.map(size => `${'x'.repeat(size)};`));
+    t.true(pieces.every(piece => piece.length <= 4096));
+    t.deepEqual(
+      pieces.map(piece => piece.at(-1) === 0),
+      pieces.map((_, i) => i === pieces.length - 1),
+    );
+  });
 });
 
 test('no statements are encoded as a lone NUL, which decodes to no statements', async t => {
@@ -211,39 +205,35 @@ const record = (word: string) => `SELECT ${word};\n\0`;
 const length = (word: string) => Buffer.byteLength(record(word));
 
 test('maxRecord limits each record, not the bytes received so far', async t => {
-  await fc.assert(
-    fc.asyncProperty(words, sizes, async (words, sizes) => {
-      const bytes = Buffer.from(words.map(record).join(''));
-      const longest = Math.max(...words.map(length));
-      t.deepEqual(
-        await decodePieces(bytes, sizes, longest),
-        words.map(word => `SELECT ${word};`),
-      );
-      const nth = 1 + words.findIndex(word => length(word) === longest);
-      const message =
-        nth === 1
-          ? /(record 1 is longer than|no NUL byte in the first) \d+ bytes/
-          : `record ${nth} is longer than ${longest - 1} bytes`;
-      const error = await t.throwsAsync(decodePieces(bytes, sizes, longest - 1), { code: 'DAMAGED' });
-      if (typeof message === 'string') t.true(error?.message.startsWith(message), error?.message);
-      else t.regex(error?.message ?? '', message);
-    }),
-  );
+  await forAllAsync(100, words, sizes, async (words, sizes) => {
+    const bytes = Buffer.from(words.map(record).join(''));
+    const longest = Math.max(...words.map(length));
+    t.deepEqual(
+      await decodePieces(bytes, sizes, longest),
+      words.map(word => `SELECT ${word};`),
+    );
+    const nth = 1 + words.findIndex(word => length(word) === longest);
+    const message =
+      nth === 1
+        ? /(record 1 is longer than|no NUL byte in the first) \d+ bytes/
+        : `record ${nth} is longer than ${longest - 1} bytes`;
+    const error = await t.throwsAsync(decodePieces(bytes, sizes, longest - 1), { code: 'DAMAGED' });
+    if (typeof message === 'string') t.true(error?.message.startsWith(message), error?.message);
+    else t.regex(error?.message ?? '', message);
+  });
 });
 
 test('errors about truncation and invalid UTF-8 count the records before them', async t => {
-  await fc.assert(
-    fc.asyncProperty(words, sizes, async (words, sizes) => {
-      const bytes = Buffer.from(words.map(record).join(''));
-      const one = words.length === 1;
-      const cut = Buffer.concat([bytes, Buffer.from('SELECT')]);
-      await t.throwsAsync(decodePieces(cut, sizes), {
-        message: new RegExp(` ${words.length} complete record${one ? '' : 's'}:`),
-      });
-      const latin = Buffer.concat([bytes, Buffer.from('SELECT \xe9;\n\0', 'latin1')]);
-      await t.throwsAsync(decodePieces(latin, sizes), { message: new RegExp(`^record ${words.length + 1} .*UTF-8`) });
-    }),
-  );
+  await forAllAsync(100, words, sizes, async (words, sizes) => {
+    const bytes = Buffer.from(words.map(record).join(''));
+    const one = words.length === 1;
+    const cut = Buffer.concat([bytes, Buffer.from('SELECT')]);
+    await t.throwsAsync(decodePieces(cut, sizes), {
+      message: new RegExp(` ${words.length} complete record${one ? '' : 's'}:`),
+    });
+    const latin = Buffer.concat([bytes, Buffer.from('SELECT \xe9;\n\0', 'latin1')]);
+    await t.throwsAsync(decodePieces(latin, sizes), { message: new RegExp(`^record ${words.length + 1} .*UTF-8`) });
+  });
 });
 
 /** Six records of half a megabyte: each is much larger than a pipe, so it needs many reads. */

@@ -4,7 +4,7 @@ import { foldCase, identify, normalizeStatement } from '@sqlpipe/sql';
 import { cases } from '../cases/cases.js';
 import { borrowQuestDB, testWithQuestDB } from '../support/questdb.js';
 import { fileScope } from '../support/scope.js';
-import { anyCharacter, fc } from '../support/seed.js';
+import { anyCharacter, fc, forAll, forAllAsync } from '../support/seed.js';
 import type { Server } from '../support/server.js';
 import { test } from '../support/test.js';
 
@@ -64,31 +64,26 @@ const bare = (name: string) => name;
 const quoted = (name: string) => `"${name}"`;
 
 test('repair: only names that need quotes are quoted', t => {
-  fc.assert(
-    fc.property(columns, table => {
-      const needed = new Set(
-        table.map(({ name }) => name).filter(name => repair(`CREATE TABLE 't' ( \n\t${name} INT\n);`).notes.length),
-      );
-      t.is(
-        repair(printTable(table, bare)).statement,
-        printTable(table, name => (needed.has(name) ? quoted(name) : name)),
-      );
-    }),
-    { numRuns: 400 },
-  );
+  forAll(400, columns, table => {
+    const needed = new Set(
+      table.map(({ name }) => name).filter(name => repair(`CREATE TABLE 't' ( \n\t${name} INT\n);`).notes.length),
+    );
+    t.is(
+      repair(printTable(table, bare)).statement,
+      printTable(table, name => (needed.has(name) ? quoted(name) : name)),
+    );
+  });
 });
 
 test('repair: the body of a view is trimmed at its ends and otherwise unchanged', t => {
   const bodies = fc.array(fc.constantFrom(' ', '\n', '\t', '\r', ')', '\n)', 'a', '--', ' AS (\n', ', IN VOLUME x'), {
     maxLength: 12,
   });
-  fc.assert(
-    fc.property(bodies, parts => {
-      const body = parts.join('');
-      const [, trimmed] = /^[\0- ]*([^]*?)[\0- ]*$/.exec(body) as unknown as [string, string];
-      t.is(repair(`CREATE VIEW 'v' AS ( \n${body}\n);`).statement, `CREATE VIEW 'v' AS ( \n${trimmed}\n);`);
-    }),
-  );
+  forAll(100, bodies, parts => {
+    const body = parts.join('');
+    const [, trimmed] = /^[\0- ]*([^]*?)[\0- ]*$/.exec(body) as unknown as [string, string];
+    t.is(repair(`CREATE VIEW 'v' AS ( \n${body}\n);`).statement, `CREATE VIEW 'v' AS ( \n${trimmed}\n);`);
+  });
 });
 
 test('repair: a clean table is one CREATE TABLE statement and stays unchanged', t => {
@@ -99,20 +94,14 @@ test('repair: a clean table is one CREATE TABLE statement and stays unchanged', 
     put: fc.constantFrom(...`;'"()\`,.-\n\t é`, '--', '/*', 'select', ' ARRAY', ''),
   });
   let passed = 0;
-  fc.assert(
-    fc.property(fc.array(damage, { minLength: 1, maxLength: 3 }), damages => {
-      const row = damages.reduce(
-        (text, { at, gone, put }) => text.slice(0, at) + put + text.slice(at + gone),
-        ordinary,
-      );
-      if (!isCleanTable(row)) return;
-      passed++;
-      t.is(normalizeStatement(row), row);
-      t.like(identify(row), { kind: 'table', verb: 'CREATE' });
-      t.deepEqual(repair(row), { statement: row, notes: [], warnings: [] });
-    }),
-    { numRuns: 5000 },
-  );
+  forAll(5000, fc.array(damage, { minLength: 1, maxLength: 3 }), damages => {
+    const row = damages.reduce((text, { at, gone, put }) => text.slice(0, at) + put + text.slice(at + gone), ordinary);
+    if (!isCleanTable(row)) return;
+    passed++;
+    t.is(normalizeStatement(row), row);
+    t.like(identify(row), { kind: 'table', verb: 'CREATE' });
+    t.deepEqual(repair(row), { statement: row, notes: [], warnings: [] });
+  });
   t.true(passed > 50);
 });
 
@@ -132,18 +121,15 @@ async function execute(sql: string): Promise<void> {
 
 testWithQuestDB('repair: repaired output of a real server with unusual names recreates the same table', async t => {
   server ??= borrowQuestDB(scope);
-  await fc.assert(
-    fc.asyncProperty(columns, async table => {
-      await execute('DROP TABLE IF EXISTS t');
-      await execute(printTable(table, quoted));
-      const was = await showCreate('TABLE', 't');
-      await execute('DROP TABLE t');
-      await execute(repair(was).statement);
-      t.is(await showCreate('TABLE', 't'), was);
-      t.is(was, printTable(table, bare));
-    }),
-    { numRuns: 40 },
-  );
+  await forAllAsync(40, columns, async table => {
+    await execute('DROP TABLE IF EXISTS t');
+    await execute(printTable(table, quoted));
+    const was = await showCreate('TABLE', 't');
+    await execute('DROP TABLE t');
+    await execute(repair(was).statement);
+    t.is(await showCreate('TABLE', 't'), was);
+    t.is(was, printTable(table, bare));
+  });
 });
 
 testWithQuestDB('repair: a table with an array of undefined type is recreated', async t => {

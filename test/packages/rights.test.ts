@@ -3,7 +3,7 @@ import type { Grant, Right } from '@sqlpipe/ddl';
 import type { Scope } from '@sqlpipe/ddl/parser';
 import { Acl, TransactionLog } from '@sqlpipe/engine';
 import { RightSet, UndoLog } from '@sqlpipe/schema';
-import { fc } from '../support/seed.js';
+import { fc, forAll } from '../support/seed.js';
 import { test } from '../support/test.js';
 
 const USERS = ['ann', 'Bob'];
@@ -159,24 +159,21 @@ const verdictsOfAcl = (acl: Acl): string[] =>
   );
 
 test('what a principal may do equals the verdict of a naive model', t => {
-  fc.assert(
-    fc.property(changes, all => {
-      const [acl, model] = [new Acl('admin'), new Model()];
-      for (const change of all) {
-        changeAcl(acl, change);
-        model.change(change);
-      }
-      t.deepEqual(
-        verdictsOfAcl(acl),
-        verdicts(
-          grant => model.has(grant),
-          (name, table) => model.canRead(name, table),
-          (name, account, option) => model.canAssume(name, account, option),
-        ),
-      );
-    }),
-    { numRuns: 100 },
-  );
+  forAll(100, changes, all => {
+    const [acl, model] = [new Acl('admin'), new Model()];
+    for (const change of all) {
+      changeAcl(acl, change);
+      model.change(change);
+    }
+    t.deepEqual(
+      verdictsOfAcl(acl),
+      verdicts(
+        grant => model.has(grant),
+        (name, table) => model.canRead(name, table),
+        (name, account, option) => model.canAssume(name, account, option),
+      ),
+    );
+  });
   t.true(new Acl('admin').has('ADMIN', 'SELECT', { table: 't' }, true));
 });
 
@@ -196,20 +193,17 @@ test('RightSet: a rollback restores exactly the state of the savepoint, in its o
     else if (change.do === 'give') set.grant(change.right);
     else set.revoke(change.right);
   };
-  fc.assert(
-    fc.property(changes, changes, fc.array(right, { maxLength: 10 }), changes, (before, undone, single, after) => {
-      const log = new UndoLog();
-      const [set, other] = [new RightSet([], log), new RightSet()];
-      for (const each of before) for (const rights of [set, other]) change(rights, each);
-      const savepoint = log.savepoint();
-      for (const each of undone) change(set, each);
-      for (const each of single) set.add(each);
-      for (const each of single.slice(0, 5)) set.delete(each);
-      log.rollback(savepoint);
-      t.deepEqual([...set], [...other]);
-      for (const each of after) for (const rights of [set, other]) change(rights, each);
-      t.deepEqual([...set], [...other]);
-    }),
-    { numRuns: 200 },
-  );
+  forAll(200, changes, changes, fc.array(right, { maxLength: 10 }), changes, (before, undone, single, after) => {
+    const log = new UndoLog();
+    const [set, other] = [new RightSet([], log), new RightSet()];
+    for (const each of before) for (const rights of [set, other]) change(rights, each);
+    const savepoint = log.savepoint();
+    for (const each of undone) change(set, each);
+    for (const each of single) set.add(each);
+    for (const each of single.slice(0, 5)) set.delete(each);
+    log.rollback(savepoint);
+    t.deepEqual([...set], [...other]);
+    for (const each of after) for (const rights of [set, other]) change(rights, each);
+    t.deepEqual([...set], [...other]);
+  });
 });

@@ -7,7 +7,7 @@ import { identify } from '@sqlpipe/sql';
 import type { ExecutionContext } from 'ava';
 import { CASES } from '../cases/meaning.js';
 import { inProcess } from '../support/in-process.js';
-import { fc } from '../support/seed.js';
+import { fc, forAll } from '../support/seed.js';
 import { serveHere, startSqlserve } from '../support/sqlserve.js';
 import { test } from '../support/test.js';
 
@@ -216,12 +216,10 @@ test('two globs can match the same if there is such a text', t => {
   const texts = [''];
   for (const text of texts) if (text.length < 6) texts.push(`${text}a`, `${text}b`);
   const glob = fc.string({ unit: fc.constantFrom('a', 'b', '*', '?'), maxLength: 3 });
-  fc.assert(
-    fc.property(glob, glob, (one, other) => {
-      const isThere = texts.some(text => matchesGlob(one, text) && matchesGlob(other, text));
-      t.is(canMatchSame(one, other), isThere, `${one} ${other}`);
-    }),
-  );
+  forAll(100, glob, glob, (one, other) => {
+    const isThere = texts.some(text => matchesGlob(one, text) && matchesGlob(other, text));
+    t.is(canMatchSame(one, other), isThere, `${one} ${other}`);
+  });
 });
 
 test('a kind in quotes is a name, and a rule about a property does not concern the object', t => {

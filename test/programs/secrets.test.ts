@@ -8,7 +8,7 @@ import { inProcess } from '../support/in-process.js';
 import { listenHttp } from '../support/listen.js';
 import { loginAs } from '../support/principals.js';
 import type { Scope } from '../support/scope.js';
-import { fc } from '../support/seed.js';
+import { fc, forAll } from '../support/seed.js';
 import { test } from '../support/test.js';
 
 /** A secret that only its instance may see, and credentials with it, for both ends of a pipe. */
@@ -364,15 +364,13 @@ for (const [what, { env, statement = 'CREATE TABLE a (x INT)' }] of Object.entri
 
 test('any secret of eight bytes is found in any text in base64', t => {
   const secret = fc.string({ minLength: 10, maxLength: 40, unit: 'grapheme' });
-  fc.assert(
-    fc.property(secret, fc.string(), fc.string(), fc.constantFrom('base64', 'base64url'), (s, before, after, form) => {
-      const encoded = Buffer.from(before + s + after).toString(form as 'base64');
-      const masked = maskSecrets(encoded, [s]);
-      const rest = Buffer.from(masked.replaceAll('*', ''), form as 'base64').toString();
-      t.false(rest.includes(s), encoded);
-      t.true(masked.includes('********'), `${encoded} becomes ${masked}`);
-    }),
-  );
+  forAll(100, secret, fc.string(), fc.string(), fc.constantFrom('base64', 'base64url'), (s, before, after, form) => {
+    const encoded = Buffer.from(before + s + after).toString(form as 'base64');
+    const masked = maskSecrets(encoded, [s]);
+    const rest = Buffer.from(masked.replaceAll('*', ''), form as 'base64').toString();
+    t.false(rest.includes(s), encoded);
+    t.true(masked.includes('********'), `${encoded} becomes ${masked}`);
+  });
 });
 
 test('a short secret is masked beside a letter, but a word of letters alone not inside of other words', t => {

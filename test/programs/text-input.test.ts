@@ -7,7 +7,7 @@ import { readStandardInput, readStatementsAt, withoutLocations } from '@sqlpipe/
 import { MAX_RECORD } from '@sqlpipe/sql';
 import { freshFolder, readFolder } from '../support/folder.js';
 import { inProcess } from '../support/in-process.js';
-import { fc } from '../support/seed.js';
+import { fc, forAllAsync } from '../support/seed.js';
 import { sharedSqlserve } from '../support/shared-sqlserve.js';
 import { test } from '../support/test.js';
 
@@ -47,38 +47,34 @@ const end = fc.constantFrom('\n\0', '\0', '\n\n\0', '\n-- a comment; or two\n\0'
 
 test('no stream that was cut anywhere is taken for text', async t => {
   const record = fc.tuple(statement, end).map(parts => parts.join(''));
-  await fc.assert(
-    fc.asyncProperty(
-      fc.array(record, { minLength: 1, maxLength: 2 }),
-      fc.array(fc.nat(9), { minLength: 1 }),
-      async (records, sizes) => {
-        const bytes = Buffer.from(records.join(''));
-        t.is((await read(bytes, sizes)).length, records.length);
-        for (let cut = 1; cut < bytes.length; cut++)
-          if (bytes.subarray(0, cut).toString().trimEnd().at(-1) !== '\0')
-            await t.throwsAsync(read(bytes.subarray(0, cut)), {
-              code: 'DAMAGED',
-              message: /no NUL byte|truncated after 1/,
-            });
-      },
-    ),
-    { numRuns: 20 },
+  await forAllAsync(
+    20,
+    fc.array(record, { minLength: 1, maxLength: 2 }),
+    fc.array(fc.nat(9), { minLength: 1 }),
+    async (records, sizes) => {
+      const bytes = Buffer.from(records.join(''));
+      t.is((await read(bytes, sizes)).length, records.length);
+      for (let cut = 1; cut < bytes.length; cut++)
+        if (bytes.subarray(0, cut).toString().trimEnd().at(-1) !== '\0')
+          await t.throwsAsync(read(bytes.subarray(0, cut)), {
+            code: 'DAMAGED',
+            message: /no NUL byte|truncated after 1/,
+          });
+    },
   );
 });
 
 test('text of two or more statements is read, in chunks cut anywhere', async t => {
-  await fc.assert(
-    fc.asyncProperty(
-      fc.array(statement, { minLength: 2, maxLength: 5 }),
-      fc.array(fc.nat(9), { minLength: 1 }),
-      async (statements, sizes) => {
-        // On the line of a semicolon, a comment would belong to the statement before it.
-        const adjacent = statements.map(each => (each.startsWith('--') ? `\n${each}` : each)).join('');
-        const texts = [statements.join('\n\n'), `\ufeff\r\n${statements.join('\r\n')}\r\n`, adjacent];
-        for (const text of texts) t.deepEqual(await read(Buffer.from(text), sizes), statements);
-      },
-    ),
-    { numRuns: 50 },
+  await forAllAsync(
+    50,
+    fc.array(statement, { minLength: 2, maxLength: 5 }),
+    fc.array(fc.nat(9), { minLength: 1 }),
+    async (statements, sizes) => {
+      // On the line of a semicolon, a comment would belong to the statement before it.
+      const adjacent = statements.map(each => (each.startsWith('--') ? `\n${each}` : each)).join('');
+      const texts = [statements.join('\n\n'), `\ufeff\r\n${statements.join('\r\n')}\r\n`, adjacent];
+      for (const text of texts) t.deepEqual(await read(Buffer.from(text), sizes), statements);
+    },
   );
 });
 

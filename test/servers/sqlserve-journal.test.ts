@@ -15,7 +15,7 @@ import { areEntries } from '../../packages/server/src/journal-form.js';
 import { Service } from '../../packages/server/src/service.js';
 import { freshFolder } from '../support/folder.js';
 import { admin, basic, executeAs, setUp } from '../support/principals.js';
-import { fc } from '../support/seed.js';
+import { fc, forAllAsync } from '../support/seed.js';
 import { type Server, startServer } from '../support/server.js';
 import { shell } from '../support/shell.js';
 import { failToStart, SQLSERVE, serveFolder } from '../support/sqlserve.js';
@@ -135,22 +135,19 @@ test('changes with one wrong value are damage, or what they made can be asked fo
   t.true(lines.every(areEntries));
   const values = fc.constantFrom(null, 7, 'x', true, [], {}, [null], { name: 7 });
   let [damaged, intact] = [0, 0];
-  await fc.assert(
-    fc.asyncProperty(fc.nat(lines.length - 1), fc.nat(), values, async (line, place, value) => {
-      const changed = JSON.parse(JSON.stringify(lines)) as JournalEntry[][];
-      const all = [...places(changed[line])];
-      all[place % all.length]?.(value);
-      if (!changed.every(areEntries)) return void damaged++;
-      intact++;
-      const restarted = emulateEdition('enterprise', login, { naming: 'by expression', version: '10.0.0' });
-      for (const change of changed.flat()) restarted.engine.restore(change);
-      for (const question of QUESTIONS)
-        await new Service(restarted).execute(question, { name: login.user }).catch(error => {
-          if (!(error instanceof RejectionError || error instanceof DenialError)) throw error;
-        });
-    }),
-    { numRuns: 300 },
-  );
+  await forAllAsync(300, fc.nat(lines.length - 1), fc.nat(), values, async (line, place, value) => {
+    const changed = JSON.parse(JSON.stringify(lines)) as JournalEntry[][];
+    const all = [...places(changed[line])];
+    all[place % all.length]?.(value);
+    if (!changed.every(areEntries)) return void damaged++;
+    intact++;
+    const restarted = emulateEdition('enterprise', login, { naming: 'by expression', version: '10.0.0' });
+    for (const change of changed.flat()) restarted.engine.restore(change);
+    for (const question of QUESTIONS)
+      await new Service(restarted).execute(question, { name: login.user }).catch(error => {
+        if (!(error instanceof RejectionError || error instanceof DenialError)) throw error;
+      });
+  });
   t.true(damaged > 0 && intact > 0, `${damaged} damaged, ${intact} intact`);
 });
 

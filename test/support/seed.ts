@@ -15,3 +15,17 @@ export const anyCharacter = fc
 
 /** Random choices of this run. */
 export const random = randomness(SEED);
+
+/** Arbitraries, and what has to hold for their values: it throws, or returns false, if it does not. */
+type Law<Values extends [unknown, ...unknown[]]> = [
+  ...arbitraries: { [K in keyof Values]: fc.Arbitrary<Values[K]> },
+  law: (...values: Values) => unknown,
+];
+
+/** Checks a law for as many random values as `runs` says. */
+export const forAll = <Values extends [unknown, ...unknown[]]>(runs: number, ...law: Law<Values>): void =>
+  fc.assert(fc.property(...(law as Parameters<typeof fc.property<Values>>)), { numRuns: runs });
+
+/** Like `forAll`, for a law that takes time. */
+export const forAllAsync = <Values extends [unknown, ...unknown[]]>(runs: number, ...law: Law<Values>): Promise<void> =>
+  fc.assert(fc.asyncProperty(...(law as Parameters<typeof fc.asyncProperty<Values>>)), { numRuns: runs });
