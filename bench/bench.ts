@@ -11,7 +11,7 @@ import { cpus, tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { version } from '../scripts/bundler.js';
 import { startLatencyProxy } from '../test/support/latency-proxy.js';
-import { openScope } from '../test/support/open-scope.js';
+import { openScope } from '../test/support/scope.js';
 import { type Server, startServer } from '../test/support/server.js';
 import { DUMP, DUMP_TABLES, JQ_VERSION, loop, REPLAY, splitters } from './baselines.js';
 import { Comparisons } from './comparisons.js';

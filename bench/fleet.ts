@@ -6,7 +6,7 @@ import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { startLatencyProxy } from '../test/support/latency-proxy.js';
-import { openScope } from '../test/support/open-scope.js';
+import { openScope } from '../test/support/scope.js';
 import type { Server } from '../test/support/server.js';
 import { startSqlserve } from '../test/support/sqlserve.js';
 import { measure } from './measure.js';

@@ -2,7 +2,7 @@
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { openScope } from '../test/support/open-scope.js';
+import { openScope } from '../test/support/scope.js';
 import { startServer } from '../test/support/server.js';
 import { DUMP, REPLAY } from './baselines.js';
 import { type Measured, measure } from './measure.js';

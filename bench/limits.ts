@@ -7,7 +7,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { Readable } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
-import { openScope } from '../test/support/open-scope.js';
+import { openScope } from '../test/support/scope.js';
 import { startServer } from '../test/support/server.js';
 import { measure } from './measure.js';
 

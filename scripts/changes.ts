@@ -6,11 +6,11 @@
 
 import { CORPUS } from '../test/support/corpus.js';
 import { corpusPair } from '../test/support/corpus-pairs.js';
-import { openScope } from '../test/support/open-scope.js';
 import { predict } from '../test/support/predict.js';
 import { type Run, reconcile } from '../test/support/reconcile.js';
 import { formatFindings, runSeeds, summarizeRuns } from '../test/support/row-reports.js';
 import type { Scope } from '../test/support/scope.js';
+import { openScope } from '../test/support/scope.js';
 import { type Server, startServer } from '../test/support/server.js';
 import { shell } from '../test/support/shell.js';
 

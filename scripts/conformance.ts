@@ -3,7 +3,7 @@
  * built programs, read from both and compared; so are some large schemas. There is no list of expected failures.
  */
 import { CORPUS } from '../test/support/corpus.js';
-import { openScope } from '../test/support/open-scope.js';
+import { openScope } from '../test/support/scope.js';
 import { startServer } from '../test/support/server.js';
 import { copyAll, type WithServers } from './conformance/copy.js';
 import { type Scenario, scenarios } from './conformance/corpus.js';

@@ -14,8 +14,8 @@ import {
   type Verdict,
 } from '../test/support/dry-runs.js';
 import { compareOnSqlserve } from '../test/support/enterprise-streams.js';
-import { openScope } from '../test/support/open-scope.js';
 import { recordedStream } from '../test/support/recorded-streams.js';
+import { openScope } from '../test/support/scope.js';
 import { startServer } from '../test/support/server.js';
 import { statementStream } from '../test/support/statement-streams.js';
 

@@ -1,8 +1,8 @@
 /*! Runs every fault of sources, targets and this machine; prints the outcome of each and the claims that do not hold. */
 
 import { cases, type Finding, PLACES, startServers, targetCases } from '../test/faults/table.js';
-import { openScope } from '../test/support/open-scope.js';
 import type { Scope } from '../test/support/scope.js';
+import { openScope } from '../test/support/scope.js';
 import { bundleTests } from './bundler.js';
 import { sweepDump, sweepReplay } from './faults/sweep.js';
 

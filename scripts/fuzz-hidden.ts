@@ -2,7 +2,7 @@
  * Sends 100,000 (TEXTS) random texts of statements, comments and quotes to real servers with either comment rules, if
  * sqlapply would send them: each executed text has to do what sqlapply identified it as. SEED repeats a run.
  */
-import { openScope } from '../test/support/open-scope.js';
+import { openScope } from '../test/support/scope.js';
 import { startServer } from '../test/support/server.js';
 import { checkTexts } from './hidden/check.js';
 

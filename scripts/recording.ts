@@ -3,7 +3,7 @@
  * commands that are marked there as docs/demo.svg, the recording at the top of README.
  */
 import { readFileSync, writeFileSync } from 'node:fs';
-import { openScope } from '../test/support/open-scope.js';
+import { openScope } from '../test/support/scope.js';
 import { insertOutput, runTutorial } from '../test/support/tutorial.js';
 import { drawRecording } from './recording/svg.js';
 

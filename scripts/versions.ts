@@ -6,7 +6,7 @@
 import { execFileSync } from 'node:child_process';
 import { publish } from '../bench/record.js';
 import { CORPUS } from '../test/support/corpus.js';
-import { openScope } from '../test/support/open-scope.js';
+import { openScope } from '../test/support/scope.js';
 import { type Server, type ServerProcess, startServer } from '../test/support/server.js';
 import { shell } from '../test/support/shell.js';
 import { type Cells, check, STEPS } from './versions/check.js';

@@ -1,6 +1,6 @@
 /*! Copies databases of scenarios with the built programs and compares each object with its copy. */
 import { foldCase, identify } from '@sqlpipe/sql';
-import { openScope } from '../../test/support/open-scope.js';
+import { openScope } from '../../test/support/scope.js';
 import { shell } from '../../test/support/shell.js';
 import type { Scenario } from './corpus.js';
 import { type Database, RejectedError } from './database.js';

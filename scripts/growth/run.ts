@@ -5,7 +5,7 @@ import { closeSync, openSync, writeFileSync } from 'node:fs';
 import { join, resolve } from 'node:path';
 import { text } from 'node:stream/consumers';
 import { freshFolder } from '../../test/support/folder.js';
-import { openScope } from '../../test/support/open-scope.js';
+import { openScope } from '../../test/support/scope.js';
 import type { Input } from './inputs.js';
 import { startStub } from './stub.js';
 

@@ -11,11 +11,10 @@ import type { ExecutionContext } from 'ava';
 import { freshFolder } from '../support/folder.js';
 import { inProcess, needsNoShell, type Run } from '../support/in-process.js';
 import { manExamples, manPages, manSection, testWithMandoc } from '../support/manual.js';
-import { fileScope, type Scope } from '../support/scope.js';
 import type { Server } from '../support/server.js';
 import { type Outcome, shellEnvironment, shellIn } from '../support/shell.js';
 import { serveHere, startSqlserve } from '../support/sqlserve.js';
-import { macro, test } from '../support/test.js';
+import { fileScope, macro, type Scope, test } from '../support/test.js';
 import { tutorialOf } from '../support/tutorial.js';
 
 const README = readFileSync('README.md', 'utf8');

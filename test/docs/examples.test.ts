@@ -4,12 +4,10 @@ import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import type { ExecutionContext } from 'ava';
 import { parse, parseAllDocuments } from 'yaml';
-import { fileScope } from '../support/scope.js';
 import type { Server } from '../support/server.js';
 import { shell } from '../support/shell.js';
 import { startSqlserve } from '../support/sqlserve.js';
-import { test } from '../support/test.js';
-import { testWith } from '../support/tools.js';
+import { fileScope, test, testWith } from '../support/test.js';
 
 const file = fileScope();
 let src: Server;

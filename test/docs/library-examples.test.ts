@@ -2,8 +2,7 @@
 import { readdirSync, readFileSync } from 'node:fs';
 import { serve } from '@sqlpipe/api';
 import { compile, examplesIn, libraryFolder, runCompiled, runTogether } from '../support/library.js';
-import { fileScope } from '../support/scope.js';
-import { test } from '../support/test.js';
+import { fileScope, test } from '../support/test.js';
 
 const file = fileScope();
 const SOURCES = 'packages/api/src';

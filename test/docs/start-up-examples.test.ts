@@ -19,8 +19,7 @@ import { recordingProxy } from '../support/recording-proxy.js';
 import { DATA } from '../support/server-pool.js';
 import { sharedSqlserve } from '../support/shared-sqlserve.js';
 import { shell, withoutStatements } from '../support/shell.js';
-import { test } from '../support/test.js';
-import { testWith } from '../support/tools.js';
+import { test, testWith } from '../support/test.js';
 
 const server = sharedSqlserve();
 

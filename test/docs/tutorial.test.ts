@@ -3,9 +3,8 @@ import { readFileSync } from 'node:fs';
 import { drawRecording } from '../../scripts/recording/svg.js';
 import { cases } from '../cases/cases.js';
 import { inProcess } from '../support/in-process.js';
-import { fileScope } from '../support/scope.js';
 import { startSqlserve } from '../support/sqlserve.js';
-import { test } from '../support/test.js';
+import { fileScope, test } from '../support/test.js';
 import { insertOutput, runTutorial, type Step, tutorialOf } from '../support/tutorial.js';
 
 const GUIDE = readFileSync('GUIDE.md', 'utf8');

@@ -6,12 +6,10 @@
 import { setTimeout as pause } from 'node:timers/promises';
 import { reply, rowsBody } from '../faults/faulty-server.js';
 import { startSource } from '../faults/sources.js';
-import { fileScope } from '../support/scope.js';
 import { random, SEED } from '../support/seed.js';
 import { shell } from '../support/shell.js';
 import { startSlow } from '../support/slow.js';
-import { macro, test } from '../support/test.js';
-import { testWith } from '../support/tools.js';
+import { fileScope, macro, test, testWith } from '../support/test.js';
 
 const scope = fileScope();
 let source: string;

@@ -6,8 +6,7 @@ import type { ExecutionContext } from 'ava';
 import { inProcess } from '../support/in-process.js';
 import { shell } from '../support/shell.js';
 import { terminal } from '../support/terminal.js';
-import { test } from '../support/test.js';
-import { testWith } from '../support/tools.js';
+import { test, testWith } from '../support/test.js';
 
 const PROGRAMS = readdirSync('packages').filter(name => /^sql.+/.test(name));
 

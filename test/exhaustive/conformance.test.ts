@@ -9,7 +9,7 @@ import { CORPUS } from '../support/corpus.js';
 import { freshFolder } from '../support/folder.js';
 import { inProcess } from '../support/in-process.js';
 import { borrowQuestDB, testWithQuestDB } from '../support/questdb.js';
-import { fileScope } from '../support/scope.js';
+import { fileScope } from '../support/test.js';
 
 const file = fileScope();
 let servers: Promise<[Database, Database]> | undefined;

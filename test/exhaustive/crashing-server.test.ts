@@ -10,12 +10,11 @@ import { startFailingTarget } from '../faults/run.js';
 import { freshFolder } from '../support/folder.js';
 import { inProcess, type Run } from '../support/in-process.js';
 import { startQuestDBIn, testWithQuestDB } from '../support/questdb.js';
-import { fileScope } from '../support/scope.js';
 import { random, SEED } from '../support/seed.js';
 import type { ServerProcess } from '../support/server.js';
 import { DATA } from '../support/server-pool.js';
 import { withoutStatements } from '../support/shell.js';
-import { test } from '../support/test.js';
+import { fileScope, test } from '../support/test.js';
 
 const ROUNDS = Number(process.env.ROUNDS ?? 1);
 const GROUPS = 10;

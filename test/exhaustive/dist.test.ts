@@ -16,13 +16,11 @@ import { waitUntilApplied } from '../support/background.js';
 import { freshFolder } from '../support/folder.js';
 import { compile, runCompiled } from '../support/library.js';
 import { borrowQuestDB, startQuestDB, startQuestDBIn, testWithQuestDB } from '../support/questdb.js';
-import { fileScope } from '../support/scope.js';
 import { execute } from '../support/server.js';
 import { DATA } from '../support/server-pool.js';
 import { shell, withoutStatements } from '../support/shell.js';
 import { startSqlserve } from '../support/sqlserve.js';
-import { test } from '../support/test.js';
-import { testWith } from '../support/tools.js';
+import { fileScope, test, testWith } from '../support/test.js';
 
 const PROGRAMS = readdirSync('packages').filter(name => /^sql.+/.test(name));
 const { version } = JSON.parse(readFileSync('package.json', 'utf8'));

@@ -4,8 +4,7 @@ import { type SourceFault, sourceFaults } from '../faults/sources.js';
 import { cases, PLACES, startServers, targetCases } from '../faults/table.js';
 import { inProcess } from '../support/in-process.js';
 import { recordingProxy } from '../support/recording-proxy.js';
-import { fileScope } from '../support/scope.js';
-import { test } from '../support/test.js';
+import { fileScope, test } from '../support/test.js';
 
 const servers = startServers(fileScope());
 

@@ -1,10 +1,9 @@
 /*! Input beyond a limit is a clear error: no stack trace, no abort, no silence; and sqlserve answers short statements that need much work. */
 import { flood, reply, startFaultyServer } from '../faults/faulty-server.js';
-import { fileScope } from '../support/scope.js';
 import type { Server } from '../support/server.js';
 import { shell } from '../support/shell.js';
 import { startSqlserve } from '../support/sqlserve.js';
-import { test } from '../support/test.js';
+import { fileScope, test } from '../support/test.js';
 
 /** Prints more statements than fit into Node's memory as limited here, with an object and a grant among them. */
 const MANY = `many() { printf 'CREATE TABLE a (x INT)\\0GRANT SELECT ON a TO b\\0'; yes 'a' | head -n 200000 | tr '\\n' '\\0'; }

@@ -3,11 +3,10 @@ import { type Grant, parseRights, printRight, type Right } from '@sqlpipe/ddl';
 import { RightSet } from '@sqlpipe/schema';
 import { inProcess, type Run } from '../support/in-process.js';
 import { admin, executeAs, loginAs, setUp } from '../support/principals.js';
-import { fileScope } from '../support/scope.js';
 import { fc, forAllAsync } from '../support/seed.js';
 import type { Server } from '../support/server.js';
 import { serveHere } from '../support/sqlserve.js';
-import { test } from '../support/test.js';
+import { fileScope, test } from '../support/test.js';
 
 const scope = fileScope();
 let servers: [Server, Server];

@@ -9,11 +9,10 @@ import { setUp } from '../support/principals.js';
 import { startProgram } from '../support/program.js';
 import { borrowQuestDB, testWithQuestDB } from '../support/questdb.js';
 import { recordingProxy } from '../support/recording-proxy.js';
-import { fileScope } from '../support/scope.js';
 import type { Server } from '../support/server.js';
 import { sharedSqlserve } from '../support/shared-sqlserve.js';
 import { CREATE_TRADES, readDump, serveHere, startSqlserve } from '../support/sqlserve.js';
-import { test } from '../support/test.js';
+import { fileScope, test } from '../support/test.js';
 
 const scope = fileScope();
 let source: Server;

@@ -9,11 +9,10 @@ import { connect } from 'node:net';
 import { startServer } from '@sqlpipe/server';
 import { CORPUS } from '../support/corpus.js';
 import { parseJsonLines } from '../support/json-lines.js';
-import { fileScope } from '../support/scope.js';
 import { httpGet } from '../support/server.js';
 import { startSqlserve } from '../support/sqlserve.js';
 import { Tally } from '../support/tally.js';
-import { test } from '../support/test.js';
+import { fileScope, test } from '../support/test.js';
 
 const recorded = CORPUS ? test : test.skip;
 if (!CORPUS) console.error('No recorded corpus: the differential tests are skipped');

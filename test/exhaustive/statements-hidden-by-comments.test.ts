@@ -12,11 +12,10 @@ import { reply, startFaultyServer } from '../faults/faulty-server.js';
 import { freshFolder } from '../support/folder.js';
 import { inProcess } from '../support/in-process.js';
 import { startQuestDB, testWithQuestDB, testWithVersion } from '../support/questdb.js';
-import { fileScope } from '../support/scope.js';
 import { fc, forAll } from '../support/seed.js';
 import type { Server } from '../support/server.js';
 import { startSqlserve } from '../support/sqlserve.js';
-import { test } from '../support/test.js';
+import { fileScope, test } from '../support/test.js';
 import { putVictim, stateOf } from '../support/victim.js';
 
 const COVERS = ['GRANT SELECT ON x TO y', 'CREATE TABLE cover (x INT)', 'CREATE VIEW cover AS (SELECT 1 a)'];

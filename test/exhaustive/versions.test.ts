@@ -14,9 +14,8 @@ import { reply, rowsBody, startFaultyServer } from '../faults/faulty-server.js';
 import { inProcess } from '../support/in-process.js';
 import { borrowQuestDB, startQuestDB, testWithVersion } from '../support/questdb.js';
 import { runSqlapply } from '../support/replay.js';
-import { fileScope } from '../support/scope.js';
 import type { Server } from '../support/server.js';
-import { test } from '../support/test.js';
+import { fileScope, test } from '../support/test.js';
 
 const file = fileScope();
 let newest: Promise<Server> | undefined;

@@ -5,8 +5,7 @@ import { connect } from 'node:net';
 import * as path from 'node:path';
 import { diff, dump, isSqlpipeError, join, type Outcome, parse, plan, replay, serve, split } from '@sqlpipe/api';
 import { libraryFolder } from '../support/library.js';
-import { fileScope } from '../support/scope.js';
-import { test } from '../support/test.js';
+import { fileScope, test } from '../support/test.js';
 
 const file = fileScope();
 let folder: string;

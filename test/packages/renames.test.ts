@@ -4,9 +4,8 @@ import { type PlanOptions, planChanges } from '@sqlpipe/plan';
 import { describeOmission } from '@sqlpipe/plan/text';
 import { inProcess } from '../support/in-process.js';
 import { textsOf } from '../support/plans.js';
-import { fileScope } from '../support/scope.js';
 import { startSqlserve } from '../support/sqlserve.js';
-import { test } from '../support/test.js';
+import { fileScope, test } from '../support/test.js';
 
 const table = (columns: string, name = 't') =>
   `CREATE TABLE ${name} (ts TIMESTAMP, ${columns}) timestamp(ts) PARTITION BY DAY;`;

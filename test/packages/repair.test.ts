@@ -3,10 +3,9 @@ import { isCleanTable, repair } from '@sqlpipe/ddl';
 import { foldCase, identify, normalizeStatement } from '@sqlpipe/sql';
 import { cases } from '../cases/cases.js';
 import { borrowQuestDB, testWithQuestDB } from '../support/questdb.js';
-import { fileScope } from '../support/scope.js';
 import { anyCharacter, fc, forAll, forAllAsync } from '../support/seed.js';
 import type { Server } from '../support/server.js';
-import { test } from '../support/test.js';
+import { fileScope, test } from '../support/test.js';
 
 const formatRepair = (row: string): string => {
   const { statement, notes, warnings } = repair(row);

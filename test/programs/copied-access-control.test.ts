@@ -3,9 +3,8 @@
 import { cases } from '../cases/cases.js';
 import { inProcess, type Run } from '../support/in-process.js';
 import { loginAs } from '../support/principals.js';
-import { fileScope } from '../support/scope.js';
 import { serveHere, startSqlserve } from '../support/sqlserve.js';
-import { test } from '../support/test.js';
+import { fileScope, test } from '../support/test.js';
 
 const scope = fileScope();
 let run: Run;

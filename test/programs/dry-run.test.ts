@@ -9,10 +9,9 @@ import { compareOnSqlserve } from '../support/enterprise-streams.js';
 import { inProcess } from '../support/in-process.js';
 import { borrowQuestDB, testWithQuestDB } from '../support/questdb.js';
 import { recordedStream } from '../support/recorded-streams.js';
-import { fileScope } from '../support/scope.js';
 import { startSqlserve } from '../support/sqlserve.js';
 import { type StatementStream, statementStream } from '../support/statement-streams.js';
-import { test } from '../support/test.js';
+import { fileScope, test } from '../support/test.js';
 
 const [STREAMS, SEED] = [Number(process.env.STREAMS ?? 3), Number(process.env.SEED ?? 0)];
 const SEEDS = Array.from({ length: STREAMS }, (_, i) => SEED + i);

@@ -11,10 +11,9 @@ import { inProcess } from '../support/in-process.js';
 import { loginAs, setUp } from '../support/principals.js';
 import { startQuestDB, testWithQuestDB } from '../support/questdb.js';
 import { recordingProxy } from '../support/recording-proxy.js';
-import { fileScope } from '../support/scope.js';
 import type { Server } from '../support/server.js';
 import { serveHere, startSqlserve } from '../support/sqlserve.js';
-import { test } from '../support/test.js';
+import { fileScope, test } from '../support/test.js';
 
 const file = fileScope();
 let cluster: Server;

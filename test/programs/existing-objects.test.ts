@@ -8,9 +8,9 @@ import { inProcess } from '../support/in-process.js';
 import { questdb, type Service, sqlserve } from '../support/instances.js';
 import { parseJsonLines } from '../support/json-lines.js';
 import { testWithQuestDB } from '../support/questdb.js';
-import { fileScope } from '../support/scope.js';
 import type { Server } from '../support/server.js';
 import { withoutStatements } from '../support/shell.js';
+import { fileScope } from '../support/test.js';
 
 const TABLE = "CREATE TABLE 't' ( \n\tts TIMESTAMP,\n\tx INT\n) timestamp(ts) PARTITION BY DAY;";
 

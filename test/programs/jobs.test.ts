@@ -4,9 +4,8 @@ import { resolve } from 'node:path';
 import { inProcess } from '../support/in-process.js';
 import { parseJsonLines } from '../support/json-lines.js';
 import { startLatencyProxy } from '../support/latency-proxy.js';
-import { fileScope } from '../support/scope.js';
 import { startSqlserve } from '../support/sqlserve.js';
-import { test } from '../support/test.js';
+import { fileScope, test } from '../support/test.js';
 
 const TRADING = resolve('scripts/trading.sql');
 const file = fileScope();

@@ -1,11 +1,10 @@
 /*! The destination and the form of output: text for `.sql` files, and `-` for standard output. */
 
 import { inProcess } from '../support/in-process.js';
-import { fileScope } from '../support/scope.js';
 import type { Server } from '../support/server.js';
 import { sharedSqlserve } from '../support/shared-sqlserve.js';
 import { startSqlserve } from '../support/sqlserve.js';
-import { test } from '../support/test.js';
+import { fileScope, test } from '../support/test.js';
 
 const scope = fileScope();
 let src: Server;

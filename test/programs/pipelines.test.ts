@@ -8,10 +8,9 @@ import type { ExecutionContext } from 'ava';
 import { inProcess, type Run } from '../support/in-process.js';
 import { questdb, type Service, sqlserve } from '../support/instances.js';
 import { startQuestDB, testWithQuestDB } from '../support/questdb.js';
-import { fileScope } from '../support/scope.js';
 import type { Server } from '../support/server.js';
 import { type Outcome, shell } from '../support/shell.js';
-import { test } from '../support/test.js';
+import { fileScope, test } from '../support/test.js';
 
 const TRADING = resolve('scripts/trading.sql');
 

@@ -3,13 +3,12 @@ import { setTimeout as pause } from 'node:timers/promises';
 import { reply, startFaultyServer } from '../faults/faulty-server.js';
 import { inProcess } from '../support/in-process.js';
 import { loginAs } from '../support/principals.js';
-import { fileScope, type Scope } from '../support/scope.js';
 import type { Server } from '../support/server.js';
 import type { Outcome } from '../support/shell.js';
 import { startSlow } from '../support/slow.js';
 import { serveHere } from '../support/sqlserve.js';
 import { type Terminal, terminal } from '../support/terminal.js';
-import { test } from '../support/test.js';
+import { fileScope, type Scope, test } from '../support/test.js';
 
 const rows = (...names: string[]) => names.map(name => JSON.stringify([`CREATE TABLE '${name}' (x INT)`])).join(',');
 

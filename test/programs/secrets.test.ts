@@ -7,9 +7,8 @@ import { reply, startFaultyServer } from '../faults/faulty-server.js';
 import { inProcess } from '../support/in-process.js';
 import { listenHttp } from '../support/listen.js';
 import { loginAs } from '../support/principals.js';
-import type { Scope } from '../support/scope.js';
 import { fc, forAll } from '../support/seed.js';
-import { test } from '../support/test.js';
+import { type Scope, test } from '../support/test.js';
 
 /** A secret that only its instance may see, and credentials with it, for both ends of a pipe. */
 const SECRET = 's3cr3t-Fr0mHere';

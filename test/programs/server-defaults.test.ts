@@ -3,10 +3,10 @@ import { inProcess } from '../support/in-process.js';
 import { parseJsonLines } from '../support/json-lines.js';
 import { sharedQuestDB, startQuestDB, testWithQuestDB } from '../support/questdb.js';
 import { recordingProxy } from '../support/recording-proxy.js';
-import { fileScope } from '../support/scope.js';
 import type { Server } from '../support/server.js';
 import { withoutStatements } from '../support/shell.js';
 import { startSqlserve } from '../support/sqlserve.js';
+import { fileScope } from '../support/test.js';
 
 const OTHER_DEFAULTS = {
   QDB_CAIRO_WAL_ENABLED_DEFAULT: 'false',

@@ -3,9 +3,8 @@
 import { replay } from '@sqlpipe/api';
 import { inProcess } from '../support/in-process.js';
 import { loginAs } from '../support/principals.js';
-import type { Scope } from '../support/scope.js';
 import { readDump, serveHere, startSqlserve } from '../support/sqlserve.js';
-import { test } from '../support/test.js';
+import { type Scope, test } from '../support/test.js';
 
 const SHARED = "CREATE TABLE 'same' (x INT);";
 const LACKED = "CREATE TABLE 'lacked' (x INT);";

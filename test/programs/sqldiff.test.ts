@@ -8,12 +8,11 @@ import { waitUntil } from '../support/background.js';
 import { databases } from '../support/databases.js';
 import { inProcess } from '../support/in-process.js';
 import { questdb, type Service, sqlserve } from '../support/instances.js';
-import { fileScope } from '../support/scope.js';
 import { fc, forAll } from '../support/seed.js';
 import type { Server } from '../support/server.js';
 import { serveHere, startSqlserve } from '../support/sqlserve.js';
 import { terminal } from '../support/terminal.js';
-import { test } from '../support/test.js';
+import { fileScope, test } from '../support/test.js';
 
 const file = fileScope();
 

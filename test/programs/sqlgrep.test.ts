@@ -3,10 +3,9 @@
 import { matchesGlob } from '@sqlpipe/schema';
 import { cases } from '../cases/cases.js';
 import { inProcess } from '../support/in-process.js';
-import type { Scope } from '../support/scope.js';
 import { fc, forAll } from '../support/seed.js';
 import { terminal } from '../support/terminal.js';
-import { test } from '../support/test.js';
+import { type Scope, test } from '../support/test.js';
 
 const STATEMENTS = [
   'CREATE USER bob',

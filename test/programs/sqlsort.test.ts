@@ -9,8 +9,7 @@ import { loginAs } from '../support/principals.js';
 import { sharedSqlserve } from '../support/shared-sqlserve.js';
 import type { Outcome } from '../support/shell.js';
 import { serveHere } from '../support/sqlserve.js';
-import { test } from '../support/test.js';
-import { testWith } from '../support/tools.js';
+import { test, testWith } from '../support/test.js';
 
 const server = sharedSqlserve();
 

@@ -4,9 +4,8 @@ import { type Instance, plan, replay, serve } from '@sqlpipe/api';
 import { inProcess } from '../support/in-process.js';
 import { parseJsonLines } from '../support/json-lines.js';
 import { type Instead, recordingProxy } from '../support/recording-proxy.js';
-import type { Scope } from '../support/scope.js';
 import { sharedSqlserve } from '../support/shared-sqlserve.js';
-import { test } from '../support/test.js';
+import { type Scope, test } from '../support/test.js';
 
 const server = sharedSqlserve();
 const LOGGED = 'TIMESTAMP(ts) PARTITION BY DAY WAL';

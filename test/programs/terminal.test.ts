@@ -1,13 +1,12 @@
 /*! The programs on a terminal: prompts, progress, output, and the summary at the end with its colors. */
 import { setTimeout as pause } from 'node:timers/promises';
 import { inProcess } from '../support/in-process.js';
-import { fileScope, type Scope } from '../support/scope.js';
 import type { Server } from '../support/server.js';
 import { shell } from '../support/shell.js';
 import { startSlow } from '../support/slow.js';
 import { serveHere, startSqlserve } from '../support/sqlserve.js';
 import { terminal } from '../support/terminal.js';
-import { test } from '../support/test.js';
+import { fileScope, type Scope, test } from '../support/test.js';
 
 const SCHEMA = "printf 'CREATE TABLE a (x INT);\\n\\0CREATE TABLE b (x INT);\\n\\0'";
 

@@ -8,9 +8,8 @@ import { type Authority, certificateAuthority, type Identity } from '../support/
 import { freshFolder } from '../support/folder.js';
 import { inProcess } from '../support/in-process.js';
 import { listen } from '../support/listen.js';
-import { fileScope, type Scope } from '../support/scope.js';
 import type { Outcome } from '../support/shell.js';
-import { macro, test } from '../support/test.js';
+import { fileScope, macro, type Scope, test } from '../support/test.js';
 
 const file = fileScope();
 let authority: Authority;

@@ -2,10 +2,9 @@
 
 import { inProcess } from '../support/in-process.js';
 import { admin, basic, executeAs, loginAs, setUp } from '../support/principals.js';
-import type { Scope } from '../support/scope.js';
 import type { Server } from '../support/server.js';
 import { serveHere, startSqlserve } from '../support/sqlserve.js';
-import { test } from '../support/test.js';
+import { type Scope, test } from '../support/test.js';
 
 /** Starts an enterprise server with a user `ann` who may use HTTP, and executes the statements. */
 async function startWithAnn(scope: Scope, ...statements: string[]): Promise<Server> {

@@ -1,8 +1,7 @@
 import { admin, basic, bearer, executeAs, setUp } from '../support/principals.js';
-import type { Scope } from '../support/scope.js';
 import type { Server } from '../support/server.js';
 import { serveHere } from '../support/sqlserve.js';
-import { test } from '../support/test.js';
+import { type Scope, test } from '../support/test.js';
 
 /** Starts an enterprise server that has executed statements. */
 async function startWith(scope: Scope, ...statements: string[]): Promise<Server> {

@@ -19,8 +19,7 @@ import { fc, forAllAsync } from '../support/seed.js';
 import { type Server, startServer } from '../support/server.js';
 import { shell } from '../support/shell.js';
 import { failToStart, SQLSERVE, serveFolder } from '../support/sqlserve.js';
-import { test } from '../support/test.js';
-import { testWith } from '../support/tools.js';
+import { test, testWith } from '../support/test.js';
 
 const dataOptions = (folder: string) => ['--edition', 'enterprise', '--data', folder];
 

@@ -8,10 +8,9 @@ import { Service } from '../../packages/server/src/service.js';
 import { deferred } from '../support/deferred.js';
 import { freshFolder } from '../support/folder.js';
 import { admin, basic, bearer, executeAs, setUp } from '../support/principals.js';
-import { fileScope } from '../support/scope.js';
 import type { Server } from '../support/server.js';
 import { serveFolder, startSqlserve } from '../support/sqlserve.js';
-import { test } from '../support/test.js';
+import { fileScope, test } from '../support/test.js';
 
 const scope = fileScope();
 let server: Server;

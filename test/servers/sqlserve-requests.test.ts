@@ -11,11 +11,10 @@ import { setImmediate } from 'node:timers/promises';
 import { createEndpoint } from '../../packages/server/src/endpoint.js';
 import { deferred } from '../support/deferred.js';
 import { freshFolder } from '../support/folder.js';
-import { fileScope, type Scope } from '../support/scope.js';
 import type { Server } from '../support/server.js';
 import { sharedSqlserve } from '../support/shared-sqlserve.js';
 import { startSqlserve } from '../support/sqlserve.js';
-import { test } from '../support/test.js';
+import { fileScope, type Scope, test } from '../support/test.js';
 
 const scope = fileScope();
 const server = sharedSqlserve();

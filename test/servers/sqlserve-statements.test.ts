@@ -2,11 +2,10 @@ import { isDeepStrictEqual } from 'node:util';
 import { compareStatements } from '@sqlpipe/ddl';
 import { questdb, sqlserve } from '../support/instances.js';
 import { setUp } from '../support/principals.js';
-import { fileScope } from '../support/scope.js';
 import { readServerCases } from '../support/server-cases.js';
 import { sharedSqlserve } from '../support/shared-sqlserve.js';
 import { CREATE_TRADES, serveHere } from '../support/sqlserve.js';
-import { test } from '../support/test.js';
+import { fileScope, test } from '../support/test.js';
 
 const scope = fileScope();
 const shared = sharedSqlserve();

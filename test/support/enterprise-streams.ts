@@ -1,9 +1,9 @@
 /*! Streams for the enterprise edition: users, grants and permissions, sent by the administrator or by somebody who lacks some. */
 import type { Comparison, DryRuns } from './dry-runs.js';
 import { enterprisePair } from './enterprise-pairs.js';
-import { openScope } from './open-scope.js';
 import { admin, executeAs } from './principals.js';
 import { randomness } from './schema-pairs.js';
+import { openScope } from './scope.js';
 import { serveHere } from './sqlserve.js';
 import { planOf, type StatementStream } from './statement-streams.js';
 

@@ -1,9 +1,8 @@
 /*! The two servers that must behave the same in a pipeline: sqlserve, and a real QuestDB. */
 import { borrowQuestDB, startQuestDB, testWithQuestDB } from './questdb.js';
-import type { Scope } from './scope.js';
 import type { Server } from './server.js';
 import { startSqlserve } from './sqlserve.js';
-import { test } from './test.js';
+import { type Scope, test } from './test.js';
 
 /** One of the two servers, for tests. */
 export interface Service {

@@ -3,7 +3,7 @@ import { execFileSync } from 'node:child_process';
 import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { isMissing } from '../../scripts/skipped.js';
-import { testWith } from './tools.js';
+import { testWith } from './test.js';
 
 /** The paths of all man pages, such as `packages/sqldump/sqldump.1`. */
 export const manPages: string[] = readdirSync('packages').flatMap(name => {

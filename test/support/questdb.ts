@@ -1,9 +1,8 @@
 /*! Starts a real QuestDB for tests, with scripts/questdb.ts. */
 import { DEFAULT_VERSION, explainMissing, fetchJar } from '../../scripts/questdb/java.js';
-import { fileScope, type Scope } from './scope.js';
 import { borrowServer, type Server, type ServerProcess, startServer } from './server.js';
 import { DATA } from './server-pool.js';
-import { test } from './test.js';
+import { fileScope, type Scope, test } from './test.js';
 
 const SCRIPT = '.cache/compiled/scripts/questdb.js';
 

@@ -1,16 +1,17 @@
-/*! The lifetime of what a test has started: the test, or all tests of a file. */
-
-import { openScope } from './open-scope.js';
-import { test } from './test.js';
+/*! The lifetime of what a test, a script or a benchmark has started. */
 
 /** Registers clean-up work. An ava `t` is a scope: it ends with its test. */
 export interface Scope {
   teardown(work: () => Promise<void>): void;
 }
 
-/** A scope for what all tests of a file share. Create it at the top of the file, and use it in `test.before`. */
-export function fileScope(): Scope {
-  const scope = openScope();
-  test.after.always(() => scope.end());
-  return scope;
+/** Creates a scope with a method to end it, for code without an ava `t`. Clean-up work runs in reverse order. */
+export function openScope(): Scope & { end(): Promise<void> } {
+  const pending: (() => Promise<void>)[] = [];
+  return {
+    teardown: work => void pending.push(work),
+    async end() {
+      for (const work of pending.reverse()) await work();
+    },
+  };
 }

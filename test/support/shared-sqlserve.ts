@@ -1,7 +1,6 @@
-import { fileScope } from './scope.js';
 import type { Server } from './server.js';
 import { startSqlserve } from './sqlserve.js';
-import { test } from './test.js';
+import { fileScope, test } from './test.js';
 
 /** The sqlserve of a test file, which is empty when a test begins. Call it at the top of the file. */
 export function sharedSqlserve(): Server {
