@@ -2,7 +2,7 @@
  * Every example of README, of GUIDE's recipes and of the man pages, run unchanged, and other claims of these texts. An example that
  * is more than pipelines of programs runs in a real bash, the others in the test's process.
  */
-import { spawnSync } from 'node:child_process';
+import { execFileSync, spawnSync } from 'node:child_process';
 import { existsSync, readFileSync } from 'node:fs';
 import { cp } from 'node:fs/promises';
 import { basename, dirname, join } from 'node:path';
@@ -231,18 +231,8 @@ const anchors = (path: string): string[] =>
       .replaceAll(' ', '-'),
   );
 
-for (const path of [
-  'README.md',
-  'GUIDE.md',
-  'CONTRIBUTING.md',
-  'CHANGELOG.md',
-  'SECURITY.md',
-  'examples/README.md',
-  'bench/README.md',
-  'docs/COMPATIBILITY.md',
-  'docs/ERRORS.md',
-  'docs/PLANS.md',
-]) {
+const documents = execFileSync('git', ['ls-files', '*.md'], { encoding: 'utf8' }).trim().split('\n');
+for (const path of documents) {
   const text = readFileSync(path, 'utf8');
 
   test(`${path} links to files and headings that exist`, t => {

@@ -236,7 +236,7 @@ test('access control: each end has its own credentials, which no message contain
 
 test('the options that are left out, and --insecure for two instances, are errors of usage', async t => {
   const run = await inProcess(t);
-  for (const option of [
+  const leftOut = [
     '--user x',
     '--password-file x',
     '--token-file x',
@@ -244,8 +244,8 @@ test('the options that are left out, and --insecure for two instances, are error
     '--text',
     '--allow-empty',
     '--json',
-  ])
-    t.like(await run(`sqlpipe copy ${option} a b`), { code: 64 }, option);
+  ];
+  for (const option of leftOut) t.like(await run(`sqlpipe copy ${option} a b`), { code: 64 }, option);
   t.like(await run('sqlpipe copy a'), {
     code: 64,
     stderr: "sqlpipe copy: missing operand: <target>\nTry 'sqlpipe copy --help'.\n",

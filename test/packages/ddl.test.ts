@@ -280,16 +280,8 @@ test('values that a query takes as its table has them', t => {
   for (const name of ['first', 'LAST', 'first_not_null', 'last_not_null', 'min', 'Max'])
     areAll(true, `${name}(x)`, `${name} ( t."x" )`, `${name}(x) as ${name}`, `${name}(x) AS open`, `${name}(x) open`);
   areAll(false, 'sum(x)', 'avg(x) min', 'first(x * 2)', 'first(x) + 0 y', 'max(x) - min(x) as y', '"first"(x)', '-x');
-  areAll(
-    false,
-    'x::float',
-    'cast(x as float)',
-    'first(x)::float y',
-    "'x'",
-    '1',
-    'min(x, y)',
-    'first(sum(x)) over () y',
-  );
+  areAll(false, 'x::float', 'cast(x as float)', 'first(x)::float y', "'x'", '1', 'min(x, y)');
+  areAll(false, 'first(sum(x)) over () y');
   t.deepEqual(stored('ts, sum(x), first(x)'), [true, false, true], 'in the order of the items');
   for (const rest of [
     'from v',

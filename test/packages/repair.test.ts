@@ -36,13 +36,7 @@ const names = fc
   .filter(name => !FORBIDDEN.test(name) && name.isWellFormed());
 
 const types = fc.constantFrom(
-  'INT',
-  'SYMBOL',
-  'SYMBOL NOCACHE INDEX CAPACITY 64',
-  'DOUBLE[][]',
-  'IPv4',
-  'GEOHASH(5c)',
-  'DECIMAL(10,2)',
+  ...['INT', 'SYMBOL', 'SYMBOL NOCACHE INDEX CAPACITY 64', 'DOUBLE[][]', 'IPv4', 'GEOHASH(5c)', 'DECIMAL(10,2)'],
 );
 const columns = fc.uniqueArray(fc.record({ name: names, type: types }), {
   minLength: 2,

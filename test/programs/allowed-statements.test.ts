@@ -50,16 +50,8 @@ for (const statement of [
     t.deepEqual([sent, columns, report], [[], ['x'], []]);
   });
 
-for (const allowed of [
-  'ALTER',
-  'alter',
-  'ALTER,RENAME',
-  'ALTER --allow INSERT',
-  'all',
-  'ALL',
-  'DROP,ALL',
-  "'DROP, ALTER'",
-])
+const ALLOWING = ['ALTER', 'alter', 'ALTER,RENAME', 'ALTER --allow INSERT', 'all', 'ALL', 'DROP,ALL', "'DROP, ALTER'"];
+for (const allowed of ALLOWING)
   test(`--allow ${allowed} sends an ALTER`, async t => {
     const { code, sent, columns, stderr } = await replayAndRecord(t, `${ADD};`, `--allow ${allowed}`);
     t.is(code, 0, stderr);
@@ -141,16 +133,8 @@ async function startProtected(t: ExecutionContext) {
 }
 
 for (const options of [
-  '',
-  '--yes-to spare',
-  '--yes-to lab',
-  '--yes-to PROD',
-  '--yes-to pro',
-  '--yes-to ""',
-  '--yes-to $URL',
-  '--stream',
-  '--keep-going --if-exists skip',
-  '--allow all',
+  ...['', '--yes-to spare', '--yes-to lab', '--yes-to PROD', '--yes-to pro', '--yes-to ""', '--yes-to $URL'],
+  ...['--stream', '--keep-going --if-exists skip', '--allow all'],
 ])
   test(`a protected instance gets no request from sqlapply ${options}`, async t => {
     const { run, requests, tables } = await startProtected(t);
@@ -160,18 +144,8 @@ for (const options of [
   });
 
 for (const operand of [
-  '$URL',
-  '$URL/',
-  '$HOST',
-  'LOCALHOST:$PORT',
-  'localhost.:$PORT',
-  '"[::1]:$PORT"',
-  '"[::ffff:127.0.0.1]:$PORT"',
-  '127.0.0.2:$PORT',
-  '0.0.0.0:$PORT',
-  'http://localhost.:$PORT',
-  '"http::addr=127.0.0.1:$PORT;"',
-  'lab',
+  ...['$URL', '$URL/', '$HOST', 'LOCALHOST:$PORT', 'localhost.:$PORT', '"[::1]:$PORT"', '"[::ffff:127.0.0.1]:$PORT"'],
+  ...['127.0.0.2:$PORT', '0.0.0.0:$PORT', 'http://localhost.:$PORT', '"http::addr=127.0.0.1:$PORT;"', 'lab'],
 ])
   test(`a protected instance is protected under the address ${operand}`, async t => {
     const { run, requests } = await startProtected(t);

@@ -129,13 +129,8 @@ const VIEW = 'CREATE VIEW b AS (SELECT * FROM a);';
 async function createFolder(t: ExecutionContext) {
   const folder = await freshFolder(t);
   await writeFolder(folder, Readable.from([TABLE, VIEW]));
-  const foreign = [
-    'README.md',
-    'other.txt',
-    'tables/d.sql.sqlpipe-0abc.tmp/README.md',
-    'tables/README.md',
-    'tables/.hidden.sql',
-  ];
+  const own = 'README.md other.txt tables/d.sql.sqlpipe-0abc.tmp/README.md tables/README.md tables/.hidden.sql';
+  const foreign = own.split(' ');
   mkdirSync(join(folder, 'tables/d.sql.sqlpipe-0abc.tmp'));
   for (const path of foreign) writeFileSync(join(folder, path), 'not ours');
   return { folder, foreign };
@@ -270,13 +265,8 @@ sqlsplit d | sqlsort | cmp - <(sqlsort < all)`);
 
 test('temporary files of other programs stay', async t => {
   const { folder } = await createFolder(t);
-  const others = [
-    'trades.sql.backup.tmp',
-    'a.sql.0abc.tmp',
-    'a.sql.tmp',
-    'a.sql.sqlpipe-0abc.tmp.gz',
-    'sqlpipe-0abc.tmp',
-  ];
+  const temporary = 'trades.sql.backup.tmp a.sql.0abc.tmp a.sql.tmp a.sql.sqlpipe-0abc.tmp.gz sqlpipe-0abc.tmp';
+  const others = temporary.split(' ');
   for (const name of others) writeFileSync(join(folder, 'tables', name), 'not ours');
   writeFileSync(join(folder, 'tables/a.sql.sqlpipe-0abc.tmp'), 'left by a killed writer');
   await writeFolder(folder, Readable.from([TABLE]));

@@ -125,14 +125,8 @@ test('requests from pages of other origins are rejected, whatever headers they h
 });
 
 test('a server on a loopback address accepts only host names of this machine', async t => {
-  for (const host of [
-    'evil.example',
-    'evil.example:9000',
-    'localhost.evil.example',
-    '10.0.0.1',
-    'localhost, evil',
-    '',
-  ]) {
+  const others = ['evil.example', 'evil.example:9000', 'localhost.evil.example', '10.0.0.1', 'localhost, evil', ''];
+  for (const host of others) {
     t.is(await statusOf(server, 'create table rebound (a int)', `Host: ${host}`), '403', host);
   }
   t.is(await statusOf(server, 'show tables', 'Host: localhost', 'Host: evil.example'), '403');

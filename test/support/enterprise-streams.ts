@@ -13,16 +13,8 @@ export interface EnterpriseStream extends StatementStream {
 }
 
 const RIGHTS = [
-  'CREATE TABLE',
-  'CREATE VIEW',
-  'CREATE MATERIALIZED VIEW',
-  'SELECT ON ALL TABLES',
-  'ADD COLUMN ON ALL TABLES',
-  'DROP TABLE ON ALL TABLES',
-  'CREATE USER',
-  'CREATE GROUP',
-  'LIST USERS',
-  'USER DETAILS',
+  ...['CREATE TABLE', 'CREATE VIEW', 'CREATE MATERIALIZED VIEW', 'SELECT ON ALL TABLES', 'ADD COLUMN ON ALL TABLES'],
+  ...['DROP TABLE ON ALL TABLES', 'CREATE USER', 'CREATE GROUP', 'LIST USERS', 'USER DETAILS'],
 ];
 
 /** What no plan has, and what is rejected whatever there is. */
