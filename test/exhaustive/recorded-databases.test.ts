@@ -17,10 +17,9 @@ const rowsOf = (rows: string[]) => JSON.stringify({ dataset: rows.map(row => [ro
 /** Sorts the dump of an instance and splits and joins it as a folder; returns its statements. */
 async function roundTripDump(t: ExecutionContext, SRC: string): Promise<string[]> {
   const run = await inProcess(t, { SRC });
-  const { code, stdout, stderr } = await run(`set -o pipefail
+  const stdout = await run.silent(`set -o pipefail
 sqldump -q $SRC > dump && sort -z dump | sqlsort | cmp - dump &&
 sqljoin -d d < dump && sqlsplit d | sqlsort | cmp - dump && tr '\\0' '\\1' < dump`);
-  t.deepEqual({ code, stderr }, { code: 0, stderr: '' });
   return stdout.split('\n\x01').slice(0, -1);
 }
 

@@ -61,8 +61,7 @@ const OLD: [RegExp, Buffer][] = [
 test('features that an old server lacks are queried once per connection', async t => {
   const { url, requests } = await startOld(t);
   const run = await inProcess(t, { URL: url });
-  const { code, stdout, stderr } = await run('sqldump $URL');
-  t.deepEqual({ code, stderr }, { code: 0, stderr: '' });
+  const stdout = await run.silent('sqldump $URL');
   t.is(stdout, `${T.replace('my col', '"my col"')}\n\0`);
   t.is(requests.filter(({ statement }) => statement.includes('table_type')).length, 2);
   t.is(

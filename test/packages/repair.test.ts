@@ -2,10 +2,10 @@
 import { isCleanTable, repair } from '@sqlpipe/ddl';
 import { foldCase, identify, normalizeStatement } from '@sqlpipe/sql';
 import { cases } from '../cases/cases.js';
-import { borrowQuestDB, testWithQuestDB } from '../support/questdb.js';
+import { sharedQuestDB, testWithQuestDB } from '../support/questdb.js';
 import { anyCharacter, fc, forAll, forAllAsync } from '../support/seed.js';
-import type { Server } from '../support/server.js';
-import { fileScope, test } from '../support/test.js';
+import { execute } from '../support/server.js';
+import { test } from '../support/test.js';
 
 const formatRepair = (row: string): string => {
   const { statement, notes, warnings } = repair(row);
@@ -98,45 +98,36 @@ test('repair: a clean table is one CREATE TABLE statement and stays unchanged', 
   t.true(passed > 50);
 });
 
-const scope = fileScope();
-let server: Promise<Server> | undefined;
+const server = sharedQuestDB();
 
-async function showCreate(kind: string, name: string): Promise<string> {
-  const { dataset, error } = await ((await server) as Server).execute(`SHOW CREATE ${kind} '${name}'`);
-  if (error !== undefined) throw new Error(error);
-  return dataset?.[0]?.[0] as string;
-}
-
-async function execute(sql: string): Promise<void> {
-  const { error } = await ((await server) as Server).execute(sql);
-  if (error !== undefined) throw new Error(`${error}: ${sql}`);
-}
+const showCreate = async (kind: string, name: string): Promise<string> =>
+  String((await execute(server, `SHOW CREATE ${kind} '${name}'`))[0]?.[0]);
 
 testWithQuestDB('repair: repaired output of a real server with unusual names recreates the same table', async t => {
-  server ??= borrowQuestDB(scope);
   await forAllAsync(40, columns, async table => {
-    await execute('DROP TABLE IF EXISTS t');
-    await execute(printTable(table, quoted));
+    await execute(server, 'DROP TABLE IF EXISTS t');
+    await execute(server, printTable(table, quoted));
     const was = await showCreate('TABLE', 't');
-    await execute('DROP TABLE t');
-    await execute(repair(was).statement);
+    await execute(server, 'DROP TABLE t');
+    await execute(server, repair(was).statement);
     t.is(await showCreate('TABLE', 't'), was);
     t.is(was, printTable(table, bare));
   });
 });
 
 testWithQuestDB('repair: a table with an array of undefined type is recreated', async t => {
-  server ??= borrowQuestDB(scope);
-  await execute('CREATE TABLE "in" AS (SELECT ARRAY[] AS "order", 1::SYMBOL s, NULL::BINARY b FROM long_sequence(0))');
+  await execute(
+    server,
+    'CREATE TABLE "in" AS (SELECT ARRAY[] AS "order", 1::SYMBOL s, NULL::BINARY b FROM long_sequence(0))',
+  );
   const was = await showCreate('TABLE', 'in');
-  await execute('DROP TABLE "in"');
-  await execute(repair(was).statement);
+  await execute(server, 'DROP TABLE "in"');
+  await execute(server, repair(was).statement);
   t.is(await showCreate('TABLE', 'in'), was);
 });
 
 testWithQuestDB('repair: a view stays the same if it is recreated repeatedly', async t => {
-  server ??= borrowQuestDB(scope);
-  await execute('CREATE TABLE b (ts TIMESTAMP, x INT) TIMESTAMP(ts) PARTITION BY DAY');
+  await execute(server, 'CREATE TABLE b (ts TIMESTAMP, x INT) TIMESTAMP(ts) PARTITION BY DAY');
   for (const [kind, sql] of [
     ['VIEW', 'CREATE VIEW v AS (\n\n  SELECT x FROM b -- done\n\n)'],
     ['VIEW', "CREATE VIEW v AS SELECT x, ';' s FROM b ; -- more"],
@@ -144,13 +135,13 @@ testWithQuestDB('repair: a view stays the same if it is recreated repeatedly', a
     ['MATERIALIZED VIEW', 'CREATE MATERIALIZED VIEW v AS SELECT ts, max(x) x FROM b SAMPLE BY 2h;'],
     ['MATERIALIZED VIEW', 'CREATE MATERIALIZED VIEW v AS (SELECT ts, max(x) x FROM b SAMPLE BY 2h) TTL 7 MONTHS'],
   ] as const) {
-    await execute(sql);
+    await execute(server, sql);
     const { statement } = repair(await showCreate(kind, 'v'));
     for (let generation = 0; generation < 3; generation++) {
-      await execute(`DROP ${kind} v`);
-      await execute(statement);
+      await execute(server, `DROP ${kind} v`);
+      await execute(server, statement);
       t.is(repair(await showCreate(kind, 'v')).statement, statement);
     }
-    await execute(`DROP ${kind} v`);
+    await execute(server, `DROP ${kind} v`);
   }
 });

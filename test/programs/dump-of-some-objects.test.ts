@@ -42,8 +42,7 @@ for (const [via, selections] of [
   for (const words of selections)
     test(`sqldump --via ${via} ${words} writes what sqlgrep selects`, async t => {
       const run = await inProcess(t, { ...loginAs(), URL: cluster.url });
-      const { code, stdout, stderr } = await run(`sqldump --via ${via} $URL ${words}`);
-      t.deepEqual([code, stderr], [0, '']);
+      const stdout = await run.silent(`sqldump --via ${via} $URL ${words}`);
       t.is(stdout, (await run(`sqldump --via ${via} $URL | sqlgrep ${words}`)).stdout);
       t.true(stdout.length > 1);
     });
@@ -166,8 +165,7 @@ async function dumpWhile(
     return undefined;
   });
   const run = await inProcess(t, { PROXY: proxy.url, DIRECT: questdb.url });
-  const { code, stdout, stderr } = await run('sqldump --via catalogue $PROXY');
-  t.deepEqual([code, stderr], [0, '']);
+  const stdout = await run.silent('sqldump --via catalogue $PROXY');
   t.true(lists > 1);
   t.deepEqual(stdout, (await run('sqldump --via catalogue $DIRECT')).stdout);
   const reads = proxy.queries.filter(query => query.startsWith('SHOW CREATE'));

@@ -72,8 +72,7 @@ async function shellWithConfig(t: ExecutionContext) {
   const run = await inProcess(t, noProxies, { [INSTANCES]: TOML });
   await run("umask 077; echo s3cret > secret; echo 'machine 127.0.0.1 login net password s3cret' > .netrc");
   return async (command: string) => {
-    const { code, stdout, stderr } = await run(command);
-    t.deepEqual({ code, stderr }, { code: 0, stderr: '' }, command);
+    const stdout = await run.silent(command);
     t.notRegex(stdout, /s3cret/);
     return stdout.replaceAll(run.folder, '~');
   };

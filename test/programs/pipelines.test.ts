@@ -6,54 +6,35 @@
 import { resolve } from 'node:path';
 import type { ExecutionContext } from 'ava';
 import { inProcess, type Run } from '../support/in-process.js';
-import { questdb, type Service, sqlserve } from '../support/instances.js';
+import { perKey, questdb, type Service, sqlserve } from '../support/instances.js';
 import { startQuestDB, testWithQuestDB } from '../support/questdb.js';
-import type { Server } from '../support/server.js';
-import { type Outcome, shell } from '../support/shell.js';
+import { shell } from '../support/shell.js';
 import { fileScope, test } from '../support/test.js';
 
 const TRADING = resolve('scripts/trading.sql');
 
 const file = fileScope();
 
-/** For each service, a server with the trading schema and one that is emptied for each test, both started on demand. */
-const seeded = new Map<Service, Promise<Server>>();
-const targets = new Map<Service, Promise<Server>>();
-
-async function startSeeded(service: Service): Promise<Server> {
+/** For each service, a server with the trading schema, started on demand. */
+const seeded = perKey(async (service: Service) => {
   const server = await service.start(file);
-  const run = await inProcess(file, { SRC: server.url });
-  const { code, stderr } = await run(`sqlsplit ${TRADING} | sqlapply $SRC`);
-  if (code !== 0) throw new Error(stderr);
+  await (await inProcess(file, { SRC: server.url })).ok(`sqlsplit ${TRADING} | sqlapply $SRC`);
   return server;
-}
+});
 
-function startOnce(
-  servers: Map<Service, Promise<Server>>,
-  service: Service,
-  start: () => Promise<Server>,
-): Promise<Server> {
-  const server = servers.get(service) ?? start();
-  servers.set(service, server);
-  return server;
-}
+/** And one that is emptied for each test. */
+const targets = perKey((service: Service) => service.start(file));
 
 /** A folder with the trading schema at $SRC and an empty instance at $DST. */
 async function folderBetween(t: ExecutionContext, source: Service, target = source) {
-  const SRC = (await startOnce(seeded, source, () => startSeeded(source))).url;
-  const server = await startOnce(targets, target, () => target.start(file));
+  const [{ url: SRC }, server] = [await seeded(source), await targets(target)];
   await server.dropAll();
   return inProcess(t, { SRC, DST: server.url });
 }
 
-/** Asserts that a script succeeded silently. */
-function assertSuccess(t: ExecutionContext, { code, stderr }: Outcome) {
-  t.deepEqual({ code, stderr }, { code: 0, stderr: '' });
-}
-
 /** Asserts that the dumps of $SRC and $DST are the same. */
 async function assertSame(t: ExecutionContext, run: Run): Promise<void> {
-  assertSuccess(t, await run('sqldump $SRC > src.stream && sqldump $DST > dst.stream && cmp src.stream dst.stream'));
+  t.is(await run.silent('sqldump $SRC > src.stream && sqldump $DST > dst.stream && cmp src.stream dst.stream'), '');
 }
 
 const ways: Record<string, string> = {
@@ -86,31 +67,31 @@ for (const service of [sqlserve, questdb]) {
   for (const [title, script] of Object.entries(ways).slice(0, service === questdb ? 1 : undefined)) {
     service.test(`${service.name} to ${service.name} by ${title}`, async t => {
       const run = await folderBetween(t, service);
-      assertSuccess(t, await run.bash(`set -o pipefail; ${script}`));
+      t.is(await run.bash.silent(`set -o pipefail; ${script}`), '');
       await assertSame(t, run);
     });
   }
 
   service.test(`${service.name}: tables replay in the order of sort -z`, async t => {
     const run = await folderBetween(t, service);
-    assertSuccess(t, await run('set -o pipefail; sqldump --include TABLES $SRC | sort -zr | sqlapply $DST'));
-    assertSuccess(t, await run('sqldump --include TABLES $SRC > a && sqldump $DST > b && cmp a b && [ -s a ]'));
+    t.is(await run.silent('set -o pipefail; sqldump --include TABLES $SRC | sort -zr | sqlapply $DST'), '');
+    t.is(await run.silent('sqldump --include TABLES $SRC > a && sqldump $DST > b && cmp a b && [ -s a ]'), '');
   });
 
   service.test(`${service.name}: a second copy changes nothing`, async t => {
     const run = await folderBetween(t, service);
     const copy = 'set -o pipefail; sqldump $SRC | sqlapply $DST';
-    assertSuccess(t, await run(copy));
-    assertSuccess(t, await run(copy));
+    t.is(await run.silent(copy), '');
+    t.is(await run.silent(copy), '');
     await assertSame(t, run);
   });
 
   service.test(`${service.name}: a dump converted to text and back is unchanged`, async t => {
     const run = await folderBetween(t, service);
     const copy = "set -o pipefail; sqldump -o src $SRC && tr '\\0' '\\n' < src > a.sql && sqljoin -o b.sql < src";
-    assertSuccess(
-      t,
-      await run(`${copy} && sqlsplit a.sql | cmp - src && sqlsplit b.sql | cmp - src && cmp a.sql b.sql`),
+    t.is(
+      await run.silent(`${copy} && sqlsplit a.sql | cmp - src && sqlsplit b.sql | cmp - src && cmp a.sql b.sql`),
+      '',
     );
     t.is((await run("grep -zc '^CREATE' src")).stdout, '31\n');
   });
@@ -124,11 +105,11 @@ CREATE VIEW w AS SELECT x FROM t -- the end;
 ;
 CREATE VIEW x AS SELECT x, ';' y FROM t /* and ; */;
 END`);
-    assertSuccess(
-      t,
-      await run(
+    t.is(
+      await run.silent(
         'set -o pipefail; sqlsplit views.sql | sqlapply $DST && sqldump --verbatim --include VIEWS $DST > dump',
       ),
+      '',
     );
     t.is(
       (await run("tr -d '\\0' < dump")).stdout.replaceAll(/\s*\n\s*/g, ' '),
@@ -140,9 +121,11 @@ END`);
   service.test(`${service.name}: an empty schema is dumped as a lone NUL, and copying it changes nothing`, async t => {
     const run = await folderBetween(t, service);
     t.is((await run('sqldump $DST')).stdout, '\0');
-    assertSuccess(
-      t,
-      await run('set -o pipefail; sqldump $DST | sqlapply $SRC; sqldump $DST | sqljoin | sqlsplit | sqlapply $SRC'),
+    t.is(
+      await run.silent(
+        'set -o pipefail; sqldump $DST | sqlapply $SRC; sqldump $DST | sqljoin | sqlsplit | sqlapply $SRC',
+      ),
+      '',
     );
   });
 }
@@ -153,18 +136,14 @@ for (const [source, target] of [
 ] as const) {
   testWithQuestDB(`${source.name} to ${target.name}: both dump the same`, async t => {
     const run = await folderBetween(t, source, target);
-    assertSuccess(t, await run('set -o pipefail; sqldump $SRC | sqlapply $DST'));
+    t.is(await run.silent('set -o pipefail; sqldump $SRC | sqlapply $DST'), '');
     await assertSame(t, run);
   });
 }
 
 testWithQuestDB('sqlserve and QuestDB dump the same after replaying the same .sql file', async t => {
-  const [{ url: A }, { url: B }] = await Promise.all([
-    startOnce(seeded, sqlserve, () => startSeeded(sqlserve)),
-    startOnce(seeded, questdb, () => startSeeded(questdb)),
-  ]);
-  const run = await inProcess(t, { SRC: A, DST: B });
-  await assertSame(t, run);
+  const [{ url: SRC }, { url: DST }] = await Promise.all([seeded(sqlserve), seeded(questdb)]);
+  await assertSame(t, await inProcess(t, { SRC, DST }));
 });
 
 testWithQuestDB('a wrong password exits with 77 and is not shown, and so does a server that is read-only', async t => {

@@ -3,7 +3,7 @@ import type { Socket } from 'node:net';
 import { connect, InstanceError } from '../../packages/instance/src/index.js';
 import { type Answer, chunk, head, reply, rowsBody, startFaultyServer } from '../faults/faulty-server.js';
 import { certificateAuthority } from '../support/certificates.js';
-import { connectTo, TARGET } from '../support/client.js';
+import { connectTo, readRows, TARGET } from '../support/client.js';
 import { freshFolder } from '../support/folder.js';
 import { inProcess } from '../support/in-process.js';
 import { listen } from '../support/listen.js';
@@ -40,12 +40,6 @@ const failing =
   (times: number, fail: (socket: Socket) => unknown): Answer =>
   (socket, { nth }) =>
     nth < times ? fail(socket) : socket.write(reply(rowsBody(...ROWS)));
-
-async function readRows(db: { streamFirstColumn(query: string): AsyncIterable<string[]> }): Promise<string[]> {
-  const rows: string[] = [];
-  for await (const batch of db.streamFirstColumn('q')) rows.push(...batch);
-  return rows;
-}
 
 for (const [name, [fail, message]] of Object.entries(TRANSIENT)) {
   test(`${name}: a query is sent again`, async t => {

@@ -64,8 +64,7 @@ test('check: prints the properties of an instance that can be copied', async t =
   const { url, execute } = await startSqlserve(t);
   await execute('CREATE TABLE a (x INT)');
   const run = await inProcess(t);
-  const { code, stdout, stderr } = await run.bash(`sqlpipe check ${url}`);
-  t.deepEqual([code, stderr], [0, '']);
+  const stdout = await run.bash.silent(`sqlpipe check ${url}`);
   t.is(
     stdout,
     `instance: ${url}

@@ -4,7 +4,6 @@
  */
 
 import { execFileSync } from 'node:child_process';
-import { existsSync, readFileSync } from 'node:fs';
 import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { Readable } from 'node:stream';
@@ -14,10 +13,10 @@ import { sortStatements } from '../../packages/sqlsort/src/sort.js';
 import { Rules } from '../../packages/sqltr/src/rules.js';
 import { translate } from '../../packages/sqltr/src/translate.js';
 import { cases } from '../cases/cases.js';
+import { CORPUS, readCorpus } from '../support/corpus.js';
 import { databases } from '../support/databases.js';
 import { freshFolder } from '../support/folder.js';
 import { inProcess } from '../support/in-process.js';
-import { parseJsonLines } from '../support/json-lines.js';
 import { loginAs } from '../support/principals.js';
 import { borrowQuestDB, testWithQuestDB } from '../support/questdb.js';
 import { fc, forAllAsync } from '../support/seed.js';
@@ -201,32 +200,21 @@ for (const { name, statements } of [trading, ...databases])
     t.like(await run("set -o pipefail; sqldump -q $DST | sqltr --rename 'x_*=*' | sqlsort | cmp - dump"), { code: 0 });
   });
 
-const TABLES = join(process.env.CORPUS ?? '../shared/corpus', 'tables.jsonl');
-
 /** Every EACHth recorded table is used, since all of them take a minute. */
 const EACH = Number(process.env.EACH ?? 15);
 
 /** A clause without effect, which the enterprise server does not print. */
 const WITHOUT_EFFECT = 'PARQUET(default)';
 
-interface Recording {
-  show_create?: string;
-  replay_status?: number;
-  roundtrip?: boolean;
-  server_config?: unknown;
-}
-
 /** Tables as 9.3.4 prints them, with unique names. */
-function recordedTables(): string[] {
-  const recordings: Recording[] = parseJsonLines(readFileSync(TABLES, 'utf8'));
-  return recordings
+const recordedTables = (): string[] =>
+  readCorpus('tables')
     .filter(({ roundtrip, replay_status, server_config }) => roundtrip && replay_status === 200 && !server_config)
     .filter(({ show_create }, i) => i % EACH === 0 && show_create?.startsWith('CREATE TABLE '))
     .filter(({ show_create }) => !show_create?.includes(WITHOUT_EFFECT))
     .map(({ show_create = '' }, i) =>
       repair(show_create.trim()).statement.replace(/^CREATE TABLE '[^']*'/, `CREATE TABLE 'table ${i}'`),
     );
-}
 
 const USERS = ['ann', 'bob', '"a b"'];
 
@@ -237,7 +225,7 @@ const addPolicy = (table: string): string =>
     '$1\nSTORAGE POLICY(TO PARQUET 3 DAYS, DROP LOCAL 1 MONTH)$2;',
   );
 
-if (existsSync(TABLES))
+if (CORPUS)
   testWithQuestDB('an enterprise schema with owners, policies and grants is translated to open source', async t => {
     const [server, enterprise] = [await borrowQuestDB(t), await serveHere(t, { edition: 'enterprise' })];
     const tables = recordedTables();
@@ -277,4 +265,4 @@ if (existsSync(TABLES))
     t.is(lost.stdout, '');
     t.like(await bare("grep -zc 'TTL' $FOLDER/open"), { code: 0 });
   });
-else console.error(`Enterprise schemas are left out: ${TABLES} is missing`);
+else console.error('Enterprise schemas are left out: CORPUS is missing');

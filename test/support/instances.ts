@@ -13,6 +13,16 @@ export interface Service {
   start(scope: Scope, env?: NodeJS.ProcessEnv): Promise<Server>;
 }
 
+/** Makes something for each key when it is first asked for, and then returns the same. */
+export function perKey<Key, Made>(make: (key: Key) => Made): (key: Key) => Made {
+  const made = new Map<Key, Made>();
+  return key => {
+    const found = made.get(key) ?? make(key);
+    made.set(key, found);
+    return found;
+  };
+}
+
 export const sqlserve: Service = {
   name: 'sqlserve',
   test,

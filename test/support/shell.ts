@@ -18,14 +18,18 @@ export interface Outcome {
   stderr: string;
 }
 
-/** Runs scripts. `exits` runs one that has to end with a status, and `ok` one that has to end with 0; otherwise they throw its messages. */
+/**
+ * Runs scripts. `exits` runs one that has to end with a status, and `ok` one that has to end with 0; `silent` runs one that may print
+ * no messages either, and returns its output. Otherwise they throw its messages.
+ */
 export interface Shell {
   (script: string): Promise<Outcome>;
   exits(status: number, script: string): Promise<Outcome>;
   ok(script: string): Promise<Outcome>;
+  silent(script: string): Promise<string>;
 }
 
-/** Adds `exits` and `ok` to a function that runs scripts. */
+/** Adds these to a function that runs scripts. */
 export function toShell(run: (script: string) => Promise<Outcome>): Shell {
   const exits = async (status: number, script: string): Promise<Outcome> => {
     const outcome = await run(script);
@@ -33,7 +37,12 @@ export function toShell(run: (script: string) => Promise<Outcome>): Shell {
     if (code !== status) throw new Error(`status ${code}, not ${status}, of ${script}\n${stderr}${stdout}`);
     return outcome;
   };
-  return Object.assign((script: string) => run(script), { exits, ok: (script: string) => exits(0, script) });
+  const silent = async (script: string): Promise<string> => {
+    const { stdout, stderr } = await exits(0, script);
+    if (stderr !== '') throw new Error(`${script} is not silent: ${stderr}`);
+    return stdout;
+  };
+  return Object.assign((script: string) => run(script), { exits, ok: (script: string) => exits(0, script), silent });
 }
 
 /**
