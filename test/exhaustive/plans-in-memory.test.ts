@@ -83,11 +83,8 @@ test('random pairs with access control: a plan leads where it should, and a seco
     const printed = printPlan(plan, before);
     const { verbs = [] } = parsePlanHead(printed[0] ?? '') ?? {};
     const others = printed.map(identify).filter(({ kind }) => kind === 'other');
-    t.deepEqual(
-      others.map(({ verb }) => verb).filter(verb => verb !== 'SELECT' && !verbs.includes(verb)),
-      [],
-      'what --allow-plan does not allow',
-    );
+    const found = others.map(({ verb }) => verb).filter(verb => verb !== 'SELECT' && !verbs.includes(verb));
+    t.deepEqual(found, [], 'what --allow-plan does not allow');
   }
 });
 

@@ -43,11 +43,8 @@ for (const form of ['9.3', '9.0'] as const)
       forAll(100, definitions, definition => {
         const printed = printDefinition(definition, { form, quoted });
         const statement = quoted ? printed : repair(printed).statement;
-        t.deepEqual(
-          printableProperties(parseDefinition(statement), form),
-          printableProperties(definition, form),
-          statement,
-        );
+        const found = printableProperties(parseDefinition(statement), form);
+        t.deepEqual(found, printableProperties(definition, form), statement);
       });
     });
   }

@@ -47,10 +47,8 @@ test('a materialized view may name the timestamp of its base in any case', async
   const engine = await engineAfter('create materialized view m as (select TS as bucket, avg(f) a from t sample by 1h)');
   t.regex(engine.statementOf('m') ?? '', /PARTITION BY MONTH/);
   const { effects } = await whenReady(() => engine.execute('update t set x = 1 where x = 2'));
-  t.deepEqual(
-    effects.map(({ text }) => text),
-    ["rewrites rows of table 't'", "invalidates materialized view 'm': update operation"],
-  );
+  const texts = effects.map(({ text }) => text);
+  t.deepEqual(texts, ["rewrites rows of table 't'", "invalidates materialized view 'm': update operation"]);
 });
 
 test('the base of a materialized view is found below views that name views many times', async t => {

@@ -42,15 +42,13 @@ test('rows, a table and statements use one connection', async t => {
   t.deepEqual(await db.execute('ddl'), { ok: true });
   t.deepEqual(await db.execute('dml'), { ok: true });
   t.is(ports.size, 1);
-  t.deepEqual(
-    requests.map(request => request.line.split(' ')[1]),
-    [
-      '/api/v1/sql/execute?query=rows&count=true',
-      '/api/v1/sql/execute?query=table&count=true',
-      '/api/v1/sql/execute?query=ddl',
-      '/api/v1/sql/execute?query=dml',
-    ],
-  );
+  const found = requests.map(request => request.line.split(' ')[1]);
+  t.deepEqual(found, [
+    '/api/v1/sql/execute?query=rows&count=true',
+    '/api/v1/sql/execute?query=table&count=true',
+    '/api/v1/sql/execute?query=ddl',
+    '/api/v1/sql/execute?query=dml',
+  ]);
   t.deepEqual(Object.keys(requests[0]?.headers ?? {}), ['host', 'connection']);
 });
 

@@ -83,10 +83,8 @@ test('a view that a plan creates is filled before a view over it that is filled 
     const created = changes.findIndex(change => change.startsWith("CREATE MATERIALIZED VIEW 'm2'"));
     t.true(filled > 0 && filled < created, changes.join('\n'));
     // Over an empty table, no view needs to be filled.
-    t.deepEqual(
-      changesOf(await planChanges(wanted, left)).filter(change => /^REFRESH .* 'm' /.test(change)),
-      [],
-    );
+    const found = changesOf(await planChanges(wanted, left)).filter(change => /^REFRESH .* 'm' /.test(change));
+    t.deepEqual(found, []);
   }
   const [all, health] = [chain('WITH BASE m REFRESH MANUAL', daily), { neverRefreshed: new NameSet(['m']) }];
   const [first] = changesOf(await planChanges(all, all.slice(0, 2), { health }));
@@ -134,13 +132,10 @@ test('a view over a plain view that gets another query is recreated instead of r
   }
   // Without a refresh, the view keeps its rows, which are those of the former query.
   const onlyView = await planChanges([table, ...schema(50)], [table, ...schema(10)]);
-  t.true(
-    changesOf(onlyView).every(change => change.startsWith('ALTER VIEW')),
-    changesOf(onlyView).join('\n'),
-  );
-  t.deepEqual(onlyView.statements[0]?.comments.slice(1), [
-    "materialized view 'm' keeps the rows of the former query until REFRESH … FULL",
-  ]);
+  const areOfViews = changesOf(onlyView).every(change => change.startsWith('ALTER VIEW'));
+  t.true(areOfViews, changesOf(onlyView).join('\n'));
+  const seen = onlyView.statements[0]?.comments.slice(1);
+  t.deepEqual(seen, ["materialized view 'm' keeps the rows of the former query until REFRESH … FULL"]);
 });
 
 test('after a rename was interrupted, a server is asked about a view over the query that the plain view will have', async t => {

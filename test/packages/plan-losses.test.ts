@@ -19,19 +19,17 @@ test('what cannot be undone comes last, and columns are dropped before materiali
     'CREATE VIEW z AS (select n from m);',
   ];
   const plan = await planChanges(after, before, { allowLoss: ['drop:t.b', 'drop:u', 'ttl:t'] });
-  t.deepEqual(
-    changesOf(plan).map(statement => statement.split(/ AS| \(/)[0]),
-    [
-      "ALTER TABLE 't' ADD COLUMN c INT;",
-      "ALTER VIEW 'v'",
-      'CREATE TABLE w',
-      "ALTER TABLE 't' DROP COLUMN b;",
-      'CREATE MATERIALIZED VIEW m WITH BASE t',
-      'CREATE VIEW z',
-      "ALTER TABLE 't' SET TTL 1 DAY;",
-      "DROP TABLE 'u';",
-    ],
-  );
+  const found = changesOf(plan).map(statement => statement.split(/ AS| \(/)[0]);
+  t.deepEqual(found, [
+    "ALTER TABLE 't' ADD COLUMN c INT;",
+    "ALTER VIEW 'v'",
+    'CREATE TABLE w',
+    "ALTER TABLE 't' DROP COLUMN b;",
+    'CREATE MATERIALIZED VIEW m WITH BASE t',
+    'CREATE VIEW z',
+    "ALTER TABLE 't' SET TTL 1 DAY;",
+    "DROP TABLE 'u';",
+  ]);
 });
 
 test('the head of a plan says what is done with the rows, and what nothing undoes', async t => {
@@ -57,10 +55,8 @@ test('the head of a plan says what is done with the rows, and what nothing undoe
     'nothing undoes statements 11, 12',
   ]);
   const unasked = await planChanges(after, before, options);
-  t.deepEqual(unasked.remarks.slice(0, 2), [
-    "copies table 'k', which needs as much free disk",
-    'nothing undoes statements 11, 12',
-  ]);
+  const found = unasked.remarks.slice(0, 2);
+  t.deepEqual(found, ["copies table 'k', which needs as much free disk", 'nothing undoes statements 11, 12']);
 });
 
 test('the cost of a materialized view says whether the server fills it', async t => {
@@ -69,10 +65,8 @@ test('the cost of a materialized view says whether the server fills it', async t
     `CREATE MATERIALIZED VIEW ${name} WITH BASE t REFRESH ${refresh} AS (select ts, sum(x) n from t sample by 1h) PARTITION BY DAY;`;
   const after = [base, view('altered', 'MANUAL'), view('late', 'MANUAL DEFERRED'), view('now', 'MANUAL')];
   const { statements } = await planChanges(after, [base, view('altered', 'IMMEDIATE')]);
-  t.deepEqual(
-    statements.map(({ comments }) => comments.join()),
-    ['metadata only', 'leaves it empty until it is refreshed', 'builds it from its base'],
-  );
+  const found = statements.map(({ comments }) => comments.join());
+  t.deepEqual(found, ['metadata only', 'leaves it empty until it is refreshed', 'builds it from its base']);
 });
 
 test('the way back lists all that the plan lost', async t => {
@@ -152,33 +146,29 @@ const chain = (...columns: readonly string[]) => {
 
 test('views that are recreated are dropped while their queries can be asked, the reader first', async t => {
   const plan = await planChanges(chain(), chain('k'), { allowLoss: ['drop:t.k'] });
-  t.deepEqual(
-    changesOf(plan).map(statement => statement.split(' WITH ')[0]),
-    [
-      "DROP MATERIALIZED VIEW 'd';",
-      "DROP MATERIALIZED VIEW 'm';",
-      "ALTER TABLE 't' DROP COLUMN k;",
-      'CREATE MATERIALIZED VIEW m',
-      "REFRESH MATERIALIZED VIEW 'm' FULL;",
-      'CREATE MATERIALIZED VIEW d',
-    ],
-  );
+  const found = changesOf(plan).map(statement => statement.split(' WITH ')[0]);
+  t.deepEqual(found, [
+    "DROP MATERIALIZED VIEW 'd';",
+    "DROP MATERIALIZED VIEW 'm';",
+    "ALTER TABLE 't' DROP COLUMN k;",
+    'CREATE MATERIALIZED VIEW m',
+    "REFRESH MATERIALIZED VIEW 'm' FULL;",
+    'CREATE MATERIALIZED VIEW d',
+  ]);
 });
 
 test('a view over one that is recreated is recreated too, so that an interrupted plan needs no other loss', async t => {
   const [base, view, reader] = chain('k') as [string, string, string];
   const redefined = view.replace('count() n', 'count() + 1 n');
   const plan = await planChanges([base, redefined, reader], [base, view, reader]);
-  t.deepEqual(
-    changesOf(plan).map(text => text.split(' WITH ')[0]),
-    [
-      "DROP MATERIALIZED VIEW 'd';",
-      "DROP MATERIALIZED VIEW 'm';",
-      'CREATE MATERIALIZED VIEW m',
-      "REFRESH MATERIALIZED VIEW 'm' FULL;",
-      'CREATE MATERIALIZED VIEW d',
-    ],
-  );
+  const found = changesOf(plan).map(text => text.split(' WITH ')[0]);
+  t.deepEqual(found, [
+    "DROP MATERIALIZED VIEW 'd';",
+    "DROP MATERIALIZED VIEW 'm';",
+    'CREATE MATERIALIZED VIEW m',
+    "REFRESH MATERIALIZED VIEW 'm' FULL;",
+    'CREATE MATERIALIZED VIEW d',
+  ]);
 });
 
 test('a history whose loss is allowed is dropped after what can fail', async t => {
@@ -232,10 +222,8 @@ test('a rebuild is not made for what an ALTER sets, and its old table is named',
   const longer = await planChanges([table('DAY', ' TTL 9 DAYS')], [table('DAY', ' TTL 3 DAYS')], options);
   t.deepEqual(changesOf(longer), ["ALTER TABLE 't' SET TTL 9 DAYS;"]);
   const removed = await planChanges([table('MONTH')], [table('MONTH', ' TTL 2 MONTHS')], options);
-  t.true(
-    changesOf(removed).some(text => text.startsWith('INSERT')),
-    'no ALTER removes the TTL of months',
-  );
+  const isRebuilt = changesOf(removed).some(text => text.startsWith('INSERT'));
+  t.true(isRebuilt, 'no ALTER removes the TTL of months');
   const old = await executeAll([table('MONTH', ' TTL 2 MONTHS')], textsOf(removed));
   const noted = /^table 't_before_\w{8}' is kept: it is the old table of a rebuild; --drop-old drops it$/;
   const { notes, statements } = await planChanges([table('MONTH')], old, options);
@@ -253,13 +241,11 @@ test('a view is not said to fail on its rows if what it reads does', async t => 
     ]),
   };
   const { omissions } = await planChanges(chain('k'), chain('k'), { health });
-  t.deepEqual(
-    omissions.map(({ identity, reasons }) => `${identity.name}: ${reasons}`),
-    [
-      `m: its query would fail again on the same rows: ${failed}`,
-      'd: a source stays invalid, so a refresh cannot repair the view: base materialized view is invalidated',
-    ],
-  );
+  const found = omissions.map(({ identity, reasons }) => `${identity.name}: ${reasons}`);
+  t.deepEqual(found, [
+    `m: its query would fail again on the same rows: ${failed}`,
+    'd: a source stays invalid, so a refresh cannot repair the view: base materialized view is invalidated',
+  ]);
 });
 
 test('a table stays a WAL table as long as the plan keeps a materialized view over it', async t => {
@@ -333,10 +319,8 @@ test('a rename is offered in addition to what else can be done', async t => {
   const [base, view] = chain() as [string, string];
   const after = [base.replace('TABLE t ', 'TABLE trades '), 'CREATE VIEW t AS (select ts, id from trades);'];
   const { omissions } = await planChanges(after, [base, view], { ignoreExtra: true });
-  t.deepEqual(
-    omissions.map(({ hints }) => hints),
-    [["if A has materialized view 'm', the plan creates it again", 'renamed? --renamed t=trades']],
-  );
+  const found = omissions.map(({ hints }) => hints);
+  t.deepEqual(found, [["if A has materialized view 'm', the plan creates it again", 'renamed? --renamed t=trades']]);
 });
 
 test('a plan that only drops a materialized view does not say that it is computed again', async t => {

@@ -222,14 +222,12 @@ test('each view that is computed again is asserted before all statements: a plan
   const after = [BASE.replace('x INT', 'x LONG'), VIEW, OVER_IT];
   for (const askHistory of [undefined, lostIn()]) {
     const texts = textsOf(await planChanges(after, [BASE, VIEW, OVER_IT], { askHistory, askRow: noRows }));
-    t.deepEqual(
-      texts.map(text => text.split(' ', 2).join(' ')),
-      [
-        ...['SELECT sqlpipe_rows', 'SELECT coalesce(sum(CASE', 'SELECT coalesce(sum(CASE'],
-        ...['SELECT count()', 'SELECT count()', 'SELECT count()'],
-        ...['ALTER TABLE', 'REFRESH MATERIALIZED', 'REFRESH MATERIALIZED'],
-      ],
-    );
+    const found = texts.map(text => text.split(' ', 2).join(' '));
+    t.deepEqual(found, [
+      ...['SELECT sqlpipe_rows', 'SELECT coalesce(sum(CASE', 'SELECT coalesce(sum(CASE'],
+      ...['SELECT count()', 'SELECT count()', 'SELECT count()'],
+      ...['ALTER TABLE', 'REFRESH MATERIALIZED', 'REFRESH MATERIALIZED'],
+    ]);
   }
   const views = [VIEW, VIEW.replace("'m'", "'m2'")];
   const others = views.map(view => view.replace('sum(x)', 'max(x)'));
@@ -372,8 +370,6 @@ test('views that read each other in many ways are planned in proportion to their
     'CREATE MATERIALIZED VIEW m WITH BASE t AS (select t.ts, sum(a.x) n from t join a40 a on x sample by 1h) PARTITION BY DAY;',
   ];
   const plan = await planChanges(layers('y'), layers('x'), { allowLoss: ['history:m'] });
-  t.true(
-    changesOf(plan).some(text => text.startsWith("ALTER VIEW 'a0'")),
-    textsOf(plan).join('\n'),
-  );
+  const isAltered = changesOf(plan).some(text => text.startsWith("ALTER VIEW 'a0'"));
+  t.true(isAltered, textsOf(plan).join('\n'));
 });

@@ -115,10 +115,8 @@ test('access control is stored in one file per grantee', async t => {
     'tables/trades.sql',
     'users/zoe.sql',
   ]);
-  t.is(
-    readFileSync(join(folder, 'grants/admins.sql'), 'utf8'),
-    'GRANT SELECT ON trades TO admins;\n\nGRANT UPDATE ON trades TO admins;\n',
-  );
+  const found = readFileSync(join(folder, 'grants/admins.sql'), 'utf8');
+  t.is(found, 'GRANT SELECT ON trades TO admins;\n\nGRANT UPDATE ON trades TO admins;\n');
   t.deepEqual(await readFolder(folder), ACCESS);
 });
 
@@ -270,10 +268,8 @@ test('temporary files of other programs stay', async t => {
   for (const name of others) writeFileSync(join(folder, 'tables', name), 'not ours');
   writeFileSync(join(folder, 'tables/a.sql.sqlpipe-0abc.tmp'), 'left by a killed writer');
   await writeFolder(folder, Readable.from([TABLE]));
-  t.deepEqual(
-    readdirSync(join(folder, 'tables')).filter(name => name.includes('tmp')),
-    [...others, 'd.sql.sqlpipe-0abc.tmp'].sort(),
-  );
+  const found = readdirSync(join(folder, 'tables')).filter(name => name.includes('tmp'));
+  t.deepEqual(found, [...others, 'd.sql.sqlpipe-0abc.tmp'].sort());
 });
 
 test('in a checkout, git shows only the changed objects', async t => {

@@ -48,13 +48,11 @@ testWithQuestDB('sqldiff and the library report what does not work, with the rea
   });
   const { differences, problems } = await diff(SCHEMA.trim().split('\n'), { url: server.url });
   t.deepEqual(differences, []);
-  t.deepEqual(
-    problems.map(({ name, result, side }) => [name, result, side]),
-    [
-      ['A_costs', 'suspended', 'b'],
-      ['hourly', 'invalid', 'b'],
-    ],
-  );
+  const seen = problems.map(({ name, result, side }) => [name, result, side]);
+  t.deepEqual(seen, [
+    ['A_costs', 'suspended', 'b'],
+    ['hourly', 'invalid', 'b'],
+  ]);
 });
 
 testWithQuestDB('a known problem is ignored and counted; --ignore-extra is silent about what only B has', async t => {

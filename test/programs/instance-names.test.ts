@@ -111,15 +111,11 @@ test('an address: environment, netrc, prompt, proxy', async t => {
   ])
     t.true(both.includes(line), `${line}\n${both.join('\n')}`);
   const netrc = await lines('sqlpipe check --show-config 127.0.0.1:1');
-  t.true(
-    ['user|net|netrc ~/.netrc', 'password|***|netrc ~/.netrc'].every(line => netrc.includes(line)),
-    netrc.join('\n'),
-  );
+  const areFromNetrc = ['user|net|netrc ~/.netrc', 'password|***|netrc ~/.netrc'].every(line => netrc.includes(line));
+  t.true(areFromNetrc, netrc.join('\n'));
   const prompted = await lines('sqldump --show-config --user eve 127.0.0.1:1');
-  t.true(
-    ['user|eve|--user', 'password|***|the terminal'].every(line => prompted.includes(line)),
-    prompted.join('\n'),
-  );
+  const arePrompted = ['user|eve|--user', 'password|***|the terminal'].every(line => prompted.includes(line));
+  t.true(arePrompted, prompted.join('\n'));
 });
 
 test('both operands of sqldiff, and a token without a user', async t => {

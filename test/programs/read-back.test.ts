@@ -44,13 +44,11 @@ for (const [name, status, bytes] of [
       const { url, tables } = await startCorrupting(t, statement => (statement.startsWith('SHOW') ? bytes : undefined));
       const { code, stderr, report, rejects } = await runSqlapply(t, url, { text: table('a') + table('b'), options });
       t.is(code, status, stderr);
-      t.deepEqual(
-        report.map(({ result, proven }) => [result, proven]),
-        [
-          ['applied', false],
-          ['applied', false],
-        ],
-      );
+      const found = report.map(({ result, proven }) => [result, proven]);
+      t.deepEqual(found, [
+        ['applied', false],
+        ['applied', false],
+      ]);
       t.regex(stderr, /statement 1 \(table 'a'\): .*read back/);
       t.regex(stderr, /: 2 of 2 applied\b/);
       t.is(rejects, '\0', 'applied statements are not rejects');
@@ -114,14 +112,12 @@ test('read-back: of two views that are replaced, the one that is not as it shoul
   const text = `CREATE TABLE a (x INT, y INT);${view('v', 'x')};${view('w', 'x')};`;
   const { code, report, rejects, stderr } = await runSqlapply(t, url, { text, options: '--allow REPLACE' });
   t.is(code, 1, stderr);
-  t.deepEqual(
-    report.map(({ result, proven }) => [result, proven]),
-    [
-      ['applied', true],
-      ['applied', true],
-      ['differs', undefined],
-    ],
-  );
+  const found = report.map(({ result, proven }) => [result, proven]);
+  t.deepEqual(found, [
+    ['applied', true],
+    ['applied', true],
+    ['differs', undefined],
+  ]);
   t.is(rejects, `${view('w', 'x')};\n\0`);
 });
 
