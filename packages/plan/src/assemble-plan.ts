@@ -7,6 +7,8 @@ import { parseMark } from './auxiliary/marks.js';
 import type { PlanContext } from './context/plan-context.js';
 import { describeLosses, describeWork } from './cost.js';
 import type { Draft, Step } from './draft/draft.js';
+import { printRemarks } from './format/head.js';
+import type { Omission } from './losses/omission.js';
 import type { Proof } from './proof/prove.js';
 import {
   type Assertion,
@@ -18,8 +20,6 @@ import {
   assertUnlimited,
 } from './queries/assertions.js';
 import { addOffers, describeKeptTables, RenameOffers } from './rename-offers.js';
-import { printRemarks } from './text/head.js';
-import type { Omission } from './text/omission.js';
 import { findAskableDefinition, findExpiryArguments, underFormerName } from './views/askable-views.js';
 import { isRedefined } from './views/query-after-plan.js';
 

@@ -25,11 +25,11 @@ import {
 } from './draft/reconcile-objects.js';
 import { listUnrepaired, reconcileStoredViews } from './draft/refresh-views.js';
 import { listUnalterable } from './draft/unalterable.js';
+import { formatLoss } from './losses/losses.js';
+import { formatPath, formatPathForShell } from './losses/object-path.js';
+import type { Omission } from './losses/omission.js';
 import { proveDraft, requireLeadsToA } from './proof/prove.js';
 import { findRejectedViews, isAlsoRejectedInB, RejectedViewError } from './proof/rejected-views.js';
-import { formatLoss } from './text/losses.js';
-import { formatPath, formatPathForShell } from './text/object-path.js';
-import type { Omission } from './text/omission.js';
 import { findAskableDefinition } from './views/askable-views.js';
 
 interface Schemas {

@@ -4,8 +4,8 @@ import { foldCase, isSameName } from '@sqlpipe/sql';
 import { isAuxiliaryTable } from './auxiliary/auxiliary-tables.js';
 import { parseRebuildName } from './auxiliary/rebuild-names.js';
 import type { PlanContext } from './context/plan-context.js';
-import { formatPathForShell, type ObjectPath, pathKey, printRename } from './text/object-path.js';
-import type { Omission } from './text/omission.js';
+import { formatPathForShell, type ObjectPath, pathKey, printRename } from './losses/object-path.js';
+import type { Omission } from './losses/omission.js';
 
 export function addOffers(omission: Omission, offers: RenameOffers): Omission {
   const dropped = omission.losses.filter(({ loss }) => loss === 'drop');

@@ -6,6 +6,9 @@ import { identify, isObject, isPrincipal, isSameName } from '@sqlpipe/sql';
 import { indentLines } from '@sqlpipe/text';
 import { findKnownColumns, type Plan } from './assemble-plan.js';
 import { createEngine, isEnterpriseSchema, type PlanOptions } from './context/plan-context.js';
+import { formatLoss, type NamedLoss } from './losses/losses.js';
+import { printRename } from './losses/object-path.js';
+import { describeOmission, type Omission } from './losses/omission.js';
 import { planChanges } from './plan.js';
 import {
   type Assertion,
@@ -15,9 +18,6 @@ import {
   assertNoPartition,
   printValueCondition,
 } from './queries/assertions.js';
-import { formatLoss, type NamedLoss } from './text/losses.js';
-import { printRename } from './text/object-path.js';
-import { describeOmission, type Omission } from './text/omission.js';
 
 /** The options of a plan that its undo needs too. */
 export type UndoOptions = Pick<

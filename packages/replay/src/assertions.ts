@@ -1,7 +1,14 @@
 /*! Recognizes the assertions of plans. They need no --allow, so a statement must be exactly what the planner writes. */
 import { parseAlters, tryParseDefinition } from '@sqlpipe/ddl';
 import { type Client, fetchStatements, fetchViewColumns } from '@sqlpipe/instance';
-import { isCastQuery, parseAssertion, parseWith, printWith, useNamesOfWith, withoutComments } from '@sqlpipe/plan/text';
+import {
+  isCastQuery,
+  parseAssertion,
+  parseWith,
+  printWith,
+  useNamesOfWith,
+  withoutComments,
+} from '@sqlpipe/plan/format';
 import type { NameMap } from '@sqlpipe/sql';
 
 /**

@@ -1,6 +1,12 @@
 import { Readable } from 'node:stream';
 import type { Client } from '@sqlpipe/instance';
-import { computeFingerprint, describeOmission, type Omission, type PlanHead, parsePlanHead } from '@sqlpipe/plan/text';
+import {
+  computeFingerprint,
+  describeOmission,
+  type Omission,
+  type PlanHead,
+  parsePlanHead,
+} from '@sqlpipe/plan/format';
 import { collectStatements } from '@sqlpipe/schema';
 import { identify } from '@sqlpipe/sql';
 import { CodedError, indentLines } from '@sqlpipe/text';

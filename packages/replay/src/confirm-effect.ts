@@ -20,7 +20,7 @@ import {
   type RefreshState,
   tryQuery,
 } from '@sqlpipe/instance';
-import { printRefresh } from '@sqlpipe/plan/text';
+import { printRefresh } from '@sqlpipe/plan/format';
 import type { Entry } from '@sqlpipe/schema';
 import { isObject, isSameName, type NamedObject } from '@sqlpipe/sql';
 import type { KnownObjects } from './existing-objects.js';

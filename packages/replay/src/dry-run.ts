@@ -23,7 +23,7 @@ import {
 } from '@sqlpipe/engine';
 import { type Client, type Rejection, type Reply, toRequestText } from '@sqlpipe/instance';
 import { createEngine, createRowQuestions, ServerAnswers } from '@sqlpipe/plan';
-import { AllowedLosses, formatAllowance, parseAssertion, parsePlanHead } from '@sqlpipe/plan/text';
+import { AllowedLosses, formatAllowance, parseAssertion, parsePlanHead } from '@sqlpipe/plan/format';
 import type { Entry } from '@sqlpipe/schema';
 import { displayName, identify, isPrincipal, type NamedObject, NameMap, NameSet } from '@sqlpipe/sql';
 import { createExecutor, type Executor, type ExecutorOptions } from './executor.js';

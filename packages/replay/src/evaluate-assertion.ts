@@ -1,5 +1,5 @@
 import { askUntilSettled, type Client, InstanceError } from '@sqlpipe/instance';
-import { parseAssertion } from '@sqlpipe/plan/text';
+import { parseAssertion } from '@sqlpipe/plan/format';
 import type { Patience } from './confirm-effect.js';
 import type { StatementResult } from './outcome.js';
 

@@ -1,6 +1,6 @@
 /*! A generator, because a stream would read ahead, and send the statements after a rejected one before its reader gets the rejection. */
 import { findReferences } from '@sqlpipe/ddl';
-import { parsePlanHead } from '@sqlpipe/plan/text';
+import { parsePlanHead } from '@sqlpipe/plan/format';
 import { type Entry, identifyEntry } from '@sqlpipe/schema';
 import { isObject, isSameName, NameSet } from '@sqlpipe/sql';
 import type { Executor } from './executor.js';

@@ -1,7 +1,7 @@
 import { isColumnOrder, type StatementComparison } from '@sqlpipe/ddl';
 import type { Effect } from '@sqlpipe/engine';
 import type { LocatedStatement } from '@sqlpipe/files';
-import { findAffectedObjects } from '@sqlpipe/plan/text';
+import { findAffectedObjects } from '@sqlpipe/plan/format';
 import { displayName, type Identity, significantTokens } from '@sqlpipe/sql';
 import { escapeControls } from '@sqlpipe/text';
 import type { ReplayOptions } from './options.js';

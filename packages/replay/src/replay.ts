@@ -1,7 +1,7 @@
 /*! Replays statements on a target, in four steps: read and check, plan, execute, verify. All programs and the library replay here. */
 import { Readable } from 'node:stream';
 import { type Client, fetchHealth, listAllObjects, tryQuery, waitUntilReady } from '@sqlpipe/instance';
-import type { Omission } from '@sqlpipe/plan/text';
+import type { Omission } from '@sqlpipe/plan/format';
 import { spool } from '@sqlpipe/records';
 import { type Health, identifyEntry, problemsOf } from '@sqlpipe/schema';
 import { displayName, type Identity, isObject, NameMap } from '@sqlpipe/sql';

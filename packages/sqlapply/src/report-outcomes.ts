@@ -4,7 +4,7 @@ import type { Writable } from 'node:stream';
 import { finished, pipeline } from 'node:stream/promises';
 import { formatAnnotation, type Io } from '@sqlpipe/cli';
 import { writeOutput } from '@sqlpipe/files';
-import { describeOmission, findAffectedObjects, printOnOneLine } from '@sqlpipe/plan/text';
+import { describeOmission, findAffectedObjects, printOnOneLine } from '@sqlpipe/plan/format';
 import { createCommitWriter, encodeRecords } from '@sqlpipe/records';
 import {
   isReject,

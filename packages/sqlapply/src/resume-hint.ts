@@ -1,6 +1,6 @@
 /*! How to continue an incomplete run: by rerunning the same command, with the options that make it skip existing objects. */
 import { isCleanTable, tryParseDefinition } from '@sqlpipe/ddl';
-import { parsePlanHead } from '@sqlpipe/plan/text';
+import { parsePlanHead } from '@sqlpipe/plan/format';
 import { type IfExists, isReject, isShowable, type Outcome, type Result } from '@sqlpipe/replay';
 import { isObject } from '@sqlpipe/sql';
 

@@ -1,5 +1,5 @@
 import { Exit, exitStatus } from '@sqlpipe/cli';
-import { parsePlanHead } from '@sqlpipe/plan/text';
+import { parsePlanHead } from '@sqlpipe/plan/format';
 import { isReject, isReordered, type Outcome, type Result } from '@sqlpipe/replay';
 import { displayName } from '@sqlpipe/sql';
 import { formatCount, formatMessage } from '@sqlpipe/text';

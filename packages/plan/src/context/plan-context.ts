@@ -10,10 +10,10 @@ import {
 } from '@sqlpipe/schema';
 import { identify, isAcl, NameSet } from '@sqlpipe/sql';
 import { findLeftovers } from '../auxiliary/rebuild-names.js';
+import { AllowedLosses } from '../losses/losses.js';
+import { resolvePath } from '../losses/object-path.js';
 import type { Assertion } from '../queries/assertions.js';
 import { Renames } from '../renames/renames.js';
-import { AllowedLosses } from '../text/losses.js';
-import { resolvePath } from '../text/object-path.js';
 import type { RowQueries, ServerAnswers } from './server-answers.js';
 
 /** Options for planning. */

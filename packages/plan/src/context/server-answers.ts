@@ -1,7 +1,7 @@
 import type { UnendedRows } from '@sqlpipe/engine';
 import { foldCase, NameMap } from '@sqlpipe/sql';
+import { type ObjectPath, pathKey } from '../losses/object-path.js';
 import { type AskHistory, type HistoryAnswer, printHistoryQuestion } from '../queries/history.js';
-import { type ObjectPath, pathKey } from '../text/object-path.js';
 
 /** The first row that a query returns; undefined if the server rejects the query. */
 export type AnswerRow = readonly unknown[] | undefined;

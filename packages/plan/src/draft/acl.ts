@@ -8,7 +8,7 @@ import {
 } from '@sqlpipe/ddl';
 import { dumpOrder, type Entry, RightSet, type Schema, toEntry } from '@sqlpipe/schema';
 import { displayName, identify, isPrincipal } from '@sqlpipe/sql';
-import { printDrop } from '../text/statement-text.js';
+import { printDrop } from '../statements/statement-text.js';
 import { changeOf, type Draft } from './draft.js';
 import { omitProperty } from './unalterable.js';
 

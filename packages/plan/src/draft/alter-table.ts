@@ -27,7 +27,7 @@ import {
   printPartitionQuestion,
 } from '../queries/assertions.js';
 import { printChangedQuestion, printConversionQuestion, printMisfit } from '../queries/conversions.js';
-import { printOnOneLine } from '../text/statement-text.js';
+import { printOnOneLine } from '../statements/statement-text.js';
 import { changeOf, type Draft, type Refusal } from './draft.js';
 import { describeUnalterable } from './unalterable.js';
 

@@ -3,9 +3,9 @@ import { type Alteration, type PropertyName, printAlter } from '@sqlpipe/ddl';
 import { type Engine, type Execution, isNotExecutable, OpaqueError } from '@sqlpipe/engine';
 import { displayName, identityKey, NameMap, NameSet, type ObjectKind } from '@sqlpipe/sql';
 import type { PlanContext } from '../context/plan-context.js';
+import type { Change, Omission } from '../losses/omission.js';
 import type { Assertion } from '../queries/assertions.js';
-import type { Change, Omission } from '../text/omission.js';
-import { printOnOneLine } from '../text/statement-text.js';
+import { printOnOneLine } from '../statements/statement-text.js';
 
 export interface Step {
   readonly statement: string;

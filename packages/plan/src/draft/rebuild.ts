@@ -16,6 +16,7 @@ import type { Entry } from '@sqlpipe/schema';
 import { isSameName, NameMap } from '@sqlpipe/sql';
 import { createRebuildNames, findRebuildTables, findUnusedHash, isRebuildHash } from '../auxiliary/rebuild-names.js';
 import type { PlanContext } from '../context/plan-context.js';
+import type { Omission } from '../losses/omission.js';
 import {
   type Assertion,
   assertApplied,
@@ -29,8 +30,7 @@ import {
   printValueCondition,
 } from '../queries/assertions.js';
 import { printCast } from '../queries/copies.js';
-import type { Omission } from '../text/omission.js';
-import { doubleQuote, printDrop, printOnOneLine, printTableRename } from '../text/statement-text.js';
+import { doubleQuote, printDrop, printOnOneLine, printTableRename } from '../statements/statement-text.js';
 import { assertConversion, whyValuesForbid } from './alter-table.js';
 import { changeOf, type Draft } from './draft.js';
 

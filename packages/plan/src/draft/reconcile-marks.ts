@@ -1,6 +1,6 @@
 import { markOf, parseMark } from '../auxiliary/marks.js';
 import { assertEmpty } from '../queries/assertions.js';
-import { printDrop, printOnOneLine } from '../text/statement-text.js';
+import { printDrop, printOnOneLine } from '../statements/statement-text.js';
 import { changeOf, type Draft } from './draft.js';
 
 /** Marks the deferred views that the plan creates and refreshes. Removes the marks of views that are filled, or that the plan drops. */

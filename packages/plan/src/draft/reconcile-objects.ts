@@ -14,7 +14,7 @@ import { dumpOrder, type Entry, type Schema } from '@sqlpipe/schema';
 import { displayName, isObject } from '@sqlpipe/sql';
 import { isAuxiliaryTable } from '../auxiliary/auxiliary-tables.js';
 import type { PlanContext } from '../context/plan-context.js';
-import { printDrop, printTableRename } from '../text/statement-text.js';
+import { printDrop, printTableRename } from '../statements/statement-text.js';
 import { alterObject, dropColumns, isOfQuery } from './alter-object.js';
 import { changeOf, type Draft, whyNotExecutable } from './draft.js';
 

@@ -4,7 +4,7 @@ import type { Entry } from '@sqlpipe/schema';
 import { isObject, isSameName, type Kind, NameSet } from '@sqlpipe/sql';
 import { isMarked, isUnfilled } from '../auxiliary/marks.js';
 import { losesNothingByRefresh, type PlanContext } from '../context/plan-context.js';
-import { printDrop, printRefresh } from '../text/statement-text.js';
+import { printDrop, printRefresh } from '../statements/statement-text.js';
 import { isRedefined } from '../views/query-after-plan.js';
 import type { Draft } from './draft.js';
 import { findCreation, findStoredViewsAndReaders, listObjects, reconcileObject } from './reconcile-objects.js';

@@ -2,8 +2,8 @@
 import { COLUMN_ORDER, compareDefinitions, findUnalterableReason, type PropertyDifference } from '@sqlpipe/ddl';
 import type { Entry } from '@sqlpipe/schema';
 import { displayName, isObject } from '@sqlpipe/sql';
-import { formatPath, formatPathForShell } from '../text/object-path.js';
-import { COLUMN_ORDER_REASON, columnOrderHints } from '../text/omission.js';
+import { formatPath, formatPathForShell } from '../losses/object-path.js';
+import { COLUMN_ORDER_REASON, columnOrderHints } from '../losses/omission.js';
 import { changeOf, type Draft, type Refusal } from './draft.js';
 
 export function listUnalterable(draft: Draft): void {

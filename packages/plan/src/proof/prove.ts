@@ -11,9 +11,9 @@ import { parseMark } from '../auxiliary/marks.js';
 import { parseRebuildName } from '../auxiliary/rebuild-names.js';
 import { losesNothingByRefresh, type PlanContext } from '../context/plan-context.js';
 import { changeKey, type Draft, type Step, whyNotExecutable } from '../draft/draft.js';
+import type { NamedLoss } from '../losses/losses.js';
+import type { Change, Omission } from '../losses/omission.js';
 import { printCompileQuestion, printComputableAssertion } from '../queries/common-queries.js';
-import type { NamedLoss } from '../text/losses.js';
-import type { Change, Omission } from '../text/omission.js';
 import { createRowQuestions, findAskableDefinition } from '../views/askable-views.js';
 import { isRedefined, printQueryAfterPlan } from '../views/query-after-plan.js';
 

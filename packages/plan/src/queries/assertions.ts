@@ -7,8 +7,8 @@
 import { type Column, hasNull, type MaterializedViewDefinition } from '@sqlpipe/ddl';
 import type { AssertionForm, ColumnHead, Conversion, Copy, LossKind } from '@sqlpipe/engine';
 import { formatCount } from '@sqlpipe/text';
-import { formatAllowance } from '../text/losses.js';
-import { doubleQuote, withoutComments } from '../text/statement-text.js';
+import { formatAllowance } from '../losses/losses.js';
+import { doubleQuote, withoutComments } from '../statements/statement-text.js';
 import { printComputableAssertion } from './common-queries.js';
 import { NONE_CHANGED, printChangedQuestion, printMisfit } from './conversions.js';
 import { type CopyWithCasts, parseCopy, printSurplusAssertion } from './copies.js';

@@ -1,6 +1,6 @@
 /*! Puts queries of WITH in the place of objects. So B's server can be asked what a query will return after the plan. */
 import { foldCase, NameMap, significantTokens, unquote } from '@sqlpipe/sql';
-import { doubleQuote } from '../text/statement-text.js';
+import { doubleQuote } from '../statements/statement-text.js';
 import { renameInQuery } from './history.js';
 
 /** A query of WITH in the place of an object: it casts the columns of an existing object, or it is the query of a view. */

@@ -1,6 +1,6 @@
 import { decimalLimits, printConverted } from '@sqlpipe/ddl';
 import type { Conversion } from '@sqlpipe/engine';
-import { doubleQuote } from '../text/statement-text.js';
+import { doubleQuote } from '../statements/statement-text.js';
 
 const asText = (value: string): string => `CAST(${value} AS STRING)`;
 

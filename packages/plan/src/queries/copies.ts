@@ -1,6 +1,6 @@
 import { type Column, printTypeCast } from '@sqlpipe/ddl';
 import type { Copy } from '@sqlpipe/engine';
-import { chooseAliasPrefix, doubleQuote } from '../text/statement-text.js';
+import { chooseAliasPrefix, doubleQuote } from '../statements/statement-text.js';
 
 export const printCast = (from: Column, to: Column): string =>
   from.type === to.type ? doubleQuote(from.name) : printTypeCast(doubleQuote(from.name), from.type, to.type);

@@ -3,7 +3,7 @@
  * was refreshed for a range only. A server drops them with the next write, refresh or SET TTL (observed on 9.3.4).
  */
 import type { MaterializedViewDefinition, TableDefinition } from '@sqlpipe/ddl';
-import { doubleQuote } from '../text/statement-text.js';
+import { doubleQuote } from '../statements/statement-text.js';
 
 export type RetainedObject = Pick<
   TableDefinition | MaterializedViewDefinition,

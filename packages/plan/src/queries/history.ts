@@ -5,7 +5,7 @@
 import { findStoredValues, type MaterializedViewDefinition, needsQuotes } from '@sqlpipe/ddl';
 import type { ColumnHead, StoredRows } from '@sqlpipe/engine';
 import { keywordOf, type NameMap, tokens, unquote } from '@sqlpipe/sql';
-import { chooseAliasPrefix, doubleQuote } from '../text/statement-text.js';
+import { chooseAliasPrefix, doubleQuote } from '../statements/statement-text.js';
 
 export interface HistoryAnswer {
   readonly answer: StoredRows;

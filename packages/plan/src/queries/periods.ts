@@ -4,7 +4,7 @@
  */
 import type { MaterializedViewDefinition, Refresh } from '@sqlpipe/ddl';
 import { quoteLiteral } from '@sqlpipe/sql';
-import { doubleQuote } from '../text/statement-text.js';
+import { doubleQuote } from '../statements/statement-text.js';
 
 /** A view with the name and the rows that it has now, and with the periods of its next refresh. */
 export type PeriodHolder = Pick<MaterializedViewDefinition, 'name' | 'timestamp'> & {

@@ -8,7 +8,7 @@ import { type Entry, InvalidSelectionError, type Schema } from '@sqlpipe/schema'
 import { displayName, isObject, isSameName, NameMap, NameSet, unquote } from '@sqlpipe/sql';
 import { suggestWord } from '@sqlpipe/text';
 import { findRebuildTables } from '../auxiliary/rebuild-names.js';
-import { findReadings, formatPath, type ObjectPath, resolvePath, splitRename } from '../text/object-path.js';
+import { findReadings, formatPath, type ObjectPath, resolvePath, splitRename } from '../losses/object-path.js';
 import { parseRenameComments, type RenameComment } from './rename-comments.js';
 
 export class Renames {

@@ -9,7 +9,7 @@ import type { ServerAnswers } from '../context/server-answers.js';
 import { type CommonQuery, printWith, renameQuery } from '../queries/common-queries.js';
 import { printExpiredQuestion, type RetainedObject } from '../queries/expiry.js';
 import { printUnendedRange } from '../queries/periods.js';
-import { doubleQuote } from '../text/statement-text.js';
+import { doubleQuote } from '../statements/statement-text.js';
 
 /** If B lacks something that the query of the view reads, the query is rewritten over what B has. */
 export function findAskableDefinition(name: string, context: PlanContext) {

@@ -5,7 +5,7 @@ import { NameMap } from '@sqlpipe/sql';
 import type { PlanContext } from '../context/plan-context.js';
 import { type CommonQuery, printWith } from '../queries/common-queries.js';
 import { renameInQuery } from '../queries/history.js';
-import { doubleQuote } from '../text/statement-text.js';
+import { doubleQuote } from '../statements/statement-text.js';
 
 /** Whether a view has another query than before, apart from new names of what it reads. */
 export function isRedefined<V extends View | MaterializedView>(former: V, now: V, { renames }: PlanContext): boolean {
