@@ -8,6 +8,7 @@ import type { PlanContext } from './context/plan-context.js';
 import { describeLosses, describeWork } from './cost.js';
 import type { Draft, Step } from './draft/draft.js';
 import { printRemarks } from './format/head.js';
+import type { NamedLoss } from './losses/losses.js';
 import type { Omission } from './losses/omission.js';
 import type { Proof } from './proof/prove.js';
 import {
@@ -52,26 +53,28 @@ export interface ProvenDraft {
   readonly draft: Draft;
   readonly proof: Proof;
   readonly recomputedInAnyDraft: NameSet;
+  readonly acceptedInAnyDraft: readonly NamedLoss[];
 }
 
-export async function assemblePlan({ draft, proof }: ProvenDraft): Promise<Plan> {
+export async function assemblePlan({ draft, proof, acceptedInAnyDraft }: ProvenDraft): Promise<Plan> {
   const { context } = draft;
-  const assertions = [
-    ...(context.firstAssertions ?? []).map(each => withPurpose(each)),
-    ...collectAssertions(proof, context),
-  ];
+  const { allowed } = context;
+  const { assertions: ofProof, acceptedLosses } = collectAssertions(proof, context);
+  const assertions = [...(context.firstAssertions ?? []).map(each => withPurpose(each)), ...ofProof];
+  const used = new Set(allowed.namesOf([...draft.acceptedLosses, ...proof.acceptedLosses, ...acceptedLosses]));
+  const everUsed = new Set([...used, ...allowed.namesOf(acceptedInAnyDraft)]);
   const statements = [
     ...new Map(assertions.map(assertion => [assertion.statement, assertion])).values(),
     ...draft.steps.map((step, i) => toPlannedStatement(step, proof.effects[i] ?? [], draft.engine, context)),
   ];
   const { renames } = context;
-  // Must come after `collectAssertions`, which also marks allowances as used.
-  const { used, unused } = context.allowed.names();
   const offers = new RenameOffers(context);
   const notes = [
     ...renames.notes,
     ...describeKeptTables(context, offers),
-    ...unused.map(name => `--allow-loss ${name}: nothing of this name is lost`),
+    ...[...allowed.names].flatMap(name =>
+      everUsed.has(name) ? [] : `--allow-loss ${name}: nothing of this name is lost`,
+    ),
   ];
   const remarks = printRemarks({
     version: context.version,
@@ -79,12 +82,12 @@ export async function assemblePlan({ draft, proof }: ProvenDraft): Promise<Plan>
     irreversible: statements.flatMap(({ lost }, i) => (lost.length > 0 ? [i + 1] : [])),
     idleTables: findTablesToKeepIdle(draft.steps, context.engineOfB),
     renamedViews: new NameMap([...renames.pending].filter(([name]) => proof.rows.recomputedViews.has(name))),
-    allowedLosses: used,
+    allowedLosses: [...used],
   });
   return {
     statements,
     omissions: draft.omissions.map(omission => addOffers(omission, offers)),
-    allowedLosses: used,
+    allowedLosses: [...used],
     remarks,
     notes,
     warnings: renames.warnings,
@@ -93,15 +96,17 @@ export async function assemblePlan({ draft, proof }: ProvenDraft): Promise<Plan>
   };
 }
 
-/** These assertions run before the first change. So they use the names of B. */
+/** These assertions run before the first change. So they use the names of B. @returns also the losses that need no assertion */
 function collectAssertions({ rows }: Proof, context: PlanContext) {
   const { allowed, answers, engineOfB, findStoredRows } = context;
   const assertions: PlannedStatement[] = [];
   const assertedViews: string[] = [];
+  const acceptedLosses: NamedLoss[] = [];
+  const accept = (loss: NamedLoss): boolean => allowed.allows(loss) && acceptedLosses.push(loss) > 0;
   const add = (assertion: Assertion, ...comments: string[]) => assertions.push(withPurpose(assertion, ...comments));
   for (const [view, { computableAssertion, periodicViews }] of rows.recomputedViews) {
     const definition = findAskableDefinition(view, context);
-    if (!definition || allowed.useAllowance({ loss: 'history', object: definition.name })) continue;
+    if (!definition || accept({ loss: 'history', object: definition.name })) continue;
     const history = answers.findHistory(view);
     const columns = history?.columns ?? findKnownColumns(definition.name, engineOfB);
     if (computableAssertion !== undefined) add(assertComputable(computableAssertion));
@@ -116,10 +121,10 @@ function collectAssertions({ rows }: Proof, context: PlanContext) {
   if (first !== undefined) add(assertUnlimited([first, ...others]));
   for (const enforcement of rows.enforcements) {
     const { name } = enforcement.former;
-    if (allowed.useAllowance({ loss: 'ttl', object: name }) || findStoredRows(name) === 'none') continue;
+    if (accept({ loss: 'ttl', object: name }) || findStoredRows(name) === 'none') continue;
     add(assertNoneExpired(...findExpiryArguments(enforcement, engineOfB, findAskableDefinition(name, context)?.body)));
   }
-  return assertions;
+  return { assertions, acceptedLosses };
 }
 
 /** Undefined if it is no materialized view, or if the engine does not know all types. */

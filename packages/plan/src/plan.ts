@@ -25,7 +25,7 @@ import {
 } from './draft/reconcile-objects.js';
 import { listUnrepaired, reconcileStoredViews } from './draft/refresh-views.js';
 import { listUnalterable } from './draft/unalterable.js';
-import { formatLoss } from './losses/losses.js';
+import { formatLoss, type NamedLoss } from './losses/losses.js';
 import { formatPath, formatPathForShell } from './losses/object-path.js';
 import type { Omission } from './losses/omission.js';
 import { proveDraft, requireLeadsToA } from './proof/prove.js';
@@ -120,18 +120,19 @@ function planWithAnswers({ a, b }: Schemas, answers: ServerAnswers, options: Pla
 function draftUntilProven(context: PlanContext, loadB: () => Engine): ProvenDraft {
   const excluded = new Map<string, Omission>();
   const recomputed = new NameSet();
+  const accepted: NamedLoss[] = [];
   for (;;) {
-    context.allowed.forgetUse();
     const draft = draftPlan(context, loadB(), excluded);
     const proof = proveDraft(draft, loadB());
     for (const view of proof.rows.recomputedViews.keys()) recomputed.add(view);
+    accepted.push(...draft.acceptedLosses, ...proof.acceptedLosses);
     if (proof.excluded.length === 0) {
       requireLeadsToA(draft);
       // A change that this draft leaves out loses nothing any more. But the user needs the names of all losses at once.
       const named = new Set(draft.omissions.flatMap(namesOfLosses));
       const namesNewLoss = (omission: Omission) => namesOfLosses(omission).some(name => !named.has(name));
       for (const omission of [...excluded.values()].filter(namesNewLoss)) draft.addOmission(omission);
-      return { draft, proof, recomputedInAnyDraft: recomputed };
+      return { draft, proof, recomputedInAnyDraft: recomputed, acceptedInAnyDraft: accepted };
     }
     const countBefore = excluded.size;
     for (const omission of proof.excluded) excluded.set(changeKey(omission), omission);

@@ -43,7 +43,7 @@ class UnknownEffectError extends Error {
 
 function describeForbiddenLoss({ kind, loss, object, column, text }: Effect, allowed: AllowedLosses | undefined) {
   const lost = loss && { loss, object, column };
-  if (!lost || allowed?.useAllowance(lost)) return undefined;
+  if (!lost || allowed?.allows(lost)) return undefined;
   return `${displayName({ kind, name: object })}: ${text}; ${formatAllowance(lost)} allows it`;
 }
 

@@ -3,6 +3,7 @@ import { type Alteration, type PropertyName, printAlter } from '@sqlpipe/ddl';
 import { type Engine, type Execution, isNotExecutable, OpaqueError } from '@sqlpipe/engine';
 import { displayName, identityKey, NameMap, NameSet, type ObjectKind } from '@sqlpipe/sql';
 import type { PlanContext } from '../context/plan-context.js';
+import type { NamedLoss } from '../losses/losses.js';
 import type { Change, Omission } from '../losses/omission.js';
 import type { Assertion } from '../queries/assertions.js';
 import { printOnOneLine } from '../statements/statement-text.js';
@@ -26,6 +27,8 @@ export const changeOf = (
 
 export class Draft {
   readonly steps: Step[] = [];
+  /** The allowed losses that the draft relies on. */
+  readonly acceptedLosses: NamedLoss[] = [];
   readonly #omissions = new Set<Omission>();
   /** What reads a blocked object is left out too. */
   readonly #blocked = new NameSet();
@@ -140,6 +143,13 @@ export class Draft {
         identityKey(omission.identity) === identityKey(identity) &&
         (property === undefined || omission.properties.length === 0 || omission.properties.includes(property)),
     );
+  }
+
+  /** @returns whether the loss is allowed */
+  acceptLoss(loss: NamedLoss): boolean {
+    const isAllowed = this.context.allowed.allows(loss);
+    if (isAllowed) this.acceptedLosses.push(loss);
+    return isAllowed;
   }
 
   block(...names: string[]): void {

@@ -15,7 +15,6 @@ import { type Conversion, findCopyLosses } from '@sqlpipe/engine';
 import type { Entry } from '@sqlpipe/schema';
 import { isSameName, NameMap } from '@sqlpipe/sql';
 import { createRebuildNames, findRebuildTables, findUnusedHash, isRebuildHash } from '../auxiliary/rebuild-names.js';
-import type { PlanContext } from '../context/plan-context.js';
 import type { Omission } from '../losses/omission.js';
 import {
   type Assertion,
@@ -53,9 +52,9 @@ export function rebuildTable(entry: Entry, wanted: TableDefinition, draft: Draft
   const conversions = copied
     .filter(({ column, source }) => column.type !== source.type)
     .map(({ column, source }) => ({ table: now.name, column: source.name, from: source.type, to: column.type }));
-  const { target, created } = chooseRetention(entry, wanted, now, context);
+  const { target, created } = chooseRetention(entry, wanted, now, draft);
   const rebuild = { now, target, created: { ...created, name: newName }, copied, conversions };
-  const { reasons, losses } = findObstacles(entry, rebuild, context);
+  const { reasons, losses } = findObstacles(entry, rebuild, draft);
   if (reasons.length > 0) return draft.addOmission({ ...change, reasons, losses, hints: [] });
   const unchanged = conversions.flatMap(each => assertConversion(each, context));
   draft.add(change, printRebuild(rebuild, oldName, [...unchanged, ...assertCopyable(rebuild)]));
@@ -66,9 +65,9 @@ function chooseRetention(
   entry: Entry,
   wanted: TableDefinition,
   now: TableDefinition,
-  { allowed, ignore }: PlanContext,
+  draft: Draft,
 ): Pick<Rebuild, 'target' | 'created'> {
-  if (ignore.ignoresProperty(entry, 'TTL')) {
+  if (draft.context.ignore.ignoresProperty(entry, 'TTL')) {
     const target = { ...wanted, ttl: now.ttl, policy: now.policy };
     return { target, created: target };
   }
@@ -76,13 +75,14 @@ function chooseRetention(
   // If the loss of expired rows is allowed, the retention is set after the copy. Rows that expire during the copy would make the counts differ.
   const unlimited = { ...limited, ...UNLIMITED, policy: undefined };
   const expiresRows = formatExpiredRows(unlimited, limited) !== undefined;
-  const isSetLater = expiresRows && allowed.useAllowance({ loss: 'ttl', object: now.name });
+  const isSetLater = expiresRows && draft.acceptLoss({ loss: 'ttl', object: now.name });
   return { target: wanted, created: isSetLater ? unlimited : limited };
 }
 
-function findObstacles(entry: Entry, rebuild: Rebuild, context: PlanContext): Pick<Omission, 'reasons' | 'losses'> {
+function findObstacles(entry: Entry, rebuild: Rebuild, draft: Draft): Pick<Omission, 'reasons' | 'losses'> {
   const { now, target, copied, conversions } = rebuild;
-  const { allowed, answers, ignore, renames } = context;
+  const { context } = draft;
+  const { answers, ignore, renames } = context;
   // The new table keeps an ignored TTL (`chooseRetention`), but no other ignored property. The column order may differ.
   const ignored = compareDefinitions(target, now).differences.filter(
     ({ property }) => property !== COLUMN_ORDER && ignore.ignoresProperty(entry, property),
@@ -95,7 +95,7 @@ function findObstacles(entry: Entry, rebuild: Rebuild, context: PlanContext): Pi
   // The old table keeps all rows and values. But later rows go to the new table: fewer dedup keys, or an earlier expiry, affect them.
   const losses = [...findCopyLosses(now, target, copied), ...unmet]
     .flatMap(({ loss }) => (loss === 'ttl' || loss === 'keys' ? [{ loss, object: now.name }] : []))
-    .filter(named => !allowed.useAllowance(named));
+    .filter(named => !draft.acceptLoss(named));
   const reasons = [
     ...ignored.map(({ property }) => `--ignore excludes ${property}, and the new table could not keep it`),
     ...conversions.flatMap(({ column, from, to }) =>

@@ -38,8 +38,6 @@ const lossKey = (loss: NamedLoss): string => `${loss.loss} ${pathKey(pathOf(loss
 
 export class AllowedLosses {
   readonly #names = new Map<string, string>();
-  readonly #used = new Set<string>();
-  readonly #usedByAnyDraft = new Set<string>();
 
   /**
    * @param findColumns finds the columns in both schemas, because a dot may be part of a name
@@ -54,34 +52,20 @@ export class AllowedLosses {
     for (const name of names) for (const loss of parseLosses(name, findColumns)) this.#names.set(lossKey(loss), name);
   }
 
-  /** The object and its column may have their old or new names. */
   allows(loss: NamedLoss): boolean {
-    return this.#find(loss) !== undefined;
+    return this.namesOf([loss]).length > 0;
   }
 
-  /** As `allows`, and records that the allowance was used. */
-  useAllowance(loss: NamedLoss): boolean {
-    const name = this.#find(loss);
-    if (name === undefined) return false;
-    this.#used.add(name);
-    this.#usedByAnyDraft.add(name);
-    return true;
+  /** The names that allow these losses. An object and its column may have their old or new names. */
+  namesOf(losses: readonly NamedLoss[]): string[] {
+    return losses.flatMap(loss => {
+      const keys = this.findPaths(loss).map(path => lossKey({ ...loss, ...path }));
+      return keys.map(key => this.#names.get(key)).find(name => name !== undefined) ?? [];
+    });
   }
 
-  /** Forgets which allowances were used: a draft that is made again may not need them. */
-  forgetUse(): void {
-    this.#used.clear();
-  }
-
-  #find(loss: NamedLoss): string | undefined {
-    const keys = this.findPaths(loss).map(path => lossKey({ ...loss, ...path }));
-    return keys.map(key => this.#names.get(key)).find(name => name !== undefined);
-  }
-
-  /** The names that the last draft used, and those that no draft used. */
-  names(): { used: string[]; unused: string[] } {
-    const unused = [...new Set(this.#names.values())].filter(name => !this.#usedByAnyDraft.has(name));
-    return { used: [...this.#used], unused };
+  get names(): ReadonlySet<string> {
+    return new Set(this.#names.values());
   }
 }
 

@@ -22,6 +22,8 @@ export interface Proof {
   /** The changes that must be left out; empty if the plan is proven. */
   readonly excluded: readonly Omission[];
   readonly rows: RowAccount;
+  /** The allowed losses that the steps cause. */
+  readonly acceptedLosses: readonly NamedLoss[];
 }
 
 interface Failure {
@@ -31,15 +33,21 @@ interface Failure {
   readonly hint?: string | undefined;
 }
 
+/** A failure unless its loss is allowed. */
+type LossFailure = Failure & Required<Pick<Failure, 'loss'>>;
+
 /** @param engine has B, and executes the steps up to the first one that is rejected */
 export function proveDraft({ steps, context }: Draft, engine: Engine): Proof {
   const invalidBefore = engine.invalidViews();
   const rows = new RowAccount(engine, createExternalFacts(context, engine));
   const { effects, rejection } = executeSteps(steps, rows, engine, context);
-  const failures = rejection
-    ? [rejection]
-    : [...findForbiddenLosses(rows, context), ...findInvalidatedViews(invalidBefore, rows, engine, context)];
-  return { effects, excluded: toOmissions(failures, steps), rows };
+  if (rejection) return { effects, excluded: toOmissions([rejection], steps), rows, acceptedLosses: [] };
+  const losses = findLosses(rows, context);
+  const isAllowed = ({ loss }: LossFailure) => context.allowed.allows(loss);
+  const forbidden = losses.filter(each => !isAllowed(each));
+  const failures = [...forbidden, ...findInvalidatedViews(invalidBefore, rows, engine, context)];
+  const acceptedLosses = losses.filter(isAllowed).map(({ loss }) => loss);
+  return { effects, excluded: toOmissions(failures, steps), rows, acceptedLosses };
 }
 
 function executeSteps(
@@ -129,15 +137,13 @@ function createExternalFacts(context: PlanContext, engine: Engine): ExternalFact
 }
 
 /** Marks and new tables of interrupted rebuilds are no loss. Users allow a loss of a rebuild's old table by the name of its table. */
-function findForbiddenLosses(rows: RowAccount, context: PlanContext): Failure[] {
-  const { allowed, answers, leftovers, renames } = context;
-  return rows.losses().flatMap(({ effect: { loss, object, column, text }, causes }): Failure[] => {
+function findLosses(rows: RowAccount, context: PlanContext): LossFailure[] {
+  const { answers, leftovers, renames } = context;
+  return rows.losses().flatMap(({ effect: { loss, object, column, text }, causes }): LossFailure[] => {
     if (loss === undefined || leftovers.has(object) || parseMark(object) !== undefined) return [];
     const table = isAuxiliaryTable(object, context) ? parseRebuildName(object)?.table : undefined;
-    const named = { loss, object: table ?? object, column };
-    if (allowed.useAllowance(named)) return [];
     const count = loss === 'values' ? answers.describeChangedValues(renames.pathBeforePlan({ object, column })) : '';
-    return [{ causes, reason: text + count, loss: named }];
+    return [{ causes, reason: text + count, loss: { loss, object: table ?? object, column } }];
   });
 }
 
