@@ -1,6 +1,6 @@
 /*! Planning is four nested calls: `planChanges` calls `planUntilAnswered`, that `planWithAnswers`, and that `draftUntilProven`. */
 import { type Engine, whenReady } from '@sqlpipe/engine';
-import { type Entry, IgnoreRules, kindOf, Schema, selectWanted } from '@sqlpipe/schema';
+import { type Entry, formatIgnorePattern, IgnoreRules, Schema, selectWanted } from '@sqlpipe/schema';
 import { displayName, isObject, NameSet } from '@sqlpipe/sql';
 import { assemblePlan, type Plan, type ProvenDraft } from './assemble-plan.js';
 import {
@@ -26,7 +26,7 @@ import {
 import { listUnrepaired, reconcileStoredViews } from './draft/refresh-views.js';
 import { listUnalterable } from './draft/unalterable.js';
 import { formatLoss, type NamedLoss } from './losses/losses.js';
-import { formatPath, formatPathForShell } from './losses/object-path.js';
+import { formatPathForShell } from './losses/object-path.js';
 import type { Omission } from './losses/omission.js';
 import { proveDraft, requireLeadsToA } from './proof/prove.js';
 import { findRejectedViews, isAlsoRejectedInB, RejectedViewError } from './proof/rejected-views.js';
@@ -104,9 +104,7 @@ function planWithAnswers({ a, b }: Schemas, answers: ServerAnswers, options: Pla
   for (const { entry, reason } of rejected) {
     // If B has a view of this name and kind, only its repair is left out. Otherwise the complete view is left out.
     const properties = context.b.findObject(entry.name)?.kind === entry.kind ? (['invalid'] as const) : [];
-    // A view may be called `grant`. Without quotes, --ignore would read that as the kind.
-    const pattern = kindOf(entry.name) ? `'${entry.name}'` : formatPath({ object: entry.name });
-    const hint = `--ignore ${formatPathForShell(pattern)} takes it off this list`;
+    const hint = `--ignore ${formatPathForShell(formatIgnorePattern(entry.name))} takes it off this list`;
     proven.draft.omit(
       { identity: entry, properties, what: displayName(entry) },
       `it is invalid in A: ${reason}`,

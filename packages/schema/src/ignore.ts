@@ -76,6 +76,10 @@ function parseRule(pattern: string): IgnoreRule {
   return { ...what, property: property && foldCase(property) };
 }
 
+/** The pattern for one object. Without quotes, `grant` would be the kind. */
+export const formatIgnorePattern = (name: string): string =>
+  /^[\w-]+$/.test(name) && !kindOf(name) ? name : `'${name}'`;
+
 /** @throws InvalidSelectionError for a property that no object of a kind has */
 function requireProperty(pattern: string, property: string, kind: Kind | undefined): void {
   const all = (kind ? [kind] : KINDS).flatMap(each => [...listComparedProperties(each), ...statesOf(each)]);

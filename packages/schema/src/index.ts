@@ -8,11 +8,11 @@ export {
 } from './compare-schemas.js';
 export { canMatchSame, matchesGlob } from './glob.js';
 export { type Health, type HealthProblem, problemsOf } from './health.js';
-export { type IgnoredDifference, IgnoreRules } from './ignore.js';
+export { formatIgnorePattern, type IgnoredDifference, IgnoreRules } from './ignore.js';
 export { createMatcher, type MatchCriteria, NameSelection, type RelatedOptions, selectWithRelated } from './matcher.js';
 export { RightSet } from './right-set.js';
 export { dumpOrder, type Entry, identifyEntry, Schema, toEntry } from './schema.js';
-export { InvalidSelectionError, kindOf, parseKinds, parseSelection, type Selection, wordsOf } from './selection.js';
+export { InvalidSelectionError, parseKinds, parseSelection, type Selection, wordsOf } from './selection.js';
 export { findCycle, topologicalOrder } from './topological-order.js';
 export { UndoLog } from './undo-log.js';
 export { findNeeded, selectWanted, splitRights } from './wanted.js';
