@@ -52,11 +52,12 @@ export interface Plan {
 export interface ProvenDraft {
   readonly draft: Draft;
   readonly proof: Proof;
+  readonly omissions: readonly Omission[];
   readonly recomputedInAnyDraft: NameSet;
   readonly acceptedInAnyDraft: readonly NamedLoss[];
 }
 
-export async function assemblePlan({ draft, proof, acceptedInAnyDraft }: ProvenDraft): Promise<Plan> {
+export async function assemblePlan({ draft, proof, omissions, acceptedInAnyDraft }: ProvenDraft): Promise<Plan> {
   const { context } = draft;
   const { allowed } = context;
   const { assertions: ofProof, acceptedLosses } = collectAssertions(proof, context);
@@ -86,7 +87,7 @@ export async function assemblePlan({ draft, proof, acceptedInAnyDraft }: ProvenD
   });
   return {
     statements,
-    omissions: draft.omissions.map(omission => addOffers(omission, offers)),
+    omissions: omissions.map(omission => addOffers(omission, offers)),
     allowedLosses: [...used],
     remarks,
     notes,

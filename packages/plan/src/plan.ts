@@ -13,7 +13,7 @@ import {
 import { ServerAnswers } from './context/server-answers.js';
 import { createPrincipals, dropPrincipals, grantRights, revokeRights } from './draft/acl.js';
 import { alterExpiry } from './draft/alter-object.js';
-import { changeKey, Draft } from './draft/draft.js';
+import { changeKey, changeOf, Draft } from './draft/draft.js';
 import { dropOldTables, resumeRebuilds } from './draft/rebuild.js';
 import { reconcileMarks } from './draft/reconcile-marks.js';
 import {
@@ -50,17 +50,18 @@ export async function planChanges(a: Iterable<string>, b: Iterable<string>, give
   const options = { ...given, isEnterprise: given.isEnterprise ?? isEnterpriseSchema(statementsOfB) };
   const answers = new ServerAnswers(options);
   const proven = await planUntilAnswered(schemas, answers, options);
+  const omissions = [...proven.omissions];
   const allowLoss = [...(options.allowLoss ?? [])];
   // Some losses show only if others are allowed. The user needs the names of all at once.
-  for (let names = proven.draft.omissions.flatMap(namesOfLosses); names.length > 0; ) {
+  for (let names = omissions.flatMap(namesOfLosses); names.length > 0; ) {
     allowLoss.push(...names);
     // A server may reject a view of A only because a loss is allowed now. Such a view must not fail this trial plan.
-    const { draft } = await planUntilAnswered(schemas, answers, { ...options, allowLoss, skipInvalid: true });
-    const later = draft.omissions.filter(({ losses }) => losses.length > 0);
-    for (const omission of later) proven.draft.addOmission(omission);
+    const trial = await planUntilAnswered(schemas, answers, { ...options, allowLoss, skipInvalid: true });
+    const later = trial.omissions.filter(({ losses }) => losses.length > 0);
+    omissions.push(...later);
     names = later.flatMap(namesOfLosses).filter(name => !allowLoss.includes(name));
   }
-  const plan = await assemblePlan(proven);
+  const plan = await assemblePlan({ ...proven, omissions });
   return { ...plan, notes: [...notes, ...plan.notes] };
 }
 
@@ -101,17 +102,21 @@ function planWithAnswers({ a, b }: Schemas, answers: ServerAnswers, options: Pla
   const isAccepted = ({ kind, name }: Entry) => !isObject(kind) || !names.has(name);
   // These views are removed from both schemas, so that the plan neither creates nor drops them. Then they are listed as left out.
   const proven = planWithAnswers({ a: a.filter(isAccepted), b: b.filter(isAccepted) }, answers, options);
-  for (const { entry, reason } of rejected) {
+  const listed = rejected.flatMap(({ entry, reason }): Omission[] => {
     // If B has a view of this name and kind, only its repair is left out. Otherwise the complete view is left out.
-    const properties = context.b.findObject(entry.name)?.kind === entry.kind ? (['invalid'] as const) : [];
+    const isInB = context.b.findObject(entry.name)?.kind === entry.kind;
+    if (isInB && context.ignore.ignoresProperty(entry, 'invalid')) return [];
     const hint = `--ignore ${formatPathForShell(formatIgnorePattern(entry.name))} takes it off this list`;
-    proven.draft.omit(
-      { identity: entry, properties, what: displayName(entry) },
-      `it is invalid in A: ${reason}`,
-      ...(options.skipInvalid ? [] : [hint]),
-    );
-  }
-  return proven;
+    return [
+      {
+        ...changeOf(entry, displayName(entry), isInB ? ['invalid'] : []),
+        reasons: [`it is invalid in A: ${reason}`],
+        losses: [],
+        hints: options.skipInvalid ? [] : [hint],
+      },
+    ];
+  });
+  return { ...proven, omissions: [...proven.omissions, ...listed] };
 }
 
 /** Each draft leaves out what the proofs of earlier drafts have excluded. @throws Error if a failed proof excludes nothing new */
@@ -129,8 +134,8 @@ function draftUntilProven(context: PlanContext, loadB: () => Engine): ProvenDraf
       // A change that this draft leaves out loses nothing any more. But the user needs the names of all losses at once.
       const named = new Set(draft.omissions.flatMap(namesOfLosses));
       const namesNewLoss = (omission: Omission) => namesOfLosses(omission).some(name => !named.has(name));
-      for (const omission of [...excluded.values()].filter(namesNewLoss)) draft.addOmission(omission);
-      return { draft, proof, recomputedInAnyDraft: recomputed, acceptedInAnyDraft: accepted };
+      const omissions = [...draft.omissions, ...[...excluded.values()].filter(namesNewLoss)];
+      return { draft, proof, omissions, recomputedInAnyDraft: recomputed, acceptedInAnyDraft: accepted };
     }
     const countBefore = excluded.size;
     for (const omission of proof.excluded) excluded.set(changeKey(omission), omission);
