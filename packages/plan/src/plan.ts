@@ -71,11 +71,11 @@ const namesOfLosses = ({ losses }: Omission): string[] => losses.map(formatLoss)
 async function planUntilAnswered(schemas: Schemas, answers: ServerAnswers, options: PlanOptions): Promise<ProvenDraft> {
   for (;;) {
     const proven = await whenReady(() => planWithAnswers(schemas, answers, options));
-    if (await answers.askQuestions()) continue;
+    if (await answers.askQueued()) continue;
     // These questions scan rows. So they are asked last, and only about views that a draft recomputes.
     for (const view of proven.recomputedInAnyDraft)
-      answers.askHistory(view, () => findAskableDefinition(view, proven.draft.context));
-    if (!(await answers.askQuestions())) return proven;
+      answers.queueHistory(view, () => findAskableDefinition(view, proven.draft.context));
+    if (!(await answers.askQueued())) return proven;
   }
 }
 

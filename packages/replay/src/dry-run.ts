@@ -212,12 +212,13 @@ export class DryRun {
     for (const { effect, kind, loss, object } of execution.effects) {
       const mayLoseHistory = kind === 'materialized view' && (effect === 'rewritten' || loss === 'drop');
       const view = mayLoseHistory ? this.#rows.findLoaded(object) : undefined;
-      if (view?.kind === 'materialized view' && view.opaque === undefined) this.#answers.askHistory(object, () => view);
+      if (view?.kind === 'materialized view' && view.opaque === undefined)
+        this.#answers.queueHistory(object, () => view);
     }
     for (const enforcement of this.#rows.findEnforcements(execution)) this.#questions.countExpired(enforcement);
     for (const view of this.#rows.findComputedViews(execution))
       if (view.now.refresh.period) this.#questions.findUnended(view);
-    await this.#answers.askQuestions();
+    await this.#answers.askQueued();
   }
 }
 

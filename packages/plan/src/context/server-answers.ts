@@ -1,6 +1,7 @@
-import type { UnendedRows } from '@sqlpipe/engine';
+import type { Conversion, UnendedRows } from '@sqlpipe/engine';
 import { foldCase, NameMap } from '@sqlpipe/sql';
 import { type ObjectPath, pathKey } from '../losses/object-path.js';
+import { printConversionQuestion } from '../queries/conversions.js';
 import { type AskHistory, type HistoryAnswer, printHistoryQuestion } from '../queries/history.js';
 
 /** The first row that a query returns; undefined if the server rejects the query. */
@@ -27,47 +28,47 @@ export class ServerAnswers {
   readonly #questions = new Map<string, () => Promise<unknown>>();
   readonly #rows = new Map<string, AnswerRow>();
   readonly #histories = new NameMap<HistoryAnswer>();
-  /** How many values of a column a conversion changes, by `pathKey`; `text` says it as the end of a sentence. */
-  readonly #changedValues = new Map<string, { count: number; text: string }>();
+  /** By `pathKey` of a column: the answer to `printConversionQuestion`. */
+  readonly #changedValues = new Map<string, AnswerRow>();
 
   constructor(readonly server: RowQueries) {}
 
-  /** Undefined if the server rejects the query, or was not asked yet: such a query becomes a question. */
-  ask(query: string): AnswerRow {
+  /** The answer to a query; undefined if the server rejects it, or was not asked yet: such a query becomes a question. */
+  findOrQueue(query: string): AnswerRow {
     const { askRow } = this.server;
     if (askRow && !this.#rows.has(query))
       this.#questions.set(query, async () => this.#rows.set(query, await askRow(query)));
     return this.#rows.get(query);
   }
 
-  /** As `ask`, for a query that counts rows. 0 before the answer; undefined if the server rejects the query. */
-  askCount(query: string): number | undefined {
-    const [count = 0] = this.ask(query) ?? [];
+  /** As `findOrQueue`, for a query that counts rows. 0 before the answer; undefined if the server rejects the query. */
+  countOrQueue(query: string): number | undefined {
+    const [count = 0] = this.findOrQueue(query) ?? [];
     return this.rejects(query) ? undefined : Number(count);
   }
 
-  /** As `askCount`, for a query that also returns the times of the first and the last row. */
-  askRows(query: string): UnendedRows {
+  /** As `countOrQueue`, for a query that also returns the times of the first and the last row. */
+  findRowsOrQueue(query: string): UnendedRows {
     if (this.rejects(query)) return 'unknown';
-    const [count = 0, first, last] = this.ask(query) ?? [];
+    const [count = 0, first, last] = this.findOrQueue(query) ?? [];
     return Number(count) === 0 ? 'none' : { count: Number(count), first: String(first), last: String(last) };
   }
 
   /** @returns whether there was a question */
-  async askQuestions(): Promise<boolean> {
+  async askQueued(): Promise<boolean> {
     const questions = [...this.#questions.values()];
     this.#questions.clear();
     for (const askServer of questions) await askServer();
     return questions.length > 0;
   }
 
-  /** As `ask`. @returns whether the server rejects the query; false if it was not asked yet */
+  /** As `findOrQueue`. @returns whether the server rejects the query; false if it was not asked yet */
   rejects(query: string): boolean {
-    return this.ask(query) === undefined && this.#rows.has(query);
+    return this.findOrQueue(query) === undefined && this.#rows.has(query);
   }
 
-  /** As `ask`, about the rows of a materialized view. @param define finds its definition; undefined if no server can be asked */
-  askHistory(view: string, define: () => Parameters<AskHistory>[0] | undefined): void {
+  /** Asks for the answer of `findHistory`. @param define finds the definition of the view; undefined if no server can be asked */
+  queueHistory(view: string, define: () => Parameters<AskHistory>[0] | undefined): void {
     const ask = this.server.askHistory;
     if (!ask || this.findHistory(view)) return;
     this.#questions.set(foldCase(view), async () => {
@@ -84,15 +85,18 @@ export class ServerAnswers {
     return this.#histories.get(view);
   }
 
-  recordChangedValues(column: ObjectPath, count: number, text: string): void {
-    this.#changedValues.set(pathKey(column), { count, text });
+  /** As `findOrQueue`, for the values that a conversion changes. `describeChangedValues` needs the answer. */
+  countChangedValues(conversion: Conversion): number | undefined {
+    const { table: object, column } = conversion;
+    const answer = this.findOrQueue(printConversionQuestion(conversion));
+    this.#changedValues.set(pathKey({ object, column }), answer);
+    return answer && Number(answer[0]);
   }
 
-  keepsValues(column: ObjectPath): boolean {
-    return this.#changedValues.get(pathKey(column))?.count === 0;
-  }
-
+  /** How many values of a column a conversion changes: the end of a sentence. */
   describeChangedValues(column: ObjectPath): string {
-    return this.#changedValues.get(pathKey(column))?.text ?? '; how many values change is unknown';
+    const [changed, nulls, total] = this.#changedValues.get(pathKey(column)) ?? [];
+    if (total === undefined) return '; how many values change is unknown';
+    return `; ${changed} of ${total} values change${Number(nulls) > 0 ? `, ${nulls} of them to NULL` : ''}`;
   }
 }

@@ -26,7 +26,7 @@ import {
   type PartitionState,
   printPartitionQuestion,
 } from '../queries/assertions.js';
-import { printChangedQuestion, printConversionQuestion, printMisfit } from '../queries/conversions.js';
+import { printChangedQuestion, printMisfit } from '../queries/conversions.js';
 import { printOnOneLine } from '../statements/statement-text.js';
 import { changeOf, type Draft, type Refusal } from './draft.js';
 import { describeUnalterable } from './unalterable.js';
@@ -47,7 +47,7 @@ export function alterTable(
   const refusal =
     whyTimestampForbids(table, alteration) ??
     whyPartitionsForbid(table, alteration, context) ??
-    (conversion && whyValuesForbid(conversion, context));
+    (conversion && whyMisfitsForbid(conversion, context));
   if (refusal !== undefined) {
     draft.omit(change, ...refusal);
     return false;
@@ -72,9 +72,16 @@ function findConversion(table: TableDefinition, alteration: Alteration): Convers
 
 /** Asserts that a conversion changes no value, if the server has said so, or if a changed value would suspend the table. */
 export function assertConversion(conversion: Conversion, { answers, renames }: PlanContext): Assertion[] {
-  const { table, column } = conversion;
-  const isKept = answers.keepsValues(renames.pathBeforePlan({ object: table, column }));
-  return isKept || printMisfit(conversion) !== undefined ? [assertNoneChanged(conversion)] : [];
+  const { from, to } = conversion;
+  if (printMisfit(conversion) !== undefined) return [assertNoneChanged(conversion)];
+  if (isLossless(from, to)) return [];
+  const isKept = answers.countChangedValues(withNamesOfB(conversion, renames)) === 0;
+  return isKept ? [assertNoneChanged(conversion)] : [];
+}
+
+function withNamesOfB({ table, column, ...types }: Conversion, renames: PlanContext['renames']): Conversion {
+  const path = renames.pathBeforePlan({ object: table, column });
+  return { ...types, table: path.object, column: path.column ?? '' };
 }
 
 function whyTimestampForbids({ name, wal, timestamp = '' }: TableDefinition, alteration: Alteration) {
@@ -117,7 +124,7 @@ function whyPartitionsForbid(
   const name = context.renames.nameBeforePlan(table.name);
   for (const state of STATES) {
     const problem = findPartitionProblem(state, table, alteration, context);
-    const [count] = (problem !== undefined && context.answers.ask(printPartitionQuestion(name, state))) || [];
+    const [count] = (problem !== undefined && context.answers.findOrQueue(printPartitionQuestion(name, state))) || [];
     if (!count) continue;
     const isParquet = state === 'isParquet';
     return [
@@ -128,19 +135,9 @@ function whyPartitionsForbid(
   return undefined;
 }
 
-/** Values that do not fit forbid a conversion. Values that change are only counted. */
-export function whyValuesForbid(conversion: Conversion, { answers, renames }: PlanContext): Refusal | undefined {
-  const { table, from, to } = conversion;
-  const path = renames.pathBeforePlan({ object: table, column: conversion.column });
-  const inB = { from, to, table: path.object, column: path.column ?? '' };
-  if (printMisfit(inB) !== undefined) {
-    const [count] = answers.ask(printChangedQuestion(inB)) ?? [];
-    return count ? [describeMisfits(Number(count))] : undefined;
-  }
-  if (isLossless(from, to)) return undefined;
-  const [changed, nulls, total] = answers.ask(printConversionQuestion(inB)) ?? [];
-  const toNull = Number(nulls) > 0 ? `, ${nulls} of them to NULL` : '';
-  if (total !== undefined)
-    answers.recordChangedValues(path, Number(changed), `; ${changed} of ${total} values change${toNull}`);
-  return undefined;
+/** Forbids a conversion because of values that do not fit. Values that only change are counted by `assertConversion`. */
+export function whyMisfitsForbid(conversion: Conversion, { answers, renames }: PlanContext): Refusal | undefined {
+  const inB = withNamesOfB(conversion, renames);
+  const [count] = (printMisfit(inB) !== undefined && answers.findOrQueue(printChangedQuestion(inB))) || [];
+  return count ? [describeMisfits(Number(count))] : undefined;
 }

@@ -30,7 +30,7 @@ import {
 } from '../queries/assertions.js';
 import { printCast } from '../queries/copies.js';
 import { doubleQuote, printDrop, printOnOneLine, printTableRename } from '../statements/statement-text.js';
-import { assertConversion, whyValuesForbid } from './alter-table.js';
+import { assertConversion, whyMisfitsForbid } from './alter-table.js';
 import { changeOf, type Draft } from './draft.js';
 
 interface Rebuild {
@@ -89,7 +89,7 @@ function findObstacles(entry: Entry, rebuild: Rebuild, draft: Draft): Pick<Omiss
   );
   const inB = { ...rebuild, now: { ...now, name: renames.nameBeforePlan(now.name) } };
   const unmet = assertCopyable(inB).flatMap(({ questions: [question = ''] = [], explain, loss }) => {
-    const count = answers.askCount(question);
+    const count = answers.countOrQueue(question);
     return count ? [{ reason: explain([[count]]), loss }] : [];
   });
   // The old table keeps all rows and values. But later rows go to the new table: fewer dedup keys, or an earlier expiry, affect them.
@@ -101,7 +101,7 @@ function findObstacles(entry: Entry, rebuild: Rebuild, draft: Draft): Pick<Omiss
     ...conversions.flatMap(({ column, from, to }) =>
       canCast(from, to) ? [] : [`the server cannot cast column '${column}': ${from} to ${to}`],
     ),
-    ...conversions.flatMap(each => whyValuesForbid(each, context)?.[0] ?? []),
+    ...conversions.flatMap(each => whyMisfitsForbid(each, context)?.[0] ?? []),
     ...unmet.map(({ reason }) => reason),
     ...(losses.length > 0 ? ['the new table does not keep all that the old one has'] : []),
   ];

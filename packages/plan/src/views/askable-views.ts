@@ -49,8 +49,8 @@ export const createRowQuestions = (
   findBody: (view: string) => string | undefined = () => undefined,
 ) => ({
   countExpired: (each: Enforcement) =>
-    answers.askCount(printExpiredQuestion(...findExpiryArguments(each, engine, findBody(each.former.name)))),
-  findUnended: (view: ComputedView) => answers.askRows(printUnendedRange(underFormerName(view, engine))),
+    answers.countOrQueue(printExpiredQuestion(...findExpiryArguments(each, engine, findBody(each.former.name)))),
+  findUnended: (view: ComputedView) => answers.findRowsOrQueue(printUnendedRange(underFormerName(view, engine))),
 });
 
 /** Both directions are needed: the query of A, which replaces that of a dropped view, has new names that B may lack. */
