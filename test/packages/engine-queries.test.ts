@@ -212,6 +212,27 @@ test('the query of an INSERT is checked as QuestDB 9.3.4 does', async t => {
     t.like(await t.throwsAsync(engineAfter(`insert into ${query}`)), { message, position }, query);
 });
 
+// QuestDB 9.3.4 executes both.
+test('WITH before INSERT and UPDATE makes no query of them', async t => {
+  const wide = 'create table u (y int, z timestamp)';
+  const prefix = 'with w as (select y, z from u), v as (select z ts, y from w) ';
+  const engine = await engineAfter(wide);
+  for (const [statement, effect] of [
+    ['insert into t (ts, x) select ts, y from v', "writes rows to table 't'"],
+    ['update t set x = 1', "rewrites rows of table 't'"],
+  ]) {
+    const { effects, reply } = await whenReady(() => engine.execute(prefix + statement));
+    t.deepEqual([effects.map(({ text }) => text), reply], [[effect], { kind: 'ddl' }], statement);
+    t.throws(() => new Engine().execute(prefix + statement), { message: /^sqlserve keeps the schema and no rows/ });
+  }
+  for (const [statement, message, position] of [
+    ['with w as (select nope from t) insert into t select * from w', 'Invalid column: nope', 18],
+    ['with w as (select x from t) insert into t select ts, nope from w', 'Invalid column: ts', 49],
+    ['with w as (select ts, x from t) insert into nowhere select * from w', 'table does not exist [table=nowhere]', 44],
+  ] as const)
+    t.like(await t.throwsAsync(engineAfter(wide, statement)), { message, position }, statement);
+});
+
 test('after an operator, FROM and a parenthesis call a function', async t => {
   const tables = ['create table u as (select * from (t))', 'create table w as (select t.*, x from (t))'];
   await t.notThrowsAsync(engineAfter(...tables, 'create table c as (select count(*) n from (t))'));

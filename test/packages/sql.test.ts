@@ -293,6 +293,10 @@ for (const [text, expected] of [
   ['GRANT ASSUME SERVICE ACCOUNT s TO g', "assumption by 'g'"],
   ['ASSUME SERVICE ACCOUNT s TO g', "assumption by 'g'"],
   ['alter table t add column x int', 'ALTER'],
+  ["with a as (select 'x)' y), b as (select (1) z) insert into t select * from b", 'INSERT'],
+  ['/* why */ with x as (select 1) UPDATE t set v = 1', 'UPDATE'],
+  ['with x as (select 1) select y from x where insert = update', 'WITH'],
+  ['with "insert" as (select 1) select 1', 'WITH'],
   ["'CREATE TABLE'", ''],
   ['', ''],
 ] as const)

@@ -40,6 +40,7 @@ for (const statement of [
   'RENAME TABLE t TO u',
   'INSERT INTO t VALUES (1)',
   'UPDATE t SET x = 1',
+  'WITH y AS (SELECT 1) UPDATE t SET x = 1',
   'REVOKE SELECT ON t FROM u',
   'SELECT 1',
   'drop table t',
@@ -68,6 +69,7 @@ for (const [what, text, ...options] of [
   ],
   ['no DROP, as it names no verb', `${MORE}; ${DROP};`, 'D', 'DROPS', 'TABLE', '"DROP TABLE"'],
   ['no ALTER', `${ADD}; ${DROP};`, 'DROP'],
+  ['no INSERT after WITH', 'WITH y AS (SELECT x FROM t) INSERT INTO t SELECT x FROM y;', 'WITH', 'WITH,SELECT'],
 ] as const)
   for (const allowed of options)
     test(`--allow ${allowed} sends ${what}`, async t => {

@@ -1,7 +1,13 @@
 /*! The parser of QuestDB's DDL, for code that reads tokens or rejects statements as a server does. index.ts exports the rest. */
 
 export { rejectBadCoveredColumns } from './columns/indexes.js';
-export { OTHER_KINDS, parseCommandAfter, parsePrincipalKind, parsePrincipalName } from './command/parse-command.js';
+export {
+  OTHER_KINDS,
+  parseCommandAfter,
+  parsePrincipalKind,
+  parsePrincipalName,
+  readVerb,
+} from './command/parse-command.js';
 export { AFTER_CREATE, parseAfterCreate } from './create/parse-create.js';
 export { type Body, readCode } from './parser/body.js';
 export {

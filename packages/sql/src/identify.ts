@@ -13,7 +13,7 @@ export interface Identity {
   kind: Kind;
   /** The name of what is created; for `membership`, `assumption` and `grant` the name of the entity. Empty if unknown. */
   name: string;
-  /** The first word in upper case: CREATE, ADD, GRANT, … */
+  /** The first word in upper case: CREATE, ADD, GRANT, …; INSERT or UPDATE also after WITH. */
   verb: string;
 }
 
@@ -61,9 +61,19 @@ export function readPrintedHead(statement: string): Head | undefined {
 export function readHead(tokens: Iterable<Token>): Head {
   const words = new TokenReader(tokens);
   const noOptions = { replaces: false, keepsExisting: false, runsQuery: false };
-  const head = { kind: 'other' as Kind, name: '', verb: words.word, ...noOptions };
+  const head = { kind: 'other' as Kind, name: '', verb: readVerb(words), ...noOptions };
   if (words.accept('CREATE')) return { ...head, ...readCreate(words) };
   return { ...head, ...readRight(words) };
+}
+
+function readVerb(words: TokenReader): string {
+  const first = words.word;
+  if (first !== 'WITH') return first;
+  while (words.peek() && !/^(?:SELECT|INSERT|UPDATE)$/.test(words.word)) {
+    if (words.peek()?.text === '(') skipParentheses(words);
+    else words.next();
+  }
+  return /^(?:INSERT|UPDATE)$/.test(words.word) ? words.word : first;
 }
 
 function readCreate(words: TokenReader): Partial<Head> {

@@ -18,7 +18,20 @@ import { parseInsert, parseUpdate } from './parse-rows.js';
 /** Parses a statement that changes existing objects, without looking them up. Undefined for any other statement or an unknown syntax. */
 export function parseCommand(statement: string, defaults: Defaults = SERVER_DEFAULTS): Command | undefined {
   const cursor = new Cursor(statement);
-  return unlessRejected(() => parseCommandAfter(cursor, cursor.require('statement'), acceptAll(defaults)));
+  return unlessRejected(() => parseCommandAfter(cursor, readVerb(cursor) ?? '', acceptAll(defaults)));
+}
+
+/** Reads the first word, in lower case. WITH may precede INSERT and UPDATE (observed on 9.3.4): then that word, after its queries. */
+export function readVerb(cursor: Cursor): string | undefined {
+  const first = cursor.next()?.toLowerCase();
+  if (first !== 'with') return first;
+  let depth = 0;
+  for (let token = cursor.next(); token !== undefined; token = cursor.next()) {
+    if (token === '(') depth++;
+    if (token === ')') depth--;
+    if (depth === 0 && ['select', 'insert', 'update'].includes(token.toLowerCase())) return token.toLowerCase();
+  }
+  return first;
 }
 
 /** Parses the alterations in an ALTER. Empty for an ALTER without alterations (RESUME WAL), any other statement or an unknown syntax. */
@@ -27,9 +40,9 @@ export function parseAlters(statement: string): readonly Alter[] {
   return command?.verb === 'alter' ? command.alters : [];
 }
 
-/** Parses the text after the first word, `verb`, and checks it against the objects of `lookup`. @throws RejectionError */
+/** Parses the text after `verb`, a word in lower case, and checks it against the objects of `lookup`. @throws RejectionError */
 export function parseCommandAfter(cursor: Cursor, verb: string, lookup: NameLookup): Command {
-  const parse = PARSERS.get(verb.toLowerCase());
+  const parse = PARSERS.get(verb);
   if (!parse) throw unexpectedTokenError(cursor.at, verb);
   return parse(cursor, lookup);
 }

@@ -1,6 +1,6 @@
 /*! Parses INSERT and UPDATE: their table, the columns of UPDATE, and the query of INSERT. Values and conditions are skipped. */
-import { parseViewBody } from '../parser/body.js';
-import { type Cursor, isWord, tokenError } from '../parser/cursor.js';
+import { type CheckQuery, parseViewBody, readCode } from '../parser/body.js';
+import { Cursor, isWord, tokenError } from '../parser/cursor.js';
 import { type NameLookup, requireObject } from '../parser/lookup.js';
 import { rejectReserved, stripPublic, unquoteToken } from '../parser/names.js';
 import { parseBatch } from '../properties/storage.js';
@@ -8,6 +8,7 @@ import type { Command } from './command.js';
 
 /** Parses the text after INSERT. Like the server, it looks for the table last. */
 export function parseInsert(cursor: Cursor, lookup: NameLookup): Command {
+  const checkQuery = withQueriesBefore(cursor, lookup.checkQuery);
   cursor.require('atomic or into or batch');
   cursor.unread();
   const isAtomic = cursor.accept('atomic');
@@ -19,13 +20,20 @@ export function parseInsert(cursor: Cursor, lookup: NameLookup): Command {
   const token = first === '(' ? skipColumns(cursor) : first;
   if (isWord(token, 'select')) {
     cursor.unread();
-    parseViewBody(cursor, lookup.checkQuery);
+    parseViewBody(cursor, checkQuery);
     cursor.expectEnd();
   } else if (isAtomic) throw cursor.error("'atomic' keyword can only be used in INSERT INTO SELECT statements.");
   else if (!isWord(token, 'values')) throw tokenError(cursor.at, token, "'select' or 'values' expected");
   requireObject(lookup, 'table', name, position);
   cursor.skipRest();
   return { verb: 'insert', name };
+}
+
+/** Checks a query together with the queries of a WITH before the INSERT. */
+function withQueriesBefore({ text, at }: Cursor, check: CheckQuery): CheckQuery {
+  const queries = readCode(new Cursor(text.slice(0, at)), 0, false);
+  if (queries.trim() === '') return check;
+  return body => check({ ...body, code: queries.padEnd(body.position) + body.code, position: 0 });
 }
 
 function parseTable(cursor: Cursor, expected: string): string {

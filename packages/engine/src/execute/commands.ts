@@ -1,4 +1,4 @@
-/*! Executes the statements that both editions have, except CREATE and queries. The first word of a statement selects its handler. */
+/*! Executes the statements that both editions have, except CREATE and queries. The verb of a statement selects its handler. */
 import {
   type Alter,
   type Alteration,

@@ -8,6 +8,7 @@ import {
   isWord,
   parseAfterCreate,
   RejectionError,
+  readVerb,
   rejectReserved,
   unexpectedTokenError,
 } from '@sqlpipe/ddl/parser';
@@ -16,7 +17,7 @@ import { parseShow, type ShowStatement } from './show.js';
 export type Statement =
   | CreateStatement
   | ShowStatement
-  /** Parsed against the catalogue when it is executed. `verb` is the first word in lower case, and `cursor` is after it. */
+  /** Parsed against the catalogue when it is executed. `verb` is its first word in lower case, and `cursor` is after it. */
   | { readonly type: 'command'; readonly verb: string; readonly cursor: Cursor }
   | { readonly type: 'explain show create database' }
   | { readonly type: 'query'; readonly text: string };
@@ -28,9 +29,8 @@ export function parseStatement(
   context: CreateContext,
 ): Statement | undefined {
   const cursor = new Cursor(text);
-  const token = cursor.next();
-  if (token === undefined) return;
-  const verb = token.toLowerCase();
+  const verb = readVerb(cursor);
+  if (verb === undefined) return;
   if (verb === 'create') return parseCreateOrCommand(cursor, context);
   if (verb === 'show') return expectEnd(cursor, parseShow(cursor, context));
   if (verb === 'explain') return parseExplain(cursor, context);
@@ -39,7 +39,7 @@ export function parseStatement(
     if (verb !== 'alter') rejectSecondStatement(text);
     return { type: 'command', verb, cursor };
   }
-  if (!['select', 'with', 'declare', '('].includes(verb)) requireImplicitSelect(cursor, token);
+  if (!['select', 'with', 'declare', '('].includes(verb)) requireImplicitSelect(cursor);
   return { type: 'query', text };
 }
 
@@ -83,8 +83,8 @@ const AFTER_ALIAS = new Set(
 );
 
 /** QuestDB reads any other first word as a table or a function, in a query without SELECT. An alias may follow. @throws RejectionError */
-function requireImplicitSelect(cursor: Cursor, first: string): void {
-  rejectReserved(first, cursor.at);
+function requireImplicitSelect(cursor: Cursor): void {
+  rejectReserved(cursor.text.slice(cursor.at, cursor.end), cursor.at);
   const endsAlias = (token: string | undefined) => token === undefined || AFTER_ALIAS.has(token.toLowerCase());
   let token = cursor.next();
   if (endsAlias(token)) return;
