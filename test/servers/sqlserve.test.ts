@@ -59,6 +59,13 @@ test('a table like a materialized view has WAL, and names of columns match in an
   ])
     t.is((await server.execute(sql)).error, undefined, sql);
   const shown = async (name: string) => (await server.execute(`show create table ${name}`)).dataset?.[0]?.[0];
+  const parameters = await server.execute(
+    "select maxUncommittedRows, o3MaxLag from tables() where table_name in ('l', 'm')",
+  );
+  t.deepEqual(parameters.dataset, [
+    [500_000, -1],
+    [500_000, -1],
+  ]);
   t.is(await shown('l'), "CREATE TABLE 'l' ( \n\tts TIMESTAMP,\n\tx INT\n) timestamp(ts) PARTITION BY DAY;");
   t.is(
     await shown('c'),

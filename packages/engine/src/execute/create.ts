@@ -113,7 +113,8 @@ function toTableLike(catalogue: Catalogue, { name, owner }: TableDefinition, lik
   if (model.opaque !== undefined) throw unknownSyntaxError(model);
   const { columns, timestamp, partitionBy } = model;
   const copy = { name, columns: structuredClone(columns), timestamp, partitionBy, owner, ...retentionOf(model) };
-  if (model.kind !== 'table') return { kind: 'table', ...copy, wal: true, parquet: false };
+  // The lag of a stored view is -1, in tables() too (observed on 9.3.4).
+  if (model.kind !== 'table') return { kind: 'table', ...copy, wal: true, parquet: false, o3MaxLag: -1 };
   const { wal, parquet, maxUncommittedRows, o3MaxLag } = model;
   return { kind: 'table', ...copy, wal, parquet, maxUncommittedRows, o3MaxLag };
 }
