@@ -94,6 +94,11 @@ test('a bad INSERT is rejected as QuestDB 9.3.4 does', t => {
     [' into t (ts v)', "')' expected", 18],
     [' into t (ts) foo', "found [tok='foo', len=3] 'select' or 'values' expected", 19],
     [' into t (select ts from b)', RESERVED('select'), 15],
+    [' into t (v, nope) values (1, 2)', 'Invalid column: nope', 18],
+    [' into t ("Nope") select v from b', 'Invalid column: Nope', 15],
+    [' into t (ts, "V", v', 'Duplicate column [name=v]', 24],
+    [' into t (nope, nope) values (1, 2)', 'Duplicate column [name=nope]', 21],
+    [' into t (nope) select v from b; foo', 'unexpected token [foo]', 38],
     [' into t select v from b; foo', 'unexpected token [foo]', 31],
     [' atomic into t foo', ATOMIC, 21],
     [' atomic into t values (1)', ATOMIC, 21],
@@ -122,6 +127,10 @@ test('a bad UPDATE is rejected as QuestDB 9.3.4 does', t => {
     [' nope set', 'column name expected', 15],
     [' nope set v = 1', 'table does not exist [table=nope]', 0],
     [' w set v = 1', 'cannot modify view [view=w]', 0],
+    [' t set v = 1, nope = 2', 'Invalid column: nope', 20],
+    [' nope set nope = 2', 'table does not exist [table=nope]', 0],
+    [' t set nope = 1, "Nope" = 2', 'Duplicate column [name=Nope] in SET clause', 23],
+    [' t set v = 1, v', "'=' expected", 21],
   ] as const) {
     const error = t.throws(() => parseOn(false, `update${rest}`), { instanceOf: RejectionError }, rest);
     t.like(error, { message, position }, rest);

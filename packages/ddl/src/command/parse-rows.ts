@@ -1,12 +1,13 @@
-/*! Parses INSERT and UPDATE: their table, the columns of UPDATE, and the query of INSERT. Values and conditions are skipped. */
+/*! Parses INSERT and UPDATE: their table and columns, and the query of INSERT. Values and conditions are skipped. */
+import { type LocatedName, NameMap, NameSet } from '@sqlpipe/sql';
 import { type CheckQuery, parseViewBody, readCode } from '../parser/body.js';
-import { Cursor, isWord, tokenError } from '../parser/cursor.js';
-import { type NameLookup, requireObject } from '../parser/lookup.js';
+import { Cursor, isWord, RejectionError, tokenError } from '../parser/cursor.js';
+import { type KnownObject, type NameLookup, requireObject } from '../parser/lookup.js';
 import { rejectReserved, stripPublic, unquoteToken } from '../parser/names.js';
 import { parseBatch } from '../properties/storage.js';
 import type { Command } from './command.js';
 
-/** Parses the text after INSERT. Like the server, it looks for the table last. */
+/** Parses the text after INSERT. Like the server, it looks for the table and its columns last. */
 export function parseInsert(cursor: Cursor, lookup: NameLookup): Command {
   const checkQuery = withQueriesBefore(cursor, lookup.checkQuery);
   cursor.require('atomic or into or batch');
@@ -17,14 +18,15 @@ export function parseInsert(cursor: Cursor, lookup: NameLookup): Command {
   const name = parseTable(cursor, 'table name');
   const position = cursor.at;
   const first = cursor.require("'(' or 'select'");
-  const token = first === '(' ? skipColumns(cursor) : first;
+  const columns = first === '(' ? parseColumns(cursor) : new NameMap<LocatedName>();
+  const token = first === '(' ? cursor.require("'select' or 'values'") : first;
   if (isWord(token, 'select')) {
     cursor.unread();
     parseViewBody(cursor, checkQuery);
     cursor.expectEnd();
   } else if (isAtomic) throw cursor.error("'atomic' keyword can only be used in INSERT INTO SELECT statements.");
   else if (!isWord(token, 'values')) throw tokenError(cursor.at, token, "'select' or 'values' expected");
-  requireObject(lookup, 'table', name, position);
+  requireColumns(requireObject(lookup, 'table', name, position), columns);
   cursor.skipRest();
   return { verb: 'insert', name };
 }
@@ -36,26 +38,43 @@ function withQueriesBefore({ text, at }: Cursor, check: CheckQuery): CheckQuery 
   return body => check({ ...body, code: queries.padEnd(body.position) + body.code, position: 0 });
 }
 
+type LocatedColumns = NameMap<LocatedName>;
+
+function addColumn(columns: LocatedColumns, column: LocatedName, where = ''): void {
+  if (columns.has(column.name))
+    throw new RejectionError(column.position, `Duplicate column [name=${column.name}]${where}`);
+  columns.set(column.name, column);
+}
+
+function requireColumns({ columns: known }: KnownObject, columns: LocatedColumns): void {
+  if (!known) return;
+  const names = new NameSet(known.map(({ name }) => name));
+  for (const { name, position } of columns.values())
+    if (!names.has(name)) throw new RejectionError(position, `Invalid column: ${name}`);
+}
+
 function parseTable(cursor: Cursor, expected: string): string {
   const token = stripPublic(cursor, cursor.require(expected));
   rejectReserved(token, cursor.at);
   return unquoteToken(token);
 }
 
-/** Skips a list of columns, after its parenthesis. Returns the token after the list. */
-function skipColumns(cursor: Cursor): string {
+/** Parses a list of columns, after its parenthesis. */
+function parseColumns(cursor: Cursor): LocatedColumns {
+  const columns: LocatedColumns = new NameMap();
   let separator: string | undefined;
   do {
     const column = cursor.require('column');
     if (column === ')') throw tokenError(cursor.at, column, 'missing column name');
     rejectReserved(column, cursor.at);
+    addColumn(columns, { name: unquoteToken(column), position: cursor.at });
     separator = cursor.require("','");
   } while (separator === ',');
   cursor.expectToken(separator, ')');
-  return cursor.require("'select' or 'values'");
+  return columns;
 }
 
-/** Parses the text after UPDATE. Like the server, it looks for the table last. */
+/** Parses the text after UPDATE. Like the server, it looks for the table and its columns last. */
 export function parseUpdate(cursor: Cursor, lookup: NameLookup): Command {
   const name = parseTable(cursor, 'table name or alias');
   let token = cursor.require('AS, SET or table alias expected');
@@ -64,14 +83,15 @@ export function parseUpdate(cursor: Cursor, lookup: NameLookup): Command {
     if (isWord(token, 'set')) throw cursor.error('table alias expected');
   }
   if (!isWord(token, 'set') && !isWord(cursor.require('SET expected'), 'set')) throw cursor.error('SET expected');
-  const columns: string[] = [];
+  const columns: LocatedColumns = new NameMap();
   do {
-    columns.push(unquoteToken(cursor.require('column name')));
+    const column = { name: unquoteToken(cursor.require('column name')), position: cursor.at };
     cursor.expectToken(cursor.require("'='"), '=');
+    addColumn(columns, column, ' in SET clause');
   } while (skipValue(cursor) === ',');
   cursor.skipRest();
-  requireObject(lookup, 'table', name, 0);
-  return { verb: 'update', name, columns };
+  requireColumns(requireObject(lookup, 'table', name, 0), columns);
+  return { verb: 'update', name, columns: [...columns.values()].map(column => column.name) };
 }
 
 /** Skips a value of UPDATE. Returns the token after it; undefined at the end of the statement. */

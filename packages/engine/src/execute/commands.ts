@@ -69,7 +69,7 @@ function handleCommand(cursor: Cursor, session: MutableSession, verb: string): v
       const object = verb === 'alter' ? session.catalogue.resolve(name) : session.catalogue.find(name);
       // An object of unknown syntax can be dropped, but not altered or renamed.
       if (object?.opaque !== undefined && (verb === 'alter' || verb === 'rename')) throw unknownSyntaxError(object);
-      return object;
+      return object?.opaque === undefined ? object : { kind: object.kind, name: object.name };
     },
     checkQuery(body) {
       const parsed = parseBody(body);
