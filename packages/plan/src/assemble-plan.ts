@@ -2,7 +2,7 @@
 import { type Column, tryParseDefinition } from '@sqlpipe/ddl';
 import { areTypesKnown, type Effect, type Engine } from '@sqlpipe/engine';
 import { Schema } from '@sqlpipe/schema';
-import { displayName, identify, NameMap, type NameSet } from '@sqlpipe/sql';
+import { displayName, identify, isStoredView, NameMap, type NameSet } from '@sqlpipe/sql';
 import { parseMark } from './auxiliary/marks.js';
 import type { PlanContext } from './context/plan-context.js';
 import { describeLosses, describeWork } from './cost.js';
@@ -162,8 +162,7 @@ function toPlannedStatement(
   const costs = effects.map(({ effect, object, column, kind, loss, text }) => {
     const now = findNow(object);
     const existsAfterPlan = now?.kind === kind;
-    const isStoredView = kind === 'materialized view' || kind === 'live view';
-    if (loss === 'drop' && isStoredView && column === undefined && existsAfterPlan)
+    if (loss === 'drop' && isStoredView(kind) && column === undefined && existsAfterPlan)
       return `is replaced by ${engineAfterPlan.title(now.name)}; CREATE follows`;
     if (loss === 'values') return text + answers.describeChangedValues(renames.pathBeforePlan({ object, column }));
     if (effect !== 'invalidated' || stillInvalid.has(object)) return text;

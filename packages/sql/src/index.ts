@@ -10,6 +10,7 @@ export {
   isAcl,
   isObject,
   isPrincipal,
+  isStoredView,
   KINDS,
   type Kind,
   kindKey,

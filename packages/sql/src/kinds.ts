@@ -34,6 +34,10 @@ export const KINDS = Object.keys(PROPERTIES) as readonly Kind[];
 /** Whether a statement of this kind creates a table or a view. */
 export const isObject = (kind: Kind): kind is ObjectKind => PROPERTIES[kind].group === 'object';
 
+/** Whether a statement of this kind creates a view that stores rows. */
+export const isStoredView = (kind: Kind): kind is 'materialized view' | 'live view' =>
+  kind === 'materialized view' || kind === 'live view';
+
 /** Whether a statement of this kind creates a user, a group or a service account. */
 export const isPrincipal = (kind: Kind): kind is PrincipalKind => PROPERTIES[kind].group === 'principal';
 

@@ -23,7 +23,7 @@ import {
   unexpectedTokenError,
   unquoteToken,
 } from '@sqlpipe/ddl/parser';
-import { displayName } from '@sqlpipe/sql';
+import { displayName, isStoredView } from '@sqlpipe/sql';
 import { requireReadAccess } from '../analyze/query-references.js';
 import { analyzeRelation } from '../analyze/relation.js';
 import type { Catalogue } from '../catalogue.js';
@@ -151,7 +151,7 @@ function executeCommand(command: Command, session: MutableSession, query: Body |
     case 'alter': {
       const [first] = command.alters;
       if (first?.kind === 'table') return alterTable(command.alters, session);
-      if (first?.kind === 'materialized view' || first?.kind === 'live view') return alterStoredView(first, session);
+      if (first && isStoredView(first.kind)) return alterStoredView(first, session);
       return first && query && alterView(first, query, session);
     }
     case 'drop':

@@ -11,7 +11,7 @@ import {
 } from '@sqlpipe/ddl';
 import type { CatalogueObject, Engine } from '@sqlpipe/engine';
 import { dumpOrder, type Entry, type Schema } from '@sqlpipe/schema';
-import { displayName, isObject } from '@sqlpipe/sql';
+import { displayName, isObject, isStoredView } from '@sqlpipe/sql';
 import { isAuxiliaryTable } from '../auxiliary/auxiliary-tables.js';
 import type { PlanContext } from '../context/plan-context.js';
 import { printDrop, printTableRename } from '../statements/statement-text.js';
@@ -77,8 +77,7 @@ export function reconcileTables(draft: Draft): void {
 export function findStoredViewsAndReaders({ a }: PlanContext): ReadonlySet<Entry> {
   const found = new Set<Entry>();
   for (const entry of listObjects(a))
-    if (/^(materialized|live) view$/.test(entry.kind) || a.prerequisites(entry).some(needed => found.has(needed)))
-      found.add(entry);
+    if (isStoredView(entry.kind) || a.prerequisites(entry).some(needed => found.has(needed))) found.add(entry);
   return found;
 }
 
@@ -141,7 +140,7 @@ const NOT_WORTH_RECREATING: ReadonlySet<string> = new Set(['owner', 'name']);
 function mustRecreate(wanted: Definition, engine: Engine): boolean {
   const { kind, name } = wanted;
   const now = engine.definitionOf(name);
-  if (now?.kind !== kind || kind === 'table' || kind === 'view') return false;
+  if (now?.kind !== kind || !isStoredView(kind)) return false;
   return compareDefinitions(wanted, now).differences.some(({ property }) => {
     const alter = propertiesOf(kind).find(candidate => candidate.alter?.sets.includes(property))?.alter;
     const isAlterable = alter && (kind === 'live view' || alter.between(wanted, now, engine.has) !== undefined);
