@@ -7,6 +7,7 @@
  * these values are written first (`printFill`).
  */
 import { foldCase, significantTokens } from '@sqlpipe/sql';
+import { isArray } from './parser/types.js';
 
 const TEXTS = ['STRING', 'VARCHAR', 'SYMBOL'];
 const INTEGERS = ['BYTE', 'SHORT', 'INT', 'LONG'];
@@ -90,7 +91,7 @@ const WITHOUT_CAST = new Set([
   'UUID DECIMAL',
 ]);
 
-const familyOf = (type: string): string => (type.endsWith('[]') ? 'ARRAY' : type.replace(/\(.*/, ''));
+const familyOf = (type: string): string => (isArray(type) ? 'ARRAY' : type.replace(/\(.*/, ''));
 
 /** Whether the server accepts what `printTypeCast` prints, whatever the values are. */
 export function canCast(from: string, to: string): boolean {

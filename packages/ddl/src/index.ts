@@ -68,7 +68,7 @@ export {
   quoteName,
 } from './parser/names.js';
 export { DAY, MICROS, MINUTE, parseTimestamp, splitAge, toAge } from './parser/numbers.js';
-export { isTimestamp, printGeohashType } from './parser/types.js';
+export { isArray, isTimestamp, printGeohashType } from './parser/types.js';
 export { parsePrincipal, printAliasChanges } from './principal.js';
 export { printDefinition } from './print.js';
 export { findProperty, type PropertyName, propertiesOf } from './properties/object-properties.js';

@@ -1,6 +1,7 @@
 /*! PARQUET(encoding, codec(level), BLOOM_FILTER) of a column. The encodings of each type were found from rejections (9.3.4 and later). */
 import { type Cursor, isWord, RejectionError } from '../parser/cursor.js';
 import { parseInt32 } from '../parser/numbers.js';
+import { isArray } from '../parser/types.js';
 import { type ColumnProperty, expectEndOfAlter } from './column-property.js';
 
 export const PARQUET: ColumnProperty<'parquet settings', { parquet: string }> = {
@@ -31,7 +32,7 @@ const INTEGER_TYPES = new Set(['BYTE', 'SHORT', 'CHAR', 'INT', 'LONG', 'DATE', '
 
 const ENCODINGS = new Map<string, (type: string) => boolean>([
   ['plain', type => type !== 'SYMBOL' && type !== 'VARCHAR'],
-  ['rle_dictionary', type => type !== 'BOOLEAN' && !type.endsWith('[]')],
+  ['rle_dictionary', type => type !== 'BOOLEAN' && !isArray(type)],
   ['delta_length_byte_array', type => TEXT_TYPES.has(type)],
   ['delta_binary_packed', type => INTEGER_TYPES.has(type) || type.startsWith('GEOHASH')],
   ['byte_stream_split', () => false],

@@ -31,6 +31,8 @@ const MAX_DIMENSIONS = 32;
 
 /** Whether a type is TIMESTAMP or TIMESTAMP_NS. */
 export const isTimestamp = (type: string): boolean => type === 'TIMESTAMP' || type === 'TIMESTAMP_NS';
+
+/** Whether a type is an array of any number of dimensions. */
 export const isArray = (type: string): boolean => type.endsWith('[]');
 
 export function parseColumnType(cursor: Cursor, token: string): string {

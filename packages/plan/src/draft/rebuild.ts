@@ -6,6 +6,7 @@ import {
   EXPLICIT,
   findColumn,
   formatExpiredRows,
+  isArray,
   keepRetention,
   printDefinition,
   type TableDefinition,
@@ -178,7 +179,7 @@ function dropIfRowsAreIn(
 ): void {
   const drop = printDrop({ kind, name });
   const change = changeOf({ kind, name }, printOnOneLine(drop));
-  const incomparable = copied.find(({ column: { type } }) => type === 'BINARY' || type.endsWith('[]'));
+  const incomparable = copied.find(({ column: { type } }) => type === 'BINARY' || isArray(type));
   if (incomparable) {
     const why = `the server cannot compare its column '${incomparable.from}' with that of '${other}'`;
     draft.omit(change, why, 'compare the rows, then drop it yourself');

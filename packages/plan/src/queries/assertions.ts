@@ -4,7 +4,7 @@
  * The form of an assertion is the alias of its only column. Anybody may have edited a plan. So `parseAssertion` prints again what it has
  * parsed, and accepts only an identical text. A text with the query of a view must also be one that `printFor` prints for the view.
  */
-import { type Column, hasNull, type MaterializedViewDefinition } from '@sqlpipe/ddl';
+import { type Column, hasNull, isArray, type MaterializedViewDefinition } from '@sqlpipe/ddl';
 import type { AssertionForm, ColumnHead, Conversion, Copy, LossKind } from '@sqlpipe/engine';
 import { formatCount } from '@sqlpipe/text';
 import { formatAllowance } from '../losses/losses.js';
@@ -343,7 +343,7 @@ export const printPartitionQuestion = (table: string, state: PartitionState): st
  */
 export function printValueCondition({ name, type }: Pick<Column, 'name' | 'type'>): string {
   const column = doubleQuote(name);
-  if (type.endsWith('[]')) return `${column} ::VARCHAR IS NOT NULL`;
+  if (isArray(type)) return `${column} ::VARCHAR IS NOT NULL`;
   if (hasNull(type)) return `${column} IS NOT NULL`;
   return type === 'BOOLEAN' ? `${column} = true` : `${column} <> 0`;
 }
