@@ -3,7 +3,7 @@ import { InstanceError, type Rejection } from '@sqlpipe/instance';
 import { COLUMN_ORDER_REASON } from '@sqlpipe/plan/format';
 import type { Entry } from '@sqlpipe/schema';
 import { givesRight, isPrincipal } from '@sqlpipe/sql';
-import type { KnownObjects } from './existing-objects.js';
+import type { TargetObjects } from './existing-objects.js';
 import type { IgnoredStatements } from './ignored.js';
 import type { ReplayOptions } from './options.js';
 import { isReordered, type StatementResult } from './outcome.js';
@@ -21,7 +21,7 @@ const TEXT_DIFFERS_MESSAGE = `already exists with a different text, and the defi
 
 interface ComparisonOptions extends Pick<ReplayOptions, 'ifExists'> {
   ignored: IgnoredStatements;
-  existing: KnownObjects;
+  existing: TargetObjects;
 }
 
 /** Undefined if the target has no such object or rights, or does not show them. */
@@ -40,7 +40,7 @@ export async function compare(
 }
 
 /** A grant option that the statement would remove is a difference. @returns undefined if rights are missing, or not shown */
-async function compareRights(statement: string, { acl }: KnownObjects): Promise<StatementResult | undefined> {
+async function compareRights(statement: string, { acl }: TargetObjects): Promise<StatementResult | undefined> {
   const comparison = await acl.compare(statement);
   if (!comparison) return undefined;
   if (comparison.differences.length > 0) return { result: 'differs', error: GRANT_OPTION_MESSAGE, comparison };

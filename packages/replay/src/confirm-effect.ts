@@ -23,7 +23,7 @@ import {
 import { printRefresh } from '@sqlpipe/plan/format';
 import type { Entry } from '@sqlpipe/schema';
 import { isObject, isSameName, type NamedObject } from '@sqlpipe/sql';
-import type { KnownObjects } from './existing-objects.js';
+import type { TargetObjects } from './existing-objects.js';
 import type { Outcome } from './outcome.js';
 import { verifyObject } from './verify.js';
 
@@ -46,7 +46,7 @@ export interface Patience {
 
 export interface ConfirmationContext {
   readonly target: Client;
-  readonly existing: KnownObjects;
+  readonly existing: TargetObjects;
   readonly patience: Patience;
   readonly noVerify: boolean;
 }
@@ -68,7 +68,7 @@ export async function prepareConfirmation(
 /** @returns the CREATE statements of the object before and after an ALTER */
 async function predictAlter(
   parsed: Command,
-  existing: KnownObjects,
+  existing: TargetObjects,
 ): Promise<Pick<PendingEffect, 'before' | 'expected'>> {
   if (parsed.verb !== 'alter') return {};
   const [first] = parsed.alters;
@@ -114,7 +114,7 @@ const NOT_DONE = 'the server reported success, but the object did not change';
 
 async function verifyDone(
   parsed: Extract<Command, { verb: 'drop' | 'rename' }>,
-  existing: KnownObjects,
+  existing: TargetObjects,
 ): Promise<Partial<Outcome>> {
   const kind = parsed.verb === 'drop' ? parsed.kind : 'table';
   const exists = async (name: string) => (await existing.fetch({ kind, name })) !== undefined;

@@ -28,7 +28,7 @@ import type { Entry } from '@sqlpipe/schema';
 import { displayName, identify, isPrincipal, type NamedObject, NameMap, NameSet } from '@sqlpipe/sql';
 import { createExecutor, type Executor, type ExecutorOptions } from './executor.js';
 import { type AclSource, ExistingAcl } from './existing-acl.js';
-import { type ExistingObjects, isShowable, type KnownObjects } from './existing-objects.js';
+import { type ExistingObjects, isShowable, type TargetObjects } from './existing-objects.js';
 import type { StatementResult } from './outcome.js';
 import type { TargetSchema } from './target.js';
 
@@ -85,7 +85,7 @@ export class DryRun {
       newNameOf: view => this.#renamedViews.get(view) ?? view,
     });
     this.#caller = this.#loadCaller();
-    const objects = this.#hiddenReason === undefined ? this.#createKnownObjects() : existing;
+    const objects = this.#hiddenReason === undefined ? this.#createTargetObjects() : existing;
     const simulation = { existing: objects, isSimulated: true, noVerify: true };
     this.#execute = createExecutor(this.#createSimulatedClient(), { ...options, ...simulation });
   }
@@ -145,7 +145,7 @@ export class DryRun {
   }
 
   /** Statements are compared with the objects of the engine, not with those of the target. */
-  #createKnownObjects(): KnownObjects {
+  #createTargetObjects(): TargetObjects {
     const [engine, { defaults }] = [this.#engine, this.#schema];
     const source: AclSource = {
       label: this.target.label,
@@ -156,7 +156,7 @@ export class DryRun {
     const acl = new ExistingAcl(source, () => {});
     return {
       acl,
-      isKnown: async () => false, // so that each statement reaches the engine
+      isPrefetched: async () => false, // so that each statement reaches the engine
       invalidate: () => {},
       defaults: async () => defaults,
       async fetch(identity: NamedObject) {

@@ -15,7 +15,7 @@ import {
   wasAltered,
 } from './confirm-effect.js';
 import { evaluateAssertion } from './evaluate-assertion.js';
-import { isShowable, type KnownObjects } from './existing-objects.js';
+import { isShowable, type TargetObjects } from './existing-objects.js';
 import type { IgnoredStatements } from './ignored.js';
 import type { ReplayOptions } from './options.js';
 import { isAssertion, type StatementResult } from './outcome.js';
@@ -25,7 +25,7 @@ import { formatPreflightRejection, type PreflightCheck } from './preflight.js';
 export interface ExecutorOptions extends Pick<ReplayOptions, 'ifExists' | 'noVerify' | 'onRows'> {
   check: PreflightCheck;
   ignored: IgnoredStatements;
-  existing: KnownObjects;
+  existing: TargetObjects;
   /** Whether the target is an engine, which has no background work. */
   isSimulated?: boolean;
   /** Maximum number of times that a statement is sent again if its reply was lost and its object is missing; 0 and undefined count as 1. */
@@ -93,9 +93,9 @@ async function execute(entry: Entry, context: ExecutorContext): Promise<Statemen
   const { existing, ifExists, patience, target } = context;
   const { replaces, keepsExisting } = readStatementHead(entry.statement);
   const isRight = givesRight(entry.kind);
-  const isKnown = ifExists === 'compare' && (await existing.isKnown(entry));
+  const isPrefetched = ifExists === 'compare' && (await existing.isPrefetched(entry));
   // If the server accepts OR REPLACE or IF NOT EXISTS, its reply does not show whether the object existed, and with which definition.
-  const before = isRight || replaces || keepsExisting || isKnown ? await compare(entry, context) : undefined;
+  const before = isRight || replaces || keepsExisting || isPrefetched ? await compare(entry, context) : undefined;
   // If the object differs, a plain CREATE is sent anyway, because the server may have another reason to reject it, which it reports first.
   const isDecided = isRight || before?.result === 'skipped' || (replaces ? ifExists !== 'compare' : keepsExisting);
   if (before && isDecided) return resolveExisting(before, ifExists);

@@ -20,7 +20,7 @@ const BATCH = 100;
 /** The key of a statement that may have changed any object. */
 const ANY = 'other';
 
-export type KnownObjects = Omit<ExistingObjects, 'lookAhead'>;
+export type TargetObjects = Omit<ExistingObjects, 'lookAhead'>;
 
 export class ExistingObjects {
   readonly #target: Client;
@@ -61,7 +61,7 @@ export class ExistingObjects {
     return statement;
   }
 
-  async isKnown(identity: NamedObject): Promise<boolean> {
+  async isPrefetched(identity: NamedObject): Promise<boolean> {
     await this.#prefetching;
     return this.#prefetched.has(kindKey(identity));
   }

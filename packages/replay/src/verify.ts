@@ -5,7 +5,7 @@
 import { type Client, fetchStatements, InstanceError } from '@sqlpipe/instance';
 import { IgnoreRules } from '@sqlpipe/schema';
 import { givesRight, identify, isAcl, readStatementHead } from '@sqlpipe/sql';
-import { isShowable, type KnownObjects } from './existing-objects.js';
+import { isShowable, type TargetObjects } from './existing-objects.js';
 import type { Outcome } from './outcome.js';
 
 /**
@@ -18,7 +18,7 @@ const BATCH_SIZE = 100;
 export async function* verifyOutcomes(
   outcomes: AsyncIterable<Outcome>,
   target: Client,
-  existing: KnownObjects,
+  existing: TargetObjects,
   ignore: IgnoreRules,
 ): AsyncGenerator<Outcome> {
   let waiting: Outcome[] = [];
@@ -42,7 +42,7 @@ export async function* verifyOutcomes(
 async function readBack(
   outcomes: readonly Outcome[],
   target: Client,
-  existing: KnownObjects,
+  existing: TargetObjects,
   ignore: IgnoreRules,
 ): Promise<Outcome[]> {
   const applied = outcomes.filter(({ result }) => result === 'applied');
@@ -81,7 +81,7 @@ const findLastAlteration = (outcomes: readonly Outcome[]): number =>
 export async function verifyObject(
   statement: string,
   found: string | undefined,
-  existing: KnownObjects,
+  existing: TargetObjects,
   message: string,
   ignore = new IgnoreRules(),
 ): Promise<Partial<Outcome>> {
@@ -97,7 +97,7 @@ export async function verifyObject(
 /** Not every server shows its access control. */
 async function verifyAcl(
   { statement, identity }: Outcome,
-  existing: KnownObjects,
+  existing: TargetObjects,
   ignore: IgnoreRules,
 ): Promise<Partial<Outcome>> {
   const found = await existing.acl.readBack({ ...identity, statement });

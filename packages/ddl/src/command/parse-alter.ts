@@ -287,7 +287,7 @@ function parseAlterProperty(words: string, cursor: Cursor, lookup: NameLookup, f
   const alter = propertiesOf(found.object.kind).find(
     each => each.alter && Object.hasOwn(each.alter.syntax, key),
   )?.alter;
-  const parse = alter?.isKnown?.(lookup) === false ? undefined : alter?.syntax[key];
+  const parse = alter?.isSupported?.(lookup) === false ? undefined : alter?.syntax[key];
   return parse && toAlter(found, parse(cursor, lookup, found));
 }
 

@@ -90,8 +90,8 @@ export interface Clause<F extends object = object> {
   readonly name: string;
   /** The possible first words of the clause in CREATE. */
   readonly words?: readonly string[];
-  /** By default, every server knows the clause. */
-  isKnown?(context: CreateContext): boolean;
+  /** By default, every server supports the clause. */
+  isSupported?(context: CreateContext): boolean;
   /** Parses the clause after its first word. Sets `reader.position` if a rejection of the value has another position than that word. */
   parse?(reader: ClauseReader): Partial<F>;
   /** What a CREATE without the clause states. */
@@ -132,7 +132,7 @@ export class ClauseReader {
   /** Reads the clause of a property and the token after it; false if the clause is absent. @param duplicate the message for a second one */
   read(property: Clause, { duplicate, isChecked = true }: { duplicate?: string; isChecked?: boolean } = {}): boolean {
     const { name, words = [] } = property;
-    if (!words.some(word => isWord(this.token, word)) || property.isKnown?.(this.context) === false) {
+    if (!words.some(word => isWord(this.token, word)) || property.isSupported?.(this.context) === false) {
       Object.assign(this.definition, property.absent?.(this));
       return false;
     }

@@ -229,7 +229,7 @@ export const STORAGE_POLICY = property<
   name: 'storage policy',
   value: object => (ttlOf(object) === 0 && policyOf(object) ? `(${printStages(policyOf(object))})` : 'none'),
   words: ['storage'],
-  isKnown: ({ has }) => has('storage policies'),
+  isSupported: ({ has }) => has('storage policies'),
   parse: ({ cursor, definition, positions }) => ({
     policy: parseStoragePolicy(cursor, definition.partitionBy ?? 'NONE', positions.stages),
   }),
@@ -250,7 +250,7 @@ export const STORAGE_POLICY = property<
     actions: ['storage policy', 'storage policy state'],
     sets: ['storage policy', 'TTL'],
     expiresRows: true,
-    isKnown: ({ has }) => has('storage policies'),
+    isSupported: ({ has }) => has('storage policies'),
     syntax: {
       'set storage'(cursor, { has }, { object: { columns, partitionBy = 'HOUR' } }) {
         const stages: LocatedName[] = [];
@@ -307,7 +307,7 @@ export const EXPIRY = property<
   name: 'expiry of rows',
   value: ({ expire }) => expire ?? 'none',
   words: ['expire'],
-  isKnown: ({ has }) => has('EXPIRE ROWS'),
+  isSupported: ({ has }) => has('EXPIRE ROWS'),
   parse: ({ cursor }) => ({ expire: parseExpireRows(cursor) }),
   print: ({ expire }) => (expire === undefined ? '' : ` EXPIRE ROWS ${expire}`),
   feature: { name: 'EXPIRE ROWS', word: /\bexpire\b/i, isIn: ({ expire }) => expire !== undefined },
@@ -315,7 +315,7 @@ export const EXPIRY = property<
     actions: ['expiry'],
     sets: ['expiry of rows'],
     expiresRows: true,
-    isKnown: ({ has }) => has('EXPIRE ROWS'),
+    isSupported: ({ has }) => has('EXPIRE ROWS'),
     syntax: {
       'set expire': cursor => ({ action: 'expiry', expire: parseExpireRows(cursor) }),
       drop(cursor) {

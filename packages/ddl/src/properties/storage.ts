@@ -85,7 +85,7 @@ export const FORMAT = property<
   name: 'format',
   value: ({ parquet }) => (parquet ? 'PARQUET' : 'NATIVE'),
   words: ['format'],
-  isKnown: ({ has }) => has('FORMAT PARQUET'),
+  isSupported: ({ has }) => has('FORMAT PARQUET'),
   parse(reader) {
     const { parquet, position } = parseFormat(reader.cursor);
     reader.position = position;
@@ -99,7 +99,7 @@ export const FORMAT = property<
   alter: {
     actions: ['format'],
     sets: ['format'],
-    isKnown: ({ has }) => has('FORMAT PARQUET'),
+    isSupported: ({ has }) => has('FORMAT PARQUET'),
     syntax: {
       'set format'(cursor, _, { object: { partitionBy, wal } }) {
         const { parquet, position } = parseFormat(cursor);
@@ -269,7 +269,7 @@ export const OWNER = property<{ readonly owner?: string | undefined }>()({
   name: 'owner',
   value: ({ owner }) => owner && foldCase(owner),
   words: ['owned'],
-  isKnown: ({ has }) => has('owners'),
+  isSupported: ({ has }) => has('owners'),
   parse(reader) {
     reader.cursor.expect('by');
     const { name, position } = parseEntityName(reader.cursor, 'owner name');
