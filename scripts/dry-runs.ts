@@ -78,14 +78,14 @@ function classify({ statement, dry, run }: Difference): string {
       .replace(/'[^']*'/g, "'…'")
       .replace(/\d+/g, '#');
   const [one, other] = [general(describe(dry)), general(describe(run))];
-  const what = describeKind(statement);
+  const what = formatHead(statement);
   return one === other
     ? `${what}: ${one}, with other names or another position`
     : `${what}: dry run ${one} · run ${other}`;
 }
 
 /** `CREATE table`, `ALTER MATERIALIZED`, … */
-function describeKind(statement: string): string {
+function formatHead(statement: string): string {
   const { verb, kind } = readStatementHead(statement);
   if (kind !== 'other') return `${verb} ${kind}`;
   const [, second] = significantTokens(statement);

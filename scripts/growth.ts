@@ -17,13 +17,13 @@ const NOISE = { seconds: 0.3, mebibytes: 120 };
 const MAX_COSTS = { seconds: 3, mebibytes: 600 };
 
 /** Describes a crash, or returns ''. */
-function describeCrash({ status, stderr }: Run): string {
+function formatCrash({ status, stderr }: Run): string {
   if (status === null) return 'it does not end';
   return status > 128 || status === 70 || /^ +at /m.test(stderr) ? `status ${status}: ${stderr.slice(0, 300)}` : '';
 }
 
 /** Describes excessive growth from 100 to n and to 2n bytes, or returns ''. */
-function describeGrowth({ many }: Input, [none, once, twice]: [Run, Run, Run]): string {
+function formatGrowth({ many }: Input, [none, once, twice]: [Run, Run, Run]): string {
   const wrong = (['seconds', 'mebibytes'] as const).filter(what => {
     const [first, second] = [once[what] - none[what], twice[what] - none[what]];
     return (!many && twice[what] > MAX_COSTS[what]) || (second > NOISE[what] && second / first > MAX_RATIO);
@@ -33,7 +33,7 @@ function describeGrowth({ many }: Input, [none, once, twice]: [Run, Run, Run]): 
 
 async function findProblem(input: Input): Promise<string> {
   const runs: [Run, Run, Run] = [await run(input, 100), await run(input, BYTES), await run(input, 2 * BYTES)];
-  return runs.map(describeCrash).find(Boolean) ?? describeGrowth(input, runs);
+  return runs.map(formatCrash).find(Boolean) ?? formatGrowth(input, runs);
 }
 
 let failures = 0;

@@ -11,7 +11,7 @@ import { createInterface } from 'node:readline';
 import type { Readable } from 'node:stream';
 import { text } from 'node:stream/consumers';
 import { freePort } from '../test/support/ports.js';
-import { classArchive, DEFAULT_VERSION, explainMissing, fetchJar } from './questdb/java.js';
+import { classArchive, DEFAULT_VERSION, fetchJar, formatMissing } from './questdb/java.js';
 
 const VERSION = process.env.QUESTDB_VERSION ?? DEFAULT_VERSION;
 const USAGE = `usage: node --import=tsx scripts/questdb.ts [--in FOLDER | --jar]
@@ -139,7 +139,7 @@ try {
   else if (option === '--help') process.stdout.write(USAGE);
   else throw new Error(`unknown option: ${option}\n${USAGE}`);
 } catch (error) {
-  console.error(`questdb: ${explainMissing(error)}`);
+  console.error(`questdb: ${formatMissing(error)}`);
   process.exitCode = 1;
 } finally {
   process.stdin.destroy();

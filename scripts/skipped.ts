@@ -31,7 +31,7 @@ const missing = (): Tool[] => (Object.keys(TOOLS) as Tool[]).filter(isMissing);
 const packagesOf = (tools: readonly Tool[]): string => tools.map(tool => TOOLS[tool][1]).join(' ');
 
 /** One line for all tools that are missing; undefined for none. */
-function describeSkipped(): string | undefined {
+function formatSkipped(): string | undefined {
   const tools = missing();
   if (tools.length === 0) return undefined;
   const tests = tools.map(tool => `${TOOLS[tool][0]} (no ${tool})`);
@@ -39,6 +39,6 @@ function describeSkipped(): string | undefined {
 }
 
 if (argv[1] === fileURLToPath(import.meta.url)) {
-  const line = argv[2] === '--packages' ? packagesOf(missing()) : describeSkipped();
+  const line = argv[2] === '--packages' ? packagesOf(missing()) : formatSkipped();
   if (line) console.log(line);
 }

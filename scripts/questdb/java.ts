@@ -31,7 +31,7 @@ export function fetchJar(version: string): string {
 export const classArchive = (version: string): string => join(CACHE, `questdb-${version}.jsa`);
 
 /** What a failure to start java or Maven means. */
-export function explainMissing(error: unknown): string {
+export function formatMissing(error: unknown): string {
   const { code, path, message } = error as NodeJS.ErrnoException;
   const isMissing = code === 'ENOENT' && (path === 'java' || path === 'mvn');
   return isMissing ? `${path} is not on the PATH: install Java 17 or later and Maven` : message;

@@ -1,7 +1,7 @@
 /*! What a plan decides, against values written by hand from what QuestDB documents or was seen to do on 9.3.4. */
 import { ROWLESS_ANSWERS, RowAccount, type StoredRows, whenReady } from '@sqlpipe/engine';
 import { type PlanOptions, planChanges, RejectedViewError } from '@sqlpipe/plan';
-import { computeFingerprint, describeOmission, parseAssertion, printNoHistoryAssertion } from '@sqlpipe/plan/format';
+import { computeFingerprint, formatOmission, parseAssertion, printNoHistoryAssertion } from '@sqlpipe/plan/format';
 import { IgnoreRules } from '@sqlpipe/schema';
 import { NameMap } from '@sqlpipe/sql';
 import { cases } from '../cases/cases.js';
@@ -24,7 +24,7 @@ async function printPlan(after: string[], before: string[], options: PlanOptions
         .map(({ statement, comments }) =>
           [statement, ...comments.filter(text => text !== 'metadata only')].join(' -- '),
         ),
-      ...omissions.map(omission => describeOmission(omission).join('; ')),
+      ...omissions.map(omission => formatOmission(omission).join('; ')),
       ...warnings.map(warning => `warning: ${warning}`),
       ...notes.map(note => `note: ${note}`),
     ],
@@ -241,7 +241,7 @@ test('a view that failed on its rows is refreshed only after they have become ot
     t.deepEqual(changesOf(same), ["ALTER TABLE 't' ADD COLUMN y INT;"]);
     const found = changesOf(await planChanges(schema('LONG'), schema('INT'), options));
     t.deepEqual(found, ["ALTER TABLE 't' ALTER COLUMN x TYPE LONG;", "REFRESH MATERIALIZED VIEW 'm' FULL;"]);
-    t.deepEqual(same.omissions.map(describeOmission), [
+    t.deepEqual(same.omissions.map(formatOmission), [
       ["materialized view 'm': left out: a repair", `its query would fail again on the same rows: ${reason}`],
     ]);
   }

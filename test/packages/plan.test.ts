@@ -1,7 +1,7 @@
 /*! The planner alone: plans for schemas in memory, checked without a server. */
 import { execFileSync } from 'node:child_process';
 import { type PlanOptions, planChanges } from '@sqlpipe/plan';
-import { describeOmission, formatLoss } from '@sqlpipe/plan/format';
+import { formatLoss, formatOmission } from '@sqlpipe/plan/format';
 import { compareSchemas, IgnoreRules } from '@sqlpipe/schema';
 import { NameMap, NameSet } from '@sqlpipe/sql';
 import { changesOf, engineWith, executeAll, lossesOf, textsOf } from '../support/plans.js';
@@ -333,7 +333,7 @@ async function readHint(option: string, after: string[], before: string[], optio
   const [omission, ...others] = (await planChanges(after, before, options)).omissions;
   if (!omission || others.length > 0) throw new Error('not one omission');
   const [, argument] =
-    new RegExp(`${option} (.*?)(?: takes .*)?$`, 'm').exec(describeOmission(omission).join('\n')) ?? [];
+    new RegExp(`${option} (.*?)(?: takes .*)?$`, 'm').exec(formatOmission(omission).join('\n')) ?? [];
   return execFileSync('bash', ['-c', `printf %s ${argument}`]).toString();
 }
 

@@ -1,7 +1,7 @@
 /*! Renames in plans: by option, by comments in the wanted schema, and offered where a column or a table goes. */
 import { locateColumns } from '@sqlpipe/ddl';
 import { type PlanOptions, planChanges } from '@sqlpipe/plan';
-import { describeOmission } from '@sqlpipe/plan/format';
+import { formatOmission } from '@sqlpipe/plan/format';
 import { inProcess } from '../support/in-process.js';
 import { textsOf } from '../support/plans.js';
 import { startSqlserve } from '../support/sqlserve.js';
@@ -14,7 +14,7 @@ const NEW_VIEW = 'CREATE VIEW v AS (select quantity from t);';
 
 const plan = async (after: string[], before: string[], options: PlanOptions = {}) => {
   const { omissions, notes, warnings, ...rest } = await planChanges(after, before, options);
-  return { statements: textsOf(rest as never), omissions: omissions.flatMap(describeOmission), notes, warnings };
+  return { statements: textsOf(rest as never), omissions: omissions.flatMap(formatOmission), notes, warnings };
 };
 
 test('a comment on the line of a column renames it once, and can stay', async t => {

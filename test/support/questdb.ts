@@ -1,5 +1,5 @@
 /*! Starts a real QuestDB for tests, with scripts/questdb.ts. */
-import { DEFAULT_VERSION, explainMissing, fetchJar } from '../../scripts/questdb/java.js';
+import { DEFAULT_VERSION, fetchJar, formatMissing } from '../../scripts/questdb/java.js';
 import { borrowServer, type Server, type ServerProcess, startServer } from './server.js';
 import { DATA } from './server-pool.js';
 import { fileScope, type Scope, test } from './test.js';
@@ -23,7 +23,7 @@ function findMissing(version: string): string | undefined {
     fetchJar(version);
     return undefined;
   } catch (error) {
-    return explainMissing(error);
+    return formatMissing(error);
   }
 }
 

@@ -23,7 +23,7 @@ export function parseCommandLine<Specs extends OptionSpecs>(program: Program<Spe
   let parsed: Parsed<Specs> | undefined;
   rejectPropertyNames(words, specs);
   createParser(specs).parse(words, {}, (error, values) => {
-    if (error) throw new UsageError(explainParseError(error.message, specs));
+    if (error) throw new UsageError(formatParseError(error.message, specs));
     const verbosity = { quiet: values['quiet'] === true, verbose: Number(values['verbose'] ?? 0) };
     const output = formatInstead(program, specs, values, host);
     if (output !== undefined) parsed = { ...verbosity, output };
@@ -94,7 +94,7 @@ function rejectPropertyNames(words: string[], specs: OptionSpecs): void {
 }
 
 /** Rewords a message of yargs, with a suggestion. Only the first unknown option is named: in `-pSECRET` each letter is an option. */
-function explainParseError(message: string, specs: OptionSpecs): string {
+function formatParseError(message: string, specs: OptionSpecs): string {
   const [, option] = /^Unknown arguments?: ([^,]*)/.exec(message) ?? [];
   if (option !== undefined) return unknownOption(option, specs);
   const [, incomplete] = /^Not enough arguments following: (.*)/.exec(message) ?? [];

@@ -57,7 +57,7 @@ export function compareStatements(a: string, b: string, options: CompareOptions 
   if (!isObject(kindA) || !isObject(kindB)) return compareTexts(a, b);
   const optionsOfB = findTableOfB ? { ...options, findTable: findTableOfB } : options;
   const [definitionA, definitionB] = [tryParseDefinition(a, options), tryParseDefinition(b, optionsOfB)];
-  if (!definitionA || !definitionB) return compareTexts(a, b, explainUnknown);
+  if (!definitionA || !definitionB) return compareTexts(a, b, formatSyntaxError);
   return { ...compareDefinitions(definitionA, definitionB), isTokenComparison: false };
 }
 
@@ -129,18 +129,18 @@ function comparePrincipals(a: string, b: string): StatementComparison | undefine
 }
 
 /** Why the syntax of a statement is unknown, as the start of a text; '' if it is known. */
-function explainUnknown(statement: string): string {
+function formatSyntaxError(statement: string): string {
   const result = orRejection(() => parseDefinition(repair(statement).statement));
   return result instanceof RejectionError ? `${result.message}: ` : '';
 }
 
-function compareTexts(a: string, b: string, explain: (statement: string) => string = () => ''): StatementComparison {
+function compareTexts(a: string, b: string, prefix: (statement: string) => string = () => ''): StatementComparison {
   const at = findQueryDifference(a, b);
   if (!at) return { ...NO_DIFFERENCE, isTokenComparison: true };
   const difference: PropertyDifference = {
     property: TEXT,
-    a: explain(a) + lineAt(a, at.a),
-    b: explain(b) + lineAt(b, at.b),
+    a: prefix(a) + lineAt(a, at.a),
+    b: prefix(b) + lineAt(b, at.b),
   };
   return { differences: [difference], notComparable: [], isTokenComparison: true };
 }

@@ -103,7 +103,7 @@ async function scanFile(folder: string, path: string, budget: MemoryBudget, maxL
     for await (const batch of parseSqlFile(full, maxLength))
       for (const located of batch) {
         const { statement, line } = located;
-        if (pathFor(statement) !== path) return reject(`contains ${describeMisplaced(statement)}`, line);
+        if (pathFor(statement) !== path) return reject(`contains ${formatMisplaced(statement)}`, line);
         budget.add(statement);
         statements.push(located);
       }
@@ -115,12 +115,12 @@ async function scanFile(folder: string, path: string, budget: MemoryBudget, maxL
   return statements.length ? { statements } : reject('contains no statement');
 }
 
-function describeMisplaced(statement: string): string {
+function formatMisplaced(statement: string): string {
   const path = pathFor(statement);
-  return path ? `${displayName(identify(statement))}, which belongs in ${path}` : describeUnmappable(statement);
+  return path ? `${displayName(identify(statement))}, which belongs in ${path}` : formatUnmappable(statement);
 }
 
-export const describeUnmappable = (statement: string): string =>
+export const formatUnmappable = (statement: string): string =>
   `a statement that creates no object: ${truncate(redact(statement), 60)}`;
 
 /** Letters that have no case or are lower case, digits, blanks, and plain punctuation. */

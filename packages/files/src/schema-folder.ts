@@ -3,7 +3,7 @@ import { dirname, join } from 'node:path';
 import { collectStatements, deduplicate, dumpOrder, Schema } from '@sqlpipe/schema';
 import { folderOf } from '@sqlpipe/sql';
 import { CodedError } from '@sqlpipe/text';
-import { describeUnmappable, pathFor, rejectStrayFiles, scanFolder, staleTempFiles } from './folder-layout.js';
+import { formatUnmappable, pathFor, rejectStrayFiles, scanFolder, staleTempFiles } from './folder-layout.js';
 import type { LocatedStatement } from './sql-text.js';
 import { type Staged, stageFile } from './write-file.js';
 
@@ -62,7 +62,7 @@ async function filesFor(statements: AsyncIterable<string>): Promise<Map<string, 
     if (!path)
       throw new CodedError(
         'REJECTED',
-        `no file for ${describeUnmappable(statement)}; sqlgrep -v --kind other leaves it out`,
+        `no file for ${formatUnmappable(statement)}; sqlgrep -v --kind other leaves it out`,
       );
     const statementsOfFile = files.get(path);
     if (statementsOfFile) statementsOfFile.push(statement);

@@ -5,7 +5,7 @@ import { Schema } from '@sqlpipe/schema';
 import { displayName, identify, isStoredView, NameMap, type NameSet } from '@sqlpipe/sql';
 import { parseMark } from './auxiliary/marks.js';
 import type { PlanContext } from './context/plan-context.js';
-import { describeLosses, describeWork } from './cost.js';
+import { formatIrreversibleLosses, formatWork } from './cost.js';
 import type { Draft, Step } from './draft/draft.js';
 import { printRemarks } from './format/head.js';
 import type { NamedLoss } from './losses/losses.js';
@@ -20,7 +20,7 @@ import {
   assertNoneUnended,
   assertUnlimited,
 } from './queries/assertions.js';
-import { addOffers, describeKeptTables, RenameOffers } from './rename-offers.js';
+import { addOffers, formatKeptTables, RenameOffers } from './rename-offers.js';
 import { findAskableDefinition, findExpiryArguments, underFormerName } from './views/askable-views.js';
 import { isRedefined } from './views/query-after-plan.js';
 
@@ -72,14 +72,14 @@ export async function assemblePlan({ draft, proof, omissions, acceptedInAnyDraft
   const offers = new RenameOffers(context);
   const notes = [
     ...renames.notes,
-    ...describeKeptTables(context, offers),
+    ...formatKeptTables(context, offers),
     ...[...allowed.names].flatMap(name =>
       everUsed.has(name) ? [] : `--allow-loss ${name}: nothing of this name is lost`,
     ),
   ];
   const remarks = printRemarks({
     version: context.version,
-    work: await describeWork(draft, proof),
+    work: await formatWork(draft, proof),
     irreversible: statements.flatMap(({ lost }, i) => (lost.length > 0 ? [i + 1] : [])),
     idleTables: findTablesToKeepIdle(draft.steps, context.engineOfB),
     renamedViews: new NameMap([...renames.pending].filter(([name]) => proof.rows.recomputedViews.has(name))),
@@ -155,7 +155,7 @@ function toPlannedStatement(
   context: PlanContext,
 ): PlannedStatement {
   const { answers, renames } = context;
-  const purpose = assertion?.purpose ?? describeMark(change.identity);
+  const purpose = assertion?.purpose ?? formatMark(change.identity);
   if (purpose !== undefined) return withPurpose({ statement, purpose });
   const stillInvalid = engineAfterPlan.invalidViews();
   const findNow = (name: string) => engineAfterPlan.find(renames.nameAfterPlan(name));
@@ -164,22 +164,22 @@ function toPlannedStatement(
     const existsAfterPlan = now?.kind === kind;
     if (loss === 'drop' && isStoredView(kind) && column === undefined && existsAfterPlan)
       return `is replaced by ${engineAfterPlan.title(now.name)}; CREATE follows`;
-    if (loss === 'values') return text + answers.describeChangedValues(renames.pathBeforePlan({ object, column }));
+    if (loss === 'values') return text + answers.formatChangedValues(renames.pathBeforePlan({ object, column }));
     if (effect !== 'invalidated' || stillInvalid.has(object)) return text;
     const nextStatement = { view: 'ALTER VIEW', 'live view': 'CREATE' }[kind as string] ?? 'REFRESH … FULL';
     return `${text}; ${existsAfterPlan ? nextStatement : 'DROP'} follows`;
   });
-  const keptRows = describeKeptRows(change.identity, engineAfterPlan, context);
+  const keptRows = formatKeptRows(change.identity, engineAfterPlan, context);
   return {
     statement,
     effects,
-    comments: [...(costs.length > 0 ? costs : [describeWithoutEffects(statement)]), ...keptRows],
-    lost: describeLosses(effects, findNow),
+    comments: [...(costs.length > 0 ? costs : [formatWithoutEffects(statement)]), ...keptRows],
+    lost: formatIrreversibleLosses(effects, findNow),
   };
 }
 
 /** If a plain view gets another query, the materialized views that read it keep the rows of the former query. */
-function describeKeptRows({ kind, name }: Step['change']['identity'], engineAfterPlan: Engine, context: PlanContext) {
+function formatKeptRows({ kind, name }: Step['change']['identity'], engineAfterPlan: Engine, context: PlanContext) {
   const [former, now] = [context.engineOfB.find(name), engineAfterPlan.find(name)];
   if (kind !== 'view' || former?.kind !== kind || now?.kind !== kind || !isRedefined(former, now, context)) return [];
   return engineAfterPlan.catalogue
@@ -193,7 +193,7 @@ function describeKeptRows({ kind, name }: Step['change']['identity'], engineAfte
     .map(view => `${displayName(view)} keeps the rows of the former query until REFRESH … FULL`);
 }
 
-function describeMark({ name, verb }: Step['change']['identity']): string | undefined {
+function formatMark({ name, verb }: Step['change']['identity']): string | undefined {
   const view = parseMark(name);
   if (view === undefined) return undefined;
   if (verb === 'DROP') return `removes the mark: '${view}' is filled`;
@@ -201,7 +201,7 @@ function describeMark({ name, verb }: Step['change']['identity']): string | unde
 }
 
 /** CREATE MATERIALIZED VIEW without DEFERRED builds the view from its base. Any other statement without effects changes metadata only. */
-function describeWithoutEffects(statement: string): string {
+function formatWithoutEffects(statement: string): string {
   const created = identify(statement).kind === 'materialized view' ? tryParseDefinition(statement) : undefined;
   if (created?.kind !== 'materialized view') return 'metadata only';
   return created.refresh.deferred ? 'leaves it empty until it is refreshed' : 'builds it from its base';

@@ -7,7 +7,7 @@ import type { Proof } from './proof/prove.js';
 type Work = 'copies' | 'rewrites' | 'reads';
 
 /** One line for each table: `rewrites table 't' (6,000 rows, 24 kB)`. Without sizes, only copies: other comments name the other work. */
-export async function describeWork(draft: Draft, proof: Proof): Promise<string[]> {
+export async function formatWork(draft: Draft, proof: Proof): Promise<string[]> {
   const work = findWork(draft, proof);
   const sizes = work.size > 0 ? await draft.context.answers.server.askSizes?.() : undefined;
   return [...work].flatMap(([table, kinds]) => {
@@ -53,7 +53,7 @@ function formatBytes(bytes: number): string {
 }
 
 /** Describes the effects that nothing undoes. Dedup keys can be set again, and recreated materialized views compute their rows again. */
-export const describeLosses = (
+export const formatIrreversibleLosses = (
   effects: readonly Effect[],
   findNow: (name: string) => { readonly kind: Kind } | undefined,
 ): string[] =>

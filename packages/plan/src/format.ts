@@ -11,7 +11,7 @@ export {
   printPlan,
 } from './format/print-plan.js';
 export { AllowedLosses, formatAllowance, formatLoss } from './losses/losses.js';
-export { COLUMN_ORDER_REASON, columnOrderHints, describeOmission, type Omission } from './losses/omission.js';
+export { COLUMN_ORDER_REASON, columnOrderHints, formatOmission, type Omission } from './losses/omission.js';
 export { parseAssertion } from './queries/assertions.js';
 export { isCastQuery, parseWith, printWith, useNamesOfWith } from './queries/common-queries.js';
 export { printNoHistoryAssertion } from './queries/history.js';

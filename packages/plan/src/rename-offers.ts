@@ -16,7 +16,7 @@ export function addOffers(omission: Omission, offers: RenameOffers): Omission {
   return { ...omission, hints: [...omission.hints, ...renames.map(option => `renamed? ${option}`)] };
 }
 
-export const describeKeptTables = (context: PlanContext, offers: RenameOffers): string[] =>
+export const formatKeptTables = (context: PlanContext, offers: RenameOffers): string[] =>
   context.b.entries.flatMap(({ kind, name }) => {
     const { a, renames, ignoreExtra, dropOld } = context;
     if (kind !== 'table' || a.findObject(name) || renames.pending.has(name)) return [];

@@ -8,7 +8,7 @@ import { findKnownColumns, type Plan } from './assemble-plan.js';
 import { createEngine, isEnterpriseSchema, type PlanOptions } from './context/plan-context.js';
 import { formatLoss, type NamedLoss } from './losses/losses.js';
 import { printRename } from './losses/object-path.js';
-import { describeOmission, type Omission } from './losses/omission.js';
+import { formatOmission, type Omission } from './losses/omission.js';
 import { planChanges } from './plan.js';
 import {
   type Assertion,
@@ -64,7 +64,7 @@ export async function planUndo(
   const isIgnored = ({ identity, properties: [property] }: Omission) =>
     property !== undefined && ignore.ignoresProperty(identity, property);
   const omissions = undo.omissions.filter(omission => !isIgnored(omission));
-  const remains = [...[...lost].map((text): [string] => [text]), ...omissions.map(describeOmission)].map(
+  const remains = [...[...lost].map((text): [string] => [text]), ...omissions.map(formatOmission)].map(
     ([text, ...lines]): [string, ...string[]] => [`not undone: ${text}`, ...indentLines(lines)],
   );
   return { ...undo, omissions, remarks: [...undo.remarks, ...remains.flat()], notes: [], remains };

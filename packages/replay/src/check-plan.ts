@@ -1,12 +1,6 @@
 import { Readable } from 'node:stream';
 import type { Client } from '@sqlpipe/instance';
-import {
-  computeFingerprint,
-  describeOmission,
-  type Omission,
-  type PlanHead,
-  parsePlanHead,
-} from '@sqlpipe/plan/format';
+import { computeFingerprint, formatOmission, type Omission, type PlanHead, parsePlanHead } from '@sqlpipe/plan/format';
 import { collectStatements } from '@sqlpipe/schema';
 import { identify } from '@sqlpipe/sql';
 import { CodedError, indentLines } from '@sqlpipe/text';
@@ -45,7 +39,7 @@ export async function requireCurrent(
 
 export function rejectOmissions(omissions: readonly Omission[]): void {
   if (omissions.length === 0) return;
-  const lines = omissions.map(describeOmission).flatMap(([what, ...rest]) => [what, ...indentLines(rest)]);
+  const lines = omissions.map(formatOmission).flatMap(([what, ...rest]) => [what, ...indentLines(rest)]);
   const number = omissions.length === 1 ? 'a change is' : `${omissions.length} changes are`;
   throw new CodedError('REJECTED', `${number} left out`, { lines: [...lines, 'hint: --keep-going applies the rest'] });
 }

@@ -41,7 +41,7 @@ class UnknownEffectError extends Error {
   override name = 'UnknownEffectError';
 }
 
-function describeForbiddenLoss({ kind, loss, object, column, text }: Effect, allowed: AllowedLosses | undefined) {
+function formatForbiddenLoss({ kind, loss, object, column, text }: Effect, allowed: AllowedLosses | undefined) {
   const lost = loss && { loss, object, column };
   if (!lost || allowed?.allows(lost)) return undefined;
   return `${displayName({ kind, name: object })}: ${text}; ${formatAllowance(lost)} allows it`;
@@ -116,7 +116,7 @@ export class DryRun {
     const invalid = [...this.#engine.invalidViews().keys()].filter(name => !this.#invalidBefore.has(name));
     return [
       ...invalid.map(name => `would leave ${this.#engine.title(name)} invalid`),
-      ...this.#rows.losses().flatMap(({ effect }) => describeForbiddenLoss(effect, this.#allowed) ?? []),
+      ...this.#rows.losses().flatMap(({ effect }) => formatForbiddenLoss(effect, this.#allowed) ?? []),
     ];
   }
 

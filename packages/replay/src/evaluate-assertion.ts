@@ -21,7 +21,7 @@ export async function evaluateAssertion(
     const answers: unknown[][] = [];
     for (const question of assertion?.questions ?? [])
       answers.push((await target.queryRows(question)).map(([value]) => value));
-    const why = assertion ? `: ${assertion.explain(answers)}` : '';
+    const why = assertion ? `: ${assertion.formatReason(answers)}` : '';
     return { result: 'rejected', error: `the assertion is not true${why}` };
   } catch (error) {
     if (!(error instanceof InstanceError)) throw error;

@@ -59,7 +59,7 @@ async function executeIfAllowed(entry: Entry, context: ExecutorContext): Promise
   if (await ignored.skips(entry, existing)) return { result: 'skipped' };
   const rejection = await check(statement);
   if (rejection) return { result: 'rejected', error: formatPreflightRejection(rejection) };
-  const conflicts = await guard?.describeConflicts(statement);
+  const conflicts = await guard?.formatConflicts(statement);
   if (conflicts) return { result: 'rejected', error: conflicts };
   const result = await executeWithRetries(entry, 1 + Math.max(retries ?? 0, 1), context);
   await guard?.record(statement);

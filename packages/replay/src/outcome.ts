@@ -86,7 +86,7 @@ export const isAssertion = ({ kind, verb }: Identity): boolean => kind === 'othe
 type LabelledStatement = Pick<Outcome, 'n' | 'statement' | 'identity' | 'location' | 'position'>;
 
 /** What a statement creates, `table 'fx_trades'`, or what it does to what: `ALTER of table 'fx_trades'`. */
-export function describeStatement({ statement, identity }: Pick<Outcome, 'statement' | 'identity'>): string {
+export function formatStatementName({ statement, identity }: Pick<Outcome, 'statement' | 'identity'>): string {
   const [object] = identity.kind === 'other' ? findAffectedObjects(statement) : [];
   return object ? `${identity.verb} of ${displayName(object)}` : displayName(identity);
 }
@@ -94,7 +94,7 @@ export function describeStatement({ statement, identity }: Pick<Outcome, 'statem
 /** Which statement it is: `statement 3 (table 'fx_trades')`, or `schema.sql:42: table 'fx_trades'` where it is in a file. */
 export function statementLabel(labelled: LabelledStatement): string {
   const { n } = labelled;
-  const what = escapeControls(describeStatement(labelled));
+  const what = escapeControls(formatStatementName(labelled));
   const { path, line } = locate(labelled) ?? {};
   if (path === undefined) return `statement ${n} (${what})`;
   return line === undefined

@@ -1,7 +1,7 @@
 /*! Makes the plan of --alter. No other run imports this file, because the planner takes long to load. */
 import { isColumnOrder } from '@sqlpipe/ddl';
 import { planChanges } from '@sqlpipe/plan';
-import { describeOmission, findVerbsToAllow, type Omission, printPlan } from '@sqlpipe/plan/format';
+import { findVerbsToAllow, formatOmission, type Omission, printPlan } from '@sqlpipe/plan/format';
 import { collectStatements, deduplicate } from '@sqlpipe/schema';
 import { identify, isObject, isSameName } from '@sqlpipe/sql';
 import type { ReplayOptions } from './options.js';
@@ -36,7 +36,7 @@ export async function planAlter(
     notes: plan.notes,
     warnings: [
       ...plan.warnings,
-      ...plan.omissions.filter(concernsHealth).map(omission => describeOmission(omission).join(': ')),
+      ...plan.omissions.filter(concernsHealth).map(omission => formatOmission(omission).join(': ')),
     ],
   };
 }

@@ -38,10 +38,10 @@ export class PlanGuard {
   }
 
   /** What somebody else has changed in the objects that a statement changes or reads; '' if nothing. */
-  async describeConflicts(statement: string): Promise<string> {
+  async formatConflicts(statement: string): Promise<string> {
     const known = this.#findObjects(statement);
     const statements = await fetchStatements(this.target, known);
-    return known.flatMap((object, i) => describeConflict(object, statements[i]) ?? []).join('; ');
+    return known.flatMap((object, i) => formatConflict(object, statements[i]) ?? []).join('; ');
   }
 
   /** Reads again what a statement has changed. If that fails, these objects are no longer compared. */
@@ -72,7 +72,7 @@ export class PlanGuard {
   }
 }
 
-function describeConflict(object: GuardedObject, now: string | undefined): string | undefined {
+function formatConflict(object: GuardedObject, now: string | undefined): string | undefined {
   const { statement } = object;
   if (statement === now) return undefined;
   const what = displayName(object);

@@ -13,7 +13,7 @@ import {
 } from '@sqlpipe/sql';
 import { CodedError, type LocatedMessage } from '@sqlpipe/text';
 import { isPlanAssertion, type ViewQueries } from './assertions.js';
-import { describeStatement, type Location, locate, statementLabel } from './outcome.js';
+import { formatStatementName, type Location, locate, statementLabel } from './outcome.js';
 
 /**
  * Statements of this length are small enough for any server. The server stores a request twice, and a UTF-16 code unit needs at most nine
@@ -151,7 +151,7 @@ export async function* requireAllowed(
     if (found.length < MAX_LISTED) {
       const located = { n, statement, identity: identify(statement), location };
       found.push(`${statementLabel(located)}: ${rejection.reason}`);
-      locatedMessages.push({ ...locate(located), message: `${describeStatement(located)}: ${rejection.reason}` });
+      locatedMessages.push({ ...locate(located), message: `${formatStatementName(located)}: ${rejection.reason}` });
     } else more++;
   }
   if (found.length === 0) return;

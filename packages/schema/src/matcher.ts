@@ -132,7 +132,7 @@ export class NameSelection {
   }
 
   /** Describes the names that matched nothing, with a suggestion; undefined if all matched. */
-  describeUnmatched(): string | undefined {
+  formatUnmatched(): string | undefined {
     const names = [...this.#unmatched.keys()];
     if (!names.length) return undefined;
     const existing = [...this.#existing];

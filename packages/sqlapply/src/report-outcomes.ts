@@ -4,7 +4,7 @@ import type { Writable } from 'node:stream';
 import { finished, pipeline } from 'node:stream/promises';
 import { formatAnnotation, type Io } from '@sqlpipe/cli';
 import { writeOutput } from '@sqlpipe/files';
-import { describeOmission, findAffectedObjects, printOnOneLine } from '@sqlpipe/plan/format';
+import { findAffectedObjects, formatOmission, printOnOneLine } from '@sqlpipe/plan/format';
 import { createCommitWriter, encodeRecords } from '@sqlpipe/records';
 import {
   isReject,
@@ -28,7 +28,7 @@ export async function reportReplay(replay: Replay, target: ReplayTarget, options
   const { omissions, outcomes, predictDamage } = replay;
   const { label } = target.client;
   const summary = new Summary(label, options);
-  for (const [head, ...lines] of omissions.map(describeOmission)) io.error(head, indentLines(lines));
+  for (const [head, ...lines] of omissions.map(formatOmission)) io.error(head, indentLines(lines));
   if (omissions.length > 0) summary.recordReject();
   const isSilent = hasDataOnStdout(options);
   let reported = options.dryRun && !isSilent ? writeDryRun(outcomes, io, predictDamage) : outcomes;

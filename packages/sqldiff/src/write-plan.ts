@@ -1,6 +1,6 @@
 import { Exit, formatAnnotation, type Io } from '@sqlpipe/cli';
 import { type PlanOptions, planChanges, planUndo, RejectedViewError } from '@sqlpipe/plan';
-import { describeOmission, printPlan } from '@sqlpipe/plan/format';
+import { formatOmission, printPlan } from '@sqlpipe/plan/format';
 import { displayName } from '@sqlpipe/sql';
 import { CodedError, escapeControls, indentLines, type LocatedMessage } from '@sqlpipe/text';
 import type { Locations } from './locations.js';
@@ -21,7 +21,7 @@ export async function writePlan(
   });
   for (const warning of plan.warnings) io.warn(warning);
   for (const omission of plan.omissions) {
-    const [head, ...lines] = describeOmission(omission);
+    const [head, ...lines] = formatOmission(omission);
     const { identity, what, properties } = omission;
     io.warn(head, indentLines(lines));
     if (locations) {

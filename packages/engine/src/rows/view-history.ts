@@ -16,7 +16,7 @@ const historyLoss = (view: MaterializedView, text: string): Effect => effectOn(v
 const recomputeLoss = (view: MaterializedView, consequence: string): Effect =>
   historyLoss(view, `recomputing ${displayName(view)} ${consequence}`);
 
-function describeUnreturnedRows(storedRows: StoredRows): string {
+function formatUnreturnedRows(storedRows: StoredRows): string {
   if (typeof storedRows === 'string')
     return "may lose rows that a refresh does not return: no server was asked, or the server could not tell, or the view's refresh limit leaves out older rows";
   const { count, total, first, last, doubt } = storedRows;
@@ -24,7 +24,7 @@ function describeUnreturnedRows(storedRows: StoredRows): string {
   return `loses rows that its query no longer returns: ${count} of ${total}, from ${first} to ${last}${perhaps}`;
 }
 
-function describeUnendedRows(rows: UnendedRows): string | undefined {
+function formatUnendedRows(rows: UnendedRows): string | undefined {
   if (rows === 'none') return undefined;
   if (rows === 'unknown') return 'may lose rows of a period that has not ended';
   const { count, first, last } = rows;
@@ -141,7 +141,7 @@ export class ViewHistories {
     const computability = computed && facts.askComputable(former, computed);
     if (computability) tracked.computableAssertion = computability.assertion;
     if (computed?.refresh.period) tracked.periodicViews.push(computed);
-    const consequence = this.#describeLoss(tracked, computed, unreadSources, computability?.isRejected ?? false);
+    const consequence = this.#formatHistoryLoss(tracked, computed, unreadSources, computability?.isRejected ?? false);
     if (consequence === undefined) return [];
     const effect = computed
       ? recomputeLoss(computed, consequence)
@@ -150,7 +150,7 @@ export class ViewHistories {
     return [effect];
   }
 
-  #describeLoss(
+  #formatHistoryLoss(
     tracked: TrackedView,
     computed: MaterializedView | undefined,
     unreadSources: readonly CatalogueObject[],
@@ -160,16 +160,16 @@ export class ViewHistories {
     const storedRows = this.ledger.facts.findStoredRows(former.name);
     // DROP has recorded the rows that the former query does not return. So CREATE of a successor does not record them again.
     const isSuccessor = computed !== undefined && computed.id !== former.id;
-    if (storedRows !== 'recomputable' && !isSuccessor) return describeUnreturnedRows(storedRows);
+    if (storedRows !== 'recomputable' && !isSuccessor) return formatUnreturnedRows(storedRows);
     if (isRejected)
       return 'leaves it empty: the server rejects its query over the objects as they are after this statement';
     const readSources = sourcesOf(tracked).filter(source => !unreadSources.includes(source));
-    const sourceLoss = this.#describeSourceLoss(tracked, readSources);
+    const sourceLoss = this.#formatSourceLoss(tracked, readSources);
     if (sourceLoss !== undefined) return sourceLoss;
     // After all statements, `lossesOf` judges the sources that a redefined view no longer reads.
     const [unread] = tracked.redefinition?.successor === computed ? [] : unreadSources;
     if (unread) return `loses rows that only '${unread.name}' holds`;
-    return computed?.refresh.period && describeUnendedRows(this.ledger.facts.findUnended({ former, now: computed }));
+    return computed?.refresh.period && formatUnendedRows(this.ledger.facts.findUnended({ former, now: computed }));
   }
 
   /** The sources of the former view whose rows the new view does not read, not even from a copy or a recreated source. */
@@ -195,7 +195,7 @@ export class ViewHistories {
     return holders.filter(holder => holder !== undefined);
   }
 
-  #describeSourceLoss(tracked: TrackedView, sources: readonly CatalogueObject[]): string | undefined {
+  #formatSourceLoss(tracked: TrackedView, sources: readonly CatalogueObject[]): string | undefined {
     for (const source of sources) {
       const holders = this.#findCurrentHolders(source, tracked.former);
       const losses = [source, ...holders].flatMap(({ id }) => this.ledger.losses.of(id));
@@ -233,7 +233,7 @@ export class ViewHistories {
     const hadRows = facts.findStoredRows(former.name) !== 'none';
     const tracked = this.#trackedViews.get(former.id);
     const redefinition = hadRows ? tracked?.redefinition : undefined;
-    const reason = tracked && redefinition && this.#describeSourceLoss(tracked, redefinition.unreadSources);
+    const reason = tracked && redefinition && this.#formatSourceLoss(tracked, redefinition.unreadSources);
     const isLeftEmpty = hadRows && this.#unrefreshed.has(successor.id) && successor.refresh.deferred;
     const text = `leaves ${displayName(successor)} empty although it had rows`;
     return [

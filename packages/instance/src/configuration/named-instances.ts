@@ -10,7 +10,7 @@ import { isNotFound, readError } from './secret-file.js';
 export const canBeName = (operand: string): boolean => !/[:/@]/.test(operand);
 
 /** Why an operand is used as a host name, with similar names; undefined if it is certainly a host. */
-export async function explainUnknownName(operand: string, env: ResolveContext['env']): Promise<string | undefined> {
+export async function formatUnknownName(operand: string, env: ResolveContext['env']): Promise<string | undefined> {
   if (!canBeName(operand) || operand === 'localhost' || /^[\d.]+$/.test(operand)) return undefined;
   const names = [...(await readInstances(env)).keys()];
   const file = instancesPath(env) ?? 'instances.toml';

@@ -22,8 +22,8 @@ import {
 import {
   addressOfEntry,
   canBeName,
-  explainUnknownName,
   findProtected,
+  formatUnknownName,
   type InstanceEntry,
   instancesPath,
   placeOfEntry,
@@ -91,7 +91,7 @@ export async function resolveInstance(operand: string, context: ResolveContext):
     protectedNames: async () =>
       entry?.protected === undefined ? findProtected(address.url, env) : entry.protected ? [operand] : [],
     ...(login && { authorization: login.header, user: login.user, account: login.account }),
-    ...(!entry && { unknownName: await explainUnknownName(operand, env) }),
+    ...(!entry && { unknownName: await formatUnknownName(operand, env) }),
     ...(chosen.cacert !== undefined && { ca: await readCertificates(chosen.cacert) }),
     ...(proxy && { proxy }),
   };

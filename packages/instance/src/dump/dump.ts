@@ -123,7 +123,7 @@ async function* dumpStatements(
   if (selection.requestsAcl && !hasAcl && !options.names.length)
     options.warn('access control was requested, but the server reports none; it may be disabled there');
   missing.report(config, names, options);
-  const unmatched = names.describeUnmatched();
+  const unmatched = names.formatUnmatched();
   if (unmatched) throw new InstanceError('REJECTED', `${config.label}: ${unmatched}`);
 }
 

@@ -18,7 +18,7 @@ import {
 import { type ApiPath, bufferNeeded, ENDPOINTS, requestTarget, toRequestText } from './request.js';
 import { pauseFor, Retries } from './retry.js';
 import { RowScanner, ServerError } from './row-scanner.js';
-import { describeTransportError } from './transport-messages.js';
+import { toTransportFailure } from './transport-messages.js';
 
 /** A client of one instance: for queries, dumps and statements, one request at a time. */
 export interface Client {
@@ -194,7 +194,7 @@ class HttpClient implements Client {
     if (error instanceof ServerError && response) return this.#rejectionError(error, response);
     if (error instanceof UnexpectedResponseError) return this.#unexpectedResponseError(error, status);
     if (!(error instanceof TransportError)) return error;
-    const { code, message } = describeTransportError(error, {
+    const { code, message } = toTransportFailure(error, {
       ...this.#config,
       bufferNeeded: this.bufferNeeded(statement),
     });

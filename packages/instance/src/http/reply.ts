@@ -134,7 +134,7 @@ export function invalidReplyError(
   const what =
     text === ''
       ? `the reply is empty (status ${response.status})`
-      : `${describeResponse(response, start)}, which is not QuestDB's JSON`;
+      : `${formatUnexpectedResponse(response, start)}, which is not QuestDB's JSON`;
   return new UnexpectedResponseError('PROTOCOL', `${what}; ${ADDRESS_HELP}`);
 }
 
@@ -260,12 +260,12 @@ const ADDRESS_HELP = "is this a QuestDB server's address, or did a proxy's login
 function unexpectedStatusError(response: Response, body: Buffer, error: ServerError | undefined) {
   const { status } = response;
   if (status !== 304 && status >= 300 && status < 400)
-    return new UnexpectedResponseError('PROTOCOL', describeRedirect(response));
+    return new UnexpectedResponseError('PROTOCOL', formatRedirect(response));
   if (status === 407) return new UnexpectedResponseError('DENIED', PROXY_CREDENTIALS_MESSAGE);
   const what = error
     ? `answered ${status}: ${quoteReply(error.message, 300, response)}`
-    : describeResponse(response, body);
-  const [code, explanation] = explainStatus(response);
+    : formatUnexpectedResponse(response, body);
+  const [code, explanation] = interpretStatus(response);
   return new UnexpectedResponseError(code, what + explanation);
 }
 
@@ -286,7 +286,7 @@ const EXPLANATIONS: Readonly<Record<number, readonly [code: ErrorCode, explanati
 /** A server with such a status may accept the request later. */
 const NOT_NOW: Readonly<Record<number, string>> = { 429: 'too busy', 503: 'the server is not ready' };
 
-function explainStatus(response: Response): readonly [code: ErrorCode, explanation: string] {
+function interpretStatus(response: Response): readonly [code: ErrorCode, explanation: string] {
   const { status } = response;
   const explained = EXPLANATIONS[status];
   if (explained) return explained;
@@ -307,7 +307,7 @@ export function parseRetryAfter({ headers }: Response): number | undefined {
 }
 
 /** The path and the query of a redirect may contain secrets, so they are not shown. */
-function describeRedirect(response: Response): string {
+function formatRedirect(response: Response): string {
   const { status, headers, url } = response;
   const what = `answered with a redirect (${status})`;
   if (headers.location === undefined || !URL.canParse(headers.location, url))
@@ -318,7 +318,7 @@ function describeRedirect(response: Response): string {
     : `${what} to ${quoteReply(origin, 300, response)}, which is not followed; give the address it leads to, unless that is a login page`;
 }
 
-function describeResponse(response: Response, body: Buffer): string {
+function formatUnexpectedResponse(response: Response, body: Buffer): string {
   const { status, headers } = response;
   const type = headers['content-type'] === undefined ? '' : `, ${quoteReply(headers['content-type'], 40, response)}`;
   const start = body.toString('utf8', 0, MAX_MASKED).trim();

@@ -203,11 +203,11 @@ export const duplicateKeyError = (key: string): MalformedReplyError =>
 /** @throws MalformedReplyError if a statement stream cannot contain the value */
 function requireText(value: unknown, row: number): string {
   if (typeof value !== 'string')
-    throw new MalformedRowError(`contains a row whose first column is ${describeValue(value)}`, row);
+    throw new MalformedRowError(`contains a row whose first column is ${formatValueKind(value)}`, row);
   if (value.includes('\0')) throw new MalformedRowError('contains a NUL character', row, RECREATE_HELP);
   if (!value.isWellFormed()) throw new MalformedRowError('contains half of a surrogate pair', row, RECREATE_HELP);
   return value;
 }
 
-const describeValue = (value: unknown): string =>
+const formatValueKind = (value: unknown): string =>
   value === null ? 'null' : value === NESTED ? 'an array or object' : `a ${typeof value}`;

@@ -42,13 +42,13 @@ const INTERIM_MESSAGES = new Set(['bad response', 'bad upgrade']);
 /** If a proxy rejects a tunnel, undici reports the status only in the text of its error. */
 const PROXY_REJECTION = /^Proxy response \((\d+)\)/;
 
-export function describeTransportError(error: TransportError, context: RequestContext): TransportFailure {
+export function toTransportFailure(error: TransportError, context: RequestContext): TransportFailure {
   const code = error.cause.code ?? '';
   if (code === 'UND_ERR_DESTROYED') return unreachableFailure('the request was canceled');
   const isMalformed = NOT_HTTP.has(error.cause.name);
   if (isMalformed && error.phase !== 'reading')
     return protocolFailure(
-      `the server does not speak HTTP (${describeCause(error.cause)}); is the port right, or does it use https://?`,
+      `the server does not speak HTTP (${formatCause(error.cause)}); is the port right, or does it use https://?`,
     );
   const [, proxyStatus] = PROXY_REJECTION.exec(error.cause.message) ?? [];
   if (proxyStatus === '407') return { code: 'DENIED', message: PROXY_CREDENTIALS_MESSAGE };
@@ -60,7 +60,7 @@ export function describeTransportError(error: TransportError, context: RequestCo
     return protocolFailure('the header of the reply is too large; is this the address of a QuestDB server?');
   if (isMalformed || code === 'UND_ERR_RES_CONTENT_LENGTH_MISMATCH')
     return protocolFailure(
-      `the reply is malformed (${describeCause(error.cause)}); did the server fail while it was sending?`,
+      `the reply is malformed (${formatCause(error.cause)}); did the server fail while it was sending?`,
     );
   if (code === 'UND_ERR_SOCKET' && INTERIM_MESSAGES.has(error.cause.message))
     return protocolFailure('answered 100 or 101, which was not requested; is this the address of a QuestDB server?');
@@ -74,7 +74,7 @@ export function describeTransportError(error: TransportError, context: RequestCo
   if (error.phase === 'reading')
     return protocolFailure('the reply is truncated: the connection was closed before its end; did the server stop?');
   if (error.wasClosed) return unreachableFailure(closedMessage(context));
-  return unreachableFailure(`the request failed (${describeCause(error.cause)}); is the network up?`);
+  return unreachableFailure(`the request failed (${formatCause(error.cause)}); is the network up?`);
 }
 
 const unreachableFailure = (message: string): TransportFailure => ({ code: 'UNREACHABLE', message });
@@ -92,9 +92,7 @@ function connectMessage(cause: NodeJS.ErrnoException, { connectTimeout, url, pro
     return `the proxy cannot be reached (${what}); is ${url.protocol.slice(0, -1)}_proxy right? no_proxy bypasses it`;
   if (what) return `${what}; ${help}`;
   if (code === 'ERR_TLS_CERT_ALTNAME_INVALID') return wrongNameMessage(cause);
-  return (
-    TLS_MESSAGES[code] ?? tlsMessage(code, url) ?? `no connection (${describeCause(first ?? cause)}); ${HOST_HELP}`
-  );
+  return TLS_MESSAGES[code] ?? tlsMessage(code, url) ?? `no connection (${formatCause(first ?? cause)}); ${HOST_HELP}`;
 }
 
 /** OpenSSL reports a rejection as an alert. Its other protocol errors count as a server without TLS. */
@@ -125,6 +123,6 @@ function closedMessage({ bufferNeeded: needed, url }: RequestContext): string {
   );
 }
 
-const describeCause = (cause: Error): string => truncate(cause.message || cause.name, 200);
+const formatCause = (cause: Error): string => truncate(cause.message || cause.name, 200);
 
 const formatSeconds = (milliseconds: number): string => `${milliseconds / 1000} s`;

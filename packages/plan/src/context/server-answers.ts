@@ -85,7 +85,7 @@ export class ServerAnswers {
     return this.#histories.get(view);
   }
 
-  /** As `findOrQueue`, for the values that a conversion changes. `describeChangedValues` needs the answer. */
+  /** As `findOrQueue`, for the values that a conversion changes. `formatChangedValues` needs the answer. */
   countChangedValues(conversion: Conversion): number | undefined {
     const { table: object, column } = conversion;
     const answer = this.findOrQueue(printConversionQuestion(conversion));
@@ -94,7 +94,7 @@ export class ServerAnswers {
   }
 
   /** How many values of a column a conversion changes: the end of a sentence. */
-  describeChangedValues(column: ObjectPath): string {
+  formatChangedValues(column: ObjectPath): string {
     const [changed, nulls, total] = this.#changedValues.get(pathKey(column)) ?? [];
     if (total === undefined) return '; how many values change is unknown';
     return `; ${changed} of ${total} values change${Number(nulls) > 0 ? `, ${nulls} of them to NULL` : ''}`;

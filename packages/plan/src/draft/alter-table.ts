@@ -18,18 +18,18 @@ import { isSameName } from '@sqlpipe/sql';
 import type { PlanContext } from '../context/plan-context.js';
 import {
   type Assertion,
-  adviseNative,
   assertApplied,
   assertNoneChanged,
   assertNoPartition,
-  describeMisfits,
+  formatMisfits,
+  formatNativeAdvice,
   type PartitionState,
   printPartitionQuestion,
 } from '../queries/assertions.js';
 import { printChangedQuestion, printMisfit } from '../queries/conversions.js';
 import { printOnOneLine } from '../statements/statement-text.js';
 import { changeOf, type Draft, type Refusal } from './draft.js';
-import { describeUnalterable } from './unalterable.js';
+import { formatUnalterable } from './unalterable.js';
 
 /** Adds the ALTER after the assertions and statements that it needs. @returns whether it was added */
 export function alterTable(
@@ -86,9 +86,7 @@ function withNamesOfB({ table, column, ...types }: Conversion, renames: PlanCont
 
 function whyTimestampForbids({ name, wal, timestamp = '' }: TableDefinition, alteration: Alteration) {
   const isRejected = wal && alteration.action === 'rename column' && isSameName(alteration.column, timestamp);
-  return isRejected
-    ? describeUnalterable(name, 'the designated timestamp of a WAL table: needs a new table')
-    : undefined;
+  return isRejected ? formatUnalterable(name, 'the designated timestamp of a WAL table: needs a new table') : undefined;
 }
 
 /** What actions of ALTER do to partitions in a state. Some servers can alter tables with Parquet partitions. */
@@ -129,7 +127,7 @@ function whyPartitionsForbid(
     const isParquet = state === 'isParquet';
     return [
       `${Number(count)} ${count === 1 ? 'partition is' : 'partitions are'} ${isParquet ? 'Parquet' : 'detached'}, ${problem}`,
-      `${isParquet ? adviseNative(name, `"${table.timestamp}"`) : 'attach them'} first`,
+      `${isParquet ? formatNativeAdvice(name, `"${table.timestamp}"`) : 'attach them'} first`,
     ];
   }
   return undefined;
@@ -139,5 +137,5 @@ function whyPartitionsForbid(
 export function whyMisfitsForbid(conversion: Conversion, { answers, renames }: PlanContext): Refusal | undefined {
   const inB = withNamesOfB(conversion, renames);
   const [count] = (printMisfit(inB) !== undefined && answers.findOrQueue(printChangedQuestion(inB))) || [];
-  return count ? [describeMisfits(Number(count))] : undefined;
+  return count ? [formatMisfits(Number(count))] : undefined;
 }

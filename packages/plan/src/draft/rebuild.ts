@@ -89,9 +89,9 @@ function findObstacles(entry: Entry, rebuild: Rebuild, draft: Draft): Pick<Omiss
     ({ property }) => property !== COLUMN_ORDER && ignore.ignoresProperty(entry, property),
   );
   const inB = { ...rebuild, now: { ...now, name: renames.nameBeforePlan(now.name) } };
-  const unmet = assertCopyable(inB).flatMap(({ questions: [question = ''] = [], explain, loss }) => {
+  const unmet = assertCopyable(inB).flatMap(({ questions: [question = ''] = [], formatReason, loss }) => {
     const count = answers.countOrQueue(question);
-    return count ? [{ reason: explain([[count]]), loss }] : [];
+    return count ? [{ reason: formatReason([[count]]), loss }] : [];
   });
   // The old table keeps all rows and values. But later rows go to the new table: fewer dedup keys, or an earlier expiry, affect them.
   const losses = [...findCopyLosses(now, target, copied), ...unmet]

@@ -31,10 +31,10 @@ export function omitProperty(entry: Entry, { property, a, b }: PropertyDifferenc
     );
   const reason = findUnalterableReason(property, entry.kind);
   if (!reason) throw new Error(`${displayName(entry)}: no statement was found for ${property}: ${b} to ${a}`);
-  draft.omit({ ...change, what: `${property}: ${b} to ${a}` }, ...describeUnalterable(entry.name, reason));
+  draft.omit({ ...change, what: `${property}: ${b} to ${a}` }, ...formatUnalterable(entry.name, reason));
 }
 
-export const describeUnalterable = (table: string, reason: string): Refusal => [
+export const formatUnalterable = (table: string, reason: string): Refusal => [
   `cannot be altered: ${reason}`,
   ...(reason.endsWith('needs a new table')
     ? [`--rebuild ${formatPathForShell(formatPath({ object: table }))} makes one`]

@@ -24,7 +24,7 @@ const STATE = /^-- plan for state ([0-9a-f]+)\b(?:; (\d+) statements?; sqlapply 
 
 interface Remarks {
   readonly version: string | undefined;
-  /** A line for each table, see `describeWork`. */
+  /** A line for each table, see `formatWork`. */
   readonly work: readonly string[];
   readonly irreversible: readonly number[];
   readonly idleTables: readonly string[];

@@ -20,7 +20,7 @@ export interface Omission extends Change {
 }
 
 /** Describes an omission in lines: `table 'trades': left out: DROP COLUMN qty`, then why, then what can be done. */
-export function describeOmission({ identity, what, reasons, losses, hints }: Omission): [string, ...string[]] {
+export function formatOmission({ identity, what, reasons, losses, hints }: Omission): [string, ...string[]] {
   const options = [...new Set(losses.map(formatAllowance))];
   return [
     `${displayName(identity)}: left out: ${what}`,

@@ -142,7 +142,7 @@ function findLosses(rows: RowAccount, context: PlanContext): LossFailure[] {
   return rows.losses().flatMap(({ effect: { loss, object, column, text }, causes }): LossFailure[] => {
     if (loss === undefined || leftovers.has(object) || parseMark(object) !== undefined) return [];
     const table = isAuxiliaryTable(object, context) ? parseRebuildName(object)?.table : undefined;
-    const count = loss === 'values' ? answers.describeChangedValues(renames.pathBeforePlan({ object, column })) : '';
+    const count = loss === 'values' ? answers.formatChangedValues(renames.pathBeforePlan({ object, column })) : '';
     return [{ causes, reason: text + count, loss: { loss, object: table ?? object, column } }];
   });
 }

@@ -45,7 +45,7 @@ export interface Assertion {
   /** Their answers explain why the assertion is false. */
   readonly questions?: readonly string[];
   /** Why the assertion is false. @param answers the answers to `questions` */
-  explain(answers: FirstColumns): string;
+  formatReason(answers: FirstColumns): string;
   /** What to do if the server neither answers nor rejects the assertion in time. */
   readonly help?: string;
   /** Prints each text that the planner may have written for the view. Missing if the assertion contains no query of a view. */
@@ -143,7 +143,7 @@ function toNoHistoryAssertion(view: string, statement: string): Assertion {
     tables: [view],
     comparedView: view,
     purpose: `stops the plan if ${problem}`,
-    explain: () => `${problem}; make the plan again: the new plan names the loss`,
+    formatReason: () => `${problem}; make the plan again: the new plan names the loss`,
     // Without the columns, a planner prints no tolerance for floating point. So both texts are valid.
     printFor: ({ existing, columns }) =>
       existing ? [undefined, columns].map(known => printNoHistoryAssertion(existing, known)) : [],
@@ -158,7 +158,7 @@ export function assertUnlimited(views: NameList): Assertion {
     tables: views,
     isFinal: true,
     purpose: `stops the plan if ${list} ${views.length === 1 ? 'has' : 'have'} a refresh limit, because a refresh would lose rows beyond it`,
-    explain: () =>
+    formatReason: () =>
       `${views.length === 1 ? '' : 'one of '}${list} has a refresh limit, and a refresh would lose rows beyond it; make the plan again: the new plan names the loss`,
   };
 }
@@ -170,7 +170,7 @@ export function assertNoneExpired(retained: RetainedObject, body?: string): Asse
     ...assertNone(name, printExpiredQuestion(retained, body), 'none_expire'),
     loss: 'ttl',
     purpose: `stops the plan if '${name}' has rows older than its TTL, which the server would drop`,
-    explain: answers =>
+    formatReason: answers =>
       `'${name}' has ${formatCountOf(answers, 'row')} older than its TTL, which the server would drop; plan again with ${formatAllowance({ loss: 'ttl', object: name })} to allow that`,
     ...(body !== undefined && {
       printFor: ({ existing }) => (existing ? [assertNoneExpired(retained, existing.body).statement] : []),
@@ -183,7 +183,7 @@ export function assertNoneUnended(view: PeriodHolder): Assertion {
   return {
     ...assertNone(name, printUnendedQuestion(view), 'none_unended'),
     purpose: `stops the plan if '${name}' has rows of a period that has not ended, which a refresh would lose`,
-    explain: answers =>
+    formatReason: answers =>
       `'${name}' has ${formatCountOf(answers, 'row')} of a period that has not ended, which a refresh would lose; plan again with ${formatAllowance({ loss: 'history', object: name })} to allow that`,
   };
 }
@@ -196,7 +196,8 @@ export function assertComputable(statement: string): Assertion {
     tables: [view],
     isFinal: true,
     purpose: `stops the plan if the server rejects the query of materialized view '${view}' over the tables as they will be`,
-    explain: () => `the server cannot compute the query of materialized view '${view}' over the tables as they will be`,
+    formatReason: () =>
+      `the server cannot compute the query of materialized view '${view}' over the tables as they will be`,
     printFor: ({ bodies }) => bodies.map(body => printComputableAssertion(view, body)),
   };
 }
@@ -208,7 +209,7 @@ export function assertEmpty(table: string, condition?: string): Assertion {
   return {
     ...assertNone(table, printCountQuestion(table, condition), 'is_empty'),
     purpose: `stops the plan if ${holder} has ${what}s`,
-    explain: answers => `${holder} has ${formatCountOf(answers, what)}, which would be lost`,
+    formatReason: answers => `${holder} has ${formatCountOf(answers, what)}, which would be lost`,
   };
 }
 
@@ -217,7 +218,7 @@ export function assertNoNull(table: string, column: string): Assertion {
   return {
     ...assertNone(table, printCountQuestion(table, `${doubleQuote(column)} IS NULL`), 'none_null'),
     purpose: `stops the plan if ${name} is NULL, which a designated timestamp cannot be`,
-    explain: answers =>
+    formatReason: answers =>
       `${name} is NULL in ${formatCountOf(answers, 'row')}, which a designated timestamp cannot be; UPDATE the column first`,
   };
 }
@@ -231,9 +232,9 @@ export function assertNoneChanged(conversion: Conversion): Assertion {
     purpose: isDecimal
       ? `stops the plan if ${name} has values that do not fit into the new type: they would suspend the table`
       : `stops the plan if the new type would change values of ${name}`,
-    explain(answers) {
+    formatReason(answers) {
       const count = countOf(answers);
-      return `${name}: ${isDecimal ? describeMisfits(count) : `${count} of its values would change; make the plan again: the new plan names the loss`}`;
+      return `${name}: ${isDecimal ? formatMisfits(count) : `${count} of its values would change; make the plan again: the new plan names the loss`}`;
     },
     conversion,
   };
@@ -245,13 +246,13 @@ const PARTITION_STATES = {
     form: 'all_native',
     what: 'Parquet partitions',
     problem: 'which ADD COLUMN and DROP COLUMN would make unreadable; a change of a type would suspend the table',
-    explain: (table: string) => `; ${adviseNative(table)}`,
+    formatReason: (table: string) => `; ${formatNativeAdvice(table)}`,
   },
   detached: {
     form: 'all_attached',
     what: 'detached partitions',
     problem: 'which could not be attached afterwards',
-    explain: () => `, ${PARTITION_STATES.detached.problem}; attach them first`,
+    formatReason: () => `, ${PARTITION_STATES.detached.problem}; attach them first`,
   },
 } as const;
 
@@ -259,11 +260,11 @@ export type PartitionState = keyof typeof PARTITION_STATES;
 
 /** No query returns the rows of detached partitions, but DROP TABLE deletes them. Some changes of columns break Parquet partitions. */
 export function assertNoPartition(table: string, state: PartitionState): Assertion {
-  const { form, what, problem, explain } = PARTITION_STATES[state];
+  const { form, what, problem, formatReason } = PARTITION_STATES[state];
   return {
     ...assertNone(table, printPartitionQuestion(table, state), form),
     purpose: `stops the plan if '${table}' has ${what}, ${problem}`,
-    explain: answers => `'${table}' has ${what} (${countOf(answers)})${explain(table)}`,
+    formatReason: answers => `'${table}' has ${what} (${countOf(answers)})${formatReason(table)}`,
   };
 }
 
@@ -274,7 +275,7 @@ export function assertApplied(table: string): Assertion {
     tables: [table],
     needsIdleTable: true,
     purpose: `stops the plan unless all rows that were sent to '${table}' are applied`,
-    explain: () => `rows that were sent to '${table}' are not applied yet; wait, or RESUME WAL if it is suspended`,
+    formatReason: () => `rows that were sent to '${table}' are not applied yet; wait, or RESUME WAL if it is suspended`,
   };
 }
 
@@ -289,7 +290,7 @@ export function assertSameCount(from: string, to: string): Assertion {
       printCountQuestion(to),
       `SELECT "column" FROM table_columns('${to}') WHERE upsertKey`,
     ],
-    explain(answers) {
+    formatReason(answers) {
       const [old, copied, keys = []] = [countOf(answers), countOf(answers, 1), answers[2]];
       const reason =
         copied < old && keys.length > 0
@@ -319,16 +320,16 @@ function assertNoSurplus(holder: string, other: string, statement: string): Asse
     tables: [holder, other],
     isFinal: true,
     purpose: `stops the plan if ${problem}`,
-    explain: () => `${problem}; ${help}`,
+    formatReason: () => `${problem}; ${help}`,
     help,
   };
 }
 
 /** @param timestamp SQL for the designated timestamp; by default a placeholder */
-export const adviseNative = (table: string, timestamp = '…'): string =>
+export const formatNativeAdvice = (table: string, timestamp = '…'): string =>
   `use ALTER TABLE '${table}' CONVERT PARTITION TO NATIVE WHERE ${timestamp} IS NOT NULL`;
 
-export const describeMisfits = (count: number): string =>
+export const formatMisfits = (count: number): string =>
   `${count} ${count === 1 ? 'value does' : 'values do'} not fit, and the table would be suspended; UPDATE ${count === 1 ? 'it' : 'them'} first`;
 
 const printCountQuestion = (table: string, condition?: string): string =>
