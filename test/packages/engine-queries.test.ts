@@ -233,6 +233,33 @@ test('WITH before INSERT and UPDATE makes no query of them', async t => {
     t.like(await t.throwsAsync(engineAfter(wide, statement)), { message, position }, statement);
 });
 
+test('a reserved word in the place of an operand is rejected as QuestDB 9.3.4 does', async t => {
+  for (const [before, word] of [
+    ['select x * ', 'from t'],
+    ['select x + ', 'FROM t'],
+    ['select distinct x * sym * ', 'from t'],
+    ['select x || ', 'from t'],
+    ['select x :: ', 'from t'],
+    ['select x * ', 'where x = 1'],
+    ['select x * ', 'union select x from t'],
+    ['select x from t where ', 'from'],
+    ['select x from t where x > ', 'order by x'],
+    ['select x from t where x = 1 and not ', 'from'],
+    ['select x from t where x in ', 'from'],
+    ['select x from t order by ', 'from'],
+  ] as const) {
+    const create = 'create view v as (';
+    const message = `table and column names that are SQL keywords have to be enclosed in double quotes, such as "${word.split(' ')[0]}"`;
+    const error = await t.throwsAsync(engineAfter(`${create}${before}${word})`), undefined, before);
+    t.like(error, { message, position: create.length + before.length }, before + word);
+  }
+  for (const [query, message] of [
+    ['select x y * from t', "found [tok='*', len=1] ',', 'from' or 'over' expected"],
+    ['select * x from t', 'wildcard cannot have alias'],
+  ] as const)
+    t.like(await t.throwsAsync(engineAfter(`create view v as (${query})`)), { message }, query);
+});
+
 test('after an operator, FROM and a parenthesis call a function', async t => {
   const tables = ['create table u as (select * from (t))', 'create table w as (select t.*, x from (t))'];
   await t.notThrowsAsync(engineAfter(...tables, 'create table c as (select count(*) n from (t))'));

@@ -4,7 +4,16 @@
  */
 import type { SelectStatement } from '@questdb/sql-parser';
 import { withDepths } from '@sqlpipe/ddl';
-import { type Body, Cursor, RejectionError, readCode, tokenError, unexpectedTokenError } from '@sqlpipe/ddl/parser';
+import {
+  type Body,
+  Cursor,
+  orRejection,
+  RejectionError,
+  readCode,
+  rejectReserved,
+  tokenError,
+  unexpectedTokenError,
+} from '@sqlpipe/ddl/parser';
 import { NotReadyError } from '../not-ready.js';
 import { inlineWindows } from './windows.js';
 
@@ -255,6 +264,9 @@ function toRejectionError(
   if (showEnd !== undefined) return new RejectionError(position + showEnd, "')' expected");
   const preceding = tokensOfClause(tokens.filter(token => token.startOffset < bad.startOffset));
   const [last, beforeLast] = [preceding.at(-1)?.image.toLowerCase() ?? '', preceding.at(-3)?.image];
+  const isOperandMissing = isOperator(preceding.at(-1), preceding.at(-2)) || BEFORE_OPERAND.test(last);
+  const reserved = isOperandMissing && !/^limit$/i.test(bad.image) && orRejection(() => rejectReserved(bad.image, at));
+  if (reserved) return reserved;
   const expected = last === '[' && beforeLast === '::' ? "']' expected" : EXPECTED_AFTER.get(last);
   if (expected !== undefined) return new RejectionError(at, expected);
   if (bad.image === '.' && tokens.some(token => token.startOffset === bad.startOffset + 1 && token.image === '.'))
@@ -276,6 +288,9 @@ function tokensOfClause(tokens: readonly IToken[]): readonly IToken[] {
   });
   return tokens.slice(open + 1);
 }
+
+/** The other operators and words after which QuestDB reads a reserved word as a name. */
+const BEFORE_OPERAND = /^(?:[=<>~&|^]|[<>!]=|<>|!~|\|\||::|and|or|not|in|where|by)$/;
 
 const EXPECTED_AFTER = new Map([
   ['sample', "'by' expected"],
