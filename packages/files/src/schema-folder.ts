@@ -5,7 +5,7 @@ import { folderOf } from '@sqlpipe/sql';
 import { CodedError } from '@sqlpipe/text';
 import { formatUnmappable, pathFor, rejectStrayFiles, scanFolder, staleTempFiles } from './folder-layout.js';
 import type { LocatedStatement } from './sql-text.js';
-import { type Staged, stageFile } from './write-file.js';
+import { type Staged, stageFile, statIfExists } from './write-file.js';
 
 /**
  * Reads the statements of a folder that `writeFolder` wrote, in the order of a dump. Each file `*.sql` must be in the folder of its kind;
@@ -76,9 +76,10 @@ const formatFile = (statements: string[] = []): string => `${statements.join('\n
 async function replaceAll(folder: string, files: [path: string, content: string][], interrupted?: AbortSignal) {
   const staged: Staged[] = [];
   try {
-    for (const [path, content] of files) {
-      await mkdir(join(folder, dirname(path)), { recursive: true });
-      staged.push(await stageFile(join(folder, path), async file => file.write(content), interrupted));
+    for (const [name, content] of files) {
+      const path = join(folder, name);
+      await mkdir(dirname(path), { recursive: true });
+      staged.push(await stageFile(path, await statIfExists(path), async file => file.write(content), interrupted));
     }
     for (const file of staged) await file.commit();
   } catch (error) {

@@ -22,10 +22,12 @@ export const isStaged = (name: string): boolean => STAGED.test(name);
 
 /**
  * Writes a file under a temporary name in the folder of `path`; removes it if that fails. `write` need not end the stream.
+ * @param existing the file that it replaces, see `statIfExists`
  * @param mode the file's permissions; an existing file loses its other permissions
  */
 export async function stageFile(
   path: string,
+  existing: Stats | undefined,
   write: (file: Writable) => Promise<unknown>,
   interrupted?: AbortSignal,
   mode?: number,
@@ -41,7 +43,6 @@ export async function stageFile(
       throw error;
     }
   };
-  const existing = await statIfExists(path);
   const permissions = existing ? existing.mode & (mode ?? ALL_PERMISSIONS) : mode;
   await discardOnError(writeFile(temporary, 'wx', write, interrupted, permissions));
   return { commit: () => discardOnError(rename(temporary, path)), discard };
@@ -49,7 +50,7 @@ export async function stageFile(
 
 const ALL_PERMISSIONS = 0o777;
 
-const statIfExists = (path: string): Promise<Stats | undefined> =>
+export const statIfExists = (path: string): Promise<Stats | undefined> =>
   stat(path).catch((error: NodeJS.ErrnoException) => {
     if (error.code === 'ENOENT') return undefined;
     throw error;
@@ -117,5 +118,5 @@ export async function writeOutput(
   const signal = catchSignals?.();
   if (existing && !existing.isFile()) return writeFile(path, 'w', write, signal);
   const target = existing ? await realpath(path) : path; // a link is kept, and its target is replaced
-  await (await stageFile(target, write, signal, mode)).commit();
+  await (await stageFile(target, existing, write, signal, mode)).commit();
 }
