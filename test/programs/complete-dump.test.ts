@@ -79,8 +79,12 @@ test('an object that nothing refers to is added at the end', async t => {
   t.is(stdout.at(-1), '\0');
 });
 
-test('an object that is gone is a note', async t => {
+test('an object that is gone is a note, which only -v shows', async t => {
   const lists = [[...LISTED, ['tmp_1', 'T', 5]], LISTED] as Listed[][];
+  const silent = await startIncomplete(t, { lists });
+  const quiet = await silent.run.ok('sqldump $URL');
+  t.deepEqual([quiet.stderr, namesIn(quiet.stdout)], ['', ['a', 'z', 'b', 'c']]);
+  t.is(silent.proxy.queries.filter(query => query === LIST).length, 2);
   const { run, proxy } = await startIncomplete(t, { lists });
   const { stdout, stderr } = await run.ok('sqldump -v $URL');
   t.deepEqual(namesIn(stdout), ['a', 'z', 'b', 'c']);
