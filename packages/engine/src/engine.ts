@@ -26,7 +26,7 @@ import { requireValidBase } from './analyze/materialized-view.js';
 import { type Catalogue, type ColumnNaming, MutableCatalogue } from './catalogue.js';
 import { type CatalogueObject, pairColumns, toStoredColumn } from './catalogue-objects.js';
 import { type Effect, findEffects, findGrantRemovals, principalLoss, whyInvalid } from './effects.js';
-import { enterpriseHandlers } from './execute/acl.js';
+import { enterpriseHandlers } from './execute/acl-statements.js';
 import { type StatementHandlers, statementHandlers } from './execute/commands.js';
 import { executeCreate } from './execute/create.js';
 import {
@@ -37,7 +37,7 @@ import {
   recordFilledViews,
   whyNotCreatable,
 } from './execute/validity.js';
-import { parseBody } from './parse/parsed-query.js';
+import { parseBody } from './parse/parse-query.js';
 import { parseStatement, type Statement } from './parse/statement.js';
 import type { Secrets } from './principal.js';
 import { ALL_RIGHTS, rightsOfCaller, type Session, type StatementReply } from './session.js';

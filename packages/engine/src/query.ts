@@ -7,4 +7,4 @@ export { columnName } from './analyze/column-names.js';
 export type { Relation } from './analyze/column-scope.js';
 export { requireReadAccess, returnsNoRows } from './analyze/query-references.js';
 export { analyzeRelation } from './analyze/relation.js';
-export { type ParsedQuery, parseQueryText } from './parse/parsed-query.js';
+export { type ParsedQuery, parseQueryText } from './parse/parse-query.js';

@@ -9,8 +9,8 @@ export type {
 } from './configuration/connection-config.js';
 export { listInstances } from './configuration/named-instances.js';
 export { resolveInstance } from './configuration/resolve-instance.js';
-export { fetchPrincipals, fetchRights, fetchRightsOf, hasCredentials } from './dump/acl.js';
 export { type DumpOptions, dump } from './dump/dump.js';
+export { fetchPrincipals, fetchRights, fetchRightsOf, hasCredentials } from './dump/fetch-acl.js';
 export { listAllObjects } from './dump/list-objects.js';
 export { fetchStatements } from './dump/show-create.js';
 export { SymbolCapacities, USUAL_SYMBOL_CAPACITY } from './dump/symbol-capacities.js';

@@ -1,10 +1,10 @@
 /*! The columns that a query may refer to, and how QuestDB finds one by its name. */
 import type { QualifiedName } from '@questdb/sql-parser';
 import { isSameName } from '@sqlpipe/sql';
-import type { ParsedQuery } from '../parse/parsed-query.js';
+import type { ParsedQuery } from '../parse/parse-query.js';
 import type { NameResolver } from './expression.js';
 import { inferFunctionType } from './functions.js';
-import type { QueryScope } from './scope.js';
+import type { QueryScope } from './query-scope.js';
 
 export interface Field {
   readonly name: string;

@@ -2,7 +2,7 @@
 import type { Expression } from '@questdb/sql-parser';
 import { isTimestamp, printGeohashType } from '@sqlpipe/ddl';
 import { Cursor, parseColumnType } from '@sqlpipe/ddl/parser';
-import { childrenOf, type ParsedQuery } from '../parse/parsed-query.js';
+import { childrenOf, type ParsedQuery } from '../parse/parse-query.js';
 import { inferFunctionType, isDecimal } from './functions.js';
 
 export interface NameResolver {

@@ -1,5 +1,5 @@
 /*! What is known of QuestDB's functions. The result type of a function that is not listed here is unknown. */
-import { childrenOf, type TreeNode } from '../parse/parsed-query.js';
+import { childrenOf, type TreeNode } from '../parse/parse-query.js';
 
 const wordsOf = (text: string): string[] => text.toLowerCase().split(' ');
 

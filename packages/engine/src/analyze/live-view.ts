@@ -8,7 +8,7 @@ import { type Body, orRejection, RejectionError, unquoteToken } from '@sqlpipe/d
 import { isSameName } from '@sqlpipe/sql';
 import type { Catalogue } from '../catalogue.js';
 import type { MaterializedView, Table } from '../catalogue-objects.js';
-import { parseBody } from '../parse/parsed-query.js';
+import { parseBody } from '../parse/parse-query.js';
 import { type NamedWindow, readNamedWindows, readWindowCalls, type Window, type WindowCall } from '../parse/windows.js';
 import { columnName } from './column-names.js';
 import type { Relation } from './column-scope.js';

@@ -18,13 +18,13 @@ import {
 } from '@sqlpipe/ddl/parser';
 import { isSameName, type LocatedName, NameMap } from '@sqlpipe/sql';
 import type { Catalogue } from '../catalogue.js';
-import { childrenOf, type ParsedQuery, parseBody, parseQueryText, type TreeNode } from '../parse/parsed-query.js';
+import { childrenOf, type ParsedQuery, parseBody, parseQueryText, type TreeNode } from '../parse/parse-query.js';
 import type { Session } from '../session.js';
 import { chooseAlias, columnName, findAliasPosition, TakenNames } from './column-names.js';
 import type { Relation } from './column-scope.js';
 import { hasAggregate, isNonDeterministic } from './functions.js';
+import { listTableRefs, QueryScope, type Source } from './query-scope.js';
 import { isColumnItem } from './relation.js';
-import { listTableRefs, QueryScope, type Source } from './scope.js';
 
 /**
  * Finds the base: the stated one, or else the only table or stored view that the query reads.

@@ -3,10 +3,10 @@ import type { QualifiedName, SelectStatement } from '@questdb/sql-parser';
 import { isSameName } from '@sqlpipe/sql';
 import type { Catalogue } from '../catalogue.js';
 import type { CatalogueObject } from '../catalogue-objects.js';
-import { childrenOf, type ParsedQuery, parseQueryText, type TreeNode } from '../parse/parsed-query.js';
+import { childrenOf, type ParsedQuery, parseQueryText, type TreeNode } from '../parse/parse-query.js';
 import { requireReadable, type Session } from '../session.js';
 import { hasAggregate } from './functions.js';
-import { QueryScope, type Source, type TableRef } from './scope.js';
+import { QueryScope, type Source, type TableRef } from './query-scope.js';
 
 export const findQueryReferences = (query: ParsedQuery, catalogue: Catalogue): string[] => [
   ...new Set(listReads(query, catalogue).map(({ object }) => object.name)),

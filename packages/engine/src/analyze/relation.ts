@@ -8,12 +8,12 @@ import { DuplicateColumnError, missingError, RejectionError } from '@sqlpipe/ddl
 import { isSameName } from '@sqlpipe/sql';
 import type { Catalogue } from '../catalogue.js';
 import type { StoredColumn } from '../catalogue-objects.js';
-import { childrenOf, type ParsedQuery } from '../parse/parsed-query.js';
+import { childrenOf, type ParsedQuery } from '../parse/parse-query.js';
 import { chooseAlias, columnName, findAliasPosition, TakenNames } from './column-names.js';
 import { type AliasedRelation, ColumnScope, type Field, type Relation } from './column-scope.js';
 import { inferType, unifyTypes } from './expression.js';
 import { hasAggregate } from './functions.js';
-import { listTableRefs, QueryScope, type Source, type SubquerySource, type TableRef } from './scope.js';
+import { listTableRefs, QueryScope, type Source, type SubquerySource, type TableRef } from './query-scope.js';
 
 type Pivot = NonNullable<SelectStatement['pivot']>;
 

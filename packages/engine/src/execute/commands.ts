@@ -30,7 +30,7 @@ import type { Catalogue } from '../catalogue.js';
 import { type CatalogueObject, type ColumnPair, type MaterializedView, pairColumns } from '../catalogue-objects.js';
 import { effectOn } from '../effects.js';
 import { OpaqueError, unknownSyntaxError } from '../opaque-error.js';
-import { type ParsedQuery, parseBody, parseQueryText } from '../parse/parsed-query.js';
+import { type ParsedQuery, parseBody, parseQueryText } from '../parse/parse-query.js';
 import type { MutableSession, Rows, Session } from '../session.js';
 import { createView, defaultStart } from './create.js';
 import {

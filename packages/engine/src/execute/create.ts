@@ -40,7 +40,7 @@ import { analyzeRelation } from '../analyze/relation.js';
 import type { Catalogue } from '../catalogue.js';
 import { type Table, toStoredColumn } from '../catalogue-objects.js';
 import { unknownSyntaxError } from '../opaque-error.js';
-import { parseBody } from '../parse/parsed-query.js';
+import { parseBody } from '../parse/parse-query.js';
 import { type MutableSession, requireReadable, type Session } from '../session.js';
 import { inputsOf, toColumns } from './validity.js';
 

@@ -21,7 +21,7 @@ import {
   type View,
 } from '../catalogue-objects.js';
 import { OTHER_TYPES_REASON } from '../effects.js';
-import { parseQueryText, QuerySyntaxError } from '../parse/parsed-query.js';
+import { parseQueryText, QuerySyntaxError } from '../parse/parse-query.js';
 
 export function recompilePlainViews(catalogue: MutableCatalogue, changed: readonly string[]): void {
   for (const view of catalogue.inDependencyOrder(findPlainViewsOver(catalogue, changed))) {

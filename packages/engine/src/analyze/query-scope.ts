@@ -4,7 +4,7 @@ import { RejectionError } from '@sqlpipe/ddl/parser';
 import { NameMap } from '@sqlpipe/sql';
 import type { Catalogue } from '../catalogue.js';
 import type { CatalogueObject } from '../catalogue-objects.js';
-import type { ParsedQuery } from '../parse/parsed-query.js';
+import type { ParsedQuery } from '../parse/parse-query.js';
 
 export type TableRef = NonNullable<SelectStatement['from']>[number];
 

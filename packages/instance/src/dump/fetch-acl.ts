@@ -1,3 +1,4 @@
+/*! Reads users, groups, service accounts and their rights: through the dump, or through SHOW on servers without it. */
 import { type Assumption, type Grant, type Membership, parseRights, quotePrincipal, type Right } from '@sqlpipe/ddl';
 import { collectStatements, RightSet } from '@sqlpipe/schema';
 import type { Client } from '../http/client.js';

@@ -1,0 +1,61 @@
+/*! The tokens of a query as the grammar of @questdb/sql-parser understands them: what only QuestDB accepts is left out or rewritten. */
+import { withDepths } from '@sqlpipe/ddl';
+import { inlineWindows } from './windows.js';
+
+export type Grammar = typeof import('./grammar.js');
+
+export type GrammarToken = ReturnType<Grammar['tokenize']>['tokens'][number];
+
+export const tokensForGrammar = (text: string, tokenize: Grammar['tokenize']): GrammarToken[] =>
+  adaptTokens(inlineWindows(withDepths(tokensOfQuery(text, tokenize))), tokenize);
+
+/** A view may be over SHOW TABLES, which is not a query in this grammar. */
+function tokensOfQuery(text: string, tokenize: Grammar['tokenize']): (GrammarToken & { text: string; at: number })[] {
+  const { tokens } = tokenize(text);
+  if (tokens.map(({ image }) => image.toLowerCase()).join(' ') === 'show tables')
+    return tokensOfQuery('select table_name::string as table_name from tables()', tokenize);
+  return tokens.map(token => {
+    const { image, startOffset } = token;
+    // In the bundles, the lexer reports only where a token begins.
+    return { ...token, endOffset: startOffset + image.length - 1, text: image, at: startOffset };
+  });
+}
+
+/**
+ * QuestDB accepts a comma before FROM and the TOLERANCE of a join, and the package's grammar does not, so they are dropped. A number that
+ * the package's lexer splits becomes one token again. After an operator, `from (` calls a function, as any name would.
+ */
+function adaptTokens<T extends GrammarToken & { readonly depth: number }>(
+  tokens: readonly T[],
+  tokenize: Grammar['tokenize'],
+): T[] {
+  const adapted: T[] = [];
+  const joins: string[] = [];
+  for (let i = 0; i < tokens.length; i++) {
+    const [token, next] = [tokens[i] as T, tokens[i + 1]];
+    const [previous, word] = [adapted.at(-1), token.image.toLowerCase()];
+    if (word === 'join') joins[token.depth] = previous?.image.toLowerCase() ?? '';
+    const isInexact = /^(?:asof|lt)$/.test(joins[token.depth] ?? '');
+    // The grammar takes the word as an alias. TOLERANCE changes no column.
+    if (isInexact && word === 'tolerance' && next?.tokenType.name === 'DurationLiteral') i++;
+    else if (previous && isRestOfNumber(previous, token))
+      adapted[adapted.length - 1] = { ...previous, image: previous.image + token.image, endOffset: endOf(token) };
+    else if (word === 'from' && next?.image === '(' && isOperator(previous, adapted.at(-2))) {
+      const [{ tokenType, tokenTypeIdx } = token] = tokenize('name').tokens;
+      adapted.push({ ...token, tokenType, tokenTypeIdx });
+    } else if (!(word === ',' && next?.image.toLowerCase() === 'from')) adapted.push(token);
+  }
+  return adapted;
+}
+
+/** A star is an operator unless it stands for all columns. */
+export const isOperator = (token: GrammarToken | undefined, before: GrammarToken | undefined): boolean =>
+  /^[-+/%]$/.test(token?.image ?? '') ||
+  (token?.image === '*' && before !== undefined && !/^(?:select|distinct|[,.(])$/i.test(before.image));
+
+export const endOf = (token: GrammarToken): number => token.endOffset ?? token.startOffset;
+
+const isRestOfNumber = (number: GrammarToken, token: GrammarToken): boolean =>
+  token.startOffset === endOf(number) + 1 &&
+  ((/^[df]$/i.test(token.image) && /^\.?\d[\d._]*$/.test(number.image)) ||
+    (number.image === '0' && /^x(?:[\da-f]{2})+$/i.test(token.image)));
