@@ -9,7 +9,7 @@ import { join } from 'node:path';
 import { RejectionError } from '@sqlpipe/ddl/parser';
 import { DenialError, type JournalEntry } from '@sqlpipe/engine';
 import type { ExecutionContext } from 'ava';
-import { emulateEdition } from '../../packages/server/src/editions.js';
+import { emulateServer } from '../../packages/server/src/editions.js';
 import type { Journal } from '../../packages/server/src/journal.js';
 import { areEntries } from '../../packages/server/src/journal-form.js';
 import { Service } from '../../packages/server/src/service.js';
@@ -126,7 +126,7 @@ function* places(value: unknown): Generator<(to: unknown) => void> {
 
 test('changes with one wrong value are damage, or what they made can be asked for', async t => {
   const login = { user: 'admin', password: 'quest' };
-  const edition = emulateEdition('enterprise', login, { naming: 'by expression', version: '10.0.0' });
+  const edition = emulateServer('enterprise', login, { naming: 'by expression', version: '10.0.0' });
   const lines: JournalEntry[][] = [];
   const journal = { append: async (changes: readonly JournalEntry[]) => void lines.push([...changes]) };
   const service = new Service(edition, journal as Journal);
@@ -140,7 +140,7 @@ test('changes with one wrong value are damage, or what they made can be asked fo
     all[place % all.length]?.(value);
     if (!changed.every(areEntries)) return void damaged++;
     intact++;
-    const restarted = emulateEdition('enterprise', login, { naming: 'by expression', version: '10.0.0' });
+    const restarted = emulateServer('enterprise', login, { naming: 'by expression', version: '10.0.0' });
     for (const change of changed.flat()) restarted.engine.restore(change);
     for (const question of QUESTIONS)
       await new Service(restarted).execute(question, { name: login.user }).catch(error => {

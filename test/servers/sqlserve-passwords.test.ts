@@ -2,7 +2,7 @@
 import { readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { JournalEntry } from '@sqlpipe/engine';
-import { emulateEdition } from '../../packages/server/src/editions.js';
+import { emulateServer } from '../../packages/server/src/editions.js';
 import type { Journal } from '../../packages/server/src/journal.js';
 import { Service } from '../../packages/server/src/service.js';
 import { deferred } from '../support/deferred.js';
@@ -144,7 +144,7 @@ test('each login extends a token with REFRESH, and no other token', async t => {
 });
 
 test('a token that is used while another statement is stored is extended on disk too', async t => {
-  const edition = emulateEdition('enterprise', undefined, { naming: 'by expression', version: '10.0.0' });
+  const emulated = emulateServer('enterprise', undefined, { naming: 'by expression', version: '10.0.0' });
   const [reached, opened] = [deferred(), deferred()];
   const lines: string[] = [];
   // The fourth change waits for the journal, as for a slow disk.
@@ -153,7 +153,7 @@ test('a token that is used while another statement is stored is extended on disk
     reached.resolve();
     await opened.promise;
   };
-  const service = new Service(edition, { append } as unknown as Journal);
+  const service = new Service(emulated, { append } as unknown as Journal);
   const caller = { name: 'admin' };
   for (const statement of ['create service account robot', 'grant http to robot'])
     await service.execute(statement, caller);
@@ -165,7 +165,7 @@ test('a token that is used while another statement is stored is extended on disk
   const token = made.kind === 'rows' ? String(made.rows[0]?.[1]) : '';
   const slow = service.execute('create table t (x int)', caller);
   await reached.promise;
-  const robot = await edition.authenticate(bearer(token));
+  const robot = await emulated.authenticate(bearer(token));
   t.is(robot?.name, 'robot');
   const asked = service.execute('select 1', robot ?? caller);
   opened.resolve();

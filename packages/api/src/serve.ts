@@ -9,7 +9,7 @@ export interface ServeOptions {
   readonly schema?: Schema;
   /** `oss` (or `open-source`) by default. `enterprise` has users, groups, service accounts and permissions. */
   readonly edition?: 'oss' | 'open-source' | 'enterprise';
-  /** The release of QuestDB to emulate; `10` by default. */
+  /** The version of QuestDB to emulate; `10` by default. */
   readonly questdb?: '9.3' | '9.4' | '10';
   /** The only login of the open source edition, which else requires none; the administrator (`admin`) of the enterprise edition. */
   readonly user?: string;

@@ -120,15 +120,15 @@ export class Engine {
   execute(text: string, caller = this.acl.admin): Execution {
     const before = this.savepoint();
     try {
-      return this.#executeWithConsequences(text, caller, before);
+      return this.#executeAndUpdateDependents(text, caller, before);
     } catch (error) {
       this.rollback(before);
       throw error;
     }
   }
 
-  /** If it throws, `execute` rolls back. */
-  #executeWithConsequences(text: string, caller: string, before: number): Execution {
+  /** Also updates the views and rights that depend on what the statement changes. If it throws, `execute` rolls back. */
+  #executeAndUpdateDependents(text: string, caller: string, before: number): Execution {
     const catalogue = this.#catalogue;
     const start = this.#log.transitions.length;
     const listTransitions = () => this.#log.transitions.slice(start);
@@ -138,13 +138,13 @@ export class Engine {
       return [...new Set(changed.map(({ name }) => name))];
     };
     const principalsBefore = this.#assumesRows ? this.acl.principals() : [];
-    let execution = this.#run(text, caller);
+    let execution = this.#executeAlone(text, caller);
     const uncompiled = this.#hasLoaded ? findUncompiled(catalogue, listChanged()) : [];
     if (uncompiled.length > 0) {
       // Whether the statement makes a view invalid depends on whether the view was valid before. So the views are compiled first.
       this.rollback(before);
       for (const { name } of uncompiled) catalogue.resolve(name);
-      execution = this.#run(text, caller);
+      execution = this.#executeAlone(text, caller);
     }
     recompilePlainViews(catalogue, listChanged());
     // On a server, a materialized view that cannot be refreshed becomes invalid with the next row of its base. That row is assumed.
@@ -159,8 +159,8 @@ export class Engine {
     return { ...execution, transitions, effects };
   }
 
-  /** Executes a statement, except a query. Plain views and rights are updated afterwards. */
-  #run(text: string, caller: string): Omit<Execution, 'transitions'> {
+  /** Executes a statement, except a query. What depends on its changes is updated afterwards. */
+  #executeAlone(text: string, caller: string): Omit<Execution, 'transitions'> {
     const rowEffects: Effect[] = [];
     const { secrets = NO_SECRETS } = this.options;
     const session = {

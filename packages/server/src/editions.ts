@@ -7,8 +7,8 @@ export interface Caller {
   readonly renewToken?: (() => void) | undefined;
 }
 
-export interface ServerEdition {
-  readonly release: 'OSS' | 'EE';
+export interface EmulatedServer {
+  readonly isEnterprise: boolean;
   readonly version: string;
   readonly engine: Engine;
   /** Undefined if access is denied. */
@@ -30,21 +30,21 @@ export type EditionName = (typeof EDITIONS)[number];
 export const DEFAULT_ADMIN: LoginCredentials = { user: 'admin', password: 'quest' };
 
 /** @param login the only login of the open-source edition, or the administrator of the enterprise edition */
-export function emulateEdition(
+export function emulateServer(
   edition: EditionName,
   login: LoginCredentials | undefined,
   options: { readonly naming: ColumnNaming; readonly version: string },
-): ServerEdition {
+): EmulatedServer {
   const { version } = options;
   if (edition === 'enterprise') {
     const admin = login ?? DEFAULT_ADMIN;
     const enterprise = { isEnterprise: true, admin: admin.user, secrets: createSecrets() };
     const engine = new Engine({ ...options, ...enterprise });
-    return { release: 'EE', version, engine, authenticate: createAuthenticator(engine.acl, admin) };
+    return { isEnterprise: true, version, engine, authenticate: createAuthenticator(engine.acl, admin) };
   }
   const expected = login && `Basic ${Buffer.from(`${login.user}:${login.password}`).toString('base64')}`;
   return {
-    release: 'OSS',
+    isEnterprise: false,
     version,
     engine: new Engine(options),
     authenticate: async authorization =>
@@ -53,7 +53,7 @@ export function emulateEdition(
 }
 
 /** The administrator's password is configured and not stored, and is hashed like any other. */
-function createAuthenticator(acl: Acl, admin: LoginCredentials): ServerEdition['authenticate'] {
+function createAuthenticator(acl: Acl, admin: LoginCredentials): EmulatedServer['authenticate'] {
   const check = new PasswordCheck();
   let adminHash: Promise<string> | undefined;
 

@@ -3,8 +3,8 @@
 export { DEFAULT_ADMIN, EDITIONS, type LoginCredentials } from './editions.js';
 export {
   DEFAULT_REQUEST_LIMIT,
-  RELEASES,
-  type Release,
+  EMULATED_VERSIONS,
+  type EmulatedVersion,
   type RunningServer,
   type ServerOptions,
   startServer,

@@ -2,7 +2,7 @@
 import { BlockList } from 'node:net';
 import { RejectionError } from '@sqlpipe/ddl/parser';
 import { DenialError, OpaqueError } from '@sqlpipe/engine';
-import type { Caller, ServerEdition } from './editions.js';
+import type { Caller, EmulatedServer } from './editions.js';
 import { decodeBytes, type HttpRequest } from './request.js';
 import {
   emptyResponse,
@@ -19,16 +19,16 @@ export function createRouter(
   service: Service,
   hosts?: ReadonlySet<string>,
 ): (request: HttpRequest) => Promise<HttpResponse> {
-  const { edition } = service;
+  const { emulated } = service;
   return async request => {
     const foreignReason = foreignRequestReason(request.headers, hosts);
     if (foreignReason !== undefined) return textResponse(403, foreignReason);
     const rejection = findRequestError(request);
     if (rejection) return rejection;
-    if (request.path === '/settings') return settings(edition);
+    if (request.path === '/settings') return settings(emulated);
     if (request.path === '/ping') return emptyResponse(204);
     if (request.path === '/') return emptyResponse(301, { Location: '/index.html' });
-    const caller = await edition.authenticate(request.headers.get('authorization'));
+    const caller = await emulated.authenticate(request.headers.get('authorization'));
     if (caller === undefined) return textResponse(401, 'Unauthorized');
     const response = await execute(service, request.parameters, caller);
     return { ...response, headers: { 'Keep-Alive': 'timeout=5, max=10000' } };
@@ -47,17 +47,17 @@ function findRequestError({ method, path, headers }: HttpRequest): HttpResponse 
   return method === 'GET' ? undefined : textResponse(405, `Method ${method} not supported`);
 }
 
-const settings = ({ release, version }: ServerEdition): HttpResponse => ({
+const settings = ({ isEnterprise, version }: EmulatedServer): HttpResponse => ({
   ...jsonResponse(
     200,
     JSON.stringify({
       config: {
-        'release.type': release,
+        'release.type': isEnterprise ? 'EE' : 'OSS',
         'release.version': version,
         'accepting.writes': ['http'],
         'line.proto.support.versions': [],
         'ilp.proto.transports': [],
-        ...(release === 'EE' && { 'acl.enabled': true }),
+        ...(isEnterprise && { 'acl.enabled': true }),
         'cairo.max.file.name.length': 127,
       },
     }),

@@ -18,7 +18,7 @@ import {
 import { parseQueryText } from '@sqlpipe/engine/query';
 import { isPrincipal, type Kind } from '@sqlpipe/sql';
 import { listColumns, PARAMETERS } from './catalogue-functions.js';
-import type { Caller, ServerEdition } from './editions.js';
+import type { Caller, EmulatedServer } from './editions.js';
 import type { Journal } from './journal.js';
 import { answerQuery } from './query-answers.js';
 import { showAcl } from './show-acl.js';
@@ -29,10 +29,10 @@ export class Service {
 
   /** @param journal changes are written here before they are acknowledged; without a journal they are not stored */
   constructor(
-    readonly edition: ServerEdition,
+    readonly emulated: EmulatedServer,
     readonly journal?: Journal,
   ) {
-    this.#engine = edition.engine;
+    this.#engine = emulated.engine;
   }
 
   /** Executes one statement for a caller. Its changes are on disk when the promise resolves. @throws RejectionError */

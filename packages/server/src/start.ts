@@ -5,19 +5,19 @@ import { RejectionError } from '@sqlpipe/ddl/parser';
 import type { Acl, ColumnNaming } from '@sqlpipe/engine';
 import { findSecrets } from '@sqlpipe/sql';
 import { CodedError, maskSecrets } from '@sqlpipe/text';
-import { DEFAULT_ADMIN, type EditionName, emulateEdition, type LoginCredentials } from './editions.js';
+import { DEFAULT_ADMIN, type EditionName, emulateServer, type LoginCredentials } from './editions.js';
 import { createEndpoint, type Endpoint } from './endpoint.js';
 import { Journal } from './journal.js';
 import { createRouter, isLoopback } from './routes.js';
 import { Service } from './service.js';
 
-const VERSIONS = { '9.3': '9.3.4', '9.4': '9.4.4', '10': '10.0.0' } as const;
+const FULL_VERSIONS = { '9.3': '9.3.4', '9.4': '9.4.4', '10': '10.0.0' } as const;
 
-/** A release of QuestDB. */
-export type Release = keyof typeof VERSIONS;
+/** A version of QuestDB that can be emulated. */
+export type EmulatedVersion = keyof typeof FULL_VERSIONS;
 
-/** All releases, the newest last. */
-export const RELEASES: readonly Release[] = ['9.3', '9.4', '10'];
+/** All of them, the newest last. */
+export const EMULATED_VERSIONS: readonly EmulatedVersion[] = ['9.3', '9.4', '10'];
 
 export interface InitialSchema {
   readonly label: string;
@@ -27,8 +27,8 @@ export interface InitialSchema {
 /** How to start a server. */
 export interface ServerOptions {
   readonly edition: EditionName;
-  /** The release whose statements are accepted; by default the newest. */
-  readonly questdb?: Release;
+  /** The version whose statements are accepted; by default the newest. */
+  readonly questdb?: EmulatedVersion;
   /** The only login of the open-source edition, by default none; or the administrator of the enterprise edition. */
   readonly login?: LoginCredentials | undefined;
   readonly address: string;
@@ -61,7 +61,7 @@ export const DEFAULT_REQUEST_LIMIT = 64_448;
 
 /** Starts a server. @throws CodedError for a rejected statement or an unusable folder; errors of the system if it cannot listen */
 export async function startServer({
-  edition: name,
+  edition,
   questdb = '10',
   login,
   address,
@@ -73,20 +73,20 @@ export async function startServer({
   load = [],
   logRequest,
 }: ServerOptions): Promise<RunningServer> {
-  const edition = emulateEdition(name, login, { naming, version: VERSIONS[questdb] });
+  const emulated = emulateServer(edition, login, { naming, version: FULL_VERSIONS[questdb] });
   let isRestored = data !== undefined;
   const loadAll = async () => {
     isRestored = false;
-    const service = new Service(edition);
+    const service = new Service(emulated);
     const caller = { name: (login ?? DEFAULT_ADMIN).user };
     for (const schema of load) await loadSchema(schema, statement => service.execute(statement, caller));
   };
   if (data === undefined) await loadAll();
-  const journal = data === undefined ? undefined : await Journal.open(data, edition.engine, loadAll);
+  const journal = data === undefined ? undefined : await Journal.open(data, emulated.engine, loadAll);
   let endpoint: Endpoint;
   try {
-    if (edition.release === 'EE') rejectNamesake(edition.engine.acl);
-    const service = new Service(edition, journal);
+    if (emulated.isEnterprise) rejectNamesake(emulated.engine.acl);
+    const service = new Service(emulated, journal);
     const isPublic = !isLoopback((await lookup(address)).address);
     const hosts = isPublic && allowHost.length === 0 ? undefined : new Set(allowHost.map(host => host.toLowerCase()));
     endpoint = createEndpoint({ answer: createRouter(service, hosts), requestLimit, logRequest });

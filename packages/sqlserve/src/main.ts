@@ -1,5 +1,5 @@
 import { createMain, NUMBER, SEVERAL, VALUE } from '@sqlpipe/cli';
-import { DEFAULT_REQUEST_LIMIT, EDITIONS, RELEASES } from '@sqlpipe/server';
+import { DEFAULT_REQUEST_LIMIT, EDITIONS, EMULATED_VERSIONS } from '@sqlpipe/server';
 
 export const main = createMain({
   name: 'sqlserve',
@@ -16,7 +16,12 @@ export const main = createMain({
       default: 'oss' as const,
       describe: 'edition of QuestDB to emulate',
     },
-    questdb: { ...VALUE, choices: RELEASES, default: '10' as const, describe: 'release of QuestDB to emulate' },
+    questdb: {
+      ...VALUE,
+      choices: EMULATED_VERSIONS,
+      default: '10' as const,
+      describe: 'version of QuestDB to emulate',
+    },
     port: { ...NUMBER, default: 9000, placeholder: 'PORT', describe: 'port to listen on; 0 selects a free one' },
     address: { ...VALUE, default: '127.0.0.1', placeholder: 'ADDRESS', describe: 'address to listen on' },
     'allow-host': { ...SEVERAL, placeholder: 'HOST', describe: 'host name to accept requests for, besides localhost' },
