@@ -18,7 +18,7 @@ import {
 } from '../parser/names.js';
 import { parseColumnType } from '../parser/types.js';
 import { DEDUP_KEYS } from '../properties/dedup-keys.js';
-import { STORAGE_POLICY, TTL, UNLIMITED } from '../properties/retention.js';
+import { RETENTION, UNLIMITED } from '../properties/retention.js';
 import {
   FORMAT,
   MAX_UNCOMMITTED_ROWS,
@@ -70,7 +70,7 @@ function readClauses(reader: ClauseReader): void {
   parseIndexesAndCasts(reader);
   reader.read(TIMESTAMP);
   if (reader.read(PARTITIONING)) {
-    for (const property of [TTL, STORAGE_POLICY]) reader.read(property);
+    for (const property of RETENTION) reader.read(property);
     readFormat();
     reader.read(WAL);
   }

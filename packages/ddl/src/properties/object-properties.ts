@@ -3,8 +3,9 @@ import { isObject, KINDS, type Kind, type ObjectKind } from '@sqlpipe/sql';
 import type { Definition } from '../definition.js';
 import type { columnProperty, Property } from '../property.js';
 import { DEDUP_KEYS } from './dedup-keys.js';
+import { EXPIRY } from './expiry.js';
 import { BASE, REFRESH, REFRESH_DETAILS } from './refresh.js';
-import { EXPIRY, STORAGE_POLICY, TTL } from './retention.js';
+import { RETENTION, TTL } from './retention.js';
 import {
   FORMAT,
   MAX_UNCOMMITTED_ROWS,
@@ -23,8 +24,8 @@ const CLAUSES = {
   table: {
     before: [],
     after: [
-      ...[TIMESTAMP, PARTITIONING, TTL, STORAGE_POLICY, FORMAT, WAL, MAX_UNCOMMITTED_ROWS, O3_MAX_LAG, VOLUME],
-      ...[DEDUP_KEYS, OWNER],
+      ...[TIMESTAMP, PARTITIONING, ...RETENTION, FORMAT, WAL, MAX_UNCOMMITTED_ROWS, O3_MAX_LAG, VOLUME, DEDUP_KEYS],
+      OWNER,
     ],
   },
   view: { before: [], after: [OWNER] },

@@ -1,6 +1,6 @@
 /*!
- * When rows of an object expire: by a TTL, a storage policy or EXPIRE ROWS. The source of the enterprise edition is closed: the ages of a
- * storage policy are assumed to have the syntax of a TTL.
+ * When rows of an object expire: by a TTL or a storage policy, and by EXPIRE ROWS where the three are compared. The source of the enterprise
+ * edition is closed: the ages of a storage policy are assumed to have the syntax of a TTL.
  */
 import type { LocatedName } from '@sqlpipe/sql';
 import type {
@@ -12,21 +12,20 @@ import type {
   TableDefinition,
 } from '../definition.js';
 import type { ClauseSpans } from '../parser/clause-reader.js';
-import { type Cursor, isWord, RejectionError } from '../parser/cursor.js';
+import { type Cursor, RejectionError } from '../parser/cursor.js';
 import type { HasFeature } from '../parser/features.js';
 import type { FoundObject } from '../parser/lookup.js';
-import { parseLiteral } from '../parser/names.js';
-import { parseAge, parseInt64, printAge } from '../parser/numbers.js';
+import { parseAge, printAge } from '../parser/numbers.js';
 import { property } from '../property.js';
 
 /** The storage policy in force; undefined if it is disabled. A TTL counts as a policy whose only stage is DROP LOCAL. */
-function policyOf({ ttl, policy }: Pick<RetentionFields, 'ttl' | 'policy'>): StoragePolicy | undefined {
+function policyOf({ ttl, policy }: RetentionFields): StoragePolicy | undefined {
   if (policy) return policy.disabled ? undefined : policy;
   return ttl === 0 ? undefined : { after: { 'DROP LOCAL': ttl } };
 }
 
-/** What a server stores for a new table. If it has storage policies, it turns a TTL into one. */
-export const retentionOf = (object: Pick<RetentionFields, 'ttl' | 'policy'>, has?: HasFeature) =>
+/** The TTL and the policy of an object. For a new table, a server that has storage policies turns a TTL into one. */
+export const retentionOf = (object: RetentionFields, has?: HasFeature) =>
   has?.('storage policies') ? { ttl: 0, policy: policyOf(object) } : { ttl: object.ttl, policy: object.policy };
 
 /** The TTL of an object, or its storage policy if that has only DROP LOCAL; otherwise 0. */
@@ -185,17 +184,14 @@ export function rejectImpossiblePolicy(
   stages: readonly LocatedName[],
   has: HasFeature,
 ): void {
-  if (!policy) return;
-  const { after } = policy;
-  const reject = (stage: Stage, problem: string): RejectionError =>
-    new RejectionError(stages.find(({ name }) => name === stage)?.position ?? 0, problem);
+  const { 'DROP LOCAL': dropped, ...after } = policy?.after ?? {};
+  const positionOf = (stage: Stage) => stages.find(({ name }) => name === stage)?.position ?? 0;
   if (after['DROP REMOTE'] !== undefined && !has('drop remote'))
-    throw reject('DROP REMOTE', "'DROP REMOTE' is not supported yet");
-  for (const stage of ['TO PARQUET', 'TO REMOTE'] as const) {
-    const dropped = after['DROP LOCAL'];
-    if (dropped === undefined || longestHours(after[stage] ?? 0) <= longestHours(dropped)) continue;
-    throw reject(stage, `storage policy stage is later than DROP LOCAL [stage=${stage}]`);
-  }
+    throw new RejectionError(positionOf('DROP REMOTE'), "'DROP REMOTE' is not supported yet");
+  const late = (['TO PARQUET', 'TO REMOTE'] as const).find(
+    stage => dropped !== undefined && longestHours(after[stage] ?? 0) > longestHours(dropped),
+  );
+  if (late) throw new RejectionError(positionOf(late), `storage policy stage is later than DROP LOCAL [stage=${late}]`);
 }
 
 /** The maximum length of a TTL in hours: a month has up to 31 days. */
@@ -217,24 +213,32 @@ type RetentionFields = Pick<Definition & { readonly ttl: Age }, 'kind' | 'ttl'> 
   readonly partitionBy?: PartitionUnit | undefined;
 };
 
-const printStages = ({ after }: StoragePolicy = { after: {} }): string =>
-  STAGES.flatMap(stage => (after[stage] === undefined ? [] : `${stage} ${printAge(after[stage])}`)).join(', ');
+/** Prints the stages of a policy in parentheses; '' without a policy. */
+const printStages = ({ after }: StoragePolicy = { after: {} }): string => {
+  const stages = STAGES.flatMap(stage => (after[stage] === undefined ? [] : `${stage} ${printAge(after[stage])}`));
+  return stages.length > 0 ? `(${stages.join(', ')})` : '';
+};
 
-export const STORAGE_POLICY = property<
-  RetentionFields,
+type PolicyAlteration =
   /** `policy` is undefined for DROP STORAGE POLICY. */
   | { readonly action: 'storage policy'; readonly policy: StoragePolicy | undefined }
-  | { readonly action: 'storage policy state'; readonly disabled: boolean }
->()({
+  | { readonly action: 'storage policy state'; readonly disabled: boolean };
+
+function verbOf(alteration: PolicyAlteration): string {
+  if (alteration.action === 'storage policy') return alteration.policy ? 'SET' : 'DROP';
+  return alteration.disabled ? 'DISABLE' : 'ENABLE';
+}
+
+const STORAGE_POLICY = property<RetentionFields, PolicyAlteration>()({
   name: 'storage policy',
-  value: object => (ttlOf(object) === 0 && policyOf(object) ? `(${printStages(policyOf(object))})` : 'none'),
+  value: object => (ttlOf(object) === 0 && printStages(policyOf(object))) || 'none',
   words: ['storage'],
   isSupported: ({ has }) => has('storage policies'),
   parse: ({ cursor, definition, positions }) => ({
     policy: parseStoragePolicy(cursor, definition.partitionBy ?? 'NONE', positions.stages),
   }),
   // On a line of its own in place of the TTL, as in the only documented example.
-  print: ({ policy }) => (policy && !policy.disabled ? `\nSTORAGE POLICY(${printStages(policy)})` : ''),
+  print: ({ policy }) => (policy && !policy.disabled ? `\nSTORAGE POLICY${printStages(policy)}` : ''),
   // The open source edition gets the TTL after which no data is left. It gets none if remote data is kept forever.
   translate(object, has) {
     const { policy } = object;
@@ -243,7 +247,7 @@ export const STORAGE_POLICY = property<
     const ttl = end ?? (remote === undefined ? local : undefined);
     const clause = ttl === undefined ? '' : `TTL ${printAge(ttl)}`;
     const loss =
-      ttlOf(object) === 0 ? { loss: `STORAGE POLICY(${printStages(policy)}) becomes ${clause || 'nothing'}` } : {};
+      ttlOf(object) === 0 ? { loss: `STORAGE POLICY${printStages(policy)} becomes ${clause || 'nothing'}` } : {};
     return { clause: clause && ` ${clause}`, ...loss };
   },
   alter: {
@@ -265,20 +269,13 @@ export const STORAGE_POLICY = property<
       enable: (cursor, _, altered) => parsePolicyState(cursor, altered, false),
       disable: (cursor, _, altered) => parsePolicyState(cursor, altered, true),
     },
-    print(alteration) {
-      if (alteration.action === 'storage policy state')
-        return `${alteration.disabled ? 'DISABLE' : 'ENABLE'} STORAGE POLICY`;
-      return alteration.policy ? `SET STORAGE POLICY(${printStages(alteration.policy)})` : 'DROP STORAGE POLICY';
-    },
+    print: alteration =>
+      `${verbOf(alteration)} STORAGE POLICY${'policy' in alteration ? printStages(alteration.policy) : ''}`,
     apply(table, alteration) {
       if (alteration.action === 'storage policy') return { ...table, ttl: 0, policy: alteration.policy };
       return table.policy ? { ...table, policy: { ...table.policy, disabled: alteration.disabled } } : table;
     },
-    permission(alteration) {
-      if (alteration.action === 'storage policy state')
-        return `${alteration.disabled ? 'DISABLE' : 'ENABLE'} STORAGE POLICY`;
-      return alteration.policy ? 'SET STORAGE POLICY' : 'REMOVE STORAGE POLICY';
-    },
+    permission: alteration => `${verbOf(alteration).replace('DROP', 'REMOVE')} STORAGE POLICY`,
     between(wanted, now, has) {
       if (!has('storage policies')) return undefined;
       const policy = policyOf(wanted);
@@ -299,93 +296,5 @@ function parsePolicyState(cursor: Cursor, { object: { columns, policy, name } }:
 const isFittingPolicy = (policy: StoragePolicy | undefined, unit: PartitionUnit = 'DAY'): boolean =>
   Object.values(policy?.after ?? {}).every(age => isFittingAge(unit, age));
 
-export const EXPIRY = property<
-  { readonly expire?: string | undefined },
-  /** `expire` is undefined for DROP EXPIRE. */
-  { readonly action: 'expiry'; readonly expire: string | undefined }
->()({
-  name: 'expiry of rows',
-  value: ({ expire }) => expire ?? 'none',
-  words: ['expire'],
-  isSupported: ({ has }) => has('EXPIRE ROWS'),
-  parse: ({ cursor }) => ({ expire: parseExpireRows(cursor) }),
-  print: ({ expire }) => (expire === undefined ? '' : ` EXPIRE ROWS ${expire}`),
-  feature: { name: 'EXPIRE ROWS', word: /\bexpire\b/i, isIn: ({ expire }) => expire !== undefined },
-  alter: {
-    actions: ['expiry'],
-    sets: ['expiry of rows'],
-    expiresRows: true,
-    isSupported: ({ has }) => has('EXPIRE ROWS'),
-    syntax: {
-      'set expire': cursor => ({ action: 'expiry', expire: parseExpireRows(cursor) }),
-      drop(cursor) {
-        cursor.expect('expire');
-        return { action: 'expiry', expire: undefined };
-      },
-    },
-    print: ({ expire }) => (expire === undefined ? 'DROP EXPIRE' : `SET EXPIRE ROWS ${expire}`),
-    permission: () => 'ALTER MATERIALIZED VIEW',
-    between: ({ expire }, now) => (expire === now.expire ? undefined : { action: 'expiry', expire }),
-  },
-});
-
-/** Parses `ROWS WHEN …` or `ROWS KEEP …` after EXPIRE, and an optional CLEANUP EVERY. @returns the rule as servers print it */
-function parseExpireRows(cursor: Cursor): string {
-  cursor.expect('rows');
-  const token = cursor.require("'when' or 'keep'");
-  if (!isWord(token, 'when') && !isWord(token, 'keep')) throw cursor.error("'when' or 'keep' expected");
-  const rule = isWord(token, 'when') ? parsePredicate(cursor) : parseKeep(cursor);
-  if (!cursor.accept('cleanup')) return rule;
-  cursor.expect('every');
-  return `${rule} CLEANUP EVERY ${cursor.require('duration')}`;
-}
-
-/** Reads the predicate after WHEN, up to the next clause. @returns WHEN and the predicate as written */
-function parsePredicate(cursor: Cursor): string {
-  const start = cursor.nextPosition;
-  let end = start;
-  let depth = 0;
-  for (let token = cursor.next(); token !== undefined; token = cursor.next()) {
-    if (
-      depth === 0 &&
-      (token === ';' || ['cleanup', 'owned', 'in'].some(word => isWord(token, word) && endsHere(cursor, word)))
-    ) {
-      cursor.unread();
-      break;
-    }
-    if (token === '(') depth++;
-    if (token === ')') depth--;
-    end = cursor.end;
-  }
-  const predicate = cursor.text.slice(start, end).trim();
-  if (predicate === '') throw new RejectionError(end, 'predicate expected');
-  return `WHEN ${predicate}`;
-}
-
-/** Whether a word starts the next clause. IN does so only before VOLUME: the IN of `x IN (1, 2)` belongs to the predicate. */
-const endsHere = (cursor: Cursor, word: string): boolean =>
-  word !== 'in' || /^\s+volume\b/i.test(cursor.text.slice(cursor.end));
-
-function parseKeep(cursor: Cursor): string {
-  const token = cursor.require("'latest', 'highest', 'lowest' or a row count");
-  if (isWord(token, 'latest')) {
-    const on = cursor.accept('on') ? ` ON ${parseLiteral(cursor).name}` : '';
-    return `KEEP LATEST${on}${parsePartitionKeys(cursor)}`;
-  }
-  const count = parseInt64(token);
-  const order = count === undefined ? token : cursor.require("'highest' or 'lowest'");
-  if (!isWord(order, 'highest') && !isWord(order, 'lowest'))
-    throw cursor.error(
-      count === undefined ? "'latest', 'highest', 'lowest' or a row count expected" : "'highest' or 'lowest' expected",
-    );
-  const rows = count === undefined ? '' : ` ${count}`;
-  return `KEEP${rows} ${order.toUpperCase()} ${parseLiteral(cursor).name}${parsePartitionKeys(cursor)}`;
-}
-
-function parsePartitionKeys(cursor: Cursor): string {
-  if (!cursor.accept('partition')) return '';
-  cursor.expect('by');
-  const keys = [parseLiteral(cursor).name];
-  while (cursor.accept(',')) keys.push(parseLiteral(cursor).name);
-  return ` PARTITION BY ${keys.join(', ')}`;
-}
+/** For a table, the server accepts these clauses only after PARTITION BY. */
+export const RETENTION = [TTL, STORAGE_POLICY] as const;

@@ -9,6 +9,7 @@ import {
   isArray,
   keepRetention,
   printDefinition,
+  retentionOf,
   type TableDefinition,
   UNLIMITED,
 } from '@sqlpipe/ddl';
@@ -69,7 +70,7 @@ function chooseRetention(
   draft: Draft,
 ): Pick<Rebuild, 'target' | 'created'> {
   if (draft.context.ignore.ignoresProperty(entry, 'TTL')) {
-    const target = { ...wanted, ttl: now.ttl, policy: now.policy };
+    const target = { ...wanted, ...retentionOf(now) };
     return { target, created: target };
   }
   const limited = keepRetention(wanted, now) ?? wanted;

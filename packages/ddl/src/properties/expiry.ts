@@ -1,0 +1,95 @@
+import { type Cursor, isWord, RejectionError } from '../parser/cursor.js';
+import { parseLiteral } from '../parser/names.js';
+import { parseInt64 } from '../parser/numbers.js';
+import { property } from '../property.js';
+
+export const EXPIRY = property<
+  { readonly expire?: string | undefined },
+  /** `expire` is undefined for DROP EXPIRE. */
+  { readonly action: 'expiry'; readonly expire: string | undefined }
+>()({
+  name: 'expiry of rows',
+  value: ({ expire }) => expire ?? 'none',
+  words: ['expire'],
+  isSupported: ({ has }) => has('EXPIRE ROWS'),
+  parse: ({ cursor }) => ({ expire: parseExpireRows(cursor) }),
+  print: ({ expire }) => (expire === undefined ? '' : ` EXPIRE ROWS ${expire}`),
+  feature: { name: 'EXPIRE ROWS', word: /\bexpire\b/i, isIn: ({ expire }) => expire !== undefined },
+  alter: {
+    actions: ['expiry'],
+    sets: ['expiry of rows'],
+    expiresRows: true,
+    isSupported: ({ has }) => has('EXPIRE ROWS'),
+    syntax: {
+      'set expire': cursor => ({ action: 'expiry', expire: parseExpireRows(cursor) }),
+      drop(cursor) {
+        cursor.expect('expire');
+        return { action: 'expiry', expire: undefined };
+      },
+    },
+    print: ({ expire }) => (expire === undefined ? 'DROP EXPIRE' : `SET EXPIRE ROWS ${expire}`),
+    permission: () => 'ALTER MATERIALIZED VIEW',
+    between: ({ expire }, now) => (expire === now.expire ? undefined : { action: 'expiry', expire }),
+  },
+});
+
+/** Parses `ROWS WHEN …` or `ROWS KEEP …` after EXPIRE, and an optional CLEANUP EVERY. @returns the rule as servers print it */
+function parseExpireRows(cursor: Cursor): string {
+  cursor.expect('rows');
+  const token = cursor.require("'when' or 'keep'");
+  if (!isWord(token, 'when') && !isWord(token, 'keep')) throw cursor.error("'when' or 'keep' expected");
+  const rule = isWord(token, 'when') ? parsePredicate(cursor) : parseKeep(cursor);
+  if (!cursor.accept('cleanup')) return rule;
+  cursor.expect('every');
+  return `${rule} CLEANUP EVERY ${cursor.require('duration')}`;
+}
+
+/** Reads the predicate after WHEN, up to the next clause. @returns WHEN and the predicate as written */
+function parsePredicate(cursor: Cursor): string {
+  const start = cursor.nextPosition;
+  let end = start;
+  let depth = 0;
+  for (let token = cursor.next(); token !== undefined; token = cursor.next()) {
+    if (
+      depth === 0 &&
+      (token === ';' || ['cleanup', 'owned', 'in'].some(word => isWord(token, word) && endsHere(cursor, word)))
+    ) {
+      cursor.unread();
+      break;
+    }
+    if (token === '(') depth++;
+    if (token === ')') depth--;
+    end = cursor.end;
+  }
+  const predicate = cursor.text.slice(start, end).trim();
+  if (predicate === '') throw new RejectionError(end, 'predicate expected');
+  return `WHEN ${predicate}`;
+}
+
+/** Whether a word starts the next clause. IN does so only before VOLUME: the IN of `x IN (1, 2)` belongs to the predicate. */
+const endsHere = (cursor: Cursor, word: string): boolean =>
+  word !== 'in' || /^\s+volume\b/i.test(cursor.text.slice(cursor.end));
+
+function parseKeep(cursor: Cursor): string {
+  const token = cursor.require("'latest', 'highest', 'lowest' or a row count");
+  if (isWord(token, 'latest')) {
+    const on = cursor.accept('on') ? ` ON ${parseLiteral(cursor).name}` : '';
+    return `KEEP LATEST${on}${parsePartitionKeys(cursor)}`;
+  }
+  const count = parseInt64(token);
+  const order = count === undefined ? token : cursor.require("'highest' or 'lowest'");
+  if (!isWord(order, 'highest') && !isWord(order, 'lowest'))
+    throw cursor.error(
+      count === undefined ? "'latest', 'highest', 'lowest' or a row count expected" : "'highest' or 'lowest' expected",
+    );
+  const rows = count === undefined ? '' : ` ${count}`;
+  return `KEEP${rows} ${order.toUpperCase()} ${parseLiteral(cursor).name}${parsePartitionKeys(cursor)}`;
+}
+
+function parsePartitionKeys(cursor: Cursor): string {
+  if (!cursor.accept('partition')) return '';
+  cursor.expect('by');
+  const keys = [parseLiteral(cursor).name];
+  while (cursor.accept(',')) keys.push(parseLiteral(cursor).name);
+  return ` PARTITION BY ${keys.join(', ')}`;
+}
