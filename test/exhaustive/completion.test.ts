@@ -186,11 +186,7 @@ test('each option of --help is completed', async t => {
 
 test('--completion without a value selects the script by $SHELL, bash by default', async t => {
   const run = await inProcess(t);
-  for (const [shell, title] of [
-    ['zsh', 'zsh'],
-    ['fish', 'fish'],
-    ['dash', 'bash'],
-  ])
+  for (const [shell, title] of Object.entries({ zsh: 'zsh', fish: 'fish', dash: 'bash' }))
     t.regex(
       (await run(`SHELL=/usr/bin/${shell} sqljoin --completion`)).stdout,
       new RegExp(`^# ${title} completion for sqljoin;`, 'm'),

@@ -193,10 +193,7 @@ test('it loads the bundles of sqlpipe only, and an engine only for a dry run', a
   await run.bash(
     `echo "process.on('exit', () => require('fs').writeFileSync('loaded', Object.keys(require.cache).join('\\n')))" > trace.cjs`,
   );
-  for (const [options, needsEngine] of [
-    ['', false],
-    ['-n', true],
-  ] as const) {
+  for (const [options, needsEngine] of Object.entries({ '': false, '-n': true })) {
     const { stdout } = await run.bash(
       `NODE_OPTIONS='--require ./trace.cjs' ${COPY(options)} >/dev/null; grep /dist/ loaded`,
     );

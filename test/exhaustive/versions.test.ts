@@ -135,21 +135,18 @@ for (const options of ['', '--keep-going'])
     t.is(stderr.split('Access denied').length - 1, 1, stderr);
   });
 
-for (const [statement, features] of [
-  ["CREATE VIEW 'v' AS (SELECT 1 x)", { '9.2.3': ['views'], '9.3.0': [], '10.0.1': [] }],
-  [
-    'CREATE TABLE t (ts TIMESTAMP_NS, d DECIMAL(5,2), a DOUBLE[])',
-    {
-      '8.1.4': ['DECIMAL', 'TIMESTAMP_NS', 'arrays'],
-      '9.0.3': ['DECIMAL', 'TIMESTAMP_NS'],
-      '9.1': ['DECIMAL'],
-      '9.2.0': [],
-    },
-  ],
-  ['CREATE TABLE t (s SYMBOL INDEX INCLUDE (x), x INT)', { '9.3.4': ['INDEX TYPE'], '10.0.1': [] }],
-  ['CREATE TABLE t (view INT, decimal INT, ttl INT)', { '8.1.4': [] }],
-  ['DROP VIEW v', { '8.1.4': [] }],
-] as const)
+for (const [statement, features] of Object.entries({
+  "CREATE VIEW 'v' AS (SELECT 1 x)": { '9.2.3': ['views'], '9.3.0': [], '10.0.1': [] },
+  'CREATE TABLE t (ts TIMESTAMP_NS, d DECIMAL(5,2), a DOUBLE[])': {
+    '8.1.4': ['DECIMAL', 'TIMESTAMP_NS', 'arrays'],
+    '9.0.3': ['DECIMAL', 'TIMESTAMP_NS'],
+    '9.1': ['DECIMAL'],
+    '9.2.0': [],
+  },
+  'CREATE TABLE t (s SYMBOL INDEX INCLUDE (x), x INT)': { '9.3.4': ['INDEX TYPE'], '10.0.1': [] },
+  'CREATE TABLE t (view INT, decimal INT, ttl INT)': { '8.1.4': [] },
+  'DROP VIEW v': { '8.1.4': [] },
+}))
   test(`features that versions lack: ${statement}`, t => {
     for (const [version, missing] of Object.entries(features))
       t.deepEqual(findMissingFeatures(statement, version), missing, version);

@@ -140,21 +140,15 @@ test('live views belong to a version, not to an edition', async t => {
 
 test('windows may have names, and inherit from others', async t => {
   const engine = await created();
-  for (const [query, columns] of [
-    ['select ts, avg(price) over w s from base window w as (partition by sym order by ts)', 'ts TIMESTAMP, s DOUBLE'],
-    [
-      'select avg(price) over W a, avg(size) over "v" b from base window w as (partition by sym), v as (w order by ts)',
+  for (const [query, columns] of Object.entries({
+    'select ts, avg(price) over w s from base window w as (partition by sym order by ts)': 'ts TIMESTAMP, s DOUBLE',
+    'select avg(price) over W a, avg(size) over "v" b from base window w as (partition by sym), v as (w order by ts)':
       'a DOUBLE, b DOUBLE',
-    ],
-    [
-      'select avg(n) over w a from (select count(*) over w n from base window w as (order by size)) window w as (order by n)',
+    'select avg(n) over w a from (select count(*) over w n from base window w as (order by size)) window w as (order by n)':
       'a DOUBLE',
-    ],
-    [
-      'select avg(price) over w a from base window w as (order by ts) union all select count(*) over w from base window w as (partition by sym)',
+    'select avg(price) over w a from base window w as (order by ts) union all select count(*) over w from base window w as (partition by sym)':
       'a DOUBLE',
-    ],
-  ] as const) {
+  })) {
     await whenReady(() => engine.execute(`CREATE OR REPLACE VIEW x AS (${query})`));
     const found = engine.find('x')?.columns.map(({ name, type }) => `${name} ${type}`);
     t.is(found?.join(', '), columns, query);

@@ -45,10 +45,7 @@ for (const { title, input, output, more } of cases('plans'))
 test('live views are planned for a server that has them', async t => {
   const query = 'SELECT ts, count(*) OVER (PARTITION BY x ORDER BY ts ROWS 3 PRECEDING) n FROM t';
   const after = [table('t'), `CREATE LIVE VIEW l FLUSH EVERY 5s START FROM NOW AS (${query});`];
-  for (const [version, count] of [
-    ['9.4.4', 0],
-    ['10.0.0', 1],
-  ] as const)
+  for (const [version, count] of Object.entries({ '9.4.4': 0, '10.0.0': 1 }))
     t.is((await planChanges(after, [table('t')], { version })).statements.length, count);
 });
 

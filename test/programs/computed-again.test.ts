@@ -275,10 +275,7 @@ testWithQuestDB('a plan killed before it filled a view below another one is comp
   const top =
     'CREATE MATERIALIZED VIEW w WITH BASE u REFRESH IMMEDIATE DEFERRED AS (select ts, sum(n) n from u sample by 1d) PARTITION BY DAY';
   await make(server, [...rowsOn(LONG_MONTH, day('')), SUM]);
-  for (const [name, view] of [
-    ['u', former],
-    ['w', top],
-  ] as const) {
+  for (const [name, view] of Object.entries({ u: former, w: top })) {
     await execute(server, view);
     await execute(server, `REFRESH MATERIALIZED VIEW ${name} FULL`);
     await waitUntilTrue(server, `SELECT count() > 0 FROM ${name}`);

@@ -27,10 +27,7 @@ testWithQuestDB('rows that a view has and its own TTL expires when it is compute
     });
     const predicted = await run.exits(1, 'sqlapply --dry-run --allow REFRESH $DB refresh.sql');
     t.regex(predicted.stdout, /drops 1 row of materialized view 'm' older than its TTL; --allow-loss ttl:m/);
-    for (const [file, name] of [
-      ['type.sql', 'ttl:m'],
-      ['name.sql', 'ttl:n'],
-    ]) {
+    for (const [file, name] of Object.entries({ 'type.sql': 'ttl:m', 'name.sql': 'ttl:n' })) {
       const careful = await run(`sqldiff --alter -o plan ${file} $DB`);
       t.deepEqual([careful.code, namesOf(careful.stderr)], [1, [name]], careful.stderr);
       t.regex(careful.stderr, /drops 1 row of materialized view '.' older than its TTL/);

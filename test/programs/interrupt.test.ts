@@ -115,10 +115,7 @@ test('SIGTERM while sqljoin writes its file leaves no file', async t => {
   }
 });
 
-for (const [program, input] of [
-  ['sqlsplit', STREAM.replaceAll('\0', '')],
-  ['sqlgrep', STREAM],
-] as const)
+for (const [program, input] of Object.entries({ sqlsplit: STREAM.replaceAll('\0', ''), sqlgrep: STREAM }))
   test(`SIGTERM while ${program} waits for more input leaves an incomplete stream`, async t => {
     const { child, ended, stdout } = await startProgram(t, [program]);
     child.stdin.write(input);

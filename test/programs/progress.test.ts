@@ -68,10 +68,7 @@ test('sqldump counts the statements read, even if several arrive at once', async
   t.regex(screen, /sqldump: 9 statements\r\n$/);
 });
 
-for (const [options, total] of [
-  ['', '/4'],
-  ['--stream', ''],
-] as const)
+for (const [options, total] of Object.entries({ '': '/4', '--stream': '' }))
   test(`sqlapply ${options} counts finished statements, including rejected ones`, async t => {
     const on = await terminal(t);
     const replay = `sqlapply ${options} --keep-going --no-verify ${await startTarget(t, on)}`;

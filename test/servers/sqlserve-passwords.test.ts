@@ -177,10 +177,7 @@ test('a disabled account keeps its token, which works again when it is enabled',
   await setUp(server, 'create service account paused', 'grant http to paused');
   const made = await executeAs(server, admin, "alter service account paused create token type rest with ttl '1d'");
   const token = bearer(String(made.dataset?.[0]?.[1]));
-  for (const [verb, status] of [
-    ['disable', 401],
-    ['enable', 200],
-  ] as const) {
+  for (const [verb, status] of Object.entries({ disable: 401, enable: 200 })) {
     await setUp(server, `alter service account paused ${verb}`);
     t.is((await executeAs(server, token, 'show tables')).status, status, verb);
   }
