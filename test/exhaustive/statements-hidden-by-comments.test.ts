@@ -11,6 +11,7 @@ import { cases } from '../cases/cases.js';
 import { reply, startFaultyServer } from '../faults/faulty-server.js';
 import { freshFolder } from '../support/folder.js';
 import { inProcess } from '../support/in-process.js';
+import { perKey } from '../support/instances.js';
 import { startQuestDB, testWithQuestDB, testWithVersion } from '../support/questdb.js';
 import { fc, forAll } from '../support/seed.js';
 import type { Server } from '../support/server.js';
@@ -47,14 +48,9 @@ const RECORDS = FORMS.flatMap(({ hides, until }) =>
 );
 
 const file = fileScope();
-const servers = new Map<string, Promise<Server>>();
 
 /** A server of a version, which the tests of this file share. */
-function serverOf(version: string): Promise<Server> {
-  const server = servers.get(version) ?? startQuestDB(file, { QUESTDB_VERSION: version });
-  servers.set(version, server);
-  return server;
-}
+const serverOf = perKey((version: string) => startQuestDB(file, { QUESTDB_VERSION: version }));
 
 /** The same of the usual version, emptied. */
 async function emptyServer(): Promise<Server> {

@@ -4,17 +4,15 @@ import { join } from 'node:path';
 import { Readable } from 'node:stream';
 import { isStdout, parseSqlText, withoutLocations } from '@sqlpipe/files';
 import { freshFolder, readFolder } from '../support/folder.js';
-import { fc, forAllAsync } from '../support/seed.js';
+import { fc, forAllAsync, splitAt } from '../support/seed.js';
 import { test } from '../support/test.js';
 
 test('text is the same wherever its chunks are cut', async t => {
   const statements = ["CREATE TABLE 'ü€😀' (a INT);", "CREATE TABLE '😀😀' (b INT);"];
   const bytes = Buffer.from(statements.join('\n'));
   await forAllAsync(100, fc.array(fc.nat(bytes.length), { maxLength: 6 }), async cuts => {
-    const ends = [...cuts, bytes.length].sort((a, b) => a - b);
-    const chunks = ends.map((end, i) => bytes.subarray(ends[i - 1] ?? 0, end));
     const found: string[] = [];
-    const text = Readable.from(chunks.filter(({ length }) => length > 0));
+    const text = Readable.from(splitAt(bytes, cuts).filter(({ length }) => length > 0));
     for await (const batch of withoutLocations(parseSqlText(text, 'text'))) found.push(...batch);
     t.deepEqual(found, statements);
   });

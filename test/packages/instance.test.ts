@@ -21,7 +21,7 @@ import {
 } from '../faults/faulty-server.js';
 import { connectTo, readRows, TARGET } from '../support/client.js';
 import { anyCharacter, fc, forAll, forAllAsync } from '../support/seed.js';
-import { macro, test } from '../support/test.js';
+import { test } from '../support/test.js';
 
 test('rows, a table and statements use one connection', async t => {
   const ports = new Set<number | undefined>();
@@ -87,36 +87,26 @@ test('a connection that the server closes between requests is replaced', async t
   t.is(requests.length, 20);
 });
 
-const rejectsWith = macro(async (t, bytes: Buffer, expected: object) => {
-  const { db } = await connectTo(t, send(bytes));
-  const { matches: _, ...rejection } = (await db.execute('x')) as { matches?: unknown };
-  t.deepEqual(rejection, { ok: false, isDenied: false, ...expected } as never);
-});
-
 const NO = '{"query":"x","error":"table already exists","position":13}';
-test('a rejection', rejectsWith, reply(NO, 400), { message: 'table already exists', position: 13, status: 400 });
-test('a rejection with status 200', rejectsWith, reply('{"error":"empty query","query":"","position":"0"}'), {
-  message: 'empty query',
-  position: 0,
-  status: 200,
-});
-test('a rejection beside an OK', rejectsWith, reply('{"ddl":"OK","error":"but"}'), { message: 'but', status: 200 });
-test('a rejection without a position', rejectsWith, reply('{"error":"bad cols"}', 400), {
-  message: 'bad cols',
-  status: 400,
-});
-const READ_ONLY = '{"error":"Could not create table, Write permission denied","position":13}';
-test('a read-only server that answers 400', rejectsWith, reply(READ_ONLY, 400), {
-  message: 'Could not create table, Write permission denied',
-  position: 13,
-  status: 400,
-  isDenied: true,
-});
-test('a read-only server that answers 403', rejectsWith, reply('{"error":"Write permission denied"}', 403), {
-  message: 'Write permission denied',
-  status: 403,
-  isDenied: true,
-});
+const READ_ONLY = 'Could not create table, Write permission denied';
+for (const [what, bytes, message, more] of [
+  ['a rejection', reply(NO, 400), 'table already exists', { position: 13 }],
+  [
+    'a rejection with status 200',
+    reply('{"error":"empty query","position":"0"}'),
+    'empty query',
+    { position: 0, status: 200 },
+  ],
+  ['a rejection beside an OK', reply('{"ddl":"OK","error":"but"}'), 'but', { status: 200 }],
+  ['a rejection without a position', reply('{"error":"bad cols"}', 400), 'bad cols', {}],
+  ['a read-only server with 400', reply(`{"error":"${READ_ONLY}"}`, 400), READ_ONLY, { isDenied: true }],
+  ['a read-only server with 403', reply(`{"error":"${READ_ONLY}"}`, 403), READ_ONLY, { isDenied: true, status: 403 }],
+] as const)
+  test(what, async t => {
+    const { db } = await connectTo(t, send(bytes));
+    const { matches: _, ...rejection } = (await db.execute('x')) as { matches?: unknown };
+    t.deepEqual(rejection, { ok: false, isDenied: false, message, status: 400, ...more } as never);
+  });
 
 test("a rejected query is an error with the server's message", async t => {
   const answer = '{"query":"q","error":"expected \'TABLE\'\\u001b[31m","position":12}';

@@ -2,7 +2,7 @@
 
 import { MalformedReplyError } from '../../packages/instance/src/http/json.js';
 import { RowScanner, ServerError } from '../../packages/instance/src/http/row-scanner.js';
-import { fc, forAll } from '../support/seed.js';
+import { fc, forAll, splitAt } from '../support/seed.js';
 import { test } from '../support/test.js';
 
 function scan(chunks: readonly Buffer[]): string[] {
@@ -13,12 +13,6 @@ function scan(chunks: readonly Buffer[]): string[] {
 }
 
 const scanText = (text: string) => scan([Buffer.from(text)]);
-
-/** Splits bytes at the given places. */
-function splitAt(bytes: Buffer, places: readonly number[]): Buffer[] {
-  const ends = [...new Set(places.map(place => place % (bytes.length + 1)))].sort((a, b) => a - b);
-  return [...ends, bytes.length].map((end, i) => bytes.subarray(ends[i - 1] ?? 0, end));
-}
 
 const blank = fc.stringMatching(/^[ \t\n\r]{0,3}$/);
 

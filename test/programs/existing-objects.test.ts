@@ -5,7 +5,7 @@ import { join } from 'node:path';
 import type { ExecutionContext } from 'ava';
 import { CASES, type Case, type Change } from '../cases/meaning.js';
 import { inProcess } from '../support/in-process.js';
-import { questdb, type Service, sqlserve } from '../support/instances.js';
+import { perKey, questdb, type Service, sqlserve } from '../support/instances.js';
 import { parseJsonLines } from '../support/json-lines.js';
 import { testWithQuestDB } from '../support/questdb.js';
 import type { Server } from '../support/server.js';
@@ -89,7 +89,7 @@ testWithQuestDB('a statement too large for the server is named before anything i
 });
 
 const scope = fileScope();
-const servers = new Map<Service, Promise<Server>>();
+const serverOf = perKey((service: Service) => service.start(scope));
 
 /** A shell with an instance at $URL and files of statements. */
 async function shellWithFiles(t: ExecutionContext, server: Server, files: Record<string, readonly string[]>) {
@@ -105,9 +105,8 @@ async function shellWithFiles(t: ExecutionContext, server: Server, files: Record
 const terminate = (statement: string): string => (/;\s*$/.test(statement) ? statement : `${statement};`);
 
 async function emptyServer(service: Service): Promise<Server> {
-  const server = servers.get(service) ?? service.start(scope);
-  servers.set(service, server);
-  await (await server).dropAll();
+  const server = await serverOf(service);
+  await server.dropAll();
   return server;
 }
 
@@ -157,7 +156,7 @@ for (const service of [sqlserve, questdb]) {
   });
 
   service.test(`${service.name}: a small change is reported as a difference of that property only`, async t => {
-    const server = await (servers.get(service) as Promise<Server>);
+    const server = await serverOf(service);
     const files = ROUNDS.map((round, i) => [`changed${i}.sql`, round.map(({ changed }) => changed)] as const);
     const { run, apply, report } = await shellWithFiles(t, server, Object.fromEntries(files));
     for (const [i, round] of ROUNDS.entries()) {

@@ -43,21 +43,11 @@ for (const [seed, jobs] of [
     t.deepEqual(dump.stdout, (await run('sqldump $DST')).stdout);
   });
 
-test('a view waits for its dependencies, and an ALTER for all earlier statements', async t => {
+test('a view waits for what it names, in any case of letters, and an ALTER for all earlier statements', async t => {
   const { run } = await startFarTarget(t, 4);
-  const chain = Array.from({ length: 12 }, (_, i) => `create view v${i} as (select x from ${i ? `v${i - 1}` : 't'});`);
+  const chain = Array.from({ length: 12 }, (_, i) => `create view v${i} as (select x from ${i ? `V${i - 1}` : 'T'});`);
   const text = `create table t (x int); ${chain.join('')} alter table t add column y int; create view w as (select y from t);`;
-  t.like(await run(`sqlsplit <<< "${text}" | sqlapply -j 8 --allow ALTER $FAR`), { code: 0, stderr: '' });
-});
-
-test('a view waits for what it names in other cases of letters', async t => {
-  const { run } = await startFarTarget(t, 6);
-  const chain = Array.from(
-    { length: 12 },
-    (_, i) => `create view ${i % 2 ? 'v' : 'V'}${i} as (select x from ${i ? `${i % 2 ? 'v' : 'V'}${i - 1}` : 't'});`,
-  );
-  const text = `create table T (x int); ${chain.join('')}`;
-  t.like(await run(`sqlsplit <<< "${text}" | sqlapply -j 8 $FAR`), { code: 0, stderr: '' });
+  t.is(await run.silent(`sqlsplit <<< "${text}" | sqlapply -j 8 --allow ALTER $FAR`), '');
 });
 
 test('after a rejection no statement is started, and the results are in input order', async t => {

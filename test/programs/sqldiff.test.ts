@@ -7,9 +7,8 @@ import { reply, startFaultyServer } from '../faults/faulty-server.js';
 import { waitUntil } from '../support/background.js';
 import { databases } from '../support/databases.js';
 import { inProcess } from '../support/in-process.js';
-import { questdb, type Service, sqlserve } from '../support/instances.js';
+import { perKey, questdb, type Service, sqlserve } from '../support/instances.js';
 import { fc, forAll } from '../support/seed.js';
-import type { Server } from '../support/server.js';
 import { serveHere, startSqlserve } from '../support/sqlserve.js';
 import { terminal } from '../support/terminal.js';
 import { fileScope, test } from '../support/test.js';
@@ -29,7 +28,7 @@ test('--help groups the options by what one does with them', async t => {
 });
 
 /** Two instances of each service, started on demand. */
-const started = new Map<Service, Promise<[Server, Server]>>();
+const twins = perKey((service: Service) => Promise.all([service.start(file), service.start(file)]));
 
 const SCHEMA = [
   'CREATE TABLE trades (ts TIMESTAMP, pair SYMBOL, price DOUBLE) TIMESTAMP(ts) PARTITION BY DAY',
@@ -40,9 +39,7 @@ const SCHEMA = [
 
 /** A bash with that schema at both $A and $B. */
 async function startTwins(t: ExecutionContext, service: Service) {
-  const both = started.get(service) ?? Promise.all([service.start(file), service.start(file)]);
-  started.set(service, both);
-  const [a, b] = await both;
+  const [a, b] = await twins(service);
   for (const server of [a, b]) {
     await server.dropAll();
     for (const sql of SCHEMA) t.like(await server.execute(sql), { ddl: 'OK' });

@@ -7,7 +7,7 @@ import { readStandardInput, readStatementsAt, withoutLocations } from '@sqlpipe/
 import { MAX_RECORD } from '@sqlpipe/sql';
 import { freshFolder, readFolder } from '../support/folder.js';
 import { inProcess } from '../support/in-process.js';
-import { fc, forAllAsync } from '../support/seed.js';
+import { fc, forAllAsync, splitAt } from '../support/seed.js';
 import { sharedSqlserve } from '../support/shared-sqlserve.js';
 import { test } from '../support/test.js';
 
@@ -16,18 +16,15 @@ const dst = sharedSqlserve();
 const listTables = async () =>
   ((await dst.execute('SELECT table_name FROM tables()')).dataset ?? []).map(([name]) => name).sort();
 
-/** Reads bytes in pieces of the given sizes, which repeat. */
-async function read(bytes: Buffer, sizes = [bytes.length]): Promise<string[]> {
-  function* pieces() {
-    for (let at = 0, nth = 0; at < bytes.length; nth++) {
-      const size = sizes[nth % sizes.length] || 1;
-      yield bytes.subarray(at, at + size);
-      at += size;
-    }
-  }
-  const batches = await Readable.from(readStandardInput(Readable.from(pieces()), { maxRecord: MAX_RECORD })).toArray();
+/** Reads bytes that arrive in pieces. */
+async function read(bytes: Buffer, places: readonly number[] = []): Promise<string[]> {
+  const pieces = Readable.from(splitAt(bytes, places).filter(({ length }) => length > 0));
+  const batches = await Readable.from(readStandardInput(pieces, { maxRecord: MAX_RECORD })).toArray();
   return batches.flat().map(({ statement }) => statement);
 }
+
+/** Many places, so that a piece may be shorter than what is looked for. */
+const anyPlaces = fc.array(fc.nat(), { maxLength: 99 });
 
 /** Statements in which it is not obvious where they end. */
 const statement = fc.constantFrom(
@@ -47,42 +44,33 @@ const end = fc.constantFrom('\n\0', '\0', '\n\n\0', '\n-- a comment; or two\n\0'
 
 test('no stream that was cut anywhere is taken for text', async t => {
   const record = fc.tuple(statement, end).map(parts => parts.join(''));
-  await forAllAsync(
-    20,
-    fc.array(record, { minLength: 1, maxLength: 2 }),
-    fc.array(fc.nat(9), { minLength: 1 }),
-    async (records, sizes) => {
-      const bytes = Buffer.from(records.join(''));
-      t.is((await read(bytes, sizes)).length, records.length);
-      for (let cut = 1; cut < bytes.length; cut++)
-        if (bytes.subarray(0, cut).toString().trimEnd().at(-1) !== '\0')
-          await t.throwsAsync(read(bytes.subarray(0, cut)), {
-            code: 'DAMAGED',
-            message: /no NUL byte|truncated after 1/,
-          });
-    },
-  );
+  await forAllAsync(20, fc.array(record, { minLength: 1, maxLength: 2 }), anyPlaces, async (records, places) => {
+    const bytes = Buffer.from(records.join(''));
+    t.is((await read(bytes, places)).length, records.length);
+    for (let cut = 1; cut < bytes.length; cut++)
+      if (bytes.subarray(0, cut).toString().trimEnd().at(-1) !== '\0')
+        await t.throwsAsync(read(bytes.subarray(0, cut)), {
+          code: 'DAMAGED',
+          message: /no NUL byte|truncated after 1/,
+        });
+  });
 });
 
 test('text of two or more statements is read, in chunks cut anywhere', async t => {
-  await forAllAsync(
-    50,
-    fc.array(statement, { minLength: 2, maxLength: 5 }),
-    fc.array(fc.nat(9), { minLength: 1 }),
-    async (statements, sizes) => {
-      // On the line of a semicolon, a comment would belong to the statement before it.
-      const adjacent = statements.map(each => (each.startsWith('--') ? `\n${each}` : each)).join('');
-      const texts = [statements.join('\n\n'), `\ufeff\r\n${statements.join('\r\n')}\r\n`, adjacent];
-      for (const text of texts) t.deepEqual(await read(Buffer.from(text), sizes), statements);
-    },
-  );
+  await forAllAsync(50, fc.array(statement, { minLength: 2, maxLength: 5 }), anyPlaces, async (statements, places) => {
+    // On the line of a semicolon, a comment would belong to the statement before it.
+    const adjacent = statements.map(each => (each.startsWith('--') ? `\n${each}` : each)).join('');
+    const texts = [statements.join('\n\n'), `\ufeff\r\n${statements.join('\r\n')}\r\n`, adjacent];
+    for (const text of texts) t.deepEqual(await read(Buffer.from(text), places), statements);
+  });
 });
 
 test('a long first record is still a stream, and a long text is still text', async t => {
   const long = `CREATE TABLE a (${'x'.repeat(100_000)} INT);`;
-  t.deepEqual(await read(Buffer.from(`${long}\n\0`), [5000]), [long]);
-  t.deepEqual(await read(Buffer.from(`SELECT 1;\nSELECT 2;\n${long}`), [5000]), ['SELECT 1;', 'SELECT 2;', long]);
-  await t.throwsAsync(read(Buffer.from(`SELECT 1;\nSELECT 2;\n${long}\0`), [5000]), {
+  const places = Array.from({ length: 20 }, (_, i) => 5000 * i);
+  t.deepEqual(await read(Buffer.from(`${long}\n\0`), places), [long]);
+  t.deepEqual(await read(Buffer.from(`SELECT 1;\nSELECT 2;\n${long}`), places), ['SELECT 1;', 'SELECT 2;', long]);
+  await t.throwsAsync(read(Buffer.from(`SELECT 1;\nSELECT 2;\n${long}\0`), places), {
     code: 'DAMAGED',
     message: /^standard input: a NUL at byte 100042: /,
   });

@@ -16,6 +16,14 @@ export const anyCharacter = fc
 /** Random choices of this run. */
 export const random = randomness(SEED);
 
+/** Splits text or bytes at random places. */
+export function splitAt<Whole extends string | Buffer>(whole: Whole, places: readonly number[]): Whole[] {
+  const ends = [...new Set(places.map(place => place % (whole.length + 1)))].sort((a, b) => a - b);
+  const cut = (start = 0, end: number) =>
+    typeof whole === 'string' ? whole.slice(start, end) : whole.subarray(start, end);
+  return [...ends, whole.length].map((end, i) => cut(ends[i - 1], end) as Whole);
+}
+
 /** Arbitraries, and what has to hold for their values: it throws, or returns false, if it does not. */
 type Law<Values extends [unknown, ...unknown[]]> = [
   ...arbitraries: { [K in keyof Values]: fc.Arbitrary<Values[K]> },
