@@ -23,7 +23,7 @@ async function emptyServers(): Promise<[Database, Database]> {
   return both;
 }
 
-for (const { title, input, output } of cases('copies')) {
+for (const { title, input, output } of cases('copies'))
   testWithQuestDB(`copy: ${title}`, async t => {
     const [source, target] = await emptyServers();
     const folder = await freshFolder(t);
@@ -37,7 +37,6 @@ for (const { title, input, output } of cases('copies')) {
     t.like(await run('set -o pipefail; sqldump $DST | sqlapply $SRC'), { code: 0 });
     t.deepEqual((await run('sqldump $SRC | sqljoin')).stdout, dump.stdout, 'the same two generations later');
   });
-}
 
 if (CORPUS) {
   const sample = scenarios().filter(({ settings }, i) => i % 40 === 0 && !Object.keys(settings).length);

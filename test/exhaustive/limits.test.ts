@@ -141,7 +141,7 @@ for (const [what, sql, error] of [
   ['one name many times', `create view v as (select ${list(4000, () => 'a')} from t)`, undefined],
   ['all columns many times', `create view v as (select ${list(3000, () => '*')} from t)`, undefined],
   ['parentheses', `create view v as (select ${'('.repeat(3000)}1${')'.repeat(3000)} x from t)`, /./],
-] as const) {
+] as const)
   test(`a short statement that expands much is answered in time: ${what}`, async t => {
     const start = performance.now();
     const reply = await server.execute(sql);
@@ -152,7 +152,6 @@ for (const [what, sql, error] of [
     t.is((await server.execute('select build()')).dataset?.length, 1);
     await server.execute('drop view if exists v');
   });
-}
 
 test('duplicate column names get the next free number, in each way of naming', async t => {
   await server.execute('create view v as (select a, a, A as "a1", s a_3, a from t)');

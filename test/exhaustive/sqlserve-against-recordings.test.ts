@@ -101,17 +101,16 @@ const aims = {
   views: { verdict: 0.99, text: 1, 'message and position': 0.95 },
 };
 
-for (const [name, aim] of Object.entries(aims)) {
+for (const [name, aim] of Object.entries(aims))
   recorded(`${name}: accepted, shown and rejected as by real servers`, async t => {
     const tally = new Tally();
     for (const item of readCases(name)) await compare(tally, item);
     tally.log(t);
     for (const [what, share] of Object.entries(aim)) t.true(tally.share(what) >= share, `${what} agree too seldom`);
   });
-}
 
 const databases = CORPUS ? readdirSync(`${CORPUS}/databases`) : [];
-for (const file of databases) {
+for (const file of databases)
   recorded(`${file}: the dump equals the recorded one`, async t => {
     const { creation, dump } = JSON.parse(readFileSync(`${CORPUS}/databases/${file}`, 'utf8'));
     await executeSql(url, 'drop all');
@@ -124,23 +123,20 @@ for (const file of databases) {
       dump.map((row: string) => withoutChosenStart(row, '')),
     );
   });
-}
 
 recorded('SHOW CREATE DATABASE in every form is answered as recorded', async t => {
   await executeSql(url, 'drop all');
-  for (const table of ['trades', 'meta', 'a', 'b', 'c']) {
+  for (const table of ['trades', 'meta', 'a', 'b', 'c'])
     await executeSql(
       url,
       `create table ${table} (timestamp timestamp, symbol symbol, price double) timestamp(timestamp) partition by day`,
     );
-  }
   for (const view of ['big', 'v2', 'v3', 'v4']) await executeSql(url, `create view ${view} as (select * from trades)`);
-  for (const view of ['ohlc_1h', 'm2', 'm3']) {
+  for (const view of ['ohlc_1h', 'm2', 'm3'])
     await executeSql(
       url,
       `create materialized view ${view} as (select timestamp, max(price) as p from trades sample by 1h)`,
     );
-  }
   for (const { sql, status, body } of readCases('database')) {
     const { rows, ...expected } = body as { rows?: number };
     const got = await executeSql(url, sql);

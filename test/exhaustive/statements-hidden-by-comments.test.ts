@@ -125,7 +125,7 @@ testWithQuestDB('comments that hide nothing are accepted', async t => {
   t.is(dataset?.flat().join(''), 'abcdefg');
 });
 
-for (const program of ['sqlgrep cover', 'sqlgrep --with-deps cover', 'sqlsort', 'sqljoin -d d']) {
+for (const program of ['sqlgrep cover', 'sqlgrep --with-deps cover', 'sqlsort', 'sqljoin -d d'])
   test(`${program} rejects hidden statements`, async t => {
     const run = await inProcess(t);
     for (const { text, until } of RECORDS.filter((_, i) => i % 53 === 0)) {
@@ -136,9 +136,8 @@ for (const program of ['sqlgrep cover', 'sqlgrep --with-deps cover', 'sqlsort', 
       t.notRegex(stdout, /victim/);
     }
   });
-}
 
-for (const { title: text, input: says } of cases('in-no-dump')) {
+for (const { title: text, input: says } of cases('in-no-dump'))
   test(`a statement that no dump contains is not sent: ${text}`, async t => {
     const { url, requests } = await startFaultyServer(t, socket => socket.end(reply('{"error":"no"}', 400)));
     const run = await inProcess(t, { DST: url, TEXT: text });
@@ -146,7 +145,6 @@ for (const { title: text, input: says } of cases('in-no-dump')) {
     const left = requests.filter(({ statement }) => statement !== 'SELECT build()');
     t.deepEqual(left, []);
   });
-}
 
 test('--allow sends statements that no dump contains', async t => {
   const server = await startSqlserve(t);

@@ -32,7 +32,7 @@ function readDocumented(): Map<string, Map<string, string>> {
   );
 }
 
-for (const version of ['8.1.4', '9.0.3', '9.2.3']) {
+for (const version of ['8.1.4', '9.0.3', '9.2.3'])
   testWithVersion(version)(`QuestDB ${version} works as docs/COMPATIBILITY.md says`, async t => {
     newest ??= borrowQuestDB(file);
     const [old, latest] = await Promise.all([startQuestDB(t, { QUESTDB_VERSION: version }), newest]);
@@ -40,7 +40,6 @@ for (const version of ['8.1.4', '9.0.3', '9.2.3']) {
     const cells = await check(version, old, latest, run);
     t.deepEqual([...cells].sort(), [...(readDocumented().get(version) ?? [])].sort());
   });
-}
 
 /** Simulates a server of version 9.0 with one table; `requests` are the requests that it got. */
 const startOld = (t: ExecutionContext) =>

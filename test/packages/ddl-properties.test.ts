@@ -38,7 +38,7 @@ function printableProperties(definition: Definition, form: '9.3' | '9.0'): objec
 }
 
 for (const form of ['9.3', '9.0'] as const)
-  for (const quoted of [true, false]) {
+  for (const quoted of [true, false])
     test(`definitions printed as QuestDB ${form}, ${quoted ? 'quoted' : 'bare'}, parse back to the same definition`, t => {
       forAll(100, definitions, definition => {
         const printed = printDefinition(definition, { form, quoted });
@@ -47,7 +47,6 @@ for (const form of ['9.3', '9.0'] as const)
         t.deepEqual(found, printableProperties(definition, form), statement);
       });
     });
-  }
 
 test('two spellings of a definition compare as equal', t => {
   forAll(200, definitions, choices, choices, (definition, one, other) => {

@@ -12,13 +12,12 @@ const formatRepair = (row: string): string => {
   return [statement, ...warnings.map(warning => `# warning: ${warning}`), ...notes.map(note => `# ${note}`)].join('\n');
 };
 
-for (const { title, input, output } of cases('repair')) {
+for (const { title, input, output } of cases('repair'))
   test(`repair: ${title}`, t => {
     t.is(formatRepair(input), output);
     const { statement } = repair(input);
     t.is(repair(statement).statement, statement, 'a second repair changes nothing');
   });
-}
 
 /** Characters that a column name must not contain (observed on 9.3.4). */
 const FORBIDDEN = /[\0-\x0f\x7f\ufeff?.,'"\\/:()+\-*%~]/;

@@ -174,10 +174,9 @@ test('order: 20,000 statements are sorted', t => {
   t.is(sortForDump([...views, ...tables]).length, 20_000);
 });
 
-for (const { name, dump } of databases) {
+for (const { name, dump } of databases)
   test(`order: ${name} as a real server dumped it`, t => {
     forAll(5, fc.shuffledSubarray(dump, { minLength: dump.length }), shuffled => {
       t.deepEqual(sortForDump(shuffled), dump);
     });
   });
-}

@@ -5,11 +5,10 @@ import { foldCase, identify } from '@sqlpipe/sql';
 import { cases } from '../cases/cases.js';
 import { test } from '../support/test.js';
 
-for (const { title, input, output } of cases('references')) {
+for (const { title, input, output } of cases('references'))
   test(`references: ${title}`, t => {
     t.is(findReferences(input, name => foldCase(name) === 'some_view').join(', '), output);
   });
-}
 
 test('references: parentheses nested deeper than the call stack', t => {
   const depth = 100_000;
@@ -114,13 +113,12 @@ test('deduplicate: two definitions of one name are an error, across kinds that s
   t.deepEqual(deduplicate(apart), apart);
 });
 
-for (const { title, input, output } of cases('access')) {
+for (const { title, input, output } of cases('access'))
   test(`access: ${title}`, t => {
     const { objects, principals } = locateGrantTargets(input, identify(input).kind);
     const [objectNames, principalNames] = [objects, principals].map(names => names.map(({ name }) => name).join(', '));
     t.is(`objects: ${objectNames}\nprincipals: ${principalNames}`, output);
   });
-}
 
 test('ownerOf: only as the last clause, in any quotes', t => {
   t.is(ownerOf("CREATE TABLE t (x INT)\nOWNED BY 'my team';"), 'my team');

@@ -35,9 +35,8 @@ for (const program of PROGRAMS) {
   test(`${program} --version prints its name and version`, async t => {
     const run = await inProcess(t);
     const product = program.startsWith('sqlpipe') ? 'sqlpipe' : `${program} (sqlpipe)`;
-    for (const option of ['--version', '-V']) {
+    for (const option of ['--version', '-V'])
       t.like(await run(`${program} ${option}`), { code: 0, stdout: `${product} ${version}\n` });
-    }
   });
 
   test(`${program} rejects an unknown option`, async t => {

@@ -122,7 +122,7 @@ testWithQuestDB('a plan interrupted between DROP and CREATE of a view is complet
     ['REFRESH IMMEDIATE', 'm'],
     ['REFRESH MANUAL', 'm'],
     ['REFRESH MANUAL', '"my m"'],
-  ] as const) {
+  ] as const)
     for (const isExpired of [false, true]) {
       await server.dropAll();
       const before = await make(server, [...rowsOn(LONG_MONTH, day('')), SUM, upper('m', refresh)]);
@@ -141,7 +141,6 @@ testWithQuestDB('a plan interrupted between DROP and CREATE of a view is complet
       const upperBefore = new Map([...before].filter(([object]) => object === 'u'));
       await waitForHoldings(server, upperBefore, undefined, `${refresh} ${name}`);
     }
-  }
 });
 
 /** A materialized view over the view of `SUM`. */

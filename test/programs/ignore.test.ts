@@ -179,9 +179,8 @@ test('sqlapply --alter does not change what is ignored, and creates what somethi
   const { url, names, user, password } = await startWithB(t);
   const run = await inProcess(t, { DB: url, SQLAPPLY_USER: user, SQLAPPLY_PASSWORD: password, A: A.join('\n') });
   const before = await names();
-  for (const time of ['the first', 'the second']) {
+  for (const time of ['the first', 'the second'])
     t.like(await run(`echo "$A" > a.sql; sqlapply -q --alter ${OPTIONS} $DB a.sql`), { code: 0, stderr: '' }, time);
-  }
   t.deepEqual(await names(), [...before, 'all_y', 'tmp_base'].sort());
 });
 

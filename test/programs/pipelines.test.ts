@@ -64,13 +64,12 @@ const ways: Record<string, string> = {
 
 for (const service of [sqlserve, questdb]) {
   // What the commands between the programs do has nothing to do with the server.
-  for (const [title, script] of Object.entries(ways).slice(0, service === questdb ? 1 : undefined)) {
+  for (const [title, script] of Object.entries(ways).slice(0, service === questdb ? 1 : undefined))
     service.test(`${service.name} to ${service.name} by ${title}`, async t => {
       const run = await folderBetween(t, service);
       t.is(await run.bash.silent(`set -o pipefail; ${script}`), '');
       await assertSame(t, run);
     });
-  }
 
   service.test(`${service.name}: tables replay in the order of sort -z`, async t => {
     const run = await folderBetween(t, service);
@@ -133,13 +132,12 @@ END`);
 for (const [source, target] of [
   [sqlserve, questdb],
   [questdb, sqlserve],
-] as const) {
+] as const)
   testWithQuestDB(`${source.name} to ${target.name}: both dump the same`, async t => {
     const run = await folderBetween(t, source, target);
     t.is(await run.silent('set -o pipefail; sqldump $SRC | sqlapply $DST'), '');
     await assertSame(t, run);
   });
-}
 
 testWithQuestDB('sqlserve and QuestDB dump the same after replaying the same .sql file', async t => {
   const [{ url: SRC }, { url: DST }] = await Promise.all([seeded(sqlserve), seeded(questdb)]);

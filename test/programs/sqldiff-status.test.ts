@@ -177,9 +177,8 @@ test('--alter adds the column at the end, and says 1 the first time as the secon
   const run = await inProcess(t, { DB: target.url, WANTED: WANTED.join('\n') });
   await run('echo "$WANTED" > schema.sql');
   t.is((await run('sqlapply --dry-run --alter $DB schema.sql')).code, 1);
-  for (const time of ['the first', 'the second']) {
+  for (const time of ['the first', 'the second'])
     t.regex((await run.exits(1, 'sqlapply --alter $DB schema.sql')).stderr, WARNING, time);
-  }
   const columns = await target.execute('SHOW COLUMNS FROM t');
   const listed = columns.dataset?.flatMap(([name]) => name);
   t.deepEqual(listed, ['x', 'y', 'n']);

@@ -47,7 +47,7 @@ async function startTwins(t: ExecutionContext, service: Service) {
   return { run: await inProcess(t, { A: a.url, B: b.url }), a, b };
 }
 
-for (const { name, dump } of databases) {
+for (const { name, dump } of databases)
   test(`${name}: omitted statements are reported as missing, in the order of the dump`, t => {
     const order = fc.shuffledSubarray(dump, { minLength: 0 });
     forAll(10, order, some => {
@@ -60,7 +60,6 @@ for (const { name, dump } of databases) {
       t.is(compareSchemas(some, dump).differences.length, found.length);
     });
   });
-}
 
 /** Views first: while QuestDB alters a table, it rejects queries on the table. */
 const DRIFT = [
@@ -159,12 +158,11 @@ async function shellWithSchema(t: ExecutionContext) {
 }
 
 const forms = ['a.sql', 'a.stream', 'stream.sql', 'a', '- < a.stream', '- < a.sql'];
-for (const form of forms) {
+for (const form of forms)
   test(`a schema equals itself as ${form}`, async t => {
     const run = await shellWithSchema(t);
     t.like(await run(`sqldiff a.sql ${form}`), { code: 0, stdout: '', stderr: '' });
   });
-}
 
 for (const { script, code, stdout } of [
   {

@@ -201,13 +201,12 @@ test('docs/API.md is made of the docstrings, and has each name that the library 
 });
 
 test('every bin is executable and starts its program with the same code', t => {
-  for (const { folder, manifest } of packages) {
+  for (const { folder, manifest } of packages)
     for (const [name, bin] of Object.entries(manifest.bin ?? {})) {
       const path = `${folder}/${bin}`;
       t.is(readFileSync(path, 'utf8'), readFileSync('packages/sqldump/bin/sqldump.js', 'utf8'), name);
       t.is(statSync(path).mode & 0o111, 0o111, `${path} is not executable`);
     }
-  }
 });
 
 test('the lock file contains no download addresses', t => {

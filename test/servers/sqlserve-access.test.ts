@@ -220,15 +220,12 @@ test('SHOW lists users, groups and service accounts', async t => {
     t.deepEqual(await fetchTable(server, `SHOW ${what};`), rows, what);
   await setUp(server, "alter group ops drop external alias 'CN=ops'", "alter group readers with external alias 'r'");
   t.deepEqual((await fetchTable(server, 'show groups')).slice(1), ['ops,', 'readers,r']);
-  for (const what of ['users', 'groups', 'service accounts']) {
+  for (const what of ['users', 'groups', 'service accounts'])
     t.deepEqual(await fetchTable(server, `show ${what}`, ann), ['Access denied for ann [LIST USERS]'], what);
-  }
-  for (const what of ['user bob', 'groups bob', 'service accounts bob', 'permissions bob', 'service account robot']) {
+  for (const what of ['user bob', 'groups bob', 'service accounts bob', 'permissions bob', 'service account robot'])
     t.deepEqual(await fetchTable(server, `show ${what}`, ann), ['Access denied for ann [USER DETAILS]'], what);
-  }
-  for (const what of ['user', 'groups ANN', 'service accounts ann', 'permissions', 'permissions ann']) {
+  for (const what of ['user', 'groups ANN', 'service accounts ann', 'permissions', 'permissions ann'])
     t.is((await executeAs(server, ann, `show ${what}`)).status, 200, what);
-  }
   t.is((await executeAs(server, admin, 'show constructor')).status, 400);
 });
 
@@ -318,9 +315,8 @@ test('a column wildcard needs an existing table and at least one remaining colum
     ['grant select on t(* exclude (a, B)) to ann', 'no column is left [table=t]'],
     ['grant select on t(* a) to ann', "')' expected"],
     ['grant select on t(a b) to ann', "')' expected"],
-  ]) {
+  ])
     t.is((await executeAs(server, admin, sql ?? '')).error, error, sql);
-  }
   await setUp(server, 'grant select on t(* exclude (b)) to ann');
   t.true((await fetchGrants(server)).includes('GRANT SELECT ON t(a) TO ann;'));
 });

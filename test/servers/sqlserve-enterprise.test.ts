@@ -57,9 +57,8 @@ test('enterprise: a table or a query needs SELECT on every column that it uses',
     'create view v3 as (select * from (select a from part))',
     'create view v4 as (with closed as (select a from part) select * from closed)',
     'create view v5 as (select count() n from part)',
-  ]) {
+  ])
     t.is((await executeAs(server, bob, sql)).status, 200, sql);
-  }
   for (const [sql, denied] of [
     ['show columns from closed', 'SELECT on closed'],
     ["select * from table_columns('closed')", 'SELECT on closed'],
@@ -75,9 +74,8 @@ test('enterprise: a table or a query needs SELECT on every column that it uses',
     ['create materialized view w as (select ts, max(b) m from part sample by 1h)', 'SELECT on part'],
     ['vacuum table part', 'VACUUM TABLE on part'],
     ['alter table part rename column a to c', 'RENAME COLUMN on part'],
-  ]) {
+  ])
     t.like(await executeAs(server, bob, sql ?? ''), { status: 403, error: `Access denied for bob [${denied}]` }, sql);
-  }
 });
 
 test('enterprise: an unknown permission cannot be granted', async t => {
@@ -87,9 +85,8 @@ test('enterprise: an unknown permission cannot be granted', async t => {
     ['grant create tables to bob', 'create', 'unknown permission [create tables]'],
     ['grant select, on t to bob', 'on', 'unknown permission []'],
     ['revoke sellect on t from bob', 'sellect', 'unknown permission [sellect]'],
-  ] as const) {
+  ] as const)
     t.like(await executeAs(server, admin, sql), { status: 400, error, position: sql.indexOf(at) }, sql);
-  }
   t.is((await executeAs(server, admin, 'grant All, dedup Enable on t to bob')).status, 200);
 });
 

@@ -126,14 +126,11 @@ test('requests from pages of other origins are rejected, whatever headers they h
 
 test('a server on a loopback address accepts only host names of this machine', async t => {
   const others = ['evil.example', 'evil.example:9000', 'localhost.evil.example', '10.0.0.1', 'localhost, evil', ''];
-  for (const host of others) {
-    t.is(await statusOf(server, 'create table rebound (a int)', `Host: ${host}`), '403', host);
-  }
+  for (const host of others) t.is(await statusOf(server, 'create table rebound (a int)', `Host: ${host}`), '403', host);
   t.is(await statusOf(server, 'show tables', 'Host: localhost', 'Host: evil.example'), '403');
   t.is(await statusOf(server, 'show tables', 'Host: evil.example', 'Host: localhost'), '403');
-  for (const host of ['localhost', 'LOCALHOST:9000', 'localhost.', '127.0.0.1', '127.9.9.9:1', '[::1]:9000']) {
+  for (const host of ['localhost', 'LOCALHOST:9000', 'localhost.', '127.0.0.1', '127.9.9.9:1', '[::1]:9000'])
     t.is(await statusOf(server, 'show tables', `Host: ${host}`), '200', host);
-  }
   t.false((await listTables(server)).includes('rebound'));
 });
 

@@ -42,9 +42,8 @@ test('maintenance statements that change no schema are accepted', async t => {
     ['compile view nope', 'view does not exist [view=nope]', 13],
     ['vacuum table nope', 'table does not exist [table=nope]', 13],
     ['vacuum trades', "'partitions' expected", 7],
-  ] as const) {
+  ] as const)
     t.like(await shared.execute(sql), error === undefined ? { ddl: 'OK' } : { error, position }, sql);
-  }
   await shared.execute('alter table trades suspend wal');
   const { dataset = [] } = await shared.execute('select table_name from tables() where table_suspended');
   t.deepEqual(dataset, [['trades']]);

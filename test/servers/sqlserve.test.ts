@@ -37,9 +37,8 @@ test('ALTER changes the output of SHOW CREATE', async t => {
     'alter column s nocache',
     'dedup enable upsert keys(ts, s)',
     'set ttl 3 months',
-  ]) {
+  ])
     t.deepEqual(await shared.execute(`alter table trades ${change}`), { ddl: 'OK' }, change);
-  }
   await shared.execute("rename table trades to 'old trades'");
   t.deepEqual(await readDump(shared), [
     "CREATE TABLE 'old trades' ( \n\tts TIMESTAMP,\n\ts SYMBOL NOCACHE,\n\tprice DOUBLE,\n\tn LONG,\n\tm SYMBOL NOCACHE INDEX CAPACITY 128\n) timestamp(ts) PARTITION BY DAY TTL 3 MONTHS\nDEDUP UPSERT KEYS(ts,s);",
@@ -149,9 +148,8 @@ test('catalogue functions need no SELECT, and SHOW replies as QuestDB 9.3.4 does
       ],
     ],
     [`select ${values} from tables() order by table_name desc limit 1`, [['v', 0, 0]]],
-  ] as const) {
+  ] as const)
     t.deepEqual((await shared.execute(sql)).dataset, rows as unknown as unknown[][], sql);
-  }
   t.deepEqual((await shared.execute('views()')).dataset, (await shared.execute('select * from views()')).dataset);
   t.is((await shared.execute('tables() order by table_name')).dataset?.length, 3);
 });
@@ -310,7 +308,6 @@ test('errors in the queries of existing views have the positions of QuestDB 9.3.
     ['alter view e as(select b from t)', 23],
     ['alter view e as (select a x, s x from t)', 31],
     ['alter view e as (select max(a) from t)', 16],
-  ] as const) {
+  ] as const)
     t.is((await shared.execute(sql)).position, position, sql);
-  }
 });

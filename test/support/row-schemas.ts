@@ -161,7 +161,7 @@ export function newMaterializedView(
     source.set(column.uid, read.uid);
     if (aggregate) aggregates.set(column.uid, aggregate);
   };
-  for (const each of from.columns) {
+  for (const each of from.columns)
     if (each.role === 'ts') add(newColumn(names, 'ts', 'ts', each.type), each);
     else if (each.role === 'key' && random.chance(0.5)) add(newColumn(names, each.name, 'key', 'SYMBOL'), each);
     else if (each.role === 'id' || each.role === 'ids') add(newColumn(names, 'ids', 'ids', 'STRING'), each, 'ids');
@@ -175,7 +175,6 @@ export function newMaterializedView(
       );
     else if (each.role === 'value' && random.chance(0.3))
       add(newColumn(names, each.name, 'value', each.type), each, random.pick(['first', 'last']));
-  }
   if (joined) {
     const id = joined.columns.find(({ role }) => role === 'id') as Column;
     add(newColumn(names, 'joined ids', 'joined ids', 'STRING'), id, 'ids');
