@@ -37,9 +37,8 @@ const isMessage = (path: string, { within }: Text) =>
 /** Only texts with at least three words in a row can be searched for reliably. */
 const isPhrase = (text: string) => /\S+ \S+ \S+/.test(text) && !NOT_MESSAGES.has(text);
 
-test(`${PAGE} has the full text of each message and cause, so that a search finds both`, t => {
-  t.notRegex(page, /likewise|messages above|\| as above/);
-});
+test(`${PAGE} has the full text of each message and cause, so that a search finds both`, t =>
+  t.notRegex(page, /likewise|messages above|\| as above/));
 
 test(`${PAGE} contains every message of the sources`, t => {
   const wrong = MESSAGE_FILES.filter(file => !sources.some(({ path }) => path === file));

@@ -44,9 +44,7 @@ for (const [i, { title, output }] of examples.entries())
     t.is(printed[i], output);
   });
 
-test('the test in the guide passes', async t => {
-  t.regex(await runCompiled(folder, 'guide'), /\bpass 1$/m);
-});
+test('the test in the guide passes', async t => t.regex(await runCompiled(folder, 'guide'), /\bpass 1$/m));
 
 test('the environment is used only if it is given', async t => {
   const { url, close } = await serve({ edition: 'enterprise' });

@@ -16,13 +16,10 @@ test.before(async () => {
   steps = await runTutorial(file, GUIDE);
 });
 
-test('the tutorial shows the current output of the programs', t => {
-  t.is(insertOutput(GUIDE, steps), GUIDE, HINT);
-});
+test('the tutorial shows the current output of the programs', t => t.is(insertOutput(GUIDE, steps), GUIDE, HINT));
 
-test('the recording shows the current output of the programs', t => {
-  t.is(drawRecording(steps.filter(({ recorded }) => recorded)), readFileSync('docs/demo.svg', 'utf8'), HINT);
-});
+test('the recording shows the current output of the programs', t =>
+  t.is(drawRecording(steps.filter(({ recorded }) => recorded)), readFileSync('docs/demo.svg', 'utf8'), HINT));
 
 test('every command of the tutorial is run', t => {
   const prompts = tutorialOf(GUIDE).match(/^\$ /gm) ?? [];

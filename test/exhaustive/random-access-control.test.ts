@@ -105,8 +105,8 @@ const printRevoke = (right: Right): string =>
 
 const RUNS = 5;
 
-test('random rights: reruns and copies are equal; one changed right is the only difference', async t => {
-  await forAllAsync(RUNS, distinctRights, fc.nat(), async (rights, nth) => {
+test('random rights: reruns and copies are equal; one changed right is the only difference', t =>
+  forAllAsync(RUNS, distinctRights, fc.nat(), async (rights, nth) => {
     await dropPrincipals();
     const statements = [...people, ...rights.map(printRight)];
     const first = await applyTo('A', statements);
@@ -125,8 +125,7 @@ test('random rights: reruns and copies are equal; one changed right is the only 
       await setUp(servers[1], printRevoke(changed));
       t.is(await diffServers(), printRight(changed).slice(0, -1));
     }
-  });
-});
+  }));
 
 /** Rights from a small set, so that most overlap. */
 const anyRights = fc.array(
@@ -136,8 +135,8 @@ const anyRights = fc.array(
   { minLength: 4, maxLength: 12 },
 );
 
-test('random grants: no run removes a right without reporting it', async t => {
-  await forAllAsync(RUNS, anyRights, anyRights, async (before, then) => {
+test('random grants: no run removes a right without reporting it', t =>
+  forAllAsync(RUNS, anyRights, anyRights, async (before, then) => {
     await dropPrincipals();
     await setUp(servers[0], ...people, ...before.map(printRight).map(text => text.slice(0, -1)));
     const had = [...(await fetchRightsOfA())];
@@ -147,5 +146,4 @@ test('random grants: no run removes a right without reporting it', async t => {
     const differing = stderr.match(/would remove/g)?.length ?? 0;
     t.is(code, differing > 0 ? 1 : 0, stderr);
     if (differing === 0) t.true(then.every(right => now.has(right)));
-  });
-});
+  }));

@@ -241,13 +241,12 @@ const text = fc
   )
   .map(parts => parts.join(''));
 
-test('without comments, the quick and the full check for ambiguity agree', t => {
+test('without comments, the quick and the full check for ambiguity agree', t =>
   forAll(3000, text, statement => {
     fc.pre(!/--|\/\*/.test(statement));
     const long = `${statement}${' '.repeat(1000)}`; // too long for the quick check
     t.is(findAmbiguity(statement) === undefined, findAmbiguity(long) === undefined);
-  });
-});
+  }));
 
 test('the check for ambiguity takes linear time', t => {
   const measure = (statement: string): number => {

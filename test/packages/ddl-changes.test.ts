@@ -231,9 +231,8 @@ const alters: Record<string, Arbitrary<Alter>> = {
 const plain = (value: unknown): unknown => JSON.parse(JSON.stringify(value));
 
 for (const [what, arbitrary] of Object.entries(alters))
-  test(`a printed ALTER parses back to the same change: ${what}`, t => {
+  test(`a printed ALTER parses back to the same change: ${what}`, t =>
     forAll(200, arbitrary, alter => {
       const printed = printAlter(alter);
       t.deepEqual(plain(parseCommand(printed)), plain({ verb: 'alter', alters: [alter] }), printed);
-    });
-  });
+    }));

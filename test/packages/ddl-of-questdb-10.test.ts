@@ -154,12 +154,11 @@ test('the columns that a grant excludes are known where the table is', t => {
   t.is(differences('GRANT SELECT ON x(* EXCLUDE (c)) TO u;', 'GRANT SELECT ON x(a) TO u;'), 2, 'an unknown table');
 });
 
-test('a permission whose name contains TO', t => {
+test('a permission whose name contains TO', t =>
   t.like(parseRights('GRANT CONVERT PARTITION TO PARQUET, SET TABLE FORMAT ON t TO u;'), [
     { permission: 'CONVERT PARTITION TO PARQUET', entity: 'u' },
     { permission: 'SET TABLE FORMAT', entity: 'u' },
-  ]);
-});
+  ]));
 
 test('live views need a version after 9.4.4, for whoever asks', t => {
   const statement = live('FLUSH EVERY 5s START FROM NOW');

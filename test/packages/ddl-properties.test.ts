@@ -39,30 +39,27 @@ function printableProperties(definition: Definition, form: '9.3' | '9.0'): objec
 
 for (const form of ['9.3', '9.0'] as const)
   for (const quoted of [true, false])
-    test(`definitions printed as QuestDB ${form}, ${quoted ? 'quoted' : 'bare'}, parse back to the same definition`, t => {
+    test(`definitions printed as QuestDB ${form}, ${quoted ? 'quoted' : 'bare'}, parse back to the same definition`, t =>
       forAll(100, definitions, definition => {
         const printed = printDefinition(definition, { form, quoted });
         const statement = quoted ? printed : repair(printed).statement;
         const found = printableProperties(parseDefinition(statement), form);
         t.deepEqual(found, printableProperties(definition, form), statement);
-      });
-    });
+      }));
 
-test('two spellings of a definition compare as equal', t => {
+test('two spellings of a definition compare as equal', t =>
   forAll(200, definitions, choices, choices, (definition, one, other) => {
     const [a, b] = [spell(definition, one), spell(definition, other)];
     const { differences, isTokenComparison } = compareStatements(a, b);
     t.deepEqual({ differences, isTokenComparison }, { differences: [], isTokenComparison: false }, `${a}\n${b}`);
-  });
-});
+  }));
 
-test('a statement equals its printed form, in the format of any server', t => {
+test('a statement equals its printed form, in the format of any server', t =>
   forAll(200, definitions, choices, fc.constantFrom('9.3', '9.0'), fc.boolean(), (definition, how, form, quoted) => {
     const [a, b] = [spell(definition, how), printDefinition(definition, { form: form as '9.3' | '9.0', quoted })];
     t.deepEqual(compareStatements(a, b).differences, [], `${a}\n${b}`);
     t.deepEqual(compareStatements(b, a).differences, [], `${a}\n${b}`);
-  });
-});
+  }));
 
 /** A definition, and the same with one property changed. */
 const changes = definitions.chain(definition =>
@@ -90,13 +87,12 @@ function differing(a: string, b: string): string[] {
   return isTokenComparison ? ['text'] : differences.map(({ property }) => property);
 }
 
-test('definitions compare with the same result as their statements', t => {
+test('definitions compare with the same result as their statements', t =>
   forAll(100, definitions, definitions, (one, other) => {
     const properties = ({ differences }: Comparison) => differences.map(({ property }) => property);
     const [a, b] = [spell(one, []), spell(other, [])];
     t.deepEqual(properties(compareStatements(a, b)), properties(compareDefinitions(one, other)), `${a}\n${b}`);
-  });
-});
+  }));
 
 /** Pieces of statements in any order. */
 const pieces = fc.array(
@@ -112,7 +108,7 @@ const pieces = fc.array(
   { maxLength: 30 },
 );
 
-test('the parser throws nothing but RejectionError, for any text', t => {
+test('the parser throws nothing but RejectionError, for any text', t =>
   forAll(
     1000,
     fc.oneof(
@@ -130,5 +126,4 @@ test('the parser throws nothing but RejectionError, for any text', t => {
         t.true(error instanceof RejectionError, `${error}: ${statement}`);
       }
     },
-  );
-});
+  ));

@@ -79,10 +79,7 @@ const PAIRS: [title: string, a: string, b: string, expected: string[]][] = [
   ['unknown syntax', 'create table t (a int) frozen', 'CREATE TABLE t (a int)  frozen;', ['as text']],
 ];
 
-for (const [title, a, b, expected] of PAIRS)
-  test(`compare: ${title}`, t => {
-    t.deepEqual(compare(a, b), expected);
-  });
+for (const [title, a, b, expected] of PAIRS) test(`compare: ${title}`, t => t.deepEqual(compare(a, b), expected));
 
 const PRINTED = "CREATE TABLE 't' ( \n\tx INT,\n\ty LONG,\n\ts SYMBOL NOCACHE INDEX CAPACITY 256\n);";
 
@@ -108,9 +105,8 @@ const QUERIES: [query: string, clauses: string, expected: string[]][] = [
 ];
 
 for (const [query, clauses, expected] of QUERIES)
-  test(`compare: a table created as ${query}${clauses}`, t => {
-    t.deepEqual(compare(`create table t as (${query})${clauses}`, PRINTED).sort(), expected.sort());
-  });
+  test(`compare: a table created as ${query}${clauses}`, t =>
+    t.deepEqual(compare(`create table t as (${query})${clauses}`, PRINTED).sort(), expected.sort()));
 
 /** Tables that are made from another table or from a query, as they are written and as they are printed. */
 const COPIES: [written: string, printed: string][] = [
@@ -192,15 +188,14 @@ const columnName = fc
   )
   .filter(name => !/[?.,'"\\/:()+\-*%~\0-\x1f\x7f\ufeff]/.test(name));
 
-test('isCleanTable accepts a table only if none of its names needs quotes, in any script', t => {
+test('isCleanTable accepts a table only if none of its names needs quotes, in any script', t =>
   forAll(400, fc.uniqueArray(columnName, { minLength: 1, selector: foldCase }), names => {
     const columns = names.map(name => `\t${name} TIMESTAMP`).join(',\n');
     const row = `CREATE TABLE 't' ( \n${columns}\n) timestamp(${names[0]}) PARTITION BY DAY\nDEDUP UPSERT KEYS(${names.join(',')});`;
     const needed = names.filter(needsQuotes);
     t.is(isCleanTable(row), needed.length === 0 && !/[\u0130\u212a]/.test(names.join()));
     t.is(repair(row).notes.length, Math.min(1, needed.length));
-  });
-});
+  }));
 
 /** Repeats a piece of text up to the length. */
 const repeatTo = (piece: string, length: number) => piece.repeat(Math.ceil(length / piece.length));

@@ -128,12 +128,11 @@ test('views that a statement makes invalid, and valid again', async t => {
   ]);
 });
 
-test('a full refresh makes the views over a view invalid', async t => {
+test('a full refresh makes the views over a view invalid', async t =>
   t.deepEqual(await effectsOf(loaded(), 'refresh materialized view m1 full'), [
     "rewritten: recomputes materialized view 'm1' from what 'trades' holds",
     "invalidated: invalidates materialized view 'm2': truncate operation",
-  ]);
-});
+  ]));
 
 test('a view that joins what is gone counts as invalid at once, and its refresh makes even new views over it invalid', async t => {
   const view = (name: string, base: string, query: string) =>
@@ -380,8 +379,8 @@ test('the time of an ALTER is linear in the number of columns', t => {
   t.true(process.cpuUsage(start).user < 5e6); // 0.1 s; quadratic it is 40 s
 });
 
-test('a rollback leaves exactly what was there, and the same statements then do the same', async t => {
-  await forAllAsync(100, fc.array(anyStatement(), { maxLength: 8 }), fc.array(anyStatement()), async (first, then) => {
+test('a rollback leaves exactly what was there, and the same statements then do the same', t =>
+  forAllAsync(100, fc.array(anyStatement(), { maxLength: 8 }), fc.array(anyStatement()), async (first, then) => {
     const engine = loaded({ isEnterprise: true });
     await whenReady(() => {
       for (const { name } of engine.catalogue.list()) engine.catalogue.resolve(name);
@@ -395,5 +394,4 @@ test('a rollback leaves exactly what was there, and the same statements then do 
     t.deepEqual(stateOf(engine), before);
     await executeAll(engine, then);
     t.deepEqual(stateOf(engine), after);
-  });
-});
+  }));

@@ -27,6 +27,5 @@ test('a file of statements in a folder that has only the name of a kind is an er
   await t.throwsAsync(readFolder(folder), { code: 'DAMAGED', message: /old\/tables\/x\.sql/ });
 });
 
-test('standard output is what is written to without a file, and with -', t => {
-  t.deepEqual([undefined, '-', './-', ''].map(isStdout), [true, true, false, false]);
-});
+test('standard output is what is written to without a file, and with -', t =>
+  t.deepEqual([undefined, '-', './-', ''].map(isStdout), [true, true, false, false]));

@@ -94,9 +94,8 @@ for (const [code, outcomeUnknown, ...failures] of FAILURES)
       }
     });
 
-test('an error that does not say so is about a statement that has not run', t => {
-  t.false(new InstanceError('UNREACHABLE', 'INSTANCE: refused').outcomeUnknown);
-});
+test('an error that does not say so is about a statement that has not run', t =>
+  t.false(new InstanceError('UNREACHABLE', 'INSTANCE: refused').outcomeUnknown));
 
 const NOT_FOUND = reply('Not Found', 404, TEXT);
 

@@ -271,14 +271,13 @@ test('a large request without a reply is explained with both sizes', async t => 
   t.like(error, { code: 'UNREACHABLE', outcomeUnknown: true });
 });
 
-test('an encoded query decodes to the original and contains only URL characters', t => {
+test('an encoded query decodes to the original and contains only URL characters', t =>
   forAll(100, fc.string({ unit: anyCharacter }), text => {
     const encoded = encodeQuery(text);
     t.is(new URLSearchParams(`query=${encoded}`).get('query'), text);
     t.regex(encoded, /^(?:[\w\-.~!$'()*,;:@/+]|%[\dA-F]{2})*$/);
     t.true(encoded.length <= encodeURIComponent(text).length);
-  });
-});
+  }));
 
 test('encodeQuery encodes only characters that the server would misread', t => {
   t.is(encodeQuery("CREATE TABLE 'a' ( \n\tx INT);"), "CREATE+TABLE+'a'+(+%0A%09x+INT);");

@@ -19,6 +19,5 @@ const EDITIONS: readonly (readonly [statement: string, isEnterprise: boolean])[]
 ];
 
 for (const [statement, isEnterprise] of EDITIONS)
-  test(`${isEnterprise ? 'only the enterprise edition prints' : 'every edition may print'} ${statement}`, t => {
-    t.is(isEnterpriseSchema([statement]), isEnterprise);
-  });
+  test(`${isEnterprise ? 'only the enterprise edition prints' : 'every edition may print'} ${statement}`, t =>
+    t.is(isEnterpriseSchema([statement]), isEnterprise));

@@ -44,21 +44,19 @@ async function decode(chunks: Iterable<Buffer>, options?: ReadOptions): Promise<
 
 const decodeText = (text: string, options?: ReadOptions) => decode(text ? [Buffer.from(text, 'latin1')] : [], options);
 
-test('statements survive encoding and decoding in chunks of any size', async t => {
-  await forAllAsync(100, list, fc.array(fc.nat(), { maxLength: 12 }), async (sent, places) => {
+test('statements survive encoding and decoding in chunks of any size', t =>
+  forAllAsync(100, list, fc.array(fc.nat(), { maxLength: 12 }), async (sent, places) => {
     t.deepEqual(await decode(splitAt(Buffer.concat(await encode(sent)), places)), sent);
-  });
-});
+  }));
 
-test('a truncated stream is never accepted as complete', async t => {
-  await forAllAsync(100, list, fc.nat(), async (sent, place) => {
+test('a truncated stream is never accepted as complete', t =>
+  forAllAsync(100, list, fc.nat(), async (sent, place) => {
     const bytes = Buffer.concat(await encode(sent));
     const part = bytes.subarray(0, place % bytes.length);
     // A part that ends with a NUL is complete; a failed writer never leaves one, as tested below.
     if (part.at(-1) === 0) return;
     await t.throwsAsync(decode(part.length ? [part] : []), { code: 'DAMAGED' });
-  });
-});
+  }));
 
 test('each chunk fits into a pipe, and only the last ends with a NUL', async t => {
   const sizes = fc.array(
@@ -145,9 +143,7 @@ test(
 );
 test(rejectsInput, `a\0${'b'.repeat(21)}`, /record 2 is longer than 20 bytes/, { maxRecord: 20 });
 
-test('allowEmpty accepts empty input', async t => {
-  t.deepEqual(await decodeText('', { allowEmpty: true }), []);
-});
+test('allowEmpty accepts empty input', async t => t.deepEqual(await decodeText('', { allowEmpty: true }), []));
 
 const rejectsStatement = macro<[string, RegExp, number?]>({
   title: (_, text: string) =>
@@ -175,17 +171,16 @@ test('a spool returns its statements, from memory and from disk', async t => {
   }
 });
 
-test('a spool rejects damaged input', async t => {
-  await t.throwsAsync(spool(decodeRecords(Readable.from([Buffer.from('a\0b')]))), { code: 'DAMAGED' });
-});
+test('a spool rejects damaged input', t =>
+  t.throwsAsync(spool(decodeRecords(Readable.from([Buffer.from('a\0b')]))), { code: 'DAMAGED' }));
 
 const words = fc.array(fc.stringMatching(/^[a-zäöü€𝕊]{1,30}$/u), { minLength: 1, maxLength: 30 });
 const places = fc.array(fc.nat(), { maxLength: 40 });
 const record = (word: string) => `SELECT ${word};\n\0`;
 const length = (word: string) => Buffer.byteLength(record(word));
 
-test('maxRecord limits each record, not the bytes received so far', async t => {
-  await forAllAsync(100, words, places, async (words, places) => {
+test('maxRecord limits each record, not the bytes received so far', t =>
+  forAllAsync(100, words, places, async (words, places) => {
     const chunks = splitAt(Buffer.from(words.map(record).join('')), places);
     const longest = Math.max(...words.map(length));
     t.deepEqual(
@@ -200,11 +195,10 @@ test('maxRecord limits each record, not the bytes received so far', async t => {
     const error = await t.throwsAsync(decode(chunks, { maxRecord: longest - 1 }), { code: 'DAMAGED' });
     if (typeof message === 'string') t.true(error?.message.startsWith(message), error?.message);
     else t.regex(error?.message ?? '', message);
-  });
-});
+  }));
 
-test('errors about truncation and invalid UTF-8 count the records before them', async t => {
-  await forAllAsync(100, words, places, async (words, places) => {
+test('errors about truncation and invalid UTF-8 count the records before them', t =>
+  forAllAsync(100, words, places, async (words, places) => {
     const bytes = Buffer.from(words.map(record).join(''));
     const one = words.length === 1;
     const cut = Buffer.concat([bytes, Buffer.from('SELECT')]);
@@ -214,8 +208,7 @@ test('errors about truncation and invalid UTF-8 count the records before them', 
     const latin = Buffer.concat([bytes, Buffer.from('SELECT \xe9;\n\0', 'latin1')]);
     const message = new RegExp(`^record ${words.length + 1} .*UTF-8`);
     await t.throwsAsync(decode(splitAt(latin, places)), { message });
-  });
-});
+  }));
 
 /** Six records of half a megabyte: each is much larger than a pipe, so it needs many reads. */
 const LARGE = `for i in {1..6}; do printf "CREATE TABLE 't$i' ("; head -c 500000 /dev/zero | tr '\\0' x; printf ' INT);\\n\\0'; done`;

@@ -55,7 +55,7 @@ function printTable(table: Columns, quote: (name: string) => string): string {
 const bare = (name: string) => name;
 const quoted = (name: string) => `"${name}"`;
 
-test('repair: only names that need quotes are quoted', t => {
+test('repair: only names that need quotes are quoted', t =>
   forAll(400, columns, table => {
     const needed = new Set(
       table.map(({ name }) => name).filter(name => repair(`CREATE TABLE 't' ( \n\t${name} INT\n);`).notes.length),
@@ -64,8 +64,7 @@ test('repair: only names that need quotes are quoted', t => {
       repair(printTable(table, bare)).statement,
       printTable(table, name => (needed.has(name) ? quoted(name) : name)),
     );
-  });
-});
+  }));
 
 test('repair: the body of a view is trimmed at its ends and otherwise unchanged', t => {
   const bodies = fc.array(fc.constantFrom(' ', '\n', '\t', '\r', ')', '\n)', 'a', '--', ' AS (\n', ', IN VOLUME x'), {

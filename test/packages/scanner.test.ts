@@ -88,20 +88,18 @@ const served = fc.array(statement, { minLength: 3, maxLength: 12 }).map(rows => 
 
 const anyReply = fc.oneof(reply, served);
 
-test('any valid reply, in any chunks, gives the rows that JSON.parse finds', t => {
+test('any valid reply, in any chunks, gives the rows that JSON.parse finds', t =>
   forAll(200, anyReply, fc.array(fc.nat(), { maxLength: 8 }), ({ text, rows }, places) => {
     t.deepEqual(scan(splitAt(Buffer.from(text), places)), rows);
     const found = JSON.parse(text).dataset.map((row: unknown[]) => row[0]);
     t.deepEqual(found, rows);
-  });
-});
+  }));
 
-test('a truncated reply is never accepted', t => {
+test('a truncated reply is never accepted', t =>
   forAll(100, anyReply, fc.nat(), ({ text }, place) => {
     const bytes = Buffer.from(text.trimEnd());
     t.throws(() => scan([bytes.subarray(0, place % bytes.length)]), { instanceOf: MalformedReplyError });
-  });
-});
+  }));
 
 test('the result for any bytes does not depend on the chunks', t => {
   const outcome = (chunks: Buffer[]) => {
@@ -203,9 +201,7 @@ test('invalid UTF-8 in skipped values is rejected, in any chunks', t => {
     });
 });
 
-test('a U+FFFD in the reply is passed on', t => {
-  t.deepEqual(scanText(rowsOf('["a\ufffdb"]')), ['a\ufffdb']);
-});
+test('a U+FFFD in the reply is passed on', t => t.deepEqual(scanText(rowsOf('["a\ufffdb"]')), ['a\ufffdb']));
 
 test('a value over the limit is rejected before it is complete', t => {
   const scanner = new RowScanner(100);
@@ -231,9 +227,8 @@ for (const [what, text, message, position] of [
     t.deepEqual([error.message, error.position], [message, position]);
   });
 
-test('an error key below the top level is ordinary data', t => {
-  t.deepEqual(scanText('{"dataset":[["a",{"error":"x","dataset":[[1]]}]],"info":{"error":1}}'), ['a']);
-});
+test('an error key below the top level is ordinary data', t =>
+  t.deepEqual(scanText('{"dataset":[["a",{"error":"x","dataset":[[1]]}]],"info":{"error":1}}'), ['a']));
 
 test('rows are delivered as soon as they are complete', t => {
   const scanner = new RowScanner();

@@ -24,11 +24,10 @@ const LAYERED = [
   'GRANT SELECT ON a TO abe;',
 ];
 
-test('dump order: principals first, then objects, then access control, each kind by name', t => {
+test('dump order: principals first, then objects, then access control, each kind by name', t =>
   forAll(100, fc.shuffledSubarray(LAYERED, { minLength: LAYERED.length }), shuffled => {
     t.deepEqual(sortForDump(shuffled), LAYERED);
-  });
-});
+  }));
 
 test('dump order: every statement is kept, including unknown ones and duplicates', t => {
   const odd = [
@@ -41,9 +40,7 @@ test('dump order: every statement is kept, including unknown ones and duplicates
   t.deepEqual(sortForDump(odd), [...odd.slice(1, 4), odd[0], odd[4]]);
 });
 
-test('findCycle ignores unknown names', t => {
-  t.is(findCycle(new Map([['a', ['elsewhere']]])), undefined);
-});
+test('findCycle ignores unknown names', t => t.is(findCycle(new Map([['a', ['elsewhere']]])), undefined));
 
 test('findCycle handles a chain of 100,000 objects', t => {
   const needs = chain(100_000, 1);
@@ -63,9 +60,7 @@ test('topologicalOrder puts dependencies first exactly if findCycle finds no cyc
       cycle === undefined,
       [...needs].every(([name, all]) => all.every(need => at(need) < at(name))),
     );
-    cycle?.forEach((name, i) => {
-      t.true(needs.get(name)?.includes(cycle[(i + 1) % cycle.length] as string));
-    });
+    cycle?.forEach((name, i) => t.true(needs.get(name)?.includes(cycle[(i + 1) % cycle.length] as string)));
   });
 });
 
@@ -107,21 +102,19 @@ const graphs = fc
     needs: new Map(names.map((name, i) => [name, i ? (edges[i] ?? []).map(edge => names[edge % i] as string) : []])),
   }));
 
-test('order: equal to a simple implementation of the specification', t => {
+test('order: equal to a simple implementation of the specification', t =>
   forAll(500, graphs, ({ needs, views }) => {
     const expands = (name: string) => views.has(name);
     t.deepEqual(topologicalOrder(needs, expands), simpleOrder(needs, expands));
-  });
-});
+  }));
 
-test('order: a self-reference changes nothing', t => {
+test('order: a self-reference changes nothing', t =>
   forAll(100, graphs, fc.nat(), ({ names, needs, views }, nth) => {
     const expands = (name: string) => views.has(name);
     const order = topologicalOrder(needs, expands);
     const name = names[nth % names.length] as string;
     t.deepEqual(topologicalOrder(new Map(needs).set(name, [...(needs.get(name) ?? []), name]), expands), order);
-  });
-});
+  }));
 
 test('order: independent of the order of the input', t => {
   const schemas = graphs.chain(({ names, needs, views }) => {
@@ -136,9 +129,7 @@ test('order: independent of the order of the input', t => {
       shuffled: fc.shuffledSubarray(statements, { minLength: statements.length }),
     });
   });
-  forAll(100, schemas, ({ statements, shuffled }) => {
-    t.deepEqual(sortForDump(shuffled), sortForDump(statements));
-  });
+  forAll(100, schemas, ({ statements, shuffled }) => t.deepEqual(sortForDump(shuffled), sortForDump(statements)));
 });
 
 /** A chain in which each view reads from the next one. */
@@ -175,8 +166,7 @@ test('order: 20,000 statements are sorted', t => {
 });
 
 for (const { name, dump } of databases)
-  test(`order: ${name} as a real server dumped it`, t => {
+  test(`order: ${name} as a real server dumped it`, t =>
     forAll(5, fc.shuffledSubarray(dump, { minLength: dump.length }), shuffled => {
       t.deepEqual(sortForDump(shuffled), dump);
-    });
-  });
+    }));

@@ -6,9 +6,8 @@ import { cases } from '../cases/cases.js';
 import { test } from '../support/test.js';
 
 for (const { title, input, output } of cases('references'))
-  test(`references: ${title}`, t => {
-    t.is(findReferences(input, name => foldCase(name) === 'some_view').join(', '), output);
-  });
+  test(`references: ${title}`, t =>
+    t.is(findReferences(input, name => foldCase(name) === 'some_view').join(', '), output));
 
 test('references: parentheses nested deeper than the call stack', t => {
   const depth = 100_000;

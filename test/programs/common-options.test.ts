@@ -51,9 +51,7 @@ for (const program of PROGRAMS) {
     });
   });
 
-  test(`${program} --help loads neither undici nor the parser of DDL`, async t => {
-    await loadsLittle(t, `${program} --help`);
-  });
+  test(`${program} --help loads neither undici nor the parser of DDL`, t => loadsLittle(t, `${program} --help`));
 }
 
 /** Asserts that a command loads only bundles of the command line. */
@@ -69,9 +67,7 @@ NODE_OPTIONS='--require ./trace.cjs' ${command}; cat loaded`,
 }
 
 for (const option of ['--version', '--completion bash', '--no-such-option'])
-  test(`sqlapply ${option} loads neither undici nor the parser of DDL`, async t => {
-    await loadsLittle(t, `sqlapply ${option}`);
-  });
+  test(`sqlapply ${option} loads neither undici nor the parser of DDL`, t => loadsLittle(t, `sqlapply ${option}`));
 
 const STREAM = String.raw`printf 'CREATE TABLE a (x INT);\n\0CREATE VIEW b AS (SELECT 1);\n\0'`;
 const TEXT = String.raw`printf 'CREATE TABLE a (x INT); CREATE VIEW b AS (SELECT 1)'`;

@@ -190,6 +190,5 @@ test('a refresh that the base undoes, since the server noticed its change later,
   t.like(done, { code: 0, result: 'applied', left: 1 }, done.stderr);
 });
 
-test('an incremental refresh is not waited for: there may be nothing to do', async t => {
-  t.like(await refreshBy(t, 'INCREMENTAL', OLD, [OLD]), { code: 0, result: 'applied', asked: 0 });
-});
+test('an incremental refresh is not waited for: there may be nothing to do', async t =>
+  t.like(await refreshBy(t, 'INCREMENTAL', OLD, [OLD]), { code: 0, result: 'applied', asked: 0 }));

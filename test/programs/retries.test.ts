@@ -76,9 +76,7 @@ test('no answer in time: a query is sent again', async t => {
 test('a statement of which nothing was sent is sent when the server listens', async t => {
   const port = await freePort();
   let execute: ((query: string) => Promise<unknown>) | undefined;
-  const options = retrying(1, async () => {
-    ({ execute } = await startSqlserve(t, ['--port', String(port)]));
-  });
+  const options = retrying(1, async () => ({ execute } = await startSqlserve(t, ['--port', String(port)])));
   const db = connect({ ...TARGET, ...options, url: new URL(`http://127.0.0.1:${port}`) });
   t.teardown(() => db.close());
   t.like(await db.execute('CREATE TABLE t (x INT)'), { ok: true });

@@ -103,9 +103,7 @@ for (const [words, expected] of [
   ['--json venues --kind schema', '{"kind":"table","name":"venues","statement":"CREATE TABLE venues (x INT);"}\n'],
   ['-c --kind ACL', '10\n'],
 ] as const)
-  test(`sqlgrep ${words} prints`, async t => {
-    t.like(await grep(t, words), { stdout: expected, stderr: '' });
-  });
+  test(`sqlgrep ${words} prints`, async t => t.like(await grep(t, words), { stdout: expected, stderr: '' }));
 
 test('on a terminal a message says that nothing matched', async t => {
   const on = await terminal(t);

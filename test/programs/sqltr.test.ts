@@ -111,13 +111,12 @@ SELECT ${qa}.col, '${b}' AS "${a}", /* ${c} */ al.ts FROM ${qa} ASOF JOIN ${qc} 
 
 const PREFIX = fc.constantFrom('x_', 'Tenant1_', 'zz');
 
-test('renaming and renaming back: byte for byte if no name needs quotes', async t => {
-  await forAllAsync(100, schemas(PLAIN), PREFIX, async ({ statements }, prefix) => {
+test('renaming and renaming back: byte for byte if no name needs quotes', t =>
+  forAllAsync(100, schemas(PLAIN), PREFIX, async ({ statements }, prefix) => {
     const renamed = await rename(statements, `*=${prefix}*`);
     t.true(renamed.every((statement, i) => statement !== statements[i]));
     t.deepEqual(await rename(renamed, `${prefix}*=*`), statements);
-  });
-});
+  }));
 
 test('renaming to any names and back: the same except for quotes', async t => {
   const withoutQuotes = (statement: string) => statement.replace(/["`]/g, '');
@@ -135,20 +134,18 @@ test('renaming to any names and back: the same except for quotes', async t => {
   );
 });
 
-test('exchanging two names twice changes nothing', async t => {
-  await forAllAsync(100, schemas(PLAIN), async ({ names: [a, b], statements }) => {
+test('exchanging two names twice changes nothing', t =>
+  forAllAsync(100, schemas(PLAIN), async ({ names: [a, b], statements }) => {
     const swap = [`${a}=${b}`, `${b}=${a}`];
     t.deepEqual(await rename(await rename(statements, ...swap), ...swap), statements);
-  });
-});
+  }));
 
-test('a statement that no rule matches is unchanged', async t => {
-  await forAllAsync(100, schemas([...PLAIN, ...AWKWARD]), async ({ statements }) => {
+test('a statement that no rule matches is unchanged', t =>
+  forAllAsync(100, schemas([...PLAIN, ...AWKWARD]), async ({ statements }) => {
     t.deepEqual(await rename(statements, 'no such table=other'), statements);
     t.deepEqual(await rename(statements), statements);
     t.deepEqual(await rename(statements, '*=*'), statements);
-  });
-});
+  }));
 
 const sort = (statements: readonly string[]): Promise<string[]> =>
   Readable.from(sortStatements(Readable.from(statements))).toArray();

@@ -56,14 +56,13 @@ test('no stream that was cut anywhere is taken for text', async t => {
   });
 });
 
-test('text of two or more statements is read, in chunks cut anywhere', async t => {
-  await forAllAsync(50, fc.array(statement, { minLength: 2, maxLength: 5 }), anyPlaces, async (statements, places) => {
+test('text of two or more statements is read, in chunks cut anywhere', t =>
+  forAllAsync(50, fc.array(statement, { minLength: 2, maxLength: 5 }), anyPlaces, async (statements, places) => {
     // On the line of a semicolon, a comment would belong to the statement before it.
     const adjacent = statements.map(each => (each.startsWith('--') ? `\n${each}` : each)).join('');
     const texts = [statements.join('\n\n'), `\ufeff\r\n${statements.join('\r\n')}\r\n`, adjacent];
     for (const text of texts) t.deepEqual(await read(Buffer.from(text), places), statements);
-  });
-});
+  }));
 
 test('a long first record is still a stream, and a long text is still text', async t => {
   const long = `CREATE TABLE a (${'x'.repeat(100_000)} INT);`;
