@@ -8,7 +8,6 @@ export interface Case {
   more: string;
 }
 
-/** The cases of `test/cases/NAME.txt`. */
 export function cases(name: string): Case[] {
   const text = readFileSync(`test/cases/${name}.txt`, 'utf8');
   return text.split('\n===\n').map(block => {

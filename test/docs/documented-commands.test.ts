@@ -36,7 +36,6 @@ let src: Server;
 let dst: Server;
 let dst2: Server;
 let cluster: Server;
-/** A folder as each example finds it. */
 let fixture: string;
 
 test.before(async () => {
@@ -71,7 +70,6 @@ async function folderOfExample(scope: Scope): Promise<Run> {
   return run;
 }
 
-/** Runs examples in such a folder. */
 async function exampleShell(scope: Scope): Promise<(script: string) => Promise<Outcome>> {
   const run = await folderOfExample(scope);
   return example => runExample(run, example);
@@ -222,7 +220,6 @@ testWithMandoc('sqlpipe(7) names each exit status', t => {
   for (const status of Object.values(Exit)) t.regex(section, new RegExp(`^ {5}${status} `, 'm'));
 });
 
-/** The anchors of a Markdown file's headings, as GitHub generates them. */
 const anchors = (path: string): string[] =>
   Array.from(readFileSync(path, 'utf8').matchAll(/^#+ (.*)$/gm), ([, heading = '']) =>
     heading

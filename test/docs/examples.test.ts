@@ -1,5 +1,4 @@
 /*! The examples for fleets, Kubernetes and GitHub: their commands are run on local instances. */
-
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import type { ExecutionContext } from 'ava';
@@ -111,7 +110,6 @@ cp targets .config/sqlpipe/; sh -euc '${args[0]}'`);
   t.true(final.includes((await pod(0)).code));
 });
 
-/** What a step of the only job of a workflow runs. */
 function findStep(workflow: string, name: string): string | undefined {
   const { jobs } = parse(readFileSync(join('examples', workflow), 'utf8'));
   const [{ steps }] = Object.values(jobs) as [{ steps: { name?: string; run: string }[] }];

@@ -7,7 +7,6 @@ import { fileScope, test } from '../support/test.js';
 const file = fileScope();
 const SOURCES = 'packages/api/src';
 
-/** The docstrings of a source file, without their stars. */
 const docstringsOf = (path: string) => readFileSync(path, 'utf8').replace(/^ \* ?/gm, '');
 
 const guideTest = examplesIn(readFileSync('GUIDE.md', 'utf8'), 'GUIDE.md')[0]?.code ?? '';

@@ -1,5 +1,4 @@
 /*! Completion in real shells: programs, options, their values, and the names of instances. */
-
 import { readdirSync } from 'node:fs';
 import { join } from 'node:path';
 import type { ExecutionContext } from 'ava';

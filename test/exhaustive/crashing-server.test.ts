@@ -2,7 +2,6 @@
  * A real server that dies during a replay, or whose replies are lost: a rerun of the command, on the server restarted on
  * the same folder, completes the job. ROUNDS sets how often each fault is tried, each time at another statement.
  */
-
 import type { Socket } from 'node:net';
 import { setTimeout as pause } from 'node:timers/promises';
 import type { ExecutionContext } from 'ava';

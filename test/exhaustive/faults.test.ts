@@ -1,5 +1,4 @@
 /*! Every way a source or a target can fail, in pipelines. `make faults` shows them as a table, target by target. */
-
 import { type SourceFault, sourceFaults } from '../faults/sources.js';
 import { cases, PLACES, startServers, targetCases } from '../faults/table.js';
 import { inProcess } from '../support/in-process.js';

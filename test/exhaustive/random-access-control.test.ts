@@ -31,7 +31,6 @@ test.before(async () => {
   run = await inProcess(scope, { ...loginAs(), A: servers[0].url, B: servers[1].url });
 });
 
-/** Drops all users, groups and service accounts of both servers, and so all rights. */
 async function dropPrincipals(): Promise<void> {
   for (const server of servers)
     for (const text of people) await executeAs(server, admin, text.replace(/CREATE (.*) "/, 'DROP $1 IF EXISTS "'));
@@ -82,7 +81,6 @@ const applyTo = (target: string, statements: readonly string[], options = '') =>
     `sqlsplit <<'END' | sqlapply ${options} -v "$${target}"\n${statements.map(text => text.replace(/;?$/, ';')).join('\n')}\nEND`,
   );
 
-/** The differences between the two servers, without the server names. */
 const diffServers = async (): Promise<string> => {
   const { stdout, stderr } = await run('sqldiff "$A" "$B"');
   if (stderr) throw new Error(stderr);
@@ -95,7 +93,6 @@ async function fetchRightsOfA(): Promise<RightSet> {
   return new RightSet(dataset.flatMap(([row]) => parseRights(String(row)) ?? []));
 }
 
-/** The statement that revokes a right. */
 const printRevoke = (right: Right): string =>
   printRight(right.kind === 'membership' ? right : { ...right, option: false })
     .replace(/ TO (?=[^ ]+;|"[^"]+";)/, ' FROM ')

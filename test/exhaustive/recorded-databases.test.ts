@@ -1,5 +1,4 @@
 /*! Whole databases, recorded and live: any order can be sorted, a folder keeps everything, and each object replays with its dependencies. */
-
 import { whenReady } from '@sqlpipe/engine';
 import { Schema, selectWithRelated } from '@sqlpipe/schema';
 import type { ExecutionContext } from 'ava';
@@ -11,7 +10,6 @@ import { engineWith } from '../support/plans.js';
 import { execute } from '../support/server.js';
 import { test } from '../support/test.js';
 
-/** The body of a reply with these rows. */
 const rowsOf = (rows: string[]) => JSON.stringify({ dataset: rows.map(row => [row]), count: rows.length });
 
 /** Sorts the dump of an instance and splits and joins it as a folder; returns its statements. */

@@ -3,7 +3,6 @@
  * agreement is logged with examples of differences (all with DIFFERENCES=1) and has to reach the aims. If a case was
  * recorded on the later build too, of 9.4.4, the later recording counts.
  */
-
 import { readdirSync, readFileSync } from 'node:fs';
 import { connect } from 'node:net';
 import { startServer } from '@sqlpipe/server';

@@ -20,7 +20,6 @@ import { fileScope, test } from '../support/test.js';
 const file = fileScope();
 let newest: Promise<Server> | undefined;
 
-/** The table in docs/COMPATIBILITY.md: by version, then by row. */
 function readDocumented(): Map<string, Map<string, string>> {
   const [, table = ''] = readFileSync('docs/COMPATIBILITY.md', 'utf8').split(/<!-- \/?versions -->\n/);
   const [[, ...versions] = [], , ...rows] = table

@@ -3,15 +3,12 @@ import { createServer, type Socket } from 'node:net';
 import { listenHttp } from '../support/listen.js';
 import type { Scope } from '../support/scope.js';
 
-/** A received request. */
 export interface Request {
   /** The number of requests before it. */
   nth: number;
-  /** The first line. */
   line: string;
   /** The header, by lower-case name. */
   headers: Record<string, string>;
-  /** The decoded `query` parameter. */
   statement: string;
 }
 

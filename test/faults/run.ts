@@ -7,7 +7,6 @@ import { type Request, reply, startFaultyServer } from './faulty-server.js';
 import type { Source } from './sources.js';
 import type { TargetFault } from './targets.js';
 
-/** The outcome of a run. */
 export interface Run {
   /** Exit statuses of sqldump and sqlapply. */
   dump: number;

@@ -22,19 +22,15 @@ import {
   TEXT,
 } from './faulty-server.js';
 
-/** Where a dump comes from. */
 export interface Source {
   url: string;
-  /** More options for sqldump. */
   options?: string;
 }
 
 export interface SourceFault {
   name: string;
   start(scope: Scope): Promise<Source>;
-  /** The expected exit status of sqldump. */
   status: number;
-  /** The expected message. */
   message: RegExp;
   /** The timeout of the programs in seconds, for faults that time out. */
   timeout?: number;

@@ -27,10 +27,8 @@ export interface Servers {
 }
 
 export interface Finding {
-  /** The exit statuses of the programs, in the order of the pipe. */
   statuses: number[];
   stderr: string;
-  /** The claims that did not hold. */
   failedClaims: string[];
 }
 
@@ -42,9 +40,7 @@ interface LocalFault {
    * with a large schema, and `$DST` an empty one. Its output lists files that should not have been left.
    */
   script: string;
-  /** The expected exit status. */
   status: number;
-  /** The expected message. */
   message: RegExp;
   /** Whether the target has the complete schema afterwards, or nothing of it. The default is true if the status is 0. */
   isApplied: boolean;
@@ -71,7 +67,6 @@ const localFaults: LocalFault[] = textCases('local-faults').map(({ title, input,
 const table = (name: string) =>
   `CREATE TABLE '${name}' ( \n\tts TIMESTAMP,\n\tx INT\n) timestamp(ts) PARTITION BY DAY;`;
 
-/** In the form and order of the server. */
 const SCHEMA = [
   table('a'),
   table('b'),
@@ -80,7 +75,6 @@ const SCHEMA = [
   "CREATE MATERIALIZED VIEW 'e' WITH BASE 'd' REFRESH IMMEDIATE AS (\nselect ts, sum(x) x from d sample by 1h\n) PARTITION BY DAY;",
 ];
 
-/** Starts the servers that the cases share. */
 export async function startServers(scope: Scope): Promise<Servers> {
   const [target, small] = await Promise.all([startSqlserve(scope), startSqlserve(scope)]);
   for (const statement of SCHEMA) await small.execute(statement);

@@ -26,7 +26,6 @@ export interface TargetFault {
   answer: Answer;
   /** The expected exit status of sqlapply; 0 if it can find out the outcome and continue. */
   status: number;
-  /** The expected message. */
   message: RegExp;
   /** The timeout of the programs in seconds, for faults that time out. */
   timeout?: number;

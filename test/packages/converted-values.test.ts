@@ -47,11 +47,9 @@ testWithQuestDB('each conversion that is called lossless keeps the first, the la
   t.true(tried > 60, `${tried} conversions`);
 });
 
-/** A table with one column, and what it becomes. */
 const tableOf = (type: string): string =>
   `CREATE TABLE 'my t' (ts TIMESTAMP, "a b" ${type}) TIMESTAMP(ts) PARTITION BY DAY WAL;`;
 
-/** Values, and whether they can be converted. */
 const CONVERSIONS: [from: string, to: string, fits: string[], others: string[]][] = [
   ['BYTE', 'DECIMAL(2,0)', ['99', '-99', '0'], ['100', '-100', '-128']],
   ['SHORT', 'DECIMAL(4,1)', ['999', '-999'], ['1000', '-1000']],

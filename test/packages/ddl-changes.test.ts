@@ -34,7 +34,6 @@ const objects = [
   },
 ];
 
-/** A server with these objects. */
 const server = (isEnterprise: boolean): NameLookup => ({
   has: featuresOf(isEnterprise ? undefined : '9.3.4'),
   defaults: SERVER_DEFAULTS,

@@ -76,7 +76,6 @@ const FORMS: readonly [statement: string, printed: string][] = [
   ]),
 ];
 
-/** The properties that have a value. */
 const known = (definition: object): unknown => JSON.parse(JSON.stringify(definition));
 
 for (const [statement, expected] of FORMS)

@@ -94,7 +94,6 @@ test('definitions compare with the same result as their statements', t =>
     t.deepEqual(properties(compareStatements(a, b)), properties(compareDefinitions(one, other)), `${a}\n${b}`);
   }));
 
-/** Pieces of statements in any order. */
 const pieces = fc.array(
   fc.constantFrom(
     ...'create table view materialized live like as select cast index timestamp partition by day ttl 1 week dedup upsert keys with base'.split(

@@ -180,7 +180,6 @@ test('omitted properties are filled in from the server defaults, except in print
   t.deepEqual(compare(printed.replace(' NOCACHE', ''), printed, options), ["column 's' cache: CACHE / NOCACHE"]);
 });
 
-/** Valid column names without control characters. */
 const columnName = fc
   .oneof(
     fc.string({ unit: anyCharacter, minLength: 1, maxLength: 4 }),
@@ -197,7 +196,6 @@ test('isCleanTable accepts a table only if none of its names needs quotes, in an
     t.is(repair(row).notes.length, Math.min(1, needed.length));
   }));
 
-/** Repeats a piece of text up to the length. */
 const repeatTo = (piece: string, length: number) => piece.repeat(Math.ceil(length / piece.length));
 
 const HOSTILE: Record<string, (length: number) => string> = {
@@ -226,7 +224,6 @@ const HOSTILE: Record<string, (length: number) => string> = {
   'many password clauses': n => `create user u ${repeatTo('with no password ', n)}`,
 };
 
-/** The processor time in milliseconds of work. */
 function timeOf(work: () => void): number {
   const start = process.cpuUsage();
   work();

@@ -8,7 +8,6 @@ import { test } from '../support/test.js';
 
 const TABLE = 'create table t (ts timestamp, sym symbol, f float, x int) timestamp(ts) partition by day wal';
 
-/** An engine that has executed statements. */
 async function engineAfter(...statements: string[]): Promise<Engine> {
   const engine = new Engine({ rows: 'assumed' });
   for (const statement of [TABLE, ...statements]) await whenReady(() => engine.execute(statement));

@@ -27,7 +27,6 @@ function loaded(options?: EngineOptions, statements: readonly string[] = DUMP): 
   return engine;
 }
 
-/** The effects of a statement as text, by kind. */
 const effectsOf = async (engine: Engine, statement: string): Promise<string[]> => {
   const { effects } = await whenReady(() => engine.execute(statement));
   return effects.map(({ effect, loss, text }) => `${effect}${loss === undefined ? '' : ` ${loss}`}: ${text}`);

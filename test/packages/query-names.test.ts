@@ -62,7 +62,6 @@ async function rowsOf(server: Server, query: string): Promise<string | undefined
 const createTable = (name: string): string =>
   `CREATE TABLE ${name} (ts TIMESTAMP, sym SYMBOL, a LONG, b DOUBLE) timestamp(ts) PARTITION BY DAY`;
 
-/** Two tables with different rows. */
 async function makeTables(server: Server, [first, second]: readonly [string, string]): Promise<void> {
   for (const [name, factor] of [
     [first, 1],

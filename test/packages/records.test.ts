@@ -17,7 +17,6 @@ const statement = fc
 
 const list = fc.array(statement, { maxLength: 8 });
 
-/** A writable stream that stores its chunks. */
 function createSink() {
   const pieces: Buffer[] = [];
   const out = new Writable({

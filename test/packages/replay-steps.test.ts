@@ -16,14 +16,12 @@ interface Run {
   retries?: number;
 }
 
-/** What a replay ends with. */
 interface End {
   results: string[];
   /** Whether there was a failure other than a rejected statement. */
   failed: boolean;
 }
 
-/** Runs a script with the options of a run, and reads its report. */
 async function runScript(t: ExecutionContext, script: string, env: NodeJS.ProcessEnv, { allow, retries }: Run) {
   const options = `--report report ${allow ? `--allow ${allow}` : ''} ${retries ? `--retries ${retries}` : ''}`;
   const run = await inProcess(t, { ...env, OPTIONS: options });

@@ -60,7 +60,9 @@ test('topologicalOrder puts dependencies first exactly if findCycle finds no cyc
       cycle === undefined,
       [...needs].every(([name, all]) => all.every(need => at(need) < at(name))),
     );
-    cycle?.forEach((name, i) => t.true(needs.get(name)?.includes(cycle[(i + 1) % cycle.length] as string)));
+    cycle?.forEach((name, i) => {
+      t.true(needs.get(name)?.includes(cycle[(i + 1) % cycle.length] as string));
+    });
   });
 });
 

@@ -1,5 +1,4 @@
 /*! A query in a stream is an assertion: the statements after it are sent only if every value that it returns is true. */
-
 import { replay } from '@sqlpipe/api';
 import { startFaultyServer } from '../faults/faulty-server.js';
 import { inProcess } from '../support/in-process.js';

@@ -47,7 +47,6 @@ async function startIncomplete(
   return { server, proxy, run: await inProcess(t, { URL: proxy.url, SERVER: server.url }) };
 }
 
-/** The names of the statements of a stream, in order. */
 const namesIn = (stream: string): string[] =>
   Array.from(stream.matchAll(/CREATE [A-Z ]+ '?(\w+)'? /g), ([, name = '']) => name);
 

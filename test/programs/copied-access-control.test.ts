@@ -1,5 +1,4 @@
 /*! A complete enterprise database copied between two sqlserve, with the built programs in a real shell. */
-
 import { cases } from '../cases/cases.js';
 import { inProcess, type Run } from '../support/in-process.js';
 import { loginAs } from '../support/principals.js';

@@ -72,7 +72,6 @@ test('streams about access control, sent by the administrator and by somebody wh
   for (const seed of SEEDS) check(t, await compareOnSqlserve(dryRuns, seed));
 });
 
-/** Checks one stream on a new sqlserve. */
 async function checkOnSqlserve(t: ExecutionContext, stream: Pick<StatementStream, 'target' | 'statements'>) {
   const server = await startSqlserve(t);
   for (const statement of stream.target) t.is((await server.execute(statement)).error, undefined, statement);

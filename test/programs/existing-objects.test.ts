@@ -1,5 +1,4 @@
 /*! Existing objects: they are compared, unchanged statements are skipped, and a change is the only difference. */
-
 import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { ExecutionContext } from 'ava';
@@ -14,7 +13,6 @@ import { fileScope } from '../support/test.js';
 
 const TABLE = "CREATE TABLE 't' ( \n\tts TIMESTAMP,\n\tx INT\n) timestamp(ts) PARTITION BY DAY;";
 
-/** A shell with the statements as the file `stream`. */
 async function shellWithStream(t: Parameters<typeof inProcess>[0], url: string, ...statements: string[]) {
   return inProcess(t, { DST: url }, { stream: `${statements.join('\0')}\0` });
 }
@@ -91,7 +89,6 @@ testWithQuestDB('a statement too large for the server is named before anything i
 const scope = fileScope();
 const serverOf = perKey((service: Service) => service.start(scope));
 
-/** A shell with an instance at $URL and files of statements. */
 async function shellWithFiles(t: ExecutionContext, server: Server, files: Record<string, readonly string[]>) {
   const texts = Object.entries(files).map(([name, statements]) => [name, statements.map(terminate).join('\n')]);
   const run = await inProcess(t, { URL: server.url }, Object.fromEntries(texts));
@@ -110,7 +107,6 @@ async function emptyServer(service: Service): Promise<Server> {
   return server;
 }
 
-/** The nth change of each case that has one. */
 const nthChanges = (nth: number): { name: string; changed: string; property: string }[] =>
   CASES.flatMap(([name, statement, ...changes]: Case) => {
     const [from, to, property] = (changes as Change[])[nth] ?? [];
@@ -128,7 +124,6 @@ const ROUNDS = [0, 1, 2, 3].map(nthChanges);
 
 const escapeRegExp = (text: string): string => text.replace(/[^\w ]/g, '\\$&');
 
-/** The message about one object. */
 function messageOf(stderr: string, name: string): string {
   return (
     stderr

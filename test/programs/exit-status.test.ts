@@ -1,5 +1,4 @@
 /*! Exit statuses that are easily confused: closed readers, and programs that stop before they have finished. */
-
 import { sharedSqlserve } from '../support/shared-sqlserve.js';
 import { shell } from '../support/shell.js';
 import { test } from '../support/test.js';

@@ -32,7 +32,6 @@ const name = fc
 /** Normalizes a path as the least discriminating file systems do. */
 const normalizePath = (path: string): string => path.normalize('NFKC').toUpperCase().toLowerCase();
 
-/** Paths of all files below a folder. */
 const listFiles = (folder: string): string[] =>
   readdirSync(folder, { recursive: true, withFileTypes: true })
     .filter(entry => entry.isFile())
@@ -123,7 +122,6 @@ test('access control is stored in one file per grantee', async t => {
 const TABLE = 'CREATE TABLE a (x INT);';
 const VIEW = 'CREATE VIEW b AS (SELECT * FROM a);';
 
-/** Creates a folder with a table and a view, and foreign files. */
 async function createFolder(t: ExecutionContext) {
   const folder = await freshFolder(t);
   await writeFolder(folder, Readable.from([TABLE, VIEW]));

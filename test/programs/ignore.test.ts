@@ -1,5 +1,4 @@
 /*! Differences that do not matter: --ignore and --ignore-file, the same for sqldiff, sqlapply, sqlpipe copy and the library. */
-
 import { diff, dump, plan, replay } from '@sqlpipe/api';
 import { compareStatements } from '@sqlpipe/ddl';
 import { canMatchSame, IgnoreRules, matchesGlob } from '@sqlpipe/schema';

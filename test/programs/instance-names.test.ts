@@ -6,7 +6,6 @@ import { test } from '../support/test.js';
 
 const INSTANCES = '.config/sqlpipe/instances.toml';
 
-/** A shell with the given text as instances.toml. */
 const shellWithInstances = (t: ExecutionContext, toml: string) => inProcess(t, {}, { [INSTANCES]: toml });
 
 test('an unknown instance name is tried as a host, and a similar name is suggested', async t => {

@@ -125,7 +125,6 @@ for (const [program, input] of Object.entries({ sqlsplit: STREAM.replaceAll('\0'
     t.not((await stdout).at(-1), 0);
   });
 
-/** Waits until a folder contains a temporary file. */
 async function waitForTemporaryFile(folder: string): Promise<void> {
   while (!(await readdir(folder)).some(file => /\.tmp$|^schema/.test(file))) await new Promise(setImmediate);
 }
@@ -140,7 +139,6 @@ for (const command of [['sqlapply', 'http://127.0.0.1:1'], ['sqljoin']])
     t.deepEqual(await listFiles(), []);
   });
 
-/** The bit of the signal in a mask. */
 const SIGINT = 1n << 1n;
 
 test('a signal at the same moment as the end of an empty input is an interruption', async t => {
@@ -154,7 +152,6 @@ test('a signal at the same moment as the end of an empty input is an interruptio
   t.notRegex(await stderr, /empty input/);
 });
 
-/** Waits until a process has an open file that is deleted. */
 async function waitForDeletedFile(pid: number): Promise<void> {
   for (;;) {
     const files = await readdir(`/proc/${pid}/fd`);

@@ -1,5 +1,4 @@
 /*! `sqlapply --jobs`: independent statements overlap, dependent ones wait, and a rejection ends the run. */
-
 import { resolve } from 'node:path';
 import { inProcess } from '../support/in-process.js';
 import { parseJsonLines } from '../support/json-lines.js';

@@ -1,5 +1,4 @@
 /*! The destination and the form of output: text for `.sql` files, and `-` for standard output. */
-
 import { inProcess } from '../support/in-process.js';
 import type { Server } from '../support/server.js';
 import { sharedSqlserve } from '../support/shared-sqlserve.js';

@@ -1,5 +1,4 @@
 /*! Plans as users handle them: in a file, on a terminal, and the permission to apply one. */
-
 import type { ExecutionContext } from 'ava';
 import { inProcess } from '../support/in-process.js';
 import { parseJsonLines } from '../support/json-lines.js';

@@ -114,7 +114,6 @@ test.before(async () => {
   server = await serveHere(scope, { edition: 'enterprise' });
 });
 
-/** The lines about requests, without the times. */
 const requestsIn = ({ stderr }: Outcome): string[] => stderr.match(/(?<=^[\w ]+: )GET .*(?= \d+\.\d ms$)/gm) ?? [];
 
 test('one line per request: method, address, status and time, but neither query nor login', async t => {

@@ -1,5 +1,4 @@
 /*! The exit status of sqldiff for differences, for each of its options; and of all programs if only the order of columns differs. */
-
 import { replay } from '@sqlpipe/api';
 import { inProcess } from '../support/in-process.js';
 import { loginAs } from '../support/principals.js';

@@ -1,5 +1,4 @@
 /*! sqlgrep: selection by name and kind, dependencies and dependents, and output as a stream. */
-
 import { matchesGlob } from '@sqlpipe/schema';
 import { cases } from '../cases/cases.js';
 import { inProcess } from '../support/in-process.js';
@@ -26,7 +25,6 @@ const STATEMENTS = [
   'GRANT HTTP TO fx_bot',
 ];
 
-/** Selects from these statements. */
 async function grep(t: Scope, words: string) {
   const run = await inProcess(t, {}, { stream: STATEMENTS.map(statement => `${statement}\0`).join('') });
   return run(`sqlgrep ${words} < stream`);

@@ -1,5 +1,4 @@
 /*! One command for all programs, and its own functions: the list of programs, and `check`, which tests if an instance can be copied. */
-
 import { cpSync, readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import type { ExecutionContext } from 'ava';

@@ -1,5 +1,4 @@
 /*! sqlsort: a schema in any order is sorted as its dump, and cycles and conflicts are reported. */
-
 import { Schema } from '@sqlpipe/schema';
 import { toDot } from '../../packages/sqlsort/src/graph.js';
 import { cases } from '../cases/cases.js';

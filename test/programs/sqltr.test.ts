@@ -2,7 +2,6 @@
  * sqltr: other names, owners, editions and versions; the rest of the stream stays byte for byte, and replays on a real QuestDB. Renaming
  * back restores the schema, and renaming commutes with sorting.
  */
-
 import { execFileSync } from 'node:child_process';
 import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
@@ -75,7 +74,6 @@ test('nothing is written before the complete input is read', async t => {
 
 const NONE = new Rules([], '');
 
-/** Renames in the statements by the rules. */
 function rename(statements: readonly string[], ...rules: string[]): Promise<string[]> {
   const names = { objects: new Rules(rules, '--rename'), owners: NONE, principals: NONE };
   const losses = { isLossy: false, warn() {} };
@@ -215,7 +213,6 @@ const recordedTables = (): string[] =>
 
 const USERS = ['ann', 'bob', '"a b"'];
 
-/** Adds a storage policy, a clause of the enterprise edition, to a table. */
 const addPolicy = (table: string): string =>
   table.replace(
     /( PARTITION BY (?:HOUR|DAY))( BYPASS WAL)?;$/,

@@ -1,5 +1,4 @@
 /*! How a plan is applied: what is named if it stops, and what is not compared again. */
-
 import { type Instance, plan, replay, serve } from '@sqlpipe/api';
 import { inProcess } from '../support/in-process.js';
 import { parseJsonLines } from '../support/json-lines.js';
@@ -125,7 +124,6 @@ async function startStopping(t: Scope, planned: readonly string[], stopsAt: numb
   return { url, received };
 }
 
-/** The plan for such a server. */
 async function makePlan(
   t: Scope,
   { wanted = PLANNED.after, ignoreExtra = false }: { wanted?: string[] | Instance; ignoreExtra?: boolean } = {},

@@ -2,7 +2,6 @@
  * `sqlapply --stream` with input that is damaged at its end: the statements before the damage are in the report, the
  * rejects and the summary, and the exit status reports the damage.
  */
-
 import { runSqlapply } from '../support/replay.js';
 import { startSqlserve } from '../support/sqlserve.js';
 import { test } from '../support/test.js';
@@ -10,7 +9,6 @@ import { test } from '../support/test.js';
 const table = (name: string, type = 'INT') => `CREATE TABLE '${name}' ( \n\tx ${type}\n);`;
 const record = (statement: string) => `${statement}\n\0`;
 
-/** Bytes after the last complete record, and the message about them. */
 const DAMAGE: Record<string, [bytes: string, message: RegExp]> = {
   'a truncated record': ["CREATE TABLE 'd' (x", /3 complete records/],
   'a failure marker': [

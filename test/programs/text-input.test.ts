@@ -16,7 +16,6 @@ const dst = sharedSqlserve();
 const listTables = async () =>
   ((await dst.execute('SELECT table_name FROM tables()')).dataset ?? []).map(([name]) => name).sort();
 
-/** Reads bytes that arrive in pieces. */
 async function read(bytes: Buffer, places: readonly number[] = []): Promise<string[]> {
   const pieces = Readable.from(splitAt(bytes, places).filter(({ length }) => length > 0));
   const batches = await Readable.from(readStandardInput(pieces, { maxRecord: MAX_RECORD })).toArray();

@@ -5,7 +5,6 @@ import { inProcess } from '../support/in-process.js';
 import type { Outcome } from '../support/shell.js';
 import { test } from '../support/test.js';
 
-/** Writes a piece again and again until the socket is closed. */
 function drip(socket: Socket, piece: () => string | Buffer, milliseconds = 50): void {
   const dripping = setInterval(() => socket.write(piece()), milliseconds);
   socket.on('close', () => clearInterval(dripping));
@@ -18,7 +17,6 @@ const sendInformational: Answer = socket => drip(socket, () => 'HTTP/1.1 103 Ear
 
 const NO_END = /no further row and no end of the reply within 0\.5 s; .* --timeout waits longer/;
 
-/** Sends the start of a reply, and then a piece of it again and again. */
 const dripAfter =
   (start: Buffer, piece: string): Answer =>
   socket => {

@@ -16,7 +16,6 @@ const FOREVER = '3600';
 
 const FILES = { 'a.sql': 'CREATE TABLE a (x INT);' };
 
-/** Starts sqlapply with a file of one table. */
 const startSqlapply = (t: ExecutionContext, ...args: string[]) =>
   startProgram(t, ['sqlapply', '-v', ...args, 'a.sql'], FILES);
 

@@ -2,7 +2,6 @@
  * What a plan keeps as long as nobody allows a loss, and what goes when it is allowed: asked of a real QuestDB before and after,
  * never of the planner.
  */
-
 import { cases } from '../cases/cases.js';
 import { waitUntilApplied, waitUntilInvalid, waitUntilNone } from '../support/background.js';
 import { findMissing, type NewNames, takeHoldings, waitForHoldings } from '../support/holdings.js';

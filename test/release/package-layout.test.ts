@@ -54,7 +54,6 @@ for (const line of CONTRIBUTING.match(/```mermaid\n(.*?)```/s)?.[1]?.split('\n')
 const isProgram = ({ manifest }: Package) => manifest.bin !== undefined;
 const programs = packages.filter(isProgram).map(({ name }) => name);
 
-/** All packages that a package may import. */
 function importable(name: string): Set<string> {
   if (name === 'sqlpipe') return new Set([...importable('programs'), ...programs]);
   const direct = arrows.get(programs.includes(name) ? 'programs' : name) ?? [];

@@ -11,7 +11,6 @@ const { convertWorkflowTemplate, NoOperationTraceWriter, parseWorkflow }: typeof
 const own = readdirSync('.github/workflows').map(name => `.github/workflows/${name}`);
 const examples = readdirSync('examples').filter(name => name.startsWith('github-'));
 
-/** The errors of the parser about a workflow. */
 async function findErrors(content: string): Promise<string[]> {
   const { context, value } = parseWorkflow({ name: 'workflow', content }, new NoOperationTraceWriter());
   if (value) await convertWorkflowTemplate(context, value);

@@ -39,7 +39,6 @@ testWithQuestDB('the maximum size of a request is known to the byte', async t =>
     }
 });
 
-/** A table as the server prints it. */
 const wide = (columns: number) =>
   `CREATE TABLE 'wide' ( \n\tts TIMESTAMP,\n${Array.from({ length: columns }, (_, i) => `\tcolumn_${i} DOUBLE`).join(',\n')}\n) timestamp(ts) PARTITION BY DAY;`;
 

@@ -1,5 +1,4 @@
 /*! sqlserve's access control: which rights can be granted by whom, and what SHOW returns to whom. */
-
 import { inProcess } from '../support/in-process.js';
 import { admin, basic, executeAs, loginAs, setUp } from '../support/principals.js';
 import type { Server } from '../support/server.js';

@@ -3,7 +3,6 @@ import type { Server } from '../support/server.js';
 import { serveHere } from '../support/sqlserve.js';
 import { type Scope, test } from '../support/test.js';
 
-/** Starts an enterprise server that has executed statements. */
 async function startWith(scope: Scope, ...statements: string[]): Promise<Server> {
   const server = await serveHere(scope, { edition: 'enterprise' });
   await setUp(server, ...statements);

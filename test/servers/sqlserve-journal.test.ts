@@ -115,7 +115,6 @@ const QUESTIONS = [
   'alter table t set ttl 3 weeks',
 ];
 
-/** Every value within a value of JSON: replaces it. */
 function* places(value: unknown): Generator<(to: unknown) => void> {
   if (typeof value !== 'object' || value === null) return;
   for (const key of Object.keys(value)) {

@@ -86,7 +86,6 @@ test('a group cannot log in', async t => {
   t.is((await executeAs(server, basic('readers', 'p'), 'show tables')).status, 401);
 });
 
-/** The expiry and refresh interval of the only token in a journal. */
 const readToken = async (journal: string) =>
   /"expires":(?<expires>\d+)(?:,"refresh":(?<refresh>\d+))?/.exec(
     (await readFile(journal, 'utf8')).trim().split('\n').at(-1) ?? '',

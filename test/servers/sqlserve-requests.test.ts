@@ -1,5 +1,4 @@
 /*! sqlserve against hostile clients: web pages, smuggled requests, idle and slow connections. */
-
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { writeFile } from 'node:fs/promises';
@@ -22,7 +21,6 @@ const server = sharedSqlserve();
 const listTables = async ({ execute }: Server): Promise<unknown[]> =>
   (await execute('show tables')).dataset?.flat() ?? [];
 
-/** Connects to a server. The connection ends with the scope. */
 async function openSocket(scope: Scope, url: string): Promise<Socket> {
   const { hostname, port } = new URL(url);
   const socket = connect(Number(port), hostname.replace(/^\[|\]$/g, ''));
@@ -55,11 +53,9 @@ function nextReply(socket: Socket): Promise<string> {
   });
 }
 
-/** The head of a GET request for a statement, with additional header lines. */
 const getRequest = (sql: string, ...headers: string[]): string =>
   [`GET /exec?${new URLSearchParams({ query: sql })} HTTP/1.1`, ...headers, '', ''].join('\r\n');
 
-/** The status of the reply to a GET with these headers, on a new connection. */
 async function statusOf(to: Server, sql: string, ...headers: string[]): Promise<string | undefined> {
   const socket = await openSocket(scope, to.url);
   socket.write(getRequest(sql, ...headers));

@@ -219,7 +219,6 @@ test('a connection that does not send HTTP, such as a TLS handshake, is closed a
   t.pass();
 });
 
-/** The reason for each invalid view, materialized or not. */
 async function fetchInvalid(server: Server): Promise<Record<string, string>> {
   const lists = ['views', 'materialized_views'].map(list =>
     server.execute(`select view_name, view_status, invalidation_reason from ${list}()`),

@@ -28,7 +28,6 @@ export async function waitUntilNone(find: () => Promise<readonly unknown[]>, abo
   }
 }
 
-/** Waits until the first value that a query returns is true. */
 export const waitUntilTrue = (server: Server, query: string): Promise<void> =>
   waitUntil(query, async () => (await execute(server, query))[0]?.[0] === true);
 
@@ -44,7 +43,6 @@ export async function settle(server: Server, table: string): Promise<boolean> {
   return isSuspended(server, table);
 }
 
-/** Whether a table is suspended. */
 export const isSuspended = async (server: Server, table: string): Promise<boolean> =>
   (await execute(server, `SELECT suspended FROM wal_tables() WHERE name = '${table}'`))[0]?.[0] === true;
 
@@ -74,7 +72,6 @@ export const waitUntilIdle = (server: Server): Promise<void> =>
 export const waitUntilInvalid = (server: Server): Promise<void> =>
   waitUntilTrue(server, "SELECT count() > 0 FROM materialized_views() WHERE view_status = 'invalid'");
 
-/** Waits until all views are valid. */
 export const waitUntilValid = (server: Server, about = ''): Promise<void> =>
   waitUntilNone(
     () =>
@@ -86,7 +83,6 @@ export const waitUntilValid = (server: Server, about = ''): Promise<void> =>
     about,
   );
 
-/** Why tables are suspended and materialized views invalid, by name. */
 export const fetchBroken = async (server: Server): Promise<ReadonlyMap<string, string>> =>
   new Map(
     (await execute(

@@ -9,9 +9,7 @@ export interface Identity {
   cert: string;
 }
 
-/** A certificate authority. */
 export interface Authority {
-  /** Path of the root certificate that clients have to trust. */
   root: string;
   /**
    * Issues a server's certificate for names (`DNS:localhost,IP:127.0.0.1`): valid for one day, or expired yesterday.
@@ -19,7 +17,6 @@ export interface Authority {
   issue(names: string, options?: { expired?: boolean }): Identity;
 }
 
-/** Creates an authority with its files in a folder. */
 export function certificateAuthority(folder: string): Authority {
   const at = (name: string) => join(folder, name);
   const openssl = (...args: string[]) => execFileSync('openssl', args, { cwd: folder, stdio: 'pipe' });
@@ -52,7 +49,6 @@ export function certificateAuthority(folder: string): Authority {
   };
 }
 
-/** Creates a self-signed certificate for localhost. */
 export function selfSigned(folder: string): Identity {
   const subject = ['-subj', '/CN=localhost', '-addext', 'subjectAltName=DNS:localhost'];
   const files = ['-keyout', 'self.key', '-out', 'self.pem'];

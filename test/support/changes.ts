@@ -1,5 +1,4 @@
 /*! Changes one property of a definition, and names the property. */
-
 import type { Column, Definition, MaterializedViewDefinition, TableDefinition } from '@sqlpipe/ddl';
 import { queryTokens } from './spellings.js';
 
@@ -9,7 +8,6 @@ export interface Change {
   readonly changed: Definition;
 }
 
-/** All possible changes of one property of a definition. */
 export function changesOf(definition: Definition): Change[] {
   const owner = definition.owner === 'bob' ? 'eve' : 'bob';
   const common: Change[] = [

@@ -3,7 +3,6 @@ import { type Client, type ConnectionConfig, connect } from '../../packages/inst
 import { type Answer, type Request, startFaultyServer } from '../faults/faulty-server.js';
 import type { Scope } from './scope.js';
 
-/** The connection settings, except the URL. */
 export const TARGET: ConnectionConfig = {
   label: 'INSTANCE',
   url: new URL('http://127.0.0.1:1'),
@@ -13,7 +12,6 @@ export const TARGET: ConnectionConfig = {
   connectTimeout: 30_000,
 };
 
-/** All rows of a query. */
 export async function readRows(db: Client): Promise<string[]> {
   const all: string[] = [];
   for await (const batch of db.streamFirstColumn('q')) all.push(...batch);

@@ -1,6 +1,5 @@
 /*! Values for columns of each type, as the server reads them in CAST. */
 
-/** A decimal of nines. */
 export const nines = (precision: number, scale: number): string =>
   `${'9'.repeat(precision - scale)}${scale > 0 ? `.${'9'.repeat(scale)}` : ''}m`;
 

@@ -8,13 +8,11 @@ export interface Part {
   readonly text?: string;
   readonly variable?: string;
   readonly isQuoted: boolean;
-  /** Whether a shell would look for files of such names. */
   readonly isGlob?: boolean;
 }
 
 export type Word = readonly Part[];
 
-/** One command of a pipeline. */
 export interface Command {
   readonly assignments: [name: string, value: Word][];
   readonly words: Word[];

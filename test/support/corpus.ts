@@ -5,7 +5,6 @@ import { existsSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { parseJsonLines } from './json-lines.js';
 
-/** The folder of the recordings; undefined where they are missing. */
 export const CORPUS: string | undefined = [process.env.CORPUS ?? '../shared/corpus'].find(existsSync);
 
 /** A statement that a server was sent, with the properties that tests use. */
@@ -15,10 +14,8 @@ export interface Recorded {
   readonly status?: number | null;
   readonly kind?: string;
   readonly what?: string;
-  /** Statements that were sent before. */
   readonly setup: readonly string[];
   readonly base_ddl?: readonly string[];
-  /** Settings that are not the usual ones. */
   readonly server_config?: string;
   /** What the server printed, what it replied to that, and whether it then printed the same. */
   readonly show_create?: string;
@@ -27,7 +24,6 @@ export interface Recorded {
   readonly roundtrip_trimmed?: boolean;
 }
 
-/** A file of recordings; empty if they are missing. */
 export const readCorpus = (name: string): Recorded[] =>
   CORPUS === undefined
     ? []

@@ -4,12 +4,9 @@ import { join } from 'node:path';
 import { repair } from '@sqlpipe/ddl';
 import { CORPUS } from './corpus.js';
 
-/** A recorded database. */
 export interface Database {
   name: string;
-  /** The statements that created it. */
   creation: string[];
-  /** The rows of SHOW CREATE DATABASE. */
   dump: string[];
   /** The rows as sqldump writes them: repaired, so that they can be replayed. */
   statements: string[];
@@ -19,7 +16,6 @@ const FOLDER = CORPUS && join(CORPUS, 'databases');
 
 if (!FOLDER) console.error('Recorded databases are left out: CORPUS is missing');
 
-/** All recorded databases; empty if the recordings are missing. */
 export const databases: Database[] = (FOLDER ? readdirSync(FOLDER) : []).map(name => {
   const recorded = JSON.parse(readFileSync(join(FOLDER as string, name), 'utf8'));
   return { name, ...recorded, statements: recorded.dump.map((row: string) => repair(row).statement) };

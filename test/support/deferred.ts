@@ -1,4 +1,3 @@
-/** A promise, and the function that resolves it. */
 export function deferred<T = void>(): { promise: Promise<T>; resolve: (value: T) => void } {
   let resolve: (value: T) => void = () => {};
   const promise = new Promise<T>(done => {

@@ -33,7 +33,6 @@ const columnName = name.filter(text => !text.includes('`'));
 
 const optional = <T>(arbitrary: Arbitrary<T>): Arbitrary<T | undefined> => fc.option(arbitrary, { nil: undefined });
 
-/** Types other than symbols and timestamps. */
 const PLAIN_TYPES = (
   'BOOLEAN BYTE SHORT CHAR INT LONG LONG128 LONG256 FLOAT DOUBLE DATE STRING VARCHAR BINARY UUID IPv4 ' +
   'GEOHASH(5c) GEOHASH(33b) DECIMAL(18,3) DECIMAL(7,0) DECIMAL(76,10) DOUBLE[] DOUBLE[][]'
@@ -65,7 +64,6 @@ const index = (names: string[]): Arbitrary<Index> =>
 
 const columnNames = fc.uniqueArray(columnName, { minLength: 3, maxLength: 7, selector: foldCase });
 
-/** Columns in any order: a timestamp, a symbol and others. */
 const columnsOf = (names: string[]): Arbitrary<Column[]> => {
   const typed = names.map((name, i) => {
     const described: Arbitrary<Partial<Column>> =
@@ -117,7 +115,6 @@ const settings = fc.record({
   owner,
 });
 
-/** A table. */
 export const tables: Arbitrary<TableDefinition> = columnNames.chain(names =>
   fc
     .record({ name, columns: columnsOf(names), set: settings, keys: fc.subarray(names) })
@@ -171,7 +168,6 @@ const SAMPLINGS = [
   "SELECT timestamp_floor ( '10m' , ts ) AS ts , sum ( price ) AS s FROM trades GROUP BY ts",
 ];
 
-/** A view. */
 export const views: Arbitrary<ViewDefinition> = fc.record({
   kind: fc.constant('view'),
   name,
@@ -203,7 +199,6 @@ const refresh: Arbitrary<Refresh> = fc
     };
   });
 
-/** A materialized view. */
 export const materializedViews: Arbitrary<MaterializedViewDefinition> = fc
   .record({
     name,
@@ -218,7 +213,6 @@ export const materializedViews: Arbitrary<MaterializedViewDefinition> = fc
   })
   .map(({ shape, ...rest }) => ({ kind: 'materialized view', ...rest, ...shape }));
 
-/** A live view. */
 const liveViews: Arbitrary<LiveViewDefinition> = fc.record({
   kind: fc.constant('live view'),
   name,
@@ -231,7 +225,6 @@ const liveViews: Arbitrary<LiveViewDefinition> = fc.record({
   owner,
 });
 
-/** A definition of any kind. */
 export const definitions: Arbitrary<Definition> = fc.oneof(
   { weight: 4, arbitrary: tables },
   { weight: 1, arbitrary: views },

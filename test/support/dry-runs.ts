@@ -2,7 +2,6 @@
  * Compares a dry run of `sqlapply` with the run: the same stream on the same target must have the same verdict on each
  * statement, with the same message and position, and the same exit status; and the dry run must not change the target.
  */
-
 import { readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { setTimeout as pause } from 'node:timers/promises';
@@ -13,7 +12,6 @@ import type { Scope } from './scope.js';
 import type { Server } from './server.js';
 import type { StatementStream } from './statement-streams.js';
 
-/** A line of a report. */
 export interface Verdict {
   readonly n: number;
   readonly kind: string;
@@ -31,7 +29,6 @@ export interface Difference {
   readonly run: Verdict | undefined;
 }
 
-/** What a comparison has found. */
 export interface Comparison {
   readonly stream: StatementStream;
   /** The verdicts of the run, up to a failure. */
@@ -47,9 +44,7 @@ export interface Comparison {
    * of which it does not know is rejected.
    */
   readonly isSameStatus: boolean;
-  /** Whether the target was the same after the dry run. */
   readonly isUnchanged: boolean;
-  /** The messages of both, for a difference in the status. */
   readonly messages: string;
 }
 
@@ -57,7 +52,6 @@ export interface Comparison {
 export interface DryRuns {
   /** Compares the dry run of a stream with the run, which changes the target. */
   compare(server: Pick<Server, 'url'>, stream: StatementStream, account?: string): Promise<Comparison>;
-  /** The verdicts of the run alone. */
   run(server: Pick<Server, 'url'>, stream: StatementStream): Promise<Verdict[]>;
 }
 
@@ -161,7 +155,6 @@ export function describe(verdict: Verdict | undefined): string {
   return `${result}: ${error}${position === undefined ? '' : ` (at ${position})`}`;
 }
 
-/** Both verdicts, for a message. */
 export const formatDifference = ({ seed }: StatementStream, { statement, dry, run }: Difference): string =>
   `seed ${seed}, statement ${(dry ?? run)?.n}: ${statement.replace(/\s+/g, ' ').slice(0, 300)}\n  dry run: ${describe(dry)}\n  run:     ${describe(run)}`;
 

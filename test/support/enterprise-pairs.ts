@@ -9,7 +9,6 @@ import {
 } from '@sqlpipe/ddl';
 import { type Randomness, randomness, type SchemaPair, schemaPair } from './schema-pairs.js';
 
-/** A principal with the statement that creates it. */
 interface Principal {
   readonly kind: 'USER' | 'GROUP' | 'SERVICE ACCOUNT';
   readonly name: string;
@@ -31,9 +30,7 @@ interface Access {
   readonly memberships: readonly { readonly user: string; readonly group: string }[];
   readonly assumptions: readonly { readonly account: string; readonly entity: string; readonly option: boolean }[];
   readonly grants: readonly Grant[];
-  /** By the name of an object. */
   readonly owners: ReadonlyMap<string, string>;
-  /** By the name of a table. */
   readonly policies: ReadonlyMap<string, StoragePolicy>;
 }
 

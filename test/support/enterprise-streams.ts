@@ -7,7 +7,6 @@ import { openScope } from './scope.js';
 import { serveHere } from './sqlserve.js';
 import { planOf, type StatementStream } from './statement-streams.js';
 
-/** A stream, and the user who sends it. */
 export interface EnterpriseStream extends StatementStream {
   readonly user: 'admin' | 'limited';
 }
@@ -30,7 +29,6 @@ const OTHERS = [
   'CREATE TABLE owned (a INT) OWNED BY nobody',
 ];
 
-/** The stream of a seed. */
 export async function enterpriseStream(seed: number): Promise<EnterpriseStream> {
   const random = randomness(seed ^ 0xe17);
   const pair = enterprisePair(seed);

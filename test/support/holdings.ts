@@ -5,15 +5,12 @@
 import { fetchBroken, waitUntilNone } from './background.js';
 import { execute, type Server } from './server.js';
 
-/** What one object holds. */
 export interface Holding {
   readonly kind: 'table' | 'materialized view' | 'view';
   readonly rows: number;
-  /** The first and the last designated timestamp. */
   readonly first: string | undefined;
   readonly last: string | undefined;
   readonly columns: ReadonlyMap<string, Values>;
-  /** Why it cannot be queried, or is no longer refreshed. */
   readonly invalid: string | undefined;
 }
 
@@ -23,13 +20,11 @@ interface Values {
   readonly sum: number | undefined;
 }
 
-/** The objects of a server, by name. */
 export type Holdings = ReadonlyMap<string, Holding>;
 
 const KINDS: Readonly<Record<string, Holding['kind']>> = { T: 'table', M: 'materialized view', V: 'view' };
 const NUMBERS = /^(?:BYTE|SHORT|INT|LONG|FLOAT|DOUBLE|DECIMAL.*)$/;
 
-/** What all objects of a server hold. */
 export async function takeHoldings(server: Server): Promise<Holdings> {
   const invalid = await fetchBroken(server);
   const found = new Map<string, Holding>();
@@ -74,11 +69,8 @@ async function takeHolding(
   };
 }
 
-/** How names have changed. */
 export interface NewNames {
-  /** The new name of an object. */
   object(name: string): string | undefined;
-  /** The new name of a column of the object that had a name. */
   column(object: string, column: string): string | undefined;
   /** Whether a materialized view has another query, which gives other rows. */
   isRedefined(view: string): boolean;

@@ -94,7 +94,6 @@ const typeOf = (type: 'pipe' | 'other'): Type => ({
   isDirectory: () => false,
 });
 
-/** The streams of a command, and what its input and output are. */
 interface Streams {
   input: Readable;
   output: Writable;
@@ -254,7 +253,6 @@ class Session {
   }
 }
 
-/** A script that only a real shell can run. */
 class NeedsShell extends Error {}
 
 async function loadProgram(name: string): Promise<((host: ProcessLike) => Promise<number>) | undefined> {
@@ -262,7 +260,6 @@ async function loadProgram(name: string): Promise<((host: ProcessLike) => Promis
   return path === undefined ? undefined : (await import(path)).main;
 }
 
-/** Runs a command that is not one of our programs. */
 async function runProcess(
   name: string,
   args: readonly string[],
@@ -314,7 +311,6 @@ function createPipe(): { reader: Readable; writer: Writable } {
   return { reader, writer };
 }
 
-/** A stream that puts what is written to it into a list. */
 const collect = (chunks: Buffer[]): Writable =>
   new Writable({
     write(chunk, _encoding, done) {

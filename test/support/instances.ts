@@ -4,7 +4,6 @@ import type { Server } from './server.js';
 import { startSqlserve } from './sqlserve.js';
 import { type Scope, test } from './test.js';
 
-/** One of the two servers, for tests. */
 export interface Service {
   name: string;
   /** Like `test`, but skipped if the server is not available. */

@@ -1,4 +1,3 @@
-/** The objects of JSON lines. */
 export const parseJsonLines = <T = ReturnType<typeof JSON.parse>>(text: string | Buffer): T[] =>
   String(text)
     .split('\n')

@@ -3,7 +3,6 @@ import { waitUntilApplied, waitUntilInvalid, waitUntilRefreshed, waitUntilTrue }
 import { type Holdings, takeHoldings } from './holdings.js';
 import { execute, type Server } from './server.js';
 
-/** A table with rows on some days. */
 export const rowsOn = (days: readonly string[], rest: string, columns = 'x INT'): string[] => [
   `CREATE TABLE t (ts TIMESTAMP, ${columns}) TIMESTAMP(ts) ${rest} WAL`,
   `INSERT INTO t (ts, x) VALUES ${days.map((day, i) => `('${day}T12:00', ${70_000 + i})`).join(', ')}`,
@@ -30,7 +29,6 @@ export async function make(server: Server, statements: readonly string[]): Promi
   return takeHoldings(server);
 }
 
-/** The names of losses in messages. */
 export const namesOf = (messages: string): string[] => [
   ...new Set([...messages.matchAll(/--allow-loss (\S+)/g)].map(([, name]) => String(name))),
 ];

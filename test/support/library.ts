@@ -8,7 +8,6 @@ import { formatSqlText, writeFolder } from '@sqlpipe/files';
 import { freshFolder } from './folder.js';
 import type { Scope } from './scope.js';
 
-/** A program, and what it has to print. */
 export interface Example {
   title: string;
   code: string;

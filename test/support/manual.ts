@@ -30,5 +30,4 @@ export const manExamples = (page: string): string[] =>
 
 const hasMandoc = !isMissing('mandoc');
 
-/** Like `test`, for tests that need mandoc. */
 export const testWithMandoc = testWith('mandoc');

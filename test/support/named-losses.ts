@@ -1,9 +1,7 @@
 /*! The losses that a run of the generator of plans has allowed. */
 
-/** The losses that were named, as `--allow-loss` gets them. */
 export class Named {
   readonly #names: readonly { loss: string; object: string; column: string | undefined }[];
-  /** What is used, for `needless`. */
   readonly used = new Set<string>();
   readonly #texts: readonly string[];
 

@@ -3,25 +3,20 @@ import { Engine, type EngineOptions, whenReady } from '@sqlpipe/engine';
 import { isEnterpriseSchema, type Plan } from '@sqlpipe/plan';
 import { formatLoss } from '@sqlpipe/plan/format';
 
-/** The names of the losses that a plan leaves out. */
 export const lossesOf = ({ omissions }: Plan): string[] => [
   ...new Set(omissions.flatMap(({ losses = [] }) => losses.map(formatLoss))),
 ];
 
-/** The statements of a plan. */
 export const textsOf = ({ statements }: Plan): string[] => statements.map(({ statement }) => statement);
 
-/** The statements without assertions. */
 export const changesOf = (plan: Plan): string[] => textsOf(plan).filter(text => !text.startsWith('SELECT'));
 
-/** An engine that has a schema with rows. */
 export function engineWith(statements: readonly string[], options: EngineOptions = {}): Engine {
   const engine = new Engine({ isEnterprise: isEnterpriseSchema(statements), rows: 'assumed', ...options });
   engine.load(statements);
   return engine;
 }
 
-/** The statements of a schema after others were executed. */
 export async function executeAll(schema: readonly string[], statements: readonly string[]): Promise<string[]> {
   const engine = engineWith(schema);
   for (const statement of statements) await whenReady(() => engine.execute(statement));

@@ -1,7 +1,6 @@
 /*! Sends requests as different users, directly to a server. */
 import { httpGet, type Server } from './server.js';
 
-/** The reply to a user. */
 export interface Answer {
   status: number;
   ddl?: string;
@@ -11,11 +10,9 @@ export interface Answer {
   dataset?: unknown[][];
 }
 
-/** The header for a login with a password. */
 export const basic = (user: string, password: string): string =>
   `Basic ${Buffer.from(`${user}:${password}`).toString('base64')}`;
 
-/** The header for a login with a token. */
 export const bearer = (token: string): string => `Bearer ${token}`;
 
 export const admin = basic('admin', 'quest');
@@ -35,7 +32,6 @@ export async function executeAs({ url }: Pick<Server, 'url'>, authorization: str
   return { status, ...(body.startsWith('{') ? (JSON.parse(body) as object) : {}) };
 }
 
-/** Runs statements as the administrator. @throws if one is rejected */
 export async function setUp(server: Pick<Server, 'url'>, ...statements: string[]): Promise<void> {
   for (const sql of statements) {
     const { error, status } = await executeAs(server, admin, sql);

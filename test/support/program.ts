@@ -10,7 +10,6 @@ import { freshFolder } from './folder.js';
 import type { Scope } from './scope.js';
 import { shellEnvironment } from './shell.js';
 
-/** A running program. */
 export interface Program {
   child: ChildProcessByStdio<Writable, Readable, Readable>;
   pid: number;
@@ -18,7 +17,6 @@ export interface Program {
   stderr: Promise<string>;
   /** The first line of `stderr`, as soon as it is there. */
   firstLine: Promise<string>;
-  /** Resolves to the exit status and the signal. */
   ended: Promise<[code: number | null, signal: NodeJS.Signals | null]>;
   folder: string;
   /** The file names in its folder, including temporary files. */

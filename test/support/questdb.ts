@@ -37,7 +37,6 @@ export function testWithVersion(version: string): typeof test | typeof test.skip
   return missing === undefined || process.env.CI ? test : test.skip;
 }
 
-/** Like `test`, for tests that need a real QuestDB of the default version. */
 export const testWithQuestDB = testWithVersion(process.env.QUESTDB_VERSION ?? DEFAULT_VERSION);
 
 /** The QuestDB of a test file, which is empty when a test begins. Call it at the top of the file. */

@@ -7,12 +7,9 @@ import type { SchemaPair } from './schema-pairs.js';
 import { execute, type Server } from './server.js';
 import type { Outcome } from './shell.js';
 
-/** Runs scripts with the built programs, all in the same folder. */
 export type Run = (script: string) => Promise<Outcome>;
 
-/** The result of reconciling a pair. */
 export interface Reconciled {
-  /** Whether no difference is left. */
   readonly isReconciled: boolean;
   /** What was left out although every loss was allowed, a message each. */
   readonly left: string[];
@@ -35,7 +32,6 @@ const VALUES: Record<string, string> = {
 
 export const ROWS = 40;
 
-/** Inserts rows into a table, over several days. */
 export async function fill(
   server: Server,
   table: Pick<TableDefinition, 'name' | 'timestamp' | 'columns'>,

@@ -22,7 +22,6 @@ function isSingle(sql: string): boolean {
   }
 }
 
-/** By the folded name of the table that a statement creates. */
 let tables: Map<string, Recorded[]> | undefined;
 let views: Recorded[] | undefined;
 let changes: Recorded[] | undefined;
@@ -83,7 +82,6 @@ const SOURCES: Record<string, (random: Randomness) => Parts> = {
   },
 };
 
-/** A recorded table with the first name in a statement that a recorded table has. */
 function findNamedTable(sql: string, random: Randomness): string[] | undefined {
   const words = sql.match(/[\p{L}_][\p{L}\d_]*/gu) ?? [];
   const found = words.map(word => load().tables.get(foldCase(word))).find(each => each !== undefined);

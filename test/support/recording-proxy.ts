@@ -7,10 +7,8 @@ import { httpGet } from './server.js';
 /** A status and a JSON body that replace the server's reply. */
 export type Instead = readonly [status: number, body: unknown];
 
-/** A proxy that records queries. */
 export interface RecordingProxy {
   url: string;
-  /** The received queries, in order. */
   queries: string[];
 }
 

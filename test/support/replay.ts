@@ -1,12 +1,10 @@
 /*! Applies statements with the built sqlapply, and collects its results. */
-
 import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { inProcess } from './in-process.js';
 import { parseJsonLines } from './json-lines.js';
 import type { Scope } from './scope.js';
 
-/** A line of a report, with the properties that tests use. */
 export interface ReportLine {
   n: number;
   kind: string;
@@ -16,14 +14,11 @@ export interface ReportLine {
   proven?: boolean;
 }
 
-/** The results of one run of sqlapply. */
 export interface Replay {
   code: number;
   stderr: string;
   report: ReportLine[];
-  /** The `result` of each line of the report. */
   results: string[];
-  /** The content of the `--rejects` file; undefined if there is none. */
   rejects: string | undefined;
 }
 

@@ -5,7 +5,6 @@ import { InstanceError, type InstanceOptions, resolveInstance } from '../../pack
 /** A password that no message may contain. */
 export const SECRET = 's3cr;t pä:ss';
 
-/** An operand, with the environment and the options. */
 export interface Given {
   operand?: string;
   env?: Record<string, string>;

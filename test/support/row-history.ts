@@ -82,7 +82,6 @@ export function historyOf(schema: Schema, random: Randomness, firstId = 1): { st
   return { statements, nextId: id };
 }
 
-/** Statements by which a relation loses rows. */
 function erode(schema: Schema, random: Randomness): string[] {
   const target = random.pick(schema.relations.filter(({ kind }) => kind !== 'view'));
   if (!target || target.kind === 'view') return [];

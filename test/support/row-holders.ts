@@ -21,7 +21,6 @@ export interface Holder {
 /** Everything that a server holds, by the name of the object. */
 export type Holders = ReadonlyMap<string, Holder>;
 
-/** Something that is gone or broken. */
 export interface Finding {
   readonly what: string;
   readonly about: string;
@@ -29,13 +28,11 @@ export interface Finding {
 
 const KINDS: Readonly<Record<string, Relation['kind']>> = { T: 'table', M: 'materialized view', V: 'view' };
 
-/** Has the server apply what was sent to suspended tables. */
 export async function resumeAll(server: Server): Promise<void> {
   for (const [name] of await execute(server, 'SELECT name FROM wal_tables() WHERE suspended'))
     await server.execute(`ALTER TABLE '${name}' RESUME WAL`);
 }
 
-/** Asks a server for all that it holds. */
 export async function takeHolders(server: Server): Promise<Holders> {
   const broken = await fetchBroken(server);
   const found = new Map<string, Holder>();
@@ -124,7 +121,6 @@ const isSameValue = (one: string, other: string | null | undefined): boolean => 
 
 const isTime = (text: string): boolean => /^\d{4}-\d\d-\d\dT/.test(text);
 
-/** Names of a relation or a column, before and after. */
 const namesOf = (...items: readonly ({ name: string } | undefined)[]): string[] => [
   ...new Set(items.flatMap(each => (each ? [each.name] : []))),
 ];
@@ -146,7 +142,6 @@ const idsOf = (row: ReadonlyMap<string, string | null>): string[] =>
       : [],
   );
 
-/** Rows of tables, by id. */
 type Found = Map<string, { object: string; row: ReadonlyMap<string, string | null> }[]>;
 
 function rowsById(holders: Holders): Found {

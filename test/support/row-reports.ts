@@ -34,7 +34,6 @@ export async function runSeeds(
   return runs;
 }
 
-/** The findings of a run, and how to see them again. */
 export const formatFindings = ({ seed, findings, lines }: Runner): string =>
   `seed ${seed}: ${findings.map(({ what, about }) => `${what}: ${about}`).join('\n  ')}\n${lines.join('\n')}`;
 

@@ -20,7 +20,6 @@ export interface RowServer {
   before: () => Promise<void>;
 }
 
-/** Puts a proxy before a server. */
 export async function openRowServer(scope: Scope, server: Server): Promise<RowServer> {
   const opened: { -readonly [K in keyof RowServer]: RowServer[K] } = { server, proxy: '', before: async () => {} };
   const { url } = await recordingProxy(scope, server, async query => {
@@ -61,7 +60,6 @@ export class Runner {
     return this.rows.server;
   }
 
-  /** Calls a program, and notes how it ended. */
   async call(...words: string[]): Promise<Outcome> {
     const line = words.map(word => (word.includes("'") ? `"${word}"` : `'${word}'`)).join(' ');
     const outcome = await this.shell(line);
@@ -74,19 +72,15 @@ export class Runner {
   report = (what: string, about: string): void => void this.findings.push({ what, about });
 }
 
-/** The `--timeout` of the programs, in seconds. */
 export const TIMEOUT = '20';
 
-/** A plan that was made, or an attempt. */
 export interface Planned {
   readonly status: number;
-  /** The messages about what is left out, and the names of losses in them. */
   readonly leftOut: readonly string[];
   readonly names: readonly string[];
   readonly statements: readonly string[];
 }
 
-/** The names of losses that messages give. */
 export const namesIn = (messages: readonly string[]): string[] => [
   ...new Set(
     messages.flatMap(message =>
@@ -106,7 +100,6 @@ export const readPlan = (path: string): string[] => {
   }
 };
 
-/** Makes a plan. @param undo whether to write the way back too */
 export async function plan(
   run: Runner,
   options: readonly string[],

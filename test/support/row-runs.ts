@@ -143,7 +143,6 @@ async function meanwhile(run: Runner, statement: string): Promise<boolean> {
   return error === undefined;
 }
 
-/** Something that others do between planning and applying. */
 async function disturb(run: Runner, { change: { before }, writer }: Task): Promise<void> {
   const { random, server } = run;
   const table = random.pick(before.relations.filter((each): each is Table => each.kind === 'table'));
@@ -160,7 +159,6 @@ async function disturb(run: Runner, { change: { before }, writer }: Task): Promi
     await waitForInvalidation(server, table.name);
 }
 
-/** Random options of sqldiff --alter beside renames and losses. */
 function randomOptions(run: Runner, schema: Schema, after: Schema): string[] {
   const { random } = run;
   const all = [...schema.relations, ...after.relations].map(({ name }) => name);
@@ -174,7 +172,6 @@ function randomOptions(run: Runner, schema: Schema, after: Schema): string[] {
   ];
 }
 
-/** Some of the names that were printed. */
 function chooseNames({ random }: Runner, { leftOut, names }: Planned): string[] {
   if (names.length === 0) return [];
   return random.pick([
@@ -185,7 +182,6 @@ function chooseNames({ random }: Runner, { leftOut, names }: Planned): string[] 
   ])();
 }
 
-/** Runs the pair of a seed. */
 export async function runRows(rows: RowServer, folder: string, shell: Run, seed: number): Promise<Runner> {
   const run = new Runner(seed, rows, folder, shell, randomness(seed ^ 0x9e3779));
   // A statement may crash the server.
@@ -193,7 +189,6 @@ export async function runRows(rows: RowServer, folder: string, shell: Run, seed:
   return run;
 }
 
-/** A change, and the options that all plans of it have. */
 interface Task {
   readonly change: Change;
   readonly options: readonly string[];
@@ -257,7 +252,6 @@ async function go(run: Runner): Promise<void> {
   else if (made.names.length > 0) await countNeedless(run, task, allowed);
 }
 
-/** Creates a schema with rows, and writes the wanted one. */
 async function prepare(run: Runner): Promise<Task> {
   const { random } = run;
   const names = new Names();
@@ -282,7 +276,6 @@ async function prepare(run: Runner): Promise<Task> {
 const countChanges = ({ statements }: Planned): number =>
   statements.filter(each => !/^(?:\s*--[^\n]*\n)*\s*SELECT/.test(each)).length;
 
-/** The command line of sqlapply, without its operands. */
 function applyWords({ random }: Runner, { isOneStep, options }: Task, allowed: readonly string[]): string[] {
   const keepGoing = random.chance(0.25) ? ['--keep-going'] : [];
   if (!isOneStep) return ['--allow', 'all', ...keepGoing];
@@ -298,7 +291,6 @@ async function planAgain(run: Runner, { options }: Task, made: Planned, allowed:
   if (again.status > 1) run.report('no plan after a kill', `status ${again.status}`);
 }
 
-/** Somebody inserts a row while a plan is applied. */
 async function insertAnywhere(run: Runner, { change: { before, after }, writer }: Task, then: Holders): Promise<void> {
   const { random } = run;
   const table = random.pick(before.relations.filter((each): each is Table => each.kind === 'table'));

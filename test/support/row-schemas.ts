@@ -59,7 +59,6 @@ export interface MaterializedView extends Named {
 /** Anything that has columns. */
 export type Relation = Table | View | MaterializedView;
 
-/** A schema. */
 export interface Schema {
   relations: Relation[];
 }
@@ -67,10 +66,8 @@ export interface Schema {
 /** The kinds of statement that an object is created by. */
 export const KIND_WORDS = { table: 'TABLE', view: 'VIEW', 'materialized view': 'MATERIALIZED VIEW' } as const;
 
-/** Types that a value may have. */
 export const TYPES: readonly string[] =
   'LONG INT SHORT DOUBLE FLOAT VARCHAR STRING SYMBOL BOOLEAN UUID TIMESTAMP DATE IPv4 DECIMAL(10,2)'.split(' ');
-/** Types of which there are sums. */
 export const NUMBERS = /^(LONG|INT|SHORT|DOUBLE|FLOAT|DECIMAL.*)$/;
 
 const TABLE_NAMES = ['trades', 'my table', 'a-b', 'Quotes', 'über', 'b', 'ledger'];
@@ -84,7 +81,6 @@ export class Names {
   fresh = (stem: string): string => `${stem.replace(/ \d+$/, '')} ${++this.#serial}`;
 }
 
-/** A column without properties. */
 export const newColumn = (names: Names, name: string, role: Role, type: string): Column => ({
   uid: names.next(),
   name,
@@ -92,7 +88,6 @@ export const newColumn = (names: Names, name: string, role: Role, type: string):
   type,
 });
 
-/** A table with some columns. */
 export function newTable(names: Names, name: string, random: Randomness): Table {
   const columns = [
     newColumn(names, 'ts', 'ts', random.chance(0.9) ? 'TIMESTAMP' : 'TIMESTAMP_NS'),
@@ -121,7 +116,6 @@ export function newTable(names: Names, name: string, random: Randomness): Table 
   };
 }
 
-/** The relation with a number. */
 export const find = ({ relations }: Schema, uid: number): Relation | undefined =>
   relations.find(each => each.uid === uid);
 
@@ -237,7 +231,6 @@ export function newSchema(names: Names, random: Randomness, isFlat = false): Sch
   return schema;
 }
 
-/** A name in SQL. */
 export const quote = (name: string): string => `"${name}"`;
 
 /** How statements are written. */
@@ -264,14 +257,12 @@ export function inOrder(schema: Schema): Relation[] {
   return [...ordered];
 }
 
-/** What a relation reads from. */
 export const readsOf = (relation: Relation): number[] => {
   if (relation.kind === 'table') return [];
   if (relation.kind === 'view') return [relation.from];
   return [relation.base, relation.from, ...(relation.joined === undefined ? [] : [relation.joined])];
 };
 
-/** The statement that creates one relation. */
 export function printRelation(schema: Schema, relation: Relation, { comment }: Printing = BARE): string {
   const above = comment(relation.uid);
   const head = `${above}CREATE ${KIND_WORDS[relation.kind]} '${relation.name}'`;
@@ -294,7 +285,6 @@ function printTable({ columns, partitionBy, ttl, keys, wal }: Table, comment: (u
   return `(\n${lines.join('\n')}\n) TIMESTAMP(${quote(timestamp?.name ?? 'missing')}) PARTITION BY ${partitionBy}${ttl && ` TTL ${ttl}`}${wal ? ' WAL' : ' BYPASS WAL'}${dedup}`;
 }
 
-/** The query of a view. */
 export function queryOf(schema: Schema, view: View | MaterializedView): string {
   const from = find(schema, view.from);
   const joined = view.kind === 'materialized view' && view.joined !== undefined ? find(schema, view.joined) : undefined;

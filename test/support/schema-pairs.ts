@@ -6,11 +6,9 @@ import { type TableDefinition, tryParseDefinition } from '@sqlpipe/ddl';
 import { editSome, TAKING_NAMES } from './row-edits.js';
 import { find, Names, newSchema, printSchema, type Relation } from './row-schemas.js';
 
-/** A schema before and after some changes. */
 export interface SchemaPair {
   /** The statements of the existing schema, in an order in which they can be created. */
   readonly before: string[];
-  /** The statements of the wanted schema. */
   readonly after: string[];
   /** Values of --renamed: OLD=NEW. */
   readonly renamed: string[];
@@ -38,7 +36,6 @@ export function randomness(seed: number) {
   };
 }
 
-/** What makes the choices. */
 export type Randomness = ReturnType<typeof randomness>;
 
 /**

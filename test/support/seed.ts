@@ -13,7 +13,6 @@ export const anyCharacter = fc
   .integer({ min: 0, max: 0x10_ff_ff - 0x8_00 })
   .map(code => String.fromCodePoint(code < 0xd8_00 ? code : code + 0x8_00));
 
-/** Random choices of this run. */
 export const random = randomness(SEED);
 
 /** Splits text or bytes at random places. */

@@ -46,7 +46,6 @@ export interface ServerCase {
   /** `ok`, or the message; `…` stands for any text at its start or end, or in place of it. */
   readonly message: string;
   readonly position?: number | undefined;
-  /** What the statement returns. */
   readonly text?: string | undefined;
 }
 

@@ -26,7 +26,6 @@ interface Loan {
   error?: string;
 }
 
-/** A server of the pool. */
 interface Lent {
   url: string;
   process: ChildProcess;

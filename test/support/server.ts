@@ -7,7 +7,6 @@ import { text } from 'node:stream/consumers';
 import type { Scope } from './scope.js';
 import { borrow } from './server-pool.js';
 
-/** A running server. */
 export interface Server {
   /** Base URL without a final slash, such as `http://127.0.0.1:39000`. */
   url: string;
@@ -17,17 +16,14 @@ export interface Server {
   dropAll(): Promise<void>;
 }
 
-/** A server that was started here. */
 export interface ServerProcess extends Server {
   /** Ends the server before its scope ends; resolves when the process has ended. */
   end(signal?: NodeJS.Signals): Promise<void>;
 }
 
-/** A reply of the server, with the properties that tests use. */
 export interface Reply {
   ddl?: string;
   error?: string;
-  /** The position of an error in the statement. */
   position?: number;
   dataset?: unknown[][];
 }
@@ -82,7 +78,6 @@ export async function httpGet(url: string, authorization = ''): Promise<{ status
   return { status: reply.statusCode ?? 0, body: await text(reply) };
 }
 
-/** A running server at a URL. */
 export const serverAt = (url: string): Server => ({
   url,
   async execute(sql) {

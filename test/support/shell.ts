@@ -54,7 +54,6 @@ export async function shell(scope: Scope, env: NodeJS.ProcessEnv = {}) {
   return shellIn(cwd, shellEnvironment(cwd, env));
 }
 
-/** The variables of a shell in a folder, which is its home. */
 export const shellEnvironment = (cwd: string, env: NodeJS.ProcessEnv): NodeJS.ProcessEnv => ({
   ...process.env,
   HOME: cwd,
@@ -63,7 +62,6 @@ export const shellEnvironment = (cwd: string, env: NodeJS.ProcessEnv): NodeJS.Pr
   PATH: `${PROGRAMS}:${process.env.PATH}`,
 });
 
-/** Returns a function that runs scripts in bash in a folder. */
 export const shellIn = (cwd: string, env: NodeJS.ProcessEnv): Shell =>
   toShell(async script => {
     const bash = spawn('bash', ['-c', script], { cwd, env, stdio: ['ignore', 'pipe', 'pipe'] });

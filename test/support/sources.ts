@@ -22,9 +22,7 @@ import {
 } from 'typescript/unstable/ast/is';
 import { API } from 'typescript/unstable/sync';
 
-/** The properties of a source file that the rules use. */
 export interface Source {
-  /** The path relative to the project's folder. */
   path: string;
   /** The specifiers of all imports and re-exports as written, including types and `import()`. */
   imports: string[];

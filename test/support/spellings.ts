@@ -152,7 +152,6 @@ class Speller {
     return `INDEX ${isPlain ? '' : `TYPE ${index.type}`} ${include}`;
   }
 
-  /** An index after the columns. */
   indexOf(column: string, capacity: number): string {
     return `, INDEX (${this.literal(column)} ${this.capacity(capacity)})`;
   }
@@ -289,7 +288,6 @@ class Speller {
   }
 }
 
-/** The tokens of a query, which are separated by blanks. */
 export const queryTokens = (body: string): string[] => body.match(/'[^']*'|"[^"]*"|[^ ]+/g) ?? [];
 
 const samplingOf = (body: string): string =>

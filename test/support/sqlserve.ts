@@ -8,10 +8,8 @@ import { startServer as startServerHere } from '@sqlpipe/server';
 import type { Scope } from './scope.js';
 import { borrowServer, type Server, type ServerProcess, serverAt, startServer } from './server.js';
 
-/** The built program. */
 export const SQLSERVE = 'packages/sqlserve/bin/sqlserve.js';
 
-/** A table for views to read from. */
 export const CREATE_TRADES =
   'create table trades (ts timestamp, s symbol index, v double) timestamp(ts) partition by day ttl 14 days';
 
@@ -53,7 +51,6 @@ export async function serveFolder(
   return { ...serverAt(url), end: close };
 }
 
-/** Starts sqlserve with arguments that it rejects. Returns its exit status and message. */
 export async function failToStart(
   args: readonly string[],
   env: NodeJS.ProcessEnv = {},
@@ -63,6 +60,5 @@ export async function failToStart(
   return { status, message };
 }
 
-/** Reads the rows of SHOW CREATE DATABASE. */
 export const readDump = async (server: Server): Promise<unknown[]> =>
   (await server.execute('SHOW CREATE DATABASE')).dataset?.flat() ?? [];

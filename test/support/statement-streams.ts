@@ -13,7 +13,6 @@ export interface StatementStream {
   readonly seed: number;
   readonly target: readonly string[];
   readonly statements: readonly string[];
-  /** Where its statements come from. */
   readonly source: string;
 }
 
@@ -51,7 +50,6 @@ const OTHERS: readonly string[] = [
 
 const TYPES = 'INT LONG DOUBLE SHORT SYMBOL VARCHAR STRING BOOLEAN UUID DECIMAL(10,2)'.split(' ');
 
-/** The statements of a template, about random objects of a schema. */
 function fill(template: string, objects: readonly Definition[], random: Randomness): string[] {
   const table = random.pick(objects.filter((each): each is TableDefinition => each.kind === 'table'));
   const ofKind = (kind: Definition['kind']) => random.pick(objects.filter(each => each.kind === kind)) ?? table;
@@ -79,7 +77,6 @@ function changeDefinition(statement: string, random: Randomness): string {
 
 const PLAIN = "CREATE TABLE 'a.b' (ts TIMESTAMP, a INT, s SYMBOL)";
 
-/** What turns the first schema of a pair into the second one. */
 export async function planOf({ before, after, renamed }: SchemaPair): Promise<string[]> {
   try {
     const allowLoss = lossesOf(await planChanges(after, before, { renamed }));
@@ -90,7 +87,6 @@ export async function planOf({ before, after, renamed }: SchemaPair): Promise<st
   }
 }
 
-/** The stream of a seed. */
 export async function statementStream(seed: number): Promise<StatementStream> {
   const random = randomness(seed ^ 0xd47);
   const pair = schemaPair(seed);

@@ -20,7 +20,6 @@ export type Answer = readonly [question: RegExp, keys: string];
 /** Runs scripts in bash, each on a new terminal, with 80 columns unless the script sets `stty cols`. */
 export interface Terminal {
   (bash: string, answers?: readonly Answer[]): Promise<Seen>;
-  /** Resolves when the running script has shown a text. */
   shows(text: RegExp): Promise<void>;
 }
 

@@ -55,7 +55,6 @@ export async function runTutorial(scope: Scope, guide: string): Promise<Step[]> 
   });
 }
 
-/** Inserts the output of each step into the guide. */
 export function insertOutput(guide: string, steps: readonly Step[]): string {
   const left = [...steps];
   const tutorial = tutorialOf(guide).replace(BLOCK, (block, mark = '', language, text) => {
@@ -69,10 +68,8 @@ export function insertOutput(guide: string, steps: readonly Step[]): string {
   return guide.replace(tutorialOf(guide), () => tutorial);
 }
 
-/** Removes the escape sequences for color. */
 export const withoutColor = (text: string): string => text.replace(/\x1b\[[\d;]*m/g, '');
 
-/** A character that no program prints. */
 const SEPARATOR = '\x1e';
 
 const parseCommands = (tutorial: string): Omit<Step, 'output'>[] =>
