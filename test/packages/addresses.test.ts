@@ -104,6 +104,10 @@ for (const [what, env, url, proxy] of [
   ['NO_PROXY=example.com matches db.example.com.', except('example.com'), 'http://db.example.com.', undefined],
   ['NO_PROXY=.example.com. matches db.example.com', except('.example.com.'), 'http://db.example.com', undefined],
   ['NO_PROXY=host.:9000 matches host:9000', except('host.:9000'), 'http://host:9000', undefined],
+  ['NO_PROXY=::1 matches [::1]', except('a,::1'), 'http://[::1]:9000', undefined],
+  ['NO_PROXY=[::1]:9000 matches [::1]:9000', except('[::1]:9000'), 'http://[::1]:9000', undefined],
+  ['NO_PROXY=[::1]:9000 does not match another port', except('[::1]:9000'), 'http://[::1]:9001', 'http://p:1'],
+  ['NO_PROXY=::1 matches no other address', except('::1'), 'http://[fd00::1]', 'http://p:1'],
 ] as const)
   test(what, t => t.is(findProxy(new URL(url), env)?.proxy.origin, proxy));
 

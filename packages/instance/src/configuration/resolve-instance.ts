@@ -1,3 +1,4 @@
+import { isIPv6 } from 'node:net';
 import { escapeControls } from '@sqlpipe/text';
 import { configError } from '../instance-error.js';
 import {
@@ -196,14 +197,14 @@ export function findProxy(url: URL, env: ResolveContext['env']): { proxy: URL; v
   return { proxy, variable };
 }
 
-/** Whether `no_proxy` has the host of an address: as `example.com` (with its subdomains), as `example.com:9000`, or as `*`. */
+/** Whether `no_proxy` has the host of an address: as `example.com` (with its subdomains), as `example.com:9000`, as `::1`, or as `*`. */
 function isProxyBypassed(url: URL, list: string): boolean {
   const hostname = withoutDot(url.hostname);
   return list
     .toLowerCase()
     .split(/[\s,]+/)
     .some(entry => {
-      const [, host = '', port] = /^(.*?)(?::(\d+))?$/.exec(entry) ?? [];
+      const [, host = '', port] = isIPv6(entry) ? ['', `[${entry}]`] : (/^(.*?)(?::(\d+))?$/.exec(entry) ?? []);
       const domain = withoutDot(host.replace(/^\*?\.(?=.)/, ''));
       const matchesHost = domain === '*' || hostname === domain || hostname.endsWith(`.${domain}`);
       return domain !== '' && matchesHost && (port === undefined || port === effectivePort(url));
