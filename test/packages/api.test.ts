@@ -221,4 +221,8 @@ test('arguments of a wrong type are typed errors, before anything is sent', asyn
     code: 'USAGE',
     message: 'a statement of a schema is not a string',
   });
+  await t.throwsAsync(diff(['CREATE TABLE "\ud800" (x INT)'], []), {
+    code: 'DAMAGED',
+    message: 'a statement of a schema contains half of a surrogate pair',
+  });
 });

@@ -82,6 +82,8 @@ export async function readSides(a: Schema, b: Schema, warn?: OnWarning): Promise
 async function* normalize(statements: Iterable<string> | AsyncIterable<string>): AsyncGenerator<string> {
   for await (const statement of statements) {
     if (typeof statement !== 'string') throw new CodedError('USAGE', 'a statement of a schema is not a string');
+    if (!statement.isWellFormed())
+      throw new CodedError('DAMAGED', 'a statement of a schema contains half of a surrogate pair');
     const normalized = normalizeStatement(statement);
     if (normalized) yield normalized;
   }
