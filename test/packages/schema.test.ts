@@ -125,6 +125,7 @@ test('ownerOf: only as the last clause, in any quotes', t => {
   t.is(ownerOf("CREATE VIEW v AS (SELECT 'OWNED BY x');"), undefined);
   t.is(ownerOf('CREATE TABLE owned (by INT);'), undefined);
   t.is(removeOwner('CREATE TABLE t (x INT)\nOWNED BY my-team;'), 'CREATE TABLE t (x INT);');
+  t.is(removeOwner('CREATE TABLE t (x INT) -- note\nOWNED BY ops;'), 'CREATE TABLE t (x INT) -- note\n;');
 });
 
 test('prerequisites: bases and owners of objects, and all names in access control', t => {

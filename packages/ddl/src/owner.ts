@@ -1,4 +1,4 @@
-import { keywordOf, type NameSpan, significantTokens, type Token, TokenReader } from '@sqlpipe/sql';
+import { keywordOf, type NameSpan, normalizeStatement, significantTokens, type Token, TokenReader } from '@sqlpipe/sql';
 
 /** The owner in `OWNED BY name` at the end of a CREATE, as the enterprise edition prints it; undefined if there is none. */
 export function ownerOf(statement: string): string | undefined {
@@ -8,7 +8,7 @@ export function ownerOf(statement: string): string | undefined {
 /** Removes `OWNED BY name`, which the open source edition rejects. */
 export function removeOwner(statement: string): string {
   const clause = findOwnerClause(statement);
-  return clause ? `${statement.slice(0, clause.start).trimEnd()};` : statement;
+  return clause ? normalizeStatement(statement.slice(0, clause.start)) : statement;
 }
 
 export function findOwnerClause(
