@@ -1,7 +1,7 @@
 /*! The planner alone: plans for schemas in memory, checked without a server. */
 import { execFileSync } from 'node:child_process';
 import { type PlanOptions, planChanges } from '@sqlpipe/plan';
-import { formatLoss, formatOmission } from '@sqlpipe/plan/format';
+import { formatLoss, formatOmission, parsePlanHead, printPlan } from '@sqlpipe/plan/format';
 import { compareSchemas, IgnoreRules } from '@sqlpipe/schema';
 import { NameMap, NameSet } from '@sqlpipe/sql';
 import { changesOf, engineWith, executeAll, lossesOf, textsOf } from '../support/plans.js';
@@ -28,6 +28,10 @@ test('names in allowLoss and renamed may contain dots', async t => {
   const user = "CREATE USER 'a.b';";
   t.deepEqual(lossesOf(await planChanges(before, [...before, user])), ["drop-user:'a.b'"]);
   t.deepEqual(lossesOf(await planChanges(before, [...before, user], { allowLoss: ['drop-user:a.b'] })), []);
+  const users = ["CREATE USER 'a, b';", 'CREATE USER c;'];
+  const allowLoss = ["drop-user:'a, b'", 'drop-user:c'];
+  const [head = ''] = printPlan(await planChanges(before, [...before, ...users], { allowLoss }), [...before, ...users]);
+  t.deepEqual(parsePlanHead(head)?.allowedLosses, allowLoss);
   const { notes } = await planChanges(before, before, { allowLoss: ['drop:nothing.of.this'] });
   t.deepEqual(notes, ['--allow-loss drop:nothing.of.this: nothing of this name is lost']);
   const schema = [BASE, VIEW];

@@ -72,6 +72,9 @@ export function parsePlanHead(statement: string): PlanHead | undefined {
     verbs: verbs.split(', ').filter(verb => PLAN_VERBS.has(verb)),
     irreversible: new Set(list(/^-- nothing undoes statements? ([\d, ]+)$/m).map(Number)),
     renamedViews: new NameMap([...renamedViews].map(([, from = '', to = '']) => [from, to])),
-    allowedLosses: list(/^-- allowed losses: (.*)$/m),
+    // A name in quotes may contain a comma, and each loss begins with its kind.
+    allowedLosses: find(/^-- allowed losses: (.*)$/m)
+      .split(/, (?=[a-z-]+:)/)
+      .filter(Boolean),
   };
 }
