@@ -154,7 +154,7 @@ const verdicts = (
 const verdictsOfAcl = (acl: Acl): string[] =>
   verdicts(
     ({ entity, permission, option, table, column }) => acl.has(entity, permission, { table, column }, option),
-    (name, table) => acl.allowsPart(name, 'SELECT', table),
+    (name, table) => acl.mayReadPart(name, table),
     (name, account, option) => acl.canAssume(name, account, option),
   );
 

@@ -98,9 +98,9 @@ export class Acl {
     return this.#holds(name, entity => this.rights.allows({ kind: 'grant', permission, ...scope, entity, option }));
   }
 
-  /** Whether a principal has a permission on a table or on at least one of its columns. */
-  allowsPart(name: string, permission: string, table: string): boolean {
-    const grant = { kind: 'grant', permission, table, option: false } as const;
+  /** Whether a principal may read a table or at least one of its columns. */
+  mayReadPart(name: string, table: string): boolean {
+    const grant = { kind: 'grant', permission: 'SELECT', table, option: false } as const;
     return this.#holds(name, entity => this.rights.allowsPart({ ...grant, entity }));
   }
 

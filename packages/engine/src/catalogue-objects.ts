@@ -65,7 +65,6 @@ export interface View extends ViewDefinition, QueryResult {
 export interface MaterializedView extends MaterializedViewDefinition, QueryResult {
   readonly base: string;
   readonly partitionBy: PartitionUnit;
-  readonly interval: string;
   readonly invalid?: string;
   /** Whether a server still reports the view as valid. */
   readonly isInvalidEarly?: boolean;

@@ -34,7 +34,7 @@ export function rightsOfCaller(caller: string, acl: Acl, catalogue: Catalogue): 
     (columns.length > 0 && columns.every(column => acl.has(caller, permission, { table, column })));
   return {
     owner: caller,
-    canRead: name => owns(name) || acl.allowsPart(caller, 'SELECT', name),
+    canRead: name => owns(name) || acl.mayReadPart(caller, name),
     assignColumnOwner(table, column, owner = caller) {
       if (isSameName(owner, acl.admin) || isSameName(catalogue.find(table)?.owner, owner)) return;
       acl.grant({ kind: 'grant', entity: owner, permission: 'ALL', option: true, table, column });

@@ -20,7 +20,7 @@ export function pathFor(statement: string): string | undefined {
   return folder && name && `${folder}/${fileName(name)}${SUFFIX}`;
 }
 
-export interface ScannedFile {
+interface ScannedFile {
   statements: LocatedStatement[];
   /** If `writeFolder` cannot have written the file: the reason, in a sentence with its path, and where in the file it is. */
   invalid?: { readonly reason: string; readonly locatedMessages: readonly LocatedMessage[] | undefined };

@@ -1,6 +1,6 @@
 import { CodedError, type ErrorCode } from '@sqlpipe/text';
 
-export interface InstanceErrorDetails {
+interface InstanceErrorDetails {
   status?: number | undefined;
   /** The index into the query (UTF-16 code units) to which the server's message refers. */
   position?: number | undefined;

@@ -8,7 +8,7 @@ import { createServer, type Server, type Socket } from 'node:net';
 import { type HttpRequest, readRequest } from './request.js';
 import type { HttpResponse } from './response.js';
 
-export interface EndpointOptions {
+interface EndpointOptions {
   /** Answers a request. It must not throw. */
   answer(request: HttpRequest): Promise<HttpResponse>;
   readonly requestLimit: number;

@@ -110,7 +110,7 @@ const isMaterializedView = form<MaterializedView>({
   ...derived,
   kind: is('materialized view'),
   refresh: isRefresh,
-  ...each(isText, 'base', 'interval'),
+  base: isText,
   ...each(optional(isText), 'expire', 'invalid'),
   ...each(optional(isFlag), 'isInvalidEarly', 'neverRefreshed', 'partlyRefreshed'),
   indexes: is(undefined),

@@ -14,7 +14,7 @@ export interface HttpRequest {
   readonly hasBody: boolean;
 }
 
-export type ReadResult = HttpRequest | 'incomplete' | 'hang up';
+type ReadResult = HttpRequest | 'incomplete' | 'hang up';
 
 const TLS_HANDSHAKE = '\x16\x03';
 

@@ -19,7 +19,7 @@ export type EmulatedVersion = keyof typeof FULL_VERSIONS;
 /** All of them, the newest last. */
 export const EMULATED_VERSIONS: readonly EmulatedVersion[] = ['9.3', '9.4', '10'];
 
-export interface InitialSchema {
+interface InitialSchema {
   readonly label: string;
   readonly statements: AsyncIterable<string | readonly string[]>;
 }

@@ -295,7 +295,6 @@ function createMaterializedView(session: MutableSession, statement: CreateOf<Mat
   catalogue.put({
     ...complete,
     base: catalogue.find(base.name)?.name ?? base.name,
-    interval: sampling.interval,
     refresh: completeRefresh(refresh, sampling),
     columns,
     indexes: undefined,

@@ -7,7 +7,7 @@ import { columnLoss, type Effect, findExpiryLosses, findKeyLosses } from '../eff
 import type { Engine } from '../engine.js';
 
 /** Rows of a materialized view that its query no longer returns. Dates are as the server prints them. */
-export interface HistoryRows {
+interface HistoryRows {
   readonly count: number;
   readonly total: number;
   readonly first: string;

@@ -17,7 +17,7 @@ export interface CredentialSource {
   read(user?: string): Promise<Credentials> | Credentials;
 }
 
-export interface Authorization {
+interface Authorization {
   header: string;
   user?: string | undefined;
   account: string;

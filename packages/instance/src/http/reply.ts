@@ -9,10 +9,11 @@ import type { Response } from './connection.js';
 import { type JsonEvents, JsonScanner, MalformedReplyError } from './json.js';
 import {
   duplicateKeyError,
+  findServerError,
   MAX_DEPTH,
   rejectErrorReply,
   requireCount,
-  ServerError,
+  type ServerError,
   SIGNIFICANT_KEYS,
 } from './row-scanner.js';
 import { PROXY_CREDENTIALS_MESSAGE } from './transport-messages.js';
@@ -72,12 +73,8 @@ export async function readReply(response: Response, acceptRows: boolean): Promis
   if (body.equals(OK)) return { ok: true };
   const reply = parseReply(body, response);
   if (acceptRows && reply.dataset) return { ok: true, rows: requireRows(reply, response) };
-  try {
-    rejectErrorReply(reply);
-  } catch (error) {
-    if (error instanceof ServerError) return toRejection(error, response);
-    throw error;
-  }
+  const error = findServerError(reply);
+  if (error) return toRejection(error, response);
   if (reply.ddl === 'OK' || reply.dml === 'OK') return { ok: true };
   const what = reply.dataset
     ? 'with rows'
@@ -248,11 +245,10 @@ class ValueBuilder implements JsonEvents {
 /** Undefined if there is no error, or if the body is not a valid reply. */
 function parseServerError(body: Buffer): ServerError | undefined {
   try {
-    rejectErrorReply(parseObject(body));
-  } catch (error) {
-    if (error instanceof ServerError) return error;
+    return findServerError(parseObject(body));
+  } catch {
+    return undefined;
   }
-  return undefined;
 }
 
 const ADDRESS_HELP = "is this a QuestDB server's address, or did a proxy's login page answer?";

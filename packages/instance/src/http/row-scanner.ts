@@ -180,15 +180,21 @@ const DDL = 'ddl';
 /** The keys that determine what a reply means. In version 2 `error` is named `notice`. */
 export const SIGNIFICANT_KEYS = new Set(['ddl', 'dml', 'dataset', 'error', 'notice', 'position', 'errorPos', 'count']);
 
+/** @throws ServerError if the reply has an error, see `findServerError` */
+export function rejectErrorReply(reply: Record<string, unknown>): void {
+  const error = findServerError(reply);
+  if (error) throw error;
+}
+
 /**
  * An error may have any status and value, before or after the rows. Observed on 9.3.4: after rows, the position is called `errorPos`; the
  * position in an empty query is a string.
  */
-export function rejectErrorReply(reply: Record<string, unknown>): void {
+export function findServerError(reply: Record<string, unknown>): ServerError | undefined {
   const key = 'error' in reply ? 'error' : 'notice';
-  if (!(key in reply)) return;
+  if (!(key in reply)) return undefined;
   const message = typeof reply[key] === 'string' ? reply[key].trim() : '';
-  throw new ServerError(message || 'an error without a message', reply.position ?? reply.errorPos);
+  return new ServerError(message || 'an error without a message', reply.position ?? reply.errorPos);
 }
 
 /** @throws MalformedReplyError if the reply has a `count` that is not the number of its rows */

@@ -35,7 +35,7 @@ export async function fetchRefreshState(client: Client, view: string): Promise<R
 }
 
 /** A materialized view that is being refreshed in full, as far as the instance shows it. */
-export interface RunningRefresh {
+interface RunningRefresh {
   readonly view: string;
   /** Whether its query runs, or its rows are being written. After a refresh for a range, a server lists a view as refreshing for ever. */
   readonly isActive: boolean;
