@@ -136,13 +136,10 @@ export class MutableCatalogue {
 
   /** The names, and all that plain views among them refer to, also through other plain views; in lower case. */
   closure(names: readonly string[]): NameSet {
-    const seen = new NameSet();
-    const pending = [...names];
-    for (let name = pending.pop(); name !== undefined; name = pending.pop()) {
-      if (seen.has(name)) continue;
-      seen.add(name);
+    const seen = new NameSet(names);
+    for (const name of seen) {
       const object = this.find(name);
-      if (object?.kind === 'view') pending.push(...object.references);
+      if (object?.kind === 'view') for (const each of object.references) seen.add(each); // the set grows during the loop
     }
     return seen;
   }

@@ -51,14 +51,9 @@ export function invalidateUnrefreshable(catalogue: MutableCatalogue, changed: re
 
 function findPlainViewsOver(catalogue: Catalogue, names: readonly string[]): Set<string> {
   const views = new Set<string>();
-  const pending = [...names];
-  for (let name = pending.pop(); name !== undefined; name = pending.pop()) {
-    for (const view of catalogue.dependentsOf(name)) {
-      if (view.kind !== 'view' || views.has(view.name)) continue;
-      views.add(view.name);
-      pending.push(view.name);
-    }
-  }
+  const add = (view: CatalogueObject) => view.kind === 'view' && views.add(view.name);
+  for (const name of names) catalogue.dependentsOf(name).forEach(add);
+  for (const name of views) catalogue.dependentsOf(name).forEach(add); // the set grows during the loop
   return views;
 }
 
