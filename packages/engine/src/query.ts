@@ -3,8 +3,8 @@
  * do not compile for users of the library, unless they skip the check of libraries.
  */
 export type { Expression, SelectItem, SelectStatement, TableFunctionCall } from '@questdb/sql-parser';
+export { analyzeRelation } from './analyze/analyze-relation.js';
 export { columnName } from './analyze/column-names.js';
 export type { Relation } from './analyze/column-scope.js';
 export { requireReadAccess, returnsNoRows } from './analyze/query-references.js';
-export { analyzeRelation } from './analyze/relation.js';
 export { type ParsedQuery, parseQueryText } from './parse/parse-query.js';

@@ -20,11 +20,11 @@ import { isSameName, type LocatedName, NameMap } from '@sqlpipe/sql';
 import type { Catalogue } from '../catalogue.js';
 import { childrenOf, type ParsedQuery, parseBody, parseQueryText, type TreeNode } from '../parse/parse-query.js';
 import type { Session } from '../session.js';
+import { isColumnItem } from './analyze-relation.js';
 import { chooseAlias, columnName, findAliasPosition, TakenNames } from './column-names.js';
 import type { Relation } from './column-scope.js';
 import { hasAggregate, isNonDeterministic } from './functions.js';
 import { listTableRefs, QueryScope, type Source } from './query-scope.js';
-import { isColumnItem } from './relation.js';
 
 /**
  * Finds the base: the stated one, or else the only table or stored view that the query reads.

@@ -24,8 +24,8 @@ import {
   unquoteToken,
 } from '@sqlpipe/ddl/parser';
 import { displayName, isStoredView } from '@sqlpipe/sql';
+import { analyzeRelation } from '../analyze/analyze-relation.js';
 import { requireReadAccess } from '../analyze/query-references.js';
-import { analyzeRelation } from '../analyze/relation.js';
 import type { Catalogue } from '../catalogue.js';
 import { type CatalogueObject, type ColumnPair, type MaterializedView, pairColumns } from '../catalogue-objects.js';
 import { effectOn } from '../effects.js';

@@ -32,11 +32,11 @@ import {
   unquoteToken,
 } from '@sqlpipe/ddl/parser';
 import { foldCase, isSameName, type LocatedName } from '@sqlpipe/sql';
+import { analyzeRelation } from '../analyze/analyze-relation.js';
 import type { Relation } from '../analyze/column-scope.js';
 import { analyzeLiveView, requireParserRules } from '../analyze/live-view.js';
 import { analyzeMaterializedView, findNamedTimestamp, type ViewSampling } from '../analyze/materialized-view.js';
 import { findQueryReferences, requireReadAccess } from '../analyze/query-references.js';
-import { analyzeRelation } from '../analyze/relation.js';
 import type { Catalogue } from '../catalogue.js';
 import { type Table, toStoredColumn } from '../catalogue-objects.js';
 import { unknownSyntaxError } from '../opaque-error.js';

@@ -6,9 +6,9 @@ import { isDeepStrictEqual } from 'node:util';
 import { printDefinition } from '@sqlpipe/ddl';
 import { missingError, orRejection, RejectionError } from '@sqlpipe/ddl/parser';
 import { isSameName } from '@sqlpipe/sql';
+import { analyzeRelation } from '../analyze/analyze-relation.js';
 import type { Relation } from '../analyze/column-scope.js';
 import { findColumnsRead } from '../analyze/query-references.js';
-import { analyzeRelation } from '../analyze/relation.js';
 import type { Catalogue, MutableCatalogue } from '../catalogue.js';
 import {
   areTypesKnown,
