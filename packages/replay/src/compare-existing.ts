@@ -6,7 +6,7 @@ import { givesRight, isPrincipal } from '@sqlpipe/sql';
 import type { TargetObjects } from './existing-objects.js';
 import type { IgnoredStatements } from './ignored.js';
 import type { ReplayOptions } from './options.js';
-import { isReordered, type StatementResult } from './outcome.js';
+import { isReordered, type ResultOf, type StatementResult } from './outcome.js';
 
 /** Matches the server's message for a taken name, also if the definition is the same (observed on 9.3.4); not known for principals. */
 const ALREADY_EXISTS = /already exists/;
@@ -24,30 +24,33 @@ interface ComparisonOptions extends Pick<ReplayOptions, 'ifExists'> {
   existing: TargetObjects;
 }
 
+/** `skipped` if the target has what the statement says. */
+export type Compared = ResultOf<'skipped' | 'differs'>;
+
 /** Undefined if the target has no such object or rights, or does not show them. */
 export async function compare(
   entry: Entry,
   { existing, ignored }: Omit<ComparisonOptions, 'ifExists'>,
-): Promise<StatementResult | undefined> {
+): Promise<Compared | undefined> {
   if (givesRight(entry.kind)) return compareRights(entry.statement, existing);
   const found = await existing.fetch(entry);
   if (found === undefined) return undefined;
   const comparison = ignored.rules.withoutIgnored(entry, await existing.compare(entry.statement, found));
   if (comparison.differences.length === 0) return { result: 'skipped', comparison };
-  const differs: StatementResult = { result: 'differs', error: DIFFERENT_MESSAGE, comparison };
+  const differs: Compared = { result: 'differs', error: DIFFERENT_MESSAGE, comparison };
   if (isReordered(differs)) return { ...differs, error: COLUMN_ORDER_REASON };
   return comparison.isTokenComparison ? { ...differs, error: TEXT_DIFFERS_MESSAGE } : differs;
 }
 
 /** A grant option that the statement would remove is a difference. @returns undefined if rights are missing, or not shown */
-async function compareRights(statement: string, { acl }: TargetObjects): Promise<StatementResult | undefined> {
+async function compareRights(statement: string, { acl }: TargetObjects): Promise<Compared | undefined> {
   const comparison = await acl.compare(statement);
   if (!comparison) return undefined;
   if (comparison.differences.length > 0) return { result: 'differs', error: GRANT_OPTION_MESSAGE, comparison };
   return comparison.exists ? { result: 'skipped', comparison } : undefined;
 }
 
-export function resolveExisting(compared: StatementResult, ifExists: ReplayOptions['ifExists']): StatementResult {
+export function resolveExisting(compared: Compared, ifExists: ReplayOptions['ifExists']): StatementResult {
   if (ifExists === 'compare') return compared;
   return ifExists === 'skip' ? { result: 'skipped' } : { result: 'rejected', error: EXISTS_MESSAGE };
 }
@@ -56,19 +59,19 @@ export function resolveExisting(compared: StatementResult, ifExists: ReplayOptio
 export async function resolveRejection(
   entry: Entry,
   rejection: Rejection,
-  before: StatementResult | undefined,
+  before: Compared | undefined,
   options: ComparisonOptions,
 ): Promise<StatementResult> {
   const { ifExists } = options;
   const { message: error, position, isDenied } = rejection;
-  const rejected: StatementResult = { result: 'rejected', error, isDenied, position };
+  const rejected: ResultOf<'rejected'> = { result: 'rejected', error, isDenied, position };
   const exists = rejection.matches(ALREADY_EXISTS);
   const concernsPrincipal = isPrincipal(entry.kind);
   if (ifExists === 'fail') return { ...rejected, exists };
   if (!exists && isDenied) return rejected;
   if (exists && ifExists === 'skip') return { result: 'skipped' };
   const why = `${error}, and it cannot be compared`;
-  const incomparable: StatementResult = { ...rejected, error: `${why}; ${SKIP_HELP}`, exists };
+  const incomparable: ResultOf<'rejected'> = { ...rejected, error: `${why}; ${SKIP_HELP}`, exists };
   try {
     const compared = before ?? (await compare(entry, options));
     if (compared && (exists || compared.result === 'skipped')) return resolveExisting(compared, ifExists);

@@ -24,7 +24,7 @@ import { printRefresh } from '@sqlpipe/plan/format';
 import type { Entry } from '@sqlpipe/schema';
 import { isObject, isSameName, type NamedObject } from '@sqlpipe/sql';
 import type { TargetObjects } from './existing-objects.js';
-import type { Outcome } from './outcome.js';
+import type { StatementResult } from './outcome.js';
 import { verifyObject } from './verify.js';
 
 /** Milliseconds between two queries: the first pause and the longest one. */
@@ -88,26 +88,28 @@ export async function wasAltered(pending: PendingEffect, context: ConfirmationCo
   const { isTokenComparison, differences } = await context.existing.compare(expected, before);
   if (isTokenComparison || differences.length === 0) return false;
   const { result, comparison } = await confirmEffect(pending, { ...context, noVerify: false });
-  return result === undefined && comparison?.isTokenComparison === false;
+  return result === 'applied' && comparison?.isTokenComparison === false;
 }
 
-export async function confirmEffect(pending: PendingEffect, context: ConfirmationContext): Promise<Partial<Outcome>> {
+export async function confirmEffect(pending: PendingEffect, context: ConfirmationContext): Promise<StatementResult> {
   const { parsed, expected } = pending;
   const { existing, noVerify } = context;
   if (parsed.verb === 'refresh') return waitForRefresh(parsed.name, pending.refresh, context);
-  if (parsed.verb === 'drop') return !noVerify && isObject(parsed.kind) ? verifyDone(parsed, existing) : {};
+  if (parsed.verb === 'drop') return !noVerify && isObject(parsed.kind) ? verifyDone(parsed, existing) : APPLIED;
   for (const object of findWalObjects(parsed)) {
     const failure = await waitForWal(object, context);
     if (failure) return failure;
   }
   // A statement may change more objects than it names. So no definition that was fetched earlier counts.
   existing.invalidate({ kind: 'other', name: '' });
-  if (noVerify) return {};
+  if (noVerify) return APPLIED;
   if (parsed.verb === 'rename') return verifyDone(parsed, existing);
   const [altered] = parsed.verb === 'alter' ? parsed.alters : [];
-  if (!altered || expected === undefined) return {};
+  if (!altered || expected === undefined) return APPLIED;
   return verifyObject(expected, await existing.fetch(altered), existing, ALTERED_DIFFERENTLY);
 }
+
+const APPLIED: StatementResult = { result: 'applied' };
 
 const ALTERED_DIFFERENTLY = 'the server altered it, but to a different definition';
 const NOT_DONE = 'the server reported success, but the object did not change';
@@ -115,20 +117,20 @@ const NOT_DONE = 'the server reported success, but the object did not change';
 async function verifyDone(
   parsed: Extract<Command, { verb: 'drop' | 'rename' }>,
   existing: TargetObjects,
-): Promise<Partial<Outcome>> {
+): Promise<StatementResult> {
   const kind = parsed.verb === 'drop' ? parsed.kind : 'table';
   const exists = async (name: string) => (await existing.fetch({ kind, name })) !== undefined;
   const isNamed = parsed.verb === 'drop' || (await exists(parsed.to));
   const isKept = parsed.verb === 'rename' && isSameName(parsed.name, parsed.to);
   const isDone = isNamed && (isKept || !(await exists(parsed.name)));
-  return isDone ? { proven: true } : { result: 'differs', error: NOT_DONE };
+  return isDone ? { result: 'applied', proven: true } : { result: 'differs', error: NOT_DONE };
 }
 
 /** Undefined when all that was sent to the table or stored view is applied. */
 async function waitForWal(
   object: NamedObject,
   { target, patience }: ConfirmationContext,
-): Promise<Partial<Outcome> | undefined> {
+): Promise<StatementResult | undefined> {
   const state = await poll(patience, async () => {
     const state = await fetchWalState(target, object.name);
     return state === 'pending' ? undefined : state;
@@ -141,7 +143,7 @@ async function waitForWal(
   return unfinished('unknown', problem, target);
 }
 
-const unfinished = (result: 'failed' | 'unknown', error: string, { label }: Client) => ({
+const unfinished = (result: 'failed' | 'unknown', error: string, { label }: Client): StatementResult => ({
   result,
   error,
   failure: new InstanceError('UNREACHABLE', `${label}: ${error}`),
@@ -158,7 +160,7 @@ export async function waitForSources(
   { statement, kind, name }: Entry,
   target: Client,
   patience: Patience,
-): Promise<(Partial<Outcome> & Pick<Outcome, 'result'>) | undefined> {
+): Promise<StatementResult | undefined> {
   const parsed = kind === 'other' ? parseCommand(statement, SERVER_DEFAULTS) : undefined;
   const isRefresh = parsed?.verb === 'refresh' && parsed.isFull;
   if (!isRefresh && kind !== 'materialized view') return undefined;
@@ -180,8 +182,8 @@ async function waitForRefresh(
   name: string,
   before: RefreshState | undefined,
   { target, patience }: ConfirmationContext,
-): Promise<Partial<Outcome>> {
-  if (!before) return {};
+): Promise<StatementResult> {
+  if (!before) return APPLIED;
   let invalidatedAt = 0;
   const state = await poll(patience, async () => {
     const state = await fetchRefreshState(target, name);
@@ -196,7 +198,7 @@ async function waitForRefresh(
     await target.execute(printRefresh(name));
     return undefined;
   });
-  if (state?.status === 'valid') return {};
+  if (state?.status === 'valid') return APPLIED;
   if (state) return { result: 'rejected', error: `accepted, but the refresh failed: ${state.reason ?? NO_REASON}` };
   return unfinished('unknown', 'accepted, but not finished yet; a larger --timeout waits longer', target);
 }

@@ -99,13 +99,13 @@ export class DryRun {
     });
     this.#effects = [];
     try {
-      const { result, ...rest } = await this.#execute(entry);
-      const predicted = rest.replaced ? 'would replace' : isShowable(entry) ? 'would create' : 'would send';
-      return {
-        ...rest,
-        result: result === 'applied' ? predicted : result,
-        ...(this.#effects.length > 0 && { effects: this.#effects }),
-      };
+      const simulated = await this.#execute(entry);
+      const effects = this.#effects.length > 0 ? { effects: this.#effects } : {};
+      if (simulated.result === 'rejected') return { ...simulated, ...effects };
+      if (simulated.result !== 'applied') return simulated;
+      const { replaced } = simulated;
+      if (replaced) return { result: 'would replace', replaced, ...effects };
+      return { result: isShowable(entry) ? 'would create' : 'would send', ...effects };
     } catch (error) {
       if (error instanceof UnknownEffectError) return { result: 'unknown', error: error.message };
       throw error;

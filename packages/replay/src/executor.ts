@@ -5,7 +5,7 @@
 import { type Client, InstanceError, type Reply } from '@sqlpipe/instance';
 import type { Entry } from '@sqlpipe/schema';
 import { givesRight, isAcl, readStatementHead } from '@sqlpipe/sql';
-import { compare, resolveExisting, resolveRejection } from './compare-existing.js';
+import { type Compared, compare, resolveExisting, resolveRejection } from './compare-existing.js';
 import {
   confirmEffect,
   type Patience,
@@ -103,11 +103,7 @@ async function execute(entry: Entry, context: ExecutorContext): Promise<Statemen
 }
 
 /** @param before the comparison with an existing object */
-async function send(
-  entry: Entry,
-  before: StatementResult | undefined,
-  context: ExecutorContext,
-): Promise<StatementResult> {
+async function send(entry: Entry, before: Compared | undefined, context: ExecutorContext): Promise<StatementResult> {
   const { existing, guard, isSimulated, onRows, patience, target } = context;
   const { kind, statement } = entry;
   const mayReadOthers = !isSimulated && (guard !== undefined || kind === 'other');
@@ -120,8 +116,8 @@ async function send(
   if (!reply.ok) return resolveRejection(entry, reply, before, context);
   if (reply.rows) await onRows(reply.rows);
   await existing.acl.recordSent(entry);
-  const confirmed = pending && (await confirmEffect(pending, context));
-  return { result: 'applied', ...(before && { replaced: before }), ...confirmed };
+  if (pending) return confirmEffect(pending, context);
+  return before?.result === 'differs' ? { result: 'applied', replaced: before } : { result: 'applied' };
 }
 
 /** Replaces a lost reply to an ALTER if the object shows that it was executed. @throws the error of the lost reply otherwise */

@@ -6,23 +6,6 @@ import { displayName, type Identity, significantTokens } from '@sqlpipe/sql';
 import { escapeControls } from '@sqlpipe/text';
 import type { ReplayOptions } from './options.js';
 
-/**
- * The result of a statement; the man page lists them. `skipped`: the target already has the object. `unknown`: no reply says whether the
- * statement was executed; in a dry run, that depends on rows. `not reached`: never sent. Those of a dry run begin with `would`; `would
- * send` is for statements that cannot be compared with an object.
- */
-export type Result =
-  | 'applied'
-  | 'skipped'
-  | 'differs'
-  | 'rejected'
-  | 'unknown'
-  | 'failed'
-  | 'not reached'
-  | 'would create'
-  | 'would replace'
-  | 'would send';
-
 /** Where a statement is. */
 export type Location = Omit<LocatedStatement, 'statement'>;
 
@@ -32,39 +15,75 @@ export interface ReplayInput {
   readonly locations: readonly (Location | undefined)[];
 }
 
-/** A statement and its result. */
-export interface Outcome {
-  /** The number of the statement in the stream, from 1. */
-  n: number;
-  statement: string;
-  location?: Location | undefined;
-  identity: Identity;
-  result: Result;
-  error?: string;
+/** What may be known besides a result. */
+interface Details {
+  readonly error: string;
   /** The index into the statement to which the error refers, in UTF-16 code units. */
-  position?: number | undefined;
-  isDenied?: boolean;
-  /** For `rejected`: whether the server has an object of that name, which was not or cannot be compared. */
-  exists?: boolean;
-  comparison?: StatementComparison;
-  /** For `applied`: whether the target's definition, read back, is equal in every property that the statement sets. */
-  proven?: boolean;
-  /** For `applied` and `would replace`: how the definition that CREATE OR REPLACE replaces differs from the statement's. */
-  replaced?: Partial<Outcome>;
-  effects?: readonly Effect[];
+  readonly position: number | undefined;
+  readonly isDenied: boolean;
+  /** Whether the server has an object of that name, which was not or cannot be compared. */
+  readonly exists: boolean;
+  readonly comparison: StatementComparison;
+  /** Whether the target's definition, read back, is equal in every property that the statement sets. */
+  readonly proven: boolean;
+  /** How the definition that CREATE OR REPLACE replaces differs from the statement's. */
+  readonly replaced: Differing;
+  readonly effects: readonly Effect[];
   /** A failure of the instance, which ends the run. */
-  failure?: Error;
-  isPlanned?: boolean;
-  /** When the statement was sent, or compared with an existing object; undefined if it was not reached. */
-  time?: Date;
-  /** Milliseconds until the result was known, including the wait for the reply. */
-  ms: number;
+  readonly failure: Error;
 }
 
-export type StatementResult = Omit<Outcome, 'n' | 'statement' | 'identity' | 'ms'>;
+/** A result with the details that it always has, and those that it may have. It cannot have others. */
+type With<R extends string, Always extends keyof Details = never, Perhaps extends keyof Details = never> = {
+  readonly result: R;
+} & Pick<Details, Always> &
+  Partial<Pick<Details, Perhaps>> & { readonly [Other in Exclude<keyof Details, Always | Perhaps>]?: undefined };
+
+/** A result with its details. */
+export type StatementResult =
+  | With<'applied', never, 'comparison' | 'proven' | 'replaced' | 'failure'>
+  | With<'skipped', never, 'comparison'>
+  | With<'differs', 'error', 'comparison' | 'proven' | 'replaced' | 'failure'>
+  | With<'rejected', 'error', 'position' | 'isDenied' | 'exists' | 'effects' | 'failure'>
+  | With<'unknown', 'error', 'failure'>
+  | With<'failed', 'error' | 'failure'>
+  | With<'not reached'>
+  | With<'would replace', 'replaced', 'effects'>
+  | With<'would create' | 'would send', never, 'effects'>;
+
+/**
+ * The result of a statement; the man page lists them. `skipped`: the target already has the object. `unknown`: no reply says whether the
+ * statement was executed; in a dry run, that depends on rows. `not reached`: never sent. Those of a dry run begin with `would`; `would
+ * send` is for statements that cannot be compared with an object.
+ */
+export type Result = StatementResult['result'];
+
+export type ResultOf<R extends Result> = Extract<StatementResult, { readonly result: R }>;
+
+type Differing = ResultOf<'differs'>;
+
+interface Attempt {
+  /** The number of the statement in the stream, from 1. */
+  readonly n: number;
+  readonly statement: string;
+  readonly location?: Location | undefined;
+  readonly identity: Identity;
+  readonly isPlanned: boolean;
+  /** When the statement was sent, or compared with an existing object; undefined if it was not reached. */
+  readonly time?: Date;
+  /** Milliseconds until the result was known, including the wait for the reply. */
+  readonly ms: number;
+}
+
+/** A statement and its result. */
+export type Outcome = Attempt & StatementResult;
 
 /** Whether an existing table differs only in the order of its columns. Then a plan ends, but no other run. */
-export const isReordered = ({ result, comparison, isPlanned }: Partial<Outcome>): boolean =>
+export const isReordered = ({
+  result,
+  comparison,
+  isPlanned = false,
+}: StatementResult & Partial<Pick<Attempt, 'isPlanned'>>): boolean =>
   result === 'differs' && !isPlanned && isColumnOrder(comparison?.differences.map(({ property }) => property) ?? []);
 
 /** Whether the target does not have what the statement says. Then the statement is written to the rejects. */

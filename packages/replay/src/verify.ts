@@ -6,7 +6,7 @@ import { type Client, fetchStatements, InstanceError } from '@sqlpipe/instance';
 import { IgnoreRules } from '@sqlpipe/schema';
 import { givesRight, identify, isAcl, readStatementHead } from '@sqlpipe/sql';
 import { isShowable, type TargetObjects } from './existing-objects.js';
-import type { Outcome } from './outcome.js';
+import type { Outcome, ResultOf } from './outcome.js';
 
 /**
  * Number of objects that are read back together. Outcomes wait for them, except those of a plan, which may have to end. Access control does
@@ -45,28 +45,30 @@ async function readBack(
   existing: TargetObjects,
   ignore: IgnoreRules,
 ): Promise<Outcome[]> {
-  const applied = outcomes.filter(({ result }) => result === 'applied');
+  const applied = outcomes.filter(outcome => outcome.result === 'applied');
   const lastAlteration = findLastAlteration(outcomes);
   const made = applied.filter(({ identity }) => isShowable(identity));
   const given = applied.filter(({ n, identity }) => isAcl(identity.kind) && n > lastAlteration);
-  const verifications = new Map<Outcome, Partial<Outcome>>();
+  const verified = new Map<Outcome, Extract<Outcome, Verification>>();
   try {
     const identities = made.map(({ identity }) => identity);
     const found = await fetchStatements(target, identities);
     for (const [i, outcome] of made.entries()) {
-      const verified = await verifyObject(outcome.statement, found[i], existing, CREATED_DIFFERENTLY, ignore);
-      const isDoubtful = verified.result === 'differs' && outcome.n < lastAlteration;
-      verifications.set(outcome, isDoubtful ? { proven: false } : verified);
+      const verification = await verifyObject(outcome.statement, found[i], existing, CREATED_DIFFERENTLY, ignore);
+      const isDoubtful = verification.result === 'differs' && outcome.n < lastAlteration;
+      verified.set(outcome, isDoubtful ? { ...outcome, proven: false } : { ...outcome, ...verification });
     }
     if (given.length > 0) existing.acl.invalidate();
-    for (const outcome of given) verifications.set(outcome, await verifyAcl(outcome, existing, ignore));
+    for (const outcome of given) verified.set(outcome, { ...outcome, ...(await verifyAcl(outcome, existing, ignore)) });
   } catch (error) {
     if (!(error instanceof InstanceError)) throw error;
     for (const outcome of [...made, ...given])
-      verifications.set(outcome, { ...verifications.get(outcome), proven: false, failure: error });
+      verified.set(outcome, { ...(verified.get(outcome) ?? outcome), proven: false, failure: error });
   }
-  return outcomes.map(outcome => ({ ...outcome, ...verifications.get(outcome) }));
+  return outcomes.map(outcome => verified.get(outcome) ?? outcome);
 }
+
+type Verification = ResultOf<'applied' | 'differs'>;
 
 const MISSING_MESSAGE = 'the server reported success, but the object does not exist';
 const CREATED_DIFFERENTLY = 'the server created it with a different definition';
@@ -84,13 +86,13 @@ export async function verifyObject(
   existing: TargetObjects,
   message: string,
   ignore = new IgnoreRules(),
-): Promise<Partial<Outcome>> {
+): Promise<Verification> {
   if (found === undefined) return { result: 'differs', error: MISSING_MESSAGE };
   const comparison = ignore.withoutIgnored(identify(statement), await existing.compare(statement, found));
   const { differences, notComparable, isTokenComparison } = comparison;
-  if (differences.length === 0) return { proven: notComparable.length === 0, comparison };
+  if (differences.length === 0) return { result: 'applied', proven: notComparable.length === 0, comparison };
   // A newer server may print the same definition in other words.
-  if (isTokenComparison) return { proven: false, comparison };
+  if (isTokenComparison) return { result: 'applied', proven: false, comparison };
   return { result: 'differs', error: message, comparison };
 }
 
@@ -99,9 +101,9 @@ async function verifyAcl(
   { statement, identity }: Outcome,
   existing: TargetObjects,
   ignore: IgnoreRules,
-): Promise<Partial<Outcome>> {
+): Promise<Verification> {
   const found = await existing.acl.readBack({ ...identity, statement });
-  if (!found) return {};
+  if (!found) return { result: 'applied' };
   if (!found.exists)
     return {
       result: 'differs',
@@ -112,5 +114,5 @@ async function verifyAcl(
   const { exists: _, ...comparison } = ignore.withoutIgnored(identity, found);
   if (comparison.differences.length > 0)
     return { result: 'differs', error: CREATED_DIFFERENTLY, comparison: { ...comparison, isTokenComparison: false } };
-  return { proven: comparison.notComparable.length === 0 };
+  return { result: 'applied', proven: comparison.notComparable.length === 0 };
 }

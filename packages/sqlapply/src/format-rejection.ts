@@ -11,8 +11,13 @@ const MAX_LINE = 100;
 
 const DENIED_HELP = '; does the user have the permission, or is the server read-only?';
 
+type Reported = Pick<
+  Outcome,
+  'n' | 'statement' | 'location' | 'identity' | 'result' | 'error' | 'position' | 'comparison' | 'isDenied'
+>;
+
 /** The server's message, below it a caret or the differences, and a hint if one is known. */
-export function formatRejection(outcome: Outcome, target: string, colors = false): [head: string, below?: string[]] {
+export function formatRejection(outcome: Reported, target: string, colors = false): [head: string, below?: string[]] {
   const { statement, result, error = '', position, comparison, isDenied } = outcome;
   const unknown = result === 'unknown' ? 'whether it was applied is unknown: ' : '';
   const head = `${statementLabel(outcome)}: ${unknown}${truncate(error, MAX_MESSAGE)}${isDenied ? DENIED_HELP : ''}`;
@@ -23,8 +28,8 @@ export function formatRejection(outcome: Outcome, target: string, colors = false
 }
 
 /** The warning that CREATE OR REPLACE changes a definition. */
-export const formatReplacement: typeof formatRejection = (outcome, ...given) =>
-  formatRejection({ ...outcome, ...outcome.replaced, error: 'it replaces a different definition' }, ...given);
+export const formatReplacement = (outcome: Outcome, target: string, colors: boolean) =>
+  formatRejection({ ...outcome, ...outcome.replaced, error: 'it replaces a different definition' }, target, colors);
 
 function formatCaret(text: string, position: number): string[] {
   const at = Math.min(Math.max(position, 0), text.length);
@@ -57,7 +62,7 @@ const CLAUSES: [message: RegExp, hint: string][] = [
 const EMPTY_QUERY_HINT =
   'the server also reads quotes and -- inside /* */ comments: is there such a comment before the statement?';
 
-function hintsFor({ identity: { kind, name }, error = '', isDenied, comparison }: Outcome): string[] {
+function hintsFor({ identity: { kind, name }, error = '', isDenied, comparison }: Reported): string[] {
   if (comparison?.differences.some(({ property }) => property === COLUMN_ORDER)) return columnOrderHints(name);
   if (error === 'empty query') return [EMPTY_QUERY_HINT];
   if (!isAcl(kind)) return CLAUSES.filter(([message]) => message.test(error)).map(([, hint]) => hint);
