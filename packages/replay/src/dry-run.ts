@@ -26,13 +26,14 @@ import { createEngine, createRowQuestions, ServerAnswers } from '@sqlpipe/plan';
 import { AllowedLosses, formatAllowance, parseAssertion, parsePlanHead } from '@sqlpipe/plan/format';
 import type { Entry } from '@sqlpipe/schema';
 import { displayName, identify, isPrincipal, type NamedObject, NameMap, NameSet } from '@sqlpipe/sql';
-import { createExecutor, type Executor, type ExecutorOptions } from './executor.js';
+import { createExecutor, type ExecutionContext, type Executor } from './executor.js';
 import { type AclSource, ExistingAcl } from './existing-acl.js';
-import { type ExistingObjects, isShowable, type TargetObjects } from './existing-objects.js';
+import { isShowable, type TargetObjects } from './existing-objects.js';
 import type { StatementResult } from './outcome.js';
 import type { TargetSchema } from './target.js';
 
-export interface DryRunOptions extends Omit<ExecutorOptions, 'existing' | 'isSimulated' | 'noVerify'> {
+/** As for a run whose `target` executes the statements. */
+interface DryRunContext extends Omit<ExecutionContext, 'isSimulated' | 'noVerify'> {
   readonly allowLoss: readonly string[];
 }
 
@@ -67,10 +68,8 @@ export class DryRun {
   readonly #questions: ReturnType<typeof createRowQuestions>;
 
   constructor(
-    private readonly target: Client,
-    existing: ExistingObjects,
     schema: TargetSchema | { readonly hidden: string },
-    private readonly options: DryRunOptions,
+    private readonly context: DryRunContext,
   ) {
     this.#hiddenReason = 'hidden' in schema ? schema.hidden : undefined;
     this.#schema = 'hidden' in schema ? { statements: [], defaults: SERVER_DEFAULTS } : schema;
@@ -85,15 +84,15 @@ export class DryRun {
       newNameOf: view => this.#renamedViews.get(view) ?? view,
     });
     this.#caller = this.#loadCaller();
-    const objects = this.#hiddenReason === undefined ? this.#createTargetObjects() : existing;
-    const simulation = { existing: objects, isSimulated: true, noVerify: true };
-    this.#execute = createExecutor(this.#createSimulatedClient(), { ...options, ...simulation });
+    const existing = this.#hiddenReason === undefined ? this.#createTargetObjects() : context.existing;
+    const target = this.#createSimulatedClient();
+    this.#execute = createExecutor({ ...context, target, existing, isSimulated: true, noVerify: true });
   }
 
   async predict(entry: Entry): Promise<StatementResult> {
     const head = parsePlanHead(entry.statement);
     for (const [from, to] of head?.renamedViews ?? []) this.#renamedViews.set(from, to);
-    this.#allowed ??= new AllowedLosses([...this.options.allowLoss, ...(head?.allowedLosses ?? [])], name => {
+    this.#allowed ??= new AllowedLosses([...this.context.allowLoss, ...(head?.allowedLosses ?? [])], name => {
       const columns = this.#engine.find(name)?.columns;
       return columns && new NameSet(columns.map(column => column.name));
     });
@@ -132,7 +131,7 @@ export class DryRun {
   }
 
   #createSimulatedClient(): Client {
-    const target = this.target;
+    const { target } = this.context;
     return {
       label: target.label,
       endpoint: target.endpoint,
@@ -148,7 +147,7 @@ export class DryRun {
   #createTargetObjects(): TargetObjects {
     const [engine, { defaults }] = [this.#engine, this.#schema];
     const source: AclSource = {
-      label: this.target.label,
+      label: this.context.target.label,
       principals: async () => engine.statements().filter(statement => isPrincipal(identify(statement).kind)),
       rights: async () => [...engine.acl.rights],
       rightsOf: async () => [],
@@ -177,7 +176,7 @@ export class DryRun {
     const names = findReferencesOfQuery(query.replace(/;\s*$/, ''));
     if (names.some(name => this.#affected.has(name)))
       throw new UnknownEffectError('its result depends on rows that the statements before it would change');
-    return this.target.queryRows(query);
+    return this.context.target.queryRows(query);
   }
 
   /** A refresh that the target would accept and that would then fail is a rejection. @throws UnknownEffectError */

@@ -7,13 +7,11 @@ import type { Executor } from './executor.js';
 import type { ReplayOptions } from './options.js';
 import { endsRun, type Outcome, type ReplayInput, type StatementResult } from './outcome.js';
 
-export interface ExecutionOptions
-  extends Pick<ReplayOptions, 'keepGoing' | 'dryRun' | 'signal'>,
-    Pick<ReplayInput, 'locations'> {
+interface RunOptions extends Pick<ReplayOptions, 'keepGoing' | 'dryRun' | 'signal'>, Pick<ReplayInput, 'locations'> {
   /** Aborted when an outcome ends the run. Later statements are `not reached`. */
   ended: AbortController;
-  /** The number of the last statement that may be part of a plan; by default, any statement may be. */
-  lastPlanned: number | undefined;
+  /** How many of the statements may be a plan, from the first one; by default, all. */
+  planLength: number | undefined;
 }
 
 /**
@@ -23,11 +21,11 @@ export interface ExecutionOptions
 export async function* executeStatements(
   statements: AsyncIterable<string>,
   executors: readonly Executor[],
-  { signal, ended, lastPlanned = Number.POSITIVE_INFINITY, locations, ...continuation }: ExecutionOptions,
+  { signal, ended, planLength = Number.POSITIVE_INFINITY, locations, ...continuation }: RunOptions,
 ): AsyncGenerator<Outcome> {
   const inFlight: InFlight[] = [];
 
-  const executeInTurn = async (n: number, entry: Entry, blockers: InFlight[], isPlanned: boolean): Promise<Outcome> => {
+  const executeInTurn = async (n: number, entry: Entry, blockers: InFlight[], isInPlan: boolean): Promise<Outcome> => {
     for (const { outcome } of blockers) await outcome;
     const started = performance.now();
     const time = new Date();
@@ -40,7 +38,7 @@ export async function* executeStatements(
       statement,
       location: locations[n - 1],
       identity,
-      isPlanned,
+      isInPlan,
       ...(result.result !== 'not reached' && { time }),
       ms: Math.round(performance.now() - started),
       ...result,
@@ -53,12 +51,12 @@ export async function* executeStatements(
   for await (const statement of statements) {
     n++;
     hasHead ||= parsePlanHead(statement) !== undefined;
-    const isPlanned = hasHead && n <= lastPlanned;
+    const isInPlan = hasHead && n <= planLength;
     const entry = identifyEntry(statement);
-    const blockers = isPlanned ? [...inFlight] : findBlockers(entry, inFlight);
-    inFlight.push({ entry, outcome: executeInTurn(n, entry, blockers, isPlanned) });
+    const blockers = isInPlan ? [...inFlight] : findBlockers(entry, inFlight);
+    inFlight.push({ entry, outcome: executeInTurn(n, entry, blockers, isInPlan) });
     // Executors are assigned in turn: the next statement needs that of the first one in flight, which has to end.
-    const most = isPlanned ? 0 : executors.length - 1;
+    const most = isInPlan ? 0 : executors.length - 1;
     while (inFlight.length > most) yield await (inFlight.shift() as InFlight).outcome;
   }
   for (const { outcome } of inFlight) yield await outcome;

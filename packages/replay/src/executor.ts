@@ -22,7 +22,8 @@ import { isAssertion, type StatementResult } from './outcome.js';
 import type { PlanGuard } from './plan-guard.js';
 import { formatPreflightRejection, type PreflightCheck } from './preflight.js';
 
-export interface ExecutorOptions extends Pick<ReplayOptions, 'ifExists' | 'noVerify' | 'onRows'> {
+export interface ExecutionContext extends Pick<ReplayOptions, 'ifExists' | 'noVerify' | 'onRows'> {
+  target: Client;
   check: PreflightCheck;
   ignored: IgnoredStatements;
   existing: TargetObjects;
@@ -36,13 +37,8 @@ export interface ExecutorOptions extends Pick<ReplayOptions, 'ifExists' | 'noVer
 
 export type Executor = (entry: Entry) => Promise<StatementResult>;
 
-interface ExecutorContext extends ExecutorOptions {
-  target: Client;
-}
-
 /** The executor returns a failure of the instance as a result, and throws any other error. */
-export function createExecutor(target: Client, options: ExecutorOptions): Executor {
-  const context = { ...options, target };
+export function createExecutor(context: ExecutionContext): Executor {
   return async entry => {
     try {
       return await executeIfAllowed(entry, context);
@@ -53,7 +49,7 @@ export function createExecutor(target: Client, options: ExecutorOptions): Execut
   };
 }
 
-async function executeIfAllowed(entry: Entry, context: ExecutorContext): Promise<StatementResult> {
+async function executeIfAllowed(entry: Entry, context: ExecutionContext): Promise<StatementResult> {
   const { check, existing, guard, ignored, retries } = context;
   const { statement } = entry;
   if (await ignored.skips(entry, existing)) return { result: 'skipped' };
@@ -70,7 +66,7 @@ async function executeIfAllowed(entry: Entry, context: ExecutorContext): Promise
  * If the reply is lost, finds out whether the statement was executed. If its object is missing, the statement is sent again.
  * @throws the error of the lost reply if the outcome stays unknown
  */
-async function executeWithRetries(entry: Entry, tries: number, context: ExecutorContext): Promise<StatementResult> {
+async function executeWithRetries(entry: Entry, tries: number, context: ExecutionContext): Promise<StatementResult> {
   try {
     return await execute(entry, context);
   } catch (lost) {
@@ -89,7 +85,7 @@ async function executeWithRetries(entry: Entry, tries: number, context: Executor
   }
 }
 
-async function execute(entry: Entry, context: ExecutorContext): Promise<StatementResult> {
+async function execute(entry: Entry, context: ExecutionContext): Promise<StatementResult> {
   const { existing, ifExists, patience, target } = context;
   const { replaces, keepsExisting } = readStatementHead(entry.statement);
   const isRight = givesRight(entry.kind);
@@ -103,7 +99,7 @@ async function execute(entry: Entry, context: ExecutorContext): Promise<Statemen
 }
 
 /** @param before the comparison with an existing object */
-async function send(entry: Entry, before: Compared | undefined, context: ExecutorContext): Promise<StatementResult> {
+async function send(entry: Entry, before: Compared | undefined, context: ExecutionContext): Promise<StatementResult> {
   const { existing, guard, isSimulated, onRows, patience, target } = context;
   const { kind, statement } = entry;
   const mayReadOthers = !isSimulated && (guard !== undefined || kind === 'other');
@@ -124,7 +120,7 @@ async function send(entry: Entry, before: Compared | undefined, context: Executo
 async function resolveUnknownAlter(
   lost: unknown,
   pending: PendingEffect | undefined,
-  context: ExecutorContext,
+  context: ExecutionContext,
 ): Promise<Reply> {
   if (!pending || !(lost instanceof InstanceError) || !lost.outcomeUnknown) throw lost;
   if (await wasAltered(pending, context).catch(() => false)) return { ok: true };

@@ -68,7 +68,7 @@ interface Attempt {
   readonly statement: string;
   readonly location?: Location | undefined;
   readonly identity: Identity;
-  readonly isPlanned: boolean;
+  readonly isInPlan: boolean;
   /** When the statement was sent, or compared with an existing object; undefined if it was not reached. */
   readonly time?: Date;
   /** Milliseconds until the result was known, including the wait for the reply. */
@@ -82,9 +82,9 @@ export type Outcome = Attempt & StatementResult;
 export const isReordered = ({
   result,
   comparison,
-  isPlanned = false,
-}: StatementResult & Partial<Pick<Attempt, 'isPlanned'>>): boolean =>
-  result === 'differs' && !isPlanned && isColumnOrder(comparison?.differences.map(({ property }) => property) ?? []);
+  isInPlan = false,
+}: StatementResult & Partial<Pick<Attempt, 'isInPlan'>>): boolean =>
+  result === 'differs' && !isInPlan && isColumnOrder(comparison?.differences.map(({ property }) => property) ?? []);
 
 /** Whether the target does not have what the statement says. Then the statement is written to the rejects. */
 export const isReject = ({ result, failure }: Outcome): boolean =>
@@ -96,7 +96,7 @@ export const isReject = ({ result, failure }: Outcome): boolean =>
  */
 export function endsRun(outcome: Outcome, { keepGoing, dryRun }: Pick<ReplayOptions, 'keepGoing' | 'dryRun'>): boolean {
   if (!isReject(outcome)) return false;
-  const isReliedOn = outcome.isPlanned || isAssertion(outcome.identity);
+  const isReliedOn = outcome.isInPlan || isAssertion(outcome.identity);
   return outcome.failure !== undefined || !(dryRun || isReordered(outcome) || (keepGoing && !isReliedOn));
 }
 

@@ -9,7 +9,7 @@ import type { TargetSchema } from './target.js';
 
 /**
  * Objects that only the target has are kept.
- * @returns `statements`: `planned`, then those of the wanted schema; `verbs`: what `planned` needs as --allow
+ * @returns `statements`: those of the plan, then those of the wanted schema; `verbs`: what the plan needs as --allow
  */
 export async function planAlter(
   statements: AsyncIterable<string>,
@@ -19,18 +19,19 @@ export async function planAlter(
   const wanted = deduplicate(await collectStatements(statements));
   const definitions = wanted.filter(statement => identify(statement).kind !== 'other');
   const plan = await planChanges(definitions, b, { ...known, allowLoss, renamed, ignore, ignoreExtra: true });
-  const planned = printPlan(plan, b);
-  const plain = new Set(plan.statements.map(({ statement }) => statement));
+  const planStatements = printPlan(plan, b);
+  const bareStatements = new Set(plan.statements.map(({ statement }) => statement));
   // What is left out is not created either: a table or a view under its new name would prevent the rename.
   const isLeftOut = (statement: string): boolean => {
     const { kind, name } = identify(statement);
     const isListed = plan.omissions.some(({ identity }) => identity.kind === kind && isSameName(identity.name, name));
     return isObject(kind) && isListed && plan.schemaAfter.findObject(name)?.kind !== kind;
   };
+  const others = wanted.filter(statement => !bareStatements.has(statement) && !isLeftOut(statement));
   return {
-    planned,
-    statements: [...planned, ...wanted.filter(statement => !plain.has(statement) && !isLeftOut(statement))],
-    verbs: findVerbsToAllow([...plain]),
+    planStatements,
+    statements: [...planStatements, ...others],
+    verbs: findVerbsToAllow([...bareStatements]),
     // The order of columns is reported when the statement is compared.
     omissions: plan.omissions.filter(omission => !concernsHealth(omission) && !isColumnOrder(omission.properties)),
     notes: plan.notes,

@@ -69,10 +69,10 @@ export function createPreflightCheck(
     if (ambiguity) return { reason: ambiguity };
     const head = readStatementHead(statement);
     const needed = findAllowNeeded(head, statement);
-    const isPlanned = planned.statements.has(statement);
-    const isAllowed = !needed || allowed.has(needed.verb) || allowed.has('ALL') || (isPlanned && planned.areAllowed);
+    const isInPlan = planned.statements.has(statement);
+    const isAllowed = !needed || allowed.has(needed.verb) || allowed.has('ALL') || (isInPlan && planned.areAllowed);
     if (!isAllowed && !(needed.verb === 'SELECT' && (await isPlanAssertion(target, statement, planned.queries))))
-      return { ...needed, ...(isPlanned && { verb: PLAN }) };
+      return { ...needed, ...(isInPlan && { verb: PLAN }) };
     if (dependsOnVersion(statement)) {
       const known = await knownVersion();
       const missing = known === undefined ? [] : findMissingFeatures(statement, known);

@@ -40,9 +40,9 @@ interface Run {
   readonly check: PreflightCheck;
   readonly ignored: IgnoredStatements;
   readonly guard?: PlanGuard | undefined;
-  // Only with `alter`. `lastPlanned` is the number of the last statement of the plan.
+  // Only with `alter`. The plan is the first `planLength` statements.
   readonly schema?: TargetSchema;
-  readonly lastPlanned?: number;
+  readonly planLength?: number;
   readonly omissions?: readonly Omission[];
 }
 
@@ -57,7 +57,7 @@ export async function replay(input: ReplayInput, target: ReplayTarget, options: 
   if (wait !== undefined) await waitUntilReady(config, { seconds: wait, signal, info });
   const read = await readInput(input, client, options);
   const run = options.alter ? await makePlan(read, target, options) : read;
-  const { statements, count, guard, locations, lastPlanned, omissions = [] } = run;
+  const { statements, count, guard, locations, planLength, omissions = [] } = run;
   const healthBefore = guard && (run.schema?.health ?? (await fetchHealth(client)));
 
   // From here on, nothing happens until the outcomes are read.
@@ -68,7 +68,7 @@ export async function replay(input: ReplayInput, target: ReplayTarget, options: 
   const stopped = AbortSignal.any([signal, ended.signal]);
   const upcoming = dryRun || count === undefined ? statements : existing.lookAhead(statements);
   const queue = count === undefined ? upcoming : watch(upcoming, count, stopped);
-  const executed = executeStatements(queue, executors, { ...options, ended, lastPlanned, locations });
+  const executed = executeStatements(queue, executors, { ...options, ended, planLength, locations });
   const isVerified = !(options.dryRun || options.noVerify);
   const verified = isVerified
     ? endPlan(verifyOutcomes(executed, client, existing, options.ignore), options, ended)
@@ -86,36 +86,41 @@ async function readInput(input: ReplayInput, client: Client, options: ReplayOpti
   const ignored = new IgnoredStatements(ignore);
   const planned = { statements: new Set<string>(), queries: new NameMap<string[]>(), areAllowed: options.allowPlan };
   const check = createPreflightCheck(client, allow, planned);
-  const plan = await requireCurrent(recordPlanned(input.statements, planned), client, options);
-  const { statements, locations } = splitIgnoredRights({ ...input, ...plan }, ignored);
+  const current = await requireCurrent(recordPlanned(input.statements, planned), client, options);
+  const { statements, locations } = splitIgnoredRights({ ...input, ...current }, ignored);
   const checkUnlessIgnored: typeof check = async statement =>
     ignored.isIgnored(identifyEntry(statement)) ? undefined : check(statement);
-  const skipsRejects = dryRun || stream || (options.keepGoing && !plan.isPlan);
+  const skipsRejects = dryRun || stream || (options.keepGoing && !current.isPlan);
   const allowed = skipsRejects ? statements : requireAllowed(statements, checkUnlessIgnored, locations);
   const complete = stream ? undefined : await spool(ignored.recordNeeded(allowed));
-  const { guard } = plan;
+  const { guard } = current;
   return { statements: complete ?? allowed, count: complete?.count, locations, planned, check, ignored, guard };
 }
 
 /** @throws CodedError for omissions, unless they are accepted */
 async function makePlan(run: Run, { config, client }: ReplayTarget, options: ReplayOptions): Promise<Run> {
   const schema = await fetchTargetSchema(config, client);
-  const plan = await (await import('./plan-alter.js')).planAlter(run.statements, schema, options);
-  for (const warning of plan.warnings) options.warn(warning);
-  for (const note of plan.notes) options.info?.(note);
-  if (!(options.dryRun || options.keepGoing)) rejectOmissions(plan.omissions);
-  for (const statement of plan.planned) recordQuery(statement, run.planned.queries);
-  const isGuarded = plan.planned.length > 0 && !options.dryRun;
+  const { planAlter } = await import('./plan-alter.js');
+  const { planStatements, statements, verbs, omissions, notes, warnings } = await planAlter(
+    run.statements,
+    schema,
+    options,
+  );
+  for (const warning of warnings) options.warn(warning);
+  for (const note of notes) options.info?.(note);
+  if (!(options.dryRun || options.keepGoing)) rejectOmissions(omissions);
+  for (const statement of planStatements) recordQuery(statement, run.planned.queries);
+  const isGuarded = planStatements.length > 0 && !options.dryRun;
   return {
     ...run,
-    statements: Readable.from(plan.statements),
-    count: plan.statements.length,
+    statements: Readable.from(statements),
+    count: statements.length,
     locations: [],
-    check: createPreflightCheck(client, [...options.allow, ...plan.verbs], run.planned),
-    ...(isGuarded && { guard: await requireState(plan.planned, client, STALE) }),
+    check: createPreflightCheck(client, [...options.allow, ...verbs], run.planned),
+    ...(isGuarded && { guard: await requireState(planStatements, client, STALE) }),
     schema,
-    lastPlanned: plan.planned.length,
-    omissions: plan.omissions,
+    planLength: planStatements.length,
+    omissions,
   };
 }
 
@@ -126,18 +131,17 @@ async function createExecutors(
   options: ReplayOptions,
 ): Promise<{ executors: Executor[]; dryRun?: DryRun }> {
   const patience = { timeout: config.timeout, interrupted: options.signal };
-  const executorOptions = { ...options, ignored, check, retries: config.retries, patience };
-  if (!options.dryRun)
-    return { executors: jobs.map(job => createExecutor(job, { ...executorOptions, existing, guard })) };
+  const context = { ...options, ignored, check, existing, retries: config.retries, patience };
+  if (!options.dryRun) return { executors: jobs.map(target => createExecutor({ ...context, target, guard })) };
   const known = schema ?? (await fetchSchemaIfShown(config, client));
-  const dryRun = new (await import('./dry-run.js')).DryRun(client, existing, known, executorOptions);
+  const dryRun = new (await import('./dry-run.js')).DryRun(known, { ...context, target: client });
   return { executors: [entry => dryRun.predict(entry)], dryRun };
 }
 
 /** Ends a plan if an object that is read back is not as its statement says. */
 async function* endPlan(outcomes: AsyncIterable<Outcome>, options: ReplayOptions, ended: AbortController) {
   for await (const outcome of outcomes) {
-    if (outcome.isPlanned && endsRun(outcome, options)) ended.abort();
+    if (outcome.isInPlan && endsRun(outcome, options)) ended.abort();
     yield outcome;
   }
 }
