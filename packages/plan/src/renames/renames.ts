@@ -131,9 +131,7 @@ export class Renames {
     if (!after) throw new InvalidSelectionError(`--renamed ${rename}: A has no '${to}'`);
     if (before && before.kind !== after.kind && [before.kind, after.kind].includes('table'))
       throw new InvalidSelectionError(`--renamed ${rename}: B has ${displayName(before)}, A has ${displayName(after)}`);
-    const other = [...this.#objectRenames].find(([old, name]) => name === after.name && !isSameName(old, from))?.[0];
-    if (other !== undefined)
-      throw new InvalidSelectionError(`--renamed ${rename}: '${other}' gets the name '${after.name}' too`);
+    rejectSharedName(rename, [from, after.name], this.#objectRenames);
     this.#objectRenames.set(from, after.name);
     this.stated.objects.set(from, after.name);
     const isMade = this.#engineOfB.find(to) !== undefined || this.#findOldTables(to).length > 0;
@@ -181,6 +179,7 @@ export class Renames {
       throw new InvalidSelectionError(`--renamed ${rename}: B has a column '${name}' too`);
     if (columnIn(after, source.name))
       throw new InvalidSelectionError(`--renamed ${rename}: A has a column '${oldPath.column}' too`);
+    rejectSharedName(rename, [source.name, name], this.columnRenamesOf(table));
     this.#addColumnRename(table, source, name);
   }
 
@@ -289,6 +288,17 @@ export class Renames {
       this.#engineOfB.catalogue.list().map(object => object.name),
     );
   }
+}
+
+/** Rejects a rename of two to one name. */
+function rejectSharedName(
+  rename: string,
+  [from, to]: readonly [string, string],
+  others: Iterable<readonly [string, string]>,
+): void {
+  for (const [old, name] of others)
+    if (isSameName(name, to) && !isSameName(old, from))
+      throw new InvalidSelectionError(`--renamed ${rename}: '${old}' gets the name '${name}' too`);
 }
 
 type EntryComment = RenameComment & { readonly entry: Entry };
