@@ -1,5 +1,5 @@
-/*! Which statements only the enterprise edition prints. */
-import { isEnterpriseSchema } from '@sqlpipe/plan';
+/*! Which statements only the enterprise edition prints, and rows that its storage policies drop. */
+import { isEnterpriseSchema, planChanges } from '@sqlpipe/plan';
 import { test } from '../support/test.js';
 
 /** Statements, and whether only the enterprise edition prints them. */
@@ -21,3 +21,47 @@ const EDITIONS: readonly (readonly [statement: string, isEnterprise: boolean])[]
 for (const [statement, isEnterprise] of EDITIONS)
   test(`${isEnterprise ? 'only the enterprise edition prints' : 'every edition may print'} ${statement}`, t =>
     t.is(isEnterpriseSchema([statement]), isEnterprise));
+
+const tableWith = (stages: string, unit = 'DAY') =>
+  `CREATE TABLE t (ts TIMESTAMP, x INT) TIMESTAMP(ts) PARTITION BY ${unit} STORAGE POLICY(${stages});`;
+
+const rebuilt = (stages: string) => [[tableWith(stages, 'HOUR')], [tableWith(stages)], { rebuild: ['t'] }] as const;
+
+/** Stages of a policy, and the age that the rows must not have which a rebuild copies; undefined if none drops rows. */
+const POLICIES: readonly (readonly [stages: string, age: string | undefined])[] = [
+  ['TO PARQUET 3 DAYS', undefined],
+  ['TO PARQUET 1 DAY, TO REMOTE 3 DAYS', undefined],
+  ['TO PARQUET 1 DAY, DROP LOCAL 3 DAYS', "datediff('h', …) >= 72"],
+  ['DROP LOCAL 2 MONTHS', "datediff('M', …) >= 2"],
+  ['TO REMOTE 2 DAYS, DROP LOCAL 3 DAYS', "datediff('h', …) >= 72"],
+  ['DROP LOCAL 3 DAYS, DROP REMOTE 9 DAYS', "datediff('h', …) >= 72"],
+  ['DROP REMOTE 9 DAYS', "datediff('h', …) >= 216"],
+];
+
+for (const [stages, age] of POLICIES)
+  test(`a rebuild asserts ${age ? 'first that no row' : 'nothing about rows that'} expired by STORAGE POLICY(${stages})`, async t => {
+    const { statements } = await planChanges(...rebuilt(stages));
+    const texts = statements.map(({ statement }) => statement);
+    const expiry = texts.findIndex(text => text.includes('none_expire'));
+    t.is(texts[expiry]?.replace(/.*(datediff\('.', ).*(\) >= \d+);$/s, '$1…$2'), age);
+    t.true(expiry < texts.findIndex(text => text.startsWith('CREATE')));
+  });
+
+test('a rebuild is left out if a storage policy would drop rows, unless that is allowed', async t => {
+  const [a, b, options] = rebuilt('DROP LOCAL 3 DAYS');
+  const askRow = async (query: string) => [query.includes(') recent WHERE ') ? 5 : 0];
+  const { omissions } = await planChanges(a, b, { ...options, askRow });
+  t.deepEqual(
+    omissions.map(({ what, losses }) => [what, losses]),
+    [["rebuild of table 't'", [{ loss: 'ttl', object: 't' }]]],
+  );
+  const allowed = await planChanges(a, b, { ...options, askRow, allowLoss: ['ttl:t'] });
+  t.deepEqual(allowed.omissions, []);
+  t.is(allowed.statements.at(-1)?.statement, "ALTER TABLE 't' SET STORAGE POLICY(DROP LOCAL 3 DAYS);");
+});
+
+test('a longer storage policy is set after an assertion that it drops no row', async t => {
+  const { statements } = await planChanges([tableWith('DROP LOCAL 4 DAYS')], [tableWith('DROP LOCAL 3 DAYS')]);
+  t.regex(statements[0]?.statement ?? '', /^SELECT count\(\) = 0 AS none_expire FROM 't' .* >= 96;$/);
+  t.is(statements[1]?.statement, "ALTER TABLE 't' SET STORAGE POLICY(DROP LOCAL 4 DAYS);");
+});

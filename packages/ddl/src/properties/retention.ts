@@ -19,7 +19,7 @@ import { parseAge, printAge } from '../parser/numbers.js';
 import { property } from '../property.js';
 
 /** The storage policy in force; undefined if it is disabled. A TTL counts as a policy whose only stage is DROP LOCAL. */
-function policyOf({ ttl, policy }: RetentionFields): StoragePolicy | undefined {
+function policyOf({ ttl, policy }: Pick<RetentionFields, 'ttl' | 'policy'>): StoragePolicy | undefined {
   if (policy) return policy.disabled ? undefined : policy;
   return ttl === 0 ? undefined : { after: { 'DROP LOCAL': ttl } };
 }
@@ -130,6 +130,15 @@ function findShorterTtl(before: Definition | undefined, after: Definition | unde
 function ttlsOf(definition: Definition | undefined): readonly Age[] {
   const after = (definition && 'ttl' in definition && policyOf(definition)?.after) || {};
   return [after['DROP LOCAL'] ?? 0, after['DROP REMOTE'] ?? 0];
+}
+
+/**
+ * The age at which rows expire: the TTL, or the first stage of a storage policy that drops rows; 0 if they never do. With a stage TO
+ * REMOTE, local rows expire too: nothing shows whether the remote ones are complete.
+ */
+export function expiryAgeOf(object: Pick<RetentionFields, 'ttl' | 'policy'>): Age {
+  const { 'DROP LOCAL': local = 0, 'DROP REMOTE': remote = 0 } = policyOf(object)?.after ?? {};
+  return local === 0 || isAtLeast(local, remote) ? remote : local;
 }
 
 /** Whether a TTL, which must not be 0, is at least as long as another, whatever the length of a month is. False if `than` is 0: forever. */

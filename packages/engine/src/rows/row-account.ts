@@ -1,4 +1,4 @@
-import { findColumn, parseFill } from '@sqlpipe/ddl';
+import { expiryAgeOf, findColumn, parseFill } from '@sqlpipe/ddl';
 import { displayName, isSameName, type NameMap } from '@sqlpipe/sql';
 import { formatCount } from '@sqlpipe/text';
 import { type CatalogueObject, type MaterializedView, pairColumns, type Table } from '../catalogue-objects.js';
@@ -168,11 +168,11 @@ export class RowAccount {
 const isRetained = (object: CatalogueObject | undefined): object is Table | MaterializedView =>
   object?.kind === 'table' || object?.kind === 'materialized view';
 
-/** A server enforces the TTL of an object when a statement writes rows, computes a view again or sets another TTL. */
+/** A server enforces the retention of an object when a statement writes rows, computes a view again or sets another retention. */
 function findEnforcements({ effects, transitions }: Execution, ledger: Ledger): Enforcement[] {
   const written = effects.filter(({ effect, column }) => effect === 'rewritten' && column === undefined);
   const retained = transitions.filter(
-    ({ before, after }) => isRetained(after) && after.ttl !== (isRetained(before) ? before.ttl : 0),
+    ({ before, after }) => isRetained(after) && expiryAgeOf(after) !== (isRetained(before) ? expiryAgeOf(before) : 0),
   );
   // A shorter TTL is already reported as the loss `ttl`.
   const isShortened = (name: string) => effects.some(({ loss, object }) => loss === 'ttl' && isSameName(object, name));
@@ -180,7 +180,7 @@ function findEnforcements({ effects, transitions }: Execution, ledger: Ledger): 
   return [...names].flatMap(name => {
     const now = ledger.catalogue.find(name);
     const former = now && ledger.formerOf(now);
-    const isEnforced = isRetained(former) && isRetained(now) && now.ttl !== 0 && !isShortened(name);
+    const isEnforced = isRetained(former) && isRetained(now) && expiryAgeOf(now) !== 0 && !isShortened(name);
     return isEnforced ? [{ former, now }] : [];
   });
 }

@@ -4,6 +4,7 @@ import {
   canCast,
   compareDefinitions,
   EXPLICIT,
+  expiryAgeOf,
   findColumn,
   formatExpiredRows,
   isArray,
@@ -115,7 +116,7 @@ function assertCopyable({ created, now: { name, timestamp = '' }, copied }: Rebu
   const time = copied.find(({ to }) => isSameName(to, created.timestamp ?? ''))?.from;
   return [
     ...(time === undefined || isSameName(time, timestamp) ? [] : [assertNoNull(name, time)]),
-    ...(created.ttl === 0 ? [] : [assertNoneExpired({ ...created, name, timestamp: time })]),
+    ...(expiryAgeOf(created) === 0 ? [] : [assertNoneExpired({ ...created, name, timestamp: time })]),
   ];
 }
 

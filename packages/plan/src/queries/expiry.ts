@@ -2,13 +2,14 @@
  * Prints questions about rows that are stored although their TTL has expired them: rows of a partition that was attached, or of a view that
  * was refreshed for a range only. A server drops them with the next write, refresh or SET TTL (observed on 9.3.4).
  */
-import type { MaterializedViewDefinition, TableDefinition } from '@sqlpipe/ddl';
+import { expiryAgeOf, type MaterializedViewDefinition, type TableDefinition } from '@sqlpipe/ddl';
 import { doubleQuote } from '../statements/statement-text.js';
 
 export type RetainedObject = Pick<
   TableDefinition | MaterializedViewDefinition,
   'name' | 'timestamp' | 'partitionBy' | 'ttl'
->;
+> &
+  Partial<Pick<TableDefinition, 'policy'>>;
 
 const UNITS = { HOUR: 'h', DAY: 'd', WEEK: 'w', MONTH: 'M', YEAR: 'y', NONE: 'y' } as const;
 
@@ -18,9 +19,10 @@ const UNITS = { HOUR: 'h', DAY: 'd', WEEK: 'w', MONTH: 'M', YEAR: 'y', NONE: 'y'
  * @param body the query of a materialized view, whose newest row will be that of the view
  */
 export function printExpiredQuestion(
-  { name, timestamp = '', partitionBy = 'DAY', ttl }: RetainedObject,
+  { name, timestamp = '', partitionBy = 'DAY', ...retention }: RetainedObject,
   body?: string,
 ): string {
+  const ttl = expiryAgeOf(retention);
   const [unit, time] = [`'${UNITS[partitionBy]}'`, doubleQuote(timestamp)];
   // The names of both sides keep `newest` apart from a column of this name.
   const end = `dateadd(${unit}, 1, timestamp_floor(${unit}, stored.${time}))`;
