@@ -1,7 +1,6 @@
 /*! Reads a schema, wherever it is: on an instance, in files or in memory. */
-import { readStatementsAt } from '@sqlpipe/files';
+import { type Location, readStatementsAt } from '@sqlpipe/files';
 import { dump, type ResolvedInstance } from '@sqlpipe/instance';
-import type { Location } from '@sqlpipe/replay';
 import { collectStatements, deduplicate } from '@sqlpipe/schema';
 import { MAX_RECORD, normalizeStatement } from '@sqlpipe/sql';
 import { CodedError } from '@sqlpipe/text';

@@ -3,7 +3,7 @@ import { isUtf8 } from 'node:buffer';
 import { createReadStream } from 'node:fs';
 import type { Writable } from 'node:stream';
 import { writeTo } from '@sqlpipe/records';
-import { SplitError, Splitter } from '@sqlpipe/sql';
+import { SplitError, Splitter, significantTokens } from '@sqlpipe/sql';
 import { CodedError, escapeLines } from '@sqlpipe/text';
 
 /** A `.sql` text that cannot be read. The message starts with its name. */
@@ -45,6 +45,21 @@ export interface LocatedStatement {
   path: string;
   /** The line on which the statement, or a comment before it, starts; undefined for a stream, which has no lines. */
   line?: number;
+}
+
+/** Where a statement is. */
+export type Location = Omit<LocatedStatement, 'statement'>;
+
+/** The file and the line of a position in a statement; by default, of its first word. */
+export function findLocation(
+  statement: string,
+  location: Location | undefined,
+  position?: number,
+): Location | undefined {
+  if (location?.line === undefined) return location;
+  const [first] = significantTokens(statement);
+  const before = statement.slice(0, position ?? first?.start ?? 0);
+  return { path: location.path, line: location.line + before.split('\n').length - 1 };
 }
 
 /** The statements of batches. */

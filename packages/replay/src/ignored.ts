@@ -1,4 +1,5 @@
 /*! The statements that a replay skips, because the user ignores what they create or grant. */
+import type { Location } from '@sqlpipe/files';
 import {
   type Entry,
   findNeeded,
@@ -10,7 +11,7 @@ import {
 } from '@sqlpipe/schema';
 import { identityKey } from '@sqlpipe/sql';
 import type { TargetObjects } from './existing-objects.js';
-import type { Location, ReplayInput } from './outcome.js';
+import type { ReplayInput } from './outcome.js';
 
 export class IgnoredStatements {
   readonly #needed = new Set<string>();

@@ -4,8 +4,6 @@ export { type IfExists, type ReplayOptions, rejectBadOptions } from './options.j
 export {
   isReject,
   isReordered,
-  type Location,
-  locate,
   type Outcome,
   type Result,
   statementLabel,

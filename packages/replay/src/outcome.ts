@@ -1,13 +1,10 @@
 import { isColumnOrder, type StatementComparison } from '@sqlpipe/ddl';
 import type { Effect } from '@sqlpipe/engine';
-import type { LocatedStatement } from '@sqlpipe/files';
+import { findLocation, type Location } from '@sqlpipe/files';
 import { findAffectedObjects } from '@sqlpipe/plan/format';
-import { displayName, type Identity, significantTokens } from '@sqlpipe/sql';
+import { displayName, type Identity } from '@sqlpipe/sql';
 import { escapeControls } from '@sqlpipe/text';
 import type { ReplayOptions } from './options.js';
-
-/** Where a statement is. */
-export type Location = Omit<LocatedStatement, 'statement'>;
 
 export interface ReplayInput {
   readonly statements: AsyncIterable<string>;
@@ -112,20 +109,11 @@ export function formatStatementName({ statement, identity }: Pick<Outcome, 'stat
 
 /** Which statement it is: `statement 3 (table 'fx_trades')`, or `schema.sql:42: table 'fx_trades'` where it is in a file. */
 export function statementLabel(labelled: LabelledStatement): string {
-  const { n } = labelled;
+  const { n, statement, location, position } = labelled;
   const what = escapeControls(formatStatementName(labelled));
-  const { path, line } = locate(labelled) ?? {};
+  const { path, line } = findLocation(statement, location, position) ?? {};
   if (path === undefined) return `statement ${n} (${what})`;
   return line === undefined
     ? `${escapeControls(path)}: statement ${n} (${what})`
     : `${escapeControls(path)}:${line}: ${what}`;
-}
-
-/** The file of a statement, and the line of a position in it, else of its first word. */
-export function locate(located: Omit<LabelledStatement, 'n' | 'identity'>): Location | undefined {
-  const { statement, location, position } = located;
-  if (location?.line === undefined) return location;
-  const [first] = significantTokens(statement);
-  const before = statement.slice(0, position ?? first?.start ?? 0);
-  return { path: location.path, line: location.line + before.split('\n').length - 1 };
 }

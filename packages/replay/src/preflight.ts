@@ -1,6 +1,7 @@
 /*! Checks statements before anything is sent: are they allowed, supported by the server, and small enough for it? */
 import { dependsOnVersion, findMissingFeatures, isRepairForm } from '@sqlpipe/ddl';
 import { featuresOf } from '@sqlpipe/ddl/parser';
+import { findLocation, type Location } from '@sqlpipe/files';
 import { type Client, DEFAULT_REQUEST_BUFFER, fetchParameters, fetchVersion, tryQuery } from '@sqlpipe/instance';
 import { wordsOf } from '@sqlpipe/schema';
 import {
@@ -13,7 +14,7 @@ import {
 } from '@sqlpipe/sql';
 import { CodedError, type LocatedMessage } from '@sqlpipe/text';
 import { isPlanAssertion, type ViewQueries } from './assertions.js';
-import { formatStatementName, type Location, locate, statementLabel } from './outcome.js';
+import { formatStatementName, statementLabel } from './outcome.js';
 
 /**
  * Statements of this length are small enough for any server. The server stores a request twice, and a UTF-16 code unit needs at most nine
@@ -151,7 +152,8 @@ export async function* requireAllowed(
     if (found.length < MAX_LISTED) {
       const located = { n, statement, identity: identify(statement), location };
       found.push(`${statementLabel(located)}: ${rejection.reason}`);
-      locatedMessages.push({ ...locate(located), message: `${formatStatementName(located)}: ${rejection.reason}` });
+      const message = `${formatStatementName(located)}: ${rejection.reason}`;
+      locatedMessages.push({ ...findLocation(statement, location), message });
     } else more++;
   }
   if (found.length === 0) return;

@@ -10,10 +10,10 @@ import {
   withProgress,
   writeSettings,
 } from '@sqlpipe/cli';
-import { readStandardInput, readStatementsAt } from '@sqlpipe/files';
+import { type Location, readStandardInput, readStatementsAt } from '@sqlpipe/files';
 import { type ResolvedInstance, resolveInstance } from '@sqlpipe/instance';
 import { type DeferredInput, deferInput, StreamError } from '@sqlpipe/records';
-import { type Location, openTarget, PreflightError, rejectBadOptions, replay } from '@sqlpipe/replay';
+import { openTarget, PreflightError, rejectBadOptions, replay } from '@sqlpipe/replay';
 import { IgnoreRules } from '@sqlpipe/schema';
 import { CodedError, formatError } from '@sqlpipe/text';
 import type { ApplyArgs, RunArgs } from './options.js';

@@ -3,13 +3,12 @@ import { open } from 'node:fs/promises';
 import type { Writable } from 'node:stream';
 import { finished, pipeline } from 'node:stream/promises';
 import { formatAnnotation, type Io } from '@sqlpipe/cli';
-import { writeOutput } from '@sqlpipe/files';
+import { findLocation, writeOutput } from '@sqlpipe/files';
 import { findAffectedObjects, formatOmission, printOnOneLine } from '@sqlpipe/plan/format';
 import { createCommitWriter, encodeRecords } from '@sqlpipe/records';
 import {
   isReject,
   isReordered,
-  locate,
   type Outcome,
   type Replay,
   type ReplayTarget,
@@ -107,9 +106,10 @@ async function* reportOutcomes(
 }
 
 function annotate(outcome: Outcome, target: string): string {
-  const { location: _, ...unlocated } = outcome;
+  const { location, ...unlocated } = outcome;
+  const { statement, position } = outcome;
   const [head, below = []] = formatRejection(unlocated, target);
-  return formatAnnotation({ ...locate(outcome), message: [head, ...below].join('\n') });
+  return formatAnnotation({ ...findLocation(statement, location, position), message: [head, ...below].join('\n') });
 }
 
 /** Shown only with `-v`. */

@@ -1,6 +1,5 @@
 import { locateColumns, parseColumnProperty } from '@sqlpipe/ddl';
-import type { LocatedStatement } from '@sqlpipe/files';
-import { type Location, locate } from '@sqlpipe/replay';
+import { findLocation, type LocatedStatement, type Location } from '@sqlpipe/files';
 import { splitRights } from '@sqlpipe/schema';
 import { foldCase, hasName, identify, identityKey, isSameName, type NamedObject } from '@sqlpipe/sql';
 
@@ -25,7 +24,7 @@ export class Locations {
     const found = this.#byKey.get(hasName(identity) ? identityKey(identity) : foldCase(statement ?? ''));
     if (!found) return undefined;
     const { statement: text, ...location } = found;
-    return locate({ statement: text, location, position: findColumnPosition(text, property) });
+    return findLocation(text, location, findColumnPosition(text, property));
   }
 }
 
