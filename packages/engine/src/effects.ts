@@ -7,7 +7,7 @@ import {
   isLossless,
   type TableDefinition,
 } from '@sqlpipe/ddl';
-import { displayName, type Kind, NameMap } from '@sqlpipe/sql';
+import { displayName, type Kind, type NamedObject, NameMap } from '@sqlpipe/sql';
 import { formatCount } from '@sqlpipe/text';
 import { type CatalogueObject, pairColumns, type Table } from './catalogue-objects.js';
 import type { Principal } from './principal.js';
@@ -40,7 +40,7 @@ export interface Effect {
 }
 
 export const effectOn = (
-  { kind, name }: { readonly kind: Kind; readonly name: string },
+  { kind, name }: NamedObject,
   effect: Effect['effect'],
   text: string,
   details: Pick<Effect, 'column' | 'loss'> = {},

@@ -1,7 +1,7 @@
 /*! What names in a query mean: queries of WITH, variables of DECLARE, tables and views. */
 import type { Expression, SelectStatement } from '@questdb/sql-parser';
 import { RejectionError } from '@sqlpipe/ddl/parser';
-import { NameMap } from '@sqlpipe/sql';
+import { type LocatedName, NameMap } from '@sqlpipe/sql';
 import type { Catalogue } from '../catalogue.js';
 import type { CatalogueObject } from '../catalogue-objects.js';
 import type { ParsedQuery } from '../parse/parse-query.js';
@@ -17,9 +17,7 @@ export interface SubquerySource {
   readonly name?: string;
 }
 
-interface TableSource {
-  readonly name: string;
-  readonly position: number;
+interface TableSource extends LocatedName {
   readonly object: CatalogueObject | undefined;
 }
 

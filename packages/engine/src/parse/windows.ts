@@ -41,13 +41,18 @@ export function readNamedWindows(tokens: readonly QueryToken[]): NamedWindow[] {
   return windows;
 }
 
+interface WindowDefinition<T> {
+  readonly name: string;
+  readonly definition: readonly T[];
+}
+
 /** Splits `WINDOW w AS (…), v AS (…)`, up to `end`. Definitions include their parentheses. Undefined for other tokens. */
 function splitWindowClause<T extends QueryToken>(
   tokens: readonly T[],
   from: number,
-): { definitions: { name: string; definition: T[] }[]; end: number } | undefined {
+): { definitions: WindowDefinition<T>[]; end: number } | undefined {
   if (!isKeyword(tokens[from], 'window')) return undefined;
-  const definitions: { name: string; definition: T[] }[] = [];
+  const definitions: WindowDefinition<T>[] = [];
   let end = from;
   do {
     const close = isKeyword(tokens[end + 2], 'as') ? closingIndex(tokens, end + 3) : -1;
@@ -144,9 +149,7 @@ export function inlineWindows<T extends GrammarToken>(tokens: readonly T[]): T[]
   return inlined;
 }
 
-function resolveWindows<T extends QueryToken>(
-  definitions: readonly { name: string; definition: readonly T[] }[],
-): Map<string, readonly T[]> {
+function resolveWindows<T extends QueryToken>(definitions: readonly WindowDefinition<T>[]): Map<string, readonly T[]> {
   const windows = new Map<string, readonly T[]>();
   for (const { name, definition } of definitions) {
     const [open, first, ...rest] = removeAnchor(definition.slice(0, -1));

@@ -2,13 +2,11 @@ import { lookup } from 'node:dns/promises';
 import { BlockList, isIP } from 'node:net';
 import { escapeControls, truncate } from '@sqlpipe/text';
 import { configError, type InstanceError } from '../instance-error.js';
+import type { Credentials } from './connection-config.js';
 
-export interface Address {
+export interface Address extends Credentials {
   /** Scheme, host, port and path prefix. The path has no slash at its end, unless it is `/`. */
   url: URL;
-  user?: string | undefined;
-  password?: string | undefined;
-  token?: string | undefined;
   cacert?: string | undefined;
   insecure?: boolean;
 }
