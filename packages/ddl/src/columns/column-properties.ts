@@ -5,16 +5,19 @@ import { INDEX } from './indexes.js';
 import { PARQUET } from './parquet.js';
 import { CACHE, CAPACITY, TYPE } from './type.js';
 
-const ENTRIES = [TYPE, CACHE, CAPACITY, INDEX, PARQUET] as const;
+const OPTIONS = [CACHE, CAPACITY, INDEX, PARQUET] as const;
 
-export type ColumnAlteration = Parameters<(typeof ENTRIES)[number]['alter']['print']>[0];
+export type ColumnAlteration = Parameters<(typeof TYPE | (typeof OPTIONS)[number])['alter']['print']>[0];
 
 export type AnyColumnProperty = ColumnEntry<ColumnAlteration>;
 
-export const COLUMN_PROPERTIES = ENTRIES as unknown as readonly [AnyColumnProperty, ...AnyColumnProperty[]];
+/** The type of a column. */
+export const COLUMN_TYPE = TYPE as unknown as AnyColumnProperty;
 
-/** The type of a column, and what a column has besides its name and its type. */
-export const [COLUMN_TYPE, ...COLUMN_OPTIONS] = COLUMN_PROPERTIES;
+/** What a column has besides its name and its type. */
+export const COLUMN_OPTIONS = OPTIONS as unknown as readonly AnyColumnProperty[];
+
+export const COLUMN_PROPERTIES = [COLUMN_TYPE, ...COLUMN_OPTIONS];
 
 /** Finds the property of a column by its name in a comparison, such as `column 'qty' index`. */
 export function findColumnProperty(named: string): AnyColumnProperty | undefined {

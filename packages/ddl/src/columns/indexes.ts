@@ -54,9 +54,9 @@ export const INDEX: ColumnProperty<'add index' | 'drop index', { index?: Index }
   },
 };
 
-function printIndex(index: Index, formatNames: (names: readonly string[]) => readonly string[]): string {
+function printIndex(index: Index, printNames: (names: readonly string[]) => readonly string[]): string {
   if (index.capacity !== undefined) return ` INDEX CAPACITY ${index.capacity}`;
-  const covered = formatNames(index.covered).join(', ');
+  const covered = printNames(index.covered).join(', ');
   return ` INDEX TYPE ${index.type}${covered ? ` INCLUDE (${covered})` : ''}`;
 }
 
