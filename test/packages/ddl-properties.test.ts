@@ -6,11 +6,12 @@ import {
   type Definition,
   parseDefinition,
   printDefinition,
+  propertiesOf,
   repair,
   tryParseDefinition,
 } from '@sqlpipe/ddl';
 import { RejectionError } from '@sqlpipe/ddl/parser';
-import { foldCase } from '@sqlpipe/sql';
+import { foldCase, isObject, KINDS } from '@sqlpipe/sql';
 import { changesOf } from '../support/changes.js';
 import { definitions } from '../support/definitions.js';
 import { anyCharacter, fc, forAll } from '../support/seed.js';
@@ -46,6 +47,16 @@ for (const form of ['9.3', '9.0'] as const)
         const found = printableProperties(parseDefinition(statement), form);
         t.deepEqual(found, printableProperties(definition, form), statement);
       }));
+
+test('an ALTER sets its own property, and no other than those of a kind that has it', t => {
+  for (const kind of KINDS.filter(isObject)) {
+    const names = propertiesOf(kind).map(({ name }) => name);
+    for (const { name, alter } of propertiesOf(kind)) {
+      t.is(alter?.sets[0] ?? name, name);
+      for (const set of alter?.sets ?? []) t.true(names.includes(set), set);
+    }
+  }
+});
 
 test('two spellings of a definition compare as equal', t =>
   forAll(200, definitions, choices, choices, (definition, one, other) => {
