@@ -167,11 +167,7 @@ test('GitHub: the check fails if the instance differs, and comments the differen
     return { ...result, commented };
   };
   await run('sqldump src | sqljoin -o schema.sql');
-  t.like(await check(), {
-    code: 0,
-    stdout: '',
-    commented: 'The instance has the schema of schema.sql.\n',
-  });
+  t.like(await check(), { code: 0, stdout: '', commented: 'The instance has the schema of schema.sql.\n' });
   t.is(
     (await run('cat called')).stdout,
     'pr comment https://x/pull/1 --edit-last --create-if-none --body-file comment.md\n',

@@ -197,11 +197,7 @@ testWithQuestDB('the schema is complete after the server starts late, is killed 
   t.true(areUnreachable, logs.join(''));
   t.regex(logs[0] ?? '', /connection refused; .*; waiting up to 120 s\n/);
   const run = await shell(t);
-  t.deepEqual(await run(`cat ${schema}/*.sql > all.sql; sqldiff all.sql ${url}`), {
-    code: 0,
-    stdout: '',
-    stderr: '',
-  });
+  t.deepEqual(await run(`cat ${schema}/*.sql > all.sql; sqldiff all.sql ${url}`), { code: 0, stdout: '', stderr: '' });
   const again = await (await runContainer(t, command(schema, url))).ended;
   t.deepEqual(again, { code: 0, log: `sqlapply: ${url}: ${3 * GROUPS} statements: ${3 * GROUPS} skipped\n` });
 });

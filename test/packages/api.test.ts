@@ -217,10 +217,7 @@ test('arguments of a wrong type are typed errors, before anything is sent', asyn
     for (const [name, call] of calls)
       await t.throwsAsync(call, { name: 'CodedError', code: 'USAGE' }, `${name}(${JSON.stringify(wrong)})`);
   }
-  await t.throwsAsync(diff([5 as never], []), {
-    code: 'USAGE',
-    message: 'a statement of a schema is not a string',
-  });
+  await t.throwsAsync(diff([5 as never], []), { code: 'USAGE', message: 'a statement of a schema is not a string' });
   await t.throwsAsync(diff(['CREATE TABLE "\ud800" (x INT)'], []), {
     code: 'DAMAGED',
     message: 'a statement of a schema contains half of a surrogate pair',

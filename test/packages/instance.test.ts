@@ -53,9 +53,7 @@ test('rows, a table and statements use one connection', async t => {
 });
 
 test('each request has the path prefix and the credentials', async t => {
-  const { db, requests, url } = await connectTo(t, replying('{"ddl":"OK"}'), {
-    authorization: 'Bearer qt1abc',
-  });
+  const { db, requests, url } = await connectTo(t, replying('{"ddl":"OK"}'), { authorization: 'Bearer qt1abc' });
   await db.execute('x');
   t.is(requests[0]?.headers.authorization, 'Bearer qt1abc');
   const prefixed = connect({ ...TARGET, url: new URL(`${url}/db/one`) });

@@ -148,10 +148,7 @@ test('after a rename was interrupted, a server is asked about a view over the qu
   const { omissions, ...plan } = await planChanges(
     [`-- renamed from t\n${table}`, view.replace('from t', 'from t2'), stored],
     [table, view],
-    {
-      askRow,
-      health: { invalid: new NameMap([['v', 'table does not exist [table=t]']]) },
-    },
+    { askRow, health: { invalid: new NameMap([['v', 'table does not exist [table=t]']]) } },
   );
   t.deepEqual(omissions, []);
   t.is(changesOf({ omissions, ...plan }).at(-1), stored);

@@ -118,10 +118,7 @@ test('a view that reads from another table than before names its history with th
 
 test('a table that is not renamed lists what its other changes would lose', async t => {
   const schema = (name: string, type: string) => [table(name, `x ${type}`), hourly('m', name, 'last(x)')];
-  const options = {
-    askHistory: async () => ({ answer: 'unknown', columns: undefined }) as const,
-    renamed: ['t=u'],
-  };
+  const options = { askHistory: async () => ({ answer: 'unknown', columns: undefined }) as const, renamed: ['t=u'] };
   const plan = (...names: string[]) =>
     planChanges(schema('u', 'INT'), schema('t', 'DOUBLE'), { ...options, ...allowed(...names) });
   const losses = lossesOf(await plan());

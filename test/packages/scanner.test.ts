@@ -195,9 +195,7 @@ test('after an empty row, no row of the next chunk is passed on', t => {
 test('invalid UTF-8 in skipped values is rejected, in any chunks', t => {
   const bytes = Buffer.from('{"query":"é","dataset":[]}', 'latin1');
   for (let i = 0; i < bytes.length; i++)
-    t.throws(() => scan([bytes.subarray(0, i), bytes.subarray(i)]), {
-      message: 'contains bytes that are not UTF-8',
-    });
+    t.throws(() => scan([bytes.subarray(0, i), bytes.subarray(i)]), { message: 'contains bytes that are not UTF-8' });
 });
 
 test('a U+FFFD in the reply is passed on', t => t.deepEqual(scanText(rowsOf('["a\ufffdb"]')), ['a\ufffdb']));

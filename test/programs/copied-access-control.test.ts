@@ -54,12 +54,7 @@ const database = [
 test.before(async () => {
   const [from, to] = await Promise.all([0, 1].map(() => serveHere(scope, { edition: 'enterprise' })));
   const oss = await startSqlserve(scope);
-  run = await inProcess(scope, {
-    ENT: from?.url,
-    ENT2: to?.url,
-    OSS: oss.url,
-    ...loginAs(),
-  });
+  run = await inProcess(scope, { ENT: from?.url, ENT2: to?.url, OSS: oss.url, ...loginAs() });
   const made = await run(`sqlsplit <<'END' | sqlapply $ENT\n${database.join('\n')}\nEND`);
   if (made.code !== 0) throw new Error(made.stderr);
 });

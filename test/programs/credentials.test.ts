@@ -176,10 +176,7 @@ test('a named instance is resolved from instances.toml', async t => {
     ['dev', []],
   ] as const)
     t.deepEqual(await (await resolve({ operand, env })).protectedNames?.(), [...names], operand);
-  t.like(await resolve({ operand: 'prod', env, options: { timeout: 5, retries: 0 } }), {
-    timeout: 5000,
-    retries: 0,
-  });
+  t.like(await resolve({ operand: 'prod', env, options: { timeout: 5, retries: 0 } }), { timeout: 5000, retries: 0 });
   t.like(await resolve({ operand: 'dev', env }), { label: 'http://localhost:9001', authorization: 'Bearer t0ken' });
   t.like(await resolve({ operand: 'eu-west', env: { ...env, TOKEN: 'qt1' } }), { authorization: 'Bearer qt1' });
   t.like(await resolve({ operand: 'eu-west', env: { ...env, SQLPIPE_EU_WEST_TOKEN: 'x' } }), {

@@ -70,10 +70,7 @@ const SOURCES: Record<string, (random: Randomness) => Parts> = {
     const chosen = Array.from({ length: 3 }, () => random.pick(load().views));
     const bases = chosen.flatMap(({ base_ddl = [] }) => base_ddl).filter(isSingle);
     const isFilled = random.chance(0.5);
-    return {
-      target: isFilled ? bases : [],
-      statements: [...(isFilled ? [] : bases), ...chosen.map(({ sql }) => sql)],
-    };
+    return { target: isFilled ? bases : [], statements: [...(isFilled ? [] : bases), ...chosen.map(({ sql }) => sql)] };
   },
   'recorded changes': random => {
     const chosen = Array.from({ length: 4 }, () => random.pick(load().changes));

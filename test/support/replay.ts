@@ -38,11 +38,5 @@ export async function runSqlapply(
     : run.bash(`{ ${input}; } | ${apply}`));
   const read = (name: string) => readFile(join(run.folder, name), 'utf8').catch(() => undefined);
   const report = parseJsonLines<ReportLine>((await read('report')) ?? '');
-  return {
-    code,
-    stderr,
-    report,
-    results: report.map(({ result }) => result),
-    rejects: await read('rest'),
-  };
+  return { code, stderr, report, results: report.map(({ result }) => result), rejects: await read('rest') };
 }
