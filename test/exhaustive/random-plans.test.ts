@@ -12,8 +12,6 @@ const PAIRS = Number(process.env.PAIRS ?? 5);
 
 const server = sharedQuestDB();
 
-if (!CORPUS) console.error('No recorded objects are reconciled: CORPUS is missing');
-
 (CORPUS ? testWithQuestDB : test.skip)(
   'recorded objects with random changes are reconciled with rows in the tables, and nothing is lost unless allowed',
   async t => {

@@ -1,36 +1,26 @@
 /*! Recorded statements and what real servers print of them: both compare as equal, and any change of the print is a difference. */
-import { readFileSync } from 'node:fs';
 import { compareStatements, type Definition, printDefinition, tryParseDefinition } from '@sqlpipe/ddl';
 import { foldCase, identify, isObject, type Token, tokens } from '@sqlpipe/sql';
 import type { ExecutionContext } from 'ava';
 import { type Change, changesOf } from '../support/changes.js';
-import { CORPUS } from '../support/corpus.js';
+import { readCorpus } from '../support/corpus.js';
 import { databases } from '../support/databases.js';
-import { test } from '../support/test.js';
-
-const recorded = CORPUS ? test : test.skip;
-if (!CORPUS) console.error('No recorded corpus: the tests of recorded statements are skipped');
+import { test, testRecorded } from '../support/test.js';
 
 /** A statement that a server accepted, the statements before it, and what servers printed afterwards. */
 interface Recorded {
   readonly sql: string;
-  readonly setup: string[];
+  readonly setup: readonly string[];
   readonly printed: string[];
 }
 
 /** The accepted statements of a file of the corpus that create an object. */
 function readRecorded(name: string): Recorded[] {
-  const lines = readFileSync(`${CORPUS}/${name}.jsonl`, 'utf8').trim().split('\n');
-  return lines.flatMap(line => {
-    const { sql, setup, status, show_create, later } = JSON.parse(line);
-    const results = [{ status, show_create }, later ?? {}].filter(
-      result => result.status === 200 && result.show_create,
-    );
-    const printed = [...new Set(results.map(result => result.show_create as string))];
+  return readCorpus(name).flatMap(({ sql, setup, status, show_create, later }) => {
+    const results = [{ status, show_create }, later].filter(result => result?.status === 200);
+    const printed = [...new Set(results.flatMap(result => result?.show_create || []))];
     const { kind, verb } = identify(sql);
-    return printed.length > 0 && verb === 'CREATE' && isObject(kind)
-      ? [{ sql, setup: [setup ?? []].flat(), printed }]
-      : [];
+    return printed.length > 0 && verb === 'CREATE' && isObject(kind) ? [{ sql, setup, printed }] : [];
   });
 }
 
@@ -55,7 +45,7 @@ function findDiffering(t: ExecutionContext, all: readonly Printed[]): string[] {
 const OVER_ANOTHER = 'create table if not exists t (a int, b int)';
 
 for (const name of ['tables', 'views', 'names'])
-  recorded(`${name}: each statement equals what servers print of it`, t => {
+  testRecorded(`${name}: each statement equals what servers print of it`, t => {
     const all = readRecorded(name).flatMap(({ sql, setup, printed }) =>
       printed.map((print): Printed => [sql, print, setup]),
     );
@@ -88,7 +78,7 @@ const nameOf = (statement: string): string | undefined => {
 const sample = <T>(list: readonly T[], nth: number): T[] => list.filter((_, at) => at === nth % list.length);
 
 for (const name of ['tables', 'views'])
-  recorded(`${name}: any change of a printed statement is found as that difference only`, t => {
+  testRecorded(`${name}: any change of a printed statement is found as that difference only`, t => {
     const found = new Map<string, number>();
     for (const [nth, { printed }] of readRecorded(name).entries()) {
       const [print = ''] = printed;

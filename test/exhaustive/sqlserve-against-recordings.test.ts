@@ -3,18 +3,14 @@
  * agreement is logged with examples of differences (all with DIFFERENCES=1) and has to reach the aims. If a case was
  * recorded on the later build too, of 9.4.4, the later recording counts.
  */
-import { readdirSync, readFileSync } from 'node:fs';
 import { connect } from 'node:net';
 import { startServer } from '@sqlpipe/server';
-import { CORPUS } from '../support/corpus.js';
-import { parseJsonLines } from '../support/json-lines.js';
+import { type Recorded, readCorpus } from '../support/corpus.js';
+import { databases } from '../support/databases.js';
 import { httpGet } from '../support/server.js';
 import { startSqlserve } from '../support/sqlserve.js';
 import { Tally } from '../support/tally.js';
-import { fileScope, test } from '../support/test.js';
-
-const recorded = CORPUS ? test : test.skip;
-if (!CORPUS) console.error('No recorded corpus: the differential tests are skipped');
+import { fileScope, test, testRecorded } from '../support/test.js';
 
 const scope = fileScope();
 let url: string;
@@ -28,24 +24,6 @@ test.before(async () => {
   const env = { QDB_CAIRO_SQL_COLUMN_ALIAS_EXPRESSION_ENABLED: 'false' };
   urlWithoutExpressions = (await startSqlserve(scope, args, env)).url;
 });
-
-/** The reply of a server to a statement, and what SHOW CREATE returned afterwards. */
-interface Result {
-  status: number | null;
-  body: { error?: string; position?: number } | string | null;
-  show_create?: string | null;
-}
-
-interface Case extends Result {
-  id: string;
-  sql: string;
-  setup?: string | string[];
-  base_ddl?: string[];
-  server_config?: string;
-  later?: Result;
-}
-
-const readCases = (name: string): Case[] => parseJsonLines(readFileSync(`${CORPUS}/${name}.jsonl`, 'utf8'));
 
 async function executeSql(
   url: string,
@@ -64,13 +42,14 @@ const objectNamed = /^CREATE (TABLE|VIEW|MATERIALIZED VIEW) '(.*?)' (?=\( |AS|WI
 /** The base table of the views in the corpus file `names`. */
 const base = 'create table b (ts timestamp, x int) timestamp(ts) partition by day wal';
 
-async function compare(tally: Tally, item: Case): Promise<void> {
-  const { id, sql, later, base_ddl = [], setup = id.startsWith('n') ? base : [], server_config } = item;
+async function compare(tally: Tally, item: Recorded): Promise<void> {
+  const { id, sql, later, base_ddl = [], setup, server_config } = item;
   const wanted = later ?? item;
   if (wanted.status === null) return;
   const at = server_config?.includes('COLUMN_ALIAS_EXPRESSION') ? urlWithoutExpressions : url;
   await executeSql(at, 'drop all');
-  for (const statement of [base_ddl, setup].flat()) await executeSql(at, statement);
+  for (const statement of [...base_ddl, ...(setup.length === 0 && id.startsWith('n') ? [base] : setup)])
+    await executeSql(at, statement);
   const got = await executeSql(at, sql);
   const expected = typeof wanted.body === 'string' ? JSON.parse(wanted.body) : wanted.body;
   const difference = `${id} ${JSON.stringify(sql.slice(0, 200))}: ${JSON.stringify(expected?.error ?? 'OK')} at ${expected?.position}, here ${JSON.stringify(got.body.error ?? 'OK')} at ${got.body.position}`;
@@ -101,29 +80,27 @@ const aims = {
 };
 
 for (const [name, aim] of Object.entries(aims))
-  recorded(`${name}: accepted, shown and rejected as by real servers`, async t => {
+  testRecorded(`${name}: accepted, shown and rejected as by real servers`, async t => {
     const tally = new Tally();
-    for (const item of readCases(name)) await compare(tally, item);
+    for (const item of readCorpus(name)) await compare(tally, item);
     tally.log(t);
     for (const [what, share] of Object.entries(aim)) t.true(tally.share(what) >= share, `${what} agree too seldom`);
   });
 
-const databases = CORPUS ? readdirSync(`${CORPUS}/databases`) : [];
-for (const file of databases)
-  recorded(`${file}: the dump equals the recorded one`, async t => {
-    const { creation, dump } = JSON.parse(readFileSync(`${CORPUS}/databases/${file}`, 'utf8'));
+for (const { name, creation, dump } of databases)
+  test(`${name}: the dump equals the recorded one`, async t => {
     await executeSql(url, 'drop all');
     for (const statement of creation)
       t.deepEqual((await executeSql(url, statement)).body as object, { ddl: 'OK' }, statement);
     const rows = (await executeSql(url, 'SHOW CREATE DATABASE')).body.dataset?.flat().map(String) ?? [];
-    const chosen = new Set(creation.filter((statement: string) => !/\bstart\b/i.test(statement)));
+    const chosen = new Set(creation.filter(statement => !/\bstart\b/i.test(statement)));
     t.deepEqual(
       rows.map(row => withoutChosenStart(row, chosen.size > 0 ? '' : row)),
-      dump.map((row: string) => withoutChosenStart(row, '')),
+      dump.map(row => withoutChosenStart(row, '')),
     );
   });
 
-recorded('SHOW CREATE DATABASE in every form is answered as recorded', async t => {
+testRecorded('SHOW CREATE DATABASE in every form is answered as recorded', async t => {
   await executeSql(url, 'drop all');
   for (const table of ['trades', 'meta', 'a', 'b', 'c'])
     await executeSql(
@@ -136,7 +113,7 @@ recorded('SHOW CREATE DATABASE in every form is answered as recorded', async t =
       url,
       `create materialized view ${view} as (select timestamp, max(price) as p from trades sample by 1h)`,
     );
-  for (const { sql, status, body } of readCases('database')) {
+  for (const { sql, status, body } of readCorpus('database')) {
     const { rows, ...expected } = body as { rows?: number };
     const got = await executeSql(url, sql);
     const { query, dataset, ...rest } = got.body as { query?: string; dataset?: unknown[][] };
@@ -145,14 +122,6 @@ recorded('SHOW CREATE DATABASE in every form is answered as recorded', async t =
     if (rows !== undefined) t.is(dataset?.length, rows, sql);
   }
 });
-
-interface RawCase {
-  id: string;
-  label: string;
-  request?: string;
-  status: number | null;
-  body: string;
-}
 
 /** Sends raw bytes and returns the status and unchunked body of the reply; the status is null if there is no reply. */
 function sendRaw(url: string, request: string): Promise<{ status: number | null; body: string }> {
@@ -177,9 +146,9 @@ function sendRaw(url: string, request: string): Promise<{ status: number | null;
 /** Replies to queries, which sqlserve does not execute. */
 const needsRows = /"dataset":|Invalid column|'%'|column expected/;
 
-recorded('malformed requests are answered as recorded', async t => {
-  for (const { id, label, request, status, body } of readCases('errors') as unknown as RawCase[]) {
-    if (request === undefined || needsRows.test(body)) continue;
+testRecorded('malformed requests are answered as recorded', async t => {
+  for (const { id, label, request, status, body } of readCorpus('errors')) {
+    if (request === undefined || needsRows.test(String(body))) continue;
     const got = await sendRaw(url, request);
     t.deepEqual(got, { status, body }, `${id} ${label}`);
   }

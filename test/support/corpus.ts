@@ -7,18 +7,26 @@ import { parseJsonLines } from './json-lines.js';
 
 export const CORPUS: string | undefined = [process.env.CORPUS ?? '../shared/corpus'].find(existsSync);
 
-/** A statement that a server was sent, with the properties that tests use. */
-export interface Recorded {
+/** The reply of a server to a statement, and what it printed afterwards. */
+interface Result {
+  readonly status?: number | null;
+  readonly body?: { readonly error?: string; readonly position?: number; readonly rows?: number } | string | null;
+  readonly show_create?: string;
+}
+
+/** A statement that a server was sent, with the properties that tests use; `later` is the reply of a later version. */
+export interface Recorded extends Result {
   readonly id: string;
   readonly sql: string;
-  readonly status?: number | null;
+  readonly label?: string;
+  readonly request?: string;
+  readonly later?: Result;
   readonly kind?: string;
   readonly what?: string;
   readonly setup: readonly string[];
   readonly base_ddl?: readonly string[];
   readonly server_config?: string;
-  /** What the server printed, what it replied to that, and whether it then printed the same. */
-  readonly show_create?: string;
+  /** What the server replied to what it had printed, and whether it then printed the same. */
   readonly replay_status?: number;
   readonly roundtrip?: boolean;
   readonly roundtrip_trimmed?: boolean;

@@ -1,11 +1,15 @@
 /*! AVA's `test` for all files: the tests of a file run one after the other, and files run in parallel. */
 import ava from 'ava';
 import { isMissing, type Tool } from '../../scripts/skipped.js';
+import { CORPUS } from './corpus.js';
 import { openScope, type Scope } from './scope.js';
 
 export type { Scope };
 export const test = ava.serial;
 export const { macro } = ava;
+
+/** Like `test`, for tests of what real servers have replied. They are skipped where the recordings are missing. */
+export const testRecorded = CORPUS ? test : test.skip;
 
 /** A scope for what all tests of a file share. Create it at the top of the file, and use it in `test.before`. */
 export function fileScope(): Scope {
