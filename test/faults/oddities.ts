@@ -2,15 +2,6 @@
 import { type Answer, chunk, head, LAST_CHUNK, reply, replying, send } from './faulty-server.js';
 import { A, B, ROWS, raw } from './sources.js';
 
-/** Replies 429 with the given Retry-After once, and then well. */
-const replyBusyOnce = (retryAfter: () => string): Answer => {
-  let requests = 0;
-  return socket => {
-    if (requests++ === 0) socket.end(reply('', 429, `Retry-After: ${retryAfter()}`));
-    else socket.write(reply(ROWS));
-  };
-};
-
 export const sourceOddities: { name: string; answer: Answer }[] = [
   {
     name: 'a body that trickles a byte at a time',
@@ -50,7 +41,5 @@ export const sourceOddities: { name: string; answer: Answer }[] = [
     name: 'a trailer after the body',
     answer: send(Buffer.concat([head(), chunk(ROWS), Buffer.from('0\r\nX: y\r\n\r\n')])),
   },
-  { name: '429 with a number of seconds', answer: replyBusyOnce(() => '1') },
-  { name: '429 with a date', answer: replyBusyOnce(() => new Date(Date.now() + 2000).toUTCString()) },
   { name: 'a body that ends with the connection', answer: socket => socket.end(`HTTP/1.0 200 OK\r\n\r\n${ROWS}`) },
 ];

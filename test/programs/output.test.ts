@@ -27,12 +27,6 @@ test('sqldump --text and -o NAME.sql write the same text as sqljoin', async t =>
   t.deepEqual({ code, stdout, stderr }, { code: 0, stdout: '2\n', stderr: '' });
 });
 
-test('the text of a failed dump is rejected as incomplete', async t => {
-  const run = await inProcess(t);
-  const { stderr } = await run('sqldump --text http://127.0.0.1:1 > cut.sql; sqlsplit cut.sql | sqlapply --dry-run x');
-  t.regex(stderr, /sqlsplit: cut\.sql:\d+:1: sqldump left its output incomplete/);
-});
-
 test('- is standard output for -o, --report and --rejects', async t => {
   const run = await inProcess(t);
   const { stdout, stderr } = await run(`
