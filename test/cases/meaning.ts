@@ -7,7 +7,6 @@ export type Change = readonly [from: string, to: string, property: string];
 /** The name of an object, the statement that creates it, and changes of the statement. */
 export type Case = readonly [name: string, statement: string, ...changes: Change[]];
 
-/** In an order in which they can be executed. */
 export const CASES: readonly Case[] = readFileSync('test/cases/meaning.txt', 'utf8')
   .trimEnd()
   .split('\n\n')

@@ -21,7 +21,6 @@ const MESSAGE_FILES = [
   ...['format-rejection', 'login-check', 'resume-hint'].map(name => `sqlapply/src/${name}`),
 ].map(name => `packages/${name}.ts`);
 
-/** Files with QuestDB's messages, which sqlserve sends. */
 const SERVER_FILES =
   /^packages\/(server\/src\/routes|engine\/src\/(analyze|execute|parse)|ddl\/src\/(columns|command|create|parser|properties))/;
 

@@ -44,10 +44,8 @@ const application: Pod = deployment.spec.template.spec;
 const commandOf = ({ command, args = [] }: Container) => [...command, ...args];
 const COMMAND: string[] = service.command;
 
-/** The files of the example as the folder of a volume. */
 const EXAMPLE = resolve('examples/schema');
 
-/** The command of a container, with the given schema and server. */
 const command = (schema: string, url: string): string[] =>
   COMMAND.map(word => word.replace('/schema/', `${schema}/`).replace('http://questdb:9000', url));
 

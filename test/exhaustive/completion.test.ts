@@ -14,7 +14,6 @@ printf '[prod]\\nurl = "https://db.example.com:9000"\\n[preview]\\nurl = "localh
 touch schema.sql
 `;
 
-/** Returns what one shell offers for the last word of each line. */
 type Completer = (t: ExecutionContext, lines: readonly string[]) => Promise<string[][]>;
 
 /** The script of a program for a shell, made in the test's process: few tests are about how a shell gets it. */

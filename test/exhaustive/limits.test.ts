@@ -99,7 +99,6 @@ test.before(async () => {
   await server.execute('create view first as (select a from t)');
 });
 
-/** `piece` for each number, separated by commas. */
 const list = (count: number, piece: (n: number) => string) => Array.from({ length: count }, (_, n) => piece(n)).join();
 
 const declared = (count: number) => `declare @a0 := a, ${list(count, n => `@a${n + 1} := @a${n} + @a${n}`)}`;

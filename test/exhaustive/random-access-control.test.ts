@@ -69,7 +69,6 @@ const overlapKey = (right: Right): string =>
         : { ...right, option: false },
   );
 
-/** Rights of which no two overlap. */
 const distinctRights = fc.uniqueArray(rightOn([...tables, ...columns]), {
   selector: overlapKey,
   minLength: 3,

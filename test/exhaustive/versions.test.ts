@@ -85,7 +85,6 @@ test('a materialized view that an old server shows as a table is not a table', a
 
 const VIEWS = "CREATE TABLE 'a' (x INT);\nCREATE VIEW 'v' AS (a);\nCREATE VIEW 'w' AS (v);";
 
-/** Replays views on a server that replies to `SELECT build()` as given and accepts every statement. */
 async function replayViews(t: ExecutionContext, build: Buffer, options = '') {
   const { url, requests } = await startFaultyServer(t, (socket, { statement }) =>
     socket.write(statement === 'SELECT build()' ? build : reply('{"ddl":"OK"}')),

@@ -4,10 +4,8 @@ import { listenHttp } from '../support/listen.js';
 import type { Scope } from '../support/scope.js';
 
 export interface Request {
-  /** The number of requests before it. */
   nth: number;
   line: string;
-  /** The header, by lower-case name. */
   headers: Record<string, string>;
   statement: string;
 }
@@ -88,7 +86,6 @@ export function chunk(body: string | Buffer): Buffer {
 
 export const LAST_CHUNK = Buffer.from('00\r\n\r\n');
 
-/** The body of a reply with these rows of one column. */
 export function rowsBody(...rows: string[]): string {
   return JSON.stringify({
     query: 'x',

@@ -8,7 +8,6 @@ import type { Source } from './sources.js';
 import type { TargetFault } from './targets.js';
 
 export interface Run {
-  /** Exit statuses of sqldump and sqlapply. */
   dump: number;
   apply: number;
   stderr: string;
@@ -47,7 +46,6 @@ export async function startFailingTarget(
   return url;
 }
 
-/** The complete reply of a good server to a request. */
 export async function forwardRequest(good: Server, { line }: Request): Promise<Buffer> {
   const response = await fetch(good.url + line.split(' ')[1]);
   return reply(await response.text(), response.status);

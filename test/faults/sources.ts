@@ -36,7 +36,6 @@ export interface SourceFault {
   timeout?: number;
 }
 
-/** The statements of a good source, and its reply. */
 export const A = "CREATE TABLE 'a' (x INT);";
 export const B = "CREATE TABLE 'b' (x INT);";
 export const ROWS = rowsBody(A, B);
@@ -67,7 +66,6 @@ const unreachable = (name: string, status: number, message: RegExp, url: string)
   start: async () => ({ url }),
 });
 
-/** The start of an HTTP reply without chunks. */
 export const raw = (header: string, body: string | Buffer = '') =>
   Buffer.concat([Buffer.from(`HTTP/1.1 ${header}\r\n\r\n`), Buffer.from(body)]);
 

@@ -101,7 +101,6 @@ export const targetCases = (places: (nth: number) => readonly number[]): Case[] 
     })),
   );
 
-/** Returns a function that runs a case on an empty target. */
 function run<Fault>(
   runFault: (scope: Scope, servers: Servers, fault: Fault) => Promise<Finding>,
   fault: Fault,
@@ -183,7 +182,6 @@ async function runLocal(
 /** One status if both ends of the pipe have the same. */
 const statusesOf = ({ dump, apply }: Run): number[] => (dump === apply ? [apply] : [dump, apply]);
 
-/** The finding of a run, with the claims that have to hold. */
 export function makeFinding(statuses: number[], stderr: string, claims: Record<string, boolean>): Finding {
   const always = {
     'no control characters are shown': !/[^\P{Cc}\n\t]/u.test(stderr),

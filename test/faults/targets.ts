@@ -21,7 +21,6 @@ export interface TargetFault {
   name: string;
   /** Whether the good server executes the statement before the reply is spoiled. */
   reached: boolean;
-  /** Whether all later requests fail in the same way. */
   lasting: boolean;
   answer: Answer;
   /** The expected exit status of sqlapply; 0 if it can find out the outcome and continue. */

@@ -14,7 +14,6 @@ const server = sharedQuestDB();
 const LOSSY = TYPES.filter(type => !type.startsWith('DECIMAL'));
 
 testWithQuestDB('the number of values that change is the one that the change has, for each pair of types', async t => {
-  /** The texts of each column. */
   const textsIn = async (table: string, columns: readonly string[]): Promise<unknown[][]> => {
     const list = columns.map(column => `CAST(${column} AS STRING)`).join(', ');
     const rows = await execute(server, `SELECT ${list} FROM ${table} ORDER BY ts`);

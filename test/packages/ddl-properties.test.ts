@@ -72,7 +72,6 @@ test('a statement equals its printed form, in the format of any server', t =>
     t.deepEqual(compareStatements(b, a).differences, [], `${a}\n${b}`);
   }));
 
-/** A definition, and the same with one property changed. */
 const changes = definitions.chain(definition =>
   fc.record({ definition: fc.constant(definition), change: fc.constantFrom(...changesOf(definition)) }),
 );

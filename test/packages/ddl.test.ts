@@ -286,7 +286,6 @@ test('values that a query takes as its table has them', t => {
   t.deepEqual(findStoredValues("select x from 't' /* from u */", 't'), [true]);
 });
 
-/** Pairs of view bodies, and whether they are equal. */
 const BODIES: [a: string, b: string, same: boolean][] = [
   ['select Time, timestamp from t', 'SELECT Time, timestamp FROM t', true],
   ['select Time from t', 'select time from t', false],

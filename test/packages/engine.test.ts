@@ -90,7 +90,6 @@ test('what a statement does to tables, columns and keys', async t => {
     t.deepEqual(await effectsOf(loaded(), statement), [...expected], statement);
 });
 
-/** The materialized views over `trades`, for a reason. */
 const over = (reason: string): string[] => [
   `invalidated: invalidates materialized view 'm1': ${reason}`,
   "invalidated: invalidates materialized view 'm2': base materialized view is invalidated",

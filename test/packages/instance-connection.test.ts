@@ -9,7 +9,6 @@ import { freshFolder } from '../support/folder.js';
 import { listen } from '../support/listen.js';
 import { test } from '../support/test.js';
 
-/** A pause that returns at once and records its length. */
 function recordPauses() {
   const pauses: number[] = [];
   return { pauses, pause: async (milliseconds: number) => pauses.push(milliseconds) };

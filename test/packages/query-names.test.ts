@@ -42,7 +42,6 @@ const spell = (query: string, { from, before }: (typeof SPELLINGS)[number]): str
 
 const QUERY_TEXTS = [...new Set(QUERIES.flatMap(query => SPELLINGS.map(spelling => spell(query, spelling))))];
 
-/** Does something with each item, eight at a time. */
 async function inBatches<T>(items: readonly T[], work: (item: T, i: number) => Promise<unknown>): Promise<void> {
   for (let at = 0; at < items.length; at += 8)
     await Promise.all(items.slice(at, at + 8).map((item, n) => work(item, at + n)));

@@ -6,7 +6,6 @@ import { inProcess } from '../support/in-process.js';
 import { type Instead, recordingProxy } from '../support/recording-proxy.js';
 import { test } from '../support/test.js';
 
-/** What a caller is to replay, and what it may do. */
 interface Run {
   url: string;
   statements: readonly string[];

@@ -17,7 +17,6 @@ const SCOPES: Scope[] = [
   ...['t', 'u'].flatMap(table => [{ table }, { table, column: 'a' }, { table, column: 'b' }]),
 ];
 
-/** A name or a scope in another case is the same. */
 const inAnyCase = (names: readonly string[]) =>
   fc.tuple(fc.constantFrom(...names), fc.boolean()).map(([name, upper]) => (upper ? name.toUpperCase() : name));
 
@@ -132,7 +131,6 @@ function covers(wide: Right, narrow: Right): boolean {
   return wide.column === undefined || (narrow.column !== undefined && isSame(wide.column, narrow.column));
 }
 
-/** All that can be asked, as text. */
 const verdicts = (
   has: (grant: Grant) => boolean,
   canRead: (name: string, table: string) => boolean,

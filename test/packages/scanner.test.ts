@@ -20,7 +20,6 @@ const statement = fc
   .string({ unit: fc.oneof(fc.constantFrom('"', '\\', '\n', '\t', '/', 'ä', '\u{1f600}', '\ufffd'), fc.string()) })
   .filter(text => !text.includes('\0') && text.isWellFormed());
 
-/** JSON text of a string in which any characters may be escaped. */
 const jsonString = (text: string) => {
   const characters = [...text];
   return fc

@@ -134,7 +134,6 @@ test('order: independent of the order of the input', t => {
   forAll(100, schemas, ({ statements, shuffled }) => t.deepEqual(sortForDump(shuffled), sortForDump(statements)));
 });
 
-/** A chain in which each view reads from the next one. */
 const chain = (length: number, step: 1 | -1): Map<string, string[]> => {
   const name = (i: number) => `v${String(i).padStart(6, '0')}`;
   return new Map(Array.from({ length }, (_, i) => [name(i), [name(i + step)]]));

@@ -34,7 +34,6 @@ function split(chunks: string[], maxLength?: number): string[] {
   return [...chunks.flatMap(chunk => [...splitter.write(chunk)]), ...splitter.end()];
 }
 
-/** The statements, or the error with its position. */
 function outcome(chunks: string[]): unknown {
   try {
     return split(chunks);

@@ -17,7 +17,6 @@ const OBJECTS = [
   'CREATE VIEW c AS (SELECT x FROM b)',
 ];
 
-/** The objects as the list has them: name, type, number. */
 type Listed = [name: string, type: string, id: number];
 const LISTED: Listed[] = [
   ['a', 'T', 1],

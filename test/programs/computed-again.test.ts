@@ -143,7 +143,6 @@ testWithQuestDB('a plan interrupted between DROP and CREATE of a view is complet
     }
 });
 
-/** A materialized view over the view of `SUM`. */
 const SUM_OF_SUM =
   'CREATE MATERIALIZED VIEW m2 WITH BASE m AS (select ts, sum(n) n from m sample by 1d) PARTITION BY DAY';
 

@@ -126,7 +126,6 @@ test('credentials over plain http to another machine cause a warning', async t =
     t.regex((await resolve({ operand, env })).warnings.join(), /over plain http/, operand);
 });
 
-/** Creates a home folder with an instances.toml and other files. */
 async function createHome(t: ExecutionContext, toml: string, files: Record<string, string> = {}) {
   const HOME = await freshFolder(t);
   const config = join(HOME, '.config', 'sqlpipe');

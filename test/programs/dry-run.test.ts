@@ -22,7 +22,6 @@ test.before(async () => {
   dryRuns = await openDryRuns(file);
 });
 
-/** Checks that the dry run has promised what the run did. */
 function check(t: ExecutionContext, { stream, differences, status, isSameStatus, isUnchanged, messages }: Comparison) {
   const found = differences.map(each => formatDifference(stream, each));
   t.deepEqual(found, []);

@@ -5,7 +5,6 @@ import { test } from '../support/test.js';
 
 const target = sharedSqlserve();
 
-/** Opens file descriptor 3 as a pipe whose reader has exited. */
 const CLOSED_READER = 'exec 3> >(:); wait $!;';
 const STREAM = String.raw`printf 'CREATE TABLE a (x INT);\n\0CREATE TABLE b (x NUMBER);\n\0CREATE TABLE c (x INT);\n\0'`;
 

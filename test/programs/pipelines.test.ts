@@ -32,7 +32,6 @@ async function folderBetween(t: ExecutionContext, source: Service, target = sour
   return inProcess(t, { SRC, DST: server.url });
 }
 
-/** Asserts that the dumps of $SRC and $DST are the same. */
 async function assertSame(t: ExecutionContext, run: Run): Promise<void> {
   t.is(await run.silent('sqldump $SRC > src.stream && sqldump $DST > dst.stream && cmp src.stream dst.stream'), '');
 }

@@ -37,7 +37,6 @@ const startTarget = (scope: Scope, on: Terminal) =>
     else response.end('{"ddl":"OK"}');
   });
 
-/** A shell command that prints the statements for tables. */
 const printTables = (...names: string[]) =>
   `printf "${names.map(name => `CREATE TABLE '${name}' (x INT)\\0`).join('')}"`;
 
@@ -53,7 +52,6 @@ const readCounts = (screen: string, program: string, total: string) =>
     ([, count = '', rate = '', name = '']) => ({ count, rate: Number(rate), name }),
   ).filter(({ count }) => Number.parseInt(count, 10) > 0 && count.includes('/') === (total !== ''));
 
-/** Counts and names without repetitions. */
 const distinctSteps = (all: ReturnType<typeof readCounts>) => [
   ...new Set(all.map(({ count, name }) => `${count} ${name}`)),
 ];

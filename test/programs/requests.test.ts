@@ -201,7 +201,6 @@ interface Hooks {
   after?(statement: string): void;
 }
 
-/** A proxy in front of an instance with these objects. */
 async function startProxy(t: ExecutionContext, objects: readonly string[], hooks: Hooks) {
   for (const statement of objects) t.is((await good.execute(statement)).error, undefined, statement);
   const { before, replace = statement => statement, reply: answer, after } = hooks;

@@ -37,7 +37,6 @@ const SCHEMA = [
   'CREATE VIEW cities AS (SELECT city FROM venues)',
 ];
 
-/** A bash with that schema at both $A and $B. */
 async function startTwins(t: ExecutionContext, service: Service) {
   const [a, b] = await twins(service);
   for (const server of [a, b]) {
@@ -150,7 +149,6 @@ sqlsplit a.sql > a.stream; sqljoin -d a < a.stream; cp a.stream stream.sql; pwd`
   schema = stdout.trim();
 });
 
-/** A bash in a copy of that folder. */
 async function shellWithSchema(t: ExecutionContext) {
   const run = await inProcess(t);
   await run(`cp -r ${schema}/. .`);

@@ -10,7 +10,6 @@ import { test, testWith } from '../support/test.js';
 
 const server = sharedSqlserve();
 
-/** Shuffles the dump of $SRC and sorts it back. */
 const ROUND_TRIP = `set -o pipefail
 sqldump -q $SRC > dump
 sort -z dump | sqlsort | cmp - dump; sort -zr dump | sqlsort | cmp - dump; sort -zR dump | sqlsort | cmp - dump

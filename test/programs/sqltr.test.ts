@@ -201,7 +201,6 @@ const EACH = Number(process.env.EACH ?? 15);
 /** A clause without effect, which the enterprise server does not print. */
 const WITHOUT_EFFECT = 'PARQUET(default)';
 
-/** Tables as 9.3.4 prints them, with unique names. */
 const recordedTables = (): string[] =>
   readCorpus('tables')
     .filter(({ roundtrip, replay_status, server_config }) => roundtrip && replay_status === 200 && !server_config)

@@ -124,7 +124,6 @@ test('sqldiff rejects --insecure for two instances at once', async t => {
 
 const CLOSED =
   'the connection was closed before TLS started; is the port right? If the server does not use TLS, try http://';
-/** A server that ends each connection when it gets something. */
 const closing = (close: (socket: Socket) => void) =>
   createNetServer(socket => socket.once('data', () => close(socket)));
 

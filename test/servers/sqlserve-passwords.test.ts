@@ -20,7 +20,6 @@ test.before(async () => {
   await setUp(server, "create user ann with password 'right'", 'grant http to ann', 'create user empty');
 });
 
-/** The shortest time of three wrong logins. */
 async function measureLogin(user: string): Promise<number> {
   const times: number[] = [];
   for (let n = 0; n < 3; n++) {

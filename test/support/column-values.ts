@@ -55,7 +55,6 @@ export function insertCells(
   return `INSERT INTO ${table} SELECT ts, ${columns.map(() => 'v').join(', ')} FROM (${cells.join(' UNION ALL ')})`;
 }
 
-/** More values that some conversions change. */
 export const MORE_VALUES: Readonly<Record<string, readonly string[]>> = {
   BYTE: ['1', '2'],
   SHORT: ['1', '128', '300', '-1'],

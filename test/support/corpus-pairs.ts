@@ -88,7 +88,6 @@ function draw(from: readonly Recorded[], random: Randomness): Draft {
   return { tables, others, names: new Map(tables.map(({ name }) => [name, { name, columns: new Map() }])) };
 }
 
-/** Whether a view may use a column of that name. */
 const isUsed = ({ others }: Draft, { name }: Column): boolean =>
   others.some(each => 'body' in each && (each.body.includes('*') || foldCase(each.body).includes(foldCase(name))));
 

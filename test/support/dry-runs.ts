@@ -31,7 +31,6 @@ export interface Difference {
 
 export interface Comparison {
   readonly stream: StatementStream;
-  /** The verdicts of the run, up to a failure. */
   readonly run: readonly Verdict[];
   /** The statement at which the server failed, or has not finished a change, which ends the run. */
   readonly failure: Verdict | undefined;
@@ -143,7 +142,6 @@ function dependsOnRows(statement: string): boolean {
   return verb === 'ALTER' && words.includes('PARTITION') && !words.includes('AS');
 }
 
-/** What a dry run says instead of `applied`. */
 const WOULD_APPLY = ['would create', 'would replace', 'would send'];
 
 /** A verdict in a form that is equal for a dry run and a run. */

@@ -24,7 +24,6 @@ interface Grant {
   readonly option: boolean;
 }
 
-/** What the enterprise edition has beside tables and views. */
 interface Access {
   readonly principals: readonly Principal[];
   readonly memberships: readonly { readonly user: string; readonly group: string }[];

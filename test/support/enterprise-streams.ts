@@ -56,7 +56,6 @@ export async function enterpriseStream(seed: number): Promise<EnterpriseStream> 
 
 const grant = (right: string): string => `GRANT ${right} TO limited`;
 
-/** Compares the stream of a seed on a new sqlserve. */
 export async function compareOnSqlserve({ compare }: DryRuns, seed: number): Promise<Comparison> {
   const scope = openScope();
   try {

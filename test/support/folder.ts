@@ -14,6 +14,5 @@ export async function freshFolder(scope: Scope, parent: string = tmpdir()): Prom
   return folder;
 }
 
-/** The statements of a folder with a file for each object, in their order. */
 export const readFolder = (path: string): Promise<string[]> =>
   collectStatements(withoutLocations(readStatementsAt(path, MAX_RECORD)));

@@ -17,7 +17,6 @@ export const day = (rest: string): string => `PARTITION BY DAY ${rest}`;
 export const SUM =
   'CREATE MATERIALIZED VIEW m WITH BASE t AS (select ts, sum(x) n from t sample by 1h) PARTITION BY DAY';
 
-/** Creates objects one after the other, and waits until each is as it will stay. */
 export async function make(server: Server, statements: readonly string[]): Promise<Holdings> {
   for (const statement of statements) {
     await execute(server, statement);

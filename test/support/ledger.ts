@@ -26,6 +26,5 @@ export async function makeLedger(server: Server): Promise<void> {
   await waitUntilRefreshed(server);
 }
 
-/** A shell with a server at $DB, and files in its folder. */
 export const shellWithFiles = (scope: Scope, { url }: Server, files: Record<string, string>): Promise<Run> =>
   inProcess(scope, { DB: url }, files);

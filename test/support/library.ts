@@ -54,7 +54,6 @@ export async function libraryFolder(scope: Scope): Promise<string> {
   return folder;
 }
 
-/** Compiles programs, strictly. Throws what the compiler says. */
 export async function compile(folder: string, programs: Readonly<Record<string, string>>): Promise<void> {
   const files = Object.keys(programs).map(name => `${name}.ts`);
   for (const [name, code] of Object.entries(programs)) await writeFile(join(folder, `${name}.ts`), code);

@@ -22,6 +22,5 @@ export async function listen(scope: Scope, server: Server): Promise<number> {
   return (server.address() as AddressInfo).port;
 }
 
-/** Like `listen`, for an HTTP server; returns its URL. */
 export const listenHttp = async (scope: Scope, server: Server): Promise<string> =>
   `http://127.0.0.1:${await listen(scope, server)}`;

@@ -15,11 +15,9 @@ export interface Program {
   pid: number;
   stdout: Promise<Buffer>;
   stderr: Promise<string>;
-  /** The first line of `stderr`, as soon as it is there. */
   firstLine: Promise<string>;
   ended: Promise<[code: number | null, signal: NodeJS.Signals | null]>;
   folder: string;
-  /** The file names in its folder, including temporary files. */
   listFiles(): Promise<string[]>;
   /** Sends a signal, and waits until the program has handled it. */
   interrupt(signal: NodeJS.Signals): Promise<void>;

@@ -4,7 +4,6 @@ import { listenHttp } from './listen.js';
 import type { Scope } from './scope.js';
 import { httpGet } from './server.js';
 
-/** A status and a JSON body that replace the server's reply. */
 export type Instead = readonly [status: number, body: unknown];
 
 export interface RecordingProxy {

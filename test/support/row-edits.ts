@@ -26,7 +26,6 @@ export interface Draft {
   readonly names: Names;
   /** How the rename of an object or a column is stated, by its number: as an option, by a comment, or not at all. */
   readonly stated: Map<number, 'option' | 'comment' | 'no'>;
-  /** The names of tables for --rebuild. */
   readonly rebuilt: Set<number>;
 }
 
@@ -115,7 +114,6 @@ const takeName: Edit = (draft, random) => {
   return `${gone.name} dropped, and ${was} gets its name, ${state(draft, other.uid, random)}`;
 };
 
-/** The same name becomes another kind of object. */
 const changeKind: Edit = (draft, random) => {
   const { schema, names } = draft;
   const gone = random.pick(schema.relations);
@@ -377,7 +375,6 @@ const EDITS: readonly Edit[] = [
   }),
 ];
 
-/** Makes up to four changes, and says what they are. */
 export function editSome(draft: Draft, random: Randomness, isMeant: (edit: Edit) => boolean = () => true): string[] {
   const edits = EDITS.filter(isMeant);
   const changes: string[] = [];

@@ -39,7 +39,6 @@ export function insertRows(table: Table, first: number, count: number, start: st
   return `INSERT INTO '${table.name}' (${table.columns.map(({ name }) => quote(name)).join(', ')}) SELECT ${filled.join(', ')} FROM long_sequence(${count})`;
 }
 
-/** A day of those that have rows. */
 export const dayOf = (n: number): string => `2024-01-0${n}`;
 
 /** Converts the partition of a day, if there is one: a partition that is named and missing suspends the table. */

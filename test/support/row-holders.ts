@@ -12,13 +12,11 @@ import { execute, type Server } from './server.js';
 export interface Holder {
   readonly kind: Relation['kind'];
   readonly rows: readonly ReadonlyMap<string, string | null>[];
-  /** Why it cannot be queried. */
   readonly error: string | undefined;
   /** Why it is no longer maintained: an invalid view, a suspended table. */
   readonly broken: string | undefined;
 }
 
-/** Everything that a server holds, by the name of the object. */
 export type Holders = ReadonlyMap<string, Holder>;
 
 export interface Finding {
@@ -95,7 +93,6 @@ const timesOf = (rows: Holder['rows'], column: string): number[] =>
 
 const UNITS: Readonly<Record<string, number>> = { HOUR: 1, DAY: 24, WEEK: 168, MONTH: 24 * 28, YEAR: 24 * 365 };
 
-/** A TTL clause in milliseconds; Infinity without one. */
 function ttlMillis(ttl: string): number {
   const [, count, unit = ''] = /^(\d+) ([A-Z]+?)S?$/.exec(ttl) ?? [];
   return count === undefined ? Number.POSITIVE_INFINITY : Number(count) * (UNITS[unit] ?? 0) * 3_600_000;
@@ -221,7 +218,6 @@ const isExpired = (relation: Relation, row: ReadonlyMap<string, string | null>, 
   return 'ttl' in relation && (timesOf([row], ts)[0] ?? 0) < newest - ttlMillis(relation.ttl);
 };
 
-/** The newest time of a relation, before and after. @param names its names */
 function newestOf(relation: Relation, names: readonly string[], now: Holders, then: Holder): number {
   const ts = relation.columns.find(({ role }) => role === 'ts')?.name ?? '';
   return Math.max(

@@ -89,7 +89,6 @@ export const namesIn = (messages: readonly string[]): string[] => [
   ),
 ];
 
-/** The statements of a plan in a file; none without the file. */
 export const readPlan = (path: string): string[] => {
   try {
     return readFileSync(path, 'utf8')
@@ -168,7 +167,6 @@ export async function lostAfter(run: Runner, then: Holders, change: Change, name
   return lost;
 }
 
-/** After a complete plan nothing differs. */
 export async function checkSame(run: Runner, options: readonly string[]): Promise<void> {
   const isRename = (word: string) => /^--(?:renamed|rebuild)$/.test(word);
   const compared = options.filter((word, i) => !isRename(word) && !isRename(options[i - 1] ?? ''));

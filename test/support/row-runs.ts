@@ -24,7 +24,6 @@ import { find, Names, newSchema, printSchema, quote, readsOf, type Schema, type 
 import { randomness } from './schema-pairs.js';
 import { execute, type Server } from './server.js';
 
-/** Creates a schema with its rows. Returns what the server has accepted of it. */
 async function create(run: Runner, schema: Schema, statements: readonly string[]): Promise<void> {
   const { server } = run;
   await server.dropAll();
@@ -302,7 +301,6 @@ async function insertAnywhere(run: Runner, { change: { before, after }, writer }
 const withoutRebuild = (options: readonly string[]): string[] =>
   options.filter((word, i) => word !== '--rebuild' && options[i - 1] !== '--rebuild');
 
-/** Applies the way back, after somebody has inserted more rows. */
 async function goBack(run: Runner, { change, writer }: Task, named: Named): Promise<void> {
   const { server, random } = run;
   const { before, after, unstated } = change;

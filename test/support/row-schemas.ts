@@ -56,14 +56,12 @@ export interface MaterializedView extends Named {
   without: number;
 }
 
-/** Anything that has columns. */
 export type Relation = Table | View | MaterializedView;
 
 export interface Schema {
   relations: Relation[];
 }
 
-/** The kinds of statement that an object is created by. */
 export const KIND_WORDS = { table: 'TABLE', view: 'VIEW', 'materialized view': 'MATERIALIZED VIEW' } as const;
 
 export const TYPES: readonly string[] =
@@ -122,7 +120,6 @@ export const find = ({ relations }: Schema, uid: number): Relation | undefined =
 const columnOf = (relation: Relation | undefined, uid: number | undefined): Column | undefined =>
   relation?.columns.find(each => each.uid === uid);
 
-/** A plain view over some columns of a relation. */
 export function newView(names: Names, name: string, from: Relation, random: Randomness): View {
   const chosen = from.columns.filter(({ role }) => role !== 'value' || random.chance(0.6));
   const source = new Map<number, number>();
@@ -233,7 +230,6 @@ export function newSchema(names: Names, random: Randomness, isFlat = false): Sch
 
 export const quote = (name: string): string => `"${name}"`;
 
-/** How statements are written. */
 export interface Printing {
   /** A comment for the line of an object or a column, with its number. */
   readonly comment: (uid: number) => string;
@@ -245,7 +241,6 @@ const BARE: Printing = { comment: () => '' };
 export const printSchema = (schema: Schema, printing: Printing = BARE): string[] =>
   inOrder(schema).map(each => printRelation(schema, each, printing));
 
-/** The relations of a schema, each after what it reads. */
 export function inOrder(schema: Schema): Relation[] {
   const ordered = new Set<Relation>();
   const visit = (relation: Relation | undefined): void => {

@@ -12,7 +12,6 @@ export interface SchemaPair {
   readonly after: string[];
   /** Values of --renamed: OLD=NEW. */
   readonly renamed: string[];
-  /** Descriptions of the changes, for messages. */
   readonly changes: string[];
   /** The tables of `before`, into which rows can be inserted. */
   readonly tables: TableDefinition[];

@@ -2,7 +2,6 @@
 import fc from 'fast-check';
 import { randomness } from './schema-pairs.js';
 
-/** The seed of this run, for titles and messages. */
 export const SEED = Number(process.env.SEED ?? 1);
 fc.configureGlobal({ seed: SEED });
 
@@ -15,7 +14,6 @@ export const anyCharacter = fc
 
 export const random = randomness(SEED);
 
-/** Splits text or bytes at random places. */
 export function splitAt<Whole extends string | Buffer>(whole: Whole, places: readonly number[]): Whole[] {
   const ends = [...new Set(places.map(place => place % (whole.length + 1)))].sort((a, b) => a - b);
   const cut = (start = 0, end: number) =>
@@ -29,10 +27,9 @@ type Law<Values extends [unknown, ...unknown[]]> = [
   law: (...values: Values) => unknown,
 ];
 
-/** Checks a law for as many random values as `runs` says. */
 export const forAll = <Values extends [unknown, ...unknown[]]>(runs: number, ...law: Law<Values>): void =>
   fc.assert(fc.property(...(law as Parameters<typeof fc.property<Values>>)), { numRuns: runs });
 
-/** Like `forAll`, for a law that takes time. */
+/** For a law that takes time. */
 export const forAllAsync = <Values extends [unknown, ...unknown[]]>(runs: number, ...law: Law<Values>): Promise<void> =>
   fc.assert(fc.asyncProperty(...(law as Parameters<typeof fc.asyncProperty<Values>>)), { numRuns: runs });

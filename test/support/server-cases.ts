@@ -38,7 +38,6 @@ const ABBREVIATIONS: readonly [RegExp, string][] = [
 const expand = (text: string): string =>
   ABBREVIATIONS.reduce((expanded, [pattern, long]) => expanded.replace(pattern, long), text);
 
-/** A statement, and what a server says of it. */
 export interface ServerCase {
   readonly source: string;
   readonly setup: readonly string[];

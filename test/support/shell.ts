@@ -71,7 +71,6 @@ export const shellIn = (cwd: string, env: NodeJS.ProcessEnv): Shell =>
 
 const utf8 = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true });
 
-/** The text of bytes that have to be UTF-8. */
 export const decode = (bytes: Uint8Array): string => utf8.decode(bytes);
 
 /** What sqlapply prints with -v, without the statements that it sent. */

@@ -8,7 +8,6 @@ import { changesOf } from './changes.js';
 import { lossesOf, changesOf as statementsOf } from './plans.js';
 import { type Randomness, randomness, type SchemaPair, schemaPair } from './schema-pairs.js';
 
-/** A stream, and the statements that make its target. */
 export interface StatementStream {
   readonly seed: number;
   readonly target: readonly string[];

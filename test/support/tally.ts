@@ -1,7 +1,6 @@
 /*! Counts how often two things agree, and keeps the differences. */
 import type { ExecutionContext } from 'ava';
 
-/** Counts agreements per subject, with the differences. */
 export class Tally {
   readonly #counts = new Map<string, { of: number; differing: string[] }>();
 

@@ -14,7 +14,6 @@ export interface Seen {
   screen: string;
 }
 
-/** A text to wait for on the screen, and the keys to type then. */
 export type Answer = readonly [question: RegExp, keys: string];
 
 /** Runs scripts in bash, each on a new terminal, with 80 columns unless the script sets `stty cols`. */

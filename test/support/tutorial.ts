@@ -6,7 +6,6 @@ import type { Scope } from './scope.js';
 import { startSqlserve } from './sqlserve.js';
 import { terminal } from './terminal.js';
 
-/** A command of the tutorial, and its output on the terminal. */
 export interface Step {
   command: string;
   /** The output with escape sequences for color, but without those that move the cursor; lines end with LF. */

@@ -5,7 +5,6 @@ import type { Server } from './server.js';
 const STATE_QUERY = `SELECT table_name a FROM tables() UNION ALL SELECT x::string FROM victim
   UNION ALL SELECT concat("column", ' ', type) FROM table_columns('victim')`;
 
-/** Empties a server, creates the victim, and returns the state. */
 export async function putVictim(server: Server): Promise<string[]> {
   await server.dropAll();
   await server.execute('CREATE TABLE victim (x INT)');
