@@ -11,9 +11,7 @@ export interface Identity {
 
 export interface Authority {
   root: string;
-  /**
-   * Issues a server's certificate for names (`DNS:localhost,IP:127.0.0.1`): valid for one day, or expired yesterday.
-   */
+  /** Issues a server's certificate for names (`DNS:localhost,IP:127.0.0.1`): valid for one day, or expired yesterday. */
   issue(names: string, options?: { expired?: boolean }): Identity;
 }
 

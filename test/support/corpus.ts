@@ -1,6 +1,4 @@
-/*!
- * Recorded replies of real servers to thousands of statements: a folder beside the project, or the folder in CORPUS.
- */
+/*! Recorded replies of real servers to thousands of statements: a folder beside the project, or the folder in CORPUS. */
 import { existsSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { parseJsonLines } from './json-lines.js';

@@ -3,10 +3,7 @@ import { once } from 'node:events';
 import type { AddressInfo, Server, Socket } from 'node:net';
 import type { Scope } from './scope.js';
 
-/**
- * Starts a server on a port that the system picks, and returns the port. The server and its connections end with the
- * scope.
- */
+/** Starts a server on a port that the system picks, and returns the port. The server and its connections end with the scope. */
 export async function listen(scope: Scope, server: Server): Promise<number> {
   const sockets = new Set<Socket>();
   server.on('connection', socket => {

@@ -12,9 +12,7 @@ export const manPages: string[] = readdirSync('packages').flatMap(name => {
   return man.map(page => join(folder, page));
 });
 
-/**
- * The text of one section of a man page as a terminal shows it, without its heading; empty if there is no such section.
- */
+/** The text of one section of a man page as a terminal shows it, without its heading; empty if there is no such section. */
 export function manSection(page: string, heading: string): string {
   if (!hasMandoc || !existsSync(page)) return '';
   const shown = execFileSync('mandoc', ['-T', 'ascii', page], { encoding: 'utf8' }).replace(/.\x08/g, '');

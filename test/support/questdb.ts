@@ -27,9 +27,7 @@ function findMissing(version: string): string | undefined {
   }
 }
 
-/**
- * Like `test`, for tests that need a real QuestDB of a version. They are skipped if it is not available; in CI they fail.
- */
+/** Like `test`, for tests that need a real QuestDB of a version. They are skipped if it is not available; in CI they fail. */
 export function testWithVersion(version: string): typeof test | typeof test.skip {
   const missing = findMissing(version);
   if (missing !== undefined)

@@ -49,9 +49,7 @@ export async function fill(
   await waitUntilApplied(server);
 }
 
-/**
- * Creates schema B of a pair, then plans and applies the changes: first without any loss, then with every loss allowed.
- */
+/** Creates schema B of a pair, then plans and applies the changes: first without any loss, then with every loss allowed. */
 export async function reconcile(server: Server, run: Run, pair: SchemaPair, seed: number): Promise<Reconciled> {
   const about = `seed ${seed}: ${pair.changes.join(', ')}`;
   await server.dropAll();

@@ -1,7 +1,4 @@
-/*!
- * Generates random pairs of schemas: a schema, and the same schema after some changes. A seed always gives the same
- * pair.
- */
+/*! Generates random pairs of schemas: a schema, and the same schema after some changes. A seed always gives the same pair. */
 import { type TableDefinition, tryParseDefinition } from '@sqlpipe/ddl';
 import { editSome, TAKING_NAMES } from './row-edits.js';
 import { find, Names, newSchema, printSchema, type Relation } from './row-schemas.js';

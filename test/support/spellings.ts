@@ -11,9 +11,7 @@ import {
   type ViewDefinition,
 } from '@sqlpipe/ddl';
 
-/**
- * Writes a definition as a statement. An empty list of choices gives the simplest form; other lists give other forms.
- */
+/** Writes a definition as a statement. An empty list of choices gives the simplest form; other lists give other forms. */
 export function spell(definition: Definition, choices: readonly number[]): string {
   const speller = new Speller(choices);
   switch (definition.kind) {

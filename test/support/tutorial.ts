@@ -1,7 +1,4 @@
-/*!
- * Runs the commands of the tutorial in GUIDE.md on a terminal, as a reader types them, and inserts their output into
- * the text.
- */
+/*! Runs the commands of the tutorial in GUIDE.md on a terminal, as a reader types them, and inserts their output into the text. */
 import type { Scope } from './scope.js';
 import { startSqlserve } from './sqlserve.js';
 import { terminal } from './terminal.js';
@@ -25,10 +22,7 @@ const SERVER = /^sqlserve --port (\d+)$/;
 /** The section with the tutorial, from its heading to the next heading of the same level. */
 export const tutorialOf = (guide: string): string => /^## Tutorial.*?(?=^## )/ms.exec(guide)?.[0] ?? '';
 
-/**
- * Runs the tutorial in one bash, from top to bottom. Every server gets a free port; the output has the ports of the
- * text.
- */
+/** Runs the tutorial in one bash, from top to bottom. Every server gets a free port; the output has the ports of the text. */
 export async function runTutorial(scope: Scope, guide: string): Promise<Step[]> {
   const steps = parseCommands(tutorialOf(guide));
   const ports = new Map<string, string>();
