@@ -139,9 +139,7 @@ for (const [what, start, message] of [
 ] as const)
   test(`https to a server that ${what}`, async t => {
     const url = `https://localhost:${await listen(t, start())}`;
-    const { code, stderr } = await runWithUrl(t, url, 'sqldump --insecure $URL');
-    t.is(code, 69);
-    t.is(stderr, `sqldump: ${url}: ${message}\n`);
+    t.like(await runWithUrl(t, url, 'sqldump --insecure $URL'), { code: 69, stderr: `sqldump: ${url}: ${message}\n` });
   });
 
 /** Starts a proxy, with or without TLS, that records the requests for tunnels and their credentials. */
@@ -187,8 +185,7 @@ for (const host of ['localhost', '127.0.0.1'])
     const { address, seen } = await startProxy(t, good);
     const url = (await startSecure(t, good)).replace('localhost', host);
     const env = { https_proxy: `https://${address.replace('localhost', host)}` };
-    const { code, stderr } = await runWithUrl(t, url, 'sqldump --cacert $ROOT $URL', env);
-    t.deepEqual({ code, stderr }, { code: 0, stderr: '' });
+    t.like(await runWithUrl(t, url, 'sqldump --cacert $ROOT $URL', env), { code: 0, stderr: '' });
     t.is(new Set(seen).size, 1);
   });
 
@@ -197,12 +194,10 @@ test('a proxy that refuses connections', async t => {
     ['https://localhost:1', 'https_proxy'],
     ['http://localhost:1', 'http_proxy'],
   ] as const) {
-    const { code, stderr } = await runWithUrl(t, url, 'sqldump $URL', { [name]: 'me:s3cret@localhost:1' });
-    t.is(code, 69);
-    t.is(
-      stderr,
-      `sqldump: ${url} (through the proxy http://localhost:1): the proxy cannot be reached (connection refused); is ${name} right? no_proxy bypasses it\n`,
-    );
+    t.like(await runWithUrl(t, url, 'sqldump $URL', { [name]: 'me:s3cret@localhost:1' }), {
+      code: 69,
+      stderr: `sqldump: ${url} (through the proxy http://localhost:1): the proxy cannot be reached (connection refused); is ${name} right? no_proxy bypasses it\n`,
+    });
   }
 });
 
