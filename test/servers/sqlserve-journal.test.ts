@@ -9,7 +9,7 @@ import { join } from 'node:path';
 import { RejectionError } from '@sqlpipe/ddl/parser';
 import { DenialError, type JournalEntry } from '@sqlpipe/engine';
 import type { ExecutionContext } from 'ava';
-import { emulateServer } from '../../packages/server/src/editions.js';
+import { emulateServer } from '../../packages/server/src/emulated-server.js';
 import type { Journal } from '../../packages/server/src/journal.js';
 import { areEntries } from '../../packages/server/src/journal-form.js';
 import { Service } from '../../packages/server/src/service.js';

@@ -2,7 +2,7 @@
 import { readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { JournalEntry } from '@sqlpipe/engine';
-import { emulateServer } from '../../packages/server/src/editions.js';
+import { emulateServer } from '../../packages/server/src/emulated-server.js';
 import type { Journal } from '../../packages/server/src/journal.js';
 import { Service } from '../../packages/server/src/service.js';
 import { deferred } from '../support/deferred.js';

@@ -1,6 +1,6 @@
 /*! A QuestDB-compatible server that stores schema only: an engine with logins, a journal, HTTP. */
 
-export { DEFAULT_ADMIN, EDITIONS, type LoginCredentials } from './editions.js';
+export { DEFAULT_ADMIN, EDITIONS, type LoginCredentials } from './emulated-server.js';
 export {
   DEFAULT_REQUEST_LIMIT,
   EMULATED_VERSIONS,

@@ -2,7 +2,7 @@
 import { BlockList } from 'node:net';
 import { RejectionError } from '@sqlpipe/ddl/parser';
 import { DenialError, OpaqueError } from '@sqlpipe/engine';
-import type { Caller, EmulatedServer } from './editions.js';
+import type { Caller, EmulatedServer } from './emulated-server.js';
 import { decodeBytes, type HttpRequest } from './request.js';
 import {
   emptyResponse,

@@ -18,7 +18,7 @@ import {
 import { parseQueryText } from '@sqlpipe/engine/query';
 import { isPrincipal, type Kind } from '@sqlpipe/sql';
 import { listColumns, PARAMETERS } from './catalogue-functions.js';
-import type { Caller, EmulatedServer } from './editions.js';
+import type { Caller, EmulatedServer } from './emulated-server.js';
 import type { Journal } from './journal.js';
 import { answerQuery } from './query-answers.js';
 import { showAcl } from './show-acl.js';

@@ -5,7 +5,7 @@ import { RejectionError } from '@sqlpipe/ddl/parser';
 import type { Acl, ColumnNaming } from '@sqlpipe/engine';
 import { findSecrets } from '@sqlpipe/sql';
 import { CodedError, maskSecrets } from '@sqlpipe/text';
-import { DEFAULT_ADMIN, type EditionName, emulateServer, type LoginCredentials } from './editions.js';
+import { DEFAULT_ADMIN, type EditionName, emulateServer, type LoginCredentials } from './emulated-server.js';
 import { createEndpoint, type Endpoint } from './endpoint.js';
 import { Journal } from './journal.js';
 import { createRouter, isLoopback } from './routes.js';

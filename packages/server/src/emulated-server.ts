@@ -1,3 +1,4 @@
+/*! The server that is emulated: an engine of an edition and version, and who may log in. */
 import { type Acl, type ColumnNaming, Engine } from '@sqlpipe/engine';
 import { createSecrets, digest, hashPassword, isExpired, isSameSecret, PasswordCheck } from './secrets.js';
 
