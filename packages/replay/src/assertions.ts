@@ -16,21 +16,21 @@ import type { NameMap } from '@sqlpipe/sql';
  * the query of a view of the target or of the plan. Both may have queries of WITH: queries of such views, or casts.
  * @param planned the queries of the views of the plan
  */
-export async function isPlanAssertion(target: Client, statement: string, planned: ViewQueries): Promise<boolean> {
+export async function isPlanAssertion(client: Client, statement: string, planned: ViewQueries): Promise<boolean> {
   const assertion = parseAssertion(statement);
   if (!assertion?.printFor) return assertion !== undefined;
   const [name] = assertion.tables;
   const queries = parseWith(statement);
   const names = [name, ...queries.map(query => query.name)];
   const views = names.flatMap(name => [{ kind: 'materialized view', name } as const, { kind: 'view', name } as const]);
-  const statements = await fetchStatements(target, views);
+  const statements = await fetchStatements(client, views);
   const found = statements.flatMap(each => (each === undefined ? [] : (findQuery(each)?.body ?? [])));
   const bodies = [...found, ...names.flatMap(each => planned.get(each) ?? [])];
   const isKnown = (query: string) => bodies.some(body => useNamesOfWith(queries, body) === query);
   if (!queries.every(({ query }) => isCastQuery(query) || isKnown(query))) return false;
   const view = statements[0] === undefined ? undefined : tryParseDefinition(statements[0]);
   const existing = view?.kind === 'materialized view' ? { ...view, body: printWith(queries, view.body) } : undefined;
-  const columns = existing && (await fetchViewColumns(target, existing.name));
+  const columns = existing && (await fetchViewColumns(client, existing.name));
   const known = { bodies: bodies.map(body => printWith(queries, body)), existing, columns };
   return assertion.printFor(known).includes(withoutComments(statement));
 }

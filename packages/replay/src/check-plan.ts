@@ -12,7 +12,7 @@ import type { PlannedStatements } from './preflight.js';
 /** A plan must be complete, and made for the state of the target. @returns also a guard for a plan */
 export async function requireCurrent(
   statements: AsyncIterable<string>,
-  target: Client,
+  client: Client,
   { staleOk, stream, allowPlan }: Pick<ReplayOptions, 'staleOk' | 'stream' | 'allowPlan'>,
 ): Promise<{ statements: AsyncIterable<string>; isPlan: boolean; guard?: PlanGuard }> {
   const iterator = statements[Symbol.asyncIterator]();
@@ -33,7 +33,7 @@ export async function requireCurrent(
     throw new CodedError('DAMAGED', `the plan is incomplete: ${numbers}; make it again with sqldiff --alter`);
   }
   const help = `make it again with sqldiff --alter${allowPlan ? '' : ', or apply it with --stale-ok'}`;
-  const guard = await requireState(all, target, `the plan was made for a different state; ${help}`);
+  const guard = await requireState(all, client, `the plan was made for a different state; ${help}`);
   return { statements: Readable.from(all), isPlan, guard };
 }
 
@@ -45,10 +45,10 @@ export function rejectOmissions(omissions: readonly Omission[]): void {
 }
 
 /** @param message the error if the target is in another state, after the label of the target */
-export async function requireState(plan: readonly string[], target: Client, message: string): Promise<PlanGuard> {
-  const guard = await PlanGuard.start(target, plan);
+export async function requireState(plan: readonly string[], client: Client, message: string): Promise<PlanGuard> {
+  const guard = await PlanGuard.start(client, plan);
   if (computeFingerprint(plan, guard.statements()) !== parsePlanHead(plan[0] ?? '')?.state)
-    throw new CodedError('REJECTED', `${target.label}: ${message}`);
+    throw new CodedError('REJECTED', `${client.label}: ${message}`);
   return guard;
 }
 

@@ -45,7 +45,7 @@ export interface Patience {
 }
 
 export interface ConfirmationContext {
-  readonly target: Client;
+  readonly client: Client;
   readonly existing: TargetObjects;
   readonly patience: Patience;
   readonly noVerify: boolean;
@@ -56,12 +56,12 @@ export async function prepareConfirmation(
   statement: string,
   context: ConfirmationContext,
 ): Promise<PendingEffect | undefined> {
-  const { target, existing, noVerify } = context;
+  const { client, existing, noVerify } = context;
   const parsed = parseCommand(statement, noVerify ? SERVER_DEFAULTS : await existing.defaults());
   if (!parsed) return undefined;
   // If an incremental refresh has nothing to do, the server does not show that it has ended (observed on 9.3.4).
   const isAwaited = parsed.verb === 'refresh' && parsed.isFull;
-  const refresh = isAwaited ? await fetchRefreshState(target, parsed.name) : undefined;
+  const refresh = isAwaited ? await fetchRefreshState(client, parsed.name) : undefined;
   return { parsed, refresh, ...(!noVerify && (await predictAlter(parsed, existing))) };
 }
 
@@ -129,10 +129,10 @@ async function verifyDone(
 /** Undefined when all that was sent to the table or stored view is applied. */
 async function waitForWal(
   object: NamedObject,
-  { target, patience }: ConfirmationContext,
+  { client, patience }: ConfirmationContext,
 ): Promise<StatementResult | undefined> {
   const state = await poll(patience, async () => {
-    const state = await fetchWalState(target, object.name);
+    const state = await fetchWalState(client, object.name);
     return state === 'pending' ? undefined : state;
   });
   if (state === 'applied') return undefined;
@@ -140,7 +140,7 @@ async function waitForWal(
     state === 'suspended'
       ? `accepted, but not applied: it is suspended; use ${printResumeWal(object)}`
       : 'accepted, but not applied yet; a larger --timeout waits longer';
-  return unfinished('unknown', problem, target);
+  return unfinished('unknown', problem, client);
 }
 
 const unfinished = (result: 'failed' | 'unknown', error: string, { label }: Client): StatementResult => ({
@@ -158,7 +158,7 @@ const IDLE = 1000;
  */
 export async function waitForSources(
   { statement, kind, name }: Entry,
-  target: Client,
+  client: Client,
   patience: Patience,
 ): Promise<StatementResult | undefined> {
   const parsed = kind === 'other' ? parseCommand(statement, SERVER_DEFAULTS) : undefined;
@@ -168,25 +168,25 @@ export async function waitForSources(
   let activeAt = performance.now();
   let last = '';
   const hasEnded = await poll(patience, async () => {
-    const running = (await fetchRunningRefreshes(target, statement)).filter(({ view }) => !isSameName(view, own));
+    const running = (await fetchRunningRefreshes(client, statement)).filter(({ view }) => !isSameName(view, own));
     if (running.some(({ isActive }) => isActive)) activeAt = performance.now();
     last = running[0]?.view ?? '';
     return running.length === 0 || performance.now() - activeAt > IDLE || undefined;
   });
   if (hasEnded) return undefined;
   const problem = `not sent, because materialized view '${last}', which it reads, is being refreshed; a larger --timeout waits longer`;
-  return unfinished('failed', problem, target);
+  return unfinished('failed', problem, client);
 }
 
 async function waitForRefresh(
   name: string,
   before: RefreshState | undefined,
-  { target, patience }: ConfirmationContext,
+  { client, patience }: ConfirmationContext,
 ): Promise<StatementResult> {
   if (!before) return APPLIED;
   let invalidatedAt = 0;
   const state = await poll(patience, async () => {
-    const state = await fetchRefreshState(target, name);
+    const state = await fetchRefreshState(client, name);
     const hasRun = state && state.finished !== before.finished && state.finished >= state.started;
     if (!hasRun || !isInvalidation(state)) {
       invalidatedAt = 0;
@@ -195,12 +195,12 @@ async function waitForRefresh(
     invalidatedAt ||= performance.now();
     if (performance.now() - invalidatedAt < REFRESH_AGAIN_AFTER) return undefined;
     invalidatedAt = 0;
-    await target.execute(printRefresh(name));
+    await client.execute(printRefresh(name));
     return undefined;
   });
   if (state?.status === 'valid') return APPLIED;
   if (state) return { result: 'rejected', error: `accepted, but the refresh failed: ${state.reason ?? NO_REASON}` };
-  return unfinished('unknown', 'accepted, but not finished yet; a larger --timeout waits longer', target);
+  return unfinished('unknown', 'accepted, but not finished yet; a larger --timeout waits longer', client);
 }
 
 /**

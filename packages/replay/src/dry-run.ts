@@ -32,7 +32,7 @@ import { isShowable, type TargetObjects } from './existing-objects.js';
 import type { StatementResult } from './outcome.js';
 import type { TargetSchema } from './target.js';
 
-/** As for a run whose `target` executes the statements. */
+/** As for a run whose `client` executes the statements. */
 interface DryRunContext extends Omit<ExecutionContext, 'isSimulated' | 'noVerify'> {
   readonly allowLoss: readonly string[];
 }
@@ -85,8 +85,8 @@ export class DryRun {
     });
     this.#caller = this.#loadCaller();
     const existing = this.#hiddenReason === undefined ? this.#createTargetObjects() : context.existing;
-    const target = this.#createSimulatedClient();
-    this.#execute = createExecutor({ ...context, target, existing, isSimulated: true, noVerify: true });
+    const client = this.#createSimulatedClient();
+    this.#execute = createExecutor({ ...context, client, existing, isSimulated: true, noVerify: true });
   }
 
   async predict(entry: Entry): Promise<StatementResult> {
@@ -131,14 +131,14 @@ export class DryRun {
   }
 
   #createSimulatedClient(): Client {
-    const { target } = this.context;
+    const { client } = this.context;
     return {
-      label: target.label,
-      endpoint: target.endpoint,
-      streamFirstColumn: (...query) => target.streamFirstColumn(...query),
+      label: client.label,
+      endpoint: client.endpoint,
+      streamFirstColumn: (...query) => client.streamFirstColumn(...query),
       queryRows: query => this.#askAssertion(query),
       execute: statement => this.#simulate(statement),
-      bufferNeeded: statement => target.bufferNeeded(statement),
+      bufferNeeded: statement => client.bufferNeeded(statement),
       close: async () => {},
     };
   }
@@ -147,7 +147,7 @@ export class DryRun {
   #createTargetObjects(): TargetObjects {
     const [engine, { defaults }] = [this.#engine, this.#schema];
     const source: AclSource = {
-      label: this.context.target.label,
+      label: this.context.client.label,
       principals: async () => engine.statements().filter(statement => isPrincipal(identify(statement).kind)),
       rights: async () => [...engine.acl.rights],
       rightsOf: async () => [],
@@ -176,7 +176,7 @@ export class DryRun {
     const names = findReferencesOfQuery(query.replace(/;\s*$/, ''));
     if (names.some(name => this.#affected.has(name)))
       throw new UnknownEffectError('its result depends on rows that the statements before it would change');
-    return this.context.target.queryRows(query);
+    return this.context.client.queryRows(query);
   }
 
   /** A refresh that the target would accept and that would then fail is a rejection. @throws UnknownEffectError */

@@ -6,21 +6,21 @@ import type { StatementResult } from './outcome.js';
 /** Background work of the server may make a false answer true. So the SELECT is repeated until the answer is final, or the time is up. */
 export async function evaluateAssertion(
   statement: string,
-  target: Client,
+  client: Client,
   patience: Patience,
 ): Promise<StatementResult> {
   const assertion = parseAssertion(statement);
   const ask = async () => {
-    const rows = await target.queryRows(statement);
+    const rows = await client.queryRows(statement);
     return rows.length > 0 && rows.flat().every(cell => cell === true);
   };
   const isFinal = (isTrue: boolean) => isTrue || assertion?.isFinal === true;
   try {
-    const isTrue = await askUntilSettled(target, assertion?.comparedView, ask, isFinal, patience);
+    const isTrue = await askUntilSettled(client, assertion?.comparedView, ask, isFinal, patience);
     if (isTrue) return { result: 'applied' };
     const answers: unknown[][] = [];
     for (const question of assertion?.questions ?? [])
-      answers.push((await target.queryRows(question)).map(([value]) => value));
+      answers.push((await client.queryRows(question)).map(([value]) => value));
     const why = assertion ? `: ${assertion.formatReason(answers)}` : '';
     return { result: 'rejected', error: `the assertion is not true${why}` };
   } catch (error) {

@@ -23,7 +23,7 @@ import type { PlanGuard } from './plan-guard.js';
 import { formatPreflightRejection, type PreflightCheck } from './preflight.js';
 
 export interface ExecutionContext extends Pick<ReplayOptions, 'ifExists' | 'noVerify' | 'onRows'> {
-  target: Client;
+  client: Client;
   check: PreflightCheck;
   ignored: IgnoredStatements;
   existing: TargetObjects;
@@ -86,7 +86,7 @@ async function executeWithRetries(entry: Entry, tries: number, context: Executio
 }
 
 async function execute(entry: Entry, context: ExecutionContext): Promise<StatementResult> {
-  const { existing, ifExists, patience, target } = context;
+  const { client, existing, ifExists, patience } = context;
   const { replaces, keepsExisting } = readStatementHead(entry.statement);
   const isRight = givesRight(entry.kind);
   const isPrefetched = ifExists === 'compare' && (await existing.isPrefetched(entry));
@@ -95,19 +95,19 @@ async function execute(entry: Entry, context: ExecutionContext): Promise<Stateme
   // If the object differs, a plain CREATE is sent anyway, because the server may have another reason to reject it, which it reports first.
   const isDecided = isRight || before?.result === 'skipped' || (replaces ? ifExists !== 'compare' : keepsExisting);
   if (before && isDecided) return resolveExisting(before, ifExists);
-  return isAssertion(entry) ? evaluateAssertion(entry.statement, target, patience) : send(entry, before, context);
+  return isAssertion(entry) ? evaluateAssertion(entry.statement, client, patience) : send(entry, before, context);
 }
 
 /** @param before the comparison with an existing object */
 async function send(entry: Entry, before: Compared | undefined, context: ExecutionContext): Promise<StatementResult> {
-  const { existing, guard, isSimulated, onRows, patience, target } = context;
+  const { client, existing, guard, isSimulated, onRows, patience } = context;
   const { kind, statement } = entry;
   const mayReadOthers = !isSimulated && (guard !== undefined || kind === 'other');
-  const unfilled = mayReadOthers ? await waitForSources(entry, target, patience) : undefined;
+  const unfilled = mayReadOthers ? await waitForSources(entry, client, patience) : undefined;
   if (unfilled) return unfilled;
   const pending = kind === 'other' && !isSimulated ? await prepareConfirmation(statement, context) : undefined;
   existing.invalidate(entry);
-  const reply = await target.execute(statement).catch(error => resolveUnknownAlter(error, pending, context));
+  const reply = await client.execute(statement).catch(error => resolveUnknownAlter(error, pending, context));
   existing.invalidate(entry);
   if (!reply.ok) return resolveRejection(entry, reply, before, context);
   if (reply.rows) await onRows(reply.rows);

@@ -18,11 +18,11 @@ interface KnownRights {
 }
 
 /** `rightsOf` is not called if `rights` returns all rights. */
-export const aclOf = (target: Client) => ({
-  label: target.label,
-  principals: () => fetchPrincipals(target),
-  rights: () => fetchRights(target),
-  rightsOf: (name: string) => fetchRightsOf(target, name),
+export const aclOf = (client: Client) => ({
+  label: client.label,
+  principals: () => fetchPrincipals(client),
+  rights: () => fetchRights(client),
+  rightsOf: (name: string) => fetchRightsOf(client, name),
 });
 
 export type AclSource = ReturnType<typeof aclOf>;

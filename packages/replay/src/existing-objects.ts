@@ -23,7 +23,7 @@ const ANY = 'other';
 export type TargetObjects = Omit<ExistingObjects, 'lookAhead'>;
 
 export class ExistingObjects {
-  readonly #target: Client;
+  readonly #client: Client;
   #defaults: Promise<Defaults> | undefined;
   #upcoming: readonly NamedObject[] = [];
   /** The keys of all objects of the target. They are listed again after a statement that may have changed any object. */
@@ -38,11 +38,11 @@ export class ExistingObjects {
   readonly acl: ExistingAcl;
 
   /** @param warn called once for what the target does not show @param isRerun whether objects of the stream probably exist already */
-  constructor(target: Client, warn: (message: string) => void, isRerun: boolean) {
-    this.#target = target;
+  constructor(client: Client, warn: (message: string) => void, isRerun: boolean) {
+    this.#client = client;
     this.#fetchesMany = isRerun;
-    this.#capacities = SymbolCapacities.of(target);
-    this.acl = new ExistingAcl(aclOf(target), warn);
+    this.#capacities = SymbolCapacities.of(client);
+    this.acl = new ExistingAcl(aclOf(client), warn);
   }
 
   /** The target's own definition; undefined if the target shows none of that kind and name. */
@@ -53,7 +53,7 @@ export class ExistingObjects {
     const key = kindKey(identity);
     const prefetched = this.#prefetched.get(key);
     if (prefetched !== undefined) return prefetched;
-    const [statement] = await fetchStatements(this.#target, [identity]);
+    const [statement] = await fetchStatements(this.#client, [identity]);
     if (statement !== undefined && !this.#fetchesMany) {
       this.#fetchesMany = true;
       this.#prefetching = this.#prefetch();
@@ -100,10 +100,10 @@ export class ExistingObjects {
     this.#sentMeanwhile.add(sent);
     const found = new Map<string, string>();
     try {
-      this.#keys ??= listAllObjects(this.#target).then(all => new Set(all.map(kindKey)));
+      this.#keys ??= listAllObjects(this.#client).then(all => new Set(all.map(kindKey)));
       const keys = await this.#keys;
       const existing = upcoming.filter(identity => keys.has(kindKey(identity)));
-      const statements = await fetchStatements(this.#target, existing);
+      const statements = await fetchStatements(this.#client, existing);
       for (const [i, identity] of existing.entries()) {
         const statement = statements[i];
         if (statement !== undefined) found.set(kindKey(identity), statement);
@@ -119,7 +119,7 @@ export class ExistingObjects {
   }
 
   defaults(): Promise<Defaults> {
-    this.#defaults ??= fetchDefaults(this.#target);
+    this.#defaults ??= fetchDefaults(this.#client);
     return this.#defaults;
   }
 

@@ -15,16 +15,16 @@ interface GuardedObject extends NamedObject {
 export class PlanGuard {
   readonly #known = new Map<string, GuardedObject>();
 
-  private constructor(private readonly target: Client) {}
+  private constructor(private readonly client: Client) {}
 
   /** Reads the objects that a plan changes or reads, and all views, because these may read what the plan changes. */
-  static async start(target: Client, statements: readonly string[]): Promise<PlanGuard> {
-    const guard = new PlanGuard(target);
+  static async start(client: Client, statements: readonly string[]): Promise<PlanGuard> {
+    const guard = new PlanGuard(client);
     const planned = findPlannedObjects(statements);
     await guard.#fetch(planned);
     const existing = guard.statements();
     const names = findNames([...statements, ...existing]);
-    const others = (await listAllObjects(target)).flatMap(({ kind, name }) => {
+    const others = (await listAllObjects(client)).flatMap(({ kind, name }) => {
       const isRead = names.has(name) || (existing.length > 0 && kind !== 'table');
       return isRead && isObject(kind) && !guard.#known.has(kindKey({ kind, name })) ? [{ kind, name }] : [];
     });
@@ -40,7 +40,7 @@ export class PlanGuard {
   /** What somebody else has changed in the objects that a statement changes or reads; '' if nothing. */
   async formatConflicts(statement: string): Promise<string> {
     const known = this.#findObjects(statement);
-    const statements = await fetchStatements(this.target, known);
+    const statements = await fetchStatements(this.client, known);
     return known.flatMap((object, i) => formatConflict(object, statements[i]) ?? []).join('; ');
   }
 
@@ -56,7 +56,7 @@ export class PlanGuard {
   }
 
   async #fetch(objects: readonly NamedObject[], onDenied?: () => void): Promise<void> {
-    const statements = await fetchStatements(this.target, objects, onDenied);
+    const statements = await fetchStatements(this.client, objects, onDenied);
     for (const [i, object] of objects.entries())
       this.#known.set(kindKey(object), { ...object, statement: statements[i] });
   }

@@ -54,7 +54,7 @@ export class PreflightError extends CodedError {
  * @param allow verbs, in any case, that are allowed too; `CTAS` and `REPLACE` for such a CREATE; `all` allows everything
  */
 export function createPreflightCheck(
-  target: Client,
+  client: Client,
   allow: readonly string[],
   planned: PlannedStatements,
 ): PreflightCheck {
@@ -62,7 +62,7 @@ export function createPreflightCheck(
   let version: Promise<string | undefined> | undefined;
   let limit: Promise<number> | undefined;
   const knownVersion = () => {
-    version ??= fetchVersion(target);
+    version ??= fetchVersion(client);
     return version;
   };
   return async statement => {
@@ -72,7 +72,7 @@ export function createPreflightCheck(
     const needed = findAllowNeeded(head, statement);
     const isInPlan = planned.statements.has(statement);
     const isAllowed = !needed || allowed.has(needed.verb) || allowed.has('ALL') || (isInPlan && planned.areAllowed);
-    if (!isAllowed && !(needed.verb === 'SELECT' && (await isPlanAssertion(target, statement, planned.queries))))
+    if (!isAllowed && !(needed.verb === 'SELECT' && (await isPlanAssertion(client, statement, planned.queries))))
       return { ...needed, ...(isInPlan && { verb: PLAN }) };
     if (dependsOnVersion(statement)) {
       const known = await knownVersion();
@@ -81,9 +81,9 @@ export function createPreflightCheck(
         return { reason: `the target is QuestDB ${known}, which does not support ${missing.join(', ')}` };
     }
     if (statement.length <= SURELY_FITS) return undefined;
-    const buffer = target.bufferNeeded(statement);
+    const buffer = client.bufferNeeded(statement);
     if (buffer <= DEFAULT_REQUEST_BUFFER) return undefined;
-    limit ??= fetchRequestBuffer(target);
+    limit ??= fetchRequestBuffer(client);
     if (buffer <= (await limit)) return undefined;
     return {
       reason: `request too large: it needs a request buffer of ${buffer} bytes, and the server has ${await limit}; raise http.request.header.buffer.size on the server`,
@@ -124,8 +124,8 @@ const commentRulesOf = (version: string | undefined): readonly ServerCommentRule
   version === undefined ? SERVER_COMMENT_RULES : [featuresOf(version)('unpaired quotes') ? '9.3.2' : '9.0'];
 
 /** In bytes; infinite if the parameters of the server do not contain it. */
-async function fetchRequestBuffer(target: Client): Promise<number> {
-  const parameters = await tryQuery(() => fetchParameters(target));
+async function fetchRequestBuffer(client: Client): Promise<number> {
+  const parameters = await tryQuery(() => fetchParameters(client));
   return Number(parameters?.get('http.request.header.buffer.size')) || Number.POSITIVE_INFINITY;
 }
 

@@ -132,9 +132,9 @@ async function createExecutors(
 ): Promise<{ executors: Executor[]; dryRun?: DryRun }> {
   const patience = { timeout: config.timeout, interrupted: options.signal };
   const context = { ...options, ignored, check, existing, retries: config.retries, patience };
-  if (!options.dryRun) return { executors: jobs.map(target => createExecutor({ ...context, target, guard })) };
+  if (!options.dryRun) return { executors: jobs.map(client => createExecutor({ ...context, client, guard })) };
   const known = schema ?? (await fetchSchemaIfShown(config, client));
-  const dryRun = new (await import('./dry-run.js')).DryRun(known, { ...context, target: client });
+  const dryRun = new (await import('./dry-run.js')).DryRun(known, { ...context, client });
   return { executors: [entry => dryRun.predict(entry)], dryRun };
 }
 
@@ -149,7 +149,7 @@ async function* endPlan(outcomes: AsyncIterable<Outcome>, options: ReplayOptions
 /** After the last outcome, warns of the skipped objects that the target reports as invalid or suspended. */
 async function* warnOfProblems(
   outcomes: AsyncIterable<Outcome>,
-  target: Client,
+  client: Client,
   { ignore, warn }: ReplayOptions,
 ): AsyncGenerator<Outcome> {
   const skipped: Identity[] = [];
@@ -160,21 +160,21 @@ async function* warnOfProblems(
     yield outcome;
   }
   if (skipped.length === 0) return;
-  const health = await fetchHealthIfShown(target);
+  const health = await fetchHealthIfShown(client);
   for (const identity of skipped)
     for (const { state, reason } of problemsOf(identity, health))
       if (!ignore.ignoresProperty(identity, state))
         warn(`${displayName(identity)} was skipped, but is ${state} on the target: ${reason}`);
 }
 
-async function findDamage(target: Client, before: Health): Promise<string[]> {
-  const now = await fetchHealthIfShown(target);
-  const objects = (await tryQuery(() => listAllObjects(target))) ?? [];
+async function findDamage(client: Client, before: Health): Promise<string[]> {
+  const now = await fetchHealthIfShown(client);
+  const objects = (await tryQuery(() => listAllObjects(client))) ?? [];
   return objects
     .flatMap(object => problemsOf(object, now))
     .filter(({ identity, state }) => !before[state]?.has(identity.name))
     .map(({ identity, state, reason }) => `${displayName(identity)} is ${state}: ${reason}`);
 }
 
-const fetchHealthIfShown = async (target: Client): Promise<Partial<Health>> =>
-  (await tryQuery(() => fetchHealth(target))) ?? {};
+const fetchHealthIfShown = async (client: Client): Promise<Partial<Health>> =>
+  (await tryQuery(() => fetchHealth(client))) ?? {};

@@ -52,22 +52,22 @@ export interface TargetSchema extends InstanceFacts {
 }
 
 /** @throws InstanceError */
-export async function fetchTargetSchema(config: ConnectionConfig, target: Client): Promise<TargetSchema> {
+export async function fetchTargetSchema(config: ConnectionConfig, client: Client): Promise<TargetSchema> {
   const statements = await collectStatements(dump(config));
   const { user: name } = config;
   // The open source edition does not show rights.
   const account =
-    name === undefined ? undefined : { name, rights: await ifAccepted(() => fetchRightsOf(target, name)) };
-  return { statements, ...(await fetchInstanceFacts(target)), account };
+    name === undefined ? undefined : { name, rights: await ifAccepted(() => fetchRightsOf(client, name)) };
+  return { statements, ...(await fetchInstanceFacts(client)), account };
 }
 
 /** As `fetchTargetSchema`, or why the account may not read the schema. @throws InstanceError if the target gives no answer */
 export async function fetchSchemaIfShown(
   config: ConnectionConfig,
-  target: Client,
+  client: Client,
 ): Promise<TargetSchema | { readonly hidden: string }> {
   try {
-    return await fetchTargetSchema(config, target);
+    return await fetchTargetSchema(config, client);
   } catch (error) {
     if (error instanceof InstanceError && error.serverMessage !== undefined) return { hidden: error.serverMessage };
     throw error;

@@ -17,13 +17,13 @@ const BATCH_SIZE = 100;
 /** Outcomes that were applied get `proven`, or become `differs` if the target's object is different. */
 export async function* verifyOutcomes(
   outcomes: AsyncIterable<Outcome>,
-  target: Client,
+  client: Client,
   existing: TargetObjects,
   ignore: IgnoreRules,
 ): AsyncGenerator<Outcome> {
   let waiting: Outcome[] = [];
   let count = 0;
-  const readWaiting = () => readBack(waiting, target, existing, ignore);
+  const readWaiting = () => readBack(waiting, client, existing, ignore);
   try {
     for await (const outcome of outcomes) {
       waiting.push(outcome);
@@ -41,7 +41,7 @@ export async function* verifyOutcomes(
 
 async function readBack(
   outcomes: readonly Outcome[],
-  target: Client,
+  client: Client,
   existing: TargetObjects,
   ignore: IgnoreRules,
 ): Promise<Outcome[]> {
@@ -52,7 +52,7 @@ async function readBack(
   const verified = new Map<Outcome, Extract<Outcome, Verification>>();
   try {
     const identities = made.map(({ identity }) => identity);
-    const found = await fetchStatements(target, identities);
+    const found = await fetchStatements(client, identities);
     for (const [i, outcome] of made.entries()) {
       const verification = await verifyObject(outcome.statement, found[i], existing, CREATED_DIFFERENTLY, ignore);
       const isDoubtful = verification.result === 'differs' && outcome.n < lastAlteration;

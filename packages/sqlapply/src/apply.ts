@@ -20,36 +20,36 @@ import type { ApplyArgs, RunArgs } from './options.js';
 import { reportReplay, writeRows } from './report-outcomes.js';
 
 export async function apply(options: ApplyArgs, io: Io): Promise<number> {
-  const [instance = ''] = options.operands;
+  const [operand = ''] = options.operands;
   const context = { ...instanceContext(io), program: 'sqlapply', options };
-  if (options.showConfig) return writeSettings([(await resolveInstance(instance, context)).settings], io);
-  const openInputAndTarget = async () => {
+  if (options.showConfig) return writeSettings([(await resolveInstance(operand, context)).settings], io);
+  const openInputAndInstance = async () => {
     const input = openInput(options, io);
     // The previous program in the pipe may prompt too. Its prompt comes first.
     const promptSecret = (question: string) => input.ready().then(() => io.promptSecret(question));
-    return { input, target: await resolveInstance(instance, { ...context, promptSecret }) };
+    return { input, instance: await resolveInstance(operand, { ...context, promptSecret }) };
   };
-  return applyInput(options, openInputAndTarget, io);
+  return applyInput(options, openInputAndInstance, io);
 }
 
 /** Milliseconds for a request in flight to end after the user wants to stop. */
 const GRACE_PERIOD = 2000;
 
-interface InputAndTarget {
+interface InputAndInstance {
   input: Input;
-  target: ResolvedInstance;
+  instance: ResolvedInstance;
 }
 
 /** An error before the first statement says that nothing was sent. @returns the exit status */
 export async function applyInput(
   options: RunArgs,
-  openInputAndTarget: () => Promise<InputAndTarget>,
+  openInputAndInstance: () => Promise<InputAndInstance>,
   io: Io,
 ): Promise<number> {
   limitHeapGrowth();
   rejectBadArgs(options);
   const work = async () => {
-    const { replayed, target } = await prepare(openInputAndTarget, options, io).catch(error => {
+    const { replayed, target } = await prepare(openInputAndInstance, options, io).catch(error => {
       if (io.catchSignals().aborted) io.error('interrupted; nothing was sent');
       throw toNothingSentError(error);
     });
@@ -78,11 +78,11 @@ function rejectBadArgs(options: RunArgs): void {
 const toFlag = (option: string): string => `--${option.replace(/[A-Z]/g, letter => `-${letter.toLowerCase()}`)}`;
 
 /** Opens both ends and checks the statements. Sends nothing. */
-async function prepare(openInputAndTarget: () => Promise<InputAndTarget>, options: RunArgs, io: Io) {
+async function prepare(openInputAndInstance: () => Promise<InputAndInstance>, options: RunArgs, io: Io) {
   const ignore = new IgnoreRules(await readIgnorePatterns(options));
-  const { input, target: config } = await openInputAndTarget();
+  const { input, instance } = await openInputAndInstance();
   const signal = io.catchSignals();
-  const target = await openTarget({ ...config, interrupted: signal }, options);
+  const target = await openTarget({ ...instance, interrupted: signal }, options);
   signal.addEventListener('abort', () => {
     input.stop();
     setTimeout(target.close, GRACE_PERIOD).unref();

@@ -17,19 +17,19 @@ type Reported = Pick<
 >;
 
 /** The server's message, below it a caret or the differences, and a hint if one is known. */
-export function formatRejection(outcome: Reported, target: string, colors = false): [head: string, below?: string[]] {
+export function formatRejection(outcome: Reported, label: string, colors = false): [head: string, below?: string[]] {
   const { statement, result, error = '', position, comparison, isDenied } = outcome;
   const unknown = result === 'unknown' ? 'whether it was applied is unknown: ' : '';
   const head = `${statementLabel(outcome)}: ${unknown}${truncate(error, MAX_MESSAGE)}${isDenied ? DENIED_HELP : ''}`;
-  const differences = formatPropertyLines(comparison?.differences ?? [], ['the statement', target], colors);
+  const differences = formatPropertyLines(comparison?.differences ?? [], ['the statement', label], colors);
   const caret = position === undefined ? [] : formatCaret(redact(statement), position);
   const below = differences.length > 0 ? differences.map(line => `  ${line}`) : caret;
   return [head, [...below, ...formatHints(hintsFor(outcome))]];
 }
 
 /** The warning that CREATE OR REPLACE changes a definition. */
-export const formatReplacement = (outcome: Outcome, target: string, colors: boolean) =>
-  formatRejection({ ...outcome, ...outcome.replaced, error: 'it replaces a different definition' }, target, colors);
+export const formatReplacement = (outcome: Outcome, label: string, colors: boolean) =>
+  formatRejection({ ...outcome, ...outcome.replaced, error: 'it replaces a different definition' }, label, colors);
 
 function formatCaret(text: string, position: number): string[] {
   const at = Math.min(Math.max(position, 0), text.length);

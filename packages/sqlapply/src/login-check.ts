@@ -12,10 +12,10 @@ const EXISTING_RESULTS: ReadonlySet<Result> = new Set(['applied', 'skipped']);
 export class LoginCheck {
   /** By name; `isNew` if the principal was created in this run without credentials. */
   readonly #found = new NameMap<{ identity: Identity; isNew: boolean }>();
-  readonly #target: ConnectionConfig;
+  readonly #config: ConnectionConfig;
 
-  constructor(target: ConnectionConfig) {
-    this.#target = target;
+  constructor(config: ConnectionConfig) {
+    this.#config = config;
   }
 
   count({ result, identity, statement }: Outcome): void {
@@ -27,7 +27,7 @@ export class LoginCheck {
   /** A line for each principal that cannot log in, by what the target shows or, if it shows nothing, by the statements. Never fails. */
   async messages(canAsk: boolean): Promise<string[]> {
     if (this.#found.size === 0) return [];
-    const client = new BestEffortClient(this.#target);
+    const client = new BestEffortClient(this.#config);
     const lacking: string[] = [];
     let queries = 0;
     let isSilent = !canAsk;

@@ -105,10 +105,10 @@ async function* reportOutcomes(
   }
 }
 
-function annotate(outcome: Outcome, target: string): string {
+function annotate(outcome: Outcome, label: string): string {
   const { location, ...unlocated } = outcome;
   const { statement, position } = outcome;
-  const [head, below = []] = formatRejection(unlocated, target);
+  const [head, below = []] = formatRejection(unlocated, label);
   return formatAnnotation({ ...findLocation(statement, location, position), message: [head, ...below].join('\n') });
 }
 

@@ -21,16 +21,16 @@ export async function copySchema({ include, exclude, ...options }: CopyArgs, io:
     const { source, target } = await resolveEnds();
     return writeSettings([source.settings, target.settings], io);
   }
-  const openInputAndTarget = async () => {
+  const openInputAndInstance = async () => {
     const { source, target } = await resolveEnds();
     const config = { ...source, interrupted: io.catchSignals() };
     const dumpUntil = (signal: AbortSignal) =>
       dump(config, { ...options, selection, signal, warn: io.warn, info: io.info });
-    return { input: openStream(dumpUntil, options.maxRecord), target };
+    return { input: openStream(dumpUntil, options.maxRecord), instance: target };
   };
   return applyInput(
     { ...options, json: false, annotations: false, staleOk: false, allowPlan: false },
-    openInputAndTarget,
+    openInputAndInstance,
     io,
   );
 }

@@ -11,17 +11,17 @@ import { fetchUncheckedStatements } from './show-create.js';
 
 const MAX_READS = 6;
 
-/** The rows that SHOW CREATE DATABASE would return. @param client for queries that only save time */
+/** The rows that SHOW CREATE DATABASE would return. @param bestEffort for queries that only save time */
 export async function fetchCatalogueDump(
-  source: Client,
-  client: BestEffortClient,
+  client: Client,
+  bestEffort: BestEffortClient,
   options: ObjectReadOptions,
 ): Promise<string[]> {
   const denied = new Map<string, string>();
-  let [before, now] = [NOTHING_READ, await readObjects(source, client, options, NOTHING_READ, denied)];
+  let [before, now] = [NOTHING_READ, await readObjects(client, bestEffort, options, NOTHING_READ, denied)];
   for (let reading = 2; reading <= MAX_READS && !isSame(before, now); reading++)
-    [before, now] = [now, await readObjects(source, client, options, now, denied)];
-  if (findChanged(before, now).length) throw changingSchemaError(source);
+    [before, now] = [now, await readObjects(client, bestEffort, options, now, denied)];
+  if (findChanged(before, now).length) throw changingSchemaError(client);
   reportChanges(before, now, options);
   for (const object of now.listed) {
     const denial = denied.get(object.name);
@@ -65,13 +65,13 @@ function reportChanges(before: Reading, now: Reading, { info }: ObjectReadOption
 
 /** Reads the objects that may have changed. @param denied collects the messages for what may not be read, which is not read again */
 async function readObjects(
-  source: Client,
-  client: BestEffortClient,
+  client: Client,
+  bestEffort: BestEffortClient,
   { selects, names }: ObjectReadOptions,
   previous: Reading,
   denied: Map<string, string>,
 ): Promise<Reading> {
-  const [all, versions] = await Promise.all([listAllObjects(source), fetchVersions(client)]);
+  const [all, versions] = await Promise.all([listAllObjects(client), fetchVersions(bestEffort)]);
   // All views are read, because the order of two objects can depend on a view between them.
   const isNeeded = (object: ListedObject) => names.mustRead(object) || object.kind !== 'table';
   const listed = all.filter(object => isWanted(object, selects) && isNeeded(object));
@@ -86,7 +86,7 @@ async function readObjects(
   };
   const statements = new Map(objects.map(object => [object.name, statementOf(object)]));
   const stale = objects.filter(({ name }) => statements.get(name) === undefined);
-  const read = await fetchUncheckedStatements(source, stale, ({ name }, message) => void denied.set(name, message));
+  const read = await fetchUncheckedStatements(client, stale, ({ name }, message) => void denied.set(name, message));
   for (const [i, { name }] of stale.entries()) statements.set(name, read[i]);
   const found = objects.flatMap((object): [string, ReadObject][] => {
     const statement = statements.get(object.name);

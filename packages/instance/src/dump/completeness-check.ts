@@ -34,13 +34,13 @@ export class CompletenessCheck {
   readonly #gone = new Set<string>();
   #hasChanged = false;
   readonly #config: ConnectionConfig;
-  readonly #client: BestEffortClient;
+  readonly #bestEffort: BestEffortClient;
   readonly #options: ObjectReadOptions;
 
   /** Requests the list at once, while the dump is read. */
-  constructor(config: ConnectionConfig, client: BestEffortClient, options: ObjectReadOptions) {
+  constructor(config: ConnectionConfig, bestEffort: BestEffortClient, options: ObjectReadOptions) {
     this.#config = config;
-    this.#client = client;
+    this.#bestEffort = bestEffort;
     this.#options = options;
     this.#listRequest = this.#fetchList().then(list => this.#useList(list));
   }
@@ -91,7 +91,7 @@ export class CompletenessCheck {
 
   async #fetchList(): Promise<Objects | undefined> {
     if (!KINDS.some(kind => isObject(kind) && this.#options.selects(kind))) return new Map(); // access control only
-    const list = await this.#client.attempt(listAllObjects);
+    const list = await this.#bestEffort.attempt(listAllObjects);
     return (
       list &&
       new Map(list.filter(each => isWanted(each, this.#options.selects)).map(each => [foldCase(each.name), each]))

@@ -64,12 +64,12 @@ export async function* dump(config: ConnectionConfig, given: Partial<DumpOptions
   const options = { ...DEFAULT_OPTIONS, ...given };
   const { info } = options;
   options.info = message => info(`${config.label}: ${message}`);
-  const [source, client] = [connect(config), new BestEffortClient(config)];
-  const close = () => Promise.all([source.close(), client.close()]);
+  const [client, bestEffort] = [connect(config), new BestEffortClient(config)];
+  const close = () => Promise.all([client.close(), bestEffort.close()]);
   options.signal?.addEventListener('abort', close);
   try {
     if (options.signal?.aborted) await close();
-    for await (const batch of dumpStatements(config, source, client, options))
+    for await (const batch of dumpStatements(config, client, bestEffort, options))
       yield options.noOwner ? batch.map(removeOwner) : batch;
   } finally {
     options.signal?.removeEventListener('abort', close);
@@ -79,8 +79,8 @@ export async function* dump(config: ConnectionConfig, given: Partial<DumpOptions
 
 async function* dumpStatements(
   config: ConnectionConfig,
-  source: Client,
-  client: BestEffortClient,
+  client: Client,
+  bestEffort: BestEffortClient,
   options: DumpOptions,
 ): AsyncGenerator<string[]> {
   /** The reasons by name. They are fetched before the first view of a kind. */
@@ -89,9 +89,9 @@ async function* dumpStatements(
   let count = 0;
   const { selection, info } = options;
   const names = new NameSelection(options.names, options.withDeps);
-  const [missing, capacities] = [new MissingObjects(), new SymbolCapacities(use => client.attempt(use))];
+  const [missing, capacities] = [new MissingObjects(), new SymbolCapacities(use => bestEffort.attempt(use))];
   const read = { names, missing, selects: selection.selects, info };
-  for await (const batch of names.select(fetchRows(config, source, client, options, read))) {
+  for await (const batch of names.select(fetchRows(config, client, bestEffort, options, read))) {
     const statements: string[] = [];
     for (const row of batch) {
       count++;
@@ -108,7 +108,8 @@ async function* dumpStatements(
       }
       const list = VIEW_LISTS.get(kind);
       if (list) {
-        if (!invalid.has(kind)) invalid.set(kind, await fetchInvalidViews(query => client.queryRows(query), [list]));
+        if (!invalid.has(kind))
+          invalid.set(kind, await fetchInvalidViews(query => bestEffort.queryRows(query), [list]));
         const reason = invalid.get(kind)?.get(name);
         if (reason && options.reportInvalid)
           options.warn(
@@ -141,21 +142,21 @@ const MIN_ROW_LIMIT = 32 * 1024 * 1024;
 
 async function* fetchRows(
   config: ConnectionConfig,
-  source: Client,
-  client: BestEffortClient,
+  client: Client,
+  bestEffort: BestEffortClient,
   { via, selection, maxRecord }: DumpOptions,
   read: ObjectReadOptions,
 ): AsyncGenerator<string[]> {
-  if (via === 'catalogue') return yield await fetchCatalogueDump(source, client, read);
-  const check = new CompletenessCheck(config, client, read);
+  if (via === 'catalogue') return yield await fetchCatalogueDump(client, bestEffort, read);
+  const check = new CompletenessCheck(config, bestEffort, read);
   const query = `SHOW CREATE DATABASE${selection.clause}`;
   try {
-    yield* addMissingRows(source.streamFirstColumn(query, Math.max(MIN_ROW_LIMIT, 2 * maxRecord)), check);
+    yield* addMissingRows(client.streamFirstColumn(query, Math.max(MIN_ROW_LIMIT, 2 * maxRecord)), check);
   } catch (error) {
     if (!hasNoShowCreateDatabase(error)) throw addAclHint(error, selection);
     if (via === 'database')
       throw error.withMessage(`${error.message}; it has no SHOW CREATE DATABASE, so use --via catalogue`);
-    yield await fetchCatalogueDump(source, client, read);
+    yield await fetchCatalogueDump(client, bestEffort, read);
   }
 }
 

@@ -5,19 +5,19 @@ import type { Client } from '../http/client.js';
 import { tryQuery } from '../http/optional-queries.js';
 
 /** The statements of a dump that create users, groups and service accounts. @throws InstanceError if the instance does not show them */
-export async function fetchPrincipals(source: Client): Promise<string[]> {
-  const dumped = await fetchDumpIfKnown(source, 'USERS, GROUPS, SERVICE_ACCOUNTS');
+export async function fetchPrincipals(client: Client): Promise<string[]> {
+  const dumped = await fetchDumpIfKnown(client, 'USERS, GROUPS, SERVICE_ACCOUNTS');
   if (dumped) return dumped;
   const statements: string[] = [];
   for (const kind of ['USER', 'GROUP', 'SERVICE ACCOUNT'])
-    for (const [name] of await source.queryRows(`SHOW ${kind}S`))
+    for (const [name] of await client.queryRows(`SHOW ${kind}S`))
       statements.push(`CREATE ${kind} ${quotePrincipal(String(name))};`);
   return statements;
 }
 
 /** All granted rights; undefined if the instance shows only those of one principal at a time. @throws InstanceError */
-export async function fetchRights(source: Client): Promise<Right[] | undefined> {
-  const statements = await fetchDumpIfKnown(source, 'PERMISSIONS');
+export async function fetchRights(client: Client): Promise<Right[] | undefined> {
+  const statements = await fetchDumpIfKnown(client, 'PERMISSIONS');
   return statements?.flatMap(statement => parseRights(statement) ?? []);
 }
 
@@ -26,13 +26,13 @@ export async function fetchRights(source: Client): Promise<Right[] | undefined> 
  * user's groups as the user's own, so a right that both have counts as the group's only.
  * @throws InstanceError if the instance does not show them
  */
-export async function fetchRightsOf(source: Client, name: string): Promise<Right[]> {
+export async function fetchRightsOf(client: Client, name: string): Promise<Right[]> {
   // Groups and service accounts are in no group; for them a server may report an error.
-  const rows = await fetchRowsIfExists(source, `SHOW GROUPS ${quotePrincipal(name)}`);
+  const rows = await fetchRowsIfExists(client, `SHOW GROUPS ${quotePrincipal(name)}`);
   const groups = rows.map(([group]) => String(group));
   const inherited = new RightSet();
-  for (const group of groups) for (const right of await listRights(source, group)) inherited.add(right);
-  const rights = await listRights(source, name);
+  for (const group of groups) for (const right of await listRights(client, group)) inherited.add(right);
+  const rights = await listRights(client, name);
   const own = rights.filter(right => !groups.some(entity => inherited.has({ ...right, entity })));
   return [...groups.map((group): Right => ({ kind: 'membership', user: name, group })), ...own];
 }
@@ -41,9 +41,9 @@ export async function fetchRightsOf(source: Client, name: string): Promise<Right
  * As documented, the columns of permissions are permission, table_name, column_name, grant_option, origin; of service accounts, name and
  * grant_option. A permission with origin `I` is implied by others.
  */
-async function listRights(source: Client, entity: string): Promise<Exclude<Right, Membership>[]> {
-  const grants = await fetchRowsIfExists(source, `SHOW PERMISSIONS ${quotePrincipal(entity)}`);
-  const accounts = await fetchRowsIfExists(source, `SHOW SERVICE ACCOUNTS ${quotePrincipal(entity)}`);
+async function listRights(client: Client, entity: string): Promise<Exclude<Right, Membership>[]> {
+  const grants = await fetchRowsIfExists(client, `SHOW PERMISSIONS ${quotePrincipal(entity)}`);
+  const accounts = await fetchRowsIfExists(client, `SHOW SERVICE ACCOUNTS ${quotePrincipal(entity)}`);
   const nameIn = (cell: unknown): string | undefined => (cell === null || cell === '' ? undefined : String(cell));
   return [
     ...grants
@@ -63,9 +63,9 @@ async function listRights(source: Client, entity: string): Promise<Exclude<Right
   ];
 }
 
-const fetchRowsIfExists = async (source: Client, query: string): Promise<unknown[][]> =>
+const fetchRowsIfExists = async (client: Client, query: string): Promise<unknown[][]> =>
   (await tryQuery(
-    () => source.queryRows(query),
+    () => client.queryRows(query),
     error => error.matches(/does not exist|not found/i),
   )) ?? [];
 
@@ -75,8 +75,8 @@ const isTrue = (cell: unknown): boolean => cell === true || cell === 'true' || c
 /** Whether a user or service account has a password, a key or a token, by the rows of SHOW USER or SHOW SERVICE ACCOUNT. */
 export const hasCredentials = (rows: unknown[][]): boolean => rows.some(([, enabled]) => isTrue(enabled));
 
-const fetchDumpIfKnown = (source: Client, categories: string): Promise<string[] | undefined> =>
+const fetchDumpIfKnown = (client: Client, categories: string): Promise<string[] | undefined> =>
   tryQuery(
-    () => collectStatements(source.streamFirstColumn(`SHOW CREATE DATABASE INCLUDE (${categories})`)),
+    () => collectStatements(client.streamFirstColumn(`SHOW CREATE DATABASE INCLUDE (${categories})`)),
     ({ code }) => code === 'REJECTED',
   );

@@ -27,47 +27,47 @@ export interface ListedObject extends NamedObject {
 }
 
 /** All objects, in any order. */
-export async function listAllObjects(source: Client): Promise<ListedObject[]> {
-  const rows = await queryTables(source, ({ column }) => `SELECT table_name, ${column}, id FROM tables()`);
+export async function listAllObjects(client: Client): Promise<ListedObject[]> {
+  const rows = await queryTables(client, ({ column }) => `SELECT table_name, ${column}, id FROM tables()`);
   if (rows?.some(([name, mark]) => typeof name !== 'string' || mark === undefined))
     throw new InstanceError(
       'PROTOCOL',
-      `${source.label}: tables() has other columns than requested; does a proxy change the replies?`,
+      `${client.label}: tables() has other columns than requested; does a proxy change the replies?`,
     );
   const listed = rows?.map(([name, mark, id]): ListedObject => {
     const kind = KIND_BY_VALUE[String(mark)];
     return { name: String(name), kind: kind ?? 'other', id, ...(kind === undefined && { mark: String(mark) }) };
   });
-  return listed ?? listByFunctions(source);
+  return listed ?? listByFunctions(client);
 }
 
 /**
  * By name, the version of each object with a log (a table with WAL; since 9.3 also a view). While the version is the same, so is the
  * definition. An object with changes that are not applied yet has no version.
  */
-export async function fetchVersions(client: BestEffortClient): Promise<Map<string, unknown>> {
+export async function fetchVersions(bestEffort: BestEffortClient): Promise<Map<string, unknown>> {
   // Each ALTER, like each insert, adds a transaction (observed on 9.0.3 to 9.3.4).
-  const rows = await client.queryRows('SELECT name, sequencerTxn FROM wal_tables() WHERE writerTxn = sequencerTxn');
+  const rows = await bestEffort.queryRows('SELECT name, sequencerTxn FROM wal_tables() WHERE writerTxn = sequencerTxn');
   return new Map(rows?.map(([name, version]) => [String(name), version]));
 }
 
-export async function findViews(source: Client, names: readonly string[]): Promise<NameSet> {
+export async function findViews(client: Client, names: readonly string[]): Promise<NameSet> {
   const folded = names.map(foldCase);
   const list = folded.map(quoteLiteral).join(', ');
   const rows = await queryTables(
-    source,
+    client,
     ({ isNotTable }) => `SELECT table_name FROM tables() WHERE ${isNotTable} AND lower(table_name) IN (${list})`,
   );
   if (rows) return new NameSet(rows.map(([name]) => String(name)));
-  const views = (await listByFunctions(source)).filter(({ kind }) => kind !== 'table');
+  const views = (await listByFunctions(client)).filter(({ kind }) => kind !== 'table');
   return new NameSet(views.map(({ name }) => name));
 }
 
 /** Undefined if a query of tables() is rejected, because a view named `tables` shadows the function (observed on 9.3.4). */
-async function queryTables(source: Client, queryFor: (kindColumn: (typeof COLUMNS)[number]) => string) {
+async function queryTables(client: Client, queryFor: (kindColumn: (typeof COLUMNS)[number]) => string) {
   const query = async () => {
     for (const kindColumn of COLUMNS) {
-      const rows = await queryIfSupported(source, kindColumn.column, () => source.queryRows(queryFor(kindColumn)));
+      const rows = await queryIfSupported(client, kindColumn.column, () => client.queryRows(queryFor(kindColumn)));
       if (rows) return rows;
     }
     return undefined;
@@ -76,10 +76,10 @@ async function queryTables(source: Client, queryFor: (kindColumn: (typeof COLUMN
 }
 
 /** A server without a function that lists a kind has no objects of this kind. */
-async function listByFunctions(source: Client): Promise<NamedObject[]> {
-  const names = async (query: string) => (await source.queryRows(query)).map(([name]) => String(name));
+async function listByFunctions(client: Client): Promise<NamedObject[]> {
+  const names = async (query: string) => (await client.queryRows(query)).map(([name]) => String(name));
   const namesIn = async (list: string) =>
-    new Set(await queryIfSupported(source, list, () => names(`SELECT view_name FROM ${list}`)));
+    new Set(await queryIfSupported(client, list, () => names(`SELECT view_name FROM ${list}`)));
   const kinds = new Map<string, Kind>();
   for (const [kind, list] of VIEW_LISTS) for (const name of await namesIn(list)) kinds.set(name, kind);
   return (await names('SHOW TABLES')).map(name => ({ name, kind: kinds.get(name) ?? 'table' }));
