@@ -5,7 +5,7 @@
 import { dumpOrder, Schema } from '@sqlpipe/schema';
 import type { Client } from '../http/client.js';
 import type { BestEffortClient } from '../http/optional-queries.js';
-import { fetchVersions, type ListedObject, listAllObjects } from './list-objects.js';
+import { fetchLastTransactions, type ListedObject, listAllObjects } from './list-objects.js';
 import { changingSchemaError, isWanted, type ObjectReadOptions, titleOf } from './missing-objects.js';
 import { fetchUncheckedStatements } from './show-create.js';
 
@@ -33,7 +33,7 @@ export async function fetchCatalogueDump(
 }
 
 interface ReadObject extends ListedObject {
-  version: unknown;
+  transaction: unknown;
   statement: string;
 }
 
@@ -71,18 +71,20 @@ async function readObjects(
   previous: Reading,
   denied: Map<string, string>,
 ): Promise<Reading> {
-  const [all, versions] = await Promise.all([listAllObjects(client), fetchVersions(bestEffort)]);
+  const [all, transactions] = await Promise.all([listAllObjects(client), fetchLastTransactions(bestEffort)]);
   // All views are read, because the order of two objects can depend on a view between them.
   const isNeeded = (object: ListedObject) => names.mustRead(object) || object.kind !== 'table';
   const listed = all.filter(object => isWanted(object, selects) && isNeeded(object));
-  // Without an id, a table that was created again could have the version of the one before.
-  const versionOf = ({ id, name }: ListedObject) => (id === undefined ? undefined : versions.get(name));
+  // Without an id, a table that was created again could have the last transaction of the one before.
+  const transactionOf = ({ id, name }: ListedObject) => (id === undefined ? undefined : transactions.get(name));
   const objects = listed
     .filter(({ kind, name }) => kind !== 'other' && !denied.has(name))
-    .map(object => ({ ...object, version: versionOf(object) }));
-  const statementOf = ({ name, id, version }: Omit<ReadObject, 'statement'>): string | undefined => {
+    .map(object => ({ ...object, transaction: transactionOf(object) }));
+  const statementOf = ({ name, id, transaction }: Omit<ReadObject, 'statement'>): string | undefined => {
     const before = previous.objects.get(name);
-    return version !== undefined && before?.version === version && before.id === id ? before.statement : undefined;
+    return transaction !== undefined && before?.transaction === transaction && before.id === id
+      ? before.statement
+      : undefined;
   };
   const statements = new Map(objects.map(object => [object.name, statementOf(object)]));
   const stale = objects.filter(({ name }) => statements.get(name) === undefined);

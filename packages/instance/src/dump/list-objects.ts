@@ -42,13 +42,13 @@ export async function listAllObjects(client: Client): Promise<ListedObject[]> {
 }
 
 /**
- * By name, the version of each object with a log (a table with WAL; since 9.3 also a view). While the version is the same, so is the
- * definition. An object with changes that are not applied yet has no version.
+ * By name, the last transaction of each object with a log (a table with WAL; since 9.3 also a view). While it is the same, so is the
+ * definition. An object with changes that are not applied yet is left out.
  */
-export async function fetchVersions(bestEffort: BestEffortClient): Promise<Map<string, unknown>> {
+export async function fetchLastTransactions(bestEffort: BestEffortClient): Promise<Map<string, unknown>> {
   // Each ALTER, like each insert, adds a transaction (observed on 9.0.3 to 9.3.4).
   const rows = await bestEffort.queryRows('SELECT name, sequencerTxn FROM wal_tables() WHERE writerTxn = sequencerTxn');
-  return new Map(rows?.map(([name, version]) => [String(name), version]));
+  return new Map(rows?.map(([name, transaction]) => [String(name), transaction]));
 }
 
 export async function findViews(client: Client, names: readonly string[]): Promise<NameSet> {
