@@ -1,5 +1,5 @@
 /*! Materialized views that a plan computes again: over types and objects that they did not have, and after an interruption. */
-import { waitUntilApplied, waitUntilInvalid, waitUntilTrue, waitUntilValid } from '../support/background.js';
+import { waitUntil, waitUntilApplied, waitUntilInvalid, waitUntilTrue, waitUntilValid } from '../support/background.js';
 import { findMissing, takeHoldings, waitForHoldings } from '../support/holdings.js';
 import { day, LONG_MONTH, make, namesOf, rowsOn, SUM, table } from '../support/kept-rows.js';
 import { shellWithFiles } from '../support/ledger.js';
@@ -252,18 +252,24 @@ testWithQuestDB('a rebuild killed between its renames is completed under views t
 
 testWithQuestDB('a view refreshed for a range only is computed as soon as its base changes', async t => {
   const view = SUM.replace(' AS', ' REFRESH IMMEDIATE DEFERRED AS');
-  await make(server, rowsOn(LONG_MONTH, day('')));
-  await execute(server, view);
-  await execute(server, `REFRESH MATERIALIZED VIEW m RANGE FROM '2024-01-01' TO '2025-01-01'`);
-  await waitUntilTrue(server, 'SELECT count() = 3 FROM m');
-  await execute(server, `ALTER TABLE t DROP PARTITION LIST '${LONG_MONTH[1]}'`);
-  await waitUntilApplied(server);
   const wanted = `${table(day(''), 'x INT, y INT')}\n${view};`;
   const run = await shellWithFiles(t, server, { 'wanted.sql': wanted });
-  const careful = await run('sqlapply -q --alter $DB wanted.sql');
-  t.deepEqual([careful.code, namesOf(careful.stderr)], [1, ['history:m']], careful.stderr);
-  await execute(server, 'ALTER TABLE t ADD COLUMN y INT');
-  await waitUntilTrue(server, 'SELECT count() = 2 FROM m');
+  const isTrue = async (query: string) => (await execute(server, query))[0]?.[0] === true;
+  const isInvalid = () => isTrue("SELECT count() = 1 FROM materialized_views() WHERE view_status = 'invalid'");
+  // A server that is slow to report the INSERT to its views computes the new view at once. Then DROP PARTITION makes it invalid.
+  do {
+    await server.dropAll();
+    await make(server, rowsOn(LONG_MONTH, day('')));
+    await execute(server, view);
+    await execute(server, `REFRESH MATERIALIZED VIEW m RANGE FROM '2024-01-01' TO '2025-01-01'`);
+    await waitUntilTrue(server, 'SELECT count() = 3 FROM m');
+    await execute(server, `ALTER TABLE t DROP PARTITION LIST '${LONG_MONTH[1]}'`);
+    await waitUntilApplied(server);
+    const careful = await run('sqlapply -q --alter $DB wanted.sql');
+    t.deepEqual([careful.code, namesOf(careful.stderr)], [1, ['history:m']], careful.stderr);
+    await execute(server, 'ALTER TABLE t ADD COLUMN y INT');
+    await waitUntil('computed', async () => (await isTrue('SELECT count() = 2 FROM m')) || (await isInvalid()));
+  } while (await isInvalid());
 });
 
 testWithQuestDB('a plan killed before it filled a view below another one is completed without a loss', async t => {
