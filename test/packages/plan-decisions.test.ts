@@ -4,6 +4,7 @@ import { type PlanOptions, planChanges, RejectedViewError } from '@sqlpipe/plan'
 import { computeFingerprint, formatOmission, parseAssertion, printNoHistoryAssertion } from '@sqlpipe/plan/format';
 import { IgnoreRules } from '@sqlpipe/schema';
 import { NameMap } from '@sqlpipe/sql';
+import type { ExecutionContext } from 'ava';
 import { cases } from '../cases/cases.js';
 import { changesOf, engineWith, lossesOf } from '../support/plans.js';
 import { test } from '../support/test.js';
@@ -78,17 +79,23 @@ test('a rebuilt table gets its own storage policy after the copy if the former o
   t.is(changes.at(-1), "ALTER TABLE 't' SET STORAGE POLICY(DROP LOCAL 1 DAY);");
 });
 
-test('what joins a materialized view that lost its history has lost it too', async t => {
-  const joined = (value: string) => hourly('n', 't', value, 'from t asof join m');
-  const schema = (of: string) => [table('t'), hourly('m', 't', `${of}(x)`), joined(`${of}(t.x)`)];
+/** Asserts that both views lose their history, of which only `m` has another one than its query gives. */
+async function assertBothLost(t: ExecutionContext, schema: (of: string) => string[], options: PlanOptions) {
   const askHistory = async ({ name }: { name: string }) => ({
     answer: name === 'm' ? { count: 1, total: 2, first: '2024-01-01', last: '2024-01-01' } : ('recomputable' as const),
     columns: undefined,
   });
-  const plan = (...names: string[]) => planChanges(schema('max'), schema('min'), { askHistory, ...allowed(...names) });
+  const plan = (...names: string[]) =>
+    planChanges(schema('max'), schema('min'), { ...options, askHistory, ...allowed(...names) });
   t.deepEqual(lossesOf(await plan()), ['history:m', 'history:n']);
   t.deepEqual(lossesOf(await plan('history:m')), ['history:n']);
   t.deepEqual((await plan('history:m', 'history:n')).omissions, []);
+}
+
+test('what joins a materialized view that lost its history has lost it too', async t => {
+  const joined = (value: string) => hourly('n', 't', value, 'from t asof join m');
+  const schema = (of: string) => [table('t'), hourly('m', 't', `${of}(x)`), joined(`${of}(t.x)`)];
+  await assertBothLost(t, schema, {});
 });
 
 test('an invalid view that A lacks is repaired, although its DROP needs a permission', async t => {
@@ -128,18 +135,8 @@ test('a table that is not renamed lists what its other changes would lose', asyn
 
 test('the losses of two invalid views that are both redefined are named at once', async t => {
   const schema = (of: string) => [table('t'), hourly('m', 't', `${of}(x)`), hourly('n', 'm', `${of}(n)`)];
-  const options = {
-    askHistory: async ({ name }: { name: string }) => ({
-      answer:
-        name === 'm' ? { count: 1, total: 2, first: '2024-01-01', last: '2024-01-01' } : ('recomputable' as const),
-      columns: undefined,
-    }),
-    health: { invalid: new NameMap([...'mn'].map(name => [name, 'drop partition operation'])) },
-  };
-  const plan = (...names: string[]) => planChanges(schema('max'), schema('min'), { ...options, ...allowed(...names) });
-  t.deepEqual(lossesOf(await plan()), ['history:m', 'history:n']);
-  t.deepEqual(lossesOf(await plan('history:m')), ['history:n']);
-  t.deepEqual((await plan('history:m', 'history:n')).omissions, []);
+  const invalid = new NameMap([...'mn'].map(name => [name, 'drop partition operation']));
+  await assertBothLost(t, schema, { health: { invalid } });
 });
 
 test('what an ignored object needs is created too, if something else needs that object', async t => {

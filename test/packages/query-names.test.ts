@@ -93,10 +93,7 @@ testWithQuestDB(`names in ${QUERY_TEXTS.length} queries are those that the serve
   const run = await inProcess(t, { FOLDER: folder });
   const renamed = await run('sqltr --rename trades=quotes --rename quotes=trades < $FOLDER/views');
   t.is(renamed.stderr, '');
-  const queries = renamed.stdout
-    .toString()
-    .split('\0')
-    .map(statement => statement.slice(statement.indexOf('\n') + 1, -4));
+  const queries = renamed.stdout.split('\0').map(statement => statement.slice(statement.indexOf('\n') + 1, -4));
   const wrong: string[] = [];
   await inBatches([...before], async ([query, rows], i) => {
     if ((await rowsOf(server, queries[i] ?? '')) !== rows)

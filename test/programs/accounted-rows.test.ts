@@ -1,7 +1,7 @@
 /*! Ways to lose rows that a plan accounts for: what it asks first, where it stops, and what it leaves alone. */
 import { waitUntilApplied, waitUntilInvalid, waitUntilTrue } from '../support/background.js';
 import { findMissing, takeHoldings, waitForHoldings } from '../support/holdings.js';
-import { day, LONG_MONTH, make, namesOf, rowsOn, SUM, table } from '../support/kept-rows.js';
+import { day, LONG_MONTH, make, namesOf, readPlan, rowsOn, SUM, table } from '../support/kept-rows.js';
 import { shellWithFiles } from '../support/ledger.js';
 import { sharedQuestDB, testWithQuestDB } from '../support/questdb.js';
 import { execute } from '../support/server.js';
@@ -143,10 +143,7 @@ testWithQuestDB('a plan that was interrupted after a rename is completed by the 
     await server.dropAll();
     const before = await make(server, [...rowsOn(LONG_MONTH, day('')), SUM]);
     await run.ok(alter);
-    const statements = (await run('cat plan')).stdout
-      .toString()
-      .split('\0')
-      .map(text => text.replace(/^--.*\n/gm, '').trim());
+    const statements = await readPlan(run);
     const isAsked = statements.findIndex(text => text.includes('nothing_is_lost'));
     const isRenamed = statements.findIndex(text => text.includes('RENAME COLUMN'));
     t.true(isAsked >= 0 && isAsked < isRenamed, 'asked as long as it can be');
@@ -266,10 +263,7 @@ testWithQuestDB('a rebuild with renames is completed by the same command, wherev
   const alter = 'sqldiff --alter --renamed t=j --renamed t.x=y --rebuild j --drop-old after.sql $DB > plan';
   await make(server, rowsOn(LONG_MONTH, day('')));
   await run.ok(alter);
-  const statements = (await run('cat plan')).stdout
-    .toString()
-    .split('\0')
-    .map(text => text.replace(/^--.*\n/gm, '').trim());
+  const statements = await readPlan(run);
   const exchange = statements.flatMap((text, i) => (/^RENAME TABLE .*_(?:before|new)_/.test(text) ? [i] : []));
   t.is(exchange.length, 2);
   for (const last of exchange) {

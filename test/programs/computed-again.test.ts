@@ -1,7 +1,7 @@
 /*! Materialized views that a plan computes again: over types and objects that they did not have, and after an interruption. */
 import { waitUntil, waitUntilApplied, waitUntilInvalid, waitUntilTrue, waitUntilValid } from '../support/background.js';
 import { findMissing, takeHoldings, waitForHoldings } from '../support/holdings.js';
-import { day, LONG_MONTH, make, namesOf, rowsOn, SUM, table } from '../support/kept-rows.js';
+import { day, executeUntil, LONG_MONTH, make, namesOf, rowsOn, SUM, table } from '../support/kept-rows.js';
 import { shellWithFiles } from '../support/ledger.js';
 import { sharedQuestDB, testWithQuestDB } from '../support/questdb.js';
 import { execute } from '../support/server.js';
@@ -240,9 +240,7 @@ testWithQuestDB('a rebuild killed between its renames is completed under views t
   const run = await shellWithFiles(t, server, { 'after.sql': after.map(statement => `${statement};`).join('\n') });
   const rebuild = 'sqldiff --alter --rebuild t after.sql $DB > plan';
   await run.ok(rebuild);
-  const plan = (await run('cat plan')).stdout.split('\0');
-  const applied = plan.slice(0, plan.findIndex(text => text.includes("RENAME TABLE 't' TO")) + 1);
-  for (const statement of applied) await execute(server, statement);
+  await executeUntil(server, run, "RENAME TABLE 't' TO");
   await waitUntilApplied(server);
   await waitUntilInvalid(server);
   await run.ok(rebuild);
@@ -288,9 +286,7 @@ testWithQuestDB('a plan killed before it filled a view below another one is comp
   const after = [table(day('')), `${SUM};`, `${manual('select ts, sum(n) n')};`, `${top};`].join('\n');
   const run = await shellWithFiles(t, server, { 'after.sql': after });
   await run.ok('sqldiff --alter -o plan after.sql $DB');
-  const plan = (await run('cat plan')).stdout.split('\0');
-  const created = plan.findIndex(text => text.includes('CREATE MATERIALIZED VIEW'));
-  for (const statement of plan.slice(0, created + 1)) await execute(server, statement);
+  await executeUntil(server, run, 'CREATE MATERIALIZED VIEW');
   await t.notThrowsAsync(run.ok('sqldiff --alter after.sql $DB | sqlapply -q --allow-plan $DB'));
   await waitUntilValid(server);
   await waitForHoldings(server, new Map([...before].filter(([name]) => name === 'w')));

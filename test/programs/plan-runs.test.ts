@@ -1,7 +1,7 @@
 import type { ExecutionContext } from 'ava';
 import { waitUntilApplied, waitUntilInvalid, waitUntilRefreshed, waitUntilValid } from '../support/background.js';
 import { waitForHoldings } from '../support/holdings.js';
-import { day, LONG_MONTH, make, rowsOn, SUM, table } from '../support/kept-rows.js';
+import { day, executeUntil, LONG_MONTH, make, rowsOn, SUM, table } from '../support/kept-rows.js';
 import { LEDGER, makeLedger, RENAMED, shellWithFiles } from '../support/ledger.js';
 import { sharedQuestDB, testWithQuestDB } from '../support/questdb.js';
 import { recordingProxy } from '../support/recording-proxy.js';
@@ -139,9 +139,7 @@ testWithQuestDB('a plan killed after it dropped the base of a kept view is compl
     const run = await shellWithFiles(t, server, { 'after.sql': text });
     const options = `--ignore-extra --renamed ${option} after.sql $DB`;
     await run.ok(`sqldiff --alter ${options} > plan`);
-    const plan = (await run('cat plan')).stdout.split('\0');
-    const dropped = plan.findIndex(statement => statement.includes('DROP MATERIALIZED VIEW'));
-    for (const statement of plan.slice(0, dropped + 1)) await execute(server, statement);
+    await executeUntil(server, run, 'DROP MATERIALIZED VIEW');
     await waitUntilInvalid(server);
     await t.notThrowsAsync(run.ok(`sqldiff --alter ${options} | sqlapply -q --allow-plan $DB`));
     await waitUntilValid(server);

@@ -1,6 +1,7 @@
 /*! Tables with rows on some days, and a materialized view over them: the schemas of tests about what plans keep. */
 import { waitUntilApplied, waitUntilInvalid, waitUntilRefreshed, waitUntilTrue } from './background.js';
 import { type Holdings, takeHoldings } from './holdings.js';
+import type { Run } from './in-process.js';
 import { execute, type Server } from './server.js';
 
 export const rowsOn = (days: readonly string[], rest: string, columns = 'x INT'): string[] => [
@@ -31,3 +32,15 @@ export async function make(server: Server, statements: readonly string[]): Promi
 export const namesOf = (messages: string): string[] => [
   ...new Set([...messages.matchAll(/--allow-loss (\S+)/g)].map(([, name]) => String(name))),
 ];
+
+/** The statements of the file `plan`, without comments. */
+export const readPlan = async (run: Run): Promise<string[]> =>
+  (await run('cat plan')).stdout.split('\0').map(text => text.replace(/^--.*\n/gm, '').trim());
+
+/** Executes the statements of the file `plan` up to the first with a text: somebody has killed sqlapply. @throws if none has it */
+export async function executeUntil(server: Server, run: Run, text: string): Promise<void> {
+  const plan = await readPlan(run);
+  const last = plan.findIndex(statement => statement.includes(text));
+  if (last < 0) throw new Error(`no statement of the plan has ${text}`);
+  for (const statement of plan.slice(0, last + 1)) await execute(server, statement);
+}
