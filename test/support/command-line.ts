@@ -4,7 +4,7 @@
  */
 
 /** A part of a word: text, or the name of a variable. Only a variable without quotes is split at blanks. */
-export interface Part {
+interface Part {
   readonly text?: string;
   readonly variable?: string;
   readonly isQuoted: boolean;
@@ -20,7 +20,7 @@ export interface Command {
 }
 
 /** A pipeline, and how it depends on the status of the one before it. */
-export interface Pipeline {
+interface Pipeline {
   readonly after: ';' | '&&' | '||';
   readonly commands: Command[];
 }

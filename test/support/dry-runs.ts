@@ -169,7 +169,7 @@ const PENDING = `SELECT sum(n) FROM (
   UNION ALL SELECT count() n FROM materialized_views() WHERE view_status = 'refreshing')`;
 
 /** Waits until the server has applied all changes and refreshed all views, so that the dry run and the run see one state. */
-export async function waitUntilQuiet(server: Server): Promise<void> {
+async function waitUntilQuiet(server: Server): Promise<void> {
   for (let tries = 0; tries < 200; tries++) {
     const { dataset, error } = await server.execute(PENDING);
     if (error !== undefined) throw new Error(error);

@@ -7,7 +7,7 @@ import { openScope } from './scope.js';
 import { serveHere } from './sqlserve.js';
 import { planOf, type StatementStream } from './statement-streams.js';
 
-export interface EnterpriseStream extends StatementStream {
+interface EnterpriseStream extends StatementStream {
   readonly user: 'admin' | 'limited';
 }
 
@@ -29,7 +29,7 @@ const OTHERS = [
   'CREATE TABLE owned (a INT) OWNED BY nobody',
 ];
 
-export async function enterpriseStream(seed: number): Promise<EnterpriseStream> {
+async function enterpriseStream(seed: number): Promise<EnterpriseStream> {
   const random = randomness(seed ^ 0xe17);
   const pair = enterprisePair(seed);
   const user = random.chance(0.5) ? 'admin' : 'limited';

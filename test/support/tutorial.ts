@@ -61,7 +61,7 @@ export function insertOutput(guide: string, steps: readonly Step[]): string {
   return guide.replace(tutorialOf(guide), () => tutorial);
 }
 
-export const withoutColor = (text: string): string => text.replace(/\x1b\[[\d;]*m/g, '');
+const withoutColor = (text: string): string => text.replace(/\x1b\[[\d;]*m/g, '');
 
 const SEPARATOR = '\x1e';
 
