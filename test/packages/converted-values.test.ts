@@ -141,21 +141,21 @@ testWithQuestDB('rows that are older than a column without NULL keep what they r
   t.regex(dry.stdout + dry.stderr, /rows that are older than the column read NULL instead of 0/);
 });
 
-testWithQuestDB('over Parquet partitions no type is changed, and no column is added or dropped', async t => {
-  const [before, after] = ['x INT, y INT', 'x LONG, z INT'].map(
+testWithQuestDB('over Parquet partitions no type is changed, and no column is added, dropped or renamed', async t => {
+  const [before, after] = ['x INT, y INT, w INT', 'x LONG, v INT, -- renamed from w\nz INT'].map(
     columns => `CREATE TABLE 'p q' (ts TIMESTAMP, ${columns}) TIMESTAMP(ts) PARTITION BY DAY WAL;`,
   );
   const run = await shellWithFiles(t, server, { 'before.sql': before ?? '', 'after.sql': after ?? '' });
   await execute(server, before ?? '');
   await execute(
     server,
-    "INSERT INTO 'p q' SELECT timestamp_sequence(0, 20 * 3600000000L), x::int, x::int FROM long_sequence(6)",
+    "INSERT INTO 'p q' SELECT timestamp_sequence(0, 20 * 3600000000L), x::int, x::int, x::int FROM long_sequence(6)",
   );
   await execute(server, "ALTER TABLE 'p q' CONVERT PARTITION TO PARQUET WHERE ts < '1970-01-03'");
   await waitUntilApplied(server);
   const loss = '--allow-loss "drop:\'p q\'.y"';
   const { stderr } = await run(`sqldiff --alter ${loss} after.sql $DB`);
-  t.is(stderr.match(/2 partitions are Parquet/g)?.length, 3, stderr);
+  t.is(stderr.match(/2 partitions are Parquet/g)?.length, 4, stderr);
   const offline = await run(
     `sqldiff --alter before.sql after.sql > /dev/null; sqldiff --alter ${loss} after.sql before.sql > plan; sqlapply --allow all $DB < plan`,
   );
@@ -167,13 +167,18 @@ testWithQuestDB('over Parquet partitions no type is changed, and no column is ad
     `sqldiff --alter ${loss} after.sql $DB > plan && sqlapply --allow all $DB < plan && sqldiff after.sql $DB`,
   );
   t.is(applied.code, 0, applied.stderr);
-  t.deepEqual(await execute(server, "SELECT sum(x), count() FROM 'p q'"), [[21, 6]]);
+  t.deepEqual(await execute(server, "SELECT sum(x), sum(v), count() FROM 'p q'"), [[21, 21, 6]]);
 });
 
 testWithQuestDB('a partition that becomes Parquet after planning stops the first change it would break', async t => {
   const printTable = (columns: string) =>
     `CREATE TABLE p (ts TIMESTAMP, ${columns}) TIMESTAMP(ts) PARTITION BY DAY WAL;`;
-  const after = { add: 'x INT, y INT, z INT, w INT', drop: 'x INT', type: 'x LONG, y LONG' };
+  const after = {
+    add: 'x INT, y INT, z INT, w INT',
+    drop: 'x INT',
+    type: 'x LONG, y LONG',
+    rename: 'x INT, z INT -- renamed from y\n',
+  };
   for (const [change, columns] of Object.entries(after)) {
     await execute(server, printTable('x INT, y INT'));
     await execute(server, 'INSERT INTO p SELECT timestamp_sequence(0, 20 * 3600000000L), 1, 2 FROM long_sequence(6)');

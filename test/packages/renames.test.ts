@@ -27,7 +27,7 @@ test('a comment on the line of a column renames it once, and can stay', async t 
     NEW_VIEW,
   ];
   const first = await plan(after, OLD);
-  t.is(first.statements[1], "ALTER TABLE 't' RENAME COLUMN qty TO quantity;");
+  t.is(first.statements[2], "ALTER TABLE 't' RENAME COLUMN qty TO quantity;");
   t.deepEqual([first.omissions, first.warnings], [[], []]);
   const done = [table('quantity INT, note VARCHAR'), NEW_VIEW];
   t.deepEqual(await plan(after, done), { statements: [], omissions: [], notes: [], warnings: [] });

@@ -95,6 +95,7 @@ const PARTITION_PROBLEMS: Readonly<Record<PartitionState, { readonly [action: st
     type: 'over which a change of a type suspends the table',
     'add column': 'which cannot be read after a column was added',
     'drop column': 'which cannot be read after a column was dropped',
+    'rename column': 'whose renamed column cannot be read after a conversion to native',
   },
   detached: {
     type: 'which cannot be attached after a change of a type',

@@ -245,7 +245,8 @@ const PARTITION_STATES = {
   isParquet: {
     form: 'all_native',
     what: 'Parquet partitions',
-    problem: 'which ADD COLUMN and DROP COLUMN would make unreadable; a change of a type would suspend the table',
+    problem:
+      'which ADD, DROP and RENAME COLUMN would make unreadable, now or once they are native; a change of a type would suspend the table',
     formatReason: (table: string) => `; ${formatNativeAdvice(table)}`,
   },
   detached: {
