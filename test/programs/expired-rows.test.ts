@@ -98,6 +98,20 @@ testWithQuestDB('a column is not renamed while a detached partition has its old 
   );
 });
 
+testWithQuestDB('no index is added while a partition is detached, which would have no files of it', async t => {
+  await make(server, [table(day(''), 'k SYMBOL'), "INSERT INTO t VALUES ('2024-01-01', 'a'), ('2024-01-02', 'a')"]);
+  const run = await shellWithFiles(t, server, { 'a.sql': table(day(''), 'k SYMBOL INDEX') });
+  await run.ok('sqldiff --alter -o plan a.sql $DB');
+  await make(server, ["ALTER TABLE t DETACH PARTITION LIST '2024-01-01'"]);
+  const stopped = await run.exits(1, 'sqlapply --allow-plan $DB plan');
+  t.regex(stopped.stderr, /the assertion is not true: 't' has detached partitions \(1\)/);
+  const refused = await run.exits(1, 'sqldiff --alter a.sql $DB');
+  t.regex(refused.stderr, /1 partition is detached, in which an index added now would have no files\n {2}hint: attach/);
+  await make(server, ["ALTER TABLE t ATTACH PARTITION LIST '2024-01-01'"]);
+  await run.ok('sqlapply -q --allow-plan $DB plan');
+  t.deepEqual(await execute(server, "SELECT count() FROM t WHERE k = 'a'"), [[2]]);
+});
+
 testWithQuestDB('a table with detached partitions is not dropped unless it is named', async t => {
   const detach = async (name: string, ...days: readonly string[]) => {
     await execute(server, `ALTER TABLE ${name} DETACH PARTITION LIST ${days.map(each => `'${each}'`).join(', ')}`);

@@ -100,6 +100,7 @@ const PARTITION_PROBLEMS: Readonly<Record<PartitionState, { readonly [action: st
   detached: {
     type: 'which cannot be attached after a change of a type',
     'rename column': 'in which a renamed column would read NULL',
+    'add index': 'in which an index added now would have no files',
   },
 };
 
