@@ -1,8 +1,10 @@
 /*! `sqlapply --jobs`: independent statements overlap, dependent ones wait, and a rejection ends the run. */
 import { resolve } from 'node:path';
+import { setTimeout as pause } from 'node:timers/promises';
 import { inProcess } from '../support/in-process.js';
 import { parseJsonLines } from '../support/json-lines.js';
 import { startLatencyProxy } from '../support/latency-proxy.js';
+import { recordingProxy } from '../support/recording-proxy.js';
 import { startSqlserve } from '../support/sqlserve.js';
 import { fileScope, test } from '../support/test.js';
 
@@ -48,6 +50,30 @@ test('a view waits for what it names, in any case of letters, and an ALTER for a
   const text = `create table t (x int); ${chain.join('')} alter table t add column y int; create view w as (select y from t);`;
   t.is(await run.silent(`sqlsplit <<< "${text}" | sqlapply -j 8 --allow ALTER $FAR`), '');
 });
+
+/** As many statements as are read back together. The ALTER asks for the defaults of the server, so no later statement has to. */
+const BATCH = ['create table t (x int);', 'alter table t add column y int;'].concat(
+  Array.from({ length: 98 }, (_, i) => `create table t${i} (x int);`),
+);
+
+for (const change of ['drop table t97', 'rename table t97 to u'])
+  test(`objects are read back before a statement that changes them is sent: ${change}`, async t => {
+    const server = await target;
+    await server.dropAll();
+    const events: string[] = [];
+    const { url } = await recordingProxy(t, server, async query => {
+      if (query === change) events.push('changed');
+      if (query.split(' UNION ALL ').length !== BATCH.length - 1) return undefined;
+      for (let i = 0; i < 100 && events.length === 0; i++) await pause(10);
+      events.push('read back');
+      return undefined;
+    });
+    const run = await inProcess(t, { DST: url });
+    const options = '-j 2 --allow ALTER,DROP,RENAME';
+    const { code, stderr } = await run(`sqlsplit <<< "${BATCH.join('')}${change};" | sqlapply ${options} $DST`);
+    t.like({ code, stderr }, { code: 0, stderr: '' });
+    t.deepEqual(events, ['read back', 'changed']);
+  });
 
 test('after a rejection no statement is started, and the results are in input order', async t => {
   const { run } = await startFarTarget(t, 5);

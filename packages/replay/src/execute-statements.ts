@@ -2,7 +2,7 @@
 import { findReferences } from '@sqlpipe/ddl';
 import { parsePlanHead } from '@sqlpipe/plan/format';
 import { type Entry, identifyEntry } from '@sqlpipe/schema';
-import { isObject, isSameName, NameSet } from '@sqlpipe/sql';
+import { isObject, isSameName, NameSet, readStatementHead } from '@sqlpipe/sql';
 import type { Executor } from './executor.js';
 import type { ReplayOptions } from './options.js';
 import { endsRun, type Outcome, type ReplayInput, type StatementResult } from './outcome.js';
@@ -15,7 +15,8 @@ interface RunOptions extends Pick<ReplayOptions, 'keepGoing' | 'dryRun' | 'signa
 }
 
 /**
- * Yields an outcome for each statement, in order. From the head of a plan on, each outcome is yielded before the next statement is sent.
+ * Yields an outcome for each statement, in order. A statement of a plan, or one that does not only create an object, is sent alone: after
+ * all outcomes before it were yielded, and before the next statement.
  * @param executors one for each statement that may be in flight; a statement waits for those that `findBlockers` finds
  */
 export async function* executeStatements(
@@ -47,19 +48,23 @@ export async function* executeStatements(
     return outcome;
   };
 
+  async function* yieldUpTo(inFlightAfter: number): AsyncGenerator<Outcome> {
+    while (inFlight.length > inFlightAfter) yield await (inFlight.shift() as InFlight).outcome;
+  }
+
   let [n, hasHead] = [0, false];
   for await (const statement of statements) {
     n++;
     hasHead ||= parsePlanHead(statement) !== undefined;
     const isInPlan = hasHead && n <= planLength;
     const entry = identifyEntry(statement);
-    const blockers = isInPlan ? [...inFlight] : findBlockers(entry, inFlight);
-    inFlight.push({ entry, outcome: executeInTurn(n, entry, blockers, isInPlan) });
+    const isAlone = isInPlan || !createsObject(entry);
+    if (isAlone) yield* yieldUpTo(0);
+    inFlight.push({ entry, outcome: executeInTurn(n, entry, findBlockers(entry, inFlight), isInPlan) });
     // Executors are assigned in turn: the next statement needs that of the first one in flight, which has to end.
-    const most = isInPlan ? 0 : executors.length - 1;
-    while (inFlight.length > most) yield await (inFlight.shift() as InFlight).outcome;
+    yield* yieldUpTo(isAlone ? 0 : executors.length - 1);
   }
-  for (const { outcome } of inFlight) yield await outcome;
+  yield* yieldUpTo(0);
 }
 
 interface InFlight {
@@ -67,10 +72,13 @@ interface InFlight {
   outcome: Promise<Outcome>;
 }
 
-/** The statements that create an object of the same name, or one that the statement reads. A statement that creates none waits for all. */
-function findBlockers({ kind, name, statement }: Entry, inFlight: readonly InFlight[]): InFlight[] {
-  if (!inFlight.length || !isObject(kind)) return [...inFlight];
+/** Other statements may change existing objects. The reader of the outcomes may read objects back until it asks for the next outcome. */
+const createsObject = ({ kind, statement }: Entry): boolean => isObject(kind) && !readStatementHead(statement).replaces;
+
+/** The statements that create an object of the same name, or one that the statement reads. */
+function findBlockers({ name, statement }: Entry, inFlight: readonly InFlight[]): InFlight[] {
+  if (!inFlight.length) return [];
   const isMade = (other: string) => inFlight.some(({ entry }) => isSameName(entry.name, other));
   const needed = new NameSet([name, ...findReferences(statement, isMade)]);
-  return inFlight.filter(({ entry }) => !isObject(entry.kind) || needed.has(entry.name));
+  return inFlight.filter(({ entry }) => needed.has(entry.name));
 }
