@@ -166,11 +166,12 @@ function changesOfMaterializedView(view: MaterializedViewDefinition): Change[] {
   else changes.push(change('refresh', { refresh: { ...refresh, every: every === '7d' ? '8d' : '7d' } }));
   if (start !== undefined)
     changes.push(change('refresh start', { refresh: { ...refresh, start: '2020-01-01T00:00:00.000000Z' } }));
-  if (start !== undefined || period)
+  const hasPeriod = typeof period === 'object';
+  if (start !== undefined || hasPeriod)
     changes.push(
       change('refresh time zone', { refresh: { ...refresh, timeZone: timeZone === 'UTC' ? undefined : 'UTC' } }),
     );
-  if (period) {
+  if (hasPeriod) {
     changes.push(change('refresh period', { refresh: { ...refresh, period: { ...period, length: '23h' } } }));
     changes.push(change('refresh period', { refresh: { ...refresh, period: { ...period, delay: '7s' } } }));
   }

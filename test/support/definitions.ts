@@ -168,6 +168,9 @@ const SAMPLINGS = [
   "SELECT timestamp_floor ( '10m' , ts ) AS ts , sum ( price ) AS s FROM trades GROUP BY ts",
 ];
 
+/** A query whose sampling interval, if it has one, can be found only with the definitions of what it reads. */
+const UNSAMPLED = 'SELECT ts , price FROM trades';
+
 export const views: Arbitrary<ViewDefinition> = fc.record({
   kind: fc.constant('view'),
   name,
@@ -204,14 +207,21 @@ export const materializedViews: Arbitrary<MaterializedViewDefinition> = fc
     name,
     base: fc.constantFrom('trades', 'Quotes', 'order book'),
     refresh,
-    body: fc.constantFrom(...SAMPLINGS),
+    body: fc.constantFrom(...SAMPLINGS, UNSAMPLED),
     shape: stored,
     timestamp: optional(fc.constantFrom('ts', 'order')),
     indexes: fc.constantFrom(new Map(), new Map([['pair', 64]]), new Map([...Object.entries({ a: 256, b: 1024 })])),
     volume,
     owner,
   })
-  .map(({ shape, ...rest }) => ({ kind: 'materialized view', ...rest, ...shape }));
+  .map(({ shape, refresh, ...rest }) => ({
+    kind: 'materialized view',
+    ...rest,
+    ...shape,
+    refresh: rest.body === UNSAMPLED && refresh.period ? { ...refresh, ...SAMPLE_BY_INTERVAL } : refresh,
+  }));
+
+const SAMPLE_BY_INTERVAL = { period: 'sample by interval', timeZone: undefined } as const;
 
 const liveViews: Arbitrary<LiveViewDefinition> = fc.record({
   kind: fc.constant('live view'),

@@ -240,7 +240,8 @@ class Speller {
     const head = `CREATE MATERIALIZED VIEW ${this.pick('', 'IF NOT EXISTS')} ${this.objectName(name)}`;
     const withBase = this.pick(`WITH BASE ${this.objectName(base ?? '')}`, '');
     const indexed = Array.from(indexes ?? [], ([column, capacity]) => this.indexOf(column, capacity));
-    const isInferred = partitionBy === defaultPartition(samplingOf(body));
+    const sampling = samplingOf(body);
+    const isInferred = sampling !== '' && partitionBy === defaultPartition(sampling);
     const partition = `PARTITION BY ${partitionBy}`;
     const rest = [
       this.pick(indexed, indexed.toReversed()).join(''),
@@ -265,6 +266,7 @@ class Speller {
   }
 
   period({ period, timeZone }: Refresh, body: string, zone: string): string {
+    if (period === 'sample by interval') return 'SAMPLE BY INTERVAL';
     const isSampling = period?.length === samplingOf(body) && !period.delay && timeZone === zoneOf(body);
     if (isSampling && this.pick(false, true)) return 'SAMPLE BY INTERVAL';
     const delay = period?.delay === undefined ? '' : `DELAY ${raw(period.delay)}`;

@@ -76,13 +76,8 @@ export interface Refresh {
   /** An ISO timestamp with microseconds. If EVERY has none, it starts at the moment of creation. */
   readonly start?: string | undefined;
   readonly timeZone?: string | undefined;
-  readonly period?: { readonly length: string; readonly delay?: string | undefined } | undefined;
-}
-
-/** When a materialized view is refreshed, as a statement says it. */
-export interface RefreshClause extends Omit<Refresh, 'period'> {
-  /** `sample by interval`: the length is the sampling interval of the query. */
-  readonly period?: Refresh['period'] | 'sample by interval';
+  /** `sample by interval`: the length is the sampling interval of the query. A definition has it only if the interval is not known. */
+  readonly period?: { readonly length: string; readonly delay?: string | undefined } | 'sample by interval' | undefined;
 }
 
 /** A query whose result is stored and refreshed. */

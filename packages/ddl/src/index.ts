@@ -51,7 +51,6 @@ export {
   type MaterializedViewDefinition,
   type PartitionUnit,
   type Refresh,
-  type RefreshClause,
   SERVER_DEFAULTS,
   type StoragePolicy,
   type TableDefinition,

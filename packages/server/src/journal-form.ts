@@ -67,7 +67,7 @@ const isRefresh = form<Refresh>({
   type: is('IMMEDIATE', 'MANUAL', 'EVERY'),
   deferred: isFlag,
   ...each(optional(isText), 'every', 'start', 'timeZone'),
-  period: optional(form({ length: isText, delay: optional(isText) })),
+  period: optional(oneOf(is('sample by interval'), form({ length: isText, delay: optional(isText) }))),
 });
 
 const common = {

@@ -4,7 +4,6 @@ import type {
   Definition,
   LiveViewDefinition,
   MaterializedViewDefinition,
-  RefreshClause,
   TableDefinition,
   ViewDefinition,
 } from '../definition.js';
@@ -52,18 +51,16 @@ export class DuplicateColumnError extends RejectionError {
 
 type Stated = Partial<
   Omit<TableDefinition, 'kind' | 'columns'> &
-    Omit<MaterializedViewDefinition, 'kind' | 'refresh'> &
+    Omit<MaterializedViewDefinition, 'kind'> &
     Omit<LiveViewDefinition, 'kind'>
-> & { readonly kind: ObjectKind; refresh?: RefreshClause };
+> & { readonly kind: ObjectKind };
 
 /** A parsed CREATE, not yet checked against a catalogue. */
 export interface CreateOf<D extends Definition> {
   readonly type: 'create';
   readonly kind: D['kind'];
   /** Without what a server derives from the query. LIKE is not resolved. */
-  readonly definition: D extends MaterializedViewDefinition
-    ? Omit<D, 'refresh'> & { readonly refresh: RefreshClause }
-    : D;
+  readonly definition: D;
   readonly position: number;
   readonly ifNotExists: boolean;
   readonly orReplace: boolean;

@@ -1,5 +1,5 @@
 import { foldCase } from '@sqlpipe/sql';
-import type { MaterializedViewDefinition, Refresh, RefreshClause } from '../definition.js';
+import type { MaterializedViewDefinition, Refresh } from '../definition.js';
 import { type Cursor, isWord, RejectionError, unexpectedTokenError } from '../parser/cursor.js';
 import { rejectReserved, stripPublic, unquoteToken } from '../parser/names.js';
 import { DAY, MICROS, parseInt32, parseTimestamp } from '../parser/numbers.js';
@@ -16,7 +16,7 @@ class RefreshReader {
   ) {}
 
   /** Reads the clause after REFRESH, and the token after it. */
-  read(): RefreshClause {
+  read(): Refresh {
     const { type, every } = this.#readType();
     const deferred = isWord(this.token, 'deferred');
     if (deferred) this.token = this.next(type === 'EVERY' ? "'start' or 'period' or 'as'" : "'period' or 'as'");
@@ -25,7 +25,7 @@ class RefreshReader {
     return type === 'EVERY' && isWord(this.token, 'start') ? { ...head, ...this.#readStart() } : head;
   }
 
-  #readType(): Pick<RefreshClause, 'type' | 'every'> {
+  #readType(): Pick<Refresh, 'type' | 'every'> {
     const { cursor } = this;
     this.token = cursor.require("'immediate' or 'manual' or 'period' or 'every' or 'as'");
     const isManual = isWord(this.token, 'manual');
@@ -42,7 +42,7 @@ class RefreshReader {
     return { type: isManual ? 'MANUAL' : 'IMMEDIATE' };
   }
 
-  #readStart(): Pick<RefreshClause, 'start' | 'timeZone'> {
+  #readStart(): Pick<Refresh, 'start' | 'timeZone'> {
     const { cursor } = this;
     const start = parseTimestamp(unquoteToken(cursor.require('START timestamp')));
     if (!start) throw cursor.error('invalid START timestamp value');
@@ -54,11 +54,11 @@ class RefreshReader {
     return { start, timeZone };
   }
 
-  #readPeriod(): Pick<RefreshClause, 'period' | 'timeZone'> {
+  #readPeriod(): Pick<Refresh, 'period' | 'timeZone'> {
     const { cursor } = this;
     cursor.expect('(');
     this.token = cursor.require("'length' or 'sample'");
-    let clause: Pick<RefreshClause, 'period' | 'timeZone'> = { period: 'sample by interval' };
+    let clause: Pick<Refresh, 'period' | 'timeZone'> = { period: 'sample by interval' };
     if (isWord(this.token, 'length')) clause = this.#readLength();
     else if (isWord(this.token, 'sample')) {
       cursor.expect('by', 'interval');
@@ -69,7 +69,7 @@ class RefreshReader {
     return clause;
   }
 
-  #readLength(): Pick<RefreshClause, 'period' | 'timeZone'> {
+  #readLength(): Pick<Refresh, 'period' | 'timeZone'> {
     const { cursor } = this;
     const length = parseInterval(cursor, cursor.require('LENGTH interval'));
     rejectLongPeriod(length, cursor.at);
@@ -90,7 +90,7 @@ class RefreshReader {
   }
 }
 
-function parseSetRefresh(cursor: Cursor): RefreshClause {
+function parseSetRefresh(cursor: Cursor): Refresh {
   const choices = "'immediate' or 'manual' or 'period' or 'every' or 'limit'";
   const first = cursor.requireNoSemicolon(choices);
   if (!['immediate', 'manual', 'every', 'period'].includes(first.toLowerCase()))
@@ -171,9 +171,9 @@ export const BASE = property<Pick<MaterializedViewDefinition, 'base'>>()({
   print: ({ base }) => (base === undefined ? '' : ` WITH BASE '${base}'`),
 });
 
-type Refreshed = Pick<MaterializedViewDefinition, 'body'> & { readonly refresh: RefreshClause };
+type Refreshed = Pick<MaterializedViewDefinition, 'body' | 'refresh'>;
 
-export const REFRESH = property<Refreshed, { readonly action: 'refresh'; readonly refresh: RefreshClause }>()({
+export const REFRESH = property<Refreshed, { readonly action: 'refresh'; readonly refresh: Refresh }>()({
   name: 'refresh',
   value: ({ refresh: { type, every, deferred } }) => [type, every, deferred && 'DEFERRED'].filter(Boolean).join(' '),
   words: ['refresh'],
@@ -208,7 +208,7 @@ export const REFRESH = property<Refreshed, { readonly action: 'refresh'; readonl
   unalterable: 'no statement changes DEFERRED',
 });
 
-const detail = <N extends string>(name: N, value: (refresh: RefreshClause) => string | undefined) =>
+const detail = <N extends string>(name: N, value: (refresh: Refresh) => string | undefined) =>
   property<Refreshed, never>()({
     name,
     value: ({ refresh }) => value(refresh),
@@ -225,13 +225,13 @@ export const REFRESH_DETAILS = [
 ];
 
 /** The refresh period; undefined if it is the query's sampling interval, and that could not be found. */
-function printPeriod({ period }: Pick<RefreshClause, 'period'>): string | undefined {
+function printPeriod({ period }: Pick<Refresh, 'period'>): string | undefined {
   if (!period) return 'none';
-  if (period === 'sample by interval' || period.length === '') return undefined;
+  if (period === 'sample by interval') return undefined;
   return `LENGTH ${period.length}${period.delay ? ` DELAY ${period.delay}` : ''}`;
 }
 
-function printRefresh({ type, deferred, every, start, timeZone, period }: RefreshClause): string {
+function printRefresh({ type, deferred, every, start, timeZone, period }: Refresh): string {
   const zone = timeZone === undefined ? '' : ` TIME ZONE '${timeZone}'`;
   const head = `${type}${every === undefined ? '' : ` ${every}`}${deferred ? ' DEFERRED' : ''}`;
   if (period === 'sample by interval') return `${head} PERIOD (SAMPLE BY INTERVAL)`;
@@ -239,9 +239,9 @@ function printRefresh({ type, deferred, every, start, timeZone, period }: Refres
   return start === undefined ? head : `${head} START '${start}'${zone}`;
 }
 
-/** Replaces the period `sample by interval` by the sampling interval of the query. */
-export function resolveRefresh({ period, ...rest }: RefreshClause, body: string): Refresh {
-  if (period !== 'sample by interval') return { ...rest, period };
-  const { timeZone, interval = '' } = findSampling(body) ?? {};
-  return { ...rest, timeZone, period: { length: interval } };
+/** Replaces the period `sample by interval` by the sampling interval of the query, if that can be found. */
+export function resolveRefresh({ period, ...rest }: Refresh, body: string): Refresh {
+  const sampling = period === 'sample by interval' ? findSampling(body) : undefined;
+  if (!sampling) return { ...rest, period };
+  return { ...rest, timeZone: sampling.timeZone, period: { length: sampling.interval } };
 }

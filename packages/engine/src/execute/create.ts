@@ -12,7 +12,6 @@ import {
   type MaterializedViewDefinition,
   parseTimestamp,
   type Refresh,
-  type RefreshClause,
   retentionOf,
   type TableDefinition,
   type ViewDefinition,
@@ -306,14 +305,13 @@ function createMaterializedView(session: MutableSession, statement: CreateOf<Mat
   });
 }
 
-function completeRefresh(refresh: RefreshClause, sampling: ViewSampling): Refresh {
-  const { period, ...options } = refresh;
-  const started = { ...options, start: options.start ?? defaultStart(refresh) };
-  if (period !== 'sample by interval') return { ...started, period };
-  return { ...started, timeZone: sampling.timeZone, period: { length: sampling.period ?? '' } };
+function completeRefresh(refresh: Refresh, sampling: ViewSampling): Refresh {
+  const started = { ...refresh, start: refresh.start ?? defaultStart(refresh) };
+  if (sampling.period === undefined) return started;
+  return { ...started, timeZone: sampling.timeZone, period: { length: sampling.period } };
 }
 
-export const defaultStart = ({ type, period }: Pick<RefreshClause, 'type' | 'period'>): string | undefined =>
+export const defaultStart = ({ type, period }: Pick<Refresh, 'type' | 'period'>): string | undefined =>
   type === 'EVERY' && !period ? new Date().toISOString().replace('Z', '000Z') : undefined;
 
 function createLiveView(session: MutableSession, statement: CreateOf<LiveViewDefinition>): void {

@@ -21,9 +21,10 @@ export const printUnendedRange = (view: PeriodHolder): string => {
 
 /** 9.3.4 does not subtract the delay, so the end may be too early here. Then rows are counted that a refresh computes. */
 function printUnended(items: string, { name, timestamp = '', refresh: { period, timeZone } }: PeriodHolder): string {
-  const [, delay = '0', unit = 'h'] = /^(\d+)(\w)$/.exec(period?.delay ?? '') ?? [];
+  const { length = '', delay: wait = '' } = period === 'sample by interval' ? {} : (period ?? {});
+  const [, delay = '0', unit = 'h'] = /^(\d+)(\w)$/.exec(wait) ?? [];
   const now = `dateadd('${unit}', -${delay}, now())`;
-  const floorOf = (time: string) => `timestamp_floor(${quoteLiteral(period?.length ?? '')}, ${time})`;
+  const floorOf = (time: string) => `timestamp_floor(${quoteLiteral(length)}, ${time})`;
   const zone = timeZone === undefined ? undefined : quoteLiteral(timeZone);
   const end = zone ? `to_utc(${floorOf(`to_timezone(${now}, ${zone})`)}, ${zone})` : floorOf(now);
   return `SELECT ${items} FROM ${quoteLiteral(name)} WHERE ${doubleQuote(timestamp)} >= ${end}`;
