@@ -222,7 +222,7 @@ test('WITH before INSERT and UPDATE makes no query of them', async t => {
   ]) {
     const { effects, reply } = await whenReady(() => engine.execute(prefix + statement));
     t.deepEqual([effects.map(({ text }) => text), reply], [[effect], { kind: 'ddl' }], statement);
-    t.throws(() => new Engine().execute(prefix + statement), { message: /^sqlserve keeps the schema and no rows/ });
+    t.throws(() => new Engine().execute(prefix + statement), { message: /^this server keeps the schema and no rows/ });
   }
   for (const [statement, message, position] of [
     ['with w as (select nope from t) insert into t select * from w', 'Invalid column: nope', 18],

@@ -125,7 +125,7 @@ test('what needs rows or a query engine is rejected with the reason', async t =>
     ["INSERT INTO t VALUES ('a', 1, now())", 'INSERT'],
     ['UPDATE t SET x = 1', 'UPDATE'],
   ] as const) {
-    const error = `sqlserve keeps the schema and no rows, so it rejects ${verb}; use a real QuestDB for tests that need rows`;
+    const error = `this server keeps the schema and no rows, so it rejects ${verb}; use a real QuestDB for tests that need rows`;
     t.like(await shared.execute(sql), { error, position: 0 });
   }
   t.like(await shared.execute('SELECT nope FROM t'), { error: 'Invalid column: nope', position: 7 });

@@ -89,7 +89,7 @@ function handleStatementOnRows(cursor: Cursor, session: MutableSession, verb: st
   if (!session.rowEffects)
     throw new RejectionError(
       cursor.at,
-      `sqlserve keeps the schema and no rows, so it rejects ${verb.toUpperCase()}; use a real QuestDB for tests that need rows`,
+      `this server keeps the schema and no rows, so it rejects ${verb.toUpperCase()}; use a real QuestDB for tests that need rows`,
     );
   if (verb === 'insert' || verb === 'update') return handleCommand(cursor, session, verb);
   if (verb === 'copy') rejectBadCopy(cursor, session.catalogue);
@@ -269,7 +269,7 @@ function changeRows(command: RowCommand, { catalogue, rowEffects }: MutableSessi
   if (!rowEffects && 'position' in command)
     throw new RejectionError(
       command.position,
-      `sqlserve keeps no rows: nothing to ${command.verb.replace('force ', '').split(' ', 1)[0]}`,
+      `this server keeps no rows: nothing to ${command.verb.replace('force ', '').split(' ', 1)[0]}`,
     );
   const { effect, what, operation } = EFFECTS_ON_ROWS[command.verb];
   for (const name of 'names' in command ? command.names : [command.name]) {

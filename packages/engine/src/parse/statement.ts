@@ -59,7 +59,7 @@ function parseExplain(cursor: Cursor, context: CreateContext): Statement {
   cursor.expect('show');
   const statement = parseShow(cursor, context);
   if (expectEnd(cursor, statement).type === 'show create database') return { type: 'explain show create database' };
-  throw new RejectionError(0, 'sqlserve keeps no rows, so only SHOW CREATE DATABASE can be explained');
+  throw new RejectionError(0, 'this server keeps no rows, so only SHOW CREATE DATABASE can be explained');
 }
 
 /** Rejects any token after the first semicolon that is not a semicolon too. */
