@@ -39,7 +39,7 @@ export interface ComparedProblem extends HealthProblem {
 }
 
 /** What a comparison of two schemas needs to know, and what it ignores. */
-export interface CompareSchemasOptions {
+interface CompareSchemasOptions {
   /** What the servers of the two schemas fill in if a statement omits it. */
   defaults?: CompareOptions['defaults'];
   ignoreOwner?: boolean;

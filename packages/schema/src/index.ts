@@ -1,7 +1,6 @@
 export { collectStatements, DuplicateNameError, deduplicate, MemoryBudget } from './collect.js';
 export {
   type ComparedProblem,
-  type CompareSchemasOptions,
   compareSchemas,
   type Difference,
   type SchemaComparison,
