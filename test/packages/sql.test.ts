@@ -88,9 +88,35 @@ for (const [statement, shown] of [
   ['CREATE USER ann PASSWORD s3c-ret!x;', 'CREATE USER ann PASSWORD *********;'],
   ["CREATE USER ann PASSWORD 'open", "CREATE USER ann PASSWORD '****"],
   ["ALTER USER ann DROP TOKEN TYPE REST 'qt1x' ", "ALTER USER ann DROP TOKEN TYPE REST '****' "],
+  ["CREATE USER u WITH PASSWORD IS 'S3CRET';", "CREATE USER u WITH PASSWORD IS '******';"],
+  ["ALTER USER u SET PASSWORD TO 'S3CRET'", "ALTER USER u SET PASSWORD TO '******'"],
+  ["ALTER USER u WITH PASSWORD := 'S3CRET'", "ALTER USER u WITH PASSWORD := '******'"],
+  ["ALTER USER u WITH PASSWORD 'a' 'S3CRET' -- e", "ALTER USER u WITH PASSWORD '*' '******' -- e"],
+  ["ALTER USER u WITH PASSWORD 'x' + 'S3CRET'\n;", "ALTER USER u WITH PASSWORD '*' **********\n;"],
+  ["ALTER USER u WITH PASSWORD 'it's S3CRET'", "ALTER USER u WITH PASSWORD '**'*********"],
+  ['CREATE USER u WITH PASSWORD correct horse S3CRET;', 'CREATE USER u WITH PASSWORD ********************;'],
+  ['CREATE USER u WITH PASSWORD $$ab S3CRET$$', 'CREATE USER u WITH PASSWORD *************'],
+  ['CREATE USER u WITH PASSWORD --S3CRET', 'CREATE USER u WITH PASSWORD ********'],
+  ["CREATE USER u WITH PASSWROD 'S3CRET'", "CREATE USER u WITH PASSWROD '******'"],
+  ["CREATE USER u WITHPASSWORD'S3CRET'", "CREATE USER u WITHPASSWORD'******'"],
+  ["CREATE USER 'u'WITH 'PASSWORD' 'S3CRET'", "CREATE USER 'u'WITH '********' '******'"],
+  ["CREATE USER u IDENTIFIED BY 'S3CRET'", "CREATE USER u IDENTIFIED BY '******'"],
+  ['CREATE USER u IDENTIFIED BY S3CRET', 'CREATE USER u IDENTIFIED BY ******'],
+  ["CREATE USER u-v'S3CRET'", "CREATE USER u-v'******'"],
+  ['CREATE USER PASSWORD S3CRET', 'CREATE USER PASSWORD ******'],
+  ['CRAETE USER u PASSWORD = x S3CRET', 'CRAETE USER u PASSWORD = ********'],
+  ['ALTER USRE u WITH PASSWORD x S3CRET', 'ALTER USRE u WITH PASSWORD ********'],
+  ["CREATE TOKEN 'S3CRET' FOR u", "CREATE TOKEN '******' *****"],
   ...[
     "ALTER USER ann CREATE TOKEN TYPE REST WITH TTL '1d'",
     'ALTER USER ann WITH NO PASSWORD',
+    "ALTER USER ann CREATE TOKEN TYPE REST WITH TTL '1d' REFRESH",
+    "CREATE SERVICE ACCOUNT IF NOT EXISTS 'password' OWNED BY 'bob' WITH NO PASSWORD",
+    "CREATE GROUP token WITH EXTERNAL ALIAS 'cn=user'",
+    'REMOVE USER password FROM token',
+    'REVOKE USER DETAILS FROM ann',
+    'ALTER TABLE t RENAME COLUMN token TO "user"',
+    'SELECT user FROM passwords',
     'GRANT ADD PASSWORD, CREATE REST TOKEN TO ann',
     "CREATE VIEW 'v' AS ( \nselect token t, password p from auth where token is not null\n)",
     'create table t (token symbol, password varchar)',
@@ -98,6 +124,40 @@ for (const [statement, shown] of [
   ].map(plain => [plain, plain]),
 ] as [string, string][])
   test(`redact: ${statement.slice(0, 70)}`, t => t.is(redact(statement), shown));
+
+test('quoted text after the name of a principal is a secret, and so is everything after PASSWORD', t => {
+  const heads = fc.constantFrom(
+    'CREATE USER u ',
+    "ALTER USER 'u' ",
+    'CREATE SERVICE ACCOUNT IF NOT EXISTS u ',
+    'CRAETE USER u ',
+  );
+  const word = fc.constantFrom(
+    'WITH ',
+    'PASSWORD ',
+    'PASWORD ',
+    'SET ',
+    'TO ',
+    'IS ',
+    '= ',
+    "'a' ",
+    '"b" ',
+    '+ ',
+    'x ',
+    '$$ ',
+  );
+  const words = fc.array(word, { maxLength: 5 }).map(parts => parts.join(''));
+  const secret = fc.oneof(
+    fc.constant("'S3CRET' "),
+    words.map(between => `PASSWORD ${between}S3CRET `),
+  );
+  forAll(300, heads, words, secret, words, (head, before, mistake, after) => {
+    const statement = `${head}${before}${mistake}${after};`;
+    t.false(redact(statement).includes('S3CRET'), statement);
+    for (const message of ['unexpected token [S3CRET]', "bad 'S3CRET'"])
+      t.false(maskSecrets(message, findSecrets(statement)).includes('S3CRET'), statement);
+  });
+});
 
 test('redaction keeps the length of the text', t => {
   const words = fc.constantFrom('PASSWORD ', 'token', 'TOKEN ', '-', '= ', 'type ', "'a b'", '"c', 'd ', ';', ',', '(');

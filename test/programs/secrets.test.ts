@@ -108,9 +108,12 @@ for (const statement of [
   `CREATE USER u WITH PASSWORD 'qu''${SECRET}'`,
   `ALTER USER u WITH PASSWORD = /* here */ "${SECRET}"`,
   `CREATE USER u WITH REST TOKEN '${SECRET}'`,
+  `CREATE USER u WITH PASSWORD correct horse ${SECRET}`,
+  `ALTER USER u SET PASSWORD TO '${SECRET}'`,
 ])
   test(`a secret in a statement is redacted in messages and reports: ${statement}`, async t => {
-    const error = JSON.stringify({ query: statement, error: `unexpected token [${statement}]`, position: 29 });
+    const quoted = `unexpected token [${statement}], [${statement.split(' ').at(-1)}]`;
+    const error = JSON.stringify({ query: statement, error: quoted, position: 29 });
     const { url } = await startFaultyServer(t, (socket, request) =>
       socket.write(reply(request.statement.startsWith('SHOW') ? '{"error":"no","position":0}' : error, 400)),
     );
@@ -142,11 +145,11 @@ test('passwords in statements are redacted in every form of a difference', async
     for how in -q --text --names --json; do sqldiff $how a.sql b.sql; sqldiff $how b.sql a.sql; done`,
   );
   t.regex(stdout, /^differs: user 'u'\n {2}credentials: \*\*\* in a\.sql, \*\*\* in b\.sql\n/m);
-  t.regex(stdout, /^-CREATE USER v WITH PASSWORD '\*\*\*' SECRET_TOO;$/m);
-  t.regex(stdout, /^ {2}statement: CREATE USER v WITH PASSWORD '\*\*\*' SECRET_TOO; in a\.sql, /m);
+  t.regex(stdout, /^-CREATE USER v WITH PASSWORD '\*\*\*' \*\*\*;$/m);
+  t.regex(stdout, /^ {2}statement: CREATE USER v WITH PASSWORD '\*\*\*' \*\*\*; in a\.sql, /m);
   t.regex(stdout, /"a":"CREATE USER only WITH PASSWORD '\*\*\*';"/);
   t.regex(stdout, /^only in a\.sql: ALTER USER w WITH PASSWORD '\*\*\*'$/m);
-  t.false(`${stdout}${stderr}`.includes(SECRET), `${stdout}${stderr}`);
+  t.notRegex(`${stdout}${stderr}`, new RegExp(`${SECRET}|SECRET_TOO`));
 });
 
 test('a failed token_command does not show the token, and an endless one is ended', async t => {

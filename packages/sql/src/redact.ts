@@ -1,5 +1,6 @@
 import { identify } from './identify.js';
-import { isObject } from './kinds.js';
+import { givesRight, isObject } from './kinds.js';
+import { parseName, TokenReader } from './name.js';
 import { keywordOf, significantTokens, type Token, unquote } from './tokens.js';
 
 /** Words that a secret follows: `WITH PASSWORD 'x'`, `DROP TOKEN TYPE REST 'x'`. */
@@ -9,12 +10,18 @@ const BETWEEN = new Set(['=', 'TYPE', 'REST']);
 /** Words that may follow instead of a secret: `GRANT ADD PASSWORD TO`, `CREATE TOKEN TYPE REST WITH TTL`. */
 const NO_SECRET = new Set(['WITH', 'TO', 'FROM', 'ON']);
 
+/** A piece of a statement that is not shown. */
+interface Secret extends Pick<Token, 'text' | 'start'> {
+  /** It is everything up to the end of the statement: where the secret is, only its author knows. */
+  isRest?: boolean;
+}
+
 /** Replaces the secrets of a statement by stars. Positions stay the same unless `mask` changes the length. */
 export function redact(statement: string, mask = (secret: string) => '*'.repeat(secret.length)): string {
   let redacted = '';
   let end = 0;
-  for (const { text, start } of locateSecrets(statement)) {
-    const stars = text.replace(QUOTES, (_, open, inner, close) => open + mask(inner) + close);
+  for (const { text, start, isRest } of locateSecrets(statement)) {
+    const stars = isRest ? mask(text) : text.replace(QUOTES, (_, open, inner, close) => open + mask(inner) + close);
     redacted += statement.slice(end, start) + stars;
     end = start + text.length;
   }
@@ -27,14 +34,122 @@ export const redactFully = (statement: string): string => redact(statement, () =
 /** Matches the opening quote if there is one, the text, and the closing quote. */
 const QUOTES = /^(['"`]?)([^]*?)(\1?)$/;
 
-/** Finds the secrets of a statement, without quotes. Each is returned twice: as written, and with doubled quotes made single. */
+/**
+ * Finds the secrets of a statement, without quotes. Each is returned twice: as written, and with doubled quotes made single. Where
+ * everything up to the end is secret, its first words are returned too: a server quotes the first one that it does not understand.
+ */
 export const findSecrets = (statement: string): string[] =>
-  locateSecrets(statement).flatMap(({ text }) => [text.replace(QUOTES, '$2'), unquote(text.replace(QUOTES, '$1$2$1'))]);
+  locateSecrets(statement).flatMap(({ text, isRest }) => (isRest ? [text, ...firstWords(text)] : withoutQuotes(text)));
+
+const withoutQuotes = (text: string): string[] => [text.replace(QUOTES, '$2'), unquote(text.replace(QUOTES, '$1$2$1'))];
+
+/** Limits the time to search a reply for all of them. */
+const MAX_WORDS = 100;
+
+/** The words of a text as SQL reads it, and as white space separates them. */
+function firstWords(text: string): string[] {
+  const words: string[] = [];
+  for (const token of significantTokens(text)) {
+    if (words.length >= MAX_WORDS) break;
+    if (token.type !== 'sign') words.push(...withoutQuotes(token.text));
+  }
+  const chunks = text.slice(0, MAX_WORDS * MAX_WORDS).split(/\s+/, MAX_WORDS);
+  return [...words, ...chunks].filter(word => /[\p{L}\p{N}]/u.test(word));
+}
 
 /** The CREATE of an object has no secrets. The results do not overlap, because together they could exceed the length of a string. */
-function locateSecrets(statement: string): Pick<Token, 'text' | 'start'>[] {
-  if (!/password|token/i.test(statement) || isObject(identify(statement).kind)) return [];
-  const secrets: Pick<Token, 'text' | 'start'>[] = [];
+function locateSecrets(statement: string): Secret[] {
+  if (!/password|token|user|account/i.test(statement)) return [];
+  const { kind } = identify(statement);
+  if (isObject(kind)) return [];
+  const words = new TokenReader(significantTokens(statement));
+  return !givesRight(kind) && skipPrincipal(words)
+    ? [...secretsOfPrincipal(statement, words)]
+    : secretsAfterKeywords(statement);
+}
+
+/** Verbs of statements that give no principal a secret, although `USER` may be their second word. */
+const OTHER_VERBS = new Set('ADD ASSUME DROP EXIT GRANT INSERT REMOVE REVOKE SELECT SHOW UPDATE WITH'.split(' '));
+const OBJECT_WORDS = new Set(['TABLE', 'VIEW', 'MATERIALIZED', 'LIVE']);
+
+/** Reads up to the end of the principal's name; false if the statement creates or alters no principal. The verb may be misspelt. */
+function skipPrincipal(words: TokenReader): boolean {
+  const { word: verb } = words;
+  words.next();
+  words.accept('OR REPLACE');
+  if (OTHER_VERBS.has(verb) || OBJECT_WORDS.has(words.word)) return false;
+  words.accept('SERVICE');
+  const isPrincipal = ['USER', 'ACCOUNT', 'GROUP'].some(word => words.accept(word));
+  if (!isPrincipal && verb !== 'CREATE' && verb !== 'ALTER') return false;
+  if (!isPrincipal && (!words.word || CREDENTIALS.has(words.word))) return true;
+  if (!isPrincipal) words.next(); // `USER` misspelt
+  for (const guard of ['IF NOT EXISTS', 'IF EXISTS']) words.accept(guard);
+  if (isPrincipal || words.word) skipName(words);
+  return true;
+}
+
+/** Skips a name in quotes, or a bare one. Quoted text that adjoins it may be a secret. */
+function skipName(words: TokenReader): void {
+  const first = words.peek();
+  if (first && isQuoted(first)) return void words.next();
+  const { tokens } = parseName(distance => {
+    const token = words.peek(distance);
+    return token && isQuoted(token) ? undefined : token;
+  });
+  for (let n = 0; n < tokens; n++) words.next();
+}
+
+/** Words after the name of a principal that are no secrets. The words `identified` and `set` are those of other databases. */
+const HARMLESS = new Set('WITH CREATE DROP ENABLE DISABLE REFRESH TYPE REST IDENTIFIED BY SET ;'.split(' '));
+const CREDENTIALS = new Set(['PASSWORD', 'TOKEN', 'JWK']);
+const CONNECTORS = new Set(['=', ':', 'IS', 'TO', 'TYPE', 'REST']);
+
+/**
+ * After the name, only what no secret can be is shown: the words of the grammar, owners, aliases, and a word before quoted text, which may
+ * be a misspelt keyword. Other quoted text is secret. So is everything from any other word, or after PASSWORD without quotes.
+ */
+function* secretsOfPrincipal(statement: string, words: TokenReader): Generator<Secret> {
+  for (let token = words.peek(); token; token = words.peek()) {
+    if (words.accept('OWNED BY')) skipName(words);
+    else if (words.accept('EXTERNAL ALIAS') || words.accept('TTL')) words.next();
+    else if (words.accept('NO PASSWORD')) continue;
+    else if (isQuoted(token)) yield words.next() as Token;
+    else if (CREDENTIALS.has(words.word)) {
+      const end = skipConnectors(words);
+      const next = words.peek();
+      if (!(next && (isQuoted(next) || words.word === 'WITH'))) return yield* restOf(statement, next?.start ?? end);
+    } else if (HARMLESS.has(token.text.toUpperCase()) || isBeforeQuotes(words)) words.next();
+    else return yield* restOf(statement, token.start);
+  }
+}
+
+/** Skips PASSWORD or TOKEN and the words between it and its secret. @returns the end of the last one */
+function skipConnectors(words: TokenReader): number {
+  let last = words.next() as Token;
+  while (CONNECTORS.has(words.peek()?.text.toUpperCase() ?? '')) last = words.next() as Token;
+  return last.start + last.text.length;
+}
+
+/** Whether a word, perhaps with a connector after it, is followed by quoted text. */
+function isBeforeQuotes(words: TokenReader): boolean {
+  let distance = 1;
+  while (CONNECTORS.has(words.peek(distance)?.text.toUpperCase() ?? '') && distance < 3) distance++;
+  const next = words.peek(distance);
+  return words.word !== '' && next !== undefined && isQuoted(next);
+}
+
+/** The rest of a statement without its semicolon; comments are part of it. */
+function* restOf(statement: string, from: number): Generator<Secret> {
+  const [, before = ''] = /^(\s*)/.exec(statement.slice(from)) ?? [];
+  const start = from + before.length;
+  let end = statement.length;
+  while (end > start && /[\s;]/.test(statement.charAt(end - 1))) end--;
+  if (end > start) yield { text: statement.slice(start, end), start, isRest: true };
+}
+
+/** In other statements, what follows PASSWORD or TOKEN is a secret. */
+function secretsAfterKeywords(statement: string): Secret[] {
+  const secrets: Secret[] = [];
   let end = 0;
   let isSecretNext = false;
   for (const token of significantTokens(statement)) {
