@@ -132,6 +132,8 @@ test(rejectsInput, 'a\0b\0c;\n', /truncated after 2 complete records/);
 test(rejectsInput, 'a\0b;c\0', /record 2: a second statement/);
 test(rejectsInput, "a\0b 'c\0", /record 2: unterminated string/);
 test(rejectsInput, 'a\0b\xff\0', /record 2 contains bytes that are not UTF-8/);
+test(rejectsInput, '\xef\xbb\xbfa;\n\0', /record 1 starts with a byte order mark, which a stream does not have/);
+test(rejectsInput, 'a;\n\0\xef\xbb\xbfb;\n\0', /record 2 starts with a byte order mark/);
 test(rejectsInput, 'a\0\xed\xa0\x80\0', /record 2 contains bytes that are not UTF-8/);
 test(rejectsInput, `a\0${'b'.repeat(20)}\0`, /record 2 is longer than 20 bytes/, { maxRecord: 20 });
 test(

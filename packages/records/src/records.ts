@@ -65,7 +65,7 @@ export interface ReadOptions {
  * Reads the statements of a stream of UTF-8 records. Each record ends with a NUL; the `;` and the LF before it may be missing. Statements
  * are normalized (see `normalizeStatement`); records that are empty or contain only comments are skipped.
  * @throws StreamError for a stream that is empty or does not end with a NUL, for a failure marker, and for a record that is too long, is
- * not UTF-8, or has a second statement
+ * not UTF-8, starts with a byte order mark, or has a second statement
  */
 export function decodeRecords(input: Readable, options: ReadOptions = {}): AsyncIterable<string> {
   const { maxRecord = MAX_RECORD, allowEmpty = false } = options;
@@ -96,6 +96,10 @@ function validateFraming(maxRecord: number, allowEmpty: boolean): Transform {
     for (let start = 0; start < records.length; recordCount++) {
       const end = records.indexOf(0, start) + 1;
       if (end - start > maxRecord) throw recordTooLong(recordCount, maxRecord);
+      if (BYTE_ORDER_MARK.every((byte, i) => records[start + i] === byte))
+        throw new StreamError(
+          `record ${recordCount + 1} starts with a byte order mark, which a stream does not have; sqlsplit accepts one in .sql text`,
+        );
       if (!isUtf8(records.subarray(start, end)))
         throw new StreamError(
           `record ${recordCount + 1} contains bytes that are not UTF-8; iconv converts other encodings`,
@@ -129,6 +133,8 @@ function validateFraming(maxRecord: number, allowEmpty: boolean): Transform {
     },
   );
 }
+
+const BYTE_ORDER_MARK = Buffer.from('\ufeff');
 
 /** Editors add a line feed at the end of a file. No record that we write begins with white space. */
 const isWhiteSpace = (bytes: Buffer): boolean => bytes.every(byte => WHITESPACE.includes(String.fromCharCode(byte)));
