@@ -84,16 +84,16 @@ function expandColumns({ scope, excluded = [] }: LocatedScope, columnsOf: Column
 
 /** The statement that gives one right. */
 export const printRight = (right: Right): string =>
-  printStatement(
+  printRightStatement(
     right,
     ['ADD', 'GRANT', 'TO'],
     right.kind !== 'membership' && right.option ? ' WITH GRANT OPTION' : '',
   );
 
 /** The statement that removes one right. */
-export const printRevocation = (right: Right): string => printStatement(right, ['REMOVE', 'REVOKE', 'FROM']);
+export const printRevocation = (right: Right): string => printRightStatement(right, ['REMOVE', 'REVOKE', 'FROM']);
 
-function printStatement(right: Right, [user, grant, to]: readonly [string, string, string], option = ''): string {
+function printRightStatement(right: Right, [user, grant, to]: readonly [string, string, string], option = ''): string {
   if (right.kind === 'membership')
     return `${user} USER ${quotePrincipal(right.user)} ${to} ${quotePrincipal(right.group)};`;
   const what =

@@ -16,4 +16,4 @@ export { parseAssertion } from './queries/assertions.js';
 export { isCastQuery, parseWith, printWith, useNamesOfWith } from './queries/common-queries.js';
 export { printNoHistoryAssertion } from './queries/history.js';
 export { findAffectedObjects } from './statements/affected-objects.js';
-export { printOnOneLine, printRefresh, withoutComments } from './statements/statement-text.js';
+export { printFullRefresh, printOnOneLine, withoutComments } from './statements/statement-text.js';

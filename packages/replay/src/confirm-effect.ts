@@ -20,7 +20,7 @@ import {
   type RefreshState,
   tryQuery,
 } from '@sqlpipe/instance';
-import { printRefresh } from '@sqlpipe/plan/format';
+import { printFullRefresh } from '@sqlpipe/plan/format';
 import type { Entry } from '@sqlpipe/schema';
 import { isObject, isSameName, type NamedObject } from '@sqlpipe/sql';
 import type { TargetObjects } from './existing-objects.js';
@@ -195,7 +195,7 @@ async function waitForRefresh(
     invalidatedAt ||= performance.now();
     if (performance.now() - invalidatedAt < REFRESH_AGAIN_AFTER) return undefined;
     invalidatedAt = 0;
-    await client.execute(printRefresh(name));
+    await client.execute(printFullRefresh(name));
     return undefined;
   });
   if (state?.status === 'valid') return APPLIED;

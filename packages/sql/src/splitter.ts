@@ -73,7 +73,7 @@ export class Splitter {
 
   /** The statement that has ended and has not been yielded yet. Comments that are still in `remainder` are missing. */
   get held(): string | undefined {
-    return this.#held && printStatement(this.#held);
+    return this.#held && printHeldStatement(this.#held);
   }
 
   /** The text after the last `;` that has ended a statement. */
@@ -232,7 +232,7 @@ export class Splitter {
   *#release(): Generator<string> {
     if (!this.#held) return;
     this.#startLine = this.#held.startLine;
-    yield printStatement(this.#held);
+    yield printHeldStatement(this.#held);
     this.#held = undefined;
   }
 
@@ -319,7 +319,7 @@ interface HeldStatement {
   acceptsComments: boolean;
 }
 
-const printStatement = ({ body, endsInLineComment }: HeldStatement): string =>
+const printHeldStatement = ({ body, endsInLineComment }: HeldStatement): string =>
   `${body}${endsInLineComment ? '\n;' : ';'}`;
 
 const LINE_END = /[\n\r]/;

@@ -122,14 +122,14 @@ function formatDifference(difference: Difference, labels: Labels, options: Forma
 /** Lines with `-` are in A, lines with `+` in B. Empty if the texts are the same, because the tables after LIKE differ. */
 function formatTextDiff(a: string, b: string, [labelA, labelB]: Labels, colors: boolean): string[] {
   const names = [`--- ${labelA}`, `+++ ${labelB}`].map(name => paint(escapeControls(name), colors && BOLD));
-  const lines = unifiedDiff(printStatement(a, b), printStatement(b, a)).map(line =>
+  const lines = unifiedDiff(printForDiff(a, b), printForDiff(b, a)).map(line =>
     paint(line.split('\t').map(escapeControls).join('\t'), colors && COLORS[line.charAt(0)]),
   );
   return lines.length === 0 ? [] : [...names, ...lines];
 }
 
 /** A statement as servers print it, if its definition is known. A property that it does not set is printed as in the other one. */
-function printStatement(statement: string, other: string): string {
+function printForDiff(statement: string, other: string): string {
   const [definition, otherDefinition] = [tryParseDefinition(statement), tryParseDefinition(other)];
   if (!definition) return redactFully(statement);
   const isCompletable = definition.kind === otherDefinition?.kind && !('like' in definition);

@@ -182,12 +182,12 @@ export const REFRESH = property<Refreshed, { readonly action: 'refresh'; readonl
     cursor.unread();
     return { refresh };
   },
-  print: ({ refresh }) => ` REFRESH ${printRefresh(refresh)}`,
+  print: ({ refresh }) => ` REFRESH ${printRefreshClause(refresh)}`,
   alter: {
     actions: ['refresh'],
     sets: ['refresh', 'refresh start', 'refresh period', 'refresh time zone'],
     syntax: { 'set refresh': cursor => ({ action: 'refresh', refresh: parseSetRefresh(cursor) }) },
-    print: ({ refresh }) => `SET REFRESH ${printRefresh({ ...refresh, deferred: false })}`,
+    print: ({ refresh }) => `SET REFRESH ${printRefreshClause({ ...refresh, deferred: false })}`,
     // DEFERRED belongs to the creation of the view and stays (observed on 9.3.4).
     apply: (view, { refresh }) => ({
       ...view,
@@ -231,7 +231,7 @@ function printPeriod({ period }: Pick<Refresh, 'period'>): string | undefined {
   return `LENGTH ${period.length}${period.delay ? ` DELAY ${period.delay}` : ''}`;
 }
 
-function printRefresh({ type, deferred, every, start, timeZone, period }: Refresh): string {
+function printRefreshClause({ type, deferred, every, start, timeZone, period }: Refresh): string {
   const zone = timeZone === undefined ? '' : ` TIME ZONE '${timeZone}'`;
   const head = `${type}${every === undefined ? '' : ` ${every}`}${deferred ? ' DEFERRED' : ''}`;
   if (period === 'sample by interval') return `${head} PERIOD (SAMPLE BY INTERVAL)`;

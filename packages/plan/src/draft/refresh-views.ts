@@ -4,7 +4,7 @@ import type { Entry } from '@sqlpipe/schema';
 import { isObject, isSameName, type Kind, NameSet } from '@sqlpipe/sql';
 import { isMarked, isUnfilled } from '../auxiliary/marks.js';
 import { losesNothingByRefresh, type PlanContext } from '../context/plan-context.js';
-import { printDrop, printRefresh } from '../statements/statement-text.js';
+import { printDrop, printFullRefresh } from '../statements/statement-text.js';
 import { isRedefined } from '../views/query-after-plan.js';
 import type { Draft } from './draft.js';
 import { findCreation, findStoredViewsAndReaders, listObjects, reconcileObject } from './reconcile-objects.js';
@@ -147,7 +147,7 @@ function mayRefreshExtra(view: MaterializedView, draft: Draft): boolean {
   return (
     isRefreshable &&
     (mayLose || losesNothingByRefresh(view.name, context)) &&
-    !draft.excludes(printRefresh(view.name), view)
+    !draft.excludes(printFullRefresh(view.name), view)
   );
 }
 
@@ -193,7 +193,7 @@ const mayHaveRowsInB = (
  */
 function refreshView(view: MaterializedView, planMustFill: boolean, draft: Draft): void {
   const { a, healthProblems } = draft.context;
-  const refresh = printRefresh(view.name);
+  const refresh = printFullRefresh(view.name);
   const properties = wasInvalid(view, healthProblems) ? (['invalid'] as const) : [];
   // The proof excluded this refresh because of a loss. The recreation is already an omission with that loss.
   if (draft.excludes(refresh, view) && draft.hasOmission(view, 'invalid')) return;

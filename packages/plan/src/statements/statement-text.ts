@@ -20,7 +20,7 @@ export const printDrop = ({ kind, name }: NamedObject): string =>
 
 export const printTableRename = (from: string, to: string): string => `RENAME TABLE '${from}' TO '${to}';`;
 
-export const printRefresh = (view: string): string => `REFRESH MATERIALIZED VIEW '${view}' FULL;`;
+export const printFullRefresh = (view: string): string => `REFRESH MATERIALIZED VIEW '${view}' FULL;`;
 
 /** Without comments, and with one space for any white space. */
 export const printOnOneLine = (statement: string): string => joinTokens(significantTokens(statement.replace(/;$/, '')));
