@@ -39,7 +39,7 @@ interface Schemas {
 
 /**
  * Plans the statements that turn schema B into A. A change that is impossible, or whose loss the user has not allowed, becomes an omission.
- * @throws InvalidSelectionError if a name in the options matches nothing, is ambiguous or contradicts a schema;
+ * @throws InvalidOptionError if a name in the options matches nothing, is ambiguous or contradicts a schema;
  *   RejectedViewError if a server would reject a view of A, see `planWithAnswers`;
  *   what the functions of `RowQueries` throw; a plain Error, which is a bug, if the plan cannot be proven or does not lead to A
  */

@@ -6,7 +6,7 @@ import { canMatchSame, matchesGlob } from './glob.js';
 import { statesOf } from './health.js';
 import { type NamedStatement, searchableNames } from './matcher.js';
 import type { Entry } from './schema.js';
-import { InvalidSelectionError, kindOf } from './selection.js';
+import { InvalidOptionError, kindOf } from './selection.js';
 
 /** In lower case. A rule without a property ignores complete objects. */
 interface IgnoreRule {
@@ -23,7 +23,7 @@ export class IgnoreRules {
    * @param patterns names (`tmp_*`), kinds (`grant`) and properties (`trades: TTL`, `materialized view: TTL`, `column order`); quotes make
    *   a kind a name. `*` and `?` match as in a shell, in any case
    * @param exceptions the keys of objects and principals that are not ignored in spite of the rules
-   * @throws InvalidSelectionError for a pattern without an object, and for a property that does not exist
+   * @throws InvalidOptionError for a pattern without an object, and for a property that does not exist
    */
   constructor(
     private readonly patterns: readonly string[] = [],
@@ -65,7 +65,7 @@ export class IgnoreRules {
 function parseRule(pattern: string): IgnoreRule {
   const [, object = '', property] = /^\s*((?:'[^']*'|"[^"]*"|[^:'"])+?)\s*(?::\s*(.+?)\s*)?$/s.exec(pattern) ?? [];
   if (!object || (property === undefined && /:\s*$/.test(pattern)))
-    throw new InvalidSelectionError(
+    throw new InvalidOptionError(
       `--ignore '${pattern}': not a pattern; write a name such as tmp_*, a kind such as grant, or a property such as 'trades: TTL'`,
     );
   const word = foldCase(object);
@@ -80,13 +80,13 @@ function parseRule(pattern: string): IgnoreRule {
 export const formatIgnorePattern = (name: string): string =>
   /^[\w-]+$/.test(name) && !kindOf(name) ? name : `'${name}'`;
 
-/** @throws InvalidSelectionError for a property that no object of a kind has */
+/** @throws InvalidOptionError for a property that no object of a kind has */
 function requireProperty(pattern: string, property: string, kind: Kind | undefined): void {
   const all = (kind ? [kind] : KINDS).flatMap(each => [...listComparedProperties(each), ...statesOf(each)]);
   if (all.some(each => canMatchSame(foldCase(property), foldCase(each)))) return;
   const names = [...new Set(all)];
   const has = kind ? `a ${kind} has ` : 'there are ';
-  throw new InvalidSelectionError(
+  throw new InvalidOptionError(
     `--ignore '${pattern}': no such property; ${has}${names.join(', ') || 'none'}${suggestWord(property, names)}`,
   );
 }

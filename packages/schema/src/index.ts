@@ -11,7 +11,7 @@ export { formatIgnorePattern, type IgnoredDifference, IgnoreRules } from './igno
 export { createMatcher, type MatchCriteria, NameSelection, type RelatedOptions, selectWithRelated } from './matcher.js';
 export { RightSet } from './right-set.js';
 export { dumpOrder, type Entry, identifyEntry, Schema, toEntry } from './schema.js';
-export { InvalidSelectionError, parseKinds, parseSelection, type Selection, wordsOf } from './selection.js';
+export { InvalidOptionError, parseKinds, parseSelection, type Selection, wordsOf } from './selection.js';
 export { findCycle, topologicalOrder } from './topological-order.js';
 export { UndoLog } from './undo-log.js';
 export { findNeeded, selectWanted, splitRights } from './wanted.js';

@@ -4,7 +4,7 @@ import { escapeControls, suggestWord } from '@sqlpipe/text';
 import { collectStatements } from './collect.js';
 import { matchesGlob } from './glob.js';
 import { type Entry, Schema, toEntry } from './schema.js';
-import { InvalidSelectionError, parseKinds } from './selection.js';
+import { InvalidOptionError, parseKinds } from './selection.js';
 
 /** What a statement creates. The statement itself is needed for the names in a grant. */
 export type NamedStatement = NamedObject & { readonly statement?: string };
@@ -20,7 +20,7 @@ export interface MatchCriteria {
   invertMatch?: boolean;
 }
 
-/** Kinds and names must match, if there are any criteria for them. @throws InvalidSelectionError for an unknown kind or a bad expression */
+/** Kinds and names must match, if there are any criteria for them. @throws InvalidOptionError for an unknown kind or a bad expression */
 export function createMatcher({
   patterns,
   regexp = [],
@@ -48,7 +48,7 @@ function parseRegexp(source: string): RegExp {
   try {
     return new RegExp(source, 'iu');
   } catch (error) {
-    throw new InvalidSelectionError((error as Error).message);
+    throw new InvalidOptionError((error as Error).message);
   }
 }
 

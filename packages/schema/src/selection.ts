@@ -1,9 +1,9 @@
 import { CATEGORIES, isAcl, KINDS, type Kind } from '@sqlpipe/sql';
 import { CodedError } from '@sqlpipe/text';
 
-/** Invalid lists of categories. */
-export class InvalidSelectionError extends CodedError {
-  override name = 'InvalidSelectionError';
+/** An option of a program or of the library has an invalid value. */
+export class InvalidOptionError extends CodedError {
+  override name = 'InvalidOptionError';
 
   constructor(message: string) {
     super('USAGE', message);
@@ -33,13 +33,13 @@ function kindsOf(word: string): readonly Kind[] | undefined {
 export const wordsOf = (lists: readonly string[]): string[] =>
   lists.flatMap(list => list.split(',')).map(word => word.trim());
 
-/** @param lists categories and kinds, in any case and separated by commas @throws InvalidSelectionError for an unknown word */
+/** @param lists categories and kinds, in any case and separated by commas @throws InvalidOptionError for an unknown word */
 export function parseKinds(lists: readonly string[]): Set<Kind> {
   return new Set(
     wordsOf(lists).flatMap(word => {
       const kinds = kindsOf(word);
       if (kinds) return kinds;
-      throw new InvalidSelectionError(
+      throw new InvalidOptionError(
         `unknown kind: '${word}'; there are ${KINDS.map(kind => kind.replace(' ', '-')).join(', ')}, and ${[...CATEGORIES.keys()].join(', ')}`,
       );
     }),
@@ -53,13 +53,13 @@ function categoryOf(word: string, isExcluded: boolean): string | undefined {
   return isExcluded && kinds?.length !== 1 ? undefined : category;
 }
 
-/** @throws InvalidSelectionError for an unknown word, and if both lists are used, because the server accepts one clause */
+/** @throws InvalidOptionError for an unknown word, and if both lists are used, because the server accepts one clause */
 export function parseSelection(include: readonly string[] = [], exclude: readonly string[] = []): Selection {
-  if (include.length && exclude.length) throw new InvalidSelectionError('--include and --exclude cannot be combined');
+  if (include.length && exclude.length) throw new InvalidOptionError('--include and --exclude cannot be combined');
   const mode = include.length ? 'INCLUDE' : 'EXCLUDE';
   const words = wordsOf([...include, ...exclude]);
   const named = parseKinds([...include, ...exclude]);
-  if (named.has('other')) throw new InvalidSelectionError('a dump contains no statements of the kind other');
+  if (named.has('other')) throw new InvalidOptionError('a dump contains no statements of the kind other');
   const categories = new Set(words.flatMap(word => categoryOf(word, mode === 'EXCLUDE') ?? []));
   return {
     clause: categories.size ? ` ${mode} (${[...categories].join(', ')})` : '',

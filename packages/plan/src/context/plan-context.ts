@@ -4,7 +4,7 @@ import {
   type Health,
   type HealthProblem,
   IgnoreRules,
-  InvalidSelectionError,
+  InvalidOptionError,
   problemsOf,
   type Schema,
 } from '@sqlpipe/schema';
@@ -68,7 +68,7 @@ export function createPlanContext(
     (options.rebuild ?? []).map(name => {
       const { object = '' } = resolvePath(name, renames.findColumns) ?? {};
       if (a.findObject(object)?.kind === 'table') return object;
-      throw new InvalidSelectionError(`--rebuild ${name}: A has no such table`);
+      throw new InvalidOptionError(`--rebuild ${name}: A has no such table`);
     }),
   );
   return {

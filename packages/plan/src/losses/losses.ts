@@ -1,6 +1,6 @@
 /*! The names of losses: `drop:trades.qty`, `history:m_1h`. A plan prints them, and --allow-loss accepts them. */
 import type { LossKind } from '@sqlpipe/engine';
-import { InvalidSelectionError } from '@sqlpipe/schema';
+import { InvalidOptionError } from '@sqlpipe/schema';
 import {
   type FindColumns,
   findReadings,
@@ -42,7 +42,7 @@ export class AllowedLosses {
   /**
    * @param findColumns finds the columns in both schemas, because a dot may be part of a name
    * @param findPaths finds the paths of an object or a column before and after renames
-   * @throws InvalidSelectionError for a text that is not the name of a loss, or is ambiguous
+   * @throws InvalidOptionError for a text that is not the name of a loss, or is ambiguous
    */
   constructor(
     names: readonly string[],
@@ -73,7 +73,7 @@ export class AllowedLosses {
 function parseLosses(name: string, findColumns: FindColumns): NamedLoss[] {
   const [, word = '', path = ''] = /^([a-z-]+):(.+)$/s.exec(name) ?? [];
   if (!Object.hasOwn(HAS_COLUMN, word))
-    throw new InvalidSelectionError(
+    throw new InvalidOptionError(
       `--allow-loss ${name}: not the name of a loss; sqldiff --alter prints the names, such as drop:trades.qty and history:m_1h`,
     );
   const loss = word as LossKind;

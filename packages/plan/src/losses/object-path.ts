@@ -1,5 +1,5 @@
 /*! Paths of objects and columns on a command line: `trades`, `trades.qty`, `'my.table'.'a column'`. */
-import { InvalidSelectionError } from '@sqlpipe/schema';
+import { InvalidOptionError } from '@sqlpipe/schema';
 import { foldCase, type NameSet, unquote } from '@sqlpipe/sql';
 
 export interface ObjectPath {
@@ -12,7 +12,7 @@ export type FindColumns = (object: string) => NameSet | undefined;
 
 /**
  * Undefined if nothing has the path. A dot may separate two names or be part of one, so a path may have several readings.
- * @throws InvalidSelectionError if two readings match existing objects or columns
+ * @throws InvalidOptionError if two readings match existing objects or columns
  */
 export function resolvePath(text: string, find: FindColumns): ObjectPath | undefined {
   const paths = findReadings(text).filter(({ object, column }) => {
@@ -20,7 +20,7 @@ export function resolvePath(text: string, find: FindColumns): ObjectPath | undef
     return columns && (column === undefined || columns.has(column));
   });
   if (paths.length > 1)
-    throw new InvalidSelectionError(
+    throw new InvalidOptionError(
       `'${text}' can be ${paths.map(quotePath).join(' or ')}; write one of them, with its quotes`,
     );
   return paths[0];
@@ -56,7 +56,7 @@ export function findReadings(text: string): ObjectPath[] {
   return [{ object: text }, ...splits.filter(({ object, column }) => object && column)];
 }
 
-/** Splits `OLD=NEW` at the first `=` outside quotes. @throws InvalidSelectionError if a text is not of this form */
+/** Splits `OLD=NEW` at the first `=` outside quotes. @throws InvalidOptionError if a text is not of this form */
 export function splitRename(text: string): [from: string, to: string] {
   let quote = '';
   for (const [i, char] of text.split('').entries()) {
@@ -64,7 +64,7 @@ export function splitRename(text: string): [from: string, to: string] {
     else if (char === "'" || char === '"') quote = char;
     else if (char === '=' && i > 0 && i < text.length - 1) return [text.slice(0, i), text.slice(i + 1)];
   }
-  throw new InvalidSelectionError(`--renamed must be OLD=NEW, not '${text}'`);
+  throw new InvalidOptionError(`--renamed must be OLD=NEW, not '${text}'`);
 }
 
 export const printRename = (from: ObjectPath, to: string): string =>

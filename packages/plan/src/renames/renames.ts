@@ -4,7 +4,7 @@
  */
 import { type Column, findColumn, type TableDefinition } from '@sqlpipe/ddl';
 import type { Engine } from '@sqlpipe/engine';
-import { type Entry, InvalidSelectionError, type Schema } from '@sqlpipe/schema';
+import { type Entry, InvalidOptionError, type Schema } from '@sqlpipe/schema';
 import { displayName, isObject, isSameName, NameMap, NameSet, unquote } from '@sqlpipe/sql';
 import { suggestWord } from '@sqlpipe/text';
 import { findRebuildTables } from '../auxiliary/rebuild-names.js';
@@ -33,7 +33,7 @@ export class Renames {
 
   /**
    * @param renamed renames as `OLD=NEW`, which take precedence over comments
-   * @throws InvalidSelectionError if a rename in `renamed` is malformed, matches nothing, is ambiguous, or contradicts A or B
+   * @throws InvalidOptionError if a rename in `renamed` is malformed, matches nothing, is ambiguous, or contradicts A or B
    */
   constructor(a: Schema, b: Schema, engine: Engine, renamed: readonly string[]) {
     this.#a = a;
@@ -125,12 +125,12 @@ export class Renames {
   }
 
   #readObjectRename(rename: string, from: string, to: string): void {
-    if (isSameName(from, to)) throw new InvalidSelectionError(`--renamed ${rename}: ${SAME_NAME}`);
+    if (isSameName(from, to)) throw new InvalidOptionError(`--renamed ${rename}: ${SAME_NAME}`);
     const [before, after] = [this.#engineOfB.find(from), this.#a.findObject(to)];
     if (!before && !after && this.#engineOfB.find(to)) return this.#reportMade(rename);
-    if (!after) throw new InvalidSelectionError(`--renamed ${rename}: A has no '${to}'`);
+    if (!after) throw new InvalidOptionError(`--renamed ${rename}: A has no '${to}'`);
     if (before && before.kind !== after.kind && [before.kind, after.kind].includes('table'))
-      throw new InvalidSelectionError(`--renamed ${rename}: B has ${displayName(before)}, A has ${displayName(after)}`);
+      throw new InvalidOptionError(`--renamed ${rename}: B has ${displayName(before)}, A has ${displayName(after)}`);
     rejectSharedName(rename, [from, after.name], this.#objectRenames);
     this.#objectRenames.set(from, after.name);
     this.stated.objects.set(from, after.name);
@@ -139,9 +139,9 @@ export class Renames {
     // A plan may have been interrupted between the DROP of a view and its CREATE under the new name.
     if (!before && after.kind !== 'table')
       return void this.notes.push(`--renamed ${rename}: B has neither name; '${to}' is created`);
-    if (!before) throw new InvalidSelectionError(`--renamed ${rename}: B has no '${from}'${this.#suggestObject(from)}`);
-    if (this.#a.findObject(from)) throw new InvalidSelectionError(`--renamed ${rename}: A has a '${from}' too`);
-    if (this.#engineOfB.find(to)) throw new InvalidSelectionError(`--renamed ${rename}: B has a '${to}' too`);
+    if (!before) throw new InvalidOptionError(`--renamed ${rename}: B has no '${from}'${this.#suggestObject(from)}`);
+    if (this.#a.findObject(from)) throw new InvalidOptionError(`--renamed ${rename}: A has a '${from}' too`);
+    if (this.#engineOfB.find(to)) throw new InvalidOptionError(`--renamed ${rename}: B has a '${to}' too`);
     this.pending.set(before.name, after.name);
   }
 
@@ -164,21 +164,21 @@ export class Renames {
         columns.map(column => formatPath({ object: name, column: column.name })),
       );
       const suggestion = suggestWord(from, names) || this.#suggestObject(from);
-      throw new InvalidSelectionError(`--renamed ${rename}: B has no '${from}'${suggestion}`);
+      throw new InvalidOptionError(`--renamed ${rename}: B has no '${from}'${suggestion}`);
     }
     const table = this.#objectRenames.get(oldPath.object) ?? oldPath.object;
     const after = this.#findTable(this.#a, table);
     const names = after?.columns.map(({ name }) => name) ?? [];
-    if (isSameName(source.name, newColumn)) throw new InvalidSelectionError(`--renamed ${rename}: ${SAME_NAME}`);
+    if (isSameName(source.name, newColumn)) throw new InvalidOptionError(`--renamed ${rename}: ${SAME_NAME}`);
     const name = names.find(candidate => isSameName(candidate, newColumn));
     if (name === undefined)
-      throw new InvalidSelectionError(
+      throw new InvalidOptionError(
         `--renamed ${rename}: A has no column '${newColumn}' in '${table}'${suggestWord(newColumn, names)}`,
       );
     if (columnIn(this.#findTableOfB(oldPath.object), name))
-      throw new InvalidSelectionError(`--renamed ${rename}: B has a column '${name}' too`);
+      throw new InvalidOptionError(`--renamed ${rename}: B has a column '${name}' too`);
     if (columnIn(after, source.name))
-      throw new InvalidSelectionError(`--renamed ${rename}: A has a column '${oldPath.column}' too`);
+      throw new InvalidOptionError(`--renamed ${rename}: A has a column '${oldPath.column}' too`);
     rejectSharedName(rename, [source.name, name], this.columnRenamesOf(table));
     this.#addColumnRename(table, source, name);
   }
@@ -298,7 +298,7 @@ function rejectSharedName(
 ): void {
   for (const [old, name] of others)
     if (isSameName(name, to) && !isSameName(old, from))
-      throw new InvalidSelectionError(`--renamed ${rename}: '${old}' gets the name '${name}' too`);
+      throw new InvalidOptionError(`--renamed ${rename}: '${old}' gets the name '${name}' too`);
 }
 
 type EntryComment = RenameComment & { readonly entry: Entry };
