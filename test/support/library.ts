@@ -4,7 +4,7 @@ import { mkdir, symlink, writeFile } from 'node:fs/promises';
 import { join, resolve } from 'node:path';
 import { Readable } from 'node:stream';
 import { promisify } from 'node:util';
-import { formatSqlText, writeFolder } from '@sqlpipe/files';
+import { printSqlText, writeFolder } from '@sqlpipe/files';
 import { freshFolder } from './folder.js';
 import type { Scope } from './scope.js';
 
@@ -49,7 +49,7 @@ export async function libraryFolder(scope: Scope): Promise<string> {
   await symlink(resolve('packages/api'), join(folder, 'node_modules/sqlpipe'));
   await symlink(resolve('node_modules/@types'), join(folder, 'node_modules/@types'));
   await writeFile(join(folder, 'package.json'), '{ "type": "module" }');
-  await writeFile(join(folder, 'schema.sql'), SCHEMA.map(formatSqlText).join(''));
+  await writeFile(join(folder, 'schema.sql'), SCHEMA.map(printSqlText).join(''));
   await writeFolder(join(folder, 'schema'), Readable.from(SCHEMA));
   return folder;
 }

@@ -1,5 +1,5 @@
 import { Readable } from 'node:stream';
-import { formatSqlText, writeFolder } from '@sqlpipe/files';
+import { printSqlText, writeFolder } from '@sqlpipe/files';
 import { collectStatements } from '@sqlpipe/schema';
 import { openSchema, type Schema } from './schema.js';
 
@@ -26,5 +26,5 @@ import { openSchema, type Schema } from './schema.js';
 export async function join(schema: Schema, { folder }: { readonly folder?: string } = {}): Promise<string> {
   const statements = await collectStatements((await openSchema(schema)).statements);
   if (folder !== undefined) await writeFolder(folder, Readable.from(statements));
-  return statements.map(formatSqlText).join('');
+  return statements.map(printSqlText).join('');
 }

@@ -2,10 +2,10 @@ export { readStandardInput, readStatementsAt } from './read-statements.js';
 export { writeFolder } from './schema-folder.js';
 export {
   findLocation,
-  formatSqlText,
   type LocatedStatement,
   type Location,
   parseSqlText,
+  printSqlText,
   withoutLocations,
   writeSqlText,
 } from './sql-text.js';

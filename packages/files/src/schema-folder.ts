@@ -43,7 +43,7 @@ export async function writeFolder(
     const invalid = existing.get(path)?.invalid;
     if (invalid) throw new CodedError('DAMAGED', `${invalid.reason}; move it away; nothing was written`, invalid);
   }
-  const textOf = (path: string) => formatFile(existing.get(path)?.statements.map(({ statement }) => statement));
+  const textOf = (path: string) => printFile(existing.get(path)?.statements.map(({ statement }) => statement));
   const changed = [...files].filter(([path, content]) => textOf(path) !== content);
   await replaceAll(folder, changed, interrupted);
   for (const [path, { invalid }] of existing) if (!invalid && !files.has(path)) await rm(join(folder, path));
@@ -68,10 +68,10 @@ async function filesFor(statements: AsyncIterable<string>): Promise<Map<string, 
     if (statementsOfFile) statementsOfFile.push(statement);
     else files.set(path, [statement]);
   }
-  return new Map(Array.from(files, ([path, content]) => [path, formatFile(content)]));
+  return new Map(Array.from(files, ([path, content]) => [path, printFile(content)]));
 }
 
-const formatFile = (statements: string[] = []): string => `${statements.join('\n\n')}\n`;
+const printFile = (statements: string[] = []): string => `${statements.join('\n\n')}\n`;
 
 async function replaceAll(folder: string, files: [path: string, content: string][], interrupted?: AbortSignal) {
   const staged: Staged[] = [];

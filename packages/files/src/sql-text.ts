@@ -11,8 +11,8 @@ export class TextError extends CodedError {
   override name = 'TextError';
 }
 
-/** Formats a normalized statement as `.sql` text, with a blank line after it. */
-export const formatSqlText = (statement: string): string => `${statement}\n\n`;
+/** Prints a normalized statement as `.sql` text, with a blank line after it. */
+export const printSqlText = (statement: string): string => `${statement}\n\n`;
 
 /**
  * Writes statements or batches as `.sql` text in UTF-8. Without any statement it writes one LF, which `tr` would make of the lone NUL. For
@@ -27,7 +27,7 @@ export async function writeSqlText(
   let text = '';
   let isEmpty = true;
   for await (const batch of statements) {
-    for (const statement of [batch].flat()) text += formatSqlText(statement);
+    for (const statement of [batch].flat()) text += printSqlText(statement);
     isEmpty &&= !text;
     if (text.length < CHUNK) continue;
     await writeTo(out, prepare(text));

@@ -7,7 +7,7 @@ import { parseMark } from './auxiliary/marks.js';
 import type { PlanContext } from './context/plan-context.js';
 import { formatIrreversibleLosses, formatWork } from './cost.js';
 import type { Draft, Step } from './draft/draft.js';
-import { printRemarks } from './format/head.js';
+import { formatRemarks } from './format/head.js';
 import type { NamedLoss } from './losses/losses.js';
 import type { Omission } from './losses/omission.js';
 import type { Proof } from './proof/prove.js';
@@ -77,7 +77,7 @@ export async function assemblePlan({ draft, proof, omissions, acceptedInAnyDraft
       everUsed.has(name) ? [] : `--allow-loss ${name}: nothing of this name is lost`,
     ),
   ];
-  const remarks = printRemarks({
+  const remarks = formatRemarks({
     version: context.version,
     work: await formatWork(draft, proof),
     irreversible: statements.flatMap(({ lost }, i) => (lost.length > 0 ? [i + 1] : [])),

@@ -4,7 +4,7 @@ import { foldCase, isSameName } from '@sqlpipe/sql';
 import { isAuxiliaryTable } from './auxiliary/auxiliary-tables.js';
 import { parseRebuildName } from './auxiliary/rebuild-names.js';
 import type { PlanContext } from './context/plan-context.js';
-import { formatPathForShell, type ObjectPath, pathKey, printRename } from './losses/object-path.js';
+import { formatPathForShell, formatRename, type ObjectPath, pathKey } from './losses/object-path.js';
 import type { Omission } from './losses/omission.js';
 
 export function addOffers(omission: Omission, offers: RenameOffers): Omission {
@@ -67,7 +67,7 @@ export class RenameOffers {
 
   #offer(from: ObjectPath, name: string): string {
     this.#offered.add(pathKey(from.column === undefined ? { object: name } : { ...from, column: name }));
-    return `--renamed ${formatPathForShell(printRename(from, name))}`;
+    return `--renamed ${formatPathForShell(formatRename(from, name))}`;
   }
 }
 

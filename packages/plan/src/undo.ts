@@ -7,7 +7,7 @@ import { indentLines } from '@sqlpipe/text';
 import { findKnownColumns, type Plan } from './assemble-plan.js';
 import { createEngine, isEnterpriseSchema, type PlanOptions } from './context/plan-context.js';
 import { formatLoss, type NamedLoss } from './losses/losses.js';
-import { printRename } from './losses/object-path.js';
+import { formatRename } from './losses/object-path.js';
 import { formatOmission, type Omission } from './losses/omission.js';
 import { planChanges } from './plan.js';
 import {
@@ -117,8 +117,8 @@ function findRenames({ statements, schemaAfter, renamed }: Plan): string[] {
     .flatMap(({ statement }) => parseAlters(statement))
     .flatMap(({ name, alteration }) =>
       alteration.action === 'rename column'
-        ? [printRename({ object: name, column: alteration.to }, alteration.column)]
+        ? [formatRename({ object: name, column: alteration.to }, alteration.column)]
         : [],
     );
-  return [...objects.map(([from, to]) => printRename({ object: to }, from)), ...columns];
+  return [...objects.map(([from, to]) => formatRename({ object: to }, from)), ...columns];
 }

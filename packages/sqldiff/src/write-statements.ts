@@ -2,7 +2,7 @@ import { Readable, type Writable } from 'node:stream';
 import { styleText } from 'node:util';
 import { Exit, type Io } from '@sqlpipe/cli';
 import { parseAlters } from '@sqlpipe/ddl';
-import { formatSqlText, isStdout, isTextOutput, writeOutput, writeSqlText } from '@sqlpipe/files';
+import { isStdout, isTextOutput, printSqlText, writeOutput, writeSqlText } from '@sqlpipe/files';
 import { writeRecords } from '@sqlpipe/records';
 import type { Difference } from '@sqlpipe/schema';
 import { displayName, identify, significantTokens } from '@sqlpipe/sql';
@@ -21,7 +21,7 @@ export async function writeStatements(
   io: Io,
 ): Promise<void> {
   if (isStdout(output) && io.colors && statements.length > 0)
-    return io.write(statements.map(each => formatSqlText(colorStatement(each))).join(''));
+    return io.write(statements.map(each => printSqlText(colorStatement(each))).join(''));
   const write = (out: Writable) =>
     isTextOutput(output, io.stdout)
       ? writeSqlText(Readable.from(statements), out)

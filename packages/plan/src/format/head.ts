@@ -14,8 +14,8 @@ export interface PlanHead {
   readonly allowedLosses: readonly string[];
 }
 
-/** Prints the line with the state. From it, sqlapply knows whether the plan is still valid, and what --allow-plan allows. */
-export function printState({ state, count, verbs }: Pick<PlanHead, 'state' | 'count' | 'verbs'>): string {
+/** Formats the line with the state. From it, sqlapply knows whether the plan is still valid, and what --allow-plan allows. */
+export function formatState({ state, count, verbs }: Pick<PlanHead, 'state' | 'count' | 'verbs'>): string {
   const what = `${formatCount(count, 'statement')}; sqlapply needs --allow-plan for ${verbs.join(', ')}`;
   return `plan for state ${state}${verbs.length > 0 ? `; ${what}` : ''}`;
 }
@@ -32,7 +32,7 @@ interface Remarks {
   readonly allowedLosses: readonly string[];
 }
 
-export const printRemarks = ({
+export const formatRemarks = ({
   version = '',
   work,
   irreversible,
@@ -42,16 +42,16 @@ export const printRemarks = ({
 }: Remarks): string[] => [
   ...(/^9\.3\.|^$/.test(version) ? [] : ['judged by the rules of QuestDB 9.3']),
   ...work,
-  ...printLine(irreversible.length === 1 ? 'nothing undoes statement ' : 'nothing undoes statements ', irreversible),
+  ...formatList(irreversible.length === 1 ? 'nothing undoes statement ' : 'nothing undoes statements ', irreversible),
   ...idleTables.map(name => `nothing may write to '${name}' while this plan is applied`),
-  ...printLine(
+  ...formatList(
     'renamed views: ',
     [...renamedViews].map(([from, to]) => `'${from}'='${to}'`),
   ),
-  ...printLine('allowed losses: ', allowedLosses),
+  ...formatList('allowed losses: ', allowedLosses),
 ];
 
-const printLine = (start: string, list: readonly unknown[]): string[] =>
+const formatList = (start: string, list: readonly unknown[]): string[] =>
   list.length > 0 ? [start + list.join(', ')] : [];
 
 /** The verbs that the head of a plan may list besides those of a dump. Anybody can write a head, so no other verb is accepted. */

@@ -4,7 +4,7 @@ import { dumpOrder, Schema } from '@sqlpipe/schema';
 import { foldCase, identify, isObject, type NamedObject, NameSet } from '@sqlpipe/sql';
 import { escapeControls } from '@sqlpipe/text';
 import { findAffectedObjects } from '../statements/affected-objects.js';
-import { printState } from './head.js';
+import { formatState } from './head.js';
 
 interface PrintablePlan {
   readonly statements: readonly { readonly statement: string; readonly comments: readonly string[] }[];
@@ -17,7 +17,7 @@ export function printPlan({ statements, remarks }: PrintablePlan, b: Iterable<st
   const state = computeFingerprint(plain, b);
   const verbs = findVerbsToAllow(plain);
   return statements.map(({ statement, comments }, i) => {
-    const head = i === 0 ? [printState({ state, count: plain.length, verbs }), ...remarks] : [];
+    const head = i === 0 ? [formatState({ state, count: plain.length, verbs }), ...remarks] : [];
     return [...[...head, ...comments].map(line => `-- ${escapeControls(line)}\n`), statement].join('');
   });
 }

@@ -67,5 +67,5 @@ export function splitRename(text: string): [from: string, to: string] {
   throw new InvalidOptionError(`--renamed must be OLD=NEW, not '${text}'`);
 }
 
-export const printRename = (from: ObjectPath, to: string): string =>
+export const formatRename = (from: ObjectPath, to: string): string =>
   `${formatPath(from)}=${formatPath({ object: to })}`;
