@@ -13,14 +13,19 @@ const TEXTS = ['STRING', 'VARCHAR', 'SYMBOL'];
 const INTEGERS = ['BYTE', 'SHORT', 'INT', 'LONG'];
 const FLOATS = ['FLOAT', 'DOUBLE'];
 const TIMES = ['DATE', 'TIMESTAMP', 'TIMESTAMP_NS'];
-const NUMBERS = [...INTEGERS, ...FLOATS, ...TIMES, 'BOOLEAN', ...TEXTS];
+/** Types that can be converted to each other. */
+const INTERCONVERTIBLE = [...INTEGERS, ...FLOATS, ...TIMES, 'BOOLEAN', ...TEXTS];
 const NAMED = ['IPv4', 'UUID', 'CHAR'];
 
 export function isAcceptedConversion(from: string, to: string): boolean {
   const isBetween = (some: readonly string[], others: readonly string[]) =>
     (some.includes(from) && others.includes(to)) || (some.includes(to) && others.includes(from));
   const decimals = [from, to].filter(isDecimal);
-  return isBetween(NUMBERS, NUMBERS) || isBetween(NAMED, TEXTS) || isBetween(decimals, [...INTEGERS, ...decimals]);
+  return (
+    isBetween(INTERCONVERTIBLE, INTERCONVERTIBLE) ||
+    isBetween(NAMED, TEXTS) ||
+    isBetween(decimals, [...INTEGERS, ...decimals])
+  );
 }
 
 /** Whether a column can be converted. 9.3.4 also accepts a decimal to an integer, but then suspends the table at the first row. */

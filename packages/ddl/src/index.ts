@@ -66,7 +66,7 @@ export {
   needsQuotes,
   quoteName,
 } from './parser/names.js';
-export { DAY, MICROS, MINUTE, parseTimestamp, splitAge, toAge } from './parser/numbers.js';
+export { MICROS, MICROS_PER_DAY, MICROS_PER_MINUTE, parseTimestamp, splitAge, toAge } from './parser/numbers.js';
 export { isArray, isTimestamp, printGeohashType } from './parser/types.js';
 export { parsePrincipal, printAliasChanges } from './principal.js';
 export { printDefinition } from './print.js';
@@ -104,7 +104,7 @@ export {
   printRevocation,
   printRight,
   printScope,
-  quotePrincipal,
+  quoteAclName,
   type Right,
   sortByScope,
 } from './rights.js';

@@ -8,7 +8,7 @@ import {
   TokenReader,
   unquote,
 } from '@sqlpipe/sql';
-import { quotePrincipal } from './rights.js';
+import { quoteAclName } from './rights.js';
 
 interface PrincipalDefinition {
   readonly kind: Kind;
@@ -44,7 +44,7 @@ export function parsePrincipal(statement: string): PrincipalDefinition | undefin
 
 /** Prints the statements that replace a group's alias; the old alias is removed first. */
 export function printAliasChanges(name: string, from: string | undefined, to: string | undefined): string[] {
-  const head = `ALTER GROUP ${quotePrincipal(name)}`;
+  const head = `ALTER GROUP ${quoteAclName(name)}`;
   return [
     ...(from === undefined ? [] : [`${head} DROP EXTERNAL ALIAS ${quoteLiteral(from)};`]),
     ...(to === undefined ? [] : [`${head} WITH EXTERNAL ALIAS ${quoteLiteral(to)};`]),

@@ -95,24 +95,24 @@ export const printRevocation = (right: Right): string => printRightStatement(rig
 
 function printRightStatement(right: Right, [user, grant, to]: readonly [string, string, string], option = ''): string {
   if (right.kind === 'membership')
-    return `${user} USER ${quotePrincipal(right.user)} ${to} ${quotePrincipal(right.group)};`;
+    return `${user} USER ${quoteAclName(right.user)} ${to} ${quoteAclName(right.group)};`;
   const what =
     right.kind === 'assumption'
-      ? `ASSUME SERVICE ACCOUNT ${quotePrincipal(right.account)}`
+      ? `ASSUME SERVICE ACCOUNT ${quoteAclName(right.account)}`
       : `${right.permission}${printScope(right.table, right.column === undefined ? [] : [right.column])}`;
-  return `${grant} ${what} ${to} ${quotePrincipal(right.entity)}${option};`;
+  return `${grant} ${what} ${to} ${quoteAclName(right.entity)}${option};`;
 }
 
 /** The scope of a grant after its permissions. @param columns those of the table that it is on; none if it is on all of it */
 export function printScope(table: string | undefined, columns: readonly string[]): string {
   if (table === undefined) return '';
   if (table === ALL) return ' ON ALL TABLES';
-  const names = columns.map(column => (column === ALL ? ALL : quotePrincipal(column)));
-  return ` ON ${quotePrincipal(table)}${names.length > 0 ? `(${names.toSorted().join(', ')})` : ''}`;
+  const names = columns.map(column => (column === ALL ? ALL : quoteAclName(column)));
+  return ` ON ${quoteAclName(table)}${names.length > 0 ? `(${names.toSorted().join(', ')})` : ''}`;
 }
 
 /** A name as it is written in a statement of access control: without quotes if every server accepts that. */
-export const quotePrincipal = (name: string): string =>
+export const quoteAclName = (name: string): string =>
   /^[\p{L}_][\p{L}\d_]*$/u.test(name) && !needsQuotes(name) ? name : `"${name.replaceAll('"', '""')}"`;
 
 /** The names in a membership, an assumption or a grant, in the order of the text. */

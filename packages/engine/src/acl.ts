@@ -1,4 +1,4 @@
-import { type Grant, printRight, printScope, quotePrincipal, type Right, sortByScope } from '@sqlpipe/ddl';
+import { type Grant, printRight, printScope, quoteAclName, type Right, sortByScope } from '@sqlpipe/ddl';
 import { RejectionError, type Scope } from '@sqlpipe/ddl/parser';
 import { RightSet } from '@sqlpipe/schema';
 import { isPrincipal, isSameName, KINDS, type Kind, NameMap, type PrincipalKind, quoteLiteral } from '@sqlpipe/sql';
@@ -134,7 +134,7 @@ export const printPrincipals = (acl: Acl, kinds: ReadonlySet<Kind>): string[] =>
     .flatMap(kind => acl.list(kind))
     .map(({ kind, name, alias }) => {
       const clause = alias ? ` WITH EXTERNAL ALIAS ${quoteLiteral(alias)}` : '';
-      return `CREATE ${kind.toUpperCase()} ${quotePrincipal(name)}${clause};`;
+      return `CREATE ${kind.toUpperCase()} ${quoteAclName(name)}${clause};`;
     });
 
 /** Prints memberships, assumptions and grants. In a dump, they come after the objects. */
@@ -146,8 +146,7 @@ export function printPermissions(acl: Acl, kinds: ReadonlySet<Kind>): string[] {
     ...members
       .filter(({ groups }) => groups.length > 0)
       .map(
-        ({ name, groups }) =>
-          `ADD USER ${quotePrincipal(name)} TO ${groups.toSorted().map(quotePrincipal).join(', ')};`,
+        ({ name, groups }) => `ADD USER ${quoteAclName(name)} TO ${groups.toSorted().map(quoteAclName).join(', ')};`,
       ),
     ...rights
       .filter(({ kind }) => kind === 'assumption')
@@ -169,7 +168,7 @@ function printGrants(grants: readonly Grant[]): string[] {
     const [first] = group;
     if (!first) continue;
     const scoped = group.flatMap(({ column }) => column ?? []);
-    const tail = `${printScope(first.table, scoped)} TO ${quotePrincipal(first.entity)}${first.option ? ' WITH GRANT OPTION' : ''};`;
+    const tail = `${printScope(first.table, scoped)} TO ${quoteAclName(first.entity)}${first.option ? ' WITH GRANT OPTION' : ''};`;
     permissions.set(tail, [...(permissions.get(tail) ?? []), first.permission]);
   }
   const statements = [...permissions].map(([tail, names]) => `GRANT ${names.toSorted().join(', ')}${tail}`).toSorted();

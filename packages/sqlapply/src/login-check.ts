@@ -1,5 +1,5 @@
 /*! Finds the users and service accounts that cannot log in: a dump never contains credentials. */
-import { parsePrincipal, quotePrincipal } from '@sqlpipe/ddl';
+import { parsePrincipal, quoteAclName } from '@sqlpipe/ddl';
 import { BestEffortClient, type ConnectionConfig, hasCredentials } from '@sqlpipe/instance';
 import type { Outcome, Result } from '@sqlpipe/replay';
 import { type Identity, kindKeywords, NameMap, quoteLiteral } from '@sqlpipe/sql';
@@ -34,7 +34,7 @@ export class LoginCheck {
     try {
       for (const { identity, isNew } of this.#found.values()) {
         isSilent ||= queries++ === MAX_QUERIES;
-        const query = `SHOW ${kindKeywords(identity.kind)} ${quotePrincipal(identity.name)}`;
+        const query = `SHOW ${kindKeywords(identity.kind)} ${quoteAclName(identity.name)}`;
         const rows: unknown[][] | undefined = isSilent ? undefined : await client.queryRows(query);
         isSilent ||= rows === undefined;
         if (rows ? !hasCredentials(rows) : isNew) lacking.push(loginHint(identity));

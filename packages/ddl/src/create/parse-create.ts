@@ -2,7 +2,7 @@ import { type Defaults, type Definition, type PartitionUnit, SERVER_DEFAULTS } f
 import type { CreateContext, CreateStatement } from '../parser/clause-reader.js';
 import { Cursor, isWord } from '../parser/cursor.js';
 import { anyServer } from '../parser/lookup.js';
-import { DAY, HOUR, MICROS, MINUTE } from '../parser/numbers.js';
+import { MICROS, MICROS_PER_DAY, MICROS_PER_HOUR, MICROS_PER_MINUTE } from '../parser/numbers.js';
 import { resolveRefresh } from '../properties/refresh.js';
 import { findSampling } from '../query-columns.js';
 import { parseCreateTable } from './create-table.js';
@@ -51,6 +51,6 @@ const SHORT_UNITS: Readonly<Record<string, string>> = { n: 'ns', U: 'us', T: 'ms
 /** The partitioning of a materialized view without PARTITION BY, from its sampling interval (source: CreateMatViewOperationImpl). */
 export function defaultPartition(interval: string): PartitionUnit {
   const unit = interval.slice(-1);
-  const micros = (Number.parseInt(interval, 10) || 1) * (MICROS.get(SHORT_UNITS[unit] ?? unit) ?? DAY);
-  return micros > HOUR ? 'YEAR' : micros > MINUTE ? 'MONTH' : 'DAY';
+  const micros = (Number.parseInt(interval, 10) || 1) * (MICROS.get(SHORT_UNITS[unit] ?? unit) ?? MICROS_PER_DAY);
+  return micros > MICROS_PER_HOUR ? 'YEAR' : micros > MICROS_PER_MINUTE ? 'MONTH' : 'DAY';
 }

@@ -35,7 +35,7 @@ function expectSigned<T extends number | bigint>(cursor: Cursor, what: string, p
 /** Rounds up to a power of two, as servers do with capacities. */
 export const ceilPow2 = (value: number): number => 2 ** Math.ceil(Math.log2(value));
 
-export const [MINUTE, HOUR, DAY] = [60e6, 3600e6, 86_400e6];
+export const [MICROS_PER_MINUTE, MICROS_PER_HOUR, MICROS_PER_DAY] = [60e6, 3600e6, 86_400e6];
 
 /** The microseconds in a unit, by its abbreviation. */
 export const MICROS: ReadonlyMap<string, number> = new Map([
@@ -43,9 +43,9 @@ export const MICROS: ReadonlyMap<string, number> = new Map([
   ['us', 1],
   ['ms', 1e3],
   ['s', 1e6],
-  ['m', MINUTE],
-  ['h', HOUR],
-  ['d', DAY],
+  ['m', MICROS_PER_MINUTE],
+  ['h', MICROS_PER_HOUR],
+  ['d', MICROS_PER_DAY],
 ]);
 
 const TIMESTAMP =

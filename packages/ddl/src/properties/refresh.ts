@@ -2,7 +2,7 @@ import { foldCase } from '@sqlpipe/sql';
 import type { MaterializedViewDefinition, Refresh } from '../definition.js';
 import { type Cursor, isWord, RejectionError, unexpectedTokenError } from '../parser/cursor.js';
 import { rejectReserved, stripPublic, unquoteToken } from '../parser/names.js';
-import { DAY, MICROS, parseInt32, parseTimestamp } from '../parser/numbers.js';
+import { MICROS, MICROS_PER_DAY, parseInt32, parseTimestamp } from '../parser/numbers.js';
 import { property } from '../property.js';
 import { findSampling } from '../query-columns.js';
 
@@ -152,7 +152,7 @@ function toMicros({ count, unit }: Interval, what: string, position: number): nu
 }
 
 export function rejectLongPeriod(length: Interval, position: number): void {
-  if (toMicros(length, 'length', position) <= DAY) return;
+  if (toMicros(length, 'length', position) <= MICROS_PER_DAY) return;
   throw new RejectionError(position, `maximum supported length interval is 24 hours: ${length.count}${length.unit}`);
 }
 

@@ -1,5 +1,5 @@
 /*! Executes the documented statements of access control. QuestDB Enterprise is closed source, so messages and positions may differ. */
-import { DAY, MICROS, MINUTE } from '@sqlpipe/ddl';
+import { MICROS, MICROS_PER_DAY, MICROS_PER_MINUTE } from '@sqlpipe/ddl';
 import {
   type AssumptionStatement,
   type Cursor,
@@ -206,7 +206,7 @@ function parseTokenLifetime(cursor: Cursor): { lifetime: number; refresh: boolea
   cursor.expect('with', 'ttl');
   const [, count, unit = ''] = /^(\d+)([smhd])$/i.exec(unquoteToken(cursor.requireNoSemicolon('TTL'))) ?? [];
   const micros = Number(count) * (MICROS.get(unit.toLowerCase()) ?? 0);
-  if (!(micros >= MINUTE && micros <= 3650 * DAY))
+  if (!(micros >= MICROS_PER_MINUTE && micros <= 3650 * MICROS_PER_DAY))
     throw cursor.error("TTL is a number and a unit (s, m, h, d), from '1m' to '3650d'");
   return { lifetime: micros / 1000, refresh: cursor.accept('refresh') };
 }

@@ -1,5 +1,5 @@
 /*! Reads users, groups, service accounts and their rights: through the dump, or through SHOW on servers without it. */
-import { type Assumption, type Grant, type Membership, parseRights, quotePrincipal, type Right } from '@sqlpipe/ddl';
+import { type Assumption, type Grant, type Membership, parseRights, quoteAclName, type Right } from '@sqlpipe/ddl';
 import { collectStatements, RightSet } from '@sqlpipe/schema';
 import type { Client } from '../http/client.js';
 import { tryQuery } from '../http/optional-queries.js';
@@ -11,7 +11,7 @@ export async function fetchPrincipals(client: Client): Promise<string[]> {
   const statements: string[] = [];
   for (const kind of ['USER', 'GROUP', 'SERVICE ACCOUNT'])
     for (const [name] of await client.queryRows(`SHOW ${kind}S`))
-      statements.push(`CREATE ${kind} ${quotePrincipal(String(name))};`);
+      statements.push(`CREATE ${kind} ${quoteAclName(String(name))};`);
   return statements;
 }
 
@@ -28,7 +28,7 @@ export async function fetchRights(client: Client): Promise<Right[] | undefined> 
  */
 export async function fetchRightsOf(client: Client, name: string): Promise<Right[]> {
   // Groups and service accounts are in no group; for them a server may report an error.
-  const rows = await fetchRowsIfExists(client, `SHOW GROUPS ${quotePrincipal(name)}`);
+  const rows = await fetchRowsIfExists(client, `SHOW GROUPS ${quoteAclName(name)}`);
   const groups = rows.map(([group]) => String(group));
   const inherited = new RightSet();
   for (const group of groups) for (const right of await listRights(client, group)) inherited.add(right);
@@ -42,8 +42,8 @@ export async function fetchRightsOf(client: Client, name: string): Promise<Right
  * grant_option. A permission with origin `I` is implied by others.
  */
 async function listRights(client: Client, entity: string): Promise<Exclude<Right, Membership>[]> {
-  const grants = await fetchRowsIfExists(client, `SHOW PERMISSIONS ${quotePrincipal(entity)}`);
-  const accounts = await fetchRowsIfExists(client, `SHOW SERVICE ACCOUNTS ${quotePrincipal(entity)}`);
+  const grants = await fetchRowsIfExists(client, `SHOW PERMISSIONS ${quoteAclName(entity)}`);
+  const accounts = await fetchRowsIfExists(client, `SHOW SERVICE ACCOUNTS ${quoteAclName(entity)}`);
   const nameIn = (cell: unknown): string | undefined => (cell === null || cell === '' ? undefined : String(cell));
   return [
     ...grants

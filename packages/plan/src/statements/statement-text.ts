@@ -1,4 +1,4 @@
-import { quotePrincipal } from '@sqlpipe/ddl';
+import { quoteAclName } from '@sqlpipe/ddl';
 import { isPrincipal, joinTokens, kindKeywords, type NamedObject, significantTokens } from '@sqlpipe/sql';
 
 /** Removes only the comments before the first token. */
@@ -16,7 +16,7 @@ export function chooseAliasPrefix(columns: readonly string[]): string {
 export const doubleQuote = (name: string): string => `"${name}"`;
 
 export const printDrop = ({ kind, name }: NamedObject): string =>
-  `DROP ${kindKeywords(kind)} ${isPrincipal(kind) ? quotePrincipal(name) : `'${name}'`};`;
+  `DROP ${kindKeywords(kind)} ${isPrincipal(kind) ? quoteAclName(name) : `'${name}'`};`;
 
 export const printTableRename = (from: string, to: string): string => `RENAME TABLE '${from}' TO '${to}';`;
 
