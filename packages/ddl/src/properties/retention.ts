@@ -76,7 +76,7 @@ export const TTL = property<RetentionFields, { readonly action: 'ttl'; readonly 
   unalterable: 'a TTL has to fit the partitions; with partitions by month or year, it cannot be removed',
 });
 
-/** Whether the server accepts a TTL for these partitions. For partitions by month or year, it rejects a TTL of 0 (observed on 9.3.4). */
+/** Whether the server accepts an age for these partitions. For partitions by month or year, it rejects 0 (observed on 9.3.4). */
 export function isFittingAge(unit: PartitionUnit, age: Age): boolean {
   const months = age < 0;
   return {
@@ -117,17 +117,17 @@ export const UNLIMITED = { ttl: 0 } as const;
 export function formatExpiredRows(before: Definition | undefined, after: Definition | undefined): string | undefined {
   const [formerRule, rule] = [before, after].map(each => (each && 'expire' in each ? each.expire : undefined));
   if (rule !== undefined && rule !== formerRule) return `by the rule ${rule}`;
-  const shorter = findShorterTtl(before, after);
-  return shorter === undefined ? undefined : `that are older than ${printAge(shorter)}`;
+  const age = findShorterAge(before, after);
+  return age === undefined ? undefined : `that are older than ${printAge(age)}`;
 }
 
-function findShorterTtl(before: Definition | undefined, after: Definition | undefined): Age | undefined {
-  const [then, now] = [ttlsOf(before), ttlsOf(after)];
-  return now.find((length, i) => length !== 0 && length !== then[i] && !isAtLeast(length, then[i] ?? 0));
+function findShorterAge(before: Definition | undefined, after: Definition | undefined): Age | undefined {
+  const [then, now] = [agesOf(before), agesOf(after)];
+  return now.find((age, i) => age !== 0 && age !== then[i] && !isAtLeast(age, then[i] ?? 0));
 }
 
 /** The ages at which local and remote rows expire; 0 if they never do. */
-function ttlsOf(definition: Definition | undefined): readonly Age[] {
+function agesOf(definition: Definition | undefined): readonly Age[] {
   const after = (definition && 'ttl' in definition && policyOf(definition)?.after) || {};
   return [after['DROP LOCAL'] ?? 0, after['DROP REMOTE'] ?? 0];
 }
@@ -141,11 +141,11 @@ export function expiryAgeOf(object: Pick<RetentionFields, 'ttl' | 'policy'>): Ag
   return local === 0 || isAtLeast(local, remote) ? remote : local;
 }
 
-/** Whether a TTL, which must not be 0, is at least as long as another, whatever the length of a month is. False if `than` is 0: forever. */
-function isAtLeast(ttl: Age, than: Age): boolean {
+/** Whether an age, which must not be 0, is at least another one, however long a month is. False if `than` is 0: forever. */
+function isAtLeast(age: Age, than: Age): boolean {
   if (than === 0) return false;
-  if (ttl > 0 === than > 0) return Math.abs(ttl) >= Math.abs(than);
-  return ttl > 0 ? ttl >= longestHours(than) : -ttl * 28 * 24 >= than;
+  if (age > 0 === than > 0) return Math.abs(age) >= Math.abs(than);
+  return age > 0 ? age >= maxHours(than) : -age * 28 * 24 >= than;
 }
 
 /** `wanted` with the former rule or TTL where its own expires more rows. Undefined if neither does, or if the former TTL does not fit. */
@@ -159,7 +159,7 @@ export function keepRetention<Stored extends TableDefinition | MaterializedViewD
     wanted.kind === 'materialized view' && former.kind === wanted.kind
       ? { ...wanted, expire: wanted.expire && former.expire }
       : wanted;
-  if (findShorterTtl(former, wanted) === undefined) return withFormerRule;
+  if (findShorterAge(former, wanted) === undefined) return withFormerRule;
   if (!partitionBy || !isFittingPolicy(policyOf(former), partitionBy)) return undefined;
   return { ...withFormerRule, ttl: former.ttl, ...(former.kind === 'table' && { policy: former.policy }) };
 }
@@ -177,10 +177,10 @@ function parseStoragePolicy(cursor: Cursor, unit: PartitionUnit, stages: Located
     const stage = parseStage(cursor);
     stages.push({ name: stage, position: cursor.at });
     if (after[stage] !== undefined) throw cursor.error(`duplicate storage policy stage [stage=${stage}]`);
-    const length = parseAge(cursor);
-    if (length.age === 0) throw new RejectionError(length.position, 'storage policy TTL must be positive');
-    rejectUnfittingAge(unit, length.age, length.position);
-    after[stage] = length.age;
+    const { age, position } = parseAge(cursor);
+    if (age === 0) throw new RejectionError(position, 'storage policy TTL must be positive');
+    rejectUnfittingAge(unit, age, position);
+    after[stage] = age;
   } while (cursor.require("',' or ')'") === ',');
   cursor.unread();
   cursor.expect(')');
@@ -198,13 +198,13 @@ export function rejectImpossiblePolicy(
   if (after['DROP REMOTE'] !== undefined && !has('drop remote'))
     throw new RejectionError(positionOf('DROP REMOTE'), "'DROP REMOTE' is not supported yet");
   const late = (['TO PARQUET', 'TO REMOTE'] as const).find(
-    stage => dropped !== undefined && longestHours(after[stage] ?? 0) > longestHours(dropped),
+    stage => dropped !== undefined && maxHours(after[stage] ?? 0) > maxHours(dropped),
   );
   if (late) throw new RejectionError(positionOf(late), `storage policy stage is later than DROP LOCAL [stage=${late}]`);
 }
 
-/** The maximum length of a TTL in hours: a month has up to 31 days. */
-const longestHours = (ttl: Age): number => (ttl < 0 ? -ttl * 31 * 24 : ttl);
+/** The maximum number of hours in an age: a month has up to 31 days. */
+const maxHours = (age: Age): number => (age < 0 ? -age * 31 * 24 : age);
 
 function parseStage(cursor: Cursor): Stage {
   const words = [cursor.require("'to' or 'drop'")];
