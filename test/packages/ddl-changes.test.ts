@@ -11,7 +11,14 @@ import {
   printAlter,
   SERVER_DEFAULTS,
 } from '@sqlpipe/ddl';
-import { Cursor, featuresOf, type NameLookup, parseCommandAfter, RejectionError, readVerb } from '@sqlpipe/ddl/parser';
+import {
+  Cursor,
+  featuresOf,
+  type NameLookup,
+  parseCommandAfter,
+  RejectionError,
+  readMainVerb,
+} from '@sqlpipe/ddl/parser';
 import { isSameName } from '@sqlpipe/sql';
 import type { Arbitrary } from 'fast-check';
 import { materializedViews, tables, views } from '../support/definitions.js';
@@ -43,7 +50,7 @@ const server = (isEnterprise: boolean): NameLookup => ({
 
 function parseOn(isEnterprise: boolean, statement: string): Command {
   const cursor = new Cursor(statement);
-  return parseCommandAfter(cursor, readVerb(cursor) ?? '', server(isEnterprise));
+  return parseCommandAfter(cursor, readMainVerb(cursor) ?? '', server(isEnterprise));
 }
 
 /** In each line what a statement does, and whether only the enterprise edition has it. */

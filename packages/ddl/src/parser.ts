@@ -6,7 +6,7 @@ export {
   parseCommandAfter,
   parsePrincipalKind,
   parsePrincipalName,
-  readVerb,
+  readMainVerb,
 } from './command/parse-command.js';
 export { AFTER_CREATE, parseAfterCreate } from './create/parse-create.js';
 export { type Body, readCode } from './parser/body.js';

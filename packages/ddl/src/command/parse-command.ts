@@ -18,11 +18,14 @@ import { parseInsert, parseUpdate } from './parse-rows.js';
 /** Parses a statement that changes existing objects, without looking them up. Undefined for any other statement or an unknown syntax. */
 export function parseCommand(statement: string, defaults: Defaults = SERVER_DEFAULTS): Command | undefined {
   const cursor = new Cursor(statement);
-  return unlessRejected(() => parseCommandAfter(cursor, readVerb(cursor) ?? '', acceptAll(defaults)));
+  return unlessRejected(() => parseCommandAfter(cursor, readMainVerb(cursor) ?? '', acceptAll(defaults)));
 }
 
-/** Reads the first word, in lower case. WITH may precede INSERT and UPDATE (observed on 9.3.4): then that word, after its queries. */
-export function readVerb(cursor: Cursor): string | undefined {
+/**
+ * Reads the first word, in lower case. For WITH, it is the word after its queries: SELECT, or INSERT or UPDATE (observed on 9.3.4).
+ * `identify` says WITH of a SELECT.
+ */
+export function readMainVerb(cursor: Cursor): string | undefined {
   const first = cursor.next()?.toLowerCase();
   if (first !== 'with') return first;
   let depth = 0;

@@ -8,7 +8,7 @@ import {
   isWord,
   parseAfterCreate,
   RejectionError,
-  readVerb,
+  readMainVerb,
   rejectReserved,
   unexpectedTokenError,
 } from '@sqlpipe/ddl/parser';
@@ -29,7 +29,7 @@ export function parseStatement(
   context: CreateContext,
 ): Statement | undefined {
   const cursor = new Cursor(text);
-  const verb = readVerb(cursor);
+  const verb = readMainVerb(cursor);
   if (verb === undefined) return;
   if (verb === 'create') return parseCreateOrCommand(cursor, context);
   if (verb === 'show') return expectEnd(cursor, parseShow(cursor, context));
