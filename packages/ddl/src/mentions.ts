@@ -1,4 +1,5 @@
 import {
+  canHaveComments,
   displayName,
   isObject,
   isPrincipal,
@@ -60,9 +61,6 @@ const toMention = ({ name, position, end }: NameSpan, role: Mention['role'], pla
   place,
 });
 
-/** What starts a comment, which SQL and QuestDB may read differently. */
-const COMMENT = /--|\/\*/;
-
 function findSources(statement: string, isView: (name: string) => boolean, title: string): Mention[] {
   const walk = (tokens: Iterable<Token>): Mention[] | undefined => {
     const names = new QueryNames();
@@ -70,7 +68,7 @@ function findSources(statement: string, isView: (name: string) => boolean, title
     return isComplete && names.names().map(name => toMention(name, 'object', name.place));
   };
   const bySql = walk(significantTokens(statement));
-  if (bySql && !COMMENT.test(statement)) return bySql;
+  if (bySql && !canHaveComments(statement)) return bySql;
   const byServer = walk(serverTokens(statement));
   if (bySql && byServer && !isSame(bySql, byServer))
     throw new CodedError(

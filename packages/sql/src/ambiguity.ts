@@ -3,7 +3,7 @@ import { CodedError, truncate } from '@sqlpipe/text';
 import { displayName, type Head, type Identity, readHead, readPrintedHead } from './identify.js';
 import { isObject } from './kinds.js';
 import { NEWEST, SERVER_COMMENT_RULES, type ServerCommentRules, serverTokens } from './server-lexer.js';
-import { joinTokens, significantTokens } from './tokens.js';
+import { canHaveComments, joinTokens, significantTokens } from './tokens.js';
 
 /** Reads the head of a statement by the rules of SQL. Programs show and select statements by it. */
 export const readStatementHead = (statement: string): Head =>
@@ -22,7 +22,7 @@ export function findAmbiguity(
   if (printedHead && isObject(printedHead.kind)) return undefined;
   if (statement.length < 1000 && UNAMBIGUOUS.test(statement)) return undefined; // this is fast, and most grants pass it
   const head = readStatementHead(statement);
-  const hasComments = COMMENT.test(statement);
+  const hasComments = canHaveComments(statement);
   for (const rules of allRules) {
     const other = readHead(serverTokens(statement, 0, rules));
     const isSame = COMPARED.every(property => head[property] === other[property]);
@@ -43,9 +43,6 @@ export function requireUnambiguous(statement: string): Identity {
 }
 
 const COMPARED = ['kind', 'name', 'verb', 'replaces', 'runsQuery'] as const satisfies (keyof Head)[];
-
-/** What starts a comment, which the rules may read differently. */
-const COMMENT = /--|\/\*/;
 
 /** Words, common punctuation, and quoted text that is not next to a word: text that has the same tokens by all rules. */
 const UNAMBIGUOUS = /^(?:[\w$@ \t\n\r(),;.]|(?<![\w$@'"])(?:'[^']*'|"[^"]*"))*$/;

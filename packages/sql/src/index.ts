@@ -40,4 +40,13 @@ export {
   startAt,
 } from './server-lexer.js';
 export { MAX_RECORD, normalizeStatement, SplitError, Splitter } from './splitter.js';
-export { joinTokens, keywordOf, significantTokens, type Token, type TokenType, tokens, unquote } from './tokens.js';
+export {
+  canHaveComments,
+  joinTokens,
+  keywordOf,
+  significantTokens,
+  type Token,
+  type TokenType,
+  tokens,
+  unquote,
+} from './tokens.js';

@@ -140,7 +140,7 @@ export interface UnclosedSegment {
 
 /** Text in a block comment that the two sets of comment rules may read differently. */
 const AMBIGUOUS = /['"`]|--/;
-const NON_WHITESPACE = /[^ \t\n\r]/;
+export const NON_WHITESPACE = /[^ \t\n\r]/;
 
 /** Scans one statement by one set of comment rules while its text arrives. Finds its end, or what is unclosed. */
 export class StatementScanner {

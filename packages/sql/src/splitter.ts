@@ -3,6 +3,7 @@ import { mayContainFailureMarker, PLAN_HEAD, parseFailureMarker } from './failur
 import {
   type CommentRules,
   findEndFast,
+  NON_WHITESPACE,
   type SegmentType,
   StatementScanner,
   type UnclosedSegment,
@@ -30,8 +31,6 @@ export class SplitError extends CodedError {
 
 /** The characters of `--` and of the delimiters of block comments. Text for scanners is never cut between two of these characters. */
 const COMMENT_DELIMITER_CHARACTERS = '-/*';
-
-const NON_WHITESPACE = /[^ \t\n\r]/;
 
 /** The approximate length of the first piece that `#scan` reads, in UTF-16 code units. */
 const FIRST_PIECE = 256;

@@ -25,6 +25,9 @@ const TYPE: Record<Exclude<SegmentType, 'code'>, TokenType> = {
   ';': 'sign',
 };
 
+/** Whether a text has what starts a comment, though perhaps within quotes. The rules may read the text after it differently. */
+export const canHaveComments = (text: string): boolean => /--|\/\*/.test(text);
+
 /** All tokens of a text. Joined, they are the text. */
 export function* tokens(text: string, rules: CommentRules = 'sql'): Generator<Token> {
   let quoted: Segment | undefined; // the pending quoted text, which a doubled quote may continue
