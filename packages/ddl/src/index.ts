@@ -67,6 +67,7 @@ export {
   quoteName,
 } from './parser/names.js';
 export { MICROS, MICROS_PER_DAY, MICROS_PER_MINUTE, parseTimestamp, splitAge, toAge } from './parser/numbers.js';
+export { ALL_NAMES } from './parser/rights.js';
 export { isArray, isTimestamp, printGeohashType } from './parser/types.js';
 export { parsePrincipal, printAliasChanges } from './principal.js';
 export { printDefinition } from './print.js';

@@ -1,7 +1,13 @@
 import { givesRight, isSameName, type Kind, type NameSpan } from '@sqlpipe/sql';
 import { Cursor, unlessRejected } from './parser/cursor.js';
 import { needsQuotes } from './parser/names.js';
-import { type LocatedScope, parseRightsStatement, type RightsStatement, type Scope } from './parser/rights.js';
+import {
+  ALL_NAMES,
+  type LocatedScope,
+  parseRightsStatement,
+  type RightsStatement,
+  type Scope,
+} from './parser/rights.js';
 
 /** A permission on the database, all tables, a table or a column. The column `*` is each that exists when the statement runs. */
 export interface Grant extends Scope {
@@ -29,9 +35,6 @@ export interface Assumption {
 
 /** One right of a user, a group or a service account. */
 export type Right = Grant | Membership | Assumption;
-
-/** All columns, or all tables. */
-const ALL = '*';
 
 /** Parses a statement of access control as any server might; undefined for any other. @param ignoresRest whether anything may follow */
 function readStatement(statement: string, ignoresRest = false): RightsStatement | undefined {
@@ -75,7 +78,7 @@ function rightsOf(
 
 /** The columns that `*` stands for; undefined if some are excluded and the others are not known. */
 function expandColumns({ scope, excluded = [] }: LocatedScope, columnsOf: ColumnsOf): Scope[] | undefined {
-  if (scope.column !== ALL) return [scope];
+  if (scope.column !== ALL_NAMES) return [scope];
   const columns = columnsOf(scope.table ?? '');
   if (!columns) return excluded.length > 0 ? undefined : [scope];
   const isExcluded = (column: string) => excluded.some(({ name }) => isSameName(name, column));
@@ -106,8 +109,8 @@ function printRightStatement(right: Right, [user, grant, to]: readonly [string, 
 /** The scope of a grant after its permissions. @param columns those of the table that it is on; none if it is on all of it */
 export function printScope(table: string | undefined, columns: readonly string[]): string {
   if (table === undefined) return '';
-  if (table === ALL) return ' ON ALL TABLES';
-  const names = columns.map(column => (column === ALL ? ALL : quoteAclName(column)));
+  if (table === ALL_NAMES) return ' ON ALL TABLES';
+  const names = columns.map(column => (column === ALL_NAMES ? ALL_NAMES : quoteAclName(column)));
   return ` ON ${quoteAclName(table)}${names.length > 0 ? `(${names.toSorted().join(', ')})` : ''}`;
 }
 
@@ -144,6 +147,6 @@ export const sortByScope = <T>(grants: readonly T[], statementOf: (grant: T) => 
 function scopeOf(parsed: RightsStatement | undefined): number {
   const scopes = parsed?.kind === 'grant' ? parsed.scopes.map(({ scope }) => scope) : [];
   if (scopes.some(({ column }) => column !== undefined)) return 3;
-  if (scopes.some(({ table }) => table === '*')) return 1;
+  if (scopes.some(({ table }) => table === ALL_NAMES)) return 1;
   return scopes.some(({ table }) => table !== undefined) ? 2 : 0;
 }

@@ -1,5 +1,6 @@
 /*! The access control of the target, with which statements are compared. It is queried once, and updated after each sent statement. */
 import {
+  ALL_NAMES,
   type Comparison,
   compareStatements,
   parseRights,
@@ -85,7 +86,7 @@ export class ExistingAcl {
     const { kind, statement } = entry;
     if (givesRight(kind)) {
       // The server stores `*` as the list of columns.
-      if (parseRights(statement)?.some(right => right.kind === 'grant' && right.column === '*')) return undefined;
+      if (parseRights(statement)?.some(right => right.kind === 'grant' && right.column === ALL_NAMES)) return undefined;
       const exists = (await this.compare(statement))?.exists;
       // If principals are queried one by one, a right that a group has too cannot be attributed to its member.
       if (exists === undefined || (!exists && (await this.#rights)?.of)) return undefined;

@@ -1,4 +1,4 @@
-import type { Grant, Right } from '@sqlpipe/ddl';
+import { ALL_NAMES, type Grant, type Right } from '@sqlpipe/ddl';
 import { NameMap } from '@sqlpipe/sql';
 import { UndoLog } from './undo-log.js';
 
@@ -100,7 +100,7 @@ export class RightSet {
     const including = [
       ...(onlyWider ? [] : [key]),
       ...(column === WHOLE_TABLE ? [] : [{ ...key, column: WHOLE_TABLE }]),
-      ...(isTable && table !== ALL ? [{ ...key, table: ALL, column: WHOLE_TABLE }] : []),
+      ...(isTable && table !== ALL_NAMES ? [{ ...key, table: ALL_NAMES, column: WHOLE_TABLE }] : []),
       ...(isTable ? [{ ...key, table: DATABASE, column: WHOLE_TABLE }] : []),
     ];
     return including.flatMap(each => this.#find(each)?.right ?? []);
@@ -109,15 +109,15 @@ export class RightSet {
   #findCovered(right: Right): Right[] {
     const key = rightKey(right);
     const { table, column } = key;
-    const isAny = right.kind === 'grant' && (table === DATABASE || table === ALL);
+    const isAny = right.kind === 'grant' && (table === DATABASE || table === ALL_NAMES);
     if (isAny) {
       const tables = [...(this.#rights.get(key.entity)?.get(key.subject) ?? [])];
       const covered = tables.filter(([other]) => table === DATABASE || other !== DATABASE);
       return covered.flatMap(([, columns]) => listColumns(columns).map(stored => stored.right));
     }
-    if (column === WHOLE_TABLE || column === ALL)
+    if (column === WHOLE_TABLE || column === ALL_NAMES)
       return [...(this.#tableOf(key) ?? [])].flatMap(([other, stored]) =>
-        column === ALL && other === WHOLE_TABLE ? [] : stored.right,
+        column === ALL_NAMES && other === WHOLE_TABLE ? [] : stored.right,
       );
     const same = this.#find(key);
     return same ? [same.right] : [];
@@ -175,9 +175,6 @@ const includingGrants = (grant: Grant): Grant[] =>
   grant.permission === 'DATABASE ADMIN'
     ? [grant]
     : [grant.permission, 'ALL', 'DATABASE ADMIN'].map(permission => ({ ...grant, permission }));
-
-/** All columns, or all tables. */
-const ALL = '*';
 
 /** Keys that are not the name of a table or a column. */
 const [DATABASE, WHOLE_TABLE] = ['', ''];

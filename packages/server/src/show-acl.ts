@@ -1,5 +1,5 @@
 /*! Answers SHOW of access control, with the documented columns. Callers need no permission to see what concerns themselves. */
-import type { Right } from '@sqlpipe/ddl';
+import { ALL_NAMES, type Right } from '@sqlpipe/ddl';
 import { RejectionError } from '@sqlpipe/ddl/parser';
 import type { Acl, AclList, CatalogueObject, Principal, Rows, Session, Value } from '@sqlpipe/engine';
 import { isSameName } from '@sqlpipe/sql';
@@ -95,7 +95,7 @@ function permissionRows(rights: readonly Right[], find: (name: string) => Catalo
   };
   const implied: [permission: string, table: string, timestamp: string][] = [];
   for (const { permission, table, column, option } of rights.filter(right => right.kind === 'grant')) {
-    if (table === undefined || table === '*') {
+    if (table === undefined || table === ALL_NAMES) {
       add(permission, null, null, option);
       continue;
     }

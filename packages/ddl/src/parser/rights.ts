@@ -10,8 +10,11 @@ export interface RightsContext {
   readonly columnsOf: (table: string) => readonly string[] | undefined;
 }
 
+/** What stands for all tables, or for all columns of a table. */
+export const ALL_NAMES = '*';
+
 export interface Scope {
-  /** The name of the table; `*` for all tables, undefined for the database. */
+  /** The name of the table; `ALL_NAMES` for all tables, undefined for the database. */
   readonly table?: string | undefined;
   /** The name of the column; undefined for the complete table. */
   readonly column?: string | undefined;
@@ -126,7 +129,7 @@ class RightsParser {
     if (!this.cursor.accept('on')) return [{ scope: {} }];
     if (isWord(this.cursor.requireNoSemicolon('table name'), 'all')) {
       this.cursor.expect('tables');
-      return [{ scope: { table: '*' } }];
+      return [{ scope: { table: ALL_NAMES } }];
     }
     this.cursor.unread();
     return this.#list(() => {
@@ -145,7 +148,7 @@ class RightsParser {
       excluded.push(...this.#columnNames());
     }
     this.cursor.expect(')');
-    if (!this.context) return [{ ...toScope('*'), excluded }];
+    if (!this.context) return [{ ...toScope(ALL_NAMES), excluded }];
     return remainingColumns(this.context, table.name, excluded, at).map(toScope);
   }
 

@@ -1,5 +1,5 @@
 /*! Executes the documented statements of access control. QuestDB Enterprise is closed source, so messages and positions may differ. */
-import { MICROS, MICROS_PER_DAY, MICROS_PER_MINUTE } from '@sqlpipe/ddl';
+import { ALL_NAMES, MICROS, MICROS_PER_DAY, MICROS_PER_MINUTE } from '@sqlpipe/ddl';
 import {
   type AssumptionStatement,
   type Cursor,
@@ -269,7 +269,7 @@ function requireEntity({ entity, verified }: GrantStatement | AssumptionStatemen
 function requireGrantRight({ acl, caller, catalogue }: Session, permission: string, scope: Scope): void {
   if (acl.has(caller, permission, scope, true)) return;
   if (scope.table !== undefined && isSameName(catalogue.find(scope.table)?.owner, caller)) return;
-  const on = scope.table === undefined || scope.table === '*' ? '' : ` on ${scope.table}`;
+  const on = scope.table === undefined || scope.table === ALL_NAMES ? '' : ` on ${scope.table}`;
   throw new DenialError(0, `Access denied for ${caller} [${permission} WITH GRANT OPTION${on}]`);
 }
 
