@@ -1,4 +1,4 @@
-import { isSameName, type Kind, type NamedObject } from '@sqlpipe/sql';
+import { isSameName, type Kind, kindKeywords, type NamedObject } from '@sqlpipe/sql';
 import {
   type AnyColumnProperty,
   COLUMN_PROPERTIES,
@@ -136,12 +136,12 @@ export interface Alter {
 
 /** Prints the statement with its semicolon. Without the semicolon, QuestDB 9.3.4 fails to read `START '…'` at the end. */
 export function printAlter({ kind, name, alteration }: Alter): string {
-  return `ALTER ${kind.toUpperCase()} '${name}' ${actionOf(alteration).print(alteration)};`;
+  return `ALTER ${kindKeywords(kind)} '${name}' ${actionOf(alteration).print(alteration)};`;
 }
 
 /** Prints the statement that ends a suspension. A server rejects it with the keywords of another kind. */
 export const printResumeWal = ({ kind, name }: NamedObject): string =>
-  `ALTER ${kind.toUpperCase()} '${name}' RESUME WAL`;
+  `ALTER ${kindKeywords(kind)} '${name}' RESUME WAL`;
 
 /** Returns the definition after an ALTER; unchanged if the ALTER is impossible, for example of a missing column. */
 export const applyAlteration = <T extends Definition>(definition: T, alteration: Alteration): T =>

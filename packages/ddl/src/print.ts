@@ -1,4 +1,5 @@
 /*! Prints definitions byte for byte as SHOW CREATE does (source: ShowCreate…RecordCursorFactory after 9.3.4). */
+import { kindKeywords } from '@sqlpipe/sql';
 import { COLUMN_PROPERTIES } from './columns/column-properties.js';
 import { INDEX } from './columns/indexes.js';
 import { CACHE, TYPE } from './columns/type.js';
@@ -16,7 +17,7 @@ export function printDefinition(definition: Definition, given: Partial<PrintOpti
   const { before, after } = clausesOf(kind);
   const content =
     kind === 'table' ? printColumns(definition, options) : `AS (${kind === 'view' ? ' ' : ''}\n${definition.body}\n)`;
-  return `CREATE ${kind.toUpperCase()} '${name}'${print(before)} ${content}${print(after)};`;
+  return `CREATE ${kindKeywords(kind)} '${name}'${print(before)} ${content}${print(after)};`;
 }
 
 /** No server prints LIKE, nor the AS of a table. */

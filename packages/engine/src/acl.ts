@@ -1,7 +1,16 @@
 import { type Grant, printRight, printScope, quoteAclName, type Right, sortByScope } from '@sqlpipe/ddl';
 import { RejectionError, type Scope } from '@sqlpipe/ddl/parser';
 import { RightSet } from '@sqlpipe/schema';
-import { isPrincipal, isSameName, KINDS, type Kind, NameMap, type PrincipalKind, quoteLiteral } from '@sqlpipe/sql';
+import {
+  isPrincipal,
+  isSameName,
+  KINDS,
+  type Kind,
+  kindKeywords,
+  NameMap,
+  type PrincipalKind,
+  quoteLiteral,
+} from '@sqlpipe/sql';
 import type { Principal } from './principal.js';
 import { type AclChange, TransactionLog } from './transaction-log.js';
 
@@ -134,7 +143,7 @@ export const printPrincipals = (acl: Acl, kinds: ReadonlySet<Kind>): string[] =>
     .flatMap(kind => acl.list(kind))
     .map(({ kind, name, alias }) => {
       const clause = alias ? ` WITH EXTERNAL ALIAS ${quoteLiteral(alias)}` : '';
-      return `CREATE ${kind.toUpperCase()} ${quoteAclName(name)}${clause};`;
+      return `CREATE ${kindKeywords(kind)} ${quoteAclName(name)}${clause};`;
     });
 
 /** Prints memberships, assumptions and grants. In a dump, they come after the objects. */

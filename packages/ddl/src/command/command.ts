@@ -1,4 +1,4 @@
-import type { Kind, NamedObject, ObjectKind } from '@sqlpipe/sql';
+import { type Kind, kindKeywords, type NamedObject, type ObjectKind } from '@sqlpipe/sql';
 import type { Alter, Alteration } from '../alteration.js';
 
 /** A statement that changes, fills or refreshes existing objects. Names are as written. */
@@ -85,7 +85,7 @@ export function objectsOf(command: Command): NamedObject[] {
 
 /** The permission that a statement requires. For ALTER, see `permissionOfAlteration`. */
 export const permissionOfCommand = (command: Exclude<Command, { verb: 'alter' }>): string =>
-  command.verb === 'drop' ? `DROP ${command.kind.toUpperCase()}` : VERBS[command.verb].permission;
+  command.verb === 'drop' ? `DROP ${kindKeywords(command.kind)}` : VERBS[command.verb].permission;
 
 /** The tables and stored views to whose WAL a server writes a statement. */
 export const findWalObjects = (command: Command): readonly NamedObject[] =>

@@ -18,7 +18,7 @@ import {
   unexpectedTokenError,
   unquoteToken,
 } from '@sqlpipe/ddl/parser';
-import { isSameName, type LocatedName, type PrincipalKind } from '@sqlpipe/sql';
+import { isSameName, kindKeywords, type LocatedName, type PrincipalKind } from '@sqlpipe/sql';
 import type { Acl } from '../acl.js';
 import type { Principal } from '../principal.js';
 import { DenialError, type MutableSession, type Rows, type Session } from '../session.js';
@@ -55,7 +55,7 @@ function createPrincipal(cursor: Cursor, session: MutableSession, kind: Principa
   const { acl } = session;
   const { hasGuard, name, position } = parsePrincipalName(cursor, kind, 'not', 'exists');
   const { owner = session.caller, password, alias } = parseOptions(cursor, kind);
-  session.authorize(`CREATE ${kind.toUpperCase()}`);
+  session.authorize(`CREATE ${kindKeywords(kind)}`);
   const namesake = acl.find(name);
   if (namesake?.kind === kind && hasGuard) return;
   if (namesake || isSameName(name, acl.admin))
@@ -108,7 +108,7 @@ function dropPrincipal(cursor: Cursor, session: MutableSession, kind: PrincipalK
   const { acl, catalogue } = session;
   const { hasGuard, name, position } = parsePrincipalName(cursor, kind, 'exists');
   cursor.expectEnd();
-  session.authorize(`DROP ${kind.toUpperCase()}`);
+  session.authorize(`DROP ${kindKeywords(kind)}`);
   if (hasGuard && acl.find(name)?.kind !== kind) return;
   requirePrincipal(acl, kind, { name, position });
   acl.remove(name);

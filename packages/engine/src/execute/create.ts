@@ -30,7 +30,7 @@ import {
   rejectUnfittingRetention,
   unquoteToken,
 } from '@sqlpipe/ddl/parser';
-import { foldCase, isSameName, type LocatedName } from '@sqlpipe/sql';
+import { foldCase, isSameName, kindKeywords, type LocatedName } from '@sqlpipe/sql';
 import { analyzeRelation } from '../analyze/analyze-relation.js';
 import type { Relation } from '../analyze/column-scope.js';
 import { analyzeLiveView, requireParserRules } from '../analyze/live-view.js';
@@ -70,7 +70,7 @@ function requireCreatable(
     const volume = spans?.get('volume');
     if (volume && 'volume' in definition)
       throw new RejectionError(volume.position, `volume alias is not allowed [alias=${definition.volume}]`);
-    authorize(`CREATE ${kind.toUpperCase()}`);
+    authorize(`CREATE ${kindKeywords(kind)}`);
     return true;
   }
   if (object.kind !== kind)
