@@ -206,7 +206,7 @@ test('--text uses color on a terminal, except with NO_COLOR or TERM=dumb', async
   const script = `sed 's/DAY/HOUR/' ${schema}/a.sql > b.sql; sqldiff --text ${schema}/a b.sql`;
   t.regex(
     (await (await terminal(t))(script)).screen,
-    /\x1b\[1m--- \S+\x1b\[m\r\n\x1b\[1m\+\+\+ b\.sql\x1b\[m\r\n\x1b\[36m@@[^]*\x1b\[31m-\) timestamp[^]*\x1b\[32m\+\) timestamp/,
+    /\x1b\[1m--- \S+\x1b\[22m\r\n\x1b\[1m\+\+\+ b\.sql\x1b\[22m\r\n\x1b\[36m@@[^]*\x1b\[31m-\) timestamp[^]*\x1b\[32m\+\) timestamp/,
   );
   for (const setting of [{ NO_COLOR: '1' }, { TERM: 'dumb' }])
     t.notRegex((await (await terminal(t, setting))(script)).screen, /\x1b\[3/);

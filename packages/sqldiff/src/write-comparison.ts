@@ -1,5 +1,6 @@
 import { Readable, type Writable } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
+import { styleText } from 'node:util';
 import { Exit, formatAnnotation, formatPropertyLines, type Io, unifiedDiff } from '@sqlpipe/cli';
 import { type Definition, printDefinition, tryParseDefinition } from '@sqlpipe/ddl';
 import { isStdout, writeOutput } from '@sqlpipe/files';
@@ -96,7 +97,7 @@ function formatProblem(problem: ComparedProblem, [labelA, labelB]: Labels, optio
   const { kind, name } = identity;
   if (options.json) return formatSafeJson({ kind, name, result: state, side, reason });
   const head = escapeControls(`${state} in ${side === 'a' ? labelA : labelB}: ${displayName(identity)}`);
-  return options.names ? head : `${paint(head, options.colors && BOLD)}\n  ${escapeControls(reason)}`;
+  return options.names ? head : `${paint(head, options.colors && 'bold')}\n  ${escapeControls(reason)}`;
 }
 
 /** The line of `formatName`, and below it the properties or lines that differ, as they are in A and in B; or all of it as JSON. */
@@ -111,7 +112,7 @@ function formatDifference(difference: Difference, labels: Labels, options: Forma
   }
   const head = formatName(difference, labels);
   if (names) return head;
-  const bold = paint(head, colors && BOLD);
+  const bold = paint(head, colors && 'bold');
   if (a === undefined || b === undefined) return bold;
   const diff = text ? formatTextDiff(a, b, labels, colors) : [];
   if (diff.length > 0) return [bold, ...diff].join('\n');
@@ -121,7 +122,7 @@ function formatDifference(difference: Difference, labels: Labels, options: Forma
 
 /** Lines with `-` are in A, lines with `+` in B. Empty if the texts are the same, because the tables after LIKE differ. */
 function formatTextDiff(a: string, b: string, [labelA, labelB]: Labels, colors: boolean): string[] {
-  const names = [`--- ${labelA}`, `+++ ${labelB}`].map(name => paint(escapeControls(name), colors && BOLD));
+  const names = [`--- ${labelA}`, `+++ ${labelB}`].map(name => paint(escapeControls(name), colors && 'bold'));
   const lines = unifiedDiff(printForDiff(a, b), printForDiff(b, a)).map(line =>
     paint(line.split('\t').map(escapeControls).join('\t'), colors && COLORS[line.charAt(0)]),
   );
@@ -139,8 +140,10 @@ function printForDiff(statement: string, other: string): string {
   return printDefinition(completed, { quoted: true });
 }
 
-const BOLD = 1;
 /** git's colors of lines, by the first character of the line. */
-const COLORS: Record<string, number> = { '@': 36, '-': 31, '+': 32 };
+const COLORS: Record<string, Style> = { '@': 'cyan', '-': 'red', '+': 'green' };
 
-const paint = (line: string, code: number | false | undefined): string => (code ? `\x1b[${code}m${line}\x1b[m` : line);
+type Style = 'bold' | 'cyan' | 'red' | 'green';
+
+const paint = (line: string, style: Style | false | undefined): string =>
+  style ? styleText(style, line, { validateStream: false }) : line;
