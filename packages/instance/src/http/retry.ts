@@ -1,6 +1,7 @@
 import { setTimeout } from 'node:timers/promises';
 import type { ConnectionConfig } from '../configuration/connection-config.js';
 import { InstanceError } from '../instance-error.js';
+import { firstCause } from './transport-messages.js';
 
 /** Milliseconds before the first retry; each further pause is twice as long, up to the maximum. */
 const FIRST_PAUSE = 1000;
@@ -45,7 +46,5 @@ const TRANSIENT_CODES = new Set([
 ]);
 
 /** Whether no reply came, or not all of it, for a reason that can pass by itself. */
-export function isTransientFailure({ cause }: InstanceError): boolean {
-  const { code, errors: [first] = [] } = (cause ?? {}) as AggregateError & NodeJS.ErrnoException;
-  return TRANSIENT_CODES.has(code ?? first?.code);
-}
+export const isTransientFailure = ({ cause = {} }: InstanceError): boolean =>
+  TRANSIENT_CODES.has(firstCause(cause as NodeJS.ErrnoException).code ?? '');

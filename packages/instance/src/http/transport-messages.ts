@@ -81,8 +81,8 @@ const unreachableFailure = (message: string): TransportFailure => ({ code: 'UNRE
 const protocolFailure = (message: string): TransportFailure => ({ code: 'PROTOCOL', message });
 
 function connectMessage(cause: NodeJS.ErrnoException, { connectTimeout, url, proxy }: RequestContext): string {
-  const [first] = cause instanceof AggregateError ? cause.errors : [];
-  const code = cause.code ?? first?.code ?? '';
+  const first = firstCause(cause);
+  const code = first.code ?? '';
   if (code === 'TIMEOUT' || code === 'ETIMEDOUT') {
     const what = url.protocol === 'https:' ? 'no connection with TLS' : 'no connection';
     return `${what} within ${formatSeconds(connectTimeout)}; ${HOST_HELP} --connect-timeout waits longer`;
@@ -92,7 +92,7 @@ function connectMessage(cause: NodeJS.ErrnoException, { connectTimeout, url, pro
     return `the proxy cannot be reached (${what}); is ${url.protocol.slice(0, -1)}_proxy right? no_proxy bypasses it`;
   if (what) return `${what}; ${help}`;
   if (code === 'ERR_TLS_CERT_ALTNAME_INVALID') return wrongNameMessage(cause);
-  return TLS_MESSAGES[code] ?? tlsMessage(code, url) ?? `no connection (${formatCause(first ?? cause)}); ${HOST_HELP}`;
+  return TLS_MESSAGES[code] ?? tlsMessage(code, url) ?? `no connection (${formatCause(first)}); ${HOST_HELP}`;
 }
 
 /** OpenSSL reports a rejection as an alert. Its other protocol errors count as a server without TLS. */
@@ -122,6 +122,10 @@ function closedMessage({ bufferNeeded: needed, url }: RequestContext): string {
     `(default: ${DEFAULT_REQUEST_BUFFER}); raise http.request.header.buffer.size on the server`
   );
 }
+
+/** A connection to a host with several addresses fails with an error for each. The first of them counts. */
+export const firstCause = (cause: NodeJS.ErrnoException): NodeJS.ErrnoException =>
+  (cause instanceof AggregateError && cause.errors[0]) || cause;
 
 const formatCause = (cause: Error): string => truncate(cause.message || cause.name, 200);
 
