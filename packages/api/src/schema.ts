@@ -1,6 +1,6 @@
 /*! Reads a schema, wherever it is: on an instance, in files or in memory. */
 import { type Location, readStatementsAt } from '@sqlpipe/files';
-import { dump, type ResolvedInstance } from '@sqlpipe/instance';
+import { dump, hasAddressSyntax, type ResolvedInstance } from '@sqlpipe/instance';
 import { collectStatements, deduplicate } from '@sqlpipe/schema';
 import { MAX_RECORD, normalizeStatement } from '@sqlpipe/sql';
 import { CodedError } from '@sqlpipe/text';
@@ -32,7 +32,7 @@ export interface OpenSchema {
  * @throws InstanceError with the code CONFIG
  */
 export async function openSchema(schema: Schema, warn?: OnWarning, reportInvalid = true): Promise<OpenSchema> {
-  if (typeof schema === 'string' && !/::|:\/\//.test(schema)) return openPath(schema);
+  if (typeof schema === 'string' && !hasAddressSyntax(schema)) return openPath(schema);
   if (!isSchema(schema))
     throw new CodedError('USAGE', 'a schema is an address, a path, an object with a url, or an iterable of statements');
   if (typeof schema !== 'string' && !('url' in schema))

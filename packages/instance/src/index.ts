@@ -1,5 +1,6 @@
 /*! One instance over HTTP: its address, credentials, rows and dump, the execution of statements, and every failure. */
 
+export { hasAddressSyntax } from './configuration/address.js';
 export type {
   ConnectionConfig,
   Credentials,
@@ -17,7 +18,7 @@ export { SymbolCapacities, USUAL_SYMBOL_CAPACITY } from './dump/symbol-capacitie
 export { type Client, connect } from './http/client.js';
 export { BestEffortClient, ifAccepted, tryQuery } from './http/optional-queries.js';
 export type { Rejection, Reply } from './http/reply.js';
-export { batchesOf, DEFAULT_REQUEST_BUFFER, encodeQuery, toRequestText } from './http/request.js';
+export { batchesOf, DEFAULT_REQUEST_BUFFER, encodeQuery, MAX_PER_REQUEST, toRequestText } from './http/request.js';
 export { InstanceError } from './instance-error.js';
 export {
   fetchComparisonFacts,

@@ -5,6 +5,7 @@ import {
   fetchStatements,
   InstanceError,
   listAllObjects,
+  MAX_PER_REQUEST,
   SymbolCapacities,
   USUAL_SYMBOL_CAPACITY,
 } from '@sqlpipe/instance';
@@ -13,9 +14,6 @@ import { aclOf, ExistingAcl } from './existing-acl.js';
 
 /** Whether every target can show the definition of this object. Not every target shows its access control. */
 export const isShowable = ({ kind, name }: NamedObject): boolean => isObject(kind) && name !== '';
-
-/** Number of definitions that are fetched together: the maximum of SHOW CREATE in one request. */
-const BATCH = 100;
 
 /** The key of a statement that may have changed any object. */
 const ANY = 'other';
@@ -79,7 +77,7 @@ export class ExistingObjects {
   async *lookAhead(statements: AsyncIterable<string> | Iterable<string>): AsyncGenerator<string> {
     let batch: string[] = [];
     for await (const statement of statements) {
-      if (batch.push(statement) < BATCH) continue;
+      if (batch.push(statement) < MAX_PER_REQUEST) continue;
       yield* this.#prepare(batch);
       batch = [];
     }

@@ -1,7 +1,7 @@
 import type { Writable } from 'node:stream';
 import { Exit, type Io, instanceContext, limitHeapGrowth, UsageError, withProgress, writeSettings } from '@sqlpipe/cli';
 import { isStdout, isTextOutput, writeOutput, writeSqlText } from '@sqlpipe/files';
-import { dump, listInstances, resolveInstance } from '@sqlpipe/instance';
+import { dump, hasAddressSyntax, listInstances, resolveInstance } from '@sqlpipe/instance';
 import { writeRecords } from '@sqlpipe/records';
 import { parseSelection } from '@sqlpipe/schema';
 import { printFailureMarker } from '@sqlpipe/sql';
@@ -19,7 +19,7 @@ export async function writeDump(
     return Exit.ok;
   }
   // The operand is not shown, because it may contain a password.
-  if (names.some(name => /:\/\/|::/.test(name)))
+  if (names.some(hasAddressSyntax))
     throw new UsageError(
       'an operand after the first is an address; one instance is dumped, and NAMEs select its objects',
     );

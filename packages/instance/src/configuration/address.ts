@@ -11,6 +11,9 @@ export interface Address extends Credentials {
   insecure?: boolean;
 }
 
+/** Whether a text can only be an address: one with a scheme, or a configuration string such as `http::addr=host`. */
+export const hasAddressSyntax = (text: string): boolean => /:\/\/|::/.test(text);
+
 const DEFAULT_PORT = '9000';
 
 /**

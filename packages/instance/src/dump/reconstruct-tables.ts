@@ -1,6 +1,6 @@
 /*! Prints the tables of a server without SHOW CREATE TABLE (8.1.4), from its catalogue functions, as later servers print them. */
 import { type Column, type PartitionUnit, printDefinition, toAge } from '@sqlpipe/ddl';
-import { type NamedObject, NameMap } from '@sqlpipe/sql';
+import { type NamedObject, NameMap, quoteLiteral } from '@sqlpipe/sql';
 import type { Client } from '../http/client.js';
 import { queryIfSupported, tryQuery } from '../http/optional-queries.js';
 
@@ -28,7 +28,7 @@ export async function reconstructTables(
 
 async function fetchColumns(client: Client, table: string): Promise<Column[] | undefined> {
   const rows = await tryQuery(
-    () => client.queryRows(`SELECT ${COLUMNS} FROM table_columns('${table}')`),
+    () => client.queryRows(`SELECT ${COLUMNS} FROM table_columns(${quoteLiteral(table)})`),
     error => error.matches(/does not exist/),
   );
   return rows?.map(([name, type, indexed, block, cached, capacity, key]) => ({

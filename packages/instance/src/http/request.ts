@@ -54,7 +54,7 @@ export function bufferNeeded(target: string, headers: readonly string[]): number
 }
 
 /** The server rejects 130 and more queries in one request with `SQL model is too complex` (observed on 9.3.4). */
-const MAX_PER_REQUEST = 100;
+export const MAX_PER_REQUEST = 100;
 
 /** Batches of objects about which a server can be asked in one request. */
 export function* batchesOf<T>(objects: readonly T[], size = MAX_PER_REQUEST): Generator<readonly T[]> {
