@@ -113,7 +113,7 @@ function hasBuiltInDefaults(statement: string, defaults: Defaults): boolean {
   return forms.some(form => printDefinition(definition, { form, quoted: true }) === statement);
 }
 
-/** Undefined if one of the statements contains an unknown clause. */
+/** Compares two statements of principals. Undefined if one of them contains an unknown clause. */
 function comparePrincipals(a: string, b: string): StatementComparison | undefined {
   const [principalA, principalB] = [parsePrincipal(a), parsePrincipal(b)];
   if (!principalA || !principalB) return undefined;

@@ -138,7 +138,7 @@ export class ReferenceFinder {
     this.#tokens = new TokenReader(tokens);
   }
 
-  /** Undefined if a parenthesis is unclosed. */
+  /** The names of the tables and views that the text reads. Undefined if a parenthesis is unclosed. */
   findNames(): Set<string> | undefined {
     for (let token = this.#tokens.peek(); token; token = this.#tokens.peek()) this.#consume(token);
     return this.#levels.length === 1 ? resolveNames(this.#reads) : undefined;

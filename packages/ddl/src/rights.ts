@@ -55,7 +55,10 @@ export const parseRights = (statement: string, columnsOf?: ColumnsOf): Right[] |
 /** Parses the individual rights that REVOKE or REMOVE USER removes; undefined for another statement, or an unknown syntax. */
 export const parseRevocation = (statement: string): Right[] | undefined => rightsOf(readStatement(statement), false);
 
-/** Undefined if the rights depend on unknown columns, or if the statement does not do what `gives` says. */
+/**
+ * The individual rights that a statement gives or takes away. Undefined if they depend on unknown columns, or if the statement does not do
+ * what `gives` says.
+ */
 function rightsOf(
   parsed: RightsStatement | undefined,
   gives: boolean,

@@ -128,7 +128,7 @@ function collectAssertions({ rows }: Proof, context: PlanContext) {
   return { assertions, acceptedLosses };
 }
 
-/** Undefined if it is no materialized view, or if the engine does not know all types. */
+/** The columns of a materialized view. Undefined for anything else, or if the engine does not know all types. */
 export function findKnownColumns(view: string, engine: Engine): readonly Column[] | undefined {
   const object = engine.catalogue.resolve(view);
   return object?.kind === 'materialized view' && areTypesKnown(object.columns) ? object.columns : undefined;

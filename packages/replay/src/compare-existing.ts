@@ -27,7 +27,7 @@ interface ComparisonOptions extends Pick<ReplayOptions, 'ifExists'> {
 /** `skipped` if the target has what the statement says. */
 export type Compared = ResultOf<'skipped' | 'differs'>;
 
-/** Undefined if the target has no such object or rights, or does not show them. */
+/** Compares a statement with the existing object or rights. Undefined if the target has none, or does not show them. */
 export async function compare(
   entry: Entry,
   { existing, ignored }: Omit<ComparisonOptions, 'ifExists'>,

@@ -51,7 +51,7 @@ export interface ConfirmationContext {
   readonly noVerify: boolean;
 }
 
-/** Undefined unless the statement changes an existing object. */
+/** Reads what `confirmEffect` compares with, before the statement is sent. Undefined unless it changes an existing object. */
 export async function prepareConfirmation(
   statement: string,
   context: ConfirmationContext,
@@ -126,7 +126,7 @@ async function verifyDone(
   return isDone ? { result: 'applied', proven: true } : { result: 'differs', error: NOT_DONE };
 }
 
-/** Undefined when all that was sent to the table or stored view is applied. */
+/** Waits until all that was sent to the table or stored view is applied. @returns why it is not; undefined if it is */
 async function waitForWal(
   object: NamedObject,
   { client, patience }: ConfirmationContext,

@@ -40,12 +40,12 @@ export class ExistingAcl {
     private readonly warn: (message: string) => void,
   ) {}
 
-  /** Undefined if the target has or shows no such user, group or service account. */
+  /** The statement of a user, a group or a service account. Undefined if the target has or shows none of this name. */
   async findPrincipal(identity: NamedObject): Promise<string | undefined> {
     return (await this.#fetchPrincipals())?.get(kindKey(identity));
   }
 
-  /** Undefined if the rights in the statement or on the target are not known. @returns also whether all of them exist on the target */
+  /** Compares rights with those on the target. Undefined if either are not known. @returns also whether all of them exist on the target */
   async compare(statement: string): Promise<(StatementComparison & { readonly exists: boolean }) | undefined> {
     const rights = parseRights(statement);
     const known = rights && (await this.#fetchRightsFor(rights));
@@ -81,7 +81,7 @@ export class ExistingAcl {
     this.#rights = undefined;
   }
 
-  /** Undefined if the target does not show the result. */
+  /** Compares a statement that was executed with the target. Undefined if the target does not show the result. */
   async readBack(entry: Entry): Promise<(Comparison & { exists: boolean }) | undefined> {
     const { kind, statement } = entry;
     if (givesRight(kind)) {
@@ -123,7 +123,7 @@ export class ExistingAcl {
     return known?.set;
   }
 
-  /** Undefined if the server rejects the query. Then the same is not queried again. */
+  /** The result of a query. Undefined if the server rejects it. Then the same is not queried again. */
   async #query<T>(what: 'principals' | 'rights', query: () => Promise<T>): Promise<T | undefined> {
     if (this.#hidden.has(what)) return undefined;
     try {

@@ -91,7 +91,7 @@ export function createPreflightCheck(
   };
 }
 
-/** Undefined if the statement is part of a schema dump. */
+/** The value of --allow that a statement needs, with the reason; undefined if it is part of a schema dump. */
 function findAllowNeeded(
   { kind, verb, runsQuery, replaces }: Head,
   statement: string,

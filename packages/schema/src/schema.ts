@@ -84,7 +84,7 @@ export class Schema {
     return definition;
   }
 
-  /** Undefined if an entry gives no rights, or if they are not known. `*` stands for the columns that a table has in the schema. */
+  /** The rights that an entry gives, if any, and if they are known. `*` stands for the columns that a table has in the schema. */
   rightsOf({ kind, statement }: Entry): Right[] | undefined {
     const columnsOf = (table: string): string[] | undefined => {
       const definition = this.definitionOf(table);

@@ -6,7 +6,7 @@ import TinyQueue from 'tinyqueue';
  * @param needs for each name, the names that the object needs; names that are not keys themselves are ignored
  * @param isTransparent whether the dependents of this object also depend directly on its dependencies, as for views (9.4.4)
  * @returns every key once. The edge that would close a cycle is ignored, as the server does.
- * @throws CodedError if the objects that are not transparent have too many dependencies to sort in reasonable time
+ * @throws CodedError if the order would take too long: a cycle has too many views, or long chains of views connect materialized views
  */
 export function topologicalOrder(
   needs: ReadonlyMap<string, Iterable<string>>,

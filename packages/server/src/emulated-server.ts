@@ -12,7 +12,7 @@ export interface EmulatedServer {
   readonly isEnterprise: boolean;
   readonly version: string;
   readonly engine: Engine;
-  /** Undefined if access is denied. */
+  /** The caller with these credentials; undefined if access is denied. */
   authenticate(authorization: string | undefined): Promise<Caller | undefined>;
 }
 

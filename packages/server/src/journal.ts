@@ -175,7 +175,7 @@ async function* readLines(bytes: AsyncIterable<Buffer>): AsyncGenerator<string> 
 
 const LF = 0x0a;
 
-/** Undefined if there is no file. @throws CodedError for a link, a pipe and the like, which sqlserve never creates */
+/** Opens a file, unless there is none. @throws CodedError for a link, a pipe and the like, which sqlserve never creates */
 async function openRegular(path: string): Promise<FileHandle | undefined> {
   try {
     const stats = await lstat(path);

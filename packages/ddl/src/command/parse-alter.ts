@@ -317,7 +317,10 @@ function parseAlterColumn(cursor: Cursor, lookup: NameLookup, found: FoundObject
   return toAlter(found, parse(cursor, lookup, { object, name, column, position, objectPosition: found.position }));
 }
 
-/** Undefined unless `verb` is RESUME, SUSPEND or a supported REBASE. The messages about REBASE come from the documentation. */
+/**
+ * Parses RESUME WAL, SUSPEND WAL or a supported REBASE WAL after its verb. Undefined for any other verb. The messages about REBASE come
+ * from the documentation.
+ */
 function parseWalCommand(
   cursor: Cursor,
   { has }: NameLookup,

@@ -63,7 +63,10 @@ export async function findViews(client: Client, names: readonly string[]): Promi
   return new NameSet(views.map(({ name }) => name));
 }
 
-/** Undefined if a query of tables() is rejected, because a view named `tables` shadows the function (observed on 9.3.4). */
+/**
+ * Queries tables() with the column that shows kinds in this version. Undefined if the query is rejected, because a view named `tables`
+ * shadows the function (observed on 9.3.4).
+ */
 async function queryTables(client: Client, queryFor: (kindColumn: (typeof COLUMNS)[number]) => string) {
   const query = async () => {
     for (const kindColumn of COLUMNS) {

@@ -60,7 +60,7 @@ export async function fetchUncheckedStatements(
   return printed ?? reconstructTables(client, objects);
 }
 
-/** Undefined if the batch has to be halved: it is too large, or the server cannot show one of its objects. */
+/** The definitions of a batch, in one request. Undefined if it must be halved: it is too large, or one object cannot be shown. */
 async function fetchBatch(
   client: Client,
   objects: readonly NamedObject[],

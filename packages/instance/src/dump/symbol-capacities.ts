@@ -85,7 +85,7 @@ function findTableWithSymbol(statement: string, index: number): SymbolTable[] {
   return name === undefined ? [] : [{ name, index }];
 }
 
-/** Undefined if the request is too large, or one of several tables is gone. */
+/** The capacities of tables, in one request. Undefined if it is too large, or one of several tables is gone. */
 async function fetchCapacities(client: Client, tables: readonly SymbolTable[]): Promise<CapacityRow[] | undefined> {
   const query = tables
     .map(

@@ -23,7 +23,7 @@ export class BestEffortClient {
     return this.attempt(client => client.queryRows(query));
   }
 
-  /** Undefined if a query fails. */
+  /** The result of queries; undefined if one fails. */
   attempt<T>(use: (client: Client) => Promise<T>): Promise<T | undefined> {
     const attempt = this.#last.then(() => this.#attempt(use));
     this.#last = attempt;
@@ -53,7 +53,7 @@ const UNSUPPORTED = /^(?:unknown function name: |Invalid column: |expected 'TABL
 
 const knownUnsupported = new WeakMap<Client, Set<string>>();
 
-/** Undefined if this version does not support the query. @param what a function, a column or a statement */
+/** The result of a query; undefined if this version does not support it. @param what a function, a column or a statement */
 export async function queryIfSupported<T>(
   client: Client,
   what: string,

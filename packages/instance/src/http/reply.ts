@@ -242,7 +242,7 @@ class ValueBuilder implements JsonEvents {
   }
 }
 
-/** Undefined if there is no error, or if the body is not a valid reply. */
+/** The error in the body of a reply. Undefined if there is none, or if the body is not a valid reply. */
 function parseServerError(body: Buffer): ServerError | undefined {
   try {
     return findServerError(parseObject(body));

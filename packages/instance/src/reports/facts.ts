@@ -16,7 +16,7 @@ export async function fetchComparisonFacts(a?: ConnectionConfig, b?: ConnectionC
   return { defaults: await fetchCommonDefaults(a, b), health: [await healthOf(a), await healthOf(b)] as const };
 }
 
-/** What an instance says of itself and of its rows. The functions query it, so its client must stay open. */
+/** What is known of an instance, and functions that query its rows. They need its client, which must stay open. */
 export type InstanceFacts = Awaited<ReturnType<typeof fetchInstanceFacts>>;
 
 /** @throws InstanceError */
@@ -41,7 +41,7 @@ export async function withPlanningFacts<T>(
   return withClient(b, async client => plan(await fetchInstanceFacts(client)));
 }
 
-/** Undefined if the instance cannot answer the query, for example because a value cannot be cast. */
+/** The first row of a query. Undefined if the instance cannot answer it, for example because a value cannot be cast. */
 const askRow = async (client: Client, query: string): Promise<readonly unknown[] | undefined> =>
   (await tryQuery(() => client.queryRows(query)))?.[0];
 

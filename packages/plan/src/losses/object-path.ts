@@ -7,11 +7,12 @@ export interface ObjectPath {
   readonly column?: string | undefined;
 }
 
-/** Undefined if there is no object of this name. */
+/** Finds the columns of an object; undefined if there is none of this name. */
 export type FindColumns = (object: string) => NameSet | undefined;
 
 /**
- * Undefined if nothing has the path. A dot may separate two names or be part of one, so a path may have several readings.
+ * Finds the object or the column with a path; undefined if nothing has it. A dot may separate two names or be part of one, so a path may
+ * have several readings.
  * @throws InvalidOptionError if two readings match existing objects or columns
  */
 export function resolvePath(text: string, find: FindColumns): ObjectPath | undefined {
