@@ -1,7 +1,9 @@
 /*! What a change of a type does to values: each conversion that is called lossless, those that suspend a table, and Parquet. */
+import { rename, rm, symlink } from 'node:fs/promises';
+import { join } from 'node:path';
 import { canConvert, isLossless } from '@sqlpipe/ddl';
 import { planChanges } from '@sqlpipe/plan';
-import { isSuspended, settle, waitUntilApplied } from '../support/background.js';
+import { isSuspended, settle, waitUntilApplied, waitUntilTrue } from '../support/background.js';
 import { insertCells, nines, TYPES, VALUES } from '../support/column-values.js';
 import { shellWithFiles } from '../support/ledger.js';
 import { lossesOf, textsOf } from '../support/plans.js';
@@ -67,7 +69,8 @@ const CONVERSIONS: [from: string, to: string, fits: string[], others: string[]][
 testWithQuestDB('an assertion stops the plan if a value would suspend the table, and only then', async t => {
   for (const [from, to, fits, others] of CONVERSIONS) {
     const plan = await planChanges([tableOf(to)], [tableOf(from)]);
-    const [native, , , assertion = '', ...rest] = textsOf(plan);
+    const [native, ...texts] = textsOf(plan);
+    const [assertion = '', ...rest] = texts.slice(texts.findIndex(text => text.includes(' AS all_fit FROM ')));
     t.regex(native ?? '', /^SELECT .* AS all_native FROM table_partitions\('my t'\) WHERE isParquet;$/);
     for (const [value, isFit] of [...fits.map(v => [v, true] as const), ...others.map(v => [v, false] as const)]) {
       const label = `${from} to ${to}: ${value}`;
@@ -139,6 +142,38 @@ testWithQuestDB('rows that are older than a column without NULL keep what they r
   const dry = await run('sqlapply --dry-run --allow ALTER $DB < alter');
   t.is(dry.code, 1);
   t.regex(dry.stdout + dry.stderr, /rows that are older than the column read NULL instead of 0/);
+});
+
+testWithQuestDB('no value is stored before a change of a type if a partition is read-only', async t => {
+  const print = (type: string) => `CREATE TABLE t (ts TIMESTAMP, b ${type}) TIMESTAMP(ts) PARTITION BY DAY WAL;`;
+  const run = await shellWithFiles(t, server, { 'after.sql': print('INT') });
+  await execute(server, print('BYTE'));
+  await execute(server, "INSERT INTO t VALUES ('2024-01-01', 0), ('2024-01-02', 7)");
+  await waitUntilApplied(server);
+  await run.ok('sqldiff --alter -o plan after.sql $DB');
+  await execute(server, "ALTER TABLE t DETACH PARTITION LIST '2024-01-01'");
+  await waitUntilApplied(server);
+  const [[work]] = (await execute(
+    server,
+    "SELECT value FROM (SHOW PARAMETERS) WHERE property_path = 'cairo.sql.copy.work.root'",
+  )) as [[string]];
+  const [[folder]] = (await execute(server, "SELECT directoryName FROM tables() WHERE table_name = 't'")) as [[string]];
+  const [linked, partition] = [join(work, '../linked'), join(work, '../db', folder, '2024-01-01.detached')];
+  await rename(partition, linked);
+  t.teardown(() => rm(linked, { recursive: true }));
+  await symlink(linked, partition);
+  await execute(server, "ALTER TABLE t ATTACH PARTITION LIST '2024-01-01'");
+  await waitUntilTrue(server, "SELECT count() = 1 FROM table_partitions('t') WHERE readOnly");
+  const stopped = await run.exits(1, 'sqlapply --allow-plan $DB < plan');
+  t.regex(stopped.stderr, /the assertion is not true: 't' has read-only partitions \(1\), over which an UPDATE would /);
+  const refused = await run.exits(1, 'sqldiff --alter after.sql $DB');
+  t.regex(
+    refused.stderr,
+    /1 partition is read-only, over which the UPDATE .*\n {2}hint: attach copies of their folders/,
+  );
+  t.false(await isSuspended(server, 't'));
+  await execute(server, 'UPDATE t SET b = b WHERE b = 0');
+  t.true(await settle(server, 't'));
 });
 
 testWithQuestDB('over Parquet partitions no type is changed, and no column is added, dropped or renamed', async t => {

@@ -13,6 +13,7 @@ const ASSERTIONS = [
   'none_changed',
   'all_native',
   'all_attached',
+  'all_writable',
   'all_applied',
   'as_many_rows',
   'all_copied',

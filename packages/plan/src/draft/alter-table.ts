@@ -22,7 +22,7 @@ import {
   assertNoneChanged,
   assertNoPartition,
   formatMisfits,
-  formatNativeAdvice,
+  PARTITION_STATES,
   type PartitionState,
   printPartitionQuestion,
 } from '../queries/assertions.js';
@@ -44,20 +44,21 @@ export function alterTable(
   const statement = printAlter({ kind: 'table', name, alteration });
   const change = changeOf({ kind: 'table', name }, printOnOneLine(statement), properties);
   const conversion = findConversion(table, alteration);
+  // Rows that are older than the column store no value; a type with NULL would show them as NULL.
+  const fill =
+    conversion && !hasNull(conversion.from) && hasNull(conversion.to) ? [printFill(conversion, conversion.from)] : [];
+  const actions = [...fill.map(() => 'fill'), alteration.action];
   const refusal =
     whyTimestampForbids(table, alteration) ??
-    whyPartitionsForbid(table, alteration, context) ??
+    whyPartitionsForbid(table, actions, context) ??
     (conversion && whyMisfitsForbid(conversion, context));
   if (refusal !== undefined) {
     draft.omit(change, ...refusal);
     return false;
   }
-  const assertions = STATES.filter(state => findPartitionProblem(state, table, alteration, context) !== undefined)
+  const assertions = STATES.filter(state => findPartitionProblem(state, table, actions, context) !== undefined)
     .map(state => assertNoPartition(name, state))
     .filter(({ statement }) => draft.steps.every(step => step.statement !== statement));
-  // Rows that are older than the column store no value; a type with NULL would show them as NULL.
-  const fill =
-    conversion && !hasNull(conversion.from) && hasNull(conversion.to) ? [printFill(conversion, conversion.from)] : [];
   const unchanged = conversion ? assertConversion(conversion, context) : [];
   // Rows that the server has not applied yet would be converted too.
   const applied = unchanged.length > 0 ? [assertApplied(name)] : [];
@@ -89,7 +90,7 @@ function whyTimestampForbids({ name, wal, timestamp = '' }: TableDefinition, alt
   return isRejected ? formatUnalterable(name, 'the designated timestamp of a WAL table: needs a new table') : undefined;
 }
 
-/** What actions of ALTER do to partitions in a state. Some servers can alter tables with Parquet partitions. */
+/** What actions of ALTER, and the UPDATE of `printFill`, do to partitions in a state. Some servers can alter tables with Parquet partitions. */
 const PARTITION_PROBLEMS: Readonly<Record<PartitionState, { readonly [action: string]: string }>> = {
   isParquet: {
     type: 'over which a change of a type suspends the table',
@@ -102,6 +103,7 @@ const PARTITION_PROBLEMS: Readonly<Record<PartitionState, { readonly [action: st
     'rename column': 'in which a renamed column would read NULL',
     'add index': 'in which an index added now would have no files',
   },
+  readOnly: { fill: 'over which the UPDATE that stores the 0 or false of older rows would suspend the table' },
 };
 
 const STATES = Object.keys(PARTITION_PROBLEMS) as PartitionState[];
@@ -109,27 +111,28 @@ const STATES = Object.keys(PARTITION_PROBLEMS) as PartitionState[];
 function findPartitionProblem(
   state: PartitionState,
   { partitionBy }: TableDefinition,
-  { action }: Alteration,
+  actions: readonly string[],
   { version }: PlanContext,
 ): string | undefined {
   const isSupported = state === 'isParquet' && version !== undefined && featuresOf(version)('ALTER of Parquet');
-  return partitionBy === 'NONE' || isSupported ? undefined : PARTITION_PROBLEMS[state][action];
+  if (partitionBy === 'NONE' || isSupported) return undefined;
+  return actions.map(action => PARTITION_PROBLEMS[state][action]).find(problem => problem !== undefined);
 }
 
 function whyPartitionsForbid(
   table: TableDefinition,
-  alteration: Alteration,
+  actions: readonly string[],
   context: PlanContext,
 ): Refusal | undefined {
   const name = context.renames.nameBeforePlan(table.name);
   for (const state of STATES) {
-    const problem = findPartitionProblem(state, table, alteration, context);
+    const problem = findPartitionProblem(state, table, actions, context);
     const [count] = (problem !== undefined && context.answers.findOrQueue(printPartitionQuestion(name, state))) || [];
     if (!count) continue;
-    const isParquet = state === 'isParquet';
+    const { adjective, formatAdvice } = PARTITION_STATES[state];
     return [
-      `${Number(count)} ${count === 1 ? 'partition is' : 'partitions are'} ${isParquet ? 'Parquet' : 'detached'}, ${problem}`,
-      `${isParquet ? formatNativeAdvice(name, `"${table.timestamp}"`) : 'attach them'} first`,
+      `${Number(count)} ${count === 1 ? 'partition is' : 'partitions are'} ${adjective}, ${problem}`,
+      `${formatAdvice(name, `"${table.timestamp}"`)} first`,
     ];
   }
   return undefined;

@@ -103,6 +103,7 @@ const FORMS = new Map<string, AssertionParser>(
     none_changed: parseConversionAssertion,
     all_native: (_, [table = '']) => assertNoPartition(table, 'isParquet'),
     all_attached: (_, [table = '']) => assertNoPartition(table, 'detached'),
+    all_writable: (_, [table = '']) => assertNoPartition(table, 'readOnly'),
     all_applied: (_, [table = '']) => assertApplied(table),
     as_many_rows: (_, [from = '', to = '']) => assertSameCount(from, to),
     all_copied(text) {
@@ -241,27 +242,40 @@ export function assertNoneChanged(conversion: Conversion): Assertion {
 }
 
 /** The keys are columns of `table_partitions()`, which show the state. */
-const PARTITION_STATES = {
+export const PARTITION_STATES = {
   isParquet: {
     form: 'all_native',
-    what: 'Parquet partitions',
+    adjective: 'Parquet',
     problem:
       'which ADD, DROP and RENAME COLUMN would make unreadable, now or once they are native; a change of a type would suspend the table',
+    formatAdvice: formatNativeAdvice,
     formatReason: (table: string) => `; ${formatNativeAdvice(table)}`,
   },
   detached: {
     form: 'all_attached',
-    what: 'detached partitions',
+    adjective: 'detached',
     problem: 'which could not be attached afterwards',
+    formatAdvice: () => 'attach them',
     formatReason: () => `, ${PARTITION_STATES.detached.problem}; attach them first`,
+  },
+  readOnly: {
+    form: 'all_writable',
+    adjective: 'read-only',
+    problem: 'over which an UPDATE would suspend the table',
+    formatAdvice: () => 'attach copies of their folders instead of symbolic links',
+    formatReason: () => `, ${PARTITION_STATES.readOnly.problem}; ${PARTITION_STATES.readOnly.formatAdvice()} first`,
   },
 } as const;
 
 export type PartitionState = keyof typeof PARTITION_STATES;
 
-/** No query returns the rows of detached partitions, but DROP TABLE deletes them. Some changes of columns break Parquet partitions. */
+/**
+ * No query returns the rows of detached partitions, but DROP TABLE deletes them. Some changes of columns break Parquet partitions. A
+ * partition is read-only if a symbolic link was attached.
+ */
 export function assertNoPartition(table: string, state: PartitionState): Assertion {
-  const { form, what, problem, formatReason } = PARTITION_STATES[state];
+  const { form, adjective, problem, formatReason } = PARTITION_STATES[state];
+  const what = `${adjective} partitions`;
   return {
     ...assertNone(table, printPartitionQuestion(table, state), form),
     purpose: `stops the plan if '${table}' has ${what}, ${problem}`,
@@ -327,8 +341,9 @@ function assertNoSurplus(holder: string, other: string, statement: string): Asse
 }
 
 /** @param timestamp SQL for the designated timestamp; by default a placeholder */
-export const formatNativeAdvice = (table: string, timestamp = '…'): string =>
-  `use ALTER TABLE '${table}' CONVERT PARTITION TO NATIVE WHERE ${timestamp} IS NOT NULL`;
+function formatNativeAdvice(table: string, timestamp = '…'): string {
+  return `use ALTER TABLE '${table}' CONVERT PARTITION TO NATIVE WHERE ${timestamp} IS NOT NULL`;
+}
 
 export const formatMisfits = (count: number): string =>
   `${count} ${count === 1 ? 'value does' : 'values do'} not fit, and the table would be suspended; UPDATE ${count === 1 ? 'it' : 'them'} first`;
