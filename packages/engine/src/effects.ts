@@ -14,8 +14,12 @@ import type { Principal } from './principal.js';
 import type { Transition } from './transaction-log.js';
 
 /**
- * The kind of a loss: the part of its name before the colon, such as `drop` in `drop:trades.qty`. `history` are rows of a materialized view
- * that nothing can compute again, `values` those that a new type cannot hold, `ttl` rows that expire, `keys` deduplication.
+ * The kind of a loss: the part of its name before the colon, such as `drop` in `drop:trades.qty`.
+ * - `drop`, `drop-user`: an object or a column with its rows, or a principal
+ * - `history`: rows of a materialized view that nothing can compute again
+ * - `values`: values that a new type cannot hold
+ * - `ttl`: rows that expire
+ * - `keys`: deduplication by a column
  */
 export type LossKind = 'drop' | 'drop-user' | 'history' | 'values' | 'ttl' | 'keys';
 
@@ -50,7 +54,7 @@ export const effectOn = (
 export const isFullRefresh = ({ effect, kind }: Effect): boolean =>
   effect === 'rewritten' && kind === 'materialized view';
 
-/** Several transitions of an object count as one. Views that keep their query are last: usually a change of another object causes their effects. */
+/** Several transitions of an object count as one. Views that keep their query are last: mostly, a change of another object affects them. */
 export function findEffects(transitions: readonly Transition[]): Effect[] {
   const byName = new NameMap<Transition>();
   for (const transition of transitions) {
@@ -131,7 +135,7 @@ export function findKeyLosses(
 
 /**
  * A row that was written before ADD COLUMN stores no value for the column. For BYTE, SHORT and BOOLEAN, a query returns 0 or false, for
- * other types NULL. So a change of the type changes these values.
+ * other types NULL. So 0 becomes NULL if the column gets a type with NULL.
  * @param filled the ids of the columns for which every row stores a value
  */
 export function findLossesOfUnwrittenValues(
@@ -143,7 +147,7 @@ export function findLossesOfUnwrittenValues(
     // A change that is not lossless is reported by `findColumnEffects`.
     if (!now || hasNull(oldType) || !hasNull(now.type) || !isLossless(oldType, now.type) || filled.has(id)) return [];
     const zero = oldType === 'BOOLEAN' ? 'false' : '0';
-    const text = `may lose values of column '${now.name}': rows that are older than the column read NULL instead of ${zero}`;
+    const text = `may lose values of column '${now.name}': in rows older than the column, ${zero} becomes NULL`;
     return [effectOn(after, 'lost', text, { column: now.name, loss: 'values' })];
   });
 }
@@ -168,7 +172,7 @@ function findHealthEffects(before: CatalogueObject, after: CatalogueObject): Eff
  * another source, queries on the outer view fail with a NullPointerException. `views()` still reports the outer view as valid, and COMPILE
  * VIEW does not help (observed on 9.3.4).
  */
-const STALE_REASON = 'a view that it reads has a new query; to repair it, send ALTER VIEW with its own query again';
+const STALE_REASON = 'it reads a view whose query has changed; to repair it, send ALTER VIEW with its unchanged query';
 
 /** The reason of a materialized view whose columns have other types than its query returns. Only DROP and CREATE change them. */
 export const OTHER_TYPES_REASON = 'its query gives columns of other types';

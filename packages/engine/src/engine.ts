@@ -51,7 +51,7 @@ export interface EngineOptions {
   readonly naming?: ColumnNaming;
   /** What the server that holds the loaded objects reports about them; undefined if no server was asked. */
   readonly health?: Health | undefined;
-  /** Whether tables are assumed to have rows. By default they have none; INSERT and UPDATE are rejected then, and no effects are found. */
+  /** Whether tables are assumed to have rows. By default they have none: INSERT and UPDATE are rejected, and no effects are found. */
   readonly rows?: 'assumed' | 'none';
   /** The name of the built-in administrator, which is the default caller. */
   readonly admin?: string;
@@ -97,7 +97,7 @@ export class Engine {
     return this.#catalogue;
   }
 
-  /** Loads the statements of a dump, in any order, without executing them. Existing objects stay as they are. All savepoints end. */
+  /** Loads the statements of a dump, in any order, without executing them. Existing objects stay as they are. It ends with a commit. */
   load(statements: Iterable<string>): void {
     this.#hasLoaded = true;
     const { defaults, health } = this.options;
@@ -131,7 +131,7 @@ export class Engine {
     const catalogue = this.#catalogue;
     const start = this.#log.transitions.length;
     const listTransitions = () => this.#log.transitions.slice(start);
-    /** Compares arrays by identity: each change of a column makes a new one. */
+    /** The names whose columns have changed. Arrays are compared by identity, because each change of a column makes a new array. */
     const listChanged = () => {
       const changed = listTransitions().filter(each => each.before?.columns !== each.after?.columns);
       return [...new Set(changed.map(({ name }) => name))];
@@ -214,7 +214,7 @@ export class Engine {
     return this.catalogue.find(name);
   }
 
-  /** Undefined also for an opaque object, whose statement could not be parsed. */
+  /** Undefined also for an opaque object: its statement could not be parsed, or takes its columns from a query. */
   definitionOf(name: string): Definition | undefined {
     const object = this.find(name);
     return object && object.opaque === undefined ? object : undefined;
@@ -297,7 +297,7 @@ function loadObject(entry: Entry, schema: Schema, health: Health | undefined): C
   const { kind, name, statement } = entry;
   const parsed = schema.definitionOf(entry);
   const isKnown = parsed !== undefined && !('query' in parsed && parsed.query !== undefined);
-  const definition = isKnown ? parsed : unknownDefinition(kind, name);
+  const definition = isKnown ? parsed : placeholderDefinition(kind, name);
   const reported = isKnown ? health : undefined;
   const reason = reported?.invalid?.get(name);
   const invalid = reason !== undefined && { invalid: reason };
@@ -328,7 +328,7 @@ function loadObject(entry: Entry, schema: Schema, health: Health | undefined): C
 }
 
 /** The placeholder needs no columns: a view may read any column from an opaque object. */
-function unknownDefinition(kind: Kind, name: string): Definition {
+function placeholderDefinition(kind: Kind, name: string): Definition {
   const body = '';
   switch (kind) {
     case 'view':

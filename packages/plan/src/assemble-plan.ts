@@ -29,7 +29,7 @@ export interface PlannedStatement {
   readonly effects: readonly Effect[];
   /** The lines of the comment above the statement: its costs, or what it is for. */
   readonly comments: readonly string[];
-  /** What is lost, as phrases for the head of the plan and for its undo. */
+  /** The losses that nothing undoes, as phrases for the head of the undo. The head of the plan has the numbers of such statements. */
   readonly lost: readonly string[];
 }
 
@@ -40,11 +40,11 @@ export interface Plan {
   readonly allowedLosses: readonly string[];
   /** The comment at the head of the plan: what it costs, and what to do before it runs. */
   readonly remarks: readonly string[];
-  /** For the person who makes the plan, and not part of it, such as a `--renamed` that is already done. */
+  /** Messages for whoever makes the plan, such as: a `--renamed` is already done. They are not in the plan. */
   readonly notes: readonly string[];
   /** One for each comment `renamed from` in A that has no effect, with the reason. */
   readonly warnings: readonly string[];
-  /** The new names of renamed objects by the old ones, also of views, which get theirs by DROP and CREATE. */
+  /** The new names of renamed objects by the old ones. A view gets its new name by DROP and CREATE. */
   readonly renamed: NameMap<string>;
   readonly schemaAfter: Schema;
 }
@@ -97,7 +97,7 @@ export async function assemblePlan({ draft, proof, omissions, acceptedInAnyDraft
   };
 }
 
-/** These assertions run before the first change. So they use the names of B. @returns also the losses that need no assertion */
+/** These assertions run before the first change. So they use the names of B. @returns also the allowed losses, which need none */
 function collectAssertions({ rows }: Proof, context: PlanContext) {
   const { allowed, answers, engineOfB, findStoredRows } = context;
   const assertions: PlannedStatement[] = [];
@@ -135,8 +135,9 @@ export function findKnownColumns(view: string, engine: Engine): readonly Column[
 }
 
 /**
- * Nothing may write to tables that steps rename, copy, or compare with their copy before a DROP. After a rename, a writer that uses QuestDB's line protocol
- * (ILP) would create the table again. Over TCP, the rename also loses rows that the server has not committed (observed on 9.3.4).
+ * Nothing may write to a table that a step renames or copies, or that it compares with its copy before a DROP. After a rename, a writer
+ * that uses QuestDB's line protocol (ILP) would create the table again. Over TCP, the rename also loses rows that the server has not
+ * committed (observed on 9.3.4).
  */
 const findTablesToKeepIdle = (steps: readonly Step[], engineOfB: Engine): string[] => [
   ...new Set(

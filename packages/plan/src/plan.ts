@@ -1,4 +1,4 @@
-/*! Planning is four nested calls: `planChanges` calls `planUntilAnswered`, that `planWithAnswers`, and that `draftUntilProven`. */
+/*! Planning, from the outside in: `planChanges`, `planUntilAnswered`, `planWithAnswers`, `draftUntilProven`, `draftPlan`. */
 import { type Engine, whenReady } from '@sqlpipe/engine';
 import { type Entry, formatIgnorePattern, IgnoreRules, Schema, selectWanted } from '@sqlpipe/schema';
 import { displayName, isObject, NameSet } from '@sqlpipe/sql';
@@ -80,8 +80,8 @@ async function planUntilAnswered(schemas: Schemas, answers: ServerAnswers, optio
 }
 
 /**
- * Plans with the answers that the server has given so far. A view of A that a server would reject, or only its repair, is left out if B has
- * the same problem (`isAlsoRejectedInB`) or `skipInvalid` is set.
+ * Plans with the answers that the server has given so far. Leaves out each view of A that a server would reject, if B has the same problem
+ * (`isAlsoRejectedInB`) or `skipInvalid` is set. If B has the view, only its repair is left out.
  * @throws RejectedViewError for any other view of A that a server would reject
  */
 function planWithAnswers({ a, b }: Schemas, answers: ServerAnswers, options: PlanOptions): ProvenDraft {
@@ -91,7 +91,7 @@ function planWithAnswers({ a, b }: Schemas, answers: ServerAnswers, options: Pla
     return engine;
   };
   const context = createPlanContext({ a, b }, loadB(), answers, options);
-  // A view that is invalid in B may be valid as A defines it. So this engine gets none of B's reports.
+  // A view that is invalid in B may be valid as A defines it. So this engine gets an empty health.
   const rejected = findRejectedViews(context, createEngine({ ...options, health: options.health && {} }));
   if (rejected.length === 0) return draftUntilProven(context, loadB);
   const rejectedInAOnly = options.skipInvalid
@@ -131,7 +131,7 @@ function draftUntilProven(context: PlanContext, loadB: () => Engine): ProvenDraf
     accepted.push(...draft.acceptedLosses, ...proof.acceptedLosses);
     if (proof.excluded.length === 0) {
       requireLeadsToA(draft);
-      // A change that this draft leaves out loses nothing any more. But the user needs the names of all losses at once.
+      // Losses that only an earlier draft had are listed too: the user needs the names of all at once.
       const named = new Set(draft.omissions.flatMap(namesOfLosses));
       const namesNewLoss = (omission: Omission) => namesOfLosses(omission).some(name => !named.has(name));
       const omissions = [...draft.omissions, ...[...excluded.values()].filter(namesNewLoss)];
@@ -147,7 +147,7 @@ function draftUntilProven(context: PlanContext, loadB: () => Engine): ProvenDraf
   }
 }
 
-/** Destructive steps come last, except those whose result another step needs, such as a freed name or a dropped column. */
+/** First what can fail without harm, then changes, last what is destructive, unless another step needs its result, such as a free name. */
 function draftPlan(context: PlanContext, engine: Engine, excluded: ReadonlyMap<string, Omission>): Draft {
   const draft = new Draft(engine, excluded, context);
   omitContradictoryRenames(draft);
@@ -167,7 +167,7 @@ function draftPlan(context: PlanContext, engine: Engine, excluded: ReadonlyMap<s
   alterExpiry(draft);
   dropExtraObjects(draft);
   dropPrincipals(draft);
-  grantRights(draft); // again: GRANTs on what the drops above have removed fail now, and are listed as left out
+  grantRights(draft); // again: a GRANT on what was dropped above fails now, and is listed as left out
 
   listUnalterable(draft);
   listUnrepaired(draft);

@@ -1,4 +1,4 @@
-/*! The way back: plans the statements that undo a plan, without asking the server. */
+/*! Plans the statements that undo a plan, without asking the server. */
 import { parseAlters, tryParseDefinition } from '@sqlpipe/ddl';
 import { type Engine, whenReady } from '@sqlpipe/engine';
 import { IgnoreRules, Schema } from '@sqlpipe/schema';
@@ -31,9 +31,9 @@ export interface UndoPlan extends Plan {
 }
 
 /**
- * Plans the statements that turn the schema after a plan back into B. What the plan created is dropped, after assertions that no rows are
- * lost. The user has to allow any other loss. The head of the undo lists what is not undone.
- * @param b the statements of the schema that the plan is for
+ * Plans the statements that turn the schema after a plan back into B. What the plan created is dropped if assertions
+ * show that no rows are lost. The user has to allow any other loss. The head of the undo lists what is not undone.
+ * @param b the statements of the schema before the plan
  * @throws what `planChanges` throws
  */
 export async function planUndo(
@@ -76,8 +76,8 @@ interface Created {
 }
 
 /**
- * Queries do not see detached partitions, so there must be none.
- * @param condition of a row that has a value of the column, see `printValueCondition`; by default any row counts
+ * Assertions that a table has no rows. Queries do not see detached partitions, so there must be none.
+ * @param condition which rows count, for example those with a value of a column (`printValueCondition`); by default all
  */
 const assertUnwritten = (table: string, condition?: string): Assertion[] => [
   assertApplied(table),
@@ -111,7 +111,7 @@ function findCreated({ statements, schemaAfter, renamed }: Plan, before: Schema,
 
 /** The renames of the plan, reversed, as values of --renamed. */
 function findRenames({ statements, schemaAfter, renamed }: Plan): string[] {
-  // A rebuild renames a table too, but its old name is in use again.
+  // A rebuild renames a table too, but afterwards a new table has the old name.
   const objects = [...renamed].filter(([from, to]) => schemaAfter.findObject(to) && !schemaAfter.findObject(from));
   const columns = statements
     .flatMap(({ statement }) => parseAlters(statement))

@@ -1,5 +1,5 @@
 /*!
- * Executes one statement on the target. It is compared with the existing object before it is sent, or after the server has rejected it.
+ * Executes one statement on the target. The statement is compared with the existing object before it is sent, or after it was rejected.
  * If the reply is lost, the target is queried to find out whether the statement was executed.
  */
 import { type Client, InstanceError, type Reply } from '@sqlpipe/instance';
@@ -92,7 +92,7 @@ async function execute(entry: Entry, context: ExecutionContext): Promise<Stateme
   const isPrefetched = ifExists === 'compare' && (await existing.isPrefetched(entry));
   // If the server accepts OR REPLACE or IF NOT EXISTS, its reply does not show whether the object existed, and with which definition.
   const before = isRight || replaces || keepsExisting || isPrefetched ? await compare(entry, context) : undefined;
-  // If the object differs, a plain CREATE is sent anyway, because the server may have another reason to reject it, which it reports first.
+  // If the object differs, a plain CREATE is sent anyway, because another reason for its rejection would be reported first.
   const isDecided = isRight || before?.result === 'skipped' || (replaces ? ifExists !== 'compare' : keepsExisting);
   if (before && isDecided) return resolveExisting(before, ifExists);
   return isAssertion(entry) ? evaluateAssertion(entry.statement, client, patience) : send(entry, before, context);

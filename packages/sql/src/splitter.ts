@@ -47,7 +47,7 @@ const UNCLOSED_MESSAGES: Partial<Record<SegmentType, string>> = {
  * Comments before a statement stay with it. Comments that start on the line of its `;` move before the `;`, unless another statement
  * follows on that line.
  * Text is read by the rules of SQL. If a block comment contains a quote or `--`, a second scanner reads by the rules of the server. The
- * first `;` that either finds ends the statement: a scanner with the wrong rules usually misses that `;`.
+ * first `;` that either finds ends the statement: with the wrong rules, a scanner usually takes that `;` for a part of a string.
  */
 export class Splitter {
   /** One with SQL's rules; if the server may read the current statement differently, another one with the server's rules. */
@@ -65,7 +65,7 @@ export class Splitter {
   /** @param maxLength the maximum length of a statement with its white space and comments, in UTF-16 code units */
   constructor(private readonly maxLength = Number.POSITIVE_INFINITY) {}
 
-  /** The line on which the last yielded statement starts, or the comments before it. Counts from 1. */
+  /** The line on which the last yielded statement starts, or the first comment before it. Counts from 1. */
   get startLine(): number {
     return this.#startLine;
   }
@@ -215,7 +215,7 @@ export class Splitter {
     return text.slice(end);
   }
 
-  /** Yields the held statement and holds the new one. A `;` alone is no statement. If a line end is before it, the held one is complete. */
+  /** Yields the held statement and holds the new one. A `;` alone, after a line end, only ends the comments of the held one. */
   *#hold(text: string, endsInLineComment: boolean): Generator<string> {
     const body = trim(text);
     const [startLine] = this.#locate(text, Math.max(text.search(NON_WHITESPACE), 0));

@@ -28,17 +28,17 @@ export async function reportReplay(replay: Replay, target: ReplayTarget, options
   const { label } = target.client;
   const summary = new Summary(label, options);
   for (const [head, ...lines] of omissions.map(formatOmission)) io.error(head, indentLines(lines));
-  if (omissions.length > 0) summary.recordReject();
-  const isSilent = hasDataOnStdout(options);
-  let reported = options.dryRun && !isSilent ? writeDryRun(outcomes, io, predictDamage) : outcomes;
+  if (omissions.length > 0) summary.recordShortfall();
+  const isStdoutTaken = hasDataOnStdout(options);
+  let reported = options.dryRun && !isStdoutTaken ? writeDryRun(outcomes, io, predictDamage) : outcomes;
   if (options.report) reported = writeReport(reported, options.report, options, io);
   if (options.json) reported = writeReport(reported, '-', options, io);
   const reporting = reportOutcomes(reported, summary, { ...replay, ...target }, options, io);
   if (options.rejects) await writeRejects(options.rejects, io.stdout, reporting, options.maxRecord);
   else for await (const _ of reporting);
   const damage = predictDamage();
-  if (damage.length > 0) summary.recordReject();
-  if (isSilent) for (const line of damage) io.warn(`${label}: ${line}`);
+  if (damage.length > 0) summary.recordShortfall();
+  if (isStdoutTaken) for (const line of damage) io.warn(`${label}: ${line}`);
   return summary.status;
 }
 
@@ -91,7 +91,7 @@ async function* reportOutcomes(
     hasEnded = true;
   } catch (error) {
     const { code, path } = error as NodeJS.ErrnoException;
-    isPipeClosed = code === 'EPIPE' && path === undefined; // only a report has a path; if stdout was closed, no message is needed
+    isPipeClosed = code === 'EPIPE' && path === undefined; // of a report it has a path, and is a failure; of stdout it needs no message
     throw error;
   } finally {
     const canAsk = !summary.failure && !signal.aborted;
@@ -125,8 +125,8 @@ async function* writeDryRun(outcomes: AsyncIterable<Outcome>, io: Io, predictDam
   const counts = new Map<Result, number>();
   for await (const outcome of outcomes) {
     const { result, identity, statement, effects = [] } = outcome;
-    const isShown = identity.kind === 'other' && result === 'would send';
-    const what = isShown ? truncate(printOnOneLine(redact(statement)), 120) : displayName(identity);
+    const showsStatement = identity.kind === 'other' && result === 'would send';
+    const what = showsStatement ? truncate(printOnOneLine(redact(statement)), 120) : displayName(identity);
     if (WITHOUT_EFFECT.has(result)) counts.set(result, (counts.get(result) ?? 0) + 1);
     else await io.write(`${result} ${escapeControls(what)}\n`);
     for (const { text } of effects) await io.write(`  ${escapeControls(text)}\n`);

@@ -49,8 +49,8 @@ export class Summary {
     }
   }
 
-  /** Records a reject that is no statement: a change is left out, or a dry run would leave something invalid or lose it. */
-  recordReject(): void {
+  /** Records what is missing although no statement was rejected: a change is left out, or a dry run would leave something invalid or lose it. */
+  recordShortfall(): void {
     this.#hasRejects = true;
   }
 

@@ -12,5 +12,5 @@ export const main = createMain({
     ['sqldiff --alter schema/ dst > plan', 'make a plan that changes dst to match a folder'],
   ],
   options: OPTIONS,
-  run: async (options, io) => (await import('./write-differences.js')).writeDifferences(options, io),
+  run: async (options, io) => (await import('./run-diff.js')).runDiff(options, io),
 });

@@ -1,4 +1,4 @@
-/*! As in QuestDB, an unknown column is rejected before a later syntax error. The messages keep the server's blanks, quotes and words. */
+/*! Parses ALTER. As in QuestDB, an unknown column is rejected before a later syntax error. Odd blanks and quotes are the server's. */
 import { isSameName } from '@sqlpipe/sql';
 import type { Alteration } from '../alteration.js';
 import { COLUMN_PROPERTIES } from '../columns/column-properties.js';

@@ -1,6 +1,6 @@
 /*!
- * When rows of an object expire: by a TTL or a storage policy, and by EXPIRE ROWS where the three are compared. The source of the enterprise
- * edition is closed: the ages of a storage policy are assumed to have the syntax of a TTL.
+ * When rows of an object expire: by a TTL or a storage policy. EXPIRE ROWS (expiry.ts) counts only where all three are compared. The source
+ * of the enterprise edition is closed: the ages of a storage policy are assumed to have the syntax of a TTL.
  */
 import type { LocatedName } from '@sqlpipe/sql';
 import type {
@@ -28,7 +28,7 @@ function policyOf({ ttl, policy }: Pick<RetentionFields, 'ttl' | 'policy'>): Sto
 export const retentionOf = (object: RetentionFields, has?: HasFeature) =>
   has?.('storage policies') ? { ttl: 0, policy: policyOf(object) } : { ttl: object.ttl, policy: object.policy };
 
-/** The TTL of an object, or its storage policy if that has only DROP LOCAL; otherwise 0. */
+/** The TTL of an object, or the age in its storage policy if that has only DROP LOCAL; otherwise 0. */
 function ttlOf(object: RetentionFields): Age {
   const { 'DROP LOCAL': ttl = 0, ...others } = policyOf(object)?.after ?? {};
   return Object.keys(others).length === 0 ? ttl : 0;
@@ -78,7 +78,7 @@ export const TTL = property<RetentionFields, { readonly action: 'ttl'; readonly 
 
 /** Whether the server accepts an age for these partitions. For partitions by month or year, it rejects 0 (observed on 9.3.4). */
 export function isFittingAge(unit: PartitionUnit, age: Age): boolean {
-  const months = age < 0;
+  const months = age < 0; // an age in months is negative
   return {
     NONE: false,
     HOUR: true,
@@ -111,8 +111,8 @@ export function rejectUnfittingRetention(spans: ClauseSpans, { kind, ttl, partit
 export const UNLIMITED = { ttl: 0 } as const;
 
 /**
- * Completes a sentence like `expires rows of table 't'`, if a change has a new rule or a shorter TTL: with `that are older than 2 DAYS` or
- * `by the rule KEEP LATEST`. Undefined otherwise.
+ * The end of a sentence like `expires rows of table 't' …`: `that are older than 2 DAYS` for a shorter TTL, `by the rule KEEP LATEST` for a
+ * new rule; undefined without either.
  */
 export function formatExpiredRows(before: Definition | undefined, after: Definition | undefined): string | undefined {
   const [formerRule, rule] = [before, after].map(each => (each && 'expire' in each ? each.expire : undefined));
@@ -133,8 +133,8 @@ function agesOf(definition: Definition | undefined): readonly Age[] {
 }
 
 /**
- * The age at which rows expire: the TTL, or the first stage of a storage policy that drops rows; 0 if they never do. With a stage TO
- * REMOTE, local rows expire too: nothing shows whether the remote ones are complete.
+ * The age at which rows expire: the TTL, or the first stage of a storage policy that drops rows; 0 if they never do. DROP LOCAL counts even
+ * after TO REMOTE, because nothing shows whether the remote rows are complete.
  */
 export function expiryAgeOf(object: Pick<RetentionFields, 'ttl' | 'policy'>): Age {
   const { 'DROP LOCAL': local = 0, 'DROP REMOTE': remote = 0 } = policyOf(object)?.after ?? {};

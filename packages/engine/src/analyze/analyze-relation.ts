@@ -31,7 +31,7 @@ export function analyzeRelation(query: ParsedQuery, catalogue: Catalogue): Relat
 class Analysis {
   /** The analyzed subqueries. QuestDB reports no errors in an unused query of WITH, so that is not analyzed (observed on 9.3.4). */
   readonly #relations = new WeakMap<SubquerySource, Relation>();
-  /** The queries whose WHERE is analyzed: that of an inner query is, before the inner query itself. */
+  /** The queries whose WHERE was analyzed: the WHERE of an inner query comes before the inner query itself. */
   readonly #filtersAnalyzed = new WeakSet<SelectStatement>();
 
   constructor(

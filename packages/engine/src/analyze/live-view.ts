@@ -262,6 +262,7 @@ function requireLiveViewBase({ baseToken }: ScannedQuery, catalogue: Catalogue):
   return { ...base, timestamp };
 }
 
+/** QuestDB rejects a bind variable with the same message as a function. */
 function rejectNonDeterministic({ tokens }: ScannedQuery): void {
   const index = tokens.findIndex(
     (token, i) => (isCall(tokens, i) && isNonDeterministic(token.text)) || isBindVariable(tokens, i),

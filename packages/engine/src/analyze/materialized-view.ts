@@ -1,4 +1,7 @@
-/*! Rejects queries that a materialized view cannot have: `requireValidBase` like QuestDB's parser, `analyzeMaterializedView` like its compiler. */
+/*!
+ * Rejects queries that a materialized view cannot have: `requireValidBase` as QuestDB's parser does, `analyzeMaterializedView` as its
+ * compiler does.
+ */
 import type { Expression, QualifiedName, SelectStatement as Select } from '@questdb/sql-parser';
 import {
   isTimestamp,
@@ -88,7 +91,7 @@ class BaseCheck {
     return this.catalogue.sources([name]).map(each => ({ name: this.catalogue.find(each)?.name ?? each, position }));
   }
 
-  /** Checks those of a query, the parts of its union and the queries in its FROM that read the base. @throws RejectionError */
+  /** Checks a query, each part of its union and each query in its FROM, but only those that read the base. @throws RejectionError */
   rejectUnsupported(select: Select, outer: QueryScope, base: string): void {
     if (this.#checked.has(select)) return;
     this.#checked.add(select);
@@ -240,7 +243,7 @@ interface TimeGrouping {
   readonly offset: number;
 }
 
-/** Finds SAMPLE BY or a timestamp_floor() column: in the query, else in the only subquery or plain view that the query reads. */
+/** Finds SAMPLE BY or a timestamp_floor() column: in the query, else in its only source, but not beyond a GROUP BY or a union. */
 function findTimeGrouping(query: ParsedQuery, catalogue: Catalogue): TimeGrouping | undefined {
   const find = (select: Select, outer: QueryScope): TimeGrouping | undefined => {
     const scope = outer.enter(select);
@@ -258,7 +261,7 @@ function findTimeGrouping(query: ParsedQuery, catalogue: Catalogue): TimeGroupin
 
 /**
  * Finds SAMPLE BY or timestamp_floor() in one query. A timestamp_floor() of the timestamp wins over SAMPLE BY. If the query does not
- * return the timestamp, so does the first timestamp_floor() of anything else (observed on 9.3.4).
+ * return the timestamp, the first timestamp_floor() of anything else wins too (observed on 9.3.4).
  */
 function findOwnTimeGrouping(select: Select, scope: QueryScope): TimeGrouping | undefined {
   const { sampleBy, columns } = select;

@@ -96,7 +96,7 @@ function handleStatementOnRows(cursor: Cursor, session: MutableSession, verb: st
   throw new OpaqueError('its result depends on rows or files of the server');
 }
 
-/** With IF EXISTS, a missing object needs no permission. @throws DenialError */
+/** A missing object, which IF EXISTS permits, needs no permission. @throws DenialError */
 function authorizeCommand(command: Command, { catalogue, authorize }: Session): void {
   if (command.verb === 'drop all' || command.verb === 'rebase wal') return authorize(permissionOfCommand(command));
   for (const object of objectsOf(command).flatMap(({ name }) => catalogue.find(name) ?? [])) {
@@ -171,7 +171,7 @@ function executeCommand(command: Command, session: MutableSession, query: Body |
     case 'compile':
       return executeCompile(command, session);
     default:
-      if (isRowCommand(command)) changeRows(command, session);
+      if (isRowCommand(command)) recordRowEffects(command, session);
     // Other statements change nothing that the catalogue contains.
   }
 }
@@ -265,7 +265,7 @@ type RowCommand = Extract<Command, { verb: 'insert' | 'update' | 'truncate' }> |
 
 const isRowCommand = (command: Command): command is RowCommand => Object.hasOwn(EFFECTS_ON_ROWS, command.verb);
 
-function changeRows(command: RowCommand, { catalogue, rowEffects }: MutableSession): void {
+function recordRowEffects(command: RowCommand, { catalogue, rowEffects }: MutableSession): void {
   if (!rowEffects && 'position' in command)
     throw new RejectionError(
       command.position,

@@ -112,7 +112,7 @@ function toTableLike(catalogue: Catalogue, { name, owner }: TableDefinition, lik
   if (model.opaque !== undefined) throw unknownSyntaxError(model);
   const { columns, timestamp, partitionBy } = model;
   const copy = { name, columns: structuredClone(columns), timestamp, partitionBy, owner, ...retentionOf(model) };
-  // The lag of a stored view is -1, in tables() too (observed on 9.3.4).
+  // The o3MaxLag of a stored view is -1, in tables() too (observed on 9.3.4).
   if (model.kind !== 'table') return { kind: 'table', ...copy, wal: true, parquet: false, o3MaxLag: -1 };
   const { wal, parquet, maxUncommittedRows, o3MaxLag } = model;
   return { kind: 'table', ...copy, wal, parquet, maxUncommittedRows, o3MaxLag };
@@ -172,7 +172,7 @@ function rejectUnknownColumns({ positions }: CreateStatement, { fields, hasUnkno
   }
 }
 
-/** CREATE TABLE AS accepts a cast between two types that match the same pattern (observed on 9.3.4). */
+/** Besides what `rejectImpossibleCast` names, CREATE TABLE AS accepts a cast between two types of one group (observed on 9.3.4). */
 const CAST_GROUPS: readonly RegExp[] = [
   /^(?:BYTE|SHORT|CHAR|INT|LONG|DATE|TIMESTAMP|TIMESTAMP_NS|FLOAT|DOUBLE)$/,
   /^(?:STRING|VARCHAR|SYMBOL)$/,
@@ -211,8 +211,8 @@ export function createView(session: MutableSession, statement: ViewStatement): v
     return;
   }
   session.authorize('ALTER VIEW', definition.name);
-  // With OR REPLACE, positions of QuestDB's compiler are too small, by the length of the text between AS and the query. Those of its parser
-  // are right: the parser reports duplicate columns, and errors of the complete statement, whose position is 0.
+  // With OR REPLACE, positions of QuestDB's compiler are too small, by the length of the text between AS and the query. Duplicate columns,
+  // and errors with position 0, come from its parser, which does not shift them.
   const shift = body.position - body.start;
   const rejection = orRejection(() => putView(session, statement, body.position));
   if (!(rejection instanceof RejectionError)) return;

@@ -2,7 +2,8 @@
  * The assertions of a plan: SELECTs that must return true before the next statement is sent.
  *
  * The form of an assertion is the alias of its only column. Anybody may have edited a plan. So `parseAssertion` prints again what it has
- * parsed, and accepts only an identical text. A text with the query of a view must also be one that `printFor` prints for the view.
+ * parsed, and accepts only an identical text. The query of a view cannot be printed from the text alone: for such a text, the caller has
+ * to check that `printFor` prints it for the view.
  */
 import { type Column, hasNull, isArray, type MaterializedViewDefinition } from '@sqlpipe/ddl';
 import type { AssertionForm, ColumnHead, Conversion, Copy, LossKind } from '@sqlpipe/engine';
@@ -20,9 +21,9 @@ import { type PeriodHolder, parseUnended, printUnendedQuestion } from './periods
 type FirstColumns = readonly (readonly unknown[])[];
 
 interface KnownView {
-  /** The queries that the view may have, with the queries of WITH that the assertion has (`common-queries.ts`). */
+  /** Each query that the view may have, with the WITH clause of the assertion before it (`common-queries.ts`). */
   readonly bodies: readonly string[];
-  /** The materialized view on the target, its `body` with the same queries of WITH. Undefined if there is none. */
+  /** The materialized view on the target, its `body` after the same WITH clause. Undefined if there is none. */
   readonly existing?: Pick<MaterializedViewDefinition, 'name' | 'body' | 'base'> | undefined;
   readonly columns?: readonly ColumnHead[] | undefined;
 }
@@ -50,7 +51,7 @@ export interface Assertion {
   readonly help?: string;
   /** Prints each text that the planner may have written for the view. Missing if the assertion contains no query of a view. */
   printFor?(view: KnownView): readonly string[];
-  /** Planning asks this assertion too. If it is false, a rebuild is left out unless this loss is allowed. */
+  /** The loss if the assertion is false. The planner evaluates it too, and leaves a rebuild out unless this loss is allowed. */
   readonly loss?: LossKind;
   /** The copy that exists if the assertion is true. Its `columns` are empty if the text does not show them. */
   readonly copy?: Copy;

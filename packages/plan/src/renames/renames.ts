@@ -19,16 +19,16 @@ export class Renames {
   readonly pending = new NameMap<string>();
   /** `pending`, and the renames that an earlier plan has made or begun. */
   readonly #objectRenames = new NameMap<string>();
-  /** The new names of columns by the old ones, for each table of A. A plan has to make them, or a rebuild is making them. */
+  /** The new names of columns by the old ones, for each table of A. They are pending, or an unfinished rebuild has made them. */
   readonly #columnRenames = new NameMap<Map<string, string>>();
   /** Renames of columns that an earlier plan has made. Users may still write either name. `table` is the name in B. */
   readonly #doneColumnRenames: { readonly table: string; readonly names: readonly [string, string] }[] = [];
   readonly notes: string[] = [];
-  /** One for each comment about a rename that has no effect, with the reason. */
+  /** Why a comment about a rename has no effect, one for each such comment. */
   readonly warnings: string[] = [];
   /** Why an object is left out, by its name: a rename comment contradicts A or B. */
   readonly refused = new NameMap<string>();
-  /** All stated renames, also refused ones: new names by old ones. Malformed ones, and made ones of ignored objects, are missing. */
+  /** The stated renames: new names by old ones, for columns without their table. Missing are those in which A or B lacks the table. */
   readonly stated = { objects: new Map<string, string>(), columns: new Map<string, string>() };
 
   /**
@@ -188,19 +188,19 @@ export class Renames {
     if (problem !== undefined) return this.#warn(entry, text, problem);
     const old = from.find(name => this.#engineOfB.find(name));
     for (const name of from) this.stated.objects.set(name, entry.name);
-    const isStated = [entry.name, old].some(name => name !== undefined && this.otherName(name) !== undefined);
-    if (isStated) return;
+    const hasRename = [entry.name, old].some(name => name !== undefined && this.otherName(name) !== undefined);
+    if (hasRename) return;
     const hasNewName = this.#engineOfB.find(entry.name) !== undefined;
     if (old === undefined) {
       const made = hasNewName ? from.filter(name => !this.#a.findObject(name)) : [];
       for (const name of made) this.#objectRenames.set(name, entry.name);
       return;
     }
-    const isOldNameAlsoRenamed = all.some(other => other.column === undefined && isSameName(other.entry.name, old));
+    const isOldNameReused = all.some(other => other.column === undefined && isSameName(other.entry.name, old));
     const isKept = this.#a.findObject(old) !== undefined;
     const newInB = `B has a '${entry.name}' too`;
     // Both schemas have both objects, so nothing needs a rename.
-    if (hasNewName && isKept && !isOldNameAlsoRenamed) return this.#warn(entry, text, newInB);
+    if (hasNewName && isKept && !isOldNameReused) return this.#warn(entry, text, newInB);
     if (hasNewName || isKept) return this.#refuse(entry, `${text}: ${isKept ? `A has a '${old}' too` : newInB}`, old);
     this.#objectRenames.set(old, entry.name);
     this.pending.set(old, entry.name);
@@ -213,14 +213,14 @@ export class Renames {
     if (!before || !after) return;
     for (const name of from) this.stated.columns.set(name, column);
     const old = from.map(name => findColumn(before, name)).find(column => column !== undefined);
-    const isStated = [...this.columnRenamesOf(entry.name)].some(
+    const hasRename = [...this.columnRenamesOf(entry.name)].some(
       ([former, to]) => isSameName(to, column) || from.some(name => isSameName(name, former)),
     );
-    if (isStated) return;
+    if (hasRename) return;
     const oldNameInA = from.find(
       name => findColumn(after, name) && all.some(each => each.entry === entry && isSameName(each.column, name)),
     );
-    // Both columns swap or pass on names. If such a plan were interrupted, B would not show which of them has which values.
+    // The columns swap names, or one takes the other's. If the plan were interrupted, B would not show which has which values.
     if (oldNameInA !== undefined) return this.#refuse(entry, `${text}: A has a column '${oldNameInA}' too`);
     if (old === undefined && findColumn(before, column)) {
       for (const name of from) this.#doneColumnRenames.push({ table: before.name, names: [name, column] });
@@ -268,7 +268,7 @@ export class Renames {
     this.#columnRenames.set(table, renames.set(from.name, to));
   }
 
-  /** The object with the old name is left out too, unless it already has a reason. */
+  /** Leaves out the object with the old name too. If that has a reason already, it keeps it. */
   #refuse(entry: Entry, reason: string, old = entry.name): void {
     this.refused.set(entry.name, reason);
     if (!this.refused.has(old)) this.refused.set(old, `${displayName(entry)}: ${reason}`);

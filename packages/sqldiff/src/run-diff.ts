@@ -20,7 +20,7 @@ import { readSide, resolveOperands, type Sides } from './sides.js';
 import { countIgnored, formatIgnored, writeComparison } from './write-comparison.js';
 import { writeMissing } from './write-statements.js';
 
-export async function writeDifferences(args: DiffArgs, io: Io): Promise<number> {
+export async function runDiff(args: DiffArgs, io: Io): Promise<number> {
   await rejectBadArgs(args);
   const work = () => compareAndWrite(args, io);
   return args.annotations ? annotateFailure(work, io) : work();
@@ -33,7 +33,7 @@ async function rejectBadArgs(args: DiffArgs): Promise<void> {
   if (!alter && (args.allowLoss.length || args.renamed.length || args.rebuild.length || args.dropOld || args.undo))
     throw new UsageError('--allow-loss, --renamed, --rebuild, --drop-old and --undo work only with --alter');
   if (args.undo !== undefined && (await isSameOutput(output, args.undo)))
-    throw new UsageError('--undo needs a file of its own, because the undo is a plan of its own');
+    throw new UsageError('--undo and -o need different files, because the undo is a plan of its own');
   if (args.label.length > 2) throw new UsageError('--label can be given at most twice: for A and for B');
   if (annotations && (missing || alter) && isStdout(output))
     throw new UsageError(
@@ -75,7 +75,7 @@ async function compareAndWrite(args: DiffArgs, io: Io): Promise<number> {
   if (missing) return writeMissing(compared.differences, args, io);
   if (!alter) return writeComparison(compared, [a, b], { ...args, locations }, io);
   if (compared.ignored.length > 0) io.info(countIgnored(compared));
-  const { writePlan } = await import('./write-plan.js'); // few runs need an engine
+  const { writePlan } = await import('./write-plan.js'); // loaded late, because few runs need an engine
   const skipInvalid = a.config !== undefined;
   return withPlanningFacts(a.config, b.config, facts =>
     writePlan([a, b], { ...args, ignore, locations, skipInvalid, ...facts }, io),
