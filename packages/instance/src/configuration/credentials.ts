@@ -25,7 +25,7 @@ interface Authorization {
 }
 
 /**
- * Undefined if no source has credentials. The user of one source is combined with the password of a later one, such as `--user` with
+ * The credentials; undefined if there are none. The user of one source is combined with the password of a later one, such as `--user` with
  * `SQLDUMP_PASSWORD`, unless the later one has another user.
  */
 export async function resolveAuthorization(

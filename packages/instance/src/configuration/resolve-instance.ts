@@ -177,7 +177,7 @@ function warnAboutPlainProxy({ protocol, hostname, host }: URL, context: Resolve
 }
 
 /**
- * Undefined if no variable names a proxy, or `no_proxy` has the host.
+ * The proxy for a URL. Undefined if no variable names one, or if `no_proxy` has the host.
  * @throws InstanceError for an invalid proxy; its message shows no value, because that may contain a password
  */
 export function findProxy(url: URL, env: ResolveContext['env']): { proxy: URL; variable: string } | undefined {
