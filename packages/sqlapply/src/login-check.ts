@@ -27,7 +27,7 @@ export class LoginCheck {
   /** A line for each principal that cannot log in, by what the target shows or, if it shows nothing, by the statements. Never fails. */
   async messages(canAsk: boolean): Promise<string[]> {
     if (this.#found.size === 0) return [];
-    const client = new BestEffortClient(this.#config);
+    const bestEffort = new BestEffortClient(this.#config);
     const lacking: string[] = [];
     let queries = 0;
     let isSilent = !canAsk;
@@ -35,12 +35,12 @@ export class LoginCheck {
       for (const { identity, isNew } of this.#found.values()) {
         isSilent ||= queries++ === MAX_QUERIES;
         const query = `SHOW ${kindKeywords(identity.kind)} ${quoteAclName(identity.name)}`;
-        const rows: unknown[][] | undefined = isSilent ? undefined : await client.queryRows(query);
+        const rows: unknown[][] | undefined = isSilent ? undefined : await bestEffort.queryRows(query);
         isSilent ||= rows === undefined;
         if (rows ? !hasCredentials(rows) : isNew) lacking.push(loginHint(identity));
       }
     } finally {
-      await client.close();
+      await bestEffort.close();
     }
     return lacking;
   }

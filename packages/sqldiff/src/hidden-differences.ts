@@ -36,7 +36,7 @@ const LISTS: [query: string, properties: string[], of?: Kind][] = [
 ];
 
 /** The maximum number of objects per request for columns, so that the request is short enough with names of any length. */
-const MAX_PER_REQUEST = 20;
+const BATCH_SIZE = 20;
 
 const MAX_LISTED = 3;
 
@@ -72,34 +72,34 @@ function formatHiddenDifference(values: string, objects: string[]): string {
 }
 
 async function fetchFacts(config: ConnectionConfig, same: Identity[]): Promise<Facts> {
-  const client = new BestEffortClient(config);
+  const bestEffort = new BestEffortClient(config);
   const facts: Facts = new Map();
   const add = (property: string, object: string, value: unknown): void => {
     facts.set(property, (facts.get(property) ?? new Map()).set(object, String(value).trim()));
   };
   try {
-    for (const [path, value] of (await client.attempt(fetchParameters)) ?? [])
+    for (const [path, value] of (await bestEffort.attempt(fetchParameters)) ?? [])
       if (SETTINGS.includes(path)) add(path, '', value);
-    await addProperties(client, same, add);
+    await addProperties(bestEffort, same, add);
     const isAutoScaled = facts.get(AUTO_SCALE)?.get('') !== 'false';
     await addColumns(
-      client,
+      bestEffort,
       same.filter(({ kind }) => kind === 'materialized view' || (kind === 'table' && !isAutoScaled)),
       isAutoScaled,
       add,
     );
   } finally {
-    await client.close();
+    await bestEffort.close();
   }
   return facts;
 }
 
 type Add = (property: string, object: string, value: unknown) => void;
 
-async function addProperties(client: BestEffortClient, same: Identity[], add: Add): Promise<void> {
+async function addProperties(bestEffort: BestEffortClient, same: Identity[], add: Add): Promise<void> {
   const byName = new NameMap(same.map(identity => [identity.name, identity]));
   for (const [query, properties, kind] of LISTS)
-    for (const [name, ...values] of (await client.queryRows(query)) ?? []) {
+    for (const [name, ...values] of (await bestEffort.queryRows(query)) ?? []) {
       const object = byName.get(String(name));
       if (object && object.kind === (kind ?? object.kind))
         properties.forEach((property, i) => void add(property, displayName(object), values[i]));
@@ -107,13 +107,13 @@ async function addProperties(client: BestEffortClient, same: Identity[], add: Ad
 }
 
 /** What CREATE MATERIALIZED VIEW sets of columns and servers do not print, and symbol capacities unless the server changes them. */
-async function addColumns(client: BestEffortClient, objects: Identity[], isAutoScaled: boolean, add: Add) {
-  for (const batch of batchesOf(objects, MAX_PER_REQUEST)) {
+async function addColumns(bestEffort: BestEffortClient, objects: Identity[], isAutoScaled: boolean, add: Add) {
+  for (const batch of batchesOf(objects, BATCH_SIZE)) {
     const query = batch.map(
       ({ name }, i) =>
         `SELECT ${i}, "column", indexed, designated, symbolCapacity FROM table_columns(${quoteLiteral(name)})`,
     );
-    const rows = (await client.queryRows(query.join(' UNION ALL '))) ?? [];
+    const rows = (await bestEffort.queryRows(query.join(' UNION ALL '))) ?? [];
     for (const [i, column, indexed, designated, capacity] of rows) {
       const object = `column ${column} of ${displayName(batch[Number(i)] as Identity)}`;
       add('INDEX', object, indexed);

@@ -39,7 +39,7 @@ import { changeOf, type Draft } from './draft.js';
 interface Rebuild {
   readonly now: TableDefinition;
   /** The table at the end of the plan. */
-  readonly target: TableDefinition;
+  readonly final: TableDefinition;
   /** The new table during the copy. */
   readonly created: TableDefinition;
   readonly copied: CopiedColumns;
@@ -55,8 +55,8 @@ export function rebuildTable(entry: Entry, wanted: TableDefinition, draft: Draft
   const conversions = copied
     .filter(({ column, source }) => column.type !== source.type)
     .map(({ column, source }) => ({ table: now.name, column: source.name, from: source.type, to: column.type }));
-  const { target, created } = chooseRetention(entry, wanted, now, draft);
-  const rebuild = { now, target, created: { ...created, name: newName }, copied, conversions };
+  const { final, created } = chooseRetention(entry, wanted, now, draft);
+  const rebuild = { now, final, created: { ...created, name: newName }, copied, conversions };
   const { reasons, losses } = findObstacles(entry, rebuild, draft);
   if (reasons.length > 0) return draft.addOmission({ ...change, reasons, losses, hints: [] });
   const unchanged = conversions.flatMap(each => assertConversion(each, context));
@@ -69,25 +69,25 @@ function chooseRetention(
   wanted: TableDefinition,
   now: TableDefinition,
   draft: Draft,
-): Pick<Rebuild, 'target' | 'created'> {
+): Pick<Rebuild, 'final' | 'created'> {
   if (draft.context.ignore.ignoresProperty(entry, 'TTL')) {
-    const target = { ...wanted, ...retentionOf(now) };
-    return { target, created: target };
+    const final = { ...wanted, ...retentionOf(now) };
+    return { final, created: final };
   }
   const limited = keepRetention(wanted, now) ?? wanted;
   // If the loss of expired rows is allowed, the retention is set after the copy. Rows that expire during the copy would make the counts differ.
   const unlimited = { ...limited, ...UNLIMITED, policy: undefined };
   const expiresRows = formatExpiredRows(unlimited, limited) !== undefined;
   const isSetLater = expiresRows && draft.acceptLoss({ loss: 'ttl', object: now.name });
-  return { target: wanted, created: isSetLater ? unlimited : limited };
+  return { final: wanted, created: isSetLater ? unlimited : limited };
 }
 
 function findObstacles(entry: Entry, rebuild: Rebuild, draft: Draft): Pick<Omission, 'reasons' | 'losses'> {
-  const { now, target, copied, conversions } = rebuild;
+  const { now, final, copied, conversions } = rebuild;
   const { context } = draft;
   const { answers, ignore, renames } = context;
   // The new table keeps an ignored TTL (`chooseRetention`), but no other ignored property. The column order may differ.
-  const ignored = compareDefinitions(target, now).differences.filter(
+  const ignored = compareDefinitions(final, now).differences.filter(
     ({ property }) => property !== COLUMN_ORDER && ignore.ignoresProperty(entry, property),
   );
   const inB = { ...rebuild, now: { ...now, name: renames.nameBeforePlan(now.name) } };
@@ -96,7 +96,7 @@ function findObstacles(entry: Entry, rebuild: Rebuild, draft: Draft): Pick<Omiss
     return count ? [{ reason: formatReason([[count]]), loss }] : [];
   });
   // The old table keeps all rows and values. But later rows go to the new table: fewer dedup keys, or an earlier expiry, affect them.
-  const losses = [...findCopyLosses(now, target, copied), ...unmet]
+  const losses = [...findCopyLosses(now, final, copied), ...unmet]
     .flatMap(({ loss }) => (loss === 'ttl' || loss === 'keys' ? [{ loss, object: now.name }] : []))
     .filter(named => !draft.acceptLoss(named));
   const reasons = [
@@ -143,13 +143,13 @@ function printRebuild(
   required: readonly Assertion[],
 ): readonly (string | Assertion)[] {
   const { name: newName } = created;
-  const targets = copied.map(({ to }) => doubleQuote(to)).join(', ');
+  const columns = copied.map(({ to }) => doubleQuote(to)).join(', ');
   const values = copied.map(({ cast }) => cast).join(', ');
   return [
     assertApplied(now.name), // the copy would lack rows that the server has not applied yet
     ...required,
     printDefinition(created, EXPLICIT),
-    `INSERT INTO '${newName}' (${targets}) SELECT ${values} FROM '${now.name}';`,
+    `INSERT INTO '${newName}' (${columns}) SELECT ${values} FROM '${now.name}';`,
     // `copy` tells the proof which columns were copied. Any other column counts as lost.
     { ...assertSameCount(now.name, newName), copy: { from: now.name, to: newName, columns: copied } },
     printTableRename(now.name, oldName),
