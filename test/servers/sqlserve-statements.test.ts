@@ -128,6 +128,8 @@ test('what needs rows or a query engine is rejected with the reason', async t =>
     const error = `this server keeps the schema and no rows, so it rejects ${verb}; use a real QuestDB for tests that need rows`;
     t.like(await shared.execute(sql), { error, position: 0 });
   }
+  const assertion = 'SELECT count() = 0 AS is_empty FROM nowhere';
+  t.like(await shared.execute(assertion), { error: 'table does not exist [table=nowhere]', position: 36 });
   t.like(await shared.execute('SELECT nope FROM t'), { error: 'Invalid column: nope', position: 7 });
   t.like(await shared.execute('t WHERE nope = 1'), { error: 'Invalid column: nope', position: 8 });
 });

@@ -25,11 +25,11 @@ const FUNCTIONS: ReadonlyMap<string, (session: Session) => string> = new Map<str
 /** @throws RejectionError for a query that needs rows */
 export function answerQuery(query: ParsedQuery, session: Session): Rows {
   const { select } = query;
-  const assertion = answerAssertion(select);
-  if (assertion) return assertion;
   // Errors of the query are reported before the fact that no rows are stored.
   const relation = analyzeRelation(query, session.catalogue);
   requireReadAccess(session, query);
+  const assertion = answerAssertion(select);
+  if (assertion) return assertion;
   if (returnsNoRows(query, session.catalogue))
     return { columns: headsOf(relation), rows: [], timestamp: relation.timestamp };
   const operations = select.setOperations ?? [];
