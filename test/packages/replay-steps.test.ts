@@ -1,4 +1,5 @@
 /*! The steps of a replay: `sqlapply`, `sqlpipe copy` and the library do the same at each of them, and leave none out. */
+import { readdirSync, readlinkSync } from 'node:fs';
 import { replay, serve } from '@sqlpipe/api';
 import type { ExecutionContext } from 'ava';
 import { reply, rowsBody, sendPartAndClose, startFaultyServer } from '../faults/faulty-server.js';
@@ -134,3 +135,28 @@ for (const [caller, run] of Object.entries(CALLERS)) {
     t.is(sent(), 2);
   });
 }
+
+/** The temporary files that this process has open, and that have no name any more. */
+const unnamedFiles = () =>
+  readdirSync('/proc/self/fd').flatMap(fd => {
+    try {
+      return readlinkSync(`/proc/self/fd/${fd}`).match(/sqlpipe-\w+ \(deleted\)$/) ?? [];
+    } catch {
+      return []; // closed meanwhile
+    }
+  });
+
+const onLinux = process.platform === 'linux' ? test : test.skip;
+
+onLinux('a large input is closed if a replay fails before it sends the first statement', async t => {
+  const large = A.replace('x', 'x'.repeat(5_000_000));
+  const target = await serve();
+  await target.close();
+  async function* read() {
+    yield large;
+  }
+  await t.throwsAsync(async () => {
+    for await (const _ of replay(read(), target.url, { dryRun: true })) t.fail();
+  });
+  t.deepEqual(unnamedFiles(), []);
+});

@@ -1,17 +1,23 @@
 import { open, unlink } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { pipeline } from 'node:stream';
+import { pipeline, type Readable } from 'node:stream';
 import split2 from 'split2';
 
 /** The maximum size of the text in memory, in UTF-16 code units; more is written to a temporary file. */
 const IN_MEMORY = 4 * 1024 * 1024;
 
+/** Statements that were all read. They can be read once more, and until then, or until `close()`, a file may be open. */
+export interface SpooledStatements extends AsyncIterable<string> {
+  readonly count: number;
+  close(): Promise<void>;
+}
+
 /**
  * Reads all statements before it resolves; a large input goes to a temporary file. The file is unlinked before its first byte is written,
- * so it disappears however the program ends. The result can be read once.
+ * so it disappears however the program ends.
  */
-export async function spool(input: AsyncIterable<string>): Promise<AsyncIterable<string> & { readonly count: number }> {
+export async function spool(input: AsyncIterable<string>): Promise<SpooledStatements> {
   let buffered: string[] = [];
   let size = 0;
   let count = 0;
@@ -31,11 +37,17 @@ export async function spool(input: AsyncIterable<string>): Promise<AsyncIterable
     await file?.close();
     throw error;
   }
+  let reader: Readable | undefined;
   return {
     count,
     async *[Symbol.asyncIterator]() {
-      if (file) yield* pipeline(file.createReadStream({ start: 0 }), split2('\0'), () => {}) as AsyncIterable<string>;
+      reader = file?.createReadStream({ start: 0 });
+      if (reader) yield* pipeline(reader, split2('\0'), () => {}) as AsyncIterable<string>;
       yield* buffered;
+    },
+    async close() {
+      reader?.destroy();
+      await file?.close();
     },
   };
 }

@@ -55,7 +55,7 @@ export async function replay(input: ReplayInput, target: ReplayTarget, options: 
   const { config, client } = target;
   const { wait, signal, info = () => {}, watch = statements => statements } = options;
   if (wait !== undefined) await waitUntilReady(config, { seconds: wait, signal, info });
-  const read = await readInput(input, client, options);
+  const read = await readInput(input, target, options);
   const run = options.alter ? await makePlan(read, target, options) : read;
   const { statements, count, guard, locations, planLength, omissions = [] } = run;
   const healthBefore = guard && (run.schema?.health ?? (await fetchHealth(client)));
@@ -81,7 +81,7 @@ export async function replay(input: ReplayInput, target: ReplayTarget, options: 
   };
 }
 
-async function readInput(input: ReplayInput, client: Client, options: ReplayOptions): Promise<Run> {
+async function readInput(input: ReplayInput, { client, opened }: ReplayTarget, options: ReplayOptions): Promise<Run> {
   const { allow, dryRun, stream, ignore } = options;
   const ignored = new IgnoredStatements(ignore);
   const planned = { statements: new Set<string>(), queries: new NameMap<string[]>(), areAllowed: options.allowPlan };
@@ -93,6 +93,7 @@ async function readInput(input: ReplayInput, client: Client, options: ReplayOpti
   const skipsRejects = dryRun || stream || (options.keepGoing && !current.isPlan);
   const allowed = skipsRejects ? statements : requireAllowed(statements, checkUnlessIgnored, locations);
   const complete = stream ? undefined : await spool(ignored.recordNeeded(allowed));
+  if (complete) opened.push(complete);
   const { guard } = current;
   return { statements: complete ?? allowed, count: complete?.count, locations, planned, check, ignored, guard };
 }

@@ -19,6 +19,8 @@ export interface ReplayTarget {
   /** One for each statement that may be in flight. */
   readonly jobs: readonly Client[];
   readonly client: Client;
+  /** What `close()` closes too, such as statements for the target that were not read. */
+  readonly opened: { close(): Promise<void> }[];
   close(): Promise<void>;
 }
 
@@ -36,12 +38,9 @@ export async function openTarget(config: ConnectionConfig, options: TargetOption
     throw new CodedError('USAGE', `${name} is protected; to change it, give --yes-to=${name}`);
   const jobs = Array.from({ length: options.jobs }, () => connect(config));
   const client = jobs.length === 1 ? (jobs[0] as Client) : connect(config);
-  return {
-    config,
-    jobs,
-    client,
-    close: async () => void (await Promise.all([client, ...jobs].map(each => each.close()))),
-  };
+  const opened: ReplayTarget['opened'] = [client, ...jobs];
+  const close = async () => void (await Promise.all(opened.map(each => each.close())));
+  return { config, jobs, client, opened, close };
 }
 
 /** The schema of the target, and what determines the effects of a statement. */

@@ -9,7 +9,11 @@ export async function writeText(
   limitHeapGrowth();
   if (output && directory) throw new UsageError('--output and --directory cannot be combined');
   const statements = await spool(decodeRecords(io.stdin(), { maxRecord }));
-  if (directory) await writeFolder(directory, statements, io.catchSignals());
-  else await writeOutput(output, io.stdout, out => writeSqlText(statements, out), io.catchSignals);
+  try {
+    if (directory) await writeFolder(directory, statements, io.catchSignals());
+    else await writeOutput(output, io.stdout, out => writeSqlText(statements, out), io.catchSignals);
+  } finally {
+    await statements.close();
+  }
   return Exit.ok;
 }
