@@ -1,3 +1,4 @@
+import { fetchInHalves } from '../../packages/instance/src/http/request.js';
 import {
   connect,
   dump,
@@ -258,6 +259,17 @@ test('the final semicolon of a statement is neither sent nor counted', async t =
   const texts = requests.map(({ statement }) => statement);
   t.deepEqual(texts, ['a', "a ';'", 'a -- b;\n', 'a']);
   t.is(db.bufferNeeded('a;'), db.bufferNeeded('a'));
+});
+
+test('a batch is halved down to single objects, and not further', async t => {
+  const requests: number[][] = [];
+  const fetch = (rowsOfOne: number[] | undefined) => async (objects: readonly number[]) => {
+    if (requests.push([...objects]) > 10) throw new Error('it is halved for ever');
+    return objects.length > 1 ? undefined : rowsOfOne;
+  };
+  t.deepEqual(await fetchInHalves([1, 2, 3], fetch([0])), [0, 0, 0]);
+  t.deepEqual(requests, [[1, 2, 3], [1, 2], [1], [2], [3]]);
+  await t.throwsAsync(fetchInHalves([1], fetch(undefined)), { message: 'no rows for one object, and no error either' });
 });
 
 test('a large request without a reply is explained with both sizes', async t => {

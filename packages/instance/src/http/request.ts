@@ -61,13 +61,17 @@ export function* batchesOf<T>(objects: readonly T[], size = MAX_PER_REQUEST): Ge
   for (let start = 0; start < objects.length; start += size) yield objects.slice(start, start + size);
 }
 
-/** The rows for a batch of objects, in their order. If `fetch` resolves to undefined, each half is fetched alone. */
+/**
+ * The rows for a batch of objects, in their order. If `fetch` resolves to undefined, each half is fetched alone.
+ * @throws Error if it does so for one object, because a batch of one has no halves
+ */
 export async function fetchInHalves<T, Row>(
   objects: readonly T[],
   fetch: (objects: readonly T[]) => Promise<Row[] | undefined>,
 ): Promise<Row[]> {
   const rows = await fetch(objects);
   if (rows) return rows;
+  if (objects.length < 2) throw new Error('no rows for one object, and no error either');
   const half = Math.ceil(objects.length / 2);
   const first = await fetchInHalves(objects.slice(0, half), fetch);
   return [...first, ...(await fetchInHalves(objects.slice(half), fetch))];
