@@ -104,6 +104,22 @@ test('a view that is not filled completely keeps its mark until the next plan ha
   t.deepEqual(changesOf(next), ["REFRESH MATERIALIZED VIEW 'm2' FULL;", mark.replace(/CREATE (.*) \(.*/, 'DROP $1;')]);
 });
 
+test('a view whose mark would have too long a name is left out', async t => {
+  for (const [length, reasons] of [
+    [109, []],
+    [110, [/^the server would reject it: .*invalid table name \[table=m+_unfilled_/]],
+  ] as const) {
+    const now = chain('WITH BASE m REFRESH MANUAL DEFERRED', 'select ts, sum(n) n from m sample by 1d').map(each =>
+      each.replace("'m2'", `'${'m'.repeat(length)}'`),
+    );
+    const wanted = now.map(each => each.replace('sum(n)', 'max(n)'));
+    const { omissions, statements } = await planChanges([...wanted, 'CREATE TABLE u (x INT);'], now);
+    t.is(omissions.length, reasons.length);
+    for (const [i, { reasons: found }] of omissions.entries()) t.regex(found.join('; '), reasons[i] ?? /never/);
+    t.true(statements.some(({ statement }) => statement === 'CREATE TABLE u (x INT);'));
+  }
+});
+
 test('a view over a plain view that gets another query is recreated instead of refreshed, and dropped first', async t => {
   const [table, column] = ['CREATE TABLE t (ts TIMESTAMP, x INT) timestamp(ts) PARTITION BY DAY WAL;', ', n VARCHAR)'];
   const schema = (limit: number, low = 'sum') => [

@@ -102,11 +102,20 @@ export class Draft {
     return this.add(changeOf(identity, printOnOneLine(statement), properties), [statement]);
   }
 
-  /** Adds a statement after the assertions at the head. No step may depend on it, because the engine executes it after the others. */
-  addFirst(statement: string, identity: Change['identity']): void {
-    this.engine.execute(statement);
+  /**
+   * Adds a statement after the assertions at the head. No step may depend on it, because the engine executes it after the others.
+   * @param owner if the engine rejects the statement, the first change of this object gets it, so the proof excludes that change
+   */
+  addFirst(statement: string, identity: Change['identity'], owner: Change['identity']): void {
     const first = this.steps.findIndex(({ assertion }) => assertion === undefined);
-    this.steps.splice(first, 0, { statement, change: changeOf(identity, printOnOneLine(statement)) });
+    let change = changeOf(identity, printOnOneLine(statement));
+    try {
+      this.engine.execute(statement);
+    } catch (error) {
+      if (!isNotExecutable(error)) throw error;
+      change = this.steps.find(step => identityKey(step.change.identity) === identityKey(owner))?.change ?? change;
+    }
+    this.steps.splice(first, 0, { statement, change });
   }
 
   excludes(statement: string, identity: Change['identity']): boolean {

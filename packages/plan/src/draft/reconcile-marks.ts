@@ -11,7 +11,8 @@ export function reconcileMarks(draft: Draft): void {
     const isFilled = view.kind === 'materialized view' && view.refresh.deferred && !view.neverRefreshed;
     if (!isFilled || engineOfB.catalogue.findById(view.id)) continue;
     const mark = markOf(view.name);
-    if (!engine.find(mark)) draft.addFirst(`CREATE TABLE '${mark}' (ts TIMESTAMP);`, { kind: 'table', name: mark });
+    if (engine.find(mark)) continue;
+    draft.addFirst(`CREATE TABLE '${mark}' (ts TIMESTAMP);`, { kind: 'table', name: mark }, view);
   }
   for (const { name } of engine.catalogue.list()) {
     const view = parseMark(name);
