@@ -1,5 +1,7 @@
 import { fetchInHalves } from '../../packages/instance/src/http/request.js';
 import {
+  askUntilSettled,
+  type Client,
   connect,
   dump,
   encodeQuery,
@@ -270,6 +272,14 @@ test('a batch is halved down to single objects, and not further', async t => {
   t.deepEqual(await fetchInHalves([1, 2, 3], fetch([0])), [0, 0, 0]);
   t.deepEqual(requests, [[1, 2, 3], [1, 2], [1], [2], [3]]);
   await t.throwsAsync(fetchInHalves([1], fetch(undefined)), { message: 'no rows for one object, and no error either' });
+});
+
+test('a server that is not settled yet is asked with growing pauses', async t => {
+  let count = 0;
+  const ask = async () => ++count;
+  const busy = { queryRows: async () => [['m', 'refreshing']] } as Partial<Client> as Client;
+  t.is(await askUntilSettled(busy, 'm', ask, () => false, { timeout: 600 }), count);
+  t.true(count > 1 && count < 12, `asked ${count} times`);
 });
 
 test('a large request without a reply is explained with both sizes', async t => {

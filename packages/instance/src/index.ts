@@ -31,6 +31,7 @@ export {
   fetchViewColumns,
   isChangeOfBase,
 } from './reports/health.js';
+export { type Patience, poll } from './reports/poll.js';
 export {
   fetchDefaults,
   fetchParameters,

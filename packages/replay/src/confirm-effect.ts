@@ -1,5 +1,4 @@
 /*! Waits until a statement has changed an existing object, because a server may apply it after its reply. Then checks the object. */
-import { setTimeout as pause } from 'node:timers/promises';
 import {
   applyAlteration,
   type Command,
@@ -17,6 +16,8 @@ import {
   fetchWalState,
   InstanceError,
   isChangeOfBase,
+  type Patience,
+  poll,
   type RefreshState,
   tryQuery,
 } from '@sqlpipe/instance';
@@ -27,21 +28,12 @@ import type { TargetObjects } from './existing-objects.js';
 import type { StatementResult } from './outcome.js';
 import { verifyObject } from './verify.js';
 
-/** Milliseconds between two queries: the first pause and the longest one. */
-const [SHORTEST, LONGEST] = [5, 500];
-
 export interface PendingEffect {
   readonly parsed: Command;
   readonly before?: string;
   /** The CREATE statement that the object should have after an ALTER, if the object exists. */
   readonly expected?: string | undefined;
   readonly refresh: RefreshState | undefined;
-}
-
-export interface Patience {
-  /** Milliseconds in total; 0 for no limit. */
-  readonly timeout: number;
-  readonly interrupted: AbortSignal;
 }
 
 export interface ConfirmationContext {
@@ -215,12 +207,3 @@ const NO_REASON = 'the columns of the view may have other types than its query g
 /** Whether the base of a view has changed, and no refresh has failed. For an invalidation, both times are equal (observed on 9.3.4). */
 const isInvalidation = ({ status, reason, started, finished }: RefreshState): boolean =>
   status !== 'valid' && (reason === undefined ? started === finished : isChangeOfBase(reason));
-
-async function poll<T>({ timeout, interrupted }: Patience, ask: () => Promise<T | undefined>): Promise<T | undefined> {
-  const end = timeout > 0 ? performance.now() + timeout : Number.POSITIVE_INFINITY;
-  for (let delay = SHORTEST; ; delay = Math.min(2 * delay, LONGEST)) {
-    const answer = await ask();
-    if (answer !== undefined || performance.now() > end || interrupted.aborted) return answer;
-    await pause(delay);
-  }
-}

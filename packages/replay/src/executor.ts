@@ -2,13 +2,12 @@
  * Executes one statement on the target. The statement is compared with the existing object before it is sent, or after it was rejected.
  * If the reply is lost, the target is queried to find out whether the statement was executed.
  */
-import { type Client, InstanceError, type Reply } from '@sqlpipe/instance';
+import { type Client, InstanceError, type Patience, type Reply } from '@sqlpipe/instance';
 import type { Entry } from '@sqlpipe/schema';
 import { givesRight, isAcl, readStatementHead } from '@sqlpipe/sql';
 import { type Compared, compare, resolveExisting, resolveRejection } from './compare-existing.js';
 import {
   confirmEffect,
-  type Patience,
   type PendingEffect,
   prepareConfirmation,
   waitForSources,

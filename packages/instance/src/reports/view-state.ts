@@ -1,7 +1,7 @@
-import { setTimeout as pause } from 'node:timers/promises';
 import { foldCase, isSameName, NameMap, quoteLiteral, significantTokens, unquote } from '@sqlpipe/sql';
 import type { Client } from '../http/client.js';
 import { queryIfAccepted } from '../http/optional-queries.js';
+import { type Patience, poll } from './poll.js';
 
 type WalState = 'applied' | 'pending' | 'suspended';
 
@@ -89,8 +89,6 @@ async function fetchSettledState(client: Client, view: string): Promise<string |
 /** Milliseconds within which a refresh must have read the latest rows of the base at least once. */
 const CATCH_UP = 5000;
 
-const PAUSE = 10;
-
 /**
  * Asks until the answer is final, can no longer change, or the time is up: a materialized view lags behind its base for moments.
  * @param view the view that the question is about, if it is about one
@@ -100,15 +98,15 @@ export async function askUntilSettled<T>(
   view: string | undefined,
   ask: () => Promise<T>,
   isFinal: (answer: T) => boolean,
-  { timeout = 0, interrupted }: { readonly timeout?: number; readonly interrupted?: AbortSignal } = {},
+  { timeout, interrupted }: Patience = { timeout: CATCH_UP },
 ): Promise<T> {
-  const end = performance.now() + Math.min(timeout || CATCH_UP, CATCH_UP);
-  for (;;) {
+  let answer: T | undefined;
+  await poll({ timeout: Math.min(timeout || CATCH_UP, CATCH_UP), interrupted }, async () => {
     const before = view && (await fetchSettledState(client, view));
-    const answer = await ask();
-    if (isFinal(answer)) return answer;
+    answer = await ask();
+    if (isFinal(answer)) return true;
     const isSettled = view && before !== undefined && before === (await fetchSettledState(client, view));
-    if (isSettled || performance.now() > end || interrupted?.aborted) return answer;
-    await pause(PAUSE);
-  }
+    return isSettled || undefined;
+  });
+  return answer as T;
 }

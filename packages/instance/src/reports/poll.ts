@@ -1,0 +1,24 @@
+import { setTimeout as pause } from 'node:timers/promises';
+
+/** How long to ask. */
+export interface Patience {
+  /** Milliseconds in total; 0 for no limit. */
+  readonly timeout: number;
+  readonly interrupted?: AbortSignal | undefined;
+}
+
+/** Milliseconds between two questions: the first pause and the longest one. */
+const [SHORTEST, LONGEST] = [5, 500];
+
+/** Asks with growing pauses until there is an answer, or the time is up: then the result is undefined. */
+export async function poll<T>(
+  { timeout, interrupted }: Patience,
+  ask: () => Promise<T | undefined>,
+): Promise<T | undefined> {
+  const end = timeout > 0 ? performance.now() + timeout : Number.POSITIVE_INFINITY;
+  for (let delay = SHORTEST; ; delay = Math.min(2 * delay, LONGEST)) {
+    const answer = await ask();
+    if (answer !== undefined || performance.now() > end || interrupted?.aborted) return answer;
+    await pause(delay);
+  }
+}
