@@ -169,3 +169,37 @@ test('after a rename was interrupted, a server is asked about a view over the qu
   t.deepEqual(omissions, []);
   t.is(changesOf({ omissions, ...plan }).at(-1), stored);
 });
+
+const partitioned = (unit: string, columns = 'x INT') =>
+  `CREATE TABLE t (ts TIMESTAMP, ${columns}) timestamp(ts) PARTITION BY ${unit} WAL;`;
+
+test('between the two renames of a rebuild, a plan without --rebuild does not create the table', async t => {
+  const view = 'CREATE VIEW v AS (select x from t);';
+  const [before, after] = [partitioned('DAY'), partitioned('HOUR')];
+  const rebuild = changesOf(await planChanges([after], [before], { rebuild: ['t'] }));
+  const renamed = rebuild.findIndex(text => text.startsWith('RENAME'));
+  const engine = engineWith([before]);
+  for (const statement of rebuild.slice(0, renamed + 1)) engine.execute(statement);
+  const interrupted = engine.statements();
+  for (const [wanted, options, hint] of [
+    [after, {}, /^--rebuild t finishes that rebuild$/],
+    [after, { ignoreExtra: true }, /^--rebuild t finishes that rebuild$/],
+    [partitioned('WEEK'), { rebuild: ['t'] }, /^send RENAME TABLE 't_before_\w{8}' TO 't'; and plan again$/],
+  ] as const) {
+    const plan = await planChanges([wanted, view], interrupted, options);
+    t.deepEqual([changesOf(plan), plan.notes], [[], []]);
+    const [omission, ofView, ...others] = plan.omissions;
+    t.regex(
+      omission?.reasons[0] ?? '',
+      /interrupted between its two renames; the rows are in 't_before_\w{8}' and 't_new_/,
+    );
+    t.regex(omission?.hints[0] ?? '', hint);
+    t.deepEqual([ofView?.identity.name, others], ['v', []]);
+  }
+  const finished = await planChanges([after, view], interrupted, { rebuild: ['t'] });
+  t.deepEqual([finished.omissions, changesOf(finished)], [[], [...rebuild.slice(renamed + 1), view]]);
+  const back = changesOf(
+    await planChanges([before], interrupted, { renamed: [`${rebuild[renamed]?.split("'")[3]}=t`] }),
+  );
+  t.deepEqual(back, [rebuild[renamed]?.replace(/'(\w+)' TO '(\w+)'/, "'$2' TO '$1'")]);
+});

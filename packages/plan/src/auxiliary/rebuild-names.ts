@@ -69,3 +69,18 @@ export function findLeftovers(a: Schema, b: Engine, toRebuild: NameSet): NameSet
   }
   return leftovers;
 }
+
+/** The tables of A that no plan may create: their rows are in the two tables of a rebuild, which this plan does not continue. */
+export function findHalfExchanged(a: Schema, b: Engine, leftovers: NameSet): NameSet {
+  const isHalfExchanged = ({ name, table, hash }: ReturnType<typeof findRebuildTables>[number]) =>
+    !leftovers.has(name) &&
+    !a.findObject(name) &&
+    a.findObject(table)?.kind === 'table' &&
+    !b.find(table) &&
+    b.find(createRebuildNames(table, hash).oldName) !== undefined;
+  return new NameSet(
+    findRebuildTables(b, 'new')
+      .filter(isHalfExchanged)
+      .map(({ table }) => table),
+  );
+}

@@ -9,7 +9,7 @@ import {
   type Schema,
 } from '@sqlpipe/schema';
 import { identify, isAcl, NameSet } from '@sqlpipe/sql';
-import { findLeftovers } from '../auxiliary/rebuild-names.js';
+import { findHalfExchanged, findLeftovers } from '../auxiliary/rebuild-names.js';
 import { AllowedLosses } from '../losses/losses.js';
 import { resolvePath } from '../losses/object-path.js';
 import type { Assertion } from '../queries/assertions.js';
@@ -54,6 +54,7 @@ export interface PlanContext extends Omit<PlanOptions, keyof RowQueries> {
   readonly healthProblems: readonly HealthProblem[];
   readonly answers: ServerAnswers;
   readonly leftovers: NameSet;
+  readonly halfExchanged: NameSet;
 }
 
 export function createPlanContext(
@@ -71,6 +72,7 @@ export function createPlanContext(
       throw new InvalidOptionError(`--rebuild ${name}: A has no such table`);
     }),
   );
+  const leftovers = findLeftovers(a, engineOfB, toRebuild);
   return {
     ...options,
     a,
@@ -82,7 +84,8 @@ export function createPlanContext(
     engineOfB,
     healthProblems: b.entries.flatMap(entry => problemsOf(entry, options.health ?? {})),
     answers,
-    leftovers: findLeftovers(a, engineOfB, toRebuild),
+    leftovers,
+    halfExchanged: findHalfExchanged(a, engineOfB, leftovers),
     ignore: options.ignore ?? new IgnoreRules(),
   };
 }

@@ -16,8 +16,15 @@ import {
 } from '@sqlpipe/ddl';
 import { type Conversion, findCopyLosses } from '@sqlpipe/engine';
 import type { Entry } from '@sqlpipe/schema';
-import { isSameName, NameMap } from '@sqlpipe/sql';
-import { createRebuildNames, findRebuildTables, findUnusedHash, isRebuildHash } from '../auxiliary/rebuild-names.js';
+import { isSameName, NameMap, NameSet } from '@sqlpipe/sql';
+import {
+  createRebuildNames,
+  findLeftovers,
+  findRebuildTables,
+  findUnusedHash,
+  isRebuildHash,
+} from '../auxiliary/rebuild-names.js';
+import { formatPath, formatPathForShell } from '../losses/object-path.js';
 import type { Omission } from '../losses/omission.js';
 import {
   type Assertion,
@@ -194,10 +201,11 @@ function dropIfRowsAreIn(
  * - before that, the new table is dropped, after assertions that it has no rows of its own. Then the rebuild starts again.
  */
 export function resumeRebuilds(draft: Draft): void {
-  const { leftovers, renames } = draft.context;
+  const { halfExchanged, leftovers, renames } = draft.context;
   for (const { name, table, hash } of findRebuildTables(draft.engine, 'new')) {
-    if (!leftovers.has(name)) continue;
     const { oldName } = createRebuildNames(table, hash);
+    if (halfExchanged.has(table) && !draft.engine.find(table)) omitHalfExchanged({ table, name, oldName }, draft);
+    if (!leftovers.has(name)) continue;
     const hasExchangeBegun = draft.engine.find(oldName) !== undefined;
     if (hasExchangeBegun && draft.engine.find(table)) {
       draft.omit(
@@ -217,4 +225,21 @@ export function resumeRebuilds(draft: Draft): void {
       dropIfRowsAreIn(leftover, table, copied, [copy, ...unwritten], draft);
     }
   }
+}
+
+/** An empty table of this name would hide where the rows are, and `--rebuild` could not finish the exchange any more. */
+function omitHalfExchanged(
+  { table, name, oldName }: Readonly<Record<'table' | 'name' | 'oldName', string>>,
+  draft: Draft,
+) {
+  const { a, engineOfB } = draft.context;
+  const isFinished = findLeftovers(a, engineOfB, new NameSet([table])).has(name);
+  draft.omit(
+    changeOf({ kind: 'table', name: table }),
+    `an earlier rebuild was interrupted between its two renames; the rows are in '${oldName}' and '${name}'`,
+    isFinished
+      ? `--rebuild ${formatPathForShell(formatPath({ object: table }))} finishes that rebuild`
+      : `send ${printTableRename(oldName, table)} and plan again`,
+  );
+  draft.block(table);
 }
