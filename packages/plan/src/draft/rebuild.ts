@@ -59,9 +59,7 @@ export function rebuildTable(entry: Entry, wanted: TableDefinition, draft: Draft
   const change = changeOf(entry, `rebuild of table '${now.name}'`);
   const { newName, oldName } = createRebuildNames(now.name, findUnusedHash(wanted, now, engine));
   const copied = findCopiedColumns(wanted, now, context.renames.columnRenamesOf(entry.name));
-  const conversions = copied
-    .filter(({ column, source }) => column.type !== source.type)
-    .map(({ column, source }) => ({ table: now.name, column: source.name, from: source.type, to: column.type }));
+  const conversions = findConversions(now.name, copied);
   const { final, created } = chooseRetention(entry, wanted, now, draft);
   const rebuild = { now, final, created: { ...created, name: newName }, copied, conversions };
   const { reasons, losses } = findObstacles(entry, rebuild, draft);
@@ -143,6 +141,11 @@ const findCopiedColumns = (
 
 type CopiedColumns = ReturnType<typeof findCopiedColumns>;
 
+const findConversions = (table: string, copied: CopiedColumns): Conversion[] =>
+  copied
+    .filter(({ column, source }) => column.type !== source.type)
+    .map(({ column, source }) => ({ table, column: source.name, from: source.type, to: column.type }));
+
 /** @param required assertions about the rows, which precede the copy */
 function printRebuild(
   { created, now, copied }: Rebuild,
@@ -174,7 +177,16 @@ export function dropOldTables(draft: Draft): void {
     if (wanted?.kind !== 'table' || old?.kind !== 'table' || now?.kind !== 'table') continue;
     if (!isRebuildHash(hash, wanted, old, engine)) continue;
     const copied = findCopiedColumns(now, old, renames.columnRenamesOf(table));
-    dropIfRowsAreIn(old, table, copied, [assertCopied({ from: name, to: table, columns: copied })], draft);
+    // If this plan makes the rebuild, it has asserted that before the copy.
+    const conversions = context.engineOfB.find(name) ? findConversions(name, copied) : [];
+    const unchanged = conversions.flatMap(each => assertConversion(each, context));
+    dropIfRowsAreIn(
+      old,
+      table,
+      copied,
+      [...unchanged, assertCopied({ from: name, to: table, columns: copied })],
+      draft,
+    );
   }
 }
 
