@@ -121,6 +121,42 @@ testWithQuestDB('values that do not fit are counted, before and after a rename, 
   ]);
 });
 
+testWithQuestDB(
+  'half of a surrogate pair, which VARCHAR cannot hold, is counted before a change of the type',
+  async t => {
+    const print = (type: string) => `CREATE TABLE t (ts TIMESTAMP, s ${type}) TIMESTAMP(ts) PARTITION BY DAY WAL;`;
+    for (const type of ['STRING', 'SYMBOL', 'CHAR']) {
+      const run = await shellWithFiles(t, server, { 'before.sql': print(type), 'after.sql': print('VARCHAR') });
+      await execute(server, print(type));
+      const values = ["left('😀x', 1)", "'é'", "'?'", ...(type === 'CHAR' ? [] : ["'😀x'", "''"]), 'null'];
+      await execute(
+        server,
+        `INSERT INTO t VALUES ${values.map((each, i) => `(${i}, CAST(${each} AS ${type}))`).join()}`,
+      );
+      await waitUntilApplied(server);
+      const planned = await run.exits(1, 'sqldiff --alter after.sql $DB');
+      t.regex(
+        planned.stderr,
+        /TYPE VARCHAR\n {2}1 value does not fit: half of a surrogate pair would become \?; UPDATE it first/,
+      );
+      const offline = await run.exits(
+        1,
+        'sqldiff --alter -o plan after.sql before.sql; sqlapply --allow-plan $DB plan',
+      );
+      t.regex(
+        offline.stderr,
+        /the assertion is not true: column 's' of 't': 1 value does not fit: half of a surrogate pair/,
+      );
+      await execute(server, `UPDATE t SET s = '?' WHERE ts = 0`);
+      await waitUntilApplied(server);
+      const before = await execute(server, 'SELECT s::VARCHAR FROM t');
+      await run.ok('sqlapply -q --allow-plan $DB plan');
+      t.deepEqual(await execute(server, 'SELECT s FROM t'), before);
+      await execute(server, 'DROP TABLE t');
+    }
+  },
+);
+
 testWithQuestDB('rows that are older than a column without NULL keep what they read', async t => {
   const after = `CREATE TABLE t (ts TIMESTAMP, b INT, s LONG, "o k" VARCHAR) TIMESTAMP(ts) PARTITION BY DAY WAL;`;
   const run = await shellWithFiles(t, server, { 'after.sql': after });

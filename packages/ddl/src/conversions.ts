@@ -45,7 +45,14 @@ const WIDER: Readonly<Record<string, readonly string[]>> = {
 
 const DIGITS: Readonly<Record<string, number>> = { BYTE: 3, SHORT: 5, INT: 10, LONG: 19 };
 
-/** Whether a conversion keeps every value that a column of the first type can hold. */
+/**
+ * Whether a text may hold half of a surrogate pair, such as `left('😀', 1)`, of which the new type makes `?`. UTF-16 can hold it, but
+ * VARCHAR is UTF-8.
+ */
+export const losesHalfPairs = (from: string, to: string): boolean =>
+  to === 'VARCHAR' && ['STRING', 'SYMBOL', 'CHAR'].includes(from);
+
+/** Whether a conversion keeps every value that a column of the first type can hold, apart from those of `losesHalfPairs`. */
 export function isLossless(from: string, to: string): boolean {
   if (from === to || WIDER[from]?.includes(to)) return true;
   const limits = TIMES.includes(from) ? undefined : decimalLimits(from, to); // no ALTER makes decimals of times, but a cast does

@@ -35,6 +35,7 @@ export {
   decimalLimits,
   hasNull,
   isLossless,
+  losesHalfPairs,
   parseFill,
   printConverted,
   printFill,

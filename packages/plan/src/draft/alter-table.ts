@@ -71,7 +71,7 @@ function findConversion(table: TableDefinition, alteration: Alteration): Convers
   return column && { table: table.name, column: column.name, from: column.type, to: alteration.type };
 }
 
-/** Asserts that a conversion changes no value, if the server has said so, or if a changed value would suspend the table. */
+/** Asserts that a conversion changes no value, if the server has said so, or if values decide whether they fit (`printMisfit`). */
 export function assertConversion(conversion: Conversion, { answers, renames }: PlanContext): Assertion[] {
   const { from, to } = conversion;
   if (printMisfit(conversion) !== undefined) return [assertNoneChanged(conversion)];
@@ -142,5 +142,5 @@ function whyPartitionsForbid(
 export function whyMisfitsForbid(conversion: Conversion, { answers, renames }: PlanContext): Refusal | undefined {
   const inB = withNamesOfB(conversion, renames);
   const [count] = (printMisfit(inB) !== undefined && answers.findOrQueue(printChangedQuestion(inB))) || [];
-  return count ? [formatMisfits(Number(count))] : undefined;
+  return count ? [formatMisfits(Number(count), conversion)] : undefined;
 }

@@ -5,7 +5,7 @@
  * parsed, and accepts only an identical text. The query of a view cannot be printed from the text alone: for such a text, the caller has
  * to check that `printFor` prints it for the view.
  */
-import { type Column, hasNull, isArray, type MaterializedViewDefinition } from '@sqlpipe/ddl';
+import { type Column, hasNull, isArray, losesHalfPairs, type MaterializedViewDefinition } from '@sqlpipe/ddl';
 import type { AssertionForm, ColumnHead, Conversion, Copy, LossKind } from '@sqlpipe/engine';
 import { formatCount } from '@sqlpipe/text';
 import { formatAllowance } from '../losses/losses.js';
@@ -228,15 +228,15 @@ export function assertNoNull(table: string, column: string): Assertion {
 export function assertNoneChanged(conversion: Conversion): Assertion {
   const { table, column } = conversion;
   const [name, question] = [`column '${column}' of '${table}'`, printChangedQuestion(conversion)];
-  const isDecimal = printMisfit(conversion) !== undefined;
+  const isAboutFit = printMisfit(conversion) !== undefined;
   return {
-    ...assertNone(table, question, isDecimal ? 'all_fit' : 'none_changed'),
-    purpose: isDecimal
-      ? `stops the plan if ${name} has values that do not fit into the new type: they would suspend the table`
+    ...assertNone(table, question, isAboutFit ? 'all_fit' : 'none_changed'),
+    purpose: isAboutFit
+      ? `stops the plan if ${name} has values that do not fit into the new type: they would ${whatMisfitsDo(conversion)}`
       : `stops the plan if the new type would change values of ${name}`,
     formatReason(answers) {
       const count = countOf(answers);
-      return `${name}: ${isDecimal ? formatMisfits(count) : `${count} of its values would change; make the plan again: the new plan names the loss`}`;
+      return `${name}: ${isAboutFit ? formatMisfits(count, conversion) : `${count} of its values would change; make the plan again: the new plan names the loss`}`;
     },
     conversion,
   };
@@ -346,8 +346,16 @@ function formatNativeAdvice(table: string, timestamp = '…'): string {
   return `use ALTER TABLE '${table}' CONVERT PARTITION TO NATIVE WHERE ${timestamp} IS NOT NULL`;
 }
 
-export const formatMisfits = (count: number): string =>
-  `${count} ${count === 1 ? 'value does' : 'values do'} not fit, and the table would be suspended; UPDATE ${count === 1 ? 'it' : 'them'} first`;
+const whatMisfitsDo = ({ from, to }: Conversion): string =>
+  losesHalfPairs(from, to) ? 'become ?, because they have half of a surrogate pair' : 'suspend the table';
+
+export function formatMisfits(count: number, { from, to }: Conversion): string {
+  const [fits, them] = count === 1 ? ['value does', 'it'] : ['values do', 'them'];
+  const why = losesHalfPairs(from, to)
+    ? ': half of a surrogate pair would become ?'
+    : ', and the table would be suspended';
+  return `${count} ${fits} not fit${why}; UPDATE ${them} first`;
+}
 
 const printCountQuestion = (table: string, condition?: string): string =>
   `SELECT count() FROM '${table}'${condition === undefined ? '' : ` WHERE ${condition}`}`;

@@ -1,4 +1,4 @@
-import { decimalLimits, printConverted } from '@sqlpipe/ddl';
+import { decimalLimits, losesHalfPairs, printConverted } from '@sqlpipe/ddl';
 import type { Conversion } from '@sqlpipe/engine';
 import { doubleQuote } from '../statements/statement-text.js';
 
@@ -33,9 +33,12 @@ export const NONE_CHANGED = new RegExp(
 
 /**
  * The condition for values that do not fit into a decimal: beyond its limits, or with more decimal places. The remainder of NULL is not
- * NULL. Undefined if all values fit, or if the type is no decimal.
+ * NULL. Or for half of a surrogate pair, see `losesHalfPairs`. Undefined for other types, or if all values fit.
  */
-export function printMisfit({ column, from, to }: Conversion): string | undefined {
+export function printMisfit(conversion: Conversion): string | undefined {
+  const { column, from, to } = conversion;
+  const [before, after] = printValues(conversion);
+  if (losesHalfPairs(from, to)) return `${before} <> ${after}`;
   const { digits, scale } = decimalLimits(from, to) ?? {};
   const name = doubleQuote(column);
   const limit = `1${'0'.repeat(digits ?? 0)}${from.startsWith('DECIMAL') ? 'm' : ''}`;
