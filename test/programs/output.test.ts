@@ -40,6 +40,39 @@ test('- is standard output for -o, --report and --rejects', async t => {
   t.regex(stderr, /only one of --report, --rejects, --json and --annotations can be on standard output/);
 });
 
+test('no output replaces a file that is read, or that is another output, however it is spelt', async t => {
+  const run = await inProcess(t);
+  const url = dst.url;
+  await run(
+    `sqldump ${src.url} > in.str; ln -s in.str link; ln in.str hard; sqljoin -o in.sql < in.str; cp in.sql old.sql`,
+  );
+  const rejected: [script: string, message: string][] = [
+    ...['--rejects', '--report'].flatMap(option =>
+      ['in.str', './in.str', 'link', 'hard'].map((file): [string, string] => [
+        `sqlapply -n ${option} ${file} ${url} old.sql in.str`,
+        `${option} would replace the input; give another file`,
+      ]),
+    ),
+    [`sqlapply -n --rejects f --report ./f ${url} in.str`, '--report and --rejects need different files'],
+    [`sqlpipe copy -n --rejects f --report f ${src.url} ${url}`, '--report and --rejects need different files'],
+    ...['--names', '--missing', '--alter'].map((mode): [string, string] => [
+      `sqldiff ${mode} -o in.sql in.sql ${url}`,
+      '-o would replace an operand; give another file',
+    ]),
+    [`sqldiff --alter --undo in.sql ${url} in.sql`, '--undo would replace an operand; give another file'],
+  ];
+  for (const [script, message] of rejected) {
+    const { stderr, stdout } = await run.exits(64, script);
+    t.true(stderr.includes(message), stderr);
+    t.is(stdout, '');
+  }
+  for (const script of [`sqlapply -n --rejects link ${url}`, `sqldiff --alter -o hard - ${url}`])
+    t.regex((await run.bash.exits(64, `${script} < in.str`)).stderr, / would replace /);
+  const { stdout } = await run(`ls; cmp in.sql old.sql; sqldump ${src.url} | cmp - in.str`);
+  t.is(stdout, 'hard\nin.sql\nin.str\nlink\nold.sql\n');
+  await run.ok(`sqlapply -qn --rejects f --report g ${url} in.str; sqldiff --missing -o f in.sql in.str`);
+});
+
 test('a file that is replaced keeps its permissions, and a link to it stays a link', async t => {
   const run = await inProcess(t);
   const { stdout, stderr } = await run.bash(`

@@ -9,4 +9,4 @@ export {
   withoutLocations,
   writeSqlText,
 } from './sql-text.js';
-export { isSameOutput, isStdout, isTextOutput, writeOutput } from './write-file.js';
+export { isAnyInput, isSameOutput, isStdout, isTextOutput, writeOutput } from './write-file.js';

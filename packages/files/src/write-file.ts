@@ -88,7 +88,18 @@ export const isStdout = (path: string | undefined): path is undefined | '-' => p
 /** Whether two options name the same file, however it is spelt, or both name standard output. */
 export async function isSameOutput(one: string | undefined, other: string | undefined): Promise<boolean> {
   if (isStdout(one) || isStdout(other)) return isStdout(one) && isStdout(other);
-  if (resolve(one) === resolve(other)) return true;
+  return resolve(one) === resolve(other) || isSameFile(one, other);
+}
+
+/** Whether an output would replace a file that is read; among the inputs, `-` is standard input. */
+export async function isAnyInput(output: string | undefined, inputs: readonly string[]): Promise<boolean> {
+  if (isStdout(output)) return false;
+  const same = await Promise.all(inputs.map(path => isSameFile(output, path === '-' ? '/dev/stdin' : path)));
+  return same.includes(true);
+}
+
+/** False if the file does not exist. */
+async function isSameFile(one: string, other: string): Promise<boolean> {
   const [a, b] = await Promise.all([one, other].map(path => stat(path).catch(() => undefined)));
   return a?.isFile() === true && a.dev === b?.dev && a.ino === b.ino;
 }

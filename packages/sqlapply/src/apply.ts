@@ -10,7 +10,7 @@ import {
   withProgress,
   writeSettings,
 } from '@sqlpipe/cli';
-import { type Location, readStandardInput, readStatementsAt } from '@sqlpipe/files';
+import { isAnyInput, isSameOutput, type Location, readStandardInput, readStatementsAt } from '@sqlpipe/files';
 import { type ResolvedInstance, resolveInstance } from '@sqlpipe/instance';
 import { type DeferredInput, deferInput, StreamError } from '@sqlpipe/records';
 import { openTarget, PreflightError, rejectBadOptions, replay } from '@sqlpipe/replay';
@@ -23,6 +23,7 @@ export async function apply(options: ApplyArgs, io: Io): Promise<number> {
   const [operand = ''] = options.operands;
   const context = { ...instanceContext(io), program: 'sqlapply', options };
   if (options.showConfig) return writeSettings([(await resolveInstance(operand, context)).settings], io);
+  await rejectReplacedInput(options);
   const openInputAndInstance = async () => {
     const input = openInput(options, io);
     // The previous program in the pipe may prompt too. Its prompt comes first.
@@ -47,7 +48,7 @@ export async function applyInput(
   io: Io,
 ): Promise<number> {
   limitHeapGrowth();
-  rejectBadArgs(options);
+  await rejectBadArgs(options);
   const work = async () => {
     const { replayed, target } = await prepare(openInputAndInstance, options, io).catch(error => {
       if (io.catchSignals().aborted) io.error('interrupted; nothing was sent');
@@ -62,10 +63,18 @@ export async function applyInput(
   return options.annotations ? annotateFailure(work, io) : work();
 }
 
-function rejectBadArgs(options: RunArgs): void {
+async function rejectReplacedInput({ operands: [, ...files], report, rejects }: ApplyArgs): Promise<void> {
+  const inputs = files.length > 0 ? files : ['-'];
+  for (const [option, path] of Object.entries({ report, rejects }))
+    if (await isAnyInput(path, inputs)) throw new UsageError(`--${option} would replace the input; give another file`);
+}
+
+async function rejectBadArgs(options: RunArgs): Promise<void> {
   const { report, rejects, json, annotations, dryRun, alter, stream, ifExists, renamed } = options;
   if ([report === '-', rejects === '-', json, annotations].filter(Boolean).length > 1)
     throw new UsageError('only one of --report, --rejects, --json and --annotations can be on standard output');
+  if (report !== undefined && rejects !== undefined && (await isSameOutput(report, rejects)))
+    throw new UsageError('--report and --rejects need different files');
   if (json && !dryRun) throw new UsageError('--json works only with --dry-run; use --report for other runs');
   if (alter && (stream || ifExists !== 'compare'))
     throw new UsageError(

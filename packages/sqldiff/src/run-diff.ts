@@ -1,6 +1,6 @@
 import { annotateFailure, type Io, instanceContext, readIgnorePatterns, UsageError, writeSettings } from '@sqlpipe/cli';
 import { COLUMN_ORDER } from '@sqlpipe/ddl';
-import { isSameOutput, isStdout, readStandardInput } from '@sqlpipe/files';
+import { isAnyInput, isSameOutput, isStdout, readStandardInput } from '@sqlpipe/files';
 import { fetchComparisonFacts, withPlanningFacts } from '@sqlpipe/instance';
 import { COLUMN_ORDER_REASON, columnOrderHints } from '@sqlpipe/plan/format';
 import { type DeferredInput, deferInput } from '@sqlpipe/records';
@@ -41,6 +41,12 @@ async function rejectBadArgs(args: DiffArgs): Promise<void> {
     );
 }
 
+async function rejectReplacedOperand({ output, undo }: DiffArgs, sides: Sides): Promise<void> {
+  const inputs = sides.flatMap(({ config, path }) => (config ? [] : [path]));
+  for (const [option, path] of Object.entries({ '-o': output, '--undo': undo }))
+    if (await isAnyInput(path, inputs)) throw new UsageError(`${option} would replace an operand; give another file`);
+}
+
 async function compareAndWrite(args: DiffArgs, io: Io): Promise<number> {
   const { missing, alter, maxRecord } = args;
   const ignore = new IgnoreRules(await readIgnorePatterns(args));
@@ -54,6 +60,7 @@ async function compareAndWrite(args: DiffArgs, io: Io): Promise<number> {
       sides.flatMap(({ config }) => (config ? [config.settings] : [])),
       io,
     );
+  await rejectReplacedOperand(args, sides);
   const locations = args.annotations ? new Locations() : undefined;
   const readOptions = {
     maxRecord,
