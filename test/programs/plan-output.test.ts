@@ -184,6 +184,15 @@ test('the plan and the way back need two files, however these are spelt', async 
   await run.ok(`sqldiff --alter ${LOSSES} -o f --undo g after.sql before.sql`);
 });
 
+test('if the plan or the way back cannot be written, neither file is replaced', async t => {
+  const run = await inProcess(t);
+  await run(`${WRITE_FILES} echo old > old.sql`);
+  for (const options of ['-o nope/plan --undo old.sql', '-o old.sql --undo nope/undo']) {
+    await run.exits(74, `sqldiff --alter ${LOSSES} ${options} after.sql before.sql`);
+    t.is((await run('cat old.sql; ls -a')).stdout, 'old\n.\n..\nafter.sql\nbefore.sql\nold.sql\n', options);
+  }
+});
+
 test('an allowed loss whose name matches nothing gets a note', async t => {
   const run = await shellWithPlan(t);
   for (const script of ['sqldiff -v --alter', 'sqlapply -v --dry-run --alter']) {

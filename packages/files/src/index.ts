@@ -9,4 +9,12 @@ export {
   withoutLocations,
   writeSqlText,
 } from './sql-text.js';
-export { isAnyInput, isSameOutput, isStdout, isTextOutput, writeOutput } from './write-file.js';
+export {
+  isAnyInput,
+  isSameOutput,
+  isStdout,
+  isTextOutput,
+  type Output,
+  writeOutput,
+  writeOutputs,
+} from './write-file.js';

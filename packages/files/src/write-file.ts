@@ -108,6 +108,13 @@ async function isSameFile(one: string, other: string): Promise<boolean> {
 export const isTextOutput = (path: string | undefined, stdout: { readonly isTTY?: boolean }): boolean =>
   isStdout(path) ? stdout.isTTY === true : path.endsWith('.sql');
 
+/** An output and what writes its content; `write` need not end the stream. */
+export interface Output {
+  /** Standard output if it is `-` or missing. */
+  readonly path: string | undefined;
+  readonly write: (out: Writable & { isTTY?: boolean }) => Promise<unknown>;
+}
+
 /**
  * Writes to standard output if the path is `-` or missing, otherwise to a file. The file gets its name when the content is on disk: if
  * writing fails, an existing file is unchanged. A device or a pipe is written directly.
@@ -116,18 +123,44 @@ export const isTextOutput = (path: string | undefined, stdout: { readonly isTTY?
  * @param mode the file's permissions; an existing file loses its other permissions
  * @throws CodedError for a folder; errors of `write` and of the file system
  */
-export async function writeOutput(
+export const writeOutput = (
   path: string | undefined,
   stdout: Writable,
-  write: (out: Writable & { isTTY?: boolean }) => Promise<unknown>,
+  write: Output['write'],
+  catchSignals?: () => AbortSignal,
+  mode?: number,
+): Promise<void> => writeOutputs([{ path, write }], stdout, catchSignals, mode);
+
+/** Writes several outputs, each as `writeOutput` does. No file is replaced unless the content of all files is on disk. */
+export async function writeOutputs(
+  outputs: readonly Output[],
+  stdout: Writable,
   catchSignals?: () => AbortSignal,
   mode?: number,
 ): Promise<void> {
-  if (isStdout(path)) return void (await write(stdout));
+  const staged: Staged[] = [];
+  try {
+    for (const output of outputs) staged.push(await stageOutput(output, stdout, catchSignals, mode));
+    for (const each of staged) await each.commit();
+  } catch (error) {
+    await Promise.all(staged.map(each => each.discard()));
+    throw error;
+  }
+}
+
+/** What cannot be renamed is written by its commit. */
+async function stageOutput(
+  { path, write }: Output,
+  stdout: Writable,
+  catchSignals?: () => AbortSignal,
+  mode?: number,
+): Promise<Staged> {
+  const discard = async () => {};
+  if (isStdout(path)) return { commit: async () => void (await write(stdout)), discard };
   const existing = await statIfExists(path);
   if (existing?.isDirectory()) throw new CodedError('IO', `${path}: is a directory; give the name of a file`);
   const signal = catchSignals?.();
-  if (existing && !existing.isFile()) return writeFile(path, 'w', write, signal);
+  if (existing && !existing.isFile()) return { commit: () => writeFile(path, 'w', write, signal), discard };
   const target = existing ? await realpath(path) : path; // a link is kept, and its target is replaced
-  await (await stageFile(target, existing, write, signal, mode)).commit();
+  return stageFile(target, existing, write, signal, mode);
 }

@@ -5,7 +5,7 @@ import { displayName } from '@sqlpipe/sql';
 import { CodedError, escapeControls, indentLines, type LocatedMessage } from '@sqlpipe/text';
 import type { Locations } from './locations.js';
 import type { ReadSides } from './sides.js';
-import { type OutputOptions, writeStatements } from './write-statements.js';
+import { type OutputOptions, writeAllStatements } from './write-statements.js';
 
 /** Warns of what the plan leaves out. @returns the exit status, which is negative if anything is left out */
 export async function writePlan(
@@ -30,12 +30,14 @@ export async function writePlan(
     }
   }
   for (const note of plan.notes) io.info(note);
+  const outputs: [statements: readonly string[], options: OutputOptions][] = [[printPlan(plan, b.statements), options]];
   if (undo !== undefined) {
     const wayBack = await planUndo(plan, b.statements, options);
     for (const [text, ...lines] of wayBack.remains) io.warn(`${undo}: ${text}`, lines);
-    await writeStatements(printPlan(wayBack, plan.schemaAfter.statements), { output: undo, maxRecord }, io);
+    // First: a plan that is applied from a pipe has its way back by then.
+    outputs.unshift([printPlan(wayBack, plan.schemaAfter.statements), { output: undo, maxRecord }]);
   }
-  await writeStatements(printPlan(plan, b.statements), options, io);
+  await writeAllStatements(outputs, io);
   return plan.omissions.length > 0 ? Exit.negative : Exit.ok;
 }
 

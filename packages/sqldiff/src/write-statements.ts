@@ -2,7 +2,7 @@ import { Readable, type Writable } from 'node:stream';
 import { styleText } from 'node:util';
 import { Exit, type Io } from '@sqlpipe/cli';
 import { parseAlters } from '@sqlpipe/ddl';
-import { isStdout, isTextOutput, printSqlText, writeOutput, writeSqlText } from '@sqlpipe/files';
+import { isStdout, isTextOutput, type Output, printSqlText, writeOutputs, writeSqlText } from '@sqlpipe/files';
 import { writeRecords } from '@sqlpipe/records';
 import type { Difference } from '@sqlpipe/schema';
 import { displayName, identify, significantTokens } from '@sqlpipe/sql';
@@ -15,18 +15,29 @@ export interface OutputOptions {
 }
 
 /** As text on a terminal and into a `.sql` file, otherwise as a stream. */
-export async function writeStatements(
-  statements: readonly string[],
-  { output, maxRecord }: OutputOptions,
+export const writeStatements = (statements: readonly string[], options: OutputOptions, io: Io): Promise<void> =>
+  writeAllStatements([[statements, options]], io);
+
+/** Writes several outputs, in this order: all or none, as far as they are files. */
+export const writeAllStatements = (
+  outputs: readonly (readonly [statements: readonly string[], options: OutputOptions])[],
   io: Io,
-): Promise<void> {
-  if (isStdout(output) && io.colors && statements.length > 0)
-    return io.write(statements.map(each => printSqlText(colorStatement(each))).join(''));
-  const write = (out: Writable) =>
-    isTextOutput(output, io.stdout)
+): Promise<void> =>
+  writeOutputs(
+    outputs.map(([statements, options]) => toOutput(statements, options, io)),
+    io.stdout,
+    io.catchSignals,
+  );
+
+function toOutput(statements: readonly string[], { output, maxRecord }: OutputOptions, io: Io): Output {
+  const write = (out: Writable) => {
+    if (isStdout(output) && io.colors && statements.length > 0)
+      return io.write(statements.map(each => printSqlText(colorStatement(each))).join(''));
+    return isTextOutput(output, io.stdout)
       ? writeSqlText(Readable.from(statements), out)
       : writeRecords(Readable.from(statements), out, 'sqldiff', maxRecord);
-  await writeOutput(output, io.stdout, write, io.catchSignals);
+  };
+  return { path: output, write };
 }
 
 const REMOVING = new Set(['DROP', 'REVOKE', 'REMOVE', 'TRUNCATE']);
