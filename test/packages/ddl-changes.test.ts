@@ -5,6 +5,7 @@ import {
   type Alteration,
   type Column,
   type Command,
+  findColumn,
   type Index,
   parseCommand,
   parseDefinition,
@@ -241,3 +242,21 @@ for (const [what, arbitrary] of Object.entries(alters))
       const printed = printAlter(alter);
       t.deepEqual(plain(parseCommand(printed)), plain({ verb: 'alter', alters: [alter] }), printed);
     }));
+
+test('the columns of a wide table are found without reading all their names each time', t => {
+  let reads = 0;
+  const columns = Array.from({ length: 1000 }, (_, i) => ({
+    type: 'INT',
+    cached: false,
+    dedup: false,
+    get name() {
+      reads++;
+      return `c${i}`;
+    },
+  }));
+  for (const [i, column] of columns.entries()) t.is(findColumn({ columns }, `C${i}`), column);
+  t.is(findColumn({ columns }, 'd'), undefined);
+  t.true(reads < 10 * columns.length, `${reads} names read`);
+  const twice = [...columns, ...columns.map(({ name }) => ({ ...symbol, name }))];
+  t.is(findColumn({ columns: twice }, 'c1'), twice[1], 'the first of two with one name, as in a short table');
+});

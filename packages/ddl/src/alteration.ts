@@ -1,4 +1,4 @@
-import { isSameName, type Kind, kindKeywords, type NamedObject } from '@sqlpipe/sql';
+import { isSameName, type Kind, kindKeywords, type NamedObject, NameMap } from '@sqlpipe/sql';
 import {
   type AnyColumnProperty,
   COLUMN_PROPERTIES,
@@ -151,5 +151,18 @@ const timestampAfter = ({ timestamp }: TableDefinition, column: string, to: stri
   timestamp !== undefined && isSameName(timestamp, column) ? to : timestamp;
 
 /** Finds a column by its name, in any case. */
-export const findColumn = <C extends Column>(object: { readonly columns: readonly C[] }, name: string): C | undefined =>
-  object.columns.find(column => isSameName(column.name, name));
+export function findColumn<C extends Column>(
+  { columns }: { readonly columns: readonly C[] },
+  name: string,
+): C | undefined {
+  if (columns.length < MANY_COLUMNS) return columns.find(column => isSameName(column.name, name));
+  const byName = columnsByName.get(columns) ?? new NameMap(columns.toReversed().map(each => [each.name, each]));
+  columnsByName.set(columns, byName);
+  return byName.get(name) as C | undefined;
+}
+
+/** From this number, the columns of a table are indexed by name: otherwise, finding each of them takes quadratic time. */
+const MANY_COLUMNS = 100;
+
+/** A change of columns makes a new array, so an index stays true. */
+const columnsByName = new WeakMap<readonly Column[], NameMap<Column>>();
