@@ -170,6 +170,24 @@ const FILES: Input[] = [...COMMENTS, 'a;', '(', "'"].map(unit => ({
   file: bytes => repeatTo(unit, bytes),
 }));
 
+const PLANS: Input[] = [
+  {
+    what: 'a table of many columns',
+    program: 'sqldiff --alter {file} -',
+    many: true,
+    stdin: () => record('CREATE TABLE a (x INT)'),
+    file: bytes => `CREATE TABLE t (${numbered(bytes, i => `c${i} INT`).join(', ')});`,
+  },
+  {
+    what: 'a chain of views',
+    program: 'sqldiff --alter {file} -',
+    many: true,
+    stdin: () => record('CREATE TABLE a (x INT)'),
+    file: bytes =>
+      `CREATE TABLE v0 (x INT);${numbered(bytes / 4, i => `CREATE VIEW v${i + 1} AS (SELECT * FROM v${i});`).join('')}`,
+  },
+];
+
 const SECRETS = ['token-', 'token ', 'token = ', "token 'a' ", 'password a ', "password '"];
 
 const MESSAGES: Input[] = SECRETS.flatMap((unit): Input[] => [
@@ -236,4 +254,4 @@ const SERVERS: Input[] = [
 ];
 
 /** All of them. */
-export const INPUTS: readonly Input[] = [...TEXTS, ...SCHEMAS, ...FILES, ...MESSAGES, ...SERVERS];
+export const INPUTS: readonly Input[] = [...TEXTS, ...SCHEMAS, ...FILES, ...PLANS, ...MESSAGES, ...SERVERS];

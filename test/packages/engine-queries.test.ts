@@ -268,3 +268,49 @@ test('after an operator, FROM and a parenthesis call a function', async t => {
       position: 28,
     });
 });
+
+test('each view of a chain is created with as many look-ups as any other', async t => {
+  const count = async (length: number): Promise<number> => {
+    const engine = new Engine();
+    const catalogue = engine.catalogue as { find(name: string): unknown };
+    const { find } = catalogue;
+    let lookups = 0;
+    catalogue.find = name => {
+      lookups++;
+      return find.call(catalogue, name);
+    };
+    await whenReady(() => engine.execute('CREATE TABLE v0 (x INT)'));
+    for (let i = 1; i <= length; i++)
+      await whenReady(() => engine.execute(`CREATE VIEW v${i} AS (SELECT * FROM v${i - 1})`));
+    t.deepEqual(engine.catalogue.sources([`v${length}`]), ['v0']);
+    return lookups;
+  };
+  const [short, long] = [await count(50), await count(200)];
+  t.true(long < 5 * short, `${short} look-ups for 50 views, ${long} for 200`);
+});
+
+test('the sources of views follow what a view under them reads', async t => {
+  const engine = new Engine();
+  const sourcesAfter = async (statement: string) => {
+    await whenReady(() => engine.execute(statement));
+    return engine.catalogue.sources(['w', 'z']);
+  };
+  for (const statement of [
+    'CREATE TABLE a (x INT)',
+    'CREATE TABLE b (x INT)',
+    'CREATE VIEW v AS (SELECT x FROM a)',
+    'CREATE VIEW w AS (SELECT x FROM v)',
+  ])
+    await whenReady(() => engine.execute(statement));
+  t.deepEqual(engine.catalogue.sources(['w', 'z']), ['a', 'z']);
+  t.deepEqual(await sourcesAfter('ALTER VIEW v AS (SELECT x FROM b)'), ['b', 'z']);
+  t.deepEqual(await sourcesAfter('CREATE OR REPLACE VIEW v AS (SELECT a.x FROM a CROSS JOIN b)'), ['a', 'b', 'z']);
+  t.deepEqual(await sourcesAfter('CREATE VIEW z AS (SELECT x FROM b)'), ['a', 'b']);
+  t.deepEqual(await sourcesAfter('DROP VIEW v'), ['b', 'v']);
+  t.deepEqual(await sourcesAfter('CREATE TABLE v (x INT)'), ['b', 'v']);
+  const before = engine.savepoint();
+  await sourcesAfter('DROP TABLE v');
+  t.deepEqual(await sourcesAfter('CREATE VIEW v AS (SELECT x FROM a)'), ['a', 'b']);
+  engine.rollback(before);
+  t.deepEqual(engine.catalogue.sources(['w', 'z']), ['b', 'v']);
+});

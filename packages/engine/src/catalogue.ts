@@ -20,6 +20,9 @@ export class MutableCatalogue {
   /** For each name, the views that refer to it. The named object need not exist. */
   readonly #dependents = new NameMap<NameSet>();
 
+  /** What `sources` has found for plain views: in a chain of views, each would find all of it again. */
+  readonly #sources = new NameMap<readonly string[]>();
+
   /** @param compile derives the columns of a loaded view from its query */
   constructor(
     readonly naming: ColumnNaming = 'by expression',
@@ -83,6 +86,7 @@ export class MutableCatalogue {
   }
 
   #set(name: string, object: CatalogueObject | undefined): void {
+    this.#forgetSources(name, object);
     this.#removeReferences(name);
     this.#names.delete(this.find(name)?.id);
     if (!object) return void this.#objects.delete(name);
@@ -91,6 +95,22 @@ export class MutableCatalogue {
     for (const reference of referencesOf(object)) {
       const views = this.#dependents.get(reference) ?? new NameSet();
       this.#dependents.set(reference, views.add(name));
+    }
+  }
+
+  /** The sources of a view change if another object gets its name, or one with other references. So do those of the views that read it. */
+  #forgetSources(name: string, after: CatalogueObject | undefined): void {
+    const before = this.find(name);
+    const isSame =
+      before?.kind === 'view' && after?.kind === 'view'
+        ? before.references === after.references
+        : before?.kind === after?.kind;
+    if (isSame || this.#sources.size === 0) return;
+    const changed = new NameSet([name]);
+    for (const each of changed) {
+      this.#sources.delete(each);
+      for (const reader of this.#dependents.get(each) ?? [])
+        if (this.find(reader)?.kind === 'view') changed.add(reader);
     }
   }
 
@@ -144,8 +164,22 @@ export class MutableCatalogue {
     return seen;
   }
 
-  /** The tables and stored views that a query reads if it refers to these names; in lower case. */
+  /** The tables and stored views that a query reads if it refers to these names; sorted, in lower case. */
   sources(names: readonly string[]): string[] {
-    return [...this.closure(names)].filter(name => this.find(name)?.kind !== 'view');
+    return [...new NameSet(names.flatMap(name => this.#sourcesOf(name)))].sort();
+  }
+
+  #sourcesOf(name: string): readonly string[] {
+    if (this.find(name)?.kind !== 'view') return [name];
+    const known = this.#sources.get(name);
+    if (known) return known;
+    const seen = new NameSet([name]);
+    for (const each of seen) {
+      const object = this.find(each);
+      if (object?.kind === 'view') for (const next of this.#sources.get(each) ?? object.references) seen.add(next);
+    }
+    const found = [...seen].filter(each => this.find(each)?.kind !== 'view');
+    this.#sources.set(name, found);
+    return found;
   }
 }

@@ -245,7 +245,8 @@ function putView(session: MutableSession, statement: ViewStatement, errorPositio
 }
 
 function rejectCycle(catalogue: Catalogue, name: string, references: readonly string[], position: number): void {
-  const reference = references.find(each => catalogue.closure([each]).has(name));
+  const isRead = catalogue.dependentsOf(name).length > 0; // otherwise, only the view itself can read it
+  const reference = references.find(each => isSameName(each, name) || (isRead && catalogue.closure([each]).has(name)));
   if (reference === undefined) return;
   const problem = isSameName(reference, name)
     ? `view '${name}' cannot reference itself`

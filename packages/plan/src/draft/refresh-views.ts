@@ -22,7 +22,8 @@ export function reconcileStoredViews(draft: Draft): void {
   const { context, engine } = draft;
   const { a, ignore } = context;
   const reconciledLast = findStoredViewsAndReaders(context);
-  const extra = engine.catalogue.inDependencyOrder().flatMap(({ name }) => (a.findObject(name) ? [] : name));
+  const ofB = engine.catalogue.list().flatMap(({ name }) => (a.findObject(name) ? [] : name));
+  const extra = engine.catalogue.inDependencyOrder(ofB).map(({ name }) => name);
   const sources = findViewSources(extra, context);
   const refreshed = new NameSet();
   const repair = (name: string): void => {
