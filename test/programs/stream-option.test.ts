@@ -26,12 +26,19 @@ const sendDamageAfter = (damage: string) => {
   return `printf "${text}"; until sqldump $DST | grep -qz "'c'"; do :; done; printf -- "${damage}"`;
 };
 
-for (const [name, [bytes, message]] of Object.entries(DAMAGE))
+for (const [name, [bytes, message], options] of [
+  ...Object.entries(DAMAGE).map(each => [...each, ''] as const),
+  [
+    'a truncated record while statements are in flight',
+    DAMAGE['a truncated record'] as (typeof DAMAGE)[string],
+    '--jobs 4',
+  ],
+] as const)
   test(`${name}: earlier statements are applied and reported, and their rejects kept`, async t => {
     const { url, execute } = await startSqlserve(t);
     const { code, stderr, report, rejects } = await runSqlapply(t, url, {
       input: sendDamageAfter(bytes),
-      options: '--stream --keep-going',
+      options: `--stream --keep-going ${options}`,
     });
     t.is(code, 65, stderr);
     const found = report.map(({ n, name, result, proven }) => [n, name, result, proven]);

@@ -53,16 +53,21 @@ export async function* executeStatements(
   }
 
   let [n, hasHead] = [0, false];
-  for await (const statement of statements) {
-    n++;
-    hasHead ||= parsePlanHead(statement) !== undefined;
-    const isInPlan = hasHead && n <= planLength;
-    const entry = identifyEntry(statement);
-    const isAlone = isInPlan || !createsObject(entry);
-    if (isAlone) yield* yieldUpTo(0);
-    inFlight.push({ entry, outcome: executeInTurn(n, entry, findBlockers(entry, inFlight), isInPlan) });
-    // Executors are assigned in turn: the next statement needs that of the first one in flight, which has to end.
-    yield* yieldUpTo(isAlone ? 0 : executors.length - 1);
+  try {
+    for await (const statement of statements) {
+      n++;
+      hasHead ||= parsePlanHead(statement) !== undefined;
+      const isInPlan = hasHead && n <= planLength;
+      const entry = identifyEntry(statement);
+      const isAlone = isInPlan || !createsObject(entry);
+      if (isAlone) yield* yieldUpTo(0);
+      inFlight.push({ entry, outcome: executeInTurn(n, entry, findBlockers(entry, inFlight), isInPlan) });
+      // Executors are assigned in turn: the next statement needs that of the first one in flight, which has to end.
+      yield* yieldUpTo(isAlone ? 0 : executors.length - 1);
+    }
+  } catch (error) {
+    yield* yieldUpTo(0); // what was sent before the damage of a stream has an outcome, too
+    throw error;
   }
   yield* yieldUpTo(0);
 }
