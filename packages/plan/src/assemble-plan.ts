@@ -13,12 +13,12 @@ import type { Omission } from './losses/omission.js';
 import type { Proof } from './proof/prove.js';
 import {
   type Assertion,
-  assertComputable,
-  assertEmpty,
-  assertNoHistory,
-  assertNoneExpired,
-  assertNoneUnended,
-  assertUnlimited,
+  computableAssertion,
+  emptyAssertion,
+  noHistoryAssertion,
+  noLimitAssertion,
+  noneExpiredAssertion,
+  noneUnendedAssertion,
 } from './queries/assertions.js';
 import { addOffers, formatKeptTables, RenameOffers } from './rename-offers.js';
 import { findAskableDefinition, findExpiryArguments, underFormerName } from './views/askable-views.js';
@@ -105,25 +105,28 @@ function collectAssertions({ rows }: Proof, context: PlanContext) {
   const acceptedLosses: NamedLoss[] = [];
   const accept = (loss: NamedLoss): boolean => allowed.allows(loss) && acceptedLosses.push(loss) > 0;
   const add = (assertion: Assertion, ...comments: string[]) => assertions.push(withPurpose(assertion, ...comments));
-  for (const [view, { computableAssertion, periodicViews }] of rows.recomputedViews) {
+  for (const [view, { computableAssertion: computable, periodicViews }] of rows.recomputedViews) {
     const definition = findAskableDefinition(view, context);
     if (!definition || accept({ loss: 'history', object: definition.name })) continue;
     const history = answers.findHistory(view);
     const columns = history?.columns ?? findKnownColumns(definition.name, engineOfB);
-    if (computableAssertion !== undefined) add(assertComputable(computableAssertion));
-    if (history?.answer === 'none') add(assertEmpty(definition.name));
+    if (computable !== undefined) add(computableAssertion(computable));
+    if (history?.answer === 'none') add(emptyAssertion(definition.name));
     else {
-      add(assertNoHistory(definition, columns), ...(history ? [] : ['no server was asked']));
+      add(noHistoryAssertion(definition, columns), ...(history ? [] : ['no server was asked']));
       assertedViews.push(definition.name);
-      for (const now of periodicViews) add(assertNoneUnended(underFormerName({ former: definition, now }, engineOfB)));
+      for (const now of periodicViews)
+        add(noneUnendedAssertion(underFormerName({ former: definition, now }, engineOfB)));
     }
   }
   const [first, ...others] = assertedViews;
-  if (first !== undefined) add(assertUnlimited([first, ...others]));
+  if (first !== undefined) add(noLimitAssertion([first, ...others]));
   for (const enforcement of rows.enforcements) {
     const { name } = enforcement.former;
     if (accept({ loss: 'ttl', object: name }) || findStoredRows(name) === 'none') continue;
-    add(assertNoneExpired(...findExpiryArguments(enforcement, engineOfB, findAskableDefinition(name, context)?.body)));
+    add(
+      noneExpiredAssertion(...findExpiryArguments(enforcement, engineOfB, findAskableDefinition(name, context)?.body)),
+    );
   }
   return { assertions, acceptedLosses };
 }

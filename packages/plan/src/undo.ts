@@ -12,10 +12,10 @@ import { formatOmission, type Omission } from './losses/omission.js';
 import { planChanges } from './plan.js';
 import {
   type Assertion,
-  assertApplied,
-  assertEmpty,
-  assertNoHistory,
-  assertNoPartition,
+  appliedAssertion,
+  emptyAssertion,
+  noHistoryAssertion,
+  noPartitionAssertion,
   printValueCondition,
 } from './queries/assertions.js';
 
@@ -79,19 +79,19 @@ interface Created {
  * Assertions that a table has no rows. Queries do not see detached partitions, so there must be none.
  * @param condition which rows count, for example those with a value of a column (`printValueCondition`); by default all
  */
-const assertUnwritten = (table: string, condition?: string): Assertion[] => [
-  assertApplied(table),
-  assertEmpty(table, condition),
-  assertNoPartition(table, 'detached'),
+const unwrittenAssertions = (table: string, condition?: string): Assertion[] => [
+  appliedAssertion(table),
+  emptyAssertion(table, condition),
+  noPartitionAssertion(table, 'detached'),
 ];
 
 function findCreated({ statements, schemaAfter, renamed }: Plan, before: Schema, engineAfterPlan: Engine): Created[] {
   const assertionsOf = (statement: string): Assertion[] => {
     const created = tryParseDefinition(statement);
     if (created?.kind === 'materialized view')
-      return [assertNoHistory(created, findKnownColumns(created.name, engineAfterPlan))];
+      return [noHistoryAssertion(created, findKnownColumns(created.name, engineAfterPlan))];
     if (created?.kind !== 'table') return [];
-    return assertUnwritten(created.name);
+    return unwrittenAssertions(created.name);
   };
   return statements.flatMap(({ statement }): Created[] => {
     const { kind, name } = identify(statement);
@@ -104,7 +104,7 @@ function findCreated({ statements, schemaAfter, renamed }: Plan, before: Schema,
       if (alteration.action !== 'add column') return [];
       const { column } = alteration;
       const loss = { loss: 'drop', object: name, column: column.name } as const;
-      return [{ loss, assertions: assertUnwritten(name, printValueCondition(column)) }];
+      return [{ loss, assertions: unwrittenAssertions(name, printValueCondition(column)) }];
     });
   });
 }

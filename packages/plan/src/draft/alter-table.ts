@@ -18,10 +18,10 @@ import { isSameName } from '@sqlpipe/sql';
 import type { PlanContext } from '../context/plan-context.js';
 import {
   type Assertion,
-  assertApplied,
-  assertNoneChanged,
-  assertNoPartition,
+  appliedAssertion,
   formatMisfits,
+  noneChangedAssertion,
+  noPartitionAssertion,
   PARTITION_STATES,
   type PartitionState,
   printPartitionQuestion,
@@ -57,11 +57,11 @@ export function alterTable(
     return false;
   }
   const assertions = STATES.filter(state => findPartitionProblem(state, table, actions, context) !== undefined)
-    .map(state => assertNoPartition(name, state))
+    .map(state => noPartitionAssertion(name, state))
     .filter(({ statement }) => draft.steps.every(step => step.statement !== statement));
-  const unchanged = conversion ? assertConversion(conversion, context) : [];
+  const unchanged = conversion ? conversionAssertions(conversion, context) : [];
   // Rows that the server has not applied yet would be converted too.
-  const applied = unchanged.length > 0 ? [assertApplied(name)] : [];
+  const applied = unchanged.length > 0 ? [appliedAssertion(name)] : [];
   return draft.add(change, [...assertions, ...applied, ...unchanged, ...fill, statement]);
 }
 
@@ -72,12 +72,12 @@ function findConversion(table: TableDefinition, alteration: Alteration): Convers
 }
 
 /** Asserts that a conversion changes no value, if the server has said so, or if values decide whether they fit (`printMisfit`). */
-export function assertConversion(conversion: Conversion, { answers, renames }: PlanContext): Assertion[] {
+export function conversionAssertions(conversion: Conversion, { answers, renames }: PlanContext): Assertion[] {
   const { from, to } = conversion;
-  if (printMisfit(conversion) !== undefined) return [assertNoneChanged(conversion)];
+  if (printMisfit(conversion) !== undefined) return [noneChangedAssertion(conversion)];
   if (isLossless(from, to)) return [];
   const isKept = answers.countChangedValues(withNamesOfB(conversion, renames)) === 0;
-  return isKept ? [assertNoneChanged(conversion)] : [];
+  return isKept ? [noneChangedAssertion(conversion)] : [];
 }
 
 function withNamesOfB({ table, column, ...types }: Conversion, renames: PlanContext['renames']): Conversion {
@@ -138,7 +138,7 @@ function whyPartitionsForbid(
   return undefined;
 }
 
-/** Forbids a conversion because of values that do not fit. Values that only change are counted by `assertConversion`. */
+/** Forbids a conversion because of values that do not fit. Values that only change are counted by `conversionAssertions`. */
 export function whyMisfitsForbid(conversion: Conversion, { answers, renames }: PlanContext): Refusal | undefined {
   const inB = withNamesOfB(conversion, renames);
   const [count] = (printMisfit(inB) !== undefined && answers.findOrQueue(printChangedQuestion(inB))) || [];

@@ -28,19 +28,19 @@ import { formatPath, formatPathForShell } from '../losses/object-path.js';
 import type { Omission } from '../losses/omission.js';
 import {
   type Assertion,
-  assertApplied,
-  assertCopied,
-  assertEmpty,
-  assertNoNull,
-  assertNoneAdded,
-  assertNoneExpired,
-  assertNoPartition,
-  assertSameCount,
+  appliedAssertion,
+  copiedAssertion,
+  emptyAssertion,
+  noNullAssertion,
+  noneAddedAssertion,
+  noneExpiredAssertion,
+  noPartitionAssertion,
   printValueCondition,
+  sameCountAssertion,
 } from '../queries/assertions.js';
 import { printCast } from '../queries/copies.js';
 import { doubleQuote, printDrop, printOnOneLine, printTableRename } from '../statements/statement-text.js';
-import { assertConversion, whyMisfitsForbid } from './alter-table.js';
+import { conversionAssertions, whyMisfitsForbid } from './alter-table.js';
 import { changeOf, type Draft } from './draft.js';
 
 interface Rebuild {
@@ -64,8 +64,8 @@ export function rebuildTable(entry: Entry, wanted: TableDefinition, draft: Draft
   const rebuild = { now, final, created: { ...created, name: newName }, copied, conversions };
   const { reasons, losses } = findObstacles(entry, rebuild, draft);
   if (reasons.length > 0) return draft.addOmission({ ...change, reasons, losses, hints: [] });
-  const unchanged = conversions.flatMap(each => assertConversion(each, context));
-  draft.add(change, printRebuild(rebuild, oldName, [...unchanged, ...assertCopyable(rebuild)]));
+  const unchanged = conversions.flatMap(each => conversionAssertions(each, context));
+  draft.add(change, printRebuild(rebuild, oldName, [...unchanged, ...copyableAssertions(rebuild)]));
 }
 
 /** The new table keeps an ignored TTL of B. It also keeps a longer retention of B, which `alterExpiry` shortens if the loss is allowed. */
@@ -96,7 +96,7 @@ function findObstacles(entry: Entry, rebuild: Rebuild, draft: Draft): Pick<Omiss
     ({ property }) => property !== COLUMN_ORDER && ignore.ignoresProperty(entry, property),
   );
   const inB = { ...rebuild, now: { ...now, name: renames.nameBeforePlan(now.name) } };
-  const unmet = assertCopyable(inB).flatMap(({ questions: [question = ''] = [], formatReason, loss }) => {
+  const unmet = copyableAssertions(inB).flatMap(({ questions: [question = ''] = [], formatReason, loss }) => {
     const count = answers.countOrQueue(question);
     return count ? [{ reason: formatReason([[count]]), loss }] : [];
   });
@@ -117,11 +117,11 @@ function findObstacles(entry: Entry, rebuild: Rebuild, draft: Draft): Pick<Omiss
 }
 
 /** Asserts that the new table can hold all rows: none has NULL as a new designated timestamp, and none has expired. */
-function assertCopyable({ created, now: { name, timestamp = '' }, copied }: Rebuild): Assertion[] {
+function copyableAssertions({ created, now: { name, timestamp = '' }, copied }: Rebuild): Assertion[] {
   const time = copied.find(({ to }) => isSameName(to, created.timestamp ?? ''))?.from;
   return [
-    ...(time === undefined || isSameName(time, timestamp) ? [] : [assertNoNull(name, time)]),
-    ...(expiryAgeOf(created) === 0 ? [] : [assertNoneExpired({ ...created, name, timestamp: time })]),
+    ...(time === undefined || isSameName(time, timestamp) ? [] : [noNullAssertion(name, time)]),
+    ...(expiryAgeOf(created) === 0 ? [] : [noneExpiredAssertion({ ...created, name, timestamp: time })]),
   ];
 }
 
@@ -156,12 +156,12 @@ function printRebuild(
   const columns = copied.map(({ to }) => doubleQuote(to)).join(', ');
   const values = copied.map(({ cast }) => cast).join(', ');
   return [
-    assertApplied(now.name), // the copy would lack rows that the server has not applied yet
+    appliedAssertion(now.name), // the copy would lack rows that the server has not applied yet
     ...required,
     printDefinition(created, EXPLICIT),
     `INSERT INTO '${newName}' (${columns}) SELECT ${values} FROM '${now.name}';`,
     // `copy` tells the proof which columns were copied. Any other column counts as lost.
-    { ...assertSameCount(now.name, newName), copy: { from: now.name, to: newName, columns: copied } },
+    { ...sameCountAssertion(now.name, newName), copy: { from: now.name, to: newName, columns: copied } },
     printTableRename(now.name, oldName),
     printTableRename(newName, now.name),
   ];
@@ -179,12 +179,12 @@ export function dropOldTables(draft: Draft): void {
     const copied = findCopiedColumns(now, old, renames.columnRenamesOf(table));
     // If this plan makes the rebuild, it has asserted that before the copy.
     const conversions = context.engineOfB.find(name) ? findConversions(name, copied) : [];
-    const unchanged = conversions.flatMap(each => assertConversion(each, context));
+    const unchanged = conversions.flatMap(each => conversionAssertions(each, context));
     dropIfRowsAreIn(
       old,
       table,
       copied,
-      [...unchanged, assertCopied({ from: name, to: table, columns: copied })],
+      [...unchanged, copiedAssertion({ from: name, to: table, columns: copied })],
       draft,
     );
   }
@@ -204,7 +204,7 @@ function dropIfRowsAreIn(
   if (incomparable) {
     const why = `the server cannot compare its column '${incomparable.from}' with that of '${other}'`;
     draft.omit(change, why, 'compare the rows, then drop it yourself');
-  } else draft.add(change, [assertApplied(name), ...assertions, assertNoPartition(name, 'detached'), drop]);
+  } else draft.add(change, [appliedAssertion(name), ...assertions, noPartitionAssertion(name, 'detached'), drop]);
 }
 
 /**
@@ -232,8 +232,8 @@ export function resumeRebuilds(draft: Draft): void {
     if (!hasExchangeBegun && leftover?.kind === 'table' && now?.kind === 'table') {
       const copied = findCopiedColumns(leftover, now, renames.columnRenamesOf(table));
       const added = leftover.columns.filter(column => !copied.some(({ to }) => isSameName(to, column.name)));
-      const unwritten = added.map(column => assertEmpty(name, printValueCondition(column)));
-      const copy = assertNoneAdded({ from: now.name, to: name, columns: copied });
+      const unwritten = added.map(column => emptyAssertion(name, printValueCondition(column)));
+      const copy = noneAddedAssertion({ from: now.name, to: name, columns: copied });
       dropIfRowsAreIn(leftover, table, copied, [copy, ...unwritten], draft);
     }
   }

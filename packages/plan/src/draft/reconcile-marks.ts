@@ -1,5 +1,5 @@
 import { markOf, parseMark } from '../auxiliary/marks.js';
-import { assertEmpty } from '../queries/assertions.js';
+import { emptyAssertion } from '../queries/assertions.js';
 import { printDrop, printOnOneLine } from '../statements/statement-text.js';
 import { changeOf, type Draft } from './draft.js';
 
@@ -20,6 +20,6 @@ export function reconcileMarks(draft: Draft): void {
     const isFilled = engine.find(view) !== undefined && !engine.wasNeverRefreshed(view);
     const drop = printDrop({ kind: 'table', name });
     const change = changeOf({ kind: 'table', name, verb: 'DROP' }, printOnOneLine(drop));
-    if (a.findObject(view) ? isFilled : !ignoreExtra) draft.add(change, [assertEmpty(name), drop]);
+    if (a.findObject(view) ? isFilled : !ignoreExtra) draft.add(change, [emptyAssertion(name), drop]);
   }
 }

@@ -84,50 +84,50 @@ const FORMS = new Map<string, AssertionParser>(
     },
     none_expire(text) {
       const { retained, body } = parseExpired(text) ?? {};
-      return retained && assertNoneExpired(retained, body);
+      return retained && noneExpiredAssertion(retained, body);
     },
     none_unended(text) {
       const view = parseUnended(text);
-      return view && assertNoneUnended(view);
+      return view && noneUnendedAssertion(view);
     },
-    is_computable: text => (IS_COMPUTABLE.test(text) ? assertComputable(text) : undefined),
-    none_limited: (_, [view = '', ...others]) => assertUnlimited([view, ...others]),
+    is_computable: text => (IS_COMPUTABLE.test(text) ? computableAssertion(text) : undefined),
+    none_limited: (_, [view = '', ...others]) => noLimitAssertion([view, ...others]),
     is_empty(text, [table = '']) {
       const [, condition] = VALUE_CONDITION.exec(text) ?? [];
-      return assertEmpty(table, condition);
+      return emptyAssertion(table, condition);
     },
     none_null(text, [table = '']) {
       const [, column = ''] = /"([^"]+)"/.exec(text) ?? [];
-      return assertNoNull(table, column);
+      return noNullAssertion(table, column);
     },
     all_fit: parseConversionAssertion,
     none_changed: parseConversionAssertion,
-    all_native: (_, [table = '']) => assertNoPartition(table, 'isParquet'),
-    all_attached: (_, [table = '']) => assertNoPartition(table, 'detached'),
-    all_writable: (_, [table = '']) => assertNoPartition(table, 'readOnly'),
-    all_applied: (_, [table = '']) => assertApplied(table),
-    as_many_rows: (_, [from = '', to = '']) => assertSameCount(from, to),
+    all_native: (_, [table = '']) => noPartitionAssertion(table, 'isParquet'),
+    all_attached: (_, [table = '']) => noPartitionAssertion(table, 'detached'),
+    all_writable: (_, [table = '']) => noPartitionAssertion(table, 'readOnly'),
+    all_applied: (_, [table = '']) => appliedAssertion(table),
+    as_many_rows: (_, [from = '', to = '']) => sameCountAssertion(from, to),
     all_copied(text) {
       const copy = parseCopy(text);
-      return copy && assertCopied(copy);
+      return copy && copiedAssertion(copy);
     },
     none_added(text) {
       const copy = parseCopy(text);
-      return copy && assertNoneAdded(copy);
+      return copy && noneAddedAssertion(copy);
     },
   } satisfies Record<AssertionForm, AssertionParser>),
 );
 
 function parseConversionAssertion(text: string): Assertion | undefined {
   const [, table = '', from = '', to = '', column = ''] = NONE_CHANGED.exec(text) ?? [];
-  return column === '' ? undefined : assertNoneChanged({ table, column, from, to });
+  return column === '' ? undefined : noneChangedAssertion({ table, column, from, to });
 }
 
 const countOf = (answers: FirstColumns, index = 0): number => Number(answers[index]?.[0]);
 
 const formatCountOf = (answers: FirstColumns, what: string): string => formatCount(countOf(answers), what);
 
-const assertNone = (table: string, question: string, form: string) =>
+const noneAssertion = (table: string, question: string, form: string) =>
   ({
     statement: `${question.replace('count()', `count() = 0 AS ${form}`)};`,
     tables: [table],
@@ -135,7 +135,7 @@ const assertNone = (table: string, question: string, form: string) =>
     questions: [question],
   }) as const;
 
-export const assertNoHistory = (...view: Parameters<typeof printNoHistoryAssertion>): Assertion =>
+export const noHistoryAssertion = (...view: Parameters<typeof printNoHistoryAssertion>): Assertion =>
   toNoHistoryAssertion(view[0].name, printNoHistoryAssertion(...view));
 
 function toNoHistoryAssertion(view: string, statement: string): Assertion {
@@ -153,7 +153,7 @@ function toNoHistoryAssertion(view: string, statement: string): Assertion {
 }
 
 /** No dump shows refresh limits, so only the target can tell. */
-export function assertUnlimited(views: NameList): Assertion {
+export function noLimitAssertion(views: NameList): Assertion {
   const list = views.map(view => `'${view}'`).join(', ');
   return {
     statement: `SELECT count() = 0 AS none_limited FROM materialized_views() WHERE view_name IN (${list}) AND refresh_limit <> 0;`,
@@ -166,24 +166,24 @@ export function assertUnlimited(views: NameList): Assertion {
 }
 
 /** The age of a row is its distance to the newest row of `retained`, or of `body`, the query of a materialized view. */
-export function assertNoneExpired(retained: RetainedObject, body?: string): Assertion {
+export function noneExpiredAssertion(retained: RetainedObject, body?: string): Assertion {
   const { name } = retained;
   return {
-    ...assertNone(name, printExpiredQuestion(retained, body), 'none_expire'),
+    ...noneAssertion(name, printExpiredQuestion(retained, body), 'none_expire'),
     loss: 'ttl',
     purpose: `stops the plan if '${name}' has rows older than its TTL, which the server would drop`,
     formatReason: answers =>
       `'${name}' has ${formatCountOf(answers, 'row')} older than its TTL, which the server would drop; plan again with ${formatAllowance({ loss: 'ttl', object: name })} to allow that`,
     ...(body !== undefined && {
-      printFor: ({ existing }) => (existing ? [assertNoneExpired(retained, existing.body).statement] : []),
+      printFor: ({ existing }) => (existing ? [noneExpiredAssertion(retained, existing.body).statement] : []),
     }),
   };
 }
 
-export function assertNoneUnended(view: PeriodHolder): Assertion {
+export function noneUnendedAssertion(view: PeriodHolder): Assertion {
   const { name } = view;
   return {
-    ...assertNone(name, printUnendedQuestion(view), 'none_unended'),
+    ...noneAssertion(name, printUnendedQuestion(view), 'none_unended'),
     purpose: `stops the plan if '${name}' has rows of a period that has not ended, which a refresh would lose`,
     formatReason: answers =>
       `'${name}' has ${formatCountOf(answers, 'row')} of a period that has not ended, which a refresh would lose; plan again with ${formatAllowance({ loss: 'history', object: name })} to allow that`,
@@ -191,7 +191,7 @@ export function assertNoneUnended(view: PeriodHolder): Assertion {
 }
 
 /** @param statement as `printComputableAssertion` prints it */
-export function assertComputable(statement: string): Assertion {
+export function computableAssertion(statement: string): Assertion {
   const [, view = ''] = / "([^"]+)" LIMIT 1\);$/.exec(statement) ?? [];
   return {
     statement,
@@ -205,32 +205,32 @@ export function assertComputable(statement: string): Assertion {
 }
 
 /** @param condition what `printValueCondition` prints for a column; undefined for the complete table */
-export function assertEmpty(table: string, condition?: string): Assertion {
+export function emptyAssertion(table: string, condition?: string): Assertion {
   const [, name] = /^"([^"]+)"/.exec(condition ?? '') ?? [];
   const [holder, what] = name === undefined ? [`'${table}'`, 'row'] : [`column '${name}' of '${table}'`, 'value'];
   return {
-    ...assertNone(table, printCountQuestion(table, condition), 'is_empty'),
+    ...noneAssertion(table, printCountQuestion(table, condition), 'is_empty'),
     purpose: `stops the plan if ${holder} has ${what}s`,
     formatReason: answers => `${holder} has ${formatCountOf(answers, what)}, which would be lost`,
   };
 }
 
-export function assertNoNull(table: string, column: string): Assertion {
+export function noNullAssertion(table: string, column: string): Assertion {
   const name = `column '${column}' of '${table}'`;
   return {
-    ...assertNone(table, printCountQuestion(table, `${doubleQuote(column)} IS NULL`), 'none_null'),
+    ...noneAssertion(table, printCountQuestion(table, `${doubleQuote(column)} IS NULL`), 'none_null'),
     purpose: `stops the plan if ${name} is NULL, which a designated timestamp cannot be`,
     formatReason: answers =>
       `${name} is NULL in ${formatCountOf(answers, 'row')}, which a designated timestamp cannot be; UPDATE the column first`,
   };
 }
 
-export function assertNoneChanged(conversion: Conversion): Assertion {
+export function noneChangedAssertion(conversion: Conversion): Assertion {
   const { table, column } = conversion;
   const [name, question] = [`column '${column}' of '${table}'`, printChangedQuestion(conversion)];
   const isAboutFit = printMisfit(conversion) !== undefined;
   return {
-    ...assertNone(table, question, isAboutFit ? 'all_fit' : 'none_changed'),
+    ...noneAssertion(table, question, isAboutFit ? 'all_fit' : 'none_changed'),
     purpose: isAboutFit
       ? `stops the plan if ${name} has values that do not fit into the new type: they would ${whatMisfitsDo(conversion)}`
       : `stops the plan if the new type would change values of ${name}`,
@@ -274,18 +274,18 @@ export type PartitionState = keyof typeof PARTITION_STATES;
  * No query returns the rows of detached partitions, but DROP TABLE deletes them. Some changes of columns break Parquet partitions. A
  * partition is read-only if a symbolic link was attached.
  */
-export function assertNoPartition(table: string, state: PartitionState): Assertion {
+export function noPartitionAssertion(table: string, state: PartitionState): Assertion {
   const { form, adjective, problem, formatReason } = PARTITION_STATES[state];
   const what = `${adjective} partitions`;
   return {
-    ...assertNone(table, printPartitionQuestion(table, state), form),
+    ...noneAssertion(table, printPartitionQuestion(table, state), form),
     purpose: `stops the plan if '${table}' has ${what}, ${problem}`,
     formatReason: answers => `'${table}' has ${what} (${countOf(answers)})${formatReason(table)}`,
   };
 }
 
 /** The assertion is false for a suspended table, and true for a table without WAL. */
-export function assertApplied(table: string): Assertion {
+export function appliedAssertion(table: string): Assertion {
   return {
     statement: `SELECT coalesce(max(CASE WHEN writerTxn = sequencerTxn AND NOT suspended THEN 0 ELSE 1 END), 0) = 0 AS all_applied FROM wal_tables() WHERE name = '${table}';`,
     tables: [table],
@@ -295,7 +295,7 @@ export function assertApplied(table: string): Assertion {
   };
 }
 
-export function assertSameCount(from: string, to: string): Assertion {
+export function sameCountAssertion(from: string, to: string): Assertion {
   return {
     statement: `SELECT a.n = b.n AS as_many_rows FROM (SELECT count() n FROM '${from}') a CROSS JOIN (SELECT count() n FROM '${to}') b;`,
     tables: [from, to],
@@ -319,16 +319,16 @@ export function assertSameCount(from: string, to: string): Assertion {
 }
 
 /** Asserts that `to` has each row of `from` at least as often as `from` has it. Only the copied columns are compared. */
-export const assertCopied = (copy: CopyWithCasts): Assertion => ({
-  ...assertNoSurplus(copy.from, copy.to, printSurplusAssertion(copy, '>', 'all_copied')),
+export const copiedAssertion = (copy: CopyWithCasts): Assertion => ({
+  ...noSurplusAssertion(copy.from, copy.to, printSurplusAssertion(copy, '>', 'all_copied')),
   copy,
 });
 
 /** Asserts that `to` has no row more often than `from`. Only the copied columns are compared. */
-export const assertNoneAdded = (copy: CopyWithCasts): Assertion =>
-  assertNoSurplus(copy.to, copy.from, printSurplusAssertion(copy, '<', 'none_added'));
+export const noneAddedAssertion = (copy: CopyWithCasts): Assertion =>
+  noSurplusAssertion(copy.to, copy.from, printSurplusAssertion(copy, '<', 'none_added'));
 
-function assertNoSurplus(holder: string, other: string, statement: string): Assertion {
+function noSurplusAssertion(holder: string, other: string, statement: string): Assertion {
   const problem = `'${holder}' has rows that '${other}' does not have`;
   const help = `compare the two tables; if '${holder}' has no row that you need, send DROP TABLE '${holder}';`;
   return {
