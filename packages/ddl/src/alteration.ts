@@ -139,7 +139,7 @@ export function printAlter({ kind, name, alteration }: Alter): string {
   return `ALTER ${kindKeywords(kind)} '${name}' ${actionOf(alteration).print(alteration)};`;
 }
 
-/** Prints the statement that ends a suspension. A server rejects it with the keywords of another kind. */
+/** Prints the statement that ends a suspension, without its semicolon. A server rejects it with the keywords of another kind. */
 export const printResumeWal = ({ kind, name }: NamedObject): string =>
   `ALTER ${kindKeywords(kind)} '${name}' RESUME WAL`;
 
