@@ -255,7 +255,7 @@ testWithQuestDB('a view refreshed for a range only is computed as soon as its ba
   const isTrue = async (query: string) => (await execute(server, query))[0]?.[0] === true;
   const isInvalid = () => isTrue("SELECT count() = 1 FROM materialized_views() WHERE view_status = 'invalid'");
   // A server that is slow to report the INSERT to its views computes the new view at once. Then DROP PARTITION makes it invalid.
-  do {
+  for (;;) {
     await server.dropAll();
     await make(server, rowsOn(LONG_MONTH, day('')));
     await execute(server, view);
@@ -264,10 +264,12 @@ testWithQuestDB('a view refreshed for a range only is computed as soon as its ba
     await execute(server, `ALTER TABLE t DROP PARTITION LIST '${LONG_MONTH[1]}'`);
     await waitUntilApplied(server);
     const careful = await run('sqlapply -q --alter $DB wanted.sql');
+    if (await isInvalid()) continue;
     t.deepEqual([careful.code, namesOf(careful.stderr)], [1, ['history:m']], careful.stderr);
     await execute(server, 'ALTER TABLE t ADD COLUMN y INT');
     await waitUntil('computed', async () => (await isTrue('SELECT count() = 2 FROM m')) || (await isInvalid()));
-  } while (await isInvalid());
+    if (!(await isInvalid())) break;
+  }
 });
 
 testWithQuestDB('a plan killed before it filled a view below another one is completed without a loss', async t => {
