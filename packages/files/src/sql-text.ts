@@ -124,8 +124,6 @@ async function* decodeUtf8(bytes: AsyncIterable<Buffer>, name: string): AsyncGen
   yield decode(partial, offset, name);
 }
 
-const BYTE_ORDER_MARK = Buffer.from('\ufeff');
-
 function decode(bytes: Buffer, offset: number, name: string): string {
   if (!isUtf8(bytes)) {
     const at = offset + firstInvalidByte(bytes);
@@ -134,8 +132,9 @@ function decode(bytes: Buffer, offset: number, name: string): string {
   const nul = bytes.indexOf(0);
   if (nul >= 0)
     throw encodingError(name, `a NUL at byte ${offset + nul}: this is a statement stream already, or not text`);
-  const hasMark = offset === 0 && bytes.subarray(0, BYTE_ORDER_MARK.length).equals(BYTE_ORDER_MARK);
-  return bytes.toString('utf8', hasMark ? BYTE_ORDER_MARK.length : 0);
+  const text = bytes.toString();
+  const hasMark = offset === 0 && text.startsWith('\ufeff');
+  return hasMark ? text.slice(1) : text;
 }
 
 /** The offset of the first byte that is not valid UTF-8: decoding has replaced it. */
