@@ -122,14 +122,14 @@ export function formatExpiredRows(before: Definition | undefined, after: Definit
 }
 
 function findShorterAge(before: Definition | undefined, after: Definition | undefined): Age | undefined {
-  const [then, now] = [agesOf(before), agesOf(after)];
+  const [then = [], now = []] = [before, after].map(each => (each && 'ttl' in each ? agesOf(each) : []));
   return now.find((age, i) => age !== 0 && age !== then[i] && !isAtLeast(age, then[i] ?? 0));
 }
 
 /** The ages at which local and remote rows expire; 0 if they never do. */
-function agesOf(definition: Definition | undefined): readonly Age[] {
-  const after = (definition && 'ttl' in definition && policyOf(definition)?.after) || {};
-  return [after['DROP LOCAL'] ?? 0, after['DROP REMOTE'] ?? 0];
+function agesOf(object: Pick<RetentionFields, 'ttl' | 'policy'>): readonly [local: Age, remote: Age] {
+  const { 'DROP LOCAL': local = 0, 'DROP REMOTE': remote = 0 } = policyOf(object)?.after ?? {};
+  return [local, remote];
 }
 
 /**
@@ -137,7 +137,7 @@ function agesOf(definition: Definition | undefined): readonly Age[] {
  * after TO REMOTE, because nothing shows whether the remote rows are complete.
  */
 export function expiryAgeOf(object: Pick<RetentionFields, 'ttl' | 'policy'>): Age {
-  const { 'DROP LOCAL': local = 0, 'DROP REMOTE': remote = 0 } = policyOf(object)?.after ?? {};
+  const [local, remote] = agesOf(object);
   return local === 0 || isAtLeast(local, remote) ? remote : local;
 }
 
