@@ -34,7 +34,6 @@ export {
   type UnendedRows,
 } from './rows/ledger.js';
 export { RowAccount } from './rows/row-account.js';
-export { type AssertionForm, ROWLESS_ANSWERS } from './rows/rowless-answers.js';
 export {
   type ColumnHead,
   DenialError,

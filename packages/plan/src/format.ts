@@ -12,7 +12,7 @@ export {
 } from './format/print-plan.js';
 export { AllowedLosses, formatAllowance, formatLoss } from './losses/losses.js';
 export { COLUMN_ORDER_REASON, columnOrderHints, formatOmission, type Omission } from './losses/omission.js';
-export { parseAssertion } from './queries/assertions.js';
+export { parseAssertion, ROWLESS_ANSWERS } from './queries/assertions.js';
 export { isCastQuery, parseWith, printWith, useNamesOfWith } from './queries/common-queries.js';
 export { printNoHistoryAssertion } from './queries/history.js';
 export { findAffectedObjects } from './statements/affected-objects.js';

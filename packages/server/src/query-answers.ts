@@ -1,6 +1,6 @@
 /*! Answers queries over catalogue functions and over tables, which have no rows, and queries that drivers send when they connect. */
 import { RejectionError } from '@sqlpipe/ddl/parser';
-import { type ColumnHead, ROWLESS_ANSWERS, type Rows, type Session, type Value } from '@sqlpipe/engine';
+import type { ColumnHead, Rows, Session, Value } from '@sqlpipe/engine';
 import {
   analyzeRelation,
   columnName,
@@ -12,6 +12,7 @@ import {
   type SelectItem,
   type SelectStatement,
 } from '@sqlpipe/engine/query';
+import { ROWLESS_ANSWERS } from '@sqlpipe/plan/format';
 import { isSameName } from '@sqlpipe/sql';
 import { callFunction } from './catalogue-functions.js';
 

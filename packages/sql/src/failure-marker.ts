@@ -18,5 +18,8 @@ export function parseFailureMarker(comment: string): FailureMarker | undefined {
   return name === undefined ? undefined : { name, reason };
 }
 
-/** Matches the first line of a plan, which is a comment of its first statement. If only comments are left, the plan is incomplete. */
-export const PLAN_HEAD = /^-- plan for state [0-9a-f]{16}\b/m;
+/**
+ * Matches the start of a plan, a comment of its first statement, and the fingerprint in it. If only comments are left, the plan is
+ * incomplete.
+ */
+export const PLAN_HEAD = /^-- plan for state ([0-9a-f]{16})\b/m;

@@ -1,5 +1,5 @@
 export { findAmbiguity, readStatementHead, requireUnambiguous } from './ambiguity.js';
-export { parseFailureMarker, printFailureMarker } from './failure-marker.js';
+export { PLAN_HEAD, parseFailureMarker, printFailureMarker } from './failure-marker.js';
 export { displayName, type Head, type Identity, identify, type NamedObject, returnsRows } from './identify.js';
 export {
   CATEGORIES,

@@ -1,5 +1,5 @@
 /*! The head of a plan: the comments of its first statement. */
-import { NameMap, significantTokens } from '@sqlpipe/sql';
+import { NameMap, PLAN_HEAD, significantTokens } from '@sqlpipe/sql';
 import { formatCount } from '@sqlpipe/text';
 
 export interface PlanHead {
@@ -20,7 +20,10 @@ export function formatState({ state, count, verbs }: Pick<PlanHead, 'state' | 'c
   return `plan for state ${state}${verbs.length > 0 ? `; ${what}` : ''}`;
 }
 
-const STATE = /^-- plan for state ([0-9a-f]+)\b(?:; (\d+) statements?; sqlapply needs --allow-plan for ([A-Z, ]+)$)?/m;
+const STATE = new RegExp(
+  `${PLAN_HEAD.source}(?:; (\\d+) statements?; sqlapply needs --allow-plan for ([A-Z, ]+)$)?`,
+  'm',
+);
 
 interface Remarks {
   readonly version: string | undefined;

@@ -6,7 +6,7 @@
  * to check that `printFor` prints it for the view.
  */
 import { type Column, hasNull, isArray, losesHalfPairs, type MaterializedViewDefinition } from '@sqlpipe/ddl';
-import type { AssertionForm, ColumnHead, Conversion, Copy, LossKind } from '@sqlpipe/engine';
+import type { ColumnHead, Conversion, Copy, LossKind } from '@sqlpipe/engine';
 import { formatCount } from '@sqlpipe/text';
 import { formatAllowance } from '../losses/losses.js';
 import { doubleQuote, withoutComments } from '../statements/statement-text.js';
@@ -115,8 +115,16 @@ const FORMS = new Map<string, AssertionParser>(
       const copy = parseCopy(text);
       return copy && noneAddedAssertion(copy);
     },
-  } satisfies Record<AssertionForm, AssertionParser>),
+  } satisfies Record<string, AssertionParser>),
 );
+
+/** The answers of a server without rows to the queries of a planner, by the alias of the column: assertions hold, and nothing is lost. */
+export const ROWLESS_ANSWERS = new Map<string, { readonly type: string; readonly value: true | 0 | null }>([
+  ...Array.from(FORMS.keys(), form => [form, { type: 'BOOLEAN', value: true }] as const),
+  ['rows_lost', { type: 'LONG', value: 0 }],
+  ['first_lost', { type: 'TIMESTAMP', value: null }],
+  ['last_lost', { type: 'TIMESTAMP', value: null }],
+]);
 
 function parseConversionAssertion(text: string): Assertion | undefined {
   const [, table = '', from = '', to = '', column = ''] = NONE_CHANGED.exec(text) ?? [];
