@@ -284,7 +284,7 @@ test('a failure marker counts only outside a statement and on a line of its own'
 });
 
 test('a comment on the line of a semicolon belongs to its statement, and any other text to the next one', t => {
-  const comments = fc.constantFrom('', '-- x\n', '/* x */\n', '/* x\n y */ -- z\n', '\n');
+  const comments = fc.constantFrom('', '-- x\n', '-- x */\n', '/* x */\n', '/* x\n y */ -- z\n', '\n');
   const blank = fc.constantFrom('', ' ', '\t ');
   forAll(100, fc.array(fc.tuple(blank, comments), { minLength: 1, maxLength: 5 }), fc.nat(50), (parts, place) => {
     const text = parts.map(([space, comment], i) => `s${i};${space}${comment}`).join('');

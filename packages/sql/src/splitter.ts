@@ -202,13 +202,13 @@ export class Splitter {
   /** If a text starts with comments that belong to the held statement, moves them there. @returns the rest of the text */
   #moveComments(text: string, rules: CommentRules): string {
     if (!this.#held?.acceptsComments) return text;
-    const { end, acceptsComments } = findTrailingComments(text, rules);
+    const { end, acceptsComments, endsInLineComment } = findTrailingComments(text, rules);
     const comments = text.slice(0, end);
-    const { body, endsInLineComment } = this.#held;
+    const { body } = this.#held;
     if (end > 0) {
       this.#rejectTooLong(body.length + end);
-      this.#held.body = `${body}${endsInLineComment ? '\n' : ''}${comments}`;
-      this.#held.endsInLineComment = !comments.endsWith('*/');
+      this.#held.body = `${body}${this.#held.endsInLineComment ? '\n' : ''}${comments}`;
+      this.#held.endsInLineComment = endsInLineComment;
     }
     this.#held.acceptsComments = acceptsComments;
     [this.#line, this.#column] = this.#locate(comments);
@@ -324,16 +324,19 @@ const printHeldStatement = ({ body, endsInLineComment }: HeldStatement): string 
 const LINE_END = /[\n\r]/;
 
 /** Finds the comments that belong to the previous statement: those on the first line of the text, unless a statement follows there. */
-function findTrailingComments(text: string, rules: CommentRules): { end: number; acceptsComments: boolean } {
-  let end = 0;
+function findTrailingComments(
+  text: string,
+  rules: CommentRules,
+): Pick<HeldStatement, 'acceptsComments' | 'endsInLineComment'> & { readonly end: number } {
+  const result = { end: 0, acceptsComments: false, endsInLineComment: false };
   for (const token of tokens(text, rules)) {
     if (token.type === 'comment') {
-      end = token.start + token.text.length;
-      if (token.text.startsWith('--')) return { end, acceptsComments: false };
-    } else if (token.type !== 'space') return { end: 0, acceptsComments: false };
-    else if (LINE_END.test(token.text)) return { end, acceptsComments: false };
+      result.end = token.start + token.text.length;
+      if (token.text.startsWith('--')) return { ...result, endsInLineComment: true };
+    } else if (token.type !== 'space') return { ...result, end: 0 };
+    else if (LINE_END.test(token.text)) return result;
   }
-  return { end, acceptsComments: true };
+  return { ...result, acceptsComments: true };
 }
 
 function secondStatementError(first: string): SplitError {
