@@ -31,12 +31,15 @@ test('names in allowLoss and renamed may contain dots', async t => {
   const users = ["CREATE USER 'a, b';", 'CREATE USER c;'];
   const allowLoss = ["drop-user:'a, b'", 'drop-user:c'];
   const [head = ''] = printPlan(await planChanges(before, [...before, ...users], { allowLoss }), [...before, ...users]);
-  t.deepEqual(parsePlanHead(head)?.allowedLosses, allowLoss);
+  t.deepEqual(parsePlanHead(head)?.neededAllowances, allowLoss);
   const { notes } = await planChanges(before, before, { allowLoss: ['drop:nothing.of.this'] });
   t.deepEqual(notes, ['--allow-loss drop:nothing.of.this: nothing of this name is lost']);
   const schema = [BASE, VIEW];
   const unneeded = await planChanges([...schema, 'CREATE TABLE n (x INT);'], schema, { allowLoss: ['history:m'] });
-  t.deepEqual([unneeded.notes, unneeded.allowedLosses], [['--allow-loss history:m: nothing of this name is lost'], []]);
+  t.deepEqual(
+    [unneeded.notes, unneeded.neededAllowances],
+    [['--allow-loss history:m: nothing of this name is lost'], []],
+  );
   for (const name of ['a', 'a.b', 'lose:a'])
     await t.throwsAsync(() => listOmissions(before, [name]), {
       message: /not the name of a loss; sqldiff --alter prints/,
@@ -63,9 +66,9 @@ test('a loss is allowed by its own name only', async t => {
     t.deepEqual(lossesOf(await planChanges(after, [table])), losses);
     const others = names.filter(name => !losses.includes(name));
     t.deepEqual(lossesOf(await planChanges(after, [table], { allowLoss: others })), losses);
-    const { omissions, allowedLosses } = await planChanges(after, [table], { allowLoss: names });
+    const { omissions, neededAllowances } = await planChanges(after, [table], { allowLoss: names });
     t.deepEqual(omissions, []);
-    t.deepEqual(allowedLosses, losses);
+    t.deepEqual(neededAllowances, losses);
   }
 });
 
@@ -358,9 +361,13 @@ test('a plan lists only the allowances that it uses', async t => {
   );
   const view = 'CREATE MATERIALIZED VIEW m WITH BASE t AS (select ts, sum(y) n from t sample by 1h) PARTITION BY DAY;';
   const options = { ignoreExtra: true, allowLoss: ['drop:t.y'] };
-  const { omissions, allowedLosses, notes } = await planChanges([without as string], [base as string, view], options);
+  const { omissions, neededAllowances, notes } = await planChanges(
+    [without as string],
+    [base as string, view],
+    options,
+  );
   t.is(omissions.length, 1);
-  t.deepEqual([allowedLosses, notes], [[], []]); // it is needed once the other loss is allowed
+  t.deepEqual([neededAllowances, notes], [[], []]); // it is needed once the other loss is allowed
 });
 
 test('views that read each other in many ways are planned in proportion to their number', async t => {

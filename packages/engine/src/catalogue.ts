@@ -131,13 +131,13 @@ export class MutableCatalogue {
     return [...(this.#dependents.get(name) ?? [])].flatMap(view => this.find(view) ?? []);
   }
 
-  all(): CatalogueObject[] {
+  listWithSystemTables(): CatalogueObject[] {
     return [...this.#objects.values()].sort((a, b) => (a.id ?? 0) - (b.id ?? 0));
   }
 
   /** All objects but QuestDB's own tables. */
   list(): CatalogueObject[] {
-    return this.all().filter(({ name }) => !isSystemTable(name));
+    return this.listWithSystemTables().filter(({ name }) => !isSystemTable(name));
   }
 
   /** Objects in dump order, by default all of `list`. Dependencies on other objects are ignored. */

@@ -23,7 +23,7 @@ import type { Transition } from './transaction-log.js';
  */
 export type LossKind = 'drop' | 'drop-user' | 'history' | 'values' | 'ttl' | 'keys';
 
-export const LOSSES_OF_ROWS: ReadonlySet<LossKind | undefined> = new Set(['drop', 'ttl', 'history'] as const);
+export const REMOVING_LOSSES: ReadonlySet<LossKind | undefined> = new Set(['drop', 'ttl', 'history'] as const);
 
 /** What a statement does to an object or a principal. */
 export interface Effect {
@@ -187,7 +187,7 @@ export function whyInvalid(object: CatalogueObject): string | undefined {
 export const principalLoss = (principal: Principal): Effect =>
   effectOn(principal, 'lost', `loses ${displayName(principal)} with its credentials and rights`, { loss: 'drop-user' });
 
-export function findGrantRemovals(count: number, table: CatalogueObject, column?: string): Effect[] {
+export function grantRemovals(count: number, table: CatalogueObject, column?: string): Effect[] {
   if (count === 0) return [];
   const what = column === undefined ? displayName(table) : `column '${column}'`;
   const text = `removes ${formatCount(count, 'grant')} on ${what}`;

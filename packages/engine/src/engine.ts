@@ -24,7 +24,7 @@ import { Acl, printPrincipals } from './acl.js';
 import { requireValidBase } from './analyze/materialized-view.js';
 import { type Catalogue, type ColumnNaming, MutableCatalogue } from './catalogue.js';
 import { type CatalogueObject, pairColumns, toStoredColumn } from './catalogue-objects.js';
-import { type Effect, findEffects, findGrantRemovals, principalLoss, whyInvalid } from './effects.js';
+import { type Effect, findEffects, grantRemovals, principalLoss, whyInvalid } from './effects.js';
 import { enterpriseHandlers } from './execute/acl-statements.js';
 import { type StatementHandlers, statementHandlers } from './execute/commands.js';
 import { executeCreate } from './execute/create.js';
@@ -193,12 +193,12 @@ export class Engine {
   #updateRights(transitions: readonly Transition[]): Effect[] {
     return transitions.flatMap(({ before, after }) => {
       if (!before || before.kind === 'view') return [];
-      if (!after) return findGrantRemovals(this.acl.removeRightsOn(before.name), before);
+      if (!after) return grantRemovals(this.acl.removeRightsOn(before.name), before);
       if (before.kind !== 'table' || after.kind !== 'table') return [];
       return pairColumns(before, after).flatMap(({ column: { name }, now }) => {
         if (isSameName(name, now?.name)) return [];
         const count = this.acl.removeRightsOn(before.name, name, now?.name);
-        return now ? [] : findGrantRemovals(count, before, name);
+        return now ? [] : grantRemovals(count, before, name);
       });
     });
   }
@@ -260,7 +260,7 @@ export class Engine {
   /** The changes that give an empty engine the state of this one. */
   snapshot(): JournalEntry[] {
     return [
-      ...this.catalogue.all().map((put): JournalEntry => ({ put })),
+      ...this.catalogue.listWithSystemTables().map((put): JournalEntry => ({ put })),
       ...this.acl.snapshot().map((acl): JournalEntry => ({ acl })),
     ];
   }

@@ -27,9 +27,9 @@ export {
   type ComputedView,
   type Conversion,
   type Copy,
-  type Enforcement,
   type ExternalFacts,
   findCopyLosses,
+  type RetentionEnforcement,
   type StoredRows,
   type UnendedRows,
 } from './rows/ledger.js';

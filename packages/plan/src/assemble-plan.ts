@@ -37,7 +37,7 @@ export interface PlannedStatement {
 export interface Plan {
   readonly statements: readonly PlannedStatement[];
   readonly omissions: readonly Omission[];
-  readonly allowedLosses: readonly string[];
+  readonly neededAllowances: readonly string[];
   /** The comment at the head of the plan: what it costs, and what to do before it runs. */
   readonly remarks: readonly string[];
   /** Messages for whoever makes the plan, such as: a `--renamed` is already done. They are not in the plan. */
@@ -83,12 +83,12 @@ export async function assemblePlan({ draft, proof, omissions, acceptedInAnyDraft
     irreversible: statements.flatMap(({ lost }, i) => (lost.length > 0 ? [i + 1] : [])),
     idleTables: findTablesToKeepIdle(draft.steps, context.engineOfB),
     renamedViews: new NameMap([...renames.pending].filter(([name]) => proof.rows.recomputedViews.has(name))),
-    allowedLosses: [...used],
+    neededAllowances: [...used],
   });
   return {
     statements,
     omissions: omissions.map(omission => addOffers(omission, offers)),
-    allowedLosses: [...used],
+    neededAllowances: [...used],
     remarks,
     notes,
     warnings: renames.warnings,
@@ -103,11 +103,15 @@ function collectAssertions({ rows }: Proof, context: PlanContext) {
   const assertions: PlannedStatement[] = [];
   const assertedViews: string[] = [];
   const acceptedLosses: NamedLoss[] = [];
-  const accept = (loss: NamedLoss): boolean => allowed.allows(loss) && acceptedLosses.push(loss) > 0;
+  const acceptIfAllowed = (loss: NamedLoss): boolean => {
+    const isAllowed = allowed.allows(loss);
+    if (isAllowed) acceptedLosses.push(loss);
+    return isAllowed;
+  };
   const add = (assertion: Assertion, ...comments: string[]) => assertions.push(withPurpose(assertion, ...comments));
   for (const [view, { computableAssertion: computable, periodicViews }] of rows.recomputedViews) {
     const definition = findAskableDefinition(view, context);
-    if (!definition || accept({ loss: 'history', object: definition.name })) continue;
+    if (!definition || acceptIfAllowed({ loss: 'history', object: definition.name })) continue;
     const history = answers.findHistory(view);
     const columns = history?.columns ?? findKnownColumns(definition.name, engineOfB);
     if (computable !== undefined) add(computableAssertion(computable));
@@ -121,9 +125,9 @@ function collectAssertions({ rows }: Proof, context: PlanContext) {
   }
   const [first, ...others] = assertedViews;
   if (first !== undefined) add(noLimitAssertion([first, ...others]));
-  for (const enforcement of rows.enforcements) {
+  for (const enforcement of rows.retentionEnforcements) {
     const { name } = enforcement.former;
-    if (accept({ loss: 'ttl', object: name }) || findStoredRows(name) === 'none') continue;
+    if (acceptIfAllowed({ loss: 'ttl', object: name }) || findStoredRows(name) === 'none') continue;
     add(
       noneExpiredAssertion(...findExpiryArguments(enforcement, engineOfB, findAskableDefinition(name, context)?.body)),
     );

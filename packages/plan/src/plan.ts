@@ -18,13 +18,13 @@ import { dropOldTables, resumeRebuilds } from './draft/rebuild.js';
 import { reconcileMarks } from './draft/reconcile-marks.js';
 import {
   dropExtraObjects,
-  freeNames,
+  dropToFreeNames,
   omitContradictoryRenames,
   reconcileTables,
   renameTables,
 } from './draft/reconcile-objects.js';
-import { listUnrepaired, reconcileStoredViews } from './draft/refresh-views.js';
-import { listUnalterable } from './draft/unalterable.js';
+import { omitUnrepaired, reconcileStoredViews } from './draft/refresh-views.js';
+import { omitUnalterable } from './draft/unalterable.js';
 import { formatLoss, type NamedLoss } from './losses/losses.js';
 import { formatPathForShell } from './losses/object-path.js';
 import type { Omission } from './losses/omission.js';
@@ -154,7 +154,7 @@ function draftPlan(context: PlanContext, engine: Engine, excluded: ReadonlyMap<s
   revokeRights(draft);
   createPrincipals(draft);
 
-  freeNames(draft);
+  dropToFreeNames(draft);
   renameTables(draft);
   resumeRebuilds(draft);
 
@@ -169,7 +169,7 @@ function draftPlan(context: PlanContext, engine: Engine, excluded: ReadonlyMap<s
   dropPrincipals(draft);
   grantRights(draft); // again: a GRANT on what was dropped above fails now, and is listed as left out
 
-  listUnalterable(draft);
-  listUnrepaired(draft);
+  omitUnalterable(draft);
+  omitUnrepaired(draft);
   return draft;
 }

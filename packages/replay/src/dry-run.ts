@@ -92,7 +92,7 @@ export class DryRun {
   async predict(entry: Entry): Promise<StatementResult> {
     const head = parsePlanHead(entry.statement);
     for (const [from, to] of head?.renamedViews ?? []) this.#renamedViews.set(from, to);
-    this.#allowed ??= new AllowedLosses([...this.context.allowLoss, ...(head?.allowedLosses ?? [])], name => {
+    this.#allowed ??= new AllowedLosses([...this.context.allowLoss, ...(head?.neededAllowances ?? [])], name => {
       const columns = this.#engine.find(name)?.columns;
       return columns && new NameSet(columns.map(column => column.name));
     });
@@ -214,7 +214,8 @@ export class DryRun {
       if (view?.kind === 'materialized view' && view.opaque === undefined)
         this.#answers.queueHistory(object, () => view);
     }
-    for (const enforcement of this.#rows.findEnforcements(execution)) this.#questions.countExpired(enforcement);
+    for (const enforcement of this.#rows.findRetentionEnforcements(execution))
+      this.#questions.countExpired(enforcement);
     for (const view of this.#rows.findComputedViews(execution))
       if (view.now.refresh.period) this.#questions.findUnended(view);
     await this.#answers.askQueued();

@@ -54,8 +54,8 @@ async function executeIfAllowed(entry: Entry, context: ExecutionContext): Promis
   if (await ignored.skips(entry, existing)) return { result: 'skipped' };
   const rejection = await check(statement);
   if (rejection) return { result: 'rejected', error: formatPreflightRejection(rejection) };
-  const conflicts = await guard?.formatConflicts(statement);
-  if (conflicts) return { result: 'rejected', error: conflicts };
+  const conflicts = (await guard?.findConflicts(statement)) ?? [];
+  if (conflicts.length > 0) return { result: 'rejected', error: conflicts.join('; ') };
   const result = await executeWithRetries(entry, 1 + Math.max(retries ?? 0, 1), context);
   await guard?.record(statement);
   return result;

@@ -37,11 +37,11 @@ export class PlanGuard {
     return [...this.#known.values()].flatMap(({ statement }) => statement ?? []);
   }
 
-  /** What somebody else has changed in the objects that a statement changes or reads; '' if nothing. */
-  async formatConflicts(statement: string): Promise<string> {
+  /** What somebody else has changed in the objects that a statement changes or reads: a sentence for each object. */
+  async findConflicts(statement: string): Promise<string[]> {
     const known = this.#findObjects(statement);
     const statements = await fetchStatements(this.client, known);
-    return known.flatMap((object, i) => formatConflict(object, statements[i]) ?? []).join('; ');
+    return known.flatMap((object, i) => formatConflict(object, statements[i]) ?? []);
   }
 
   /** Reads again what a statement has changed. If that fails, these objects are no longer compared. */

@@ -112,7 +112,7 @@ function dropPrincipal(cursor: Cursor, session: MutableSession, kind: PrincipalK
   if (hasGuard && acl.find(name)?.kind !== kind) return;
   requirePrincipal(acl, kind, { name, position });
   acl.remove(name);
-  for (const object of catalogue.all())
+  for (const object of catalogue.listWithSystemTables())
     if (isSameName(object.owner, name)) catalogue.put({ ...object, owner: acl.admin });
 }
 

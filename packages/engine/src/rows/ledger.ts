@@ -26,7 +26,7 @@ interface HistoryRows {
 export type StoredRows = 'none' | 'recomputable' | 'unknown' | HistoryRows;
 
 /** An object whose retention a statement makes the server enforce. */
-export interface Enforcement {
+export interface RetentionEnforcement {
   readonly former: Table | MaterializedView;
   readonly now: Table | MaterializedView;
 }
@@ -60,7 +60,7 @@ export interface ExternalFacts {
   /** By default `recomputable`. */
   readonly findStoredRows?: (view: string) => StoredRows;
   /** The number of expired rows, which the server will drop; undefined if it cannot say. By default 0. */
-  readonly countExpired?: (enforcement: Enforcement) => number | undefined;
+  readonly countExpired?: (enforcement: RetentionEnforcement) => number | undefined;
   /** The rows in a period of the next refresh that has not ended; by default `none`. */
   readonly findUnended?: (view: ComputedView) => UnendedRows;
   /** The planned name of an object of the loaded schema; by default, its own name. */
@@ -109,7 +109,7 @@ export class Ledger {
   /** By the id of a column: the types to which an assertion has shown that its values can be converted without a change. */
   readonly losslessTypes = new ListsById<string>();
   /** By the id of an object of the loaded schema. `causes` are indexes of statements. */
-  readonly enforcements = new Map<number | undefined, Enforcement & { readonly causes: number[] }>();
+  readonly retentionEnforcements = new Map<number | undefined, RetentionEnforcement & { readonly causes: number[] }>();
 
   constructor({ catalogue }: Engine, facts: ExternalFacts) {
     this.catalogue = catalogue;

@@ -10,9 +10,9 @@ import {
   type ComputedView,
   type Conversion,
   type Copy,
-  type Enforcement,
   type ExternalFacts,
   Ledger,
+  type RetentionEnforcement,
 } from './ledger.js';
 import { type Recomputation, ViewHistories } from './view-history.js';
 
@@ -39,12 +39,12 @@ export class RowAccount {
     return this.#ledger.loaded.find(object => isSameName(object.name, name));
   }
 
-  findEnforcements(execution: Execution): Enforcement[] {
-    return findEnforcements(execution, this.#ledger);
+  findRetentionEnforcements(execution: Execution): RetentionEnforcement[] {
+    return findRetentionEnforcements(execution, this.#ledger);
   }
 
-  get enforcements(): Enforcement[] {
-    return [...this.#ledger.enforcements.values()];
+  get retentionEnforcements(): RetentionEnforcement[] {
+    return [...this.#ledger.retentionEnforcements.values()];
   }
 
   findComputedViews(execution: Execution): ComputedView[] {
@@ -85,7 +85,7 @@ export class RowAccount {
     for (const { before, after } of transitions) this.#ledger.touchedBy.add((before ?? after)?.id, index);
     for (const { effect, object } of effects)
       if (effect === 'invalidated') this.#ledger.invalidatedBy.add(this.#engine.find(object)?.id, index);
-    this.#recordFullUpdate(statement, effects);
+    this.#recordWrites(statement, effects);
     const unwritten = transitions.flatMap(each => findLossesOfUnwrittenValues(each, this.#fullyWrittenColumns));
     const wasInLoadedSchema = (name: string) =>
       transitions.every(({ before }) => !before || this.#loadedIds.has(before.id) || !isSameName(before.name, name));
@@ -94,13 +94,13 @@ export class RowAccount {
       ({ loss, object }) => loss !== 'drop' || wasInLoadedSchema(object),
     );
     for (const effect of relevantEffects) if (effect.effect === 'lost') this.#recordLoss(effect, transitions, index);
-    const enforcements = findEnforcements(execution, this.#ledger);
-    const expired = enforcements.flatMap(found => recordEnforcement(found, this.#ledger, index));
+    const enforcements = findRetentionEnforcements(execution, this.#ledger);
+    const expired = enforcements.flatMap(found => recordRetentionEnforcement(found, this.#ledger, index));
     return [...relevantEffects, ...expired, ...this.#views.recordStatement(execution, index)];
   }
 
   /** An UPDATE that fills a column writes it in every row. Any other write of rows ends what assertions have shown of the values. */
-  #recordFullUpdate(statement: string, effects: readonly Effect[]): void {
+  #recordWrites(statement: string, effects: readonly Effect[]): void {
     const fill = parseFill(statement);
     const table = fill && this.#engine.find(fill.table);
     if (fill && table?.kind === 'table') this.#fullyWrittenColumns.add(findColumn(table, fill.column)?.id);
@@ -165,35 +165,35 @@ export class RowAccount {
 }
 
 /** The expiry of live views is not accounted for. */
-const isRetained = (object: CatalogueObject | undefined): object is Table | MaterializedView =>
+const canExpire = (object: CatalogueObject | undefined): object is Table | MaterializedView =>
   object?.kind === 'table' || object?.kind === 'materialized view';
 
 /** A server enforces the retention of an object when a statement writes rows, computes a view again or sets another retention. */
-function findEnforcements({ effects, transitions }: Execution, ledger: Ledger): Enforcement[] {
+function findRetentionEnforcements({ effects, transitions }: Execution, ledger: Ledger): RetentionEnforcement[] {
   const written = effects.filter(({ effect, column }) => effect === 'rewritten' && column === undefined);
-  const retained = transitions.filter(
-    ({ before, after }) => isRetained(after) && expiryAgeOf(after) !== (isRetained(before) ? expiryAgeOf(before) : 0),
+  const withNewRetention = transitions.filter(
+    ({ before, after }) => canExpire(after) && expiryAgeOf(after) !== (canExpire(before) ? expiryAgeOf(before) : 0),
   );
   // A shorter TTL is already reported as the loss `ttl`.
   const isShortened = (name: string) => effects.some(({ loss, object }) => loss === 'ttl' && isSameName(object, name));
-  const names = new Set([...written.map(({ object }) => object), ...retained.map(({ name }) => name)]);
+  const names = new Set([...written.map(({ object }) => object), ...withNewRetention.map(({ name }) => name)]);
   return [...names].flatMap(name => {
     const now = ledger.catalogue.find(name);
     const former = now && ledger.formerOf(now);
-    const isEnforced = isRetained(former) && isRetained(now) && expiryAgeOf(now) !== 0 && !isShortened(name);
+    const isEnforced = canExpire(former) && canExpire(now) && expiryAgeOf(now) !== 0 && !isShortened(name);
     return isEnforced ? [{ former, now }] : [];
   });
 }
 
 /** Expired rows are counted once, for the first statement that drops them. Later statements only become further causes. */
-function recordEnforcement(enforcement: Enforcement, ledger: Ledger, index: number): Effect[] {
+function recordRetentionEnforcement(enforcement: RetentionEnforcement, ledger: Ledger, index: number): Effect[] {
   const { former, now } = enforcement;
   const causes = [...ledger.causesOf(former, index)];
-  const known = ledger.enforcements.get(former.id);
+  const known = ledger.retentionEnforcements.get(former.id);
   known?.causes.push(...causes);
   if (known) return [];
   // The loss and the enforcement share the list of causes, to which later statements are added.
-  ledger.enforcements.set(former.id, { ...enforcement, causes });
+  ledger.retentionEnforcements.set(former.id, { ...enforcement, causes });
   const count = ledger.facts.countExpired(enforcement);
   if (count === 0) return [];
   const rows = count === undefined ? 'may drop rows' : `drops ${formatCount(count, 'row')}`;

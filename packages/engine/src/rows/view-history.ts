@@ -6,7 +6,7 @@
 import { displayName, isSameName, NameMap, NameSet, significantTokens, unquote } from '@sqlpipe/sql';
 import { formatCount } from '@sqlpipe/text';
 import type { CatalogueObject, MaterializedView } from '../catalogue-objects.js';
-import { type Effect, effectOn, findExpiryLosses, isFullRefresh, LOSSES_OF_ROWS } from '../effects.js';
+import { type Effect, effectOn, findExpiryLosses, isFullRefresh, REMOVING_LOSSES } from '../effects.js';
 import type { Execution } from '../engine.js';
 import type { AccountedLoss, ComputedView, Ledger, StoredRows, UnendedRows } from './ledger.js';
 
@@ -119,7 +119,7 @@ export class ViewHistories {
   /** The server may fill recreated views after an effect has removed rows from a source. So these views may miss the rows. */
   recordMissedRows({ object, loss }: Effect, index: number): void {
     const { catalogue, losses } = this.ledger;
-    for (const id of LOSSES_OF_ROWS.has(loss) ? this.#unrefreshed : []) {
+    for (const id of REMOVING_LOSSES.has(loss) ? this.#unrefreshed : []) {
       const view = catalogue.findById(id);
       if (view?.kind !== 'materialized view' || view.refresh.deferred || !this.#findTracked(view)) continue;
       if (!catalogue.sources([view.base, ...view.references]).some(name => isSameName(name, object))) continue;
@@ -199,7 +199,7 @@ export class ViewHistories {
     for (const source of sources) {
       const holders = this.#findCurrentHolders(source, tracked.former);
       const losses = [source, ...holders].flatMap(({ id }) => this.ledger.losses.of(id));
-      if (holders.length === 0 || losses.some(({ effect }) => LOSSES_OF_ROWS.has(effect.loss)))
+      if (holders.length === 0 || losses.some(({ effect }) => REMOVING_LOSSES.has(effect.loss)))
         return `loses rows that '${(holders[0] ?? source).name}' no longer holds`;
       const column = this.#findChangedColumn(tracked, source);
       if (column !== undefined) return `loses values that column '${column}' of '${source.name}' no longer holds`;

@@ -233,8 +233,8 @@ export function resumeRebuilds(draft: Draft): void {
       const copied = findCopiedColumns(leftover, now, renames.columnRenamesOf(table));
       const added = leftover.columns.filter(column => !copied.some(({ to }) => isSameName(to, column.name)));
       const unwritten = added.map(column => emptyAssertion(name, printValueCondition(column)));
-      const copy = noneAddedAssertion({ from: now.name, to: name, columns: copied });
-      dropIfRowsAreIn(leftover, table, copied, [copy, ...unwritten], draft);
+      const noneAdded = noneAddedAssertion({ from: now.name, to: name, columns: copied });
+      dropIfRowsAreIn(leftover, table, copied, [noneAdded, ...unwritten], draft);
     }
   }
 }
@@ -245,11 +245,11 @@ function omitHalfExchanged(
   draft: Draft,
 ) {
   const { a, engineOfB } = draft.context;
-  const isFinished = findLeftovers(a, engineOfB, new NameSet([table])).has(name);
+  const canRebuildFinish = findLeftovers(a, engineOfB, new NameSet([table])).has(name);
   draft.omit(
     changeOf({ kind: 'table', name: table }),
     `an earlier rebuild was interrupted between its two renames; the rows are in '${oldName}' and '${name}'`,
-    isFinished
+    canRebuildFinish
       ? `--rebuild ${formatPathForShell(formatPath({ object: table }))} finishes that rebuild`
       : `send ${printTableRename(oldName, table)} and plan again`,
   );

@@ -34,7 +34,7 @@ export function omitContradictoryRenames(draft: Draft): void {
 }
 
 /** Drops objects whose names A gives to another kind, and views that get another name. A view is dropped before what it reads. */
-export function freeNames(draft: Draft): void {
+export function dropToFreeNames(draft: Draft): void {
   const { a, b, renames } = draft.context;
   for (const entry of listObjects(b).reverse()) {
     const newName = renames.pending.get(entry.name);

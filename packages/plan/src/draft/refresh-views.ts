@@ -22,8 +22,8 @@ export function reconcileStoredViews(draft: Draft): void {
   const { context, engine } = draft;
   const { a, ignore } = context;
   const reconciledLast = findStoredViewsAndReaders(context);
-  const ofB = engine.catalogue.list().flatMap(({ name }) => (a.findObject(name) ? [] : name));
-  const extra = engine.catalogue.inDependencyOrder(ofB).map(({ name }) => name);
+  const namesOnlyInB = engine.catalogue.list().flatMap(({ name }) => (a.findObject(name) ? [] : name));
+  const extra = engine.catalogue.inDependencyOrder(namesOnlyInB).map(({ name }) => name);
   const sources = findViewSources(extra, context);
   const refreshed = new NameSet();
   const repair = (name: string): void => {
@@ -45,11 +45,11 @@ export function reconcileStoredViews(draft: Draft): void {
 
 /** The tables and materialized views that materialized views read, also through plain views. */
 interface ViewSources {
-  readonly ofAll: NameSet;
+  readonly ofAllViews: NameSet;
   /** Those of the views that may have rows in B. */
-  readonly ofFilled: NameSet;
+  readonly ofViewsWithRows: NameSet;
   /** Those that must be filled first, see `findNeededByUnfilled`. */
-  readonly ofUnfilled: NameSet;
+  readonly neededByUnfilled: NameSet;
 }
 
 function findViewSources(extra: readonly string[], context: PlanContext): ViewSources {
@@ -60,9 +60,9 @@ function findViewSources(extra: readonly string[], context: PlanContext): ViewSo
   const sourcesOf = (entries: readonly Entry[]) =>
     new NameSet(entries.flatMap(entry => findStoredSources(entry, context)));
   return {
-    ofAll: sourcesOf(views),
-    ofFilled: sourcesOf(views.filter(view => mayHaveRowsInB(view, context))),
-    ofUnfilled: findNeededByUnfilled(context),
+    ofAllViews: sourcesOf(views),
+    ofViewsWithRows: sourcesOf(views.filter(view => mayHaveRowsInB(view, context))),
+    neededByUnfilled: findNeededByUnfilled(context),
   };
 }
 
@@ -70,17 +70,17 @@ const isRepairable = (view: MaterializedView, draft: Draft): boolean =>
   view.invalid !== undefined && (!FAILED_ON_A_ROW.test(view.invalid) || readsRetypedColumn(view, draft));
 
 /** Whether only a REFRESH fills a view in time: before other materialized views read its rows, and before its sources lose rows. */
-const mustPlanFill = (view: MaterializedView, { ofAll }: ViewSources, draft: Draft): boolean =>
-  !isFilledByServer(view) || ofAll.has(view.name) || willSourcesLoseRows(view, draft);
+const mustPlanFill = (view: MaterializedView, { ofAllViews }: ViewSources, draft: Draft): boolean =>
+  !isFilledByServer(view) || ofAllViews.has(view.name) || willSourcesLoseRows(view, draft);
 
 /** Whether a view must have rows and lacks some: it is new, the server is filling it, or an interrupted plan has not filled it. */
-function lacksRows(view: MaterializedView, { ofFilled, ofUnfilled }: ViewSources, draft: Draft): boolean {
+function lacksRows(view: MaterializedView, { ofViewsWithRows, neededByUnfilled }: ViewSources, draft: Draft): boolean {
   const { name } = view;
   const { context } = draft;
   const { engineOfB } = context;
   // An interrupted plan may have dropped the view when it had rows. The mark of the view, or rows of a view over it, show that.
-  const hadRows = isMarked(name, context) || mayHaveRowsInB(view, context) || ofFilled.has(name);
-  const mustHaveRows = hadRows || (ofUnfilled.has(name) && readsTableOfB(view, draft));
+  const hadRows = isMarked(name, context) || mayHaveRowsInB(view, context) || ofViewsWithRows.has(name);
+  const mustHaveRows = hadRows || (neededByUnfilled.has(name) && readsTableOfB(view, draft));
   const isBeingFilled = isFilledByServer(view) && engineOfB.wasNeverRefreshed(name);
   const isInB = engineOfB.catalogue.findById(view.id) !== undefined;
   return mustHaveRows && (!isInB || isBeingFilled || isUnfilled(name, context));
@@ -221,7 +221,7 @@ const readsRedefinedView = ({ id, base, references }: MaterializedView, { engine
     return former?.kind === 'view' && now?.kind === 'view' && isRedefined(former, now, context);
   });
 
-export function listUnrepaired(draft: Draft): void {
+export function omitUnrepaired(draft: Draft): void {
   const { healthProblems, a, ignore } = draft.context;
   for (const { identity, state, reason } of healthProblems) {
     const { kind, name } = identity;

@@ -6,7 +6,7 @@ import { formatPath, formatPathForShell } from '../losses/object-path.js';
 import { COLUMN_ORDER_REASON, columnOrderHints } from '../losses/omission.js';
 import { changeOf, type Draft, type Refusal } from './draft.js';
 
-export function listUnalterable(draft: Draft): void {
+export function omitUnalterable(draft: Draft): void {
   const { context } = draft;
   for (const entry of context.a.entries) {
     if (entry.kind === 'other') draft.omit(changeOf(entry), 'it creates no object that can be compared');

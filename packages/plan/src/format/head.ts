@@ -11,7 +11,7 @@ export interface PlanHead {
   readonly irreversible: ReadonlySet<number>;
   /** The new names of the materialized views that the plan drops and creates again, by the old names in lower case. */
   readonly renamedViews: NameMap<string>;
-  readonly allowedLosses: readonly string[];
+  readonly neededAllowances: readonly string[];
 }
 
 /** Formats the line with the state. From it, sqlapply knows whether the plan is still valid, and what --allow-plan allows. */
@@ -32,7 +32,7 @@ interface Remarks {
   readonly irreversible: readonly number[];
   readonly idleTables: readonly string[];
   readonly renamedViews: NameMap<string>;
-  readonly allowedLosses: readonly string[];
+  readonly neededAllowances: readonly string[];
 }
 
 export const formatRemarks = ({
@@ -41,7 +41,7 @@ export const formatRemarks = ({
   irreversible,
   idleTables,
   renamedViews,
-  allowedLosses,
+  neededAllowances,
 }: Remarks): string[] => [
   ...(/^9\.3\.|^$/.test(version) ? [] : ['judged by the rules of QuestDB 9.3']),
   ...work,
@@ -51,7 +51,7 @@ export const formatRemarks = ({
     'renamed views: ',
     [...renamedViews].map(([from, to]) => `'${from}'='${to}'`),
   ),
-  ...formatList('allowed losses: ', allowedLosses),
+  ...formatList('allowed losses: ', neededAllowances),
 ];
 
 const formatList = (start: string, list: readonly unknown[]): string[] =>
@@ -76,7 +76,7 @@ export function parsePlanHead(statement: string): PlanHead | undefined {
     irreversible: new Set(list(/^-- nothing undoes statements? ([\d, ]+)$/m).map(Number)),
     renamedViews: new NameMap([...renamedViews].map(([, from = '', to = '']) => [from, to])),
     // A name in quotes may contain a comma, and each loss begins with its kind.
-    allowedLosses: find(/^-- allowed losses: (.*)$/m)
+    neededAllowances: find(/^-- allowed losses: (.*)$/m)
       .split(/, (?=[a-z-]+:)/)
       .filter(Boolean),
   };

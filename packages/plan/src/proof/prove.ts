@@ -91,8 +91,8 @@ function findInvalidatedViews(
     // A view that A lacks is not created again: an interruption could lose its definition.
     const view = engine.find(name);
     const isCreatable = view?.kind === 'materialized view' && isRecomputable && !engine.whyNotCreatable(name);
-    const mayBeInA = isCreatable && !context.a.findObject(name) && !context.ignore.ignoresObject(view);
-    const hint = mayBeInA ? `if A has ${engine.title(name)}, the plan creates it again` : undefined;
+    const isRecreatedIfInA = isCreatable && !context.a.findObject(name) && !context.ignore.ignoresObject(view);
+    const hint = isRecreatedIfInA ? `if A has ${engine.title(name)}, the plan creates it again` : undefined;
     return [{ causes, reason: `invalidates ${engine.title(name)}: ${reason}`, hint }];
   });
 }
@@ -142,8 +142,9 @@ function findLosses(rows: RowAccount, context: PlanContext): LossFailure[] {
   return rows.losses().flatMap(({ effect: { loss, object, column, text }, causes }): LossFailure[] => {
     if (loss === undefined || leftovers.has(object) || parseMark(object) !== undefined) return [];
     const table = isAuxiliaryTable(object, context) ? parseRebuildName(object)?.table : undefined;
-    const count = loss === 'values' ? answers.formatChangedValues(renames.pathBeforePlan({ object, column })) : '';
-    return [{ causes, reason: text + count, loss: { loss, object: table ?? object, column } }];
+    const changedValues =
+      loss === 'values' ? answers.formatChangedValues(renames.pathBeforePlan({ object, column })) : '';
+    return [{ causes, reason: text + changedValues, loss: { loss, object: table ?? object, column } }];
   });
 }
 

@@ -1,6 +1,6 @@
 /*! How B's server can be asked about rows of a view, although an interrupted plan may have renamed or dropped what the view reads. */
 import { findColumn, findReferencesOfQuery } from '@sqlpipe/ddl';
-import type { ComputedView, Enforcement, Engine } from '@sqlpipe/engine';
+import type { ComputedView, Engine, RetentionEnforcement } from '@sqlpipe/engine';
 import { isSameName, NameSet } from '@sqlpipe/sql';
 import { isUnfilled } from '../auxiliary/marks.js';
 import { parseRebuildName } from '../auxiliary/rebuild-names.js';
@@ -37,7 +37,7 @@ export const underFormerName = <T extends RetainedObject>(
 
 /** @param body a query that the server can answer instead of that of the former view */
 export const findExpiryArguments = (
-  enforcement: Enforcement,
+  enforcement: RetentionEnforcement,
   engine: Engine,
   body = enforcement.former.kind === 'table' ? undefined : enforcement.former.body,
 ) => [underFormerName(enforcement, engine), body] as const;
@@ -48,7 +48,7 @@ export const createRowQuestions = (
   engine: Engine,
   findBody: (view: string) => string | undefined = () => undefined,
 ) => ({
-  countExpired: (each: Enforcement) =>
+  countExpired: (each: RetentionEnforcement) =>
     answers.countOrQueue(printExpiredQuestion(...findExpiryArguments(each, engine, findBody(each.former.name)))),
   findUnended: (view: ComputedView) => answers.findRowsOrQueue(printUnendedRange(underFormerName(view, engine))),
 });
