@@ -88,6 +88,11 @@ test('a timestamp_floor() of the timestamp decides how a materialized view is pa
   }
 });
 
+test('SAMPLE BY may have a unit without a number', async t => {
+  const engine = await engineAfter('create materialized view m as (select ts, max(x) x from t sample by h)');
+  t.like(engine.find('m'), { partitionBy: 'MONTH' });
+});
+
 test('a table without WAL keeps its timestamp under a new name', async t => {
   const table = 'create table b (ts timestamp, a int) timestamp(ts) partition by day bypass wal';
   const engine = await engineAfter(table, 'alter table b rename column TS to time');

@@ -23,7 +23,8 @@ function tokensOfQuery(text: string, tokenize: Grammar['tokenize']): (GrammarTok
 
 /**
  * QuestDB accepts a comma before FROM and the TOLERANCE of a join, and the package's grammar does not, so they are dropped. A number that
- * the package's lexer splits becomes one token again. After an operator, `from (` calls a function, as any name would.
+ * the package's lexer splits becomes one token again. After an operator, `from (` calls a function, as any name would. `SAMPLE BY h` has an
+ * interval without a number.
  */
 function adaptTokens<T extends GrammarToken & { readonly depth: number }>(
   tokens: readonly T[],
@@ -40,13 +41,25 @@ function adaptTokens<T extends GrammarToken & { readonly depth: number }>(
     if (isInexact && word === 'tolerance' && next?.tokenType.name === 'DurationLiteral') i++;
     else if (previous && isRestOfNumber(previous, token))
       adapted[adapted.length - 1] = { ...previous, image: previous.image + token.image, endOffset: endOf(token) };
-    else if (word === 'from' && next?.image === '(' && isOperator(previous, adapted.at(-2))) {
-      const [{ tokenType, tokenTypeIdx } = token] = tokenize('name').tokens;
-      adapted.push({ ...token, tokenType, tokenTypeIdx });
-    } else if (!(word === ',' && next?.image.toLowerCase() === 'from')) adapted.push(token);
+    else if (word === 'from' && next?.image === '(' && isOperator(previous, adapted.at(-2)))
+      adapted.push(withTypeOf('name', token, tokenize));
+    else if (/^[a-z]$/i.test(word) && isSampleBy(adapted)) adapted.push(withTypeOf('1h', token, tokenize));
+    else if (!(word === ',' && next?.image.toLowerCase() === 'from')) adapted.push(token);
   }
   return adapted;
 }
+
+/** The token with the type of another text. */
+function withTypeOf<T extends GrammarToken>(text: string, token: T, tokenize: Grammar['tokenize']): T {
+  const [{ tokenType, tokenTypeIdx } = token] = tokenize(text).tokens;
+  return { ...token, tokenType, tokenTypeIdx };
+}
+
+const isSampleBy = (tokens: readonly GrammarToken[]): boolean =>
+  tokens
+    .slice(-2)
+    .map(({ image }) => image.toLowerCase())
+    .join(' ') === 'sample by';
 
 /** A star is an operator unless it stands for all columns. */
 export const isOperator = (token: GrammarToken | undefined, before: GrammarToken | undefined): boolean =>
