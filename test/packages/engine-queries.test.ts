@@ -2,7 +2,7 @@
  * What the engine knows of queries: the columns that they give, and names in any case, as observed on 9.3.4. And what statements do to
  * users, groups and their rights.
  */
-import { findSampling } from '@sqlpipe/ddl';
+import { findSampling, type MaterializedViewDefinition, parseDefinition } from '@sqlpipe/ddl';
 import { Engine, whenReady } from '@sqlpipe/engine';
 import { test } from '../support/test.js';
 
@@ -107,13 +107,29 @@ test('a column named like the suffix of a number is read after its table', async
   t.deepEqual([...engine.invalidViews()], []);
 });
 
-test('the sampling of a query, which decides how a materialized view is partitioned', t => {
-  for (const [query, interval] of [
-    ['select ts, sum(x) n from t sample by h', '1h'],
-    ["select timestamp_floor('1h', ts) ts, sum(x) n from t group by 1", '1h'],
-    ["select timestamp_floor('d', ts) ts, sum(x) n from t group by 1", '1d'],
-  ] as const)
+// Each partition was observed on 9.3.4.
+test('the sampling of a query decides how a materialized view is partitioned', async t => {
+  const inner = '(select ts, avg(x) v from t sample by 1h)';
+  for (const [query, interval, partition] of [
+    ['select ts, sum(x) n from t sample by h', '1h', 'MONTH'],
+    ["select timestamp_floor('d', ts) ts, sum(x) n from t", '1d', 'YEAR'],
+    ["select distinct timestamp_floor('1d', ts) d, x from t", '1d', 'YEAR'],
+    ["select timestamp_floor('1h', ts) ts, avg(x) v, timestamp_floor('1d', ts) d from t", '1h', 'MONTH'],
+    ["select timestamp_floor('1m', ts) ts, v from (select ts, avg(x) v from t sample by 1d)", '1m', 'DAY'],
+    [`select * from ${inner} where ts = timestamp_floor('1d', ts)`, '1h', 'MONTH'],
+    ["select ts, avg(x) v from t where ts > timestamp_floor('1d', ts) sample by 1h", '1h', 'MONTH'],
+    [`select ts, v, dateadd('h', 1, timestamp_floor('1d', ts)) d from ${inner}`, '1h', 'MONTH'],
+    [`select ts, avg(v) v from ${inner} sample by 1d`, '1d', 'YEAR'],
+    [`with q as ${inner} select ts, v from q`, '1h', 'MONTH'],
+    ["select ts, timestamp_floor('1d', ts) d, avg(x) v from t sample by 1h", undefined, 'YEAR'],
+  ] as const) {
     t.is(findSampling(query)?.interval, interval, query);
+    const engine = await engineAfter(`create materialized view m as (${query})`);
+    t.like(engine.find('m'), { partitionBy: partition }, query);
+    const { partitionBy } = parseDefinition(`create materialized view m as (${query})`) as MaterializedViewDefinition;
+    t.is(partitionBy, interval && partition, query);
+  }
+  t.is(findSampling("select timestamp_floor('h', ts) ts, sum(x) n from t group by 1")?.interval, '1h');
 });
 
 /** The statements of a schema after others, each executed by an account; white space is one blank. */

@@ -99,21 +99,42 @@ function parseType(tokens: readonly QueryToken[]): string | undefined {
   });
 }
 
-/** Finds the interval (`1h` also for `h`) and time zone of the outermost SAMPLE BY or `timestamp_floor`; undefined if several differ. */
+/**
+ * Finds the interval (`1h` also for `h`) and time zone of the outermost SAMPLE BY, or of the outermost column that is a `timestamp_floor`.
+ * Undefined if one query has both with different intervals: what counts then depends on its tables.
+ */
 export function findSampling(body: string): { interval: string; timeZone: string | undefined } | undefined {
   const tokens = tokenizeQuery(body);
-  const samplings = tokens.flatMap((token, index): { depth: number; interval: string; clauses?: number }[] => {
-    const { depth } = token;
-    const interval = unquoteToken(tokens[index + 2]?.text ?? '').replace(/^(?!\d)/, '1');
-    if (isKeyword(token, 'timestamp_floor') && tokens[index + 1]?.text === '(') return [{ depth, interval }];
-    if (!isKeyword(token, 'sample') || !isKeyword(tokens[index + 1], 'by')) return [];
-    return [{ depth, interval, clauses: index }];
-  });
+  const samplings = findSamplings(tokens);
   const least = samplings.reduce((min, { depth }) => Math.min(min, depth), Number.POSITIVE_INFINITY);
-  const [first, ...others] = samplings.filter(({ depth }) => depth === least);
-  if (!first || others.some(({ interval }) => interval !== first.interval)) return undefined;
-  const { interval, clauses } = first;
-  return { interval, timeZone: clauses === undefined ? undefined : findTimeZone(tokens.slice(clauses)) };
+  const outermost = samplings.filter(({ depth }) => depth === least);
+  const sampleBy = outermost.find(({ clausesAt }) => clausesAt !== undefined);
+  const [{ interval, clausesAt } = {}] = sampleBy ? [sampleBy] : outermost;
+  if (interval === undefined || (sampleBy && outermost.some(other => other.interval !== interval))) return undefined;
+  return { interval, timeZone: clausesAt === undefined ? undefined : findTimeZone(tokens.slice(clausesAt)) };
+}
+
+interface Sampling {
+  readonly depth: number;
+  readonly interval: string;
+  /** The index of SAMPLE; undefined for a `timestamp_floor`. */
+  readonly clausesAt?: number;
+}
+
+/** A `timestamp_floor` counts where a column of a SELECT begins. */
+function findSamplings(tokens: readonly QueryToken[]): Sampling[] {
+  const inColumns: boolean[] = []; // by depth
+  return tokens.flatMap((token, index): Sampling[] => {
+    const { depth, text } = token;
+    if (text === '(') inColumns[depth + 1] = false;
+    if (isKeyword(token, 'select', 'from')) inColumns[depth] = isKeyword(token, 'select');
+    const interval = unquoteToken(tokens[index + 2]?.text ?? '').replace(/^(?!\d)/, '1');
+    if (isKeyword(token, 'sample') && isKeyword(tokens[index + 1], 'by'))
+      return [{ depth, interval, clausesAt: index }];
+    const isColumn = inColumns[depth] && isKeyword(tokens[index - 1], 'select', 'distinct', ',');
+    const isFloor = isKeyword(token, 'timestamp_floor') && tokens[index + 1]?.text === '(';
+    return isColumn && isFloor ? [{ depth, interval }] : [];
+  });
 }
 
 /** The time zone in `ALIGN TO CALENDAR TIME ZONE 'x'`, searched up to the end of the query. */
