@@ -263,7 +263,7 @@ testWithQuestDB('a partition that becomes Parquet after planning stops the first
     await settle(server, 'p');
     t.regex(
       (await run.exits(1, 'sqlapply --allow-plan $DB < plan')).stderr,
-      /the assertion is not true: 'p' has Parquet partitions \(2\); use .* CONVERT PARTITION TO NATIVE/,
+      /the assertion is not true: 'p' has Parquet partitions \(2\), over which .*; use .* CONVERT PARTITION TO NATIVE/,
       change,
     );
     t.deepEqual(await execute(server, 'SELECT sum(x), sum(y), count() FROM p'), [[6, 12, 6]], change);

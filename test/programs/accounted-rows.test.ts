@@ -63,7 +63,10 @@ testWithQuestDB('the old table of a rebuild is dropped only if the new one has e
   await waitUntilApplied(server);
   t.is((await run(`sqldiff --alter ${rebuild} > plan`)).code, 0, 'an interrupted rebuild is not forgotten');
   const stopped = await run.exits(1, 'sqlapply -q --allow-plan $DB < plan');
-  t.regex(stopped.stderr, new RegExp(`'${old}' has rows that 't' does not have; .* send DROP TABLE '${old}';`));
+  t.regex(
+    stopped.stderr,
+    new RegExp(`'${old}' has rows that 't' does not have, or has less often; .* send DROP TABLE '${old}';`),
+  );
   t.is((await takeHoldings(server)).get(old)?.rows, 4);
   await execute(server, "INSERT INTO t VALUES ('2024-02-01', 1)");
   await waitUntilApplied(server);

@@ -75,7 +75,7 @@ testWithQuestDB('a rebuild begins only if all rows can be copied', async t => {
       columns('ts', 'PARTITION BY DAY'),
       columns('u', 'PARTITION BY DAY'),
       [],
-      /column 'u' of 't' is NULL in 2 rows, which a designated timestamp cannot be/,
+      /column 'u' of 't' is NULL in 2 rows, but a designated timestamp cannot be NULL/,
     ],
   ];
   for (const [before, after, losses, problem] of cases) {

@@ -27,7 +27,7 @@ function findWork({ steps, engine, context }: Draft, { effects }: Proof): Map<st
     if (table) workByTable.set(table.name, (workByTable.get(table.name) ?? new Set<Work>()).add(work));
   };
   for (const [i, { statement, assertion }] of steps.entries()) {
-    if (assertion?.checksCopy) add(assertion.tables[0], 'copies');
+    if (assertion?.followsCopy) add(assertion.tables[0], 'copies');
     const { kind, name } = identify(statement);
     const rewritten = (effects[i] ?? []).filter(({ effect }) => effect === 'rewritten');
     const refreshed = rewritten.filter(effect => effect.kind === 'materialized view').map(({ object }) => object);

@@ -1,4 +1,7 @@
-/*! Parses ALTER. As in QuestDB, an unknown column is rejected before a later syntax error. Odd blanks and quotes are the server's. */
+/*!
+ * Parses ALTER. As in QuestDB, an unknown column is rejected before a later syntax error. The messages are the server's, with their odd
+ * blanks and quotes.
+ */
 import { isSameName } from '@sqlpipe/sql';
 import type { Alteration } from '../alteration.js';
 import { COLUMN_PROPERTIES } from '../columns/column-properties.js';
@@ -6,7 +9,7 @@ import { parseAddedColumn } from '../columns/type.js';
 import type { Column } from '../definition.js';
 import { expectEndOfBody, parseViewBody } from '../parser/body.js';
 import { type Cursor, isWord, RejectionError } from '../parser/cursor.js';
-import { type FoundObject, type NameLookup, parseAlteredObject } from '../parser/lookup.js';
+import { type FoundObject, isKnown, type NameLookup, parseAlteredObject } from '../parser/lookup.js';
 import { isValidColumnName, parseEntityName, unquoteToken } from '../parser/names.js';
 import { parseAge, parseInt64 } from '../parser/numbers.js';
 import { propertiesOf } from '../properties/object-properties.js';
@@ -94,10 +97,10 @@ class TableParser {
     return { name, column };
   }
 
-  /** Parses a comma-separated list, up to the end of the statement or to an item after which `isLast` returns true. */
-  #parseList<T>(parseItem: () => T, isLast = () => false): T[] {
+  /** Parses a comma-separated list. @param parseEnd called after each item: if a clause ends the list, parses it and returns true */
+  #parseList<T>(parseItem: () => T, parseEnd = () => false): T[] {
     const items = [parseItem()];
-    while (!isLast()) {
+    while (!parseEnd()) {
       const token = this.cursor.next();
       if (token === undefined || (token === ';' && this.cursor.next() === undefined)) break;
       if (token !== ',') throw this.cursor.error("',' expected");
@@ -107,7 +110,7 @@ class TableParser {
   }
 
   /** Rejects more than one change of columns on a WAL table. @param count the number of changes */
-  #rejectSeveral(count: number): void {
+  #rejectMultipleChanges(count: number): void {
     if (!this.table.wal || count < 2) return;
     const { name, structure = 0 } = this.table;
     throw new RejectionError(
@@ -130,7 +133,7 @@ class TableParser {
         return true;
       },
     );
-    if (this.#columns) this.#rejectSeveral(this.#columns.length - (this.table.columns?.length ?? 0));
+    if (this.#columns) this.#rejectMultipleChanges(this.#columns.length - (this.table.columns?.length ?? 0));
     return toAlter(this.found, ...columns.map(column => ({ action: 'add column', column, owner }) as const));
   }
 
@@ -175,7 +178,7 @@ class TableParser {
       }
       return name;
     });
-    this.#rejectSeveral(names.length);
+    this.#rejectMultipleChanges(names.length);
     return toAlter(found, ...names.map(column => ({ action: 'drop column', column }) as const));
   }
 
@@ -187,7 +190,7 @@ class TableParser {
 
   #parseRenameColumns(): Command {
     const alterations = this.#parseList(() => this.#parseRenameColumn());
-    this.#rejectSeveral(alterations.length);
+    this.#rejectMultipleChanges(alterations.length);
     return toAlter(this.found, ...alterations);
   }
 
@@ -257,7 +260,7 @@ function parseAlterMaterializedView(cursor: Cursor, lookup: NameLookup): Command
 
 const LIVE_VIEW_VERBS = "'set', 'drop', 'convert', 'resume' or 'suspend'";
 
-/** The query and the columns of a live view cannot be changed. */
+/** Parses ALTER LIVE VIEW after LIVE. The server has no ALTER for the query or the columns of a live view. */
 function parseAlterLiveView(cursor: Cursor, lookup: NameLookup): Command {
   cursor.expect('view');
   const view = parseAlteredObject(cursor, lookup, 'live view');
@@ -281,7 +284,10 @@ function parseAlterLiveView(cursor: Cursor, lookup: NameLookup): Command {
   throw cursor.error(`${LIVE_VIEW_VERBS} expected`);
 }
 
-/** Parses the text after `words`, such as `set ttl` or `dedup`. Undefined if the server has no such ALTER for this kind of object. */
+/**
+ * Parses the ALTER of a property after its first words. Undefined if the server has no such ALTER for this kind of object.
+ * @param words the first words, such as `set ttl` or `dedup`
+ */
 function parseAlterProperty(words: string, cursor: Cursor, lookup: NameLookup, found: FoundObject) {
   const key = words.toLowerCase();
   const alter = propertiesOf(found.object.kind).find(
@@ -300,7 +306,7 @@ function parseAlterColumn(cursor: Cursor, lookup: NameLookup, found: FoundObject
   const position = cursor.readPosition;
   const name = unquoteToken(cursor.requireNoSemicolon('column name'));
   const column = object.columns?.find(each => isSameName(each.name, name));
-  if (object.columns && !column)
+  if (isKnown(object) && !column)
     throw new RejectionError(position, `column '${name}' does not exist in ${object.kind} '${object.name}'`);
   const token = cursor.requireNoSemicolon(isTable ? WORDS_AFTER_TABLE_COLUMN : WORDS_AFTER_VIEW_COLUMN);
   const word = token.toLowerCase();
@@ -337,7 +343,7 @@ function parseWalCommand(
     return { verb: 'suspend wal', name };
   }
   if (cursor.accept('into')) throw cursor.error('REBASE WAL INTO is only supported on a read-only replica');
-  if (object.kind === 'table' && object.columns && !object.isSuspended)
+  if (object.kind === 'table' && isKnown(object) && !object.isSuspended)
     throw new RejectionError(0, 'REBASE WAL requires the table to be suspended first');
   return { verb: 'rebase wal', name };
 }
@@ -352,11 +358,13 @@ function acceptFromTransaction(cursor: Cursor): boolean {
   return true;
 }
 
+type PartitionVerb = `${'attach' | 'convert' | 'detach' | 'drop' | 'force drop'} partition`;
+
 /** Parses the text after PARTITION. The names after LIST and the condition after WHERE are skipped. */
 function parsePartitions(
   cursor: Cursor,
   { object: { kind, partitionBy }, name }: FoundObject,
-  verb: Exclude<PartitionCommand['verb'], `convert ${string}`> | 'convert partition',
+  verb: PartitionVerb,
 ): PartitionCommand {
   const position = cursor.at;
   const isConversion = verb === 'convert partition';

@@ -1,6 +1,6 @@
 /*!
- * When rows of an object expire: by a TTL or a storage policy. EXPIRE ROWS (expiry.ts) counts only where all three are compared. The source
- * of the enterprise edition is closed: the ages of a storage policy are assumed to have the syntax of a TTL.
+ * When rows of an object expire: by a TTL or a storage policy. `formatExpiredRows` and `keepRetention` also read EXPIRE ROWS (expiry.ts).
+ * The source of the enterprise edition is closed, so the ages of a storage policy are assumed to have the syntax of a TTL.
  */
 import type { LocatedName } from '@sqlpipe/sql';
 import type {
@@ -14,7 +14,7 @@ import type {
 import type { ClauseSpans } from '../parser/clause-reader.js';
 import { type Cursor, RejectionError } from '../parser/cursor.js';
 import type { HasFeature } from '../parser/features.js';
-import type { FoundObject } from '../parser/lookup.js';
+import { type FoundObject, isKnown } from '../parser/lookup.js';
 import { parseAge, printAge } from '../parser/numbers.js';
 import { property } from '../property.js';
 
@@ -24,7 +24,7 @@ function policyOf({ ttl, policy }: Pick<RetentionFields, 'ttl' | 'policy'>): Sto
   return ttl === 0 ? undefined : { after: { 'DROP LOCAL': ttl } };
 }
 
-/** The TTL and the policy of an object. For a new table, a server that has storage policies turns a TTL into one. */
+/** The TTL and the policy of an object. If `has` is that of a server with storage policies, the server stores the TTL as a policy. */
 export const retentionOf = (object: RetentionFields, has?: HasFeature) =>
   has?.('storage policies') ? { ttl: 0, policy: policyOf(object) } : { ttl: object.ttl, policy: object.policy };
 
@@ -33,6 +33,9 @@ function ttlOf(object: RetentionFields): Age {
   const { 'DROP LOCAL': ttl = 0, ...others } = policyOf(object)?.after ?? {};
   return Object.keys(others).length === 0 ? ttl : 0;
 }
+
+/** If a view has no PARTITION BY, its partitions may depend on its base and are not known. They are assumed to be by day. */
+const ASSUMED_UNIT = 'DAY';
 
 export const TTL = property<RetentionFields, { readonly action: 'ttl'; readonly ttl: Age }>()({
   name: 'TTL',
@@ -57,9 +60,10 @@ export const TTL = property<RetentionFields, { readonly action: 'ttl'; readonly 
     sets: ['TTL'],
     expiresRows: true,
     syntax: {
-      'set ttl'(cursor, { has }, { object: { kind, columns, partitionBy } }) {
+      'set ttl'(cursor, { has }, { object }) {
+        const { kind, partitionBy } = object;
         const { age: ttl, position } = parseAge(cursor);
-        if (columns && has('storage policies') && kind !== 'materialized view' && ttl !== 0)
+        if (isKnown(object) && has('storage policies') && kind !== 'materialized view' && ttl !== 0)
           throw new RejectionError(position, 'TTL is not supported on Enterprise tables; use a storage policy instead');
         if (partitionBy) rejectUnfittingAge(partitionBy, ttl, position);
         return { action: 'ttl', ttl };
@@ -70,7 +74,7 @@ export const TTL = property<RetentionFields, { readonly action: 'ttl'; readonly 
     between(wanted, now, has) {
       if (has('storage policies') && now.kind === 'table') return undefined;
       const ttl = ttlOf(wanted);
-      return ttl !== now.ttl && isFittingAge(now.partitionBy ?? 'DAY', ttl) ? { action: 'ttl', ttl } : undefined;
+      return ttl !== now.ttl && isFittingAge(now.partitionBy ?? ASSUMED_UNIT, ttl) ? { action: 'ttl', ttl } : undefined;
     },
   },
   unalterable: 'a TTL has to fit the partitions; with partitions by month or year, it cannot be removed',
@@ -78,14 +82,14 @@ export const TTL = property<RetentionFields, { readonly action: 'ttl'; readonly 
 
 /** Whether the server accepts an age for these partitions. For partitions by month or year, it rejects 0 (observed on 9.3.4). */
 export function isFittingAge(unit: PartitionUnit, age: Age): boolean {
-  const months = age < 0; // an age in months is negative
+  const isInMonths = age < 0;
   return {
     NONE: false,
     HOUR: true,
-    DAY: months || age % 24 === 0,
-    WEEK: months || age % 168 === 0,
-    MONTH: months,
-    YEAR: months && age % 12 === 0,
+    DAY: isInMonths || age % 24 === 0,
+    WEEK: isInMonths || age % 168 === 0,
+    MONTH: isInMonths,
+    YEAR: isInMonths && age % 12 === 0,
   }[unit];
 }
 
@@ -97,12 +101,11 @@ function rejectUnfittingAge(unit: PartitionUnit, age: Age, position: number): vo
 }
 
 /**
- * Rejects a TTL that does not fit the partitions.
- * @param object with the partitions that it gets. For a materialized view, call this only if the server has chosen them.
+ * Rejects a TTL that does not fit the partitions that the object gets. For a materialized view, call this only if the server chooses the
+ * partitions. Then the view may have any TTL in months, or none (observed on 9.3.4).
  */
-export function rejectUnfittingRetention(spans: ClauseSpans, { kind, ttl, partitionBy }: RetentionFields): void {
+export function rejectUnfittingTtl(spans: ClauseSpans, { kind, ttl, partitionBy }: RetentionFields): void {
   const position = spans.get(TTL.name)?.position;
-  // A materialized view may then have any TTL in months, or none (observed on 9.3.4).
   if (position !== undefined && partitionBy && (kind !== 'materialized view' || ttl > 0))
     rejectUnfittingAge(partitionBy, ttl, position);
 }
@@ -111,8 +114,8 @@ export function rejectUnfittingRetention(spans: ClauseSpans, { kind, ttl, partit
 export const UNLIMITED = { ttl: 0 } as const;
 
 /**
- * The end of a sentence like `expires rows of table 't' …`: `that are older than 2 DAYS` for a shorter TTL, `by the rule KEEP LATEST` for a
- * new rule; undefined without either.
+ * Which rows a change expires, as the end of a sentence like `expires rows of table 't' …`: `that are older than 2 DAYS` for a shorter TTL,
+ * `by the rule KEEP LATEST` for a new rule; undefined if there is neither.
  */
 export function formatExpiredRows(before: Definition | undefined, after: Definition | undefined): string | undefined {
   const [formerRule, rule] = [before, after].map(each => (each && 'expire' in each ? each.expire : undefined));
@@ -141,14 +144,17 @@ export function expiryAgeOf(object: Pick<RetentionFields, 'ttl' | 'policy'>): Ag
   return local === 0 || isAtLeast(local, remote) ? remote : local;
 }
 
-/** Whether an age, which must not be 0, is at least another one, however long a month is. False if `than` is 0: forever. */
+/** Whether an age is at least another one for any length of a month. The age must not be 0. False if `than` is 0, which means forever. */
 function isAtLeast(age: Age, than: Age): boolean {
   if (than === 0) return false;
   if (age > 0 === than > 0) return Math.abs(age) >= Math.abs(than);
   return age > 0 ? age >= maxHours(than) : -age * 28 * 24 >= than;
 }
 
-/** `wanted` with the former rule or TTL where its own expires more rows. Undefined if neither does, or if the former TTL does not fit. */
+/**
+ * If the rule or the TTL of `wanted` expires more rows than the former one, returns `wanted` with the former one. Undefined if neither
+ * does, or if the former TTL does not fit the partitions.
+ */
 export function keepRetention<Stored extends TableDefinition | MaterializedViewDefinition>(
   wanted: Stored,
   former: Stored,
@@ -216,8 +222,8 @@ function parseStage(cursor: Cursor): Stage {
   return stage;
 }
 
-/** Only tables have a storage policy. */
 type RetentionFields = Pick<Definition & { readonly ttl: Age }, 'kind' | 'ttl'> & {
+  /** Only tables have a storage policy. */
   readonly policy?: StoragePolicy | undefined;
   readonly partitionBy?: PartitionUnit | undefined;
 };
@@ -243,12 +249,13 @@ const STORAGE_POLICY = property<RetentionFields, PolicyAlteration>()({
   value: object => (ttlOf(object) === 0 && printStages(policyOf(object))) || 'none',
   words: ['storage'],
   isSupported: ({ has }) => has('storage policies'),
+  // PARTITION BY has been parsed before, so the partitions are known.
   parse: ({ cursor, definition, positions }) => ({
     policy: parseStoragePolicy(cursor, definition.partitionBy ?? 'NONE', positions.stages),
   }),
-  // On a line of its own in place of the TTL, as in the only documented example.
+  // The clause is on a line of its own in place of the TTL, as in the only documented example.
   print: ({ policy }) => (policy && !policy.disabled ? `\nSTORAGE POLICY${printStages(policy)}` : ''),
-  // The open source edition gets the TTL after which no data is left. It gets none if remote data is kept forever.
+  // For the open source edition, the clause becomes the TTL after which no data is left. If remote data is kept forever, there is no TTL.
   translate(object, has) {
     const { policy } = object;
     if (!policy || has('storage policies')) return undefined;
@@ -265,10 +272,11 @@ const STORAGE_POLICY = property<RetentionFields, PolicyAlteration>()({
     expiresRows: true,
     isSupported: ({ has }) => has('storage policies'),
     syntax: {
-      'set storage'(cursor, { has }, { object: { columns, partitionBy = 'HOUR' } }) {
+      'set storage'(cursor, { has }, { object }) {
         const stages: LocatedName[] = [];
-        const policy = parseStoragePolicy(cursor, partitionBy, stages);
-        if (columns) rejectImpossiblePolicy(policy, stages, has);
+        // Every age fits partitions by hour. So nothing is checked if the partitions are not known.
+        const policy = parseStoragePolicy(cursor, object.partitionBy ?? 'HOUR', stages);
+        if (isKnown(object)) rejectImpossiblePolicy(policy, stages, has);
         return { action: 'storage policy', policy };
       },
       'drop storage'(cursor) {
@@ -295,14 +303,14 @@ const STORAGE_POLICY = property<RetentionFields, PolicyAlteration>()({
   unalterable: 'only the enterprise edition has storage policies, and their ages have to fit the partitions',
 });
 
-function parsePolicyState(cursor: Cursor, { object: { columns, policy, name } }: FoundObject, disabled: boolean) {
+function parsePolicyState(cursor: Cursor, { object }: FoundObject, disabled: boolean) {
   cursor.expect('storage', 'policy');
-  if (columns && !policy) throw cursor.error(`table has no storage policy [table=${name}]`);
+  if (isKnown(object) && !object.policy) throw cursor.error(`table has no storage policy [table=${object.name}]`);
   return { action: 'storage policy state', disabled } as const;
 }
 
 /** Whether the server accepts the ages of a policy for these partitions. */
-const isFittingPolicy = (policy: StoragePolicy | undefined, unit: PartitionUnit = 'DAY'): boolean =>
+const isFittingPolicy = (policy: StoragePolicy | undefined, unit: PartitionUnit = ASSUMED_UNIT): boolean =>
   Object.values(policy?.after ?? {}).every(age => isFittingAge(unit, age));
 
 /** For a table, the server accepts these clauses only after PARTITION BY. */

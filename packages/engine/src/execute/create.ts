@@ -27,7 +27,7 @@ import {
   RejectionError,
   rejectBadCoveredColumns,
   rejectImpossiblePolicy,
-  rejectUnfittingRetention,
+  rejectUnfittingTtl,
   unquoteToken,
 } from '@sqlpipe/ddl/parser';
 import { foldCase, isSameName, kindKeywords, type LocatedName } from '@sqlpipe/sql';
@@ -287,7 +287,7 @@ function createMaterializedView(session: MutableSession, statement: CreateOf<Mat
   const partitionBy = definition.partitionBy ?? sampling.partitionBy ?? defaultPartition(sampling.interval);
   const complete = { ...definition, partitionBy };
   // If the statement has PARTITION BY, the parser has already checked the retention.
-  if (!definition.partitionBy) rejectUnfittingRetention(spans, complete);
+  if (!definition.partitionBy) rejectUnfittingTtl(spans, complete);
   rejectBadName(name, position, '');
   rejectCycleOfBases(catalogue, statement, base.name);
   const columns = toColumns(relation).map(column => toStoredColumn(column, definition));
@@ -324,7 +324,7 @@ function createLiveView(session: MutableSession, statement: CreateOf<LiveViewDef
   const { base, relation } = analyzeLiveView(statement, scanned, catalogue);
   requireReadAccess(session, parseBody(body));
   const complete = { ...definition, partitionBy: definition.partitionBy ?? base.partitionBy };
-  rejectUnfittingRetention(spans, complete);
+  rejectUnfittingTtl(spans, complete);
   rejectBadName(name, position, '');
   const digits = findColumn(base, base.timestamp)?.type === 'TIMESTAMP_NS' ? 9 : 6;
   const startTime = parseTimestamp(unquoteToken(start), digits);

@@ -2,29 +2,29 @@
  * The assertions of a plan: SELECTs that must return true before the next statement is sent.
  *
  * The form of an assertion is the alias of its only column. Anybody may have edited a plan. So `parseAssertion` prints again what it has
- * parsed, and accepts only an identical text. The query of a view cannot be printed from the text alone: for such a text, the caller has
- * to check that `printFor` prints it for the view.
+ * parsed, and accepts only an identical text. But a text with the query of a view does not show whether the view has this query. Such an
+ * assertion has `printFor`, and the caller of `parseAssertion` has to check that `printFor` prints the text for the view.
  */
-import { type Column, hasNull, isArray, losesHalfPairs, type MaterializedViewDefinition } from '@sqlpipe/ddl';
+import { type Column, hasNull, isArray, losesHalfPairs } from '@sqlpipe/ddl';
 import type { ColumnHead, Conversion, Copy, LossKind } from '@sqlpipe/engine';
 import { formatCount } from '@sqlpipe/text';
 import { formatAllowance } from '../losses/losses.js';
 import { doubleQuote, withoutComments } from '../statements/statement-text.js';
 import { printComputableAssertion } from './common-queries.js';
-import { NONE_CHANGED, printChangedQuestion, printMisfit } from './conversions.js';
+import { CONVERSION_ASSERTION, printChangedQuestion, printMisfit } from './conversions.js';
 import { type CopyWithCasts, parseCopy, printSurplusAssertion } from './copies.js';
 import { parseExpired, printExpiredQuestion, type RetainedObject } from './expiry.js';
-import { printNoHistoryAssertion } from './history.js';
+import { type ComparedView, printNoHistoryAssertion } from './history.js';
 import { type PeriodHolder, parseUnended, printUnendedQuestion } from './periods.js';
 
-/** The server's answers to the `questions` of an assertion: for each question, the values of the first column. */
+/** The server's answers to the `questions` of an assertion: the values of the first column, for each question. */
 type FirstColumns = readonly (readonly unknown[])[];
 
 interface KnownView {
-  /** Each query that the view may have, with the WITH clause of the assertion before it (`common-queries.ts`). */
+  /** Each query that the view may have. The WITH clause of the assertion precedes the query, see `common-queries.ts`. */
   readonly bodies: readonly string[];
-  /** The materialized view on the target, its `body` after the same WITH clause. Undefined if there is none. */
-  readonly existing?: Pick<MaterializedViewDefinition, 'name' | 'body' | 'base'> | undefined;
+  /** The materialized view on the target; undefined if there is none. The same WITH clause precedes the query in its `body`. */
+  readonly existing?: ComparedView | undefined;
   readonly columns?: readonly ColumnHead[] | undefined;
 }
 
@@ -32,7 +32,7 @@ type NameList = readonly [string, ...string[]];
 
 export interface Assertion {
   readonly statement: string;
-  /** The table or materialized view that the assertion is about, then other views or the other table of a copy. */
+  /** First the table or the materialized view that the assertion is about, then other materialized views or the other table of a copy. */
   readonly tables: NameList;
   /** Whether the answer `false` is final. Otherwise, the server is asked again: its background work may soon make the assertion true. */
   readonly isFinal?: boolean;
@@ -41,24 +41,27 @@ export interface Assertion {
   /** Whether `tables[0]` must get no writes while the plan runs. */
   readonly needsIdleTable?: boolean;
   /** Whether the statement before the assertion copies the rows of `tables[0]`. */
-  readonly checksCopy?: boolean;
+  readonly followsCopy?: boolean;
   readonly purpose: string;
-  /** Their answers explain why the assertion is false. */
+  /** Queries whose answers explain why the assertion is false. */
   readonly questions?: readonly string[];
-  /** Why the assertion is false. @param answers the answers to `questions` */
+  /** Says why the assertion is false. @param answers the answers to `questions` */
   formatReason(answers: FirstColumns): string;
   /** What to do if the server neither answers nor rejects the assertion in time. */
   readonly help?: string;
   /** Prints each text that the planner may have written for the view. Missing if the assertion contains no query of a view. */
   printFor?(view: KnownView): readonly string[];
-  /** The loss if the assertion is false. The planner evaluates it too, and leaves a rebuild out unless this loss is allowed. */
+  /**
+   * The loss if the assertion is false; only for assertions that a rebuild may have. The planner evaluates the assertions of a rebuild too,
+   * and leaves the rebuild out unless the loss is allowed. A rebuild has no `none_unended`, because only views have periods.
+   */
   readonly loss?: LossKind;
   /** The copy that exists if the assertion is true. Its `columns` are empty if the text does not show them. */
   readonly copy?: Copy;
   readonly conversion?: Conversion;
 }
 
-/** Parses an assertion; undefined for any other statement. If it has `printFor`, the caller must check that `printFor` prints this text. */
+/** Parses an assertion; undefined for any other statement. If the result has `printFor`, the caller must check that it prints this text. */
 export function parseAssertion(statement: string): Assertion | undefined {
   const text = withoutComments(statement);
   const [, form = ''] = /^SELECT .*? AS (\w+) FROM /s.exec(text) ?? [];
@@ -70,12 +73,13 @@ export function parseAssertion(statement: string): Assertion | undefined {
 /** @param names what the text has in single quotes */
 type AssertionParser = (text: string, names: readonly string[]) => Assertion | undefined;
 
+/** `sqlpipe_rows >= 0` is always true. If the server cannot compute the query, it rejects the assertion. */
 const IS_COMPUTABLE = /^SELECT sqlpipe_rows >= 0 AS is_computable .*\n\) "[^"]+" LIMIT 1\);$/s;
 
 /** Matches what `printValueCondition` prints, and nothing else: anybody may have written the text. */
 const VALUE_CONDITION = / WHERE ("[^"]+" (?:(?:::VARCHAR )?IS NOT NULL|<> 0|= true));$/;
 
-/** By form. For a text that is not an assertion, a parser returns undefined or an assertion with another `statement`. */
+/** The parsers by form. If a text is not an assertion, its parser returns undefined or an assertion with another `statement`. */
 const FORMS = new Map<string, AssertionParser>(
   Object.entries({
     nothing_is_lost(text) {
@@ -118,7 +122,7 @@ const FORMS = new Map<string, AssertionParser>(
   } satisfies Record<string, AssertionParser>),
 );
 
-/** The answers of a server without rows to the queries of a planner, by the alias of the column: assertions hold, and nothing is lost. */
+/** What a server without rows answers to the queries of a planner, by the alias of the column. Assertions are true, and nothing is lost. */
 export const ROWLESS_ANSWERS = new Map<string, { readonly type: string; readonly value: true | 0 | null }>([
   ...Array.from(FORMS.keys(), form => [form, { type: 'BOOLEAN', value: true }] as const),
   ['rows_lost', { type: 'LONG', value: 0 }],
@@ -127,7 +131,7 @@ export const ROWLESS_ANSWERS = new Map<string, { readonly type: string; readonly
 ]);
 
 function parseConversionAssertion(text: string): Assertion | undefined {
-  const [, table = '', from = '', to = '', column = ''] = NONE_CHANGED.exec(text) ?? [];
+  const [, table = '', from = '', to = '', column = ''] = CONVERSION_ASSERTION.exec(text) ?? [];
   return column === '' ? undefined : noneChangedAssertion({ table, column, from, to });
 }
 
@@ -135,6 +139,7 @@ const countOf = (answers: FirstColumns, index = 0): number => Number(answers[ind
 
 const formatCountOf = (answers: FirstColumns, what: string): string => formatCount(countOf(answers), what);
 
+/** Makes the parts that several assertions have in common: `question` counts rows or partitions, and there must be none. */
 const noneAssertion = (table: string, question: string, form: string) =>
   ({
     statement: `${question.replace('count()', `count() = 0 AS ${form}`)};`,
@@ -143,8 +148,8 @@ const noneAssertion = (table: string, question: string, form: string) =>
     questions: [question],
   }) as const;
 
-export const noHistoryAssertion = (...view: Parameters<typeof printNoHistoryAssertion>): Assertion =>
-  toNoHistoryAssertion(view[0].name, printNoHistoryAssertion(...view));
+export const noHistoryAssertion = (view: ComparedView, columns?: readonly ColumnHead[]): Assertion =>
+  toNoHistoryAssertion(view.name, printNoHistoryAssertion(view, columns));
 
 function toNoHistoryAssertion(view: string, statement: string): Assertion {
   const problem = `materialized view '${view}' holds rows that its query no longer returns`;
@@ -154,13 +159,13 @@ function toNoHistoryAssertion(view: string, statement: string): Assertion {
     comparedView: view,
     purpose: `stops the plan if ${problem}`,
     formatReason: () => `${problem}; make the plan again: the new plan names the loss`,
-    // Without the columns, a planner prints no tolerance for floating point. So both texts are valid.
+    // If the planner did not know the columns, its text has no tolerance for floating point. So both texts are valid.
     printFor: ({ existing, columns }) =>
       existing ? [undefined, columns].map(known => printNoHistoryAssertion(existing, known)) : [],
   };
 }
 
-/** No dump shows refresh limits, so only the target can tell. */
+/** No dump shows refresh limits, so only a query to the target finds them. */
 export function noLimitAssertion(views: NameList): Assertion {
   const list = views.map(view => `'${view}'`).join(', ');
   return {
@@ -173,15 +178,15 @@ export function noLimitAssertion(views: NameList): Assertion {
   };
 }
 
-/** The age of a row is its distance to the newest row of `retained`, or of `body`, the query of a materialized view. */
+/** The age of a row is its distance to the newest row of `body`, the query of a materialized view, or else of `retained`. */
 export function noneExpiredAssertion(retained: RetainedObject, body?: string): Assertion {
   const { name } = retained;
   return {
     ...noneAssertion(name, printExpiredQuestion(retained, body), 'none_expire'),
     loss: 'ttl',
-    purpose: `stops the plan if '${name}' has rows older than its TTL, which the server would drop`,
+    purpose: `stops the plan if '${name}' has rows older than its TTL, because the server would drop such rows`,
     formatReason: answers =>
-      `'${name}' has ${formatCountOf(answers, 'row')} older than its TTL, which the server would drop; plan again with ${formatAllowance({ loss: 'ttl', object: name })} to allow that`,
+      `'${name}' has ${formatCountOf(answers, 'row')} older than its TTL, and the server would drop such rows; plan again with ${formatAllowance({ loss: 'ttl', object: name })} to allow that`,
     ...(body !== undefined && {
       printFor: ({ existing }) => (existing ? [noneExpiredAssertion(retained, existing.body).statement] : []),
     }),
@@ -192,9 +197,9 @@ export function noneUnendedAssertion(view: PeriodHolder): Assertion {
   const { name } = view;
   return {
     ...noneAssertion(name, printUnendedQuestion(view), 'none_unended'),
-    purpose: `stops the plan if '${name}' has rows of a period that has not ended, which a refresh would lose`,
+    purpose: `stops the plan if '${name}' has rows of a period that has not ended, because a refresh would lose such rows`,
     formatReason: answers =>
-      `'${name}' has ${formatCountOf(answers, 'row')} of a period that has not ended, which a refresh would lose; plan again with ${formatAllowance({ loss: 'history', object: name })} to allow that`,
+      `'${name}' has ${formatCountOf(answers, 'row')} of a period that has not ended, and a refresh would lose such rows; plan again with ${formatAllowance({ loss: 'history', object: name })} to allow that`,
   };
 }
 
@@ -227,12 +232,13 @@ export function noNullAssertion(table: string, column: string): Assertion {
   const name = `column '${column}' of '${table}'`;
   return {
     ...noneAssertion(table, printCountQuestion(table, `${doubleQuote(column)} IS NULL`), 'none_null'),
-    purpose: `stops the plan if ${name} is NULL, which a designated timestamp cannot be`,
+    purpose: `stops the plan if ${name} has NULLs, because a designated timestamp cannot be NULL`,
     formatReason: answers =>
-      `${name} is NULL in ${formatCountOf(answers, 'row')}, which a designated timestamp cannot be; UPDATE the column first`,
+      `${name} is NULL in ${formatCountOf(answers, 'row')}, but a designated timestamp cannot be NULL; UPDATE the column first`,
   };
 }
 
+/** Asserts that no value changes by a conversion (`none_changed`), or that all values fit where some may not (`all_fit`). */
 export function noneChangedAssertion(conversion: Conversion): Assertion {
   const { table, column } = conversion;
   const [name, question] = [`column '${column}' of '${table}'`, printChangedQuestion(conversion)];
@@ -250,45 +256,39 @@ export function noneChangedAssertion(conversion: Conversion): Assertion {
   };
 }
 
-/** The keys are columns of `table_partitions()`, which show the state. */
+/** The keys are columns of `table_partitions()`: each is true for the partitions in one state. */
 export const PARTITION_STATES = {
   isParquet: {
     form: 'all_native',
     adjective: 'Parquet',
-    problem:
-      'which ADD, DROP and RENAME COLUMN would make unreadable, now or once they are native; a change of a type would suspend the table',
+    problem: 'over which a change of columns would make values unreadable or suspend the table',
     formatAdvice: formatNativeAdvice,
-    formatReason: (table: string) => `; ${formatNativeAdvice(table)}`,
   },
+  /** No query returns the rows of a detached partition, but DROP TABLE deletes them. */
   detached: {
     form: 'all_attached',
     adjective: 'detached',
     problem: 'which could not be attached afterwards',
     formatAdvice: () => 'attach them',
-    formatReason: () => `, ${PARTITION_STATES.detached.problem}; attach them first`,
   },
+  /** A partition is read-only if it was attached through a symbolic link. */
   readOnly: {
     form: 'all_writable',
     adjective: 'read-only',
     problem: 'over which an UPDATE would suspend the table',
     formatAdvice: () => 'attach copies of their folders instead of symbolic links',
-    formatReason: () => `, ${PARTITION_STATES.readOnly.problem}; ${PARTITION_STATES.readOnly.formatAdvice()} first`,
   },
 } as const;
 
 export type PartitionState = keyof typeof PARTITION_STATES;
 
-/**
- * No query returns the rows of detached partitions, but DROP TABLE deletes them. Some changes of columns break Parquet partitions. A
- * partition is read-only if a symbolic link was attached.
- */
 export function noPartitionAssertion(table: string, state: PartitionState): Assertion {
-  const { form, adjective, problem, formatReason } = PARTITION_STATES[state];
+  const { form, adjective, problem, formatAdvice } = PARTITION_STATES[state];
   const what = `${adjective} partitions`;
   return {
     ...noneAssertion(table, printPartitionQuestion(table, state), form),
     purpose: `stops the plan if '${table}' has ${what}, ${problem}`,
-    formatReason: answers => `'${table}' has ${what} (${countOf(answers)})${formatReason(table)}`,
+    formatReason: answers => `'${table}' has ${what} (${countOf(answers)}), ${problem}; ${formatAdvice(table)} first`,
   };
 }
 
@@ -307,7 +307,7 @@ export function sameCountAssertion(from: string, to: string): Assertion {
   return {
     statement: `SELECT a.n = b.n AS as_many_rows FROM (SELECT count() n FROM '${from}') a CROSS JOIN (SELECT count() n FROM '${to}') b;`,
     tables: [from, to],
-    checksCopy: true,
+    followsCopy: true,
     purpose: `stops the plan if '${from}' and '${to}' have different numbers of rows`,
     questions: [
       printCountQuestion(from),
@@ -337,7 +337,7 @@ export const noneAddedAssertion = (copy: CopyWithCasts): Assertion =>
   noSurplusAssertion(copy.to, copy.from, printSurplusAssertion(copy, '<', 'none_added'));
 
 function noSurplusAssertion(holder: string, other: string, statement: string): Assertion {
-  const problem = `'${holder}' has rows that '${other}' does not have`;
+  const problem = `'${holder}' has rows that '${other}' does not have, or has less often`;
   const help = `compare the two tables; if '${holder}' has no row that you need, send DROP TABLE '${holder}';`;
   return {
     statement,
@@ -358,11 +358,11 @@ const whatMisfitsDo = ({ from, to }: Conversion): string =>
   losesHalfPairs(from, to) ? 'become ?, because they have half of a surrogate pair' : 'suspend the table';
 
 export function formatMisfits(count: number, { from, to }: Conversion): string {
-  const [fits, them] = count === 1 ? ['value does', 'it'] : ['values do', 'them'];
+  const [value, does, them] = count === 1 ? ['value', 'does', 'it'] : ['values', 'do', 'them'];
   const why = losesHalfPairs(from, to)
     ? ': half of a surrogate pair would become ?'
     : ', and the table would be suspended';
-  return `${count} ${fits} not fit${why}; UPDATE ${them} first`;
+  return `${count} ${value} ${does} not fit${why}; UPDATE ${them} first`;
 }
 
 const printCountQuestion = (table: string, condition?: string): string =>
@@ -373,7 +373,7 @@ export const printPartitionQuestion = (table: string, state: PartitionState): st
 
 /**
  * The condition for values that would be lost with their column. NULL is no loss, nor is 0 or false in a type without NULL: if the column
- * is added again, every row has this value. 9.3.4 cannot compare an array with NULL, so its text is compared.
+ * is added again, every row has this value. 9.3.4 cannot compare an array with NULL, so the text of the array is compared.
  */
 export function printValueCondition({ name, type }: Pick<Column, 'name' | 'type'>): string {
   const column = doubleQuote(name);

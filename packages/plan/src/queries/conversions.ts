@@ -27,7 +27,7 @@ export function printChangedQuestion(conversion: Conversion): string {
 
 const TYPE = String.raw`([A-Za-z]\w*(?:\(\w+(?:,\w+)?\))?(?:\[\])*)`;
 
-export const NONE_CHANGED = new RegExp(
+export const CONVERSION_ASSERTION = new RegExp(
   String.raw`^SELECT count\(\) = 0 AS \w+ FROM '([^']+)' "${TYPE} to ${TYPE}" WHERE (?:CAST\()?"([^"]+)" `,
 );
 

@@ -19,7 +19,7 @@ export type AskHistory = (
   printQuestion: (timestamp: string, columns: readonly ColumnHead[]) => string,
 ) => Promise<HistoryAnswer>;
 
-type ComparedView = Pick<MaterializedViewDefinition, 'name' | 'body' | 'base'>;
+export type ComparedView = Pick<MaterializedViewDefinition, 'name' | 'body' | 'base'>;
 
 /**
  * A query does not show which table a column belongs to. So a column of another table that has an old name is renamed too. Then the query

@@ -19,26 +19,27 @@ export class Renames {
   readonly pending = new NameMap<string>();
   /** `pending`, and the renames that an earlier plan has made or begun. */
   readonly #objectRenames = new NameMap<string>();
-  /** The new names of columns by the old ones, for each table of A. They are pending, or an unfinished rebuild has made them. */
+  /** For each table of A, the new names of columns by the old ones. These renames are pending, or an unfinished rebuild has made them. */
   readonly #columnRenames = new NameMap<Map<string, string>>();
-  /** Renames of columns that an earlier plan has made. Users may still write either name. `table` is the name in B. */
+  /** Renames of columns that an earlier plan has made. A user may still write either name. `table` is the table's name in B. */
   readonly #doneColumnRenames: { readonly table: string; readonly names: readonly [string, string] }[] = [];
   readonly notes: string[] = [];
   /** Why a comment about a rename has no effect, one for each such comment. */
   readonly warnings: string[] = [];
-  /** Why an object is left out, by its name: a rename comment contradicts A or B. */
+  /** By the name of an object that is left out: why its rename comment contradicts A or B. */
   readonly refused = new NameMap<string>();
-  /** The stated renames: new names by old ones, for columns without their table. Missing are those in which A or B lacks the table. */
+  /** The stated renames, new names by old ones. `columns` has bare column names. A column comment is missing if A or B lacks its table. */
   readonly stated = { objects: new Map<string, string>(), columns: new Map<string, string>() };
 
   /**
+   * @param b the schema in which principals are looked up; B's objects are looked up in `engineOfB`
    * @param renamed renames as `OLD=NEW`, which take precedence over comments
    * @throws InvalidOptionError if a rename in `renamed` is malformed, matches nothing, is ambiguous, or contradicts A or B
    */
-  constructor(a: Schema, b: Schema, engine: Engine, renamed: readonly string[]) {
+  constructor(a: Schema, b: Schema, engineOfB: Engine, renamed: readonly string[]) {
     this.#a = a;
     this.#b = b;
-    this.#engineOfB = engine;
+    this.#engineOfB = engineOfB;
     this.#readOptions(renamed);
     const comments = a.entries
       .filter(({ kind }) => isObject(kind))
@@ -47,7 +48,7 @@ export class Renames {
     for (const comment of comments) if (comment.column !== undefined) this.#readColumnComment(comment, comments);
   }
 
-  /** For an old name of an object, the new one; for a new name, the old one, in lower case as in the map. Undefined without a rename. */
+  /** Returns the new name of an object for its old name, and the old name, in lower case, for its new name. Undefined without a rename. */
   otherName(name: string): string | undefined {
     return this.#objectRenames.get(name) ?? [...this.#objectRenames].find(([, to]) => isSameName(to, name))?.[0];
   }
@@ -56,12 +57,12 @@ export class Renames {
     return this.pending.get(name) ?? name;
   }
 
-  /** The old name in lower case if the plan renames the object, otherwise the given name. */
+  /** If the plan renames the object, its old name in lower case; otherwise the given name. */
   nameBeforePlan(name: string): string {
     return [...this.pending].find(([, to]) => isSameName(to, name))?.[0] ?? name;
   }
 
-  /** The old name of a column if its rename is pending or a rebuild has made it; otherwise the given name. @param table its name in A */
+  /** The old name of a column if a plan or a rebuild renames it; otherwise the given name. @param table the table's name in A */
   columnBeforePlan(table: string, column: string): string {
     return [...this.columnRenamesOf(table)].find(([, to]) => isSameName(to, column))?.[0] ?? column;
   }
@@ -69,10 +70,10 @@ export class Renames {
   /** The paths by which a user may name an object or a column. */
   findPaths({ object, column }: ObjectPath): ObjectPath[] {
     const objects = [object, this.otherName(object) ?? object];
-    const pending = objects.flatMap(name => [...this.columnRenamesOf(name)]);
-    const made = this.#doneColumnRenames.filter(({ table }) => objects.some(name => isSameName(name, table)));
-    const renamed = [...pending, ...made.map(({ names }) => names)];
-    const columns = [column, ...renamed.filter(names => names.some(name => isSameName(name, column))).flat()];
+    const columnRenames = objects.flatMap(name => [...this.columnRenamesOf(name)]);
+    const done = this.#doneColumnRenames.filter(({ table }) => objects.some(name => isSameName(name, table)));
+    const all = [...columnRenames, ...done.map(({ names }) => names)];
+    const columns = [column, ...all.filter(names => names.some(name => isSameName(name, column))).flat()];
     return objects.flatMap(name => columns.map(each => ({ object: name, column: each })));
   }
 
@@ -80,18 +81,18 @@ export class Renames {
     return { object: this.nameBeforePlan(object), column: column && this.columnBeforePlan(object, column) };
   }
 
-  /** Of columns and objects, because a name in a query may mean either. */
+  /** The stated renames of columns and of objects in one map, because a name in a query may mean either. */
   get statedNames(): NameMap<string> {
     const { columns, objects } = this.stated;
     return new NameMap([...columns, ...objects]);
   }
 
-  /** @param table its name in A */
+  /** @param table the table's name in A */
   columnRenamesOf(table: string): ReadonlyMap<string, string> {
     return this.#columnRenames.get(table) ?? new Map();
   }
 
-  /** The columns of a table in A and in B, by either name of the table. Empty for anything else; undefined if nothing has the name. */
+  /** The columns of a table in A and B, by its old or its new name. Empty for anything else; undefined if nothing has the name. */
   readonly findColumns = (name: string): NameSet | undefined => {
     const names = [name, this.otherName(name) ?? name];
     const exists = names.some(
@@ -109,14 +110,14 @@ export class Renames {
     return new NameSet(tables.flatMap(table => table?.columns.map(column => column.name) ?? []));
   };
 
-  /** Renames of objects come first, because a path of a column may have either name of its table. */
+  /** Reads renames of objects first, because the path of a column may have either name of its table. */
   #readOptions(renames: readonly string[]): void {
     const columnRenames: [rename: string, from: string, to: string][] = [];
     for (const rename of renames) {
       const [from, to] = splitRename(rename);
-      // A lacks ignored objects, so B is searched too. If an earlier plan has renamed such an object, B has the new name.
-      const exists = (object: string) => this.#a.findObject(object) ?? this.#engineOfB.find(object);
-      const name = resolvePath(to, object => (exists(object) ? new NameSet() : undefined))?.object;
+      // A lacks the objects that `--ignore` excludes. But if an earlier plan has renamed such an object, B has the new name.
+      const find = (object: string) => this.#a.findObject(object) ?? this.#engineOfB.find(object);
+      const name = resolvePath(to, object => (find(object) ? new NameSet() : undefined))?.object;
       if (name === undefined || resolvePath(from, this.findColumns)?.column !== undefined)
         columnRenames.push([rename, from, to]);
       else this.#readObjectRename(rename, resolvePath(from, this.findColumns)?.object ?? unquote(from), name);
@@ -148,8 +149,8 @@ export class Renames {
   #readColumnRename(rename: string, from: string, to: string): void {
     const newColumn = resolvePath(to, this.findColumns)?.column ?? unquote(to);
     const oldPath = resolvePath(from, this.findColumns);
-    const stated = oldPath?.column ?? findReadings(from).find(({ column }) => column !== undefined)?.column;
-    this.stated.columns.set(stated ?? unquote(from), newColumn);
+    const oldColumn = oldPath?.column ?? findReadings(from).find(({ column }) => column !== undefined)?.column;
+    this.stated.columns.set(oldColumn ?? unquote(from), newColumn);
     const source =
       oldPath?.column === undefined ? undefined : columnIn(this.#findTableOfB(oldPath.object), oldPath.column);
     if (!oldPath || !source) {
@@ -158,12 +159,13 @@ export class Renames {
       );
       const isCopied = findReadings(from).some(path => this.#addRenameMadeByRebuild(path, newColumn));
       const renamed = tables.filter(table => findColumn(table, newColumn));
-      for (const { name } of renamed) this.#doneColumnRenames.push({ table: name, names: [stated ?? '', newColumn] });
+      for (const { name } of renamed)
+        this.#doneColumnRenames.push({ table: name, names: [oldColumn ?? '', newColumn] });
       if (isCopied || renamed.length > 0) return this.#reportMade(rename);
-      const names = tables.flatMap(({ name, columns }) =>
+      const paths = tables.flatMap(({ name, columns }) =>
         columns.map(column => formatPath({ object: name, column: column.name })),
       );
-      const suggestion = suggestWord(from, names) || this.#suggestObject(from);
+      const suggestion = suggestWord(from, paths) || this.#suggestObject(from);
       throw new InvalidOptionError(`--renamed ${rename}: B has no '${from}'${suggestion}`);
     }
     const table = this.#objectRenames.get(oldPath.object) ?? oldPath.object;
@@ -199,7 +201,7 @@ export class Renames {
     const isOldNameReused = all.some(other => other.column === undefined && isSameName(other.entry.name, old));
     const isKept = this.#a.findObject(old) !== undefined;
     const newInB = `B has a '${entry.name}' too`;
-    // Both schemas have both objects, so nothing needs a rename.
+    // If A and B both have an object of each name, no rename is needed.
     if (hasNewName && isKept && !isOldNameReused) return this.#warn(entry, text, newInB);
     if (hasNewName || isKept) return this.#refuse(entry, `${text}: ${isKept ? `A has a '${old}' too` : newInB}`, old);
     this.#objectRenames.set(old, entry.name);
@@ -220,7 +222,7 @@ export class Renames {
     const oldNameInA = from.find(
       name => findColumn(after, name) && all.some(each => each.entry === entry && isSameName(each.column, name)),
     );
-    // The columns swap names, or one takes the other's. If the plan were interrupted, B would not show which has which values.
+    // A column of A has the old name and is renamed itself. If the plan were interrupted, B would not show which column has which values.
     if (oldNameInA !== undefined) return this.#refuse(entry, `${text}: A has a column '${oldNameInA}' too`);
     if (old === undefined && findColumn(before, column)) {
       for (const name of from) this.#doneColumnRenames.push({ table: before.name, names: [name, column] });
@@ -255,7 +257,7 @@ export class Renames {
     return rebuilt.flatMap(({ name }) => this.#findTable(this.#engineOfB, name) ?? []);
   }
 
-  /** If an old table of a rebuild has the column, the rebuild has made the rename. @returns whether the rename was added */
+  /** If the old table of a rebuild has the column, the rebuild has made the rename, and it is added. @returns whether it was added */
   #addRenameMadeByRebuild({ object, column = '' }: ObjectPath, to: string): boolean {
     const table = this.#objectRenames.get(object) ?? object;
     const [copied] = this.#findOldTables(table).flatMap(old => findColumn(old, column) ?? []);
@@ -268,7 +270,7 @@ export class Renames {
     this.#columnRenames.set(table, renames.set(from.name, to));
   }
 
-  /** Leaves out the object with the old name too. If that has a reason already, it keeps it. */
+  /** Leaves out the entry and the object with the old name. If that object is left out already, its first reason stays. */
   #refuse(entry: Entry, reason: string, old = entry.name): void {
     this.refused.set(entry.name, reason);
     if (!this.refused.has(old)) this.refused.set(old, `${displayName(entry)}: ${reason}`);
@@ -290,7 +292,7 @@ export class Renames {
   }
 }
 
-/** Rejects a rename of two to one name. */
+/** Rejects a rename if another object or column gets the same new name. */
 function rejectSharedName(
   rename: string,
   [from, to]: readonly [string, string],
@@ -306,10 +308,10 @@ type EntryComment = RenameComment & { readonly entry: Entry };
 const columnIn = (table: TableDefinition | undefined, name: string): Column | undefined =>
   table && findColumn(table, name);
 
-/** Why a rename must change more than the case: otherwise 9.3.4 keeps the old name of a table, and rejects the rename of a column. */
+/** Why a rename must change more than the case: if it does not, 9.3.4 keeps the old name of a table, and rejects the rename of a column. */
 const SAME_NAME = 'for QuestDB, names that differ only in case are the same name';
 
-/** Why a rename comment has no effect, whatever A and B contain; undefined if it may have one. */
+/** Why a rename comment has no effect, whatever A and B contain; undefined if it may have an effect. */
 function whyVoid(from: readonly string[], name: string): string | undefined {
   if (from.length === 0) return 'not understood; write -- renamed from OLD';
   return from.some(former => isSameName(former, name)) ? SAME_NAME : undefined;
