@@ -34,6 +34,29 @@ test('a comment on the line of a column renames it once, and can stay', async t 
   t.is((await plan(after, [])).statements.length, 2, 'a new instance');
 });
 
+test('functions and aliases with the name of a renamed column do not make another query', async t => {
+  const views = (column: string) => [
+    `CREATE VIEW v AS (select ts, max(${column}) as max from t);`,
+    'CREATE MATERIALIZED VIEW m WITH BASE t REFRESH IMMEDIATE AS (select ts, sum(max) s from v sample by 1h);',
+  ];
+  const { statements, omissions } = await plan(
+    [table('top DOUBLE'), ...views('top')],
+    [table('max DOUBLE'), ...views('max')],
+    {
+      renamed: ['t.max=top'],
+    },
+  );
+  t.deepEqual(omissions, []);
+  t.deepEqual(
+    statements.filter(text => !text.startsWith('SELECT')),
+    [
+      "ALTER TABLE 't' RENAME COLUMN max TO top;",
+      "ALTER VIEW 'v' AS (\nselect ts, max(top) as max from t\n);",
+      "REFRESH MATERIALIZED VIEW 'm' FULL;",
+    ],
+  );
+});
+
 test('a comment that contradicts B is refused, whatever an interrupted plan has made of B', async t => {
   const [from, to] = [table('note INT', 'u'), table('note INT', 'w')];
   const view = "CREATE VIEW 'w' AS (select note from t);";

@@ -4,7 +4,7 @@
  */
 import { findStoredValues, type MaterializedViewDefinition, needsQuotes } from '@sqlpipe/ddl';
 import type { ColumnHead, StoredRows } from '@sqlpipe/engine';
-import { keywordOf, type NameMap, tokens, unquote } from '@sqlpipe/sql';
+import { keywordOf, type NameMap, significantTokens, unquote } from '@sqlpipe/sql';
 import { chooseAliasPrefix, doubleQuote } from '../statements/statement-text.js';
 
 export interface HistoryAnswer {
@@ -22,20 +22,23 @@ export type AskHistory = (
 export type ComparedView = Pick<MaterializedViewDefinition, 'name' | 'body' | 'base'>;
 
 /**
- * A query does not show which table a column belongs to. So a column of another table that has an old name is renamed too. Then the query
- * fails or returns other rows.
+ * Renames tables and columns in a query, but no function and no alias after AS. A query does not show which table a column belongs to. So a
+ * column of another table that has an old name is renamed too. Then the query fails or returns other rows.
  * @param renamed the new names by the old names
  */
 export function renameInQuery(query: string, renamed: NameMap<string>): string {
-  let [body, previous] = ['', ''];
-  for (const { type, text, ...token } of tokens(query)) {
-    const isWord = type === 'word' && !needsQuotes(text);
-    const isName = isWord || type === 'name' || (type === 'string' && /^(?:FROM|JOIN)$/.test(previous));
-    const to = isName ? renamed.get(unquote(text)) : undefined;
-    body += to === undefined ? text : doubleQuote(to);
-    if (type !== 'space' && type !== 'comment') previous = keywordOf({ type, text, ...token });
+  const found = [...significantTokens(query)];
+  let [body, end] = ['', 0];
+  for (const [i, token] of found.entries()) {
+    const { type, text, start } = token;
+    const before = keywordOf(found[i - 1]);
+    const isWord = type === 'word' && !needsQuotes(text) && found[i + 1]?.text !== '(';
+    const isName = isWord || type === 'name' || (type === 'string' && /^(?:FROM|JOIN)$/.test(before));
+    const to = isName && before !== 'AS' ? renamed.get(unquote(text)) : undefined;
+    body += query.slice(end, start) + (to === undefined ? text : doubleQuote(to));
+    end = start + text.length;
   }
-  return body;
+  return body + query.slice(end);
 }
 
 /**
