@@ -38,7 +38,7 @@ const FAILURES: [code: string, outcomeUnknown: boolean, ...Failure[]][] = [
     [
       'a redirect to another host',
       replying('', 302, 'Location: https://u:secret@login.test/?t=secret'),
-      /redirect \(302\) to https:\/\/login.test, which/,
+      /redirect \(302\) to https:\/\/login.test, and redirects/,
     ],
     [
       'a redirect to a path',

@@ -11,10 +11,10 @@ import {
 } from './lexer.js';
 import { significantTokens, type Token, tokens } from './tokens.js';
 
-/** The default of `--max-record`: the length of a record with its LF and NUL, in bytes. `Splitter` counts UTF-16 code units instead. */
+/** The default of `--max-record`: the maximum length of a record with LF and NUL, in bytes. `Splitter` counts UTF-16 code units instead. */
 export const MAX_RECORD = 16 * 1024 * 1024;
 
-/** Thrown if text cannot be cut into statements. `line` and `column` count from 1, columns in UTF-16 code units. */
+/** Thrown for a failure marker (`failure-marker.ts`) or text that cannot be cut. Lines and columns (UTF-16 code units) count from 1. */
 export class SplitError extends CodedError {
   override name = 'SplitError';
 
@@ -22,7 +22,7 @@ export class SplitError extends CodedError {
     message: string,
     readonly line: number,
     readonly column: number,
-    /** The reason in a failure marker, which the failed program has printed already; undefined for any other error. */
+    /** The reason in the failure marker. The program that failed has printed this reason already. Undefined for any other error. */
     readonly printedReason?: string,
   ) {
     super('DAMAGED', message);
@@ -47,7 +47,7 @@ const UNCLOSED_MESSAGES: Partial<Record<SegmentType, string>> = {
  * Comments before a statement stay with it. Comments that start on the line of its `;` move before the `;`, unless another statement
  * follows on that line.
  * Text is read by the rules of SQL. If a block comment contains a quote or `--`, a second scanner reads by the rules of the server. The
- * first `;` that either finds ends the statement: with the wrong rules, a scanner usually takes that `;` for a part of a string.
+ * first `;` that either scanner finds ends the statement, because wrong rules usually hide a `;`, and seldom find one too many.
  */
 export class Splitter {
   /** One with SQL's rules; if the server may read the current statement differently, another one with the server's rules. */
@@ -137,7 +137,7 @@ export class Splitter {
     }
   }
 
-  /** Finds the `;` that ends the current statement. No scanner is needed if the statement has no comments and is complete in this chunk. */
+  /** Finds the `;` that ends the current statement. If the statement has no comments and ends in this chunk, no scanner is needed. */
   #findEnd(chunk: string, from: number): StatementEnd | undefined {
     const at = this.#length ? -1 : findEndFast(chunk, from);
     return at < 0 ? this.#scan(chunk, from) : { at };
@@ -215,7 +215,7 @@ export class Splitter {
     return text.slice(end);
   }
 
-  /** Yields the held statement and holds the new one. A `;` alone, after a line end, only ends the comments of the held one. */
+  /** Yields the held statement and holds the new one. Without a new one, a line end before the `;` ends the comments of the held one. */
   *#hold(text: string, endsInLineComment: boolean): Generator<string> {
     const body = trim(text);
     const [startLine] = this.#locate(text, Math.max(text.search(NON_WHITESPACE), 0));
@@ -235,7 +235,7 @@ export class Splitter {
     this.#held = undefined;
   }
 
-  /** Rejects a failure marker: a line before or after the statement, not inside it. */
+  /** Rejects a failure marker, which is a comment on a line of its own before or after the statement. */
   #rejectFailureMarker(text: string): void {
     if (!mayContainFailureMarker(text)) return;
     let isBeforeStatement = true;
@@ -298,7 +298,7 @@ export function normalizeStatement(text: string): string {
   const { held, remainder } = splitter;
   const [statement = '', second] = [...splitter.end()];
   if (second) throw secondStatementError(statement);
-  // Only comments follow the `;`. They become a part of the statement, before its `;`.
+  // If only comments follow the `;`, they become a part of the statement, before its `;`.
   if (held && NON_WHITESPACE.test(remainder)) return normalizeStatement(held.slice(0, -1) + remainder);
   return statement;
 }

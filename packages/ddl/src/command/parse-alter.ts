@@ -1,7 +1,4 @@
-/*!
- * Parses ALTER. As in QuestDB, an unknown column is rejected before a later syntax error. The messages are the server's, with their odd
- * blanks and quotes.
- */
+/*! Parses ALTER. As in QuestDB, an unknown column is rejected before a later syntax error. Odd blanks and quotes are QuestDB's. */
 import { isSameName } from '@sqlpipe/sql';
 import type { Alteration } from '../alteration.js';
 import { COLUMN_PROPERTIES } from '../columns/column-properties.js';
@@ -284,10 +281,7 @@ function parseAlterLiveView(cursor: Cursor, lookup: NameLookup): Command {
   throw cursor.error(`${LIVE_VIEW_VERBS} expected`);
 }
 
-/**
- * Parses the ALTER of a property after its first words. Undefined if the server has no such ALTER for this kind of object.
- * @param words the first words, such as `set ttl` or `dedup`
- */
+/** Parses the ALTER of a property after its first words, such as `set ttl` or `dedup`. Undefined if the server has no such ALTER. */
 function parseAlterProperty(words: string, cursor: Cursor, lookup: NameLookup, found: FoundObject) {
   const key = words.toLowerCase();
   const alter = propertiesOf(found.object.kind).find(

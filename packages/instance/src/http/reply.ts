@@ -54,7 +54,7 @@ export class UnexpectedResponseError extends Error {
 
 type ReplyObject = Record<string, unknown> & { dataset?: unknown[][] };
 
-/** Maximum length in bytes of a reply that `readRows` reads; parsing it may take 1 GiB. The catalogue of 100,000 tables is shorter. */
+/** Maximum length of a reply with rows, in bytes. Parsing it may take 1 GiB of memory. The catalogue of 100,000 tables is shorter. */
 const MAX_ROWS_LENGTH = 32 * 1024 * 1024;
 
 const BASE_REPLY_LENGTH = 64 * 1024;
@@ -115,7 +115,7 @@ function unexpectedReplyError(error: MalformedReplyError, response: Response): U
   return new UnexpectedResponseError('PROTOCOL', message, error);
 }
 
-/** For a reply that cannot be parsed, such as a compressed or empty one. @param start the first bytes of its body */
+/** For a reply that is too long or cannot be parsed, such as a compressed or empty one. @param start the first bytes of its body */
 export function invalidReplyError(
   error: MalformedReplyError,
   response: Response,
@@ -176,7 +176,7 @@ function parseReply(body: Buffer, response: Response): ReplyObject {
   }
 }
 
-/** Rejects invalid UTF-8 and repeated significant keys. Nesting is limited, but not in the rows that `readElements` parses. @throws MalformedReplyError */
+/** Parses a JSON object in UTF-8: no repeated significant keys, limited nesting (except in `readElements`). @throws MalformedReplyError */
 function parseObject(body: Buffer): ReplyObject {
   const builder = new ValueBuilder(isUtf8(body));
   const scanner = new JsonScanner(builder, { token: body.length, depth: MAX_DEPTH });
@@ -195,11 +195,12 @@ class ValueBuilder implements JsonEvents {
   value: unknown;
   readonly #containers: (unknown[] | Record<string, unknown>)[] = [];
   #key = '';
-  #mayParseRows: boolean;
+  /** Whether `readElements` may use `JSON.parse`: it has not used `JSON.parse` yet, and the text is valid UTF-8. */
+  #mayUseJsonParse: boolean;
 
-  /** @param mayParseRows false if the text is not valid UTF-8: `readElements` would replace invalid bytes, and not reject them */
-  constructor(mayParseRows: boolean) {
-    this.#mayParseRows = mayParseRows;
+  /** @param isValidUtf8 if false, `JSON.parse` is not used: it would get text in which invalid bytes are replaced */
+  constructor(isValidUtf8: boolean) {
+    this.#mayUseJsonParse = isValidUtf8;
   }
 
   open(kind: 'array' | 'object'): void {
@@ -227,12 +228,13 @@ class ValueBuilder implements JsonEvents {
 
   /**
    * Parses the rows of `dataset` after the first one, up to the last `],[` of the chunk: `JSON.parse` is four times as fast as the scanner.
-   * It fails for invalid JSON, or if that `],[` is inside a string or a cell. Then the scanner reads the rows. Tried once for each reply.
+   * `JSON.parse` is tried once for each reply. It fails for invalid JSON, or if that `],[` is inside a string or a cell. Then the scanner
+   * reads the rows.
    */
   readElements(chunk: Buffer, at: number, depth: number): number {
     const end = chunk.lastIndexOf('],[') + 1;
-    if (!this.#mayParseRows || depth !== 2 || this.#key !== 'dataset' || end <= at) return at;
-    this.#mayParseRows = false;
+    if (!this.#mayUseJsonParse || depth !== 2 || this.#key !== 'dataset' || end <= at) return at;
+    this.#mayUseJsonParse = false;
     try {
       for (const row of JSON.parse(`[${chunk.toString('utf8', at, end)}]`)) this.scalar(row);
       return end;
@@ -265,7 +267,7 @@ function unexpectedStatusError(response: Response, body: Buffer, error: ServerEr
   return new UnexpectedResponseError(code, what + explanation);
 }
 
-const NO_SERVER = ': no QuestDB server there; is the address right, with its path prefix?';
+const NO_SERVER = ': no QuestDB server there; are the address and its path prefix right?';
 const TOO_LARGE = ': the request is too large for a proxy on the way; raise the limit of the proxy, or bypass it';
 
 const EXPLANATIONS: Readonly<Record<number, readonly [code: ErrorCode, explanation: string]>> = {
@@ -311,7 +313,7 @@ function formatRedirect(response: Response): string {
   const { origin } = new URL(headers.location, url);
   return origin === new URL(url).origin
     ? `${what} to another path of the server; does the address lack a path prefix, or is that a login page?`
-    : `${what} to ${quoteReply(origin, 300, response)}, which is not followed; give the address it leads to, unless that is a login page`;
+    : `${what} to ${quoteReply(origin, 300, response)}, and redirects are not followed; give that address, unless it is a login page`;
 }
 
 function formatUnexpectedResponse(response: Response, body: Buffer): string {
