@@ -2,7 +2,7 @@
 
 export { rejectBadCoveredColumns } from './columns/indexes.js';
 export {
-  OTHER_KINDS,
+  OTHER_KIND_NAMES,
   parseCommandAfter,
   parsePrincipalKind,
   parsePrincipalName,

@@ -66,7 +66,7 @@ export interface MaterializedView extends MaterializedViewDefinition, QueryResul
   readonly base: string;
   readonly partitionBy: PartitionUnit;
   readonly invalid?: string;
-  /** Whether a server still reports the view as valid. */
+  /** Whether the view is invalid here while a server still reports the view as valid, see `invalidateUnrefreshable`. */
   readonly isInvalidEarly?: boolean;
   /** Whether it has no rows yet, so that a change of its base does not make it invalid. */
   readonly neverRefreshed?: boolean;

@@ -69,8 +69,8 @@ const SHORT_NAMES = {
   'live view': 'live-view-name',
 };
 
-/** How the server's messages call an object of another kind than the required one, which is the key. */
-export const OTHER_KINDS: Readonly<Record<ObjectKind, string>> = {
+/** By the kind that a statement requires: how the server's messages call an object of another kind. */
+export const OTHER_KIND_NAMES: Readonly<Record<ObjectKind, string>> = {
   table: 'view or materialized view',
   view: 'table or materialized view',
   'materialized view': 'table or view',
@@ -120,7 +120,7 @@ function parseDropObject(cursor: Cursor, lookup: NameLookup, kind: ObjectKind): 
   const name = unquoteToken(token);
   const object = lookup.find(name, kind);
   if (object && object.kind !== kind)
-    throw cursor.error(wrongKind(kind, object) ?? `${kind} name expected, got ${OTHER_KINDS[kind]} name`);
+    throw cursor.error(wrongKind(kind, object) ?? `${kind} name expected, got ${OTHER_KIND_NAMES[kind]} name`);
   cursor.expectEnd();
   if (!object && !ifExists) throw missingError(position, name, kind);
   return { verb: 'drop', kind, name };

@@ -1,5 +1,5 @@
 /*!
- * Rejects queries that a live view cannot have. `requireParserRules` makes the checks of QuestDB's parser, then `analyzeLiveView` those of
+ * Rejects queries that a live view cannot have. `checkParserRules` makes the checks of QuestDB's parser, then `analyzeLiveView` those of
  * its compiler. Rules and messages come from the source and the tests of QuestDB 10. They were not tried on a server.
  */
 import type { Expression, SelectStatement } from '@questdb/sql-parser';
@@ -22,20 +22,21 @@ interface ScannedQuery {
   readonly windows: readonly NamedWindow[];
   readonly calls: readonly WindowCall[];
   readonly baseToken: QueryToken;
+  /** The position of the first token. QuestDB compiles the query as a separate text, and counts positions from here. */
   readonly start: number;
 }
 
-/** @returns the parts of the query, for `analyzeLiveView` @throws RejectionError */
-export function requireParserRules(body: Body, catalogue: Catalogue): ScannedQuery {
+/** Makes the checks of QuestDB's parser. @returns the parts of the query, for `analyzeLiveView` @throws RejectionError */
+export function checkParserRules(body: Body, catalogue: Catalogue): ScannedQuery {
   const query = scanQuery(body);
   const base = catalogue.find(unquoteToken(query.baseToken.text));
   const timestamp = base && 'timestamp' in base ? base.timestamp : undefined;
   if (timestamp !== undefined) for (const window of query.windows) rejectBadOrder(window, timestamp);
   rejectBadAnchors(query);
-  rejectUnboundedWindows(query);
-  const lead = query.calls.find(({ name }) => name.toLowerCase() === 'lead');
-  if (lead) throw new RejectionError(lead.at, 'lead() is not supported in live views; use lag() for lookback');
-  rejectUnboundedCalls(query);
+  rejectUnboundedState(query);
+  const leadCall = query.calls.find(({ name }) => name.toLowerCase() === 'lead');
+  if (leadCall) throw new RejectionError(leadCall.at, 'lead() is not supported in live views; use lag() for lookback');
+  rejectUnboundedReplays(query);
   const anchored = query.windows.find(({ anchor }) => anchor);
   const computed = anchored?.partitionBy.find(item => !isColumn(item))?.[0];
   if (computed)
@@ -46,6 +47,7 @@ export function requireParserRules(body: Body, catalogue: Catalogue): ScannedQue
   return query;
 }
 
+/** Finds the parts of the query. @throws RejectionError for a wildcard, or if FROM has no table at its start */
 function scanQuery(body: Body): ScannedQuery {
   const tokens = tokenizeQuery(body.code).map(token => ({ ...token, at: token.at + body.position }));
   const start = tokens[0]?.at ?? body.position;
@@ -74,7 +76,7 @@ const isOrderItemOf = (item: readonly QueryToken[], column: string): boolean => 
 
 const isDescending = (item: readonly QueryToken[]): boolean => isKeyword(item.at(-1), 'desc');
 
-/** QuestDB reports the position of ANCHOR, else of the first item of PARTITION BY, else of ORDER BY. */
+/** QuestDB reports the position of ANCHOR, or else of the first item of PARTITION BY, or else of the first item of ORDER BY. */
 const positionOf = ({ anchor, partitionBy, orderBy }: Window, otherwise: number): number =>
   anchor?.at ?? partitionBy[0]?.[0]?.at ?? orderBy[0]?.[0]?.at ?? otherwise;
 
@@ -139,14 +141,14 @@ const isDefaultFrame = ({ frame, from, to, excludesCurrentRow }: Window): boolea
   (frame === 'range' && from === 'unbounded preceding' && to === 'current row' && !excludesCurrentRow);
 
 /** Whether the state of each group of PARTITION BY may grow without limit, by the rules of QuestDB 10. */
-const isUnbounded = (window: Window): boolean =>
+const hasUnboundedState = (window: Window): boolean =>
   !window.anchor &&
   window.partitionBy.length > 0 &&
   window.from === 'unbounded preceding' &&
   window.to === 'current row' &&
   (window.frame === undefined || window.frame === 'range');
 
-/** Whether a call is a `last_value` that keeps one row per group. Such a call needs no ANCHOR. */
+/** Whether a call is a `last_value` whose state is one row for each group. Such a call needs no ANCHOR. */
 const keepsLastValue = ({ name, ignoresNulls, window }: WindowCall): boolean =>
   name.toLowerCase() === 'last_value' &&
   !ignoresNulls &&
@@ -155,7 +157,7 @@ const keepsLastValue = ({ name, ignoresNulls, window }: WindowCall): boolean =>
   window.to === 'current row' &&
   !window.excludesCurrentRow;
 
-function rejectUnboundedWindows({ windows, calls }: ScannedQuery): void {
+function rejectUnboundedState({ windows, calls }: ScannedQuery): void {
   const unboundedError = (at: number): RejectionError =>
     new RejectionError(
       at,
@@ -163,11 +165,11 @@ function rejectUnboundedWindows({ windows, calls }: ScannedQuery): void {
         "Add an ANCHOR to bound per-partition state, e.g. ANCHOR EXPRESSION timestamp_floor('1d', ts)",
     );
   for (const call of calls)
-    if (call.window && isUnbounded(call.window) && !keepsLastValue(call))
+    if (call.window && hasUnboundedState(call.window) && !keepsLastValue(call))
       throw unboundedError(positionOf(call.window, call.at));
   for (const window of windows) {
     if (calls.some(({ windowName }) => windowName === window.name)) continue;
-    if (isUnbounded(window)) throw unboundedError(positionOf(window, 0));
+    if (hasUnboundedState(window)) throw unboundedError(positionOf(window, 0));
     if (!window.anchor) continue;
     throw new RejectionError(
       window.anchor.at,
@@ -176,13 +178,18 @@ function rejectUnboundedWindows({ windows, calls }: ScannedQuery): void {
   }
 }
 
-/** A late row may change the results of these functions for all rows after it. */
+/** A late row may change the results of these functions for all rows after the late one. */
 const RANKING = ['row_number', 'rank', 'dense_rank'];
+
+const NEED_LATER_ROWS = ['ntile', 'cume_dist', 'percent_rank'];
+/** Functions that ignore the frame of their window. */
+const FRAMELESS = ['lag', ...NEED_LATER_ROWS];
 
 const ANCHOR_ADVICE =
   "add an ANCHOR to reset per segment, e.g. WINDOW w AS (PARTITION BY <key> ORDER BY <ts> ANCHOR EXPRESSION timestamp_floor('1d', <ts>))";
 
-function rejectUnboundedCalls({ calls }: ScannedQuery): void {
+/** Rejects calls for which a late row could change the results of all later rows. QuestDB would have to compute all of them again. */
+function rejectUnboundedReplays({ calls }: ScannedQuery): void {
   for (const call of calls) {
     const { name, at, window } = call;
     if (!window || window.anchor) continue;
@@ -207,14 +214,13 @@ function rejectUnboundedCalls({ calls }: ScannedQuery): void {
   }
 }
 
+/** Whether a call is a `last_value` of the row at a fixed distance before the current row. EXCLUDE CURRENT ROW makes the distance 1. */
 const readsRowAtFixedDistance = ({ name, ignoresNulls, window }: WindowCall): boolean =>
   name.toLowerCase() === 'last_value' &&
   !ignoresNulls &&
   window?.frame === 'rows' &&
   (/^\d+ preceding$/.test(window.to) || window.excludesCurrentRow);
 
-const NEED_LATER_ROWS = ['ntile', 'cume_dist', 'percent_rank'];
-const FRAMELESS = ['lag', ...NEED_LATER_ROWS];
 /** Functions that choose some of the rows. Their results also depend on later rows. */
 const SUBSAMPLING = ['sdt', 'lttb', 'm4', 'minmax', 'uniform', 'cadence'];
 
@@ -239,7 +245,6 @@ export function analyzeLiveView(
     rejectBadRanges(scanned, base.timestamp);
     return fields;
   });
-  // QuestDB compiles the query as a separate text, and counts positions from the start of that text.
   if (relation instanceof RejectionError)
     throw new RejectionError(Math.max(0, relation.position - scanned.start), relation.message);
   const { select } = query;
@@ -299,6 +304,7 @@ const CACHE_PROBLEM =
 
 /** @returns the message after `live view select`; undefined for a plain scan with window functions @throws RejectionError for DISTINCT */
 function findShapeProblem(select: SelectStatement, { calls }: ScannedQuery, base: Base): string | undefined {
+  // QuestDB has this message for a union too.
   if (calls.length === 0 || select.setOperations?.length) return 'must contain at least one window function';
   const [from, ...others] = select.from ?? [];
   if (from?.joins?.length || others.length > 0 || select.latestOn || select.sampleBy || select.pivot)

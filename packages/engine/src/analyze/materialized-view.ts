@@ -1,6 +1,6 @@
 /*!
- * Rejects queries that a materialized view cannot have: `requireValidBase` as QuestDB's parser does, `analyzeMaterializedView` as its
- * compiler does.
+ * Rejects queries that a materialized view cannot have. `requireValidBase` makes the checks of QuestDB's parser, and
+ * `analyzeMaterializedView` those of QuestDB's compiler.
  */
 import type { Expression, QualifiedName, SelectStatement as Select } from '@questdb/sql-parser';
 import {
@@ -91,14 +91,14 @@ class BaseCheck {
     return this.catalogue.sources([name]).map(each => ({ name: this.catalogue.find(each)?.name ?? each, position }));
   }
 
-  /** Checks a query, each part of its union and each query in its FROM, but only those that read the base. @throws RejectionError */
+  /** Checks the parts of a query that read the base. A union is rejected only if it also reads another table. @throws RejectionError */
   rejectUnsupported(select: Select, outer: QueryScope, base: string): void {
     if (this.#checked.has(select)) return;
     this.#checked.add(select);
     const scope = outer.enter(select);
     const names = this.findTables(select, outer);
     const readsBase = names.has(base);
-    if (readsBase) this.#rejectBadColumns(select, scope, base);
+    if (readsBase) this.#rejectBadSelectItems(select, scope, base);
     for (const { select: next } of select.setOperations ?? []) {
       if (readsBase && names.size > 1) throw this.query.rejection(`union ${notSupported(base)}`, next);
       this.rejectUnsupported(next, scope, base);
@@ -109,15 +109,16 @@ class BaseCheck {
     for (const source of sources) if ('select' in source) this.rejectUnsupported(source.select, source.scope, base);
   }
 
-  #rejectBadColumns(select: Select, scope: QueryScope, base: string): void {
+  #rejectBadSelectItems(select: Select, scope: QueryScope, base: string): void {
     const taken = new TakenNames();
     let window: Expression | undefined;
-    const names = { query: this.query, column: () => undefined, variable: (name: string) => scope.variable(name) };
+    // The types of columns do not matter here, because an alias does not depend on them.
+    const resolver = { query: this.query, column: () => undefined, variable: (name: string) => scope.variable(name) };
     for (const item of select.columns) {
       if (item.type !== 'selectItem') continue;
       const { expression, alias } = item;
       if (expression.type === 'function' && expression.over) window = expression;
-      const name = alias ?? chooseAlias(expression, names, taken, this.catalogue.naming);
+      const name = alias ?? chooseAlias(expression, resolver, taken, this.catalogue.naming);
       taken.add(name);
       if (isValidColumnName(name)) continue;
       if (alias !== undefined)
@@ -135,6 +136,7 @@ class BaseCheck {
     if (!sampleBy) return;
     const { query } = this;
     if (sampleBy.alignTo?.mode === 'firstObservation') {
+      // QuestDB computes the position of ALIGN as if one blank followed the duration.
       const position = query.positionOf(sampleBy, 'DurationLiteral') + sampleBy.duration.length + 1;
       throw new RejectionError(position, `ALIGN TO FIRST OBSERVATION ${notSupported(base)}`);
     }
@@ -147,7 +149,7 @@ class BaseCheck {
 const notSupported = (base: string): string => `on base table is not supported for materialized views: ${base}`;
 
 export interface ViewSampling {
-  /** Empty for a passthrough view, see `analyzePassThrough`. */
+  /** Empty for a passthrough view, see `analyzePassthrough`. */
   readonly interval: string;
   readonly timestamp: string;
   /** Only of a passthrough view, which inherits the partitioning of its base. */
@@ -157,7 +159,7 @@ export interface ViewSampling {
   readonly timeZone?: string | undefined;
 }
 
-export function findNamedTimestamp({ definition, spans }: CreateStatement): LocatedName | undefined {
+export function findTimestampClause({ definition, spans }: CreateStatement): LocatedName | undefined {
   const span = spans.get('designated timestamp');
   return span && 'timestamp' in definition && definition.timestamp !== undefined
     ? { name: definition.timestamp, position: span.position }
@@ -172,7 +174,7 @@ export function analyzeMaterializedView(
 ): ViewSampling {
   const { body } = statement;
   const { refresh } = statement.definition;
-  const timestamp = findNamedTimestamp(statement);
+  const timestamp = findTimestampClause(statement);
   const query = parseBody(body);
   const field = timestamp && relation.fields.find(({ name }) => isSameName(name, timestamp.name));
   const mayHave = (column: string) =>
@@ -182,10 +184,10 @@ export function analyzeMaterializedView(
   requireWalBase(base, catalogue);
   const grouping = findTimeGrouping(query, catalogue);
   if (!grouping) {
-    const passThrough = has('passthrough views')
-      ? analyzePassThrough(query, timestamp, base, relation, catalogue)
+    const passthrough = has('passthrough views')
+      ? analyzePassthrough(query, timestamp, base, relation, catalogue)
       : undefined;
-    if (passThrough) return passThrough;
+    if (passthrough) return passthrough;
     const problem = timestamp
       ? `materialized view query requires a sampling interval, use SAMPLE BY or GROUP BY timestamp_floor() [name=${timestamp.name}]`
       : 'TIMESTAMP column is not present in select list';
@@ -207,7 +209,7 @@ export function analyzeMaterializedView(
 }
 
 /** A passthrough view has one row for each selected row of its base. @returns undefined for any other view */
-function analyzePassThrough(
+function analyzePassthrough(
   query: ParsedQuery,
   timestamp: LocatedName | undefined,
   base: LocatedName,
@@ -316,10 +318,10 @@ function findOnlySource({ from, groupBy, setOperations }: Select, scope: QuerySc
 function analyzePeriod({ sampleBy }: Select, { interval, offset: position }: TimeGrouping): Partial<ViewSampling> {
   const length: Interval = { count: Number.parseInt(interval, 10) || 1, unit: interval.slice(-1) };
   rejectLongPeriod(length, position);
-  const { timeZone, offset } = sampleBy?.alignTo ?? {};
+  const { timeZone, offset: shift } = sampleBy?.alignTo ?? {};
   if (timeZone !== undefined && !isTimeZone(timeZone))
     throw new RejectionError(position, `invalid timezone: ${timeZone}`);
-  if (offset !== undefined && !/^[-+]?00:00$/.test(offset))
+  if (shift !== undefined && !/^[-+]?00:00$/.test(shift))
     throw new RejectionError(position, "PERIOD (SAMPLE BY INTERVAL) can't be used with WITH OFFSET");
   return { period: length.count + length.unit, timeZone };
 }

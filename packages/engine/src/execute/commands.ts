@@ -56,7 +56,7 @@ export const statementHandlers: StatementHandlers = new Map([
   // Statements about a client's session have no effect.
   ...handle(() => {}, 'set', 'begin', 'commit', 'rollback'),
   ...handle(handleCommand, 'alter', 'compile', 'drop', 'refresh', 'rename', 'truncate', 'vacuum'),
-  ...handle(handleStatementOnRows, 'insert', 'update', 'copy', 'reindex', 'backup', 'checkpoint', 'snapshot', 'cancel'),
+  ...handle(handleStatementOnData, 'insert', 'update', 'copy', 'reindex', 'backup', 'checkpoint', 'snapshot', 'cancel'),
 ]);
 
 function handleCommand(cursor: Cursor, session: MutableSession, verb: string): void {
@@ -85,7 +85,7 @@ function handleCommand(cursor: Cursor, session: MutableSession, verb: string): v
   executeCommand(command, session, query);
 }
 
-function handleStatementOnRows(cursor: Cursor, session: MutableSession, verb: string): void {
+function handleStatementOnData(cursor: Cursor, session: MutableSession, verb: string): void {
   if (!session.rowEffects)
     throw new RejectionError(
       cursor.at,
@@ -93,7 +93,7 @@ function handleStatementOnRows(cursor: Cursor, session: MutableSession, verb: st
     );
   if (verb === 'insert' || verb === 'update') return handleCommand(cursor, session, verb);
   if (verb === 'copy') rejectBadCopy(cursor, session.catalogue);
-  throw new OpaqueError('its result depends on rows or files of the server');
+  throw new OpaqueError(`the result of ${verb.toUpperCase()} depends on rows or files of the server`);
 }
 
 /** A missing object, which IF EXISTS permits, needs no permission. @throws DenialError */
@@ -124,10 +124,11 @@ function rejectSuspended(command: Command, { catalogue }: Session): void {
   }
 }
 
-function resumeWal(name: string, textStart: string | undefined, session: MutableSession): void {
+/** @param lossStart how the text of the loss starts; undefined if nothing is lost */
+function resumeWal(name: string, lossStart: string | undefined, session: MutableSession): void {
   const table = session.catalogue.find(name);
-  if (table && textStart !== undefined) {
-    const text = `${textStart} of ${displayName(table)} that are not applied`;
+  if (table && lossStart !== undefined) {
+    const text = `${lossStart} of ${displayName(table)} that are not applied`;
     session.rowEffects?.push(effectOn(table, 'lost', text, { loss: 'drop' }));
   }
   setSuspended(name, false, session);
@@ -172,11 +173,11 @@ function executeCommand(command: Command, session: MutableSession, query: Body |
       return executeCompile(command, session);
     default:
       if (isRowCommand(command)) recordRowEffects(command, session);
-    // Other statements change nothing that the catalogue contains.
+    // The other commands change nothing that the catalogue contains.
   }
 }
 
-/** There is nothing to do for a valid view: the engine compiles views when it needs them. */
+/** Nothing is done for a valid view, because the engine compiles a view when it needs the view. */
 function executeCompile({ name, position }: CommandOf<'compile'>, { catalogue }: Session): void {
   const view = catalogue.find(name);
   if (view?.kind === 'view' && view.invalid) throw new RejectionError(position, view.invalid.reason);
@@ -209,6 +210,7 @@ function executeRefresh({ name, isFull }: CommandOf<'refresh'>, { catalogue, row
   if (!isFull) return;
   const text = `recomputes ${displayName(view)} from what '${view.base}' holds`;
   rowEffects?.push(effectOn(view, 'rewritten', text));
+  // The first reason is for materialized views, the second for live views.
   invalidateStoredViews(catalogue, view.name, 'truncate operation', 'base materialized view is refreshed in full');
 }
 
@@ -235,7 +237,7 @@ function alterTable(alters: readonly Alter[], { catalogue, assignColumnOwner }: 
   if (operation) invalidateMaterializedViews(catalogue, table.name, operation);
 }
 
-/** What makes stored views invalid, in the words of the server; undefined if nothing does. */
+/** The server's reason why an ALTER makes stored views invalid; undefined if they stay valid. */
 function findColumnOperation(pairs: readonly ColumnPair[]): string | undefined {
   if (pairs.some(({ now }) => !now)) return 'drop column operation';
   if (pairs.some(isRenamedOrGone)) return 'rename column operation';

@@ -1,4 +1,4 @@
-/*! Executes CREATE of tables and views. The checks are in QuestDB's order, so a statement with two errors gets the same message. */
+/*! Executes CREATE of tables and views. The checks are in QuestDB's order, so two errors in a statement give QuestDB's message. */
 import {
   addTimestampToIndex,
   defaultPartition,
@@ -22,7 +22,7 @@ import {
   type CreateStatement,
   DuplicateColumnError,
   missingError,
-  OTHER_KINDS,
+  OTHER_KIND_NAMES,
   orRejection,
   RejectionError,
   rejectBadCoveredColumns,
@@ -33,8 +33,8 @@ import {
 import { foldCase, isSameName, kindKeywords, type LocatedName } from '@sqlpipe/sql';
 import { analyzeRelation } from '../analyze/analyze-relation.js';
 import type { Relation } from '../analyze/column-scope.js';
-import { analyzeLiveView, requireParserRules } from '../analyze/live-view.js';
-import { analyzeMaterializedView, findNamedTimestamp, type ViewSampling } from '../analyze/materialized-view.js';
+import { analyzeLiveView, checkParserRules } from '../analyze/live-view.js';
+import { analyzeMaterializedView, findTimestampClause, type ViewSampling } from '../analyze/materialized-view.js';
 import { findQueryReferences, requireReadAccess } from '../analyze/query-references.js';
 import type { Catalogue } from '../catalogue.js';
 import { type Table, toStoredColumn } from '../catalogue-objects.js';
@@ -58,9 +58,9 @@ export function executeCreate(session: MutableSession, statement: CreateStatemen
 
 /**
  * Checks that the name is free and the caller may create the object. An engine has no volumes, so IN VOLUME is rejected.
- * @returns false if an object of this kind exists, which IF NOT EXISTS permits
+ * @returns whether to create the object: false if an object of this kind exists, which IF NOT EXISTS permits
  */
-function requireCreatable(
+function checkCreatable(
   { catalogue, authorize }: Session,
   statement: Pick<CreateStatement, 'kind' | 'definition' | 'position' | 'ifNotExists'> & Partial<CreateStatement>,
 ): boolean {
@@ -76,7 +76,7 @@ function requireCreatable(
   if (object.kind !== kind)
     throw new RejectionError(
       position,
-      `${object.kind === 'live view' ? object.kind : OTHER_KINDS[kind]} with the requested name already exists`,
+      `${object.kind === 'live view' ? object.kind : OTHER_KIND_NAMES[kind]} with the requested name already exists`,
     );
   if (ifNotExists) return false;
   throw new RejectionError(position, `${kind} already exists`);
@@ -88,7 +88,7 @@ function createTable(session: MutableSession, statement: CreateOf<TableDefinitio
   const { name, owner = session.owner } = statement.definition;
   const definition = { ...statement.definition, owner, ...retentionOf(statement.definition, session.has) };
   if (like && !catalogue.find(like.name)) throw missingError(like.position, like.name);
-  if (!requireCreatable(session, statement)) return;
+  if (!checkCreatable(session, statement)) return;
   if (like) requireReadable(session, like.name);
   const table = like
     ? toTableLike(catalogue, definition, like)
@@ -97,6 +97,7 @@ function createTable(session: MutableSession, statement: CreateOf<TableDefinitio
       : definition;
   rejectImpossiblePolicy(definition.policy, statement.positions.stages, session.has);
   const columns = [...statement.columns.values()];
+  // If a covered column is missing, CREATE reports that it `doesn't exist`, and ALTER that it `does not exist`.
   for (const { name, index } of body ? [] : columns)
     if (index) rejectBadCoveredColumns(name, statement.positions.covered.get(name) ?? [], columns, "doesn't exist");
   if (body) requireReadAccess(session, parseBody(body));
@@ -112,7 +113,7 @@ function toTableLike(catalogue: Catalogue, { name, owner }: TableDefinition, lik
   if (model.opaque !== undefined) throw unknownSyntaxError(model);
   const { columns, timestamp, partitionBy } = model;
   const copy = { name, columns: structuredClone(columns), timestamp, partitionBy, owner, ...retentionOf(model) };
-  // The o3MaxLag of a stored view is -1, in tables() too (observed on 9.3.4).
+  // The o3MaxLag of a materialized or live view is -1, which tables() shows too (observed on 9.3.4).
   if (model.kind !== 'table') return { kind: 'table', ...copy, wal: true, parquet: false, o3MaxLag: -1 };
   const { wal, parquet, maxUncommittedRows, o3MaxLag } = model;
   return { kind: 'table', ...copy, wal, parquet, maxUncommittedRows, o3MaxLag };
@@ -151,7 +152,7 @@ function toTableAsQuery(catalogue: Catalogue, statement: CreateOf<TableDefinitio
 }
 
 function chooseTimestamp(statement: CreateStatement, { fields, timestamp: designated, hasUnknownColumns }: Relation) {
-  const timestamp = findNamedTimestamp(statement);
+  const timestamp = findTimestampClause(statement);
   if (!timestamp) return designated;
   const field = fields.find(({ name }) => isSameName(name, timestamp.name));
   if (!field && hasUnknownColumns) return timestamp.name;
@@ -172,7 +173,7 @@ function rejectUnknownColumns({ positions }: CreateStatement, { fields, hasUnkno
   }
 }
 
-/** Besides what `rejectImpossibleCast` names, CREATE TABLE AS accepts a cast between two types of one group (observed on 9.3.4). */
+/** CREATE TABLE AS can cast a type to any type of its group (observed on 9.3.4). `rejectImpossibleCast` has the other possible casts. */
 const CAST_GROUPS: readonly RegExp[] = [
   /^(?:BYTE|SHORT|CHAR|INT|LONG|DATE|TIMESTAMP|TIMESTAMP_NS|FLOAT|DOUBLE)$/,
   /^(?:STRING|VARCHAR|SYMBOL)$/,
@@ -187,9 +188,9 @@ function rejectImpossibleCast({ positions }: CreateStatement, column: string, fr
   if (cast) throw new RejectionError(cast.position, `unsupported cast [column=${column}, from=${from}, to=${to}]`);
 }
 
-function rejectBadName(name: string, position: number, lead: string): void {
+function rejectBadName(name: string, position: number, prefix: string): void {
   if (isValidTableName(name)) return;
-  throw new RejectionError(position, `${lead}invalid table name [table=${escapeForMessage(name)}]`);
+  throw new RejectionError(position, `${prefix}invalid table name [table=${escapeForMessage(name)}]`);
 }
 
 function rejectBadColumnName(name: string, index: number, position: number): void {
@@ -207,7 +208,7 @@ export function createView(session: MutableSession, statement: ViewStatement): v
   const { position, body, orReplace, ifNotExists, definition } = statement;
   const replaces = orReplace && !ifNotExists && catalogue.find(definition.name)?.kind === 'view';
   if (!replaces) {
-    if (requireCreatable(session, { ...statement, kind: 'view' })) putView(session, statement, position);
+    if (checkCreatable(session, { ...statement, kind: 'view' })) putView(session, statement, position);
     return;
   }
   session.authorize('ALTER VIEW', definition.name);
@@ -272,7 +273,7 @@ function createMaterializedView(session: MutableSession, statement: CreateOf<Mat
   const { position, body, spans, definition } = statement;
   const { name, refresh, indexes, owner = session.owner } = definition;
   const base = statement.base as LocatedName; // if the statement names no base, the parser's `findBase` has found it
-  if (!requireCreatable(session, statement)) return;
+  if (!checkCreatable(session, statement)) return;
   const { timeZone } = refresh;
   if (timeZone !== undefined && !isTimeZone(timeZone))
     throw new RejectionError(position, `invalid timezone: ${timeZone}`);
@@ -319,8 +320,8 @@ function createLiveView(session: MutableSession, statement: CreateOf<LiveViewDef
   const { catalogue } = session;
   const { position, body, spans, definition } = statement;
   const { name, start, owner = session.owner } = definition;
-  const scanned = requireParserRules(body, catalogue);
-  if (!requireCreatable(session, statement)) return;
+  const scanned = checkParserRules(body, catalogue);
+  if (!checkCreatable(session, statement)) return;
   const { base, relation } = analyzeLiveView(statement, scanned, catalogue);
   requireReadAccess(session, parseBody(body));
   const complete = { ...definition, partitionBy: definition.partitionBy ?? base.partitionBy };
