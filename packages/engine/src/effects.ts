@@ -172,7 +172,7 @@ function findHealthEffects(before: CatalogueObject, after: CatalogueObject): Eff
  * another source, queries on the outer view fail with a NullPointerException. `views()` still reports the outer view as valid, and COMPILE
  * VIEW does not help (observed on 9.3.4).
  */
-const STALE_REASON = 'it reads a view whose query has changed; to repair it, send ALTER VIEW with its unchanged query';
+const STALE_REASON = 'it reads a view whose query has changed; ALTER VIEW with its own query, unchanged, repairs it';
 
 /** The reason of a materialized view whose columns have other types than its query returns. Only DROP and CREATE change them. */
 export const OTHER_TYPES_REASON = 'its query gives columns of other types';

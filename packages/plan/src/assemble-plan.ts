@@ -117,7 +117,7 @@ function collectAssertions({ rows }: Proof, context: PlanContext) {
     if (computable !== undefined) add(computableAssertion(computable));
     if (history?.answer === 'none') add(emptyAssertion(definition.name));
     else {
-      add(noHistoryAssertion(definition, columns), ...(history ? [] : ['no server was asked']));
+      add(noHistoryAssertion(definition, columns), ...(history ? [] : ['no server was asked whether it does']));
       assertedViews.push(definition.name);
       for (const now of periodicViews)
         add(noneUnendedAssertion(underFormerName({ former: definition, now }, engineOfB)));

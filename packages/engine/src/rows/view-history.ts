@@ -18,7 +18,7 @@ const recomputeLoss = (view: MaterializedView, consequence: string): Effect =>
 
 function formatUnreturnedRows(storedRows: StoredRows): string {
   if (typeof storedRows === 'string')
-    return "may lose rows that a refresh does not return: no server was asked, or the server could not tell, or the view's refresh limit leaves out older rows";
+    return 'may lose rows: no server has shown that a refresh returns them all (a refresh limit, for example, leaves out older rows)';
   const { count, total, first, last, doubt } = storedRows;
   const perhaps = doubt === undefined ? '' : `, perhaps only because ${doubt}`;
   return `loses rows that its query no longer returns: ${count} of ${total}, from ${first} to ${last}${perhaps}`;

@@ -14,7 +14,7 @@ import {
   type TableDefinition,
   UNLIMITED,
 } from '@sqlpipe/ddl';
-import { type Conversion, findCopyLosses } from '@sqlpipe/engine';
+import { type Conversion, type Effect, findCopyLosses } from '@sqlpipe/engine';
 import type { Entry } from '@sqlpipe/schema';
 import { isSameName, NameMap, NameSet } from '@sqlpipe/sql';
 import {
@@ -101,9 +101,11 @@ function findObstacles(entry: Entry, rebuild: Rebuild, draft: Draft): Pick<Omiss
     return count ? [{ reason: formatReason([[count]]), loss }] : [];
   });
   // The old table keeps all rows and values. But later rows go to the new table: fewer dedup keys, or an earlier expiry, affect them.
-  const losses = [...findCopyLosses(now, final, copied), ...unmet]
+  const copyLosses = findCopyLosses(now, final, copied);
+  const losses = [...copyLosses, ...unmet]
     .flatMap(({ loss }) => (loss === 'ttl' || loss === 'keys' ? [{ loss, object: now.name }] : []))
     .filter(named => !draft.acceptLoss(named));
+  const isForbidden = ({ loss }: Effect) => losses.some(each => each.loss === loss);
   const reasons = [
     ...ignored.map(({ property }) => `--ignore excludes ${property}, and the new table could not keep it`),
     ...conversions.flatMap(({ column, from, to }) =>
@@ -111,7 +113,7 @@ function findObstacles(entry: Entry, rebuild: Rebuild, draft: Draft): Pick<Omiss
     ),
     ...conversions.flatMap(each => whyMisfitsForbid(each, context)?.[0] ?? []),
     ...unmet.map(({ reason }) => reason),
-    ...(losses.length > 0 ? ['the new table does not keep all that the old one has'] : []),
+    ...copyLosses.filter(isForbidden).map(({ text }) => `the new table ${text}`),
   ];
   return { reasons, losses };
 }
