@@ -15,14 +15,16 @@ import type { Transition } from './transaction-log.js';
 
 /**
  * The kind of a loss: the part of its name before the colon, such as `drop` in `drop:trades.qty`.
- * - `drop`, `drop-user`: an object or a column with its rows, or a principal
- * - `history`: rows of a materialized view that nothing can compute again
+ * - `drop`: an object with its rows, or a column with its values
+ * - `drop-user`: a principal
+ * - `history`: rows of a materialized view that nothing computes again
  * - `values`: values that a new type cannot hold
  * - `ttl`: rows that expire
  * - `keys`: deduplication by a column
  */
 export type LossKind = 'drop' | 'drop-user' | 'history' | 'values' | 'ttl' | 'keys';
 
+/** `values` is not among these: the rows stay. */
 export const REMOVING_LOSSES: ReadonlySet<LossKind | undefined> = new Set(['drop', 'ttl', 'history'] as const);
 
 /** What a statement does to an object or a principal. */
@@ -54,7 +56,7 @@ export const effectOn = (
 export const isFullRefresh = ({ effect, kind }: Effect): boolean =>
   effect === 'rewritten' && kind === 'materialized view';
 
-/** Several transitions of an object count as one. Views that keep their query are last: mostly, a change of another object affects them. */
+/** Several transitions of an object count as one. Views that keep their query come last, because the other changes usually affect them. */
 export function findEffects(transitions: readonly Transition[]): Effect[] {
   const byName = new NameMap<Transition>();
   for (const transition of transitions) {
@@ -116,7 +118,7 @@ function findColumnEffects(table: Table, before: Column, after: Column): Effect[
 }
 
 /**
- * With fewer dedup keys, a new row can overwrite a row that was distinct. Without any, the server keeps new duplicates.
+ * With fewer dedup keys, a new row can overwrite a row that was distinct. Without any key, the server keeps new duplicates.
  * @param findNow finds the column of `after` that a column of `before` has become
  */
 export function findKeyLosses(
@@ -168,9 +170,9 @@ function findHealthEffects(before: CatalogueObject, after: CatalogueObject): Eff
 }
 
 /**
- * A server stores the query of a view with all its sources, also those behind the views that it reads. If ALTER VIEW gives such a view
+ * With the query of an outer view, a server stores the sources of the inner views that the query reads. If ALTER VIEW gives an inner view
  * another source, queries on the outer view fail with a NullPointerException. `views()` still reports the outer view as valid, and COMPILE
- * VIEW does not help (observed on 9.3.4).
+ * VIEW does not repair the outer view (observed on 9.3.4).
  */
 const STALE_REASON = 'it reads a view whose query has changed; ALTER VIEW with its own query, unchanged, repairs it';
 

@@ -42,16 +42,16 @@ import type { Secrets } from './principal.js';
 import { ALL_RIGHTS, rightsOfCaller, type Session, type StatementReply } from './session.js';
 import { type JournalEntry, TransactionLog, type Transition } from './transaction-log.js';
 
-/** How an engine behaves. */
+/** Which server an engine emulates, and what is known of the objects that it loads. */
 export interface EngineOptions {
   readonly isEnterprise?: boolean | undefined;
   /** The version of the open-source edition, such as `9.3.4`; by default the newest. */
   readonly version?: string | undefined;
   readonly defaults?: Defaults | undefined;
   readonly naming?: ColumnNaming;
-  /** What the server that holds the loaded objects reports about them; undefined if no server was asked. */
+  /** What a server reports about the loaded objects; undefined if no server was asked. */
   readonly health?: Health | undefined;
-  /** Whether tables are assumed to have rows. By default they have none: INSERT and UPDATE are rejected, and no effects are found. */
+  /** With `assumed`, tables count as having rows. With `none`, the default, INSERT and UPDATE are rejected, and no effects are found. */
   readonly rows?: 'assumed' | 'none';
   /** The name of the built-in administrator, which is the default caller. */
   readonly admin?: string;
@@ -97,7 +97,7 @@ export class Engine {
     return this.#catalogue;
   }
 
-  /** Loads the statements of a dump, in any order, without executing them. Existing objects stay as they are. It ends with a commit. */
+  /** Loads the statements of a dump, in any order, without executing them. Existing objects stay as they are. Commits at the end. */
   load(statements: Iterable<string>): void {
     this.#hasLoaded = true;
     const { defaults, health } = this.options;
@@ -126,12 +126,12 @@ export class Engine {
     }
   }
 
-  /** Also updates the views and rights that depend on what the statement changes. If it throws, `execute` rolls back. */
+  /** Executes a statement, then updates the views and rights that depend on what it has changed. If this throws, `execute` rolls back. */
   #executeAndUpdateDependents(text: string, caller: string, before: number): Execution {
     const catalogue = this.#catalogue;
     const start = this.#log.transitions.length;
     const listTransitions = () => this.#log.transitions.slice(start);
-    /** The names whose columns have changed. Arrays are compared by identity, because each change of a column makes a new array. */
+    /** The names of objects with changed columns. Arrays are compared by identity, because each change of a column makes a new array. */
     const listChanged = () => {
       const changed = listTransitions().filter(each => each.before?.columns !== each.after?.columns);
       return [...new Set(changed.map(({ name }) => name))];
@@ -148,6 +148,7 @@ export class Engine {
     recompilePlainViews(catalogue, listChanged());
     // On a server, a materialized view that cannot be refreshed becomes invalid with the next row of its base. That row is assumed.
     if (this.#assumesRows) invalidateUnrefreshable(catalogue, listChanged());
+    // After any change of a table, a server fills the IMMEDIATE views over it that have no rows yet.
     for (const { before: former, after } of listTransitions())
       if (former?.kind === 'table' && after) recordFilledViews(catalogue, after.name);
     const transitions = listTransitions();
@@ -158,7 +159,7 @@ export class Engine {
     return { ...execution, transitions, effects };
   }
 
-  /** Executes a statement, except a query. What depends on its changes is updated afterwards. */
+  /** Executes a statement unless it is a query. The caller updates what depends on the changes. */
   #executeAlone(text: string, caller: string): Omit<Execution, 'transitions'> {
     const rowEffects: Effect[] = [];
     const { secrets = NO_SECRETS } = this.options;
@@ -214,7 +215,7 @@ export class Engine {
     return this.catalogue.find(name);
   }
 
-  /** Undefined also for an opaque object: its statement could not be parsed, or takes its columns from a query. */
+  /** Undefined also for an opaque object: the engine does not understand its statement, or it is a table with the columns of a query. */
   definitionOf(name: string): Definition | undefined {
     const object = this.find(name);
     return object && object.opaque === undefined ? object : undefined;
@@ -344,7 +345,7 @@ function placeholderDefinition(kind: Kind, name: string): Definition {
 
 const DONE: StatementReply = { kind: 'ddl' };
 
-/** Hashing is slow, and nobody logs in to an engine without a server. */
+/** Hashing is slow, and nobody logs in to an engine without a server. So nothing is hashed there. */
 const NO_SECRETS: Secrets = {
   hashPassword: () => '',
   generateToken: () => ({ token: '', stored: { digest: '', expires: 0 } }),

@@ -1,4 +1,4 @@
-/*! Makes a plan from a proven draft: adds the first assertions, the costs of each statement, and the remarks for the head. */
+/*! Makes a plan from a proven draft: adds the assertions before the first change, the costs of each statement, and the head (`remarks`). */
 import { type Column, tryParseDefinition } from '@sqlpipe/ddl';
 import { areTypesKnown, type Effect, type Engine } from '@sqlpipe/engine';
 import { Schema } from '@sqlpipe/schema';
@@ -29,7 +29,7 @@ export interface PlannedStatement {
   readonly effects: readonly Effect[];
   /** The lines of the comment above the statement: its costs, or what it is for. */
   readonly comments: readonly string[];
-  /** The losses that nothing undoes, as phrases for the head of the undo. The head of the plan has the numbers of such statements. */
+  /** A phrase for each loss that nothing undoes, for the head of the undo. The head of the plan has only the numbers of the statements. */
   readonly lost: readonly string[];
 }
 
@@ -37,10 +37,11 @@ export interface PlannedStatement {
 export interface Plan {
   readonly statements: readonly PlannedStatement[];
   readonly omissions: readonly Omission[];
+  /** Those of the names in `--allow-loss` that the plan needs. */
   readonly neededAllowances: readonly string[];
   /** The comment at the head of the plan: what it costs, and what to do before it runs. */
   readonly remarks: readonly string[];
-  /** Messages for whoever makes the plan, such as: a `--renamed` is already done. They are not in the plan. */
+  /** Messages for whoever makes the plan, such as: a `--renamed` is already done. The text of the plan does not contain these messages. */
   readonly notes: readonly string[];
   /** One for each comment `renamed from` in A that has no effect, with the reason. */
   readonly warnings: readonly string[];
@@ -97,7 +98,7 @@ export async function assemblePlan({ draft, proof, omissions, acceptedInAnyDraft
   };
 }
 
-/** These assertions run before the first change. So they use the names of B. @returns also the allowed losses, which need none */
+/** Makes the assertions that run before the first change, so with the names of B. An allowed loss is accepted instead of asserted. */
 function collectAssertions({ rows }: Proof, context: PlanContext) {
   const { allowed, answers, engineOfB, findStoredRows } = context;
   const assertions: PlannedStatement[] = [];
@@ -135,15 +136,15 @@ function collectAssertions({ rows }: Proof, context: PlanContext) {
   return { assertions, acceptedLosses };
 }
 
-/** The columns of a materialized view. Undefined for anything else, or if the engine does not know all types. */
+/** The columns of a materialized view. Undefined for any other object, or if the engine does not know all types. */
 export function findKnownColumns(view: string, engine: Engine): readonly Column[] | undefined {
   const object = engine.catalogue.resolve(view);
   return object?.kind === 'materialized view' && areTypesKnown(object.columns) ? object.columns : undefined;
 }
 
 /**
- * Nothing may write to a table that a step renames or copies, or that it compares with its copy before a DROP. After a rename, a writer
- * that uses QuestDB's line protocol (ILP) would create the table again. Over TCP, the rename also loses rows that the server has not
+ * If a step renames or copies a table, or compares the table with its copy before a DROP, nothing may write to the table. After a rename, a
+ * writer that uses QuestDB's line protocol (ILP) would create the table again. Over TCP, the rename also loses rows that the server has not
  * committed (observed on 9.3.4).
  */
 const findTablesToKeepIdle = (steps: readonly Step[], engineOfB: Engine): string[] => [

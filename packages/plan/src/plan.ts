@@ -40,8 +40,8 @@ interface Schemas {
 /**
  * Plans the statements that turn schema B into A. A change that is impossible, or whose loss the user has not allowed, becomes an omission.
  * @throws InvalidOptionError if a name in the options matches nothing, is ambiguous or contradicts a schema;
- *   RejectedViewError if a server would reject a view of A, see `planWithAnswers`;
- *   what the functions of `RowQueries` throw; a plain Error, which is a bug, if the plan cannot be proven or does not lead to A
+ *   RejectedViewError if a server would reject a view of A, see `planWithAnswers`; what the options `askHistory`, `askRow` and `askSizes`
+ *   throw; a plain Error, which is a bug, if the plan cannot be proven or does not lead to A
  */
 export async function planChanges(a: Iterable<string>, b: Iterable<string>, given: PlanOptions = {}): Promise<Plan> {
   const statementsOfB = [...b];
@@ -52,7 +52,7 @@ export async function planChanges(a: Iterable<string>, b: Iterable<string>, give
   const proven = await planUntilAnswered(schemas, answers, options);
   const omissions = [...proven.omissions];
   const allowLoss = [...(options.allowLoss ?? [])];
-  // Some losses show only if others are allowed. The user needs the names of all at once.
+  // Some losses show only once others are allowed. The user needs the names of all losses at once.
   for (let names = omissions.flatMap(namesOfLosses); names.length > 0; ) {
     allowLoss.push(...names);
     // A server may reject a view of A only because a loss is allowed now. Such a view must not fail this trial plan.
@@ -80,8 +80,8 @@ async function planUntilAnswered(schemas: Schemas, answers: ServerAnswers, optio
 }
 
 /**
- * Plans with the answers that the server has given so far. Leaves out each view of A that a server would reject, if B has the same problem
- * (`isAlsoRejectedInB`) or `skipInvalid` is set. If B has the view, only its repair is left out.
+ * Plans with the answers that the server has given so far. If B has the same problem (`isAlsoRejectedInB`) or `skipInvalid` is set, a view
+ * of A that a server would reject is left out. The plan neither creates nor changes nor drops such a view.
  * @throws RejectedViewError for any other view of A that a server would reject
  */
 function planWithAnswers({ a, b }: Schemas, answers: ServerAnswers, options: PlanOptions): ProvenDraft {
@@ -91,7 +91,8 @@ function planWithAnswers({ a, b }: Schemas, answers: ServerAnswers, options: Pla
     return engine;
   };
   const context = createPlanContext({ a, b }, loadB(), answers, options);
-  // A view that is invalid in B may be valid as A defines it. So this engine gets an empty health.
+  // A view that is invalid in B may be valid as A defines it. So this engine gets an empty health. If B's health is unknown, that
+  // of this engine is too: then a view whose query the engine rejects counts as invalid (`compileLoaded`).
   const rejected = findRejectedViews(context, createEngine({ ...options, health: options.health && {} }));
   if (rejected.length === 0) return draftUntilProven(context, loadB);
   const rejectedInAOnly = options.skipInvalid
@@ -100,10 +101,10 @@ function planWithAnswers({ a, b }: Schemas, answers: ServerAnswers, options: Pla
   if (rejectedInAOnly.length > 0) throw new RejectedViewError(rejectedInAOnly);
   const names = new NameSet(rejected.map(({ entry }) => entry.name));
   const isAccepted = ({ kind, name }: Entry) => !isObject(kind) || !names.has(name);
-  // These views are removed from both schemas, so that the plan neither creates nor drops them. Then they are listed as left out.
+  // These views are removed from both schemas. So the plan does not touch them, whatever differs.
   const proven = planWithAnswers({ a: a.filter(isAccepted), b: b.filter(isAccepted) }, answers, options);
   const listed = rejected.flatMap(({ entry, reason }): Omission[] => {
-    // If B has a view of this name and kind, only its repair is left out. Otherwise the complete view is left out.
+    // If B has the view too, the omission lists only the property `invalid`, although the plan leaves out every difference of the view.
     const isInB = context.b.findObject(entry.name)?.kind === entry.kind;
     if (isInB && context.ignore.ignoresProperty(entry, 'invalid')) return [];
     const hint = `--ignore ${formatPathForShell(formatIgnorePattern(entry.name))} takes it off this list`;
@@ -119,7 +120,7 @@ function planWithAnswers({ a, b }: Schemas, answers: ServerAnswers, options: Pla
   return { ...proven, omissions: [...proven.omissions, ...listed] };
 }
 
-/** Each draft leaves out what the proofs of earlier drafts have excluded. @throws Error if a failed proof excludes nothing new */
+/** Each draft leaves out what earlier proofs have excluded. @throws Error if a failed proof excludes nothing new, and what proofs throw */
 function draftUntilProven(context: PlanContext, loadB: () => Engine): ProvenDraft {
   const excluded = new Map<string, Omission>();
   const recomputed = new NameSet();
@@ -131,7 +132,7 @@ function draftUntilProven(context: PlanContext, loadB: () => Engine): ProvenDraf
     accepted.push(...draft.acceptedLosses, ...proof.acceptedLosses);
     if (proof.excluded.length === 0) {
       requireLeadsToA(draft);
-      // Losses that only an earlier draft had are listed too: the user needs the names of all at once.
+      // Losses that only an earlier draft had are listed too: the user needs the names of all losses at once.
       const named = new Set(draft.omissions.flatMap(namesOfLosses));
       const namesNewLoss = (omission: Omission) => namesOfLosses(omission).some(name => !named.has(name));
       const omissions = [...draft.omissions, ...[...excluded.values()].filter(namesNewLoss)];
@@ -147,7 +148,7 @@ function draftUntilProven(context: PlanContext, loadB: () => Engine): ProvenDraf
   }
 }
 
-/** First what can fail without harm, then changes, last what is destructive, unless another step needs its result, such as a free name. */
+/** Steps that can fail without harm come first, destructive steps last, unless a destructive step frees a name that another step needs. */
 function draftPlan(context: PlanContext, engine: Engine, excluded: ReadonlyMap<string, Omission>): Draft {
   const draft = new Draft(engine, excluded, context);
   omitContradictoryRenames(draft);

@@ -28,7 +28,7 @@ export interface ExecutionContext extends Pick<ReplayOptions, 'ifExists' | 'noVe
   existing: TargetObjects;
   /** Whether the target is an engine, which has no background work. */
   isSimulated?: boolean;
-  /** Maximum number of times that a statement is sent again if its reply was lost and its object is missing; 0 and undefined count as 1. */
+  /** If a reply was lost and the object is missing, the statement was not executed. It is sent again so often, and at least once. */
   retries: number | undefined;
   patience: Patience;
   guard?: PlanGuard | undefined;
@@ -57,6 +57,7 @@ async function executeIfAllowed(entry: Entry, context: ExecutionContext): Promis
   const conflicts = (await guard?.findConflicts(statement)) ?? [];
   if (conflicts.length > 0) return { result: 'rejected', error: conflicts.join('; ') };
   const result = await executeWithRetries(entry, 1 + Math.max(retries ?? 0, 1), context);
+  // Also after a failure, because the statement may have been executed.
   await guard?.record(statement);
   return result;
 }
@@ -91,7 +92,7 @@ async function execute(entry: Entry, context: ExecutionContext): Promise<Stateme
   const isPrefetched = ifExists === 'compare' && (await existing.isPrefetched(entry));
   // If the server accepts OR REPLACE or IF NOT EXISTS, its reply does not show whether the object existed, and with which definition.
   const before = isRight || replaces || keepsExisting || isPrefetched ? await compare(entry, context) : undefined;
-  // If the object differs, a plain CREATE is sent anyway, because another reason for its rejection would be reported first.
+  // If the object differs, a plain CREATE is still sent: if the server rejects it for another reason, that reason is reported.
   const isDecided = isRight || before?.result === 'skipped' || (replaces ? ifExists !== 'compare' : keepsExisting);
   if (before && isDecided) return resolveExisting(before, ifExists);
   return isAssertion(entry) ? evaluateAssertion(entry.statement, client, patience) : send(entry, before, context);
@@ -101,9 +102,10 @@ async function execute(entry: Entry, context: ExecutionContext): Promise<Stateme
 async function send(entry: Entry, before: Compared | undefined, context: ExecutionContext): Promise<StatementResult> {
   const { client, existing, guard, isSimulated, onRows, patience } = context;
   const { kind, statement } = entry;
-  const mayReadOthers = !isSimulated && (guard !== undefined || kind === 'other');
-  const unfilled = mayReadOthers ? await waitForSources(entry, client, patience) : undefined;
-  if (unfilled) return unfilled;
+  // REFRESH may read a view that the server is filling. In a plan, so may CREATE. Only a plan has a guard.
+  const mayReadUnfilled = !isSimulated && (guard !== undefined || kind === 'other');
+  const notSent = mayReadUnfilled ? await waitForSources(entry, client, patience) : undefined;
+  if (notSent) return notSent;
   const pending = kind === 'other' && !isSimulated ? await prepareConfirmation(statement, context) : undefined;
   existing.invalidate(entry);
   const reply = await client.execute(statement).catch(error => resolveUnknownAlter(error, pending, context));

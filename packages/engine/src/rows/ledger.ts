@@ -20,7 +20,7 @@ interface HistoryRows {
  * What is known of the rows that a materialized view stores:
  * - `none`: it has no rows;
  * - `recomputable`: its query returns all of them;
- * - `unknown`: nothing may be assumed, because no server was asked or could tell, or because the loss is allowed;
+ * - `unknown`: no server was asked or could tell, or a refresh limit leaves out rows, or the loss is allowed, so nobody needs to know;
  * - `HistoryRows`: its query no longer returns these.
  */
 export type StoredRows = 'none' | 'recomputable' | 'unknown' | HistoryRows;
@@ -61,7 +61,7 @@ export interface ExternalFacts {
   readonly findStoredRows?: (view: string) => StoredRows;
   /** The number of expired rows, which the server will drop; undefined if it cannot say. By default 0. */
   readonly countExpired?: (enforcement: RetentionEnforcement) => number | undefined;
-  /** The rows in a period of the next refresh that has not ended; by default `none`. */
+  /** The rows of a period that has not ended when the view is computed next; by default `none`. */
   readonly findUnended?: (view: ComputedView) => UnendedRows;
   /** The planned name of an object of the loaded schema; by default, its own name. */
   readonly newNameOf?: (object: string) => string;

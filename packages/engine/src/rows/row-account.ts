@@ -17,8 +17,8 @@ import {
 import { type Recomputation, ViewHistories } from './view-history.js';
 
 /**
- * Accounts for the rows and values of the schema that an engine has when the account is created. After the last statement they are in the
- * same object, in a copy, computed again by a view, or lost.
+ * Accounts for the rows and values of the schema that an engine has when the account is created. After the last statement, such a row or
+ * value is in the same object, in a copy, computed again by a view, or lost.
  */
 export class RowAccount {
   readonly #engine: Engine;
@@ -55,10 +55,12 @@ export class RowAccount {
     return this.#views.recomputed();
   }
 
+  /** The indexes of the statements that have made a view invalid. */
   findInvalidations(view: string): readonly number[] {
     return this.#ledger.invalidatedBy.of(this.#engine.find(view)?.id);
   }
 
+  /** The index of the statement that has removed the base of a materialized view, as a list; empty if the base exists. */
   findRemovalOfBase(view: string): readonly number[] {
     const object = this.#engine.find(view);
     const base = object?.kind === 'materialized view' ? this.findLoaded(object.base) : undefined;
@@ -78,7 +80,7 @@ export class RowAccount {
     if (column?.type === conversion.from) this.#ledger.losslessTypes.add(column.id, conversion.to);
   }
 
-  /** @returns the effects without the losses that the account disproves, and the losses that only this account finds */
+  /** @returns the effects without the losses that the account disproves, and with the losses that only the account finds */
   recordStatement(statement: string, execution: Execution): readonly Effect[] {
     const { effects, transitions } = execution;
     const index = this.#count++;
@@ -99,7 +101,7 @@ export class RowAccount {
     return [...relevantEffects, ...expired, ...this.#views.recordStatement(execution, index)];
   }
 
-  /** An UPDATE that fills a column writes it in every row. Any other write of rows ends what assertions have shown of the values. */
+  /** After an UPDATE that fills a column, every row stores a value. After any other write, an assertion about values may be false. */
   #recordWrites(statement: string, effects: readonly Effect[]): void {
     const fill = parseFill(statement);
     const table = fill && this.#engine.find(fill.table);
@@ -147,7 +149,7 @@ export class RowAccount {
     });
   }
 
-  /** A principal has no id. The loss of a complete object is not recorded here: `#lossesOf` finds it. */
+  /** A principal has no id, so its loss is recorded without one. The loss of a complete object is found later, by `#lossesOf`. */
   #recordLoss(effect: Effect, transitions: readonly Transition[], index: number): void {
     const { object, column, loss } = effect;
     const { losses } = this.#ledger;
@@ -164,7 +166,7 @@ export class RowAccount {
   }
 }
 
-/** The expiry of live views is not accounted for. */
+/** Rows of live views expire too, but they are not accounted for. */
 const canExpire = (object: CatalogueObject | undefined): object is Table | MaterializedView =>
   object?.kind === 'table' || object?.kind === 'materialized view';
 
@@ -174,7 +176,7 @@ function findRetentionEnforcements({ effects, transitions }: Execution, ledger: 
   const withNewRetention = transitions.filter(
     ({ before, after }) => canExpire(after) && expiryAgeOf(after) !== (canExpire(before) ? expiryAgeOf(before) : 0),
   );
-  // A shorter TTL is already reported as the loss `ttl`.
+  // A shorter retention is already reported as the loss `ttl`.
   const isShortened = (name: string) => effects.some(({ loss, object }) => loss === 'ttl' && isSameName(object, name));
   const names = new Set([...written.map(({ object }) => object), ...withNewRetention.map(({ name }) => name)]);
   return [...names].flatMap(name => {

@@ -1,7 +1,13 @@
 /*!
- * Finds the rows that materialized views lose when statements drop, recreate or compute them again. Most of these rows are history.
- *
- * A "former" view belongs to the loaded schema, which is B in a plan. The "successor" has the name that a plan gives to the former view.
+ * Finds the rows that a materialized view loses if statements drop, recreate or recompute the view. A former view belongs to the loaded
+ * schema, which is B in a plan. Its successor is the view that gets the name planned for the former view.
+ * Example: table `t` has TTL 7 DAYS and holds the rows of 8 days. `m` has the query `SELECT ts, sum(x) n FROM t SAMPLE BY 1d`, and stores
+ * 100 rows, one for each day. Its query returns 8 of these rows. The other 92 are history: no statement computes them again.
+ *     DROP MATERIALIZED VIEW m;                                                 -- drops the former view: 92 rows are lost
+ *     CREATE MATERIALIZED VIEW m AS (SELECT ts, max(x) n FROM t SAMPLE BY 1d);  -- creates the successor, which gets 8 rows
+ * In the place of both statements, REFRESH MATERIALIZED VIEW m FULL would lose the same 92 rows.
+ * The loss `history` is wider than this term: it covers all rows of a view that nothing computes again. So it also covers the rows of a
+ * period that has not ended, and rows whose source is lost.
  */
 import { displayName, isSameName, NameMap, NameSet, significantTokens, unquote } from '@sqlpipe/sql';
 import { formatCount } from '@sqlpipe/text';
@@ -34,7 +40,7 @@ function formatUnendedRows(rows: UnendedRows): string | undefined {
 export interface Recomputation {
   /** The assertion that the server can compute the view again; undefined if the server need not be asked. */
   computableAssertion?: string;
-  /** The view or its successor at each computation, if it has a refresh period. The computation leaves out a period that has not ended. */
+  /** The computed views that have a refresh period: computing such a view loses its rows of a period that has not ended. */
   readonly periodicViews: MaterializedView[];
 }
 
@@ -87,7 +93,7 @@ export class ViewHistories {
     ];
   }
 
-  /** Finds the materialized views that a statement creates, or makes the server compute. Only those with a former view. */
+  /** Finds the materialized views with a former view that a statement creates, or makes the server compute. */
   findComputed(execution: Execution): ComputedView[] {
     const views = [...this.#findRefreshedOrCreated(execution), ...this.#findCompletedByServer(execution)];
     return views.flatMap(now => {
@@ -116,7 +122,7 @@ export class ViewHistories {
     return this.#trackedViews.get(this.ledger.formerOf(object)?.id);
   }
 
-  /** The server may fill recreated views after an effect has removed rows from a source. So these views may miss the rows. */
+  /** If a statement removes rows of a source before the server has filled a recreated view, the view may miss these rows. */
   recordMissedRows({ object, loss }: Effect, index: number): void {
     const { catalogue, losses } = this.ledger;
     for (const id of REMOVING_LOSSES.has(loss) ? this.#unrefreshed : []) {
@@ -187,8 +193,8 @@ export class ViewHistories {
     const { catalogue, facts } = this.ledger;
     const successor = this.ledger.successorOf(source);
     const isRecreated = source.kind === 'materialized view' && successor?.kind === source.kind;
-    // A source that was recreated with another query has other rows. A reader that schema A has is meant to get these. A reader that only
-    // B has must keep the former rows.
+    // A source that was recreated with another query has other rows. A reader in the wanted schema is meant to get these rows. Any other
+    // reader must keep the former rows.
     const countsAsHolder = isRecreated && (facts.isWanted(reader.name) || !facts.isRedefined(source, successor));
     const recreated = countsAsHolder && this.#findUnreadSources(source, successor).length === 0 ? successor : undefined;
     const holders = [catalogue.findById(source.id), this.ledger.findCopy(source)?.table, recreated];
@@ -222,8 +228,8 @@ export class ViewHistories {
   }
 
   /**
-   * All losses of a view, at the end: those that statements have shown, then those that only the end shows. For example, sources that the
-   * successor does not read may lose rows after its CREATE.
+   * All losses of a view after the last statement. Some show only then: for example, a source that the successor does not read may lose
+   * rows after the CREATE of the successor.
    */
   lossesOf(former: MaterializedView, successor: MaterializedView): AccountedLoss[] {
     const { losses, touchedBy, facts } = this.ledger;

@@ -53,7 +53,9 @@ export interface PlanContext extends Omit<PlanOptions, keyof RowQueries> {
   readonly engineOfB: Engine;
   readonly healthProblems: readonly HealthProblem[];
   readonly answers: ServerAnswers;
+  /** The new tables that interrupted rebuilds have left. This plan finishes or repeats these rebuilds, see `findLeftovers`. */
   readonly leftovers: NameSet;
+  /** The tables whose rebuild was interrupted between its two renames. This plan does not finish it, see `findHalfExchanged`. */
   readonly halfExchanged: NameSet;
 }
 

@@ -45,7 +45,7 @@ import { changeOf, type Draft } from './draft.js';
 
 interface Rebuild {
   readonly now: TableDefinition;
-  /** The table at the end of the plan. */
+  /** The table as A wants it. If `--ignore` excludes the TTL, it has that of B. */
   readonly final: TableDefinition;
   /** The new table during the copy. */
   readonly created: TableDefinition;
@@ -68,7 +68,13 @@ export function rebuildTable(entry: Entry, wanted: TableDefinition, draft: Draft
   draft.add(change, printRebuild(rebuild, oldName, [...unchanged, ...copyableAssertions(rebuild)]));
 }
 
-/** The new table keeps an ignored TTL of B. It also keeps a longer retention of B, which `alterExpiry` shortens if the loss is allowed. */
+/**
+ * Chooses the retention of the new table. The first case that applies decides:
+ * 1. If `--ignore` excludes the TTL, the table has that of B, also at the end of the plan.
+ * 2. If the loss of expired rows is allowed, the table is created without retention: rows that expire during the copy would make the counts
+ *    differ. Later, `alterExpiry` sets the retention of A.
+ * 3. If the retention of A would expire rows, the table keeps that of B (`keepRetention`). Otherwise it has that of A.
+ */
 function chooseRetention(
   entry: Entry,
   wanted: TableDefinition,
@@ -80,7 +86,6 @@ function chooseRetention(
     return { final, created: final };
   }
   const limited = keepRetention(wanted, now) ?? wanted;
-  // If the loss of expired rows is allowed, the retention is set after the copy. Rows that expire during the copy would make the counts differ.
   const unlimited = { ...limited, ...UNLIMITED, policy: undefined };
   const expiresRows = formatExpiredRows(unlimited, limited) !== undefined;
   const isSetLater = expiresRows && draft.acceptLoss({ loss: 'ttl', object: now.name });
@@ -91,7 +96,7 @@ function findObstacles(entry: Entry, rebuild: Rebuild, draft: Draft): Pick<Omiss
   const { now, final, copied, conversions } = rebuild;
   const { context } = draft;
   const { answers, ignore, renames } = context;
-  // The new table keeps an ignored TTL (`chooseRetention`), but no other ignored property. The column order may differ.
+  // `final` has an ignored TTL as B has it. The new table could not keep another ignored property, except for the order of columns.
   const ignored = compareDefinitions(final, now).differences.filter(
     ({ property }) => property !== COLUMN_ORDER && ignore.ignoresProperty(entry, property),
   );
@@ -118,7 +123,7 @@ function findObstacles(entry: Entry, rebuild: Rebuild, draft: Draft): Pick<Omiss
   return { reasons, losses };
 }
 
-/** Asserts that the new table can hold all rows: none has NULL as a new designated timestamp, and none has expired. */
+/** Assertions that the new table can hold all rows: none has NULL as a new designated timestamp, and none has expired. */
 function copyableAssertions({ created, now: { name, timestamp = '' }, copied }: Rebuild): Assertion[] {
   const time = copied.find(({ to }) => isSameName(to, created.timestamp ?? ''))?.from;
   return [
@@ -169,7 +174,7 @@ function printRebuild(
   ];
 }
 
-/** Drops the old tables that this plan and earlier ones left of the tables in `--rebuild`, unless A has changed since the rebuild. */
+/** Drops the old tables that rebuilds of tables in `--rebuild` have left, now or earlier, unless A has changed since the rebuild. */
 export function dropOldTables(draft: Draft): void {
   const { engine, context } = draft;
   const { a, dropOld, renames, toRebuild } = context;
@@ -179,7 +184,7 @@ export function dropOldTables(draft: Draft): void {
     if (wanted?.kind !== 'table' || old?.kind !== 'table' || now?.kind !== 'table') continue;
     if (!isRebuildHash(hash, wanted, old, engine)) continue;
     const copied = findCopiedColumns(now, old, renames.columnRenamesOf(table));
-    // If this plan makes the rebuild, it has asserted that before the copy.
+    // If this plan makes the rebuild, its assertions about the conversions already precede the copy.
     const conversions = context.engineOfB.find(name) ? findConversions(name, copied) : [];
     const unchanged = conversions.flatMap(each => conversionAssertions(each, context));
     dropIfRowsAreIn(
@@ -192,7 +197,7 @@ export function dropOldTables(draft: Draft): void {
   }
 }
 
-/** Asserts before the DROP that `other` has all rows of the table. If a column cannot be compared, the DROP is left out. */
+/** Drops a table after assertions that `other` has all of its rows. If the server cannot compare a column, the DROP is left out. */
 function dropIfRowsAreIn(
   { kind, name }: TableDefinition,
   other: string,
@@ -241,7 +246,7 @@ export function resumeRebuilds(draft: Draft): void {
   }
 }
 
-/** An empty table of this name would hide where the rows are, and `--rebuild` could not finish the exchange any more. */
+/** Leaves out a half-exchanged table. An empty table of this name would hide where the rows are, and no `--rebuild` could finish. */
 function omitHalfExchanged(
   { table, name, oldName }: Readonly<Record<'table' | 'name' | 'oldName', string>>,
   draft: Draft,

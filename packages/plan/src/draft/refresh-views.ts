@@ -1,3 +1,14 @@
+/*!
+ * Drafts the statements that fill and repair views. Example: A has another query for `m`, which is DEFERRED, so no server fills it. The
+ * plan, without its assertions:
+ *     CREATE TABLE 'm_unfilled_62c66a7a' (ts TIMESTAMP);           -- the mark: `m` is not filled yet
+ *     DROP MATERIALIZED VIEW 'm';
+ *     CREATE MATERIALIZED VIEW 'm' … REFRESH MANUAL DEFERRED …;    -- from here on, `m` is unfilled: it has a mark and no rows
+ *     REFRESH MATERIALIZED VIEW 'm' FULL;                          -- fills `m`
+ *     DROP TABLE 'm_unfilled_62c66a7a';
+ * If the plan is interrupted after the CREATE, B has `m` as A wants it. Only the mark shows that `m` lacks rows. So the next plan sends the
+ * REFRESH and drops the mark. Without a mark, it would leave `m` empty.
+ */
 import { formatExpiredRows, printResumeWal } from '@sqlpipe/ddl';
 import { type MaterializedView, OTHER_TYPES_REASON } from '@sqlpipe/engine';
 import type { Entry } from '@sqlpipe/schema';
@@ -46,9 +57,9 @@ export function reconcileStoredViews(draft: Draft): void {
 /** The tables and materialized views that materialized views read, also through plain views. */
 interface ViewSources {
   readonly ofAllViews: NameSet;
-  /** Those of the views that may have rows in B. */
+  /** The sources of the views that may have rows in B. */
   readonly ofViewsWithRows: NameSet;
-  /** Those that must be filled first, see `findNeededByUnfilled`. */
+  /** The sources that must be filled before a view that is not filled yet, see `findNeededByUnfilled`. */
   readonly neededByUnfilled: NameSet;
 }
 
@@ -78,7 +89,7 @@ function lacksRows(view: MaterializedView, { ofViewsWithRows, neededByUnfilled }
   const { name } = view;
   const { context } = draft;
   const { engineOfB } = context;
-  // An interrupted plan may have dropped the view when it had rows. The mark of the view, or rows of a view over it, show that.
+  // If an interrupted plan has dropped the view, the mark of the view, or rows of a view over it, show that it had rows.
   const hadRows = isMarked(name, context) || mayHaveRowsInB(view, context) || ofViewsWithRows.has(name);
   const mustHaveRows = hadRows || (neededByUnfilled.has(name) && readsTableOfB(view, draft));
   const isBeingFilled = isFilledByServer(view) && engineOfB.wasNeverRefreshed(name);
@@ -86,7 +97,7 @@ function lacksRows(view: MaterializedView, { ofViewsWithRows, neededByUnfilled }
   return mustHaveRows && (!isInB || isBeingFilled || isUnfilled(name, context));
 }
 
-/** A server computes an IMMEDIATE view when it is created, and after changes of its base. Others wait for a timer, a period or REFRESH. */
+/** After CREATE and changes of the base, a server fills a view that is IMMEDIATE and not DEFERRED. Others wait for a timer or REFRESH. */
 const isFilledByServer = ({ refresh }: Pick<MaterializedView, 'refresh'>): boolean =>
   refresh.type === 'IMMEDIATE' && !refresh.deferred;
 
@@ -101,8 +112,9 @@ function findStoredSources(entry: Entry, { a, b }: PlanContext): string[] {
 }
 
 /**
- * The sources of new or marked views must be filled first, because REFRESH reads the rows that they have then. A view that the server fills
- * gets later rows of its base, too. So its base may be filled later, unless another view reads the view.
+ * REFRESH reads the rows that the sources have at that moment. So the sources of a new or marked view must be filled before the view. There
+ * is one exception: if the server fills the view, it also adds later rows of the base. Then the base may be filled after the view, unless
+ * another new or marked view reads the view.
  */
 function findNeededByUnfilled(context: PlanContext): NameSet {
   const { a, engineOfB } = context;
@@ -128,8 +140,8 @@ const readsTableOfB = (view: MaterializedView, draft: Draft): boolean =>
   });
 
 /**
- * Whether a view that A lacks stays as it is: it is dropped later, or it was invalid before the plan. A view that was invalid is repaired
- * if `mayRefreshExtra`, or if the plan repairs a view that it reads: one cause may have invalidated both.
+ * Whether a view that A lacks stays as it is. It does if the plan drops it later. It also does if it was invalid before the plan, unless
+ * `mayRefreshExtra`, or the plan has refreshed a view that it reads: one cause may have invalidated both.
  */
 function staysUnrepaired(view: MaterializedView, refreshed: NameSet, draft: Draft): boolean {
   const { a, ignoreExtra, allowed, healthProblems } = draft.context;
@@ -139,7 +151,7 @@ function staysUnrepaired(view: MaterializedView, refreshed: NameSet, draft: Draf
   return !ignoreExtra && allowed.allows({ loss: 'drop', object: view.name });
 }
 
-/** An interrupted plan may have invalidated the view, but nothing shows that. So it is refreshed if that loses only what is allowed. */
+/** An interrupted plan may have invalidated the view, but nothing shows that. So the view is refreshed if that loses nothing forbidden. */
 function mayRefreshExtra(view: MaterializedView, draft: Draft): boolean {
   const { engine, context } = draft;
   const source = engine.find(view.base);
@@ -155,7 +167,7 @@ function mayRefreshExtra(view: MaterializedView, draft: Draft): boolean {
 const wasInvalid = ({ name }: MaterializedView, healthProblems: PlanContext['healthProblems']): boolean =>
   healthProblems.some(({ identity, state }) => state === 'invalid' && isSameName(identity.name, name));
 
-/** Whether the plan later drops a source of a view or expires its rows. Then the plan must send REFRESH: the server may be too late. */
+/** Whether the plan later drops a source of a view, or expires rows of a source. The server may fill the view too late. */
 function willSourcesLoseRows(view: MaterializedView, draft: Draft): boolean {
   const { a, ignoreExtra } = draft.context;
   return draft.engine.catalogue.sources([view.base, ...view.references]).some(name => {
@@ -186,8 +198,8 @@ const mayHaveRowsInB = (
 /**
  * Refreshes a view, or recreates it in two cases:
  * - Its query returns other types than its columns have. A refresh would empty the view and then fail (observed on 9.3.4).
- * - A plain view that it reads gets another query. Until the refresh, the stored rows would count as history. So the plan drops the view
- *   before it changes the plain view, see `Draft.#addStep`.
+ * - A plain view that it reads gets another query. Between this change and the refresh, no server could say whether the query of the view
+ *   returns all rows. So `Draft.#addStep` moves the DROP before the change.
  *
  * A view that A lacks is not recreated, because an interruption could lose its definition.
  * @param planMustFill whether a recreated view is refreshed even if the server fills it
@@ -196,15 +208,16 @@ function refreshView(view: MaterializedView, planMustFill: boolean, draft: Draft
   const { a, healthProblems } = draft.context;
   const refresh = printFullRefresh(view.name);
   const properties = wasInvalid(view, healthProblems) ? (['invalid'] as const) : [];
-  // The proof excluded this refresh because of a loss. The recreation is already an omission with that loss.
+  // A proof has excluded the refresh because of a loss, and the omission of the recreation already names this loss.
   if (draft.excludes(refresh, view) && draft.hasOmission(view, 'invalid')) return;
   const reason = draft.preview(refresh).get(view.name);
   const wanted = a.findObject(view.name);
   const isOutdated = reason === undefined && wanted?.kind === view.kind && readsRedefinedView(view, draft);
-  // If the refresh is excluded, `addStatement` only lists it: the user needs the names of all losses.
-  if ((reason === undefined && !isOutdated) || draft.excludes(refresh, view))
-    draft.addStatement(refresh, view, properties);
-  if ((reason !== OTHER_TYPES_REASON && !isOutdated) || wanted?.kind !== view.kind) return;
+  const isRefreshEnough = reason === undefined && !isOutdated;
+  const mustRecreate = reason === OTHER_TYPES_REASON || isOutdated;
+  // If a proof has excluded the refresh, `addStatement` only lists it: the user needs the names of all losses.
+  if (isRefreshEnough || draft.excludes(refresh, view)) draft.addStatement(refresh, view, properties);
+  if (!mustRecreate || wanted?.kind !== view.kind) return;
   const { definition, statement } = findCreation(wanted, draft.engine.definitionOf(view.name), draft.context);
   const why = isOutdated ? 'a view that it reads gets another query' : 'its columns get other types';
   draft.add({ identity: view, properties, what: `DROP and CREATE, because ${why}` }, [
@@ -221,6 +234,7 @@ const readsRedefinedView = ({ id, base, references }: MaterializedView, { engine
     return former?.kind === 'view' && now?.kind === 'view' && isRedefined(former, now, context);
   });
 
+/** Lists the suspended tables and the invalid views of A that the plan does not repair. */
 export function omitUnrepaired(draft: Draft): void {
   const { healthProblems, a, ignore } = draft.context;
   for (const { identity, state, reason } of healthProblems) {

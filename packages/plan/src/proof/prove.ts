@@ -18,6 +18,7 @@ import { createRowQuestions, findAskableDefinition } from '../views/askable-view
 import { isRedefined, printQueryAfterPlan } from '../views/query-after-plan.js';
 
 export interface Proof {
+  /** By the index of the step. If a step was rejected, the list ends before this step. */
   readonly effects: readonly (readonly Effect[])[];
   /** The changes that must be left out; empty if the plan is proven. */
   readonly excluded: readonly Omission[];
@@ -27,6 +28,7 @@ export interface Proof {
 }
 
 interface Failure {
+  /** The indexes of steps. */
   readonly causes: readonly number[];
   readonly reason: string;
   readonly loss?: NamedLoss;
@@ -74,8 +76,8 @@ function executeSteps(
 }
 
 /**
- * An interrupted plan may have made a view invalid, and the next plan refreshes it. So a view that was invalid before counts as valid if a
- * refresh would lose nothing. Then a step that removes its base is a failure.
+ * An interrupted plan may have made a view of B invalid, and the next plan refreshes this view. So if a refresh loses nothing, an invalid
+ * view of B counts as valid: a step that removes the base of the view is a failure.
  */
 function findInvalidatedViews(
   invalidBefore: NameMap<string>,
@@ -98,8 +100,8 @@ function findInvalidatedViews(
 }
 
 /**
- * The engine does not know all functions, so the server is asked about new queries. Until it has answered, a query counts as accepted. If
- * the query reads something that B lacks, the server cannot compile it yet, and is not asked.
+ * The engine does not know all functions, so the server is asked about new queries. Until the server has answered, a query counts as
+ * accepted. If a query reads something that B lacks, the server cannot compile this query yet, and is not asked.
  */
 const findViewRejectedByServer = (
   { transitions }: Execution,
@@ -136,7 +138,7 @@ function createExternalFacts(context: PlanContext, engine: Engine): ExternalFact
   };
 }
 
-/** Marks and new tables of interrupted rebuilds are no loss. Users allow a loss of a rebuild's old table by the name of its table. */
+/** Marks and new tables of interrupted rebuilds are no loss. The loss of a rebuild's old table has the name of the rebuilt table. */
 function findLosses(rows: RowAccount, context: PlanContext): LossFailure[] {
   const { answers, leftovers, renames } = context;
   return rows.losses().flatMap(({ effect: { loss, object, column, text }, causes }): LossFailure[] => {
@@ -168,7 +170,10 @@ function toOmissions(failures: readonly Failure[], steps: readonly Step[]): Omis
   }));
 }
 
-/** @throws Error for a difference that no omission lists */
+/**
+ * If an object is blocked, any omission of it explains all differences. A right has no name: any omission of the same kind explains it.
+ * @throws Error for a difference that no omission explains
+ */
 export function requireLeadsToA(draft: Draft): void {
   const { engine, omissions, context } = draft;
   const { a: wanted, ignoreExtra, defaults, ignoreOwner = false, ignore } = context;
@@ -183,7 +188,7 @@ export function requireLeadsToA(draft: Draft): void {
     const isOmitted = (property: PropertyName) =>
       omitted.some(({ properties }) => properties.length === 0 || properties.includes(property));
     const unexplained = comparison ? comparison.differences.filter(({ property }) => !isOmitted(property)) : [];
-    // A blocked object is changed only in part, so it may also differ in properties that its omissions do not list.
+    // A blocked object is changed only in part, so it may also differ in other properties.
     if (omitted.length > 0 && (unexplained.length === 0 || draft.isBlocked(identity.name))) continue;
     throw new Error(
       `the plan does not lead to A: ${displayName(identity)}${unexplained.map(({ property, a: to, b: from }) => `: ${property}: ${from} to ${to}`).join('')}`,

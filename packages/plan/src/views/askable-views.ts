@@ -1,4 +1,9 @@
-/*! How B's server can be asked about rows of a view, although an interrupted plan may have renamed or dropped what the view reads. */
+/*!
+ * How B's server can be asked about rows of a view, although an interrupted plan may have renamed or dropped what the view reads.
+ * Example: an interrupted plan has renamed `t` to `trades`. View `m` still has the query `select ts, sum(x) n from t sample by 1d`. To find
+ * out whether `m` has rows that its query no longer returns, the server is asked with a query that it can run:
+ *     WITH "t" AS (SELECT * FROM 'trades') SELECT * FROM (select ts, sum(x) n from t sample by 1d)
+ */
 import { findColumn, findReferencesOfQuery } from '@sqlpipe/ddl';
 import type { ComputedView, Engine, RetentionEnforcement } from '@sqlpipe/engine';
 import { isSameName, NameSet } from '@sqlpipe/sql';

@@ -1,4 +1,8 @@
-/*! Prints the query that a view will have after a plan, with a query of WITH for each source that the plan changes. */
+/*!
+ * Prints the query that a view will have after a plan, with a query of WITH for each source that the plan changes.
+ * Example: the plan changes `t.x` from INT to LONG. Before it does, the server is asked whether it will be able to compute a view:
+ *     WITH "t" AS (SELECT "ts", CAST("x" AS LONG) "x" FROM 't') SELECT * FROM (select ts, sum(x) n from t sample by 1d)
+ */
 import { compareDefinitions, findColumn, printConverted } from '@sqlpipe/ddl';
 import type { Engine, MaterializedView, Table, View } from '@sqlpipe/engine';
 import { NameMap } from '@sqlpipe/sql';
