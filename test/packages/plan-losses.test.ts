@@ -230,6 +230,8 @@ test('a rebuild is not made for what an ALTER sets, and its old table is named',
   t.deepEqual([statements.length, notes.length], [0, 1]);
   t.regex(notes[0] ?? '', noted);
   t.deepEqual((await planChanges([table('MONTH')], old, { ...options, dropOld: true })).notes, []);
+  const ofUser = table('DAY').replace('TABLE t', 'TABLE t_before_20240101');
+  t.deepEqual(lossesOf(await planChanges([table('DAY')], [table('DAY'), ofUser], options)), ['drop:t_before_20240101']);
 });
 
 test('a view is not said to fail on its rows if what it reads does', async t => {

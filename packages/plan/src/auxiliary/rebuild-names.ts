@@ -1,6 +1,6 @@
 /*!
  * The names of the new table of a rebuild before the names are exchanged, and of the old table afterwards. They contain a hash of both
- * definitions, by which a later plan recognizes an interrupted rebuild.
+ * definitions, by which a later plan recognizes an interrupted rebuild. A hash is never a number: `t_before_20240101` is a user's table.
  */
 import { createHash } from 'node:crypto';
 import { printDefinition, type TableDefinition } from '@sqlpipe/ddl';
@@ -14,7 +14,7 @@ export const createRebuildNames = (table: string, hash: string) => ({
 });
 
 export function parseRebuildName(name: string): { table: string; role: 'new' | 'old'; hash: string } | undefined {
-  const [, table, role, hash] = /^(.+)_(new|before)_([0-9a-f]{8})$/s.exec(name) ?? [];
+  const [, table, role, hash] = /^(.+)_(new|before)_(?!\d+$)([0-9a-f]{8})$/s.exec(name) ?? [];
   return table && hash ? { table, role: role === 'new' ? 'new' : 'old', hash } : undefined;
 }
 
@@ -32,7 +32,8 @@ const hashRebuild = (wanted: TableDefinition, now: TableDefinition, earlierCount
     .update(printDefinition({ ...now, name: wanted.name }))
     .update(earlierCount === 0 ? '' : String(earlierCount))
     .digest('hex')
-    .slice(0, 8);
+    .slice(0, 8)
+    .replace(/^\d(\d+)$/, 'a$1');
 
 /** If the same rebuild was made before, its old table still has one of the names. */
 export function findUnusedHash(wanted: TableDefinition, now: TableDefinition, engine: Engine): string {
