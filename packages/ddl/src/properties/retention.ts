@@ -24,7 +24,7 @@ function policyOf({ ttl, policy }: Pick<RetentionFields, 'ttl' | 'policy'>): Sto
   return ttl === 0 ? undefined : { after: { 'DROP LOCAL': ttl } };
 }
 
-/** The TTL and the policy of an object. If `has` is that of a server with storage policies, the server stores the TTL as a policy. */
+/** The TTL and the policy of an object. With `has`, those of a new table: a server with storage policies stores the TTL as a policy. */
 export const retentionOf = (object: RetentionFields, has?: HasFeature) =>
   has?.('storage policies') ? { ttl: 0, policy: policyOf(object) } : { ttl: object.ttl, policy: object.policy };
 

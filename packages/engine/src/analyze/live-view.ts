@@ -356,8 +356,8 @@ function findFunctionProblem({ calls }: ScannedQuery, base: Base): string | unde
 }
 
 /**
- * Whether QuestDB 10 can save the state of a call. It cannot for `lag` of a DECIMAL with more than 18 digits. Without PARTITION BY, it can
- * only if the frame starts at the current row.
+ * Whether QuestDB 10 can save the state of a call. It cannot save the state of `lag` of a DECIMAL with more than 18 digits. Without
+ * PARTITION BY, it can save only the state of a frame that starts at the current row.
  */
 function supportsSnapshot({ name, arguments: given, window }: WindowCall, base: Base): boolean {
   const first = splitList(given)[0]?.at(-1);

@@ -31,7 +31,7 @@ import { listTableRefs, QueryScope, type Source } from './query-scope.js';
 
 /**
  * Finds the base: the stated one, or else the only table or stored view that the query reads.
- * @throws RejectionError if the query does not read it, or reads it in an unsupported way
+ * @throws RejectionError if the query does not read the base, or reads the base in an unsupported way
  */
 export function requireValidBase(body: Body, statedBase: LocatedName | undefined, catalogue: Catalogue): LocatedName {
   const query = parseBody(body);
@@ -237,15 +237,15 @@ function requireWalBase(base: LocatedName, catalogue: Catalogue): void {
     throw new RejectionError(base.position, 'base table has to be WAL enabled');
 }
 
-/** How a query groups rows in time. `column` has the start of each group; it is undefined if the source's timestamp is not known. */
+/** How a query groups rows in time. `column` has the start of each group, and is undefined if the source's timestamp is not known. */
 interface TimeGrouping {
   readonly interval: string;
   readonly column: string | undefined;
-  /** The offset of the interval in the query. Errors about the interval report it as their position (observed on 9.3.4). */
+  /** The offset of the interval in the query. Errors about the interval have this position (observed on 9.3.4). */
   readonly offset: number;
 }
 
-/** Finds SAMPLE BY or a timestamp_floor() column: in the query, else in its only source, but not beyond a GROUP BY or a union. */
+/** Finds SAMPLE BY or a timestamp_floor() column in a query, or else in the only source of a query without GROUP BY and union. */
 function findTimeGrouping(query: ParsedQuery, catalogue: Catalogue): TimeGrouping | undefined {
   const find = (select: Select, outer: QueryScope): TimeGrouping | undefined => {
     const scope = outer.enter(select);
@@ -301,7 +301,7 @@ const mentions = (node: TreeNode, column: string): boolean =>
     ? isSameName((node as QualifiedName).parts.join('.'), column)
     : childrenOf(node).some(child => mentions(child, column));
 
-/** The name under which the server adds the timestamp to a query with SAMPLE BY that does not return it (observed on 9.3.4). */
+/** If a query with SAMPLE BY does not return the timestamp, the server adds the timestamp under this name (observed on 9.3.4). */
 function findFreeName({ columns }: Select, timestamp: string): string {
   if (columns.some(({ type }) => type !== 'selectItem')) return timestamp;
   const taken = new TakenNames();

@@ -64,7 +64,7 @@ function handleCommand(cursor: Cursor, session: MutableSession, verb: string): v
   let inserted: ParsedQuery | undefined;
   const command = parseCommandAfter(cursor, verb, {
     ...session,
-    // ALTER needs the columns of a view, which `resolve` compiles. Other statements do not need them.
+    // ALTER needs the columns of a view, so `resolve` compiles the view. Other statements do not need the columns.
     find(name) {
       const object = verb === 'alter' ? session.catalogue.resolve(name) : session.catalogue.find(name);
       // An object of unknown syntax can be dropped, but not altered or renamed.
@@ -226,7 +226,7 @@ function alterTable(alters: readonly Alter[], { catalogue, assignColumnOwner }: 
   const pairs = pairColumns(table, changed);
   const isRestructured = changed.columns.length > table.columns.length || pairs.some(isRenamedOrGone);
   const operation = findColumnOperation(pairs);
-  // Before `put`, because the columns that a live view reads are known only while its query still fits its base.
+  // This precedes `put`, because the columns that a live view reads are known only while its query still fits its base.
   if (operation)
     invalidateLiveViews(catalogue, table.name, view => {
       const read = findColumnsReadFromBase(view, catalogue);

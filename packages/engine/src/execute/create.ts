@@ -212,8 +212,8 @@ export function createView(session: MutableSession, statement: ViewStatement): v
     return;
   }
   session.authorize('ALTER VIEW', definition.name);
-  // With OR REPLACE, positions of QuestDB's compiler are too small, by the length of the text between AS and the query. Duplicate columns,
-  // and errors with position 0, come from its parser, which does not shift them.
+  // With OR REPLACE, positions of QuestDB's compiler are too small, by the length of the text between AS and the query. Positions of the
+  // parser are not. The parser reports duplicate columns and all errors with position 0.
   const shift = body.position - body.start;
   const rejection = orRejection(() => putView(session, statement, body.position));
   if (!(rejection instanceof RejectionError)) return;
@@ -246,7 +246,7 @@ function putView(session: MutableSession, statement: ViewStatement, errorPositio
 }
 
 function rejectCycle(catalogue: Catalogue, name: string, references: readonly string[], position: number): void {
-  const isRead = catalogue.dependentsOf(name).length > 0; // otherwise, only the view itself can read it
+  const isRead = catalogue.dependentsOf(name).length > 0; // if nothing reads the view, only a reference to itself is a cycle
   const reference = references.find(each => isSameName(each, name) || (isRead && catalogue.closure([each]).has(name)));
   if (reference === undefined) return;
   const problem = isSameName(reference, name)
@@ -272,7 +272,7 @@ function createMaterializedView(session: MutableSession, statement: CreateOf<Mat
   const { catalogue } = session;
   const { position, body, spans, definition } = statement;
   const { name, refresh, indexes, owner = session.owner } = definition;
-  const base = statement.base as LocatedName; // if the statement names no base, the parser's `findBase` has found it
+  const base = statement.base as LocatedName; // if the statement names no base, the parser's `findBase` has found the base
   if (!checkCreatable(session, statement)) return;
   const { timeZone } = refresh;
   if (timeZone !== undefined && !isTimeZone(timeZone))
@@ -287,7 +287,7 @@ function createMaterializedView(session: MutableSession, statement: CreateOf<Mat
   if (unindexable) throw new RejectionError(0, `indexes are supported only for SYMBOL columns: ${unindexable.name}`);
   const partitionBy = definition.partitionBy ?? sampling.partitionBy ?? defaultPartition(sampling.interval);
   const complete = { ...definition, partitionBy };
-  // If the statement has PARTITION BY, the parser has already checked the retention.
+  // If the statement has PARTITION BY, the parser has already checked the TTL.
   if (!definition.partitionBy) rejectUnfittingTtl(spans, complete);
   rejectBadName(name, position, '');
   rejectCycleOfBases(catalogue, statement, base.name);
