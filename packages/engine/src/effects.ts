@@ -24,7 +24,7 @@ import type { Transition } from './transaction-log.js';
  */
 export type LossKind = 'drop' | 'drop-user' | 'history' | 'values' | 'ttl' | 'keys';
 
-/** `values` is not among these: the rows stay. */
+/** The losses after which there are fewer rows, or fewer columns. */
 export const REMOVING_LOSSES: ReadonlySet<LossKind | undefined> = new Set(['drop', 'ttl', 'history'] as const);
 
 /** What a statement does to an object or a principal. */

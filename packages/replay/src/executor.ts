@@ -28,7 +28,7 @@ export interface ExecutionContext extends Pick<ReplayOptions, 'ifExists' | 'noVe
   existing: TargetObjects;
   /** Whether the target is an engine, which has no background work. */
   isSimulated?: boolean;
-  /** If a reply was lost and the object is missing, the statement was not executed. It is sent again so often, and at least once. */
+  /** If a reply was lost and the object is missing, the statement was not executed. It is sent again this many times, and at least once. */
   retries: number | undefined;
   patience: Patience;
   guard?: PlanGuard | undefined;
@@ -57,7 +57,7 @@ async function executeIfAllowed(entry: Entry, context: ExecutionContext): Promis
   const conflicts = (await guard?.findConflicts(statement)) ?? [];
   if (conflicts.length > 0) return { result: 'rejected', error: conflicts.join('; ') };
   const result = await executeWithRetries(entry, 1 + Math.max(retries ?? 0, 1), context);
-  // Also after a failure, because the statement may have been executed.
+  // Also if it failed: it may have been executed, and later statements are compared with what it left.
   await guard?.record(statement);
   return result;
 }

@@ -48,7 +48,7 @@ interface TrackedView extends Recomputation {
   readonly former: MaterializedView;
   /** The objects that the view reads directly or through plain views, and these plain views. */
   readonly dependencies: readonly CatalogueObject[];
-  /** Set if the successor has another query that does not read all sources. `causes` are the indexes of statements. */
+  /** Set if the successor has another query that does not read all sources of the former view. `causes` are the indexes of statements. */
   redefinition?: {
     readonly successor: MaterializedView;
     readonly unreadSources: readonly CatalogueObject[];
