@@ -4,6 +4,7 @@ import {
   compareDefinitions,
   compareStatements,
   type Definition,
+  type PrintOptions,
   parseDefinition,
   printDefinition,
   propertiesOf,
@@ -20,26 +21,27 @@ import { test } from '../support/test.js';
 
 const choices = fc.array(fc.nat(11), { size: 'large', maxLength: 400 });
 
-/** The properties of a definition that a server with this format prints, without undefined values. */
-function printableProperties(definition: Definition, form: '9.3' | '9.0'): object {
+/** What a server with this form prints of a definition; all of it in the complete form. Without undefined values. */
+function printableProperties(definition: Definition, form: PrintOptions['form']): object {
   const shown: Record<string, unknown> = { ...definition };
-  delete shown.indexes;
-  if (definition.kind === 'materialized view') delete shown.timestamp;
+  if (form !== 'complete') delete shown.indexes;
+  if (form !== 'complete' && definition.kind === 'materialized view') delete shown.timestamp;
   if (definition.kind === 'table') {
     const { maxUncommittedRows, o3MaxLag } = definition;
-    const isPrinted = form === '9.0' && maxUncommittedRows !== undefined && o3MaxLag !== undefined;
-    if (!isPrinted) Object.assign(shown, { maxUncommittedRows: undefined, o3MaxLag: undefined });
+    const isPrinted = form !== '9.3' && maxUncommittedRows !== undefined && o3MaxLag !== undefined;
+    if (form !== 'complete' && !isPrinted) Object.assign(shown, { maxUncommittedRows: undefined, o3MaxLag: undefined });
     shown.columns = definition.columns.map(({ capacity, parquet, ...column }) => ({
       ...column,
-      ...(form === '9.0' && { capacity }),
+      ...(form !== '9.3' && { capacity }),
       ...(parquet && { parquet }),
     }));
   }
+  if (shown.indexes instanceof Map) shown.indexes = [...shown.indexes];
   return JSON.parse(JSON.stringify(shown));
 }
 
-for (const form of ['9.3', '9.0'] as const)
-  for (const quoted of [true, false])
+for (const form of ['9.3', '9.0', 'complete'] as const)
+  for (const quoted of form === 'complete' ? [true] : [true, false])
     test(`definitions printed as QuestDB ${form}, ${quoted ? 'quoted' : 'bare'}, parse back to the same definition`, t =>
       forAll(100, definitions, definition => {
         const printed = printDefinition(definition, { form, quoted });

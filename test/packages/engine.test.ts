@@ -6,14 +6,14 @@ import { test } from '../support/test.js';
 
 const TRADES = `CREATE TABLE 'trades' ( 
 	ts TIMESTAMP,
-	sym SYMBOL,
+	sym SYMBOL CACHE,
 	qty INT,
 	price DOUBLE
-) timestamp(ts) PARTITION BY DAY
+) timestamp(ts) PARTITION BY DAY WAL
 DEDUP UPSERT KEYS(ts,sym);`;
 const DUMP = [
   TRADES,
-  "CREATE TABLE 'other' ( \n\tts TIMESTAMP,\n\tv INT\n) timestamp(ts) PARTITION BY DAY;",
+  "CREATE TABLE 'other' ( \n\tts TIMESTAMP,\n\tv INT\n) timestamp(ts) PARTITION BY DAY WAL;",
   "CREATE VIEW 'big' AS ( \nselect sym, qty from trades where qty > 9\n);",
   "CREATE VIEW 'bigger' AS ( \nselect qty from big where qty > 99\n);",
   "CREATE VIEW 'whole' AS ( \nselect * from trades\n);",
@@ -258,7 +258,7 @@ test('principals and grants that go with what is dropped', async t => {
   ]);
   t.deepEqual(engine.statements(), [
     'CREATE GROUP staff;',
-    "CREATE TABLE 'other' ( \n\tts TIMESTAMP\n) timestamp(ts) PARTITION BY DAY;",
+    "CREATE TABLE 'other' ( \n\tts TIMESTAMP\n) timestamp(ts) PARTITION BY DAY WAL;",
     'GRANT SELECT ON other(ts) TO staff;',
   ]);
 });

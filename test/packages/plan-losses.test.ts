@@ -86,6 +86,27 @@ test('the way back lists all that the plan lost', async t => {
   t.deepEqual(remarks.slice(-3), lines);
 });
 
+test('the way back restores what no server prints', async t => {
+  const table = (capacity: number, rows: number, lag: string) =>
+    `CREATE TABLE t (ts TIMESTAMP, s SYMBOL CAPACITY ${capacity}) timestamp(ts) PARTITION BY DAY WITH maxUncommittedRows=${rows}, o3MaxLag=${lag};`;
+  const before = [table(1024, 500, '600s')];
+  const plan = await planChanges([table(4096, 700, '5s')], before);
+  t.deepEqual(changesOf(await planUndo(plan, before)), [
+    "ALTER TABLE 't' ALTER COLUMN s SYMBOL CAPACITY 1024;",
+    "ALTER TABLE 't' SET PARAM maxUncommittedRows = 500;",
+    "ALTER TABLE 't' SET PARAM o3MaxLag = 600000000us;",
+  ]);
+});
+
+test('a recreated view keeps the clauses that no server prints', async t => {
+  const table = 'CREATE TABLE t (ts TIMESTAMP, s SYMBOL, x INT) timestamp(ts) PARTITION BY DAY;';
+  const view = (aggregate: string, rest: string) =>
+    `CREATE MATERIALIZED VIEW m WITH BASE t AS (select ts, s, ${aggregate}(x) x from t sample by 1h)${rest};`;
+  const after = view('max', ', INDEX(s CAPACITY 64) timestamp(ts) PARTITION BY DAY TTL 1 DAY');
+  const plan = await planChanges([table, after], [table, view('min', ' PARTITION BY DAY TTL 3 DAYS')]);
+  t.regex(changesOf(plan)[1] ?? '', /\), INDEX\(s CAPACITY 64\) timestamp\(ts\) PARTITION BY DAY TTL 3 DAYS;$/);
+});
+
 test('the head of the way back counts its assertions too', async t => {
   const before = ['CREATE TABLE t (x INT);'];
   const plan = await planChanges(['CREATE TABLE t (x INT, y INT);', 'CREATE TABLE u (x INT);'], before);

@@ -169,6 +169,11 @@ testWithQuestDB('a table with another capacity than a statement differs', async 
   const run = await inProcess(t, { URL: questdb.url });
   const { stderr } = await run.exits(1, 'echo "CREATE TABLE t (s SYMBOL CAPACITY 65536);" | sqlsplit | sqlapply $URL');
   t.regex(stderr, /column 's' capacity: 65536 .*, 1024 /);
+  const simulated = await run.exits(
+    1,
+    'echo "CREATE TABLE t (s SYMBOL CAPACITY 65536);" | sqlsplit | sqlapply -n $URL',
+  );
+  t.regex(simulated.stderr, /column 's' capacity: 65536 .*, 1024 /);
 });
 
 testWithQuestDB('a capacity that the server raised by itself is not compared and not copied', async t => {

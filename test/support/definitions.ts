@@ -110,7 +110,7 @@ const settings = fc.record({
   wal: fc.constantFrom(true, true, false),
   parquet: fc.boolean(),
   isDeduplicated: fc.boolean(),
-  parameters: optional(fc.record({ rows: fc.nat(2 ** 31 - 1), lag: fc.nat(10 ** 9) })),
+  parameters: fc.record({ rows: optional(fc.nat(2 ** 31 - 1)), lag: optional(fc.nat(10 ** 9)) }),
   volume,
   owner,
 });
@@ -136,8 +136,8 @@ export const tables: Arbitrary<TableDefinition> = columnNames.chain(names =>
         wal,
         parquet: wal && set.parquet,
         volume: set.volume,
-        maxUncommittedRows: set.parameters?.rows,
-        o3MaxLag: set.parameters?.lag,
+        maxUncommittedRows: set.parameters.rows,
+        o3MaxLag: set.parameters.lag,
         owner: set.owner,
       };
     }),

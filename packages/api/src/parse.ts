@@ -42,7 +42,8 @@ export function parse(statement: string): Statement {
 }
 
 /**
- * Returns the statement that creates an object with this definition, in the form that QuestDB prints. The inverse of `parse`.
+ * Returns the statement that creates an object with this definition, as QuestDB prints it. The inverse of `parse`, except that no server
+ * prints the capacities of symbols, the parameters of tables, and the indexes and the timestamp of a materialized view.
  *
  * ```ts
  * import { parse, print } from 'sqlpipe';

@@ -80,6 +80,7 @@ export {
   columnProperty,
   EXPLICIT,
   isColumnOrder,
+  type PrintOptions,
   parseColumnProperty,
 } from './property.js';
 export { findSampling, findStoredValues, locateColumns } from './query-columns.js';

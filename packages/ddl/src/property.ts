@@ -22,15 +22,19 @@ export const COLUMN_ORDER = 'column order';
 export const isColumnOrder = (properties: readonly string[]): boolean =>
   properties.length > 0 && properties.every(property => property === COLUMN_ORDER);
 
+/** In whose form a definition is printed, and whether names are quoted. */
 export interface PrintOptions {
-  /** The servers whose form is printed: 9.3 and later, or 9.0 to 9.2, which print capacities and parameters of tables. */
-  readonly form: '9.3' | '9.0';
+  /**
+   * The servers whose form is printed: 9.3 and later, or 9.0 to 9.2, which print capacities and parameters of tables. `complete` also has
+   * what no server prints.
+   */
+  readonly form: '9.3' | '9.0' | 'complete';
   /** Whether names that need quotes are quoted. The server always prints column names and volumes without quotes. */
   readonly quoted: boolean;
 }
 
-/** Prints every clause for which servers may have different defaults. */
-export const EXPLICIT: PrintOptions = { form: '9.0', quoted: true };
+/** Prints every clause that a definition states, or for which servers may have different defaults. */
+export const EXPLICIT: PrintOptions = { form: 'complete', quoted: true };
 
 /** A property of tables or views. F has its fields in a definition, A is the action of the ALTER that sets it, N are the names. */
 export interface Property<F extends object, A extends Action = never, N extends string = string> extends Clause<F> {

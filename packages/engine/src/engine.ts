@@ -1,6 +1,7 @@
 import {
   type Defaults,
   type Definition,
+  EXPLICIT,
   findReferences,
   parsePrincipal,
   printDefinition,
@@ -223,7 +224,12 @@ export class Engine {
 
   statementOf(name: string): string | undefined {
     const object = this.find(name);
-    return object && (object.opaque ?? printDefinition(object, { quoted: true }));
+    if (!object || object.opaque !== undefined) return object?.opaque;
+    // The timestamp of a materialized view follows from its query.
+    return printDefinition(
+      object.kind === 'materialized view' ? { ...object, timestamp: undefined } : object,
+      EXPLICIT,
+    );
   }
 
   /** The current objects, principals and rights as statements that create them. */

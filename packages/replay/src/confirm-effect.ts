@@ -2,6 +2,7 @@
 import {
   applyAlteration,
   type Command,
+  EXPLICIT,
   findWalObjects,
   parseCommand,
   printDefinition,
@@ -70,7 +71,7 @@ async function predictAlter(
   if (before === undefined) return {};
   let definition = tryParseDefinition(before);
   for (const { alteration } of parsed.alters) definition &&= applyAlteration(definition, alteration);
-  return { before, expected: definition && printDefinition(definition, { quoted: true }) };
+  return { before, expected: definition && printDefinition(definition, EXPLICIT) };
 }
 
 /** After a lost reply: whether the ALTER was executed. Then the object is as expected now, and was not before. */

@@ -27,6 +27,8 @@ export const VIEW_TIMESTAMP = property<{ readonly timestamp?: string | undefined
   isHidden: true,
   words: ['timestamp'],
   parse: parseTimestampClause,
+  print: ({ timestamp }, { form }) =>
+    form === 'complete' && timestamp !== undefined ? ` timestamp(${quoteName(timestamp)})` : '',
 });
 
 /** A server prints the partitioning of a table only after its designated timestamp, which may be that of a query. */
@@ -128,7 +130,7 @@ export const WAL = property<Pick<TableDefinition, 'partitionBy' | 'wal' | 'times
   absent: ({ definition: { partitionBy }, context: { defaults } }) => ({ wal: defaults.wal && partitionBy !== 'NONE' }),
   print({ wal, timestamp, partitionBy }, { form }) {
     if (!timestamp && partitionBy === 'NONE') return '';
-    return wal ? (form === '9.0' ? ' WAL' : '') : ' BYPASS WAL';
+    return wal ? (form === '9.3' ? '' : ' WAL') : ' BYPASS WAL';
   },
   unalterable: 'ALTER TABLE … SET TYPE has an effect only after a restart of the server',
 });
@@ -208,10 +210,14 @@ export const MAX_UNCOMMITTED_ROWS = {
   ...parameter('maxUncommittedRows', ''),
   words: ['with'],
   parse: parseParameters,
-  print: ({ maxUncommittedRows, o3MaxLag }: Parameters, { form }: PrintOptions) =>
-    form === '9.3' || maxUncommittedRows === undefined || o3MaxLag === undefined
-      ? ''
-      : `\nWITH maxUncommittedRows=${maxUncommittedRows}, o3MaxLag=${o3MaxLag}us`,
+  print({ maxUncommittedRows, o3MaxLag }: Parameters, { form }: PrintOptions) {
+    const stated = [
+      ...(maxUncommittedRows === undefined ? [] : [`maxUncommittedRows=${maxUncommittedRows}`]),
+      // A table that was made LIKE a stored view has -1, which no statement sets.
+      ...(o3MaxLag === undefined || o3MaxLag < 0 ? [] : [`o3MaxLag=${o3MaxLag}us`]),
+    ];
+    return form === '9.3' || stated.length < (form === '9.0' ? 2 : 1) ? '' : `\nWITH ${stated.join(', ')}`;
+  },
 };
 
 export const O3_MAX_LAG = parameter('o3MaxLag', 'us');

@@ -2,7 +2,7 @@ import { foldCase } from '@sqlpipe/sql';
 import { parseCapacityOption } from '../columns/indexes.js';
 import type { LiveViewDefinition, MaterializedViewDefinition } from '../definition.js';
 import { type Cursor, isWord, RejectionError, unexpectedTokenError } from '../parser/cursor.js';
-import { parseLiteral, unquoteToken } from '../parser/names.js';
+import { parseLiteral, quoteName, unquoteToken } from '../parser/names.js';
 import { MICROS, parseInt64, parseTimestamp } from '../parser/numbers.js';
 import { property } from '../property.js';
 
@@ -24,6 +24,10 @@ export const VIEW_INDEXES = property<Pick<MaterializedViewDefinition, 'indexes'>
     } while (cursor.accept(','));
     return { indexes };
   },
+  print: ({ indexes = new Map() }, { form }) =>
+    form === 'complete'
+      ? Array.from(indexes, ([column, capacity]) => `, INDEX(${quoteName(column)} CAPACITY ${capacity})`).join('')
+      : '',
   absent: () => ({ indexes: new Map() }),
 });
 

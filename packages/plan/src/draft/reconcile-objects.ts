@@ -3,6 +3,7 @@ import {
   compareDefinitions,
   compareStatements,
   type Definition,
+  EXPLICIT,
   keepRetention,
   parseDefinition,
   printDefinition,
@@ -187,7 +188,7 @@ export function findCreation(
   const withRefresh = isRefreshIgnored ? { ...definition, refresh: replaced.refresh } : definition;
   const created = keepRetention(withRefresh, replaced) ?? withRefresh;
   if (created === definition) return asWanted;
-  return { definition: created, statement: printDefinition(created, { quoted: true }) };
+  return { definition: created, statement: printDefinition(created, EXPLICIT) };
 }
 
 export function dropExtraObjects(draft: Draft): void {
