@@ -314,6 +314,17 @@ test('views that read each other, and a column that A lacks, are an error in any
   }
 });
 
+test('another query of a view that A rejects is listed, although --ignore accepts that it is invalid', async t => {
+  const view = (column: string) => `CREATE VIEW v AS (select ${column} from t);`;
+  const ignore = new IgnoreRules(['v: invalid']);
+  const left = async (a: string, b: string) =>
+    (await planChanges([table('t'), a], [table('t'), b], { skipInvalid: true, ignore })).omissions.map(
+      each => each.properties,
+    );
+  t.deepEqual(await left(view('lost'), view('x')), [['query']]);
+  t.deepEqual(await left(view('lost'), view('lost')), []);
+});
+
 test('the time to recognize an assertion is linear in its text', t => {
   const pieces = [
     " FROM 'x' EXCEPT ",

@@ -1,4 +1,5 @@
 /*! Planning, from the outside in: `planChanges`, `planUntilAnswered`, `planWithAnswers`, `draftUntilProven`, `draftPlan`. */
+import { compareStatements } from '@sqlpipe/ddl';
 import { type Engine, whenReady } from '@sqlpipe/engine';
 import { type Entry, formatIgnorePattern, IgnoreRules, Schema, selectWanted } from '@sqlpipe/schema';
 import { displayName, isObject, NameSet } from '@sqlpipe/sql';
@@ -104,13 +105,17 @@ function planWithAnswers({ a, b }: Schemas, answers: ServerAnswers, options: Pla
   // These views are removed from both schemas. So the plan does not touch them, whatever differs.
   const proven = planWithAnswers({ a: a.filter(isAccepted), b: b.filter(isAccepted) }, answers, options);
   const listed = rejected.flatMap(({ entry, reason }): Omission[] => {
-    // If B has the view too, the omission lists only the property `invalid`, although the plan leaves out every difference of the view.
-    const isInB = context.b.findObject(entry.name)?.kind === entry.kind;
-    if (isInB && context.ignore.ignoresProperty(entry, 'invalid')) return [];
+    const existing = context.b.findObject(entry.name);
+    const isInB = existing?.kind === entry.kind;
+    const differing = isInB ? compareStatements(entry.statement, existing.statement).differences : [];
+    const properties = (['invalid', ...differing.map(({ property }) => property)] as const).filter(
+      property => isInB && !context.ignore.ignoresProperty(entry, property),
+    );
+    if (isInB && properties.length === 0) return [];
     const hint = `--ignore ${formatPathForShell(formatIgnorePattern(entry.name))} takes it off this list`;
     return [
       {
-        ...changeOf(entry, displayName(entry), isInB ? ['invalid'] : []),
+        ...changeOf(entry, displayName(entry), properties),
         reasons: [`it is invalid in A: ${reason}`],
         losses: [],
         hints: options.skipInvalid ? [] : [hint],
