@@ -125,6 +125,14 @@ for (const [statement, shown] of [
 ] as [string, string][])
   test(`redact: ${statement.slice(0, 70)}`, t => t.is(redact(statement), shown));
 
+test('quoted text that adjoins a name is no part of it, because it may be a secret', t => {
+  for (const user of ["'u'", 'u', '"u"'])
+    for (const rest of ["PASSWORD'S3CRET'", '`S3CRET`', "WITH PASSWORD 'S3CRET'"])
+      t.notRegex(displayName(identify(`CREATE USER ${user}${rest}`)), /S3CRET/);
+  t.is(identify("CREATE USER 'u'WITH PASSWORD 'x'").name, 'u');
+  t.is(identify('CREATE USER fx-desk').name, 'fx-desk');
+});
+
 test('quoted text after the name of a principal is a secret, and so is everything after PASSWORD', t => {
   const heads = fc.constantFrom(
     'CREATE USER u ',

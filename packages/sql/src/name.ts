@@ -14,19 +14,27 @@ export interface NameSpan extends LocatedName {
   readonly end: number;
 }
 
-/** Parses a name in any quotes, without the schema `public`; '' if there is none. @param peek returns a significant token by distance */
+/**
+ * Parses a name in any quotes, without the schema `public`; '' if there is none. Quoted text that adjoins a name is not a part of it, and may
+ * be a secret.
+ * @param peek returns a significant token by distance
+ */
 export function parseName(peek: (distance: number) => Token | undefined): NameSpan & { tokens: number } {
   let at = isPublicSchema(peek(0), peek(1)) ? 2 : 0;
   let name = '';
   const position = peek(at)?.start ?? 0;
   let end = position;
   for (let token = peek(at); token && token.start === end && isNamePart(token); token = peek(at)) {
+    if (isQuoted(token) && name !== '') break;
     name += unquote(token.text);
     end += token.text.length;
     at++;
+    if (isQuoted(token)) break;
   }
   return { name, position, end, tokens: at };
 }
+
+export const isQuoted = ({ type }: Token): boolean => type === 'string' || type === 'name';
 
 const isNamePart = ({ type, text }: Token): boolean => type !== 'sign' || !NAME_TERMINATORS.includes(text.charAt(0));
 

@@ -1,6 +1,6 @@
 import { identify } from './identify.js';
 import { givesRight, isObject } from './kinds.js';
-import { parseName, TokenReader } from './name.js';
+import { isQuoted, TokenReader } from './name.js';
 import { keywordOf, significantTokens, type Token, unquote } from './tokens.js';
 
 /** Words that a secret follows: `WITH PASSWORD 'x'`, `DROP TOKEN TYPE REST 'x'`. */
@@ -84,19 +84,8 @@ function skipPrincipal(words: TokenReader): boolean {
   if (!isPrincipal && (!words.word || CREDENTIALS.has(words.word))) return true;
   if (!isPrincipal) words.next(); // `USER` misspelt
   for (const guard of ['IF NOT EXISTS', 'IF EXISTS']) words.accept(guard);
-  if (isPrincipal || words.word) skipName(words);
+  if (isPrincipal || words.word) words.readName();
   return true;
-}
-
-/** Skips a name in quotes, or a bare one. Quoted text that adjoins it may be a secret. */
-function skipName(words: TokenReader): void {
-  const first = words.peek();
-  if (first && isQuoted(first)) return void words.next();
-  const { tokens } = parseName(distance => {
-    const token = words.peek(distance);
-    return token && isQuoted(token) ? undefined : token;
-  });
-  for (let n = 0; n < tokens; n++) words.next();
 }
 
 /** Words after the name of a principal that are no secrets. The words `identified` and `set` are those of other databases. */
@@ -110,7 +99,7 @@ const CONNECTORS = new Set(['=', ':', 'IS', 'TO', 'TYPE', 'REST']);
  */
 function* secretsOfPrincipal(statement: string, words: TokenReader): Generator<Secret> {
   for (let token = words.peek(); token; token = words.peek()) {
-    if (words.accept('OWNED BY')) skipName(words);
+    if (words.accept('OWNED BY')) words.readName();
     else if (words.accept('EXTERNAL ALIAS') || words.accept('TTL')) words.next();
     else if (words.accept('NO PASSWORD')) continue;
     else if (isQuoted(token)) yield words.next() as Token;
@@ -166,8 +155,6 @@ function secretsAfterKeywords(statement: string): Secret[] {
   }
   return secrets;
 }
-
-const isQuoted = ({ type }: Token): boolean => type === 'string' || type === 'name';
 
 /** The secret that starts with a token. A quoted secret may contain doubled quotes, and may lack its closing quote. */
 function secretAt(statement: string, token: Token): string {
