@@ -101,6 +101,11 @@ test('another rule for the expiry of rows is a difference', t => {
     }
 });
 
+test('a comment may be between IN and VOLUME after a predicate', t => {
+  const definition = parseDefinition(`${EXPIRING} EXPIRE ROWS WHEN c IN (1) IN /* the cold one */ VOLUME 'v'`);
+  t.like(definition, { expire: 'WHEN c IN (1)', volume: 'v' });
+});
+
 test('an index is the same in whichever order it names the columns that it covers', t => {
   const covering = (columns: string) => table(`s SYMBOL INDEX TYPE POSTING INCLUDE (${columns}), d INT`);
   t.deepEqual(compareStatements(covering('c, d'), covering('D, C')).differences, []);
