@@ -211,7 +211,10 @@ const tableAlterations: Record<string, Arbitrary<Alteration>> = {
     value: fc.nat(2 ** 31 - 1),
   }),
   format: fc.record({ action: action('format'), parquet: fc.boolean() }),
-  'storage policy': tables.map(({ policy }) => ({ action: 'storage policy', policy })),
+  'storage policy': tables.map(({ policy }) => ({
+    action: 'storage policy',
+    policy: policy && { after: policy.after },
+  })),
   'storage policy state': fc.record({ action: action('storage policy state'), disabled: fc.boolean() }),
 };
 
@@ -232,6 +235,11 @@ const alters: Record<string, Arbitrary<Alter>> = {
       alteration: { action: 'refresh', refresh: { ...sampled, deferred: false } },
     };
   }),
+  'materialized view: expiry': materializedViews.map(({ name, expire }) => ({
+    kind: 'materialized view',
+    name,
+    alteration: { action: 'expiry', expire },
+  })),
 };
 
 const plain = (value: unknown): unknown => JSON.parse(JSON.stringify(value));

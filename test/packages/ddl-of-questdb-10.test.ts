@@ -6,6 +6,7 @@ import {
   applyAlteration,
   compareStatements,
   findMissingFeatures,
+  formatExpiredRows,
   parseDefinition,
   parseRights,
   printDefinition,
@@ -69,6 +70,8 @@ const FORMS: readonly [statement: string, printed: string][] = [
     ['keep latest partition by s, c', 'KEEP LATEST PARTITION BY s, c'],
     ['KEEP LATEST ON ts PARTITION BY s', 'KEEP LATEST ON ts PARTITION BY s'],
     ['keep highest c', 'KEEP HIGHEST c'],
+    ['keep latest on "my col" partition by "a b", "c"', 'KEEP LATEST ON "my col" PARTITION BY "a b", c'],
+    ['keep highest "order"', 'KEEP HIGHEST "order"'],
     ['keep 2 lowest c partition by s cleanup every 30m', 'KEEP 2 LOWEST c PARTITION BY s CLEANUP EVERY 30m'],
   ].map(([rule = '', kept = '']): [string, string] => [
     `${EXPIRING} EXPIRE ROWS ${rule} OWNED BY u`,
@@ -99,6 +102,22 @@ test('another rule for the expiry of rows is a difference', t => {
       const properties = differences.map(({ property }) => property);
       t.deepEqual(properties, ['expiry of rows']);
     }
+});
+
+test('the expiry of rows is the same with names in another case, a predicate by its tokens', t => {
+  for (const [a, b, isSame] of [
+    ['KEEP LATEST ON TS', 'KEEP LATEST ON ts', true],
+    ['KEEP LATEST PARTITION BY "A"', 'KEEP LATEST PARTITION BY a', true],
+    ['WHEN c<0 and "d"=1', 'WHEN c < 0 AND d = 1', true],
+    ['WHEN c < 0', 'WHEN C < 0', false],
+    ['KEEP HIGHEST c CLEANUP EVERY 1M', 'KEEP HIGHEST C CLEANUP EVERY 1m', false],
+    ['WHEN c < 0 CLEANUP EVERY 1M', 'WHEN c < 0 CLEANUP EVERY 1m', false],
+  ] as const) {
+    const [one, other] = [a, b].map(rule => `${EXPIRING} EXPIRE ROWS ${rule}`) as [string, string];
+    t.is(compareStatements(one, other).differences.length === 0, isSame, `${a}, ${b}`);
+    const [former, now] = [one, other].map(statement => parseDefinition(statement));
+    t.is(formatExpiredRows(former, now) === undefined, isSame, `${a}, ${b}`);
+  }
 });
 
 test('a comment may be between IN and VOLUME after a predicate', t => {

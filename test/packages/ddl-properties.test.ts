@@ -27,7 +27,8 @@ function printableProperties(definition: Definition, form: PrintOptions['form'])
   if (form !== 'complete') delete shown.indexes;
   if (form !== 'complete' && definition.kind === 'materialized view') delete shown.timestamp;
   if (definition.kind === 'table') {
-    const { maxUncommittedRows, o3MaxLag } = definition;
+    const { maxUncommittedRows, o3MaxLag, policy } = definition;
+    if (policy?.disabled) delete shown.policy;
     const isPrinted = form !== '9.3' && maxUncommittedRows !== undefined && o3MaxLag !== undefined;
     if (form !== 'complete' && !isPrinted) Object.assign(shown, { maxUncommittedRows: undefined, o3MaxLag: undefined });
     shown.columns = definition.columns.map(({ capacity, parquet, ...column }) => ({
@@ -40,10 +41,13 @@ function printableProperties(definition: Definition, form: PrintOptions['form'])
   return JSON.parse(JSON.stringify(shown));
 }
 
+/** No server prints the AS of a table, so its names are not repaired. */
+const isPrinted = (definition: Definition): boolean => !('query' in definition);
+
 for (const form of ['9.3', '9.0', 'complete'] as const)
   for (const quoted of form === 'complete' ? [true] : [true, false])
     test(`definitions printed as QuestDB ${form}, ${quoted ? 'quoted' : 'bare'}, parse back to the same definition`, t =>
-      forAll(100, definitions, definition => {
+      forAll(100, quoted ? definitions : definitions.filter(isPrinted), definition => {
         const printed = printDefinition(definition, { form, quoted });
         const statement = quoted ? printed : repair(printed).statement;
         const found = printableProperties(parseDefinition(statement), form);
@@ -69,7 +73,8 @@ test('two spellings of a definition compare as equal', t =>
 
 test('a statement equals its printed form, in the format of any server', t =>
   forAll(200, definitions, choices, fc.constantFrom('9.3', '9.0'), fc.boolean(), (definition, how, form, quoted) => {
-    const [a, b] = [spell(definition, how), printDefinition(definition, { form: form as '9.3' | '9.0', quoted })];
+    const options = { form: form as '9.3' | '9.0', quoted: quoted || !isPrinted(definition) };
+    const [a, b] = [spell(definition, how), printDefinition(definition, options)];
     t.deepEqual(compareStatements(a, b).differences, [], `${a}\n${b}`);
     t.deepEqual(compareStatements(b, a).differences, [], `${a}\n${b}`);
   }));

@@ -98,17 +98,21 @@ const covers = (index: Column['index'], name: string): boolean =>
 
 function changesOfTable(table: TableDefinition): Change[] {
   const { columns, timestamp, partitionBy, ttl, policy, wal, parquet, volume, maxUncommittedRows, o3MaxLag } = table;
+  if (table.like !== undefined) return [];
   const [first, second, ...others] = columns as [Column, Column?];
   const isDeduplicated = columns.some(({ dedup }) => dedup);
   const change = (property: string, other: Partial<TableDefinition>): Change => ({
     property,
     changed: { ...table, ...other },
   });
-  const changes = [
+  const ofColumns = [
     ...(second ? [change('column order', { columns: [second, first, ...others] })] : []),
     change("column 'a brand new one'", {
       columns: [...columns, { ...PLAIN, name: 'a brand new one', type: 'INT', dedup: false } as Column],
     }),
+  ];
+  const changes = [
+    ...(table.query === undefined ? ofColumns : []),
     change('volume', { volume: volume === 'x' ? undefined : 'x' }),
   ];
   if (maxUncommittedRows !== undefined)
@@ -149,7 +153,7 @@ function changesOfKeys(
 }
 
 function changesOfMaterializedView(view: MaterializedViewDefinition): Change[] {
-  const { base, refresh, partitionBy, ttl, timestamp, indexes, volume } = view;
+  const { base, refresh, partitionBy, ttl, timestamp, indexes, volume, expire } = view;
   const { type, every, deferred, start, timeZone, period } = refresh;
   const change = (property: string, other: Partial<MaterializedViewDefinition>): Change => ({
     property,
@@ -160,6 +164,8 @@ function changesOfMaterializedView(view: MaterializedViewDefinition): Change[] {
     change('refresh', { refresh: { ...refresh, deferred: !deferred } }),
     change('TTL', { ttl: ttl === -48 ? -36 : -48 }),
     change('volume', { volume: volume === 'x' ? undefined : 'x' }),
+    change('expiry of rows', { expire: expire === undefined ? 'WHEN c < 0' : undefined }),
+    ...(expire === undefined ? [] : changesOfRule(expire).map(other => change('expiry of rows', { expire: other }))),
   ];
   if (type !== 'EVERY')
     changes.push(change('refresh', { refresh: { ...refresh, type: type === 'MANUAL' ? 'IMMEDIATE' : 'MANUAL' } }));
@@ -180,3 +186,12 @@ function changesOfMaterializedView(view: MaterializedViewDefinition): Change[] {
   if (indexes?.size) changes.push(change('indexes', { indexes: new Map([['pair', 128]]) }));
   return changes;
 }
+
+/** Another interval, month in place of minute, another word. */
+const changesOfRule = (rule: string): string[] =>
+  [
+    / CLEANUP /.test(rule) ? `${rule}2` : `${rule} CLEANUP EVERY 7d`,
+    rule.replace(/(?<=EVERY 1)M$/, 'm'),
+    rule.replace('HIGHEST', 'LOWEST'),
+    rule.replace('c < 0', 'c < 00'),
+  ].filter(other => other !== rule);

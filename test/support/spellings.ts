@@ -10,6 +10,7 @@ import {
   type TableDefinition,
   type ViewDefinition,
 } from '@sqlpipe/ddl';
+import { unquoteToken } from '@sqlpipe/ddl/parser';
 
 /** Writes a definition as a statement. An empty list of choices gives the simplest form; other lists give other forms. */
 export function spell(definition: Definition, choices: readonly number[]): string {
@@ -119,6 +120,9 @@ class Speller {
     const list = table.columns.map(column => this.column(column, table, outOfLine)).join();
     const indexes = outOfLine.map(({ name, index }) => this.indexOf(name, index?.capacity ?? 0)).join('');
     const head = `CREATE TABLE ${this.pick('', 'IF NOT EXISTS')} ${this.objectName(table.name)}`;
+    if (table.like !== undefined) return `${head} (LIKE ${this.objectName(table.like)}) ${this.owner(table)}`;
+    if (table.query !== undefined)
+      return `${head} AS (${this.query(table.query)}) ${this.clauses(table)} ${this.owner(table)}`;
     return `${head} (${list}) ${indexes} ${this.clauses(table)} ${this.owner(table)}`;
   }
 
@@ -193,6 +197,7 @@ class Speller {
 
   timeToLive({ ttl, policy, partitionBy }: TableDefinition): string {
     if (!policy && (ttl === 0 || this.pick(true, false))) return this.ttl(ttl, partitionBy);
+    if (policy?.disabled) return '';
     const stages = Object.entries(policy?.after ?? { 'DROP LOCAL': ttl });
     return `STORAGE POLICY(${this.anyOrder(stages.map(([stage, length]) => `${stage} ${this.length(length)}`))})`;
   }
@@ -229,10 +234,27 @@ class Speller {
     return `${head} ${this.objectName(view.name)} AS ${this.body(view.body, this.owner(view))}`;
   }
 
+  query(query: string): string {
+    return queryTokens(query)
+      .map(token => (/^[A-Z]{2,}$/.test(token) ? token : raw(token)))
+      .join(' ');
+  }
+
+  /** EXPIRE ROWS. After KEEP, names are in any case, and those in quotes may lack them if they need none. */
+  rule(rule: string | undefined): string {
+    if (rule === undefined) return '';
+    const [, keep = '', cleanup = ''] = /^(.*?)( CLEANUP EVERY \w+)?$/s.exec(rule) ?? [];
+    const ends = cleanup.replace(/\w+$/, raw);
+    if (!keep.startsWith('KEEP')) return `EXPIRE ROWS ${this.query(keep)} ${ends}`;
+    const tokens = keep.match(/"[^"]*"|,|[^ ,]+/g) ?? [];
+    const spelled = tokens.map(token => (/^(?:[A-Z]+|,|2)$/.test(token) ? token : this.literal(unquoteToken(token))));
+    return `EXPIRE ROWS ${spelled.join(' ')} ${ends}`;
+  }
+
   /** A query with the clauses after it. With clauses, the query must be in parentheses. */
   body(body: string, rest: string): string {
-    const query = queryTokens(body).map(token => (/^[A-Z]{2,}$/.test(token) ? token : raw(token)));
-    return rest.trim() === '' && this.pick(false, true) ? query.join(' ') : `(${query.join(' ')}) ${rest}`;
+    const query = this.query(body);
+    return rest.trim() === '' && this.pick(false, true) ? query : `(${query}) ${rest}`;
   }
 
   materializedView(view: MaterializedViewDefinition): string {
@@ -247,7 +269,7 @@ class Speller {
       this.pick(indexed, indexed.toReversed()).join(''),
       this.timestamp(timestamp),
       isInferred ? this.pick(partition, '') : partition,
-      ...[this.ttl(ttl, partitionBy), this.volume(volume), this.owner(view)],
+      ...[this.ttl(ttl, partitionBy), this.rule(view.expire), this.volume(volume), this.owner(view)],
     ];
     return `${head} ${withBase} ${this.refresh(refresh, body)} AS ${this.body(body, rest.join(' '))}`;
   }

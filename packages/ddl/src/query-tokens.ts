@@ -89,35 +89,30 @@ export function splitList<T extends QueryToken>(tokens: readonly T[] = [], separ
 /** Finds the offsets of the first difference; undefined if only white space, comments, the case of keywords or needless quotes differ. */
 export function findQueryDifference(a: string, b: string): { a: number; b: number } | undefined {
   if (a === b) return undefined;
-  const [tokensA, tokensB] = [tokenizeQuery(a), tokenizeQuery(b)];
-  const casts = new CastDepth();
-  for (let i = 0; i < tokensA.length || i < tokensB.length; i++) {
-    if (toComparable(tokensA, i, casts.isInside) !== toComparable(tokensB, i, casts.isInside))
-      return { a: tokensA[i]?.at ?? a.length, b: tokensB[i]?.at ?? b.length };
-    casts.step(tokensA, i);
-  }
+  const [tokensA, tokensB] = [a, b].map(tokenizeQuery) as [QueryToken[], QueryToken[]];
+  const [comparableA, comparableB] = [tokensA, tokensB].map(toComparable) as [string[], string[]];
+  const length = Math.max(tokensA.length, tokensB.length);
+  for (let i = 0; i < length; i++)
+    if (comparableA[i] !== comparableB[i]) return { a: tokensA[i]?.at ?? a.length, b: tokensB[i]?.at ?? b.length };
   return undefined;
 }
 
-/** Tracks whether the innermost open parenthesis belongs to a CAST, where a type and not a name follows AS. */
-class CastDepth {
-  readonly #open: boolean[] = [];
+/** A query as it is compared, with a blank between two tokens. */
+export const normalizeQuery = (query: string): string => toComparable(tokenizeQuery(query)).join(' ');
 
-  get isInside(): boolean {
-    return this.#open.at(-1) ?? false;
-  }
-
-  step(tokens: readonly QueryToken[], at: number): void {
-    const text = tokens[at]?.text;
-    if (text === '(') this.#open.push(tokens[at - 1]?.text.toLowerCase() === 'cast');
-    if (text === ')') this.#open.pop();
-  }
+function toComparable(tokens: readonly QueryToken[]): string[] {
+  /** For each open parenthesis, whether it belongs to a CAST, where a type and not a name follows AS. */
+  const areCasts: boolean[] = [];
+  return tokens.map((token, i) => {
+    const comparable = toComparableToken(tokens, token, i, areCasts.at(-1) ?? false);
+    if (token.text === '(') areCasts.push(isKeyword(tokens[i - 1], 'cast'));
+    if (token.text === ')') areCasts.pop();
+    return comparable;
+  });
 }
 
 /** A token as it is compared: keywords and types in lower case, names without needless quotes, anything else as written. */
-function toComparable(tokens: readonly QueryToken[], at: number, isInCast: boolean): string | undefined {
-  const text = tokens[at]?.text;
-  if (text === undefined) return undefined;
+function toComparableToken(tokens: readonly QueryToken[], { text }: QueryToken, at: number, isInCast: boolean): string {
   const name = /^"([\p{L}_][\p{L}\p{N}_$]*)"$/u.exec(text)?.[1];
   const word = (name ?? text).toLowerCase();
   if (word === text) return text;

@@ -1,8 +1,9 @@
-import { scanSignificant, startAt } from '@sqlpipe/sql';
+import { foldCase, scanSignificant, startAt } from '@sqlpipe/sql';
 import { type Cursor, isWord, RejectionError } from '../parser/cursor.js';
-import { parseLiteral } from '../parser/names.js';
+import { parseLiteral, quoteName } from '../parser/names.js';
 import { parseInt64 } from '../parser/numbers.js';
 import { property } from '../property.js';
+import { normalizeQuery } from '../query-tokens.js';
 
 export const EXPIRY = property<
   { readonly expire?: string | undefined },
@@ -10,7 +11,7 @@ export const EXPIRY = property<
   { readonly action: 'expiry'; readonly expire: string | undefined }
 >()({
   name: 'expiry of rows',
-  value: ({ expire }) => expire ?? 'none',
+  value: ({ expire }) => normalizeRule(expire) ?? 'none',
   words: ['expire'],
   isSupported: ({ has }) => has('EXPIRE ROWS'),
   parse: ({ cursor }) => ({ expire: parseExpireRows(cursor) }),
@@ -30,11 +31,18 @@ export const EXPIRY = property<
     },
     print: ({ expire }) => (expire === undefined ? 'DROP EXPIRE' : `SET EXPIRE ROWS ${expire}`),
     permission: () => 'ALTER MATERIALIZED VIEW',
-    between: ({ expire }, now) => (expire === now.expire ? undefined : { action: 'expiry', expire }),
+    between: ({ expire }, { expire: now }) =>
+      normalizeRule(expire) === normalizeRule(now) ? undefined : { action: 'expiry', expire },
   },
 });
 
-/** Parses `ROWS WHEN …` or `ROWS KEEP …` after EXPIRE, and an optional CLEANUP EVERY. @returns the rule as servers print it */
+/** A rule as it is compared: names in lower case, the predicate after WHEN as queries are. In intervals, M and m differ. */
+export const normalizeRule = (rule: string | undefined): string | undefined =>
+  rule?.startsWith('WHEN ')
+    ? `WHEN ${normalizeQuery(rule.slice(5))}`
+    : rule?.replace(/^.*?(?= CLEANUP EVERY \w+$|$)/s, foldCase);
+
+/** Parses `ROWS WHEN …` or `ROWS KEEP …` after EXPIRE, and an optional CLEANUP EVERY. @returns the rule as it is printed */
 function parseExpireRows(cursor: Cursor): string {
   cursor.expect('rows');
   const token = cursor.require("'when' or 'keep'");
@@ -74,7 +82,7 @@ const endsHere = (cursor: Cursor, word: string): boolean =>
 function parseKeep(cursor: Cursor): string {
   const token = cursor.require("'latest', 'highest', 'lowest' or a row count");
   if (isWord(token, 'latest')) {
-    const on = cursor.accept('on') ? ` ON ${parseLiteral(cursor).name}` : '';
+    const on = cursor.accept('on') ? ` ON ${parseName(cursor)}` : '';
     return `KEEP LATEST${on}${parsePartitionKeys(cursor)}`;
   }
   const count = parseInt64(token);
@@ -84,13 +92,15 @@ function parseKeep(cursor: Cursor): string {
       count === undefined ? "'latest', 'highest', 'lowest' or a row count expected" : "'highest' or 'lowest' expected",
     );
   const rows = count === undefined ? '' : ` ${count}`;
-  return `KEEP${rows} ${order.toUpperCase()} ${parseLiteral(cursor).name}${parsePartitionKeys(cursor)}`;
+  return `KEEP${rows} ${order.toUpperCase()} ${parseName(cursor)}${parsePartitionKeys(cursor)}`;
 }
 
 function parsePartitionKeys(cursor: Cursor): string {
   if (!cursor.accept('partition')) return '';
   cursor.expect('by');
-  const keys = [parseLiteral(cursor).name];
-  while (cursor.accept(',')) keys.push(parseLiteral(cursor).name);
+  const keys = [parseName(cursor)];
+  while (cursor.accept(',')) keys.push(parseName(cursor));
   return ` PARTITION BY ${keys.join(', ')}`;
 }
+
+const parseName = (cursor: Cursor): string => quoteName(parseLiteral(cursor).name);

@@ -17,6 +17,7 @@ import type { HasFeature } from '../parser/features.js';
 import { type FoundObject, isKnown } from '../parser/lookup.js';
 import { parseAge, printAge } from '../parser/numbers.js';
 import { property } from '../property.js';
+import { normalizeRule } from './expiry.js';
 
 /** The storage policy in force; undefined if it is disabled. A TTL counts as a policy whose only stage is DROP LOCAL. */
 function policyOf({ ttl, policy }: Pick<RetentionFields, 'ttl' | 'policy'>): StoragePolicy | undefined {
@@ -119,7 +120,7 @@ export const UNLIMITED = { ttl: 0 } as const;
  */
 export function formatExpiredRows(before: Definition | undefined, after: Definition | undefined): string | undefined {
   const [formerRule, rule] = [before, after].map(each => (each && 'expire' in each ? each.expire : undefined));
-  if (rule !== undefined && rule !== formerRule) return `by the rule ${rule}`;
+  if (rule !== undefined && normalizeRule(rule) !== normalizeRule(formerRule)) return `by the rule ${rule}`;
   const age = findShorterAge(before, after);
   return age === undefined ? undefined : `that are older than ${printAge(age)}`;
 }
