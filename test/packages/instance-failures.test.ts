@@ -1,4 +1,4 @@
-import { type ConnectionConfig, InstanceError } from '../../packages/instance/src/index.js';
+import { BestEffortClient, type ConnectionConfig, InstanceError } from '../../packages/instance/src/index.js';
 import {
   type Answer,
   chunk,
@@ -12,7 +12,7 @@ import {
   sendAndClose,
   TEXT,
 } from '../faults/faulty-server.js';
-import { connectTo, readRows } from '../support/client.js';
+import { connectTo, readRows, TARGET } from '../support/client.js';
 import { test } from '../support/test.js';
 
 const NO = '{"query":"x","error":"table already exists","position":13}';
@@ -122,4 +122,14 @@ test('a 503 reply does not settle which path the server has', async t => {
   const { db } = await connectTo(t, (socket, { nth }) => socket.end(answers[nth] ?? NOT_FOUND));
   await t.throwsAsync(db.execute('a'));
   t.deepEqual(await db.execute('a'), { ok: true });
+});
+
+test('a query that may fail hides failures of the instance, and no bugs', async t => {
+  const bestEffort = new BestEffortClient(TARGET);
+  t.teardown(() => bestEffort.close());
+  t.is(await bestEffort.queryRows('q'), undefined);
+  const bug = new BestEffortClient(TARGET).attempt(async () => {
+    throw new TypeError('a bug');
+  });
+  await t.throwsAsync(bug, { instanceOf: TypeError });
 });

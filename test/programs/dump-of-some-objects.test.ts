@@ -102,6 +102,18 @@ test('an invalid view that was not selected gets no warning', async t => {
   t.regex((await run('sqldump $URL v')).stderr, /^sqldump: view 'v' is invalid on the source \(.*\); /);
 });
 
+test('--skip-invalid warns if the server does not say which views are invalid', async t => {
+  const server = await startSqlserve(t);
+  await setUp(server, 'CREATE TABLE a (x INT)', 'CREATE VIEW v AS (SELECT x FROM a)');
+  const proxy = await recordingProxy(t, server, query =>
+    /FROM views\(\) WHERE view_status/.test(query) ? [400, { error: 'no', position: 0 }] : undefined,
+  );
+  const run = await inProcess(t, { URL: proxy.url });
+  t.is((await run.ok('sqldump $URL')).stderr, '');
+  const { stderr } = await run.ok('sqldump --skip-invalid $URL');
+  t.regex(stderr, /^sqldump: invalid views may be in the dump despite --skip-invalid, because .*: no\n$/);
+});
+
 test('without SHOW CREATE DATABASE, only the named tables are asked for', async t => {
   const server = await startSqlserve(t);
   await setUp(server, 'CREATE TABLE a (x INT)', 'CREATE TABLE b (x INT)', 'CREATE VIEW v AS (SELECT x FROM a)');

@@ -22,7 +22,10 @@ test.before(async () => {
   otherRoot = certificateAuthority(await freshFolder(file)).root;
 });
 
-const answer: RequestListener = (_request, response) => void response.end('{"dataset":[["CREATE TABLE a (x INT)"]]}');
+const answer: RequestListener = ({ url }, response) => {
+  const row = url?.includes('+tables()') ? ['a', 'T', 1] : ['CREATE TABLE a (x INT)'];
+  response.end(JSON.stringify({ dataset: [row] }));
+};
 
 const startSecure = async (scope: Scope, identity: Identity) =>
   `https://localhost:${await listen(scope, createHttpsServer(identity, answer))}`;

@@ -6,9 +6,8 @@
 import { findReferences } from '@sqlpipe/ddl';
 import { dumpOrder, Schema } from '@sqlpipe/schema';
 import { foldCase, givesRight, identify, isAcl, isObject, KINDS, type NamedObject } from '@sqlpipe/sql';
-import type { ConnectionConfig } from '../configuration/connection-config.js';
-import { withClient } from '../http/client.js';
-import type { BestEffortClient } from '../http/optional-queries.js';
+import type { Client } from '../http/client.js';
+import { queryOrReport } from '../http/optional-queries.js';
 import { type ListedObject, listAllObjects } from './list-objects.js';
 import { changingSchemaError, isWanted, listTitles, type ObjectReadOptions, titleOf } from './missing-objects.js';
 import { fetchUncheckedStatements } from './show-create.js';
@@ -20,8 +19,11 @@ const MAX_UNLISTED = 1000;
 type Objects = ReadonlyMap<string, ListedObject>;
 
 export class CompletenessCheck {
-  readonly #listRequest: Promise<void>;
-  /** Undefined until it arrives, and if the server does not show it. */
+  /** Resolves when the list has arrived, or cannot be fetched. */
+  readonly listRequest: Promise<void>;
+  /** Why a list could not be fetched. */
+  #failure: string | undefined;
+  /** Undefined until it arrives, and if it cannot be fetched. */
   #list: Objects | undefined;
   /** By folded name: the objects of the list that the dump does not have yet. */
   #pending = new Map<string, ListedObject>();
@@ -33,16 +35,15 @@ export class CompletenessCheck {
   /** The folded names of objects that no longer existed when their definitions were requested. */
   readonly #gone = new Set<string>();
   #hasChanged = false;
-  readonly #config: ConnectionConfig;
-  readonly #bestEffort: BestEffortClient;
+  readonly #client: Client;
   readonly #options: ObjectReadOptions;
 
-  /** Requests the list at once, while the dump is read. */
-  constructor(config: ConnectionConfig, bestEffort: BestEffortClient, options: ObjectReadOptions) {
-    this.#config = config;
-    this.#bestEffort = bestEffort;
+  /** Requests the list at once, while the dump is read. @param client used by nobody else until `listRequest` resolves */
+  constructor(client: Client, options: ObjectReadOptions) {
+    this.#client = client;
     this.#options = options;
-    this.#listRequest = this.#fetchList().then(list => this.#useList(list));
+    this.listRequest = this.#fetchList().then(list => this.#useList(list));
+    this.listRequest.catch(() => {}); // reported where it is awaited, unless the dump has failed before
   }
 
   /** @returns false if the statement of the object was fetched, and so is in the dump already */
@@ -59,17 +60,17 @@ export class CompletenessCheck {
 
   /** The listed objects that a statement refers to and that the dump does not have yet, in order. */
   async fetchNeeded(statement: string): Promise<string[]> {
-    await this.#listRequest;
+    await this.listRequest;
     if (!this.#pending.size) return [];
     const needed = this.#pendingReferences(statement);
     return needed.length ? this.#fetchWithReferences(needed) : [];
   }
 
   async fetchOthers(): Promise<string[]> {
-    await this.#listRequest;
+    await this.listRequest;
     const statements: string[] = [];
     for (let refetches = 0; this.#pending.size || this.#hasChanged; refetches++) {
-      if (refetches === MAX_LIST_REFETCHES) throw changingSchemaError(this.#config);
+      if (refetches === MAX_LIST_REFETCHES) throw changingSchemaError(this.#client);
       statements.push(...(await this.#fetchWithReferences([...this.#pending.values()])));
       if (!this.#hasChanged) break;
       this.#hasChanged = false;
@@ -79,9 +80,9 @@ export class CompletenessCheck {
   }
 
   reportUnchecked(): void {
-    if (!this.#list)
-      this.#options.info(
-        'the server does not list its objects, so the dump may lack some that this account may not read, or that were changed meanwhile',
+    if (this.#failure)
+      this.#options.warn(
+        `the dump may lack objects that this account may not read, or that were changed meanwhile, because the server does not list its objects: ${this.#failure}`,
       );
     else if (this.#unlisted.size)
       this.#options.info(
@@ -91,7 +92,12 @@ export class CompletenessCheck {
 
   async #fetchList(): Promise<Objects | undefined> {
     if (!KINDS.some(kind => isObject(kind) && this.#options.selects(kind))) return new Map(); // access control only
-    const list = await this.#bestEffort.attempt(listAllObjects);
+    const list = await queryOrReport(
+      () => listAllObjects(this.#client),
+      ({ message }) => {
+        this.#failure = message;
+      },
+    );
     return (
       list &&
       new Map(list.filter(each => isWanted(each, this.#options.selects)).map(each => [foldCase(each.name), each]))
@@ -133,7 +139,7 @@ export class CompletenessCheck {
       denied.add(object);
       this.#options.missing.addDenied(object, message);
     };
-    const statements = await withClient(this.#config, client => fetchUncheckedStatements(client, known, onDenied));
+    const statements = await fetchUncheckedStatements(this.#client, known, onDenied);
     return known.flatMap((object, i) => {
       const statement = statements[i];
       if (!denied.has(object)) this.#recordLeftOut(object, statement !== undefined);

@@ -5,7 +5,7 @@ import { maskSecrets, truncate } from '@sqlpipe/text';
 import type { ConnectionConfig } from '../configuration/connection-config.js';
 import { type Client, connect } from '../http/client.js';
 import { requestSecrets } from '../http/connection.js';
-import { BestEffortClient } from '../http/optional-queries.js';
+import { BestEffortClient, queryOrReport } from '../http/optional-queries.js';
 import { MAX_MASKED } from '../http/reply.js';
 import { InstanceError } from '../instance-error.js';
 import { fetchInvalidViews, VIEW_LISTS } from '../reports/health.js';
@@ -56,7 +56,7 @@ const DEFAULT_OPTIONS: DumpOptions = {
 /**
  * Dumps the normalized statements of a schema in dump order. They come in batches, because passing them on one by one would take longer
  * than reading them. Without `partial` and `skipInvalid`, the generator ends without an error only if it has yielded every selected
- * object that the server lists. If the server does not list its objects, a note says so.
+ * object that the server lists. If the server does not list its objects, a warning says so.
  * @throws InstanceError; PROTOCOL if a row is not one statement, DENIED if the account may not read an object, REJECTED if a
  *   name matches nothing
  */
@@ -64,12 +64,14 @@ export async function* dump(config: ConnectionConfig, given: Partial<DumpOptions
   const options = { ...DEFAULT_OPTIONS, ...given };
   const { info } = options;
   options.info = message => info(`${config.label}: ${message}`);
-  const [client, bestEffort] = [connect(config), new BestEffortClient(config)];
-  const close = () => Promise.all([client.close(), bestEffort.close()]);
+  // Only the first one reports its retries: a server that is down fails both.
+  const [rows, checks] = [connect(config), connect({ ...config, warn: undefined })];
+  const clients = { rows, checks, bestEffort: new BestEffortClient(config) };
+  const close = () => Promise.all(Object.values(clients).map(client => client.close()));
   options.signal?.addEventListener('abort', close);
   try {
     if (options.signal?.aborted) await close();
-    for await (const batch of dumpStatements(config, client, bestEffort, options))
+    for await (const batch of dumpStatements(config, clients, options))
       yield options.noOwner ? batch.map(removeOwner) : batch;
   } finally {
     options.signal?.removeEventListener('abort', close);
@@ -77,21 +79,32 @@ export async function* dump(config: ConnectionConfig, given: Partial<DumpOptions
   }
 }
 
+interface Clients {
+  readonly rows: Client;
+  /** For what a user asked for or relies on, while the rows arrive. */
+  readonly checks: Client;
+  readonly bestEffort: BestEffortClient;
+}
+
 async function* dumpStatements(
   config: ConnectionConfig,
-  client: Client,
-  bestEffort: BestEffortClient,
+  clients: Clients,
   options: DumpOptions,
 ): AsyncGenerator<string[]> {
   /** The reasons by name. They are fetched before the first view of a kind. */
   const invalid = new Map<Kind, Map<string, string>>();
   let hasAcl = false;
   let count = 0;
-  const { selection, info } = options;
+  const { selection, warn, info } = options;
+  const { checks, bestEffort } = clients;
   const names = new NameSelection(options.names, options.withDeps);
   const [missing, capacities] = [new MissingObjects(), new SymbolCapacities(use => bestEffort.attempt(use))];
-  const read = { names, missing, selects: selection.selects, info };
-  for await (const batch of names.select(fetchRows(config, client, bestEffort, options, read))) {
+  const read = { names, missing, selects: selection.selects, warn, info };
+  const warnOfUnknown = ({ message }: InstanceError) =>
+    warn(`invalid views may be in the dump despite --skip-invalid, because the server does not list them: ${message}`);
+  const queryViews = (query: string) =>
+    options.skipInvalid ? queryOrReport(() => checks.queryRows(query), warnOfUnknown) : bestEffort.queryRows(query);
+  for await (const batch of names.select(fetchRows(clients, options, read))) {
     const statements: string[] = [];
     for (const row of batch) {
       count++;
@@ -108,8 +121,7 @@ async function* dumpStatements(
       }
       const list = VIEW_LISTS.get(kind);
       if (list) {
-        if (!invalid.has(kind))
-          invalid.set(kind, await fetchInvalidViews(query => bestEffort.queryRows(query), [list]));
+        if (!invalid.has(kind)) invalid.set(kind, await fetchInvalidViews(queryViews, [list]));
         const reason = invalid.get(kind)?.get(name);
         if (reason && options.reportInvalid)
           options.warn(
@@ -141,22 +153,21 @@ function toStatement(row: string, rowNumber: number, config: ConnectionConfig, {
 const MIN_ROW_LIMIT = 32 * 1024 * 1024;
 
 async function* fetchRows(
-  config: ConnectionConfig,
-  client: Client,
-  bestEffort: BestEffortClient,
+  { rows, checks, bestEffort }: Clients,
   { via, selection, maxRecord }: DumpOptions,
   read: ObjectReadOptions,
 ): AsyncGenerator<string[]> {
-  if (via === 'catalogue') return yield await fetchCatalogueDump(client, bestEffort, read);
-  const check = new CompletenessCheck(config, bestEffort, read);
+  if (via === 'catalogue') return yield await fetchCatalogueDump(rows, bestEffort, read);
+  const check = new CompletenessCheck(checks, read);
   const query = `SHOW CREATE DATABASE${selection.clause}`;
   try {
-    yield* addMissingRows(client.streamFirstColumn(query, Math.max(MIN_ROW_LIMIT, 2 * maxRecord)), check);
+    yield* addMissingRows(rows.streamFirstColumn(query, Math.max(MIN_ROW_LIMIT, 2 * maxRecord)), check);
   } catch (error) {
     if (!hasNoShowCreateDatabase(error)) throw addAclHint(error, selection);
     if (via === 'database')
       throw error.withMessage(`${error.message}; it has no SHOW CREATE DATABASE, so use --via catalogue`);
-    yield await fetchCatalogueDump(client, bestEffort, read);
+    await check.listRequest; // one request at a time
+    yield await fetchCatalogueDump(rows, bestEffort, read);
   }
 }
 

@@ -61,6 +61,7 @@ export interface ObjectReadOptions {
   readonly selects: (kind: Kind) => boolean;
   readonly names: NameSelection;
   readonly missing: MissingObjects;
+  readonly warn: (message: string) => void;
   readonly info: (message: string) => void;
 }
 

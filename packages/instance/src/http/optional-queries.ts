@@ -5,7 +5,7 @@ import { type Client, connect } from './client.js';
 /** Milliseconds for an attempt. A server that does not answer within this time gets no more queries. */
 const MAX_TIMEOUT = 5000;
 
-/** Queries on a connection of their own, because that of a dump is busy with rows. The result is undefined after a failure. */
+/** Queries on a connection of their own, because that of a dump is busy with rows. The result is undefined if the instance fails. */
 export class BestEffortClient {
   readonly #timeout: number;
   readonly #client: Client;
@@ -34,10 +34,12 @@ export class BestEffortClient {
     if (this.#hasGivenUp) return undefined;
     const timer = setTimeout(() => void this.close(), this.#timeout);
     try {
-      return await use(this.#client);
-    } catch (error) {
-      this.#hasGivenUp = (error as { code?: string }).code === 'UNREACHABLE';
-      return undefined;
+      return await queryOrReport(
+        () => use(this.#client),
+        ({ code }) => {
+          this.#hasGivenUp = code === 'UNREACHABLE';
+        },
+      );
     } finally {
       clearTimeout(timer);
     }
@@ -90,3 +92,13 @@ export async function tryQuery<T>(
     throw error;
   }
 }
+
+/** The result of queries; undefined if one fails, which is reported. */
+export const queryOrReport = <T>(
+  query: () => Promise<T>,
+  report: (failure: InstanceError) => void,
+): Promise<T | undefined> =>
+  tryQuery(query, failure => {
+    report(failure);
+    return true;
+  });
