@@ -1,9 +1,11 @@
 /*! The man pages: valid mdoc, complete, and consistent with `--help`. */
 import { spawnSync } from 'node:child_process';
-import { copyFileSync, existsSync, writeFileSync } from 'node:fs';
+import { copyFileSync, existsSync, readFileSync, writeFileSync } from 'node:fs';
 import { basename, join } from 'node:path';
 import { freshFolder } from '../support/folder.js';
+import { inProcess } from '../support/in-process.js';
 import { manExamples, manPages, manSection, testWithMandoc } from '../support/manual.js';
+import { startSqlserve } from '../support/sqlserve.js';
 import { test } from '../support/test.js';
 
 /** Options as people type them, with `-o` and `--output` as two entries. */
@@ -59,3 +61,22 @@ for (const page of manPages)
   testWithMandoc(`${basename(page)} has the sections ENVIRONMENT and SECURITY CONSIDERATIONS`, t => {
     for (const heading of ['ENVIRONMENT', 'SECURITY CONSIDERATIONS']) t.not(manSection(page, heading), '', heading);
   });
+
+test('sqlapply.1 lists the members of the lines of a report, and no others', async t => {
+  const server = await startSqlserve(t);
+  await server.execute('CREATE TABLE a (x INT, y INT)');
+  await server.execute('CREATE VIEW v AS (SELECT x FROM a)');
+  const run = await inProcess(t, { URL: server.url });
+  const report = async (options: string, sql: string) =>
+    (await run(`sqlsplit <<< '${sql}' | sqlapply --allow REPLACE,ALTER --report - ${options} $URL`)).stdout;
+  const changes = 'CREATE TABLE c (x INT); CREATE OR REPLACE VIEW v AS (SELECT y FROM a); ALTER TABLE a DROP COLUMN y;';
+  const lines = [
+    await report('--dry-run', changes),
+    await report('', changes),
+    await report('', 'CREATE VIEW w AS (no);'),
+  ].join('');
+  const [page] = /^\.It Fl -report[^]*?(?=^\.It )/m.exec(readFileSync('packages/sqlapply/sqlapply.1', 'utf8')) ?? [''];
+  const find = (text: string, what: RegExp) => [...new Set(Array.from(text.matchAll(what), ([, name]) => name))].sort();
+  t.deepEqual(find(lines, /"(\w+)":/g), find(page, /^\.Va (\w+)/gm));
+  for (const effect of find(lines, /"effect":"(\w+)"/g)) t.regex(page, new RegExp(`^\\.Pq Cm .*\\b${effect}\\b`, 'm'));
+});
