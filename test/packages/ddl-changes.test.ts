@@ -235,10 +235,10 @@ const alters: Record<string, Arbitrary<Alter>> = {
       alteration: { action: 'refresh', refresh: { ...sampled, deferred: false } },
     };
   }),
-  'materialized view: expiry': materializedViews.map(({ name, expire }) => ({
+  'materialized view: expire rows': materializedViews.map(({ name, expire }) => ({
     kind: 'materialized view',
     name,
-    alteration: { action: 'expiry', expire },
+    alteration: { action: 'expire rows', expire },
   })),
 };
 

@@ -11,7 +11,7 @@ import { DenialError, type JournalEntry } from '@sqlpipe/engine';
 import type { ExecutionContext } from 'ava';
 import { emulateServer } from '../../packages/server/src/emulated-server.js';
 import type { Journal } from '../../packages/server/src/journal.js';
-import { areEntries } from '../../packages/server/src/journal-form.js';
+import { areEntries } from '../../packages/server/src/journal-shapes.js';
 import { Service } from '../../packages/server/src/service.js';
 import { freshFolder } from '../support/folder.js';
 import { admin, basic, executeAs, setUp } from '../support/principals.js';

@@ -74,7 +74,7 @@ export { parsePrincipal, printAliasChanges } from './principal.js';
 export { printDefinition } from './print.js';
 export { findProperty, type PropertyName, propertiesOf } from './properties/object-properties.js';
 export { isTimeZone } from './properties/refresh.js';
-export { expiryAgeOf, formatExpiredRows, keepRetention, retentionOf, UNLIMITED } from './properties/retention.js';
+export { formatExpiredRows, keepRetention, retentionAgeOf, retentionOf, UNLIMITED } from './properties/retention.js';
 export {
   COLUMN_ORDER,
   columnProperty,

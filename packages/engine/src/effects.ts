@@ -81,7 +81,7 @@ function findObjectEffects({ before, after }: Transition, all: readonly Transiti
     ];
   }
   const effects = before.kind === 'table' && after.kind === 'table' ? findTableEffects(before, after) : [];
-  return [...effects, ...findExpiryLosses(before, after), ...findHealthEffects(before, after)];
+  return [...effects, ...findTtlLosses(before, after), ...findHealthEffects(before, after)];
 }
 
 export function objectLoss(object: CatalogueObject): Effect {
@@ -154,7 +154,7 @@ export function findLossesOfUnwrittenValues(
   });
 }
 
-export function findExpiryLosses(before: Definition, after: Definition): Effect[] {
+export function findTtlLosses(before: Definition, after: Definition): Effect[] {
   const which = formatExpiredRows(before, after);
   if (which === undefined) return [];
   return [effectOn(after, 'lost', `expires rows of ${displayName(after)} ${which}`, { loss: 'ttl' })];

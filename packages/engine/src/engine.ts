@@ -150,8 +150,8 @@ export class Engine {
     // On a server, a materialized view that cannot be refreshed becomes invalid with the next row of its base. That row is assumed.
     if (this.#assumesRows) invalidateUnrefreshable(catalogue, listChanged());
     // After any change of a table, a server fills the IMMEDIATE views over it that have no rows yet.
-    for (const { before: former, after } of listTransitions())
-      if (former?.kind === 'table' && after) recordFilledViews(catalogue, after.name);
+    for (const { before, after } of listTransitions())
+      if (before?.kind === 'table' && after) recordFilledViews(catalogue, after.name);
     const transitions = listTransitions();
     const rights = this.#updateRights(transitions);
     if (!this.#assumesRows) return { ...execution, transitions };

@@ -21,7 +21,7 @@ import {
   noneUnendedAssertion,
 } from './queries/assertions.js';
 import { addOffers, formatKeptTables, RenameOffers } from './rename-offers.js';
-import { findAskableDefinition, findExpiryArguments, underFormerName } from './views/askable-views.js';
+import { findAskableDefinition, findExpiredArguments, underFormerName } from './views/askable-views.js';
 import { isRedefined } from './views/query-after-plan.js';
 
 export interface PlannedStatement {
@@ -130,7 +130,7 @@ function collectAssertions({ rows }: Proof, context: PlanContext) {
     const { name } = enforcement.former;
     if (acceptIfAllowed({ loss: 'ttl', object: name }) || findStoredRows(name) === 'none') continue;
     add(
-      noneExpiredAssertion(...findExpiryArguments(enforcement, engineOfB, findAskableDefinition(name, context)?.body)),
+      noneExpiredAssertion(...findExpiredArguments(enforcement, engineOfB, findAskableDefinition(name, context)?.body)),
     );
   }
   return { assertions, acceptedLosses };

@@ -12,10 +12,10 @@ import {
   type PlanOptions,
 } from './context/plan-context.js';
 import { ServerAnswers } from './context/server-answers.js';
-import { createPrincipals, dropPrincipals, grantRights, revokeRights } from './draft/acl.js';
-import { alterExpiry } from './draft/alter-object.js';
+import { alterRetention } from './draft/alter-object.js';
 import { changeKey, changeOf, Draft } from './draft/draft.js';
 import { dropOldTables, resumeRebuilds } from './draft/rebuild.js';
+import { createPrincipals, dropPrincipals, grantRights, revokeRights } from './draft/reconcile-acl.js';
 import { reconcileMarks } from './draft/reconcile-marks.js';
 import {
   dropExtraObjects,
@@ -105,9 +105,9 @@ function planWithAnswers({ a, b }: Schemas, answers: ServerAnswers, options: Pla
   // These views are removed from both schemas. So the plan does not touch them, whatever differs.
   const proven = planWithAnswers({ a: a.filter(isAccepted), b: b.filter(isAccepted) }, answers, options);
   const listed = rejected.flatMap(({ entry, reason }): Omission[] => {
-    const existing = context.b.findObject(entry.name);
-    const isInB = existing?.kind === entry.kind;
-    const differing = isInB ? compareStatements(entry.statement, existing.statement).differences : [];
+    const inB = context.b.findObject(entry.name);
+    const isInB = inB?.kind === entry.kind;
+    const differing = isInB ? compareStatements(entry.statement, inB.statement).differences : [];
     const properties = (['invalid', ...differing.map(({ property }) => property)] as const).filter(
       property => isInB && !context.ignore.ignoresProperty(entry, property),
     );
@@ -170,7 +170,7 @@ function draftPlan(context: PlanContext, engine: Engine, excluded: ReadonlyMap<s
   grantRights(draft);
 
   dropOldTables(draft);
-  alterExpiry(draft);
+  alterRetention(draft);
   dropExtraObjects(draft);
   dropPrincipals(draft);
   grantRights(draft); // again: a GRANT on what was dropped above fails now, and is listed as left out

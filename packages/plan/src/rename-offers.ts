@@ -37,16 +37,16 @@ export class RenameOffers {
   offerColumn(table: string, column: string): string | undefined {
     const { a, engineOfB, renames } = this.context;
     const other = renames.otherName(table) ?? table;
-    const before = columnsOf(engineOfB.definitionOf(table) ?? engineOfB.definitionOf(other));
-    const after = columnsOf(a.definitionOf(table) ?? a.definitionOf(other));
-    const index = before.findIndex(({ name }) => isSameName(name, column));
+    const former = columnsOf(engineOfB.definitionOf(table) ?? engineOfB.definitionOf(other));
+    const wanted = columnsOf(a.definitionOf(table) ?? a.definitionOf(other));
+    const index = former.findIndex(({ name }) => isSameName(name, column));
     const renamed = [...renames.columnRenamesOf(table).values()];
-    const usedNames = [...before.map(({ name }) => name), ...renamed];
+    const usedNames = [...former.map(({ name }) => name), ...renamed];
     const isNew = ({ name, type }: Column): boolean =>
-      type === before[index]?.type && !usedNames.some(usedName => isSameName(usedName, name));
+      type === former[index]?.type && !usedNames.some(usedName => isSameName(usedName, name));
     const isOffered = ({ name }: Column) => this.#offered.has(pathKey({ object: table, column: name }));
-    const candidates = after.filter(candidate => isNew(candidate) && !isOffered(candidate));
-    const chosen = candidates.find(candidate => after.indexOf(candidate) === index) ?? candidates[0];
+    const candidates = wanted.filter(candidate => isNew(candidate) && !isOffered(candidate));
+    const chosen = candidates.find(candidate => wanted.indexOf(candidate) === index) ?? candidates[0];
     return chosen && this.#offer({ object: table, column }, chosen.name);
   }
 

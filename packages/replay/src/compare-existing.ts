@@ -3,7 +3,7 @@ import { InstanceError, type Rejection } from '@sqlpipe/instance';
 import { COLUMN_ORDER_REASON } from '@sqlpipe/plan/format';
 import type { Entry } from '@sqlpipe/schema';
 import { givesRight, isPrincipal } from '@sqlpipe/sql';
-import type { TargetObjects } from './existing-objects.js';
+import type { ExistingObjects } from './existing-objects.js';
 import type { IgnoredStatements } from './ignored.js';
 import type { ReplayOptions } from './options.js';
 import { isReordered, type ResultOf, type StatementResult } from './outcome.js';
@@ -21,7 +21,7 @@ const TEXT_DIFFERS_MESSAGE = `already exists with a different text, and the defi
 
 interface ComparisonOptions extends Pick<ReplayOptions, 'ifExists'> {
   ignored: IgnoredStatements;
-  existing: TargetObjects;
+  existing: ExistingObjects;
 }
 
 /** `skipped` if the target has what the statement says. */
@@ -43,7 +43,7 @@ export async function compare(
 }
 
 /** A grant option that the statement would remove is a difference. @returns undefined if rights are missing, or not shown */
-async function compareRights(statement: string, { acl }: TargetObjects): Promise<Compared | undefined> {
+async function compareRights(statement: string, { acl }: ExistingObjects): Promise<Compared | undefined> {
   const comparison = await acl.compare(statement);
   if (!comparison) return undefined;
   if (comparison.differences.length > 0) return { result: 'differs', error: GRANT_OPTION_MESSAGE, comparison };

@@ -25,7 +25,7 @@ import {
 import { printFullRefresh } from '@sqlpipe/plan/format';
 import type { Entry } from '@sqlpipe/schema';
 import { isObject, isSameName, type NamedObject } from '@sqlpipe/sql';
-import type { TargetObjects } from './existing-objects.js';
+import type { ExistingObjects } from './existing-objects.js';
 import type { StatementResult } from './outcome.js';
 import { verifyObject } from './verify.js';
 
@@ -39,7 +39,7 @@ export interface PendingEffect {
 
 export interface ConfirmationContext {
   readonly client: Client;
-  readonly existing: TargetObjects;
+  readonly existing: ExistingObjects;
   readonly patience: Patience;
   readonly noVerify: boolean;
 }
@@ -61,7 +61,7 @@ export async function prepareConfirmation(
 /** @returns the CREATE statements of the object before and after an ALTER */
 async function predictAlter(
   parsed: Command,
-  existing: TargetObjects,
+  existing: ExistingObjects,
 ): Promise<Pick<PendingEffect, 'before' | 'expected'>> {
   if (parsed.verb !== 'alter') return {};
   const [first] = parsed.alters;
@@ -109,7 +109,7 @@ const NOT_DONE = 'the server reported success, but the object did not change';
 
 async function verifyDone(
   parsed: Extract<Command, { verb: 'drop' | 'rename' }>,
-  existing: TargetObjects,
+  existing: ExistingObjects,
 ): Promise<StatementResult> {
   const kind = parsed.verb === 'drop' ? parsed.kind : 'table';
   const exists = async (name: string) => (await existing.fetch({ kind, name })) !== undefined;

@@ -28,7 +28,7 @@ import type { Entry } from '@sqlpipe/schema';
 import { displayName, identify, isPrincipal, type NamedObject, NameMap, NameSet } from '@sqlpipe/sql';
 import { createExecutor, type ExecutionContext, type Executor } from './executor.js';
 import { type AclSource, ExistingAcl } from './existing-acl.js';
-import { isShowable, type TargetObjects } from './existing-objects.js';
+import { type ExistingObjects, isShowable } from './existing-objects.js';
 import type { StatementResult } from './outcome.js';
 import type { TargetSchema } from './target.js';
 
@@ -84,7 +84,7 @@ export class DryRun {
       newNameOf: view => this.#renamedViews.get(view) ?? view,
     });
     this.#caller = this.#loadCaller();
-    const existing = this.#hiddenReason === undefined ? this.#createTargetObjects() : context.existing;
+    const existing = this.#hiddenReason === undefined ? this.#createExistingObjects() : context.existing;
     const client = this.#createSimulatedClient();
     this.#execute = createExecutor({ ...context, client, existing, isSimulated: true, noVerify: true });
   }
@@ -144,7 +144,7 @@ export class DryRun {
   }
 
   /** Statements are compared with the objects of the engine, not with those of the target. */
-  #createTargetObjects(): TargetObjects {
+  #createExistingObjects(): ExistingObjects {
     const [engine, { defaults }] = [this.#engine, this.#schema];
     const source: AclSource = {
       label: this.context.client.label,
@@ -206,7 +206,7 @@ export class DryRun {
     }
   }
 
-  /** Asks how many rows a statement would lose: by computing or dropping views, by expiry, and in a period that has not ended. */
+  /** Asks how many rows a statement would lose: by computing or dropping views, by retention, and in a period that has not ended. */
   async #askAboutRows(execution: Execution): Promise<void> {
     for (const { effect, kind, loss, object } of execution.effects) {
       const mayLoseHistory = kind === 'materialized view' && (effect === 'rewritten' || loss === 'drop');

@@ -14,7 +14,7 @@ import {
   wasAltered,
 } from './confirm-effect.js';
 import { evaluateAssertion } from './evaluate-assertion.js';
-import { isShowable, type TargetObjects } from './existing-objects.js';
+import { type ExistingObjects, isShowable } from './existing-objects.js';
 import type { IgnoredStatements } from './ignored.js';
 import type { ReplayOptions } from './options.js';
 import { isAssertion, type StatementResult } from './outcome.js';
@@ -25,7 +25,7 @@ export interface ExecutionContext extends Pick<ReplayOptions, 'ifExists' | 'noVe
   client: Client;
   check: PreflightCheck;
   ignored: IgnoredStatements;
-  existing: TargetObjects;
+  existing: ExistingObjects;
   /** Whether the target is an engine, which has no background work. */
   isSimulated?: boolean;
   /** If a reply was lost and the object is missing, the statement was not executed. It is sent again this many times, and at least once. */

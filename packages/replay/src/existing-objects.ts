@@ -18,9 +18,9 @@ export const isShowable = ({ kind, name }: NamedObject): boolean => isObject(kin
 /** The key of a statement that may have changed any object. */
 const ANY = 'other';
 
-export type TargetObjects = Omit<ExistingObjects, 'lookAhead'>;
+export type ExistingObjects = Omit<FetchedObjects, 'lookAhead'>;
 
-export class ExistingObjects {
+export class FetchedObjects {
   readonly #client: Client;
   #defaults: Promise<Defaults> | undefined;
   #upcoming: readonly NamedObject[] = [];

@@ -10,7 +10,7 @@ import {
   splitRights,
 } from '@sqlpipe/schema';
 import { identityKey } from '@sqlpipe/sql';
-import type { TargetObjects } from './existing-objects.js';
+import type { ExistingObjects } from './existing-objects.js';
 import type { ReplayInput } from './outcome.js';
 
 export class IgnoredStatements {
@@ -37,7 +37,7 @@ export class IgnoredStatements {
   }
 
   /** A statement is skipped if what it creates is ignored, and nothing needs it, or it exists. @throws InstanceError */
-  async skips(entry: Entry, existing: Pick<TargetObjects, 'fetch'>): Promise<boolean> {
+  async skips(entry: Entry, existing: Pick<ExistingObjects, 'fetch'>): Promise<boolean> {
     if (!this.isIgnored(entry)) return false;
     return !this.#needed.has(identityKey(entry)) || (await existing.fetch(entry)) !== undefined;
   }

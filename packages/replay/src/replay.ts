@@ -10,7 +10,7 @@ import { recordPlanned, rejectOmissions, requireCurrent, requireState } from './
 import type { DryRun } from './dry-run.js';
 import { executeStatements } from './execute-statements.js';
 import { createExecutor, type Executor } from './executor.js';
-import { ExistingObjects } from './existing-objects.js';
+import { FetchedObjects } from './existing-objects.js';
 import { IgnoredStatements, splitIgnoredRights } from './ignored.js';
 import type { ReplayOptions } from './options.js';
 import { endsRun, type Outcome, type ReplayInput } from './outcome.js';
@@ -55,14 +55,14 @@ export async function replay(input: ReplayInput, target: ReplayTarget, options: 
   const { config, client } = target;
   const { wait, signal, info = () => {}, watch = statements => statements } = options;
   if (wait !== undefined) await waitUntilReady(config, { seconds: wait, signal, info });
-  const read = await readInput(input, target, options);
+  const read = await prepareRun(input, target, options);
   const run = options.alter ? await makePlan(read, target, options) : read;
   const { statements, count, guard, locations, planLength, omissions = [] } = run;
   const healthBefore = guard && (run.schema?.health ?? (await fetchHealth(client)));
 
   // From here on, nothing happens until the outcomes are read.
   // A target that is waited for is usually a container that restarts, with objects that exist already.
-  const existing = new ExistingObjects(client, options.warn, wait !== undefined);
+  const existing = new FetchedObjects(client, options.warn, wait !== undefined);
   const { executors, dryRun } = await createExecutors(run, existing, target, options);
   const ended = new AbortController();
   const stopped = AbortSignal.any([signal, ended.signal]);
@@ -81,7 +81,7 @@ export async function replay(input: ReplayInput, target: ReplayTarget, options: 
   };
 }
 
-async function readInput(input: ReplayInput, { client, opened }: ReplayTarget, options: ReplayOptions): Promise<Run> {
+async function prepareRun(input: ReplayInput, { client, opened }: ReplayTarget, options: ReplayOptions): Promise<Run> {
   const { allow, dryRun, stream, ignore } = options;
   const ignored = new IgnoredStatements(ignore);
   const planned = { statements: new Set<string>(), queries: new NameMap<string[]>(), areAllowed: options.allowPlan };
@@ -127,7 +127,7 @@ async function makePlan(run: Run, { config, client }: ReplayTarget, options: Rep
 
 async function createExecutors(
   { schema, check, ignored, guard }: Run,
-  existing: ExistingObjects,
+  existing: FetchedObjects,
   { config, client, jobs }: ReplayTarget,
   options: ReplayOptions,
 ): Promise<{ executors: Executor[]; dryRun?: DryRun }> {

@@ -5,7 +5,7 @@
 import { type Client, fetchStatements, InstanceError } from '@sqlpipe/instance';
 import { IgnoreRules } from '@sqlpipe/schema';
 import { givesRight, identify, isAcl, readStatementHead } from '@sqlpipe/sql';
-import { isShowable, type TargetObjects } from './existing-objects.js';
+import { type ExistingObjects, isShowable } from './existing-objects.js';
 import type { Outcome, ResultOf } from './outcome.js';
 
 /**
@@ -18,7 +18,7 @@ const BATCH_SIZE = 100;
 export async function* verifyOutcomes(
   outcomes: AsyncIterable<Outcome>,
   client: Client,
-  existing: TargetObjects,
+  existing: ExistingObjects,
   ignore: IgnoreRules,
 ): AsyncGenerator<Outcome> {
   let waiting: Outcome[] = [];
@@ -42,7 +42,7 @@ export async function* verifyOutcomes(
 async function readBack(
   outcomes: readonly Outcome[],
   client: Client,
-  existing: TargetObjects,
+  existing: ExistingObjects,
   ignore: IgnoreRules,
 ): Promise<Outcome[]> {
   const applied = outcomes.filter(outcome => outcome.result === 'applied');
@@ -83,7 +83,7 @@ const findLastAlteration = (outcomes: readonly Outcome[]): number =>
 export async function verifyObject(
   statement: string,
   found: string | undefined,
-  existing: TargetObjects,
+  existing: ExistingObjects,
   message: string,
   ignore = new IgnoreRules(),
 ): Promise<Verification> {
@@ -99,7 +99,7 @@ export async function verifyObject(
 /** Not every server shows its access control. */
 async function verifyAcl(
   { statement, identity }: Outcome,
-  existing: TargetObjects,
+  existing: ExistingObjects,
   ignore: IgnoreRules,
 ): Promise<Verification> {
   const found = await existing.acl.readBack({ ...identity, statement });

@@ -10,7 +10,7 @@ import { platform } from 'node:os';
 import { dirname, join } from 'node:path';
 import type { Engine, JournalEntry } from '@sqlpipe/engine';
 import { CodedError } from '@sqlpipe/text';
-import { areEntries } from './journal-form.js';
+import { areEntries } from './journal-shapes.js';
 
 export class Journal {
   private constructor(

@@ -2,7 +2,7 @@
 import { CodedError, truncate } from '@sqlpipe/text';
 import { displayName, type Head, type Identity, readHead, readPrintedHead } from './identify.js';
 import { isObject } from './kinds.js';
-import { NEWEST, SERVER_COMMENT_RULES, type ServerCommentRules, serverTokens } from './server-lexer.js';
+import { NEWEST_COMMENT_RULES, SERVER_COMMENT_RULES, type ServerCommentRules, serverTokens } from './server-lexer.js';
 import { canHaveComments, joinTokens, significantTokens } from './tokens.js';
 
 /** Reads the head of a statement by the rules of SQL. Programs show and select statements by it. */
@@ -37,7 +37,7 @@ export function findAmbiguity(
 /** Identifies a statement that SQL and the newest servers read alike. @throws CodedError if not; see `findAmbiguity` */
 export function requireUnambiguous(statement: string): Identity {
   const { kind, name, verb } = readStatementHead(statement);
-  const reason = findAmbiguity(statement, [NEWEST]);
+  const reason = findAmbiguity(statement, [NEWEST_COMMENT_RULES]);
   if (reason) throw new CodedError('REJECTED', `${truncate(displayName({ kind, name, verb }), 80)}: ${reason}`);
   return { kind, name, verb };
 }

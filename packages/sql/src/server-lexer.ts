@@ -13,7 +13,7 @@ export const SERVER_COMMENT_RULES = ['9.0', '9.3.2'] as const;
 export type ServerCommentRules = (typeof SERVER_COMMENT_RULES)[number];
 
 /** The rules of the newest servers, which count where no version is known. */
-export const NEWEST: ServerCommentRules = '9.3.2';
+export const NEWEST_COMMENT_RULES: ServerCommentRules = '9.3.2';
 
 /** Longer symbols come first, because the server tries them first. */
 const SYMBOLS = [
@@ -70,7 +70,7 @@ interface SignificantToken extends ServerToken {
 }
 
 /** Scans the next token that is neither white space nor comment, by the rules of a server. @param last the token before it */
-export function scanSignificant(text: string, last: ServerToken, rules = NEWEST): SignificantToken {
+export function scanSignificant(text: string, last: ServerToken, rules = NEWEST_COMMENT_RULES): SignificantToken {
   let depth = 0;
   let read = last;
   for (let token = scanToken(text, read.end); token; token = scanToken(text, read.end)) {
@@ -99,7 +99,7 @@ function scanLineComment(text: string, start: ServerToken, rules: ServerCommentR
 }
 
 /** The tokens from a position on, without white space and comments, by the rules of a server. */
-export function* serverTokens(text: string, from = 0, rules = NEWEST): Generator<Token> {
+export function* serverTokens(text: string, from = 0, rules = NEWEST_COMMENT_RULES): Generator<Token> {
   let token = scanSignificant(text, startAt(from), rules);
   for (; token.text !== undefined; token = scanSignificant(text, token, rules))
     yield { type: typeOf(token.text), text: token.text, start: token.at };

@@ -3,7 +3,7 @@ import { isObject, KINDS, type Kind, type ObjectKind } from '@sqlpipe/sql';
 import type { Definition } from '../definition.js';
 import type { columnProperty, Property } from '../property.js';
 import { DEDUP_KEYS } from './dedup-keys.js';
-import { EXPIRY } from './expiry.js';
+import { EXPIRE_ROWS } from './expire-rows.js';
 import { BASE, REFRESH, REFRESH_DETAILS } from './refresh.js';
 import { RETENTION, TTL } from './retention.js';
 import {
@@ -31,7 +31,7 @@ const CLAUSES = {
   view: { before: [], after: [OWNER] },
   'materialized view': {
     before: [BASE, REFRESH, ...REFRESH_DETAILS],
-    after: [VIEW_INDEXES, VIEW_TIMESTAMP, PARTITIONING, TTL, EXPIRY, VOLUME, OWNER],
+    after: [VIEW_INDEXES, VIEW_TIMESTAMP, PARTITIONING, TTL, EXPIRE_ROWS, VOLUME, OWNER],
   },
   'live view': { before: [FLUSH, IN_MEMORY, PARTITIONING, TTL, START], after: [OWNER] },
 } as const;

@@ -1,5 +1,5 @@
 /*!
- * When rows of an object expire: by a TTL or a storage policy. `formatExpiredRows` and `keepRetention` also read EXPIRE ROWS (expiry.ts).
+ * When rows of an object expire: by a TTL or a storage policy. `formatExpiredRows` and `keepRetention` also read EXPIRE ROWS (expire-rows.ts).
  * The source of the enterprise edition is closed, so the ages of a storage policy are assumed to have the syntax of a TTL.
  */
 import type { LocatedName } from '@sqlpipe/sql';
@@ -17,7 +17,7 @@ import type { HasFeature } from '../parser/features.js';
 import { type FoundObject, isKnown } from '../parser/lookup.js';
 import { parseAge, printAge } from '../parser/numbers.js';
 import { property } from '../property.js';
-import { normalizeRule } from './expiry.js';
+import { normalizeRule } from './expire-rows.js';
 
 /** The storage policy in force; undefined if it is disabled. A TTL counts as a policy whose only stage is DROP LOCAL. */
 function policyOf({ ttl, policy }: Pick<RetentionFields, 'ttl' | 'policy'>): StoragePolicy | undefined {
@@ -140,7 +140,7 @@ function agesOf(object: Pick<RetentionFields, 'ttl' | 'policy'>): readonly [loca
  * The age at which rows expire: the TTL, or the first stage of a storage policy that drops rows; 0 if they never do. DROP LOCAL counts even
  * after TO REMOTE, because nothing shows whether the remote rows are complete.
  */
-export function expiryAgeOf(object: Pick<RetentionFields, 'ttl' | 'policy'>): Age {
+export function retentionAgeOf(object: Pick<RetentionFields, 'ttl' | 'policy'>): Age {
   const [local, remote] = agesOf(object);
   return local === 0 || isAtLeast(local, remote) ? remote : local;
 }

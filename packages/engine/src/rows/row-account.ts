@@ -1,4 +1,4 @@
-import { expiryAgeOf, findColumn, parseFill } from '@sqlpipe/ddl';
+import { findColumn, parseFill, retentionAgeOf } from '@sqlpipe/ddl';
 import { displayName, isSameName, type NameMap } from '@sqlpipe/sql';
 import { formatCount } from '@sqlpipe/text';
 import { type CatalogueObject, type MaterializedView, pairColumns, type Table } from '../catalogue-objects.js';
@@ -174,7 +174,8 @@ const canExpire = (object: CatalogueObject | undefined): object is Table | Mater
 function findRetentionEnforcements({ effects, transitions }: Execution, ledger: Ledger): RetentionEnforcement[] {
   const written = effects.filter(({ effect, column }) => effect === 'rewritten' && column === undefined);
   const withNewRetention = transitions.filter(
-    ({ before, after }) => canExpire(after) && expiryAgeOf(after) !== (canExpire(before) ? expiryAgeOf(before) : 0),
+    ({ before, after }) =>
+      canExpire(after) && retentionAgeOf(after) !== (canExpire(before) ? retentionAgeOf(before) : 0),
   );
   // A shorter retention is already reported as the loss `ttl`.
   const isShortened = (name: string) => effects.some(({ loss, object }) => loss === 'ttl' && isSameName(object, name));
@@ -182,7 +183,7 @@ function findRetentionEnforcements({ effects, transitions }: Execution, ledger: 
   return [...names].flatMap(name => {
     const now = ledger.catalogue.find(name);
     const former = now && ledger.formerOf(now);
-    const isEnforced = canExpire(former) && canExpire(now) && expiryAgeOf(now) !== 0 && !isShortened(name);
+    const isEnforced = canExpire(former) && canExpire(now) && retentionAgeOf(now) !== 0 && !isShortened(name);
     return isEnforced ? [{ former, now }] : [];
   });
 }

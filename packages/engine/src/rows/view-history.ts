@@ -12,7 +12,7 @@
 import { displayName, isSameName, NameMap, NameSet, significantTokens, unquote } from '@sqlpipe/sql';
 import { formatCount } from '@sqlpipe/text';
 import type { CatalogueObject, MaterializedView } from '../catalogue-objects.js';
-import { type Effect, effectOn, findExpiryLosses, isFullRefresh, REMOVING_LOSSES } from '../effects.js';
+import { type Effect, effectOn, findTtlLosses, isFullRefresh, REMOVING_LOSSES } from '../effects.js';
 import type { Execution } from '../engine.js';
 import type { AccountedLoss, ComputedView, Ledger, StoredRows, UnendedRows } from './ledger.js';
 
@@ -235,7 +235,7 @@ export class ViewHistories {
     const { losses, touchedBy, facts } = this.ledger;
     const recorded = [former, successor].flatMap(({ id }) => losses.of(id));
     const isRecorded = ({ loss }: Effect) => recorded.some(({ effect }) => effect.loss === loss);
-    const expired = findExpiryLosses(former, successor).filter(effect => !isRecorded(effect));
+    const expired = findTtlLosses(former, successor).filter(effect => !isRecorded(effect));
     const hadRows = facts.findStoredRows(former.name) !== 'none';
     const tracked = this.#trackedViews.get(former.id);
     const redefinition = hadRows ? tracked?.redefinition : undefined;

@@ -3,7 +3,7 @@ import type { NameSet } from '@sqlpipe/sql';
 import { parseMark } from './marks.js';
 import { parseRebuildName } from './rebuild-names.js';
 
-interface Named {
+interface RebuildTables {
   readonly a: Schema;
   readonly halfExchanged: NameSet;
   readonly leftovers: NameSet;
@@ -11,7 +11,7 @@ interface Named {
 }
 
 /** Whether a plan has left a table: a mark, a table of an interrupted rebuild, or the old table of one that `toRebuild` names. */
-export function isAuxiliaryTable(name: string, { a, halfExchanged, leftovers, toRebuild }: Named): boolean {
+export function isAuxiliaryTable(name: string, { a, halfExchanged, leftovers, toRebuild }: RebuildTables): boolean {
   if (a.findObject(name)) return false;
   const { table = '', role } = parseRebuildName(name) ?? {};
   const isOldTable = role === 'old' && toRebuild.has(table);

@@ -16,20 +16,18 @@ export function parseMark(table: string): string | undefined {
   return markOf(view) === table ? view : undefined;
 }
 
-interface Schemas {
+interface MarkLookup {
   readonly a: Schema;
   readonly engineOfB: Engine;
 }
 
-export const isMarked = (name: string, { a, engineOfB }: Schemas): boolean =>
+export const isMarked = (name: string, { a, engineOfB }: MarkLookup): boolean =>
   a.findObject(name) !== undefined && engineOfB.find(markOf(name)) !== undefined;
 
 /** Whether an interrupted plan has created a view of A and has not filled it, or not completely. */
-export function isUnfilled(name: string, schemas: Schemas): boolean {
-  const view = schemas.engineOfB.find(name);
+export function isUnfilled(name: string, lookup: MarkLookup): boolean {
+  const view = lookup.engineOfB.find(name);
   return (
-    view?.kind === 'materialized view' &&
-    Boolean(view.neverRefreshed || view.partlyRefreshed) &&
-    isMarked(name, schemas)
+    view?.kind === 'materialized view' && Boolean(view.neverRefreshed || view.partlyRefreshed) && isMarked(name, lookup)
   );
 }

@@ -69,7 +69,7 @@ function alterProperties(entry: Entry, wanted: Definition, draft: Draft, expires
 }
 
 /** Comes late, because nothing undoes the loss of expired rows. */
-export function alterExpiry(draft: Draft): void {
+export function alterRetention(draft: Draft): void {
   for (const entry of dumpOrder(draft.context.a)) {
     const [wanted, now] = [draft.context.a.definitionOf(entry), draft.engine.definitionOf(entry.name)];
     if (wanted && wanted.kind === now?.kind && !isOfQuery(wanted)) alterProperties(entry, wanted, draft, true);

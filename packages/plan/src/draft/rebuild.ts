@@ -4,12 +4,12 @@ import {
   canCast,
   compareDefinitions,
   EXPLICIT,
-  expiryAgeOf,
   findColumn,
   formatExpiredRows,
   isArray,
   keepRetention,
   printDefinition,
+  retentionAgeOf,
   retentionOf,
   type TableDefinition,
   UNLIMITED,
@@ -72,7 +72,7 @@ export function rebuildTable(entry: Entry, wanted: TableDefinition, draft: Draft
  * Chooses the retention of the new table. The first case that applies decides:
  * 1. If `--ignore` excludes the TTL, the table has that of B, also at the end of the plan.
  * 2. If the loss of expired rows is allowed, the table is created without retention: rows that expire during the copy would make the counts
- *    differ. Later, `alterExpiry` sets the retention of A.
+ *    differ. Later, `alterRetention` sets the retention of A.
  * 3. If the retention of A would expire rows, the table keeps that of B (`keepRetention`). Otherwise it has that of A.
  */
 function chooseRetention(
@@ -105,7 +105,7 @@ function findObstacles(entry: Entry, rebuild: Rebuild, draft: Draft): Pick<Omiss
     const count = answers.countOrQueue(question);
     return count ? [{ reason: formatReason([[count]]), loss }] : [];
   });
-  // The old table keeps all rows and values. But later rows go to the new table: fewer dedup keys, or an earlier expiry, affect them.
+  // The old table keeps all rows and values. But later rows go to the new table: fewer dedup keys, or a shorter retention, affect them.
   const copyLosses = findCopyLosses(now, final, copied);
   const losses = [...copyLosses, ...unmet]
     .flatMap(({ loss }) => (loss === 'ttl' || loss === 'keys' ? [{ loss, object: now.name }] : []))
@@ -128,7 +128,7 @@ function copyableAssertions({ created, now: { name, timestamp = '' }, copied }: 
   const time = copied.find(({ to }) => isSameName(to, created.timestamp ?? ''))?.from;
   return [
     ...(time === undefined || isSameName(time, timestamp) ? [] : [noNullAssertion(name, time)]),
-    ...(expiryAgeOf(created) === 0 ? [] : [noneExpiredAssertion({ ...created, name, timestamp: time })]),
+    ...(retentionAgeOf(created) === 0 ? [] : [noneExpiredAssertion({ ...created, name, timestamp: time })]),
   ];
 }
 

@@ -129,8 +129,8 @@ function isAsWanted(entry: Entry, draft: Draft): boolean {
   const { a, ignore } = draft.context;
   const [wanted, now] = [a.definitionOf(entry), draft.engine.definitionOf(entry.name)];
   if (!wanted || !now) {
-    const existing = draft.engine.statementOf(entry.name);
-    return existing !== undefined && compareStatements(entry.statement, existing).differences.length === 0;
+    const opaque = draft.engine.statementOf(entry.name);
+    return opaque !== undefined && compareStatements(entry.statement, opaque).differences.length === 0;
   }
   return compareDefinitions(wanted, now).differences.every(({ property }) => ignore.ignoresProperty(entry, property));
 }
@@ -172,7 +172,7 @@ function recreateObject(entry: Entry, draft: Draft): void {
 }
 
 /**
- * If A has a shorter retention, a recreated materialized view keeps the old one until `alterExpiry` sets the new one. If `--ignore` names
+ * If A has a shorter retention, a recreated materialized view keeps the old one until `alterRetention` sets the new one. If `--ignore` names
  * `refresh`, the view keeps its REFRESH clause too.
  * @param replaced what the new object replaces, in B or after the steps so far; undefined if it replaces nothing
  */

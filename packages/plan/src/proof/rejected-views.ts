@@ -38,8 +38,8 @@ export function findRejectedViews(
   );
   engine.load(all.statements);
   const isDifferent = (name: string): boolean => {
-    const [wanted, now] = [all.definitionOf(name), b.definitionOf(name)];
-    return !wanted || !now || compareDefinitions(wanted, now).differences.length > 0;
+    const [wanted, former] = [all.definitionOf(name), b.definitionOf(name)];
+    return !wanted || !former || compareDefinitions(wanted, former).differences.length > 0;
   };
   const lacksReference = (name: string): boolean => {
     const object = engine.find(name);
@@ -67,8 +67,8 @@ export function isAlsoRejectedInB(
 ): boolean {
   const { a, b, engineOfB } = context;
   seen.add(entry);
-  const existing = b.findObject(entry.name)?.statement;
-  const isSame = existing !== undefined && compareStatements(entry.statement, existing).differences.length === 0;
+  const former = b.findObject(entry.name)?.statement;
+  const isSame = former !== undefined && compareStatements(entry.statement, former).differences.length === 0;
   if (isSame && engineOfB.whyNotCreatable(entry.name) !== undefined) return true;
   const isRejected = (needed: Entry) => rejected.some(view => view.entry === needed);
   return a

@@ -1,7 +1,7 @@
 /*!
  * The assertions of a plan: SELECTs that must return true before the next statement is sent.
  *
- * The form of an assertion is the alias of its only column. Anybody may have edited a plan. So `parseAssertion` prints again what it has
+ * An assertion is recognized by the alias of its only column. Anybody may have edited a plan. So `parseAssertion` prints again what it has
  * parsed, and accepts only an identical text. But a text with the query of a view does not show whether the view has this query. Such an
  * assertion has `printFor`, and the caller of `parseAssertion` has to check that `printFor` prints the text for the view.
  */
@@ -13,7 +13,7 @@ import { doubleQuote, withoutComments } from '../statements/statement-text.js';
 import { printComputableAssertion } from './common-queries.js';
 import { CONVERSION_ASSERTION, printChangedQuestion, printMisfit } from './conversions.js';
 import { type CopyWithCasts, parseCopy, printSurplusAssertion } from './copies.js';
-import { parseExpired, printExpiredQuestion, type RetainedObject } from './expiry.js';
+import { parseExpired, printExpiredQuestion, type RetainedObject } from './expired-rows.js';
 import { type ComparedView, printNoHistoryAssertion } from './history.js';
 import { type PeriodHolder, parseUnended, printUnendedQuestion } from './periods.js';
 
@@ -64,9 +64,9 @@ export interface Assertion {
 /** Parses an assertion; undefined for any other statement. If the result has `printFor`, the caller must check that it prints this text. */
 export function parseAssertion(statement: string): Assertion | undefined {
   const text = withoutComments(statement);
-  const [, form = ''] = /^SELECT .*? AS (\w+) FROM /s.exec(text) ?? [];
+  const [, alias = ''] = /^SELECT .*? AS (\w+) FROM /s.exec(text) ?? [];
   const names = [...text.matchAll(/'([^']+)'/g)].map(([, name = '']) => name);
-  const assertion = FORMS.get(form)?.(text, names);
+  const assertion = ASSERTION_PARSERS.get(alias)?.(text, names);
   return assertion?.statement === text ? assertion : undefined;
 }
 
@@ -79,8 +79,8 @@ const IS_COMPUTABLE = /^SELECT sqlpipe_rows >= 0 AS is_computable .*\n\) "[^"]+"
 /** Matches what `printValueCondition` prints, and nothing else: anybody may have written the text. */
 const VALUE_CONDITION = / WHERE ("[^"]+" (?:(?:::VARCHAR )?IS NOT NULL|<> 0|= true));$/;
 
-/** The parsers by form. If a text is not an assertion, its parser returns undefined or an assertion with another `statement`. */
-const FORMS = new Map<string, AssertionParser>(
+/** The parsers by alias. If a text is not an assertion, its parser returns undefined or an assertion with another `statement`. */
+const ASSERTION_PARSERS = new Map<string, AssertionParser>(
   Object.entries({
     nothing_is_lost(text) {
       const [, view] = / AS nothing_is_lost FROM \([^']* FROM '([^']+)' (?:EXCEPT|UNION ALL) /.exec(text) ?? [];
@@ -124,7 +124,7 @@ const FORMS = new Map<string, AssertionParser>(
 
 /** What a server without rows answers to the queries of a planner, by the alias of the column. Assertions are true, and nothing is lost. */
 export const ROWLESS_ANSWERS = new Map<string, { readonly type: string; readonly value: true | 0 | null }>([
-  ...Array.from(FORMS.keys(), form => [form, { type: 'BOOLEAN', value: true }] as const),
+  ...Array.from(ASSERTION_PARSERS.keys(), alias => [alias, { type: 'BOOLEAN', value: true }] as const),
   ['rows_lost', { type: 'LONG', value: 0 }],
   ['first_lost', { type: 'TIMESTAMP', value: null }],
   ['last_lost', { type: 'TIMESTAMP', value: null }],
@@ -140,9 +140,9 @@ const countOf = (answers: FirstColumns, index = 0): number => Number(answers[ind
 const formatCountOf = (answers: FirstColumns, what: string): string => formatCount(countOf(answers), what);
 
 /** Makes the parts that several assertions have in common: `question` counts rows or partitions, and there must be none. */
-const noneAssertion = (table: string, question: string, form: string) =>
+const noneAssertion = (table: string, question: string, alias: string) =>
   ({
-    statement: `${question.replace('count()', `count() = 0 AS ${form}`)};`,
+    statement: `${question.replace('count()', `count() = 0 AS ${alias}`)};`,
     tables: [table],
     isFinal: true,
     questions: [question],
@@ -259,21 +259,21 @@ export function noneChangedAssertion(conversion: Conversion): Assertion {
 /** The keys are columns of `table_partitions()`: each is true for the partitions in one state. */
 export const PARTITION_STATES = {
   isParquet: {
-    form: 'all_native',
+    alias: 'all_native',
     adjective: 'Parquet',
     problem: 'over which a change of columns would make values unreadable or suspend the table',
     formatAdvice: formatNativeAdvice,
   },
   /** No query returns the rows of a detached partition, but DROP TABLE deletes them. */
   detached: {
-    form: 'all_attached',
+    alias: 'all_attached',
     adjective: 'detached',
     problem: 'which could not be attached afterwards',
     formatAdvice: () => 'attach them',
   },
   /** A partition is read-only if it was attached through a symbolic link. */
   readOnly: {
-    form: 'all_writable',
+    alias: 'all_writable',
     adjective: 'read-only',
     problem: 'over which an UPDATE would suspend the table',
     formatAdvice: () => 'attach copies of their folders instead of symbolic links',
@@ -283,10 +283,10 @@ export const PARTITION_STATES = {
 export type PartitionState = keyof typeof PARTITION_STATES;
 
 export function noPartitionAssertion(table: string, state: PartitionState): Assertion {
-  const { form, adjective, problem, formatAdvice } = PARTITION_STATES[state];
+  const { alias, adjective, problem, formatAdvice } = PARTITION_STATES[state];
   const what = `${adjective} partitions`;
   return {
-    ...noneAssertion(table, printPartitionQuestion(table, state), form),
+    ...noneAssertion(table, printPartitionQuestion(table, state), alias),
     purpose: `stops the plan if '${table}' has ${what}, ${problem}`,
     formatReason: answers => `'${table}' has ${what} (${countOf(answers)}), ${problem}; ${formatAdvice(table)} first`,
   };

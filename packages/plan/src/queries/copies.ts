@@ -11,14 +11,14 @@ export interface CopyWithCasts extends Copy {
 }
 
 /** Adds up 1 and -1, because 9.3.4 miscounts groups of a UNION ALL. @param sign `>`: no row may be more often in `from`; `<`: in `to` */
-export function printSurplusAssertion({ from, to, columns }: CopyWithCasts, sign: '>' | '<', form: string): string {
+export function printSurplusAssertion({ from, to, columns }: CopyWithCasts, sign: '>' | '<', alias: string): string {
   const names = columns.map(column => doubleQuote(column.to)).join(', ');
   const values = columns.map(column => `${column.cast} ${doubleQuote(column.to)}`).join(', ');
   const prefix = chooseAliasPrefix(columns.map(column => column.to));
   const [side, more] = [`${prefix}side`, `${prefix}more`];
   const both = `SELECT 1 ${side}, ${values} FROM '${from}' UNION ALL SELECT -1, ${names} FROM '${to}'`;
   const rows = `SELECT ${names}, sum(${side}) ${more} FROM (${both}) GROUP BY ${names}`;
-  return `SELECT coalesce(sum(CASE WHEN ${more} ${sign} 0 THEN ${more} ELSE 0 END), 0) = 0 AS ${form} FROM (${rows});`;
+  return `SELECT coalesce(sum(CASE WHEN ${more} ${sign} 0 THEN ${more} ELSE 0 END), 0) = 0 AS ${alias} FROM (${rows});`;
 }
 
 const SIDE = / FROM \(SELECT 1 sqlpipe_+side, /;

@@ -127,23 +127,23 @@ export class Renames {
 
   #readObjectRename(rename: string, from: string, to: string): void {
     if (isSameName(from, to)) throw new InvalidOptionError(`--renamed ${rename}: ${SAME_NAME}`);
-    const [before, after] = [this.#engineOfB.find(from), this.#a.findObject(to)];
-    if (!before && !after && this.#engineOfB.find(to)) return this.#reportMade(rename);
-    if (!after) throw new InvalidOptionError(`--renamed ${rename}: A has no '${to}'`);
-    if (before && before.kind !== after.kind && [before.kind, after.kind].includes('table'))
-      throw new InvalidOptionError(`--renamed ${rename}: B has ${displayName(before)}, A has ${displayName(after)}`);
-    rejectSharedName(rename, [from, after.name], this.#objectRenames);
-    this.#objectRenames.set(from, after.name);
-    this.stated.objects.set(from, after.name);
+    const [former, wanted] = [this.#engineOfB.find(from), this.#a.findObject(to)];
+    if (!former && !wanted && this.#engineOfB.find(to)) return this.#reportMade(rename);
+    if (!wanted) throw new InvalidOptionError(`--renamed ${rename}: A has no '${to}'`);
+    if (former && former.kind !== wanted.kind && [former.kind, wanted.kind].includes('table'))
+      throw new InvalidOptionError(`--renamed ${rename}: B has ${displayName(former)}, A has ${displayName(wanted)}`);
+    rejectSharedName(rename, [from, wanted.name], this.#objectRenames);
+    this.#objectRenames.set(from, wanted.name);
+    this.stated.objects.set(from, wanted.name);
     const isMade = this.#engineOfB.find(to) !== undefined || this.#findOldTables(to).length > 0;
-    if (!before && isMade) return this.#reportMade(rename);
+    if (!former && isMade) return this.#reportMade(rename);
     // A plan may have been interrupted between the DROP of a view and its CREATE under the new name.
-    if (!before && after.kind !== 'table')
+    if (!former && wanted.kind !== 'table')
       return void this.notes.push(`--renamed ${rename}: B has neither name; '${to}' is created`);
-    if (!before) throw new InvalidOptionError(`--renamed ${rename}: B has no '${from}'${this.#suggestObject(from)}`);
+    if (!former) throw new InvalidOptionError(`--renamed ${rename}: B has no '${from}'${this.#suggestObject(from)}`);
     if (this.#a.findObject(from)) throw new InvalidOptionError(`--renamed ${rename}: A has a '${from}' too`);
     if (this.#engineOfB.find(to)) throw new InvalidOptionError(`--renamed ${rename}: B has a '${to}' too`);
-    this.pending.set(before.name, after.name);
+    this.pending.set(former.name, wanted.name);
   }
 
   #readColumnRename(rename: string, from: string, to: string): void {
@@ -169,8 +169,8 @@ export class Renames {
       throw new InvalidOptionError(`--renamed ${rename}: B has no '${from}'${suggestion}`);
     }
     const table = this.#objectRenames.get(oldPath.object) ?? oldPath.object;
-    const after = this.#findTable(this.#a, table);
-    const names = after?.columns.map(({ name }) => name) ?? [];
+    const wanted = this.#findTable(this.#a, table);
+    const names = wanted?.columns.map(({ name }) => name) ?? [];
     if (isSameName(source.name, newColumn)) throw new InvalidOptionError(`--renamed ${rename}: ${SAME_NAME}`);
     const name = names.find(candidate => isSameName(candidate, newColumn));
     if (name === undefined)
@@ -179,7 +179,7 @@ export class Renames {
       );
     if (columnIn(this.#findTableOfB(oldPath.object), name))
       throw new InvalidOptionError(`--renamed ${rename}: B has a column '${name}' too`);
-    if (columnIn(after, source.name))
+    if (columnIn(wanted, source.name))
       throw new InvalidOptionError(`--renamed ${rename}: A has a column '${oldPath.column}' too`);
     rejectSharedName(rename, [source.name, name], this.columnRenamesOf(table));
     this.#addColumnRename(table, source, name);
@@ -211,34 +211,34 @@ export class Renames {
   #readColumnComment({ entry, column = '', from, text }: EntryComment, all: readonly EntryComment[]): void {
     const problem = whyVoid(from, column);
     if (problem !== undefined) return this.#warn(entry, text, problem);
-    const [before, after] = [this.#findTableOfB(entry.name), this.#findTable(this.#a, entry.name)];
-    if (!before || !after) return;
+    const [former, wanted] = [this.#findTableOfB(entry.name), this.#findTable(this.#a, entry.name)];
+    if (!former || !wanted) return;
     for (const name of from) this.stated.columns.set(name, column);
-    const old = from.map(name => findColumn(before, name)).find(column => column !== undefined);
+    const old = from.map(name => findColumn(former, name)).find(column => column !== undefined);
     const hasRename = [...this.columnRenamesOf(entry.name)].some(
-      ([former, to]) => isSameName(to, column) || from.some(name => isSameName(name, former)),
+      ([renamed, to]) => isSameName(to, column) || from.some(name => isSameName(name, renamed)),
     );
     if (hasRename) return;
     const oldNameInA = from.find(
-      name => findColumn(after, name) && all.some(each => each.entry === entry && isSameName(each.column, name)),
+      name => findColumn(wanted, name) && all.some(each => each.entry === entry && isSameName(each.column, name)),
     );
     // A column of A has the old name and is renamed itself. If the plan were interrupted, B would not show which column has which values.
     if (oldNameInA !== undefined) return this.#refuse(entry, `${text}: A has a column '${oldNameInA}' too`);
-    if (old === undefined && findColumn(before, column)) {
-      for (const name of from) this.#doneColumnRenames.push({ table: before.name, names: [name, column] });
+    if (old === undefined && findColumn(former, column)) {
+      for (const name of from) this.#doneColumnRenames.push({ table: former.name, names: [name, column] });
       return void from.some(name => this.#addRenameMadeByRebuild({ object: entry.name, column: name }, column));
     }
     if (old === undefined) {
-      const names = before.columns.map(({ name }) => name);
+      const names = former.columns.map(({ name }) => name);
       return this.#warn(entry, text, `B has no column '${from[0]}'${suggestWord(from[0] ?? '', names)}`);
     }
-    const existing = findColumn(before, column);
-    if (existing === undefined && findColumn(after, old.name))
+    const namesake = findColumn(former, column);
+    if (namesake === undefined && findColumn(wanted, old.name))
       return this.#refuse(entry, `${text}: A has a column '${old.name}' too`);
-    if (existing === undefined) return this.#addColumnRename(entry.name, old, column);
+    if (namesake === undefined) return this.#addColumnRename(entry.name, old, column);
     const newInB = `B has a column '${column}' too`;
     // An ALTER of the type would convert the values of the wrong column.
-    if (existing.type !== findColumn(after, column)?.type) return this.#refuse(entry, `${text}: ${newInB}`);
+    if (namesake.type !== findColumn(wanted, column)?.type) return this.#refuse(entry, `${text}: ${newInB}`);
     this.#warn(entry, text, newInB);
   }
 

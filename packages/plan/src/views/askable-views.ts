@@ -12,7 +12,7 @@ import { parseRebuildName } from '../auxiliary/rebuild-names.js';
 import type { PlanContext } from '../context/plan-context.js';
 import type { ServerAnswers } from '../context/server-answers.js';
 import { type CommonQuery, printWith, renameQuery } from '../queries/common-queries.js';
-import { printExpiredQuestion, type RetainedObject } from '../queries/expiry.js';
+import { printExpiredQuestion, type RetainedObject } from '../queries/expired-rows.js';
 import { printUnendedRange } from '../queries/periods.js';
 import { doubleQuote } from '../statements/statement-text.js';
 
@@ -41,20 +41,20 @@ export const underFormerName = <T extends RetainedObject>(
 });
 
 /** @param body a query that the server can answer instead of that of the former view */
-export const findExpiryArguments = (
+export const findExpiredArguments = (
   enforcement: RetentionEnforcement,
   engine: Engine,
   body = enforcement.former.kind === 'table' ? undefined : enforcement.former.body,
 ) => [underFormerName(enforcement, engine), body] as const;
 
-/** What a row account asks the server. @param findBody finds the query for `findExpiryArguments` */
+/** What a row account asks the server. @param findBody finds the query for `findExpiredArguments` */
 export const createRowQuestions = (
   answers: ServerAnswers,
   engine: Engine,
   findBody: (view: string) => string | undefined = () => undefined,
 ) => ({
   countExpired: (each: RetentionEnforcement) =>
-    answers.countOrQueue(printExpiredQuestion(...findExpiryArguments(each, engine, findBody(each.former.name)))),
+    answers.countOrQueue(printExpiredQuestion(...findExpiredArguments(each, engine, findBody(each.former.name)))),
   findUnended: (view: ComputedView) => answers.findRowsOrQueue(printUnendedRange(underFormerName(view, engine))),
 });
 
@@ -75,18 +75,18 @@ function findReplacements(body: string, context: PlanContext, seen = new NameSet
     const otherName = bothWays(renames.stated.objects).find(([from]) => isSameName(from, name))?.[1] ?? name;
     // A rebuild may have been interrupted before its new table got the name.
     const rebuilt = [...leftovers].find(each => isSameName(parseRebuildName(each)?.table, name)) ?? '';
-    const existing = engineOfB.find(name) ?? engineOfB.find(otherName) ?? engineOfB.find(rebuilt);
-    const view = existing ? engineOfB.definitionOf(existing.name) : (a.definitionOf(name) ?? a.definitionOf(otherName));
-    if (existing?.kind === 'table') {
+    const former = engineOfB.find(name) ?? engineOfB.find(otherName) ?? engineOfB.find(rebuilt);
+    const view = former ? engineOfB.definitionOf(former.name) : (a.definitionOf(name) ?? a.definitionOf(otherName));
+    if (former?.kind === 'table') {
       const renamed = bothWays(renames.stated.columns).filter(
-        ([from, to]) => findColumn(existing, to) && !findColumn(existing, from),
+        ([from, to]) => findColumn(former, to) && !findColumn(former, from),
       );
       const items = ['*', ...renamed.map(([from, to]) => `${doubleQuote(to)} ${doubleQuote(from)}`)];
-      const isSame = isSameName(existing.name, name) && renamed.length === 0;
-      return isSame ? [] : [{ name, query: `SELECT ${items.join(', ')} FROM '${existing.name}'` }];
+      const isSame = isSameName(former.name, name) && renamed.length === 0;
+      return isSame ? [] : [{ name, query: `SELECT ${items.join(', ')} FROM '${former.name}'` }];
     }
     if (view?.kind !== 'view' && view?.kind !== 'materialized view') return [];
-    const isThere = existing !== undefined && isSameName(existing.name, name) && !isUnfilled(name, context);
+    const isThere = former !== undefined && isSameName(former.name, name) && !isUnfilled(name, context);
     const inner = isThere && view.kind === 'materialized view' ? [] : findReplacements(view.body, context, seen);
     if (isThere) return inner.length === 0 ? [] : [...inner, { name, query: view.body, isView: true }];
     // A recreated view may have no rows yet, so its query takes its place.

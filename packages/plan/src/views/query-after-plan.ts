@@ -33,7 +33,7 @@ export function printQueryAfterPlan(
   // The query of a new materialized view takes its place. So what this query reads is needed too.
   for (const name of names) {
     const source = catalogue.find(name);
-    if (source?.kind === 'materialized view' && !findStored(source, context))
+    if (source?.kind === 'materialized view' && !findFormer(source, context))
       for (const each of catalogue.closure(source.references)) names.add(each);
   }
   for (const { name } of catalogue.inDependencyOrder(names)) {
@@ -55,36 +55,36 @@ export function printQueryAfterPlan(
 }
 
 /** The object of B that stores the rows; undefined if B has none. */
-function findStored({ id, name }: Table | MaterializedView, { engineOfB: { catalogue }, renames }: PlanContext) {
-  const former = catalogue.findById(id) ?? catalogue.find(renames.nameBeforePlan(name));
-  const stored = former && catalogue.resolve(former.name);
-  return stored?.kind === 'view' ? undefined : stored;
+function findFormer({ id, name }: Table | MaterializedView, { engineOfB: { catalogue }, renames }: PlanContext) {
+  const found = catalogue.findById(id) ?? catalogue.find(renames.nameBeforePlan(name));
+  const former = found && catalogue.resolve(found.name);
+  return former?.kind === 'view' ? undefined : former;
 }
 
 /** If B lacks a table, its query returns columns and no rows. @returns `isIdentical`: whether B's object serves without this query */
 function printSource(object: Table | MaterializedView, context: PlanContext) {
-  const stored = findStored(object, context);
-  const isNew = stored === undefined;
+  const former = findFormer(object, context);
+  const isNew = former === undefined;
   if (isNew && object.kind === 'materialized view') return { query: object.body, isChanged: true, isIdentical: false };
   let isChanged = isNew;
   const items = object.columns.map(column => {
     const { name, type } = column;
-    const old = isNew ? undefined : findColumn(stored, context.renames.columnBeforePlan(object.name, name));
-    isChanged ||= old?.type !== type;
-    const value = old ? doubleQuote(old.name) : 'NULL';
-    const cast = old?.type === type ? value : printConverted(value, old?.type ?? type, type);
+    const formerColumn = isNew ? undefined : findColumn(former, context.renames.columnBeforePlan(object.name, name));
+    isChanged ||= formerColumn?.type !== type;
+    const value = formerColumn ? doubleQuote(formerColumn.name) : 'NULL';
+    const cast = formerColumn?.type === type ? value : printConverted(value, formerColumn?.type ?? type, type);
     return cast === doubleQuote(name) ? cast : `${cast} ${doubleQuote(name)}`;
   });
-  const selected = `SELECT ${items.join(', ')} FROM ${isNew ? 'long_sequence(0)' : `'${stored.name}'`}`;
+  const selected = `SELECT ${items.join(', ')} FROM ${isNew ? 'long_sequence(0)' : `'${former.name}'`}`;
   // A new column beside one with another name hides the designated timestamp from joins (observed on 9.3.4).
   const isExtended =
     isNew ||
-    object.columns.some(({ name }) => !findColumn(stored, context.renames.columnBeforePlan(object.name, name)));
+    object.columns.some(({ name }) => !findColumn(former, context.renames.columnBeforePlan(object.name, name)));
   const query =
     isExtended && object.timestamp !== undefined
       ? `SELECT * FROM (${selected}) TIMESTAMP(${doubleQuote(object.timestamp)})`
       : selected;
   const isUnnamed = object.columns.every(({ name }, i) => items[i] === doubleQuote(name));
-  const isIdentical = !isChanged && stored?.name === object.name && isUnnamed;
+  const isIdentical = !isChanged && former?.name === object.name && isUnnamed;
   return { query, isChanged, isIdentical };
 }

@@ -39,23 +39,23 @@ export function grantRights(draft: Draft): void {
 export function createPrincipals(draft: Draft): void {
   for (const entry of dumpOrder(draft.context.a)) {
     if (!isPrincipal(entry.kind)) continue;
-    const existing = draft.context.b.findPrincipal(entry.name);
-    if (!existing) addStatement(draft, entry.statement);
-    else if (existing.kind === entry.kind) alterPrincipal(entry, existing, draft);
+    const inB = draft.context.b.findPrincipal(entry.name);
+    if (!inB) addStatement(draft, entry.statement);
+    else if (inB.kind === entry.kind) alterPrincipal(entry, inB, draft);
     else
       draft.omit(
         changeOf(entry, `CREATE ${displayName(entry)}`),
-        `there is already a ${displayName(existing)}, which no statement converts`,
+        `there is already a ${displayName(inB)}, which no statement converts`,
       );
   }
 }
 
-function alterPrincipal(entry: Entry, existing: Entry, draft: Draft): void {
-  const [wanted, now] = [parsePrincipal(entry.statement), parsePrincipal(existing.statement)];
-  if (wanted && now && wanted.alias !== now.alias)
-    for (const statement of printAliasChanges(existing.name, now.alias, wanted.alias))
+function alterPrincipal(entry: Entry, inB: Entry, draft: Draft): void {
+  const [wanted, former] = [parsePrincipal(entry.statement), parsePrincipal(inB.statement)];
+  if (wanted && former && wanted.alias !== former.alias)
+    for (const statement of printAliasChanges(inB.name, former.alias, wanted.alias))
       draft.addStatement(statement, entry, ['external alias']);
-  for (const difference of compareStatements(entry.statement, existing.statement).differences)
+  for (const difference of compareStatements(entry.statement, inB.statement).differences)
     if (difference.property !== 'external alias' && (difference.property !== 'owner' || !draft.context.ignoreOwner))
       omitProperty(entry, difference, draft);
 }

@@ -2,7 +2,7 @@
  * Prints questions about rows that are stored although their TTL has expired them: rows of a partition that was attached, or of a view that
  * was refreshed for a range only. A server drops them with the next write, refresh or SET TTL (observed on 9.3.4).
  */
-import { expiryAgeOf, type MaterializedViewDefinition, type TableDefinition } from '@sqlpipe/ddl';
+import { type MaterializedViewDefinition, retentionAgeOf, type TableDefinition } from '@sqlpipe/ddl';
 import { doubleQuote } from '../statements/statement-text.js';
 
 export type RetainedObject = Pick<
@@ -22,7 +22,7 @@ export function printExpiredQuestion(
   { name, timestamp = '', partitionBy = 'DAY', ...retention }: RetainedObject,
   body?: string,
 ): string {
-  const ttl = expiryAgeOf(retention);
+  const ttl = retentionAgeOf(retention);
   const [unit, time] = [`'${UNITS[partitionBy]}'`, doubleQuote(timestamp)];
   // The names of both sides keep `newest` apart from a column of this name.
   const end = `dateadd(${unit}, 1, timestamp_floor(${unit}, stored.${time}))`;

@@ -15,7 +15,7 @@ import { isPrincipal, KINDS } from '@sqlpipe/sql';
 type Check = (value: unknown) => boolean;
 
 /** The compiler rejects a property without a check. */
-type Form<T> = { readonly [Key in keyof T]-?: Check };
+type Shape<T> = { readonly [Key in keyof T]-?: Check };
 
 const isText: Check = value => typeof value === 'string';
 const isNumber: Check = value => typeof value === 'number';
@@ -36,8 +36,8 @@ const listOf =
   (check: Check): Check =>
   value =>
     Array.isArray(value) && value.every(check);
-const form =
-  <T>(checks: Form<T>): Check =>
+const shape =
+  <T>(checks: Shape<T>): Check =>
   value =>
     isRecord(value) && Object.entries<Check>(checks).every(([key, check]) => check(value[key]));
 
@@ -45,11 +45,11 @@ const each = <Key extends string>(check: Check, ...keys: Key[]) =>
   Object.fromEntries(keys.map(key => [key, check])) as { readonly [Each in Key]: Check };
 
 const isIndex = oneOf(
-  form({ type: is('BITMAP'), capacity: isNumber }),
-  form({ type: isText, covered: listOf(isText), capacity: is(undefined) }),
+  shape({ type: is('BITMAP'), capacity: isNumber }),
+  shape({ type: isText, covered: listOf(isText), capacity: is(undefined) }),
 );
 
-const isColumn = form<StoredColumn>({
+const isColumn = shape<StoredColumn>({
   ...each(isText, 'name', 'type'),
   ...each(isFlag, 'cached', 'dedup'),
   ...each(optional(isNumber), 'id', 'capacity'),
@@ -58,16 +58,16 @@ const isColumn = form<StoredColumn>({
   isGuess: optional(isFlag),
 });
 
-const isPolicy = form<StoragePolicy>({
+const isPolicy = shape<StoragePolicy>({
   after: value => isRecord(value) && Object.values(value).every(isNumber),
   disabled: optional(isFlag),
 });
 
-const isRefresh = form<Refresh>({
+const isRefresh = shape<Refresh>({
   type: is('IMMEDIATE', 'MANUAL', 'EVERY'),
   deferred: isFlag,
   ...each(optional(isText), 'every', 'start', 'timeZone'),
-  period: optional(oneOf(is('sample by interval'), form({ length: isText, delay: optional(isText) }))),
+  period: optional(oneOf(is('sample by interval'), shape({ length: isText, delay: optional(isText) }))),
 });
 
 const common = {
@@ -84,7 +84,7 @@ const stored = {
 };
 const derived = { body: isText, references: listOf(isText) };
 
-const isTable = form<Table>({
+const isTable = shape<Table>({
   ...common,
   ...stored,
   kind: is('table'),
@@ -95,16 +95,16 @@ const isTable = form<Table>({
   ...each(is(undefined), 'like', 'query'),
 });
 
-const isView = form<View>({
+const isView = shape<View>({
   ...common,
   ...derived,
   kind: is('view'),
   sources: optional(listOf(isText)),
   isStale: optional(isFlag),
-  invalid: optional(form({ reason: isText, position: isNumber })),
+  invalid: optional(shape({ reason: isText, position: isNumber })),
 });
 
-const isMaterializedView = form<MaterializedView>({
+const isMaterializedView = shape<MaterializedView>({
   ...common,
   ...stored,
   ...derived,
@@ -117,7 +117,7 @@ const isMaterializedView = form<MaterializedView>({
   inputs: optional(listOf(isText)),
 });
 
-const isLiveView = form<LiveView>({
+const isLiveView = shape<LiveView>({
   ...common,
   ...stored,
   ...derived,
@@ -126,10 +126,10 @@ const isLiveView = form<LiveView>({
   ...each(isText, 'base', 'flush', 'inMemory', 'start'),
 });
 
-const isStoredPrincipal = form<Principal>({
+const isStoredPrincipal = shape<Principal>({
   kind: is(...KINDS.filter(isPrincipal)),
   name: isText,
-  tokens: listOf(form<StoredToken>({ digest: isText, expires: isNumber, refresh: optional(isNumber) })),
+  tokens: listOf(shape<StoredToken>({ digest: isText, expires: isNumber, refresh: optional(isNumber) })),
   ...each(optional(isText), 'password', 'alias'),
   disabled: optional(isFlag),
 });
@@ -137,22 +137,22 @@ const isStoredPrincipal = form<Principal>({
 const scope = each(optional(isText), 'table', 'column');
 
 const isRight = oneOf(
-  form<Grant>({ kind: is('grant'), permission: isText, entity: isText, option: isFlag, ...scope }),
-  form<Assumption>({ kind: is('assumption'), account: isText, entity: isText, option: isFlag }),
-  form<Membership>({ kind: is('membership'), user: isText, group: isText }),
+  shape<Grant>({ kind: is('grant'), permission: isText, entity: isText, option: isFlag, ...scope }),
+  shape<Assumption>({ kind: is('assumption'), account: isText, entity: isText, option: isFlag }),
+  shape<Membership>({ kind: is('membership'), user: isText, group: isText }),
 );
 
 const isAclChange = oneOf(
-  form({ put: isStoredPrincipal }),
-  form({ remove: isText }),
-  form({ grant: isRight }),
-  form({ revoke: isRight }),
+  shape({ put: isStoredPrincipal }),
+  shape({ remove: isText }),
+  shape({ grant: isRight }),
+  shape({ revoke: isRight }),
 );
 
 const isEntry = oneOf(
-  form({ put: oneOf(isTable, isView, isMaterializedView, isLiveView) }),
-  form({ drop: isText }),
-  form({ acl: isAclChange }),
+  shape({ put: oneOf(isTable, isView, isMaterializedView, isLiveView) }),
+  shape({ drop: isText }),
+  shape({ acl: isAclChange }),
 );
 
 /** @param value a line of a journal, parsed */

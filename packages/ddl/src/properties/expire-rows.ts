@@ -5,10 +5,10 @@ import { parseInt64 } from '../parser/numbers.js';
 import { property } from '../property.js';
 import { normalizeQuery } from '../query-tokens.js';
 
-export const EXPIRY = property<
+export const EXPIRE_ROWS = property<
   { readonly expire?: string | undefined },
   /** `expire` is undefined for DROP EXPIRE. */
-  { readonly action: 'expiry'; readonly expire: string | undefined }
+  { readonly action: 'expire rows'; readonly expire: string | undefined }
 >()({
   name: 'expiry of rows',
   value: ({ expire }) => normalizeRule(expire) ?? 'none',
@@ -18,21 +18,21 @@ export const EXPIRY = property<
   print: ({ expire }) => (expire === undefined ? '' : ` EXPIRE ROWS ${expire}`),
   feature: { name: 'EXPIRE ROWS', word: /\bexpire\b/i, isIn: ({ expire }) => expire !== undefined },
   alter: {
-    actions: ['expiry'],
+    actions: ['expire rows'],
     sets: ['expiry of rows'],
     expiresRows: true,
     isSupported: ({ has }) => has('EXPIRE ROWS'),
     syntax: {
-      'set expire': cursor => ({ action: 'expiry', expire: parseExpireRows(cursor) }),
+      'set expire': cursor => ({ action: 'expire rows', expire: parseExpireRows(cursor) }),
       drop(cursor) {
         cursor.expect('expire');
-        return { action: 'expiry', expire: undefined };
+        return { action: 'expire rows', expire: undefined };
       },
     },
     print: ({ expire }) => (expire === undefined ? 'DROP EXPIRE' : `SET EXPIRE ROWS ${expire}`),
     permission: () => 'ALTER MATERIALIZED VIEW',
     between: ({ expire }, { expire: now }) =>
-      normalizeRule(expire) === normalizeRule(now) ? undefined : { action: 'expiry', expire },
+      normalizeRule(expire) === normalizeRule(now) ? undefined : { action: 'expire rows', expire },
   },
 });
 
