@@ -1,17 +1,17 @@
 /*! Compares what two statements would create on the same server. A property that one of them leaves to the server is not compared. */
 import { identify, isObject, isPrincipal, isSameName, type Kind, NameMap, redact } from '@sqlpipe/sql';
+import { parsePrincipal } from './acl/principal.js';
 import { COLUMN_OPTIONS } from './columns/column-properties.js';
 import type { StatedColumn } from './columns/column-property.js';
 import { parseDefinition } from './create/parse-create.js';
 import { type Defaults, type Definition, SERVER_DEFAULTS, type TableDefinition } from './definition.js';
 import { orRejection, RejectionError, unlessRejected } from './parser/cursor.js';
-import { parsePrincipal } from './principal.js';
 import { printDefinition } from './print.js';
 import { type AnyProperty, type PropertyName, propertiesOf } from './properties/object-properties.js';
 import { OWNER } from './properties/storage.js';
 import { COLUMN_ORDER, columnProperty, EXPLICIT } from './property.js';
-import { findQueryColumns } from './query-columns.js';
-import { findQueryDifference } from './query-tokens.js';
+import { findQueryColumns } from './queries/query-columns.js';
+import { findQueryDifference } from './queries/query-tokens.js';
 import { isCleanTable, repair } from './repair.js';
 
 /** What is known about the server that the statements are for, and about other tables. */

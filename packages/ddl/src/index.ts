@@ -1,3 +1,32 @@
+export { parsePrincipal, printAliasChanges } from './acl/principal.js';
+export {
+  type Assumption,
+  type Grant,
+  locateGrantTargets,
+  type Membership,
+  parseRevocation,
+  parseRights,
+  printRevocation,
+  printRight,
+  printScope,
+  quoteAclName,
+  type Right,
+  sortByScope,
+} from './acl/rights.js';
+export { COLUMN_OPTIONS, COLUMN_TYPE, findColumnProperty } from './columns/column-properties.js';
+export {
+  canCast,
+  canConvert,
+  decimalLimits,
+  hasNull,
+  isLossless,
+  losesHalfPairs,
+  parseFill,
+  printConverted,
+  printFill,
+  printTypeCast,
+} from './columns/conversions.js';
+export { addTimestampToIndex } from './columns/indexes.js';
 export {
   type Alter,
   type Alteration,
@@ -7,9 +36,7 @@ export {
   permissionOfAlteration,
   printAlter,
   printResumeWal,
-} from './alteration.js';
-export { COLUMN_OPTIONS, COLUMN_TYPE, findColumnProperty } from './columns/column-properties.js';
-export { addTimestampToIndex } from './columns/indexes.js';
+} from './command/alteration.js';
 export {
   type Command,
   findWalObjects,
@@ -29,18 +56,6 @@ export {
   spellOutDefaults,
   tryParseDefinition,
 } from './compare.js';
-export {
-  canCast,
-  canConvert,
-  decimalLimits,
-  hasNull,
-  isLossless,
-  losesHalfPairs,
-  parseFill,
-  printConverted,
-  printFill,
-  printTypeCast,
-} from './conversions.js';
 export { defaultPartition, parseCreateStatement, parseDefinition } from './create/parse-create.js';
 export {
   type Age,
@@ -58,7 +73,6 @@ export {
   type ViewDefinition,
 } from './definition.js';
 export { findCommonTableExpressions, findMentions, findUnknownNames, isUnderstood, type Mention } from './mentions.js';
-export { ownerOf, removeOwner } from './owner.js';
 export {
   isSystemTable,
   isValidColumnName,
@@ -68,9 +82,9 @@ export {
   quoteName,
 } from './parser/names.js';
 export { MICROS, MICROS_PER_DAY, MICROS_PER_MINUTE, parseTimestamp, splitAge, toAge } from './parser/numbers.js';
+export { ownerOf, removeOwner } from './parser/owner.js';
 export { ALL_NAMES } from './parser/rights.js';
 export { isArray, isTimestamp, printGeohashType } from './parser/types.js';
-export { parsePrincipal, printAliasChanges } from './principal.js';
 export { printDefinition } from './print.js';
 export { findProperty, type PropertyName, propertiesOf } from './properties/object-properties.js';
 export { isTimeZone } from './properties/refresh.js';
@@ -83,8 +97,8 @@ export {
   type PrintOptions,
   parseColumnProperty,
 } from './property.js';
-export { findSampling, findStoredValues, locateColumns } from './query-columns.js';
-export { isBareName } from './query-names.js';
+export { findSampling, findStoredValues, locateColumns } from './queries/query-columns.js';
+export { isBareName } from './queries/query-names.js';
 export {
   closingIndex,
   isKeyword,
@@ -94,21 +108,7 @@ export {
   tokenizeQuery,
   topLevelIndex,
   withDepths,
-} from './query-tokens.js';
-export { findReferences, findReferencesOfQuery } from './references.js';
+} from './queries/query-tokens.js';
+export { findReferences, findReferencesOfQuery } from './queries/references.js';
 export { isCleanTable, isRepairForm, repair } from './repair.js';
-export {
-  type Assumption,
-  type Grant,
-  locateGrantTargets,
-  type Membership,
-  parseRevocation,
-  parseRights,
-  printRevocation,
-  printRight,
-  printScope,
-  quoteAclName,
-  type Right,
-  sortByScope,
-} from './rights.js';
 export { dependsOnVersion, findMissingFeatures } from './versions.js';

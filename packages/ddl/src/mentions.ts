@@ -14,13 +14,13 @@ import {
   unquote,
 } from '@sqlpipe/sql';
 import { CodedError } from '@sqlpipe/text';
+import { parsePrincipal } from './acl/principal.js';
+import { locateGrantTargets, parseRights } from './acl/rights.js';
 import { tryParseDefinition } from './compare.js';
-import { findOwnerClause } from './owner.js';
-import { parsePrincipal } from './principal.js';
-import { type NamePlace, QueryNames } from './query-names.js';
-import { mayHaveReferences, ReferenceFinder } from './references.js';
+import { findOwnerClause } from './parser/owner.js';
+import { type NamePlace, QueryNames } from './queries/query-names.js';
+import { mayHaveReferences, ReferenceFinder } from './queries/references.js';
 import { isCleanTable } from './repair.js';
-import { locateGrantTargets, parseRights } from './rights.js';
 
 /** A name in a statement, without quotes. `[position, end)` includes quotes of its own, but not the schema `public`. */
 export interface Mention extends NameSpan {

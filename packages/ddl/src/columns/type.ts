@@ -1,5 +1,5 @@
 /*! The type of a column, and the options of a SYMBOL. ALTER TABLE accepts fewer options than CREATE TABLE, and has other messages. */
-import { canConvert, isAcceptedConversion } from '../conversions.js';
+
 import type { Column } from '../definition.js';
 import { type Cursor, isWord, RejectionError } from '../parser/cursor.js';
 import type { NameLookup } from '../parser/lookup.js';
@@ -13,6 +13,7 @@ import {
   requireSymbol,
   type StatedColumn,
 } from './column-property.js';
+import { canConvert, isAcceptedConversion } from './conversions.js';
 import { createCapacityParser, INDEX, parseIndexOptions } from './indexes.js';
 
 export const TYPE: ColumnProperty<'type', Omit<Column, 'name' | 'dedup' | 'parquet'>> = {

@@ -1,5 +1,5 @@
 import { type Kind, kindKeywords, type NamedObject, type ObjectKind } from '@sqlpipe/sql';
-import type { Alter, Alteration } from '../alteration.js';
+import type { Alter, Alteration } from './alteration.js';
 
 /** A statement that changes, fills or refreshes existing objects. Names are as written. */
 export type Command =

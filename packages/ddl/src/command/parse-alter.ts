@@ -1,6 +1,5 @@
 /*! Parses ALTER. As in QuestDB, an unknown column is rejected before a later syntax error. Odd blanks and quotes are QuestDB's. */
 import { isSameName } from '@sqlpipe/sql';
-import type { Alteration } from '../alteration.js';
 import { COLUMN_PROPERTIES } from '../columns/column-properties.js';
 import { parseAddedColumn } from '../columns/type.js';
 import type { Column } from '../definition.js';
@@ -10,6 +9,7 @@ import { type FoundObject, isKnown, type NameLookup, parseAlteredObject } from '
 import { isValidColumnName, parseEntityName, unquoteToken } from '../parser/names.js';
 import { parseAge, parseInt64 } from '../parser/numbers.js';
 import { propertiesOf } from '../properties/object-properties.js';
+import type { Alteration } from './alteration.js';
 import { type Command, type PartitionCommand, toAlter } from './command.js';
 
 export function parseAlter(cursor: Cursor, lookup: NameLookup): Command {

@@ -1,5 +1,4 @@
 import type { LocatedName, ObjectKind, PrincipalKind } from '@sqlpipe/sql';
-import type { Alter } from '../alteration.js';
 import { type Defaults, SERVER_DEFAULTS } from '../definition.js';
 import {
   Cursor,
@@ -11,6 +10,7 @@ import {
 } from '../parser/cursor.js';
 import { acceptAll, type NameLookup, readName, requireObject } from '../parser/lookup.js';
 import { isValidTableName, parseEntityName, rejectReserved, stripPublic, unquoteToken } from '../parser/names.js';
+import type { Alter } from './alteration.js';
 import type { Command } from './command.js';
 import { parseAlter } from './parse-alter.js';
 import { parseInsert, parseUpdate } from './parse-rows.js';

@@ -4,7 +4,7 @@ import { Cursor, isWord } from '../parser/cursor.js';
 import { anyServer } from '../parser/lookup.js';
 import { MICROS, MICROS_PER_DAY, MICROS_PER_HOUR, MICROS_PER_MINUTE } from '../parser/numbers.js';
 import { resolveRefresh } from '../properties/refresh.js';
-import { findSampling } from '../query-columns.js';
+import { findSampling } from '../queries/query-columns.js';
 import { parseCreateTable } from './create-table.js';
 import { parseCreateLiveView, parseCreateMaterializedView, parseCreateView } from './create-views.js';
 

@@ -1,8 +1,8 @@
 /*! The query in a view or a CREATE TABLE AS: its end and its comments, by the server's lexer. The query itself is not parsed here. */
 import { serverTokens } from '@sqlpipe/sql';
-import { findOwnerClause } from '../owner.js';
 import { Cursor, unexpectedTokenError } from './cursor.js';
 import { rejectReserved } from './names.js';
+import { findOwnerClause } from './owner.js';
 
 export interface Body {
   /** The text as views store it: without blanks and control characters at both ends. */

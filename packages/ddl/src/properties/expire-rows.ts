@@ -3,7 +3,7 @@ import { type Cursor, isWord, RejectionError } from '../parser/cursor.js';
 import { parseLiteral, quoteName } from '../parser/names.js';
 import { parseInt64 } from '../parser/numbers.js';
 import { property } from '../property.js';
-import { normalizeQuery } from '../query-tokens.js';
+import { normalizeQuery } from '../queries/query-tokens.js';
 
 export const EXPIRE_ROWS = property<
   { readonly expire?: string | undefined },

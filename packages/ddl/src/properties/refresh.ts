@@ -4,7 +4,7 @@ import { type Cursor, isWord, RejectionError, unexpectedTokenError } from '../pa
 import { rejectReserved, stripPublic, unquoteToken } from '../parser/names.js';
 import { MICROS, MICROS_PER_DAY, parseInt32, parseTimestamp } from '../parser/numbers.js';
 import { property } from '../property.js';
-import { findSampling } from '../query-columns.js';
+import { findSampling } from '../queries/query-columns.js';
 
 class RefreshReader {
   token = '';

@@ -1,13 +1,13 @@
 import { givesRight, isSameName, type Kind, type NameSpan } from '@sqlpipe/sql';
-import { Cursor, unlessRejected } from './parser/cursor.js';
-import { needsQuotes } from './parser/names.js';
+import { Cursor, unlessRejected } from '../parser/cursor.js';
+import { needsQuotes } from '../parser/names.js';
 import {
   ALL_NAMES,
   type LocatedScope,
   parseRightsStatement,
   type RightsStatement,
   type Scope,
-} from './parser/rights.js';
+} from '../parser/rights.js';
 
 /** A permission on the database, all tables, a table or a column. The column `*` is each that exists when the statement runs. */
 export interface Grant extends Scope {

@@ -1,6 +1,6 @@
-import { Cursor, RejectionError } from './parser/cursor.js';
-import { RESERVED } from './parser/names.js';
-import { TYPE_NAMES } from './parser/types.js';
+import { Cursor, RejectionError } from '../parser/cursor.js';
+import { RESERVED } from '../parser/names.js';
+import { TYPE_NAMES } from '../parser/types.js';
 
 /** A token of a query. */
 export interface QueryToken {

@@ -1,6 +1,6 @@
 /*! Finds the names of tables after FROM and before columns (`trades.price`); aliases do not count. The rules were observed on 9.3.4. */
 import { keywordOf, NameMap, NameSet, type NameSpan, type Token, type TokenReader, unquote } from '@sqlpipe/sql';
-import { RESERVED } from './parser/names.js';
+import { RESERVED } from '../parser/names.js';
 
 /** The position of a name, which decides how another name has to be written there. */
 export type NamePlace =

@@ -4,11 +4,11 @@ import {
   COLUMN_PROPERTIES,
   type ColumnAlteration,
   findColumnProperty,
-} from './columns/column-properties.js';
-import { addTimestampToIndex, renameInIndex } from './columns/indexes.js';
-import { printAddedColumn } from './columns/type.js';
-import type { Column, Definition, TableDefinition } from './definition.js';
-import { quoteColumn } from './parser/names.js';
+} from '../columns/column-properties.js';
+import { addTimestampToIndex, renameInIndex } from '../columns/indexes.js';
+import { printAddedColumn } from '../columns/type.js';
+import type { Column, Definition, TableDefinition } from '../definition.js';
+import { quoteColumn } from '../parser/names.js';
 import {
   ALL_PROPERTIES,
   type AnyProperty,
@@ -16,9 +16,9 @@ import {
   type PropertyAlteration,
   type PropertyName,
   propertiesOf,
-} from './properties/object-properties.js';
-import { printOwner } from './properties/storage.js';
-import { parseColumnProperty } from './property.js';
+} from '../properties/object-properties.js';
+import { printOwner } from '../properties/storage.js';
+import { parseColumnProperty } from '../property.js';
 
 type StructureAlteration =
   | { readonly action: 'add column'; readonly column: Column; readonly owner?: string | undefined }

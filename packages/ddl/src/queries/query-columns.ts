@@ -1,7 +1,7 @@
 import { identify, isSameName, type LocatedName, NameMap } from '@sqlpipe/sql';
-import { Cursor, unlessRejected } from './parser/cursor.js';
-import { unquoteToken } from './parser/names.js';
-import { parseColumnType } from './parser/types.js';
+import { Cursor, unlessRejected } from '../parser/cursor.js';
+import { unquoteToken } from '../parser/names.js';
+import { parseColumnType } from '../parser/types.js';
 import { closingIndex, isKeyword, type QueryToken, splitList, tokenizeQuery, topLevelIndex } from './query-tokens.js';
 import { findReferencesOfQuery } from './references.js';
 

@@ -7,7 +7,7 @@
  * these values are written first (`printFill`).
  */
 import { foldCase, significantTokens } from '@sqlpipe/sql';
-import { isArray } from './parser/types.js';
+import { isArray } from '../parser/types.js';
 
 const TEXTS = ['STRING', 'VARCHAR', 'SYMBOL'];
 const INTEGERS = ['BYTE', 'SHORT', 'INT', 'LONG'];
