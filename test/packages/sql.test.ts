@@ -107,6 +107,7 @@ for (const [statement, shown] of [
   ['CRAETE USER u PASSWORD = x S3CRET', 'CRAETE USER u PASSWORD = ********'],
   ['ALTER USRE u WITH PASSWORD x S3CRET', 'ALTER USRE u WITH PASSWORD ********'],
   ["CREATE TOKEN 'S3CRET' FOR u", "CREATE TOKEN '******' *****"],
+  ["ALTER TABLE u WITH PASSWORD 'S3CRET'", "ALTER TABLE u WITH PASSWORD '******'"],
   ...[
     "ALTER USER ann CREATE TOKEN TYPE REST WITH TTL '1d'",
     'ALTER USER ann WITH NO PASSWORD',
@@ -116,6 +117,8 @@ for (const [statement, shown] of [
     'REMOVE USER password FROM token',
     'REVOKE USER DETAILS FROM ann',
     'ALTER TABLE t RENAME COLUMN token TO "user"',
+    'ALTER TABLE t ADD COLUMN token VARCHAR',
+    'ALTER TABLE t ALTER COLUMN password TYPE SYMBOL',
     'SELECT user FROM passwords',
     'GRANT ADD PASSWORD, CREATE REST TOKEN TO ann',
     "CREATE VIEW 'v' AS ( \nselect token t, password p from auth where token is not null\n)",

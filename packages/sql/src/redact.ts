@@ -65,7 +65,7 @@ function locateSecrets(statement: string): Secret[] {
   const words = new TokenReader(significantTokens(statement));
   return !givesRight(kind) && skipPrincipal(words)
     ? [...secretsOfPrincipal(statement, words)]
-    : secretsAfterKeywords(statement);
+    : secretsAfterKeywords(statement, OBJECT_WORDS.has(words.word));
 }
 
 /** Verbs of statements that give no principal a secret, although `USER` may be their second word. */
@@ -136,8 +136,11 @@ function* restOf(statement: string, from: number): Generator<Secret> {
   if (end > start) yield { text: statement.slice(start, end), start, isRest: true };
 }
 
-/** In other statements, what follows PASSWORD or TOKEN is a secret. */
-function secretsAfterKeywords(statement: string): Secret[] {
+/**
+ * In other statements, what follows PASSWORD or TOKEN is a secret.
+ * @param isOfObject whether such a word may be the name of a column: then only quoted text is a secret
+ */
+function secretsAfterKeywords(statement: string, isOfObject: boolean): Secret[] {
   const secrets: Secret[] = [];
   let end = 0;
   let isSecretNext = false;
@@ -145,7 +148,8 @@ function secretsAfterKeywords(statement: string): Secret[] {
     if (isSecretNext && BETWEEN.has(token.text.toUpperCase())) continue;
     const { start } = token;
     const previous = secrets.at(-1);
-    if (isSecretNext && !NO_SECRET.has(keywordOf(token)) && (start >= end || isQuoted(token))) {
+    const mayBeSecret = isSecretNext && !NO_SECRET.has(keywordOf(token));
+    if (mayBeSecret && (isQuoted(token) || (start >= end && !isOfObject))) {
       if (previous && start < end) previous.text = previous.text.slice(0, start - previous.start);
       const text = secretAt(statement, token);
       if (text) secrets.push({ text, start });
