@@ -108,6 +108,12 @@ for (const [statement, shown] of [
   ['ALTER USRE u WITH PASSWORD x S3CRET', 'ALTER USRE u WITH PASSWORD ********'],
   ["CREATE TOKEN 'S3CRET' FOR u", "CREATE TOKEN '******' *****"],
   ["ALTER TABLE u WITH PASSWORD 'S3CRET'", "ALTER TABLE u WITH PASSWORD '******'"],
+  ["SET PASSWORD FOR u = 'S3CRET'", "SET PASSWORD FOR u = '******'"],
+  ["set password for 'u' to 'S3CRET'", "set password for 'u' to '******'"],
+  ["SET PASSWORD FOR u = PASSWORD('S3CRET')", 'SET PASSWORD FOR u = PASSWORD**********'],
+  ["SET PASSWORD FOR 'u'@'h' = 'S3CRET'", "SET PASSWORD FOR 'u'@'*' **********"],
+  ['SET PASSWORD FOR u = S3CRET', 'SET PASSWORD FOR u = ******'],
+  ["SET PASSWORD = 'S3CRET'", "SET PASSWORD = '******'"],
   ...[
     "ALTER USER ann CREATE TOKEN TYPE REST WITH TTL '1d'",
     'ALTER USER ann WITH NO PASSWORD',

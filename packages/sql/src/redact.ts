@@ -78,6 +78,11 @@ function skipPrincipal(words: TokenReader): boolean {
   words.next();
   words.accept('OR REPLACE');
   if (OTHER_VERBS.has(verb) || OBJECT_WORDS.has(words.word)) return false;
+  if (verb === 'SET' && words.accept('PASSWORD FOR')) {
+    words.readName();
+    if (words.peek()?.text === '=') words.next();
+    return true;
+  }
   words.accept('SERVICE');
   const isPrincipal = ['USER', 'ACCOUNT', 'GROUP'].some(word => words.accept(word));
   if (!isPrincipal && verb !== 'CREATE' && verb !== 'ALTER') return false;
