@@ -1,7 +1,7 @@
 /*! A draft executes each statement on an engine when it is added. What the draft loses is found later, when it is proven (prove.ts). */
 import { type Alteration, type PropertyName, printAlter } from '@sqlpipe/ddl';
 import { type Engine, type Execution, isNotExecutable, OpaqueError } from '@sqlpipe/engine';
-import { displayName, identityKey, NameMap, NameSet, type ObjectKind } from '@sqlpipe/sql';
+import { displayName, identityKey, NameMap, NameSet, type ObjectKind, redactFully } from '@sqlpipe/sql';
 import type { PlanContext } from '../context/plan-context.js';
 import type { NamedLoss } from '../losses/losses.js';
 import type { Change, Omission } from '../losses/omission.js';
@@ -24,6 +24,10 @@ export const changeOf = (
   what = displayName(identity),
   properties: readonly PropertyName[] = [],
 ): Change => ({ identity, properties, what });
+
+/** A secret is not shown, so `what` does not contain it. */
+const changeByStatement = (statement: string, identity: Change['identity'], properties?: readonly PropertyName[]) =>
+  changeOf(identity, printOnOneLine(redactFully(statement)), properties);
 
 export class Draft {
   readonly steps: Step[] = [];
@@ -99,7 +103,7 @@ export class Draft {
   }
 
   addStatement(statement: string, identity: Change['identity'], properties: readonly PropertyName[] = []): boolean {
-    return this.add(changeOf(identity, printOnOneLine(statement), properties), [statement]);
+    return this.add(changeByStatement(statement, identity, properties), [statement]);
   }
 
   /**
@@ -108,7 +112,7 @@ export class Draft {
    */
   addFirst(statement: string, identity: Change['identity'], owner: Change['identity']): void {
     const first = this.steps.findIndex(({ assertion }) => assertion === undefined);
-    let change = changeOf(identity, printOnOneLine(statement));
+    let change = changeByStatement(statement, identity);
     try {
       this.engine.execute(statement);
     } catch (error) {
@@ -119,7 +123,7 @@ export class Draft {
   }
 
   excludes(statement: string, identity: Change['identity']): boolean {
-    return this.excluded.has(changeKey(changeOf(identity, printOnOneLine(statement))));
+    return this.excluded.has(changeKey(changeByStatement(statement, identity)));
   }
 
   alter(kind: ObjectKind, name: string, alteration: Alteration, properties: readonly PropertyName[]): boolean {
