@@ -1,7 +1,9 @@
 /*! The secrets of statements in files are not shown: not in differences, not in what a plan leaves out, not in a dry run. */
 import { plan } from '@sqlpipe/api';
 import { inProcess } from '../support/in-process.js';
+import { loginAs } from '../support/principals.js';
 import { sharedSqlserve } from '../support/shared-sqlserve.js';
+import { serveHere } from '../support/sqlserve.js';
 import { test } from '../support/test.js';
 
 const SECRET = 's3cr3t-Fr0mHere';
@@ -48,4 +50,40 @@ test('what a plan leaves out is shown without its secret, in every output', asyn
   const { omissions } = await plan([statement], openSource.url, { onWarning: warning => warnings.push(warning) });
   t.is(omissions[0]?.what, "CREATE USER u WITH PASSWORD '***'");
   t.false(JSON.stringify([omissions, warnings]).includes(SECRET));
+});
+
+/** Mistakes for which the server quotes the secret, as a token that it does not expect. */
+const MISTAKES = [
+  `CREATE USER v WITH PASSWORD ('${SECRET}')`,
+  `CREATE USER v WITH PASSWORD 'a' '${SECRET}'`,
+  `CREATE USER v WITH NO PASSWORD '${SECRET}'`,
+  `ALTER USER u WITH PASSWORD = '${SECRET}'`,
+];
+
+for (const statement of MISTAKES)
+  test(`neither a dry run nor a plan shows the secret that the engine quotes: ${statement}`, async t => {
+    const { url } = await serveHere(t, { edition: 'enterprise', schema: ['CREATE USER u;'] });
+    const run = await inProcess(t, { DST: url, ...loginAs('admin', 'quest') }, { 'a.sql': `${statement};\n` });
+    const isPlannable = statement.startsWith('CREATE');
+    for (const command of [
+      ...['', '--dry-run', '--dry-run --json', '--dry-run --annotations'].map(
+        option => `sqlapply --allow all ${option}`,
+      ),
+      ...(isPlannable ? ['sqlapply --alter', 'sqlapply --alter --dry-run'] : []),
+    ]) {
+      const { stdout, stderr } = await run.exits(1, `${command} $DST a.sql`);
+      t.regex(stderr, /\*{15}/, command);
+      t.false(`${stdout}${stderr}`.includes(SECRET), stdout + stderr);
+    }
+  });
+
+test('a password that is a word of a message changes no result of a dry run', async t => {
+  const { url } = await serveHere(t, { edition: 'enterprise', schema: ['CREATE GROUP u;'] });
+  const run = await inProcess(t, { DST: url, ...loginAs('admin', 'quest') });
+  for (const password of ['other', 'exists', 'already']) {
+    const { stderr } = await run(
+      `echo "CREATE USER u WITH PASSWORD '${password}';" | sqlsplit | sqlapply --dry-run $DST`,
+    );
+    t.regex(stderr, /: group .* .* \[name=u\], and it cannot be compared; use --if-exists skip\n/);
+  }
 });

@@ -25,7 +25,8 @@ import { type Client, type Rejection, type Reply, toRequestText } from '@sqlpipe
 import { createEngine, createRowQuestions, ServerAnswers } from '@sqlpipe/plan';
 import { AllowedLosses, formatAllowance, parseAssertion, parsePlanHead } from '@sqlpipe/plan/format';
 import type { Entry } from '@sqlpipe/schema';
-import { displayName, identify, isPrincipal, type NamedObject, NameMap, NameSet } from '@sqlpipe/sql';
+import { displayName, findSecrets, identify, isPrincipal, type NamedObject, NameMap, NameSet } from '@sqlpipe/sql';
+import { maskSecrets } from '@sqlpipe/text';
 import { createExecutor, type ExecutionContext, type Executor } from './executor.js';
 import { type AclSource, ExistingAcl } from './existing-acl.js';
 import { type ExistingObjects, isShowable } from './existing-objects.js';
@@ -201,8 +202,10 @@ export class DryRun {
     } catch (error) {
       if (error instanceof OpaqueError) throw new UnknownEffectError(error.message);
       if (!(error instanceof RejectionError)) throw error;
-      const { message, position } = error;
-      return createRejection(message.trim(), { status: 400, position, isDenied: error instanceof DenialError });
+      const { position } = error;
+      const text = error.message.trim();
+      const message = maskSecrets(text, findSecrets(statement));
+      return createRejection(text, { message, status: 400, position, isDenied: error instanceof DenialError });
     }
   }
 
@@ -222,7 +225,8 @@ export class DryRun {
   }
 }
 
+/** @param text the message as the engine has it, with secrets @param details its `message` is shown instead of the text */
 const createRejection = (
-  message: string,
-  details: { status: number; position?: number; isDenied?: boolean },
-): Rejection => ({ ok: false, message, matches: pattern => pattern.test(message), isDenied: false, ...details });
+  text: string,
+  details: { status: number; position?: number; isDenied?: boolean; message?: string },
+): Rejection => ({ ok: false, message: text, matches: pattern => pattern.test(text), isDenied: false, ...details });

@@ -1,7 +1,8 @@
 /*! A draft executes each statement on an engine when it is added. What the draft loses is found later, when it is proven (prove.ts). */
 import { type Alteration, type PropertyName, printAlter } from '@sqlpipe/ddl';
 import { type Engine, type Execution, isNotExecutable, OpaqueError } from '@sqlpipe/engine';
-import { displayName, identityKey, NameMap, NameSet, type ObjectKind, redactFully } from '@sqlpipe/sql';
+import { displayName, findSecrets, identityKey, NameMap, NameSet, type ObjectKind, redactFully } from '@sqlpipe/sql';
+import { maskSecrets } from '@sqlpipe/text';
 import type { PlanContext } from '../context/plan-context.js';
 import type { NamedLoss } from '../losses/losses.js';
 import type { Change, Omission } from '../losses/omission.js';
@@ -68,7 +69,7 @@ export class Draft {
       return true;
     } catch (error) {
       this.engine.rollback(before);
-      this.omit(change, whyNotExecutable(error));
+      this.omit(change, whyNotExecutable(error, ...steps.map(({ statement }) => statement)));
       return false;
     }
   }
@@ -174,8 +175,9 @@ export class Draft {
   }
 }
 
-/** Why a statement cannot be executed. @throws an error that is not about the statement */
-export function whyNotExecutable(error: unknown): string {
+/** Why a statement cannot be executed, without the secrets of the statements. @throws an error that is not about the statement */
+export function whyNotExecutable(error: unknown, ...statements: readonly string[]): string {
   if (!isNotExecutable(error)) throw error;
-  return error instanceof OpaqueError ? error.message : `the server would reject it: ${error.message}`;
+  const reason = maskSecrets(error.message, statements.flatMap(findSecrets));
+  return error instanceof OpaqueError ? reason : `the server would reject it: ${reason}`;
 }

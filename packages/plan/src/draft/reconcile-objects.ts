@@ -121,7 +121,7 @@ function whyNotParsed({ statement }: Entry): string {
     parseDefinition(statement);
     return UNKNOWN_SYNTAX;
   } catch (error) {
-    return whyNotExecutable(error);
+    return whyNotExecutable(error, statement);
   }
 }
 

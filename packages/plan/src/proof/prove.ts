@@ -70,7 +70,7 @@ function executeSteps(
       }
       effects.push(rows.recordStatement(statement, execution));
     } catch (error) {
-      return { effects, rejection: { causes: [index], reason: whyNotExecutable(error) } };
+      return { effects, rejection: { causes: [index], reason: whyNotExecutable(error, statement) } };
     }
   return { effects };
 }
