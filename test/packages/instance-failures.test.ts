@@ -117,12 +117,13 @@ test('a 404 on both paths means not executed; the message names both paths', asy
   t.is(requests.length, 2);
 });
 
-test('a 503 reply does not settle which path the server has', async t => {
-  const answers = [reply('', 503), NOT_FOUND, reply('{"ddl":"OK"}')];
-  const { db } = await connectTo(t, (socket, { nth }) => socket.end(answers[nth] ?? NOT_FOUND));
-  await t.throwsAsync(db.execute('a'));
-  t.deepEqual(await db.execute('a'), { ok: true });
-});
+for (const status of [302, 401, 429, 503])
+  test(`a ${status} reply does not settle which path the server has`, async t => {
+    const answers = [reply('', status, 'Retry-After: 1000'), NOT_FOUND, reply('{"ddl":"OK"}')];
+    const { db } = await connectTo(t, (socket, { nth }) => socket.write(answers[nth] ?? NOT_FOUND));
+    await t.throwsAsync(db.execute('a'));
+    t.deepEqual(await db.execute('a'), { ok: true });
+  });
 
 test('a query that may fail hides failures of the instance, and no bugs', async t => {
   const bestEffort = new BestEffortClient(TARGET);

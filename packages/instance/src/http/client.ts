@@ -55,6 +55,9 @@ const MAX_BUSY_DELAY = 30_000;
 /** Makes the server send the number of all rows. If a limit of the server cuts off rows, fewer arrive, and the reply is rejected. */
 const COUNT_PARAMETER = '&count=true';
 
+/** The statuses of replies to statements. Any other may come from a proxy, or before a server looks at the path. */
+const ENDPOINT_STATUSES = new Set([200, 400, 403]);
+
 const DENIED_HELP = '; grant the permission to this user, or use another account';
 
 /** Observed on 9.3.4: the open source edition answers a token like a wrong password. */
@@ -70,7 +73,7 @@ class HttpClient implements Client {
   readonly #closed = new AbortController();
   /** Aborts when the client is closed or the user interrupts the program. Then pauses end at once, and the next failure is final. */
   readonly #ended: AbortSignal;
-  /** The endpoints to try; only one of them after it has replied with neither 404 nor 5xx. */
+  /** The endpoints to try; only one of them after it has replied as a server does that has it. */
   #endpoints: readonly [ApiPath, ...ApiPath[]] = ENDPOINTS;
 
   constructor(config: ConnectionConfig) {
@@ -136,7 +139,7 @@ class HttpClient implements Client {
       const response = await this.#sendAgainWhileBusy(() =>
         purpose === 'query' ? this.#connection.getIdempotent(path) : this.#connection.get(path),
       );
-      if (response.status !== 404 && response.status < 500) this.#endpoints = [endpoint];
+      if (ENDPOINT_STATUSES.has(response.status)) this.#endpoints = [endpoint];
       return response;
     };
     const [first, second] = this.#endpoints;
