@@ -2,6 +2,7 @@
  * `sqlapply --stream` with input that is damaged at its end: the statements before the damage are in the report, the
  * rejects and the summary, and the exit status reports the damage.
  */
+import { inProcess } from '../support/in-process.js';
 import { runSqlapply } from '../support/replay.js';
 import { startSqlserve } from '../support/sqlserve.js';
 import { test } from '../support/test.js';
@@ -65,4 +66,14 @@ test('without --stream nothing is applied from input that is damaged at its end'
   t.is(code, 65);
   t.deepEqual(report, []);
   t.deepEqual((await execute('SELECT table_name FROM tables()')).dataset, []);
+});
+
+test('a plan is rejected at once, although its writer is not done', async t => {
+  const { url } = await startSqlserve(t);
+  const run = await inProcess(t, { DST: url });
+  const plan = '-- plan for state 0123456789abcdef\\nCREATE TABLE t (x INT);\\n\\0';
+  const script = `mkfifo plan; exec 3<>plan; printf -- "${plan}" >&3; timeout 20 sqlapply --stream $DST < plan 3>&-`;
+  const { code, stderr } = await run.bash(script);
+  t.is(code, 1);
+  t.regex(stderr, /a plan must be read completely before anything is sent; remove --stream/);
 });

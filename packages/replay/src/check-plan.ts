@@ -24,8 +24,10 @@ export async function requireCurrent(
   const head = first.done ? undefined : parsePlanHead(first.value);
   const isPlan = head !== undefined;
   if (!isPlan || staleOk) return { statements: rest, isPlan };
-  if (stream)
+  if (stream) {
+    await iterator.return?.(); // or the program would wait for the end of its input
     throw new CodedError('REJECTED', 'a plan must be read completely before anything is sent; remove --stream');
+  }
   const all = await collectStatements(rest);
   const { count } = head;
   if (allowPlan && all.length < count) {
