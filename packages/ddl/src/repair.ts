@@ -8,6 +8,7 @@ import { ClauseReader, type ClauseSpan } from './parser/clause-reader.js';
 import { Cursor, unlessRejected } from './parser/cursor.js';
 import { anyServer } from './parser/lookup.js';
 import { isValidColumnName, needsQuotes, quoteName, RESERVED } from './parser/names.js';
+import { PLAIN_TYPES, TYPE_PATTERN } from './parser/types.js';
 import { isFittingAge, TTL } from './properties/retention.js';
 import { PARTITIONING } from './properties/storage.js';
 
@@ -29,8 +30,8 @@ export function repair(row: string): RepairResult {
 
 /** Matches the types of columns, with the options of symbols as QuestDB 9.0 to 9.2 print them. */
 const TYPE =
-  'BOOLEAN|BYTE|SHORT|CHAR|INT|LONG|LONG128|LONG256|FLOAT|DOUBLE|DATE|TIMESTAMP|TIMESTAMP_NS|INTERVAL|STRING|VARCHAR' +
-  String.raw`|BINARY|UUID|IPv4|GEOHASH\(\d+[bc]\)|DECIMAL\(\d+,\d+\)|DOUBLE(?:\[\])+` +
+  PLAIN_TYPES.join('|') +
+  String.raw`|INTERVAL|GEOHASH\(\d+[bc]\)|DECIMAL\(\d+,\d+\)|DOUBLE(?:\[\])+` +
   String.raw`|SYMBOL(?: CAPACITY \d+)?(?: NOCACHE| CACHE)?(?: INDEX CAPACITY \d+)?`;
 const POSTING = String.raw`SYMBOL(?: CAPACITY \d+)?(?: NOCACHE| CACHE)? INDEX TYPE [A-Z]+(?: [A-Z]+)?(?: INCLUDE \([^()]*\))?`;
 
@@ -98,8 +99,7 @@ function repairTable(row: string, notes: string[], warnings: string[]): string {
   return repaired;
 }
 
-const TYPE_NAME = String.raw`[A-Za-z]\w*(?:\(\w+(?:,\w+)?\))?(?:\[\])*`;
-const QUERY_COLUMN = String.raw`(?:CAST\(NULL AS ${TYPE_NAME}\)|ARRAY\[\]) AS (?:[^\s"'\`(),;/*-]+|"[^"\n]+")`;
+const QUERY_COLUMN = String.raw`(?:CAST\(NULL AS ${TYPE_PATTERN}\)|ARRAY\[\]) AS (?:[^\s"'\`(),;/*-]+|"[^"\n]+")`;
 const REPAIR_FORM = new RegExp(
   String.raw`^CREATE TABLE '[^']+' AS \(\nSELECT ${QUERY_COLUMN}(?:, ${QUERY_COLUMN})* FROM long_sequence\(0\)\n\)`,
 );

@@ -13,6 +13,7 @@ import {
   type View,
 } from '@sqlpipe/engine';
 import type { ParsedQuery, TableFunctionCall } from '@sqlpipe/engine/query';
+import { TABLE_TYPES } from '@sqlpipe/sql';
 
 export function callFunction(source: TableFunctionCall, session: Session, query: ParsedQuery): Rows {
   const { name: spelling, args } = source;
@@ -37,8 +38,6 @@ const listObjects = <T>(columns: readonly ListColumn<T>[], objects: readonly T[]
   columns: columns.map(([name, type]) => ({ name, type })),
   rows: objects.map(object => columns.map(([, , value]) => value(object))),
 });
-
-const TABLE_TYPES = { table: 'T', view: 'V', 'materialized view': 'M', 'live view': 'L' } as const;
 
 function parametersOf(object: CatalogueObject): Pick<TableDefinition, 'maxUncommittedRows' | 'o3MaxLag'> {
   if (object.kind === 'table') return object;

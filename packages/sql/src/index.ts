@@ -17,6 +17,7 @@ export {
   kindKeywords,
   type ObjectKind,
   type PrincipalKind,
+  TABLE_TYPES,
 } from './kinds.js';
 export { type CommentRules, Lexer, WHITESPACE } from './lexer.js';
 export {

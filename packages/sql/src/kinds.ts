@@ -31,6 +31,14 @@ export type PrincipalKind = KindOf<'principal'>;
 /** All kinds, in the order of a dump. */
 export const KINDS = Object.keys(PROPERTIES) as readonly Kind[];
 
+/** How the column `table_type` of tables() shows the kind of an object. */
+export const TABLE_TYPES: Readonly<Record<ObjectKind, string>> = {
+  table: 'T',
+  view: 'V',
+  'materialized view': 'M',
+  'live view': 'L',
+};
+
 /** Whether a statement of this kind creates a table or a view. */
 export const isObject = (kind: Kind): kind is ObjectKind => PROPERTIES[kind].group === 'object';
 

@@ -4,10 +4,16 @@ import { parseInt32 } from './numbers.js';
 
 const EXPRESSION_ONLY = new Set(['INTERVAL', 'PARAMETER', 'CURSOR', 'regclass', 'regprocedure']);
 
-const COLUMN_TYPES = (
-  'BOOLEAN BYTE SHORT CHAR INT LONG FLOAT DOUBLE DATE TIMESTAMP TIMESTAMP_NS STRING VARCHAR SYMBOL BINARY UUID IPv4 LONG128 LONG256 ' +
-  'GEOHASH DECIMAL'
-).split(' ');
+/** The types of columns that have neither options nor parameters. The most frequent come first, for patterns that try them in turn. */
+export const PLAIN_TYPES =
+  'BOOLEAN BYTE SHORT CHAR INT LONG LONG128 LONG256 FLOAT DOUBLE DATE TIMESTAMP TIMESTAMP_NS STRING VARCHAR BINARY UUID IPv4'.split(
+    ' ',
+  );
+
+const COLUMN_TYPES = [...PLAIN_TYPES, 'SYMBOL', 'GEOHASH', 'DECIMAL'];
+
+/** Matches a type with its parameters and dimensions, as a part of a pattern: `INT`, `DECIMAL(18,3)`, `DOUBLE[][]`. */
+export const TYPE_PATTERN = String.raw`[A-Za-z]\w*(?:\(\w+(?:,\w+)?\))?(?:\[\])*`;
 
 /** From the names of types that a statement may use, in lower case, to the names that servers print (read in ColumnType). */
 export const TYPE_NAMES: ReadonlyMap<string, string> = new Map([

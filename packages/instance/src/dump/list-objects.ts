@@ -1,4 +1,13 @@
-import { foldCase, type Kind, type NamedObject, NameSet, quoteLiteral } from '@sqlpipe/sql';
+import {
+  foldCase,
+  isObject,
+  KINDS,
+  type Kind,
+  type NamedObject,
+  NameSet,
+  quoteLiteral,
+  TABLE_TYPES,
+} from '@sqlpipe/sql';
 import type { Client } from '../http/client.js';
 import { type BestEffortClient, queryIfSupported, tryQuery } from '../http/optional-queries.js';
 import { InstanceError } from '../instance-error.js';
@@ -10,14 +19,11 @@ const COLUMNS = [
   { column: 'matView', isNotTable: 'matView' },
 ];
 
-const KIND_BY_VALUE: Record<string, Kind> = {
-  T: 'table',
-  V: 'view',
-  M: 'materialized view',
-  L: 'live view',
-  true: 'materialized view',
-  false: 'table',
-};
+const KIND_BY_VALUE = new Map<string, Kind>([
+  ...KINDS.filter(isObject).map(kind => [TABLE_TYPES[kind], kind] as const),
+  ['true', 'materialized view'],
+  ['false', 'table'],
+]);
 
 export interface ListedObject extends NamedObject {
   /** The server's number of the object. A recreated object has another one. Servers before 9.0 have none. */
@@ -35,7 +41,7 @@ export async function listAllObjects(client: Client): Promise<ListedObject[]> {
       `${client.label}: tables() has other columns than requested; does a proxy change the replies?`,
     );
   const listed = rows?.map(([name, mark, id]): ListedObject => {
-    const kind = KIND_BY_VALUE[String(mark)];
+    const kind = KIND_BY_VALUE.get(String(mark));
     return { name: String(name), kind: kind ?? 'other', id, ...(kind === undefined && { mark: String(mark) }) };
   });
   return listed ?? listByFunctions(client);

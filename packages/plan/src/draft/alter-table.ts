@@ -90,23 +90,7 @@ function whyTimestampForbids({ name, wal, timestamp = '' }: TableDefinition, alt
   return isRejected ? formatUnalterable(name, 'the designated timestamp of a WAL table: needs a new table') : undefined;
 }
 
-/** What actions of ALTER, and the UPDATE of `printFill`, do to partitions in a state. Some servers can alter tables with Parquet partitions. */
-const PARTITION_PROBLEMS: Readonly<Record<PartitionState, { readonly [action: string]: string }>> = {
-  isParquet: {
-    type: 'over which a change of a type suspends the table',
-    'add column': 'which cannot be read after a column was added',
-    'drop column': 'which cannot be read after a column was dropped',
-    'rename column': 'whose renamed column cannot be read after a conversion to native',
-  },
-  detached: {
-    type: 'which cannot be attached after a change of a type',
-    'rename column': 'in which a renamed column would read NULL',
-    'add index': 'in which an index added now would have no files',
-  },
-  readOnly: { fill: 'over which the UPDATE that stores the 0 or false of older rows would suspend the table' },
-};
-
-const STATES = Object.keys(PARTITION_PROBLEMS) as PartitionState[];
+const STATES = Object.keys(PARTITION_STATES) as PartitionState[];
 
 function findPartitionProblem(
   state: PartitionState,
@@ -116,7 +100,8 @@ function findPartitionProblem(
 ): string | undefined {
   const isSupported = state === 'isParquet' && version !== undefined && featuresOf(version)('ALTER of Parquet');
   if (partitionBy === 'NONE' || isSupported) return undefined;
-  return actions.map(action => PARTITION_PROBLEMS[state][action]).find(problem => problem !== undefined);
+  const problems: { readonly [action: string]: string } = PARTITION_STATES[state].problems;
+  return actions.map(action => problems[action]).find(problem => problem !== undefined);
 }
 
 function whyPartitionsForbid(

@@ -256,12 +256,21 @@ export function noneChangedAssertion(conversion: Conversion): Assertion {
   };
 }
 
-/** The keys are columns of `table_partitions()`: each is true for the partitions in one state. */
+/**
+ * The keys are columns of `table_partitions()`: each is true for the partitions in one state. `problems` has what each action of ALTER, and
+ * the UPDATE of `printFill`, does to them; `problem` is what all of these have in common. Some servers can alter tables with Parquet partitions.
+ */
 export const PARTITION_STATES = {
   isParquet: {
     alias: 'all_native',
     adjective: 'Parquet',
     problem: 'over which a change of columns would make values unreadable or suspend the table',
+    problems: {
+      type: 'over which a change of a type suspends the table',
+      'add column': 'which cannot be read after a column was added',
+      'drop column': 'which cannot be read after a column was dropped',
+      'rename column': 'whose renamed column cannot be read after a conversion to native',
+    },
     formatAdvice: formatNativeAdvice,
   },
   /** No query returns the rows of a detached partition, but DROP TABLE deletes them. */
@@ -269,6 +278,11 @@ export const PARTITION_STATES = {
     alias: 'all_attached',
     adjective: 'detached',
     problem: 'which could not be attached afterwards',
+    problems: {
+      type: 'which cannot be attached after a change of a type',
+      'rename column': 'in which a renamed column would read NULL',
+      'add index': 'in which an index added now would have no files',
+    },
     formatAdvice: () => 'attach them',
   },
   /** A partition is read-only if it was attached through a symbolic link. */
@@ -276,6 +290,7 @@ export const PARTITION_STATES = {
     alias: 'all_writable',
     adjective: 'read-only',
     problem: 'over which an UPDATE would suspend the table',
+    problems: { fill: 'over which the UPDATE that stores the 0 or false of older rows would suspend the table' },
     formatAdvice: () => 'attach copies of their folders instead of symbolic links',
   },
 } as const;

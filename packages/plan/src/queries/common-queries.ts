@@ -1,4 +1,5 @@
 /*! Puts queries of WITH in the place of objects. So B's server can be asked what a query will return after the plan. */
+import { TYPE_PATTERN } from '@sqlpipe/ddl';
 import { foldCase, NameMap, significantTokens, unquote } from '@sqlpipe/sql';
 import { doubleQuote } from '../statements/statement-text.js';
 import { renameInQuery } from './history.js';
@@ -53,8 +54,10 @@ export function parseWith(text: string): CommonQuery[] {
   return queries;
 }
 
-const CASTS =
-  /^SELECT (?:\* FROM \(SELECT )?(?:[\s,()<=*.\d]|'\?'|\b(?:CAST|CASE|WHEN|THEN|ELSE|END|NULL|length|length_bytes)\b|AS \w+(?:\(\w+(?:,\d+)?\))?(?:\[\])*)* FROM (?:'[^']+'||long_sequence\(0\))(?:\) TIMESTAMP\(\))?$/;
+const CASTS = new RegExp(
+  String.raw`^SELECT (?:\* FROM \(SELECT )?(?:[\s,()<=*.\d]|'\?'|\b(?:CAST|CASE|WHEN|THEN|ELSE|END|NULL|length|length_bytes)\b|` +
+    String.raw`AS ${TYPE_PATTERN})* FROM (?:'[^']+'||long_sequence\(0\))(?:\) TIMESTAMP\(\))?$`,
+);
 
 /** Whether a query only casts the columns of an object or of another query, or returns no rows. */
 export const isCastQuery = (query: string): boolean => CASTS.test(query.replace(/"[^"]+"/g, ''));

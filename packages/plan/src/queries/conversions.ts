@@ -1,4 +1,4 @@
-import { decimalLimits, losesHalfPairs, printConverted } from '@sqlpipe/ddl';
+import { decimalLimits, losesHalfPairs, printConverted, TYPE_PATTERN } from '@sqlpipe/ddl';
 import type { Conversion } from '@sqlpipe/engine';
 import { doubleQuote } from '../statements/statement-text.js';
 
@@ -6,8 +6,9 @@ const asText = (value: string): string => `CAST(${value} AS STRING)`;
 
 /** The value before, after, and converted back. They are texts, because numbers closer than 1e-10 are equal to the server. */
 function printValues({ column, from, to }: Conversion): string[] {
-  const converted = printConverted(`"${column}"`, from, to);
-  return [`"${column}"`, converted, printConverted(converted, to, from)].map(asText);
+  const name = doubleQuote(column);
+  const converted = printConverted(name, from, to);
+  return [name, converted, printConverted(converted, to, from)].map(asText);
 }
 
 /** The query counts the values that converting back would not restore, the values that become NULL, and all values. */
@@ -25,10 +26,8 @@ export function printChangedQuestion(conversion: Conversion): string {
   return `SELECT count() FROM '${table}' "${from} to ${to}" WHERE ${printMisfit(conversion) ?? `${before} <> ${back}`}`;
 }
 
-const TYPE = String.raw`([A-Za-z]\w*(?:\(\w+(?:,\w+)?\))?(?:\[\])*)`;
-
 export const CONVERSION_ASSERTION = new RegExp(
-  String.raw`^SELECT count\(\) = 0 AS \w+ FROM '([^']+)' "${TYPE} to ${TYPE}" WHERE (?:CAST\()?"([^"]+)" `,
+  String.raw`^SELECT count\(\) = 0 AS \w+ FROM '([^']+)' "(${TYPE_PATTERN}) to (${TYPE_PATTERN})" WHERE (?:CAST\()?"([^"]+)" `,
 );
 
 /**
