@@ -14,6 +14,7 @@ import {
 import { StreamError } from '@sqlpipe/records';
 import { collectStatements, DuplicateNameError, deduplicate, type MemoryBudget, type Selection } from '@sqlpipe/schema';
 import { identify } from '@sqlpipe/sql';
+import { CodedError } from '@sqlpipe/text';
 import type { Locations } from './locations.js';
 
 export interface Side {
@@ -112,15 +113,15 @@ export async function readSide(side: Side, options: ReadSideOptions): Promise<Re
   try {
     return { ...side, statements: deduplicate(await collectStatements(read, isSelected, budget)) };
   } catch (error) {
-    throw addLabel(error as NodeJS.ErrnoException, label);
+    throw addLabel(error, label);
   }
 }
 
-/** Adds the side to an error. A rejection by a server gets another code, because its status would mean that the sides differ. */
-function addLabel(error: NodeJS.ErrnoException, label: string): Error {
+/** Adds the side to an error, which is the cause. A rejection gets another code, because its status would mean that the sides differ. */
+function addLabel(error: unknown, label: string): unknown {
   if (error instanceof StreamError || error instanceof DuplicateNameError)
-    return new StreamError(`${label}: ${error.message}`, { cause: error });
+    return new CodedError(error.code, `${label}: ${error.message}`, { cause: error });
   if (error instanceof InstanceError && error.code === 'REJECTED')
-    return new InstanceError('UNREACHABLE', error.message, { cause: error });
+    return new CodedError('UNREACHABLE', error.message, { cause: error });
   return error;
 }
