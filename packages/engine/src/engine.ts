@@ -17,9 +17,9 @@ import {
   isPrincipal,
   isSameName,
   KINDS,
-  type Kind,
   type LocatedName,
   NameMap,
+  type ObjectKind,
 } from '@sqlpipe/sql';
 import { Acl, printPrincipals } from './acl.js';
 import { requireValidBase } from './analyze/materialized-view.js';
@@ -105,7 +105,7 @@ export class Engine {
     const schema = new Schema(statements, defaults);
     for (const entry of schema.entries) {
       const { kind, name, statement } = entry;
-      if (isObject(kind) && !this.find(name)) this.#catalogue.put(loadObject(entry, schema, health));
+      if (isObject(kind) && !this.find(name)) this.#catalogue.put(loadObject(kind, entry, schema, health));
       else if (isPrincipal(kind) && !this.acl.find(name))
         this.acl.put({ kind, name, tokens: [], alias: parsePrincipal(statement)?.alias });
     }
@@ -300,8 +300,8 @@ export class Engine {
 }
 
 /** Queries are not compiled here, so most views have no columns yet. */
-function loadObject(entry: Entry, schema: Schema, health: Health | undefined): CatalogueObject {
-  const { kind, name, statement } = entry;
+function loadObject(kind: ObjectKind, entry: Entry, schema: Schema, health: Health | undefined): CatalogueObject {
+  const { name, statement } = entry;
   const parsed = schema.definitionOf(entry);
   const isKnown = parsed !== undefined && !('query' in parsed && parsed.query !== undefined);
   const definition = isKnown ? parsed : placeholderDefinition(kind, name);
@@ -335,7 +335,7 @@ function loadObject(entry: Entry, schema: Schema, health: Health | undefined): C
 }
 
 /** The placeholder needs no columns: a view may read any column from an opaque object. */
-function placeholderDefinition(kind: Kind, name: string): Definition {
+function placeholderDefinition(kind: ObjectKind, name: string): Definition {
   const body = '';
   switch (kind) {
     case 'view':
@@ -344,8 +344,8 @@ function placeholderDefinition(kind: Kind, name: string): Definition {
       return { kind, name, body, flush: '', inMemory: '', start: 'NOW', ...UNLIMITED };
     case 'materialized view':
       return { kind, name, body, refresh: { type: 'MANUAL', deferred: false }, ...UNLIMITED };
-    default:
-      return { kind: 'table', name, columns: [], partitionBy: 'DAY', ...UNLIMITED, wal: true, parquet: false };
+    case 'table':
+      return { kind, name, columns: [], partitionBy: 'DAY', ...UNLIMITED, wal: true, parquet: false };
   }
 }
 

@@ -1,4 +1,4 @@
-import type { Kind, NamedObject, NameMap, NameSet } from '@sqlpipe/sql';
+import { isObject, type Kind, type NamedObject, type NameMap, type NameSet, type ObjectKind } from '@sqlpipe/sql';
 
 /** What a server reports of its objects. */
 export interface Health {
@@ -29,9 +29,9 @@ export const problemsOf = (identity: NamedObject, health: Health): HealthProblem
     return reason === undefined ? [] : [{ identity, state, reason }];
   });
 
-export const statesOf = (kind: Kind): readonly HealthProblem['state'][] => STATES[kind] ?? [];
+export const statesOf = (kind: Kind): readonly HealthProblem['state'][] => (isObject(kind) ? STATES[kind] : []);
 
-const STATES: { readonly [kind: string]: readonly HealthProblem['state'][] } = {
+const STATES: Readonly<Record<ObjectKind, readonly HealthProblem['state'][]>> = {
   table: ['suspended'],
   view: ['invalid'],
   'materialized view': ['invalid', 'suspended'],

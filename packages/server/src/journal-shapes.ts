@@ -10,7 +10,7 @@ import type {
   Table,
   View,
 } from '@sqlpipe/engine';
-import { isPrincipal, KINDS } from '@sqlpipe/sql';
+import { isPrincipal, KINDS, type ObjectKind } from '@sqlpipe/sql';
 
 type Check = (value: unknown) => boolean;
 
@@ -126,6 +126,13 @@ const isLiveView = shape<LiveView>({
   ...each(isText, 'base', 'flush', 'inMemory', 'start'),
 });
 
+const OBJECTS: Readonly<Record<ObjectKind, Check>> = {
+  table: isTable,
+  view: isView,
+  'materialized view': isMaterializedView,
+  'live view': isLiveView,
+};
+
 const isStoredPrincipal = shape<Principal>({
   kind: is(...KINDS.filter(isPrincipal)),
   name: isText,
@@ -150,7 +157,7 @@ const isAclChange = oneOf(
 );
 
 const isEntry = oneOf(
-  shape({ put: oneOf(isTable, isView, isMaterializedView, isLiveView) }),
+  shape({ put: oneOf(...Object.values(OBJECTS)) }),
   shape({ drop: isText }),
   shape({ acl: isAclChange }),
 );

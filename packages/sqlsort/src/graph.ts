@@ -1,12 +1,12 @@
 /*! Names may be hostile: nodes are identified by numbers, and names are only in labels, escaped for the language. */
-import { dumpOrder, type Schema } from '@sqlpipe/schema';
-import { isObject, type Kind } from '@sqlpipe/sql';
+import { dumpOrder, type Entry, type Schema } from '@sqlpipe/schema';
+import { isObject, type ObjectKind } from '@sqlpipe/sql';
 import { escapeControls } from '@sqlpipe/text';
 
 /** Nodes are numbered in the order of a dump, so that the same schema gives the same graph. */
 function buildDiagram(schema: Schema) {
   const nodes = dumpOrder(schema)
-    .filter(({ kind }) => isObject(kind))
+    .filter((entry): entry is Entry & { kind: ObjectKind } => isObject(entry.kind))
     .map((entry, i) => ({ id: `n${i + 1}`, entry }));
   const ids = new Map(nodes.map(({ id, entry }) => [entry.name, id]));
   const needs = schema.dependencies();
@@ -16,7 +16,7 @@ function buildDiagram(schema: Schema) {
   return { nodes, arrows };
 }
 
-const DOT_SHAPES: Partial<Record<Kind, string>> = {
+const DOT_SHAPES: Readonly<Record<ObjectKind, string>> = {
   table: 'cylinder',
   view: 'ellipse',
   'materialized view': 'box3d',
@@ -40,7 +40,7 @@ export function toDot(schema: Schema): string {
 const formatDotLabel = (name: string): string =>
   escapeControls(name).replace(/[\\"]/g, '\\$&').replaceAll('&', '&amp;');
 
-const MERMAID_SHAPES: Partial<Record<Kind, [before: string, after: string]>> = {
+const MERMAID_SHAPES: Readonly<Record<ObjectKind, [before: string, after: string]>> = {
   table: ['[("', '")]'],
   view: ['("', '")'],
   'materialized view': ['[["', '"]]'],
@@ -51,7 +51,7 @@ export function toMermaid(schema: Schema): string {
   const { nodes, arrows } = buildDiagram(schema);
   return joinLines([
     'flowchart LR',
-    ...nodes.map(({ id, entry: { kind, name } }) => `  ${id}${MERMAID_SHAPES[kind]?.join(formatMermaidLabel(name))}`),
+    ...nodes.map(({ id, entry: { kind, name } }) => `  ${id}${MERMAID_SHAPES[kind].join(formatMermaidLabel(name))}`),
     ...arrows.map(([from, to]) => `  ${from} --> ${to}`),
   ]);
 }

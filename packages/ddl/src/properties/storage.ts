@@ -1,4 +1,4 @@
-import { foldCase } from '@sqlpipe/sql';
+import { foldCase, type ObjectKind } from '@sqlpipe/sql';
 import type { MaterializedViewDefinition, PartitionUnit, TableDefinition } from '../definition.js';
 import type { ClauseReader } from '../parser/clause-reader.js';
 import { type Cursor, isWord, RejectionError, unexpectedTokenError } from '../parser/cursor.js';
@@ -57,7 +57,9 @@ function parseTimestampClause(reader: ClauseReader) {
   return { timestamp: name };
 }
 
-const NO_PARTITIONS: Readonly<Record<string, string>> = {
+const NO_PARTITIONS: Readonly<Record<ObjectKind, string | undefined>> = {
+  table: undefined,
+  view: undefined,
   'materialized view': 'materialized view has to be partitioned',
   'live view': 'live view PARTITION BY NONE is not supported; live views must be partitioned',
 };
