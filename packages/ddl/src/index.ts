@@ -86,7 +86,7 @@ export { ownerOf, removeOwner } from './parser/owner.js';
 export { ALL_NAMES } from './parser/rights.js';
 export { isArray, isTimestamp, printGeohashType, TYPE_PATTERN } from './parser/types.js';
 export { printDefinition } from './print.js';
-export { findProperty, type PropertyName, propertiesOf } from './properties/object-properties.js';
+export { findProperty, keepProperties, type PropertyName, propertiesOf } from './properties/object-properties.js';
 export { isTimeZone } from './properties/refresh.js';
 export { formatExpiredRows, keepRetention, retentionAgeOf, retentionOf, UNLIMITED } from './properties/retention.js';
 export {

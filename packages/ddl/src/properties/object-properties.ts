@@ -58,6 +58,21 @@ export const clausesOf = (kind: ObjectKind) =>
 /** The properties of a kind besides its query and its columns. */
 export const propertiesOf = (kind: ObjectKind): readonly AnyProperty[] => Object.values(clausesOf(kind)).flat();
 
+/**
+ * Replaces properties of a wanted definition, and its query, by those of another one of the same kind. Of several properties with the
+ * same field, such as those of REFRESH, the first that differs decides.
+ */
+export function keepProperties<D extends Definition>(wanted: D, former: D, isKept: (name: PropertyName) => boolean): D {
+  let kept = wanted;
+  for (const field of Object.keys({ ...wanted, ...former }) as (keyof D)[]) {
+    const changed = { ...kept, [field]: former[field] };
+    const differing = propertiesOf(wanted.kind).find(({ value }) => value(changed) !== value(kept));
+    const name = field === 'body' && changed[field] !== kept[field] ? 'query' : differing?.name;
+    if (name !== undefined && isKept(name)) kept = changed;
+  }
+  return kept;
+}
+
 export const ALL_PROPERTIES = [...new Set(KINDS.filter(isObject).flatMap(propertiesOf))];
 
 /** Finds a property of a kind by its name; for a kind that is not an object, a property of any object. */

@@ -4,13 +4,14 @@ import {
   compareStatements,
   type Definition,
   EXPLICIT,
+  keepProperties,
   keepRetention,
   parseDefinition,
   printDefinition,
   propertiesOf,
   spellOutDefaults,
 } from '@sqlpipe/ddl';
-import type { CatalogueObject, Engine } from '@sqlpipe/engine';
+import type { CatalogueObject } from '@sqlpipe/engine';
 import { dumpOrder, type Entry, type Schema } from '@sqlpipe/schema';
 import { displayName, isObject, isStoredView } from '@sqlpipe/sql';
 import { isAuxiliaryTable } from '../auxiliary/auxiliary-tables.js';
@@ -110,7 +111,7 @@ export function reconcileObject(entry: Entry, draft: Draft): void {
   if (!draft.engine.definitionOf(entry.name)) return draft.omit(change, UNKNOWN_SYNTAX);
   if (!wanted) return draft.omit(change, whyNotParsed(entry));
   if (isOfQuery(wanted)) return draft.omit(change, 'its columns follow from a query, so they cannot be compared');
-  if (readsRecreated || mustRecreate(wanted, draft.engine)) recreateObject(entry, draft);
+  if (readsRecreated || mustRecreate(wanted, draft)) recreateObject(entry, draft);
   else alterObject(entry, wanted, draft);
 }
 
@@ -138,14 +139,14 @@ function isAsWanted(entry: Entry, draft: Draft): boolean {
 /** Properties for which a view is not recreated, because that costs its history. The two names of a view differ in case at most. */
 const NOT_WORTH_RECREATING: ReadonlySet<string> = new Set(['owner', 'name']);
 
-function mustRecreate(wanted: Definition, engine: Engine): boolean {
+function mustRecreate(wanted: Definition, { engine, context: { ignore } }: Draft): boolean {
   const { kind, name } = wanted;
   const now = engine.definitionOf(name);
   if (now?.kind !== kind || !isStoredView(kind)) return false;
   return compareDefinitions(wanted, now).differences.some(({ property }) => {
     const alter = propertiesOf(kind).find(candidate => candidate.alter?.sets.includes(property))?.alter;
     const isAlterable = alter && (kind === 'live view' || alter.between(wanted, now, engine.has) !== undefined);
-    return !isAlterable && !NOT_WORTH_RECREATING.has(property);
+    return !isAlterable && !NOT_WORTH_RECREATING.has(property) && !ignore.ignoresProperty(wanted, property);
   });
 }
 
@@ -172,8 +173,8 @@ function recreateObject(entry: Entry, draft: Draft): void {
 }
 
 /**
- * If A has a shorter retention, a recreated materialized view keeps the old one until `alterRetention` sets the new one. If `--ignore` names
- * `refresh`, the view keeps its REFRESH clause too.
+ * A recreated view keeps the properties that `--ignore` names. If A has a shorter retention, a recreated materialized view keeps the old
+ * one until `alterRetention` sets the new one.
  * @param replaced what the new object replaces, in B or after the steps so far; undefined if it replaces nothing
  */
 export function findCreation(
@@ -183,10 +184,10 @@ export function findCreation(
 ): { readonly definition: Definition | undefined; readonly statement: string } {
   const definition = a.definitionOf(entry);
   const asWanted = { definition, statement: defaults ? spellOutDefaults(entry.statement, defaults) : entry.statement };
-  if (definition?.kind !== 'materialized view' || replaced?.kind !== definition.kind) return asWanted;
-  const isRefreshIgnored = ignore.ignoresProperty(entry, 'refresh');
-  const withRefresh = isRefreshIgnored ? { ...definition, refresh: replaced.refresh } : definition;
-  const created = keepRetention(withRefresh, replaced) ?? withRefresh;
+  if (!definition || definition.kind === 'table' || replaced?.kind !== definition.kind) return asWanted;
+  const kept = keepProperties(definition, replaced, property => ignore.ignoresProperty(entry, property));
+  const isStored = kept.kind === 'materialized view' && replaced.kind === kept.kind;
+  const created = (isStored && keepRetention(kept, replaced)) || kept;
   if (created === definition) return asWanted;
   return { definition: created, statement: printDefinition(created, EXPLICIT) };
 }
