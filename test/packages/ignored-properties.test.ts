@@ -79,3 +79,10 @@ test('a recreated live view keeps what is ignored', async t => {
   const kept = live('5s', `PARTITION BY HOUR START FROM BEGINNING AS (\n${windowed(2)}\n)`);
   t.is(statements.at(-1)?.replace(/^--.*\n/gm, ''), kept.replace(' l ', " 'l' "));
 });
+
+test('a plain view with an ignored query and another owner does not block its readers', async t => {
+  const v = (column: string, owner: string) => `CREATE VIEW v AS (SELECT ts, ${column} FROM u) OWNED BY '${owner}';`;
+  const a = [u('INT'), v('k + 1 k', 'ann'), 'CREATE VIEW w AS (SELECT k FROM v);'];
+  const { statements, omissions } = await plan(a, [u('INT'), v('k', 'bob')], { ignore: ['v: query'] });
+  t.deepEqual([statements.length, omissions.map(({ what }) => what)], [1, ['owner: bob to ann']]);
+});
