@@ -28,8 +28,10 @@ export class Renames {
   readonly warnings: string[] = [];
   /** By the name of an object that is left out: why its rename comment contradicts A or B. */
   readonly refused = new NameMap<string>();
-  /** The stated renames, new names by old ones. `columns` has bare column names. A column comment is missing if A or B lacks its table. */
-  readonly stated = { objects: new Map<string, string>(), columns: new Map<string, string>() };
+  /** The stated renames of objects, new names by old ones. */
+  readonly statedObjects = new Map<string, string>();
+  /** The stated renames of columns. `table` is the name in A or B. A comment is missing if A or B lacks its table. */
+  readonly #statedColumns: { readonly table: string; readonly from: string; readonly to: string }[] = [];
 
   /**
    * @param b the schema in which principals are looked up; B's objects are looked up in `engineOfB`
@@ -81,10 +83,16 @@ export class Renames {
     return { object: this.nameBeforePlan(object), column: column && this.columnBeforePlan(object, column) };
   }
 
-  /** The stated renames of columns and of objects in one map, because a name in a query may mean either. */
-  get statedNames(): NameMap<string> {
-    const { columns, objects } = this.stated;
-    return new NameMap([...columns, ...objects]);
+  /** The stated renames of the columns of a table, old name first. @param table its name in A or B */
+  statedColumnsOf(table: string): (readonly [from: string, to: string])[] {
+    const names = [table, this.otherName(table)];
+    const stated = this.#statedColumns.filter(column => names.some(name => isSameName(name, column.table)));
+    return stated.map(({ from, to }) => [from, to]);
+  }
+
+  /** The stated renames of objects and of the columns of some tables in one map, because a name in a query may mean either. */
+  statedNames(tables: Iterable<string>): NameMap<string> {
+    return new NameMap([...[...tables].flatMap(table => this.statedColumnsOf(table)), ...this.statedObjects]);
   }
 
   /** @param table the table's name in A */
@@ -134,7 +142,7 @@ export class Renames {
       throw new InvalidOptionError(`--renamed ${rename}: B has ${displayName(former)}, A has ${displayName(wanted)}`);
     rejectSharedName(rename, [from, wanted.name], this.#objectRenames);
     this.#objectRenames.set(from, wanted.name);
-    this.stated.objects.set(from, wanted.name);
+    this.statedObjects.set(from, wanted.name);
     const isMade = this.#engineOfB.find(to) !== undefined || this.#findOldTables(to).length > 0;
     if (!former && isMade) return this.#reportMade(rename);
     // A plan may have been interrupted between the DROP of a view and its CREATE under the new name.
@@ -150,7 +158,8 @@ export class Renames {
     const newColumn = resolvePath(to, this.findColumns)?.column ?? unquote(to);
     const oldPath = resolvePath(from, this.findColumns);
     const oldColumn = oldPath?.column ?? findReadings(from).find(({ column }) => column !== undefined)?.column;
-    this.stated.columns.set(oldColumn ?? unquote(from), newColumn);
+    for (const { object, column } of findReadings(from))
+      if (column !== undefined) this.#statedColumns.push({ table: object, from: column, to: newColumn });
     const source =
       oldPath?.column === undefined ? undefined : columnIn(this.#findTableOfB(oldPath.object), oldPath.column);
     if (!oldPath || !source) {
@@ -189,7 +198,7 @@ export class Renames {
     const problem = whyVoid(from, entry.name);
     if (problem !== undefined) return this.#warn(entry, text, problem);
     const old = from.find(name => this.#engineOfB.find(name));
-    for (const name of from) this.stated.objects.set(name, entry.name);
+    for (const name of from) this.statedObjects.set(name, entry.name);
     const hasRename = [entry.name, old].some(name => name !== undefined && this.otherName(name) !== undefined);
     if (hasRename) return;
     const hasNewName = this.#engineOfB.find(entry.name) !== undefined;
@@ -213,7 +222,7 @@ export class Renames {
     if (problem !== undefined) return this.#warn(entry, text, problem);
     const [former, wanted] = [this.#findTableOfB(entry.name), this.#findTable(this.#a, entry.name)];
     if (!former || !wanted) return;
-    for (const name of from) this.stated.columns.set(name, column);
+    for (const name of from) this.#statedColumns.push({ table: entry.name, from: name, to: column });
     const old = from.map(name => findColumn(former, name)).find(column => column !== undefined);
     const hasRename = [...this.columnRenamesOf(entry.name)].some(
       ([renamed, to]) => isSameName(to, column) || from.some(name => isSameName(name, renamed)),

@@ -59,7 +59,7 @@ export const createRowQuestions = (
 });
 
 /** Both directions are needed: the query of A, which replaces that of a dropped view, has new names that B may lack. */
-const bothWays = (renames: ReadonlyMap<string, string>) =>
+const bothWays = (renames: Iterable<readonly [string, string]>) =>
   [...renames].flatMap(([from, to]) => [[from, to] as const, [to, from] as const]);
 
 /** Queries of WITH for what a query reads and B lacks: renamed tables, tables with renamed columns, dropped views. */
@@ -72,13 +72,13 @@ function findReplacements(body: string, context: PlanContext, seen = new NameSet
   };
   return findReferencesOfQuery(body).flatMap(name => {
     if (!markSeen(name)) return [];
-    const otherName = bothWays(renames.stated.objects).find(([from]) => isSameName(from, name))?.[1] ?? name;
+    const otherName = bothWays(renames.statedObjects).find(([from]) => isSameName(from, name))?.[1] ?? name;
     // A rebuild may have been interrupted before its new table got the name.
     const rebuilt = [...leftovers].find(each => isSameName(parseRebuildName(each)?.table, name)) ?? '';
     const former = engineOfB.find(name) ?? engineOfB.find(otherName) ?? engineOfB.find(rebuilt);
     const view = former ? engineOfB.definitionOf(former.name) : (a.definitionOf(name) ?? a.definitionOf(otherName));
     if (former?.kind === 'table') {
-      const renamed = bothWays(renames.stated.columns).filter(
+      const renamed = bothWays(renames.statedColumnsOf(former.name)).filter(
         ([from, to]) => findColumn(former, to) && !findColumn(former, from),
       );
       const items = ['*', ...renamed.map(([from, to]) => `${doubleQuote(to)} ${doubleQuote(from)}`)];

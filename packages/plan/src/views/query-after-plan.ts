@@ -12,8 +12,12 @@ import { renameInQuery } from '../queries/history.js';
 import { doubleQuote } from '../statements/statement-text.js';
 
 /** Whether a view has another query than before, apart from new names of what it reads. */
-export function isRedefined<V extends View | MaterializedView>(former: V, now: V, { renames }: PlanContext): boolean {
-  const body = renameInQuery(former.body, renames.statedNames);
+export function isRedefined<V extends View | MaterializedView>(
+  former: V,
+  now: V,
+  { renames, engineOfB }: PlanContext,
+): boolean {
+  const body = renameInQuery(former.body, renames.statedNames(engineOfB.catalogue.closure(former.references)));
   return compareDefinitions({ ...former, body }, now).differences.some(({ property }) => property === 'query');
 }
 
