@@ -318,7 +318,8 @@ testWithQuestDB('a conversion that changes no value stops if somebody writes one
     const applied = await run('sqlapply -q --allow-plan $DB plan');
     t.is(applied.code, code, applied.stderr);
     if (code === 1) {
-      t.regex(applied.stderr, /column 'x' of 't': 1 of its values would change; make the plan again/);
+      // The view would lose the sum of this value.
+      t.regex(applied.stderr, /materialized view 'm' holds rows that its query no longer returns; make the plan again/);
       await make(server, ["ALTER TABLE t DROP PARTITION LIST '2024-02-02'"]);
     }
   }

@@ -101,7 +101,7 @@ testWithQuestDB('a plan that stops says what nothing undoes', async t => {
     execute(server, 'ALTER TABLE ledger ADD COLUMN other INT'),
   );
   const stopped = await run(`sqlapply --allow all ${proxy} < plan`);
-  t.regex(stopped.stderr, /5 of 6 applied, 1 rejected; nothing undoes statement 4\n/);
+  t.regex(stopped.stderr, /6 of 7 applied, 1 rejected; nothing undoes statement 5\n/);
 });
 
 testWithQuestDB('the designated timestamp of a WAL table is renamed only by a rebuild', async t => {

@@ -2,7 +2,7 @@
 import { type Column, tryParseDefinition } from '@sqlpipe/ddl';
 import { areTypesKnown, type Effect, type Engine } from '@sqlpipe/engine';
 import { Schema } from '@sqlpipe/schema';
-import { displayName, identify, isStoredView, NameMap, type NameSet } from '@sqlpipe/sql';
+import { displayName, identify, isStoredView, NameMap } from '@sqlpipe/sql';
 import { parseMark } from './auxiliary/marks.js';
 import type { PlanContext } from './context/plan-context.js';
 import { formatIrreversibleLosses, formatWork } from './cost.js';
@@ -54,7 +54,7 @@ export interface ProvenDraft {
   readonly draft: Draft;
   readonly proof: Proof;
   readonly omissions: readonly Omission[];
-  readonly recomputedInAnyDraft: NameSet;
+  readonly recomputedInAnyDraft: readonly { readonly view: string; readonly query: string | undefined }[];
   readonly acceptedInAnyDraft: readonly NamedLoss[];
 }
 
@@ -110,10 +110,10 @@ function collectAssertions({ rows }: Proof, context: PlanContext) {
     return isAllowed;
   };
   const add = (assertion: Assertion, ...comments: string[]) => assertions.push(withPurpose(assertion, ...comments));
-  for (const [view, { computableAssertion: computable, periodicViews }] of rows.recomputedViews) {
-    const definition = findAskableDefinition(view, context);
+  for (const [view, { computableAssertion: computable, periodicViews, queryAfterPlan }] of rows.recomputedViews) {
+    const definition = findAskableDefinition(view, context, queryAfterPlan);
     if (!definition || acceptIfAllowed({ loss: 'history', object: definition.name })) continue;
-    const history = answers.findHistory(view);
+    const history = answers.findHistory(view, queryAfterPlan);
     const columns = history?.columns ?? findKnownColumns(definition.name, engineOfB);
     if (computable !== undefined) add(computableAssertion(computable));
     if (history?.answer === 'none') add(emptyAssertion(definition.name));

@@ -74,8 +74,11 @@ async function planUntilAnswered(schemas: Schemas, answers: ServerAnswers, optio
     const proven = await whenReady(() => planWithAnswers(schemas, answers, options));
     if (await answers.askQueued()) continue;
     // These questions scan rows. So they are asked last, and only about views that a draft recomputes.
-    for (const view of proven.recomputedInAnyDraft)
+    for (const { view, query } of proven.recomputedInAnyDraft) {
       answers.queueHistory(view, () => findAskableDefinition(view, proven.draft.context));
+      if (query !== undefined)
+        answers.queueHistory(view, () => findAskableDefinition(view, proven.draft.context, query), query);
+    }
     if (!(await answers.askQueued())) return proven;
   }
 }
@@ -128,12 +131,12 @@ function planWithAnswers({ a, b }: Schemas, answers: ServerAnswers, options: Pla
 /** Each draft leaves out what earlier proofs have excluded. @throws Error if a failed proof excludes nothing new, and what proofs throw */
 function draftUntilProven(context: PlanContext, loadB: () => Engine): ProvenDraft {
   const excluded = new Map<string, Omission>();
-  const recomputed = new NameSet();
+  const recomputed: { view: string; query: string | undefined }[] = [];
   const accepted: NamedLoss[] = [];
   for (;;) {
     const draft = draftPlan(context, loadB(), excluded);
     const proof = proveDraft(draft, loadB());
-    for (const view of proof.rows.recomputedViews.keys()) recomputed.add(view);
+    for (const [view, { queryAfterPlan: query }] of proof.rows.recomputedViews) recomputed.push({ view, query });
     accepted.push(...draft.acceptedLosses, ...proof.acceptedLosses);
     if (proof.excluded.length === 0) {
       requireLeadsToA(draft);

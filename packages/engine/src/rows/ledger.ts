@@ -57,8 +57,8 @@ export interface Conversion {
 
 /** What only the server or the wanted schema can tell. Each function has a default, for use without a server. */
 export interface ExternalFacts {
-  /** By default `recomputable`. */
-  readonly findStoredRows?: (view: string) => StoredRows;
+  /** By default `recomputable`. @param query what the view will return, if other than now; see `Recomputation` */
+  readonly findStoredRows?: (view: string, query?: string) => StoredRows;
   /** The number of expired rows, which the server will drop; undefined if it cannot say. By default 0. */
   readonly countExpired?: (enforcement: RetentionEnforcement) => number | undefined;
   /** The rows of a period that has not ended when the view is computed next; by default `none`. */
@@ -73,7 +73,7 @@ export interface ExternalFacts {
   readonly askComputable?: (
     former: MaterializedView,
     now: MaterializedView,
-  ) => { readonly assertion: string; readonly isRejected: boolean } | undefined;
+  ) => { readonly query: string; readonly assertion: string; readonly isRejected: boolean } | undefined;
 }
 
 export interface AccountedLoss {

@@ -40,6 +40,11 @@ function formatUnendedRows(rows: UnendedRows): string | undefined {
 export interface Recomputation {
   /** The assertion that the server can compute the view again; undefined if the server need not be asked. */
   computableAssertion?: string;
+  /**
+   * For a view that is not wanted: its query over the objects as they are when it is computed, if that may return other rows than before.
+   * Such a view must keep all rows.
+   */
+  queryAfterPlan?: string | undefined;
   /** The computed views that have a refresh period: computing such a view loses its rows of a period that has not ended. */
   readonly periodicViews: MaterializedView[];
 }
@@ -146,6 +151,7 @@ export class ViewHistories {
     if (facts.findStoredRows(former.name) === 'none') return [];
     const computability = computed && facts.askComputable(former, computed);
     if (computability) tracked.computableAssertion = computability.assertion;
+    if (computed) tracked.queryAfterPlan = facts.isWanted(former.name) ? undefined : computability?.query;
     if (computed?.refresh.period) tracked.periodicViews.push(computed);
     const consequence = this.#formatHistoryLoss(tracked, computed, unreadSources, computability?.isRejected ?? false);
     if (consequence === undefined) return [];
@@ -163,7 +169,7 @@ export class ViewHistories {
     isRejected: boolean,
   ): string | undefined {
     const { former } = tracked;
-    const storedRows = this.ledger.facts.findStoredRows(former.name);
+    const storedRows = this.ledger.facts.findStoredRows(former.name, computed && tracked.queryAfterPlan);
     // DROP has recorded the rows that the former query does not return. So CREATE of a successor does not record them again.
     const isSuccessor = computed !== undefined && computed.id !== former.id;
     if (storedRows !== 'recomputable' && !isSuccessor) return formatUnreturnedRows(storedRows);

@@ -1,5 +1,5 @@
 import { type CompareOptions, ownerOf, tryParseDefinition } from '@sqlpipe/ddl';
-import { Engine, type EngineOptions, type StoredRows } from '@sqlpipe/engine';
+import { Engine, type EngineOptions, type ExternalFacts, type StoredRows } from '@sqlpipe/engine';
 import {
   type Health,
   type HealthProblem,
@@ -48,7 +48,7 @@ export interface PlanContext extends Omit<PlanOptions, keyof RowQueries> {
   readonly allowed: AllowedLosses;
   readonly toRebuild: NameSet;
   readonly ignore: IgnoreRules;
-  readonly findStoredRows: (view: string) => StoredRows;
+  readonly findStoredRows: Required<ExternalFacts>['findStoredRows'];
   /** An engine that has B and is not changed. */
   readonly engineOfB: Engine;
   readonly healthProblems: readonly HealthProblem[];
@@ -82,7 +82,8 @@ export function createPlanContext(
     renames,
     allowed,
     toRebuild,
-    findStoredRows: view => answers.findHistory(view)?.answer ?? assumeStoredRows(view, engineOfB, allowed),
+    findStoredRows: (view, query) =>
+      answers.findHistory(view, query)?.answer ?? assumeStoredRows(view, engineOfB, allowed),
     engineOfB,
     healthProblems: b.entries.flatMap(entry => problemsOf(entry, options.health ?? {})),
     answers,

@@ -1,5 +1,5 @@
 import type { Conversion, UnendedRows } from '@sqlpipe/engine';
-import { foldCase, NameMap } from '@sqlpipe/sql';
+import { foldCase, type NameMap } from '@sqlpipe/sql';
 import { type ObjectPath, pathKey } from '../losses/object-path.js';
 import { printConversionQuestion } from '../queries/conversions.js';
 import { type AskHistory, type HistoryAnswer, printHistoryQuestion } from '../queries/history.js';
@@ -24,10 +24,11 @@ export interface RowQueries {
 
 /** What a server has said of rows and queries. The planner adds a question where it lacks an answer, and runs again with the answer. */
 export class ServerAnswers {
-  /** By the query, or by the name of the view in lower case. */
+  /** By the query, or by `historyKey`. */
   readonly #questions = new Map<string, () => Promise<unknown>>();
   readonly #rows = new Map<string, AnswerRow>();
-  readonly #histories = new NameMap<HistoryAnswer>();
+  /** By `historyKey`. */
+  readonly #histories = new Map<string, HistoryAnswer>();
   /** By `pathKey` of a column: the answer to `printConversionQuestion`. */
   readonly #changedValues = new Map<string, AnswerRow>();
 
@@ -67,22 +68,27 @@ export class ServerAnswers {
     return this.findOrQueue(query) === undefined && this.#rows.has(query);
   }
 
-  /** Asks for the answer of `findHistory`. @param define finds the definition of the view; undefined if no server can be asked */
-  queueHistory(view: string, define: () => Parameters<AskHistory>[0] | undefined): void {
+  /**
+   * Asks for the answer of `findHistory`.
+   * @param define finds the definition of the view, with the query that counts; undefined if no server can be asked
+   * @param query the query that a view will have, if another one than now counts
+   */
+  queueHistory(view: string, define: () => Parameters<AskHistory>[0] | undefined, query?: string): void {
     const ask = this.server.askHistory;
-    if (!ask || this.findHistory(view)) return;
-    this.#questions.set(foldCase(view), async () => {
+    if (!ask || this.findHistory(view, query)) return;
+    const key = historyKey(view, query);
+    this.#questions.set(key, async () => {
       const definition = define();
       const history = definition
         ? // biome-ignore lint/nursery/useAwaitThenable: the function of an option returns a promise
           await ask(definition, (timestamp, columns) => printHistoryQuestion(definition, timestamp, columns))
         : { answer: 'unknown' as const, columns: undefined };
-      this.#histories.set(view, history);
+      this.#histories.set(key, history);
     });
   }
 
-  findHistory(view: string): HistoryAnswer | undefined {
-    return this.#histories.get(view);
+  findHistory(view: string, query?: string): HistoryAnswer | undefined {
+    return this.#histories.get(historyKey(view, query));
   }
 
   /** As `findOrQueue`, for the values that a conversion changes. `formatChangedValues` needs the answer. */
@@ -100,3 +106,5 @@ export class ServerAnswers {
     return `; ${changed} of ${total} values change${Number(nulls) > 0 ? `, ${nulls} of them to NULL` : ''}`;
   }
 }
+
+const historyKey = (view: string, query = ''): string => `${foldCase(view)}\0${query}`;

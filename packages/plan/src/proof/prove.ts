@@ -133,7 +133,7 @@ function createExternalFacts(context: PlanContext, engine: Engine): ExternalFact
       const { query, isChanged } = printQueryAfterPlan(now, engine, context);
       if (!isChanged && !isRedefined(former, now, context)) return undefined;
       const assertion = printComputableAssertion(now.name, query);
-      return { assertion, isRejected: answers.rejects(assertion) };
+      return { query, assertion, isRejected: answers.rejects(assertion) };
     },
   };
 }

@@ -4,8 +4,8 @@
  *     WITH "t" AS (SELECT "ts", CAST("x" AS LONG) "x" FROM 't') SELECT * FROM (select ts, sum(x) n from t sample by 1d)
  */
 import { compareDefinitions, findColumn, printConverted } from '@sqlpipe/ddl';
-import type { Engine, MaterializedView, Table, View } from '@sqlpipe/engine';
-import { NameMap } from '@sqlpipe/sql';
+import type { CatalogueObject, Engine, MaterializedView, Table, View } from '@sqlpipe/engine';
+import { isSameName, NameMap, NameSet } from '@sqlpipe/sql';
 import type { PlanContext } from '../context/plan-context.js';
 import { type CommonQuery, printWith } from '../queries/common-queries.js';
 import { renameInQuery } from '../queries/history.js';
@@ -32,31 +32,37 @@ export function printQueryAfterPlan(
 ): { query: string; isChanged: boolean } {
   const { catalogue } = engine;
   const queries = new NameMap<CommonQuery>();
-  let isChanged = false;
+  /** The objects that have, or return, other types or rows than before. */
+  const changed = new NameSet();
   const names = catalogue.closure(view.references);
-  // The query of a new materialized view takes its place. So what this query reads is needed too.
+  // The query of a materialized view that the plan creates may take its place. So what this query reads is needed too.
   for (const name of names) {
     const source = catalogue.find(name);
-    if (source?.kind === 'materialized view' && !findFormer(source, context))
+    if (source?.kind === 'materialized view' && !context.engineOfB.catalogue.findById(source.id))
       for (const each of catalogue.closure(source.references)) names.add(each);
   }
   for (const { name } of catalogue.inDependencyOrder(names)) {
     const object = catalogue.resolve(name);
     if (object?.kind === 'view') {
       const former = context.engineOfB.find(context.renames.nameBeforePlan(name));
-      isChanged ||= former?.kind !== 'view' || isRedefined(former, object, context);
+      const isOther = former?.kind !== 'view' || isRedefined(former, object, context);
+      if (isOther || object.references.some(reference => changed.has(reference))) changed.add(name);
       // A plain view of B cannot be queried if what it reads was renamed before an interruption.
       const isSame = former?.kind === 'view' && former.name === name && former.body === object.body;
       if (isSame && object.references.every(reference => !queries.has(reference))) continue;
       queries.set(name, { name, query: object.body, isView: true });
     } else if (object && object.kind !== 'live view' && object.opaque === undefined) {
-      const source = printSource(object, context);
-      isChanged ||= source.isChanged;
+      const readsChanged = 'references' in object && object.references.some(reference => changed.has(reference));
+      const isRecreated = readsChanged && !context.engineOfB.catalogue.findById(object.id);
+      const source = isRecreated ? printRecreated(object.body) : printSource(object, context);
+      if (source.isChanged) changed.add(name);
       if (!source.isIdentical) queries.set(name, { name, query: source.query });
     }
   }
-  return { query: printWith([...queries.values()], view.body), isChanged };
+  return { query: printWith([...queries.values()], view.body), isChanged: changed.size > 0 };
 }
+
+const printRecreated = (query: string) => ({ query, isChanged: true, isIdentical: false });
 
 /** The object of B that stores the rows; undefined if B has none. */
 function findFormer({ id, name }: Table | MaterializedView, { engineOfB: { catalogue }, renames }: PlanContext) {
@@ -65,12 +71,23 @@ function findFormer({ id, name }: Table | MaterializedView, { engineOfB: { catal
   return former?.kind === 'view' ? undefined : former;
 }
 
+/** Whether a table gets another designated timestamp. */
+function isRetimedTable(
+  former: CatalogueObject,
+  { kind, name, timestamp }: Table | MaterializedView,
+  { renames }: PlanContext,
+): boolean {
+  const formerName = timestamp && renames.columnBeforePlan(name, timestamp);
+  return kind === 'table' && former.timestamp !== formerName && !isSameName(former.timestamp, formerName);
+}
+
 /** If B lacks a table, its query returns columns and no rows. @returns `isIdentical`: whether B's object serves without this query */
 function printSource(object: Table | MaterializedView, context: PlanContext) {
   const former = findFormer(object, context);
   const isNew = former === undefined;
-  if (isNew && object.kind === 'materialized view') return { query: object.body, isChanged: true, isIdentical: false };
-  let isChanged = isNew;
+  if (isNew && object.kind === 'materialized view') return printRecreated(object.body);
+  const isRetimed = !isNew && isRetimedTable(former, object, context);
+  let isChanged = isNew || isRetimed || former.columns.length !== object.columns.length;
   const items = object.columns.map(column => {
     const { name, type } = column;
     const formerColumn = isNew ? undefined : findColumn(former, context.renames.columnBeforePlan(object.name, name));
@@ -84,9 +101,10 @@ function printSource(object: Table | MaterializedView, context: PlanContext) {
   const isExtended =
     isNew ||
     object.columns.some(({ name }) => !findColumn(former, context.renames.columnBeforePlan(object.name, name)));
+  const time = object.timestamp === undefined ? undefined : doubleQuote(object.timestamp);
   const query =
-    isExtended && object.timestamp !== undefined
-      ? `SELECT * FROM (${selected}) TIMESTAMP(${doubleQuote(object.timestamp)})`
+    (isExtended || isRetimed) && time !== undefined
+      ? `SELECT * FROM (${selected}${isRetimed ? ` ORDER BY ${time}` : ''}) TIMESTAMP(${time})`
       : selected;
   const isUnnamed = object.columns.every(({ name }, i) => items[i] === doubleQuote(name));
   const isIdentical = !isChanged && former?.name === object.name && isUnnamed;
