@@ -13,7 +13,7 @@ import {
   type View,
 } from '@sqlpipe/engine';
 import type { ParsedQuery, TableFunctionCall } from '@sqlpipe/engine/query';
-import { TABLE_TYPES } from '@sqlpipe/sql';
+import { tableTypeOf } from '@sqlpipe/sql';
 
 export function callFunction(source: TableFunctionCall, session: Session, query: ParsedQuery): Rows {
   const { name: spelling, args } = source;
@@ -58,7 +58,7 @@ const TABLE_COLUMNS: readonly ListColumn<CatalogueObject>[] = [
   ['maxUncommittedRows', 'INT', object => parametersOf(object).maxUncommittedRows ?? 500_000],
   ['o3MaxLag', 'LONG', object => parametersOf(object).o3MaxLag ?? 600_000_000],
   ['table_suspended', 'BOOLEAN', object => object.kind === 'table' && object.isSuspended === true],
-  ['table_type', 'CHAR', ({ kind }) => TABLE_TYPES[kind]],
+  ['table_type', 'CHAR', ({ kind }) => tableTypeOf(kind)],
   ['table_row_count', 'LONG', () => 0],
 ];
 

@@ -15,9 +15,10 @@ export {
   type Kind,
   kindKey,
   kindKeywords,
+  OBJECT_KINDS,
   type ObjectKind,
   type PrincipalKind,
-  TABLE_TYPES,
+  tableTypeOf,
 } from './kinds.js';
 export { type CommentRules, Lexer, WHITESPACE } from './lexer.js';
 export {

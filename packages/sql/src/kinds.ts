@@ -1,11 +1,16 @@
 import { foldCase } from './name.js';
 
-/** In the order of a dump: what each kind is, its category in SHOW CREATE DATABASE, and the folder of its files. */
+/** In the order of a dump: what each kind is, its category in SHOW CREATE DATABASE, the folder of its files. */
 const PROPERTIES = {
-  table: { group: 'object', category: 'TABLES', folder: 'tables' },
-  view: { group: 'object', category: 'VIEWS', folder: 'views' },
-  'materialized view': { group: 'object', category: 'MATERIALIZED_VIEWS', folder: 'materialized_views' },
-  'live view': { group: 'object', category: 'LIVE_VIEWS', folder: 'live_views' },
+  table: { group: 'object', category: 'TABLES', folder: 'tables', tableType: 'T' },
+  view: { group: 'object', category: 'VIEWS', folder: 'views', tableType: 'V' },
+  'materialized view': {
+    group: 'object',
+    category: 'MATERIALIZED_VIEWS',
+    folder: 'materialized_views',
+    tableType: 'M',
+  },
+  'live view': { group: 'object', category: 'LIVE_VIEWS', folder: 'live_views', tableType: 'L' },
   user: { group: 'principal', category: 'USERS', folder: 'users' },
   group: { group: 'principal', category: 'GROUPS', folder: 'groups' },
   'service account': { group: 'principal', category: 'SERVICE_ACCOUNTS', folder: 'service_accounts' },
@@ -32,15 +37,13 @@ export type PrincipalKind = KindOf<'principal'>;
 export const KINDS = Object.keys(PROPERTIES) as readonly Kind[];
 
 /** How the column `table_type` of tables() shows the kind of an object. */
-export const TABLE_TYPES: Readonly<Record<ObjectKind, string>> = {
-  table: 'T',
-  view: 'V',
-  'materialized view': 'M',
-  'live view': 'L',
-};
+export const tableTypeOf = (kind: ObjectKind): string => PROPERTIES[kind].tableType;
 
 /** Whether a statement of this kind creates a table or a view. */
 export const isObject = (kind: Kind): kind is ObjectKind => PROPERTIES[kind].group === 'object';
+
+/** The kinds of tables and views, in the order of a dump. */
+export const OBJECT_KINDS = KINDS.filter(isObject);
 
 /** Whether a statement of this kind creates a view that stores rows. */
 export const isStoredView = (kind: Kind): kind is 'materialized view' | 'live view' =>
@@ -69,7 +72,7 @@ export const CATEGORIES: ReadonlyMap<string, readonly Kind[]> = new Map([
   ...Object.values(PROPERTIES).flatMap(({ category }) =>
     category ? [[category, KINDS.filter(kind => PROPERTIES[kind].category === category)] as const] : [],
   ),
-  ['SCHEMA', KINDS.filter(isObject)],
+  ['SCHEMA', OBJECT_KINDS],
   ['ACL', KINDS.filter(isAcl)],
   ['ALL', KINDS.filter(kind => kind !== 'other')],
 ]);

@@ -1,5 +1,5 @@
 /*! The properties of each kind, in the order in which servers print their clauses and differences are reported. */
-import { isObject, KINDS, type Kind, type ObjectKind } from '@sqlpipe/sql';
+import { isObject, type Kind, OBJECT_KINDS, type ObjectKind } from '@sqlpipe/sql';
 import type { Definition } from '../definition.js';
 import type { columnProperty, Property } from '../property.js';
 import { DEDUP_KEYS } from './dedup-keys.js';
@@ -73,7 +73,7 @@ export function keepProperties<D extends Definition>(wanted: D, former: D, isKep
   return kept;
 }
 
-export const ALL_PROPERTIES = [...new Set(KINDS.filter(isObject).flatMap(propertiesOf))];
+export const ALL_PROPERTIES = [...new Set(OBJECT_KINDS.flatMap(propertiesOf))];
 
 /** Finds a property of a kind by its name; for a kind that is not an object, a property of any object. */
 export const findProperty = (name: string, kind: Kind): AnyProperty | undefined =>

@@ -1,13 +1,4 @@
-import {
-  foldCase,
-  isObject,
-  KINDS,
-  type Kind,
-  type NamedObject,
-  NameSet,
-  quoteLiteral,
-  TABLE_TYPES,
-} from '@sqlpipe/sql';
+import { foldCase, type Kind, type NamedObject, NameSet, OBJECT_KINDS, quoteLiteral, tableTypeOf } from '@sqlpipe/sql';
 import type { Client } from '../http/client.js';
 import { type BestEffortClient, queryIfSupported, tryQuery } from '../http/optional-queries.js';
 import { InstanceError } from '../instance-error.js';
@@ -20,7 +11,7 @@ const COLUMNS = [
 ];
 
 const KIND_BY_VALUE = new Map<string, Kind>([
-  ...KINDS.filter(isObject).map(kind => [TABLE_TYPES[kind], kind] as const),
+  ...OBJECT_KINDS.map(kind => [tableTypeOf(kind), kind] as const),
   ['true', 'materialized view'],
   ['false', 'table'],
 ]);
