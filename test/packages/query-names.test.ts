@@ -5,13 +5,19 @@
 import { readFileSync } from 'node:fs';
 import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { findReferences } from '@sqlpipe/ddl';
+import { findReferences, findReferencesOfQuery } from '@sqlpipe/ddl';
+import { RejectionError } from '@sqlpipe/ddl/parser';
+import { Engine, whenReady } from '@sqlpipe/engine';
+import { parseQueryText } from '@sqlpipe/engine/query';
+import { foldCase } from '@sqlpipe/sql';
+import { findQueryReferences } from '../../packages/engine/src/analyze/query-references.js';
 import { waitUntilApplied, waitUntilNone } from '../support/background.js';
 import { freshFolder } from '../support/folder.js';
 import { inProcess } from '../support/in-process.js';
 import { sharedQuestDB, testWithQuestDB } from '../support/questdb.js';
 import { execute, type Server } from '../support/server.js';
 import { startSqlserve } from '../support/sqlserve.js';
+import { test } from '../support/test.js';
 
 const server = sharedQuestDB();
 
@@ -119,4 +125,21 @@ testWithQuestDB('views over these queries become invalid on sqlserve when they d
       .filter(([name, status]) => found.get(name) !== status)
       .map(([name, status]) => `${QUERY_TEXTS[Number(name.slice(1))]}: ${status}`),
   );
+});
+
+test('the reader of tokens and that of syntax trees find the same objects', async t => {
+  const engine = new Engine({ rows: 'assumed' });
+  for (const name of ['trades', 'quotes']) engine.execute(createTable(name));
+  const rejected: string[] = [];
+  for (const query of QUERY_TEXTS)
+    try {
+      const inTree = await whenReady(() => findQueryReferences(parseQueryText(query), engine.catalogue));
+      const inTokens = findReferencesOfQuery(query).map(foldCase);
+      t.deepEqual([...new Set(inTokens)].sort(), inTree.sort(), query);
+    } catch (error) {
+      if (!(error instanceof RejectionError)) throw error;
+      rejected.push(query);
+    }
+  // Quotes within quotes are no query.
+  t.deepEqual(rejected, ['select "trades".sym ""trades".x" from "trades"']);
 });
