@@ -52,7 +52,7 @@ export const effectOn = (
   details: Pick<Effect, 'column' | 'loss'> = {},
 ): Effect => ({ effect, kind, object: name, ...details, text });
 
-/** Whether an effect is the full refresh of a materialized view. */
+/** Whether an effect is the full refresh of a materialized view: no other statement rewrites one. */
 export const isFullRefresh = ({ effect, kind }: Effect): boolean =>
   effect === 'rewritten' && kind === 'materialized view';
 

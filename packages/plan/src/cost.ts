@@ -1,4 +1,4 @@
-import type { Effect } from '@sqlpipe/engine';
+import { type Effect, isFullRefresh } from '@sqlpipe/engine';
 import { displayName, identify, type Kind } from '@sqlpipe/sql';
 import type { StoredSize } from './context/server-answers.js';
 import type { Draft } from './draft/draft.js';
@@ -30,7 +30,7 @@ function findWork({ steps, engine, context }: Draft, { effects }: Proof): Map<st
     if (assertion?.followsCopy) add(assertion.tables[0], 'copies');
     const { kind, name } = identify(statement);
     const rewritten = (effects[i] ?? []).filter(({ effect }) => effect === 'rewritten');
-    const refreshed = rewritten.filter(effect => effect.kind === 'materialized view').map(({ object }) => object);
+    const refreshed = rewritten.filter(isFullRefresh).map(({ object }) => object);
     for (const viewName of kind === 'materialized view' ? [name] : refreshed) {
       const view = engine.find(viewName);
       if (view?.kind === 'materialized view') add(view.base, 'reads');

@@ -211,8 +211,9 @@ export class DryRun {
 
   /** Asks how many rows a statement would lose: by computing or dropping views, by retention, and in a period that has not ended. */
   async #askAboutRows(execution: Execution): Promise<void> {
-    for (const { effect, kind, loss, object } of execution.effects) {
-      const mayLoseHistory = kind === 'materialized view' && (effect === 'rewritten' || loss === 'drop');
+    for (const effect of execution.effects) {
+      const { kind, loss, object } = effect;
+      const mayLoseHistory = isFullRefresh(effect) || (kind === 'materialized view' && loss === 'drop');
       const view = mayLoseHistory ? this.#rows.findLoaded(object) : undefined;
       if (view?.kind === 'materialized view' && view.opaque === undefined)
         this.#answers.queueHistory(object, () => view);
