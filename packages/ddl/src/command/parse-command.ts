@@ -62,13 +62,6 @@ const PARSERS: ReadonlyMap<string, (cursor: Cursor, lookup: NameLookup) => Comma
   ['vacuum', parseVacuum],
 ]);
 
-const SHORT_NAMES = {
-  table: 'table-name',
-  view: 'view-name',
-  'materialized view': 'mat-view-name',
-  'live view': 'live-view-name',
-};
-
 /** By the kind that a statement requires: how the server's messages call an object of another kind. */
 export const OTHER_KIND_NAMES: Readonly<Record<ObjectKind, string>> = {
   table: 'view or materialized view',
@@ -105,7 +98,7 @@ function parseDrop(cursor: Cursor, lookup: NameLookup): Command {
 }
 
 function parseDropObject(cursor: Cursor, lookup: NameLookup, kind: ObjectKind): Command {
-  const short = SHORT_NAMES[kind];
+  const short = `${kind.replace('materialized', 'mat').replace(' ', '-')}-name`;
   const first = cursor.next();
   if (first === undefined)
     throw new RejectionError(kind === 'view' ? cursor.readPosition : cursor.at, `expected [IF EXISTS] ${short}`);

@@ -91,8 +91,7 @@ export function findQueryDifference(a: string, b: string): { a: number; b: numbe
   if (a === b) return undefined;
   const [tokensA, tokensB] = [a, b].map(tokenizeQuery) as [QueryToken[], QueryToken[]];
   const [comparableA, comparableB] = [tokensA, tokensB].map(toComparable) as [string[], string[]];
-  const length = Math.max(tokensA.length, tokensB.length);
-  for (let i = 0; i < length; i++)
+  for (let i = 0; i < tokensA.length || i < tokensB.length; i++)
     if (comparableA[i] !== comparableB[i]) return { a: tokensA[i]?.at ?? a.length, b: tokensB[i]?.at ?? b.length };
   return undefined;
 }

@@ -1,5 +1,5 @@
 import type { Health } from '@sqlpipe/schema';
-import { type Kind, NameMap, NameSet, type ObjectKind, quoteLiteral } from '@sqlpipe/sql';
+import { type Kind, NameMap, NameSet, OBJECT_KINDS, quoteLiteral } from '@sqlpipe/sql';
 import type { Client } from '../http/client.js';
 import { queryIfAccepted } from '../http/optional-queries.js';
 
@@ -29,13 +29,9 @@ export async function fetchHealth(client: Client): Promise<Health> {
 }
 
 /** The catalogue functions that list views, by kind (observed on 9.3.4; the last one is of QuestDB 10). */
-const LISTS: Readonly<Record<Exclude<ObjectKind, 'table'>, string>> = {
-  view: 'views()',
-  'materialized view': 'materialized_views()',
-  'live view': 'live_views()',
-};
-
-export const VIEW_LISTS = new Map(Object.entries(LISTS) as [Kind, string][]);
+export const VIEW_LISTS = new Map<Kind, string>(
+  OBJECT_KINDS.flatMap(kind => (kind === 'table' ? [] : [[kind, `${kind.replace(' ', '_')}s()`]])),
+);
 
 /** The reasons of invalid views, by name. @param lists functions that list views */
 export async function fetchInvalidViews(

@@ -100,8 +100,7 @@ function findPartitionProblem(
 ): string | undefined {
   const isSupported = state === 'isParquet' && version !== undefined && featuresOf(version)('ALTER of Parquet');
   if (partitionBy === 'NONE' || isSupported) return undefined;
-  const problems: { readonly [action: string]: string } = PARTITION_STATES[state].problems;
-  return actions.map(action => problems[action]).find(problem => problem !== undefined);
+  return Object.entries(PARTITION_STATES[state].problems).find(([action]) => actions.includes(action))?.[1];
 }
 
 function whyPartitionsForbid(

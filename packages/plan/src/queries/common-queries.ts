@@ -55,8 +55,7 @@ export function parseWith(text: string): CommonQuery[] {
 }
 
 const CASTS = new RegExp(
-  String.raw`^SELECT (?:\* FROM \(SELECT )?(?:[\s,()<=*.\d]|'\?'|\b(?:CAST|CASE|WHEN|THEN|ELSE|END|NULL|length|length_bytes)\b|` +
-    String.raw`AS ${TYPE_PATTERN})* FROM (?:'[^']+'||long_sequence\(0\))(?:(?: ORDER BY )?\) TIMESTAMP\(\))?$`,
+  String.raw`^SELECT (?:\* FROM \(SELECT )?(?:[\s,()<=*.\d]|'\?'|\b(?:CAST|CASE|WHEN|THEN|ELSE|END|NULL|length|length_bytes)\b|AS ${TYPE_PATTERN})* FROM (?:'[^']+'||long_sequence\(0\))(?:(?: ORDER BY )?\) TIMESTAMP\(\))?$`,
 );
 
 /** Whether a query only casts the columns of an object or of another query, or returns no rows. */
