@@ -189,6 +189,17 @@ test('floating point values that a view takes as its base has them are compared 
   t.deepEqual(ranges('select *, first(x) o from t', 't'), ['o', 's']);
 });
 
+test('a loss names the table that holds the rows now', t => {
+  const engine = engineWith([table('t'), hourly('m', 't', 'sum(x)')]);
+  const account = new RowAccount(engine, { findStoredRows: () => 'recomputable' });
+  for (const statement of ['RENAME TABLE t TO old', table('t'), 'REFRESH MATERIALIZED VIEW m FULL'])
+    account.recordStatement(statement, engine.execute(statement));
+  t.deepEqual(
+    account.losses().map(({ effect: { text } }) => text),
+    ["recomputing materialized view 'm' loses rows that only 'old' holds"],
+  );
+});
+
 test('the rows of a renamed table are those of its views, another table of its name has others', t => {
   const schema = [table('t'), table('u'), hourly('m', 't', 'sum(x)')];
   const lossesAfter = (...statements: string[]) => lossesWith('recomputable', ...statements);

@@ -180,7 +180,7 @@ export class ViewHistories {
     if (sourceLoss !== undefined) return sourceLoss;
     // After all statements, `lossesOf` judges the sources that a redefined view no longer reads.
     const [unread] = tracked.redefinition?.successor === computed ? [] : unreadSources;
-    if (unread) return `loses rows that only '${unread.name}' holds`;
+    if (unread) return `loses rows that only '${(this.#findCurrentHolders(unread, former)[0] ?? unread).name}' holds`;
     return computed?.refresh.period && formatUnendedRows(this.ledger.facts.findUnended({ former, now: computed }));
   }
 
