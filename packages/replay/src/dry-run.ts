@@ -203,9 +203,9 @@ export class DryRun {
       if (error instanceof OpaqueError) throw new UnknownEffectError(error.message);
       if (!(error instanceof RejectionError)) throw error;
       const { position } = error;
-      const text = error.message.trim();
-      const message = maskSecrets(text, findSecrets(statement));
-      return createRejection(text, { message, status: 400, position, isDenied: error instanceof DenialError });
+      const details = { status: 400, position, isDenied: error instanceof DenialError };
+      const rejection = createRejection(error.message.trim(), details);
+      return { ...rejection, message: maskSecrets(rejection.message, findSecrets(statement)) };
     }
   }
 
@@ -226,8 +226,7 @@ export class DryRun {
   }
 }
 
-/** @param text the message as the engine has it, with secrets @param details its `message` is shown instead of the text */
 const createRejection = (
-  text: string,
-  details: { status: number; position?: number; isDenied?: boolean; message?: string },
-): Rejection => ({ ok: false, message: text, matches: pattern => pattern.test(text), isDenied: false, ...details });
+  message: string,
+  details: { status: number; position?: number; isDenied?: boolean },
+): Rejection => ({ ok: false, message, matches: pattern => pattern.test(message), isDenied: false, ...details });
