@@ -286,7 +286,9 @@ test('values that a query takes as its table has them', t => {
   t.deepEqual(findStoredValues("select x from 't' /* from u */", 't'), [true]);
 });
 
-const BODIES: [a: string, b: string, same: boolean][] = [
+type BodyPair = [a: string, b: string, same: boolean];
+
+const BODIES: BodyPair[] = [
   ['select Time, timestamp from t', 'SELECT Time, timestamp FROM t', true],
   ['select Time from t', 'select time from t', false],
   ['select ts Time from t', 'select ts time from t', false],
@@ -321,6 +323,12 @@ const BODIES: [a: string, b: string, same: boolean][] = [
   ['select a -- all of it\nfrom t', 'select a /* all of it */ from t ', true],
   ['select a - - b as c from t', 'select a - -b as c from t', true],
   ['select a from t', 'select a from t where b', false],
+  ...['1 .5', '1 . 5', '1 /**/.5', '1. 5'].map(number => [`select ${number} a`, 'select 1.5 a', false] as BodyPair),
+  ['select . 5 a', 'select .5 a', false],
+  ['select t .a from t', 'select t.a from t', false],
+  ['select "t". "a" from t', 'select t.a from t', false],
+  ['select t. * from t', 'select t.* from t', true],
+  ['select 1+.5 a, count( 1. ) from t', 'select 1 + .5 a, count(1.) from t', true],
 ];
 
 for (const [a, b, same] of BODIES)

@@ -106,9 +106,15 @@ function toComparable(tokens: readonly QueryToken[]): string[] {
     const comparable = toComparableToken(tokens, token, i, areCasts.at(-1) ?? false);
     if (token.text === '(') areCasts.push(isKeyword(tokens[i - 1], 'cast'));
     if (token.text === ')') areCasts.pop();
-    return comparable;
+    return isApart(tokens[i - 1], token) ? ` ${comparable}` : comparable;
   });
 }
+
+/** Whether a gap is in a name or a number, where it has a meaning or is rejected: `. 5` is 5, and the server rejects `1 .5` and `t. x`. */
+const isApart = (before: QueryToken | undefined, { at, text }: QueryToken): boolean =>
+  before !== undefined && before.at + before.text.length < at && DOTTED.test(before.text + text);
+
+const DOTTED = /[\p{L}\p{N}_"]\.$|^\.[\p{L}\p{N}_"]/u;
 
 /** A token as it is compared: keywords and types in lower case, names without needless quotes, anything else as written. */
 function toComparableToken(tokens: readonly QueryToken[], { text }: QueryToken, at: number, isInCast: boolean): string {
