@@ -64,8 +64,8 @@ export function findLeftovers(a: Schema, b: Engine, toRebuild: NameSet): NameSet
     if (!toRebuild.has(table) || a.findObject(name)) continue;
     const wanted = a.definitionOf(table);
     const sources = [table, createRebuildNames(table, hash).oldName].map(source => b.definitionOf(source));
-    const hasHash = (now: (typeof sources)[number]) =>
-      wanted?.kind === 'table' && now?.kind === 'table' && isRebuildHash(hash, wanted, now, b);
+    const hasHash = (former: (typeof sources)[number]) =>
+      wanted?.kind === 'table' && former?.kind === 'table' && isRebuildHash(hash, wanted, former, b);
     if (sources.some(hasHash)) leftovers.add(name);
   }
   return leftovers;
