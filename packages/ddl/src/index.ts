@@ -97,7 +97,7 @@ export {
   type PrintOptions,
   parseColumnProperty,
 } from './property.js';
-export { findSampling, findStoredValues, locateColumns } from './queries/query-columns.js';
+export { findExactValues, findSampling, isAggregate, locateColumns } from './queries/query-columns.js';
 export { isBareName } from './queries/query-names.js';
 export {
   closingIndex,

@@ -36,13 +36,31 @@ export function locateColumns(statement: string): { readonly columns: LocatedNam
   return { columns, end: tokens[close]?.at ?? statement.length };
 }
 
-/** Finds which items of a SELECT from one table are stored values: a column, or its first, last, least or greatest; otherwise none. */
-export function findStoredValues(query: string, table: string): boolean[] {
+const AGGREGATES = new Set(
+  (
+    'avg count count_distinct approx_count_distinct sum ksum nsum min max first last first_not_null last_not_null mode ' +
+    'stddev stddev_samp stddev_pop var_samp variance var_pop covar_pop covar_samp corr approx_percentile approx_median ' +
+    'string_agg string_distinct_agg vwap twap haversine_dist_deg regr_slope regr_intercept regr_r2 weighted_avg ' +
+    'weighted_stddev arg_min arg_max isordered bool_and bool_or bit_and bit_or bit_xor array_agg sparkline ' +
+    'count_nulls any_value geomean sum_of_squares'
+  ).split(' '),
+);
+
+/** Whether a function, in any case, computes one value of many rows. */
+export const isAggregate = (name: string): boolean => AGGREGATES.has(name.toLowerCase());
+
+/**
+ * Finds which items of a SELECT from one table have exactly the same value each time: an expression over the values of one row, or the first,
+ * last, least or greatest value of a column. Any other aggregate may differ in its last digits. None for any other query.
+ */
+export function findExactValues(query: string, table: string): boolean[] {
   const tokens = tokenizeQuery(query);
   const sources = findReferencesOfQuery(query);
   const isSimple = tokens.filter(token => isKeyword(token, 'select')).length === 1;
   if (!isSimple || sources.length !== 1 || !isSameName(sources[0], table)) return [];
-  return findItems(tokens).map(item => STORED_VALUE.test(item.map(toPattern).join('')));
+  const hasAggregate = (item: readonly QueryToken[]) =>
+    item.some(({ text }, i) => item[i + 1]?.text === '(' && isAggregate(unquoteToken(text)));
+  return findItems(tokens).map(item => !hasAggregate(item) || STORED_VALUE.test(item.map(toPattern).join('')));
 }
 
 /** `x`, `t.x` or `first(t.x)`, with an alias or without. A name is an `n`, AS is an `a`, a function is an `f` and may be a name. */

@@ -1,4 +1,5 @@
 /*! What is known of QuestDB's functions. The result type of a function that is not listed here is unknown. */
+import { isAggregate } from '@sqlpipe/ddl';
 import { childrenOf, type TreeNode } from '../parse/parse-query.js';
 
 const wordsOf = (text: string): string[] => text.toLowerCase().split(' ');
@@ -50,16 +51,6 @@ const TYPED_BY_ARGUMENT = new Set(
   ),
 );
 
-const AGGREGATES = new Set(
-  wordsOf(
-    'avg count count_distinct approx_count_distinct sum ksum nsum min max first last first_not_null last_not_null mode ' +
-      'stddev stddev_samp stddev_pop var_samp variance var_pop covar_pop covar_samp corr approx_percentile approx_median ' +
-      'string_agg string_distinct_agg vwap twap haversine_dist_deg regr_slope regr_intercept regr_r2 weighted_avg ' +
-      'weighted_stddev arg_min arg_max isOrdered bool_and bool_or bit_and bit_or bit_xor array_agg sparkline ' +
-      'count_nulls any_value geomean sum_of_squares',
-  ),
-);
-
 const NON_DETERMINISTIC = new Set(
   wordsOf('now now_ns today tomorrow yesterday sysdate systimestamp systimestamp_ns current_timestamp'),
 );
@@ -87,6 +78,6 @@ export const isDecimal = (type: string | undefined): boolean => type?.startsWith
 export function hasAggregate(node: TreeNode): boolean {
   const { type, name, over } = node as { type?: string; name?: string; over?: unknown };
   if (type === 'subquery') return false;
-  if (type === 'function' && typeof name === 'string' && AGGREGATES.has(name.toLowerCase()) && !over) return true;
+  if (type === 'function' && typeof name === 'string' && isAggregate(name) && !over) return true;
   return childrenOf(node).some(hasAggregate);
 }

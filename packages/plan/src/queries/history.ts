@@ -2,7 +2,7 @@
  * Prints questions about the rows of a materialized view that its query no longer returns. Each form was tried on 9.3.4, also while rows
  * were written.
  */
-import { findStoredValues, type MaterializedViewDefinition, needsQuotes } from '@sqlpipe/ddl';
+import { findExactValues, type MaterializedViewDefinition, needsQuotes } from '@sqlpipe/ddl';
 import type { ColumnHead, StoredRows } from '@sqlpipe/engine';
 import { keywordOf, type NameMap, significantTokens, unquote } from '@sqlpipe/sql';
 import { chooseAliasPrefix, doubleQuote } from '../statements/statement-text.js';
@@ -98,8 +98,8 @@ function printLostRow(view: ComparedView, columns: readonly ColumnHead[]): strin
 
 /** The last digits of a computed floating point value may differ from one run of the query to the next. */
 function findComputedColumns({ body, base = '' }: ComparedView, columns: readonly ColumnHead[]): ColumnHead[] {
-  const stored = findStoredValues(body, base);
-  return columns.filter((column, index) => isFloat(column) && !(stored.length === columns.length && stored[index]));
+  const exact = findExactValues(body, base);
+  return columns.filter((column, index) => isFloat(column) && !(exact.length === columns.length && exact[index]));
 }
 
 /**
