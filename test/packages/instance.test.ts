@@ -1,3 +1,5 @@
+import { once } from 'node:events';
+import { setTimeout as wait } from 'node:timers/promises';
 import { fetchInHalves } from '../../packages/instance/src/http/request.js';
 import {
   askUntilSettled,
@@ -8,6 +10,7 @@ import {
   fetchStatements,
   InstanceError,
   isChangeOfBase,
+  poll,
   toRequestText,
 } from '../../packages/instance/src/index.js';
 import {
@@ -280,6 +283,18 @@ test('a server that is not settled yet is asked with growing pauses', async t =>
   const busy = { queryRows: async () => [['m', 'refreshing']] } as Partial<Client> as Client;
   t.is(await askUntilSettled(busy, 'm', ask, () => false, { timeout: 600 }), count);
   t.true(count > 1 && count < 12, `asked ${count} times`);
+});
+
+test('an interruption ends a pause between two questions', async t => {
+  const interruption = new AbortController();
+  let count = 0;
+  const ask = async () => {
+    // The pause after that is half a second.
+    if (++count === 8) setImmediate(() => interruption.abort());
+    return undefined;
+  };
+  const end = once(interruption.signal, 'abort').then(() => wait(100, 'later'));
+  t.is(await Promise.race([poll({ timeout: 0, interrupted: interruption.signal }, ask), end]), undefined);
 });
 
 test('a large request without a reply is explained with both sizes', async t => {

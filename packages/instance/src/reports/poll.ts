@@ -10,7 +10,7 @@ export interface Patience {
 /** Milliseconds between two questions: the first pause and the longest one. */
 const [SHORTEST, LONGEST] = [5, 500];
 
-/** Asks with growing pauses until there is an answer, or the time is up: then the result is undefined. */
+/** Asks with growing pauses until there is an answer. The result is undefined if the time is up, or the user interrupts the program. */
 export async function poll<T>(
   { timeout, interrupted }: Patience,
   ask: () => Promise<T | undefined>,
@@ -19,6 +19,6 @@ export async function poll<T>(
   for (let delay = SHORTEST; ; delay = Math.min(2 * delay, LONGEST)) {
     const answer = await ask();
     if (answer !== undefined || performance.now() > end || interrupted?.aborted) return answer;
-    await pause(delay);
+    await pause(delay, undefined, { signal: interrupted }).catch(() => {}); // an interruption ends it
   }
 }
