@@ -64,8 +64,8 @@ export interface ReadOptions {
 /**
  * Reads the statements of a stream of UTF-8 records. Each record ends with a NUL; the `;` and the LF before it may be missing. Statements
  * are normalized (see `normalizeStatement`); records that are empty or contain only comments are skipped.
- * @throws StreamError for a stream that is empty or does not end with a NUL, for a failure marker, and for a record that is too long, is
- * not UTF-8, starts with a byte order mark, or has a second statement
+ * @throws StreamError for a stream that is empty or has more than white space after the last NUL, for a failure marker, and for a record
+ * that is too long, is not UTF-8, starts with a byte order mark, or has a second statement
  */
 export function decodeRecords(input: Readable, options: ReadOptions = {}): AsyncIterable<string> {
   const { maxRecord = MAX_RECORD, allowEmpty = false } = options;

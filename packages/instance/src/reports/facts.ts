@@ -56,12 +56,12 @@ async function askHistory(client: Client, view: MaterializedViewDefinition, prin
   const isLimited = Number((await askRow(client, limit))?.[0] ?? 0) !== 0;
   if (!columns || isLimited) return { answer: 'unknown' as const, columns };
   const timestamp = view.timestamp ?? columns.find(({ designated }) => designated)?.name ?? '';
-  const count = async () => (await askRow(client, `SELECT count() FROM ${quoteLiteral(view.name)}`))?.[0];
+  const isEmpty = async () => (await askRow(client, `SELECT count() FROM ${quoteLiteral(view.name)}`))?.[0] === 0;
   const ask = async () => (await client.queryRows(printQuestion(timestamp, columns)))[0] ?? [];
   try {
     const [lost, first, last] = await askUntilSettled(client, view.name, ask, ([lost]) => Number(lost) === 0);
     if (Number(lost) === 0)
-      return { answer: Number(await count()) === 0 ? ('none' as const) : ('recomputable' as const), columns };
+      return { answer: (await isEmpty()) ? ('none' as const) : ('recomputable' as const), columns };
     const state = `SELECT count(), max("${timestamp}") FROM ${quoteLiteral(view.name)}`;
     const [[total, newest] = []] = await client.queryRows(state);
     const [running] = await fetchRunningRefreshes(client, quoteLiteral(view.name));
@@ -75,7 +75,7 @@ async function askHistory(client: Client, view: MaterializedViewDefinition, prin
     return { answer: { ...rows, doubt: doubt || undefined }, columns };
   } catch (error) {
     if (!(error instanceof InstanceError)) throw error;
-    return { answer: (await count()) === 0 ? ('none' as const) : ('unknown' as const), columns };
+    return { answer: (await isEmpty()) ? ('none' as const) : ('unknown' as const), columns };
   }
 }
 
