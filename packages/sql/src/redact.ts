@@ -141,10 +141,7 @@ function* restOf(statement: string, from: number): Generator<Secret> {
   if (end > start) yield { text: statement.slice(start, end), start, isRest: true };
 }
 
-/**
- * In other statements, what follows PASSWORD or TOKEN is a secret.
- * @param isOfObject whether such a word may be the name of a column: then only quoted text is a secret
- */
+/** In other statements, what follows PASSWORD or TOKEN is a secret; if that may be a column of an object, only in quotes. */
 function secretsAfterKeywords(statement: string, isOfObject: boolean): Secret[] {
   const secrets: Secret[] = [];
   let end = 0;

@@ -26,13 +26,9 @@ export function alterObject(entry: Entry, wanted: Definition, draft: Draft): voi
   const { name } = entry;
   const now = draft.engine.definitionOf(name) as Definition;
   if (wanted.kind === 'view') {
-    const isIgnored = draft.context.ignore.ignoresProperty(entry, 'query');
-    const hasOtherQuery = compareDefinitions(wanted, now).differences.some(({ property }) => property === 'query');
-    if (
-      hasOtherQuery &&
-      !isIgnored &&
-      !draft.alter('view', now.name, { action: 'query', body: wanted.body }, ['query'])
-    )
+    const { differences } = draft.context.ignore.withoutIgnored(entry, compareDefinitions(wanted, now));
+    const hasOtherQuery = differences.some(({ property }) => property === 'query');
+    if (hasOtherQuery && !draft.alter('view', now.name, { action: 'query', body: wanted.body }, ['query']))
       draft.block(name);
   } else if (wanted.kind !== 'table') alterProperties(entry, wanted, draft);
   else if (draft.context.toRebuild.has(name) && !differsOnlyByRetention(wanted, now, draft))
