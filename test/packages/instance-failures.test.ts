@@ -74,8 +74,8 @@ const FAILURES: [code: string, outcomeUnknown: boolean, ...Failure[]][] = [
     [
       'a reply that stops',
       send(Buffer.concat([head(), chunk('{"ddl"')])),
-      /no further row and no end of the reply within 0\.1 s/,
-      { timeout: 100 },
+      /no further row and no end of the reply within 1 s/,
+      { timeout: 1000 }, // the first bytes arrive within this time on a busy machine too
     ],
   ],
 ];
