@@ -18,7 +18,7 @@ export { SymbolCapacities, USUAL_SYMBOL_CAPACITY } from './dump/symbol-capacitie
 export { type Client, connect } from './http/client.js';
 export { BestEffortClient, ifAccepted, tryQuery } from './http/optional-queries.js';
 export type { Rejection, Reply } from './http/reply.js';
-export { batchesOf, DEFAULT_REQUEST_BUFFER, encodeQuery, MAX_PER_REQUEST, toRequestText } from './http/request.js';
+export { DEFAULT_REQUEST_BUFFER, encodeQuery, MAX_PER_REQUEST, toRequestText } from './http/request.js';
 export { InstanceError } from './instance-error.js';
 export {
   fetchComparisonFacts,
@@ -31,6 +31,7 @@ export {
   fetchViewColumns,
   isChangeOfBase,
 } from './reports/health.js';
+export { fetchHiddenProperties } from './reports/hidden-properties.js';
 export { type Patience, poll } from './reports/poll.js';
 export {
   fetchDefaults,

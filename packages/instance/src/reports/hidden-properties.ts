@@ -1,0 +1,95 @@
+/*!
+ * What gives the same text another meaning: server settings for what a statement omits, and properties of objects that no dump contains
+ * (names observed on 9.3.4).
+ */
+import { displayName, type Identity, type Kind, NameMap, quoteLiteral } from '@sqlpipe/sql';
+import type { ConnectionConfig } from '../configuration/connection-config.js';
+import { BestEffortClient } from '../http/optional-queries.js';
+import { batchesOf } from '../http/request.js';
+import { fetchParameters } from './server.js';
+
+/** By property, then by object. The object of a server setting is ''. */
+type HiddenProperties = Map<string, Map<string, string>>;
+
+/** Whether the server changes symbol capacities by itself. Then they are not compared. */
+const AUTO_SCALE = 'cairo.auto.scale.symbol.capacity';
+
+const SETTINGS = [
+  'cairo.wal.enabled.default',
+  'cairo.default.symbol.capacity',
+  'cairo.default.symbol.cache.flag',
+  AUTO_SCALE,
+  'cairo.max.uncommitted.rows',
+  'cairo.o3.max.lag',
+  'cairo.sql.sampleby.default.alignment.calendar',
+  'cairo.ttl.use.wall.clock',
+  'cairo.volumes',
+];
+
+/**
+ * The rows are the name of an object and the properties. `of` is the only kind to compare, if the properties have no use for other kinds
+ * and differ between versions.
+ */
+const LISTS: [query: string, properties: string[], of?: Kind][] = [
+  ['SELECT table_name, maxUncommittedRows, o3MaxLag FROM tables()', ['maxUncommittedRows', 'o3MaxLag'], 'table'],
+  ["SELECT view_name, concat(refresh_limit, ' ', refresh_limit_unit) FROM materialized_views()", ['the refresh limit']],
+];
+
+/** The maximum number of objects per request for columns, so that the request is short enough with names of any length. */
+const BATCH_SIZE = 20;
+
+/** Server settings, and the properties of objects, as far as an instance shows them. Never fails because of the instance. */
+export async function fetchHiddenProperties(
+  config: ConnectionConfig,
+  objects: readonly Identity[],
+): Promise<HiddenProperties> {
+  const bestEffort = new BestEffortClient(config);
+  const found: HiddenProperties = new Map();
+  const add = (property: string, object: string, value: unknown): void => {
+    found.set(property, (found.get(property) ?? new Map()).set(object, String(value).trim()));
+  };
+  try {
+    for (const [path, value] of (await bestEffort.attempt(fetchParameters)) ?? [])
+      if (SETTINGS.includes(path)) add(path, '', value);
+    await addProperties(bestEffort, objects, add);
+    const isAutoScaled = found.get(AUTO_SCALE)?.get('') !== 'false';
+    await addColumns(
+      bestEffort,
+      objects.filter(({ kind }) => kind === 'materialized view' || (kind === 'table' && !isAutoScaled)),
+      isAutoScaled,
+      add,
+    );
+  } finally {
+    await bestEffort.close();
+  }
+  return found;
+}
+
+type Add = (property: string, object: string, value: unknown) => void;
+
+async function addProperties(bestEffort: BestEffortClient, objects: readonly Identity[], add: Add): Promise<void> {
+  const byName = new NameMap(objects.map(identity => [identity.name, identity]));
+  for (const [query, properties, kind] of LISTS)
+    for (const [name, ...values] of (await bestEffort.queryRows(query)) ?? []) {
+      const object = byName.get(String(name));
+      if (object && object.kind === (kind ?? object.kind))
+        properties.forEach((property, i) => void add(property, displayName(object), values[i]));
+    }
+}
+
+/** What CREATE MATERIALIZED VIEW sets of columns and servers do not print, and symbol capacities unless the server changes them. */
+async function addColumns(bestEffort: BestEffortClient, objects: Identity[], isAutoScaled: boolean, add: Add) {
+  for (const batch of batchesOf(objects, BATCH_SIZE)) {
+    const query = batch.map(
+      ({ name }, i) =>
+        `SELECT ${i}, "column", indexed, designated, symbolCapacity FROM table_columns(${quoteLiteral(name)})`,
+    );
+    const rows = (await bestEffort.queryRows(query.join(' UNION ALL '))) ?? [];
+    for (const [i, column, indexed, designated, capacity] of rows) {
+      const object = `column ${column} of ${displayName(batch[Number(i)] as Identity)}`;
+      add('INDEX', object, indexed);
+      add('TIMESTAMP', object, designated);
+      if (!isAutoScaled) add('the symbol capacity', object, capacity);
+    }
+  }
+}
