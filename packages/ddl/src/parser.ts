@@ -46,4 +46,4 @@ export {
 } from './parser/rights.js';
 export { parseColumnType } from './parser/types.js';
 export { type Interval, rejectLongPeriod } from './properties/refresh.js';
-export { rejectImpossiblePolicy, rejectUnfittingTtl } from './properties/retention.js';
+export { recheckRetention, rejectImpossiblePolicy } from './properties/retention.js';

@@ -81,7 +81,7 @@ function findObjectEffects({ before, after }: Transition, all: readonly Transiti
     ];
   }
   const effects = before.kind === 'table' && after.kind === 'table' ? findTableEffects(before, after) : [];
-  return [...effects, ...findTtlLosses(before, after), ...findHealthEffects(before, after)];
+  return [...effects, ...findRetentionLosses(before, after), ...findHealthEffects(before, after)];
 }
 
 export function objectLoss(object: CatalogueObject): Effect {
@@ -154,10 +154,18 @@ export function findLossesOfUnwrittenValues(
   });
 }
 
-export function findTtlLosses(before: Definition, after: Definition): Effect[] {
+export function findRetentionLosses(before: Definition, after: Definition): Effect[] {
   const which = formatExpiredRows(before, after);
   if (which === undefined) return [];
   return [effectOn(after, 'lost', `expires rows of ${displayName(after)} ${which}`, { loss: 'ttl' })];
+}
+
+export const isRetentionLoss = ({ loss }: Effect): boolean => loss === 'ttl';
+
+/** Rows that a server drops because they have expired. @param count undefined if the server cannot say */
+export function expiredRowsLoss(object: NamedObject, count: number | undefined): Effect {
+  const rows = count === undefined ? 'may drop rows' : `drops ${formatCount(count, 'row')}`;
+  return effectOn(object, 'lost', `${rows} of ${displayName(object)} older than its TTL`, { loss: 'ttl' });
 }
 
 function findHealthEffects(before: CatalogueObject, after: CatalogueObject): Effect[] {

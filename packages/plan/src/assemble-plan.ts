@@ -8,7 +8,7 @@ import type { PlanContext } from './context/plan-context.js';
 import { formatIrreversibleLosses, formatWork } from './cost.js';
 import type { Draft, Step } from './draft/draft.js';
 import { formatRemarks } from './format/head.js';
-import type { NamedLoss } from './losses/losses.js';
+import { expiredRowsOf, type NamedLoss } from './losses/losses.js';
 import type { Omission } from './losses/omission.js';
 import type { Proof } from './proof/prove.js';
 import {
@@ -128,7 +128,7 @@ function collectAssertions({ rows }: Proof, context: PlanContext) {
   if (first !== undefined) add(noLimitAssertion([first, ...others]));
   for (const enforcement of rows.retentionEnforcements) {
     const { name } = enforcement.former;
-    if (acceptIfAllowed({ loss: 'ttl', object: name }) || findStoredRows(name) === 'none') continue;
+    if (acceptIfAllowed(expiredRowsOf(name)) || findStoredRows(name) === 'none') continue;
     add(
       noneExpiredAssertion(...findExpiredArguments(enforcement, engineOfB, findAskableDefinition(name, context)?.body)),
     );

@@ -105,7 +105,7 @@ function rejectUnfittingAge(unit: PartitionUnit, age: Age, position: number): vo
  * Rejects a TTL that does not fit the partitions that the object gets. For a materialized view, call this only if the server chooses the
  * partitions. Then the view may have any TTL in months, or none (observed on 9.3.4).
  */
-export function rejectUnfittingTtl(spans: ClauseSpans, { kind, ttl, partitionBy }: RetentionFields): void {
+export function recheckRetention(spans: ClauseSpans, { kind, ttl, partitionBy }: RetentionFields): void {
   const position = spans.get(TTL.name)?.position;
   if (position !== undefined && partitionBy && (kind !== 'materialized view' || ttl > 0))
     rejectUnfittingAge(partitionBy, ttl, position);

@@ -25,9 +25,9 @@ import {
   OTHER_KIND_NAMES,
   orRejection,
   RejectionError,
+  recheckRetention,
   rejectBadCoveredColumns,
   rejectImpossiblePolicy,
-  rejectUnfittingTtl,
   unquoteToken,
 } from '@sqlpipe/ddl/parser';
 import { foldCase, isSameName, kindKeywords, type LocatedName } from '@sqlpipe/sql';
@@ -287,8 +287,8 @@ function createMaterializedView(session: MutableSession, statement: CreateOf<Mat
   if (unindexable) throw new RejectionError(0, `indexes are supported only for SYMBOL columns: ${unindexable.name}`);
   const partitionBy = definition.partitionBy ?? sampling.partitionBy ?? defaultPartition(sampling.interval);
   const complete = { ...definition, partitionBy };
-  // If the statement has PARTITION BY, the parser has already checked the TTL.
-  if (!definition.partitionBy) rejectUnfittingTtl(spans, complete);
+  // If the statement has PARTITION BY, the parser has already checked the retention.
+  if (!definition.partitionBy) recheckRetention(spans, complete);
   rejectBadName(name, position, '');
   rejectCycleOfBases(catalogue, statement, base.name);
   const columns = toColumns(relation).map(column => toStoredColumn(column, definition));
@@ -325,7 +325,7 @@ function createLiveView(session: MutableSession, statement: CreateOf<LiveViewDef
   const { base, relation } = analyzeLiveView(statement, scanned, catalogue);
   requireReadAccess(session, parseBody(body));
   const complete = { ...definition, partitionBy: definition.partitionBy ?? base.partitionBy };
-  rejectUnfittingTtl(spans, complete);
+  recheckRetention(spans, complete);
   rejectBadName(name, position, '');
   const digits = findColumn(base, base.timestamp)?.type === 'TIMESTAMP_NS' ? 9 : 6;
   const startTime = parseTimestamp(unquoteToken(start), digits);

@@ -3,7 +3,7 @@ import { type Column, findColumn, isLossless, type TableDefinition } from '@sqlp
 import { isSameName } from '@sqlpipe/sql';
 import type { Catalogue } from '../catalogue.js';
 import type { CatalogueObject, MaterializedView, StoredColumn, Table } from '../catalogue-objects.js';
-import { columnLoss, type Effect, findKeyLosses, findTtlLosses } from '../effects.js';
+import { columnLoss, type Effect, findKeyLosses, findRetentionLosses } from '../effects.js';
 import type { Engine } from '../engine.js';
 
 /** Rows of a materialized view that its query no longer returns. Dates are as the server prints them. */
@@ -171,7 +171,7 @@ export function findCopyLosses(
   const findCopied = ({ name }: Column): Column | undefined =>
     findColumn(copied, columns.find(({ from }) => isSameName(from, name))?.to ?? '');
   return [
-    ...findTtlLosses(before, copied),
+    ...findRetentionLosses(before, copied),
     ...findKeyLosses(before, copied, findCopied),
     ...before.columns.flatMap(column => {
       const now = findCopied(column);

@@ -1,8 +1,14 @@
 import { findColumn, parseFill, retentionAgeOf } from '@sqlpipe/ddl';
-import { displayName, isSameName, type NameMap } from '@sqlpipe/sql';
-import { formatCount } from '@sqlpipe/text';
+import { isSameName, type NameMap } from '@sqlpipe/sql';
 import { type CatalogueObject, type MaterializedView, pairColumns, type Table } from '../catalogue-objects.js';
-import { columnLoss, type Effect, effectOn, findLossesOfUnwrittenValues, objectLoss } from '../effects.js';
+import {
+  columnLoss,
+  type Effect,
+  expiredRowsLoss,
+  findLossesOfUnwrittenValues,
+  isRetentionLoss,
+  objectLoss,
+} from '../effects.js';
 import type { Engine, Execution } from '../engine.js';
 import type { Transition } from '../transaction-log.js';
 import {
@@ -177,8 +183,9 @@ function findRetentionEnforcements({ effects, transitions }: Execution, ledger: 
     ({ before, after }) =>
       canExpire(after) && retentionAgeOf(after) !== (canExpire(before) ? retentionAgeOf(before) : 0),
   );
-  // A shorter retention is already reported as the loss `ttl`.
-  const isShortened = (name: string) => effects.some(({ loss, object }) => loss === 'ttl' && isSameName(object, name));
+  // A shorter retention is already reported.
+  const isShortened = (name: string) =>
+    effects.some(effect => isRetentionLoss(effect) && isSameName(effect.object, name));
   const names = new Set([...written.map(({ object }) => object), ...withNewRetention.map(({ name }) => name)]);
   return [...names].flatMap(name => {
     const now = ledger.catalogue.find(name);
@@ -199,9 +206,7 @@ function recordRetentionEnforcement(enforcement: RetentionEnforcement, ledger: L
   ledger.retentionEnforcements.set(former.id, { ...enforcement, causes });
   const count = ledger.facts.countExpired(enforcement);
   if (count === 0) return [];
-  const rows = count === undefined ? 'may drop rows' : `drops ${formatCount(count, 'row')}`;
-  const text = `${rows} of ${displayName(now)} older than its TTL`;
-  const effect = effectOn(now, 'lost', text, { loss: 'ttl' });
+  const effect = expiredRowsLoss(now, count);
   ledger.losses.add(now.id, { effect, causes });
   return [effect];
 }

@@ -1,7 +1,7 @@
 /*!
  * Finds the rows that a materialized view loses if statements drop, recreate or recompute the view. A former view belongs to the loaded
  * schema, which is B in a plan. Its successor is the view that gets the name planned for the former view.
- * Example: table `t` has TTL 7 DAYS and holds the rows of 8 days. `m` has the query `SELECT ts, sum(x) n FROM t SAMPLE BY 1d`, and stores
+ * Example: table `t` keeps rows for 7 days and holds those of 8 days. `m` has the query `SELECT ts, sum(x) n FROM t SAMPLE BY 1d`, and stores
  * 100 rows, one for each day. Its query returns 8 of these rows. The other 92 are history: no statement computes them again.
  *     DROP MATERIALIZED VIEW m;                                                 -- drops the former view: 92 rows are lost
  *     CREATE MATERIALIZED VIEW m AS (SELECT ts, max(x) n FROM t SAMPLE BY 1d);  -- creates the successor, which gets 8 rows
@@ -12,7 +12,7 @@
 import { displayName, isSameName, NameMap, NameSet, significantTokens, unquote } from '@sqlpipe/sql';
 import { formatCount } from '@sqlpipe/text';
 import type { CatalogueObject, MaterializedView } from '../catalogue-objects.js';
-import { type Effect, effectOn, findTtlLosses, isFullRefresh, REMOVING_LOSSES } from '../effects.js';
+import { type Effect, effectOn, findRetentionLosses, isFullRefresh, REMOVING_LOSSES } from '../effects.js';
 import type { Execution } from '../engine.js';
 import type { AccountedLoss, ComputedView, Ledger, StoredRows, UnendedRows } from './ledger.js';
 
@@ -241,7 +241,7 @@ export class ViewHistories {
     const { losses, touchedBy, facts } = this.ledger;
     const recorded = [former, successor].flatMap(({ id }) => losses.of(id));
     const isRecorded = ({ loss }: Effect) => recorded.some(({ effect }) => effect.loss === loss);
-    const expired = findTtlLosses(former, successor).filter(effect => !isRecorded(effect));
+    const expired = findRetentionLosses(former, successor).filter(effect => !isRecorded(effect));
     const hadRows = facts.findStoredRows(former.name) !== 'none';
     const tracked = this.#trackedViews.get(former.id);
     const redefinition = hadRows ? tracked?.redefinition : undefined;

@@ -5,12 +5,14 @@ import {
   compareDefinitions,
   EXPLICIT,
   findColumn,
+  findProperty,
   formatExpiredRows,
   isArray,
+  keepProperties,
   keepRetention,
+  type PropertyName,
   printDefinition,
   retentionAgeOf,
-  retentionOf,
   type TableDefinition,
   UNLIMITED,
 } from '@sqlpipe/ddl';
@@ -24,6 +26,7 @@ import {
   findUnusedHash,
   isRebuildHash,
 } from '../auxiliary/rebuild-names.js';
+import { expiredRowsOf, mayConcernColumn } from '../losses/losses.js';
 import { formatPath, formatPathForShell } from '../losses/object-path.js';
 import type { Omission } from '../losses/omission.js';
 import {
@@ -45,7 +48,7 @@ import { changeOf, type Draft } from './draft.js';
 
 interface Rebuild {
   readonly now: TableDefinition;
-  /** The table as A wants it. If `--ignore` excludes the TTL, it has that of B. */
+  /** The table as A wants it. If `--ignore` excludes the retention, it has that of B. */
   readonly final: TableDefinition;
   /** The new table during the copy. */
   readonly created: TableDefinition;
@@ -70,7 +73,7 @@ export function rebuildTable(entry: Entry, wanted: TableDefinition, draft: Draft
 
 /**
  * Chooses the retention of the new table. The first case that applies decides:
- * 1. If `--ignore` excludes the TTL, the table has that of B, also at the end of the plan.
+ * 1. If `--ignore` excludes the retention, the table has that of B, also at the end of the plan.
  * 2. If the loss of expired rows is allowed, the table is created without retention: rows that expire during the copy would make the counts
  *    differ. Later, `alterRetention` sets the retention of A.
  * 3. If the retention of A would expire rows, the table keeps that of B (`keepRetention`). Otherwise it has that of A.
@@ -81,22 +84,22 @@ function chooseRetention(
   now: TableDefinition,
   draft: Draft,
 ): Pick<Rebuild, 'final' | 'created'> {
-  if (draft.context.ignore.ignoresProperty(entry, 'TTL')) {
-    const final = { ...wanted, ...retentionOf(now) };
-    return { final, created: final };
-  }
+  const isKept = (name: PropertyName) =>
+    findProperty(name, 'table')?.alter?.expiresRows === true && draft.context.ignore.ignoresProperty(entry, name);
+  const final = keepProperties(wanted, now, isKept);
+  if (final !== wanted) return { final, created: final };
   const limited = keepRetention(wanted, now) ?? wanted;
   const unlimited = { ...limited, ...UNLIMITED, policy: undefined };
   const expiresRows = formatExpiredRows(unlimited, limited) !== undefined;
-  const isSetLater = expiresRows && draft.acceptLoss({ loss: 'ttl', object: now.name });
-  return { final: wanted, created: isSetLater ? unlimited : limited };
+  const isSetLater = expiresRows && draft.acceptLoss(expiredRowsOf(now.name));
+  return { final, created: isSetLater ? unlimited : limited };
 }
 
 function findObstacles(entry: Entry, rebuild: Rebuild, draft: Draft): Pick<Omission, 'reasons' | 'losses'> {
   const { now, final, copied, conversions } = rebuild;
   const { context } = draft;
   const { answers, ignore, renames } = context;
-  // `final` has an ignored TTL as B has it. The new table could not keep another ignored property, except for the order of columns.
+  // `final` has an ignored retention as B has it. The new table could not keep another ignored property, except for the order of columns.
   const ignored = compareDefinitions(final, now).differences.filter(
     ({ property }) => property !== COLUMN_ORDER && ignore.ignoresProperty(entry, property),
   );
@@ -108,7 +111,7 @@ function findObstacles(entry: Entry, rebuild: Rebuild, draft: Draft): Pick<Omiss
   // The old table keeps all rows and values. But later rows go to the new table: fewer dedup keys, or a shorter retention, affect them.
   const copyLosses = findCopyLosses(now, final, copied);
   const losses = [...copyLosses, ...unmet]
-    .flatMap(({ loss }) => (loss === 'ttl' || loss === 'keys' ? [{ loss, object: now.name }] : []))
+    .flatMap(({ loss }) => (loss === undefined || mayConcernColumn(loss) ? [] : [{ loss, object: now.name }]))
     .filter(named => !draft.acceptLoss(named));
   const isForbidden = ({ loss }: Effect) => losses.some(each => each.loss === loss);
   const reasons = [

@@ -29,6 +29,12 @@ const HAS_COLUMN: Readonly<Record<LossKind, boolean>> = {
 const pathOf = ({ loss, object, column }: NamedLoss): ObjectPath =>
   HAS_COLUMN[loss] ? { object, column } : { object };
 
+/** The loss of the rows of an object that expire. */
+export const expiredRowsOf = (object: string): NamedLoss => ({ loss: 'ttl', object });
+
+/** Whether a loss is that of a column or its values, or else of an object or of rows. */
+export const mayConcernColumn = (loss: LossKind): boolean => HAS_COLUMN[loss];
+
 export const formatLoss = (loss: NamedLoss): string => `${loss.loss}:${formatPath(pathOf(loss))}`;
 
 /** The option that allows a loss, as typed in a shell. */

@@ -8,7 +8,7 @@
 import { type Column, hasNull, isArray, losesHalfPairs } from '@sqlpipe/ddl';
 import type { ColumnHead, Conversion, Copy, LossKind } from '@sqlpipe/engine';
 import { formatCount } from '@sqlpipe/text';
-import { formatAllowance } from '../losses/losses.js';
+import { expiredRowsOf, formatAllowance } from '../losses/losses.js';
 import { doubleQuote, withoutComments } from '../statements/statement-text.js';
 import { printComputableAssertion } from './common-queries.js';
 import { CONVERSION_ASSERTION, printChangedQuestion, printMisfit } from './conversions.js';
@@ -186,7 +186,7 @@ export function noneExpiredAssertion(retained: RetainedObject, body?: string): A
     loss: 'ttl',
     purpose: `stops the plan if '${name}' has rows older than its TTL, because the server would drop such rows`,
     formatReason: answers =>
-      `'${name}' has ${formatCountOf(answers, 'row')} older than its TTL, and the server would drop such rows; plan again with ${formatAllowance({ loss: 'ttl', object: name })} to allow that`,
+      `'${name}' has ${formatCountOf(answers, 'row')} older than its TTL, and the server would drop such rows; plan again with ${formatAllowance(expiredRowsOf(name))} to allow that`,
     ...(body !== undefined && {
       printFor: ({ existing }) => (existing ? [noneExpiredAssertion(retained, existing.body).statement] : []),
     }),
