@@ -9,34 +9,39 @@ import type { ReplayOptions } from './options.js';
 import { PlanGuard } from './plan-guard.js';
 import type { PlannedStatements } from './preflight.js';
 
-/** A plan must be complete, and made for the state of the target. @returns also a guard for a plan */
+/**
+ * A plan must be complete, and made for the state of the target. Records its statements and queries in `planned` as they are read.
+ * @returns also a guard for a plan
+ */
 export async function requireCurrent(
   statements: AsyncIterable<string>,
+  planned: PlannedStatements,
   client: Client,
   { staleOk, stream, allowPlan }: Pick<ReplayOptions, 'staleOk' | 'stream' | 'allowPlan'>,
 ): Promise<{ statements: AsyncIterable<string>; isPlan: boolean; guard?: PlanGuard }> {
   const iterator = statements[Symbol.asyncIterator]();
   const first = await iterator.next();
-  const rest = (async function* () {
+  const all = (async function* () {
     if (!first.done) yield first.value;
     yield* { [Symbol.asyncIterator]: () => iterator };
   })();
   const head = first.done ? undefined : parsePlanHead(first.value);
-  const isPlan = head !== undefined;
-  if (!isPlan || staleOk) return { statements: rest, isPlan };
+  if (!head) return { statements: all, isPlan: false };
+  const recorded = recordPlanned(all, head, planned);
+  if (staleOk) return { statements: recorded, isPlan: true };
   if (stream) {
     await iterator.return?.(); // or the program would wait for the end of its input
     throw new CodedError('REJECTED', 'a plan must be read completely before anything is sent; remove --stream');
   }
-  const all = await collectStatements(rest);
+  const plan = await collectStatements(recorded);
   const { count } = head;
-  if (allowPlan && all.length < count) {
-    const numbers = `its first comment says ${count} statements, but it has ${all.length}`;
+  if (allowPlan && plan.length < count) {
+    const numbers = `its first comment says ${count} statements, but it has ${plan.length}`;
     throw new CodedError('DAMAGED', `the plan is incomplete: ${numbers}; make it again with sqldiff --alter`);
   }
   const help = `make it again with sqldiff --alter${allowPlan ? '' : ', or apply it with --stale-ok'}`;
-  const guard = await requireState(all, client, `the plan was made for a different state; ${help}`);
-  return { statements: Readable.from(all), isPlan, guard };
+  const guard = await requireState(plan, client, `the plan was made for a different state; ${help}`);
+  return { statements: Readable.from(plan), isPlan: true, guard };
 }
 
 export function rejectOmissions(omissions: readonly Omission[]): void {
@@ -55,20 +60,19 @@ export async function requireState(plan: readonly string[], client: Client, mess
 }
 
 /**
- * Records the queries of views in a plan, and the statements that --allow-plan allows: those with the verbs that the head
- * of the plan lists. The head also has their number. What follows them is no part of the plan.
+ * Records the queries of views in a plan, and the statements that --allow-plan allows: those with the verbs that its head lists. The head
+ * also has their number. What follows them is no part of the plan.
  */
-export async function* recordPlanned(
+async function* recordPlanned(
   statements: AsyncIterable<string>,
+  head: PlanHead,
   { statements: planned, queries }: PlannedStatements,
 ): AsyncGenerator<string> {
-  let head: PlanHead | undefined;
   let n = 0;
   for await (const statement of statements) {
-    if (n++ === 0) head = parsePlanHead(statement);
     const { kind, verb } = identify(statement);
-    if (head && n <= head.count && kind === 'other' && head.verbs.includes(verb)) planned.add(statement);
-    if (head && head.count > 0) recordQuery(statement, queries);
+    if (++n <= head.count && kind === 'other' && head.verbs.includes(verb)) planned.add(statement);
+    if (head.count > 0) recordQuery(statement, queries);
     yield statement;
   }
 }

@@ -1,6 +1,6 @@
 /*! A generator, because a stream would read ahead, and send the statements after a rejected one before its reader gets the rejection. */
 import { findReferences } from '@sqlpipe/ddl';
-import { parsePlanHead } from '@sqlpipe/plan/format';
+import { type PlanHead, parsePlanHead } from '@sqlpipe/plan/format';
 import { type Entry, identifyEntry } from '@sqlpipe/schema';
 import { isObject, isSameName, NameSet, readStatementHead } from '@sqlpipe/sql';
 import type { Executor } from './executor.js';
@@ -26,7 +26,7 @@ export async function* executeStatements(
 ): AsyncGenerator<Outcome> {
   const inFlight: InFlight[] = [];
 
-  const executeInTurn = async (n: number, entry: Entry, blockers: InFlight[], isInPlan: boolean): Promise<Outcome> => {
+  const executeInTurn = async (n: number, entry: Entry, blockers: InFlight[], plan?: PlanHead): Promise<Outcome> => {
     for (const { outcome } of blockers) await outcome;
     const started = performance.now();
     const time = new Date();
@@ -39,7 +39,7 @@ export async function* executeStatements(
       statement,
       location: locations[n - 1],
       identity,
-      isInPlan,
+      plan,
       ...(result.result !== 'not reached' && { time }),
       ms: Math.round(performance.now() - started),
       ...result,
@@ -52,16 +52,17 @@ export async function* executeStatements(
     while (inFlight.length > inFlightAfter) yield await (inFlight.shift() as InFlight).outcome;
   }
 
-  let [n, hasHead] = [0, false];
+  let n = 0;
+  let head: PlanHead | undefined;
   try {
     for await (const statement of statements) {
       n++;
-      hasHead ||= parsePlanHead(statement) !== undefined;
-      const isInPlan = hasHead && n <= planLength;
+      head = parsePlanHead(statement) ?? head;
+      const plan = n <= planLength ? head : undefined;
       const entry = identifyEntry(statement);
-      const isAlone = isInPlan || !createsObject(entry);
+      const isAlone = plan !== undefined || !createsObject(entry);
       if (isAlone) yield* yieldUpTo(0);
-      inFlight.push({ entry, outcome: executeInTurn(n, entry, findBlockers(entry, inFlight), isInPlan) });
+      inFlight.push({ entry, outcome: executeInTurn(n, entry, findBlockers(entry, inFlight), plan) });
       // Executors are assigned in turn: the next statement needs that of the first one in flight, which has to end.
       yield* yieldUpTo(isAlone ? 0 : executors.length - 1);
     }

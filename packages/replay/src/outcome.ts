@@ -1,7 +1,7 @@
 import { isColumnOrder, type StatementComparison } from '@sqlpipe/ddl';
 import type { Effect } from '@sqlpipe/engine';
 import { findLocation, type Location } from '@sqlpipe/files';
-import { findAffectedObjects } from '@sqlpipe/plan/format';
+import { findAffectedObjects, type PlanHead } from '@sqlpipe/plan/format';
 import { displayName, type Identity } from '@sqlpipe/sql';
 import { escapeControls } from '@sqlpipe/text';
 import type { ReplayOptions } from './options.js';
@@ -65,7 +65,8 @@ interface Attempt {
   readonly statement: string;
   readonly location?: Location | undefined;
   readonly identity: Identity;
-  readonly isInPlan: boolean;
+  /** The head of the plan that the statement belongs to. */
+  readonly plan: PlanHead | undefined;
   /** When the statement was sent, or compared with an existing object; undefined if it was not reached. */
   readonly time?: Date;
   /** Milliseconds until the result was known, including the wait for the reply. */
@@ -76,12 +77,8 @@ interface Attempt {
 export type Outcome = Attempt & StatementResult;
 
 /** Whether an existing table differs only in the order of its columns. Then a plan ends, but no other run. */
-export const isReordered = ({
-  result,
-  comparison,
-  isInPlan = false,
-}: StatementResult & Partial<Pick<Attempt, 'isInPlan'>>): boolean =>
-  result === 'differs' && !isInPlan && isColumnOrder(comparison?.differences.map(({ property }) => property) ?? []);
+export const isReordered = ({ result, comparison, plan }: StatementResult & Partial<Pick<Attempt, 'plan'>>): boolean =>
+  result === 'differs' && !plan && isColumnOrder(comparison?.differences.map(({ property }) => property) ?? []);
 
 /** Whether the target does not have what the statement says. Then the statement is written to the rejects. */
 export const isReject = ({ result, failure }: Outcome): boolean =>
@@ -93,7 +90,7 @@ export const isReject = ({ result, failure }: Outcome): boolean =>
  */
 export function endsRun(outcome: Outcome, { keepGoing, dryRun }: Pick<ReplayOptions, 'keepGoing' | 'dryRun'>): boolean {
   if (!isReject(outcome)) return false;
-  const isReliedOn = outcome.isInPlan || isAssertion(outcome.identity);
+  const isReliedOn = outcome.plan !== undefined || isAssertion(outcome.identity);
   return outcome.failure !== undefined || !(dryRun || isReordered(outcome) || (keepGoing && !isReliedOn));
 }
 

@@ -6,7 +6,7 @@ import { spool } from '@sqlpipe/records';
 import { type Health, identifyEntry, problemsOf } from '@sqlpipe/schema';
 import { displayName, type Identity, isObject, NameMap } from '@sqlpipe/sql';
 import { recordQuery } from './assertions.js';
-import { recordPlanned, rejectOmissions, requireCurrent, requireState } from './check-plan.js';
+import { rejectOmissions, requireCurrent, requireState } from './check-plan.js';
 import type { DryRun } from './dry-run.js';
 import { executeStatements } from './execute-statements.js';
 import { createExecutor, type Executor } from './executor.js';
@@ -86,7 +86,7 @@ async function prepareRun(input: ReplayInput, { client, opened }: ReplayTarget, 
   const ignored = new IgnoredStatements(ignore);
   const planned = { statements: new Set<string>(), queries: new NameMap<string[]>(), areAllowed: options.allowPlan };
   const check = createPreflightCheck(client, allow, planned);
-  const current = await requireCurrent(recordPlanned(input.statements, planned), client, options);
+  const current = await requireCurrent(input.statements, planned, client, options);
   const { statements, locations } = splitIgnoredRights({ ...input, ...current }, ignored);
   const checkUnlessIgnored: typeof check = async statement =>
     ignored.isIgnored(identifyEntry(statement)) ? undefined : check(statement);
@@ -142,7 +142,7 @@ async function createExecutors(
 /** Ends a plan if an object that is read back is not as its statement says. */
 async function* endPlan(outcomes: AsyncIterable<Outcome>, options: ReplayOptions, ended: AbortController) {
   for await (const outcome of outcomes) {
-    if (outcome.isInPlan && endsRun(outcome, options)) ended.abort();
+    if (outcome.plan && endsRun(outcome, options)) ended.abort();
     yield outcome;
   }
 }

@@ -1,6 +1,5 @@
 /*! How to continue an incomplete run: by rerunning the same command, with the options that make it skip existing objects. */
 import { isCleanTable, tryParseDefinition } from '@sqlpipe/ddl';
-import { parsePlanHead } from '@sqlpipe/plan/format';
 import { type IfExists, isReject, isShowable, type Outcome, type Result } from '@sqlpipe/replay';
 import { isObject } from '@sqlpipe/sql';
 
@@ -26,8 +25,8 @@ export class ResumeHint {
 
   /** @param isInterrupted whether the user has stopped the run: then a request that failed was canceled */
   count(outcome: Outcome, isInterrupted: boolean): void {
-    const { n, statement, identity, result, comparison, failure, exists = false } = outcome;
-    this.#isPlan ||= parsePlanHead(statement) !== undefined;
+    const { n, statement, identity, plan, result, comparison, failure, exists = false } = outcome;
+    this.#isPlan ||= plan !== undefined;
     if (result === 'unknown' && !isShowable(identity)) this.#unknown = n;
     if (result === 'applied' && identity.kind === 'other') this.#appliedVerbs.add(identity.verb);
     const isComparable = comparison

@@ -1,5 +1,4 @@
 import { Exit, exitStatus } from '@sqlpipe/cli';
-import { parsePlanHead } from '@sqlpipe/plan/format';
 import { isReject, isReordered, type Outcome, type Result } from '@sqlpipe/replay';
 import { displayName } from '@sqlpipe/sql';
 import { formatCount, formatMessage } from '@sqlpipe/text';
@@ -32,7 +31,7 @@ export class Summary {
 
   count(outcome: Outcome, isInterrupted: boolean): void {
     this.total++;
-    this.#irreversible = parsePlanHead(outcome.statement)?.irreversible ?? this.#irreversible;
+    this.#irreversible = outcome.plan?.irreversible ?? this.#irreversible;
     if (outcome.result === 'applied' && this.#irreversible?.has(outcome.n)) this.#appliedLosses.push(outcome.n);
     this.#counts.set(outcome.result, (this.#counts.get(outcome.result) ?? 0) + 1);
     this.failure ??= outcome.failure;
