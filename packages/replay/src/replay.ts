@@ -100,7 +100,7 @@ async function prepareRun(input: ReplayInput, { client, opened }: ReplayTarget, 
 
 /** @throws CodedError for omissions, unless they are accepted */
 async function makePlan(run: Run, { config, client }: ReplayTarget, options: ReplayOptions): Promise<Run> {
-  const schema = await fetchTargetSchema(config, client);
+  const schema = await fetchTargetSchema(config, client, options.warn);
   const { planAlter } = await import('./plan-alter.js');
   const { planStatements, statements, verbs, omissions, notes, warnings } = await planAlter(
     run.statements,
@@ -134,7 +134,7 @@ async function createExecutors(
   const patience = { timeout: config.timeout, interrupted: options.signal };
   const context = { ...options, ignored, check, existing, retries: config.retries, patience };
   if (!options.dryRun) return { executors: jobs.map(client => createExecutor({ ...context, client, guard })) };
-  const known = schema ?? (await fetchSchemaIfShown(config, client));
+  const known = schema ?? (await fetchSchemaIfShown(config, client, options.warn));
   const dryRun = new (await import('./dry-run.js')).DryRun(known, { ...context, client });
   return { executors: [entry => dryRun.predict(entry)], dryRun };
 }

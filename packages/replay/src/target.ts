@@ -50,9 +50,13 @@ export interface TargetSchema extends InstanceFacts {
   readonly account?: { readonly name: string; readonly rights: readonly Right[] | undefined } | undefined;
 }
 
-/** @throws InstanceError */
-export async function fetchTargetSchema(config: ConnectionConfig, client: Client): Promise<TargetSchema> {
-  const statements = await collectStatements(dump(config));
+/** @param warn receives what may be missing in the schema @throws InstanceError */
+export async function fetchTargetSchema(
+  config: ConnectionConfig,
+  client: Client,
+  warn: (message: string) => void,
+): Promise<TargetSchema> {
+  const statements = await collectStatements(dump(config, { reportInvalid: false, warn }));
   const { user: name } = config;
   // The open source edition does not show rights.
   const account =
@@ -62,11 +66,10 @@ export async function fetchTargetSchema(config: ConnectionConfig, client: Client
 
 /** As `fetchTargetSchema`, or why the account may not read the schema. @throws InstanceError if the target gives no answer */
 export async function fetchSchemaIfShown(
-  config: ConnectionConfig,
-  client: Client,
+  ...from: Parameters<typeof fetchTargetSchema>
 ): Promise<TargetSchema | { readonly hidden: string }> {
   try {
-    return await fetchTargetSchema(config, client);
+    return await fetchTargetSchema(...from);
   } catch (error) {
     if (error instanceof InstanceError && error.serverMessage !== undefined) return { hidden: error.serverMessage };
     throw error;
