@@ -352,8 +352,8 @@ export const noneAddedAssertion = (copy: CopyWithCasts): Assertion =>
   noSurplusAssertion(copy.to, copy.from, printSurplusAssertion(copy, '<', 'none_added'));
 
 function noSurplusAssertion(holder: string, other: string, statement: string): Assertion {
-  const problem = `'${holder}' has rows that '${other}' does not have, or has less often`;
-  const help = `compare the two tables; if '${holder}' has no row that you need, send DROP TABLE '${holder}';`;
+  const problem = `'${holder}' has rows that '${other}' does not have, or holds some rows more often than '${other}'`;
+  const help = `compare the two tables, insert the missing rows that you need into '${other}', then send DROP TABLE '${holder}';`;
   return {
     statement,
     tables: [holder, other],
