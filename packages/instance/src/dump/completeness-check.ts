@@ -7,7 +7,7 @@ import { findReferences } from '@sqlpipe/ddl';
 import { dumpOrder, Schema } from '@sqlpipe/schema';
 import { foldCase, givesRight, identify, isAcl, isObject, KINDS, type NamedObject } from '@sqlpipe/sql';
 import type { Client } from '../http/client.js';
-import { queryOrReport } from '../http/optional-queries.js';
+import { tryQuery } from '../http/optional-queries.js';
 import { type ListedObject, listAllObjects } from './list-objects.js';
 import { changingSchemaError, isWanted, listTitles, type ObjectReadOptions, titleOf } from './missing-objects.js';
 import { fetchUncheckedStatements } from './show-create.js';
@@ -92,7 +92,7 @@ export class CompletenessCheck {
 
   async #fetchList(): Promise<Objects | undefined> {
     if (!KINDS.some(kind => isObject(kind) && this.#options.selects(kind))) return new Map(); // access control only
-    const list = await queryOrReport(
+    const list = await tryQuery(
       () => listAllObjects(this.#client),
       ({ message }) => {
         this.#failure = message;

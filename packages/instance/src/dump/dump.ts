@@ -5,7 +5,7 @@ import { maskSecrets, truncate } from '@sqlpipe/text';
 import type { ConnectionConfig } from '../configuration/connection-config.js';
 import { type Client, connect } from '../http/client.js';
 import { requestSecrets } from '../http/connection.js';
-import { BestEffortClient, queryOrReport } from '../http/optional-queries.js';
+import { BestEffortClient, tryQuery } from '../http/optional-queries.js';
 import { MAX_MASKED } from '../http/reply.js';
 import { InstanceError } from '../instance-error.js';
 import { fetchInvalidViews, VIEW_LISTS } from '../reports/health.js';
@@ -103,7 +103,7 @@ async function* dumpStatements(
   const warnOfUnknown = ({ message }: InstanceError) =>
     warn(`invalid views may be in the dump despite --skip-invalid, because the server does not list them: ${message}`);
   const queryViews = (query: string) =>
-    options.skipInvalid ? queryOrReport(() => checks.queryRows(query), warnOfUnknown) : bestEffort.queryRows(query);
+    options.skipInvalid ? tryQuery(() => checks.queryRows(query), warnOfUnknown) : bestEffort.queryRows(query);
   for await (const batch of names.select(fetchRows(clients, options, read))) {
     const statements: string[] = [];
     for (const row of batch) {

@@ -34,7 +34,7 @@ export class BestEffortClient {
     if (this.#hasGivenUp) return undefined;
     const timer = setTimeout(() => void this.close(), this.#timeout);
     try {
-      return await queryOrReport(
+      return await tryQuery(
         () => use(this.#client),
         ({ code }) => {
           this.#hasGivenUp = code === 'UNREACHABLE';
@@ -80,25 +80,15 @@ export const ifAccepted = <T>(query: () => Promise<T>): Promise<T | undefined> =
 export const queryIfAccepted = (client: Client, query: string): Promise<unknown[][] | undefined> =>
   ifAccepted(() => client.queryRows(query));
 
-/** The result of queries; undefined if one fails with an expected error, which by default is any error of an instance. */
+/** The result of queries; undefined if one fails. @param onFailure returns false for an error that is not expected and is thrown */
 export async function tryQuery<T>(
   query: () => Promise<T>,
-  isExpected: (error: InstanceError) => boolean = () => true,
+  onFailure: (error: InstanceError) => unknown = () => {},
 ): Promise<T | undefined> {
   try {
     return await query();
   } catch (error) {
-    if (error instanceof InstanceError && isExpected(error)) return undefined;
+    if (error instanceof InstanceError && onFailure(error) !== false) return undefined;
     throw error;
   }
 }
-
-/** The result of queries; undefined if one fails, which is reported. */
-export const queryOrReport = <T>(
-  query: () => Promise<T>,
-  report: (failure: InstanceError) => void,
-): Promise<T | undefined> =>
-  tryQuery(query, failure => {
-    report(failure);
-    return true;
-  });
