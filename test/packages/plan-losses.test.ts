@@ -156,6 +156,19 @@ test('the way back lists the order of columns, unless that is ignored', async t 
   t.deepEqual([await remains(), await remains('t: column order')], [[lost, order], [lost]]);
 });
 
+test('the way back drops a live view that the plan created only if the loss is allowed by name', async t => {
+  const before = ['CREATE TABLE t (ts TIMESTAMP, x INT) timestamp(ts) PARTITION BY DAY;'];
+  const query = 'SELECT ts, count(*) OVER (PARTITION BY x ORDER BY ts ROWS 3 PRECEDING) n FROM t';
+  const plan = await planChanges(
+    [...before, `CREATE LIVE VIEW l FLUSH EVERY 5s START FROM NOW AS (${query});`],
+    before,
+  );
+  const undo = await planUndo(plan, before);
+  t.deepEqual([changesOf(undo), lossesOf(undo)], [[], ['drop:l']]);
+  t.is(undo.remains[0]?.[0], "not undone: live view 'l': left out: DROP LIVE VIEW 'l'");
+  t.deepEqual(changesOf(await planUndo(plan, before, { allowLoss: ['drop:l'] })), ["DROP LIVE VIEW 'l';"]);
+});
+
 const chain = (...columns: readonly string[]) => {
   const read = columns.map(column => `, first(${column}) ${column}`).join('');
   return [

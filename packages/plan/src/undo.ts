@@ -2,7 +2,7 @@
 import { parseAlters, tryParseDefinition } from '@sqlpipe/ddl';
 import { type Engine, whenReady } from '@sqlpipe/engine';
 import { IgnoreRules, Schema } from '@sqlpipe/schema';
-import { identify, isObject, isPrincipal, isSameName } from '@sqlpipe/sql';
+import { identify, isObject, isPrincipal, isSameName, type Kind } from '@sqlpipe/sql';
 import { indentLines } from '@sqlpipe/text';
 import { findKnownColumns, type Plan } from './assemble-plan.js';
 import { createEngine, isEnterpriseSchema, type PlanOptions } from './context/plan-context.js';
@@ -31,8 +31,11 @@ export interface UndoPlan extends Plan {
 }
 
 /**
- * Plans the statements that turn the schema after a plan back into B. What the plan created is dropped if assertions
- * show that no rows are lost. The user has to allow any other loss. The head of the undo lists what is not undone.
+ * Plans the statements that turn the schema after a plan back into B. What the plan created is dropped:
+ * - a table, a column or a materialized view after assertions that no rows or values are lost;
+ * - a plain view or a principal without an assertion, because neither has rows;
+ * - a live view only if the user allows the loss, because no query shows whether its rows could be computed again.
+ * The user has to allow any other loss, too. The head of the undo lists what is not undone.
  * @param b the statements of the schema before the plan
  * @throws what `planChanges` throws
  */
@@ -86,20 +89,23 @@ const unwrittenAssertions = (table: string, condition?: string): Assertion[] => 
 ];
 
 function findCreated({ statements, schemaAfter, renamed }: Plan, before: Schema, engineAfterPlan: Engine): Created[] {
-  const assertionsOf = (statement: string): Assertion[] => {
+  /** Undefined if no assertion can show that nothing is lost: for a live view, and for a materialized view whose syntax is unknown. */
+  const assertionsOf = (kind: Kind, name: string, statement: string): Assertion[] | undefined => {
+    if (kind === 'view') return [];
+    if (kind === 'table') return unwrittenAssertions(name);
     const created = tryParseDefinition(statement);
-    if (created?.kind === 'materialized view')
-      return [noHistoryAssertion(created, findKnownColumns(created.name, engineAfterPlan))];
-    if (created?.kind !== 'table') return [];
-    return unwrittenAssertions(created.name);
+    if (created?.kind !== 'materialized view') return undefined;
+    return [noHistoryAssertion(created, findKnownColumns(name, engineAfterPlan))];
   };
   return statements.flatMap(({ statement }): Created[] => {
     const { kind, name } = identify(statement);
     if (isPrincipal(kind) && !before.findPrincipal(name))
       return [{ loss: { loss: 'drop-user', object: name }, assertions: [] }];
     const isRenamed = [...renamed.values()].some(to => isSameName(to, name));
-    if (isObject(kind) && !before.findObject(name) && schemaAfter.findObject(name) && !isRenamed)
-      return [{ loss: { loss: 'drop', object: name }, assertions: assertionsOf(statement) }];
+    if (isObject(kind) && !before.findObject(name) && schemaAfter.findObject(name) && !isRenamed) {
+      const assertions = assertionsOf(kind, name, statement);
+      return assertions ? [{ loss: { loss: 'drop', object: name }, assertions }] : [];
+    }
     return parseAlters(statement).flatMap(({ name, alteration }): Created[] => {
       if (alteration.action !== 'add column') return [];
       const { column } = alteration;
