@@ -5,7 +5,7 @@ import {
   computeFingerprint,
   formatOmission,
   parseAssertion,
-  printNoHistoryAssertion,
+  printNothingIsLostAssertion,
   ROWLESS_ANSWERS,
 } from '@sqlpipe/plan/format';
 import { IgnoreRules } from '@sqlpipe/schema';
@@ -170,7 +170,7 @@ test('a view that is created again is refreshed, unless it fills itself', async 
 
 test('sums of floating point values may differ in their last digits, those of FLOAT in more', t => {
   const view = { name: 'm', body: 'select 1 -- one' };
-  const [asFloat, asDouble] = ['FLOAT', 'DOUBLE'].map(type => printNoHistoryAssertion(view, [{ name: 'x', type }]));
+  const [asFloat, asDouble] = ['FLOAT', 'DOUBLE'].map(type => printNothingIsLostAssertion(view, [{ name: 'x', type }]));
   t.regex(asDouble ?? '', /\(sqlpipe_high0 - sqlpipe_low0\) \/ .* > 1e-9 /);
   t.is(asFloat, asDouble?.replace('1e-9', '1e-4'));
   t.regex(asDouble ?? '', /select 1 -- one\n\)/, 'nothing is hidden by the comment');
@@ -179,12 +179,14 @@ test('sums of floating point values may differ in their last digits, those of FL
 test('floating point values that a view takes as its base has them are compared exactly', t => {
   const columns = ['ts', 'o', 's'].map(name => ({ name, type: name === 'ts' ? 'TIMESTAMP' : 'FLOAT' }));
   const ranges = (body: string, base: string | undefined = 't', listed = columns) =>
-    [...printNoHistoryAssertion({ name: 'm', body, base }, listed).matchAll(/min\("(\w)"\)/g)].map(([, name]) => name);
+    [...printNothingIsLostAssertion({ name: 'm', body, base }, listed).matchAll(/min\("(\w)"\)/g)].map(
+      ([, name]) => name,
+    );
   const body = 'select ts, first(x) o, sum(x) s from t sample by 1h';
   t.deepEqual(ranges(body), ['s']);
   t.deepEqual(ranges(body, 'u'), ['o', 's'], 'a view in between');
-  const found = printNoHistoryAssertion({ name: 'm', body }, columns);
-  t.deepEqual(found, printNoHistoryAssertion({ name: 'm', body, base: 'u' }, columns));
+  const found = printNothingIsLostAssertion({ name: 'm', body }, columns);
+  t.deepEqual(found, printNothingIsLostAssertion({ name: 'm', body, base: 'u' }, columns));
   t.deepEqual(ranges('select * from t'), ['o', 's'], 'columns that the query does not name');
   t.deepEqual(ranges('select *, first(x) o from t', 't'), ['o', 's']);
 });

@@ -15,10 +15,10 @@ import {
   type Assertion,
   computableAssertion,
   emptyAssertion,
-  noHistoryAssertion,
-  noLimitAssertion,
-  noneExpiredAssertion,
+  noneExpireAssertion,
+  noneLimitedAssertion,
   noneUnendedAssertion,
+  nothingIsLostAssertion,
 } from './queries/assertions.js';
 import { addOffers, formatKeptTables, RenameOffers } from './rename-offers.js';
 import { findAskableDefinition, findExpiredArguments, underFormerName } from './views/askable-views.js';
@@ -118,19 +118,19 @@ function collectAssertions({ rows }: Proof, context: PlanContext) {
     if (computable !== undefined) add(computableAssertion(computable));
     if (history?.answer === 'none') add(emptyAssertion(definition.name));
     else {
-      add(noHistoryAssertion(definition, columns), ...(history ? [] : ['no server was asked whether it does']));
+      add(nothingIsLostAssertion(definition, columns), ...(history ? [] : ['no server was asked whether it does']));
       assertedViews.push(definition.name);
       for (const now of periodicViews)
         add(noneUnendedAssertion(underFormerName({ former: definition, now }, engineOfB)));
     }
   }
   const [first, ...others] = assertedViews;
-  if (first !== undefined) add(noLimitAssertion([first, ...others]));
+  if (first !== undefined) add(noneLimitedAssertion([first, ...others]));
   for (const enforcement of rows.retentionEnforcements) {
     const { name } = enforcement.former;
     if (acceptIfAllowed(expiredRowsOf(name)) || findStoredRows(name) === 'none') continue;
     add(
-      noneExpiredAssertion(...findExpiredArguments(enforcement, engineOfB, findAskableDefinition(name, context)?.body)),
+      noneExpireAssertion(...findExpiredArguments(enforcement, engineOfB, findAskableDefinition(name, context)?.body)),
     );
   }
   return { assertions, acceptedLosses };

@@ -14,6 +14,6 @@ export { AllowedLosses, formatAllowance, formatLoss } from './losses/losses.js';
 export { COLUMN_ORDER_REASON, columnOrderHints, formatOmission, type Omission } from './losses/omission.js';
 export { parseAssertion, ROWLESS_ANSWERS } from './queries/assertions.js';
 export { isCastQuery, parseWith, printWith, useNamesOfWith } from './queries/common-queries.js';
-export { printNoHistoryAssertion } from './queries/history.js';
+export { printNothingIsLostAssertion } from './queries/history.js';
 export { findAffectedObjects } from './statements/affected-objects.js';
 export { printFullRefresh, printOnOneLine, withoutComments } from './statements/statement-text.js';

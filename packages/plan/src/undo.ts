@@ -12,10 +12,10 @@ import { formatOmission, type Omission } from './losses/omission.js';
 import { planChanges } from './plan.js';
 import {
   type Assertion,
-  appliedAssertion,
+  allAppliedAssertion,
   emptyAssertion,
-  noHistoryAssertion,
   noPartitionAssertion,
+  nothingIsLostAssertion,
   printValueCondition,
 } from './queries/assertions.js';
 
@@ -83,7 +83,7 @@ interface Created {
  * @param condition which rows count, for example those with a value of a column (`printValueCondition`); by default all
  */
 const unwrittenAssertions = (table: string, condition?: string): Assertion[] => [
-  appliedAssertion(table),
+  allAppliedAssertion(table),
   emptyAssertion(table, condition),
   noPartitionAssertion(table, 'detached'),
 ];
@@ -95,7 +95,7 @@ function findCreated({ statements, schemaAfter, renamed }: Plan, before: Schema,
     if (kind === 'table') return unwrittenAssertions(name);
     const created = tryParseDefinition(statement);
     if (created?.kind !== 'materialized view') return undefined;
-    return [noHistoryAssertion(created, findKnownColumns(name, engineAfterPlan))];
+    return [nothingIsLostAssertion(created, findKnownColumns(name, engineAfterPlan))];
   };
   return statements.flatMap(({ statement }): Created[] => {
     const { kind, name } = identify(statement);

@@ -18,7 +18,7 @@ import { isSameName } from '@sqlpipe/sql';
 import type { PlanContext } from '../context/plan-context.js';
 import {
   type Assertion,
-  appliedAssertion,
+  allAppliedAssertion,
   formatMisfits,
   noneChangedAssertion,
   noPartitionAssertion,
@@ -61,7 +61,7 @@ export function alterTable(
     .filter(({ statement }) => draft.steps.every(step => step.statement !== statement));
   const unchanged = conversion ? conversionAssertions(conversion, context) : [];
   // Rows that the server has not applied yet would be converted too.
-  const applied = unchanged.length > 0 ? [appliedAssertion(name)] : [];
+  const applied = unchanged.length > 0 ? [allAppliedAssertion(name)] : [];
   return draft.add(change, [...assertions, ...applied, ...unchanged, ...fill, statement]);
 }
 

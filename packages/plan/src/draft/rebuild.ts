@@ -31,15 +31,15 @@ import { formatPath, formatPathForShell } from '../losses/object-path.js';
 import type { Omission } from '../losses/omission.js';
 import {
   type Assertion,
-  appliedAssertion,
-  copiedAssertion,
+  allAppliedAssertion,
+  allCopiedAssertion,
+  asManyRowsAssertion,
   emptyAssertion,
-  noNullAssertion,
   noneAddedAssertion,
-  noneExpiredAssertion,
+  noneExpireAssertion,
+  noneNullAssertion,
   noPartitionAssertion,
   printValueCondition,
-  sameCountAssertion,
 } from '../queries/assertions.js';
 import { printCast } from '../queries/copies.js';
 import { doubleQuote, printDrop, printOnOneLine, printTableRename } from '../statements/statement-text.js';
@@ -156,8 +156,8 @@ function copyableAssertions(rebuild: Rebuild): Assertion[] {
   const { created } = rebuild;
   const time = findTime(rebuild);
   return [
-    ...(time === undefined || !isRetimed(rebuild) ? [] : [noNullAssertion(name, time)]),
-    ...(retentionAgeOf(created) === 0 ? [] : [noneExpiredAssertion({ ...created, name, timestamp: time })]),
+    ...(time === undefined || !isRetimed(rebuild) ? [] : [noneNullAssertion(name, time)]),
+    ...(retentionAgeOf(created) === 0 ? [] : [noneExpireAssertion({ ...created, name, timestamp: time })]),
   ];
 }
 
@@ -192,12 +192,12 @@ function printRebuild(
   const columns = copied.map(({ to }) => doubleQuote(to)).join(', ');
   const values = copied.map(({ cast }) => cast).join(', ');
   return [
-    appliedAssertion(now.name), // the copy would lack rows that the server has not applied yet
+    allAppliedAssertion(now.name), // the copy would lack rows that the server has not applied yet
     ...required,
     printDefinition(created, EXPLICIT),
     `INSERT INTO '${newName}' (${columns}) SELECT ${values} FROM '${now.name}';`,
     // `copy` tells the proof which columns were copied. Any other column counts as lost.
-    { ...sameCountAssertion(now.name, newName), copy: { from: now.name, to: newName, columns: copied } },
+    { ...asManyRowsAssertion(now.name, newName), copy: { from: now.name, to: newName, columns: copied } },
     printTableRename(now.name, oldName),
     printTableRename(newName, now.name),
   ];
@@ -220,7 +220,7 @@ export function dropOldTables(draft: Draft): void {
       old,
       table,
       copied,
-      [...unchanged, copiedAssertion({ from: name, to: table, columns: copied })],
+      [...unchanged, allCopiedAssertion({ from: name, to: table, columns: copied })],
       draft,
     );
   }
@@ -240,7 +240,7 @@ function dropIfRowsAreIn(
   if (incomparable) {
     const why = `the server cannot compare its column '${incomparable.from}' with that of '${other}'`;
     draft.omit(change, why, 'compare the rows, then drop it yourself');
-  } else draft.add(change, [appliedAssertion(name), ...assertions, noPartitionAssertion(name, 'detached'), drop]);
+  } else draft.add(change, [allAppliedAssertion(name), ...assertions, noPartitionAssertion(name, 'detached'), drop]);
 }
 
 /**

@@ -14,7 +14,7 @@ import { printComputableAssertion } from './common-queries.js';
 import { CONVERSION_ASSERTION, printChangedQuestion, printMisfit } from './conversions.js';
 import { type CopyWithCasts, parseCopy, printSurplusAssertion } from './copies.js';
 import { parseExpired, printExpiredQuestion, type RetainedObject } from './expired-rows.js';
-import { type ComparedView, printNoHistoryAssertion } from './history.js';
+import { type ComparedView, printNothingIsLostAssertion } from './history.js';
 import { type PeriodHolder, parseUnended, printUnendedQuestion } from './periods.js';
 
 /** The server's answers to the `questions` of an assertion: the values of the first column, for each question. */
@@ -84,36 +84,36 @@ const ASSERTION_PARSERS = new Map<string, AssertionParser>(
   Object.entries({
     nothing_is_lost(text) {
       const [, view] = / AS nothing_is_lost FROM \([^']* FROM '([^']+)' (?:EXCEPT|UNION ALL) /.exec(text) ?? [];
-      return view === undefined ? undefined : toNoHistoryAssertion(view, text);
+      return view === undefined ? undefined : toNothingIsLostAssertion(view, text);
     },
     none_expire(text) {
       const { retained, body } = parseExpired(text) ?? {};
-      return retained && noneExpiredAssertion(retained, body);
+      return retained && noneExpireAssertion(retained, body);
     },
     none_unended(text) {
       const view = parseUnended(text);
       return view && noneUnendedAssertion(view);
     },
     is_computable: text => (IS_COMPUTABLE.test(text) ? computableAssertion(text) : undefined),
-    none_limited: (_, [view = '', ...others]) => noLimitAssertion([view, ...others]),
+    none_limited: (_, [view = '', ...others]) => noneLimitedAssertion([view, ...others]),
     is_empty(text, [table = '']) {
       const [, condition] = VALUE_CONDITION.exec(text) ?? [];
       return emptyAssertion(table, condition);
     },
     none_null(text, [table = '']) {
       const [, column = ''] = /"([^"]+)"/.exec(text) ?? [];
-      return noNullAssertion(table, column);
+      return noneNullAssertion(table, column);
     },
     all_fit: parseConversionAssertion,
     none_changed: parseConversionAssertion,
     all_native: (_, [table = '']) => noPartitionAssertion(table, 'isParquet'),
     all_attached: (_, [table = '']) => noPartitionAssertion(table, 'detached'),
     all_writable: (_, [table = '']) => noPartitionAssertion(table, 'readOnly'),
-    all_applied: (_, [table = '']) => appliedAssertion(table),
-    as_many_rows: (_, [from = '', to = '']) => sameCountAssertion(from, to),
+    all_applied: (_, [table = '']) => allAppliedAssertion(table),
+    as_many_rows: (_, [from = '', to = '']) => asManyRowsAssertion(from, to),
     all_copied(text) {
       const copy = parseCopy(text);
-      return copy && copiedAssertion(copy);
+      return copy && allCopiedAssertion(copy);
     },
     none_added(text) {
       const copy = parseCopy(text);
@@ -148,10 +148,10 @@ const noneAssertion = (table: string, question: string, alias: string) =>
     questions: [question],
   }) as const;
 
-export const noHistoryAssertion = (view: ComparedView, columns?: readonly ColumnHead[]): Assertion =>
-  toNoHistoryAssertion(view.name, printNoHistoryAssertion(view, columns));
+export const nothingIsLostAssertion = (view: ComparedView, columns?: readonly ColumnHead[]): Assertion =>
+  toNothingIsLostAssertion(view.name, printNothingIsLostAssertion(view, columns));
 
-function toNoHistoryAssertion(view: string, statement: string): Assertion {
+function toNothingIsLostAssertion(view: string, statement: string): Assertion {
   const problem = `materialized view '${view}' holds rows that its query no longer returns`;
   return {
     statement,
@@ -161,12 +161,12 @@ function toNoHistoryAssertion(view: string, statement: string): Assertion {
     formatReason: () => `${problem}; make the plan again: the new plan names the loss`,
     // If the planner did not know the columns, its text has no tolerance for floating point. So both texts are valid.
     printFor: ({ existing, columns }) =>
-      existing ? [undefined, columns].map(known => printNoHistoryAssertion(existing, known)) : [],
+      existing ? [undefined, columns].map(known => printNothingIsLostAssertion(existing, known)) : [],
   };
 }
 
 /** No dump shows refresh limits, so only a query to the target finds them. */
-export function noLimitAssertion(views: NameList): Assertion {
+export function noneLimitedAssertion(views: NameList): Assertion {
   const list = views.map(view => `'${view}'`).join(', ');
   return {
     statement: `SELECT count() = 0 AS none_limited FROM materialized_views() WHERE view_name IN (${list}) AND refresh_limit <> 0;`,
@@ -179,7 +179,7 @@ export function noLimitAssertion(views: NameList): Assertion {
 }
 
 /** The age of a row is its distance to the newest row of `body`, the query of a materialized view, or else of `retained`. */
-export function noneExpiredAssertion(retained: RetainedObject, body?: string): Assertion {
+export function noneExpireAssertion(retained: RetainedObject, body?: string): Assertion {
   const { name } = retained;
   return {
     ...noneAssertion(name, printExpiredQuestion(retained, body), 'none_expire'),
@@ -188,7 +188,7 @@ export function noneExpiredAssertion(retained: RetainedObject, body?: string): A
     formatReason: answers =>
       `'${name}' has ${formatCountOf(answers, 'row')} older than its TTL, and the server would drop such rows; plan again with ${formatAllowance(expiredRowsOf(name))} to allow that`,
     ...(body !== undefined && {
-      printFor: ({ existing }) => (existing ? [noneExpiredAssertion(retained, existing.body).statement] : []),
+      printFor: ({ existing }) => (existing ? [noneExpireAssertion(retained, existing.body).statement] : []),
     }),
   };
 }
@@ -228,7 +228,7 @@ export function emptyAssertion(table: string, condition?: string): Assertion {
   };
 }
 
-export function noNullAssertion(table: string, column: string): Assertion {
+export function noneNullAssertion(table: string, column: string): Assertion {
   const name = `column '${column}' of '${table}'`;
   return {
     ...noneAssertion(table, printCountQuestion(table, `${doubleQuote(column)} IS NULL`), 'none_null'),
@@ -308,7 +308,7 @@ export function noPartitionAssertion(table: string, state: PartitionState): Asse
 }
 
 /** The assertion is false for a suspended table, and true for a table without WAL. */
-export function appliedAssertion(table: string): Assertion {
+export function allAppliedAssertion(table: string): Assertion {
   return {
     statement: `SELECT coalesce(max(CASE WHEN writerTxn = sequencerTxn AND NOT suspended THEN 0 ELSE 1 END), 0) = 0 AS all_applied FROM wal_tables() WHERE name = '${table}';`,
     tables: [table],
@@ -318,7 +318,7 @@ export function appliedAssertion(table: string): Assertion {
   };
 }
 
-export function sameCountAssertion(from: string, to: string): Assertion {
+export function asManyRowsAssertion(from: string, to: string): Assertion {
   return {
     statement: `SELECT a.n = b.n AS as_many_rows FROM (SELECT count() n FROM '${from}') a CROSS JOIN (SELECT count() n FROM '${to}') b;`,
     tables: [from, to],
@@ -342,7 +342,7 @@ export function sameCountAssertion(from: string, to: string): Assertion {
 }
 
 /** Asserts that `to` has each row of `from` at least as often as `from` has it. Only the copied columns are compared. */
-export const copiedAssertion = (copy: CopyWithCasts): Assertion => ({
+export const allCopiedAssertion = (copy: CopyWithCasts): Assertion => ({
   ...noSurplusAssertion(copy.from, copy.to, printSurplusAssertion(copy, '>', 'all_copied')),
   copy,
 });

@@ -45,7 +45,7 @@ export function renameInQuery(query: string, renamed: NameMap<string>): string {
  * A line feed follows the query, which may end in a comment.
  * @param columns those of the view; without them, equal rows count as one, and sums that differ in their last digits count as lost
  */
-export function printNoHistoryAssertion(view: ComparedView, columns?: readonly ColumnHead[]): string {
+export function printNothingIsLostAssertion(view: ComparedView, columns?: readonly ColumnHead[]): string {
   if (!columns)
     return `SELECT count() = 0 AS nothing_is_lost FROM (SELECT * FROM '${view.name}' EXCEPT (\n${view.body}\n));`;
   return `SELECT coalesce(sum(${printLostRow(view, columns)}), 0) = 0 AS nothing_is_lost FROM ${printDifferences(view, columns)};`;
