@@ -88,6 +88,29 @@ test('a timestamp_floor() of the timestamp decides how a materialized view is pa
   }
 });
 
+test('SAMPLE BY needs an aggregate, which may be a function that is not known', async t => {
+  for (const call of ['regr_count(f, x)', 'weighted_stddev_rel(f, x)', 'of_a_newer_version(x)', 'abs(Max(x))'])
+    await t.notThrowsAsync(
+      engineAfter(`create materialized view m as (select ts, ${call} a from t sample by 1d)`),
+      call,
+    );
+  for (const value of [
+    'x',
+    'abs(x)',
+    'x + 1',
+    'cast(x as long)',
+    'case when x > 1 then 2 end',
+    'x in (1, 2)',
+    '(x)',
+    'md5(sym)',
+  ])
+    await t.throwsAsync(
+      engineAfter(`create materialized view m as (select ts, ${value} a from t sample by 1d)`),
+      { message: "at least one aggregation function must be present in 'select' clause" },
+      value,
+    );
+});
+
 test('SAMPLE BY may have a unit without a number', async t => {
   const engine = await engineAfter('create materialized view m as (select ts, max(x) x from t sample by h)');
   t.like(engine.find('m'), { partitionBy: 'MONTH' });

@@ -97,7 +97,8 @@ export {
   type PrintOptions,
   parseColumnProperty,
 } from './property.js';
-export { findExactValues, findSampling, isAggregate, locateColumns } from './queries/query-columns.js';
+export { findFunction } from './queries/functions.js';
+export { findExactValues, findSampling, locateColumns } from './queries/query-columns.js';
 export { isBareName } from './queries/query-names.js';
 export {
   closingIndex,

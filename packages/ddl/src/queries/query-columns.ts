@@ -2,6 +2,7 @@ import { identify, isSameName, type LocatedName, NameMap } from '@sqlpipe/sql';
 import { Cursor, unlessRejected } from '../parser/cursor.js';
 import { unquoteToken } from '../parser/names.js';
 import { parseColumnType } from '../parser/types.js';
+import { findFunction } from './functions.js';
 import { closingIndex, isKeyword, type QueryToken, splitList, tokenizeQuery, topLevelIndex } from './query-tokens.js';
 import { findReferencesOfQuery } from './references.js';
 
@@ -36,19 +37,6 @@ export function locateColumns(statement: string): { readonly columns: LocatedNam
   return { columns, end: tokens[close]?.at ?? statement.length };
 }
 
-const AGGREGATES = new Set(
-  (
-    'avg count count_distinct approx_count_distinct sum ksum nsum min max first last first_not_null last_not_null mode ' +
-    'stddev stddev_samp stddev_pop var_samp variance var_pop covar_pop covar_samp corr approx_percentile approx_median ' +
-    'string_agg string_distinct_agg vwap twap haversine_dist_deg regr_slope regr_intercept regr_r2 weighted_avg ' +
-    'weighted_stddev arg_min arg_max isordered bool_and bool_or bit_and bit_or bit_xor array_agg sparkline ' +
-    'count_nulls any_value geomean sum_of_squares'
-  ).split(' '),
-);
-
-/** Whether a function, in any case, computes one value of many rows. */
-export const isAggregate = (name: string): boolean => AGGREGATES.has(name.toLowerCase());
-
 /**
  * Finds which items of a SELECT from one table have exactly the same value each time: an expression over the values of one row, or the first,
  * last, least or greatest value of a column. Any other aggregate may differ in its last digits. None for any other query.
@@ -59,7 +47,7 @@ export function findExactValues(query: string, table: string): boolean[] {
   const isSimple = tokens.filter(token => isKeyword(token, 'select')).length === 1;
   if (!isSimple || sources.length !== 1 || !isSameName(sources[0], table)) return [];
   const hasAggregate = (item: readonly QueryToken[]) =>
-    item.some(({ text }, i) => item[i + 1]?.text === '(' && isAggregate(unquoteToken(text)));
+    item.some(({ text }, i) => item[i + 1]?.text === '(' && findFunction(unquoteToken(text))?.isAggregate);
   return findItems(tokens).map(item => !hasAggregate(item) || STORED_VALUE.test(item.map(toPattern).join('')));
 }
 

@@ -12,7 +12,7 @@ import { childrenOf, type ParsedQuery } from '../parse/parse-query.js';
 import { chooseAlias, columnName, findAliasPosition, TakenNames } from './column-names.js';
 import { type AliasedRelation, ColumnScope, type Field, type Relation } from './column-scope.js';
 import { inferType, unifyTypes } from './expression.js';
-import { hasAggregate } from './functions.js';
+import { hasAggregate, mayHaveAggregate } from './functions.js';
 import { listTableRefs, QueryScope, type Source, type SubquerySource, type TableRef } from './query-scope.js';
 
 type Pivot = NonNullable<SelectStatement['pivot']>;
@@ -137,7 +137,7 @@ class Analysis {
     }
     if (groupBy)
       throw this.query.rejection('SELECT query must not contain both GROUP BY and SAMPLE BY', groupBy[0] ?? select);
-    if (!columns.some(hasAggregate)) {
+    if (!columns.some(mayHaveAggregate)) {
       const position = this.query.positionOf(sampleBy, 'DurationLiteral') || this.query.positionOf(sampleBy);
       throw new RejectionError(position, "at least one aggregation function must be present in 'select' clause");
     }
