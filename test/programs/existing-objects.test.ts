@@ -7,6 +7,7 @@ import { inProcess } from '../support/in-process.js';
 import { perKey, questdb, type Service, sqlserve } from '../support/instances.js';
 import { parseJsonLines } from '../support/json-lines.js';
 import { testWithQuestDB } from '../support/questdb.js';
+import { runSqlapply } from '../support/replay.js';
 import type { Server } from '../support/server.js';
 import { withoutStatements } from '../support/shell.js';
 import { fileScope } from '../support/test.js';
@@ -70,6 +71,28 @@ testWithQuestDB('an existing view is not accepted as a table with the same colum
     t.is((await run('sqlapply $DST < stream')).code, 1, 'a view shadows tables()');
     await target.execute('DROP VIEW tables');
   }
+});
+
+testWithQuestDB('--if-exists skip skips only a statement whose object the target has, of whatever kind', async t => {
+  const target = await emptyServer(questdb);
+  await target.execute('CREATE TABLE t (a INT, b INT)');
+  await target.execute('CREATE VIEW v AS (SELECT a FROM t)');
+  await target.execute('CREATE TABLE gone (x INT)');
+  await target.execute('CREATE VIEW Broken AS (SELECT x FROM gone)');
+  await target.execute('DROP TABLE gone');
+  for (const [statement, result] of [
+    ['ALTER TABLE t RENAME COLUMN a TO b;', 'rejected'],
+    [`CREATE TABLE '${'表'.repeat(90)}' (x INT);`, 'rejected'], // too long for the name of a folder
+    ['CREATE TABLE T (x INT);', 'skipped'],
+    ['CREATE TABLE v (x INT);', 'skipped'],
+    ['CREATE VIEW t AS (SELECT a FROM v);', 'skipped'],
+    ['CREATE VIEW bROKEN AS (SELECT a FROM t);', 'skipped'],
+  ] as const)
+    for (const options of ['', '--dry-run']) {
+      const text = `--allow ALTER --if-exists skip ${options}`;
+      const { code, results } = await runSqlapply(t, target.url, { text: statement, options: text });
+      t.deepEqual([code, results], [result === 'skipped' ? 0 : 1, [result]], `${statement} ${options}`);
+    }
 });
 
 testWithQuestDB('a statement too large for the server is named before anything is sent', async t => {

@@ -2,13 +2,16 @@
 import { InstanceError, type Rejection } from '@sqlpipe/instance';
 import { COLUMN_ORDER_REASON } from '@sqlpipe/plan/format';
 import type { Entry } from '@sqlpipe/schema';
-import { givesRight, isPrincipal } from '@sqlpipe/sql';
+import { givesRight, isObject, isPrincipal } from '@sqlpipe/sql';
 import type { ExistingObjects } from './existing-objects.js';
 import type { IgnoredStatements } from './ignored.js';
 import type { ReplayOptions } from './options.js';
 import { isReordered, type ResultOf, type StatementResult } from './outcome.js';
 
-/** Matches the server's message for a taken name, also if the definition is the same (observed on 9.3.4); not known for principals. */
+/**
+ * Matches the server's message for a taken name, also if the definition is the same (observed on 9.3.4); not known for principals. If a
+ * name is too long for a folder, the message is the same.
+ */
 const ALREADY_EXISTS = /already exists/;
 
 const SKIP_HELP = 'use --if-exists skip';
@@ -65,14 +68,16 @@ export async function resolveRejection(
   const { ifExists } = options;
   const { message: error, position, isDenied } = rejection;
   const rejected: ResultOf<'rejected'> = { result: 'rejected', error, isDenied, position };
-  const exists = rejection.matches(ALREADY_EXISTS);
+  // Only a CREATE finds that a name is taken. An ALTER may find an existing column.
+  const exists = entry.kind !== 'other' && rejection.matches(ALREADY_EXISTS);
   const concernsPrincipal = isPrincipal(entry.kind);
   if (ifExists === 'fail') return { ...rejected, exists };
   if (!exists && isDenied) return rejected;
-  if (exists && ifExists === 'skip') return { result: 'skipped' };
   const why = `${error}, and it cannot be compared`;
   const incomparable: ResultOf<'rejected'> = { ...rejected, error: `${why}; ${SKIP_HELP}`, exists };
   try {
+    if (exists && ifExists === 'skip')
+      return !isObject(entry.kind) || (await options.existing.isTaken(entry)) ? { result: 'skipped' } : rejected;
     const compared = before ?? (await compare(entry, options));
     if (compared && (exists || compared.result === 'skipped')) return resolveExisting(compared, ifExists);
     return exists && concernsPrincipal ? incomparable : rejected;
@@ -80,6 +85,7 @@ export async function resolveRejection(
     if (!(failure instanceof InstanceError)) throw failure;
     if (!exists && !concernsPrincipal) return rejected;
     if (failure.serverMessage === undefined) return { ...rejected, error: `${why}: ${failure.message}`, failure };
+    if (ifExists === 'skip') return { result: 'skipped' };
     return { ...incomparable, error: `${why}: ${failure.serverMessage}; ${SKIP_HELP}` };
   }
 }

@@ -156,6 +156,7 @@ export class DryRun {
     const acl = new ExistingAcl(source, () => {});
     return {
       acl,
+      isTaken: async ({ name }) => engine.find(name) !== undefined,
       isPrefetched: async () => false, // so that each statement reaches the engine
       invalidate: () => {},
       defaults: async () => defaults,

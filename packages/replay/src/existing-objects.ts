@@ -9,7 +9,7 @@ import {
   SymbolCapacities,
   USUAL_SYMBOL_CAPACITY,
 } from '@sqlpipe/instance';
-import { identify, isObject, isPrincipal, kindKey, type NamedObject } from '@sqlpipe/sql';
+import { identify, isObject, isPrincipal, isSameName, kindKey, type NamedObject } from '@sqlpipe/sql';
 import { aclOf, ExistingAcl } from './existing-acl.js';
 
 /** Whether every target can show the definition of this object. Not every target shows its access control. */
@@ -57,6 +57,12 @@ export class FetchedObjects {
       this.#prefetching = this.#prefetch();
     }
     return statement;
+  }
+
+  /** Whether the target has an object of that name, of any kind. The server may show an invalid view only under its exact name. */
+  async isTaken(identity: NamedObject): Promise<boolean> {
+    if ((await this.fetch(identity)) !== undefined) return true;
+    return (await listAllObjects(this.#client)).some(({ name }) => isSameName(name, identity.name));
   }
 
   async isPrefetched(identity: NamedObject): Promise<boolean> {
