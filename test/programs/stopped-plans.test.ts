@@ -211,6 +211,18 @@ test('a plan stops if the server reports success and has created something else'
   }
 });
 
+test('a plan is not applied with --if-exists skip, which would not notice objects that somebody else creates', async t => {
+  t.is((await server.execute('CREATE TABLE t (x INT)')).error, undefined);
+  const run = await inProcess(t, { DB: server.url, AFTER: 'CREATE TABLE t (x INT, y INT); CREATE TABLE u (x INT);' });
+  await run.ok('echo "$AFTER" > after.sql; sqldiff --alter after.sql $DB > plan');
+  for (const options of ['', '--dry-run', '--stale-ok', '--stale-ok --stream'])
+    t.regex(
+      (await run.exits(1, `sqlapply --allow ALTER --if-exists skip ${options} $DB < plan`)).stderr,
+      /^sqlapply: --if-exists skip cannot be combined with a plan, which relies on what it creates; nothing was sent$/m,
+    );
+  await run.ok('sqlapply --allow ALTER $DB < plan; sqldiff after.sql $DB');
+});
+
 test('nothing of a plan is sent if one of its statements is not allowed, with --keep-going neither', async t => {
   const planned = await makePlan(t);
   const { url, received } = await startStopping(t, planned, -1, REJECTED);

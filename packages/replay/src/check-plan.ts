@@ -9,6 +9,9 @@ import type { ReplayOptions } from './options.js';
 import { PlanGuard } from './plan-guard.js';
 import type { PlannedStatements } from './preflight.js';
 
+const SKIP_CONFLICT = '--if-exists skip cannot be combined with a plan, which relies on what it creates';
+const STREAM_CONFLICT = 'a plan must be read completely before anything is sent; remove --stream';
+
 /**
  * A plan must be complete, and made for the state of the target. Records its statements and queries in `planned` as they are read.
  * @returns also a guard for a plan
@@ -17,7 +20,7 @@ export async function requireCurrent(
   statements: AsyncIterable<string>,
   planned: PlannedStatements,
   client: Client,
-  { staleOk, stream, allowPlan }: Pick<ReplayOptions, 'staleOk' | 'stream' | 'allowPlan'>,
+  { ifExists, staleOk, stream, allowPlan }: Pick<ReplayOptions, 'ifExists' | 'staleOk' | 'stream' | 'allowPlan'>,
 ): Promise<{ statements: AsyncIterable<string>; isPlan: boolean; guard?: PlanGuard }> {
   const iterator = statements[Symbol.asyncIterator]();
   const first = await iterator.next();
@@ -27,12 +30,13 @@ export async function requireCurrent(
   })();
   const head = first.done ? undefined : parsePlanHead(first.value);
   if (!head) return { statements: all, isPlan: false };
+  const conflict = (ifExists === 'skip' && SKIP_CONFLICT) || (stream && !staleOk && STREAM_CONFLICT);
+  if (conflict) {
+    await iterator.return?.(); // or the program would wait for the end of its input
+    throw new CodedError('REJECTED', conflict);
+  }
   const recorded = recordPlanned(all, head, planned);
   if (staleOk) return { statements: recorded, isPlan: true };
-  if (stream) {
-    await iterator.return?.(); // or the program would wait for the end of its input
-    throw new CodedError('REJECTED', 'a plan must be read completely before anything is sent; remove --stream');
-  }
   const plan = await collectStatements(recorded);
   const { count } = head;
   if (allowPlan && plan.length < count) {
