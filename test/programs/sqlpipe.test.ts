@@ -118,6 +118,7 @@ const HEALTHY = {
   'SELECT current_user()': [['admin']],
   'SELECT property_path, value FROM (SHOW PARAMETERS)': [['http.request.header.buffer.size', '64448']],
   'SHOW CREATE DATABASE': [['CREATE TABLE a (x INT);']],
+  'SELECT table_name, table_type, id FROM tables()': [['a', 'T', 1]],
 };
 const PROBLEMS = {
   "SELECT view_name, invalidation_reason FROM views() WHERE view_status = 'invalid'": [['v', 'no\x1b[31m table a']],
@@ -139,6 +140,15 @@ invalid: 'v': no\\x1b[31m table a
 suspended: 'a': no space left
 statements: 1
 `,
+  );
+});
+
+test('check: prints the warnings of the dump', async t => {
+  const { 'SHOW CREATE DATABASE': dump, 'SELECT build()': build } = HEALTHY;
+  const url = await startAnswering(t, { 'SHOW CREATE DATABASE': dump, 'SELECT build()': build });
+  t.regex(
+    (await (await inProcess(t)).ok(`sqlpipe check ${url}`)).stderr,
+    /: the dump may lack objects that this account/,
   );
 });
 
