@@ -96,7 +96,7 @@ export const targetFaults: TargetFault[] = [
   recovered('OK with 201, after execution', EXECUTED_ONCE, replying('{"ddl":"OK"}', 201)),
   lasting('rows', 76, /answered with rows/, replying(rowsBody('x'))),
   lasting('no body with 204', 76, /answered 204/, send('HTTP/1.1 204 No Content\r\n\r\n')),
-  lasting('408', 69, /the server timed out/, replying('', 408)),
+  lasting('408', 69, /the server waited too long for the request/, replying('', 408)),
   lasting('413 of a proxy', 69, /too large for a proxy/, replying('', 413)),
   recovered('502 once, after execution', EXECUTED_ONCE, replying('', 502)),
   lasting('503 for an hour', 69, /try again in 3600 s/, replying('', 503, 'Retry-After: 3600')),

@@ -116,7 +116,7 @@ sqlapply $DB old.sql; sqlsplit new.sql | sqljoin -d schema`);
   const typing = await run(
     `sed -i 's/renamed from qty/rename form qty/' schema/tables/t.sql; sqldiff --alter schema $DB | cat`,
   );
-  t.regex(typing.stderr, /^sqldiff: table 't': -- rename form qty: not understood; write -- renamed from OLD\n$/);
+  t.regex(typing.stderr, /^sqldiff: table 't': -- rename form qty: not understood; write '-- renamed from OLD'\n$/);
   t.is((await run('sqldiff --alter --renamed t.x=y schema $DB')).code, 64);
 });
 

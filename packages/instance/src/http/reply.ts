@@ -275,7 +275,7 @@ const EXPLANATIONS: Readonly<Record<number, readonly [code: ErrorCode, explanati
   403: ['DENIED', ': permission denied; grant the permission to this user, or use another account'],
   404: ['PROTOCOL', NO_SERVER],
   405: ['PROTOCOL', NO_SERVER],
-  408: ['UNREACHABLE', ': the server timed out; try again'],
+  408: ['UNREACHABLE', ': the server waited too long for the request; try again'],
   413: ['UNREACHABLE', TOO_LARGE],
   414: ['UNREACHABLE', TOO_LARGE],
   431: ['UNREACHABLE', TOO_LARGE],

@@ -158,7 +158,7 @@ function toNothingIsLostAssertion(view: string, statement: string): Assertion {
     tables: [view],
     comparedView: view,
     purpose: `stops the plan if ${problem}`,
-    formatReason: () => `${problem}; make the plan again: the new plan names the loss`,
+    formatReason: () => `${problem}; make the plan again: the new plan says what would be lost`,
     // If the planner did not know the columns, its text has no tolerance for floating point. So both texts are valid.
     printFor: ({ existing, columns }) =>
       existing ? [undefined, columns].map(known => printNothingIsLostAssertion(existing, known)) : [],
@@ -174,7 +174,7 @@ export function noneLimitedAssertion(views: NameList): Assertion {
     isFinal: true,
     purpose: `stops the plan if ${list} ${views.length === 1 ? 'has' : 'have'} a refresh limit, because a refresh would lose rows beyond it`,
     formatReason: () =>
-      `${views.length === 1 ? '' : 'one of '}${list} has a refresh limit, and a refresh would lose rows beyond it; make the plan again: the new plan names the loss`,
+      `${views.length === 1 ? '' : 'one of '}${list} has a refresh limit, and a refresh would lose rows beyond it; make the plan again: the new plan says what would be lost`,
   };
 }
 
@@ -250,7 +250,7 @@ export function noneChangedAssertion(conversion: Conversion): Assertion {
       : `stops the plan if the new type would change values of ${name}`,
     formatReason(answers) {
       const count = countOf(answers);
-      return `${name}: ${isAboutFit ? formatMisfits(count, conversion) : `${count} of its values would change; make the plan again: the new plan names the loss`}`;
+      return `${name}: ${isAboutFit ? formatMisfits(count, conversion) : `${count} of its values would change; make the plan again: the new plan says what would be lost`}`;
     },
     conversion,
   };

@@ -322,6 +322,6 @@ const SAME_NAME = 'for QuestDB, names that differ only in case are the same name
 
 /** Why a rename comment has no effect, whatever A and B contain; undefined if it may have an effect. */
 function whyVoid(from: readonly string[], name: string): string | undefined {
-  if (from.length === 0) return 'not understood; write -- renamed from OLD';
+  if (from.length === 0) return "not understood; write '-- renamed from OLD'";
   return from.some(former => isSameName(former, name)) ? SAME_NAME : undefined;
 }
