@@ -13,22 +13,22 @@ export interface QueryToken {
 /** Words that are keywords in some positions, and may be names in others. */
 const UNRESERVED = new Set(
   (
-    'asof by calendar cast convert cross current declare decimal else fill first first_value full group groups horizon inner interval is ' +
-    'latest left limit linear lt natural no none null observation offset over overridable partition pivot prev preceding range right row ' +
-    'rows sample splice then tick ties time timestamp tolerance unbounded using following when window with within without zone exclude ' +
-    'include if'
+    'anchor asof by calendar convert cross cumulative current daily decimal declare else exclude expression fill first first_value ' +
+    'following for full group groups horizon if ignore ilike include inner interval is latest left linear lt natural no none nulls ' +
+    'observation offset others overridable pivot preceding prev prevailing range respect right row rows splice then tick ties time ' +
+    'timestamp tolerance unbounded using when window without zone'
   ).split(' '),
 );
 
 /** Unreserved keywords that end a phrase (CURRENT ROW, ALIGN TO CALENDAR), in a position where a name could be. */
 const ENDS_PHRASE = new Set(
-  'calendar following group interval linear none null observation preceding prev range row rows ties window zone'.split(
+  'calendar cumulative following group interval linear none observation others preceding prev prevailing range row rows ties window zone'.split(
     ' ',
   ),
 );
 
-/** Unreserved keywords that may be an item of a list (FILL(PREV, NULL)). */
-const ITEMS = new Set(['linear', 'none', 'null', 'prev']);
+/** Unreserved keywords that may be an item of a list (FILL(PREV, LINEAR)). */
+const ITEMS = new Set(['linear', 'none', 'prev']);
 
 /** Splits a query into tokens by the server's rules, without a final `;`. Never fails. */
 export function tokenizeQuery(query: string): QueryToken[] {
