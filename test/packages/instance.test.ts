@@ -9,10 +9,10 @@ import {
   encodeQuery,
   fetchStatements,
   InstanceError,
-  isChangeOfBase,
   poll,
   toRequestText,
 } from '../../packages/instance/src/index.js';
+import { isChangeOfBase } from '../../packages/schema/src/index.js';
 import {
   chunk,
   flood,
@@ -336,6 +336,7 @@ test('a view is invalid because of a change of its base, or because its query fa
   for (const reason of [
     'truncate operation',
     'base table is dropped or renamed',
+    'base table rebase',
     'base materialized view is invalidated',
   ])
     t.true(isChangeOfBase(reason), reason);

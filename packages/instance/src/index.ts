@@ -26,11 +26,7 @@ export {
   type InstanceFacts,
   withPlanningFacts,
 } from './reports/facts.js';
-export {
-  fetchHealth,
-  fetchViewColumns,
-  isChangeOfBase,
-} from './reports/health.js';
+export { fetchHealth, fetchViewColumns } from './reports/health.js';
 export { fetchHiddenProperties } from './reports/hidden-properties.js';
 export { type Patience, poll } from './reports/poll.js';
 export {

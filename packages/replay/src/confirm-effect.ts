@@ -16,14 +16,13 @@ import {
   fetchRunningRefreshes,
   fetchWalState,
   InstanceError,
-  isChangeOfBase,
   type Patience,
   poll,
   type RefreshState,
   tryQuery,
 } from '@sqlpipe/instance';
 import { printFullRefresh } from '@sqlpipe/plan/format';
-import type { Entry } from '@sqlpipe/schema';
+import { type Entry, isChangeOfBase } from '@sqlpipe/schema';
 import { isObject, isSameName, type NamedObject } from '@sqlpipe/sql';
 import type { ExistingObjects } from './existing-objects.js';
 import type { StatementResult } from './outcome.js';

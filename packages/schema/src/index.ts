@@ -8,6 +8,7 @@ export {
 export { canMatchSame, matchesGlob } from './glob.js';
 export { type Health, type HealthProblem, problemsOf } from './health.js';
 export { formatIgnorePattern, type IgnoredDifference, IgnoreRules } from './ignore.js';
+export { type ChangeOfBase, isChangeOfBase, isFailureOnRow } from './invalidation.js';
 export { createMatcher, type MatchCriteria, NameSelection, type RelatedOptions, selectWithRelated } from './matcher.js';
 export { RightSet } from './right-set.js';
 export { dumpOrder, type Entry, identifyEntry, Schema, toEntry } from './schema.js';

@@ -23,6 +23,7 @@ import {
   unexpectedTokenError,
   unquoteToken,
 } from '@sqlpipe/ddl/parser';
+import type { ChangeOfBase } from '@sqlpipe/schema';
 import { displayName, isStoredView } from '@sqlpipe/sql';
 import { analyzeRelation } from '../analyze/analyze-relation.js';
 import { requireReadAccess } from '../analyze/query-references.js';
@@ -210,8 +211,8 @@ function executeRefresh({ name, isFull }: CommandOf<'refresh'>, { catalogue, row
   if (!isFull) return;
   const text = `recomputes ${displayName(view)} from what '${view.base}' holds`;
   rowEffects?.push(effectOn(view, 'rewritten', text));
-  // The first reason is for materialized views, the second for live views.
-  invalidateStoredViews(catalogue, view.name, 'truncate operation', 'base materialized view is refreshed in full');
+  invalidateMaterializedViews(catalogue, view.name, 'truncate operation');
+  invalidateLiveViews(catalogue, view.name, () => 'base materialized view is refreshed in full');
 }
 
 function alterTable(alters: readonly Alter[], { catalogue, assignColumnOwner }: MutableSession): void {
@@ -238,7 +239,7 @@ function alterTable(alters: readonly Alter[], { catalogue, assignColumnOwner }: 
 }
 
 /** The server's reason why an ALTER makes stored views invalid; undefined if they stay valid. */
-function findColumnOperation(pairs: readonly ColumnPair[]): string | undefined {
+function findColumnOperation(pairs: readonly ColumnPair[]): ChangeOfBase | undefined {
   if (pairs.some(({ now }) => !now)) return 'drop column operation';
   if (pairs.some(isRenamedOrGone)) return 'rename column operation';
   return pairs.some(isChanged) ? 'change column type operation' : undefined;
@@ -289,7 +290,7 @@ interface EffectOnRows {
   readonly effect: 'rewritten' | 'lost';
   readonly what: string;
   /** The server's reason why materialized views over the table become invalid; undefined if they stay valid. */
-  readonly operation?: string;
+  readonly operation?: ChangeOfBase;
 }
 
 const PARTITIONS_LOST: EffectOnRows = {

@@ -5,6 +5,7 @@
 import { isDeepStrictEqual } from 'node:util';
 import { printDefinition } from '@sqlpipe/ddl';
 import { missingError, orRejection, RejectionError } from '@sqlpipe/ddl/parser';
+import type { ChangeOfBase } from '@sqlpipe/schema';
 import { isSameName } from '@sqlpipe/sql';
 import { analyzeRelation } from '../analyze/analyze-relation.js';
 import type { Relation } from '../analyze/column-scope.js';
@@ -124,7 +125,7 @@ export function compileLoaded(object: CatalogueObject, catalogue: Catalogue, isH
 export function invalidateMaterializedViews(
   catalogue: MutableCatalogue,
   base: string,
-  reason: string,
+  reason: ChangeOfBase,
   { includeEmpty = false, isEarly = false } = {},
 ): void {
   for (const view of listViewsWithBase(catalogue, base)) {
@@ -147,9 +148,9 @@ const listViewsWithBase = (catalogue: Catalogue, base: string): MaterializedView
     .filter(view => view.kind === 'materialized view')
     .filter(view => isSameName(view.base, base));
 
-export function invalidateStoredViews(catalogue: MutableCatalogue, base: string, reason: string, liveReason = reason) {
+export function invalidateStoredViews(catalogue: MutableCatalogue, base: string, reason: ChangeOfBase): void {
   invalidateMaterializedViews(catalogue, base, reason);
-  invalidateLiveViews(catalogue, base, () => liveReason);
+  invalidateLiveViews(catalogue, base, () => reason);
 }
 
 export function invalidateLiveViews(

@@ -68,7 +68,3 @@ export async function fetchViewColumns(client: Client, view: string): Promise<Vi
     designated: designated === true,
   }));
 }
-
-/** Whether a view is invalid because its base has changed, and not because its query failed (observed on 9.3.4). */
-export const isChangeOfBase = (reason: string): boolean =>
-  / operation$|^base (?:table|materialized view) is /.test(reason);

@@ -11,7 +11,7 @@
  */
 import { formatExpiredRows, printResumeWal } from '@sqlpipe/ddl';
 import { type MaterializedView, OTHER_TYPES_REASON } from '@sqlpipe/engine';
-import type { Entry } from '@sqlpipe/schema';
+import { type Entry, isFailureOnRow } from '@sqlpipe/schema';
 import { isObject, isSameName, type Kind, NameSet } from '@sqlpipe/sql';
 import { isMarked, isUnfilled } from '../auxiliary/marks.js';
 import { losesNothingByRefresh, type PlanContext } from '../context/plan-context.js';
@@ -19,9 +19,6 @@ import { printDrop, printFullRefresh } from '../statements/statement-text.js';
 import { isRedefined } from '../views/query-after-plan.js';
 import type { Draft } from './draft.js';
 import { findCreation, findStoredViewsAndReaders, listObjects, reconcileObject } from './reconcile-objects.js';
-
-/** Matches the reason for which a view is invalid if its query failed on stored data (observed on 9.3.4). A refresh would fail again. */
-const FAILED_ON_A_ROW = /^(?:\[-1\]: |inconvertible value: )/;
 
 /**
  * Reconciles stored views and their readers with A, each after the views that it reads, and repairs views:
@@ -78,7 +75,7 @@ function findViewSources(extra: readonly string[], context: PlanContext): ViewSo
 }
 
 const isRepairable = (view: MaterializedView, draft: Draft): boolean =>
-  view.invalid !== undefined && (!FAILED_ON_A_ROW.test(view.invalid) || readsRetypedColumn(view, draft));
+  view.invalid !== undefined && (!isFailureOnRow(view.invalid) || readsRetypedColumn(view, draft));
 
 /** Whether only a REFRESH fills a view in time: before other materialized views read its rows, and before its sources lose rows. */
 const mustPlanFill = (view: MaterializedView, { ofAllViews }: ViewSources, draft: Draft): boolean =>
@@ -256,7 +253,7 @@ export function omitUnrepaired(draft: Draft): void {
 function whyUnrepaired(kind: Kind, reason: string): string {
   if (kind === 'live view') return 'only DROP and CREATE would make it valid, and would lose its rows';
   if (kind === 'view') return 'its query fails';
-  return FAILED_ON_A_ROW.test(reason)
+  return isFailureOnRow(reason)
     ? 'its query would fail again on the same rows'
     : 'a source stays invalid, so a refresh cannot repair the view';
 }
