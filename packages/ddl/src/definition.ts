@@ -1,7 +1,12 @@
 /*! A field is optional if a statement may omit it and a server cannot always show it. */
 
+export const PARTITION_UNITS = ['HOUR', 'DAY', 'WEEK', 'MONTH', 'YEAR', 'NONE'] as const;
+
 /** The size of a table's partitions; `NONE` for no partitions. */
-export type PartitionUnit = 'NONE' | 'HOUR' | 'DAY' | 'WEEK' | 'MONTH' | 'YEAR';
+export type PartitionUnit = (typeof PARTITION_UNITS)[number];
+
+/** If a view has no PARTITION BY, its partitions may depend on its base and are not known. They are assumed to be by day. */
+export const ASSUMED_PARTITION: PartitionUnit = 'DAY';
 
 /** A time to live as the server stores it: a positive number of hours, a negative number of months, or 0 for none. */
 export type Age = number;
@@ -124,10 +129,13 @@ export interface Defaults {
   readonly maxInMemory: number;
 }
 
+/** The capacity of a symbol, and of an index, on a server without any configuration. */
+export const DEFAULT_CAPACITY = 256;
+
 /** The values that a server without any configuration fills in. */
 export const SERVER_DEFAULTS: Defaults = {
   wal: true,
   symbolCached: true,
-  indexCapacity: 256,
+  indexCapacity: DEFAULT_CAPACITY,
   maxInMemory: 3_600_000_000,
 };

@@ -59,7 +59,9 @@ export {
 export { defaultPartition, parseCreateStatement, parseDefinition } from './create/parse-create.js';
 export {
   type Age,
+  ASSUMED_PARTITION,
   type Column,
+  DEFAULT_CAPACITY,
   type Defaults,
   type Definition,
   type Index,

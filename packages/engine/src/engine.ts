@@ -1,4 +1,5 @@
 import {
+  ASSUMED_PARTITION,
   type Defaults,
   type Definition,
   EXPLICIT,
@@ -322,13 +323,13 @@ function loadObject(kind: ObjectKind, entry: Entry, schema: Schema, health: Heal
         ...common,
         columns: reported?.columns?.get(name)?.map(column => toStoredColumn(column, definition)) ?? [],
         base: definition.base ?? references[0] ?? '',
-        partitionBy: definition.partitionBy ?? 'DAY',
+        partitionBy: definition.partitionBy ?? ASSUMED_PARTITION,
         neverRefreshed: reported?.neverRefreshed?.has(name) ?? false,
         ...(reported?.partlyRefreshed?.has(name) && { partlyRefreshed: true }),
         ...invalid,
       };
     default: {
-      const partitionBy = definition.partitionBy ?? 'DAY';
+      const partitionBy = definition.partitionBy ?? ASSUMED_PARTITION;
       return { ...definition, ...common, base: references[0] ?? '', partitionBy, ...invalid };
     }
   }

@@ -14,7 +14,7 @@ export { type DumpOptions, dump } from './dump/dump.js';
 export { fetchPrincipals, fetchRights, fetchRightsOf, hasCredentials } from './dump/fetch-acl.js';
 export { listAllObjects } from './dump/list-objects.js';
 export { fetchStatements } from './dump/show-create.js';
-export { SymbolCapacities, USUAL_SYMBOL_CAPACITY } from './dump/symbol-capacities.js';
+export { SymbolCapacities } from './dump/symbol-capacities.js';
 export { type Client, connect } from './http/client.js';
 export { BestEffortClient, ifAccepted, tryQuery } from './http/optional-queries.js';
 export type { Rejection, Reply } from './http/reply.js';

@@ -1,4 +1,10 @@
-import { compareStatements, type Defaults, type StatementComparison, tryParseDefinition } from '@sqlpipe/ddl';
+import {
+  compareStatements,
+  DEFAULT_CAPACITY,
+  type Defaults,
+  type StatementComparison,
+  tryParseDefinition,
+} from '@sqlpipe/ddl';
 import {
   type Client,
   fetchDefaults,
@@ -7,7 +13,6 @@ import {
   listAllObjects,
   MAX_PER_REQUEST,
   SymbolCapacities,
-  USUAL_SYMBOL_CAPACITY,
 } from '@sqlpipe/instance';
 import { identify, isObject, isPrincipal, isSameName, kindKey, type NamedObject } from '@sqlpipe/sql';
 import { aclOf, ExistingAcl } from './existing-acl.js';
@@ -135,7 +140,7 @@ export class FetchedObjects {
     const model = like === undefined ? undefined : await this.fetch({ kind: 'table', name: like });
     // Servers from 9.3 on show symbol capacities, but do not print them.
     const columns = parsed?.kind === 'table' ? parsed.columns : [];
-    const statesCapacity = columns.some(({ capacity = 0 }) => capacity > USUAL_SYMBOL_CAPACITY);
+    const statesCapacity = columns.some(({ capacity = 0 }) => capacity > DEFAULT_CAPACITY);
     const [complete = existing] = statesCapacity ? await this.#capacities.addTo([existing]) : [];
     return compareStatements(statement, complete, { defaults, findTable: () => model });
   }

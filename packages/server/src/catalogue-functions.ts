@@ -1,5 +1,5 @@
 /*! Answers the catalogue functions, such as `tables()`. Each function has a table of its columns. */
-import { type Column, splitAge, type TableDefinition } from '@sqlpipe/ddl';
+import { type Column, DEFAULT_CAPACITY, splitAge, type TableDefinition } from '@sqlpipe/ddl';
 import { missingError, unquoteToken } from '@sqlpipe/ddl/parser';
 import {
   type CatalogueObject,
@@ -112,14 +112,14 @@ const LIVE_VIEW_COLUMNS: readonly ListColumn<LiveView>[] = [
 
 type CatalogueColumn = Column & { isDesignated: boolean; isStored: boolean };
 
-const symbolCapacity = ({ type, isStored, capacity = 256 }: CatalogueColumn): number =>
+const symbolCapacity = ({ type, isStored, capacity = DEFAULT_CAPACITY }: CatalogueColumn): number =>
   type === 'SYMBOL' && isStored ? capacity : 0;
 
 const COLUMN_COLUMNS: readonly ListColumn<CatalogueColumn>[] = [
   ['column', 'STRING', ({ name }) => name],
   ['type', 'STRING', ({ type }) => type],
   ['indexed', 'BOOLEAN', ({ index }) => index !== undefined],
-  ['indexBlockCapacity', 'INT', column => column.index?.capacity ?? (symbolCapacity(column) && 256)],
+  ['indexBlockCapacity', 'INT', column => column.index?.capacity ?? (symbolCapacity(column) && DEFAULT_CAPACITY)],
   ['symbolCached', 'BOOLEAN', ({ type, cached, isStored }) => type === 'SYMBOL' && cached && isStored],
   ['symbolCapacity', 'INT', symbolCapacity],
   ['symbolTableSize', 'INT', () => 0],

@@ -1,5 +1,6 @@
 /*! Checks the entries of a journal, because the engine relies on their properties and types. */
 import type { Assumption, Grant, Membership, Refresh, StoragePolicy } from '@sqlpipe/ddl';
+import { PARTITION_UNITS } from '@sqlpipe/ddl/parser';
 import type {
   JournalEntry,
   LiveView,
@@ -78,7 +79,7 @@ const common = {
   isUncompiled: optional(isFlag),
 };
 const stored = {
-  partitionBy: is('NONE', 'HOUR', 'DAY', 'WEEK', 'MONTH', 'YEAR'),
+  partitionBy: is(...PARTITION_UNITS),
   ttl: isNumber,
   volume: optional(isText),
 };

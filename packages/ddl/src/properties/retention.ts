@@ -3,13 +3,14 @@
  * The source of the enterprise edition is closed, so the ages of a storage policy are assumed to have the syntax of a TTL.
  */
 import type { LocatedName } from '@sqlpipe/sql';
-import type {
-  Age,
-  Definition,
-  MaterializedViewDefinition,
-  PartitionUnit,
-  StoragePolicy,
-  TableDefinition,
+import {
+  type Age,
+  ASSUMED_PARTITION,
+  type Definition,
+  type MaterializedViewDefinition,
+  type PartitionUnit,
+  type StoragePolicy,
+  type TableDefinition,
 } from '../definition.js';
 import type { ClauseSpans } from '../parser/clause-reader.js';
 import { type Cursor, RejectionError } from '../parser/cursor.js';
@@ -34,9 +35,6 @@ function ttlOf(object: RetentionFields): Age {
   const { 'DROP LOCAL': ttl = 0, ...others } = policyOf(object)?.after ?? {};
   return Object.keys(others).length === 0 ? ttl : 0;
 }
-
-/** If a view has no PARTITION BY, its partitions may depend on its base and are not known. They are assumed to be by day. */
-const ASSUMED_UNIT = 'DAY';
 
 export const TTL = property<RetentionFields, { readonly action: 'ttl'; readonly ttl: Age }>()({
   name: 'TTL',
@@ -75,7 +73,9 @@ export const TTL = property<RetentionFields, { readonly action: 'ttl'; readonly 
     between(wanted, now, has) {
       if (has('storage policies') && now.kind === 'table') return undefined;
       const ttl = ttlOf(wanted);
-      return ttl !== now.ttl && isFittingAge(now.partitionBy ?? ASSUMED_UNIT, ttl) ? { action: 'ttl', ttl } : undefined;
+      return ttl !== now.ttl && isFittingAge(now.partitionBy ?? ASSUMED_PARTITION, ttl)
+        ? { action: 'ttl', ttl }
+        : undefined;
     },
   },
   unalterable: 'a TTL has to fit the partitions; with partitions by month or year, it cannot be removed',
@@ -311,7 +311,7 @@ function parsePolicyState(cursor: Cursor, { object }: FoundObject, disabled: boo
 }
 
 /** Whether the server accepts the ages of a policy for these partitions. */
-const isFittingPolicy = (policy: StoragePolicy | undefined, unit: PartitionUnit = ASSUMED_UNIT): boolean =>
+const isFittingPolicy = (policy: StoragePolicy | undefined, unit: PartitionUnit = ASSUMED_PARTITION): boolean =>
   Object.values(policy?.after ?? {}).every(age => isFittingAge(unit, age));
 
 /** For a table, the server accepts these clauses only after PARTITION BY. */

@@ -1,13 +1,11 @@
 import { foldCase, type ObjectKind } from '@sqlpipe/sql';
-import type { MaterializedViewDefinition, PartitionUnit, TableDefinition } from '../definition.js';
+import { type MaterializedViewDefinition, PARTITION_UNITS, type TableDefinition } from '../definition.js';
 import type { ClauseReader } from '../parser/clause-reader.js';
 import { type Cursor, isWord, RejectionError, unexpectedTokenError } from '../parser/cursor.js';
 import { parseEntityName, parseLiteral, quoteName, unquoteToken } from '../parser/names.js';
 import { expectLong, MICROS, parseInt32, parseInt64 } from '../parser/numbers.js';
 import { isTimestamp } from '../parser/types.js';
 import { type PrintOptions, property } from '../property.js';
-
-const UNITS: ReadonlySet<string> = new Set<PartitionUnit>(['NONE', 'HOUR', 'DAY', 'WEEK', 'MONTH', 'YEAR']);
 
 /** Not comparable for a CREATE TABLE … AS without this clause, because the query may have a designated timestamp. */
 export const TIMESTAMP = property<{ readonly timestamp?: string | undefined; readonly query?: string | undefined }>()({
@@ -70,9 +68,9 @@ function parsePartitioning(reader: ClauseReader) {
   const { name, position } = parseLiteral(cursor);
   if (definition.kind === 'table' && !isQuery && definition.timestamp === undefined)
     throw new RejectionError(position, 'partitioning is possible only on tables with designated timestamps');
-  const partitionBy = name.toUpperCase() as PartitionUnit;
+  const partitionBy = PARTITION_UNITS.find(unit => unit === name.toUpperCase());
   const forbidden = NO_PARTITIONS[definition.kind];
-  if (!UNITS.has(partitionBy))
+  if (partitionBy === undefined)
     throw new RejectionError(
       position,
       `${forbidden === undefined ? "'NONE', " : ''}'HOUR', 'DAY', 'WEEK', 'MONTH' or 'YEAR' expected`,

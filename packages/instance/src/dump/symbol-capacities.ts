@@ -2,7 +2,7 @@
  * Servers from 9.3 on do not print symbol capacities, but show them in table_columns(). A server raises a capacity by itself when it is
  * nearly used up (observed on 9.3.4). So a capacity belongs to the schema only if it is larger than the symbols need: it was requested.
  */
-import { quoteName } from '@sqlpipe/ddl';
+import { DEFAULT_CAPACITY, quoteName } from '@sqlpipe/ddl';
 import { quoteLiteral } from '@sqlpipe/sql';
 import type { Client } from '../http/client.js';
 import { type BestEffortClient, ifAccepted, tryQuery } from '../http/optional-queries.js';
@@ -68,7 +68,7 @@ export class SymbolCapacities {
     const parameters = await this.#attempt(fetchParameters);
     const number = (path: string, otherwise: number) => Number(parameters?.get(path)) || otherwise;
     return {
-      capacity: number('cairo.default.symbol.capacity', USUAL_SYMBOL_CAPACITY),
+      capacity: number('cairo.default.symbol.capacity', DEFAULT_CAPACITY),
       threshold:
         parameters?.get('cairo.auto.scale.symbol.capacity') === 'false'
           ? Number.POSITIVE_INFINITY
@@ -76,9 +76,6 @@ export class SymbolCapacities {
     };
   }
 }
-
-/** The capacity of a server without configuration. Only larger ones are added. */
-export const USUAL_SYMBOL_CAPACITY = 256;
 
 function findTableWithSymbol(statement: string, index: number): SymbolTable[] {
   const [, name] = WITHOUT_CAPACITY.test(statement) ? (TABLE.exec(statement) ?? []) : [];
@@ -90,7 +87,7 @@ async function fetchCapacities(client: Client, tables: readonly SymbolTable[]): 
   const query = tables
     .map(
       ({ name, index }) =>
-        `SELECT ${index}, "column", symbolCapacity, symbolTableSize FROM table_columns(${quoteLiteral(name)}) WHERE symbolCapacity > ${USUAL_SYMBOL_CAPACITY}`,
+        `SELECT ${index}, "column", symbolCapacity, symbolTableSize FROM table_columns(${quoteLiteral(name)}) WHERE symbolCapacity > ${DEFAULT_CAPACITY}`,
     )
     .join(' UNION ALL ');
   if (tables.length > 1 && client.bufferNeeded(query) > DEFAULT_REQUEST_BUFFER) return undefined;

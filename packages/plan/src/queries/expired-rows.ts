@@ -2,7 +2,7 @@
  * Prints questions about rows that are stored although their TTL has expired them: rows of a partition that was attached, or of a view that
  * was refreshed for a range only. A server drops them with the next write, refresh or SET TTL (observed on 9.3.4).
  */
-import { type MaterializedViewDefinition, retentionAgeOf, type TableDefinition } from '@sqlpipe/ddl';
+import { ASSUMED_PARTITION, type MaterializedViewDefinition, retentionAgeOf, type TableDefinition } from '@sqlpipe/ddl';
 import { doubleQuote } from '../statements/statement-text.js';
 
 export type RetainedObject = Pick<
@@ -11,7 +11,7 @@ export type RetainedObject = Pick<
 > &
   Partial<Pick<TableDefinition, 'policy'>>;
 
-const UNITS = { HOUR: 'h', DAY: 'd', WEEK: 'w', MONTH: 'M', YEAR: 'y', NONE: 'y' } as const;
+const LETTERS = { HOUR: 'h', DAY: 'd', WEEK: 'w', MONTH: 'M', YEAR: 'y', NONE: 'y' } as const;
 
 /**
  * A partition has expired if the time from its end to the newest row is at least the TTL. A server may ignore rows of the future, and then
@@ -19,11 +19,11 @@ const UNITS = { HOUR: 'h', DAY: 'd', WEEK: 'w', MONTH: 'M', YEAR: 'y', NONE: 'y'
  * @param body the query of a materialized view, whose newest row will be that of the view
  */
 export function printExpiredQuestion(
-  { name, timestamp = '', partitionBy = 'DAY', ...retention }: RetainedObject,
+  { name, timestamp = '', partitionBy = ASSUMED_PARTITION, ...retention }: RetainedObject,
   body?: string,
 ): string {
   const ttl = retentionAgeOf(retention);
-  const [unit, time] = [`'${UNITS[partitionBy]}'`, doubleQuote(timestamp)];
+  const [unit, time] = [`'${LETTERS[partitionBy]}'`, doubleQuote(timestamp)];
   // The names of both sides keep `newest` apart from a column of this name.
   const end = `dateadd(${unit}, 1, timestamp_floor(${unit}, stored.${time}))`;
   const age = `datediff('${ttl < 0 ? 'M' : 'h'}', ${end}, recent.newest) >= ${Math.abs(ttl)}`;
@@ -41,7 +41,7 @@ export function parseExpired(text: string): { retained: RetainedObject; body: st
   const [start = '', name, timestamp] = START.exec(text) ?? [];
   const where = text.lastIndexOf(" recent WHERE dateadd('");
   const [, letter, age, length] = END.exec(text.slice(where)) ?? [];
-  const partitionBy = (Object.keys(UNITS) as (keyof typeof UNITS)[]).find(unit => UNITS[unit] === letter);
+  const partitionBy = (Object.keys(LETTERS) as (keyof typeof LETTERS)[]).find(unit => LETTERS[unit] === letter);
   if (name === undefined || partitionBy === undefined) return undefined;
   const source = text.slice(start.length, where);
   const body = source.startsWith('(\n') ? source.slice('(\n'.length, -'\n))'.length) : undefined;
