@@ -76,7 +76,7 @@ test('--allow-plan allows nothing beside the plan', async t => {
   for (const [files, message] of [
     ['plan.sql truncate.sql', /statement.*TRUNCATE.*|truncate\.sql:1: TRUNCATE/],
     ['plan.sql more.sql', /more\.sql:1: .*\n {2}hint: use --allow ALTER to send it/],
-    ['more.sql plan.sql', /use --allow ALTER,DROP to send them/],
+    ['more.sql plan.sql', /plan\.sql:\d+: .*begins a plan, which must be applied alone; nothing was sent/],
     ['more.sql', /use --allow ALTER to send it/],
   ] as const) {
     const { stdout, stderr } = await run(`sqlapply --allow-plan $DB ${files}; echo $?; ${untouched}`);
@@ -91,6 +91,21 @@ test('--allow-plan allows nothing beside the plan', async t => {
     );
     t.regex(forged.stderr, /use --allow [A-Z,]*TRUNCATE to send (?:it|them)/, verbs);
   }
+});
+
+test('a plan after other statements is rejected, because it is not compared with the state that it was made for', async t => {
+  const run = await shellWithPlan(t);
+  await run('sqlsplit plan.sql > plan; sqlsplit before.sql > schema');
+  for (const options of ['--allow all', '--allow all --dry-run', '--stale-ok --keep-going --allow all', '--allow-plan'])
+    t.regex(
+      (await run.exits(1, `cat schema plan | sqlapply ${options} $DB`)).stderr,
+      /^sqlapply: statement 3 \(ALTER of table 'trades'\): begins a plan, which must be applied alone; nothing was sent$/m,
+    );
+  await run.ok('sqldiff before.sql $DB');
+  const streamed = await run.exits(1, 'cat schema plan | sqlapply --stream --allow all $DB');
+  t.regex(streamed.stderr, /statement 3 \(.*\): begins a plan, which must be applied alone\n/);
+  await run.ok('sqldiff before.sql $DB');
+  t.regex((await run.exits(1, 'cat plan plan | sqlapply --allow all $DB')).stderr, /statement 4 .*: begins a plan/);
 });
 
 test('--allow-plan applies a plan only to the state that it was made for', async t => {

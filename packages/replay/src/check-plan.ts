@@ -6,6 +6,7 @@ import { identify } from '@sqlpipe/sql';
 import { CodedError, indentLines } from '@sqlpipe/text';
 import { recordQuery } from './assertions.js';
 import type { ReplayOptions } from './options.js';
+import { type ReplayInput, statementLabel } from './outcome.js';
 import { PlanGuard } from './plan-guard.js';
 import type { PlannedStatements } from './preflight.js';
 
@@ -13,30 +14,39 @@ const SKIP_CONFLICT = '--if-exists skip cannot be combined with a plan, which re
 const STREAM_CONFLICT = 'a plan must be read completely before anything is sent; remove --stream';
 
 /**
- * A plan must be complete, and made for the state of the target. Records its statements and queries in `planned` as they are read.
- * @returns also a guard for a plan
+ * A plan must begin the input, be complete, and be made for the state of the target. Records its statements and queries in `planned` as
+ * they are read.
+ * @returns also the head of a plan, and a guard
  */
 export async function requireCurrent(
-  statements: AsyncIterable<string>,
+  { statements, locations }: ReplayInput,
   planned: PlannedStatements,
   client: Client,
   { ifExists, staleOk, stream, allowPlan }: Pick<ReplayOptions, 'ifExists' | 'staleOk' | 'stream' | 'allowPlan'>,
-): Promise<{ statements: AsyncIterable<string>; isPlan: boolean; guard?: PlanGuard }> {
+): Promise<{ statements: AsyncIterable<string>; plan?: PlanHead; guard?: PlanGuard }> {
   const iterator = statements[Symbol.asyncIterator]();
   const first = await iterator.next();
   const all = (async function* () {
     if (!first.done) yield first.value;
-    yield* { [Symbol.asyncIterator]: () => iterator };
+    let n = 1;
+    for await (const statement of { [Symbol.asyncIterator]: () => iterator }) {
+      n++;
+      if (parsePlanHead(statement)) {
+        const label = statementLabel({ n, statement, identity: identify(statement), location: locations[n - 1] });
+        throw new CodedError('REJECTED', `${label}: begins a plan, which must be applied alone`);
+      }
+      yield statement;
+    }
   })();
   const head = first.done ? undefined : parsePlanHead(first.value);
-  if (!head) return { statements: all, isPlan: false };
+  if (!head) return { statements: all };
   const conflict = (ifExists === 'skip' && SKIP_CONFLICT) || (stream && !staleOk && STREAM_CONFLICT);
   if (conflict) {
     await iterator.return?.(); // or the program would wait for the end of its input
     throw new CodedError('REJECTED', conflict);
   }
   const recorded = recordPlanned(all, head, planned);
-  if (staleOk) return { statements: recorded, isPlan: true };
+  if (staleOk) return { statements: recorded, plan: head };
   const plan = await collectStatements(recorded);
   const { count } = head;
   if (allowPlan && plan.length < count) {
@@ -45,7 +55,7 @@ export async function requireCurrent(
   }
   const help = `make it again with sqldiff --alter${allowPlan ? '' : ', or apply it with --stale-ok'}`;
   const guard = await requireState(plan, client, `the plan was made for a different state; ${help}`);
-  return { statements: Readable.from(plan), isPlan: true, guard };
+  return { statements: Readable.from(plan), plan: head, guard };
 }
 
 export function rejectOmissions(omissions: readonly Omission[]): void {

@@ -23,9 +23,9 @@ import {
 } from '@sqlpipe/engine';
 import { type Client, type Rejection, type Reply, toRequestText } from '@sqlpipe/instance';
 import { createEngine, createRowQuestions, ServerAnswers } from '@sqlpipe/plan';
-import { AllowedLosses, formatAllowance, parseAssertion, parsePlanHead } from '@sqlpipe/plan/format';
+import { AllowedLosses, formatAllowance, type PlanHead, parseAssertion } from '@sqlpipe/plan/format';
 import type { Entry } from '@sqlpipe/schema';
-import { displayName, findSecrets, identify, isPrincipal, type NamedObject, NameMap, NameSet } from '@sqlpipe/sql';
+import { displayName, findSecrets, identify, isPrincipal, type NamedObject, type NameMap, NameSet } from '@sqlpipe/sql';
 import { maskSecrets } from '@sqlpipe/text';
 import { createExecutor, type ExecutionContext, type Executor } from './executor.js';
 import { type AclSource, ExistingAcl } from './existing-acl.js';
@@ -36,6 +36,7 @@ import type { TargetSchema } from './target.js';
 /** As for a run whose `client` executes the statements. */
 interface DryRunContext extends Omit<ExecutionContext, 'isSimulated' | 'noVerify'> {
   readonly allowLoss: readonly string[];
+  readonly plan: PlanHead | undefined;
 }
 
 /** The result of a statement depends on what is not known, such as rows. It is `unknown`, which does not change the exit status. */
@@ -43,9 +44,9 @@ class UnknownEffectError extends Error {
   override name = 'UnknownEffectError';
 }
 
-function formatForbiddenLoss({ kind, loss, object, column, text }: Effect, allowed: AllowedLosses | undefined) {
+function formatForbiddenLoss({ kind, loss, object, column, text }: Effect, allowed: AllowedLosses) {
   const lost = loss && { loss, object, column };
-  if (!lost || allowed?.allows(lost)) return undefined;
+  if (!lost || allowed.allows(lost)) return undefined;
   return `${displayName({ kind, name: object })}: ${text}; ${formatAllowance(lost)} allows it`;
 }
 
@@ -58,11 +59,9 @@ export class DryRun {
   readonly #invalidBefore: NameMap<string>;
   /** The account of this run. If undefined, statements run as the built-in administrator, and no missing permission is predicted. */
   readonly #caller: string | undefined;
-  /** The losses that the options or the plan allow; undefined before the first statement, which may contain the head of a plan. */
-  #allowed: AllowedLosses | undefined;
+  /** The losses that the options or the plan allow. */
+  readonly #allowed: AllowedLosses;
   readonly #execute: Executor;
-  /** The new names of materialized views that a plan recreates under another name, by the old ones. */
-  readonly #renamedViews = new NameMap<string>();
   #effects: readonly Effect[] = [];
   readonly #affected = new NameSet();
   readonly #answers: ServerAnswers;
@@ -82,7 +81,11 @@ export class DryRun {
     this.#rows = new RowAccount(this.#engine, {
       findStoredRows: view => this.#answers.findHistory(view)?.answer ?? 'recomputable',
       ...this.#questions,
-      newNameOf: view => this.#renamedViews.get(view) ?? view,
+      newNameOf: view => context.plan?.renamedViews.get(view) ?? view,
+    });
+    this.#allowed = new AllowedLosses([...context.allowLoss, ...(context.plan?.neededAllowances ?? [])], name => {
+      const columns = this.#engine.find(name)?.columns;
+      return columns && new NameSet(columns.map(column => column.name));
     });
     this.#caller = this.#loadCaller();
     const existing = this.#hiddenReason === undefined ? this.#createExistingObjects() : context.existing;
@@ -91,12 +94,6 @@ export class DryRun {
   }
 
   async predict(entry: Entry): Promise<StatementResult> {
-    const head = parsePlanHead(entry.statement);
-    for (const [from, to] of head?.renamedViews ?? []) this.#renamedViews.set(from, to);
-    this.#allowed ??= new AllowedLosses([...this.context.allowLoss, ...(head?.neededAllowances ?? [])], name => {
-      const columns = this.#engine.find(name)?.columns;
-      return columns && new NameSet(columns.map(column => column.name));
-    });
     this.#effects = [];
     try {
       const simulated = await this.#execute(entry);

@@ -1,6 +1,6 @@
 /*! A generator, because a stream would read ahead, and send the statements after a rejected one before its reader gets the rejection. */
 import { findReferences } from '@sqlpipe/ddl';
-import { type PlanHead, parsePlanHead } from '@sqlpipe/plan/format';
+import type { PlanHead } from '@sqlpipe/plan/format';
 import { type Entry, identifyEntry } from '@sqlpipe/schema';
 import { isObject, isSameName, NameSet, readStatementHead } from '@sqlpipe/sql';
 import type { Executor } from './executor.js';
@@ -10,7 +10,9 @@ import { endsRun, type Outcome, type ReplayInput, type StatementResult } from '.
 interface RunOptions extends Pick<ReplayOptions, 'keepGoing' | 'dryRun' | 'signal'>, Pick<ReplayInput, 'locations'> {
   /** Aborted when an outcome ends the run. Later statements are `not reached`. */
   ended: AbortController;
-  /** How many of the statements may be a plan, from the first one; by default, all. */
+  /** The head of the plan that the statements begin with. */
+  plan: PlanHead | undefined;
+  /** How many of the statements are in the plan; by default, all. */
   planLength: number | undefined;
 }
 
@@ -22,7 +24,7 @@ interface RunOptions extends Pick<ReplayOptions, 'keepGoing' | 'dryRun' | 'signa
 export async function* executeStatements(
   statements: AsyncIterable<string>,
   executors: readonly Executor[],
-  { signal, ended, planLength = Number.POSITIVE_INFINITY, locations, ...continuation }: RunOptions,
+  { signal, ended, plan: head, planLength = Number.POSITIVE_INFINITY, locations, ...continuation }: RunOptions,
 ): AsyncGenerator<Outcome> {
   const inFlight: InFlight[] = [];
 
@@ -53,11 +55,9 @@ export async function* executeStatements(
   }
 
   let n = 0;
-  let head: PlanHead | undefined;
   try {
     for await (const statement of statements) {
       n++;
-      head = parsePlanHead(statement) ?? head;
       const plan = n <= planLength ? head : undefined;
       const entry = identifyEntry(statement);
       const isAlone = plan !== undefined || !createsObject(entry);

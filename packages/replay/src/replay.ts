@@ -1,7 +1,7 @@
 /*! Replays statements on a target, in four steps: read and check, plan, execute, verify. All programs and the library replay here. */
 import { Readable } from 'node:stream';
 import { type Client, fetchHealth, listAllObjects, tryQuery, waitUntilReady } from '@sqlpipe/instance';
-import type { Omission } from '@sqlpipe/plan/format';
+import { type Omission, type PlanHead, parsePlanHead } from '@sqlpipe/plan/format';
 import { spool } from '@sqlpipe/records';
 import { type Health, identifyEntry, problemsOf } from '@sqlpipe/schema';
 import { displayName, type Identity, isObject, NameMap } from '@sqlpipe/sql';
@@ -40,6 +40,7 @@ interface Run {
   readonly check: PreflightCheck;
   readonly ignored: IgnoredStatements;
   readonly guard?: PlanGuard | undefined;
+  readonly plan?: PlanHead | undefined;
   // Only with `alter`. The plan is the first `planLength` statements.
   readonly schema?: TargetSchema;
   readonly planLength?: number;
@@ -57,7 +58,7 @@ export async function replay(input: ReplayInput, target: ReplayTarget, options: 
   if (wait !== undefined) await waitUntilReady(config, { seconds: wait, signal, info });
   const read = await prepareRun(input, target, options);
   const run = options.alter ? await makePlan(read, target, options) : read;
-  const { statements, count, guard, locations, planLength, omissions = [] } = run;
+  const { statements, count, guard, locations, plan, planLength, omissions = [] } = run;
   const healthBefore = guard && (run.schema?.health ?? (await fetchHealth(client)));
 
   // From here on, nothing happens until the outcomes are read.
@@ -68,7 +69,7 @@ export async function replay(input: ReplayInput, target: ReplayTarget, options: 
   const stopped = AbortSignal.any([signal, ended.signal]);
   const upcoming = dryRun || count === undefined ? statements : existing.lookAhead(statements);
   const queue = count === undefined ? upcoming : watch(upcoming, count, stopped);
-  const executed = executeStatements(queue, executors, { ...options, ended, planLength, locations });
+  const executed = executeStatements(queue, executors, { ...options, ended, plan, planLength, locations });
   const isVerified = !(options.dryRun || options.noVerify);
   const verified = isVerified
     ? endPlan(verifyOutcomes(executed, client, existing, options.ignore), options, ended)
@@ -86,16 +87,16 @@ async function prepareRun(input: ReplayInput, { client, opened }: ReplayTarget, 
   const ignored = new IgnoredStatements(ignore);
   const planned = { statements: new Set<string>(), queries: new NameMap<string[]>(), areAllowed: options.allowPlan };
   const check = createPreflightCheck(client, allow, planned);
-  const current = await requireCurrent(input.statements, planned, client, options);
+  const current = await requireCurrent(input, planned, client, options);
   const { statements, locations } = splitIgnoredRights({ ...input, ...current }, ignored);
   const checkUnlessIgnored: typeof check = async statement =>
     ignored.isIgnored(identifyEntry(statement)) ? undefined : check(statement);
-  const skipsRejects = dryRun || stream || (options.keepGoing && !current.isPlan);
+  const skipsRejects = dryRun || stream || (options.keepGoing && !current.plan);
   const allowed = skipsRejects ? statements : requireAllowed(statements, checkUnlessIgnored, locations);
   const complete = stream ? undefined : await spool(ignored.recordNeeded(allowed));
   if (complete) opened.push(complete);
-  const { guard } = current;
-  return { statements: complete ?? allowed, count: complete?.count, locations, planned, check, ignored, guard };
+  const { guard, plan } = current;
+  return { statements: complete ?? allowed, count: complete?.count, locations, planned, check, ignored, guard, plan };
 }
 
 /** @throws CodedError for omissions, unless they are accepted */
@@ -120,13 +121,14 @@ async function makePlan(run: Run, { config, client }: ReplayTarget, options: Rep
     check: createPreflightCheck(client, [...options.allow, ...verbs], run.planned),
     ...(isGuarded && { guard: await requireState(planStatements, client, STALE) }),
     schema,
+    plan: parsePlanHead(planStatements[0] ?? ''),
     planLength: planStatements.length,
     omissions,
   };
 }
 
 async function createExecutors(
-  { schema, check, ignored, guard }: Run,
+  { schema, check, ignored, guard, plan }: Run,
   existing: FetchedObjects,
   { config, client, jobs }: ReplayTarget,
   options: ReplayOptions,
@@ -135,7 +137,7 @@ async function createExecutors(
   const context = { ...options, ignored, check, existing, retries: config.retries, patience };
   if (!options.dryRun) return { executors: jobs.map(client => createExecutor({ ...context, client, guard })) };
   const known = schema ?? (await fetchSchemaIfShown(config, client, options.warn));
-  const dryRun = new (await import('./dry-run.js')).DryRun(known, { ...context, client });
+  const dryRun = new (await import('./dry-run.js')).DryRun(known, { ...context, client, plan });
   return { executors: [entry => dryRun.predict(entry)], dryRun };
 }
 
