@@ -83,6 +83,12 @@ test('--allow-plan allows nothing beside the plan', async t => {
     t.is(stdout, '1\n', files);
     t.regex(stderr, message, files);
   }
+  // A text of the plan is not allowed again after it, for what was created in between.
+  const drop = (await run('cat plan.sql')).stdout.split('\n\n').at(-2) ?? '';
+  await run(`cat > twice.sql <<'END'\nCREATE TABLE other (y INT);\n${drop}\nEND\ncat plan.sql twice.sql > again.sql`);
+  const again = await run.exits(1, 'sqlapply --allow-plan $DB again.sql');
+  t.regex(again.stderr, /2 statements are rejected; nothing was sent\n[^]*hint: use --allow DROP to send them\n$/);
+  t.is((await run(untouched)).stdout, '');
   const [total] = (await run("cat plan.sql truncate.sql | grep -c ';$'")).stdout.split('\n');
   for (const verbs of ['ALL', 'TRUNCATE', 'ALTER, TRUNCATE', 'CTAS, REPLACE, ALL']) {
     const head = `sed '1s/; [0-9]* statement.*/; ${total} statements; sqlapply needs --allow-plan for ${verbs}/' plan.sql`;

@@ -75,7 +75,7 @@ export async function requireState(plan: readonly string[], client: Client, mess
 
 /**
  * Records the queries of views in a plan, and the statements that --allow-plan allows: those with the verbs that its head lists. The head
- * also has their number. What follows them is no part of the plan.
+ * also has their number. What follows them is no part of the plan: a text that is repeated there is not allowed.
  */
 async function* recordPlanned(
   statements: AsyncIterable<string>,
@@ -85,7 +85,8 @@ async function* recordPlanned(
   let n = 0;
   for await (const statement of statements) {
     const { kind, verb } = identify(statement);
-    if (++n <= head.count && kind === 'other' && head.verbs.includes(verb)) planned.add(statement);
+    if (++n > head.count) planned.delete(statement);
+    else if (kind === 'other' && head.verbs.includes(verb)) planned.add(statement);
     if (head.count > 0) recordQuery(statement, queries);
     yield statement;
   }
