@@ -8,10 +8,7 @@ import type { IgnoredStatements } from './ignored.js';
 import type { ReplayOptions } from './options.js';
 import { isReordered, type ResultOf, type StatementResult } from './outcome.js';
 
-/**
- * Matches the server's message for a taken name, also if the definition is the same (observed on 9.3.4); not known for principals. If a
- * name is too long for a folder, the message is the same.
- */
+/** The server's message for a taken name, and for a name that is too long for a folder (observed on 9.3.4); not known for principals. */
 const ALREADY_EXISTS = /already exists/;
 
 const SKIP_HELP = 'use --if-exists skip';
