@@ -109,6 +109,28 @@ for (const [a, b, ignored, kept] of [
     else t.true(statements.some(statement => statement.includes('CREATE TABLE') && statement.includes(kept)));
   });
 
+test('a view whose owner alone differs, which is ignored, is not left out with the table that it reads from', async t => {
+  const schema = (x: string, owner: string) =>
+    `CREATE TABLE t (y INT); ${x}; CREATE VIEW v AS (SELECT y FROM x) OWNED BY ${owner};`;
+  const files = {
+    'a.sql': schema('CREATE VIEW x AS (SELECT y FROM t)', 'zoe'),
+    'b.sql': schema('CREATE TABLE x (y INT)', 'bob'),
+  };
+  const run = await inProcess(t, {}, files);
+  for (const [options, expected] of [
+    ['', ["table 'x'", "view 'v'"]],
+    ['--ignore-owner', ["table 'x'"]],
+    ["--ignore 'v: owner'", ["table 'x'"]],
+  ] as const) {
+    const { stderr } = await run.exits(1, `sqldiff --alter ${options} a.sql b.sql`);
+    t.deepEqual(
+      Array.from(stderr.matchAll(/: (\S+ '\w+'): left out/g), ([, name]) => name),
+      [...expected],
+      stderr,
+    );
+  }
+});
+
 /** What B becomes: 'all_y' needs 'tmp_base'; nothing needs 'tmp_new' or the grant. */
 const RESULTS = ['skipped', 'skipped', 'skipped', 'applied', 'applied', 'skipped'];
 

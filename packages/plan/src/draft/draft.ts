@@ -52,7 +52,7 @@ export class Draft {
 
   /** @returns false if the change is ignored or excluded, or if the engine rejects a statement: then none is added */
   add(change: Change, statements: readonly (string | Assertion)[]): boolean {
-    if (this.#isIgnored(change)) return false;
+    if (this.isIgnored(change.identity, change.properties[0])) return false;
     const excluded = this.excluded.get(changeKey(change));
     if (excluded) {
       this.addOmission(excluded);
@@ -98,9 +98,11 @@ export class Draft {
       if (!this.#outdatedBy.has(view)) this.#outdatedBy.set(view, step);
   }
 
-  /** The first property decides, because the others follow from it. */
-  #isIgnored({ identity, properties: [property] }: Change): boolean {
-    return property !== undefined && this.context.ignore.ignoresProperty(identity, property);
+  /** Whether an option ignores a property. The first property of a change decides, because the others follow from it. */
+  isIgnored(identity: Change['identity'], property: PropertyName | undefined): boolean {
+    const { ignore, ignoreOwner } = this.context;
+    if (property === undefined) return false;
+    return (ignoreOwner && property === 'owner') || ignore.ignoresProperty(identity, property);
   }
 
   addStatement(statement: string, identity: Change['identity'], properties: readonly PropertyName[] = []): boolean {
@@ -144,7 +146,7 @@ export class Draft {
   }
 
   addOmission(omission: Omission): void {
-    if (!this.#isIgnored(omission)) this.#omissions.add(omission);
+    if (!this.isIgnored(omission.identity, omission.properties[0])) this.#omissions.add(omission);
   }
 
   get omissions(): readonly Omission[] {

@@ -56,7 +56,7 @@ function alterPrincipal(entry: Entry, inB: Entry, draft: Draft): void {
     for (const statement of printAliasChanges(inB.name, former.alias, wanted.alias))
       draft.addStatement(statement, entry, ['external alias']);
   for (const difference of compareStatements(entry.statement, inB.statement).differences)
-    if (difference.property !== 'external alias' && (difference.property !== 'owner' || !draft.context.ignoreOwner))
+    if (difference.property !== 'external alias' && !draft.isIgnored(entry, difference.property))
       omitProperty(entry, difference, draft);
 }
 

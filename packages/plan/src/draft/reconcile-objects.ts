@@ -127,13 +127,12 @@ function whyNotParsed({ statement }: Entry): string {
 }
 
 function isAsWanted(entry: Entry, draft: Draft): boolean {
-  const { a, ignore } = draft.context;
-  const [wanted, now] = [a.definitionOf(entry), draft.engine.definitionOf(entry.name)];
+  const [wanted, now] = [draft.context.a.definitionOf(entry), draft.engine.definitionOf(entry.name)];
   if (!wanted || !now) {
     const opaque = draft.engine.statementOf(entry.name);
     return opaque !== undefined && compareStatements(entry.statement, opaque).differences.length === 0;
   }
-  return compareDefinitions(wanted, now).differences.every(({ property }) => ignore.ignoresProperty(entry, property));
+  return compareDefinitions(wanted, now).differences.every(({ property }) => draft.isIgnored(entry, property));
 }
 
 /** Properties for which a view is not recreated, because that costs its history. The two names of a view differ in case at most. */

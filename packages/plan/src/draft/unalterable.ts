@@ -14,8 +14,8 @@ export function omitUnalterable(draft: Draft): void {
     if (!isObject(entry.kind) || draft.isBlocked(entry.name) || !wanted || !now || wanted.kind !== now.kind) continue;
     for (const difference of compareDefinitions(wanted, now).differences) {
       const { property } = difference;
-      if (draft.hasOmission(entry, property) || (property === 'owner' && context.ignoreOwner)) continue;
-      if (!context.ignore.ignoresProperty(entry, property)) omitProperty(entry, difference, draft);
+      if (!draft.hasOmission(entry, property) && !draft.isIgnored(entry, property))
+        omitProperty(entry, difference, draft);
     }
   }
 }
