@@ -73,14 +73,14 @@ test('the way back lists all that the plan lost', async t => {
   const table = (columns: string) => `CREATE TABLE t (ts TIMESTAMP${columns}) timestamp(ts) PARTITION BY DAY;`;
   const before = [table(', a INT, b INT'), 'CREATE TABLE u (a INT);'];
   const plan = await planChanges([table('')], before, { allowLoss: ['drop:t.a', 'drop:t.b', 'drop:u'] });
-  const { remains, remarks } = await planUndo(plan, before);
+  const { notUndone, remarks } = await planUndo(plan, before);
   const lines = [
     "not undone: table 't': loses column 'a'",
     "not undone: table 't': loses column 'b'",
     "not undone: table 'u': loses table 'u' and its rows",
   ];
   t.deepEqual(
-    remains,
+    notUndone,
     lines.map(line => [line]),
   );
   t.deepEqual(remarks.slice(-3), lines);
@@ -147,13 +147,13 @@ test('the way back does not depend on what the server holds before the plan', as
 test('the way back lists the order of columns, unless that is ignored', async t => {
   const before = ['CREATE TABLE t (x INT, y INT, z INT);'];
   const plan = await planChanges(['CREATE TABLE t (x INT, z INT);'], before, { allowLoss: ['drop:t.y'] });
-  const remains = async (...ignore: string[]) =>
-    (await planUndo(plan, before, { ignore: new IgnoreRules(ignore) })).remains.map(([text]) =>
+  const listNotUndone = async (...ignore: string[]) =>
+    (await planUndo(plan, before, { ignore: new IgnoreRules(ignore) })).notUndone.map(([text]) =>
       text.split(': ').slice(0, 4),
     );
   const lost = ['not undone', "table 't'", "loses column 'y'"];
   const order = ['not undone', "table 't'", 'left out', 'column order'];
-  t.deepEqual([await remains(), await remains('t: column order')], [[lost, order], [lost]]);
+  t.deepEqual([await listNotUndone(), await listNotUndone('t: column order')], [[lost, order], [lost]]);
 });
 
 test('the way back drops a live view that the plan created only if the loss is allowed by name', async t => {
@@ -165,7 +165,7 @@ test('the way back drops a live view that the plan created only if the loss is a
   );
   const undo = await planUndo(plan, before);
   t.deepEqual([changesOf(undo), lossesOf(undo)], [[], ['drop:l']]);
-  t.is(undo.remains[0]?.[0], "not undone: live view 'l': left out: DROP LIVE VIEW 'l'");
+  t.is(undo.notUndone[0]?.[0], "not undone: live view 'l': left out: DROP LIVE VIEW 'l'");
   t.deepEqual(changesOf(await planUndo(plan, before, { allowLoss: ['drop:l'] })), ["DROP LIVE VIEW 'l';"]);
 });
 

@@ -14,7 +14,7 @@ import type { Principal } from './principal.js';
 import type { Transition } from './transaction-log.js';
 
 /**
- * The kind of a loss: the part of its name before the colon, such as `drop` in `drop:trades.qty`.
+ * The kind of a loss. The name of a loss is its kind, a colon and a path: `drop:trades.qty`.
  * - `drop`: an object with its rows, or a column with its values
  * - `drop-user`: a principal
  * - `history`: rows of a materialized view that nothing computes again
@@ -52,11 +52,11 @@ export const effectOn = (
   details: Pick<Effect, 'column' | 'loss'> = {},
 ): Effect => ({ effect, kind, object: name, ...details, text });
 
-/** Whether an effect is the full refresh of a materialized view: no other statement rewrites one. */
+/** Whether an effect is the full refresh of a materialized view, because no other statement rewrites a materialized view. */
 export const isFullRefresh = ({ effect, kind }: Effect): boolean =>
   effect === 'rewritten' && kind === 'materialized view';
 
-/** Several transitions of an object count as one. Views that keep their query come last, because the other changes usually affect them. */
+/** Several transitions of an object count as one. Views with the same query come last: their effects usually follow from the others. */
 export function findEffects(transitions: readonly Transition[]): Effect[] {
   const byName = new NameMap<Transition>();
   for (const transition of transitions) {
@@ -84,6 +84,7 @@ function findObjectEffects({ before, after }: Transition, all: readonly Transiti
   return [...effects, ...findRetentionLosses(before, after), ...findHealthEffects(before, after)];
 }
 
+/** A plain view is a loss only where a complete schema is accounted for. As an effect of one statement, a plain view is `removed`. */
 export function objectLoss(object: CatalogueObject): Effect {
   const text = `loses ${displayName(object)}${object.kind === 'view' ? '' : ' and its rows'}`;
   return effectOn(object, 'lost', text, { loss: 'drop' });
@@ -178,16 +179,16 @@ function findHealthEffects(before: CatalogueObject, after: CatalogueObject): Eff
 }
 
 /**
- * With the query of an outer view, a server stores the sources of the inner views that the query reads. If ALTER VIEW gives an inner view
- * another source, queries on the outer view fail with a NullPointerException. `views()` still reports the outer view as valid, and COMPILE
- * VIEW does not repair the outer view (observed on 9.3.4).
+ * A server expands inner views when it stores an outer one. If ALTER VIEW then gives an inner view another source, queries on the outer
+ * view fail with a NullPointerException. `views()` still reports the outer view as valid, and COMPILE VIEW does not repair the outer view
+ * (observed on 9.3.4).
  */
 const STALE_REASON = 'it reads a view whose query has changed; ALTER VIEW with its own query, unchanged, repairs it';
 
-/** The reason of a materialized view whose columns have other types than its query returns. Only DROP and CREATE change them. */
+/** Why a materialized view is invalid if its columns have other types than its query returns. Only DROP and CREATE change these types. */
 export const OTHER_TYPES_REASON = 'its query gives columns of other types';
 
-/** Why a plain view cannot be queried, or why a stored view is no longer refreshed; undefined for a valid view and for a table. */
+/** Why a plain view cannot be queried, or why a stored view is no longer refreshed. Undefined for a valid view, and for any table. */
 export function whyInvalid(object: CatalogueObject): string | undefined {
   if (object.kind === 'table') return undefined;
   if (object.kind !== 'view') return object.invalid;
@@ -197,9 +198,9 @@ export function whyInvalid(object: CatalogueObject): string | undefined {
 export const principalLoss = (principal: Principal): Effect =>
   effectOn(principal, 'lost', `loses ${displayName(principal)} with its credentials and rights`, { loss: 'drop-user' });
 
-export function grantRemovals(count: number, table: CatalogueObject, column?: string): Effect[] {
+export function grantRemovals(count: number, object: CatalogueObject, column?: string): Effect[] {
   if (count === 0) return [];
-  const what = column === undefined ? displayName(table) : `column '${column}'`;
+  const what = column === undefined ? displayName(object) : `column '${column}'`;
   const text = `removes ${formatCount(count, 'grant')} on ${what}`;
-  return [effectOn(table, 'removed', text, column === undefined ? {} : { column })];
+  return [effectOn(object, 'removed', text, column === undefined ? {} : { column })];
 }

@@ -47,7 +47,7 @@ import { type JournalEntry, TransactionLog, type Transition } from './transactio
 /** Which server an engine emulates, and what is known of the objects that it loads. */
 export interface EngineOptions {
   readonly isEnterprise?: boolean | undefined;
-  /** The version of the open-source edition, such as `9.3.4`; by default the newest. */
+  /** The features are those of this version of the open source edition, such as `9.3.4`; by default of the newest. */
   readonly version?: string | undefined;
   readonly defaults?: Defaults | undefined;
   readonly naming?: ColumnNaming;
@@ -83,6 +83,7 @@ export class Engine {
   readonly #handlers: StatementHandlers;
   /** Which features the emulated server has. */
   readonly has: HasFeature;
+  /** Whether `load` was called: only loaded views may be uncompiled. */
   #hasLoaded = false;
 
   constructor(private readonly options: EngineOptions = {}) {
@@ -116,20 +117,21 @@ export class Engine {
 
   /**
    * Executes one statement for a caller, by default the administrator. If it throws, the schema is unchanged.
-   * @throws RejectionError with the server's message; OpaqueError if the effect cannot be known; NotReadyError, which `whenReady` handles
+   * @throws RejectionError with the server's message; OpaqueError if the effect cannot be known; NotReadyError if a library or the hash
+   *   of a password has to be prepared first (`whenReady`)
    */
   execute(text: string, caller = this.acl.admin): Execution {
-    const before = this.savepoint();
+    const savepoint = this.savepoint();
     try {
-      return this.#executeAndUpdateDependents(text, caller, before);
+      return this.#executeAndUpdateDependents(text, caller, savepoint);
     } catch (error) {
-      this.rollback(before);
+      this.rollback(savepoint);
       throw error;
     }
   }
 
   /** Executes a statement, then updates the views and rights that depend on what it has changed. If this throws, `execute` rolls back. */
-  #executeAndUpdateDependents(text: string, caller: string, before: number): Execution {
+  #executeAndUpdateDependents(text: string, caller: string, savepoint: number): Execution {
     const catalogue = this.#catalogue;
     const start = this.#log.transitions.length;
     const listTransitions = () => this.#log.transitions.slice(start);
@@ -142,8 +144,8 @@ export class Engine {
     let execution = this.#executeAlone(text, caller);
     const uncompiled = this.#hasLoaded ? findUncompiled(catalogue, listChanged()) : [];
     if (uncompiled.length > 0) {
-      // Whether the statement makes a view invalid depends on whether the view was valid before. So the views are compiled first.
-      this.rollback(before);
+      // Whether the statement makes a view invalid depends on whether the view was valid before. So `resolve` compiles the views first.
+      this.rollback(savepoint);
       for (const { name } of uncompiled) catalogue.resolve(name);
       execution = this.#executeAlone(text, caller);
     }
@@ -161,7 +163,7 @@ export class Engine {
     return { ...execution, transitions, effects };
   }
 
-  /** Executes a statement unless it is a query. The caller updates what depends on the changes. */
+  /** Executes a statement unless it is a query. What depends on the changes is not updated. */
   #executeAlone(text: string, caller: string): Omit<Execution, 'transitions'> {
     const rowEffects: Effect[] = [];
     const { secrets = NO_SECRETS } = this.options;
@@ -217,7 +219,7 @@ export class Engine {
     return this.catalogue.find(name);
   }
 
-  /** Undefined also for an opaque object: the engine does not understand its statement, or it is a table with the columns of a query. */
+  /** Undefined also for an opaque object: the engine does not understand its statement, or the columns of the table come from a query. */
   definitionOf(name: string): Definition | undefined {
     const object = this.find(name);
     return object && object.opaque === undefined ? object : undefined;
@@ -254,7 +256,7 @@ export class Engine {
     return object && object.kind !== 'table' ? whyNotCreatable(object, this.catalogue) : undefined;
   }
 
-  /** Whether a materialized view has no rows yet; false if that is not known. */
+  /** Whether an object is a materialized view that was never refreshed, so that it has no rows; false if that is not known. */
   wasNeverRefreshed(name: string): boolean {
     const object = this.find(name);
     return object?.kind === 'materialized view' && object.neverRefreshed === true;
@@ -300,7 +302,7 @@ export class Engine {
   }
 }
 
-/** Queries are not compiled here, so most views have no columns yet. */
+/** Queries are not compiled here, so most views have no columns yet. What a server reports about an opaque object is ignored. */
 function loadObject(kind: ObjectKind, entry: Entry, schema: Schema, health: Health | undefined): CatalogueObject {
   const { name, statement } = entry;
   const parsed = schema.definitionOf(entry);

@@ -23,7 +23,7 @@ interface CallerRights {
   readonly assignColumnOwner: (table: string, column: string, owner: string | undefined) => void;
 }
 
-/** The open-source edition has no owners and no permissions. */
+/** The open source edition has no owners and no permissions. */
 export const ALL_RIGHTS: CallerRights = { authorize: () => {}, canRead: () => true, assignColumnOwner: () => {} };
 
 export function rightsOfCaller(caller: string, acl: Acl, catalogue: Catalogue): CallerRights {

@@ -29,7 +29,7 @@ export interface PlannedStatement {
   readonly effects: readonly Effect[];
   /** The lines of the comment above the statement: its costs, or what it is for. */
   readonly comments: readonly string[];
-  /** A phrase for each loss that nothing undoes, for the head of the undo. The head of the plan has only the numbers of the statements. */
+  /** One phrase per irreversible loss. The undo prints the phrases; the plan prints only the numbers of the statements. */
   readonly lost: readonly string[];
 }
 
@@ -37,11 +37,11 @@ export interface PlannedStatement {
 export interface Plan {
   readonly statements: readonly PlannedStatement[];
   readonly omissions: readonly Omission[];
-  /** Those of the names in `--allow-loss` that the plan needs. */
+  /** The names in `--allow-loss` that the plan needs. */
   readonly neededAllowances: readonly string[];
   /** The comment at the head of the plan: what it costs, and what to do before it runs. */
   readonly remarks: readonly string[];
-  /** Messages for whoever makes the plan, such as: a `--renamed` is already done. The text of the plan does not contain these messages. */
+  /** Messages for whoever makes the plan, for example that a `--renamed` is already done. They are not part of the plan's text. */
   readonly notes: readonly string[];
   /** One for each comment `renamed from` in A that has no effect, with the reason. */
   readonly warnings: readonly string[];
@@ -98,7 +98,7 @@ export async function assemblePlan({ draft, proof, omissions, acceptedInAnyDraft
   };
 }
 
-/** Makes the assertions that run before the first change, so with the names of B. An allowed loss is accepted instead of asserted. */
+/** Makes assertions that no rows are lost. They run first, so with the names of B. @returns also allowed losses, which get none */
 function collectAssertions({ rows }: Proof, context: PlanContext) {
   const { allowed, answers, engineOfB, findStoredRows } = context;
   const assertions: PlannedStatement[] = [];
@@ -116,9 +116,10 @@ function collectAssertions({ rows }: Proof, context: PlanContext) {
     const history = answers.findHistory(view, queryAfterPlan);
     const columns = history?.columns ?? findKnownColumns(definition.name, engineOfB);
     if (computable !== undefined) add(computableAssertion(computable));
+    // `none` is the answer of the server that the view has no rows.
     if (history?.answer === 'none') add(emptyAssertion(definition.name));
     else {
-      add(nothingIsLostAssertion(definition, columns), ...(history ? [] : ['no server was asked whether it does']));
+      add(nothingIsLostAssertion(definition, columns), ...(history ? [] : ['no server was asked about such rows']));
       assertedViews.push(definition.name);
       for (const now of periodicViews)
         add(noneUnendedAssertion(underFormerName({ former: definition, now }, engineOfB)));
@@ -182,12 +183,12 @@ function toPlannedStatement(
   return {
     statement,
     effects,
-    comments: [...(costs.length > 0 ? costs : [formatWithoutEffects(statement)]), ...keptRows],
+    comments: [...(costs.length > 0 ? costs : [formatCostWithoutEffects(statement)]), ...keptRows],
     lost: formatIrreversibleLosses(effects, findNow),
   };
 }
 
-/** If a plain view gets another query, the materialized views that read it keep the rows of the former query. */
+/** If a plain view gets another query, the materialized views of B that read it keep the rows of the former query. */
 function formatKeptRows({ kind, name }: Step['change']['identity'], engineAfterPlan: Engine, context: PlanContext) {
   const [former, now] = [context.engineOfB.find(name), engineAfterPlan.find(name)];
   if (kind !== 'view' || former?.kind !== kind || now?.kind !== kind || !isRedefined(former, now, context)) return [];
@@ -209,8 +210,8 @@ function formatMark({ name, verb }: Step['change']['identity']): string | undefi
   return `marks '${view}' as not filled yet: if this plan is interrupted, the next one fills it`;
 }
 
-/** CREATE MATERIALIZED VIEW without DEFERRED builds the view from its base. Any other statement without effects changes metadata only. */
-function formatWithoutEffects(statement: string): string {
+/** CREATE MATERIALIZED VIEW fills the view, unless it has DEFERRED. Any other statement without effects changes metadata only. */
+function formatCostWithoutEffects(statement: string): string {
   const created = identify(statement).kind === 'materialized view' ? tryParseDefinition(statement) : undefined;
   if (created?.kind !== 'materialized view') return 'metadata only';
   return created.refresh.deferred ? 'leaves it empty until it is refreshed' : 'builds it from its base';

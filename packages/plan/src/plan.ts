@@ -56,7 +56,7 @@ export async function planChanges(a: Iterable<string>, b: Iterable<string>, give
   // Some losses show only once others are allowed. The user needs the names of all losses at once.
   for (let names = omissions.flatMap(namesOfLosses); names.length > 0; ) {
     allowLoss.push(...names);
-    // A server may reject a view of A only because a loss is allowed now. Such a view must not fail this trial plan.
+    // If `drop:t` is allowed, t no longer counts as kept, so a view of A that reads t is rejected. That must not fail this trial plan.
     const trial = await planUntilAnswered(schemas, answers, { ...options, allowLoss, skipInvalid: true });
     const later = trial.omissions.filter(({ losses }) => losses.length > 0);
     omissions.push(...later);
@@ -95,8 +95,9 @@ function planWithAnswers({ a, b }: Schemas, answers: ServerAnswers, options: Pla
     return engine;
   };
   const context = createPlanContext({ a, b }, loadB(), answers, options);
-  // A view that is invalid in B may be valid as A defines it. So this engine gets an empty health. If B's health is unknown, that
-  // of this engine is too: then a view whose query the engine rejects counts as invalid (`compileLoaded`).
+  // A view that is invalid in B may be valid as A defines it, so an empty health replaces that of B. Without a health, no server has
+  // accepted the views of B: a plain view whose query the engine rejects counts as invalid, and so do its readers. With a health, it is
+  // opaque, and its readers count as valid: the server may know what the engine does not (`compileLoaded`).
   const rejected = findRejectedViews(context, createEngine({ ...options, health: options.health && {} }));
   if (rejected.length === 0) return draftUntilProven(context, loadB);
   const rejectedInAOnly = options.skipInvalid
@@ -107,7 +108,8 @@ function planWithAnswers({ a, b }: Schemas, answers: ServerAnswers, options: Pla
   const isAccepted = ({ kind, name }: Entry) => !isObject(kind) || !names.has(name);
   // These views are removed from both schemas. So the plan does not touch them, whatever differs.
   const proven = planWithAnswers({ a: a.filter(isAccepted), b: b.filter(isAccepted) }, answers, options);
-  const listed = rejected.flatMap(({ entry, reason }): Omission[] => {
+  // Each of these views is listed as left out. Not listed is one that B has too, if `--ignore` covers `invalid` and all that differs.
+  const omissionsOfRejected = rejected.flatMap(({ entry, reason }): Omission[] => {
     const inB = context.b.findObject(entry.name);
     const isInB = inB?.kind === entry.kind;
     const differing = isInB ? compareStatements(entry.statement, inB.statement).differences : [];
@@ -125,10 +127,10 @@ function planWithAnswers({ a, b }: Schemas, answers: ServerAnswers, options: Pla
       },
     ];
   });
-  return { ...proven, omissions: [...proven.omissions, ...listed] };
+  return { ...proven, omissions: [...proven.omissions, ...omissionsOfRejected] };
 }
 
-/** Each draft leaves out what earlier proofs have excluded. @throws Error if a failed proof excludes nothing new, and what proofs throw */
+/** Each draft leaves out what earlier proofs have excluded, until a proof excludes nothing. @throws Error, see `planChanges` */
 function draftUntilProven(context: PlanContext, loadB: () => Engine): ProvenDraft {
   const excluded = new Map<string, Omission>();
   const recomputed: { view: string; query: string | undefined }[] = [];
@@ -142,8 +144,8 @@ function draftUntilProven(context: PlanContext, loadB: () => Engine): ProvenDraf
       requireLeadsToA(draft);
       // Losses that only an earlier draft had are listed too: the user needs the names of all losses at once.
       const named = new Set(draft.omissions.flatMap(namesOfLosses));
-      const namesNewLoss = (omission: Omission) => namesOfLosses(omission).some(name => !named.has(name));
-      const omissions = [...draft.omissions, ...[...excluded.values()].filter(namesNewLoss)];
+      const hasNewLoss = (omission: Omission) => namesOfLosses(omission).some(name => !named.has(name));
+      const omissions = [...draft.omissions, ...[...excluded.values()].filter(hasNewLoss)];
       return { draft, proof, omissions, recomputedInAnyDraft: recomputed, acceptedInAnyDraft: accepted };
     }
     const countBefore = excluded.size;
@@ -160,7 +162,7 @@ function draftUntilProven(context: PlanContext, loadB: () => Engine): ProvenDraf
 function draftPlan(context: PlanContext, engine: Engine, excluded: ReadonlyMap<string, Omission>): Draft {
   const draft = new Draft(engine, excluded, context);
   omitContradictoryRenames(draft);
-  revokeRights(draft);
+  revokeRights(draft); // first, so that an interrupted plan leaves too few rights instead of too many
   createPrincipals(draft);
 
   dropToFreeNames(draft);
@@ -176,7 +178,7 @@ function draftPlan(context: PlanContext, engine: Engine, excluded: ReadonlyMap<s
   alterRetention(draft);
   dropExtraObjects(draft);
   dropPrincipals(draft);
-  grantRights(draft); // again: a GRANT on what was dropped above fails now, and is listed as left out
+  grantRights(draft); // again, to list each GRANT that A wants on something that the plan drops
 
   omitUnalterable(draft);
   omitUnrepaired(draft);

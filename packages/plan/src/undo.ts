@@ -27,7 +27,7 @@ export type UndoOptions = Pick<
 
 export interface UndoPlan extends Plan {
   /** What is not undone. The first line of each entry says what, the others say why. */
-  readonly remains: readonly (readonly [string, ...string[]])[];
+  readonly notUndone: readonly (readonly [string, ...string[]])[];
 }
 
 /**
@@ -51,29 +51,32 @@ export async function planUndo(
     defaults,
   });
   engineAfterPlan.load(plan.schemaAfter.statements);
-  const created = await whenReady(() => findCreated(plan, before, engineAfterPlan));
+  const drops = await whenReady(() => findSafeDrops(plan, before, engineAfterPlan));
   // The server is not asked about rows, because the plan will change the rows. Assertions check them when the undo is applied.
   const undo = await planChanges(b, plan.schemaAfter.statements, {
     defaults,
     ignoreOwner,
     version,
     isEnterprise,
-    renamed: findRenames(plan),
-    allowLoss: [...allowLoss, ...created.map(({ loss }) => formatLoss(loss))],
+    renamed: reverseRenames(plan),
+    allowLoss: [...allowLoss, ...drops.map(({ loss }) => formatLoss(loss))],
     skipInvalid: true,
-    firstAssertions: created.flatMap(({ assertions }) => assertions),
+    firstAssertions: drops.flatMap(({ assertions }) => assertions),
   });
   const lost = new Set(plan.statements.flatMap(({ lost }) => lost));
+  // `planChanges` does not get `ignore`: the plan may have changed what is ignored along with something else, and the undo reverts both.
+  // Only the list of what is left out obeys `ignore`. The first property decides, because the others follow from it.
   const isIgnored = ({ identity, properties: [property] }: Omission) =>
     property !== undefined && ignore.ignoresProperty(identity, property);
   const omissions = undo.omissions.filter(omission => !isIgnored(omission));
-  const remains = [...[...lost].map((text): [string] => [text]), ...omissions.map(formatOmission)].map(
+  const notUndone = [...[...lost].map((text): [string] => [text]), ...omissions.map(formatOmission)].map(
     ([text, ...lines]): [string, ...string[]] => [`not undone: ${text}`, ...indentLines(lines)],
   );
-  return { ...undo, omissions, remarks: [...undo.remarks, ...remains.flat()], notes: [], remains };
+  return { ...undo, omissions, remarks: [...undo.remarks, ...notUndone.flat()], notes: [], notUndone };
 }
 
-interface Created {
+/** The DROP of something that the plan created. The user need not allow its loss: the assertions show that nothing is lost. */
+interface SafeDrop {
   readonly loss: NamedLoss;
   readonly assertions: readonly Assertion[];
 }
@@ -88,16 +91,16 @@ const unwrittenAssertions = (table: string, condition?: string): Assertion[] => 
   noPartitionAssertion(table, 'detached'),
 ];
 
-function findCreated({ statements, schemaAfter, renamed }: Plan, before: Schema, engineAfterPlan: Engine): Created[] {
+function findSafeDrops({ statements, schemaAfter, renamed }: Plan, before: Schema, after: Engine): SafeDrop[] {
   /** Undefined if no assertion can show that nothing is lost: for a live view, and for a materialized view whose syntax is unknown. */
   const assertionsOf = (kind: Kind, name: string, statement: string): Assertion[] | undefined => {
     if (kind === 'view') return [];
     if (kind === 'table') return unwrittenAssertions(name);
     const created = tryParseDefinition(statement);
     if (created?.kind !== 'materialized view') return undefined;
-    return [nothingIsLostAssertion(created, findKnownColumns(name, engineAfterPlan))];
+    return [nothingIsLostAssertion(created, findKnownColumns(name, after))];
   };
-  return statements.flatMap(({ statement }): Created[] => {
+  return statements.flatMap(({ statement }): SafeDrop[] => {
     const { kind, name } = identify(statement);
     if (isPrincipal(kind) && !before.findPrincipal(name))
       return [{ loss: { loss: 'drop-user', object: name }, assertions: [] }];
@@ -106,7 +109,7 @@ function findCreated({ statements, schemaAfter, renamed }: Plan, before: Schema,
       const assertions = assertionsOf(kind, name, statement);
       return assertions ? [{ loss: { loss: 'drop', object: name }, assertions }] : [];
     }
-    return parseAlters(statement).flatMap(({ name, alteration }): Created[] => {
+    return parseAlters(statement).flatMap(({ name, alteration }): SafeDrop[] => {
       if (alteration.action !== 'add column') return [];
       const { column } = alteration;
       const loss = { loss: 'drop', object: name, column: column.name } as const;
@@ -116,7 +119,7 @@ function findCreated({ statements, schemaAfter, renamed }: Plan, before: Schema,
 }
 
 /** The renames of the plan, reversed, as values of --renamed. */
-function findRenames({ statements, schemaAfter, renamed }: Plan): string[] {
+function reverseRenames({ statements, schemaAfter, renamed }: Plan): string[] {
   // A rebuild renames a table too, but afterwards a new table has the old name.
   const objects = [...renamed].filter(([from, to]) => schemaAfter.findObject(to) && !schemaAfter.findObject(from));
   const columns = statements

@@ -9,7 +9,7 @@ import { endsRun, type Outcome, type ReplayInput, type StatementResult } from '.
 
 interface RunOptions extends Pick<ReplayOptions, 'keepGoing' | 'dryRun' | 'signal'>, Pick<ReplayInput, 'locations'> {
   /** Aborted when an outcome ends the run. Later statements are `not reached`. */
-  ended: AbortController;
+  endOfRun: AbortController;
   /** The head of the plan that the statements begin with. */
   plan: PlanHead | undefined;
   /** How many of the statements are in the plan; by default, all. */
@@ -24,7 +24,7 @@ interface RunOptions extends Pick<ReplayOptions, 'keepGoing' | 'dryRun' | 'signa
 export async function* executeStatements(
   statements: AsyncIterable<string>,
   executors: readonly Executor[],
-  { signal, ended, plan: head, planLength = Number.POSITIVE_INFINITY, locations, ...continuation }: RunOptions,
+  { signal, endOfRun, plan: head, planLength = Number.POSITIVE_INFINITY, locations, ...continuation }: RunOptions,
 ): AsyncGenerator<Outcome> {
   const inFlight: InFlight[] = [];
 
@@ -33,7 +33,7 @@ export async function* executeStatements(
     const started = performance.now();
     const time = new Date();
     const execute = executors[n % executors.length] as Executor;
-    const isOver = ended.signal.aborted || signal.aborted;
+    const isOver = endOfRun.signal.aborted || signal.aborted;
     const result: StatementResult = isOver ? { result: 'not reached' } : await execute(entry);
     const { statement, ...identity } = entry;
     const outcome = {
@@ -46,7 +46,7 @@ export async function* executeStatements(
       ms: Math.round(performance.now() - started),
       ...result,
     };
-    if (!isOver && endsRun(outcome, continuation)) ended.abort();
+    if (!isOver && endsRun(outcome, continuation)) endOfRun.abort();
     return outcome;
   };
 

@@ -28,7 +28,7 @@ export interface ExecutionContext extends Pick<ReplayOptions, 'ifExists' | 'noVe
   existing: ExistingObjects;
   /** Whether the target is an engine, which has no background work. */
   isSimulated?: boolean;
-  /** If a reply was lost and the object is missing, the statement was not executed. It is sent again this many times, and at least once. */
+  /** If a reply was lost and the object is missing, the statement is sent again, up to this many times. 0 and undefined count as 1. */
   retries: number | undefined;
   patience: Patience;
   guard?: PlanGuard | undefined;
@@ -57,13 +57,13 @@ async function executeIfAllowed(entry: Entry, context: ExecutionContext): Promis
   const conflicts = (await guard?.findConflicts(statement)) ?? [];
   if (conflicts.length > 0) return { result: 'rejected', error: conflicts.join('; ') };
   const result = await executeWithRetries(entry, 1 + Math.max(retries ?? 0, 1), context);
-  // Also if it failed: it may have been executed, and later statements are compared with what it left.
+  // Later statements are compared with what this one left. Even if it failed, the server may have executed it.
   await guard?.record(statement);
   return result;
 }
 
 /**
- * If the reply is lost, finds out whether the statement was executed. If its object is missing, the statement is sent again.
+ * If the reply is lost, finds out whether the statement was executed. If its object is missing, the statement is sent again, or has failed.
  * @throws the error of the lost reply if the outcome stays unknown
  */
 async function executeWithRetries(entry: Entry, tries: number, context: ExecutionContext): Promise<StatementResult> {
@@ -78,7 +78,7 @@ async function executeWithRetries(entry: Entry, tries: number, context: Executio
     });
     // The object is as the statement defines it, so the statement was executed.
     if (compared?.result === 'skipped') return { result: 'applied' };
-    // Not every server shows its access control, so a missing right proves nothing.
+    // An object that differs may be older than the statement, and not every server shows its access control. So neither proves anything.
     if (compared || isAcl(entry.kind)) throw lost;
     if (tries > 1) return executeWithRetries(entry, tries - 1, context);
     return { result: 'failed', error: lost.message, failure: lost };
@@ -90,19 +90,20 @@ async function execute(entry: Entry, context: ExecutionContext): Promise<Stateme
   const { replaces, keepsExisting } = readStatementHead(entry.statement);
   const isRight = givesRight(entry.kind);
   const isPrefetched = ifExists === 'compare' && (await existing.isPrefetched(entry));
-  // If the server accepts OR REPLACE or IF NOT EXISTS, its reply does not show whether the object existed, and with which definition.
+  // To a statement that gives a right, or has OR REPLACE or IF NOT EXISTS, the server's reply does not show what existed. So it is compared
+  // before it is sent. If the object is prefetched, any statement is compared before, because that takes no further request.
   const before = isRight || replaces || keepsExisting || isPrefetched ? await compare(entry, context) : undefined;
-  // If the object differs, a plain CREATE is still sent: if the server rejects it for another reason, that reason is reported.
+  // A plain CREATE is sent even if the object differs, so that another reason for its rejection is reported too.
   const isDecided = isRight || before?.result === 'skipped' || (replaces ? ifExists !== 'compare' : keepsExisting);
   if (before && isDecided) return resolveExisting(before, ifExists);
   return isAssertion(entry) ? evaluateAssertion(entry.statement, client, patience) : send(entry, before, context);
 }
 
-/** @param before the comparison with an existing object */
+/** @param before the comparison with an existing object; undefined if there was none */
 async function send(entry: Entry, before: Compared | undefined, context: ExecutionContext): Promise<StatementResult> {
   const { client, existing, guard, isSimulated, onRows, patience } = context;
   const { kind, statement } = entry;
-  // REFRESH may read a view that the server is filling. In a plan, so may CREATE. Only a plan has a guard.
+  // Kind `other` may be a REFRESH, which may read a view that the server is still filling. So may CREATE in a plan (only it has a guard).
   const mayReadUnfilled = !isSimulated && (guard !== undefined || kind === 'other');
   const notSent = mayReadUnfilled ? await waitForSources(entry, client, patience) : undefined;
   if (notSent) return notSent;

@@ -29,8 +29,8 @@ export interface ReplayOptions {
   info?(message: string): void;
   /** Receives the rows that a statement returns: a token, which is secret. It is awaited. */
   onRows(rows: unknown[][]): unknown;
-  /** Passes on the statements that are executed, and may watch them; not called for `stream`. Once `stopped` is aborted, none follows. */
-  watch?(statements: AsyncIterable<string>, count: number, stopped: AbortSignal): AsyncIterable<string>;
+  /** Passes on the statements that are executed, and may show progress. Not called for `stream`. After `stopSignal`, none follows. */
+  passOn?(statements: AsyncIterable<string>, count: number, stopSignal: AbortSignal): AsyncIterable<string>;
 }
 
 /** More connections do not help, and the server has other clients. */

@@ -21,16 +21,16 @@ import { verifyOutcomes } from './verify.js';
 
 /** A replay that is checked and ready. Reading its outcomes sends the statements. */
 export interface Replay {
-  /** What the plan of `alter` leaves out. Unless the run keeps going, an omission is an error, so the list is empty. */
+  /** What the plan of `alter` leaves out. Empty unless the run keeps going or is a dry run: otherwise an omission is an error. */
   readonly omissions: readonly Omission[];
   readonly outcomes: AsyncIterable<Outcome>;
-  /** What the run would leave invalid, or lose although it is not allowed. Known after a dry run has been read. */
+  /** What the run would leave invalid, and which losses it would cause that are not allowed. Known after the outcomes of a dry run. */
   predictDamage(): string[];
-  /** Finds what is invalid or suspended since an incomplete plan began, one line each. */
+  /** One line for each object that has become invalid or suspended since the run began. Only for a plan, without `staleOk`. */
   findDamage(): Promise<string[]>;
 }
 
-const STALE = 'it has changed while the changes were planned; rerun the same command';
+const CHANGED_MESSAGE = 'the target changed during planning; rerun the same command';
 
 interface Run {
   readonly statements: AsyncIterable<string>;
@@ -48,35 +48,38 @@ interface Run {
 }
 
 /**
- * Prepares the replay of statements on a target: reads all of them and checks them, but sends nothing. With `stream`, statements are
- * read, checked and sent one by one, while the outcomes are read. A statement that fails is an outcome, not an error.
+ * Prepares the replay of statements on a target. No statement is sent before the outcomes are read.
+ * - By default, all statements are read and checked now. If the check rejects one, that is an error.
+ * - In a dry run, or if the run keeps going and the input is no plan, all statements are read now. But each is checked when its outcome is
+ *   read. If the check rejects one, that is an outcome.
+ * - With `stream`, each statement is read and checked when its outcome is read, too.
+ * A statement that fails on the target is always an outcome.
  * @throws PreflightError, CodedError, InstanceError, and the errors of the input
  */
 export async function replay(input: ReplayInput, target: ReplayTarget, options: ReplayOptions): Promise<Replay> {
   const { config, client } = target;
-  const { wait, signal, info = () => {}, watch = statements => statements } = options;
+  const { wait, signal, info = () => {}, passOn = statements => statements } = options;
   if (wait !== undefined) await waitUntilReady(config, { seconds: wait, signal, info });
   const read = await prepareRun(input, target, options);
   const run = options.alter ? await makePlan(read, target, options) : read;
   const { statements, count, guard, locations, plan, planLength, omissions = [] } = run;
   const healthBefore = guard && (run.schema?.health ?? (await fetchHealth(client)));
 
-  // From here on, nothing happens until the outcomes are read.
   // A target that is waited for is usually a container that restarts, with objects that exist already.
-  const existing = new FetchedObjects(client, options.warn, wait !== undefined);
+  const isRerun = wait !== undefined;
+  const existing = new FetchedObjects(client, options.warn, isRerun);
   const { executors, dryRun } = await createExecutors(run, existing, target, options);
-  const ended = new AbortController();
-  const stopped = AbortSignal.any([signal, ended.signal]);
+  const endOfRun = new AbortController();
+  const stopSignal = AbortSignal.any([signal, endOfRun.signal]);
+  // What follows only builds a chain of generators. No statement is sent until `outcomes` is read.
   const upcoming = dryRun || count === undefined ? statements : existing.lookAhead(statements);
-  const queue = count === undefined ? upcoming : watch(upcoming, count, stopped);
-  const executed = executeStatements(queue, executors, { ...options, ended, plan, planLength, locations });
-  const isVerified = !(options.dryRun || options.noVerify);
-  const verified = isVerified
-    ? endPlan(verifyOutcomes(executed, client, existing, options.ignore), options, ended)
-    : executed;
+  const queue = count === undefined ? upcoming : passOn(upcoming, count, stopSignal);
+  let outcomes = executeStatements(queue, executors, { ...options, endOfRun, plan, planLength, locations });
+  if (!(options.dryRun || options.noVerify))
+    outcomes = endPlan(verifyOutcomes(outcomes, client, existing, options.ignore), options, endOfRun);
   return {
     omissions,
-    outcomes: warnOfProblems(verified, client, options),
+    outcomes: warnOfProblems(outcomes, client, options),
     predictDamage: () => dryRun?.predictDamage() ?? [],
     findDamage: async () => (healthBefore ? findDamage(client, healthBefore) : []),
   };
@@ -91,15 +94,15 @@ async function prepareRun(input: ReplayInput, { client, opened }: ReplayTarget, 
   const { statements, locations } = splitIgnoredRights({ ...input, ...current }, ignored);
   const checkUnlessIgnored: typeof check = async statement =>
     ignored.isIgnored(identifyEntry(statement)) ? undefined : check(statement);
-  const skipsRejects = dryRun || stream || (options.keepGoing && !current.plan);
-  const allowed = skipsRejects ? statements : requireAllowed(statements, checkUnlessIgnored, locations);
+  const checksLater = dryRun || stream || (options.keepGoing && !current.plan);
+  const allowed = checksLater ? statements : requireAllowed(statements, checkUnlessIgnored, locations);
   const complete = stream ? undefined : await spool(ignored.recordNeeded(allowed));
   if (complete) opened.push(complete);
   const { guard, plan } = current;
   return { statements: complete ?? allowed, count: complete?.count, locations, planned, check, ignored, guard, plan };
 }
 
-/** @throws CodedError for omissions, unless they are accepted */
+/** @throws CodedError for omissions, unless the run keeps going or is a dry run */
 async function makePlan(run: Run, { config, client }: ReplayTarget, options: ReplayOptions): Promise<Run> {
   const schema = await fetchTargetSchema(config, client, options.warn);
   const { planAlter } = await import('./plan-alter.js');
@@ -119,7 +122,7 @@ async function makePlan(run: Run, { config, client }: ReplayTarget, options: Rep
     count: statements.length,
     locations: [],
     check: createPreflightCheck(client, [...options.allow, ...verbs], run.planned),
-    ...(isGuarded && { guard: await requireState(planStatements, client, STALE) }),
+    ...(isGuarded && { guard: await requireState(planStatements, client, CHANGED_MESSAGE) }),
     schema,
     plan: parsePlanHead(planStatements[0] ?? ''),
     planLength: planStatements.length,
@@ -141,15 +144,15 @@ async function createExecutors(
   return { executors: [entry => dryRun.predict(entry)], dryRun };
 }
 
-/** Ends a plan if an object that is read back is not as its statement says. */
-async function* endPlan(outcomes: AsyncIterable<Outcome>, options: ReplayOptions, ended: AbortController) {
+/** Ends the run if a statement of a plan has not made the object that it defines, as reading the object back has shown. */
+async function* endPlan(outcomes: AsyncIterable<Outcome>, options: ReplayOptions, endOfRun: AbortController) {
   for await (const outcome of outcomes) {
-    if (outcome.plan && endsRun(outcome, options)) ended.abort();
+    if (outcome.plan && endsRun(outcome, options)) endOfRun.abort();
     yield outcome;
   }
 }
 
-/** After the last outcome, warns of the skipped objects that the target reports as invalid or suspended. */
+/** After the last outcome, warns of each skipped object that the target reports as invalid or suspended, unless that is ignored. */
 async function* warnOfProblems(
   outcomes: AsyncIterable<Outcome>,
   client: Client,

@@ -30,7 +30,7 @@ export type EditionName = (typeof EDITIONS)[number];
 /** The administrator of the enterprise edition, unless another is given. */
 export const DEFAULT_ADMIN: LoginCredentials = { user: 'admin', password: 'quest' };
 
-/** @param login the only login of the open-source edition, or the administrator of the enterprise edition */
+/** @param login the only login of the open source edition, or the administrator of the enterprise edition */
 export function emulateServer(
   edition: EditionName,
   login: LoginCredentials | undefined,

@@ -29,7 +29,7 @@ export interface ServerOptions {
   readonly edition: EditionName;
   /** The version whose statements are accepted; by default the newest. */
   readonly questdb?: EmulatedVersion;
-  /** The only login of the open-source edition, by default none; or the administrator of the enterprise edition. */
+  /** The only login of the open source edition, by default none; or the administrator of the enterprise edition. */
   readonly login?: LoginCredentials | undefined;
   readonly address: string;
   readonly port: number;

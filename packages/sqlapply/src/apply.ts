@@ -104,7 +104,7 @@ async function prepare(openInputAndInstance: () => Promise<InputAndInstance>, op
       warn: io.warn,
       info: io.info,
       onRows: rows => writeRows(rows, io),
-      watch: (statements, count, stopped) => withProgress(statements, io.progress(), count, stopped),
+      passOn: (statements, count, stopSignal) => withProgress(statements, io.progress(), count, stopSignal),
     });
     return { replayed, target };
   } catch (error) {

@@ -24,25 +24,26 @@ import { Summary } from './summary.js';
 
 /** Executes a replay by reading its outcomes. @returns the exit status */
 export async function reportReplay(replay: Replay, target: ReplayTarget, options: RunArgs, io: Io): Promise<number> {
-  const { omissions, outcomes, predictDamage } = replay;
+  const { omissions, predictDamage } = replay;
   const { label } = target.client;
   const summary = new Summary(label, options);
   for (const [head, ...lines] of omissions.map(formatOmission)) io.error(head, indentLines(lines));
-  if (omissions.length > 0) summary.recordShortfall();
+  if (omissions.length > 0) summary.recordOmissionOrDamage();
   const isStdoutTaken = hasDataOnStdout(options);
-  let reported = options.dryRun && !isStdoutTaken ? writeDryRun(outcomes, io, predictDamage) : outcomes;
-  if (options.report) reported = writeReport(reported, options.report, options, io);
-  if (options.json) reported = writeReport(reported, '-', options, io);
-  const reporting = reportOutcomes(reported, summary, { ...replay, ...target }, options, io);
-  if (options.rejects) await writeRejects(options.rejects, io.stdout, reporting, options.maxRecord);
-  else for await (const _ of reporting);
+  let { outcomes } = replay;
+  if (options.dryRun && !isStdoutTaken) outcomes = writeDryRun(outcomes, io, predictDamage);
+  if (options.report) outcomes = writeReport(outcomes, options.report, options, io);
+  if (options.json) outcomes = writeReport(outcomes, '-', options, io);
+  outcomes = reportOutcomes(outcomes, summary, { ...replay, ...target }, options, io);
+  if (options.rejects) await writeRejects(options.rejects, io.stdout, outcomes, options.maxRecord);
+  else for await (const _ of outcomes); // reading them executes the statements
   const damage = predictDamage();
-  if (damage.length > 0) summary.recordShortfall();
+  if (damage.length > 0) summary.recordOmissionOrDamage();
   if (isStdoutTaken) for (const line of damage) io.warn(`${label}: ${line}`);
   return summary.status;
 }
 
-/** If the file cannot be opened, nothing is executed. If a later write fails, the run continues, and the error is thrown at its end. */
+/** If the file cannot be opened, nothing is executed. If a later write fails, the report ends there, and the run then throws the error. */
 async function* writeReport(outcomes: AsyncIterable<Outcome>, path: string, options: RunArgs, io: Io) {
   const file = path === '-' ? undefined : await open(path, 'w');
   let failure: unknown;
@@ -61,7 +62,7 @@ async function* writeReport(outcomes: AsyncIterable<Outcome>, path: string, opti
   }
 }
 
-/** The summary is printed also if the run fails after the first outcome. */
+/** The summary is printed even if the run fails, except before its first outcome, or because the reader of stdout has gone. */
 async function* reportOutcomes(
   outcomes: AsyncIterable<Outcome>,
   summary: Summary,
@@ -77,6 +78,7 @@ async function* reportOutcomes(
   try {
     for await (const outcome of outcomes) {
       if (isReject(outcome) && outcome.result !== 'not reached') {
+        // A table whose columns are only in another order does not end the run, so this is no error.
         const show = isReordered(outcome) ? io.warn : io.error;
         show(...formatRejection(outcome, label, io.errorColors));
         if (options.annotations) await io.write(annotate(outcome, label));
@@ -91,7 +93,8 @@ async function* reportOutcomes(
     hasEnded = true;
   } catch (error) {
     const { code, path } = error as NodeJS.ErrnoException;
-    isPipeClosed = code === 'EPIPE' && path === undefined; // of a report it has a path, and is a failure; of stdout it needs no message
+    // EPIPE on stdout (no path): the reader has gone, so print nothing. EPIPE on a `--report` file has a path: an error like any other.
+    isPipeClosed = code === 'EPIPE' && path === undefined;
     throw error;
   } finally {
     const canAsk = !summary.failure && !signal.aborted;
@@ -120,7 +123,7 @@ function reportStatement(outcome: Outcome, io: Io): void {
   io.detail(`${statementLabel(outcome)}: ${outcome.result}`, below);
 }
 
-/** Writes `would create table 'fx_trades'` and the effects of each statement, then damage, and `skipped: 31 statements` at the end. */
+/** Writes `would create table 'x'` and the effects of each statement, then damage. Skipped and unreached ones are only counted. */
 async function* writeDryRun(outcomes: AsyncIterable<Outcome>, io: Io, predictDamage: Replay['predictDamage']) {
   const counts = new Map<Result, number>();
   for await (const outcome of outcomes) {
@@ -138,7 +141,7 @@ async function* writeDryRun(outcomes: AsyncIterable<Outcome>, io: Io, predictDam
 
 const WITHOUT_EFFECT: ReadonlySet<Result> = new Set(['skipped', 'not reached']);
 
-/** Separates cells by tabs. There is no header. */
+/** Separates cells by tabs. There is no header. Control characters are escaped on a terminal; a file or a pipe gets them unchanged. */
 export async function writeRows(rows: unknown[][], io: Io): Promise<void> {
   const show = io.stdout.isTTY ? escapeControls : (text: string) => text;
   for (const row of rows) await io.write(`${row.map(cell => show(String(cell ?? ''))).join('\t')}\n`);

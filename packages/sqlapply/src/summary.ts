@@ -48,8 +48,8 @@ export class Summary {
     }
   }
 
-  /** Records what is missing although no statement was rejected: a change is left out, or a dry run would leave something invalid or lose it. */
-  recordShortfall(): void {
+  /** Makes the status negative although no statement was rejected: a change is left out, or a dry run predicts damage. */
+  recordOmissionOrDamage(): void {
     this.#hasRejects = true;
   }
 

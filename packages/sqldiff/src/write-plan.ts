@@ -33,7 +33,7 @@ export async function writePlan(
   const outputs: [statements: readonly string[], options: OutputOptions][] = [[printPlan(plan, b.statements), options]];
   if (undo !== undefined) {
     const wayBack = await planUndo(plan, b.statements, options);
-    for (const [text, ...lines] of wayBack.remains) io.warn(`${undo}: ${text}`, lines);
+    for (const [text, ...lines] of wayBack.notUndone) io.warn(`${undo}: ${text}`, lines);
     // First: a plan that is applied from a pipe has its way back by then.
     outputs.unshift([printPlan(wayBack, plan.schemaAfter.statements), { output: undo, maxRecord }]);
   }

@@ -1,6 +1,7 @@
 /*!
- * When rows of an object expire: by a TTL or a storage policy. `formatExpiredRows` and `keepRetention` also read EXPIRE ROWS (expire-rows.ts).
- * The source of the enterprise edition is closed, so the ages of a storage policy are assumed to have the syntax of a TTL.
+ * When rows of an object expire: by a TTL or a storage policy. `formatExpiredRows` and `keepRetention` also consider EXPIRE ROWS
+ * (expire-rows.ts). An age is a number of hours, or of months if it is negative (`Age`). The source of the enterprise edition is closed, so
+ * the ages of a storage policy are assumed to have the syntax of a TTL.
  */
 import type { LocatedName } from '@sqlpipe/sql';
 import {
@@ -20,17 +21,17 @@ import { parseAge, printAge } from '../parser/numbers.js';
 import { property } from '../property.js';
 import { normalizeRule } from './expire-rows.js';
 
-/** The storage policy in force; undefined if it is disabled. A TTL counts as a policy whose only stage is DROP LOCAL. */
+/** The storage policy in force. A TTL counts as a policy with only DROP LOCAL. Undefined if there is neither, or a disabled policy. */
 function policyOf({ ttl, policy }: Pick<RetentionFields, 'ttl' | 'policy'>): StoragePolicy | undefined {
   if (policy) return policy.disabled ? undefined : policy;
   return ttl === 0 ? undefined : { after: { 'DROP LOCAL': ttl } };
 }
 
-/** The TTL and the policy of an object. With `has`, those of a new table: a server with storage policies stores the TTL as a policy. */
+/** The TTL and the policy of an object, as they are. If `has` has storage policies, as that server stores them: a TTL becomes a policy. */
 export const retentionOf = (object: RetentionFields, has?: HasFeature) =>
   has?.('storage policies') ? { ttl: 0, policy: policyOf(object) } : { ttl: object.ttl, policy: object.policy };
 
-/** The TTL of an object, or the age in its storage policy if that has only DROP LOCAL; otherwise 0. */
+/** The TTL of an object. If its storage policy has DROP LOCAL as its only stage, the age of this stage. Otherwise 0. */
 function ttlOf(object: RetentionFields): Age {
   const { 'DROP LOCAL': ttl = 0, ...others } = policyOf(object)?.after ?? {};
   return Object.keys(others).length === 0 ? ttl : 0;
@@ -73,7 +74,7 @@ export const TTL = property<RetentionFields, { readonly action: 'ttl'; readonly 
     between(wanted, now, has) {
       if (has('storage policies') && now.kind === 'table') return undefined;
       const ttl = ttlOf(wanted);
-      return ttl !== now.ttl && isFittingAge(now.partitionBy ?? ASSUMED_PARTITION, ttl)
+      return ttl !== now.ttl && isMultipleOfPartition(now.partitionBy ?? ASSUMED_PARTITION, ttl)
         ? { action: 'ttl', ttl }
         : undefined;
     },
@@ -81,8 +82,8 @@ export const TTL = property<RetentionFields, { readonly action: 'ttl'; readonly 
   unalterable: 'a TTL has to fit the partitions; with partitions by month or year, it cannot be removed',
 });
 
-/** Whether the server accepts an age for these partitions. For partitions by month or year, it rejects 0 (observed on 9.3.4). */
-export function isFittingAge(unit: PartitionUnit, age: Age): boolean {
+/** Whether the server accepts an age: a multiple of the partitions' length. By month or year, it rejects 0 (observed on 9.3.4). */
+export function isMultipleOfPartition(unit: PartitionUnit, age: Age): boolean {
   const isInMonths = age < 0;
   return {
     NONE: false,
@@ -96,14 +97,14 @@ export function isFittingAge(unit: PartitionUnit, age: Age): boolean {
 
 function rejectUnfittingAge(unit: PartitionUnit, age: Age, position: number): void {
   if (unit === 'NONE') throw new RejectionError(position, 'cannot set TTL on a non-partitioned table');
-  if (isFittingAge(unit, age)) return;
-  // This is the message of versions after 9.3.4.
+  if (isMultipleOfPartition(unit, age)) return;
+  // This is the message of versions after 9.3.4. Earlier ones have another text.
   throw new RejectionError(position, 'TTL value must be an integer multiple of the partition size (its time interval)');
 }
 
 /**
  * Rejects a TTL that does not fit the partitions that the object gets. For a materialized view, call this only if the server chooses the
- * partitions. Then the view may have any TTL in months, or none (observed on 9.3.4).
+ * partitions. For such a view, a server accepts any TTL in months, and none (observed on 9.3.4).
  */
 export function recheckRetention(spans: ClauseSpans, { kind, ttl, partitionBy }: RetentionFields): void {
   const position = spans.get(TTL.name)?.position;
@@ -116,7 +117,7 @@ export const UNLIMITED = { ttl: 0 } as const;
 
 /**
  * Which rows a change expires, as the end of a sentence like `expires rows of table 't' …`: `that are older than 2 DAYS` for a shorter TTL,
- * `by the rule KEEP LATEST` for a new rule; undefined if there is neither.
+ * `by the rule KEEP LATEST` for another rule. If the rule and the TTL change, only the rule is named. Undefined if neither does.
  */
 export function formatExpiredRows(before: Definition | undefined, after: Definition | undefined): string | undefined {
   const [formerRule, rule] = [before, after].map(each => (each && 'expire' in each ? each.expire : undefined));
@@ -145,7 +146,7 @@ export function retentionAgeOf(object: Pick<RetentionFields, 'ttl' | 'policy'>):
   return local === 0 || isAtLeast(local, remote) ? remote : local;
 }
 
-/** Whether an age is at least another one for any length of a month. The age must not be 0. False if `than` is 0, which means forever. */
+/** Whether an age is at least another one, whether months have 28 or 31 days. `age` must not be 0. False if `than` is 0 (for ever). */
 function isAtLeast(age: Age, than: Age): boolean {
   if (than === 0) return false;
   if (age > 0 === than > 0) return Math.abs(age) >= Math.abs(than);
@@ -153,8 +154,8 @@ function isAtLeast(age: Age, than: Age): boolean {
 }
 
 /**
- * If the rule or the TTL of `wanted` expires more rows than the former one, returns `wanted` with the former one. Undefined if neither
- * does, or if the former TTL does not fit the partitions.
+ * If the rule of `wanted` expires more rows than the former rule, returns `wanted` with the former rule; likewise for the TTL. Undefined if
+ * neither expires more, if the former TTL does not fit the partitions of `wanted`, or if `wanted` has no PARTITION BY.
  */
 export function keepRetention<Stored extends TableDefinition | MaterializedViewDefinition>(
   wanted: Stored,
@@ -167,7 +168,7 @@ export function keepRetention<Stored extends TableDefinition | MaterializedViewD
       ? { ...wanted, expire: wanted.expire && former.expire }
       : wanted;
   if (findShorterAge(former, wanted) === undefined) return withFormerRule;
-  if (!partitionBy || !isFittingPolicy(policyOf(former), partitionBy)) return undefined;
+  if (!partitionBy || !hasAcceptedAges(policyOf(former), partitionBy)) return undefined;
   return { ...withFormerRule, ttl: former.ttl, ...(former.kind === 'table' && { policy: former.policy }) };
 }
 
@@ -175,7 +176,7 @@ const STAGES: readonly Stage[] = ['TO PARQUET', 'TO REMOTE', 'DROP LOCAL', 'DROP
 
 type Stage = keyof StoragePolicy['after'];
 
-/** Parses `POLICY(TO PARQUET 3 DAYS, DROP LOCAL 1 MONTH)` after STORAGE. @param stages receives each stage with its position */
+/** Parses `POLICY(TO PARQUET 3 DAYS, DROP LOCAL 1 MONTH)` after STORAGE. @param stages receives each stage and where its second word is */
 function parseStoragePolicy(cursor: Cursor, unit: PartitionUnit, stages: LocatedName[]): StoragePolicy {
   cursor.expect('policy');
   cursor.expect('(');
@@ -250,7 +251,7 @@ const STORAGE_POLICY = property<RetentionFields, PolicyAlteration>()({
   value: object => (ttlOf(object) === 0 && printStages(policyOf(object))) || 'none',
   words: ['storage'],
   isSupported: ({ has }) => has('storage policies'),
-  // PARTITION BY has been parsed before, so the partitions are known.
+  // PARTITION BY precedes this clause. A table without it has no partitions, so no age is accepted.
   parse: ({ cursor, definition, positions }) => ({
     policy: parseStoragePolicy(cursor, definition.partitionBy ?? 'NONE', positions.stages),
   }),
@@ -298,7 +299,7 @@ const STORAGE_POLICY = property<RetentionFields, PolicyAlteration>()({
       if (!has('storage policies')) return undefined;
       const policy = policyOf(wanted);
       const isSame = printStages(policy) === printStages(policyOf(now));
-      return isSame || !isFittingPolicy(policy, now.partitionBy) ? undefined : { action: 'storage policy', policy };
+      return isSame || !hasAcceptedAges(policy, now.partitionBy) ? undefined : { action: 'storage policy', policy };
     },
   },
   unalterable: 'only the enterprise edition has storage policies, and their ages have to fit the partitions',
@@ -311,8 +312,8 @@ function parsePolicyState(cursor: Cursor, { object }: FoundObject, disabled: boo
 }
 
 /** Whether the server accepts the ages of a policy for these partitions. */
-const isFittingPolicy = (policy: StoragePolicy | undefined, unit: PartitionUnit = ASSUMED_PARTITION): boolean =>
-  Object.values(policy?.after ?? {}).every(age => isFittingAge(unit, age));
+const hasAcceptedAges = (policy: StoragePolicy | undefined, unit: PartitionUnit = ASSUMED_PARTITION): boolean =>
+  Object.values(policy?.after ?? {}).every(age => isMultipleOfPartition(unit, age));
 
 /** For a table, the server accepts these clauses only after PARTITION BY. */
 export const RETENTION = [TTL, STORAGE_POLICY] as const;

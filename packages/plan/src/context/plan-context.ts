@@ -108,7 +108,7 @@ export function losesNothingByRefresh(view: string, { findStoredRows }: Pick<Pla
   return answer === 'none' || answer === 'recomputable';
 }
 
-/** Creates an empty engine. The version of an enterprise server is ignored: the engine knows only those of the open-source edition. */
+/** Creates an empty engine. The version of an enterprise server is ignored: the engine knows only those of the open source edition. */
 export const createEngine = ({ isEnterprise, version, defaults, health }: EngineOptions): Engine =>
   new Engine({ isEnterprise, version: isEnterprise ? undefined : version, rows: 'assumed', defaults, health });
 

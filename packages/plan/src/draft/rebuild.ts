@@ -47,10 +47,11 @@ import { conversionAssertions, whyMisfitsForbid } from './alter-table.js';
 import { changeOf, type Draft } from './draft.js';
 
 interface Rebuild {
+  /** The table as the draft has it so far. Earlier steps may have renamed the table. */
   readonly now: TableDefinition;
   /** The table as A wants it. If `--ignore` excludes the retention, it has that of B. */
   readonly final: TableDefinition;
-  /** The new table during the copy. */
+  /** The new table as CREATE TABLE makes it: with its temporary name, and perhaps with another retention than `final`. */
   readonly created: TableDefinition;
   readonly copied: CopiedColumns;
   readonly conversions: readonly Conversion[];
@@ -74,9 +75,10 @@ export function rebuildTable(entry: Entry, wanted: TableDefinition, draft: Draft
 /**
  * Chooses the retention of the new table. The first case that applies decides:
  * 1. If `--ignore` excludes the retention, the table has that of B, also at the end of the plan.
- * 2. If the loss of expired rows is allowed, the table is created without retention: rows that expire during the copy would make the counts
- *    differ. Later, `alterRetention` sets the retention of A.
- * 3. If the retention of A would expire rows, the table keeps that of B (`keepRetention`). Otherwise it has that of A.
+ * 2. If the loss of expired rows is allowed, the table is created without retention, because rows that expire during the copy would make
+ *    the counts differ. Later, `alterRetention` sets the retention of A.
+ * 3. If the retention of A expires more rows than that of B, and that of B fits the partitions of A, the table is created with that of B.
+ * 4. Otherwise the table is created with the retention of A.
  */
 function chooseRetention(
   entry: Entry,
@@ -99,23 +101,23 @@ function findObstacles(entry: Entry, rebuild: Rebuild, draft: Draft): Pick<Omiss
   const { now, final, copied, conversions } = rebuild;
   const { context } = draft;
   const { answers, ignore, renames } = context;
-  // `final` has an ignored retention as B has it. The new table could not keep another ignored property, except for the order of columns.
+  // A rebuild keeps an ignored retention: `final` has that of B. An ignored order may be any. Other ignored properties cannot be kept.
   const ignored = compareDefinitions(final, now).differences.filter(
     ({ property }) => property !== COLUMN_ORDER && ignore.ignoresProperty(entry, property),
   );
-  const inB = { ...rebuild, now: { ...now, name: renames.nameBeforePlan(now.name) } };
-  const unmet = copyableAssertions(inB).flatMap(({ questions: [question = ''] = [], formatReason, loss }) => {
+  const rebuildInB = { ...rebuild, now: { ...now, name: renames.nameBeforePlan(now.name) } };
+  const unmet = copyableAssertions(rebuildInB).flatMap(({ questions: [question = ''] = [], formatReason, loss }) => {
     const count = answers.countOrQueue(question);
     return count ? [{ reason: formatReason([[count]]), loss }] : [];
   });
-  // The old table keeps all rows and values. But later rows go to the new table: fewer dedup keys, or a shorter retention, affect them.
+  // The old table keeps all rows and values. But later rows go to the new table, so fewer dedup keys or a shorter retention affect these.
   const copyLosses = findCopyLosses(now, final, copied);
   const losses = [...copyLosses, ...unmet]
     .flatMap(({ loss }) => (loss === undefined || mayConcernColumn(loss) ? [] : [{ loss, object: now.name }]))
     .filter(named => !draft.acceptLoss(named));
   const isForbidden = ({ loss }: Effect) => losses.some(each => each.loss === loss);
   const reasons = [
-    ...ignored.map(({ property }) => `--ignore excludes ${property}, and the new table could not keep it`),
+    ...ignored.map(({ property }) => `--ignore excludes ${property}, but a rebuild cannot keep it as it is in B`),
     ...conversions.flatMap(({ column, from, to }) =>
       canCast(from, to) ? [] : [`the server cannot cast column '${column}': ${from} to ${to}`],
     ),
@@ -129,8 +131,9 @@ function findObstacles(entry: Entry, rebuild: Rebuild, draft: Draft): Pick<Omiss
   return { reasons, losses };
 }
 
-/** The materialized views whose base gets another designated timestamp (observed on 9.3.4). One with another query in A is recreated. */
+/** Finds the views that a server cannot refresh after the rebuild, except those with another query in A: the plan recreates these. */
 function findUnrefreshableViews(rebuild: Rebuild, { engine, context }: Draft): CatalogueObject[] {
+  // A materialized view cannot be refreshed once its base has another designated timestamp (observed on 9.3.4).
   if (!isRetimed(rebuild)) return [];
   const { name } = rebuild.now;
   return engine.catalogue.dependentsOf(name).filter(view => {
@@ -141,16 +144,17 @@ function findUnrefreshableViews(rebuild: Rebuild, { engine, context }: Draft): C
   });
 }
 
-/** The column that becomes the designated timestamp; undefined if the table has none, or a column that is not copied. */
+/** Finds the former name of the new designated timestamp. Undefined if the new table has none, or if its column is not copied. */
 const findTime = ({ created, copied }: Rebuild): string | undefined =>
   copied.find(({ to }) => isSameName(to, created.timestamp))?.from;
 
+/** Whether another column becomes the designated timestamp, or none does. */
 function isRetimed(rebuild: Rebuild): boolean {
   const [time, former] = [findTime(rebuild), rebuild.now.timestamp];
   return time !== former && !isSameName(time, former);
 }
 
-/** Assertions that the new table can hold all rows: none has NULL as a new designated timestamp, and none has expired. */
+/** Assertions that the new table can hold all rows: no row has NULL in a new designated timestamp, or is older than the retention. */
 function copyableAssertions(rebuild: Rebuild): Assertion[] {
   const { name } = rebuild.now;
   const { created } = rebuild;
@@ -203,7 +207,7 @@ function printRebuild(
   ];
 }
 
-/** Drops the old tables that rebuilds of tables in `--rebuild` have left, now or earlier, unless A has changed since the rebuild. */
+/** With `--drop-old`, drops the old tables of rebuilds of tables in `--rebuild`, also by earlier plans, unless A has the old table. */
 export function dropOldTables(draft: Draft): void {
   const { engine, context } = draft;
   const { a, dropOld, renames, toRebuild } = context;
@@ -211,7 +215,7 @@ export function dropOldTables(draft: Draft): void {
     const [wanted, old, now] = [a.definitionOf(table), engine.definitionOf(name), engine.definitionOf(table)];
     if (!toRebuild.has(table) || a.findObject(name)) continue;
     if (wanted?.kind !== 'table' || old?.kind !== 'table' || now?.kind !== 'table') continue;
-    if (!isRebuildHash(hash, wanted, old, engine)) continue;
+    if (!isRebuildHash(hash, wanted, old, engine)) continue; // A has changed since the rebuild
     const copied = findCopiedColumns(now, old, renames.columnRenamesOf(table));
     // If this plan makes the rebuild, its assertions about the conversions already precede the copy.
     const conversions = context.engineOfB.find(name) ? findConversions(name, copied) : [];
@@ -245,8 +249,9 @@ function dropIfRowsAreIn(
 
 /**
  * Continues interrupted rebuilds. If the earlier plan stopped
- * - after its first RENAME, the new table gets the name of the original, unless a writer has created a table of that name;
- * - before that, the new table is dropped, after assertions that it has no rows of its own. Then the rebuild starts again.
+ * - before its first RENAME, the new table is dropped after assertions that the original has all its rows. The rebuild starts again;
+ * - after its first RENAME, the new table gets the name of the original. If a writer has created such a table, the rebuild is left out;
+ * - after its first RENAME, and this plan does not finish the rebuild (`halfExchanged`), the table is left out, and nothing touches it.
  */
 export function resumeRebuilds(draft: Draft): void {
   const { halfExchanged, leftovers, renames } = draft.context;
@@ -275,7 +280,7 @@ export function resumeRebuilds(draft: Draft): void {
   }
 }
 
-/** Leaves out a half-exchanged table. An empty table of this name would hide where the rows are, and no `--rebuild` could finish. */
+/** Leaves out a half-exchanged table. An empty table of this name would hide where the rows are, and prevent that `--rebuild` finishes. */
 function omitHalfExchanged(
   { table, name, oldName }: Readonly<Record<'table' | 'name' | 'oldName', string>>,
   draft: Draft,
