@@ -74,7 +74,7 @@ const keepsQuery = ({ before, after }: Transition): boolean =>
 function findObjectEffects({ before, after }: Transition, all: readonly Transition[]): Effect[] {
   if (!before) return [];
   if (!after) {
-    // After RENAME TABLE, the object exists under another name, with the same id. It has lost no rows.
+    // After RENAME TABLE, the object exists under another name, with the same id. So no rows are lost.
     if (all.some(other => other.before === undefined && other.after?.id === before.id)) return [];
     return [
       before.kind === 'view' ? effectOn(before, 'removed', `removes ${displayName(before)}`) : objectLoss(before),

@@ -56,7 +56,7 @@ export async function planChanges(a: Iterable<string>, b: Iterable<string>, give
   // Some losses show only once others are allowed. The user needs the names of all losses at once.
   for (let names = omissions.flatMap(namesOfLosses); names.length > 0; ) {
     allowLoss.push(...names);
-    // If `drop:t` is allowed, t no longer counts as kept, so a view of A that reads t is rejected. That must not fail this trial plan.
+    // If `drop:t` is allowed, t no longer counts as kept, so a view of A that reads t is rejected. That must not end the trial plan.
     const trial = await planUntilAnswered(schemas, answers, { ...options, allowLoss, skipInvalid: true });
     const later = trial.omissions.filter(({ losses }) => losses.length > 0);
     omissions.push(...later);
@@ -96,8 +96,8 @@ function planWithAnswers({ a, b }: Schemas, answers: ServerAnswers, options: Pla
   };
   const context = createPlanContext({ a, b }, loadB(), answers, options);
   // A view that is invalid in B may be valid as A defines it, so an empty health replaces that of B. Without a health, no server has
-  // accepted the views of B: a plain view whose query the engine rejects counts as invalid, and so do its readers. With a health, it is
-  // opaque, and its readers count as valid: the server may know what the engine does not (`compileLoaded`).
+  // accepted the views of B: a plain view whose query the engine rejects counts as invalid, and so do its readers. With a health, such
+  // a view is opaque and its readers count as valid, because the server may know what the engine does not (`compileLoaded`).
   const rejected = findRejectedViews(context, createEngine({ ...options, health: options.health && {} }));
   if (rejected.length === 0) return draftUntilProven(context, loadB);
   const rejectedInAOnly = options.skipInvalid
@@ -108,7 +108,7 @@ function planWithAnswers({ a, b }: Schemas, answers: ServerAnswers, options: Pla
   const isAccepted = ({ kind, name }: Entry) => !isObject(kind) || !names.has(name);
   // These views are removed from both schemas. So the plan does not touch them, whatever differs.
   const proven = planWithAnswers({ a: a.filter(isAccepted), b: b.filter(isAccepted) }, answers, options);
-  // Each of these views is listed as left out. Not listed is one that B has too, if `--ignore` covers `invalid` and all that differs.
+  // Each of these views is listed as left out, unless B has the view too and `--ignore` covers `invalid` and all that differs.
   const omissionsOfRejected = rejected.flatMap(({ entry, reason }): Omission[] => {
     const inB = context.b.findObject(entry.name);
     const isInB = inB?.kind === entry.kind;

@@ -57,13 +57,13 @@ async function executeIfAllowed(entry: Entry, context: ExecutionContext): Promis
   const conflicts = (await guard?.findConflicts(statement)) ?? [];
   if (conflicts.length > 0) return { result: 'rejected', error: conflicts.join('; ') };
   const result = await executeWithRetries(entry, 1 + Math.max(retries ?? 0, 1), context);
-  // Later statements are compared with what this one left. Even if it failed, the server may have executed it.
+  // Later statements are compared with what this statement left. A server may have executed a statement even if the reply was an error.
   await guard?.record(statement);
   return result;
 }
 
 /**
- * If the reply is lost, finds out whether the statement was executed. If its object is missing, the statement is sent again, or has failed.
+ * If the reply is lost, finds out whether the statement was executed. If its object is missing, sends it again, `tries` times in all.
  * @throws the error of the lost reply if the outcome stays unknown
  */
 async function executeWithRetries(entry: Entry, tries: number, context: ExecutionContext): Promise<StatementResult> {
@@ -90,8 +90,8 @@ async function execute(entry: Entry, context: ExecutionContext): Promise<Stateme
   const { replaces, keepsExisting } = readStatementHead(entry.statement);
   const isRight = givesRight(entry.kind);
   const isPrefetched = ifExists === 'compare' && (await existing.isPrefetched(entry));
-  // To a statement that gives a right, or has OR REPLACE or IF NOT EXISTS, the server's reply does not show what existed. So it is compared
-  // before it is sent. If the object is prefetched, any statement is compared before, because that takes no further request.
+  // The reply to a statement that gives a right, or has OR REPLACE or IF NOT EXISTS, does not show what existed. So such a statement is
+  // compared before it is sent. If the object is prefetched, every statement is, because that takes no further request.
   const before = isRight || replaces || keepsExisting || isPrefetched ? await compare(entry, context) : undefined;
   // A plain CREATE is sent even if the object differs, so that another reason for its rejection is reported too.
   const isDecided = isRight || before?.result === 'skipped' || (replaces ? ifExists !== 'compare' : keepsExisting);

@@ -19,14 +19,14 @@ import { createPreflightCheck, type PlannedStatements, type PreflightCheck, requ
 import { fetchSchemaIfShown, fetchTargetSchema, type ReplayTarget, type TargetSchema } from './target.js';
 import { verifyOutcomes } from './verify.js';
 
-/** A replay that is checked and ready. Reading its outcomes sends the statements. */
+/** A replay that is ready. Reading its outcomes sends the statements. */
 export interface Replay {
   /** What the plan of `alter` leaves out. Empty unless the run keeps going or is a dry run: otherwise an omission is an error. */
   readonly omissions: readonly Omission[];
   readonly outcomes: AsyncIterable<Outcome>;
   /** What the run would leave invalid, and which losses it would cause that are not allowed. Known after the outcomes of a dry run. */
   predictDamage(): string[];
-  /** One line for each object that has become invalid or suspended since the run began. Only for a plan, without `staleOk`. */
+  /** A line for each object that has become invalid or suspended since the run began. Empty unless a plan is applied without `staleOk`. */
   findDamage(): Promise<string[]>;
 }
 

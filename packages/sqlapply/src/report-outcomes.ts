@@ -43,7 +43,7 @@ export async function reportReplay(replay: Replay, target: ReplayTarget, options
   return summary.status;
 }
 
-/** If the file cannot be opened, nothing is executed. If a later write fails, the report ends there, and the run then throws the error. */
+/** If the file cannot be opened, nothing is executed. After a failed write, the run continues without a report, then throws the error. */
 async function* writeReport(outcomes: AsyncIterable<Outcome>, path: string, options: RunArgs, io: Io) {
   const file = path === '-' ? undefined : await open(path, 'w');
   let failure: unknown;
@@ -115,7 +115,7 @@ function annotate(outcome: Outcome, label: string): string {
   return formatAnnotation({ ...findLocation(statement, location, position), message: [head, ...below].join('\n') });
 }
 
-/** Shown only with `-v`. */
+/** With `-v`, shows each statement and its result, except statements that were skipped or not reached. */
 function reportStatement(outcome: Outcome, io: Io): void {
   if (WITHOUT_EFFECT.has(outcome.result)) return;
   const lines = escapeLines(redactFully(outcome.statement)).split('\n');

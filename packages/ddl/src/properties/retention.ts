@@ -146,7 +146,7 @@ export function retentionAgeOf(object: Pick<RetentionFields, 'ttl' | 'policy'>):
   return local === 0 || isAtLeast(local, remote) ? remote : local;
 }
 
-/** Whether an age is at least another one, whether months have 28 or 31 days. `age` must not be 0. False if `than` is 0 (for ever). */
+/** Whether an age is at least another one, for every length of a month (28 to 31 days). `age` must not be 0. For a `than` of 0, false. */
 function isAtLeast(age: Age, than: Age): boolean {
   if (than === 0) return false;
   if (age > 0 === than > 0) return Math.abs(age) >= Math.abs(than);

@@ -49,7 +49,7 @@ import { changeOf, type Draft } from './draft.js';
 interface Rebuild {
   /** The table as the draft has it so far. Earlier steps may have renamed the table. */
   readonly now: TableDefinition;
-  /** The table as A wants it. If `--ignore` excludes the retention, it has that of B. */
+  /** The table as A wants it. If `--ignore` excludes the retention, the retention is that of B. */
   readonly final: TableDefinition;
   /** The new table as CREATE TABLE makes it: with its temporary name, and perhaps with another retention than `final`. */
   readonly created: TableDefinition;
@@ -148,7 +148,7 @@ function findUnrefreshableViews(rebuild: Rebuild, { engine, context }: Draft): C
 const findTime = ({ created, copied }: Rebuild): string | undefined =>
   copied.find(({ to }) => isSameName(to, created.timestamp))?.from;
 
-/** Whether another column becomes the designated timestamp, or none does. */
+/** Whether the table gets another designated timestamp, or loses it. */
 function isRetimed(rebuild: Rebuild): boolean {
   const [time, former] = [findTime(rebuild), rebuild.now.timestamp];
   return time !== former && !isSameName(time, former);
@@ -249,9 +249,9 @@ function dropIfRowsAreIn(
 
 /**
  * Continues interrupted rebuilds. If the earlier plan stopped
- * - before its first RENAME, the new table is dropped after assertions that the original has all its rows. The rebuild starts again;
+ * - before its first RENAME, the new table is dropped after assertions that the original has these rows. The rebuild starts again;
  * - after its first RENAME, the new table gets the name of the original. If a writer has created such a table, the rebuild is left out;
- * - after its first RENAME, and this plan does not finish the rebuild (`halfExchanged`), the table is left out, and nothing touches it.
+ * - after its first RENAME, and this plan does not finish the rebuild (`halfExchanged`), the table is left out, and not created.
  */
 export function resumeRebuilds(draft: Draft): void {
   const { halfExchanged, leftovers, renames } = draft.context;
