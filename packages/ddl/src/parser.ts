@@ -2,7 +2,7 @@
 
 export { rejectBadCoveredColumns } from './columns/indexes.js';
 export {
-  OTHER_KIND_NAMES,
+  KINDS_OTHER_THAN,
   parseCommandAfter,
   parsePrincipalKind,
   parsePrincipalName,

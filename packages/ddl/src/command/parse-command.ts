@@ -63,7 +63,7 @@ const PARSERS: ReadonlyMap<string, (cursor: Cursor, lookup: NameLookup) => Comma
 ]);
 
 /** By the kind that a statement requires: how the server's messages call an object of another kind. */
-export const OTHER_KIND_NAMES: Readonly<Record<ObjectKind, string>> = {
+export const KINDS_OTHER_THAN: Readonly<Record<ObjectKind, string>> = {
   table: 'view or materialized view',
   view: 'table or materialized view',
   'materialized view': 'table or view',
@@ -113,7 +113,7 @@ function parseDropObject(cursor: Cursor, lookup: NameLookup, kind: ObjectKind): 
   const name = unquoteToken(token);
   const object = lookup.find(name, kind);
   if (object && object.kind !== kind)
-    throw cursor.error(wrongKind(kind, object) ?? `${kind} name expected, got ${OTHER_KIND_NAMES[kind]} name`);
+    throw cursor.error(wrongKind(kind, object) ?? `${kind} name expected, got ${KINDS_OTHER_THAN[kind]} name`);
   cursor.expectEnd();
   if (!object && !ifExists) throw missingError(position, name, kind);
   return { verb: 'drop', kind, name };
@@ -134,12 +134,12 @@ export function parsePrincipalKind(cursor: Cursor): PrincipalKind | undefined {
   return 'service account';
 }
 
-/** Parses the name of a principal without looking it up. `hasGuard`: whether IF and `words` precede the name, as in IF EXISTS. */
+/** Parses the name of a principal without looking it up. `hasIfClause`: whether IF and `words` precede the name, as in IF EXISTS. */
 export function parsePrincipalName(cursor: Cursor, kind: PrincipalKind, ...words: string[]) {
-  const hasGuard = isWord(cursor.requireNoSemicolon(`${kind} name or 'if'`), 'if');
-  if (hasGuard) cursor.expect(...words);
+  const hasIfClause = isWord(cursor.requireNoSemicolon(`${kind} name or 'if'`), 'if');
+  if (hasIfClause) cursor.expect(...words);
   else cursor.unread();
-  return { hasGuard, ...parseEntityName(cursor, `${kind} name`) };
+  return { hasIfClause, ...parseEntityName(cursor, `${kind} name`) };
 }
 
 function parseRename(cursor: Cursor, lookup: NameLookup): Command {

@@ -1,5 +1,5 @@
 /*!
- * Rejects queries that a live view cannot have. `checkParserRules` makes the checks of QuestDB's parser, then `analyzeLiveView` those of
+ * Rejects queries that a live view cannot have. `checkLiveViewParserRules` makes the checks of QuestDB's parser, then `analyzeLiveView` those of
  * its compiler. Rules and messages come from the source and the tests of QuestDB 10. They were not tried on a server.
  */
 import type { Expression, SelectStatement } from '@questdb/sql-parser';
@@ -27,7 +27,7 @@ interface ScannedQuery {
 }
 
 /** Makes the checks of QuestDB's parser. @returns the parts of the query, for `analyzeLiveView` @throws RejectionError */
-export function checkParserRules(body: Body, catalogue: Catalogue): ScannedQuery {
+export function checkLiveViewParserRules(body: Body, catalogue: Catalogue): ScannedQuery {
   const query = scanQuery(body);
   const base = catalogue.find(unquoteToken(query.baseToken.text));
   const timestamp = base && 'timestamp' in base ? base.timestamp : undefined;

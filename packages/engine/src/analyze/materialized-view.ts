@@ -148,7 +148,7 @@ class BaseCheck {
 
 const notSupported = (base: string): string => `on base table is not supported for materialized views: ${base}`;
 
-export interface ViewSampling {
+export interface ViewTiming {
   /** Empty for a passthrough view, see `analyzePassthrough`. */
   readonly interval: string;
   readonly timestamp: string;
@@ -171,7 +171,7 @@ export function analyzeMaterializedView(
   base: LocatedName,
   relation: Relation,
   { catalogue, has }: Pick<Session, 'catalogue' | 'has'>,
-): ViewSampling {
+): ViewTiming {
   const { body } = statement;
   const { refresh } = statement.definition;
   const timestamp = findTimestampClause(statement);
@@ -215,7 +215,7 @@ function analyzePassthrough(
   base: LocatedName,
   relation: Relation,
   catalogue: Catalogue,
-): ViewSampling | undefined {
+): ViewTiming | undefined {
   const { select } = query;
   const source = findOnlySource(select, QueryScope.around(query, catalogue));
   const { distinct, limit, latestOn, pivot, orderBy, with: queries } = select;
@@ -315,7 +315,7 @@ function findOnlySource({ from, groupBy, setOperations }: Select, scope: QuerySc
   return !ref || more.length > 0 || ref.joins?.length || groupBy || setOperations ? undefined : scope.sourceOf(ref);
 }
 
-function analyzePeriod({ sampleBy }: Select, { interval, offset: position }: TimeGrouping): Partial<ViewSampling> {
+function analyzePeriod({ sampleBy }: Select, { interval, offset: position }: TimeGrouping): Partial<ViewTiming> {
   const length: Interval = { count: Number.parseInt(interval, 10) || 1, unit: interval.slice(-1) };
   rejectLongPeriod(length, position);
   const { timeZone, offset: shift } = sampleBy?.alignTo ?? {};

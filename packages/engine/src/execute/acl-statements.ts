@@ -53,11 +53,11 @@ function rejectAssume(): never {
 
 function createPrincipal(cursor: Cursor, session: MutableSession, kind: PrincipalKind): void {
   const { acl } = session;
-  const { hasGuard, name, position } = parsePrincipalName(cursor, kind, 'not', 'exists');
+  const { hasIfClause, name, position } = parsePrincipalName(cursor, kind, 'not', 'exists');
   const { owner = session.caller, password, alias } = parseOptions(cursor, kind);
   session.authorize(`CREATE ${kindKeywords(kind)}`);
   const namesake = acl.find(name);
-  if (namesake?.kind === kind && hasGuard) return;
+  if (namesake?.kind === kind && hasIfClause) return;
   if (namesake || isSameName(name, acl.admin))
     throw new RejectionError(position, `${namesake?.kind ?? 'user'} already exists [name=${name}]`);
   const hash = password && session.secrets.hashPassword(password);
@@ -106,10 +106,10 @@ function parsePassword(cursor: Cursor): string | undefined {
 /** The administrator becomes the owner of the principal's objects, so a later principal of the same name does not own them. */
 function dropPrincipal(cursor: Cursor, session: MutableSession, kind: PrincipalKind): void {
   const { acl, catalogue } = session;
-  const { hasGuard, name, position } = parsePrincipalName(cursor, kind, 'exists');
+  const { hasIfClause, name, position } = parsePrincipalName(cursor, kind, 'exists');
   cursor.expectEnd();
   session.authorize(`DROP ${kindKeywords(kind)}`);
-  if (hasGuard && acl.find(name)?.kind !== kind) return;
+  if (hasIfClause && acl.find(name)?.kind !== kind) return;
   requirePrincipal(acl, kind, { name, position });
   acl.remove(name);
   for (const object of catalogue.listWithSystemTables())
@@ -170,11 +170,11 @@ const REST_TOKEN_WORDS = ['token', 'type', 'rest'];
 /** Also drops the expired tokens of the principal. @returns the token, of which only a digest is stored */
 function createToken(cursor: Cursor, session: MutableSession, kind: PrincipalKind, named: LocatedName): Rows {
   cursor.expect(...REST_TOKEN_WORDS);
-  const { lifetime, refresh } = parseTokenLifetime(cursor);
+  const { milliseconds, refresh } = parseTokenLifetime(cursor);
   cursor.expectEnd();
   session.authorize('CREATE REST TOKEN');
   const principal = requirePrincipal(session.acl, kind, named);
-  const { token, stored } = session.secrets.generateToken(lifetime, refresh);
+  const { token, stored } = session.secrets.generateToken(milliseconds, refresh);
   session.acl.put({ ...principal, tokens: [...principal.tokens.filter(old => old.expires > Date.now()), stored] });
   return {
     columns: [
@@ -202,13 +202,13 @@ function dropTokens(cursor: Cursor, session: MutableSession, kind: PrincipalKind
   session.acl.put({ ...principal, tokens });
 }
 
-function parseTokenLifetime(cursor: Cursor): { lifetime: number; refresh: boolean } {
+function parseTokenLifetime(cursor: Cursor): { milliseconds: number; refresh: boolean } {
   cursor.expect('with', 'ttl');
   const [, count, unit = ''] = /^(\d+)([smhd])$/i.exec(unquoteToken(cursor.requireNoSemicolon('TTL'))) ?? [];
   const micros = Number(count) * (MICROS.get(unit.toLowerCase()) ?? 0);
   if (!(micros >= MICROS_PER_MINUTE && micros <= 3650 * MICROS_PER_DAY))
     throw cursor.error("TTL is a number and a unit (s, m, h, d), from '1m' to '3650d'");
-  return { lifetime: micros / 1000, refresh: cursor.accept('refresh') };
+  return { milliseconds: micros / 1000, refresh: cursor.accept('refresh') };
 }
 
 function requirePrincipal(acl: Acl, kind: PrincipalKind, { name, position }: LocatedName): Principal {
@@ -245,7 +245,7 @@ function changePermissions(statement: GrantStatement, session: MutableSession): 
   const { gives, permissions, scopes, option, verified } = statement;
   for (const permission of permissions) for (const { scope } of scopes) requireGrantRight(session, permission, scope);
   if (verified) for (const scope of scopes) requireScopeExists(session, scope);
-  const entity = requireEntity(statement, session);
+  const entity = resolveEntityName(statement, session);
   for (const permission of permissions)
     for (const { scope } of scopes)
       acl[gives ? 'grant' : 'revoke']({ kind: 'grant', entity, permission, option, ...scope });
@@ -259,7 +259,7 @@ function requireScopeExists({ catalogue }: Session, { scope: { column }, table }
   throw new RejectionError(table.position, `column does not exist [table=${table.name}, column=${column}]`);
 }
 
-function requireEntity({ entity, verified }: GrantStatement | AssumptionStatement, { acl }: Session): string {
+function resolveEntityName({ entity, verified }: GrantStatement | AssumptionStatement, { acl }: Session): string {
   const { name, position } = entity;
   const found = verified ? acl.requireEntity(name, position) : acl.find(name);
   return found?.name ?? name;
@@ -278,7 +278,7 @@ function changeAssumeRight(statement: AssumptionStatement, session: MutableSessi
   const { gives, option } = statement;
   if (!acl.canAssume(caller, statement.account.name, true)) requireGrantRight(session, 'ASSUME SERVICE ACCOUNT', {});
   const account = requirePrincipal(acl, 'service account', statement.account).name;
-  const entity = requireEntity(statement, session);
+  const entity = resolveEntityName(statement, session);
   acl[gives ? 'grant' : 'revoke']({ kind: 'assumption', account, entity, option });
 }
 

@@ -125,11 +125,11 @@ function rejectSuspended(command: Command, { catalogue }: Session): void {
   }
 }
 
-/** @param lossStart how the text of the loss starts; undefined if nothing is lost */
-function resumeWal(name: string, lossStart: string | undefined, session: MutableSession): void {
+/** @param lossPhrase how the text of the loss starts; undefined if nothing is lost */
+function resumeWal(name: string, lossPhrase: string | undefined, session: MutableSession): void {
   const table = session.catalogue.find(name);
-  if (table && lossStart !== undefined) {
-    const text = `${lossStart} of ${displayName(table)} that are not applied`;
+  if (table && lossPhrase !== undefined) {
+    const text = `${lossPhrase} of ${displayName(table)} that are not applied`;
     session.rowEffects?.push(effectOn(table, 'lost', text, { loss: 'drop' }));
   }
   setSuspended(name, false, session);
@@ -226,20 +226,20 @@ function alterTable(alters: readonly Alter[], { catalogue, assignColumnOwner }: 
   }
   const pairs = pairColumns(table, changed);
   const isRestructured = changed.columns.length > table.columns.length || pairs.some(isRenamedOrGone);
-  const operation = findColumnOperation(pairs);
+  const reason = findChangeOfBase(pairs);
   // This precedes `put`, because the columns that a live view reads are known only while its query still fits its base.
-  if (operation)
+  if (reason)
     invalidateLiveViews(catalogue, table.name, view => {
       const read = findColumnsReadFromBase(view, catalogue);
       const pair = pairs.filter(isChanged).find(({ column }) => read?.includes(column.name) ?? true);
-      return pair && `${operation} [column=${pair.column.name}]`;
+      return pair && `${reason} [column=${pair.column.name}]`;
     });
   catalogue.put(isRestructured ? { ...changed, structure: (table.structure ?? 0) + 1 } : changed);
-  if (operation) invalidateMaterializedViews(catalogue, table.name, operation);
+  if (reason) invalidateMaterializedViews(catalogue, table.name, reason);
 }
 
 /** The server's reason why an ALTER makes stored views invalid; undefined if they stay valid. */
-function findColumnOperation(pairs: readonly ColumnPair[]): ChangeOfBase | undefined {
+function findChangeOfBase(pairs: readonly ColumnPair[]): ChangeOfBase | undefined {
   if (pairs.some(({ now }) => !now)) return 'drop column operation';
   if (pairs.some(isRenamedOrGone)) return 'rename column operation';
   return pairs.some(isChanged) ? 'change column type operation' : undefined;

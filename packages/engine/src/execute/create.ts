@@ -21,8 +21,8 @@ import {
   type CreateOf,
   type CreateStatement,
   DuplicateColumnError,
+  KINDS_OTHER_THAN,
   missingError,
-  OTHER_KIND_NAMES,
   orRejection,
   RejectionError,
   recheckRetention,
@@ -33,8 +33,8 @@ import {
 import { foldCase, isSameName, kindKeywords, type LocatedName } from '@sqlpipe/sql';
 import { analyzeRelation } from '../analyze/analyze-relation.js';
 import type { Relation } from '../analyze/column-scope.js';
-import { analyzeLiveView, checkParserRules } from '../analyze/live-view.js';
-import { analyzeMaterializedView, findTimestampClause, type ViewSampling } from '../analyze/materialized-view.js';
+import { analyzeLiveView, checkLiveViewParserRules } from '../analyze/live-view.js';
+import { analyzeMaterializedView, findTimestampClause, type ViewTiming } from '../analyze/materialized-view.js';
 import { findQueryReferences, requireReadAccess } from '../analyze/query-references.js';
 import type { Catalogue } from '../catalogue.js';
 import { type Table, toStoredColumn } from '../catalogue-objects.js';
@@ -76,7 +76,7 @@ function checkCreatable(
   if (object.kind !== kind)
     throw new RejectionError(
       position,
-      `${object.kind === 'live view' ? object.kind : OTHER_KIND_NAMES[kind]} with the requested name already exists`,
+      `${object.kind === 'live view' ? object.kind : KINDS_OTHER_THAN[kind]} with the requested name already exists`,
     );
   if (ifNotExists) return false;
   throw new RejectionError(position, `${kind} already exists`);
@@ -108,14 +108,14 @@ function createTable(session: MutableSession, statement: CreateOf<TableDefinitio
 }
 
 function toTableLike(catalogue: Catalogue, { name, owner }: TableDefinition, like: LocatedName): Table {
-  const model = catalogue.resolve(like.name);
-  if (!model || model.kind === 'view') throw missingError(like.position, like.name);
-  if (model.opaque !== undefined) throw unknownSyntaxError(model);
-  const { columns, timestamp, partitionBy } = model;
-  const copy = { name, columns: structuredClone(columns), timestamp, partitionBy, owner, ...retentionOf(model) };
+  const likeObject = catalogue.resolve(like.name);
+  if (!likeObject || likeObject.kind === 'view') throw missingError(like.position, like.name);
+  if (likeObject.opaque !== undefined) throw unknownSyntaxError(likeObject);
+  const { columns, timestamp, partitionBy } = likeObject;
+  const copy = { name, columns: structuredClone(columns), timestamp, partitionBy, owner, ...retentionOf(likeObject) };
   // The o3MaxLag of a materialized or live view is -1, which tables() shows too (observed on 9.3.4).
-  if (model.kind !== 'table') return { kind: 'table', ...copy, wal: true, parquet: false, o3MaxLag: -1 };
-  const { wal, parquet, maxUncommittedRows, o3MaxLag } = model;
+  if (likeObject.kind !== 'table') return { kind: 'table', ...copy, wal: true, parquet: false, o3MaxLag: -1 };
+  const { wal, parquet, maxUncommittedRows, o3MaxLag } = likeObject;
   return { kind: 'table', ...copy, wal, parquet, maxUncommittedRows, o3MaxLag };
 }
 
@@ -221,8 +221,8 @@ export function createView(session: MutableSession, statement: ViewStatement): v
   throw new RejectionError(rejection.position - shift, rejection.message);
 }
 
-/** @param errorPosition the position that QuestDB reports for an invalid column name */
-function putView(session: MutableSession, statement: ViewStatement, errorPosition: number): void {
+/** @param badColumnPosition the position that QuestDB reports for an invalid column name */
+function putView(session: MutableSession, statement: ViewStatement, badColumnPosition: number): void {
   const { catalogue } = session;
   const { position, body, orReplace } = statement;
   const { name, owner = session.owner } = statement.definition;
@@ -231,7 +231,7 @@ function putView(session: MutableSession, statement: ViewStatement, errorPositio
   const references = findQueryReferences(query, catalogue);
   if (orReplace) rejectCycle(catalogue, name, references, body.position);
   requireReadAccess(session, query);
-  for (const [index, field] of relation.fields.entries()) rejectBadColumnName(field.name, index, errorPosition);
+  for (const [index, field] of relation.fields.entries()) rejectBadColumnName(field.name, index, badColumnPosition);
   rejectBadName(name, position, '');
   catalogue.put({
     kind: 'view',
@@ -280,12 +280,12 @@ function createMaterializedView(session: MutableSession, statement: CreateOf<Mat
   const query = parseBody(body);
   const relation = analyzeRelation(query, catalogue);
   requireReadAccess(session, query);
-  const sampling = analyzeMaterializedView(statement, base, relation, session);
+  const timing = analyzeMaterializedView(statement, base, relation, session);
   const unindexable = relation.fields.find(
     ({ name: field, type = 'SYMBOL' }) => indexes?.has(foldCase(field)) && type !== 'SYMBOL',
   );
   if (unindexable) throw new RejectionError(0, `indexes are supported only for SYMBOL columns: ${unindexable.name}`);
-  const partitionBy = definition.partitionBy ?? sampling.partitionBy ?? defaultPartition(sampling.interval);
+  const partitionBy = definition.partitionBy ?? timing.partitionBy ?? defaultPartition(timing.interval);
   const complete = { ...definition, partitionBy };
   // If the statement has PARTITION BY, the parser has already checked the retention.
   if (!definition.partitionBy) recheckRetention(spans, complete);
@@ -296,10 +296,10 @@ function createMaterializedView(session: MutableSession, statement: CreateOf<Mat
   catalogue.put({
     ...complete,
     base: catalogue.find(base.name)?.name ?? base.name,
-    refresh: completeRefresh(refresh, sampling),
+    refresh: completeRefresh(refresh, timing),
     columns,
     indexes: undefined,
-    timestamp: sampling.timestamp,
+    timestamp: timing.timestamp,
     references,
     inputs: inputsOf({ columns, base: base.name, references }, catalogue),
     neverRefreshed: refresh.deferred,
@@ -307,10 +307,10 @@ function createMaterializedView(session: MutableSession, statement: CreateOf<Mat
   });
 }
 
-function completeRefresh(refresh: Refresh, sampling: ViewSampling): Refresh {
+function completeRefresh(refresh: Refresh, timing: ViewTiming): Refresh {
   const started = { ...refresh, start: refresh.start ?? defaultStart(refresh) };
-  if (sampling.period === undefined) return started;
-  return { ...started, timeZone: sampling.timeZone, period: { length: sampling.period } };
+  if (timing.period === undefined) return started;
+  return { ...started, timeZone: timing.timeZone, period: { length: timing.period } };
 }
 
 export const defaultStart = ({ type, period }: Pick<Refresh, 'type' | 'period'>): string | undefined =>
@@ -320,7 +320,7 @@ function createLiveView(session: MutableSession, statement: CreateOf<LiveViewDef
   const { catalogue } = session;
   const { position, body, spans, definition } = statement;
   const { name, start, owner = session.owner } = definition;
-  const scanned = checkParserRules(body, catalogue);
+  const scanned = checkLiveViewParserRules(body, catalogue);
   if (!checkCreatable(session, statement)) return;
   const { base, relation } = analyzeLiveView(statement, scanned, catalogue);
   requireReadAccess(session, parseBody(body));

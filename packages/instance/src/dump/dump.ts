@@ -6,7 +6,7 @@ import type { ConnectionConfig } from '../configuration/connection-config.js';
 import { type Client, connect } from '../http/client.js';
 import { requestSecrets } from '../http/connection.js';
 import { BestEffortClient, tryQuery } from '../http/optional-queries.js';
-import { MAX_MASKED } from '../http/reply.js';
+import { MAX_MASKED_LENGTH } from '../http/reply.js';
 import { InstanceError } from '../instance-error.js';
 import { fetchInvalidViews, VIEW_LISTS } from '../reports/health.js';
 import { fetchCatalogueDump } from './catalogue-dump.js';
@@ -201,4 +201,4 @@ function requireStatement(row: string, rowNumber: number, config: ConnectionConf
 
 /** Without the secrets of statements and requests. */
 const quoteSafely = (text: string, config: ConnectionConfig): string =>
-  truncate(maskSecrets(redact(text).slice(0, MAX_MASKED), requestSecrets(config)), 200);
+  truncate(maskSecrets(redact(text).slice(0, MAX_MASKED_LENGTH), requestSecrets(config)), 200);

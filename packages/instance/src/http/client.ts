@@ -6,7 +6,6 @@ import { InstanceError } from '../instance-error.js';
 import { Connection, type Response, TransportError } from './connection.js';
 import { MalformedReplyError } from './json.js';
 import {
-  invalidReplyError,
   parseRetryAfter,
   type Reply,
   readReply,
@@ -14,6 +13,7 @@ import {
   readServerError,
   toRejection,
   UnexpectedResponseError,
+  unreadableReplyError,
 } from './reply.js';
 import { type ApiPath, bufferNeeded, ENDPOINTS, requestTarget, toRequestText } from './request.js';
 import { pauseFor, Retries } from './retry.js';
@@ -247,7 +247,7 @@ async function* scanRows(response: Response, maxValueBytes: number | undefined):
     }
     scanner.end();
   } catch (error) {
-    throw error instanceof MalformedReplyError ? invalidReplyError(error, response, start) : error;
+    throw error instanceof MalformedReplyError ? unreadableReplyError(error, response, start) : error;
   } finally {
     timer.stop();
   }

@@ -78,7 +78,7 @@ export async function readReply(response: Response, acceptRows: boolean): Promis
   if (reply.ddl === 'OK' || reply.dml === 'OK') return { ok: true };
   const what = reply.dataset
     ? 'with rows'
-    : `with ${quoteReply(body.toString('utf8', 0, MAX_MASKED).trimStart(), 80, response)}`;
+    : `with ${quoteReply(body.toString('utf8', 0, MAX_MASKED_LENGTH).trimStart(), 80, response)}`;
   throw new UnexpectedResponseError('PROTOCOL', `answered ${what} instead of {"ddl":"OK"}; ${ADDRESS_HELP}`);
 }
 
@@ -96,7 +96,7 @@ function requireRows(reply: ReplyObject, response: Response): unknown[][] {
     if (!reply.dataset) throw new MalformedReplyError('contains no dataset');
     requireCount(reply.count, reply.dataset.length);
   } catch (error) {
-    throw error instanceof MalformedReplyError ? unexpectedReplyError(error, response) : error;
+    throw error instanceof MalformedReplyError ? toUnexpectedResponseError(error, response) : error;
   }
   // Arrays and objects in cells become undefined. No caller uses them, and `String()` fails for an object without a prototype.
   return reply.dataset.map(row => row.map(cell => (typeof cell === 'object' && cell !== null ? undefined : cell)));
@@ -107,16 +107,16 @@ export async function readServerError(response: Response): Promise<ServerError> 
   const body = await readBody(response, maxReplyLength(response));
   const error = parseServerError(body);
   if (error && (status === 400 || status === 403)) return error;
-  throw unexpectedStatusError(response, body, error);
+  throw statusError(response, body, error);
 }
 
-function unexpectedReplyError(error: MalformedReplyError, response: Response): UnexpectedResponseError {
+function toUnexpectedResponseError(error: MalformedReplyError, response: Response): UnexpectedResponseError {
   const message = `the reply ${quoteReply(error.message, 300, response)}; ${error.help}`;
   return new UnexpectedResponseError('PROTOCOL', message, error);
 }
 
 /** For a reply that is too long or cannot be parsed, such as a compressed or empty one. @param start the first bytes of its body */
-export function invalidReplyError(
+export function unreadableReplyError(
   error: MalformedReplyError,
   response: Response,
   start: Buffer = Buffer.alloc(0),
@@ -126,8 +126,8 @@ export function invalidReplyError(
     const what = `the reply is compressed (${quoteReply(coding, 20, response)}), which was not requested`;
     return new UnexpectedResponseError('PROTOCOL', `${what}; does a proxy do that?`);
   }
-  const text = start.toString('latin1', 0, MAX_MASKED).trimStart();
-  if (text.startsWith('{')) return unexpectedReplyError(error, response);
+  const text = start.toString('latin1', 0, MAX_MASKED_LENGTH).trimStart();
+  if (text.startsWith('{')) return toUnexpectedResponseError(error, response);
   const what =
     text === ''
       ? `the reply is empty (status ${response.status})`
@@ -160,7 +160,7 @@ function readBody(response: Response, limit: number): Promise<Buffer> {
       length += chunk.length;
       if (length <= limit) return;
       const error = new MalformedReplyError(`is longer than ${limit} bytes`, ADDRESS_HELP);
-      reject(invalidReplyError(error, response, Buffer.concat(chunks)));
+      reject(unreadableReplyError(error, response, Buffer.concat(chunks)));
       body.destroy();
     });
     body.on('end', () => resolve(Buffer.concat(chunks)));
@@ -172,7 +172,7 @@ function parseReply(body: Buffer, response: Response): ReplyObject {
   try {
     return parseObject(body);
   } catch (error) {
-    throw error instanceof MalformedReplyError ? invalidReplyError(error, response, body) : error;
+    throw error instanceof MalformedReplyError ? unreadableReplyError(error, response, body) : error;
   }
 }
 
@@ -255,7 +255,7 @@ function parseServerError(body: Buffer): ServerError | undefined {
 
 const ADDRESS_HELP = "is this a QuestDB server's address, or did a proxy's login page answer?";
 
-function unexpectedStatusError(response: Response, body: Buffer, error: ServerError | undefined) {
+function statusError(response: Response, body: Buffer, error: ServerError | undefined) {
   const { status } = response;
   if (status !== 304 && status >= 300 && status < 400)
     return new UnexpectedResponseError('PROTOCOL', formatRedirect(response));
@@ -282,13 +282,13 @@ const EXPLANATIONS: Readonly<Record<number, readonly [code: ErrorCode, explanati
 };
 
 /** A server with such a status may accept the request later. */
-const NOT_NOW: Readonly<Record<number, string>> = { 429: 'too busy', 503: 'the server is not ready' };
+const RETRY_REASONS: Readonly<Record<number, string>> = { 429: 'too busy', 503: 'the server is not ready' };
 
 function interpretStatus(response: Response): readonly [code: ErrorCode, explanation: string] {
   const { status } = response;
   const explained = EXPLANATIONS[status];
   if (explained) return explained;
-  const reason = NOT_NOW[status];
+  const reason = RETRY_REASONS[status];
   const seconds = parseRetryAfter(response);
   const time = seconds === undefined ? 'later' : `in ${Math.ceil(seconds)} s`;
   if (reason) return ['UNREACHABLE', `: ${reason}; try again ${time}`];
@@ -319,7 +319,7 @@ function formatRedirect(response: Response): string {
 function formatUnexpectedResponse(response: Response, body: Buffer): string {
   const { status, headers } = response;
   const type = headers['content-type'] === undefined ? '' : `, ${quoteReply(headers['content-type'], 40, response)}`;
-  const start = body.toString('utf8', 0, MAX_MASKED).trim();
+  const start = body.toString('utf8', 0, MAX_MASKED_LENGTH).trim();
   if (start === '') return `answered ${status}${type}`;
   return `answered ${status}${type}, ${start.includes('\0') ? 'binary data' : `"${quoteReply(start, 80, response)}"`}`;
 }
@@ -332,8 +332,8 @@ function maskReply(text: string, { url, secrets }: Response): string {
   const all = [...secrets, ...findSecrets(new URL(url).searchParams.get('query') ?? '')];
   // The first cut may split a secret, whose beginning then stays unmasked at the end. Masking never shortens a text, so the second cut
   // removes that beginning.
-  return maskSecrets(text.slice(0, MAX_MASKED), all).slice(0, MAX_MASKED / 4);
+  return maskSecrets(text.slice(0, MAX_MASKED_LENGTH), all).slice(0, MAX_MASKED_LENGTH / 4);
 }
 
 /** Maximum length of a text that is masked, in bytes or UTF-16 code units. At most a quarter of it is shown. */
-export const MAX_MASKED = 64 * 1024;
+export const MAX_MASKED_LENGTH = 64 * 1024;

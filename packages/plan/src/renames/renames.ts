@@ -166,11 +166,11 @@ export class Renames {
       const tables = findReadings(from).flatMap(({ object, column }) =>
         column === undefined ? [] : (this.#findTableOfB(object) ?? []),
       );
-      const isCopied = findReadings(from).some(path => this.#addRenameMadeByRebuild(path, newColumn));
+      const isMadeByRebuild = findReadings(from).some(path => this.#addRenameMadeByRebuild(path, newColumn));
       const renamed = tables.filter(table => findColumn(table, newColumn));
       for (const { name } of renamed)
         this.#doneColumnRenames.push({ table: name, names: [oldColumn ?? '', newColumn] });
-      if (isCopied || renamed.length > 0) return this.#reportMade(rename);
+      if (isMadeByRebuild || renamed.length > 0) return this.#reportMade(rename);
       const paths = tables.flatMap(({ name, columns }) =>
         columns.map(column => formatPath({ object: name, column: column.name })),
       );
@@ -195,7 +195,7 @@ export class Renames {
   }
 
   #readObjectComment({ entry, from, text }: EntryComment, all: readonly EntryComment[]): void {
-    const problem = whyVoid(from, entry.name);
+    const problem = whyWithoutEffect(from, entry.name);
     if (problem !== undefined) return this.#warn(entry, text, problem);
     const old = from.find(name => this.#engineOfB.find(name));
     for (const name of from) this.statedObjects.set(name, entry.name);
@@ -209,16 +209,17 @@ export class Renames {
     }
     const isOldNameReused = all.some(other => other.column === undefined && isSameName(other.entry.name, old));
     const isKept = this.#a.findObject(old) !== undefined;
-    const newInB = `B has a '${entry.name}' too`;
+    const newNameProblem = `B has a '${entry.name}' too`;
     // If A and B both have an object of each name, no rename is needed.
-    if (hasNewName && isKept && !isOldNameReused) return this.#warn(entry, text, newInB);
-    if (hasNewName || isKept) return this.#refuse(entry, `${text}: ${isKept ? `A has a '${old}' too` : newInB}`, old);
+    if (hasNewName && isKept && !isOldNameReused) return this.#warn(entry, text, newNameProblem);
+    if (hasNewName || isKept)
+      return this.#refuse(entry, `${text}: ${isKept ? `A has a '${old}' too` : newNameProblem}`, old);
     this.#objectRenames.set(old, entry.name);
     this.pending.set(old, entry.name);
   }
 
   #readColumnComment({ entry, column = '', from, text }: EntryComment, all: readonly EntryComment[]): void {
-    const problem = whyVoid(from, column);
+    const problem = whyWithoutEffect(from, column);
     if (problem !== undefined) return this.#warn(entry, text, problem);
     const [former, wanted] = [this.#findTableOfB(entry.name), this.#findTable(this.#a, entry.name)];
     if (!former || !wanted) return;
@@ -245,10 +246,10 @@ export class Renames {
     if (namesake === undefined && findColumn(wanted, old.name))
       return this.#refuse(entry, `${text}: A has a column '${old.name}' too`);
     if (namesake === undefined) return this.#addColumnRename(entry.name, old, column);
-    const newInB = `B has a column '${column}' too`;
+    const newNameProblem = `B has a column '${column}' too`;
     // An ALTER of the type would convert the values of the wrong column.
-    if (namesake.type !== findColumn(wanted, column)?.type) return this.#refuse(entry, `${text}: ${newInB}`);
-    this.#warn(entry, text, newInB);
+    if (namesake.type !== findColumn(wanted, column)?.type) return this.#refuse(entry, `${text}: ${newNameProblem}`);
+    this.#warn(entry, text, newNameProblem);
   }
 
   #findTableOfB(name: string): TableDefinition | undefined {
@@ -321,7 +322,7 @@ const columnIn = (table: TableDefinition | undefined, name: string): Column | un
 const SAME_NAME = 'for QuestDB, names that differ only in case are the same name';
 
 /** Why a rename comment has no effect, whatever A and B contain; undefined if it may have an effect. */
-function whyVoid(from: readonly string[], name: string): string | undefined {
+function whyWithoutEffect(from: readonly string[], name: string): string | undefined {
   if (from.length === 0) return "not understood; write '-- renamed from OLD'";
   return from.some(former => isSameName(former, name)) ? SAME_NAME : undefined;
 }
