@@ -14,7 +14,10 @@ import { significantTokens, type Token, tokens } from './tokens.js';
 /** The default of `--max-record`: the maximum length of a record with LF and NUL, in bytes. `Splitter` counts UTF-16 code units instead. */
 export const MAX_RECORD = 16 * 1024 * 1024;
 
-/** Thrown for a failure marker (`failure-marker.ts`) or text that cannot be cut. Lines and columns (UTF-16 code units) count from 1. */
+/**
+ * Thrown for a failure marker (`failure-marker.ts`), an unclosed or overlong statement, a missing `;`, an incomplete plan, or a second
+ * statement in a record. Lines and columns (UTF-16 code units) count from 1.
+ */
 export class SplitError extends CodedError {
   override name = 'SplitError';
 
@@ -47,7 +50,7 @@ const UNCLOSED_MESSAGES: Partial<Record<SegmentType, string>> = {
  * Comments before a statement stay with it. Comments that start on the line of its `;` move before the `;`, unless another statement
  * follows on that line.
  * Text is read by the rules of SQL. If a block comment contains a quote or `--`, a second scanner reads by the rules of the server. The
- * first `;` that either scanner finds ends the statement, because wrong rules usually hide a `;`, and seldom find one too many.
+ * first `;` that either scanner finds ends the statement. Whichever rules are wrong for a text, they more often miss a `;` than invent one.
  */
 export class Splitter {
   /** One with SQL's rules; if the server may read the current statement differently, another one with the server's rules. */
@@ -65,7 +68,7 @@ export class Splitter {
   /** @param maxLength the maximum length of a statement with its white space and comments, in UTF-16 code units */
   constructor(private readonly maxLength = Number.POSITIVE_INFINITY) {}
 
-  /** The line on which the last yielded statement starts, or the first comment before it. Counts from 1. */
+  /** The line on which the last yielded statement starts, with the comments before that statement. Counts from 1. */
   get startLine(): number {
     return this.#startLine;
   }
@@ -92,7 +95,7 @@ export class Splitter {
   /**
    * Yields what is left: the held statement, and the one after the last `;`, if there is one.
    * @throws SplitError as `write` does; if a quote, comment or parenthesis is not closed; if the required `;` is missing; if only the
-   *   comments of a plan are left
+   *   comments at the head of a plan are left
    */
   *end({ requiresSemicolon = false } = {}): Generator<string> {
     const chunk = this.#carry;
@@ -154,7 +157,7 @@ export class Splitter {
     return undefined;
   }
 
-  /** Scans the piece from `start` to `end`. In this chunk, the statement starts at `from` and has been scanned up to `start`. */
+  /** Scans the piece from `start` to `end`. The statement has its text of this chunk from `from` on, and is scanned up to `start`. */
   #scanPiece(chunk: string, from: number, start: number, end: number): Required<StatementEnd> | undefined {
     const [sql, server] = this.#scanners as [StatementScanner, StatementScanner?];
     const sqlEnd = sql.read(chunk.slice(start, end));
@@ -215,7 +218,10 @@ export class Splitter {
     return text.slice(end);
   }
 
-  /** Yields the held statement and holds the new one. Without a new one, a line end before the `;` ends the comments of the held one. */
+  /**
+   * Yields the held statement and holds the new one. If the text is blank (`;` alone), the held statement stays. If the blank text has a
+   * line end, the held statement accepts no more comments.
+   */
   *#hold(text: string, endsInLineComment: boolean): Generator<string> {
     const body = trim(text);
     const [startLine] = this.#locate(text, Math.max(text.search(NON_WHITESPACE), 0));
@@ -357,7 +363,7 @@ function trim(text: string): string {
   return text.slice(start, lastIndexNotOf(WHITESPACE, text) + 1);
 }
 
-/** Finds the first index from `at` on that does not follow a character of a comment delimiter; if there is none, the end of the text. */
+/** Finds the first index from `at` on whose preceding character is none of `-/*`; if there is none, the end of the text. */
 function findSafeCut(text: string, at: number): number {
   let end = Math.min(at, text.length);
   while (end < text.length && COMMENT_DELIMITER_CHARACTERS.includes(text.charAt(end - 1))) end++;

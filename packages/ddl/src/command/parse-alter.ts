@@ -1,4 +1,4 @@
-/*! Parses ALTER. As in QuestDB, an unknown column is rejected before a later syntax error. Odd blanks and quotes are QuestDB's. */
+/*! Parses ALTER. As in QuestDB, an unknown column is rejected before a later syntax error. Odd blanks, quotes and words are QuestDB's. */
 import { isSameName } from '@sqlpipe/sql';
 import { COLUMN_PROPERTIES } from '../columns/column-properties.js';
 import { parseAddedColumn } from '../columns/type.js';
@@ -30,7 +30,7 @@ function parseAlterOf(token: string | undefined, cursor: Cursor, lookup: NameLoo
 const VERBS = "'add', 'alter', 'attach', 'detach', 'drop', 'convert', 'resume', 'rename', 'set' or 'squash'";
 
 class TableParser {
-  /** The columns that the table has after the ADDs and RENAMEs parsed so far; undefined if they are not known. */
+  /** The columns after the ADDs and RENAMEs parsed so far; undefined if unknown. Dropped ones stay, so `DROP COLUMN x, x` finds x twice. */
   readonly #columns: Column[] | undefined;
   /** The name of the designated timestamp after the renames parsed so far. */
   #timestamp: string | undefined;
@@ -194,6 +194,7 @@ class TableParser {
   #parseRenameColumn(): Alteration {
     const { cursor } = this;
     const { name, column } = this.#parseColumn('current column name');
+    // At the end of the text, QuestDB's message has `expected` twice.
     if (!isWord(cursor.requireNoSemicolon("'to' expected"), 'to')) throw cursor.error("'to' expected'");
     const to = unquoteToken(cursor.requireNoSemicolon('new column name'));
     if (name === to) throw cursor.error('new column name is identical to existing name');

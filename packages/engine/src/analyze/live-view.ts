@@ -1,6 +1,6 @@
 /*!
- * Rejects queries that a live view cannot have. `checkLiveViewParserRules` makes the checks of QuestDB's parser, then `analyzeLiveView` those of
- * its compiler. Rules and messages come from the source and the tests of QuestDB 10. They were not tried on a server.
+ * Rejects queries that a live view cannot have. `checkLiveViewParserRules` makes the checks of QuestDB's parser, then
+ * `analyzeLiveView` those of its compiler. Rules and messages come from the source and the tests of QuestDB 10, and were not tried.
  */
 import type { Expression, SelectStatement } from '@questdb/sql-parser';
 import { findColumn, isKeyword, type QueryToken, splitList, tokenizeQuery, topLevelIndex } from '@sqlpipe/ddl';
@@ -47,7 +47,7 @@ export function checkLiveViewParserRules(body: Body, catalogue: Catalogue): Scan
   return query;
 }
 
-/** Finds the parts of the query. @throws RejectionError for a wildcard, or if FROM has no table at its start */
+/** Finds the parts of the query. @throws RejectionError for a wildcard, or if the query is no SELECT whose FROM starts with a table */
 function scanQuery(body: Body): ScannedQuery {
   const tokens = tokenizeQuery(body.code).map(token => ({ ...token, at: token.at + body.position }));
   const start = tokens[0]?.at ?? body.position;
@@ -76,7 +76,7 @@ const isOrderItemOf = (item: readonly QueryToken[], column: string): boolean => 
 
 const isDescending = (item: readonly QueryToken[]): boolean => isKeyword(item.at(-1), 'desc');
 
-/** QuestDB reports the position of ANCHOR, or else of the first item of PARTITION BY, or else of the first item of ORDER BY. */
+/** QuestDB reports the first position that exists of: ANCHOR, the first item of PARTITION BY, the first item of ORDER BY, `otherwise`. */
 const positionOf = ({ anchor, partitionBy, orderBy }: Window, otherwise: number): number =>
   anchor?.at ?? partitionBy[0]?.[0]?.at ?? orderBy[0]?.[0]?.at ?? otherwise;
 
@@ -140,7 +140,7 @@ const isDefaultFrame = ({ frame, from, to, excludesCurrentRow }: Window): boolea
   frame === undefined ||
   (frame === 'range' && from === 'unbounded preceding' && to === 'current row' && !excludesCurrentRow);
 
-/** Whether the state of each group of PARTITION BY may grow without limit, by the rules of QuestDB 10. */
+/** Whether the state of each group of PARTITION BY may grow without limit, by the rules of QuestDB 10. False without PARTITION BY. */
 const hasUnboundedState = (window: Window): boolean =>
   !window.anchor &&
   window.partitionBy.length > 0 &&
@@ -188,7 +188,7 @@ const FRAMELESS = ['lag', ...NEED_LATER_ROWS];
 const ANCHOR_ADVICE =
   "add an ANCHOR to reset per segment, e.g. WINDOW w AS (PARTITION BY <key> ORDER BY <ts> ANCHOR EXPRESSION timestamp_floor('1d', <ts>))";
 
-/** Rejects calls for which a late row could change the results of all later rows. QuestDB would have to compute all of them again. */
+/** Rejects a call without ANCHOR if a late row could change the results of all later rows: QuestDB would compute all of these again. */
 function rejectUnboundedReplays({ calls }: ScannedQuery): void {
   for (const call of calls) {
     const { name, at, window } = call;
@@ -214,14 +214,17 @@ function rejectUnboundedReplays({ calls }: ScannedQuery): void {
   }
 }
 
-/** Whether a call is a `last_value` of the row at a fixed distance before the current row. EXCLUDE CURRENT ROW makes the distance 1. */
+/**
+ * Whether a call is a `last_value` that returns the row N rows before the current row: its frame ends at `N PRECEDING`. If its frame
+ * ends at the current row, EXCLUDE CURRENT ROW makes N 1. Frames that end after the current row are treated as if they ended there.
+ */
 const readsRowAtFixedDistance = ({ name, ignoresNulls, window }: WindowCall): boolean =>
   name.toLowerCase() === 'last_value' &&
   !ignoresNulls &&
   window?.frame === 'rows' &&
   (/^\d+ preceding$/.test(window.to) || window.excludesCurrentRow);
 
-/** Functions that choose some of the rows. Their results also depend on later rows. */
+/** Functions that downsample. Which rows they return also depends on later rows. */
 const SUBSAMPLING = ['sdt', 'lttb', 'm4', 'minmax', 'uniform', 'cadence'];
 
 /**
@@ -267,7 +270,7 @@ function requireLiveViewBase({ baseToken }: ScannedQuery, catalogue: Catalogue):
   return { ...base, timestamp };
 }
 
-/** QuestDB rejects a bind variable with the same message as a function. */
+/** QuestDB rejects a bind variable with the message for a non-deterministic function. */
 function rejectNonDeterministic({ tokens }: ScannedQuery): void {
   const index = tokens.findIndex(
     (token, i) => (isCall(tokens, i) && isNonDeterministic(token.text)) || isBindVariable(tokens, i),

@@ -30,7 +30,7 @@ import { hasAggregate, isNonDeterministic } from './functions.js';
 import { listTableRefs, QueryScope, type Source } from './query-scope.js';
 
 /**
- * Finds the base: the stated one, or else the only table or stored view that the query reads.
+ * Finds the base: the stated one. If none is stated, the only table or stored view (materialized or live) that the query reads.
  * @throws RejectionError if the query does not read the base, or reads the base in an unsupported way
  */
 export function requireValidBase(body: Body, statedBase: LocatedName | undefined, catalogue: Catalogue): LocatedName {
@@ -70,7 +70,7 @@ class BaseCheck {
     readonly catalogue: Catalogue,
   ) {}
 
-  /** Finds the tables and stored views that a query reads. A plain view is replaced by its sources. */
+  /** Finds the tables and the stored views (materialized or live) that a query reads. A plain view is replaced by its sources. */
   findTables(select: Select, outer: QueryScope): NameMap<LocatedName> {
     const known = this.#tables.get(select);
     if (known) return known;
@@ -91,7 +91,7 @@ class BaseCheck {
     return this.catalogue.sources([name]).map(each => ({ name: this.catalogue.find(each)?.name ?? each, position }));
   }
 
-  /** Checks the parts of a query that read the base. A union is rejected only if it also reads another table. @throws RejectionError */
+  /** Checks the parts of a query that read the base. A part that also reads another table must have no union. @throws RejectionError */
   rejectUnsupported(select: Select, outer: QueryScope, base: string): void {
     if (this.#checked.has(select)) return;
     this.#checked.add(select);
@@ -148,6 +148,7 @@ class BaseCheck {
 
 const notSupported = (base: string): string => `on base table is not supported for materialized views: ${base}`;
 
+/** What follows from the query of a materialized view, and concerns time. */
 export interface ViewTiming {
   /** Empty for a passthrough view, see `analyzePassthrough`. */
   readonly interval: string;
@@ -237,15 +238,16 @@ function requireWalBase(base: LocatedName, catalogue: Catalogue): void {
     throw new RejectionError(base.position, 'base table has to be WAL enabled');
 }
 
-/** How a query groups rows in time. `column` has the start of each group, and is undefined if the source's timestamp is not known. */
+/** How a query groups rows in time. */
 interface TimeGrouping {
   readonly interval: string;
+  /** The name of the column with the start of each group; undefined if the timestamp of the source is not known. */
   readonly column: string | undefined;
   /** The offset of the interval in the query. Errors about the interval have this position (observed on 9.3.4). */
   readonly offset: number;
 }
 
-/** Finds SAMPLE BY or a timestamp_floor() column in a query, or else in the only source of a query without GROUP BY and union. */
+/** Finds SAMPLE BY or timestamp_floor() in a query. If there is none: in the only source, unless the query has GROUP BY or a union. */
 function findTimeGrouping(query: ParsedQuery, catalogue: Catalogue): TimeGrouping | undefined {
   const find = (select: Select, outer: QueryScope): TimeGrouping | undefined => {
     const scope = outer.enter(select);
@@ -262,8 +264,9 @@ function findTimeGrouping(query: ParsedQuery, catalogue: Catalogue): TimeGroupin
 }
 
 /**
- * Finds SAMPLE BY or timestamp_floor() in one query. A timestamp_floor() of the timestamp wins over SAMPLE BY. If the query does not
- * return the timestamp, the first timestamp_floor() of anything else wins too (observed on 9.3.4).
+ * Finds SAMPLE BY or timestamp_floor() in one query. If the query has both, SAMPLE BY wins, except in two cases (observed on 9.3.4):
+ * - A timestamp_floor() has the timestamp of the source in its arguments. Then the first such call wins.
+ * - There is none, and the query does not return the timestamp. Then the first timestamp_floor() wins.
  */
 function findOwnTimeGrouping(select: Select, scope: QueryScope): TimeGrouping | undefined {
   const { sampleBy, columns } = select;

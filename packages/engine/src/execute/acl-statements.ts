@@ -37,6 +37,10 @@ export const enterpriseHandlers: StatementHandlers = new Map([
   ['exit', rejectAssume],
 ]);
 
+/**
+ * Makes the handler of a verb. If the statement names no kind of principal, the verb's handler in `statementHandlers` executes it.
+ * CREATE has no such handler, and needs none: CREATE of an object never gets here, because `parseStatement` does not make it a command.
+ */
 function forPrincipals(
   handler: (cursor: Cursor, session: MutableSession, kind: PrincipalKind) => ReturnType<StatementHandler>,
 ): StatementHandler {
@@ -103,7 +107,7 @@ function parsePassword(cursor: Cursor): string | undefined {
   return password;
 }
 
-/** The administrator becomes the owner of the principal's objects, so a later principal of the same name does not own them. */
+/** The administrator becomes the owner of the principal's objects, so a later principal of the same name does not own these objects. */
 function dropPrincipal(cursor: Cursor, session: MutableSession, kind: PrincipalKind): void {
   const { acl, catalogue } = session;
   const { hasIfClause, name, position } = parsePrincipalName(cursor, kind, 'exists');
@@ -139,7 +143,7 @@ function alterPrincipal(cursor: Cursor, session: MutableSession, kind: Principal
   }
 }
 
-/** Nothing else of a group can be altered, because a group never logs in. */
+/** Executes ALTER GROUP. A group never logs in, so only its external alias can be altered. */
 function changeAlias(cursor: Cursor, session: MutableSession, named: LocatedName): void {
   const { acl } = session;
   const adds = isWord(cursor.requireNoSemicolon("'with' or 'drop'"), 'with');
@@ -164,10 +168,10 @@ function setPassword(cursor: Cursor, session: MutableSession, kind: PrincipalKin
   acl.put({ ...principal, password: password && session.secrets.hashPassword(password) });
 }
 
-/** The engine supports no other tokens. */
+/** The engine supports no other authentication tokens. */
 const REST_TOKEN_WORDS = ['token', 'type', 'rest'];
 
-/** Also drops the expired tokens of the principal. @returns the token, of which only a digest is stored */
+/** Creates a token, and drops the principal's expired tokens. @returns the new token, of which only a digest is stored */
 function createToken(cursor: Cursor, session: MutableSession, kind: PrincipalKind, named: LocatedName): Rows {
   cursor.expect(...REST_TOKEN_WORDS);
   const { milliseconds, refresh } = parseTokenLifetime(cursor);
@@ -259,13 +263,14 @@ function requireScopeExists({ catalogue }: Session, { scope: { column }, table }
   throw new RejectionError(table.position, `column does not exist [table=${table.name}, column=${column}]`);
 }
 
+/** The entity's name as it was created. If there is no such entity: the given name or, WITH VERIFICATION, a RejectionError is thrown. */
 function resolveEntityName({ entity, verified }: GrantStatement | AssumptionStatement, { acl }: Session): string {
   const { name, position } = entity;
   const found = verified ? acl.requireEntity(name, position) : acl.find(name);
   return found?.name ?? name;
 }
 
-/** The owner of an object may grant and revoke any permission on it. @throws DenialError */
+/** Requires the permission WITH GRANT OPTION, unless the caller owns the object. @throws DenialError */
 function requireGrantRight({ acl, caller, catalogue }: Session, permission: string, scope: Scope): void {
   if (acl.has(caller, permission, scope, true)) return;
   if (scope.table !== undefined && isSameName(catalogue.find(scope.table)?.owner, caller)) return;

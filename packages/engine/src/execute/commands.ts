@@ -65,7 +65,7 @@ function handleCommand(cursor: Cursor, session: MutableSession, verb: string): v
   let inserted: ParsedQuery | undefined;
   const command = parseCommandAfter(cursor, verb, {
     ...session,
-    // ALTER needs the columns of a view, so `resolve` compiles the view. Other statements do not need the columns.
+    // A loaded view has no columns until `resolve` compiles the view. Only ALTER needs the columns.
     find(name) {
       const object = verb === 'alter' ? session.catalogue.resolve(name) : session.catalogue.find(name);
       // An object of unknown syntax can be dropped, but not altered or renamed.
@@ -125,7 +125,7 @@ function rejectSuspended(command: Command, { catalogue }: Session): void {
   }
 }
 
-/** @param lossPhrase how the text of the loss starts; undefined if nothing is lost */
+/** @param lossPhrase what happens to the transactions that are not applied, such as `skips transactions`; undefined if none is lost */
 function resumeWal(name: string, lossPhrase: string | undefined, session: MutableSession): void {
   const table = session.catalogue.find(name);
   if (table && lossPhrase !== undefined) {
@@ -173,8 +173,8 @@ function executeCommand(command: Command, session: MutableSession, query: Body |
     case 'compile':
       return executeCompile(command, session);
     default:
+      // Commands other than these have no effects on rows, and change nothing that the catalogue contains.
       if (isRowCommand(command)) recordRowEffects(command, session);
-    // The other commands change nothing that the catalogue contains.
   }
 }
 
@@ -238,7 +238,7 @@ function alterTable(alters: readonly Alter[], { catalogue, assignColumnOwner }: 
   if (reason) invalidateMaterializedViews(catalogue, table.name, reason);
 }
 
-/** The server's reason why an ALTER makes stored views invalid; undefined if they stay valid. */
+/** The server's reason why an ALTER of columns makes stored views invalid; undefined if the views stay valid. */
 function findChangeOfBase(pairs: readonly ColumnPair[]): ChangeOfBase | undefined {
   if (pairs.some(({ now }) => !now)) return 'drop column operation';
   if (pairs.some(isRenamedOrGone)) return 'rename column operation';
@@ -269,6 +269,7 @@ type RowCommand = Extract<Command, { verb: 'insert' | 'update' | 'truncate' }> |
 const isRowCommand = (command: Command): command is RowCommand => Object.hasOwn(EFFECTS_ON_ROWS, command.verb);
 
 function recordRowEffects(command: RowCommand, { catalogue, rowEffects }: MutableSession): void {
+  // The message has the first word of the verb, without FORCE: `force drop partition` becomes `drop`.
   if (!rowEffects && 'position' in command)
     throw new RejectionError(
       command.position,

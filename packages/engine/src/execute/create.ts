@@ -57,7 +57,7 @@ export function executeCreate(session: MutableSession, statement: CreateStatemen
 }
 
 /**
- * Checks that the name is free and the caller may create the object. An engine has no volumes, so IN VOLUME is rejected.
+ * Checks that the name is free. If it is, the caller must have the permission, and IN VOLUME is rejected: an engine has no volumes.
  * @returns whether to create the object: false if an object of this kind exists, which IF NOT EXISTS permits
  */
 function checkCreatable(
@@ -173,7 +173,7 @@ function rejectUnknownColumns({ positions }: CreateStatement, { fields, hasUnkno
   }
 }
 
-/** CREATE TABLE AS can cast a type to any type of its group (observed on 9.3.4). `rejectImpossibleCast` has the other possible casts. */
+/** CREATE TABLE AS can cast a type to any type of its group (observed on 9.3.4). Casts across groups: see `rejectImpossibleCast`. */
 const CAST_GROUPS: readonly RegExp[] = [
   /^(?:BYTE|SHORT|CHAR|INT|LONG|DATE|TIMESTAMP|TIMESTAMP_NS|FLOAT|DOUBLE)$/,
   /^(?:STRING|VARCHAR|SYMBOL)$/,
@@ -212,8 +212,8 @@ export function createView(session: MutableSession, statement: ViewStatement): v
     return;
   }
   session.authorize('ALTER VIEW', definition.name);
-  // With OR REPLACE, positions of QuestDB's compiler are too small, by the length of the text between AS and the query. Positions of the
-  // parser are not. The parser reports duplicate columns and all errors with position 0.
+  // With OR REPLACE, positions of QuestDB's compiler are too small, by the length of the text between AS and the query. Positions of its
+  // parser are right. An error is the parser's if its position is 0 or if it is about a duplicate column.
   const shift = body.position - body.start;
   const rejection = orRejection(() => putView(session, statement, body.position));
   if (!(rejection instanceof RejectionError)) return;
@@ -272,7 +272,7 @@ function createMaterializedView(session: MutableSession, statement: CreateOf<Mat
   const { catalogue } = session;
   const { position, body, spans, definition } = statement;
   const { name, refresh, indexes, owner = session.owner } = definition;
-  const base = statement.base as LocatedName; // if the statement names no base, the parser's `findBase` has found the base
+  const base = statement.base as LocatedName; // if the statement names no base, `requireValidBase` has found it
   if (!checkCreatable(session, statement)) return;
   const { timeZone } = refresh;
   if (timeZone !== undefined && !isTimeZone(timeZone))
@@ -298,7 +298,7 @@ function createMaterializedView(session: MutableSession, statement: CreateOf<Mat
     base: catalogue.find(base.name)?.name ?? base.name,
     refresh: completeRefresh(refresh, timing),
     columns,
-    indexes: undefined,
+    indexes: undefined, // `columns` has the indexes now
     timestamp: timing.timestamp,
     references,
     inputs: inputsOf({ columns, base: base.name, references }, catalogue),

@@ -115,7 +115,7 @@ function toUnexpectedResponseError(error: MalformedReplyError, response: Respons
   return new UnexpectedResponseError('PROTOCOL', message, error);
 }
 
-/** For a reply that is too long or cannot be parsed, such as a compressed or empty one. @param start the first bytes of its body */
+/** The error for a reply that is too long or cannot be parsed, such as an empty or compressed one. @param start the body's first bytes */
 export function unreadableReplyError(
   error: MalformedReplyError,
   response: Response,
@@ -126,6 +126,7 @@ export function unreadableReplyError(
     const what = `the reply is compressed (${quoteReply(coding, 20, response)}), which was not requested`;
     return new UnexpectedResponseError('PROTOCOL', `${what}; does a proxy do that?`);
   }
+  // The text is only tested, not shown. Latin-1 can decode any bytes.
   const text = start.toString('latin1', 0, MAX_MASKED_LENGTH).trimStart();
   if (text.startsWith('{')) return toUnexpectedResponseError(error, response);
   const what =
@@ -149,7 +150,7 @@ export function toRejection({ message, position }: ServerError, response: Respon
   };
 }
 
-/** Reads the body of a reply. For one small chunk, an async iterator would take longer than all other work. */
+/** Reads the body of a reply, by its events: for one small chunk, an async iterator would take longer than all other work. */
 function readBody(response: Response, limit: number): Promise<Buffer> {
   const { body } = response;
   return new Promise((resolve, reject) => {
@@ -176,7 +177,7 @@ function parseReply(body: Buffer, response: Response): ReplyObject {
   }
 }
 
-/** Parses a JSON object in UTF-8: no repeated significant keys, limited nesting (except in `readElements`). @throws MalformedReplyError */
+/** Parses a JSON object. Rejects repeated significant keys and, except in `readElements`, deep nesting. @throws MalformedReplyError */
 function parseObject(body: Buffer): ReplyObject {
   const builder = new ValueBuilder(isUtf8(body));
   const scanner = new JsonScanner(builder, { token: body.length, depth: MAX_DEPTH });
@@ -227,9 +228,9 @@ class ValueBuilder implements JsonEvents {
   }
 
   /**
-   * Parses the rows of `dataset` after the first one, up to the last `],[` of the chunk: `JSON.parse` is four times as fast as the scanner.
-   * `JSON.parse` is tried once for each reply. It fails for invalid JSON, or if that `],[` is inside a string or a cell. Then the scanner
-   * reads the rows.
+   * Parses rows of `dataset`, up to the last `],[` of the chunk: `JSON.parse` is four times as fast as the scanner. The scanner calls this
+   * after a comma, so it has read the first row itself. `JSON.parse` is tried once for each reply. If the JSON is invalid, or that `],[` is
+   * inside a string or a cell, `JSON.parse` fails, and the scanner reads the rows. @returns the end of the parsed rows; `at` if none
    */
   readElements(chunk: Buffer, at: number, depth: number): number {
     const end = chunk.lastIndexOf('],[') + 1;

@@ -2,8 +2,8 @@
  * The assertions of a plan: SELECTs that must return true before the next statement is sent.
  *
  * An assertion is recognized by the alias of its only column. Anybody may have edited a plan. So `parseAssertion` prints again what it has
- * parsed, and accepts only an identical text. But a text with the query of a view does not show whether the view has this query. Such an
- * assertion has `printFor`, and the caller of `parseAssertion` has to check that `printFor` prints the text for the view.
+ * parsed, and accepts only an identical text. This proves nothing about the query of a view, because the query is taken from the text. An
+ * assertion with such a query has `printFor`: the caller of `parseAssertion` has to check that `printFor` prints the text for the view.
  */
 import { type Column, hasNull, isArray, losesHalfPairs } from '@sqlpipe/ddl';
 import type { ColumnHead, Conversion, Copy, LossKind } from '@sqlpipe/engine';
@@ -21,9 +21,9 @@ import { type PeriodHolder, parseUnended, printUnendedQuestion } from './periods
 type FirstColumns = readonly (readonly unknown[])[];
 
 interface KnownView {
-  /** Each query that the view may have. The WITH clause of the assertion precedes the query, see `common-queries.ts`. */
+  /** Each query that the view may have, including the WITH clause that `printWith` may put before the query. */
   readonly bodies: readonly string[];
-  /** The materialized view on the target; undefined if there is none. The same WITH clause precedes the query in its `body`. */
+  /** The materialized view on the target; undefined if there is none. Its `body` includes the same WITH clause. */
   readonly existing?: ComparedView | undefined;
   readonly columns?: readonly ColumnHead[] | undefined;
 }
@@ -52,8 +52,8 @@ export interface Assertion {
   /** Prints each text that the planner may have written for the view. Missing if the assertion contains no query of a view. */
   printFor?(view: KnownView): readonly string[];
   /**
-   * The loss if the assertion is false; only for assertions that a rebuild may have. The planner evaluates the assertions of a rebuild too,
-   * and leaves the rebuild out unless the loss is allowed. A rebuild has no `none_unended`, because only views have periods.
+   * The loss if the assertion is false; only `none_expire` has one. The planner evaluates the assertions of a rebuild too. If one is false,
+   * the planner leaves the rebuild out; a loss that it names may be allowed.
    */
   readonly loss?: LossKind;
   /** The copy that exists if the assertion is true. Its `columns` are empty if the text does not show them. */
@@ -73,13 +73,13 @@ export function parseAssertion(statement: string): Assertion | undefined {
 /** @param names what the text has in single quotes */
 type AssertionParser = (text: string, names: readonly string[]) => Assertion | undefined;
 
-/** `sqlpipe_rows >= 0` is always true. If the server cannot compute the query, it rejects the assertion. */
+/** The assertion compares nothing: `sqlpipe_rows >= 0` is always true. A server that cannot compute the query rejects the assertion. */
 const IS_COMPUTABLE = /^SELECT sqlpipe_rows >= 0 AS is_computable .*\n\) "[^"]+" LIMIT 1\);$/s;
 
 /** Matches what `printValueCondition` prints, and nothing else: anybody may have written the text. */
 const VALUE_CONDITION = / WHERE ("[^"]+" (?:(?:::VARCHAR )?IS NOT NULL|<> 0|= true));$/;
 
-/** The parsers by alias. If a text is not an assertion, its parser returns undefined or an assertion with another `statement`. */
+/** The parsers by alias. If a text is not an assertion, its parser returns undefined, or an assertion with a different `statement`. */
 const ASSERTION_PARSERS = new Map<string, AssertionParser>(
   Object.entries({
     nothing_is_lost(text) {
@@ -178,7 +178,7 @@ export function noneLimitedAssertion(views: NameList): Assertion {
   };
 }
 
-/** The age of a row is its distance to the newest row of `body`, the query of a materialized view, or else of `retained`. */
+/** `printExpiredQuestion` says which rows have expired. @param body the query with the newest row; if undefined, `retained` has that row */
 export function noneExpireAssertion(retained: RetainedObject, body?: string): Assertion {
   const { name } = retained;
   return {
@@ -238,7 +238,7 @@ export function noneNullAssertion(table: string, column: string): Assertion {
   };
 }
 
-/** Asserts that no value changes by a conversion (`none_changed`), or that all values fit where some may not (`all_fit`). */
+/** Asserts that a conversion changes no value (`none_changed`) or, if values may not fit into the new type, that all fit (`all_fit`). */
 export function noneChangedAssertion(conversion: Conversion): Assertion {
   const { table, column } = conversion;
   const [name, question] = [`column '${column}' of '${table}'`, printChangedQuestion(conversion)];
@@ -257,8 +257,9 @@ export function noneChangedAssertion(conversion: Conversion): Assertion {
 }
 
 /**
- * The keys are columns of `table_partitions()`: each is true for the partitions in one state. `problems` has what each action of ALTER, and
- * the UPDATE of `printFill`, does to them; `problem` is what all of these have in common. Some servers can alter tables with Parquet partitions.
+ * The keys are columns of `table_partitions()`: each is true for the partitions in one state. `problems`: what goes wrong, for each change
+ * that such a partition forbids: an action of ALTER, or the UPDATE of `printFill`. `problem`: one summary of these, for a plan with unknown
+ * changes. If a version can alter tables with Parquet partitions, plans for this version have no `all_native`.
  */
 export const PARTITION_STATES = {
   isParquet: {
@@ -273,7 +274,7 @@ export const PARTITION_STATES = {
     },
     formatAdvice: formatNativeAdvice,
   },
-  /** No query returns the rows of a detached partition, but DROP TABLE deletes them. */
+  /** No query returns the rows of a detached partition, so no other assertion notices the rows. DROP TABLE deletes them. */
   detached: {
     alias: 'all_attached',
     adjective: 'detached',
@@ -297,6 +298,7 @@ export const PARTITION_STATES = {
 
 export type PartitionState = keyof typeof PARTITION_STATES;
 
+/** Makes the assertion that PARTITION_STATES names: `all_native`, `all_attached` or `all_writable`. */
 export function noPartitionAssertion(table: string, state: PartitionState): Assertion {
   const { alias, adjective, problem, formatAdvice } = PARTITION_STATES[state];
   const what = `${adjective} partitions`;
@@ -307,7 +309,7 @@ export function noPartitionAssertion(table: string, state: PartitionState): Asse
   };
 }
 
-/** The assertion is false for a suspended table, and true for a table without WAL. */
+/** Asserts that no sent row waits. The assertion is false for a suspended table, and true for a table without WAL. */
 export function allAppliedAssertion(table: string): Assertion {
   return {
     statement: `SELECT coalesce(max(CASE WHEN writerTxn = sequencerTxn AND NOT suspended THEN 0 ELSE 1 END), 0) = 0 AS all_applied FROM wal_tables() WHERE name = '${table}';`,
@@ -351,12 +353,12 @@ export const allCopiedAssertion = (copy: CopyWithCasts): Assertion => ({
 export const noneAddedAssertion = (copy: CopyWithCasts): Assertion =>
   noSurplusAssertion(copy.to, copy.from, printSurplusAssertion(copy, '<', 'none_added'));
 
-function noSurplusAssertion(holder: string, other: string, statement: string): Assertion {
-  const problem = `'${holder}' has rows that '${other}' does not have, or holds some rows more often than '${other}'`;
-  const help = `compare the two tables, insert the missing rows that you need into '${other}', then send DROP TABLE '${holder}';`;
+function noSurplusAssertion(dropped: string, kept: string, statement: string): Assertion {
+  const problem = `'${dropped}' has rows that '${kept}' does not have, or holds some rows more often than '${kept}'`;
+  const help = `compare the two tables, insert the missing rows that you need into '${kept}', then send DROP TABLE '${dropped}';`;
   return {
     statement,
-    tables: [holder, other],
+    tables: [dropped, kept],
     isFinal: true,
     purpose: `stops the plan if ${problem}`,
     formatReason: () => `${problem}; ${help}`,
@@ -387,8 +389,8 @@ export const printPartitionQuestion = (table: string, state: PartitionState): st
   `SELECT count() FROM table_partitions('${table}') WHERE ${state}`;
 
 /**
- * The condition for values that would be lost with their column. NULL is no loss, nor is 0 or false in a type without NULL: if the column
- * is added again, every row has this value. 9.3.4 cannot compare an array with NULL, so the text of the array is compared.
+ * The condition for values that would be lost with their column. If the column is added again, every row has NULL, or 0 or false in a type
+ * without NULL. So these values are no loss. QuestDB 9.3.4 cannot compare an array with NULL, so the text of the array is compared.
  */
 export function printValueCondition({ name, type }: Pick<Column, 'name' | 'type'>): string {
   const column = doubleQuote(name);

@@ -26,11 +26,11 @@ export class Renames {
   readonly notes: string[] = [];
   /** Why a comment about a rename has no effect, one for each such comment. */
   readonly warnings: string[] = [];
-  /** By the name of an object that is left out: why its rename comment contradicts A or B. */
+  /** Why an object is left out, by name: its rename comment contradicts A or B, or the object has the old name in such a comment. */
   readonly refused = new NameMap<string>();
   /** The stated renames of objects, new names by old ones. */
   readonly statedObjects = new Map<string, string>();
-  /** The stated renames of columns. `table` is the name in A or B. A comment is missing if A or B lacks its table. */
+  /** The stated renames of columns. `table` is the name in A or B. Comments whose table A or B lacks are not included. */
   readonly #statedColumns: { readonly table: string; readonly from: string; readonly to: string }[] = [];
 
   /**
@@ -50,7 +50,7 @@ export class Renames {
     for (const comment of comments) if (comment.column !== undefined) this.#readColumnComment(comment, comments);
   }
 
-  /** Returns the new name of an object for its old name, and the old name, in lower case, for its new name. Undefined without a rename. */
+  /** For the old name of a renamed object, the new name. For the new name, the old name in lower case. Otherwise undefined. */
   otherName(name: string): string | undefined {
     return this.#objectRenames.get(name) ?? [...this.#objectRenames].find(([, to]) => isSameName(to, name))?.[0];
   }
@@ -123,7 +123,7 @@ export class Renames {
     const columnRenames: [rename: string, from: string, to: string][] = [];
     for (const rename of renames) {
       const [from, to] = splitRename(rename);
-      // A lacks the objects that `--ignore` excludes. But if an earlier plan has renamed such an object, B has the new name.
+      // A lacks what `--ignore` excludes. If an earlier plan has renamed such an object, B has the new name, so B is searched too.
       const find = (object: string) => this.#a.findObject(object) ?? this.#engineOfB.find(object);
       const name = resolvePath(to, object => (find(object) ? new NameSet() : undefined))?.object;
       if (name === undefined || resolvePath(from, this.findColumns)?.column !== undefined)
@@ -232,7 +232,8 @@ export class Renames {
     const oldNameInA = from.find(
       name => findColumn(wanted, name) && all.some(each => each.entry === entry && isSameName(each.column, name)),
     );
-    // A column of A has the old name and is renamed itself. If the plan were interrupted, B would not show which column has which values.
+    // Another column of A has the old name, and a rename comment too, as if names were exchanged. If a plan for that were interrupted, the
+    // names in B would not show which column has which values.
     if (oldNameInA !== undefined) return this.#refuse(entry, `${text}: A has a column '${oldNameInA}' too`);
     if (old === undefined && findColumn(former, column)) {
       for (const name of from) this.#doneColumnRenames.push({ table: former.name, names: [name, column] });
@@ -247,7 +248,7 @@ export class Renames {
       return this.#refuse(entry, `${text}: A has a column '${old.name}' too`);
     if (namesake === undefined) return this.#addColumnRename(entry.name, old, column);
     const newNameProblem = `B has a column '${column}' too`;
-    // An ALTER of the type would convert the values of the wrong column.
+    // The rename is not made. So a plan would ALTER the type of the column that B has under the new name, and convert the wrong values.
     if (namesake.type !== findColumn(wanted, column)?.type) return this.#refuse(entry, `${text}: ${newNameProblem}`);
     this.#warn(entry, text, newNameProblem);
   }
@@ -267,7 +268,7 @@ export class Renames {
     return rebuilt.flatMap(({ name }) => this.#findTable(this.#engineOfB, name) ?? []);
   }
 
-  /** If the old table of a rebuild has the column, the rebuild has made the rename, and it is added. @returns whether it was added */
+  /** If the old table of a rebuild has the column, the rebuild has made the rename. Then adds the rename. @returns whether it was added */
   #addRenameMadeByRebuild({ object, column = '' }: ObjectPath, to: string): boolean {
     const table = this.#objectRenames.get(object) ?? object;
     const [copied] = this.#findOldTables(table).flatMap(old => findColumn(old, column) ?? []);
