@@ -60,16 +60,13 @@ const OTHERS: NamesByType = {
     'today tomorrow transpose within_box within_radius yesterday',
 };
 
-interface SqlFunction {
-  readonly type: string;
-  /** Whether it computes one value of many rows. */
-  readonly isAggregate: boolean;
-}
+const FUNCTIONS = new Map(
+  [AGGREGATES, OTHERS].flatMap(list =>
+    Object.entries(list).flatMap(([type, names]) =>
+      names.split(' ').map(name => [name, { type, isAggregate: list === AGGREGATES }]),
+    ),
+  ),
+);
 
-const toEntries = (list: NamesByType, isAggregate: boolean): [string, SqlFunction][] =>
-  Object.entries(list).flatMap(([type, names]) => names.split(' ').map(name => [name, { type, isAggregate }]));
-
-const FUNCTIONS = new Map([...toEntries(AGGREGATES, true), ...toEntries(OTHERS, false)]);
-
-/** Finds a function by its name in any case; undefined if it is not known, as one of a newer QuestDB. */
-export const findFunction = (name: string): SqlFunction | undefined => FUNCTIONS.get(name.toLowerCase());
+/** Finds a function by its name in any case; undefined if it is not known. An aggregate computes one value of many rows. */
+export const findFunction = (name: string) => FUNCTIONS.get(name.toLowerCase());
