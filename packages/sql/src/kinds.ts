@@ -1,6 +1,6 @@
 import { foldCase } from './name.js';
 
-/** In the order of a dump: what each kind is, its category in SHOW CREATE DATABASE, the folder of its files. */
+/** What each kind is, its category in SHOW CREATE DATABASE, its folder. Lists of kinds, and the principals of a dump, have this order. */
 const PROPERTIES = {
   table: { group: 'object', category: 'TABLES', folder: 'tables', tableType: 'T' },
   view: { group: 'object', category: 'VIEWS', folder: 'views', tableType: 'V' },
@@ -33,7 +33,7 @@ export type ObjectKind = KindOf<'object'>;
 /** The kind of a user, a group or a service account. All principals share one namespace. */
 export type PrincipalKind = KindOf<'principal'>;
 
-/** All kinds, in the order of a dump. */
+/** All kinds, in the order of the table. */
 export const KINDS = Object.keys(PROPERTIES) as readonly Kind[];
 
 /** How the column `table_type` of tables() shows the kind of an object. */
@@ -42,7 +42,7 @@ export const tableTypeOf = (kind: ObjectKind): string => PROPERTIES[kind].tableT
 /** Whether a statement of this kind creates a table or a view. */
 export const isObject = (kind: Kind): kind is ObjectKind => PROPERTIES[kind].group === 'object';
 
-/** The kinds of tables and views, in the order of a dump. */
+/** The kinds of tables and views, in the order of the table. */
 export const OBJECT_KINDS = KINDS.filter(isObject);
 
 /** Whether a statement of this kind creates a view that stores rows. */
