@@ -29,14 +29,14 @@ export function repair(row: string): RepairResult {
 }
 
 /** Matches the types of columns, with the options of symbols as QuestDB 9.0 to 9.2 print them. */
-const TYPE =
+const PRINTED_TYPE =
   PLAIN_TYPES.join('|') +
   String.raw`|INTERVAL|GEOHASH\(\d+[bc]\)|DECIMAL\(\d+,\d+\)|DOUBLE(?:\[\])+` +
   String.raw`|SYMBOL(?: CAPACITY \d+)?(?: NOCACHE| CACHE)?(?: INDEX CAPACITY \d+)?`;
 const POSTING = String.raw`SYMBOL(?: CAPACITY \d+)?(?: NOCACHE| CACHE)? INDEX TYPE [A-Z]+(?: [A-Z]+)?(?: INCLUDE \([^()]*\))?`;
 
 /** Matches the name and the rest of a column. A name has at most 127 characters, and may contain blanks and words that look like types. */
-const COLUMN = new RegExp(String.raw`^([^(]{1,127}?) ((?:${TYPE}|ARRAY|${POSTING})(?: PARQUET\(.*\))?)$`);
+const COLUMN = new RegExp(String.raw`^([^(]{1,127}?) ((?:${PRINTED_TYPE}|ARRAY|${POSTING})(?: PARQUET\(.*\))?)$`);
 
 /** Matches a name that needs no quotes. It has no letter outside of ASCII whose lower case is ASCII, because that could make a keyword. */
 const BARE_NAME = String.raw`[^\0- "%-/:-?[-^\x60|~\x7f\u0130\u212a\ufeff]+`;
@@ -46,7 +46,7 @@ const RESERVED_WORD = [...RESERVED]
   .map(word => word.replace(/./g, letter => `[${letter}${letter.toUpperCase()}]`))
   .join('|');
 
-const CLEAN_COLUMN = `(?!(?:${RESERVED_WORD}) )${BARE_NAME} (?:${TYPE})`;
+const CLEAN_COLUMN = `(?!(?:${RESERVED_WORD}) )${BARE_NAME} (?:${PRINTED_TYPE})`;
 
 /** Matches a run of columns that need no repair. Most tables that need one have many of these. */
 const CLEAN_COLUMNS = new RegExp(`(?:${CLEAN_COLUMN},\n\t)+`, 'y');

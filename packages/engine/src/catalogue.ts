@@ -30,7 +30,7 @@ export class MutableCatalogue {
     readonly compile: (object: CatalogueObject, catalogue: Catalogue) => CatalogueObject,
   ) {}
 
-  /** A loaded view may lack its columns, see `resolve`. */
+  /** A loaded view may lack its columns, see `findCompiled`. */
   find(name: string): CatalogueObject | undefined {
     return this.#objects.get(name);
   }
@@ -40,7 +40,7 @@ export class MutableCatalogue {
   }
 
   /** Finds an object, and compiles a loaded view that is not compiled yet. */
-  resolve(name: string): CatalogueObject | undefined {
+  findCompiled(name: string): CatalogueObject | undefined {
     const object = this.find(name);
     if (!object?.isUncompiled) return object;
     // Views may read each other. While one is compiled, it has no columns, so the query of the other is rejected.

@@ -144,9 +144,9 @@ export class Engine {
     let execution = this.#executeAlone(text, caller);
     const uncompiled = this.#hasLoaded ? findUncompiled(catalogue, listChanged()) : [];
     if (uncompiled.length > 0) {
-      // Whether the statement makes a view invalid depends on whether the view was valid before. So `resolve` compiles the views first.
+      // Whether the statement makes a view invalid depends on whether the view was valid before. So `findCompiled` compiles the views first.
       this.rollback(savepoint);
-      for (const { name } of uncompiled) catalogue.resolve(name);
+      for (const { name } of uncompiled) catalogue.findCompiled(name);
       execution = this.#executeAlone(text, caller);
     }
     recompilePlainViews(catalogue, listChanged());

@@ -110,12 +110,12 @@ function collectAssertions({ rows }: Proof, context: PlanContext) {
     return isAllowed;
   };
   const add = (assertion: Assertion, ...comments: string[]) => assertions.push(withPurpose(assertion, ...comments));
-  for (const [view, { computableAssertion: computable, periodicViews, queryAfterPlan }] of rows.recomputedViews) {
+  for (const [view, { assertion, periodicViews, queryAfterPlan }] of rows.recomputedViews) {
     const definition = findAskableDefinition(view, context, queryAfterPlan);
     if (!definition || acceptIfAllowed({ loss: 'history', object: definition.name })) continue;
     const history = answers.findHistory(view, queryAfterPlan);
     const columns = history?.columns ?? findKnownColumns(definition.name, engineOfB);
-    if (computable !== undefined) add(computableAssertion(computable));
+    if (assertion !== undefined) add(computableAssertion(assertion));
     // `none` is the answer of the server that the view has no rows.
     if (history?.answer === 'none') add(emptyAssertion(definition.name));
     else {
@@ -139,7 +139,7 @@ function collectAssertions({ rows }: Proof, context: PlanContext) {
 
 /** The columns of a materialized view. Undefined for any other object, or if the engine does not know all types. */
 export function findKnownColumns(view: string, engine: Engine): readonly Column[] | undefined {
-  const object = engine.catalogue.resolve(view);
+  const object = engine.catalogue.findCompiled(view);
   return object?.kind === 'materialized view' && areTypesKnown(object.columns) ? object.columns : undefined;
 }
 

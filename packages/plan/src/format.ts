@@ -16,4 +16,4 @@ export { parseAssertion, ROWLESS_ANSWERS } from './queries/assertions.js';
 export { isCastQuery, parseWith, printWith, useNamesOfWith } from './queries/common-queries.js';
 export { printNothingIsLostAssertion } from './queries/history.js';
 export { findAffectedObjects } from './statements/affected-objects.js';
-export { printFullRefresh, printOnOneLine, withoutComments } from './statements/statement-text.js';
+export { printFullRefresh, printOnOneLine, withoutLeadingComments } from './statements/statement-text.js';

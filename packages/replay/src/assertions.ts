@@ -7,7 +7,7 @@ import {
   parseWith,
   printWith,
   useNamesOfWith,
-  withoutComments,
+  withoutLeadingComments,
 } from '@sqlpipe/plan/format';
 import type { NameMap } from '@sqlpipe/sql';
 
@@ -32,7 +32,7 @@ export async function isPlanAssertion(client: Client, statement: string, planned
   const existing = view?.kind === 'materialized view' ? { ...view, body: printWith(queries, view.body) } : undefined;
   const columns = existing && (await fetchViewColumns(client, existing.name));
   const known = { bodies: bodies.map(body => printWith(queries, body)), existing, columns };
-  return assertion.printFor(known).includes(withoutComments(statement));
+  return assertion.printFor(known).includes(withoutLeadingComments(statement));
 }
 
 /** By the names of the views. */

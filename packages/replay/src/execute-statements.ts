@@ -84,7 +84,7 @@ const createsObject = ({ kind, statement }: Entry): boolean => isObject(kind) &&
 /** The statements that create an object of the same name, or one that the statement reads. */
 function findBlockers({ name, statement }: Entry, inFlight: readonly InFlight[]): InFlight[] {
   if (!inFlight.length) return [];
-  const isMade = (other: string) => inFlight.some(({ entry }) => isSameName(entry.name, other));
-  const needed = new NameSet([name, ...findReferences(statement, isMade)]);
+  const mayBeView = (other: string) => inFlight.some(({ entry }) => isSameName(entry.name, other));
+  const needed = new NameSet([name, ...findReferences(statement, mayBeView)]);
   return inFlight.filter(({ entry }) => needed.has(entry.name));
 }

@@ -15,7 +15,7 @@ export interface Token {
 const SPACE = /[ \t\n\r]+/y;
 const WORD = /[\w$@\u0080-\uffff]+/y;
 
-const TYPE: Record<Exclude<SegmentType, 'code'>, TokenType> = {
+const TOKEN_TYPES: Record<Exclude<SegmentType, 'code'>, TokenType> = {
   string: 'string',
   name: 'name',
   'line-comment': 'comment',
@@ -50,7 +50,7 @@ const isContinued = (text: string, { start, end }: Segment, at: number): boolean
   at === end && text.charAt(at) === text.charAt(start) && text.charAt(start) !== '`';
 
 const toToken = (text: string, { type, start, end }: Segment): Token => ({
-  type: TYPE[type as Exclude<SegmentType, 'code'>],
+  type: TOKEN_TYPES[type as Exclude<SegmentType, 'code'>],
   text: text.slice(start, end),
   start,
 });

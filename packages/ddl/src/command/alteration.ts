@@ -156,8 +156,8 @@ export function findColumn<C extends Column>(
   name: string,
 ): C | undefined {
   if (columns.length < MANY_COLUMNS) return columns.find(column => isSameName(column.name, name));
-  const byName = columnsByName.get(columns) ?? new NameMap(columns.toReversed().map(each => [each.name, each]));
-  columnsByName.set(columns, byName);
+  const byName = indexes.get(columns) ?? new NameMap(columns.toReversed().map(each => [each.name, each]));
+  indexes.set(columns, byName);
   return byName.get(name) as C | undefined;
 }
 
@@ -165,4 +165,4 @@ export function findColumn<C extends Column>(
 const MANY_COLUMNS = 100;
 
 /** A change of columns makes a new array, so an index stays true. */
-const columnsByName = new WeakMap<readonly Column[], NameMap<Column>>();
+const indexes = new WeakMap<readonly Column[], NameMap<Column>>();

@@ -2,12 +2,12 @@ import type { Age } from '../definition.js';
 import { type Cursor, isWord, RejectionError, tokenError } from './cursor.js';
 
 /** Digits with single underscores between them, as the server accepts. */
-const DIGITS = /^[-+]?\d+(?:_\d+)*$/;
+const INTEGER = /^[-+]?\d+(?:_\d+)*$/;
 const MAX_INT = 2 ** 31 - 1;
 
 /** Parses an integer of 32 bits; undefined for any other text. */
 export function parseInt32(text: string): number | undefined {
-  if (!DIGITS.test(text)) return;
+  if (!INTEGER.test(text)) return;
   const value = Number(text.replaceAll('_', ''));
   return value > MAX_INT || value < -MAX_INT - 1 ? undefined : value;
 }
@@ -15,7 +15,7 @@ export function parseInt32(text: string): number | undefined {
 /** Parses an integer of 64 bits, with or without a final `L`; undefined for any other text, or if a sign `+` precedes it. */
 export function parseInt64(text: string): bigint | undefined {
   const bare = text.replace(/[lL]$/, '');
-  if (!DIGITS.test(bare) || bare.startsWith('+')) return;
+  if (!INTEGER.test(bare) || bare.startsWith('+')) return;
   const value = BigInt(bare.replaceAll('_', ''));
   return BigInt.asIntN(64, value) === value ? value : undefined;
 }
@@ -48,12 +48,12 @@ export const MICROS: ReadonlyMap<string, number> = new Map([
   ['d', MICROS_PER_DAY],
 ]);
 
-const TIMESTAMP =
+const TIMESTAMP_TEXT =
   /^(\d{4})(?:-(\d\d)(?:-(\d\d)(?:[T ](\d\d)(?::(\d\d)(?::(\d\d)(?:\.(\d{1,9}))?)?)?)?)?)?(Z|[-+]\d\d(?::?\d\d)?)?$/;
 
 /** Parses an ISO 8601 timestamp into the form `2025-01-01T00:00:00.000000Z`; undefined if invalid. Parts after the year are optional. */
 export function parseTimestamp(text: string, digits: 6 | 9 = 6): string | undefined {
-  const match = TIMESTAMP.exec(text);
+  const match = TIMESTAMP_TEXT.exec(text);
   if (!match) return;
   const [, year, month = '01', day = '01', hour = '00', minute = '00', second = '00', fraction = '', zone = 'Z'] =
     match;

@@ -259,7 +259,7 @@ export function analyzeLiveView(
 
 function requireLiveViewBase({ baseToken }: ScannedQuery, catalogue: Catalogue): Base {
   const name = unquoteToken(baseToken.text);
-  const base = catalogue.resolve(name);
+  const base = catalogue.findCompiled(name);
   const baseError = (problem: string) => new RejectionError(baseToken.at, problem);
   if (!base) throw baseError(`base table does not exist [table=${name}]`);
   if (base.kind === 'live view') throw baseError('live views are not allowed as base tables in V1');

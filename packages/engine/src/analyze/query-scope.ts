@@ -108,7 +108,7 @@ export class QueryScope {
       name,
       position,
       get object() {
-        return catalogue.resolve(name);
+        return catalogue.findCompiled(name);
       },
     };
   }

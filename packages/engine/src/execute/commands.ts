@@ -65,9 +65,9 @@ function handleCommand(cursor: Cursor, session: MutableSession, verb: string): v
   let inserted: ParsedQuery | undefined;
   const command = parseCommandAfter(cursor, verb, {
     ...session,
-    // A loaded view has no columns until `resolve` compiles the view. Only ALTER needs the columns.
+    // A loaded view has no columns until `findCompiled` compiles the view. Only ALTER needs the columns.
     find(name) {
-      const object = verb === 'alter' ? session.catalogue.resolve(name) : session.catalogue.find(name);
+      const object = verb === 'alter' ? session.catalogue.findCompiled(name) : session.catalogue.find(name);
       // An object of unknown syntax can be dropped, but not altered or renamed.
       if (object?.opaque !== undefined && (verb === 'alter' || verb === 'rename')) throw unknownSyntaxError(object);
       return object?.opaque === undefined ? object : { kind: object.kind, name: object.name };
@@ -202,7 +202,7 @@ function renameTable({ name, to }: CommandOf<'rename'>, session: MutableSession)
  * over it become invalid (observed on 9.3.4; documented for live views).
  */
 function executeRefresh({ name, isFull }: CommandOf<'refresh'>, { catalogue, rowEffects }: MutableSession): void {
-  const view = catalogue.resolve(name);
+  const view = catalogue.findCompiled(name);
   if (view?.kind !== 'materialized view') return;
   const { invalid, isInvalidEarly: _, partlyRefreshed: __, ...rest } = view;
   const reason = isFull ? whyNotRefreshable(view, catalogue) : invalid;
@@ -256,7 +256,7 @@ function alterView({ name }: Alter, body: Body, session: MutableSession): void {
 }
 
 function alterStoredView({ name, alteration }: Alter, { catalogue }: MutableSession): void {
-  const view = catalogue.resolve(name);
+  const view = catalogue.findCompiled(name);
   const changed = view && applyAlteration(view, alteration);
   if (changed?.kind !== 'materialized view' || alteration.action !== 'refresh')
     return changed && catalogue.put(changed);

@@ -108,7 +108,7 @@ function createTable(session: MutableSession, statement: CreateOf<TableDefinitio
 }
 
 function toTableLike(catalogue: Catalogue, { name, owner }: TableDefinition, like: LocatedName): Table {
-  const likeObject = catalogue.resolve(like.name);
+  const likeObject = catalogue.findCompiled(like.name);
   if (!likeObject || likeObject.kind === 'view') throw missingError(like.position, like.name);
   if (likeObject.opaque !== undefined) throw unknownSyntaxError(likeObject);
   const { columns, timestamp, partitionBy } = likeObject;

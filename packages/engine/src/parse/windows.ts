@@ -118,13 +118,13 @@ function readWindow(tokens: readonly QueryToken[], named: readonly NamedWindow[]
   };
 }
 
-interface GrammarToken extends QueryToken {
+interface PlacedToken extends QueryToken {
   readonly startOffset: number;
   readonly endOffset?: number | undefined;
 }
 
 /** Replaces the names of windows by their definitions, and removes WINDOW clauses and ANCHOR. */
-export function inlineWindows<T extends GrammarToken>(tokens: readonly T[]): T[] {
+export function inlineWindows<T extends PlacedToken>(tokens: readonly T[]): T[] {
   const inlined: T[] = [];
   const openings: number[] = [];
   for (let index = 0; index < tokens.length; ) {
@@ -170,7 +170,7 @@ function removeAnchor<T extends QueryToken>(definition: readonly T[]): readonly 
 /** If many functions use a long definition, tokens grow with the square of the text: without a limit, 36,000 became 32 million in 3 GB. */
 const MAX_TOKENS = 1_000_000;
 
-function replaceNames<T extends GrammarToken>(tokens: readonly T[], windows: ReadonlyMap<string, readonly T[]>): T[] {
+function replaceNames<T extends PlacedToken>(tokens: readonly T[], windows: ReadonlyMap<string, readonly T[]>): T[] {
   const definitions = tokens.map((token, i) =>
     isKeyword(tokens[i - 1], 'over') ? windows.get(nameOf(token)) : undefined,
   );

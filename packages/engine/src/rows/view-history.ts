@@ -39,7 +39,7 @@ function formatUnendedRows(rows: UnendedRows): string | undefined {
 
 export interface Recomputation {
   /** The assertion that the server can compute the view again; undefined if the server need not be asked. */
-  computableAssertion?: string;
+  assertion?: string;
   /**
    * For a view that is not wanted: its query over the objects as they are when it is computed, if that may return other rows than before.
    * Such a view must keep all rows.
@@ -150,7 +150,7 @@ export class ViewHistories {
     if (isRedefined && unreadSources.length > 0) tracked.redefinition = { successor: computed, unreadSources, causes };
     if (facts.findStoredRows(former.name) === 'none') return [];
     const computability = computed && facts.askComputable(former, computed);
-    if (computability) tracked.computableAssertion = computability.assertion;
+    if (computability) tracked.assertion = computability.assertion;
     if (computed) tracked.queryAfterPlan = facts.isWanted(former.name) ? undefined : computability?.query;
     if (computed?.refresh.period) tracked.periodicViews.push(computed);
     const consequence = this.#formatHistoryLoss(tracked, computed, unreadSources, computability?.isRejected ?? false);

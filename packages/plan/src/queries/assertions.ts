@@ -9,7 +9,7 @@ import { type Column, hasNull, isArray, losesHalfPairs } from '@sqlpipe/ddl';
 import type { ColumnHead, Conversion, Copy, LossKind } from '@sqlpipe/engine';
 import { formatCount } from '@sqlpipe/text';
 import { expiredRowsOf, formatAllowance } from '../losses/losses.js';
-import { doubleQuote, withoutComments } from '../statements/statement-text.js';
+import { doubleQuote, withoutLeadingComments } from '../statements/statement-text.js';
 import { printComputableAssertion } from './common-queries.js';
 import { CONVERSION_ASSERTION, printChangedQuestion, printMisfit } from './conversions.js';
 import { type CopyWithCasts, parseCopy, printSurplusAssertion } from './copies.js';
@@ -63,7 +63,7 @@ export interface Assertion {
 
 /** Parses an assertion; undefined for any other statement. If the result has `printFor`, the caller must check that it prints this text. */
 export function parseAssertion(statement: string): Assertion | undefined {
-  const text = withoutComments(statement);
+  const text = withoutLeadingComments(statement);
   const [, alias = ''] = /^SELECT .*? AS (\w+) FROM /s.exec(text) ?? [];
   const names = [...text.matchAll(/'([^']+)'/g)].map(([, name = '']) => name);
   const assertion = ASSERTION_PARSERS.get(alias)?.(text, names);

@@ -1,8 +1,7 @@
 /*! Puts queries of WITH in the place of objects. So B's server can be asked what a query will return after the plan. */
-import { TYPE_PATTERN } from '@sqlpipe/ddl';
-import { foldCase, NameMap, significantTokens, unquote } from '@sqlpipe/sql';
+import { needsQuotes, TYPE_PATTERN } from '@sqlpipe/ddl';
+import { foldCase, keywordOf, NameMap, significantTokens, unquote } from '@sqlpipe/sql';
 import { doubleQuote } from '../statements/statement-text.js';
-import { renameInQuery } from './history.js';
 
 /** A query of WITH in the place of an object: it casts the columns of an existing object, or it is the query of a view. */
 export interface CommonQuery {
@@ -36,6 +35,26 @@ export function useNamesOfWith(queries: readonly CommonQuery[], body: string): s
   const replaced = queries.filter(({ name, isView }) => isView || text.includes(`'${foldCase(name)}'`));
   if (replaced.length === 0) return body;
   return renameInQuery(body, new NameMap(replaced.map(each => [each.name, nameInWith(each)])));
+}
+
+/**
+ * Renames tables and columns in a query, but no function and no alias after AS. A query does not show which table a column belongs to. So a
+ * column of another table that has an old name is renamed too. Then the query fails or returns other rows.
+ * @param renamed the new names by the old names
+ */
+export function renameInQuery(query: string, renamed: NameMap<string>): string {
+  const found = [...significantTokens(query)];
+  let [body, end] = ['', 0];
+  for (const [i, token] of found.entries()) {
+    const { type, text, start } = token;
+    const before = keywordOf(found[i - 1]);
+    const isWord = type === 'word' && !needsQuotes(text) && found[i + 1]?.text !== '(';
+    const isName = isWord || type === 'name' || (type === 'string' && /^(?:FROM|JOIN)$/.test(before));
+    const to = isName && before !== 'AS' ? renamed.get(unquote(text)) : undefined;
+    body += query.slice(end, start) + (to === undefined ? text : doubleQuote(to));
+    end = start + text.length;
+  }
+  return body + query.slice(end);
 }
 
 /** The queries of a WITH at the start of a line. */

@@ -2,9 +2,8 @@
  * Prints questions about the rows of a materialized view that its query no longer returns. Each form was tried on 9.3.4, also while rows
  * were written.
  */
-import { findExactValues, type MaterializedViewDefinition, needsQuotes } from '@sqlpipe/ddl';
+import { findExactValues, type MaterializedViewDefinition } from '@sqlpipe/ddl';
 import type { ColumnHead, StoredRows } from '@sqlpipe/engine';
-import { keywordOf, type NameMap, significantTokens, unquote } from '@sqlpipe/sql';
 import { chooseAliasPrefix, doubleQuote } from '../statements/statement-text.js';
 
 export interface HistoryAnswer {
@@ -20,26 +19,6 @@ export type AskHistory = (
 ) => Promise<HistoryAnswer>;
 
 export type ComparedView = Pick<MaterializedViewDefinition, 'name' | 'body' | 'base'>;
-
-/**
- * Renames tables and columns in a query, but no function and no alias after AS. A query does not show which table a column belongs to. So a
- * column of another table that has an old name is renamed too. Then the query fails or returns other rows.
- * @param renamed the new names by the old names
- */
-export function renameInQuery(query: string, renamed: NameMap<string>): string {
-  const found = [...significantTokens(query)];
-  let [body, end] = ['', 0];
-  for (const [i, token] of found.entries()) {
-    const { type, text, start } = token;
-    const before = keywordOf(found[i - 1]);
-    const isWord = type === 'word' && !needsQuotes(text) && found[i + 1]?.text !== '(';
-    const isName = isWord || type === 'name' || (type === 'string' && /^(?:FROM|JOIN)$/.test(before));
-    const to = isName && before !== 'AS' ? renamed.get(unquote(text)) : undefined;
-    body += query.slice(end, start) + (to === undefined ? text : doubleQuote(to));
-    end = start + text.length;
-  }
-  return body + query.slice(end);
-}
 
 /**
  * A line feed follows the query, which may end in a comment.

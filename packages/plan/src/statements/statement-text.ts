@@ -2,7 +2,7 @@ import { quoteAclName } from '@sqlpipe/ddl';
 import { isPrincipal, joinTokens, kindKeywords, type NamedObject, significantTokens } from '@sqlpipe/sql';
 
 /** Removes only the comments before the first token. */
-export const withoutComments = (statement: string): string => {
+export const withoutLeadingComments = (statement: string): string => {
   const [first] = significantTokens(statement);
   return statement.slice(first?.start);
 };

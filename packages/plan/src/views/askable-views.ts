@@ -41,7 +41,7 @@ export const underFormerName = <T extends RetainedObject>(
 ): T => ({
   ...now,
   name: former.name,
-  timestamp: former.timestamp ?? catalogue.resolve(former.name)?.timestamp ?? now.timestamp,
+  timestamp: former.timestamp ?? catalogue.findCompiled(former.name)?.timestamp ?? now.timestamp,
 });
 
 /** @param body a query that the server can answer instead of that of the former view */

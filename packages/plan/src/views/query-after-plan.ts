@@ -7,8 +7,7 @@ import { compareDefinitions, findColumn, printConverted } from '@sqlpipe/ddl';
 import type { CatalogueObject, Engine, MaterializedView, Table, View } from '@sqlpipe/engine';
 import { isSameName, NameMap, NameSet } from '@sqlpipe/sql';
 import type { PlanContext } from '../context/plan-context.js';
-import { type CommonQuery, printWith } from '../queries/common-queries.js';
-import { renameInQuery } from '../queries/history.js';
+import { type CommonQuery, printWith, renameInQuery } from '../queries/common-queries.js';
 import { doubleQuote } from '../statements/statement-text.js';
 
 /** Whether a view has another query than before, apart from new names of what it reads. */
@@ -42,7 +41,7 @@ export function printQueryAfterPlan(
       for (const each of catalogue.closure(source.references)) names.add(each);
   }
   for (const { name } of catalogue.inDependencyOrder(names)) {
-    const object = catalogue.resolve(name);
+    const object = catalogue.findCompiled(name);
     if (object?.kind === 'view') {
       const former = context.engineOfB.find(context.renames.nameBeforePlan(name));
       const isOther = former?.kind !== 'view' || isRedefined(former, object, context);
@@ -67,7 +66,7 @@ const printRecreated = (query: string) => ({ query, isChanged: true, isIdentical
 /** The object of B that stores the rows; undefined if B has none. */
 function findFormer({ id, name }: Table | MaterializedView, { engineOfB: { catalogue }, renames }: PlanContext) {
   const found = catalogue.findById(id) ?? catalogue.find(renames.nameBeforePlan(name));
-  const former = found && catalogue.resolve(found.name);
+  const former = found && catalogue.findCompiled(found.name);
   return former?.kind === 'view' ? undefined : former;
 }
 
