@@ -76,6 +76,7 @@ export {
 } from './definition.js';
 export { findCommonTableExpressions, findMentions, findUnknownNames, isUnderstood, type Mention } from './mentions.js';
 export {
+  doubleQuote,
   isSystemTable,
   isValidColumnName,
   isValidTableName,

@@ -18,12 +18,15 @@ export const needsQuotes = (name: string): boolean =>
   !name.startsWith('"') && (ENDS_NAME.test(name) || RESERVED.has(name));
 
 /** The name as it is written in a statement, quoted if necessary. No name contains a double quote. */
-export const quoteName = (name: string): string => (needsQuotes(name) ? `"${name}"` : name);
+export const quoteName = (name: string): string => (needsQuotes(name) ? doubleQuote(name) : name);
+
+/** The name in double quotes, which no name contains. */
+export const doubleQuote = (name: string): string => `"${name}"`;
 
 /** The words that start a clause where ALTER may have the name of a column. */
 const COLUMN_CLAUSES = new NameSet(['column', 'if']);
 
-export const quoteColumn = (name: string): string => (COLUMN_CLAUSES.has(name) ? `"${name}"` : quoteName(name));
+export const quoteColumn = (name: string): string => (COLUMN_CLAUSES.has(name) ? doubleQuote(name) : quoteName(name));
 
 const SYSTEM_TABLES = new NameSet(['telemetry', 'telemetry_config', '_query_trace']);
 

@@ -3,6 +3,7 @@ import {
   COLUMN_ORDER,
   canCast,
   compareDefinitions,
+  doubleQuote,
   EXPLICIT,
   findColumn,
   findProperty,
@@ -18,7 +19,7 @@ import {
 } from '@sqlpipe/ddl';
 import { type CatalogueObject, type Conversion, type Effect, findCopyLosses } from '@sqlpipe/engine';
 import type { Entry } from '@sqlpipe/schema';
-import { displayName, isSameName, NameMap, NameSet } from '@sqlpipe/sql';
+import { displayName, isSameName, NameMap, NameSet, quoteLiteral } from '@sqlpipe/sql';
 import {
   createRebuildNames,
   findLeftovers,
@@ -42,7 +43,7 @@ import {
   printValueCondition,
 } from '../queries/assertions.js';
 import { printCast } from '../queries/copies.js';
-import { doubleQuote, printDrop, printOnOneLine, printTableRename } from '../statements/statement-text.js';
+import { printDrop, printOnOneLine, printTableRename } from '../statements/statement-text.js';
 import { conversionAssertions, whyMisfitsForbid } from './alter-table.js';
 import { changeOf, type Draft } from './draft.js';
 
@@ -199,7 +200,7 @@ function printRebuild(
     allAppliedAssertion(now.name), // the copy would lack rows that the server has not applied yet
     ...required,
     printDefinition(created, EXPLICIT),
-    `INSERT INTO '${newName}' (${columns}) SELECT ${values} FROM '${now.name}';`,
+    `INSERT INTO ${quoteLiteral(newName)} (${columns}) SELECT ${values} FROM ${quoteLiteral(now.name)};`,
     // `copy` tells the proof which columns were copied. Any other column counts as lost.
     { ...asManyRowsAssertion(now.name, newName), copy: { from: now.name, to: newName, columns: copied } },
     printTableRename(now.name, oldName),

@@ -1,3 +1,4 @@
+import { quoteLiteral } from '@sqlpipe/sql';
 import { markOf, parseMark } from '../auxiliary/marks.js';
 import { emptyAssertion } from '../queries/assertions.js';
 import { printDrop, printOnOneLine } from '../statements/statement-text.js';
@@ -12,7 +13,7 @@ export function reconcileMarks(draft: Draft): void {
     if (!isFilled || engineOfB.catalogue.findById(view.id)) continue;
     const mark = markOf(view.name);
     if (engine.find(mark)) continue;
-    draft.addFirst(`CREATE TABLE '${mark}' (ts TIMESTAMP);`, { kind: 'table', name: mark }, view);
+    draft.addFirst(`CREATE TABLE ${quoteLiteral(mark)} (ts TIMESTAMP);`, { kind: 'table', name: mark }, view);
   }
   for (const { name } of engine.catalogue.list()) {
     const view = parseMark(name);

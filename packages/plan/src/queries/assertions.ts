@@ -5,11 +5,12 @@
  * parsed, and accepts only an identical text. This proves nothing about the query of a view, because the query is taken from the text. An
  * assertion with such a query has `printFor`: the caller of `parseAssertion` has to check that `printFor` prints the text for the view.
  */
-import { type Column, hasNull, isArray, losesHalfPairs } from '@sqlpipe/ddl';
+import { type Column, doubleQuote, hasNull, isArray, losesHalfPairs } from '@sqlpipe/ddl';
 import type { ColumnHead, Conversion, Copy, LossKind } from '@sqlpipe/engine';
+import { quoteLiteral } from '@sqlpipe/sql';
 import { formatCount } from '@sqlpipe/text';
 import { expiredRowsOf, formatAllowance } from '../losses/losses.js';
-import { doubleQuote, withoutLeadingComments } from '../statements/statement-text.js';
+import { withoutLeadingComments } from '../statements/statement-text.js';
 import { printComputableAssertion } from './common-queries.js';
 import { CONVERSION_ASSERTION, printChangedQuestion, printMisfit } from './conversions.js';
 import { type CopyWithCasts, parseCopy, printSurplusAssertion } from './copies.js';
@@ -167,7 +168,7 @@ function toNothingIsLostAssertion(view: string, statement: string): Assertion {
 
 /** No dump shows refresh limits, so only a query to the target finds them. */
 export function noneLimitedAssertion(views: NameList): Assertion {
-  const list = views.map(view => `'${view}'`).join(', ');
+  const list = views.map(quoteLiteral).join(', ');
   return {
     statement: `SELECT count() = 0 AS none_limited FROM materialized_views() WHERE view_name IN (${list}) AND refresh_limit <> 0;`,
     tables: views,
@@ -312,7 +313,7 @@ export function noPartitionAssertion(table: string, state: PartitionState): Asse
 /** Asserts that no sent row waits. The assertion is false for a suspended table, and true for a table without WAL. */
 export function allAppliedAssertion(table: string): Assertion {
   return {
-    statement: `SELECT coalesce(max(CASE WHEN writerTxn = sequencerTxn AND NOT suspended THEN 0 ELSE 1 END), 0) = 0 AS all_applied FROM wal_tables() WHERE name = '${table}';`,
+    statement: `SELECT coalesce(max(CASE WHEN writerTxn = sequencerTxn AND NOT suspended THEN 0 ELSE 1 END), 0) = 0 AS all_applied FROM wal_tables() WHERE name = ${quoteLiteral(table)};`,
     tables: [table],
     needsIdleTable: true,
     purpose: `stops the plan unless all rows that were sent to '${table}' are applied`,
@@ -322,14 +323,14 @@ export function allAppliedAssertion(table: string): Assertion {
 
 export function asManyRowsAssertion(from: string, to: string): Assertion {
   return {
-    statement: `SELECT a.n = b.n AS as_many_rows FROM (SELECT count() n FROM '${from}') a CROSS JOIN (SELECT count() n FROM '${to}') b;`,
+    statement: `SELECT a.n = b.n AS as_many_rows FROM (SELECT count() n FROM ${quoteLiteral(from)}) a CROSS JOIN (SELECT count() n FROM ${quoteLiteral(to)}) b;`,
     tables: [from, to],
     followsCopy: true,
     purpose: `stops the plan if '${from}' and '${to}' have different numbers of rows`,
     questions: [
       printCountQuestion(from),
       printCountQuestion(to),
-      `SELECT "column" FROM table_columns('${to}') WHERE upsertKey`,
+      `SELECT "column" FROM table_columns(${quoteLiteral(to)}) WHERE upsertKey`,
     ],
     formatReason(answers) {
       const [old, copied, keys = []] = [countOf(answers), countOf(answers, 1), answers[2]];
@@ -383,10 +384,10 @@ export function formatMisfits(count: number, { from, to }: Conversion): string {
 }
 
 const printCountQuestion = (table: string, condition?: string): string =>
-  `SELECT count() FROM '${table}'${condition === undefined ? '' : ` WHERE ${condition}`}`;
+  `SELECT count() FROM ${quoteLiteral(table)}${condition === undefined ? '' : ` WHERE ${condition}`}`;
 
 export const printPartitionQuestion = (table: string, state: PartitionState): string =>
-  `SELECT count() FROM table_partitions('${table}') WHERE ${state}`;
+  `SELECT count() FROM table_partitions(${quoteLiteral(table)}) WHERE ${state}`;
 
 /**
  * The condition for values that would be lost with their column. If the column is added again, every row has NULL, or 0 or false in a type

@@ -1,7 +1,6 @@
 /*! Puts queries of WITH in the place of objects. So B's server can be asked what a query will return after the plan. */
-import { needsQuotes, TYPE_PATTERN } from '@sqlpipe/ddl';
-import { foldCase, keywordOf, NameMap, significantTokens, unquote } from '@sqlpipe/sql';
-import { doubleQuote } from '../statements/statement-text.js';
+import { doubleQuote, needsQuotes, TYPE_PATTERN } from '@sqlpipe/ddl';
+import { foldCase, keywordOf, NameMap, quoteLiteral, significantTokens, unquote } from '@sqlpipe/sql';
 
 /** A query of WITH in the place of an object: it casts the columns of an existing object, or it is the query of a view. */
 export interface CommonQuery {
@@ -32,7 +31,7 @@ const nameInWith = ({ name, isView }: CommonQuery): string => (isView ? VIEW + n
 /** Puts the names in WITH into a query. A name in single quotes would always mean an object (observed on 9.3.4). */
 export function useNamesOfWith(queries: readonly CommonQuery[], body: string): string {
   const text = foldCase(body);
-  const replaced = queries.filter(({ name, isView }) => isView || text.includes(`'${foldCase(name)}'`));
+  const replaced = queries.filter(({ name, isView }) => isView || text.includes(quoteLiteral(foldCase(name))));
   if (replaced.length === 0) return body;
   return renameInQuery(body, new NameMap(replaced.map(each => [each.name, nameInWith(each)])));
 }

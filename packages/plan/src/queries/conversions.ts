@@ -1,6 +1,6 @@
-import { decimalLimits, losesHalfPairs, printConverted, TYPE_PATTERN } from '@sqlpipe/ddl';
+import { decimalLimits, doubleQuote, losesHalfPairs, printConverted, TYPE_PATTERN } from '@sqlpipe/ddl';
 import type { Conversion } from '@sqlpipe/engine';
-import { doubleQuote } from '../statements/statement-text.js';
+import { quoteLiteral } from '@sqlpipe/sql';
 
 const asText = (value: string): string => `CAST(${value} AS STRING)`;
 
@@ -16,14 +16,14 @@ export function printConversionQuestion(conversion: Conversion): string {
   const [before, after, back] = printValues(conversion);
   const count = (condition: string): string => `coalesce(sum(CASE WHEN ${condition} THEN 1 ELSE 0 END), 0)`;
   const isNull = `${before} IS NOT NULL AND ${after} IS NULL`;
-  return `SELECT ${count(`${before} <> ${back}`)}, ${count(isNull)}, count() FROM '${conversion.table}'`;
+  return `SELECT ${count(`${before} <> ${back}`)}, ${count(isNull)}, count() FROM ${quoteLiteral(conversion.table)}`;
 }
 
 /** The query counts the values that change or do not fit. An alias of the table names the types, for the parser. */
 export function printChangedQuestion(conversion: Conversion): string {
   const [before, , back] = printValues(conversion);
   const { table, from, to } = conversion;
-  return `SELECT count() FROM '${table}' "${from} to ${to}" WHERE ${printMisfit(conversion) ?? `${before} <> ${back}`}`;
+  return `SELECT count() FROM ${quoteLiteral(table)} "${from} to ${to}" WHERE ${printMisfit(conversion) ?? `${before} <> ${back}`}`;
 }
 
 export const CONVERSION_ASSERTION = new RegExp(

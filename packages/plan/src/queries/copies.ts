@@ -1,6 +1,7 @@
-import { type Column, printTypeCast } from '@sqlpipe/ddl';
+import { type Column, doubleQuote, printTypeCast } from '@sqlpipe/ddl';
 import type { Copy } from '@sqlpipe/engine';
-import { chooseAliasPrefix, doubleQuote } from '../statements/statement-text.js';
+import { quoteLiteral } from '@sqlpipe/sql';
+import { chooseAliasPrefix } from '../statements/statement-text.js';
 
 export const printCast = (from: Column, to: Column): string =>
   from.type === to.type ? doubleQuote(from.name) : printTypeCast(doubleQuote(from.name), from.type, to.type);
@@ -16,7 +17,7 @@ export function printSurplusAssertion({ from, to, columns }: CopyWithCasts, sign
   const values = columns.map(column => `${column.cast} ${doubleQuote(column.to)}`).join(', ');
   const prefix = chooseAliasPrefix(columns.map(column => column.to));
   const [side, more] = [`${prefix}side`, `${prefix}more`];
-  const both = `SELECT 1 ${side}, ${values} FROM '${from}' UNION ALL SELECT -1, ${names} FROM '${to}'`;
+  const both = `SELECT 1 ${side}, ${values} FROM ${quoteLiteral(from)} UNION ALL SELECT -1, ${names} FROM ${quoteLiteral(to)}`;
   const rows = `SELECT ${names}, sum(${side}) ${more} FROM (${both}) GROUP BY ${names}`;
   return `SELECT coalesce(sum(CASE WHEN ${more} ${sign} 0 THEN ${more} ELSE 0 END), 0) = 0 AS ${alias} FROM (${rows});`;
 }

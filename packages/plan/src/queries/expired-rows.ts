@@ -2,14 +2,11 @@
  * Prints questions about rows that are stored although their TTL has expired them: rows of a partition that was attached, or of a view that
  * was refreshed for a range only. A server drops them with the next write, refresh or SET TTL (observed on 9.3.4).
  */
-import { ASSUMED_PARTITION, type MaterializedViewDefinition, retentionAgeOf, type TableDefinition } from '@sqlpipe/ddl';
-import { doubleQuote } from '../statements/statement-text.js';
+import { ASSUMED_PARTITION, doubleQuote, type MaterializedViewDefinition, retentionAgeOf } from '@sqlpipe/ddl';
+import { quoteLiteral } from '@sqlpipe/sql';
 
-export type RetainedObject = Pick<
-  TableDefinition | MaterializedViewDefinition,
-  'name' | 'timestamp' | 'partitionBy' | 'ttl'
-> &
-  Partial<Pick<TableDefinition, 'policy'>>;
+export type RetainedObject = Pick<MaterializedViewDefinition, 'name' | 'timestamp' | 'partitionBy'> &
+  Parameters<typeof retentionAgeOf>[0];
 
 const LETTERS = { HOUR: 'h', DAY: 'd', WEEK: 'w', MONTH: 'M', YEAR: 'y', NONE: 'y' } as const;
 
@@ -27,8 +24,8 @@ export function printExpiredQuestion(
   // The names of both sides keep `newest` apart from a column of this name.
   const end = `dateadd(${unit}, 1, timestamp_floor(${unit}, stored.${time}))`;
   const age = `datediff('${ttl < 0 ? 'M' : 'h'}', ${end}, recent.newest) >= ${Math.abs(ttl)}`;
-  const newest = `SELECT max(${time}) newest FROM ${body === undefined ? `'${name}'` : `(\n${body}\n)`}`;
-  return `SELECT count() FROM '${name}' stored CROSS JOIN (${newest}) recent WHERE ${end} <= recent.newest AND ${age}`;
+  const newest = `SELECT max(${time}) newest FROM ${body === undefined ? quoteLiteral(name) : `(\n${body}\n)`}`;
+  return `SELECT count() FROM ${quoteLiteral(name)} stored CROSS JOIN (${newest}) recent WHERE ${end} <= recent.newest AND ${age}`;
 }
 
 const START =

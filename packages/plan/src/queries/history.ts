@@ -2,9 +2,10 @@
  * Prints questions about the rows of a materialized view that its query no longer returns. Each form was tried on 9.3.4, also while rows
  * were written.
  */
-import { findExactValues, type MaterializedViewDefinition } from '@sqlpipe/ddl';
+import { doubleQuote, findExactValues, type MaterializedViewDefinition } from '@sqlpipe/ddl';
 import type { ColumnHead, StoredRows } from '@sqlpipe/engine';
-import { chooseAliasPrefix, doubleQuote } from '../statements/statement-text.js';
+import { quoteLiteral } from '@sqlpipe/sql';
+import { chooseAliasPrefix } from '../statements/statement-text.js';
 
 export interface HistoryAnswer {
   readonly answer: StoredRows;
@@ -26,7 +27,7 @@ export type ComparedView = Pick<MaterializedViewDefinition, 'name' | 'body' | 'b
  */
 export function printNothingIsLostAssertion(view: ComparedView, columns?: readonly ColumnHead[]): string {
   if (!columns)
-    return `SELECT count() = 0 AS nothing_is_lost FROM (SELECT * FROM '${view.name}' EXCEPT (\n${view.body}\n));`;
+    return `SELECT count() = 0 AS nothing_is_lost FROM (SELECT * FROM ${quoteLiteral(view.name)} EXCEPT (\n${view.body}\n));`;
   return `SELECT coalesce(sum(${printLostRow(view, columns)}), 0) = 0 AS nothing_is_lost FROM ${printDifferences(view, columns)};`;
 }
 
@@ -55,7 +56,7 @@ function printDifferences(view: ComparedView, columns: readonly ColumnHead[]): s
       `sum(CASE WHEN ${value} IS NOT NULL THEN ${prefix}side ELSE 0 END) ${prefix}more${i}`,
     ];
   });
-  const both = `SELECT 1 ${prefix}side, * FROM '${view.name}' UNION ALL SELECT -1 ${prefix}side, * FROM (\n${view.body}\n)`;
+  const both = `SELECT 1 ${prefix}side, * FROM ${quoteLiteral(view.name)} UNION ALL SELECT -1 ${prefix}side, * FROM (\n${view.body}\n)`;
   return `(SELECT ${[...keys, `sum(${prefix}side) ${prefix}more`, ...ranges].join(', ')} FROM (${both}))`;
 }
 

@@ -2,9 +2,8 @@
  * Prints questions about rows in a period that has not ended. A full refresh ends with the last complete period and removes later rows,
  * which only a refresh of a range computes (observed on 9.3.4).
  */
-import type { MaterializedViewDefinition, Refresh } from '@sqlpipe/ddl';
+import { doubleQuote, type MaterializedViewDefinition, type Refresh } from '@sqlpipe/ddl';
 import { quoteLiteral } from '@sqlpipe/sql';
-import { doubleQuote } from '../statements/statement-text.js';
 
 /** A view with the name and the rows that it has now, and with the periods of its next refresh. */
 export type PeriodHolder = Pick<MaterializedViewDefinition, 'name' | 'timestamp'> & {

@@ -1,7 +1,6 @@
 import { quoteAclName } from '@sqlpipe/ddl';
-import { isPrincipal, joinTokens, kindKeywords, type NamedObject, significantTokens } from '@sqlpipe/sql';
+import { isPrincipal, joinTokens, kindKeywords, type NamedObject, quoteLiteral, significantTokens } from '@sqlpipe/sql';
 
-/** Removes only the comments before the first token. */
 export const withoutLeadingComments = (statement: string): string => {
   const [first] = significantTokens(statement);
   return statement.slice(first?.start);
@@ -13,14 +12,13 @@ export function chooseAliasPrefix(columns: readonly string[]): string {
   return `sqlpipe_${'_'.repeat(lengths.reduce((longest, length) => Math.max(longest, length), 0))}`;
 }
 
-export const doubleQuote = (name: string): string => `"${name}"`;
-
 export const printDrop = ({ kind, name }: NamedObject): string =>
-  `DROP ${kindKeywords(kind)} ${isPrincipal(kind) ? quoteAclName(name) : `'${name}'`};`;
+  `DROP ${kindKeywords(kind)} ${isPrincipal(kind) ? quoteAclName(name) : quoteLiteral(name)};`;
 
-export const printTableRename = (from: string, to: string): string => `RENAME TABLE '${from}' TO '${to}';`;
+export const printTableRename = (from: string, to: string): string =>
+  `RENAME TABLE ${quoteLiteral(from)} TO ${quoteLiteral(to)};`;
 
-export const printFullRefresh = (view: string): string => `REFRESH MATERIALIZED VIEW '${view}' FULL;`;
+export const printFullRefresh = (view: string): string => `REFRESH MATERIALIZED VIEW ${quoteLiteral(view)} FULL;`;
 
 /** Without comments, and with one space for any white space. */
 export const printOnOneLine = (statement: string): string => joinTokens(significantTokens(statement.replace(/;$/, '')));

@@ -4,9 +4,9 @@
  * out whether `m` has rows that its query no longer returns, the server is asked with a query that it can run:
  *     WITH "t" AS (SELECT * FROM 'trades') SELECT * FROM (select ts, sum(x) n from t sample by 1d)
  */
-import { findColumn, findReferencesOfQuery } from '@sqlpipe/ddl';
+import { doubleQuote, findColumn, findReferencesOfQuery } from '@sqlpipe/ddl';
 import type { ComputedView, Engine, RetentionEnforcement } from '@sqlpipe/engine';
-import { isSameName, NameSet } from '@sqlpipe/sql';
+import { isSameName, NameSet, quoteLiteral } from '@sqlpipe/sql';
 import { isUnfilled } from '../auxiliary/marks.js';
 import { parseRebuildName } from '../auxiliary/rebuild-names.js';
 import type { PlanContext } from '../context/plan-context.js';
@@ -14,7 +14,6 @@ import type { ServerAnswers } from '../context/server-answers.js';
 import { type CommonQuery, printWith, renameQuery } from '../queries/common-queries.js';
 import { printExpiredQuestion, type RetainedObject } from '../queries/expired-rows.js';
 import { printUnendedRange } from '../queries/periods.js';
-import { doubleQuote } from '../statements/statement-text.js';
 
 /**
  * If B lacks something that the query of the view reads, the query is rewritten over what B has.
@@ -87,7 +86,7 @@ function findReplacements(body: string, context: PlanContext, seen = new NameSet
       );
       const items = ['*', ...renamed.map(([from, to]) => `${doubleQuote(to)} ${doubleQuote(from)}`)];
       const isSame = isSameName(former.name, name) && renamed.length === 0;
-      return isSame ? [] : [{ name, query: `SELECT ${items.join(', ')} FROM '${former.name}'` }];
+      return isSame ? [] : [{ name, query: `SELECT ${items.join(', ')} FROM ${quoteLiteral(former.name)}` }];
     }
     if (view?.kind !== 'view' && view?.kind !== 'materialized view') return [];
     const isThere = former !== undefined && isSameName(former.name, name) && !isUnfilled(name, context);

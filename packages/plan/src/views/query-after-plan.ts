@@ -3,12 +3,11 @@
  * Example: the plan changes `t.x` from INT to LONG. Before it does, the server is asked whether it will be able to compute a view:
  *     WITH "t" AS (SELECT "ts", CAST("x" AS LONG) "x" FROM 't') SELECT * FROM (select ts, sum(x) n from t sample by 1d)
  */
-import { compareDefinitions, findColumn, printConverted } from '@sqlpipe/ddl';
+import { compareDefinitions, doubleQuote, findColumn, printConverted } from '@sqlpipe/ddl';
 import type { CatalogueObject, Engine, MaterializedView, Table, View } from '@sqlpipe/engine';
-import { isSameName, NameMap, NameSet } from '@sqlpipe/sql';
+import { isSameName, NameMap, NameSet, quoteLiteral } from '@sqlpipe/sql';
 import type { PlanContext } from '../context/plan-context.js';
 import { type CommonQuery, printWith, renameInQuery } from '../queries/common-queries.js';
-import { doubleQuote } from '../statements/statement-text.js';
 
 /** Whether a view has another query than before, apart from new names of what it reads. */
 export function isRedefined<V extends View | MaterializedView>(
@@ -95,7 +94,7 @@ function printSource(object: Table | MaterializedView, context: PlanContext) {
     const cast = formerColumn?.type === type ? value : printConverted(value, formerColumn?.type ?? type, type);
     return cast === doubleQuote(name) ? cast : `${cast} ${doubleQuote(name)}`;
   });
-  const selected = `SELECT ${items.join(', ')} FROM ${isNew ? 'long_sequence(0)' : `'${former.name}'`}`;
+  const selected = `SELECT ${items.join(', ')} FROM ${isNew ? 'long_sequence(0)' : quoteLiteral(former.name)}`;
   // A new column beside one with another name hides the designated timestamp from joins (observed on 9.3.4).
   const isExtended =
     isNew ||
