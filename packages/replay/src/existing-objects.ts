@@ -1,10 +1,4 @@
-import {
-  compareStatements,
-  DEFAULT_CAPACITY,
-  type Defaults,
-  type StatementComparison,
-  tryParseDefinition,
-} from '@sqlpipe/ddl';
+import { compareStatements, DEFAULT_CAPACITY, type Defaults, tryParseDefinition } from '@sqlpipe/ddl';
 import {
   type Client,
   fetchDefaults,
@@ -132,7 +126,7 @@ export class FetchedObjects {
     return this.#defaults;
   }
 
-  async compare(statement: string, existing: string): Promise<StatementComparison> {
+  async compare(statement: string, existing: string) {
     if (statement === existing) return compareStatements(statement, existing);
     const defaults = await this.defaults();
     const parsed = tryParseDefinition(statement, { defaults });

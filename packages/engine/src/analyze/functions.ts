@@ -1,13 +1,11 @@
 import { findFunction } from '@sqlpipe/ddl';
 import { childrenOf, type TreeNode } from '../parse/parse-query.js';
 
-const NON_DETERMINISTIC = new Set(
-  'now now_ns today tomorrow yesterday sysdate systimestamp systimestamp_ns current_timestamp'.split(' '),
-);
+const NON_DETERMINISTIC =
+  /^rnd_|^(?:(?:now|systimestamp)(?:_ns)?|today|tomorrow|yesterday|sysdate|current_timestamp)$/i;
 
 /** QuestDB rejects such functions in materialized and live views. */
-export const isNonDeterministic = (name: string): boolean =>
-  NON_DETERMINISTIC.has(name.toLowerCase()) || name.toLowerCase().startsWith('rnd_');
+export const isNonDeterministic = (name: string): boolean => NON_DETERMINISTIC.test(name);
 
 export function inferFunctionType(name: string, argumentTypes: readonly (string | undefined)[]): string | undefined {
   const key = name.toLowerCase();
@@ -25,17 +23,16 @@ export function inferFunctionType(name: string, argumentTypes: readonly (string 
 
 export const isDecimal = (type: string | undefined): boolean => type?.startsWith('DECIMAL') ?? false;
 
-export const hasAggregate = (node: TreeNode): boolean =>
-  hasCall(node, name => findFunction(name)?.isAggregate ?? false);
+export const hasAggregate = (node: TreeNode): boolean => hasCall(node, false);
 
 /** Whether a query has an aggregate, or a function that is not known and may be one. */
-export const mayHaveAggregate = (node: TreeNode): boolean =>
-  hasCall(node, name => findFunction(name)?.isAggregate ?? true);
+export const mayHaveAggregate = (node: TreeNode): boolean => hasCall(node, true);
 
 /** Calls in subqueries and with OVER do not count. */
-function hasCall(node: TreeNode, isSought: (name: string) => boolean): boolean {
+function hasCall(node: TreeNode, orUnknown: boolean): boolean {
   const { type, name, over } = node as { type?: string; name?: string; over?: unknown };
   if (type === 'subquery') return false;
-  if (type === 'function' && typeof name === 'string' && isSought(name) && !over) return true;
-  return childrenOf(node).some(child => hasCall(child, isSought));
+  if (type === 'function' && typeof name === 'string' && !over && (findFunction(name)?.isAggregate ?? orUnknown))
+    return true;
+  return childrenOf(node).some(child => hasCall(child, orUnknown));
 }
