@@ -9,7 +9,7 @@ import { Cursor, unlessRejected } from './parser/cursor.js';
 import { anyServer } from './parser/lookup.js';
 import { isValidColumnName, needsQuotes, quoteName, RESERVED } from './parser/names.js';
 import { PLAIN_TYPES, TYPE_PATTERN } from './parser/types.js';
-import { isMultipleOfPartition, TTL } from './properties/retention.js';
+import { isAcceptedAge, TTL } from './properties/retention.js';
 import { PARTITIONING } from './properties/storage.js';
 
 interface RepairResult {
@@ -196,6 +196,6 @@ function findConflict(statement: string, at: number): ClauseSpan | undefined {
     for (const property of [PARTITIONING, TTL]) reader.read(property, { isChecked: false });
   });
   const { partitionBy, ttl = 0 } = reader.definition;
-  const isConflict = partitionBy === 'YEAR' && ttl < 0 && !isMultipleOfPartition(partitionBy, ttl);
+  const isConflict = partitionBy === 'YEAR' && ttl < 0 && !isAcceptedAge(partitionBy, ttl);
   return isConflict ? reader.spans.get(PARTITIONING.name) : undefined;
 }

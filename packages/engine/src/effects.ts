@@ -52,11 +52,11 @@ export const effectOn = (
   details: Pick<Effect, 'column' | 'loss'> = {},
 ): Effect => ({ effect, kind, object: name, ...details, text });
 
-/** Whether an effect is the full refresh of a materialized view, because no other statement rewrites a materialized view. */
+/** Whether an effect is the full refresh of a materialized view. Nothing else rewrites a materialized view. */
 export const isFullRefresh = ({ effect, kind }: Effect): boolean =>
   effect === 'rewritten' && kind === 'materialized view';
 
-/** Several transitions of an object count as one. Views with the same query come last: their effects usually follow from the others. */
+/** Several transitions of an object count as one. Views with an unchanged query come last: their effects usually follow from the others. */
 export function findEffects(transitions: readonly Transition[]): Effect[] {
   const byName = new NameMap<Transition>();
   for (const transition of transitions) {
@@ -84,7 +84,7 @@ function findObjectEffects({ before, after }: Transition, all: readonly Transiti
   return [...effects, ...findRetentionLosses(before, after), ...findHealthEffects(before, after)];
 }
 
-/** A plain view is a loss only where a complete schema is accounted for. As an effect of one statement, a plain view is `removed`. */
+/** The loss of an object. A statement that drops a plain view only has the effect `removed`; a plan counts it as a loss. */
 export function objectLoss(object: CatalogueObject): Effect {
   const text = `loses ${displayName(object)}${object.kind === 'view' ? '' : ' and its rows'}`;
   return effectOn(object, 'lost', text, { loss: 'drop' });

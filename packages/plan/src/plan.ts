@@ -95,9 +95,9 @@ function planWithAnswers({ a, b }: Schemas, answers: ServerAnswers, options: Pla
     return engine;
   };
   const context = createPlanContext({ a, b }, loadB(), answers, options);
-  // A view that is invalid in B may be valid as A defines it, so an empty health replaces that of B. Without a health, no server has
-  // accepted the views of B: a plain view whose query the engine rejects counts as invalid, and so do its readers. With a health, such
-  // a view is opaque and its readers count as valid, because the server may know what the engine does not (`compileLoaded`).
+  // If B comes from a server, `options.health` is set. An empty health replaces it here, because a view that is invalid in B may be valid
+  // as A defines it. With a health, a plain view whose query the engine rejects is opaque and its readers count as valid, because the
+  // server may know what the engine does not (`compileLoaded`). Without one, the view and its readers count as invalid.
   const rejected = findRejectedViews(context, createEngine({ ...options, health: options.health && {} }));
   if (rejected.length === 0) return draftUntilProven(context, loadB);
   const rejectedInAOnly = options.skipInvalid
@@ -178,7 +178,7 @@ function draftPlan(context: PlanContext, engine: Engine, excluded: ReadonlyMap<s
   alterRetention(draft);
   dropExtraObjects(draft);
   dropPrincipals(draft);
-  grantRights(draft); // again, to list each GRANT that A wants on something that the plan drops
+  grantRights(draft); // again: a GRANT of A on something that the plan has dropped fails now, and is left out
 
   omitUnalterable(draft);
   omitUnrepaired(draft);

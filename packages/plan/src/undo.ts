@@ -75,7 +75,7 @@ export async function planUndo(
   return { ...undo, omissions, remarks: [...undo.remarks, ...notUndone.flat()], notes: [], notUndone };
 }
 
-/** The DROP of something that the plan created. The user need not allow its loss: the assertions show that nothing is lost. */
+/** The DROP of something that the plan created. The user need not allow its loss: the assertions show that no rows are lost. */
 interface SafeDrop {
   readonly loss: NamedLoss;
   readonly assertions: readonly Assertion[];
@@ -120,7 +120,7 @@ function findSafeDrops({ statements, schemaAfter, renamed }: Plan, before: Schem
 
 /** The renames of the plan, reversed, as values of --renamed. */
 function reverseRenames({ statements, schemaAfter, renamed }: Plan): string[] {
-  // A rebuild renames a table too, but afterwards a new table has the old name.
+  // If something has the old name again, the rename cannot be reversed.
   const objects = [...renamed].filter(([from, to]) => schemaAfter.findObject(to) && !schemaAfter.findObject(from));
   const columns = statements
     .flatMap(({ statement }) => parseAlters(statement))

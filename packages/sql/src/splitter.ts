@@ -50,7 +50,8 @@ const UNCLOSED_MESSAGES: Partial<Record<SegmentType, string>> = {
  * Comments before a statement stay with it. Comments that start on the line of its `;` move before the `;`, unless another statement
  * follows on that line.
  * Text is read by the rules of SQL. If a block comment contains a quote or `--`, a second scanner reads by the rules of the server. The
- * first `;` that either scanner finds ends the statement. Whichever rules are wrong for a text, they more often miss a `;` than invent one.
+ * first `;` that either scanner finds ends the statement: where the rules of a scanner are wrong, it more often misses a `;` than finds one
+ * too many.
  */
 export class Splitter {
   /** One with SQL's rules; if the server may read the current statement differently, another one with the server's rules. */
@@ -157,7 +158,7 @@ export class Splitter {
     return undefined;
   }
 
-  /** Scans the piece from `start` to `end`. The statement has its text of this chunk from `from` on, and is scanned up to `start`. */
+  /** Scans the piece from `start` to `end`. `from`: where the statement starts in this chunk. It is already scanned up to `start`. */
   #scanPiece(chunk: string, from: number, start: number, end: number): Required<StatementEnd> | undefined {
     const [sql, server] = this.#scanners as [StatementScanner, StatementScanner?];
     const sqlEnd = sql.read(chunk.slice(start, end));

@@ -41,7 +41,7 @@ interface InputAndInstance {
   instance: ResolvedInstance;
 }
 
-/** An error before the first statement says that nothing was sent. @returns the exit status */
+/** An error before the run begins says that nothing was sent. @returns the exit status */
 export async function applyInput(
   options: RunArgs,
   openInputAndInstance: () => Promise<InputAndInstance>,
@@ -113,7 +113,7 @@ async function prepare(openInputAndInstance: () => Promise<InputAndInstance>, op
   }
 }
 
-/** If the user interrupts while the input is read completely, nothing is sent. */
+/** Without --stream, the whole input is read before anything is sent. If the user interrupts that, nothing is sent. */
 async function* readInput(input: Input, { stream }: RunArgs, io: Io): AsyncGenerator<string> {
   yield* withProgress(input, io.progress());
   if (!stream) io.catchSignals().throwIfAborted();
@@ -164,7 +164,7 @@ function openInput({ operands: [, ...files], ...options }: ApplyArgs, io: Io): I
   };
 }
 
-/** Errors of a stream do not contain the name of its file. */
+/** Adds the name of the file to the errors of a stream, which lack it. */
 async function* withLabel<T>(source: AsyncIterable<T>, label: string): AsyncGenerator<T> {
   try {
     yield* source;

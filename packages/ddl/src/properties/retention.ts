@@ -74,7 +74,7 @@ export const TTL = property<RetentionFields, { readonly action: 'ttl'; readonly 
     between(wanted, now, has) {
       if (has('storage policies') && now.kind === 'table') return undefined;
       const ttl = ttlOf(wanted);
-      return ttl !== now.ttl && isMultipleOfPartition(now.partitionBy ?? ASSUMED_PARTITION, ttl)
+      return ttl !== now.ttl && isAcceptedAge(now.partitionBy ?? ASSUMED_PARTITION, ttl)
         ? { action: 'ttl', ttl }
         : undefined;
     },
@@ -82,8 +82,8 @@ export const TTL = property<RetentionFields, { readonly action: 'ttl'; readonly 
   unalterable: 'a TTL has to fit the partitions; with partitions by month or year, it cannot be removed',
 });
 
-/** Whether the server accepts an age: a multiple of the partitions' length. By month or year, it rejects 0 (observed on 9.3.4). */
-export function isMultipleOfPartition(unit: PartitionUnit, age: Age): boolean {
+/** Whether the server accepts an age with these partitions. By month or year, it rejects 0 (observed on 9.3.4). */
+export function isAcceptedAge(unit: PartitionUnit, age: Age): boolean {
   const isInMonths = age < 0;
   return {
     NONE: false,
@@ -97,14 +97,14 @@ export function isMultipleOfPartition(unit: PartitionUnit, age: Age): boolean {
 
 function rejectUnfittingAge(unit: PartitionUnit, age: Age, position: number): void {
   if (unit === 'NONE') throw new RejectionError(position, 'cannot set TTL on a non-partitioned table');
-  if (isMultipleOfPartition(unit, age)) return;
+  if (isAcceptedAge(unit, age)) return;
   // This is the message of versions after 9.3.4. Earlier ones have another text.
   throw new RejectionError(position, 'TTL value must be an integer multiple of the partition size (its time interval)');
 }
 
 /**
  * Rejects a TTL that does not fit the partitions that the object gets. For a materialized view, call this only if the server chooses the
- * partitions. For such a view, a server accepts any TTL in months, and none (observed on 9.3.4).
+ * partitions: then it checks only a TTL in hours (observed on 9.3.4).
  */
 export function recheckRetention(spans: ClauseSpans, { kind, ttl, partitionBy }: RetentionFields): void {
   const position = spans.get(TTL.name)?.position;
@@ -116,8 +116,8 @@ export function recheckRetention(spans: ClauseSpans, { kind, ttl, partitionBy }:
 export const UNLIMITED = { ttl: 0 } as const;
 
 /**
- * Which rows a change expires, as the end of a sentence like `expires rows of table 't' …`: `that are older than 2 DAYS` for a shorter TTL,
- * `by the rule KEEP LATEST` for another rule. If the rule and the TTL change, only the rule is named. Undefined if neither does.
+ * Which rows a change expires, as the end of `expires rows of table 't' …`: `that are older than 2 DAYS` for a shorter TTL,
+ * `by the rule KEEP LATEST` for another rule. If both expire more rows, only the rule is named. Undefined if neither does.
  */
 export function formatExpiredRows(before: Definition | undefined, after: Definition | undefined): string | undefined {
   const [formerRule, rule] = [before, after].map(each => (each && 'expire' in each ? each.expire : undefined));
@@ -154,8 +154,8 @@ function isAtLeast(age: Age, than: Age): boolean {
 }
 
 /**
- * If the rule of `wanted` expires more rows than the former rule, returns `wanted` with the former rule; likewise for the TTL. Undefined if
- * neither expires more, if the former TTL does not fit the partitions of `wanted`, or if `wanted` has no PARTITION BY.
+ * If `wanted` has another rule, returns it with the former rule; if it has a shorter TTL, with the former TTL and policy. Undefined if
+ * it has neither. For a shorter TTL, undefined too if the former one does not fit the partitions of `wanted`.
  */
 export function keepRetention<Stored extends TableDefinition | MaterializedViewDefinition>(
   wanted: Stored,
@@ -313,7 +313,7 @@ function parsePolicyState(cursor: Cursor, { object }: FoundObject, disabled: boo
 
 /** Whether the server accepts the ages of a policy for these partitions. */
 const hasAcceptedAges = (policy: StoragePolicy | undefined, unit: PartitionUnit = ASSUMED_PARTITION): boolean =>
-  Object.values(policy?.after ?? {}).every(age => isMultipleOfPartition(unit, age));
+  Object.values(policy?.after ?? {}).every(age => isAcceptedAge(unit, age));
 
 /** For a table, the server accepts these clauses only after PARTITION BY. */
 export const RETENTION = [TTL, STORAGE_POLICY] as const;

@@ -215,8 +215,8 @@ function rejectUnboundedReplays({ calls }: ScannedQuery): void {
 }
 
 /**
- * Whether a call is a `last_value` that returns the row N rows before the current row: its frame ends at `N PRECEDING`. If its frame
- * ends at the current row, EXCLUDE CURRENT ROW makes N 1. Frames that end after the current row are treated as if they ended there.
+ * Whether a call is a `last_value` that returns the row N rows before the current row: its frame ends at `N PRECEDING`. With EXCLUDE
+ * CURRENT ROW, N counts as 1 wherever the frame ends.
  */
 const readsRowAtFixedDistance = ({ name, ignoresNulls, window }: WindowCall): boolean =>
   name.toLowerCase() === 'last_value' &&

@@ -264,7 +264,8 @@ function findTimeGrouping(query: ParsedQuery, catalogue: Catalogue): TimeGroupin
 }
 
 /**
- * Finds SAMPLE BY or timestamp_floor() in one query. If the query has both, SAMPLE BY wins, except in two cases (observed on 9.3.4):
+ * Finds SAMPLE BY or timestamp_floor() in one query. If the query has both, SAMPLE BY wins, except in two cases with a known
+ * timestamp of the source (observed on 9.3.4):
  * - A timestamp_floor() has the timestamp of the source in its arguments. Then the first such call wins.
  * - There is none, and the query does not return the timestamp. Then the first timestamp_floor() wins.
  */

@@ -173,7 +173,7 @@ function executeCommand(command: Command, session: MutableSession, query: Body |
     case 'compile':
       return executeCompile(command, session);
     default:
-      // Commands other than these have no effects on rows, and change nothing that the catalogue contains.
+      // The remaining commands do not change the schema. Some of them change rows.
       if (isRowCommand(command)) recordRowEffects(command, session);
   }
 }

@@ -113,7 +113,7 @@ function toTableLike(catalogue: Catalogue, { name, owner }: TableDefinition, lik
   if (likeObject.opaque !== undefined) throw unknownSyntaxError(likeObject);
   const { columns, timestamp, partitionBy } = likeObject;
   const copy = { name, columns: structuredClone(columns), timestamp, partitionBy, owner, ...retentionOf(likeObject) };
-  // The o3MaxLag of a materialized or live view is -1, which tables() shows too (observed on 9.3.4).
+  // A table LIKE a materialized or live view gets the o3MaxLag -1, as tables() shows (observed on 9.3.4).
   if (likeObject.kind !== 'table') return { kind: 'table', ...copy, wal: true, parquet: false, o3MaxLag: -1 };
   const { wal, parquet, maxUncommittedRows, o3MaxLag } = likeObject;
   return { kind: 'table', ...copy, wal, parquet, maxUncommittedRows, o3MaxLag };
@@ -173,7 +173,7 @@ function rejectUnknownColumns({ positions }: CreateStatement, { fields, hasUnkno
   }
 }
 
-/** CREATE TABLE AS can cast a type to any type of its group (observed on 9.3.4). Casts across groups: see `rejectImpossibleCast`. */
+/** CREATE TABLE AS can cast a type to any type of its group (observed on 9.3.4). `rejectImpossibleCast` knows other possible casts. */
 const CAST_GROUPS: readonly RegExp[] = [
   /^(?:BYTE|SHORT|CHAR|INT|LONG|DATE|TIMESTAMP|TIMESTAMP_NS|FLOAT|DOUBLE)$/,
   /^(?:STRING|VARCHAR|SYMBOL)$/,

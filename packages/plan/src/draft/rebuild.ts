@@ -77,7 +77,7 @@ export function rebuildTable(entry: Entry, wanted: TableDefinition, draft: Draft
  * Chooses the retention of the new table. The first case that applies decides:
  * 1. If `--ignore` excludes the retention, the table has that of B, also at the end of the plan.
  * 2. If the loss of expired rows is allowed, the table is created without retention, because rows that expire during the copy would make
- *    the counts differ. Later, `alterRetention` sets the retention of A.
+ *    the counts differ. Later, `alterRetention` sets the retention of A. In the other cases, assertions show that no row expires.
  * 3. If the retention of A expires more rows than that of B, and that of B fits the partitions of A, the table is created with that of B.
  * 4. Otherwise the table is created with the retention of A.
  */
@@ -221,20 +221,14 @@ export function dropOldTables(draft: Draft): void {
     // If this plan makes the rebuild, its assertions about the conversions already precede the copy.
     const conversions = context.engineOfB.find(name) ? findConversions(name, copied) : [];
     const unchanged = conversions.flatMap(each => conversionAssertions(each, context));
-    dropIfRowsAreIn(
-      old,
-      table,
-      copied,
-      [...unchanged, allCopiedAssertion({ from: name, to: table, columns: copied })],
-      draft,
-    );
+    const allCopied = allCopiedAssertion({ from: name, to: table, columns: copied });
+    dropIfRowsAreIn(old, copied, [...unchanged, allCopied], draft);
   }
 }
 
-/** Drops a table after assertions that `other` has all of its rows. If the server cannot compare a column, the DROP is left out. */
+/** Drops a table after assertions that another table has all of its rows. If the server cannot compare a column, the DROP is left out. */
 function dropIfRowsAreIn(
   { kind, name }: TableDefinition,
-  other: string,
   copied: CopiedColumns,
   assertions: readonly Assertion[],
   draft: Draft,
@@ -243,7 +237,7 @@ function dropIfRowsAreIn(
   const change = changeOf({ kind, name }, printOnOneLine(drop));
   const incomparable = copied.find(({ column: { type } }) => type === 'BINARY' || isArray(type));
   if (incomparable) {
-    const why = `the server cannot compare its column '${incomparable.from}' with that of '${other}'`;
+    const why = `the server cannot compare column '${incomparable.from}' with its copy`;
     draft.omit(change, why, 'compare the rows, then drop it yourself');
   } else draft.add(change, [allAppliedAssertion(name), ...assertions, noPartitionAssertion(name, 'detached'), drop]);
 }
@@ -251,8 +245,8 @@ function dropIfRowsAreIn(
 /**
  * Continues interrupted rebuilds. If the earlier plan stopped
  * - before its first RENAME, the new table is dropped after assertions that the original has these rows. The rebuild starts again;
- * - after its first RENAME, the new table gets the name of the original. If a writer has created such a table, the rebuild is left out;
- * - after its first RENAME, and this plan does not finish the rebuild (`halfExchanged`), the table is left out, and not created.
+ * - between its two RENAMEs, the new table gets the name of the original. If this plan does not finish the rebuild (`halfExchanged`), or a
+ *   writer has created a table of that name, the table is left out.
  */
 export function resumeRebuilds(draft: Draft): void {
   const { halfExchanged, leftovers, renames } = draft.context;
@@ -276,12 +270,12 @@ export function resumeRebuilds(draft: Draft): void {
       const added = leftover.columns.filter(column => !copied.some(({ to }) => isSameName(to, column.name)));
       const unwritten = added.map(column => emptyAssertion(name, printValueCondition(column)));
       const noneAdded = noneAddedAssertion({ from: now.name, to: name, columns: copied });
-      dropIfRowsAreIn(leftover, table, copied, [noneAdded, ...unwritten], draft);
+      dropIfRowsAreIn(leftover, copied, [noneAdded, ...unwritten], draft);
     }
   }
 }
 
-/** Leaves out a half-exchanged table. An empty table of this name would hide where the rows are, and prevent that `--rebuild` finishes. */
+/** Leaves out a half-exchanged table. An empty table of this name would hide where the rows are, and keep `--rebuild` from finishing. */
 function omitHalfExchanged(
   { table, name, oldName }: Readonly<Record<'table' | 'name' | 'oldName', string>>,
   draft: Draft,

@@ -2,8 +2,8 @@
  * The assertions of a plan: SELECTs that must return true before the next statement is sent.
  *
  * An assertion is recognized by the alias of its only column. Anybody may have edited a plan. So `parseAssertion` prints again what it has
- * parsed, and accepts only an identical text. This proves nothing about the query of a view, because the query is taken from the text. An
- * assertion with such a query has `printFor`: the caller of `parseAssertion` has to check that `printFor` prints the text for the view.
+ * parsed, and accepts only an identical text. An assertion with the query of a view cannot be printed from its text alone. It has
+ * `printFor`, and the caller of `parseAssertion` has to check that `printFor` prints the text for the view.
  */
 import { type Column, doubleQuote, hasNull, isArray, losesHalfPairs } from '@sqlpipe/ddl';
 import type { ColumnHead, Conversion, Copy, LossKind } from '@sqlpipe/engine';
@@ -259,7 +259,7 @@ export function noneChangedAssertion(conversion: Conversion): Assertion {
 
 /**
  * The keys are columns of `table_partitions()`: each is true for the partitions in one state. `problems`: what goes wrong, for each change
- * that such a partition forbids: an action of ALTER, or the UPDATE of `printFill`. `problem`: one summary of these, for a plan with unknown
+ * that such a partition forbids: an action of ALTER, or the UPDATE of `printFill`. `problem`: a summary, for a plan with unknown
  * changes. If a version can alter tables with Parquet partitions, plans for this version have no `all_native`.
  */
 export const PARTITION_STATES = {
@@ -391,7 +391,7 @@ export const printPartitionQuestion = (table: string, state: PartitionState): st
 
 /**
  * The condition for values that would be lost with their column. If the column is added again, every row has NULL, or 0 or false in a type
- * without NULL. So these values are no loss. QuestDB 9.3.4 cannot compare an array with NULL, so the text of the array is compared.
+ * without NULL. So NULL, 0 and false are no loss. QuestDB 9.3.4 cannot compare an array with NULL, so the text of the array is compared.
  */
 export function printValueCondition({ name, type }: Pick<Column, 'name' | 'type'>): string {
   const column = doubleQuote(name);

@@ -100,7 +100,7 @@ export class Renames {
     return this.#columnRenames.get(table) ?? new Map();
   }
 
-  /** The columns of a table in A and B, by its old or its new name. Empty for anything else; undefined if nothing has the name. */
+  /** The columns of a table in A and B, by its old or its new name. Empty for a view or a principal; undefined if nothing has the name. */
   readonly findColumns = (name: string): NameSet | undefined => {
     const names = [name, this.otherName(name) ?? name];
     const exists = names.some(
