@@ -132,6 +132,7 @@ test('a list that cannot be fetched is a warning', async t => {
   const warning = /^sql[a-z]+: the dump may lack .* does not list its objects: .*: no$/m;
   t.regex((await other('sqldump $URL > x')).stderr, warning);
   t.regex((await other('sqlapply --dry-run $URL < x')).stderr, warning);
+  t.regex((await other('sqldiff x $URL')).stderr, /^sqldiff: http\S+: the dump may lack/m);
 });
 
 test('objects that only the dump has are named: the list may be filtered', async t => {

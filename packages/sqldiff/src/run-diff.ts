@@ -68,7 +68,7 @@ async function compareAndWrite(args: DiffArgs, io: Io): Promise<number> {
     selection: parseSelection(args.include, args.exclude),
     locations,
     stdin,
-    warn: io.info,
+    warn: io.warn,
     info: io.info,
   };
   const [a, b] = [await readSide(sides[0], readOptions), await readSide(sides[1], readOptions)];

@@ -108,7 +108,8 @@ export async function readSide(side: Side, options: ReadSideOptions): Promise<Re
   const located = readStatementsAt(path, maxRecord);
   const ofFile = locations ? locations.record(located) : withoutLocations(located);
   const stored = path === '-' ? stdin : ofFile;
-  const read = config ? dump(config, { selection, maxRecord, reportInvalid: false, warn, info }) : stored;
+  const labelAndWarn = (message: string) => warn(`${label}: ${message}`);
+  const read = config ? dump(config, { selection, maxRecord, reportInvalid: false, warn: labelAndWarn, info }) : stored;
   const isSelected = (statement: string) => selection.selects(identify(statement).kind);
   try {
     return { ...side, statements: deduplicate(await collectStatements(read, isSelected, budget)) };
