@@ -12,8 +12,8 @@ export {
 } from './format/print-plan.js';
 export { AllowedLosses, formatAllowance, formatLoss } from './losses/losses.js';
 export { COLUMN_ORDER_REASON, columnOrderHints, formatOmission, type Omission } from './losses/omission.js';
-export { parseAssertion, ROWLESS_ANSWERS } from './queries/assertions.js';
-export { isCastQuery, parseWith, printWith, useNamesOfWith } from './queries/common-queries.js';
+export { type KnownView, parseAssertion, ROWLESS_ANSWERS } from './queries/assertions.js';
+export { type CommonQuery, isCastQuery, parseWith, printWith, useNamesOfWith } from './queries/common-queries.js';
 export { printNothingIsLostAssertion } from './queries/history.js';
 export { findAffectedObjects } from './statements/affected-objects.js';
 export { printFullRefresh, printOnOneLine, withoutLeadingComments } from './statements/statement-text.js';

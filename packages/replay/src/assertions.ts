@@ -2,7 +2,9 @@
 import { parseAlters, tryParseDefinition } from '@sqlpipe/ddl';
 import { type Client, fetchStatements, fetchViewColumns } from '@sqlpipe/instance';
 import {
+  type CommonQuery,
   isCastQuery,
+  type KnownView,
   parseAssertion,
   parseWith,
   printWith,
@@ -19,20 +21,33 @@ import type { NameMap } from '@sqlpipe/sql';
 export async function isPlanAssertion(client: Client, statement: string, planned: ViewQueries): Promise<boolean> {
   const assertion = parseAssertion(statement);
   if (!assertion?.printFor) return assertion !== undefined;
-  const [name] = assertion.tables;
-  const queries = parseWith(statement);
+  const text = withoutLeadingComments(statement);
+  // A WITH at the start of a line is the planner's, or a view's own query starts with it.
+  for (const queries of [parseWith(statement), []]) {
+    const known = await findKnownView(client, assertion.tables[0], queries, planned);
+    if (known && assertion.printFor(known).includes(text)) return true;
+  }
+  return false;
+}
+
+/** What is known of a view by its name. Undefined if a query of WITH is neither that of a view nor a cast. */
+async function findKnownView(
+  client: Client,
+  name: string,
+  queries: readonly CommonQuery[],
+  planned: ViewQueries,
+): Promise<KnownView | undefined> {
   const names = [name, ...queries.map(query => query.name)];
   const views = names.flatMap(name => [{ kind: 'materialized view', name } as const, { kind: 'view', name } as const]);
   const statements = await fetchStatements(client, views);
   const found = statements.flatMap(each => (each === undefined ? [] : (findQuery(each)?.body ?? [])));
   const bodies = [...found, ...names.flatMap(each => planned.get(each) ?? [])];
   const isKnown = (query: string) => bodies.some(body => useNamesOfWith(queries, body) === query);
-  if (!queries.every(({ query }) => isCastQuery(query) || isKnown(query))) return false;
+  if (!queries.every(({ query }) => isCastQuery(query) || isKnown(query))) return undefined;
   const view = statements[0] === undefined ? undefined : tryParseDefinition(statements[0]);
   const existing = view?.kind === 'materialized view' ? { ...view, body: printWith(queries, view.body) } : undefined;
   const columns = existing && (await fetchViewColumns(client, existing.name));
-  const known = { bodies: bodies.map(body => printWith(queries, body)), existing, columns };
-  return assertion.printFor(known).includes(withoutLeadingComments(statement));
+  return { bodies: bodies.map(body => printWith(queries, body)), existing, columns };
 }
 
 /** By the names of the views. */

@@ -21,7 +21,7 @@ import { type PeriodHolder, parseUnended, printUnendedQuestion } from './periods
 /** The server's answers to the `questions` of an assertion: the values of the first column, for each question. */
 type FirstColumns = readonly (readonly unknown[])[];
 
-interface KnownView {
+export interface KnownView {
   /** Each query that the view may have, including the WITH clause that `printWith` may put before the query. */
   readonly bodies: readonly string[];
   /** The materialized view on the target; undefined if there is none. Its `body` includes the same WITH clause. */
