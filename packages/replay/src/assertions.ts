@@ -22,8 +22,9 @@ export async function isPlanAssertion(client: Client, statement: string, planned
   const assertion = parseAssertion(statement);
   if (!assertion?.printFor) return assertion !== undefined;
   const text = withoutLeadingComments(statement);
+  const found = parseWith(statement);
   // A WITH at the start of a line is the planner's, or a view's own query starts with it.
-  for (const queries of [parseWith(statement), []]) {
+  for (const queries of found.length > 0 ? [found, []] : [found]) {
     const known = await findKnownView(client, assertion.tables[0], queries, planned);
     if (known && assertion.printFor(known).includes(text)) return true;
   }
