@@ -74,11 +74,9 @@ async function planUntilAnswered(schemas: Schemas, answers: ServerAnswers, optio
     const proven = await whenReady(() => planWithAnswers(schemas, answers, options));
     if (await answers.askQueued()) continue;
     // These questions scan rows. So they are asked last, and only about views that a draft recomputes.
-    for (const { view, query } of proven.recomputedInAnyDraft) {
-      answers.queueHistory(view, () => findAskableDefinition(view, proven.draft.context));
-      if (query !== undefined)
-        answers.queueHistory(view, () => findAskableDefinition(view, proven.draft.context, query), query);
-    }
+    for (const { view, query } of proven.recomputedInAnyDraft)
+      for (const each of new Set([undefined, query]))
+        answers.queueHistory(view, () => findAskableDefinition(view, proven.draft.context, each), each);
     if (!(await answers.askQueued())) return proven;
   }
 }
