@@ -1,9 +1,13 @@
 /*!
- * The assertions of a plan: SELECTs that must return true before the next statement is sent.
+ * The assertions of a plan: SELECTs that must return true before the next statement is sent. The life of `emptyAssertion('t')`:
+ * 1. The planner adds it to a draft. The proof, and later a dry run, read from `copy` and `conversion` what its success shows.
+ * 2. The plan has only its text: `SELECT count() = 0 AS is_empty FROM 't';`. Anybody may edit this text.
+ * 3. sqlapply reads the text. `parseAssertion` finds the parser by the alias `is_empty`, makes the assertion again, and compares the texts.
+ *    Only an identical text is an assertion. Anything else is a SELECT, which needs `--allow SELECT`.
+ * 4. sqlapply sends it. If the answer is false, the plan ends, and `questions` and `formatReason` say why.
  *
- * An assertion is recognized by the alias of its only column. Anybody may have edited a plan. So `parseAssertion` prints again what it has
- * parsed, and accepts only an identical text. An assertion with the query of a view cannot be printed from its text alone. It has
- * `printFor`, and the caller of `parseAssertion` has to check that `printFor` prints the text for the view.
+ * The text of some assertions contains the query of a view. `parseAssertion` cannot know this query. So such an assertion has `printFor`,
+ * and the caller must check that it prints the text for the view that the target has (`isPlanAssertion` in `replay`).
  */
 import { type Column, doubleQuote, hasNull, isArray, losesHalfPairs } from '@sqlpipe/ddl';
 import type { ColumnHead, Conversion, Copy, LossKind } from '@sqlpipe/engine';
