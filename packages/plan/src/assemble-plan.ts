@@ -2,7 +2,7 @@
 import { type Column, tryParseDefinition } from '@sqlpipe/ddl';
 import { areTypesKnown, type Effect, type Engine } from '@sqlpipe/engine';
 import { Schema } from '@sqlpipe/schema';
-import { displayName, identify, isStoredView, NameMap } from '@sqlpipe/sql';
+import { displayName, identify, isStoredView, type NamedObject, NameMap } from '@sqlpipe/sql';
 import { parseMark } from './auxiliary/marks.js';
 import type { PlanContext } from './context/plan-context.js';
 import { formatIrreversibleLosses, formatWork } from './cost.js';
@@ -82,7 +82,7 @@ export async function assemblePlan({ draft, proof, omissions, acceptedInAnyDraft
     version: context.version,
     work: await formatWork(draft, proof),
     irreversible: statements.flatMap(({ lost }, i) => (lost.length > 0 ? [i + 1] : [])),
-    idleTables: findTablesToKeepIdle(draft.steps, context.engineOfB),
+    idleTables: findTablesToKeepIdle(draft),
     renamedViews: new NameMap([...renames.pending].filter(([name]) => proof.rows.recomputedViews.has(name))),
     neededAllowances: [...used],
   });
@@ -148,15 +148,10 @@ export function findKnownColumns(view: string, engine: Engine): readonly Column[
  * writer that uses QuestDB's line protocol (ILP) would create the table again. Over TCP, the rename also loses rows that the server has not
  * committed (observed on 9.3.4).
  */
-const findTablesToKeepIdle = (steps: readonly Step[], engineOfB: Engine): string[] => [
-  ...new Set(
-    steps.flatMap(({ assertion, change: { identity } }) => {
-      if (identity.verb === 'RENAME') return [identity.name];
-      const { needsIdleTable, tables: [table] = [] } = assertion ?? {};
-      return needsIdleTable && table !== undefined && engineOfB.find(table) ? [table] : [];
-    }),
-  ),
-];
+function findTablesToKeepIdle({ steps, renamedTables, context }: Draft): string[] {
+  const compared = steps.flatMap(({ assertion }) => (assertion?.needsIdleTable ? assertion.tables[0] : []));
+  return [...new Set([...renamedTables, ...compared.filter(table => context.engineOfB.find(table))])];
+}
 
 function toPlannedStatement(
   { statement, assertion, change }: Step,
@@ -165,7 +160,7 @@ function toPlannedStatement(
   context: PlanContext,
 ): PlannedStatement {
   const { answers, renames } = context;
-  const purpose = assertion?.purpose ?? formatMark(change.identity);
+  const purpose = assertion?.purpose ?? formatMark(statement, change.identity);
   if (purpose !== undefined) return withPurpose({ statement, purpose });
   const stillInvalid = engineAfterPlan.invalidViews();
   const findNow = (name: string) => engineAfterPlan.find(renames.nameAfterPlan(name));
@@ -189,7 +184,7 @@ function toPlannedStatement(
 }
 
 /** If a plain view gets another query, the materialized views of B that read it keep the rows of the former query. */
-function formatKeptRows({ kind, name }: Step['change']['identity'], engineAfterPlan: Engine, context: PlanContext) {
+function formatKeptRows({ kind, name }: NamedObject, engineAfterPlan: Engine, context: PlanContext) {
   const [former, now] = [context.engineOfB.find(name), engineAfterPlan.find(name)];
   if (kind !== 'view' || former?.kind !== kind || now?.kind !== kind || !isRedefined(former, now, context)) return [];
   return engineAfterPlan.catalogue
@@ -203,11 +198,12 @@ function formatKeptRows({ kind, name }: Step['change']['identity'], engineAfterP
     .map(view => `${displayName(view)} keeps the rows of the former query until REFRESH … FULL`);
 }
 
-function formatMark({ name, verb }: Step['change']['identity']): string | undefined {
+function formatMark(statement: string, { name }: NamedObject): string | undefined {
   const view = parseMark(name);
   if (view === undefined) return undefined;
-  if (verb === 'DROP') return `removes the mark: '${view}' is filled`;
-  return `marks '${view}' as not filled yet: if this plan is interrupted, the next one fills it`;
+  return identify(statement).kind === 'table'
+    ? `marks '${view}' as not filled yet: if this plan is interrupted, the next one fills it`
+    : `removes the mark: '${view}' is filled`;
 }
 
 /** CREATE MATERIALIZED VIEW fills the view, unless it has DEFERRED. Any other statement without effects changes metadata only. */

@@ -1,7 +1,16 @@
 /*! A draft executes each statement on an engine when it is added. What the draft loses is found later, when it is proven (prove.ts). */
 import { type Alteration, type PropertyName, printAlter } from '@sqlpipe/ddl';
 import { type Engine, type Execution, isNotExecutable, OpaqueError } from '@sqlpipe/engine';
-import { displayName, findSecrets, identityKey, NameMap, NameSet, type ObjectKind, redactFully } from '@sqlpipe/sql';
+import {
+  displayName,
+  findSecrets,
+  identityKey,
+  type NamedObject,
+  NameMap,
+  NameSet,
+  type ObjectKind,
+  redactFully,
+} from '@sqlpipe/sql';
 import { maskSecrets } from '@sqlpipe/text';
 import type { PlanContext } from '../context/plan-context.js';
 import type { NamedLoss } from '../losses/losses.js';
@@ -21,17 +30,19 @@ export type Refusal = readonly [reason: string, ...hints: string[]];
 export const changeKey = ({ identity, what }: Change): string => `${identityKey(identity)} ${what}`;
 
 export const changeOf = (
-  identity: Change['identity'],
+  identity: NamedObject,
   what = displayName(identity),
   properties: readonly PropertyName[] = [],
 ): Change => ({ identity, properties, what });
 
 /** A secret is not shown, so `what` does not contain it. */
-const changeByStatement = (statement: string, identity: Change['identity'], properties?: readonly PropertyName[]) =>
+const changeByStatement = (statement: string, identity: NamedObject, properties?: readonly PropertyName[]) =>
   changeOf(identity, printOnOneLine(redactFully(statement)), properties);
 
 export class Draft {
   readonly steps: Step[] = [];
+  /** The old names of the tables that the draft renames. */
+  readonly renamedTables: string[] = [];
   /** The allowed losses that the draft relies on. */
   readonly acceptedLosses: NamedLoss[] = [];
   readonly #omissions = new Set<Omission>();
@@ -99,13 +110,13 @@ export class Draft {
   }
 
   /** Whether an option ignores a property. The first property of a change decides, because the others follow from it. */
-  isIgnored(identity: Change['identity'], property: PropertyName | undefined): boolean {
+  isIgnored(identity: NamedObject, property: PropertyName | undefined): boolean {
     const { ignore, ignoreOwner } = this.context;
     if (property === undefined) return false;
     return (ignoreOwner && property === 'owner') || ignore.ignoresProperty(identity, property);
   }
 
-  addStatement(statement: string, identity: Change['identity'], properties: readonly PropertyName[] = []): boolean {
+  addStatement(statement: string, identity: NamedObject, properties: readonly PropertyName[] = []): boolean {
     return this.add(changeByStatement(statement, identity, properties), [statement]);
   }
 
@@ -113,7 +124,7 @@ export class Draft {
    * Adds a statement after the assertions at the head. No step may depend on it, because the engine executes it after the others.
    * @param owner if the engine rejects the statement, the first change of this object gets it, so the proof excludes that change
    */
-  addFirst(statement: string, identity: Change['identity'], owner: Change['identity']): void {
+  addFirst(statement: string, identity: NamedObject, owner: NamedObject): void {
     const first = this.steps.findIndex(({ assertion }) => assertion === undefined);
     let change = changeByStatement(statement, identity);
     try {
@@ -125,7 +136,7 @@ export class Draft {
     this.steps.splice(first, 0, { statement, change });
   }
 
-  excludes(statement: string, identity: Change['identity']): boolean {
+  excludes(statement: string, identity: NamedObject): boolean {
     return this.excluded.has(changeKey(changeByStatement(statement, identity)));
   }
 
@@ -153,7 +164,7 @@ export class Draft {
     return [...this.#omissions];
   }
 
-  hasOmission(identity: Change['identity'], property?: PropertyName): boolean {
+  hasOmission(identity: NamedObject, property?: PropertyName): boolean {
     return this.omissions.some(
       omission =>
         identityKey(omission.identity) === identityKey(identity) &&

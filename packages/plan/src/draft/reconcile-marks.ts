@@ -20,7 +20,7 @@ export function reconcileMarks(draft: Draft): void {
     if (view === undefined || a.findObject(name)) continue;
     const isFilled = engine.find(view) !== undefined && !engine.wasNeverRefreshed(view);
     const drop = printDrop({ kind: 'table', name });
-    const change = changeOf({ kind: 'table', name, verb: 'DROP' }, printOnOneLine(drop));
+    const change = changeOf({ kind: 'table', name }, printOnOneLine(drop));
     if (a.findObject(view) ? isFilled : !ignoreExtra) draft.add(change, [emptyAssertion(name), drop]);
   }
 }

@@ -54,8 +54,10 @@ export function renameTables(draft: Draft): void {
   for (const [from, to] of draft.context.renames.pending) {
     const table = draft.engine.find(from);
     if (table?.kind !== 'table' || draft.context.a.findObject(to)?.kind !== 'table') continue;
-    const renamed = { kind: table.kind, name: table.name, verb: 'RENAME' };
-    if (draft.addStatement(printTableRename(table.name, to), renamed)) continue;
+    if (draft.addStatement(printTableRename(table.name, to), { kind: table.kind, name: table.name })) {
+      draft.renamedTables.push(table.name);
+      continue;
+    }
     draft.block(to);
     draft.omit(changeOf({ kind: table.kind, name: to }), `it is still called '${table.name}'`);
   }

@@ -5,7 +5,7 @@ import { formatPath, formatPathForShell } from './object-path.js';
 
 /** A plan has all statements of a change, or leaves all of them out. */
 export interface Change {
-  readonly identity: NamedObject & { readonly verb?: string };
+  readonly identity: NamedObject;
   /** The properties that differ, as in a comparison; empty for the complete object. */
   readonly properties: readonly PropertyName[];
   /** A description on one line: `ALTER TABLE 'trades' DROP COLUMN qty`. */
