@@ -2,7 +2,7 @@
 import { strict as assert } from 'node:assert';
 import { type TableDefinition, tryParseDefinition } from '@sqlpipe/ddl';
 import { planChanges, planUndo } from '@sqlpipe/plan';
-import { parsePlanHead, printPlan } from '@sqlpipe/plan/format';
+import { parsePlanHead, printPlan } from '@sqlpipe/plan/text';
 import { identify, isObject, isPrincipal } from '@sqlpipe/sql';
 import { databases } from '../support/databases.js';
 import { enterprisePair } from '../support/enterprise-pairs.js';

@@ -7,7 +7,7 @@ import {
   parseAssertion,
   printNothingIsLostAssertion,
   ROWLESS_ANSWERS,
-} from '@sqlpipe/plan/format';
+} from '@sqlpipe/plan/text';
 import { IgnoreRules } from '@sqlpipe/schema';
 import { NameMap } from '@sqlpipe/sql';
 import type { ExecutionContext } from 'ava';

@@ -1,7 +1,7 @@
 /*! The planner alone: plans for schemas in memory, checked without a server. */
 import { execFileSync } from 'node:child_process';
 import { type PlanOptions, planChanges } from '@sqlpipe/plan';
-import { formatLoss, formatOmission, parsePlanHead, printPlan } from '@sqlpipe/plan/format';
+import { formatLoss, formatOmission, parsePlanHead, printPlan } from '@sqlpipe/plan/text';
 import { compareSchemas, IgnoreRules } from '@sqlpipe/schema';
 import { NameMap, NameSet } from '@sqlpipe/sql';
 import { changesOf, engineWith, executeAll, lossesOf, textsOf } from '../support/plans.js';

@@ -1,7 +1,7 @@
 /*! Renames in plans: by option, by comments in the wanted schema, and offered where a column or a table goes. */
 import { locateColumns } from '@sqlpipe/ddl';
 import { type PlanOptions, planChanges } from '@sqlpipe/plan';
-import { formatOmission } from '@sqlpipe/plan/format';
+import { formatOmission } from '@sqlpipe/plan/text';
 import { inProcess } from '../support/in-process.js';
 import { textsOf } from '../support/plans.js';
 import { startSqlserve } from '../support/sqlserve.js';

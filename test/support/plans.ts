@@ -1,7 +1,7 @@
 /*! Plans in tests: what they allow, and what executing their statements makes of a schema. */
 import { Engine, type EngineOptions, whenReady } from '@sqlpipe/engine';
 import { isEnterpriseSchema, type Plan } from '@sqlpipe/plan';
-import { formatLoss } from '@sqlpipe/plan/format';
+import { formatLoss } from '@sqlpipe/plan/text';
 
 export const lossesOf = ({ omissions }: Plan): string[] => [
   ...new Set(omissions.flatMap(({ losses = [] }) => losses.map(formatLoss))),

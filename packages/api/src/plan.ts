@@ -1,6 +1,6 @@
 import { withPlanningFacts } from '@sqlpipe/instance';
 import { planChanges } from '@sqlpipe/plan';
-import { findVerbsToAllow, formatLoss, printPlan } from '@sqlpipe/plan/format';
+import { findVerbsToAllow, formatLoss, printPlan } from '@sqlpipe/plan/text';
 import { IgnoreRules } from '@sqlpipe/schema';
 import type { Kind } from '@sqlpipe/sql';
 import type { DiffOptions } from './diff.js';

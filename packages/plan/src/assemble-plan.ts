@@ -7,7 +7,6 @@ import { parseMark } from './auxiliary/marks.js';
 import type { PlanContext } from './context/plan-context.js';
 import { formatIrreversibleLosses, formatWork } from './cost.js';
 import type { Draft, Step } from './draft/draft.js';
-import { formatRemarks } from './format/head.js';
 import { expiredRowsOf, type NamedLoss } from './losses/losses.js';
 import type { Omission } from './losses/omission.js';
 import type { Proof } from './proof/prove.js';
@@ -21,6 +20,7 @@ import {
   nothingIsLostAssertion,
 } from './queries/assertions.js';
 import { addOffers, formatKeptTables, RenameOffers } from './rename-offers.js';
+import { formatRemarks } from './text/head.js';
 import { findAskableDefinition, findExpiredArguments, underFormerName } from './views/askable-views.js';
 import { isRedefined } from './views/query-after-plan.js';
 
@@ -121,8 +121,8 @@ function collectAssertions({ rows }: Proof, context: PlanContext) {
     else {
       add(nothingIsLostAssertion(definition, columns), ...(history ? [] : ['no server was asked about such rows']));
       assertedViews.push(definition.name);
-      for (const now of periodicViews)
-        add(noneUnendedAssertion(underFormerName({ former: definition, now }, engineOfB)));
+      for (const refreshed of periodicViews)
+        add(noneUnendedAssertion(underFormerName({ former: definition, now: refreshed }, engineOfB)));
     }
   }
   const [first, ...others] = assertedViews;

@@ -10,7 +10,7 @@ import {
   printWith,
   useNamesOfWith,
   withoutLeadingComments,
-} from '@sqlpipe/plan/format';
+} from '@sqlpipe/plan/text';
 import type { NameMap } from '@sqlpipe/sql';
 
 /**

@@ -1,6 +1,6 @@
 import { Readable } from 'node:stream';
 import type { Client } from '@sqlpipe/instance';
-import { computeFingerprint, formatOmission, type Omission, type PlanHead, parsePlanHead } from '@sqlpipe/plan/format';
+import { computeFingerprint, formatOmission, type Omission, type PlanHead, parsePlanHead } from '@sqlpipe/plan/text';
 import { collectStatements } from '@sqlpipe/schema';
 import { identify } from '@sqlpipe/sql';
 import { CodedError, indentLines } from '@sqlpipe/text';
@@ -14,11 +14,11 @@ const SKIP_CONFLICT = '--if-exists skip cannot be combined with a plan, which re
 const STREAM_CONFLICT = 'a plan must be read completely before anything is sent; remove --stream';
 
 /**
- * A plan must begin the input, be complete, and be made for the state of the target. Records its statements and queries in `planned` as
- * they are read.
- * @returns also the head of a plan, and a guard
+ * Checks a plan in the input. It must be the first thing there, it must be complete, and the target must be in the state that it was made
+ * for. Adds the plan's statements and queries to `planned` as they are read.
+ * @returns the statements of the input; for a plan, also its head and a guard
  */
-export async function requireCurrent(
+export async function checkPlan(
   { statements, locations }: ReplayInput,
   planned: PlannedStatements,
   client: Client,

@@ -1,6 +1,6 @@
 /*! Compares a statement with the object or the rights that the target has, and decides what becomes of the statement. */
 import { InstanceError, type Rejection } from '@sqlpipe/instance';
-import { COLUMN_ORDER_REASON } from '@sqlpipe/plan/format';
+import { COLUMN_ORDER_REASON } from '@sqlpipe/plan/text';
 import type { Entry } from '@sqlpipe/schema';
 import { givesRight, isObject, isPrincipal } from '@sqlpipe/sql';
 import type { ExistingObjects } from './existing-objects.js';

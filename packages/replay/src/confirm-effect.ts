@@ -21,7 +21,7 @@ import {
   type RefreshState,
   tryQuery,
 } from '@sqlpipe/instance';
-import { printFullRefresh } from '@sqlpipe/plan/format';
+import { printFullRefresh } from '@sqlpipe/plan/text';
 import { type Entry, isChangeOfBase } from '@sqlpipe/schema';
 import { isObject, isSameName, type NamedObject } from '@sqlpipe/sql';
 import type { ExistingObjects } from './existing-objects.js';

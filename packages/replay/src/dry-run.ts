@@ -23,7 +23,7 @@ import {
 } from '@sqlpipe/engine';
 import { type Client, type Rejection, type Reply, toRequestText } from '@sqlpipe/instance';
 import { createEngine, createRowQuestions, ServerAnswers } from '@sqlpipe/plan';
-import { AllowedLosses, formatAllowance, type PlanHead, parseAssertion } from '@sqlpipe/plan/format';
+import { AllowedLosses, formatAllowance, type PlanHead, parseAssertion } from '@sqlpipe/plan/text';
 import type { Entry } from '@sqlpipe/schema';
 import { displayName, findSecrets, identify, isPrincipal, type NamedObject, type NameMap, NameSet } from '@sqlpipe/sql';
 import { maskSecrets } from '@sqlpipe/text';

@@ -1,5 +1,5 @@
 import { askUntilSettled, type Client, InstanceError, type Patience } from '@sqlpipe/instance';
-import { parseAssertion } from '@sqlpipe/plan/format';
+import { parseAssertion } from '@sqlpipe/plan/text';
 import type { StatementResult } from './outcome.js';
 
 /** Background work of the server may make a false answer true. So the SELECT is repeated until the answer is final, or the time is up. */

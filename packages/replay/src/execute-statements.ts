@@ -1,6 +1,6 @@
 /*! A generator, because a stream would read ahead, and send the statements after a rejected one before its reader gets the rejection. */
 import { findReferences } from '@sqlpipe/ddl';
-import type { PlanHead } from '@sqlpipe/plan/format';
+import type { PlanHead } from '@sqlpipe/plan/text';
 import { type Entry, identifyEntry } from '@sqlpipe/schema';
 import { isObject, isSameName, NameSet, readStatementHead } from '@sqlpipe/sql';
 import type { Executor } from './executor.js';

@@ -29,8 +29,8 @@ export interface ReplayOptions {
   info?(message: string): void;
   /** Receives the rows that a statement returns: a token, which is secret. It is awaited. */
   onRows(rows: unknown[][]): unknown;
-  /** Passes on the statements that are executed, and may show progress. Not called for `stream`. After `stopSignal`, none follows. */
-  passOn?(statements: AsyncIterable<string>, count: number, stopSignal: AbortSignal): AsyncIterable<string>;
+  /** Yields the statements unchanged, and may show progress. After `stopSignal`, it yields no more. Not called for `stream`. */
+  trackProgress?(statements: AsyncIterable<string>, count: number, stopSignal: AbortSignal): AsyncIterable<string>;
 }
 
 /** More connections do not help, and the server has other clients. */

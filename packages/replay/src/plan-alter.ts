@@ -1,7 +1,7 @@
 /*! Makes the plan of --alter. No other run imports this file, because the planner takes long to load. */
 import { isColumnOrder } from '@sqlpipe/ddl';
 import { planChanges } from '@sqlpipe/plan';
-import { findVerbsToAllow, formatOmission, type Omission, printPlan } from '@sqlpipe/plan/format';
+import { findVerbsToAllow, formatOmission, type Omission, printPlan } from '@sqlpipe/plan/text';
 import { collectStatements, deduplicate } from '@sqlpipe/schema';
 import { identify, isObject, isSameName } from '@sqlpipe/sql';
 import type { ReplayOptions } from './options.js';

@@ -1,7 +1,7 @@
 /*! Others may change objects while a plan is applied. A statement is sent only if what it changes or reads is as the plan left it. */
 import { compareStatements, findReferences } from '@sqlpipe/ddl';
 import { type Client, fetchStatements, InstanceError, listAllObjects } from '@sqlpipe/instance';
-import { findPlannedObjects } from '@sqlpipe/plan/format';
+import { findPlannedObjects } from '@sqlpipe/plan/text';
 import { displayName, identify, isObject, kindKey, type NamedObject, NameSet } from '@sqlpipe/sql';
 
 const findNames = (statements: readonly string[]): NameSet =>

@@ -1,12 +1,12 @@
 /*! Replays statements on a target, in four steps: read and check, plan, execute, verify. All programs and the library replay here. */
 import { Readable } from 'node:stream';
 import { type Client, fetchHealth, listAllObjects, tryQuery, waitUntilReady } from '@sqlpipe/instance';
-import { type Omission, type PlanHead, parsePlanHead } from '@sqlpipe/plan/format';
+import { type Omission, type PlanHead, parsePlanHead } from '@sqlpipe/plan/text';
 import { spool } from '@sqlpipe/records';
 import { type Health, identifyEntry, problemsOf } from '@sqlpipe/schema';
 import { displayName, type Identity, isObject, NameMap } from '@sqlpipe/sql';
 import { recordQuery } from './assertions.js';
-import { rejectOmissions, requireCurrent, requireState } from './check-plan.js';
+import { checkPlan, rejectOmissions, requireState } from './check-plan.js';
 import type { DryRun } from './dry-run.js';
 import { executeStatements } from './execute-statements.js';
 import { createExecutor, type Executor } from './executor.js';
@@ -58,7 +58,7 @@ interface Run {
  */
 export async function replay(input: ReplayInput, target: ReplayTarget, options: ReplayOptions): Promise<Replay> {
   const { config, client } = target;
-  const { wait, signal, info = () => {}, passOn = statements => statements } = options;
+  const { wait, signal, info = () => {}, trackProgress = statements => statements } = options;
   if (wait !== undefined) await waitUntilReady(config, { seconds: wait, signal, info });
   const read = await prepareRun(input, target, options);
   const run = options.alter ? await makePlan(read, target, options) : read;
@@ -73,7 +73,7 @@ export async function replay(input: ReplayInput, target: ReplayTarget, options: 
   const stopSignal = AbortSignal.any([signal, endOfRun.signal]);
   // What follows only builds a chain of generators. No statement is sent until `outcomes` is read.
   const upcoming = dryRun || count === undefined ? statements : existing.lookAhead(statements);
-  const queue = count === undefined ? upcoming : passOn(upcoming, count, stopSignal);
+  const queue = count === undefined ? upcoming : trackProgress(upcoming, count, stopSignal);
   let outcomes = executeStatements(queue, executors, { ...options, endOfRun, plan, planLength, locations });
   if (!(options.dryRun || options.noVerify))
     outcomes = endPlan(verifyOutcomes(outcomes, client, existing, options.ignore), options, endOfRun);
@@ -90,15 +90,15 @@ async function prepareRun(input: ReplayInput, { client, opened }: ReplayTarget, 
   const ignored = new IgnoredStatements(ignore);
   const planned = { statements: new Set<string>(), queries: new NameMap<string[]>(), areAllowed: options.allowPlan };
   const check = createPreflightCheck(client, allow, planned);
-  const current = await requireCurrent(input, planned, client, options);
-  const { statements, locations } = splitIgnoredRights({ ...input, ...current }, ignored);
+  const checked = await checkPlan(input, planned, client, options);
+  const { statements, locations } = splitIgnoredRights({ ...input, ...checked }, ignored);
   const checkUnlessIgnored: typeof check = async statement =>
     ignored.isIgnored(identifyEntry(statement)) ? undefined : check(statement);
-  const checksLater = dryRun || stream || (options.keepGoing && !current.plan);
+  const checksLater = dryRun || stream || (options.keepGoing && !checked.plan);
   const allowed = checksLater ? statements : requireAllowed(statements, checkUnlessIgnored, locations);
   const complete = stream ? undefined : await spool(ignored.recordNeeded(allowed));
   if (complete) opened.push(complete);
-  const { guard, plan } = current;
+  const { guard, plan } = checked;
   return { statements: complete ?? allowed, count: complete?.count, locations, planned, check, ignored, guard, plan };
 }
 

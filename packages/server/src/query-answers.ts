@@ -12,7 +12,7 @@ import {
   type SelectItem,
   type SelectStatement,
 } from '@sqlpipe/engine/query';
-import { ROWLESS_ANSWERS } from '@sqlpipe/plan/format';
+import { ROWLESS_ANSWERS } from '@sqlpipe/plan/text';
 import { isSameName } from '@sqlpipe/sql';
 import { callFunction } from './catalogue-functions.js';
 

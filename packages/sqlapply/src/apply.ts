@@ -50,12 +50,12 @@ export async function applyInput(
   limitHeapGrowth();
   await rejectBadArgs(options);
   const work = async () => {
-    const { replayed, target } = await prepare(openInputAndInstance, options, io).catch(error => {
+    const { prepared, target } = await prepare(openInputAndInstance, options, io).catch(error => {
       if (io.catchSignals().aborted) io.error('interrupted; nothing was sent');
       throw toNothingSentError(error);
     });
     try {
-      return await reportReplay(replayed, target, options, io);
+      return await reportReplay(prepared, target, options, io);
     } finally {
       await target.close();
     }
@@ -97,16 +97,16 @@ async function prepare(openInputAndInstance: () => Promise<InputAndInstance>, op
     setTimeout(target.close, GRACE_PERIOD).unref();
   });
   try {
-    const replayed = await replay({ statements: readInput(input, options, io), locations: input.locations }, target, {
+    const prepared = await replay({ statements: readInput(input, options, io), locations: input.locations }, target, {
       ...options,
       ignore,
       signal,
       warn: io.warn,
       info: io.info,
       onRows: rows => writeRows(rows, io),
-      passOn: (statements, count, stopSignal) => withProgress(statements, io.progress(), count, stopSignal),
+      trackProgress: (statements, count, stopSignal) => withProgress(statements, io.progress(), count, stopSignal),
     });
-    return { replayed, target };
+    return { prepared, target };
   } catch (error) {
     await target.close();
     throw error;

@@ -1,6 +1,6 @@
 import { formatPropertyLines } from '@sqlpipe/cli';
 import { COLUMN_ORDER } from '@sqlpipe/ddl';
-import { columnOrderHints } from '@sqlpipe/plan/format';
+import { columnOrderHints } from '@sqlpipe/plan/text';
 import { type Outcome, statementLabel } from '@sqlpipe/replay';
 import { isAcl, redact } from '@sqlpipe/sql';
 import { escapeControls, formatHints, truncate } from '@sqlpipe/text';

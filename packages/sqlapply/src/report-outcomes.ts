@@ -4,7 +4,7 @@ import type { Writable } from 'node:stream';
 import { finished, pipeline } from 'node:stream/promises';
 import { formatAnnotation, type Io } from '@sqlpipe/cli';
 import { findLocation, writeOutput } from '@sqlpipe/files';
-import { findAffectedObjects, formatOmission, printOnOneLine } from '@sqlpipe/plan/format';
+import { findAffectedObjects, formatOmission, printOnOneLine } from '@sqlpipe/plan/text';
 import { createCommitWriter, encodeRecords } from '@sqlpipe/records';
 import {
   isReject,

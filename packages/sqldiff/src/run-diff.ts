@@ -2,7 +2,7 @@ import { annotateFailure, type Io, instanceContext, readIgnorePatterns, UsageErr
 import { COLUMN_ORDER } from '@sqlpipe/ddl';
 import { isAnyInput, isSameOutput, isStdout, readStandardInput } from '@sqlpipe/files';
 import { fetchComparisonFacts, withPlanningFacts } from '@sqlpipe/instance';
-import { COLUMN_ORDER_REASON, columnOrderHints } from '@sqlpipe/plan/format';
+import { COLUMN_ORDER_REASON, columnOrderHints } from '@sqlpipe/plan/text';
 import { type DeferredInput, deferInput } from '@sqlpipe/records';
 import {
   compareSchemas,

@@ -1,6 +1,6 @@
 import { Exit, formatAnnotation, type Io } from '@sqlpipe/cli';
 import { type PlanOptions, planChanges, planUndo, RejectedViewError } from '@sqlpipe/plan';
-import { formatOmission, printPlan } from '@sqlpipe/plan/format';
+import { formatOmission, printPlan } from '@sqlpipe/plan/text';
 import { displayName } from '@sqlpipe/sql';
 import { CodedError, escapeControls, indentLines, type LocatedMessage } from '@sqlpipe/text';
 import type { Locations } from './locations.js';

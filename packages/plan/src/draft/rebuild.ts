@@ -135,7 +135,7 @@ function findObstacles(entry: Entry, rebuild: Rebuild, draft: Draft): Pick<Omiss
 /** Finds the views that a server cannot refresh after the rebuild, except those with another query in A: the plan recreates these. */
 function findUnrefreshableViews(rebuild: Rebuild, { engine, context }: Draft): CatalogueObject[] {
   // A materialized view cannot be refreshed once its base has another designated timestamp (observed on 9.3.4).
-  if (!isRetimed(rebuild)) return [];
+  if (!changesTimestamp(rebuild)) return [];
   const { name } = rebuild.now;
   return engine.catalogue.dependentsOf(name).filter(view => {
     const wanted = context.a.definitionOf(view.name);
@@ -145,13 +145,13 @@ function findUnrefreshableViews(rebuild: Rebuild, { engine, context }: Draft): C
   });
 }
 
-/** Finds the former name of the new designated timestamp. Undefined if the new table has none, or if its column is not copied. */
-const findTime = ({ created, copied }: Rebuild): string | undefined =>
+/** The old name of the column that becomes the designated timestamp. Undefined if the new table has none, or does not copy it. */
+const findFormerTimestamp = ({ created, copied }: Rebuild): string | undefined =>
   copied.find(({ to }) => isSameName(to, created.timestamp))?.from;
 
 /** Whether the table gets another designated timestamp, or loses it. */
-function isRetimed(rebuild: Rebuild): boolean {
-  const [time, former] = [findTime(rebuild), rebuild.now.timestamp];
+function changesTimestamp(rebuild: Rebuild): boolean {
+  const [time, former] = [findFormerTimestamp(rebuild), rebuild.now.timestamp];
   return time !== former && !isSameName(time, former);
 }
 
@@ -159,9 +159,9 @@ function isRetimed(rebuild: Rebuild): boolean {
 function copyableAssertions(rebuild: Rebuild): Assertion[] {
   const { name } = rebuild.now;
   const { created } = rebuild;
-  const time = findTime(rebuild);
+  const time = findFormerTimestamp(rebuild);
   return [
-    ...(time === undefined || !isRetimed(rebuild) ? [] : [noneNullAssertion(name, time)]),
+    ...(time === undefined || !changesTimestamp(rebuild) ? [] : [noneNullAssertion(name, time)]),
     ...(retentionAgeOf(created) === 0 ? [] : [noneExpireAssertion({ ...created, name, timestamp: time })]),
   ];
 }
@@ -249,42 +249,50 @@ function dropIfRowsAreIn(
  *   writer has created a table of that name, the table is left out.
  */
 export function resumeRebuilds(draft: Draft): void {
-  const { halfExchanged, leftovers, renames } = draft.context;
-  for (const { name, table, hash } of findRebuildTables(draft.engine, 'new')) {
+  const { engine, context } = draft;
+  for (const { name: newName, table, hash } of findRebuildTables(engine, 'new')) {
     const { oldName } = createRebuildNames(table, hash);
-    if (halfExchanged.has(table) && !draft.engine.find(table)) omitHalfExchanged({ table, name, oldName }, draft);
-    if (!leftovers.has(name)) continue;
-    const hasExchangeBegun = draft.engine.find(oldName) !== undefined;
-    if (hasExchangeBegun && draft.engine.find(table)) {
-      draft.omit(
-        changeOf({ kind: 'table', name: table }, `rebuild of table '${table}'`),
-        `a writer created '${table}' while an earlier rebuild exchanged the names; the old rows are in '${oldName}'`,
-        `stop the writers, rename '${table}', and plan again to complete that rebuild`,
-        'then copy the rows of the renamed table',
-      );
-      draft.block(table);
-    } else if (hasExchangeBegun) draft.addStatement(printTableRename(name, table), { kind: 'table', name });
-    const [leftover, now] = [name, table].map(each => draft.engine.definitionOf(each));
-    if (!hasExchangeBegun && leftover?.kind === 'table' && now?.kind === 'table') {
-      const copied = findCopiedColumns(leftover, now, renames.columnRenamesOf(table));
-      const added = leftover.columns.filter(column => !copied.some(({ to }) => isSameName(to, column.name)));
-      const unwritten = added.map(column => emptyAssertion(name, printValueCondition(column)));
-      const noneAdded = noneAddedAssertion({ from: now.name, to: name, columns: copied });
-      dropIfRowsAreIn(leftover, copied, [noneAdded, ...unwritten], draft);
-    }
+    const hasExchangeBegun = engine.find(oldName) !== undefined;
+    if (context.halfExchanged.has(table) && !engine.find(table)) omitHalfExchanged({ table, newName, oldName }, draft);
+    if (!context.leftovers.has(newName)) continue;
+    if (!hasExchangeBegun) dropNewTable(table, newName, draft);
+    else if (engine.find(table)) omitOverwritten(table, oldName, draft);
+    else draft.addStatement(printTableRename(newName, table), { kind: 'table', name: newName });
   }
+}
+
+/** Drops the new table of a rebuild that stopped before its first RENAME, after assertions that the original has its rows. */
+function dropNewTable(table: string, newName: string, draft: Draft): void {
+  const [leftover, now] = [newName, table].map(each => draft.engine.definitionOf(each));
+  if (leftover?.kind !== 'table' || now?.kind !== 'table') return;
+  const copied = findCopiedColumns(leftover, now, draft.context.renames.columnRenamesOf(table));
+  const added = leftover.columns.filter(column => !copied.some(({ to }) => isSameName(to, column.name)));
+  const unwritten = added.map(column => emptyAssertion(newName, printValueCondition(column)));
+  const noneAdded = noneAddedAssertion({ from: now.name, to: newName, columns: copied });
+  dropIfRowsAreIn(leftover, copied, [noneAdded, ...unwritten], draft);
+}
+
+/** Leaves out a table that a writer has created while a rebuild exchanged the names. */
+function omitOverwritten(table: string, oldName: string, draft: Draft): void {
+  draft.omit(
+    changeOf({ kind: 'table', name: table }, `rebuild of table '${table}'`),
+    `a writer created '${table}' while an earlier rebuild exchanged the names; the old rows are in '${oldName}'`,
+    `stop the writers, rename '${table}', and plan again to complete that rebuild`,
+    'then copy the rows of the renamed table',
+  );
+  draft.block(table);
 }
 
 /** Leaves out a half-exchanged table. An empty table of this name would hide where the rows are, and keep `--rebuild` from finishing. */
 function omitHalfExchanged(
-  { table, name, oldName }: Readonly<Record<'table' | 'name' | 'oldName', string>>,
+  { table, newName, oldName }: Readonly<Record<'table' | 'newName' | 'oldName', string>>,
   draft: Draft,
 ) {
   const { a, engineOfB } = draft.context;
-  const canRebuildFinish = findLeftovers(a, engineOfB, new NameSet([table])).has(name);
+  const canRebuildFinish = findLeftovers(a, engineOfB, new NameSet([table])).has(newName);
   draft.omit(
     changeOf({ kind: 'table', name: table }),
-    `an earlier rebuild was interrupted between its two renames; the rows are in '${oldName}' and '${name}'`,
+    `an earlier rebuild was interrupted between its two renames; the rows are in '${oldName}' and '${newName}'`,
     canRebuildFinish
       ? `--rebuild ${formatPathForShell(formatPath({ object: table }))} finishes that rebuild`
       : `send ${printTableRename(oldName, table)} and plan again`,

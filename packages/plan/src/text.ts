@@ -1,15 +1,8 @@
 /*!
- * The format of a plan: its head, its assertions, the names of losses and omissions, printed and parsed. It imports no planner or engine,
- * which takes longer to load than a short plan to apply.
+ * The text of a plan: its head, its assertions, the names of losses and omissions, printed and parsed. This entry point imports no planner
+ * and no engine: to load them takes longer than to apply a short plan.
  */
 
-export { type PlanHead, parsePlanHead } from './format/head.js';
-export {
-  computeFingerprint,
-  findPlannedObjects,
-  findVerbsToAllow,
-  printPlan,
-} from './format/print-plan.js';
 export { AllowedLosses, formatAllowance, formatLoss } from './losses/losses.js';
 export { COLUMN_ORDER_REASON, columnOrderHints, formatOmission, type Omission } from './losses/omission.js';
 export { type KnownView, parseAssertion, ROWLESS_ANSWERS } from './queries/assertions.js';
@@ -17,3 +10,10 @@ export { type CommonQuery, isCastQuery, parseWith, printWith, useNamesOfWith } f
 export { printNothingIsLostAssertion } from './queries/history.js';
 export { findAffectedObjects } from './statements/affected-objects.js';
 export { printFullRefresh, printOnOneLine, withoutLeadingComments } from './statements/statement-text.js';
+export { type PlanHead, parsePlanHead } from './text/head.js';
+export {
+  computeFingerprint,
+  findPlannedObjects,
+  findVerbsToAllow,
+  printPlan,
+} from './text/print-plan.js';
