@@ -16,7 +16,7 @@ import {
   unreadableReplyError,
 } from './reply.js';
 import { type ApiPath, bufferNeeded, ENDPOINTS, requestTarget, toRequestText } from './request.js';
-import { pauseFor, Retries } from './retry.js';
+import { createRetryPause, pauseFor } from './retry.js';
 import { RowScanner, ServerError } from './row-scanner.js';
 import { toTransportFailure } from './transport-messages.js';
 
@@ -86,13 +86,14 @@ class HttpClient implements Client {
 
   async *streamFirstColumn(query: string, maxValueBytes?: number): AsyncGenerator<string[], void, undefined> {
     if (!this.#config.retries) return yield* this.#rowsOnce(query, maxValueBytes);
-    const { ResumedRows } = await import('./resumed-rows.js'); // few runs need it
-    const [resumed, retries] = [new ResumedRows(this.label), new Retries(this.#config, this.#ended)];
+    const { createRowResumer } = await import('./resumed-rows.js'); // few runs need it
+    const newRows = createRowResumer(this.label);
+    const pauseAfter = createRetryPause(this.#config, this.#ended);
     for (;;)
       try {
-        return yield* resumed.continueWith(this.#rowsOnce(query, maxValueBytes));
+        return yield* newRows(this.#rowsOnce(query, maxValueBytes));
       } catch (error) {
-        await retries.waitAfter(error);
+        await pauseAfter(error);
       }
   }
 
@@ -151,7 +152,7 @@ class HttpClient implements Client {
 
   /** Sends again after a failure that may pass, if retries and the purpose allow that. */
   async #request<T>(statement: string, purpose: Purpose, read: (response: Response) => Promise<T>): Promise<T> {
-    const retries = new Retries(this.#config, this.#ended);
+    const pauseAfter = createRetryPause(this.#config, this.#ended);
     for (;;) {
       let response: Response | undefined;
       try {
@@ -160,7 +161,7 @@ class HttpClient implements Client {
       } catch (error) {
         const failure = this.#toInstanceError(error, statement, response);
         if (purpose === 'execute' && (failure as InstanceError).outcomeUnknown) throw failure;
-        await retries.waitAfter(failure);
+        await pauseAfter(failure);
       }
     }
   }

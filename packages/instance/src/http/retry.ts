@@ -12,27 +12,21 @@ const GATEWAY_STATUSES = new Set([502, 503, 504]);
 export const pauseFor = (milliseconds: number, signal: AbortSignal): Promise<void> =>
   setTimeout(milliseconds, undefined, { signal });
 
-export class Retries {
-  #count = 0;
-  readonly #config: ConnectionConfig;
-  readonly #signal: AbortSignal;
-
-  constructor(config: ConnectionConfig, signal: AbortSignal) {
-    this.#config = config;
-    this.#signal = signal;
-  }
-
-  /** Resolves when it is time to send the request again. @throws the given error if a retry would not help, or is one too many */
-  async waitAfter(error: unknown): Promise<void> {
-    const { retries = 0, warn, pause = pauseFor } = this.#config;
-    if (this.#count >= retries || this.#signal.aborted || !isRetriable(error)) throw error;
-    const milliseconds = Math.min(FIRST_PAUSE * 2 ** this.#count, MAX_PAUSE);
-    this.#count++;
-    warn?.(`${error.message}; retrying in ${milliseconds / 1000} s (${this.#count} of ${retries})`);
-    await pause(milliseconds, this.#signal).catch(() => {
+/**
+ * Returns a function to call after each failure of one request. It resolves when it is time to send the request again, and throws the given
+ * error if a retry would not help, or is one too many.
+ */
+export function createRetryPause({ retries = 0, warn, pause = pauseFor }: ConnectionConfig, signal: AbortSignal) {
+  let count = 0;
+  return async (error: unknown): Promise<void> => {
+    if (count >= retries || signal.aborted || !isRetriable(error)) throw error;
+    const milliseconds = Math.min(FIRST_PAUSE * 2 ** count, MAX_PAUSE);
+    count++;
+    warn?.(`${error.message}; retrying in ${milliseconds / 1000} s (${count} of ${retries})`);
+    await pause(milliseconds, signal).catch(() => {
       throw error;
     });
-  }
+  };
 }
 
 /** A retry does not help against an error message of the server, or against missing credentials. */
