@@ -2,7 +2,7 @@ export { annotateFailure, formatAnnotation } from './annotations.js';
 export { type CompletionSpec, zshBootstrap } from './completion.js';
 export { formatPropertyLines, unifiedDiff } from './differences.js';
 export { Exit, exitStatus, UsageError } from './exit.js';
-export { type Io, instanceContext } from './io.js';
+export type { Io } from './io.js';
 export {
   ANNOTATIONS_OPTION,
   CONNECTION_OPTIONS,

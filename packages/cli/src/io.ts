@@ -36,15 +36,6 @@ export interface Io {
   catchSignals(): AbortSignal;
 }
 
-/** What resolving an instance needs of `Io`. */
-export const instanceContext = ({ env, warn, info, logRequest, promptSecret }: Io) => ({
-  env,
-  warn,
-  info,
-  logRequest,
-  promptSecret,
-});
-
 export interface Verbosity {
   quiet: boolean;
   verbose: number;

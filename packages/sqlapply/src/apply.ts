@@ -3,7 +3,6 @@ import {
   Exit,
   exitStatus,
   type Io,
-  instanceContext,
   limitHeapGrowth,
   readIgnorePatterns,
   UsageError,
@@ -21,7 +20,7 @@ import { reportReplay, writeRows } from './report-outcomes.js';
 
 export async function apply(options: ApplyArgs, io: Io): Promise<number> {
   const [operand = ''] = options.operands;
-  const context = { ...instanceContext(io), program: 'sqlapply', options };
+  const context = { ...io, program: 'sqlapply', options };
   if (options.showConfig) return writeSettings([(await resolveInstance(operand, context)).settings], io);
   await rejectReplacedInput(options);
   const openInputAndInstance = async () => {

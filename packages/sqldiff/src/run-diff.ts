@@ -1,4 +1,4 @@
-import { annotateFailure, type Io, instanceContext, readIgnorePatterns, UsageError, writeSettings } from '@sqlpipe/cli';
+import { annotateFailure, type Io, readIgnorePatterns, UsageError, writeSettings } from '@sqlpipe/cli';
 import { COLUMN_ORDER } from '@sqlpipe/ddl';
 import { isAnyInput, isSameOutput, isStdout, readStandardInput } from '@sqlpipe/files';
 import { fetchComparisonFacts, withPlanningFacts } from '@sqlpipe/instance';
@@ -98,7 +98,7 @@ function warnOfColumnOrder({ differences }: SchemaComparison, io: Io): void {
 
 function openSides({ operands: [a = '', b = ''], ...args }: DiffArgs, stdin: DeferredInput, io: Io): Promise<Sides> {
   return resolveOperands([a, b], args.label, {
-    ...instanceContext(io),
+    ...io,
     options: args,
     // If the previous program in the pipe prompts too, its prompt comes first.
     promptSecret: async question => {

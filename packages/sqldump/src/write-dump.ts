@@ -1,5 +1,5 @@
 import type { Writable } from 'node:stream';
-import { Exit, type Io, instanceContext, limitHeapGrowth, UsageError, withProgress, writeSettings } from '@sqlpipe/cli';
+import { Exit, type Io, limitHeapGrowth, UsageError, withProgress, writeSettings } from '@sqlpipe/cli';
 import { isStdout, isTextOutput, writeOutput, writeSqlText } from '@sqlpipe/files';
 import { dump, hasAddressSyntax, listInstances, resolveInstance } from '@sqlpipe/instance';
 import { writeRecords } from '@sqlpipe/records';
@@ -24,7 +24,7 @@ export async function writeDump(
       'an operand after the first is an address; one instance is dumped, and NAMEs select its objects',
     );
   const selection = parseSelection(include, exclude);
-  const source = await resolveInstance(instance, { ...instanceContext(io), program: 'sqldump', options });
+  const source = await resolveInstance(instance, { ...io, program: 'sqldump', options });
   if (options.showConfig) return writeSettings([source.settings], io);
   const statements = dump(source, { ...options, names, maxRecord, selection, warn: io.warn, info: io.info });
   const isShown = isStdout(output) && io.stdout.isTTY === true;

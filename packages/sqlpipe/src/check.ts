@@ -1,6 +1,6 @@
 import { accessSync, constants, realpathSync } from 'node:fs';
 import { delimiter, join } from 'node:path';
-import { createMain, Exit, INSTANCE_OPTIONS, instanceContext, writeSettings } from '@sqlpipe/cli';
+import { createMain, Exit, INSTANCE_OPTIONS, writeSettings } from '@sqlpipe/cli';
 import { dump, fetchServerReport, resolveInstance } from '@sqlpipe/instance';
 import { escapeControls } from '@sqlpipe/text';
 
@@ -15,7 +15,7 @@ export const main = createMain({
   ],
   options: INSTANCE_OPTIONS,
   run: async ({ operands: [instance = ''], ...options }, io) => {
-    const resolved = await resolveInstance(instance, { ...instanceContext(io), program: 'sqlpipe', options });
+    const resolved = await resolveInstance(instance, { ...io, program: 'sqlpipe', options });
     if (options.showConfig) return writeSettings([resolved.settings], io);
     const other = findOtherSqldiff(io.env.PATH);
     if (other) io.warn(`${other} comes first on the PATH: for ours, type sqlpipe diff`);

@@ -1,6 +1,6 @@
 /*! Copies a schema from one instance to another: the pipelines of sqldump and sqlapply, with a stream in memory between them. */
 import { PassThrough } from 'node:stream';
-import { type Io, instanceContext, rejectSharedInsecure, writeSettings } from '@sqlpipe/cli';
+import { type Io, rejectSharedInsecure, writeSettings } from '@sqlpipe/cli';
 import { dump, resolveInstance } from '@sqlpipe/instance';
 import { decodeRecords, deferInput, writeRecords } from '@sqlpipe/records';
 import { parseSelection } from '@sqlpipe/schema';
@@ -10,7 +10,7 @@ import type { CopyArgs } from './copy-options.js';
 export async function copySchema({ include, exclude, ...options }: CopyArgs, io: Io): Promise<number> {
   const [from = '', to = ''] = options.operands;
   const selection = parseSelection(include, exclude);
-  const context = { ...instanceContext(io), options };
+  const context = { ...io, options };
   const resolveEnds = async () => {
     const source = await resolveInstance(from, { ...context, program: 'sqldump' });
     const target = await resolveInstance(to, { ...context, program: 'sqlapply' });
