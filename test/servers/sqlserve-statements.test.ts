@@ -1,5 +1,6 @@
 import { isDeepStrictEqual } from 'node:util';
 import { compareStatements } from '@sqlpipe/ddl';
+import { planChanges } from '@sqlpipe/plan';
 import { questdb, sqlserve } from '../support/instances.js';
 import { setUp } from '../support/principals.js';
 import { readServerCases } from '../support/server-cases.js';
@@ -101,6 +102,9 @@ test('what needs rows or a query engine is rejected with the reason', async t =>
   await shared.execute('create view one as (select count() n from t)');
   for (const sql of [
     'SELECT count() FROM t',
+    'SELECT count() > 0 AS is_empty FROM t',
+    'SELECT max(x) AS rows_lost FROM t',
+    'SELECT max(x) rows_lost, min(ts) first_lost, max(ts) last_lost FROM t',
     'SELECT max(x), min(x) FROM t',
     'SELECT * FROM one',
     'SELECT * FROM (SELECT count() FROM t)',
@@ -128,10 +132,38 @@ test('what needs rows or a query engine is rejected with the reason', async t =>
     const error = `this server keeps the schema and no rows, so it rejects ${verb}; use a real QuestDB for tests that need rows`;
     t.like(await shared.execute(sql), { error, position: 0 });
   }
+  t.deepEqual((await shared.execute('SELECT 5 AS rows_lost')).dataset, [[5]]);
   const assertion = 'SELECT count() = 0 AS is_empty FROM nowhere';
   t.like(await shared.execute(assertion), { error: 'table does not exist [table=nowhere]', position: 36 });
   t.like(await shared.execute('SELECT nope FROM t'), { error: 'Invalid column: nope', position: 7 });
   t.like(await shared.execute('t WHERE nope = 1'), { error: 'Invalid column: nope', position: 8 });
+});
+
+test('what a planner asks about lost rows is answered, because nothing is lost', async t => {
+  const schema = (type: string) => [
+    `CREATE TABLE t (ts TIMESTAMP, x ${type}) timestamp(ts) PARTITION BY DAY;`,
+    'CREATE MATERIALIZED VIEW m REFRESH PERIOD (LENGTH 1d) AS (SELECT ts, sum(x) n FROM t SAMPLE BY 1h) PARTITION BY DAY;',
+  ];
+  for (const statement of schema('INT')) await shared.execute(statement);
+  const answers: [question: string, row: unknown][] = [];
+  const askRow = async (question: string) => {
+    const [row] = (await shared.execute(question)).dataset ?? [];
+    if (question.includes('_lost')) answers.push([question.replace(/.* FROM /s, ''), row]);
+    return row;
+  };
+  const columns = [
+    { name: 'ts', type: 'TIMESTAMP' },
+    { name: 'n', type: 'DOUBLE' },
+  ] as const;
+  await planChanges(schema('DOUBLE'), schema('INT'), {
+    askRow,
+    async askHistory(_, printQuestion) {
+      await askRow(printQuestion('ts', columns));
+      return { answer: 'none', columns };
+    },
+  });
+  t.is(answers.length, 2);
+  for (const [question, row] of answers) t.deepEqual(row, [0, null, null], question);
 });
 
 test('a query over views that name views many times is answered in time', async t => {

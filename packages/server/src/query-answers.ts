@@ -6,13 +6,14 @@ import {
   columnName,
   type Expression,
   type ParsedQuery,
+  parseQueryText,
   type Relation,
   requireReadAccess,
   returnsNoRows,
   type SelectItem,
   type SelectStatement,
 } from '@sqlpipe/engine/query';
-import { ROWLESS_ANSWERS } from '@sqlpipe/plan/text';
+import { isPlanQuery, ROWLESS_ANSWERS } from '@sqlpipe/plan/text';
 import { isSameName } from '@sqlpipe/sql';
 import { callFunction } from './catalogue-functions.js';
 
@@ -24,12 +25,13 @@ const FUNCTIONS: ReadonlyMap<string, (session: Session) => string> = new Map<str
 ]);
 
 /** @throws RejectionError for a query that needs rows */
-export function answerQuery(query: ParsedQuery, session: Session): Rows {
+export function answerQuery(text: string, session: Session): Rows {
+  const query = parseQueryText(text);
   const { select } = query;
   // Errors of the query are reported before the fact that no rows are stored.
   const relation = analyzeRelation(query, session.catalogue);
   requireReadAccess(session, query);
-  const assertion = answerAssertion(select);
+  const assertion = isPlanQuery(text) ? answerAssertion(select) : undefined;
   if (assertion) return assertion;
   if (returnsNoRows(query, session.catalogue))
     return { columns: headsOf(relation), rows: [], timestamp: relation.timestamp };

@@ -15,7 +15,6 @@ import {
   type Value,
   whenReady,
 } from '@sqlpipe/engine';
-import { parseQueryText } from '@sqlpipe/engine/query';
 import { isPrincipal, type Kind } from '@sqlpipe/sql';
 import { listColumns, PARAMETERS } from './catalogue-functions.js';
 import type { Caller, EmulatedServer } from './emulated-server.js';
@@ -72,7 +71,7 @@ export class Service {
       case 'explain show create database':
         return listOf('QUERY PLAN', 'STRING', ['show_create_database']);
       case 'query':
-        return answerQuery(parseQueryText(query.text), session);
+        return answerQuery(query.text, session);
       case 'show create':
         return ddlRows(query.parts.map(part => printDefinition(requireShownObject(session, part))));
       case 'show create database':

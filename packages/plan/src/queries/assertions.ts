@@ -135,6 +135,14 @@ export const ROWLESS_ANSWERS = new Map<string, { readonly type: string; readonly
   ['last_lost', { type: 'TIMESTAMP', value: null }],
 ]);
 
+/** Matches `printHistoryQuestion`, `printUnendedRange` and `printCompileQuestion`. */
+const QUESTION =
+  /^SELECT (?:(?:coalesce\(sum\(CASE WHEN sqlpipe_.*?\), 0\)|count\(\)) rows_lost, min\(|count\(\) >= 0 AS is_computable FROM \(SELECT \* FROM \(\n)/s;
+
+/** Whether `ROWLESS_ANSWERS` has the answers to a query: an assertion of a plan, or another question of a planner. */
+export const isPlanQuery = (query: string): boolean =>
+  QUESTION.test(query) || parseAssertion(query.trimEnd().replace(/;?$/, ';')) !== undefined;
+
 function parseConversionAssertion(text: string): Assertion | undefined {
   const [, table = '', from = '', to = '', column = ''] = CONVERSION_ASSERTION.exec(text) ?? [];
   return column === '' ? undefined : noneChangedAssertion({ table, column, from, to });
