@@ -3,7 +3,7 @@ import { readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { JournalEntry } from '@sqlpipe/engine';
 import { emulateServer } from '../../packages/server/src/emulated-server.js';
-import type { Journal } from '../../packages/server/src/journal.js';
+import { formatLine, type Journal } from '../../packages/server/src/journal.js';
 import { Service } from '../../packages/server/src/service.js';
 import { deferred } from '../support/deferred.js';
 import { freshFolder } from '../support/folder.js';
@@ -103,7 +103,9 @@ async function startWithToken(t: Parameters<typeof freshFolder>[0], at: number, 
   );
   const [, token, expires] = (made.dataset?.[0] ?? []) as string[];
   await first.end();
-  await writeFile(journal, (await readFile(journal, 'utf8')).replace(/"expires":\d+/, `"expires":${at}`));
+  const lines = (await readFile(journal, 'utf8')).trimEnd().split('\n');
+  const changed = lines.map(line => JSON.parse(line.replace(/"expires":\d+/, `"expires":${at}`)).entries);
+  await writeFile(journal, changed.map(formatLine).join(''));
   const second = await serveFolder(t, folder);
   return { token: String(token), expires: String(expires), journal, made, second };
 }

@@ -9,7 +9,6 @@ export {
   readMainVerb,
 } from './command/parse-command.js';
 export { AFTER_CREATE, parseAfterCreate } from './create/parse-create.js';
-export { PARTITION_UNITS } from './definition.js';
 export { type Body, readCode } from './parser/body.js';
 export {
   type CreateContext,

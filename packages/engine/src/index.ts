@@ -13,7 +13,6 @@ export {
   type CatalogueObject,
   type LiveView,
   type MaterializedView,
-  type StoredColumn,
   type Table,
   type View,
 } from './catalogue-objects.js';

@@ -1,6 +1,7 @@
 /*!
- * The schema on disk: one line of JSON with the entries of each statement, synced before the statement is acknowledged. At the start, and
- * when the journal has grown to more than twice its initial size, the complete state is written to a new file, which replaces the old one.
+ * The schema on disk: one line of JSON with the entries of each statement, synced before the statement is acknowledged. A line has a hash of
+ * its entries, because the engine restores them without checks. At the start, and when the journal has grown to more than twice its initial
+ * size, the complete state is written to a new file, which replaces the old one.
  */
 import { once } from 'node:events';
 import { constants } from 'node:fs';
@@ -10,7 +11,7 @@ import { platform } from 'node:os';
 import { dirname, join } from 'node:path';
 import type { Engine, JournalEntry } from '@sqlpipe/engine';
 import { CodedError } from '@sqlpipe/text';
-import { areEntries } from './journal-shapes.js';
+import { digest } from './secrets.js';
 
 export class Journal {
   private constructor(
@@ -130,9 +131,17 @@ async function rewriteJournal(path: string, state: readonly JournalEntry[]): Pro
   }
 }
 
-/** U+2028 and U+2029 are escaped, because to some readers they end a line. */
-const formatLine = (entries: readonly JournalEntry[]): string =>
-  `${JSON.stringify(entries).replace(/[\u2028\u2029]/g, each => `\\u${each.charCodeAt(0).toString(16)}`)}\n`;
+export function formatLine(entries: readonly JournalEntry[]): string {
+  const text = JSON.stringify(entries);
+  return `{"entries":${text},"sha256":"${hashEntries(text)}"}\n`;
+}
+
+const LINE = /^\{"entries":(.*),"sha256":"(.*)"\}$/s;
+
+/** Raise it when the engine can no longer restore the entries of older versions: then they count as damaged. */
+const FORMAT = 1;
+
+const hashEntries = (text: string): string => digest(`${FORMAT} ${text}`);
 
 /** Only for its owner. `mkdir` with `recursive` never returns where not even root may create a folder, as in /proc. */
 async function makeFolder(path: string): Promise<void> {
@@ -189,12 +198,8 @@ async function openRegular(path: string): Promise<FileHandle | undefined> {
 }
 
 function parseLine(line: string): JournalEntry[] | undefined {
-  try {
-    const entries: unknown = JSON.parse(line);
-    return areEntries(entries) ? entries : undefined;
-  } catch {
-    return;
-  }
+  const [, text = '', hash] = LINE.exec(line) ?? [];
+  return hash === hashEntries(text) ? JSON.parse(text) : undefined;
 }
 
 /** A rename is durable only after the folder is synced. */
