@@ -185,7 +185,7 @@ test('the columns of a CREATE TABLE are those of its list, or those that its que
   ];
   for (const [statement, columns] of cases)
     t.deepEqual(
-      locateColumns(statement).columns.map(({ position }) => /^(?:\w+|"[^"]+")/.exec(statement.slice(position))?.[0]),
+      locateColumns(statement).columns.map(({ start }) => /^(?:\w+|"[^"]+")/.exec(statement.slice(start))?.[0]),
       columns,
       statement,
     );

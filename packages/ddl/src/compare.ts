@@ -135,21 +135,21 @@ function formatSyntaxError(statement: string): string {
 }
 
 function compareTexts(a: string, b: string, prefix: (statement: string) => string = () => ''): StatementComparison {
-  const at = findQueryDifference(a, b);
-  if (!at) return { ...NO_DIFFERENCE, isTokenComparison: true };
+  const found = findQueryDifference(a, b);
+  if (!found) return { ...NO_DIFFERENCE, isTokenComparison: true };
   const difference: PropertyDifference = {
     property: TEXT,
-    a: prefix(a) + lineAt(a, at.a),
-    b: prefix(b) + lineAt(b, at.b),
+    a: prefix(a) + lineAt(a, found.a),
+    b: prefix(b) + lineAt(b, found.b),
   };
   return { differences: [difference], notComparable: [], isTokenComparison: true };
 }
 
 const WIDTH = 80;
 
-/** The line at a position of a statement, at most `WIDTH` characters. Secrets become stars that do not show their length. */
-function lineAt(text: string, at: number): string {
-  const start = Math.max(text.lastIndexOf('\n', at - 1) + 1, at - WIDTH / 2);
+/** The line at an index of a statement, at most `WIDTH` characters. Secrets become stars that do not show their length. */
+function lineAt(text: string, index: number): string {
+  const start = Math.max(text.lastIndexOf('\n', index - 1) + 1, index - WIDTH / 2);
   const [line = ''] = redact(text)
     .slice(start, start + WIDTH)
     .split('\n', 1);
@@ -179,8 +179,8 @@ export function compareDefinitions(a: Definition, b: Definition): Comparison {
   if (a.kind !== b.kind) comparison.add('kind', a.kind, b.kind);
   else if (a.kind === 'table' && b.kind === 'table') compareTables(a, b, comparison);
   else if (a.kind !== 'table' && b.kind !== 'table') {
-    const at = findQueryDifference(a.body, b.body);
-    const excerpts = at && { a: excerptAround(a.body, at.a), b: excerptAround(b.body, at.b) };
+    const difference = findQueryDifference(a.body, b.body);
+    const excerpts = difference && { a: excerptAround(a.body, difference.a), b: excerptAround(b.body, difference.b) };
     if (excerpts) comparison.differences.push({ property: 'query', ...excerpts }); // `add` would skip excerpts that are the same
     comparison.addAll(propertiesOf(a.kind), a, b);
   }
@@ -279,8 +279,8 @@ function compareColumn(a: ListedColumn, b: ListedColumn, comparison: ComparisonB
 
 const CONTEXT = 40;
 
-function excerptAround(query: string, at: number): string {
-  const start = Math.max(0, at - CONTEXT / 2);
-  const piece = query.slice(start, at + CONTEXT).replace(/\s+/g, ' ');
-  return `${start > 0 ? '…' : ''}${piece}${at + CONTEXT < query.length ? '…' : ''}`;
+function excerptAround(query: string, index: number): string {
+  const start = Math.max(0, index - CONTEXT / 2);
+  const piece = query.slice(start, index + CONTEXT).replace(/\s+/g, ' ');
+  return `${start > 0 ? '…' : ''}${piece}${index + CONTEXT < query.length ? '…' : ''}`;
 }

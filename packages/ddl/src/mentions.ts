@@ -22,7 +22,7 @@ import { type NamePlace, QueryNames } from './queries/query-names.js';
 import { mayHaveReferences, ReferenceFinder } from './queries/references.js';
 import { isCleanTable } from './repair.js';
 
-/** A name in a statement, without quotes. `[position, end)` includes quotes of its own, but not the schema `public`. */
+/** A name in a statement, without quotes. `[start, end)` includes quotes of its own, but not the schema `public`. */
 export interface Mention extends NameSpan {
   /** `principal`: a user, group or service account that is not the owner. */
   readonly role: 'object' | 'owner' | 'principal';
@@ -53,9 +53,9 @@ export function findMentions(
   return [created, ...sources, ...(owner ? [toMention(owner, 'owner')] : [])];
 }
 
-const toMention = ({ name, position, end }: NameSpan, role: Mention['role'], place: NamePlace = 'name'): Mention => ({
+const toMention = ({ name, start, end }: NameSpan, role: Mention['role'], place: NamePlace = 'name'): Mention => ({
   name,
-  position,
+  start,
   end,
   role,
   place,
@@ -79,7 +79,7 @@ function findSources(statement: string, isView: (name: string) => boolean, title
 }
 
 const isSame = (a: readonly Mention[], b: readonly Mention[]): boolean =>
-  a.length === b.length && a.every(({ position, end }, i) => position === b[i]?.position && end === b[i]?.end);
+  a.length === b.length && a.every(({ start, end }, i) => start === b[i]?.start && end === b[i]?.end);
 
 /** Finds the names of all common table expressions of a statement. */
 export function findCommonTableExpressions(statement: string): NameSet {
@@ -93,7 +93,7 @@ export function findCommonTableExpressions(statement: string): NameSet {
 export function findUnknownNames(statement: string, mentions: readonly Mention[]): string[] {
   const { kind } = readStatementHead(statement);
   if (isUnderstood(statement, kind)) return [];
-  const known = new Set(mentions.map(({ position }) => position));
+  const known = new Set(mentions.map(({ start }) => start));
   const tokens = [...significantTokens(statement)];
   return tokens.flatMap((token, index) => {
     if (token.type === 'sign' || known.has(token.start)) return [];

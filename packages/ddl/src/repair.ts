@@ -75,9 +75,9 @@ function repairTable(row: string, notes: string[], warnings: string[]): string {
     return quoteName(bare);
   };
   const repairList = (opening: string, comma: string, text: string): string => {
-    const at = text.indexOf(opening);
-    if (at < 0) return text;
-    const start = at + opening.length;
+    const opened = text.indexOf(opening);
+    if (opened < 0) return text;
+    const start = opened + opening.length;
     const end = text.indexOf(')', start);
     return end < 0
       ? text
@@ -120,17 +120,17 @@ function repairColumns(list: string, repairColumn: (line: string) => PrintedColu
     if (query !== undefined) return query;
   }
   let repaired = '( \n\t';
-  for (let at = 0; at < list.length; ) {
-    CLEAN_COLUMNS.lastIndex = at;
-    let end = CLEAN_COLUMNS.test(list) ? CLEAN_COLUMNS.lastIndex : at;
-    if (end > at) repaired += list.slice(at, end);
+  for (let start = 0; start < list.length; ) {
+    CLEAN_COLUMNS.lastIndex = start;
+    let end = CLEAN_COLUMNS.test(list) ? CLEAN_COLUMNS.lastIndex : start;
+    if (end > start) repaired += list.slice(start, end);
     else {
-      const comma = list.indexOf(BETWEEN, at);
-      const { name, definition } = repairColumn(list.slice(at, comma < 0 ? undefined : comma));
+      const comma = list.indexOf(BETWEEN, start);
+      const { name, definition } = repairColumn(list.slice(start, comma < 0 ? undefined : comma));
       end = comma < 0 ? list.length : comma + BETWEEN.length;
       repaired += `${name} ${definition}${comma < 0 ? '' : BETWEEN}`;
     }
-    at = end;
+    start = end;
   }
   return repaired;
 }
@@ -186,10 +186,10 @@ function repairVolume(end: string, notes: string[]): string {
   return `${end.slice(0, start)} IN VOLUME ${quoteName(volume)}${rest.slice(volume.length)}`;
 }
 
-/** 9.3.4 rejects PARTITION BY YEAR with a TTL that is not full years, but prints both if it chose YEAR itself. @param at the query's end */
-function findConflict(statement: string, at: number): ClauseSpan | undefined {
+/** 9.3.4 rejects PARTITION BY YEAR with a TTL that is not full years, but prints both if it chose YEAR itself. @param start the query's end */
+function findConflict(statement: string, start: number): ClauseSpan | undefined {
   const cursor = new Cursor(statement);
-  cursor.seek(at);
+  cursor.seek(start);
   const reader = new ClauseReader(cursor, anyServer(SERVER_DEFAULTS), 'materialized view');
   unlessRejected(() => {
     reader.advance();

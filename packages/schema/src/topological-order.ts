@@ -38,7 +38,7 @@ const ROOT = -1;
 
 /** The visit of an object, with those of its dependencies that were not seen before. */
 class Visit {
-  #at = 0;
+  #index = 0;
 
   constructor(
     readonly node: number,
@@ -46,17 +46,17 @@ class Visit {
   ) {}
 
   get length(): number {
-    return this.needed.length - this.#at;
+    return this.needed.length - this.#index;
   }
 
   next(): number | undefined {
-    return this.needed[this.#at++];
+    return this.needed[this.#index++];
   }
 
   /** Removes nodes that another visit has taken over. Otherwise each visit on a long chain would store the same nodes. */
   handOver(isTaken: (node: number) => boolean): void {
-    this.needed = this.needed.subarray(this.#at).filter(node => !isTaken(node));
-    this.#at = 0;
+    this.needed = this.needed.subarray(this.#index).filter(node => !isTaken(node));
+    this.#index = 0;
   }
 }
 

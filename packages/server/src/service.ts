@@ -79,7 +79,7 @@ export class Service {
       case 'show tables':
         return listOf('table_name', 'STRING', namesOf(catalogue.list()));
       case 'show columns':
-        return listColumns(session, query.name, query.position);
+        return listColumns(session, query.name, query.start);
       case 'show acl':
         return showAcl(query.list, query.entity, session);
       case 'show parameters':
@@ -101,14 +101,14 @@ export class Service {
   }
 }
 
-function requireShownObject(session: Session, { kind, name, position }: ShownObject): CatalogueObject {
+function requireShownObject(session: Session, { kind, name, start }: ShownObject): CatalogueObject {
   const object = session.catalogue.find(name);
-  if (!object) throw missingError(position, name, kind);
+  if (!object) throw missingError(start, name, kind);
   requireReadable(session, object.name);
   if (object.kind === kind) return object;
   const isView = object.kind === 'view' || object.kind === 'materialized view';
   const found = kind === 'table' && isView ? 'view or materialized view' : object.kind;
-  throw new RejectionError(position, `${kind} name expected, got ${found} name`);
+  throw new RejectionError(start, `${kind} name expected, got ${found} name`);
 }
 
 const listOf = (name: string, type: string, values: readonly Value[]): Rows => ({

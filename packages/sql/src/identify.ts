@@ -53,8 +53,8 @@ export function readPrintedHead(statement: string): Head | undefined {
   const [, phrase, name, parenthesis] = PRINTED_FORM.exec(statement) ?? [];
   const kind = CREATED.find(([words]) => words === phrase)?.[1];
   if (!kind || name === undefined || (kind === 'table' && !parenthesis)) return undefined;
-  const position = 'CREATE '.length + (phrase as string).length + 1;
-  const located = { name, position, end: position + name.length + 2 };
+  const start = 'CREATE '.length + (phrase as string).length + 1;
+  const located = { name, start, end: start + name.length + 2 };
   return { kind, name, verb: 'CREATE', replaces: false, keepsExisting: false, runsQuery: false, located };
 }
 

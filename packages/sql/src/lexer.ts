@@ -44,15 +44,15 @@ export class Lexer {
     return this.#isInLineComment ? 'line-comment' : undefined;
   }
 
-  /** Reads the segment that starts at `at`, sets `type`, and returns its end: `at` itself if a segment of the previous chunk ends there. */
-  next(chunk: string, at: number): number {
+  /** Reads the segment from `start`, sets `type`, returns its end: `start` itself if a segment of the previous chunk ends there. */
+  next(chunk: string, start: number): number {
     const { open } = this;
     if (open) {
       this.type = open;
-      return this.#readUntilClosed(chunk, at);
+      return this.#readUntilClosed(chunk, start);
     }
-    const end = endOfCode(chunk, at);
-    if (end === at) return this.#readSpecial(chunk, at);
+    const end = endOfCode(chunk, start);
+    if (end === start) return this.#readSpecial(chunk, start);
     this.type = 'code';
     return end;
   }
@@ -64,16 +64,16 @@ export class Lexer {
     }
   }
 
-  #readSpecial(chunk: string, at: number): number {
-    const character = chunk.charAt(at);
+  #readSpecial(chunk: string, start: number): number {
+    const character = chunk.charAt(start);
     if (character === '(' || character === ')' || character === ';') {
       this.type = character;
-      return at + 1;
+      return start + 1;
     }
-    const delimiter = character === '-' || character === '/' ? chunk.slice(at, at + 2) : character;
+    const delimiter = character === '-' || character === '/' ? chunk.slice(start, start + 2) : character;
     this.#open(delimiter);
     this.type = this.open as SegmentType;
-    return this.#readUntilClosed(chunk, at + delimiter.length);
+    return this.#readUntilClosed(chunk, start + delimiter.length);
   }
 
   #open(delimiter: string): void {
@@ -84,26 +84,26 @@ export class Lexer {
 
   /** The end of the open segment in this chunk. A line comment's LF or CR is not part of it. */
   #readUntilClosed(chunk: string, from: number): number {
-    let at = from;
-    while (at < chunk.length) {
+    let end = from;
+    while (end < chunk.length) {
       if (this.#quote) {
-        const end = chunk.indexOf(this.#quote, at);
-        if (end < 0) return chunk.length;
-        at = end + 1;
+        const quoteStart = chunk.indexOf(this.#quote, end);
+        if (quoteStart < 0) return chunk.length;
+        end = quoteStart + 1;
         this.#quote = '';
       } else if (this.#isInLineComment) {
-        at = find(LINE_END, chunk, at)?.index ?? chunk.length;
-        if (at < chunk.length) this.#isInLineComment = false;
+        end = find(LINE_END, chunk, end)?.index ?? chunk.length;
+        if (end < chunk.length) this.#isInLineComment = false;
       } else {
-        const edge = find(BLOCK_EDGE[this.rules], chunk, at);
+        const edge = find(BLOCK_EDGE[this.rules], chunk, end);
         if (!edge) return chunk.length;
-        at = edge.index + edge[0].length;
+        end = edge.index + edge[0].length;
         if (edge[0] === '*/') this.#blockDepth--;
         else this.#open(edge[0]);
       }
-      if (!this.open) return at;
+      if (!this.open) return end;
     }
-    return at;
+    return end;
   }
 }
 
@@ -121,13 +121,13 @@ function find(pattern: RegExp, text: string, from: number): RegExpExecArray | nu
 /** Finds the `;` that ends the statement at `from`; -1 if this text has none, or if comments or unbalanced parentheses need a scanner. */
 export function findEndFast(text: string, from: number): number {
   let depth = 0;
-  for (let at = endOfCode(text, from); at < text.length; at = endOfCode(text, at + 1)) {
-    const character = text.charAt(at);
+  for (let index = endOfCode(text, from); index < text.length; index = endOfCode(text, index + 1)) {
+    const character = text.charAt(index);
     if (character === '(') depth++;
     else if (character === ')') depth--;
-    else if (QUOTES.includes(character)) at = text.indexOf(character, at + 1);
-    else return character === ';' && depth === 0 ? at : -1;
-    if (depth < 0 || at < 0) return -1;
+    else if (QUOTES.includes(character)) index = text.indexOf(character, index + 1);
+    else return character === ';' && depth === 0 ? index : -1;
+    if (depth < 0 || index < 0) return -1;
   }
   return -1;
 }
@@ -135,7 +135,7 @@ export function findEndFast(text: string, from: number): number {
 /** A segment or parenthesis that is not closed. `at` counts from the start of the statement. */
 export interface UnclosedSegment {
   type: SegmentType;
-  at: number;
+  start: number;
 }
 
 /** Text in a block comment that the two sets of comment rules may read differently. */
@@ -186,10 +186,10 @@ export class StatementScanner {
   }
 
   #consume(type: SegmentType, chunk: string, start: number, end: number): void {
-    const at = this.#length + start;
-    this.#openSegment = this.#lexer.open ? (this.#openSegment ?? { type, at }) : undefined;
+    const segmentStart = this.#length + start;
+    this.#openSegment = this.#lexer.open ? (this.#openSegment ?? { type, start: segmentStart }) : undefined;
     if (type === 'code' && this.#ignoresWhitespace && !NON_WHITESPACE.test(chunk.slice(start, end))) return;
-    if (type === '(' && this.#depth++ === 0) this.#outermost = { type, at };
+    if (type === '(' && this.#depth++ === 0) this.#outermost = { type, start: segmentStart };
     if (type === ')' && this.#depth > 0) this.#depth--;
     if (type === 'block-comment') this.isAmbiguous ||= AMBIGUOUS.test(chunk.slice(start, end));
     if (type !== 'line-comment' && type !== 'block-comment') this.hasContent = true;

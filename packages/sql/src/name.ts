@@ -3,13 +3,13 @@ import { keywordOf, type Token, unquote } from './tokens.js';
 /** The characters that end a bare name. The server accepts all others, and the names of some principals have dashes. */
 const NAME_TERMINATORS = '();,[]~:*/%+&^|<>=';
 
-/** A name without quotes and without the schema `public`, and its position in the text, with quotes. */
+/** A name without quotes and without the schema `public`, and where it starts in the text, with quotes. */
 export interface LocatedName {
   readonly name: string;
-  readonly position: number;
+  readonly start: number;
 }
 
-/** A name whose text is `[position, end)`. */
+/** A name whose text is `[start, end)`. */
 export interface NameSpan extends LocatedName {
   readonly end: number;
 }
@@ -20,18 +20,18 @@ export interface NameSpan extends LocatedName {
  * @param peek returns a significant token by distance
  */
 export function parseName(peek: (distance: number) => Token | undefined): NameSpan & { tokens: number } {
-  let at = isPublicSchema(peek(0), peek(1)) ? 2 : 0;
+  let count = isPublicSchema(peek(0), peek(1)) ? 2 : 0;
   let name = '';
-  const position = peek(at)?.start ?? 0;
-  let end = position;
-  for (let token = peek(at); token && token.start === end && isNamePart(token); token = peek(at)) {
+  const start = peek(count)?.start ?? 0;
+  let end = start;
+  for (let token = peek(count); token && token.start === end && isNamePart(token); token = peek(count)) {
     if (isQuoted(token) && name !== '') break;
     name += unquote(token.text);
     end += token.text.length;
-    at++;
+    count++;
     if (isQuoted(token)) break;
   }
-  return { name, position, end, tokens: at };
+  return { name, start, end, tokens: count };
 }
 
 export const isQuoted = ({ type }: Token): boolean => type === 'string' || type === 'name';

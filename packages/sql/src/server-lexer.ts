@@ -28,34 +28,34 @@ for (const symbol of SYMBOLS) {
   SYMBOLS_BY_FIRST.set(first, [...(SYMBOLS_BY_FIRST.get(first) ?? []), symbol]);
 }
 
-const symbolAt = (text: string, at: number): string | undefined =>
-  SYMBOLS_BY_FIRST.get(text.charAt(at))?.find(symbol => text.startsWith(symbol, at));
+const symbolAt = (text: string, index: number): string | undefined =>
+  SYMBOLS_BY_FIRST.get(text.charAt(index))?.find(symbol => text.startsWith(symbol, index));
 
-/** A token by the server's rules: `text.slice(at, end)`. Blanks and the delimiters of comments are tokens too. */
+/** A token by the server's rules: `text.slice(start, end)`. Blanks and the delimiters of comments are tokens too. */
 export interface ServerToken {
-  readonly at: number;
+  readonly start: number;
   readonly end: number;
   /** How far the server has read when it returns the token: to the end of the symbol or blank that ended the token. */
   readonly reach: number;
 }
 
 /** Scans the token that starts at `from`; undefined at the end of the text. */
-function scanToken(text: string, from: number): ServerToken | undefined {
-  if (from >= text.length) return;
-  for (let pos = from; pos < text.length; pos++) {
+function scanToken(text: string, start: number): ServerToken | undefined {
+  if (start >= text.length) return;
+  for (let pos = start; pos < text.length; pos++) {
     const char = text.charAt(pos);
     if (char === "'" || char === '"' || char === '`') {
       const close = closingQuote(text, pos + 1, char);
-      if (close >= 0) return { at: from, end: close + 1, reach: close + 1 };
-      return pos === from ? { at: from, end: from + 1, reach: from + 1 } : { at: from, end: pos, reach: pos };
+      if (close >= 0) return { start, end: close + 1, reach: close + 1 };
+      return pos === start ? { start, end: start + 1, reach: start + 1 } : { start, end: pos, reach: pos };
     }
     const symbol = symbolAt(text, pos);
-    if (symbol) return { at: from, end: pos === from ? pos + symbol.length : pos, reach: pos + symbol.length };
+    if (symbol) return { start, end: pos === start ? pos + symbol.length : pos, reach: pos + symbol.length };
   }
-  return { at: from, end: text.length, reach: text.length };
+  return { start, end: text.length, reach: text.length };
 }
 
-/** The position of the closing quote, or -1. A doubled quote does not close, except for a backtick. */
+/** The index of the closing quote, or -1. A doubled quote does not close, except for a backtick. */
 function closingQuote(text: string, from: number, quote: string): number {
   for (let pos = text.indexOf(quote, from); pos >= 0; pos = text.indexOf(quote, pos + 2))
     if (quote === '`' || text.charAt(pos + 1) !== quote) return pos;
@@ -65,7 +65,7 @@ function closingQuote(text: string, from: number, quote: string): number {
 const WHITESPACE_TOKENS: ReadonlySet<string> = new Set([' ', '\t', '\n', '\r']);
 
 interface SignificantToken extends ServerToken {
-  /** The text of the token; undefined at the end. Then the positions are those of the last white space or comment. */
+  /** The text of the token; undefined at the end. Then the span is that of the last white space or comment. */
   readonly text: string | undefined;
 }
 
@@ -75,7 +75,7 @@ export function scanSignificant(text: string, last: ServerToken, rules = NEWEST_
   let read = last;
   for (let token = scanToken(text, read.end); token; token = scanToken(text, read.end)) {
     read = token;
-    const word = text.slice(token.at, token.end);
+    const word = text.slice(token.start, token.end);
     if (word === '--') read = scanLineComment(text, token, rules);
     else if (word === '/*' || word === '/*+') depth++;
     else if (word === '*/' && depth > 0) depth--;
@@ -89,24 +89,24 @@ function scanLineComment(text: string, start: ServerToken, rules: ServerCommentR
   let read = start;
   for (let token = scanToken(text, read.end); token; token = scanToken(text, read.end)) {
     read = token;
-    const word = text.slice(token.at, token.end);
+    const word = text.slice(token.start, token.end);
     if (word === '\n' || word === '\r') return token;
     const lineEnd = rules === '9.0' ? -1 : word.search(/[\r\n]/);
     if (lineEnd < 0) continue;
-    return startAt(token.at + lineEnd + (word.startsWith('\r\n', lineEnd) ? 2 : 1));
+    return startAt(token.start + lineEnd + (word.startsWith('\r\n', lineEnd) ? 2 : 1));
   }
   return read;
 }
 
-/** The tokens from a position on, without white space and comments, by the rules of a server. */
+/** The tokens from an index on, without white space and comments, by the rules of a server. */
 export function* serverTokens(text: string, from = 0, rules = NEWEST_COMMENT_RULES): Generator<Token> {
   let token = scanSignificant(text, startAt(from), rules);
   for (; token.text !== undefined; token = scanSignificant(text, token, rules))
-    yield { type: typeOf(token.text), text: token.text, start: token.at };
+    yield { type: typeOf(token.text), text: token.text, start: token.start };
 }
 
-/** A token that ends at a position: the next scan starts there. */
-export const startAt = (at: number): ServerToken => ({ at, end: at, reach: at });
+/** A token that ends at an index: the next scan starts there. */
+export const startAt = (start: number): ServerToken => ({ start, end: start, reach: start });
 
 /** The type of a token. `a"b"` counts as a word: it is not a keyword, and the server accepts it as no name. */
 function typeOf(token: string): TokenType {

@@ -122,17 +122,17 @@ export class Splitter {
   *#cut(chunk: string): Generator<string> {
     try {
       let start = 0;
-      for (let end = this.#findEnd(chunk, start); end; end = this.#findEnd(chunk, start)) {
-        const piece = chunk.slice(start, end.at);
-        if (end.scanner) {
+      for (let found = this.#findEnd(chunk, start); found; found = this.#findEnd(chunk, start)) {
+        const piece = chunk.slice(start, found.end);
+        if (found.scanner) {
           this.#append(piece);
-          yield* this.#finish(end.scanner);
+          yield* this.#finish(found.scanner);
         } else {
           this.#rejectTooLong(piece.length);
           yield* this.#hold(piece, false); // `findEndFast` finds only statements without comments
         }
         this.#column++; // the semicolon itself
-        start = end.at + 1;
+        start = found.end + 1;
       }
       this.#append(chunk.slice(start));
     } catch (error) {
@@ -143,8 +143,8 @@ export class Splitter {
 
   /** Finds the `;` that ends the current statement. If the statement has no comments and ends in this chunk, no scanner is needed. */
   #findEnd(chunk: string, from: number): StatementEnd | undefined {
-    const at = this.#length ? -1 : findEndFast(chunk, from);
-    return at < 0 ? this.#scan(chunk, from) : { at };
+    const end = this.#length ? -1 : findEndFast(chunk, from);
+    return end < 0 ? this.#scan(chunk, from) : { end };
   }
 
   /** Scans pieces of doubling length. If each statement were scanned up to the end of the chunk, the time would be quadratic. */
@@ -164,8 +164,8 @@ export class Splitter {
     const sqlEnd = sql.read(chunk.slice(start, end));
     const serverScanner = server ?? (sql.isAmbiguous ? this.#startServerScanner(chunk.slice(from, start)) : undefined);
     const serverEnd = serverScanner ? serverScanner.read(chunk.slice(start, sqlEnd < 0 ? end : start + sqlEnd)) : -1;
-    if (serverScanner && serverEnd >= 0) return { at: start + serverEnd, scanner: serverScanner };
-    return sqlEnd < 0 ? undefined : { at: start + sqlEnd, scanner: sql };
+    if (serverScanner && serverEnd >= 0) return { end: start + serverEnd, scanner: serverScanner };
+    return sqlEnd < 0 ? undefined : { end: start + sqlEnd, scanner: sql };
   }
 
   /** Adds a scanner with the server's rules that has read the statement so far. @param last the part that is not in `#pieces` yet */
@@ -267,8 +267,8 @@ export class Splitter {
 
   /** The error for a quote, a comment or a parenthesis that is unclosed by SQL's rules. */
   #unclosedError(): SplitError {
-    const { type, at } = (this.#scanners[0] as StatementScanner).unclosed as UnclosedSegment;
-    return new SplitError(UNCLOSED_MESSAGES[type] ?? 'unclosed parenthesis', ...this.#locate(this.remainder, at));
+    const { type, start } = (this.#scanners[0] as StatementScanner).unclosed as UnclosedSegment;
+    return new SplitError(UNCLOSED_MESSAGES[type] ?? 'unclosed parenthesis', ...this.#locate(this.remainder, start));
   }
 
   /** The error for a last statement without `;`. @throws SplitError for a failure marker, because its reason is more helpful */
@@ -282,16 +282,16 @@ export class Splitter {
     );
   }
 
-  /** The line and column of a position in a text that starts at `#line` and `#column`. */
-  #locate(text: string, position = text.length): [line: number, column: number] {
-    const before = text.slice(0, position);
+  /** The line and column of an index in a text that starts at `#line` and `#column`. */
+  #locate(text: string, index = text.length): [line: number, column: number] {
+    const before = text.slice(0, index);
     let line = this.#line;
-    let start = -1;
-    for (let at = before.indexOf('\n'); at >= 0; at = before.indexOf('\n', at + 1)) {
+    let lastLineEnd = -1;
+    for (let lineEnd = before.indexOf('\n'); lineEnd >= 0; lineEnd = before.indexOf('\n', lineEnd + 1)) {
       line++;
-      start = at;
+      lastLineEnd = lineEnd;
     }
-    return [line, start < 0 ? this.#column + before.length : before.length - start];
+    return [line, lastLineEnd < 0 ? this.#column + before.length : before.length - lastLineEnd];
   }
 }
 
@@ -312,7 +312,7 @@ export function normalizeStatement(text: string): string {
 
 /** `scanner` is undefined if `findEndFast` found the `;`. */
 interface StatementEnd {
-  readonly at: number;
+  readonly end: number;
   readonly scanner?: StatementScanner;
 }
 
@@ -364,16 +364,16 @@ function trim(text: string): string {
   return text.slice(start, lastIndexNotOf(WHITESPACE, text) + 1);
 }
 
-/** Finds the first index from `at` on whose preceding character is none of `-/*`; if there is none, the end of the text. */
-function findSafeCut(text: string, at: number): number {
-  let end = Math.min(at, text.length);
+/** Finds the first index from `start` on whose preceding character is none of `-/*`; if there is none, the end of the text. */
+function findSafeCut(text: string, start: number): number {
+  let end = Math.min(start, text.length);
   while (end < text.length && COMMENT_DELIMITER_CHARACTERS.includes(text.charAt(end - 1))) end++;
   return end;
 }
 
 /** The index of the last character that is not in `characters`; -1 if there is none. */
 function lastIndexNotOf(characters: string, text: string): number {
-  let at = text.length - 1;
-  while (at >= 0 && characters.includes(text.charAt(at))) at--;
-  return at;
+  let index = text.length - 1;
+  while (index >= 0 && characters.includes(text.charAt(index))) index--;
+  return index;
 }

@@ -45,9 +45,9 @@ export function* tokens(text: string, rules: CommentRules = 'sql'): Generator<To
   if (quoted) yield toToken(text, quoted);
 }
 
-/** Whether quoted text continues at a position, because its quote is doubled. A doubled backtick does not continue it. */
-const isContinued = (text: string, { start, end }: Segment, at: number): boolean =>
-  at === end && text.charAt(at) === text.charAt(start) && text.charAt(start) !== '`';
+/** Whether quoted text continues at an index, because its quote is doubled. A doubled backtick does not continue it. */
+const isContinued = (text: string, { start, end }: Segment, nextStart: number): boolean =>
+  nextStart === end && text.charAt(nextStart) === text.charAt(start) && text.charAt(start) !== '`';
 
 const toToken = (text: string, { type, start, end }: Segment): Token => ({
   type: TOKEN_TYPES[type as Exclude<SegmentType, 'code'>],
@@ -60,20 +60,20 @@ export function* significantTokens(text: string): Generator<Token> {
   for (const token of tokens(text)) if (token.type !== 'space' && token.type !== 'comment') yield token;
 }
 
-function* codeTokens(code: string, position: number): Generator<Token> {
-  for (let at = 0, end = 0; at < code.length; at = end) {
+function* codeTokens(code: string, codeStart: number): Generator<Token> {
+  for (let start = 0, end = 0; start < code.length; start = end) {
     let type: TokenType = 'space';
-    end = endOf(SPACE, code, at);
-    if (end === at) [type, end] = ['word', endOf(WORD, code, at)];
-    if (end === at) [type, end] = ['sign', at + 1];
-    yield { type, text: code.slice(at, end), start: position + at };
+    end = endOf(SPACE, code, start);
+    if (end === start) [type, end] = ['word', endOf(WORD, code, start)];
+    if (end === start) [type, end] = ['sign', start + 1];
+    yield { type, text: code.slice(start, end), start: codeStart + start };
   }
 }
 
 /** The end of the pattern's match at `at`; `at` itself if the pattern does not match. */
-function endOf(pattern: RegExp, code: string, at: number): number {
-  pattern.lastIndex = at;
-  return pattern.test(code) ? pattern.lastIndex : at; // unlike exec(), test() allocates nothing
+function endOf(pattern: RegExp, code: string, start: number): number {
+  pattern.lastIndex = start;
+  return pattern.test(code) ? pattern.lastIndex : start; // unlike exec(), test() allocates nothing
 }
 
 /** The text of a bare ASCII word in upper case, as keywords are written here; '' for any other token and for undefined. */

@@ -30,5 +30,5 @@ export class Locations {
 
 function findColumnPosition(statement: string, property: string): number | undefined {
   const name = parseColumnProperty(property)?.column;
-  return locateColumns(statement).columns.find(column => isSameName(column.name, name))?.position;
+  return locateColumns(statement).columns.find(column => isSameName(column.name, name))?.start;
 }

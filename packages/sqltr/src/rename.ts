@@ -88,7 +88,7 @@ class Renaming {
     for (const mention of mentions) {
       const name = this.#changedName(mention);
       if (name === undefined) continue;
-      renamed += statement.slice(end, mention.position) + quoteLike(statement, mention, name);
+      renamed += statement.slice(end, mention.start) + quoteLike(statement, mention, name);
       end = mention.end;
     }
     return end === 0 ? statement : renamed + statement.slice(end);
@@ -192,11 +192,11 @@ const NO_PRINCIPAL = /^$|['"`\0-\x1f\x7f]/;
 const isValidName = (name: string, { role }: Mention): boolean =>
   role === 'object' ? isValidTableName(name) : !NO_PRINCIPAL.test(name);
 
-function quoteLike(statement: string, { place, position, end }: Mention, name: string): string {
+function quoteLike(statement: string, { place, start, end }: Mention, name: string): string {
   if (place === 'quoted-qualifier') return name;
-  const written = statement.slice(position, end);
+  const written = statement.slice(start, end);
   const isBare = !/^['"`]/.test(written);
-  const isAfterPublic = statement.charAt(position - 1) === '.';
+  const isAfterPublic = statement.charAt(start - 1) === '.';
   const mayHaveDots = place === 'qualifier' || (place === 'table' && !isAfterPublic);
   // In a join, the server fails on a quoted name with a dot before a column (observed on 9.3.4).
   const wantsBare = isBare || (place === 'qualifier' && name.includes('.'));

@@ -99,7 +99,7 @@ export function parseCapacityOption(
 
 function parseIndexCapacity(cursor: Cursor): number {
   const [min, max] = [2, 2 ** 23];
-  const position = cursor.readPosition;
+  const position = cursor.reach;
   const capacity = expectInt(cursor);
   if (capacity < min) throw new RejectionError(position, `min index block capacity is ${min}`);
   if (capacity > max) throw new RejectionError(position, `max index block capacity is ${max}`);
@@ -150,8 +150,8 @@ export function rejectBadCoveredColumns(
   columns: readonly Column[],
   lacks: "doesn't exist" | 'does not exist',
 ): void {
-  for (const [i, { name, position }] of covered.entries()) {
-    const rejection = (problem: string) => new RejectionError(position, `${problem} [column=${name}]`);
+  for (const [i, { name, start }] of covered.entries()) {
+    const rejection = (problem: string) => new RejectionError(start, `${problem} [column=${name}]`);
     if (!columns.some(column => isSameName(column.name, name))) throw rejection(`INCLUDE column ${lacks}`);
     if (isSameName(name, indexed)) throw rejection('INCLUDE must not contain the indexed column');
     if (covered.slice(0, i).some(other => isSameName(other.name, name))) throw rejection('duplicate column in INCLUDE');

@@ -109,7 +109,7 @@ function parseCompression(cursor: Cursor, token: string, parts: string[]): strin
     return next;
   }
   const level = cursor.require('compression level');
-  parts.push(`${name}(${parseCompressionLevel(codec, level, cursor.at)})`);
+  parts.push(`${name}(${parseCompressionLevel(codec, level, cursor.start)})`);
   cursor.expect(')');
   return cursor.require("',' or ')'");
 }

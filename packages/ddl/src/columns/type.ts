@@ -48,7 +48,7 @@ export function parseAddedColumn(
   lookup: NameLookup,
 ): { column: Column; typePosition: number } {
   const token = cursor.requireNoSemicolon('column type');
-  const typePosition = cursor.at;
+  const typePosition = cursor.start;
   const column = newColumn(name, parseColumnType(cursor, token), lookup);
   if (cursor.accept(']')) throw unmatchedBracketError(name, typePosition);
   if (column.type === 'SYMBOL') parseAddedSymbol(cursor, column, lookup);
@@ -70,7 +70,7 @@ export const unmatchedBracketError = (name: string, position: number): Rejection
 function parseAddedSymbol(cursor: Cursor, column: Column, lookup: NameLookup): void {
   parseSymbolOptions(cursor, column);
   const token = cursor.next();
-  rejectCachedCapacity(column, cursor.at);
+  rejectCachedCapacity(column, cursor.start);
   const parseCapacity = createCapacityParser('symbol index capacity', 'numeric capacity expected');
   if (isWord(token, 'index')) column.index = parseIndexOptions(cursor, cursor.next(), lookup, { parseCapacity });
   // Even without INDEX, 9.3.4 accepts the CAPACITY of an index. Its value is not used.
@@ -154,9 +154,9 @@ export const CAPACITY: ColumnProperty<'symbol capacity', { capacity: number }> =
 export function parseSymbolOptions(cursor: Cursor, column: Column, others?: string): number {
   const next = (words: string) => (others === undefined ? cursor.next() : cursor.require(words + others));
   let token = next("'capacity', 'nocache', 'cache'");
-  const { readPosition } = cursor;
+  const { reach } = cursor;
   if (isWord(token, 'capacity')) {
-    const position = cursor.readPosition;
+    const position = cursor.reach;
     column.capacity =
       others === undefined
         ? parseAlteredCapacity(cursor, 'symbol capacity')
@@ -165,7 +165,7 @@ export function parseSymbolOptions(cursor: Cursor, column: Column, others?: stri
   }
   if (isWord(token, 'nocache') || isWord(token, 'cache')) column.cached = isWord(token, 'cache');
   else cursor.unread();
-  return readPosition;
+  return reach;
 }
 
 export function rejectCachedCapacity({ cached, capacity = 0 }: Column, position: number): void {
@@ -175,7 +175,7 @@ export function rejectCachedCapacity({ cached, capacity = 0 }: Column, position:
 
 function parseAlteredCapacity(cursor: Cursor, expected: string): number {
   const token = cursor.requireNoSemicolon(expected);
-  const position = cursor.at;
+  const position = cursor.start;
   const digits = token === '-' ? cursor.requireNoSemicolon(expected) : token;
   const value = parseInt32(digits);
   if (value === undefined) throw cursor.error('numeric capacity expected');

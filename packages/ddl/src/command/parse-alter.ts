@@ -138,7 +138,7 @@ class TableParser {
     const { cursor } = this;
     const isOptional = isWord(first, 'if');
     const name = unquoteToken(isOptional ? this.#parseIfNotExists() : first);
-    const position = cursor.at;
+    const position = cursor.start;
     const existing = this.#findColumn(name);
     if (existing && !isOptional) throw new RejectionError(position, `column '${name}' already exists`);
     if (!isValidColumnName(name)) throw new RejectionError(position, ' new column name contains invalid characters');
@@ -298,7 +298,7 @@ const WORDS_AFTER_VIEW_COLUMN = "'symbol capacity', 'add index' or 'drop index'"
 function parseAlterColumn(cursor: Cursor, lookup: NameLookup, found: FoundObject): Command {
   const { object } = found;
   const isTable = object.kind === 'table';
-  const position = cursor.readPosition;
+  const position = cursor.reach;
   const name = unquoteToken(cursor.requireNoSemicolon('column name'));
   const column = object.columns?.find(each => isSameName(each.name, name));
   if (isKnown(object) && !column)
@@ -361,7 +361,7 @@ function parsePartitions(
   { object: { kind, partitionBy }, name }: FoundObject,
   verb: PartitionVerb,
 ): PartitionCommand {
-  const position = cursor.at;
+  const position = cursor.start;
   const isConversion = verb === 'convert partition';
   if (isConversion) cursor.expect('to');
   const completeVerb = isConversion ? (`${verb} to ${cursor.requireWord('parquet', 'native')}` as const) : verb;

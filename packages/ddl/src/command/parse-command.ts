@@ -46,7 +46,7 @@ export function parseAlters(statement: string): readonly Alter[] {
 /** Parses the text after `verb`, a word in lower case, and checks it against the objects of `lookup`. @throws RejectionError */
 export function parseCommandAfter(cursor: Cursor, verb: string, lookup: NameLookup): Command {
   const parse = PARSERS.get(verb);
-  if (!parse) throw unexpectedTokenError(cursor.at, verb);
+  if (!parse) throw unexpectedTokenError(cursor.start, verb);
   return parse(cursor, lookup);
 }
 
@@ -101,15 +101,15 @@ function parseDropObject(cursor: Cursor, lookup: NameLookup, kind: ObjectKind): 
   const short = `${kind.replace('materialized', 'mat').replace(' ', '-')}-name`;
   const first = cursor.next();
   if (first === undefined)
-    throw new RejectionError(kind === 'view' ? cursor.readPosition : cursor.at, `expected [IF EXISTS] ${short}`);
-  let position = cursor.at;
+    throw new RejectionError(kind === 'view' ? cursor.reach : cursor.start, `expected [IF EXISTS] ${short}`);
+  let position = cursor.start;
   const ifExists = isWord(first, 'if');
   if (ifExists) {
     if (!isWord(cursor.next(), 'exists')) throw cursor.error(`expected EXISTS ${short}`);
-    position = cursor.readPosition;
+    position = cursor.reach;
   } else cursor.unread();
   const token = readName(cursor, lookup, cursor.requireNoSemicolon(`${kind} name`));
-  rejectReserved(token, cursor.at);
+  rejectReserved(token, cursor.start);
   const name = unquoteToken(token);
   const object = lookup.find(name, kind);
   if (object && object.kind !== kind)
@@ -158,16 +158,16 @@ function parseRename(cursor: Cursor, lookup: NameLookup): Command {
 
 function parseTableName(cursor: Cursor, expected: string): LocatedName {
   const token = stripPublic(cursor, cursor.require(expected));
-  rejectReserved(token, cursor.at);
-  return { name: unquoteToken(token), position: cursor.at };
+  rejectReserved(token, cursor.start);
+  return { name: unquoteToken(token), start: cursor.start };
 }
 
-function rejectRename(lookup: NameLookup, { name, position }: LocatedName, to: string): void {
+function rejectRename(lookup: NameLookup, { name, start }: LocatedName, to: string): void {
   for (const each of [name, to])
     if (!isValidTableName(each)) throw new RejectionError(0, `invalid table name [table=${each}]`);
   const table = lookup.find(name, 'table');
   if (!table) throw missingError(0, name);
-  if (table.kind !== 'table') throw new RejectionError(position, `cannot modify ${table.kind} [view=${name}]`);
+  if (table.kind !== 'table') throw new RejectionError(start, `cannot modify ${table.kind} [view=${name}]`);
   const existing = lookup.find(to);
   if (!existing || existing.name === table.name) return;
   throw new RejectionError(0, `cannot rename table, new name is already in use [table=${name}, toTableName=${to}]`);
@@ -186,15 +186,15 @@ function parseTruncate(cursor: Cursor, lookup: NameLookup): Command {
   if (isWord(token, 'with')) throw cursor.error('table name expected');
   const names: string[] = [];
   for (;;) {
-    if (token === undefined || token === ',') throw new RejectionError(cursor.readPosition, 'table name expected');
+    if (token === undefined || token === ',') throw new RejectionError(cursor.reach, 'table name expected');
     const name = unquoteToken(readName(cursor, lookup, token));
-    if (!ifExists || lookup.find(name, 'table')) requireObject(lookup, 'table', name, cursor.at);
+    if (!ifExists || lookup.find(name, 'table')) requireObject(lookup, 'table', name, cursor.start);
     names.push(name);
     token = cursor.next();
     if (token === undefined || token === ';' || isWord(token, 'keep')) break;
-    if (token !== ',') throw new RejectionError(cursor.readPosition, "',' or 'keep' expected");
+    if (token !== ',') throw new RejectionError(cursor.reach, "',' or 'keep' expected");
     token = cursor.next();
-    if (isWord(token, 'keep')) throw new RejectionError(cursor.readPosition, 'table name expected');
+    if (isWord(token, 'keep')) throw new RejectionError(cursor.reach, 'table name expected');
   }
   if (isWord(token, 'keep')) {
     if (!isWord(cursor.next(), 'symbol')) throw cursor.error('SYMBOL expected');
@@ -210,7 +210,7 @@ function parseVacuum(cursor: Cursor, lookup: NameLookup): Command {
   const name = unquoteToken(readName(cursor, lookup, cursor.requireNoSemicolon('table name')));
   const rest = cursor.next();
   if (rest !== undefined && rest !== ';') throw cursor.error("end of line or ';' expected");
-  requireObject(lookup, 'table', name, cursor.at);
+  requireObject(lookup, 'table', name, cursor.start);
   return { verb: 'vacuum', name };
 }
 
@@ -219,7 +219,7 @@ function parseRefreshStatement(cursor: Cursor, lookup: NameLookup): Command {
   cursor.expect('materialized', 'view');
   const name = unquoteToken(readName(cursor, lookup, cursor.requireNoSemicolon('view name')));
   const object = lookup.find(name, 'materialized view');
-  if (!object) throw missingError(cursor.at, name, 'materialized view');
+  if (!object) throw missingError(cursor.start, name, 'materialized view');
   // For any other kind, the server's message says `table`, even for a view.
   if (object.kind !== 'materialized view') throw cursor.error('materialized view name expected, got table name');
   const mode = cursor.requireNoSemicolon("'full' or 'incremental' or 'range'").toLowerCase();
@@ -239,7 +239,7 @@ function parseRefreshStatement(cursor: Cursor, lookup: NameLookup): Command {
 function parseCompile(cursor: Cursor, lookup: NameLookup): Command {
   cursor.expectToken(cursor.requireNoSemicolon("'view'"), 'view');
   const name = unquoteToken(readName(cursor, lookup, cursor.requireNoSemicolon('view name')));
-  const position = cursor.at;
+  const position = cursor.start;
   cursor.expectEnd();
   const view = lookup.find(name, 'view');
   if (!view) throw missingError(position, name, 'view');

@@ -16,7 +16,7 @@ export function parseInsert(cursor: Cursor, lookup: NameLookup): Command {
   if (cursor.accept('batch')) parseBatch(cursor, 'into');
   cursor.expectToken(cursor.require('into'), 'into');
   const name = parseTable(cursor, 'table name');
-  const position = cursor.at;
+  const position = cursor.start;
   const first = cursor.require("'(' or 'select'");
   const columns = first === '(' ? parseColumns(cursor) : new NameMap<LocatedName>();
   const token = first === '(' ? cursor.require("'select' or 'values'") : first;
@@ -25,37 +25,37 @@ export function parseInsert(cursor: Cursor, lookup: NameLookup): Command {
     parseViewBody(cursor, checkQuery);
     cursor.expectEnd();
   } else if (isAtomic) throw cursor.error("'atomic' keyword can only be used in INSERT INTO SELECT statements.");
-  else if (!isWord(token, 'values')) throw tokenError(cursor.at, token, "'select' or 'values' expected");
+  else if (!isWord(token, 'values')) throw tokenError(cursor.start, token, "'select' or 'values' expected");
   requireColumns(requireObject(lookup, 'table', name, position), columns);
   cursor.skipRest();
   return { verb: 'insert', name };
 }
 
 /** Checks a query together with the queries of a WITH before the INSERT. */
-function withQueriesBefore({ text, at }: Cursor, check: CheckQuery): CheckQuery {
-  const queries = readCode(new Cursor(text.slice(0, at)), 0, false);
+function withQueriesBefore({ text, start }: Cursor, check: CheckQuery): CheckQuery {
+  const queries = readCode(new Cursor(text.slice(0, start)), 0, false);
   if (queries.trim() === '') return check;
-  return body => check({ ...body, code: queries.padEnd(body.position) + body.code, position: 0 });
+  return body => check({ ...body, code: queries.padEnd(body.start) + body.code, start: 0 });
 }
 
 type LocatedColumns = NameMap<LocatedName>;
 
 function addColumn(columns: LocatedColumns, column: LocatedName, where = ''): void {
   if (columns.has(column.name))
-    throw new RejectionError(column.position, `Duplicate column [name=${column.name}]${where}`);
+    throw new RejectionError(column.start, `Duplicate column [name=${column.name}]${where}`);
   columns.set(column.name, column);
 }
 
 function requireColumns({ columns: known }: KnownObject, columns: LocatedColumns): void {
   if (!known) return;
   const names = new NameSet(known.map(({ name }) => name));
-  for (const { name, position } of columns.values())
-    if (!names.has(name)) throw new RejectionError(position, `Invalid column: ${name}`);
+  for (const { name, start } of columns.values())
+    if (!names.has(name)) throw new RejectionError(start, `Invalid column: ${name}`);
 }
 
 function parseTable(cursor: Cursor, expected: string): string {
   const token = stripPublic(cursor, cursor.require(expected));
-  rejectReserved(token, cursor.at);
+  rejectReserved(token, cursor.start);
   return unquoteToken(token);
 }
 
@@ -65,9 +65,9 @@ function parseColumns(cursor: Cursor): LocatedColumns {
   let separator: string | undefined;
   do {
     const column = cursor.require('column');
-    if (column === ')') throw tokenError(cursor.at, column, 'missing column name');
-    rejectReserved(column, cursor.at);
-    addColumn(columns, { name: unquoteToken(column), position: cursor.at });
+    if (column === ')') throw tokenError(cursor.start, column, 'missing column name');
+    rejectReserved(column, cursor.start);
+    addColumn(columns, { name: unquoteToken(column), start: cursor.start });
     separator = cursor.require("','");
   } while (separator === ',');
   cursor.expectToken(separator, ')');
@@ -85,7 +85,7 @@ export function parseUpdate(cursor: Cursor, lookup: NameLookup): Command {
   if (!isWord(token, 'set') && !isWord(cursor.require('SET expected'), 'set')) throw cursor.error('SET expected');
   const columns: LocatedColumns = new NameMap();
   do {
-    const column = { name: unquoteToken(cursor.require('column name')), position: cursor.at };
+    const column = { name: unquoteToken(cursor.require('column name')), start: cursor.start };
     cursor.expectToken(cursor.require("'='"), '=');
     addColumn(columns, column, ' in SET clause');
   } while (skipValue(cursor) === ',');

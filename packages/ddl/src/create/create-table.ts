@@ -40,7 +40,7 @@ export function parseCreateTable(cursor: Cursor, first: string, context: CreateC
     if (isWord(cursor.require('like'), 'like')) {
       const like = parseObjectName(cursor, cursor.require('table name'), { reserved: true });
       const end = cursor.require(')');
-      if (end !== ')') throw unexpectedTokenError(cursor.at, end);
+      if (end !== ')') throw unexpectedTokenError(cursor.start, end);
       const reader = new ClauseReader(cursor, context, 'table');
       reader.advance();
       return { ...toTableStatement(reader, created, { like: like.name }), like };
@@ -53,7 +53,7 @@ export function parseCreateTable(cursor: Cursor, first: string, context: CreateC
     readClauses(reader);
     return toTableStatement(reader, created);
   }
-  if (!isWord(token, 'as')) throw unexpectedTokenError(cursor.at, token);
+  if (!isWord(token, 'as')) throw unexpectedTokenError(cursor.start, token);
   cursor.expect('(');
   const body = parseEnclosedBody(cursor, context.checkQuery);
   expectEndOfBody(cursor, body);
@@ -118,7 +118,7 @@ function parseIndexesAndCasts(reader: ClauseReader): void {
     const token = reader.cursor.require("'index' or 'cast'");
     if (isWord(token, 'index')) parseIndex(reader);
     else if (isWord(token, 'cast')) parseCast(reader);
-    else throw unexpectedTokenError(reader.cursor.at, token);
+    else throw unexpectedTokenError(reader.cursor.start, token);
   }
 }
 
@@ -128,27 +128,27 @@ function parseIndex(reader: ClauseReader): void {
   const column = parseIndexedColumn(reader, parseLiteral(cursor));
   const covered: LocatedName[] = [];
   column.index = parseIndexOptions(cursor, cursor.require("'capacity'"), context, { covered });
-  reader.positions.covered.set(column.name, covered);
+  reader.clauseNames.covered.set(column.name, covered);
   cursor.expect(')');
 }
 
-function parseIndexedColumn({ columns, positions, isQuery }: ClauseReader, named: LocatedName): Column {
+function parseIndexedColumn({ columns, clauseNames, isQuery }: ClauseReader, named: LocatedName): Column {
   const column = columns.get(named.name);
-  if (isQuery) positions.index.push(named);
+  if (isQuery) clauseNames.index.push(named);
   if (!column) {
-    if (!isQuery) throw new RejectionError(named.position, `Invalid column: ${named.name}`);
+    if (!isQuery) throw new RejectionError(named.start, `Invalid column: ${named.name}`);
     return columns.addOfQuery(named.name);
   }
-  if (column.index) throw new RejectionError(named.position, 'duplicate index clause');
+  if (column.index) throw new RejectionError(named.start, 'duplicate index clause');
   if (!isQuery && column.type !== 'SYMBOL')
     throw new RejectionError(
-      named.position,
+      named.start,
       `indexes are supported only for SYMBOL columns [columnName=${named.name}, columnType=${column.type}]`,
     );
   return column;
 }
 
-function parseCast({ cursor, columns, positions, isQuery }: ClauseReader): void {
+function parseCast({ cursor, columns, clauseNames, isQuery }: ClauseReader): void {
   if (!isQuery) throw cursor.error("cast is only supported in 'create table as ...' context");
   cursor.expect('(');
   const named = parseLiteral(cursor);
@@ -157,7 +157,7 @@ function parseCast({ cursor, columns, positions, isQuery }: ClauseReader): void 
   cursor.expect('as');
   const type = parseLiteral(cursor);
   column.type = parseColumnType(cursor, type.name);
-  positions.cast.push(named);
+  clauseNames.cast.push(named);
   if (column.type === 'SYMBOL') {
     column.cached = true;
     rejectCachedCapacity(column, parseSymbolOptions(cursor, column, " or ')'"));
@@ -168,44 +168,44 @@ function parseCast({ cursor, columns, positions, isQuery }: ClauseReader): void 
 function parseColumn(reader: ClauseReader): string {
   const { cursor, columns, context } = reader;
   const nameToken = readColumnToken(cursor);
-  rejectReserved(nameToken, cursor.at);
+  rejectReserved(nameToken, cursor.start);
   const name = unquoteToken(nameToken);
-  const position = cursor.at;
+  const start = cursor.start;
   const type = parseColumnType(cursor, readColumnToken(cursor));
-  if (!isValidColumnName(name)) throw new RejectionError(position, ' new column name contains invalid characters');
-  const column = columns.add(newColumn(name, type, context), position);
+  if (!isValidColumnName(name)) throw new RejectionError(start, ' new column name contains invalid characters');
+  const column = columns.add(newColumn(name, type, context), start);
 
-  let token = type === 'SYMBOL' ? parseSymbol(reader, { name, position }, column) : undefined;
-  token ??= readAfterColumn(cursor, { name, position });
+  let token = type === 'SYMBOL' ? parseSymbol(reader, { name, start }, column) : undefined;
+  token ??= readAfterColumn(cursor, { name, start });
   if (isWord(token, 'parquet')) {
-    const start = cursor.previousEnd;
+    const clauseStart = cursor.previousEnd;
     column.parquet = parseParquet(cursor, type);
     token = cursor.require("',' or ')'");
-    reader.addSpan(columnProperty(name, ' Parquet settings'), start);
+    reader.addSpan(columnProperty(name, ' Parquet settings'), clauseStart);
   }
   // PRECISION, NULL and NOT NULL have no effect.
   if (isWord(token, 'precision')) token = cursor.require("'NOT' or 'NULL' or ',' or ')'");
   if (isWord(token, 'not')) token = cursor.require("'NULL'");
   if (isWord(token, 'null')) token = cursor.require("','");
-  if (token !== ')' && token !== ',') throw tokenError(cursor.at, token, "',' or ')' expected");
+  if (token !== ')' && token !== ',') throw tokenError(cursor.start, token, "',' or ')' expected");
   return token;
 }
 
 function readColumnToken(cursor: Cursor): string {
   const token = cursor.require("')' or ','");
-  if (token === ')' || token === ',') throw tokenError(cursor.at, token, 'missing column definition');
+  if (token === ')' || token === ',') throw tokenError(cursor.start, token, 'missing column definition');
   return token;
 }
 
-function readAfterColumn(cursor: Cursor, { name, position }: LocatedName): string {
-  if (cursor.accept(']')) throw unmatchedBracketError(name, position);
+function readAfterColumn(cursor: Cursor, { name, start }: LocatedName): string {
+  if (cursor.accept(']')) throw unmatchedBracketError(name, start);
   return cursor.require("',' or ')'");
 }
 
 function parseSymbol(reader: ClauseReader, named: LocatedName, column: Column): string {
   const { cursor, context } = reader;
   parseSymbolOptions(cursor, column, ", 'index' or ')'");
-  rejectCachedCapacity(column, cursor.at);
+  rejectCachedCapacity(column, cursor.start);
   const endsHere = (token: string) => token === ')' || token === ',' || isWord(token, 'parquet');
   const token = cursor.require("')', 'index' or 'parquet'");
   if (endsHere(token)) return token;
@@ -215,7 +215,7 @@ function parseSymbol(reader: ClauseReader, named: LocatedName, column: Column): 
   const isPlain = endsHere(next);
   const covered: LocatedName[] = [];
   column.index = parseIndexOptions(cursor, next, context, { covered, expected: isPlain ? undefined : "'capacity'" });
-  reader.positions.covered.set(column.name, covered);
+  reader.clauseNames.covered.set(column.name, covered);
   const after = isPlain ? cursor.require("')'") : readAfterColumn(cursor, named);
   reader.addSpan(columnProperty(column.name, ' index'), start);
   return after;

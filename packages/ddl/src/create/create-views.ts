@@ -43,7 +43,7 @@ export function parseCreateMaterializedView(
   const body = parseViewBody(cursor, context.checkQuery);
   const { base: name = '' } = reader.definition;
   const span = reader.spans.get(BASE.name);
-  const given = span && { name, position: span.position };
+  const given = span && { name, start: span.position };
   const base = context.findBase ? context.findBase(body, given) : given;
   reader.definition = { ...reader.definition, base: base?.name };
   reader.expected = undefined;

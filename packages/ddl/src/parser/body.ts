@@ -8,12 +8,12 @@ export interface Body {
   /** The text as views store it: without blanks and control characters at both ends. */
   readonly text: string;
   readonly written: string;
-  /** The text with the comments (by the server's rules) replaced by blanks; offsets are the same as in `written`. */
+  /** The text with the comments (by the server's rules) replaced by blanks; each part starts where it does in `written`. */
   readonly code: string;
-  /** The position at which `written` starts: several rejections point there. */
-  readonly position: number;
-  /** The position at which the body starts; for a view in parentheses, the position before the parenthesis. */
+  /** The start of `written`: several rejections point there. */
   readonly start: number;
+  /** The start of the body with its parenthesis, if a view has one. */
+  readonly outerStart: number;
   readonly isEnclosed: boolean;
 }
 
@@ -22,25 +22,27 @@ export type CheckQuery = (body: Body) => void;
 
 /** Parses `(query` up to its parenthesis, or `query` up to the end. @param mayHaveOwner whether `query` may end at OWNED BY */
 export function parseViewBody(cursor: Cursor, check: CheckQuery, mayHaveOwner = false): Body {
-  const start = cursor.readPosition;
+  const outerStart = cursor.reach;
   if (cursor.require("'(' or 'with' or 'select'") === '(')
-    return parseEnclosedBody(cursor, check, "'with' or 'select'", start);
+    return parseEnclosedBody(cursor, check, "'with' or 'select'", outerStart);
   cursor.unread();
-  // If a symbol directly follows AS, the read position is already after that symbol.
-  const position = Math.min(start, cursor.at);
-  const ownerAt = mayHaveOwner ? findOwnerClause(cursor.text, serverTokens(cursor.text, cursor.at))?.start : undefined;
-  if (ownerAt !== undefined) {
-    const written = cursor.text.slice(position, ownerAt).trimEnd();
+  // If a symbol directly follows AS, `reach` is already after that symbol.
+  const start = Math.min(outerStart, cursor.start);
+  const ownerStart = mayHaveOwner
+    ? findOwnerClause(cursor.text, serverTokens(cursor.text, cursor.start))?.start
+    : undefined;
+  if (ownerStart !== undefined) {
+    const written = cursor.text.slice(start, ownerStart).trimEnd();
     const code = readCode(new Cursor(written), 0, false);
-    cursor.seek(ownerAt);
-    return toBody({ written, code, position, start: position, isEnclosed: false }, check);
+    cursor.seek(ownerStart);
+    return toBody({ written, code, start, outerStart: start, isEnclosed: false }, check);
   }
-  const code = readCode(cursor, position, false);
+  const code = readCode(cursor, start, false);
   const token = cursor.next();
   // The server stores the semicolon with the query (observed on 9.3.4 and 9.4.4).
   const end = token === undefined ? cursor.text.length : cursor.end;
-  const written = cursor.text.slice(position, end);
-  return toBody({ written, code, position, start: position, isEnclosed: false }, check);
+  const written = cursor.text.slice(start, end);
+  return toBody({ written, code, start, outerStart: start, isEnclosed: false }, check);
 }
 
 function toBody(body: Omit<Body, 'text'>, check: CheckQuery): Body {
@@ -53,33 +55,34 @@ export function parseEnclosedBody(
   cursor: Cursor,
   check: CheckQuery,
   expected = "'select', 'with', 'declare' or table name expected",
-  start = cursor.readPosition,
+  outerStart = cursor.reach,
 ): Body {
-  const position = cursor.readPosition;
+  const start = cursor.reach;
   const first = cursor.require(expected);
   if (first === ')') throw cursor.error('table name expected');
-  if (['insert', 'update', 'create', 'alter', 'drop'].includes(first.toLowerCase())) rejectReserved(first, cursor.at);
+  if (['insert', 'update', 'create', 'alter', 'drop'].includes(first.toLowerCase()))
+    rejectReserved(first, cursor.start);
   cursor.unread();
-  const code = readCode(cursor, position, true);
-  const written = cursor.text.slice(position, position + code.length);
-  return toBody({ written, code, position, start, isEnclosed: true }, check);
+  const code = readCode(cursor, start, true);
+  const written = cursor.text.slice(start, start + code.length);
+  return toBody({ written, code, start, outerStart, isEnclosed: true }, check);
 }
 
 export function expectEndOfBody(cursor: Cursor, { isEnclosed }: Body): void {
   if (isEnclosed) cursor.expect(')');
   else {
     const token = cursor.next();
-    if (token !== undefined && token !== ';') throw unexpectedTokenError(cursor.at, token);
+    if (token !== undefined && token !== ';') throw unexpectedTokenError(cursor.start, token);
   }
 }
 
 /** Reads up to the closing parenthesis or a semicolon, and stops before it. Returns the text with blanks in the place of comments. */
-export function readCode(cursor: Cursor, position: number, isEnclosed: boolean): string {
+export function readCode(cursor: Cursor, start: number, isEnclosed: boolean): string {
   const pieces: string[] = [];
   let length = 0;
-  const add = (piece: string, at: number): void => {
-    pieces.push(' '.repeat(at - position - length), piece);
-    length = at - position + piece.length;
+  const add = (piece: string, pieceStart: number): void => {
+    pieces.push(' '.repeat(pieceStart - start - length), piece);
+    length = pieceStart - start + piece.length;
   };
   let depth = 0;
   let token = cursor.next();
@@ -87,9 +90,9 @@ export function readCode(cursor: Cursor, position: number, isEnclosed: boolean):
     if (isEnclosed && token === ')' && depth === 0) break;
     if (token === '(') depth++;
     if (token === ')') depth--;
-    add(token, cursor.at);
+    add(token, cursor.start);
   }
-  const end = token === undefined ? cursor.text.length : cursor.at;
+  const end = token === undefined ? cursor.text.length : cursor.start;
   cursor.seek(end);
   add('', end);
   return pieces.join('');

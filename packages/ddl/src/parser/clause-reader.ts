@@ -61,14 +61,14 @@ export interface CreateOf<D extends Definition> {
   readonly kind: D['kind'];
   /** Without what a server derives from the query. LIKE is not resolved. */
   readonly definition: D;
-  readonly position: number;
+  readonly nameStart: number;
   readonly ifNotExists: boolean;
   readonly orReplace: boolean;
   readonly spans: ClauseSpans;
   readonly body: D extends TableDefinition ? Body | undefined : Body;
   /** The columns of a table. If the table has a query: the columns that CAST, INDEX and DEDUP name. */
   readonly columns: Columns;
-  readonly positions: ClauseReader['positions'];
+  readonly clauseNames: ClauseReader['clauseNames'];
   /** The table after LIKE. */
   readonly like?: LocatedName;
   /** The base of a materialized view, if the statement names it or `findBase` found it. */
@@ -106,8 +106,8 @@ export class ClauseReader {
   expected: string | undefined;
   /** The position of a rejection of the value of the current clause. */
   position = 0;
-  /** The positions of names in clauses. `covered` has the columns that an index covers, by the indexed column. */
-  readonly positions: Readonly<Record<'cast' | 'index' | 'dedup' | 'stages', LocatedName[]>> & {
+  /** The names in clauses. `covered` has the columns that an index covers, by the indexed column. */
+  readonly clauseNames: Readonly<Record<'cast' | 'index' | 'dedup' | 'stages', LocatedName[]>> & {
     readonly covered: NameMap<LocatedName[]>;
   } = { cast: [], index: [], dedup: [], stages: [], covered: new NameMap() };
 
@@ -135,7 +135,7 @@ export class ClauseReader {
     }
     if (duplicate !== undefined && this.spans.has(name)) throw this.cursor.error(duplicate);
     const start = this.cursor.previousEnd;
-    this.position = this.cursor.at;
+    this.position = this.cursor.start;
     Object.assign(this.definition, property.parse?.(this));
     const { position } = this;
     if (isChecked) property.check?.(this.definition, position, this.context);
@@ -155,19 +155,19 @@ export class ClauseReader {
   }
 
   expectEnd(): void {
-    if (this.token !== undefined && this.token !== ';') throw unexpectedTokenError(this.cursor.at, this.token);
+    if (this.token !== undefined && this.token !== ';') throw unexpectedTokenError(this.cursor.start, this.token);
     if (this.token === ';') expectOnlySemicolons(this.cursor);
   }
 
   /** The parsed statement without its query. @param stated its definition without its name */
-  toStatement<K extends ObjectKind, D>(kind: K, { name, position, ifNotExists }: CreatedName, stated: D) {
-    const { spans, columns, positions } = this;
+  toStatement<K extends ObjectKind, D>(kind: K, { name, start, ifNotExists }: CreatedName, stated: D) {
+    const { spans, columns, clauseNames } = this;
     const statement = { type: 'create' as const, kind, definition: { ...stated, kind, name } };
-    return { ...statement, position, ifNotExists, orReplace: false, spans, columns, positions };
+    return { ...statement, nameStart: start, ifNotExists, orReplace: false, spans, columns, clauseNames };
   }
 }
 
 export function expectOnlySemicolons(cursor: Cursor): void {
   for (let token = cursor.next(); token !== undefined; token = cursor.next())
-    if (token !== ';') throw unexpectedTokenError(cursor.at, token);
+    if (token !== ';') throw unexpectedTokenError(cursor.start, token);
 }

@@ -1,4 +1,7 @@
-/*! Like the server, a cursor has two positions: most rejections point at the last token, some at the end of the text that has been read. */
+/*!
+ * Tokens and clauses have a `start` and an `end`. A `position` is what a rejection reports: mostly the start of the last token, sometimes
+ * how far the server has read.
+ */
 import { type ObjectKind, type ServerToken, scanSignificant, startAt } from '@sqlpipe/sql';
 import { CodedError } from '@sqlpipe/text';
 
@@ -14,8 +17,8 @@ export class Cursor {
 
   constructor(readonly text: string) {}
 
-  get at(): number {
-    return this.#last.at;
+  get start(): number {
+    return this.#last.start;
   }
 
   get end(): number {
@@ -27,12 +30,12 @@ export class Cursor {
     return this.#ends[0];
   }
 
-  get nextPosition(): number {
-    return this.#isUnread ? this.at : this.end;
+  get nextStart(): number {
+    return this.#isUnread ? this.start : this.end;
   }
 
   /** How far the server has read: to the end of the blank or symbol that ended the last token. */
-  get readPosition(): number {
+  get reach(): number {
     return this.#last.reach;
   }
 
@@ -62,9 +65,9 @@ export class Cursor {
   }
 
   require(expected: string): string {
-    const { readPosition } = this;
+    const { reach } = this;
     const token = this.next();
-    if (token === undefined) throw new RejectionError(readPosition, `${expected} expected`);
+    if (token === undefined) throw new RejectionError(reach, `${expected} expected`);
     return token;
   }
 
@@ -108,17 +111,17 @@ export class Cursor {
   }
 
   error(problem: string): RejectionError {
-    return new RejectionError(this.at, problem);
+    return new RejectionError(this.start, problem);
   }
 
   /** A rejection of the last token. @param token undefined at the end of the statement */
   errorAt(token: string | undefined, problem: string): RejectionError {
-    return new RejectionError(token === undefined ? this.readPosition : this.at, problem);
+    return new RejectionError(token === undefined ? this.reach : this.start, problem);
   }
 
   expectEnd(): void {
     const token = this.next();
-    if (token !== undefined && token !== ';') throw unexpectedTokenError(this.at, token);
+    if (token !== undefined && token !== ';') throw unexpectedTokenError(this.start, token);
   }
 }
 

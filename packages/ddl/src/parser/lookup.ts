@@ -49,16 +49,16 @@ export const acceptAll = (defaults: Defaults): NameLookup => ({
 export interface FoundObject {
   readonly object: KnownObject;
   readonly name: string;
-  /** The read position before the name. */
+  /** Where the name is rejected: `reach` before it. */
   readonly position: number;
 }
 
 export function parseAlteredObject(cursor: Cursor, lookup: NameLookup, kind: ObjectKind): FoundObject {
-  const position = cursor.readPosition;
+  const position = cursor.reach;
   const token = readName(cursor, lookup, cursor.requireNoSemicolon(`${kind} name`));
   rejectReserved(token, position);
   const name = unquoteToken(token);
-  return { name, position, object: requireObject(lookup, kind, name, position, cursor.at) };
+  return { name, position, object: requireObject(lookup, kind, name, position, cursor.start) };
 }
 
 /** Reads a name, without the schema `public` before it if the lookup accepts that. */

@@ -56,18 +56,18 @@ export function requireLiteral(token: string, position: number): void {
 
 export function parseLiteral(cursor: Cursor): LocatedName {
   const token = cursor.require('literal');
-  const position = cursor.at;
-  rejectReserved(token, position);
-  requireLiteral(token, position);
-  return { name: unquoteToken(token), position };
+  const start = cursor.start;
+  rejectReserved(token, start);
+  requireLiteral(token, start);
+  return { name: unquoteToken(token), start };
 }
 
 /** Reads the name of a user, a group or a service account. It must not contain quotes, because a dump puts names in quotes. */
 export function parseEntityName(cursor: Cursor, expected: string): LocatedName {
   const name = unquoteToken(cursor.requireNoSemicolon(expected));
-  const position = cursor.at;
-  if (name === '' || /['"]/.test(name)) throw new RejectionError(position, `invalid ${expected} [name=${name}]`);
-  return { name, position };
+  const start = cursor.start;
+  if (name === '' || /['"]/.test(name)) throw new RejectionError(start, `invalid ${expected} [name=${name}]`);
+  return { name, start };
 }
 
 /** Skips the schema `public.` before a name. @returns the token of the name */
@@ -78,10 +78,10 @@ export function stripPublic(cursor: Cursor, token: string): string {
 
 export function parseObjectName(cursor: Cursor, token: string, { reserved: allowReserved = false } = {}): LocatedName {
   const bare = stripPublic(cursor, token);
-  if (!allowReserved) rejectReserved(bare, cursor.at);
+  if (!allowReserved) rejectReserved(bare, cursor.start);
   const name = unquoteToken(bare);
-  rejectDotsAndSlashes(name, cursor.at);
-  return { name, position: cursor.at };
+  rejectDotsAndSlashes(name, cursor.start);
+  return { name, start: cursor.start };
 }
 
 export function rejectDotsAndSlashes(name: string, position: number): void {

@@ -28,7 +28,7 @@ function expectSigned<T extends number | bigint>(cursor: Cursor, what: string, p
   const first = cursor.require(what);
   const token = first === '-' ? cursor.require(what) : first;
   const value = parse(token);
-  if (value === undefined) throw tokenError(cursor.at, token, `bad ${what}`);
+  if (value === undefined) throw tokenError(cursor.start, token, `bad ${what}`);
   return (first === '-' ? -value : value) as T;
 }
 
@@ -78,10 +78,10 @@ const LONG_UNITS = "'HOUR(S)', 'DAY(S)', 'WEEK(S)', 'MONTH(S)' or 'YEAR(S)'";
 
 /** Parses an age, such as `14 DAYS` or `2w`. @returns the age, and the position at which a caller can reject it @throws RejectionError */
 export function parseAge(cursor: Cursor): { age: Age; position: number } {
-  const position = cursor.readPosition;
+  const position = cursor.reach;
   const token = cursor.next();
   if (token === undefined || token === ';')
-    throw new RejectionError(cursor.readPosition, 'missing argument, should be <number> <unit> or <number_with_unit>');
+    throw new RejectionError(cursor.reach, 'missing argument, should be <number> <unit> or <number_with_unit>');
   const short = token.length > 1 && /\p{L}$/u.test(token);
   const number = short ? token.slice(0, -1) : token;
   const shortUnit = short ? unitOf(token.slice(-1)) : undefined;
@@ -106,7 +106,7 @@ function shortUnitError(token: string, position: number): RejectionError {
 }
 
 function parseLongUnit(cursor: Cursor): string {
-  const position = cursor.readPosition;
+  const position = cursor.reach;
   const token = cursor.next();
   if (token === undefined) throw new RejectionError(position, `missing unit, ${LONG_UNITS} expected`);
   const unit = unitOf(token);

@@ -116,7 +116,7 @@ class RightsParser {
     const isComplete = (token: string): boolean =>
       ['on', 'to', 'from', ','].includes(token.toLowerCase()) && words.join(' ').toUpperCase() !== 'CONVERT PARTITION';
     let token = this.cursor.next();
-    const position = this.cursor.at;
+    const position = this.cursor.start;
     for (; token !== undefined && !isComplete(token); token = this.cursor.next()) words.push(token);
     this.cursor.unread();
     const permission = words.join(' ').toUpperCase();
@@ -141,7 +141,7 @@ class RightsParser {
   #columns(table: NameSpan): LocatedScope[] {
     const toScope = (column: string): LocatedScope => ({ scope: { table: table.name, column }, table });
     if (!this.cursor.accept('*')) return this.#columnNames().map(({ name }) => toScope(name));
-    const { at } = this.cursor;
+    const { start } = this.cursor;
     const excluded: NameSpan[] = [];
     if (this.cursor.accept('exclude')) {
       this.cursor.expect('(');
@@ -149,7 +149,7 @@ class RightsParser {
     }
     this.cursor.expect(')');
     if (!this.context) return [{ ...toScope(ALL_NAMES), excluded }];
-    return remainingColumns(this.context, table.name, excluded, at).map(toScope);
+    return remainingColumns(this.context, table.name, excluded, start).map(toScope);
   }
 
   #columnNames(): NameSpan[] {
@@ -180,7 +180,7 @@ class RightsParser {
     if (!isValid) return { ...parseEntityName(cursor, `${what} name`), end: cursor.end };
     const name = unquoteToken(cursor.requireNoSemicolon(`${what} name`));
     if (!isValid(name)) throw cursor.error(`invalid ${what} name [${what}=${name}]`);
-    return { name, position: cursor.at, end: cursor.end };
+    return { name, start: cursor.start, end: cursor.end };
   }
 
   #list<T>(item: () => T): T[] {
@@ -199,23 +199,23 @@ const IS_VALID: Readonly<Record<string, (name: string) => boolean>> = {
 
 const WORDS = /^[\w$@]+(?: [\w$@]+)*$/;
 
-/** The columns of a table without those that EXCLUDE names. @param at the position of `*` */
-function remainingColumns({ columnsOf }: RightsContext, table: string, excluded: readonly NameSpan[], at: number) {
+/** The columns of a table without those that EXCLUDE names. @param start the position of `*` */
+function remainingColumns({ columnsOf }: RightsContext, table: string, excluded: readonly NameSpan[], start: number) {
   const all = columnsOf(table);
-  if (!all) throw missingError(at, table);
-  for (const { name, position } of excluded) {
+  if (!all) throw missingError(start, table);
+  for (const { name, start } of excluded) {
     if (all.some(column => isSameName(column, name))) continue;
-    throw new RejectionError(position, `column does not exist [table=${table}, column=${name}]`);
+    throw new RejectionError(start, `column does not exist [table=${table}, column=${name}]`);
   }
   const columns = all.filter(column => !excluded.some(({ name }) => isSameName(column, name)));
-  if (columns.length === 0) throw new RejectionError(at, `no column is left [table=${table}]`);
+  if (columns.length === 0) throw new RejectionError(start, `no column is left [table=${table}]`);
   return columns;
 }
 
 /** Reads a name by the rules of SQL: of several tokens, with doubled quotes made single, without the schema `public`. */
 function readSqlName(cursor: Cursor, expected: string): NameSpan {
-  const name = new TokenReader(serverTokens(cursor.text, cursor.nextPosition)).readName();
-  if (name.name === '') throw new RejectionError(name.position, `${expected} expected`);
+  const name = new TokenReader(serverTokens(cursor.text, cursor.nextStart)).readName();
+  if (name.name === '') throw new RejectionError(name.start, `${expected} expected`);
   cursor.seek(name.end);
   return name;
 }

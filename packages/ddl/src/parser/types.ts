@@ -40,7 +40,7 @@ export const isTimestamp = (type: string): boolean => type === 'TIMESTAMP' || ty
 export const isArray = (type: string): boolean => type.endsWith('[]');
 
 export function parseColumnType(cursor: Cursor, token: string): string {
-  const position = cursor.at;
+  const position = cursor.start;
   if (token === '[') throw misplacedBracketError(cursor, position);
   const type = PARSED_TYPE_NAMES.get(token.toLowerCase());
   if (!type) throw new RejectionError(position, `unsupported column type: ${token}`);
@@ -81,13 +81,13 @@ function parseArrayDimensions(cursor: Cursor, type: string, typePosition: number
   let dimensions = 0;
   let sized: number | undefined;
   while (cursor.next() === '[') {
-    const open = cursor.at;
+    const open = cursor.start;
     if (/\s/.test(cursor.text.charAt(open - 1)))
       throw new RejectionError(open, 'array type requires no whitespace between type and brackets');
     const inside = cursor.next();
     if (inside === ']') dimensions++;
     else if (inside !== undefined && parseInt32(inside) !== undefined) {
-      sized ??= cursor.at;
+      sized ??= cursor.start;
       // Like the server, treat the token after the number as the next bracket.
     } else throw arrayTypeError(cursor, type, typePosition, open, dimensions);
   }
@@ -97,13 +97,13 @@ function parseArrayDimensions(cursor: Cursor, type: string, typePosition: number
 }
 
 function arrayTypeError(cursor: Cursor, type: string, typePosition: number, open: number, dimensions: number) {
-  let last = cursor.at;
+  let last = cursor.start;
   let token = cursor.next();
   while (token !== undefined && !'],)'.includes(token)) {
-    last = cursor.at;
+    last = cursor.start;
     token = cursor.next();
   }
-  const stop = token === ']' ? cursor.at : last;
+  const stop = token === ']' ? cursor.start : last;
   const expected = type + '[]'.repeat(dimensions + 1);
   const seen = cursor.text.slice(typePosition, stop);
   return new RejectionError(
@@ -115,7 +115,7 @@ function arrayTypeError(cursor: Cursor, type: string, typePosition: number, open
 /** Parses `(5c)` or `(33b)`. */
 function parseGeohash(cursor: Cursor): string {
   cursor.expect('(');
-  const position = cursor.at;
+  const position = cursor.start;
   const { name } = parseLiteral(cursor);
   const count = parseInt32(name.slice(0, -1));
   if (count === undefined)
@@ -138,13 +138,13 @@ const MAX_PRECISION = 76;
 
 /** Parses `(precision[, scale])`; without it the type has 18 digits, 3 of them after the point. */
 function parseDecimal(cursor: Cursor): string {
-  const start = cursor.at;
+  const start = cursor.start;
   const bad = (position: number, problem: string) => new RejectionError(position, `Invalid decimal type. ${problem}`);
   const number = (what: string): number => {
     const token = cursor.next();
-    if (token === undefined || token.startsWith(')')) throw bad(cursor.at, `The ${what} is missing`);
+    if (token === undefined || token.startsWith(')')) throw bad(cursor.start, `The ${what} is missing`);
     const value = parseInt32(token);
-    if (value === undefined) throw bad(cursor.at, `The ${what} ('${token}') must be a number`);
+    if (value === undefined) throw bad(cursor.start, `The ${what} ('${token}') must be a number`);
     return value;
   };
 
@@ -156,7 +156,7 @@ function parseDecimal(cursor: Cursor): string {
     scale = number('scale');
     token = cursor.next();
   }
-  if (token !== ')') throw bad(cursor.at, "Missing ')'");
+  if (token !== ')') throw bad(cursor.start, "Missing ')'");
   const what = `The precision (${precision}) must be`;
   if (precision <= 0) throw bad(start, `${what} greater than zero`);
   if (precision > MAX_PRECISION) throw bad(start, `${what} less than ${MAX_PRECISION}`);

@@ -1,4 +1,4 @@
-import { foldCase, isSameName, NameSet } from '@sqlpipe/sql';
+import { foldCase, isSameName, type LocatedName, NameSet } from '@sqlpipe/sql';
 import type { TableDefinition } from '../definition.js';
 import type { ClauseReader } from '../parser/clause-reader.js';
 import { type Cursor, isWord, RejectionError } from '../parser/cursor.js';
@@ -50,17 +50,17 @@ export const DEDUP_KEYS = property<Keyed, { readonly action: 'dedup keys'; reado
 
 const NO_TIMESTAMP = 'deduplicate key list must include dedicated timestamp column';
 
-function parseDedupKeys(cursor: Cursor, expected: string, check: (name: string, position: number) => void) {
+function parseDedupKeys(cursor: Cursor, expected: string, check: (key: LocatedName) => void) {
   if (!isWord(cursor.next(), 'keys')) throw cursor.error("expected 'keys'");
-  if (cursor.next() !== '(') throw new RejectionError(cursor.readPosition, `${expected} expected`);
+  if (cursor.next() !== '(') throw new RejectionError(cursor.reach, `${expected} expected`);
   const keys: string[] = [];
   let token = cursor.next();
-  const position = cursor.at;
+  const position = cursor.start;
   while (token !== undefined && token !== ')') {
-    requireLiteral(token, cursor.at);
-    const name = unquoteToken(token);
-    check(name, cursor.at);
-    keys.push(name);
+    requireLiteral(token, cursor.start);
+    const key = { name: unquoteToken(token), start: cursor.start };
+    check(key);
+    keys.push(key.name);
     token = cursor.next();
     if (token === ',') token = cursor.next();
   }
@@ -68,14 +68,15 @@ function parseDedupKeys(cursor: Cursor, expected: string, check: (name: string, 
 }
 
 function parseDedup(reader: ClauseReader): void {
-  const { cursor, columns, positions, isQuery } = reader;
+  const { cursor, columns, clauseNames, isQuery } = reader;
   const { wal, timestamp = '' } = reader.definition;
-  if (!wal) throw new RejectionError(cursor.readPosition, 'deduplication is possible only on WAL tables');
+  if (!wal) throw new RejectionError(cursor.reach, 'deduplication is possible only on WAL tables');
   if (!isWord(cursor.next(), 'upsert')) throw cursor.error("expected 'upsert'");
-  const { keys, position } = parseDedupKeys(cursor, 'column list', (name, at) => {
+  const { keys, position } = parseDedupKeys(cursor, 'column list', key => {
+    const { name, start } = key;
     const column = columns.get(name);
-    const reject = (problem: string): RejectionError => new RejectionError(at, problem);
-    if (isQuery) positions.dedup.push({ name, position: at });
+    const reject = (problem: string): RejectionError => new RejectionError(start, problem);
+    if (isQuery) clauseNames.dedup.push(key);
     else if (!column) throw reject(`deduplicate key column not found [column=${name}]`);
     else if (column.dedup) throw reject(`duplicate dedup column [column=${name}]`);
     if (column && isArray(column.type))
@@ -92,11 +93,11 @@ function parseDedupChange(cursor: Cursor, _: unknown, { object, position }: Foun
   if (wal === false) throw new RejectionError(position, 'deduplication is only supported for WAL tables');
   const upsert = isWord(token, 'enable') ? cursor.next() : token;
   if (!isWord(upsert, 'upsert')) throw cursor.error("expected 'upsert'");
-  const parsed = parseDedupKeys(cursor, 'deduplicate key column list', (name, at) => {
+  const parsed = parseDedupKeys(cursor, 'deduplicate key column list', ({ name, start }) => {
     if (columns && !columns.some(column => isSameName(column.name, name)))
-      throw new RejectionError(at, `deduplicate key column not found [column=${name}]`);
+      throw new RejectionError(start, `deduplicate key column not found [column=${name}]`);
   });
-  if (!parsed.isClosed) throw new RejectionError(cursor.readPosition, "')' expected");
+  if (!parsed.isClosed) throw new RejectionError(cursor.reach, "')' expected");
   if (!parsed.keys.some(key => !columns || isSameName(key, timestamp)))
     throw new RejectionError(parsed.position, NO_TIMESTAMP);
   return { action: 'dedup keys', keys: parsed.keys } as const;

@@ -55,7 +55,7 @@ function parseExpireRows(cursor: Cursor): string {
 
 /** Reads the predicate after WHEN, up to the next clause. @returns WHEN and the predicate as written */
 function parsePredicate(cursor: Cursor): string {
-  const start = cursor.nextPosition;
+  const start = cursor.nextStart;
   let end = start;
   let depth = 0;
   for (let token = cursor.next(); token !== undefined; token = cursor.next()) {

@@ -72,7 +72,7 @@ class RefreshReader {
   #readLength(): Pick<Refresh, 'period' | 'timeZone'> {
     const { cursor } = this;
     const length = parseInterval(cursor, cursor.require('LENGTH interval'));
-    rejectLongPeriod(length, cursor.at);
+    rejectLongPeriod(length, cursor.start);
     this.token = cursor.require("'time zone' or 'delay' or ')'");
     let timeZone: string | undefined;
     if (isWord(this.token, 'time')) {
@@ -82,7 +82,7 @@ class RefreshReader {
     let delay: Interval | undefined;
     if (isWord(this.token, 'delay')) {
       delay = parseInterval(cursor, cursor.require('DELAY interval'));
-      if (toMicros(delay, 'delay', cursor.at) >= toMicros(length, 'length', cursor.at))
+      if (toMicros(delay, 'delay', cursor.start) >= toMicros(length, 'length', cursor.start))
         throw cursor.error('delay cannot be equal to or greater than length');
       this.token = cursor.require("')'");
     }
@@ -98,11 +98,11 @@ function parseSetRefresh(cursor: Cursor): Refresh {
   cursor.unread();
   const reader = new RefreshReader(cursor, () => {
     const token = cursor.next();
-    if (isWord(token, 'deferred')) throw unexpectedTokenError(cursor.at, 'deferred');
+    if (isWord(token, 'deferred')) throw unexpectedTokenError(cursor.start, 'deferred');
     return token === undefined || token === ';' ? 'as' : token;
   });
   const clause = reader.read();
-  if (!isWord(reader.token, 'as')) throw unexpectedTokenError(cursor.at, reader.token);
+  if (!isWord(reader.token, 'as')) throw unexpectedTokenError(cursor.start, reader.token);
   if (clause.timeZone !== undefined && !isTimeZone(clause.timeZone))
     throw cursor.error(`invalid timezone: ${clause.timeZone}`);
   return clause;
@@ -164,8 +164,8 @@ export const BASE = property<Pick<MaterializedViewDefinition, 'base'>>()({
     const { cursor } = reader;
     cursor.expect('base');
     const token = stripPublic(cursor, cursor.require('base table'));
-    rejectReserved(token, cursor.at);
-    reader.position = cursor.at;
+    rejectReserved(token, cursor.start);
+    reader.position = cursor.start;
     return { base: unquoteToken(token) };
   },
   print: ({ base }) => (base === undefined ? '' : ` WITH BASE '${base}'`),

@@ -183,7 +183,7 @@ function parseStoragePolicy(cursor: Cursor, unit: PartitionUnit, stages: Located
   const after: { [stage in Stage]?: Age } = {};
   do {
     const stage = parseStage(cursor);
-    stages.push({ name: stage, position: cursor.at });
+    stages.push({ name: stage, start: cursor.start });
     if (after[stage] !== undefined) throw cursor.error(`duplicate storage policy stage [stage=${stage}]`);
     const { age, position } = parseAge(cursor);
     if (age === 0) throw new RejectionError(position, 'storage policy TTL must be positive');
@@ -202,7 +202,7 @@ export function rejectImpossiblePolicy(
   has: HasFeature,
 ): void {
   const { 'DROP LOCAL': dropped, ...after } = policy?.after ?? {};
-  const positionOf = (stage: Stage) => stages.find(({ name }) => name === stage)?.position ?? 0;
+  const positionOf = (stage: Stage) => stages.find(({ name }) => name === stage)?.start ?? 0;
   if (after['DROP REMOTE'] !== undefined && !has('drop remote'))
     throw new RejectionError(positionOf('DROP REMOTE'), "'DROP REMOTE' is not supported yet");
   const late = (['TO PARQUET', 'TO REMOTE'] as const).find(
@@ -216,11 +216,11 @@ const maxHours = (age: Age): number => (age < 0 ? -age * 31 * 24 : age);
 
 function parseStage(cursor: Cursor): Stage {
   const words = [cursor.require("'to' or 'drop'")];
-  const { at } = cursor;
+  const { start } = cursor;
   words.push(cursor.require("'parquet', 'remote' or 'local'"));
   const named = words.join(' ').toUpperCase();
   const stage = STAGES.find(stage => stage === named);
-  if (!stage) throw new RejectionError(at, `${STAGES.map(stage => `'${stage}'`).join(', ')} expected`);
+  if (!stage) throw new RejectionError(start, `${STAGES.map(stage => `'${stage}'`).join(', ')} expected`);
   return stage;
 }
 
@@ -252,8 +252,8 @@ const STORAGE_POLICY = property<RetentionFields, PolicyAlteration>()({
   words: ['storage'],
   isSupported: ({ has }) => has('storage policies'),
   // PARTITION BY precedes this clause. A table without it has no partitions, so no age is accepted.
-  parse: ({ cursor, definition, positions }) => ({
-    policy: parseStoragePolicy(cursor, definition.partitionBy ?? 'NONE', positions.stages),
+  parse: ({ cursor, definition, clauseNames }) => ({
+    policy: parseStoragePolicy(cursor, definition.partitionBy ?? 'NONE', clauseNames.stages),
   }),
   // The clause is on a line of its own in place of the TTL, as in the only documented example.
   print: ({ policy }) => (policy && !policy.disabled ? `\nSTORAGE POLICY${printStages(policy)}` : ''),

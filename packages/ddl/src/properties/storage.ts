@@ -43,15 +43,15 @@ export const PARTITIONING = property<Pick<MaterializedViewDefinition, 'partition
 function parseTimestampClause(reader: ClauseReader) {
   const { cursor, definition, columns, isQuery } = reader;
   cursor.expect('(');
-  const { name, position } = parseLiteral(cursor);
+  const { name, start } = parseLiteral(cursor);
   cursor.require("')'"); // any token ends the clause, as on 9.3.4
   if (definition.kind === 'table' && !isQuery) {
     const column = columns.get(name);
-    if (!column) throw new RejectionError(position, `invalid designated timestamp column [name=${name}]`);
+    if (!column) throw new RejectionError(start, `invalid designated timestamp column [name=${name}]`);
     if (!isTimestamp(column.type))
-      throw new RejectionError(position, `TIMESTAMP column expected [actual=${column.type}, columnName=${name}]`);
+      throw new RejectionError(start, `TIMESTAMP column expected [actual=${column.type}, columnName=${name}]`);
   }
-  reader.position = position;
+  reader.position = start;
   return { timestamp: name };
 }
 
@@ -65,18 +65,18 @@ const NO_PARTITIONS: Readonly<Record<ObjectKind, string | undefined>> = {
 function parsePartitioning(reader: ClauseReader) {
   const { cursor, definition, isQuery } = reader;
   cursor.expect('by');
-  const { name, position } = parseLiteral(cursor);
+  const { name, start } = parseLiteral(cursor);
   if (definition.kind === 'table' && !isQuery && definition.timestamp === undefined)
-    throw new RejectionError(position, 'partitioning is possible only on tables with designated timestamps');
+    throw new RejectionError(start, 'partitioning is possible only on tables with designated timestamps');
   const partitionBy = PARTITION_UNITS.find(unit => unit === name.toUpperCase());
   const forbidden = NO_PARTITIONS[definition.kind];
   if (partitionBy === undefined)
     throw new RejectionError(
-      position,
+      start,
       `${forbidden === undefined ? "'NONE', " : ''}'HOUR', 'DAY', 'WEEK', 'MONTH' or 'YEAR' expected`,
     );
-  if (partitionBy === 'NONE' && forbidden !== undefined) throw new RejectionError(position, forbidden);
-  reader.position = position;
+  if (partitionBy === 'NONE' && forbidden !== undefined) throw new RejectionError(start, forbidden);
+  reader.position = start;
   return { partitionBy };
 }
 
@@ -145,7 +145,7 @@ function expectWalAfterBypass(cursor: Cursor): void {
 
 function parseFormat(cursor: Cursor): { parquet: boolean; position: number } {
   const parquet = cursor.requireWord('parquet', 'native') === 'parquet';
-  return { parquet, position: cursor.at };
+  return { parquet, position: cursor.start };
 }
 
 /** Parses `5s`, `250ms` or `10us` into microseconds. @throws RejectionError for anything else */
@@ -166,7 +166,7 @@ function parseLag(text: string, position: number): number {
 export function parseBatch(cursor: Cursor, next: 'table' | 'into'): boolean {
   if (expectLong(cursor) <= 0n) throw cursor.error('batch size must be positive integer');
   const hasLag = isWord(cursor.require(`${next} or o3MaxLag`), 'o3maxlag');
-  const position = cursor.readPosition;
+  const position = cursor.reach;
   if (hasLag) parseLag(cursor.require('lag value'), position);
   else cursor.unread();
   return hasLag;
@@ -192,7 +192,7 @@ const parameter = <N extends keyof Parameters>(name: N, unit: string) =>
   });
 
 function parseParameter(cursor: Cursor) {
-  const position = cursor.readPosition;
+  const position = cursor.reach;
   const name = cursor.requireNoSemicolon('param name');
   if (cursor.requireNoSemicolon("'='") !== '=') throw cursor.error("'=' expected");
   const value = cursor.next() ?? '';
@@ -229,7 +229,7 @@ function parseParameters({ cursor }: ClauseReader): Parameters {
     Object.assign(parameters, parseGivenParameter(cursor));
     if (!cursor.accept(',')) return parameters;
     const next = cursor.next();
-    if (next === undefined) throw unexpectedTokenError(cursor.at, ',');
+    if (next === undefined) throw unexpectedTokenError(cursor.start, ',');
     cursor.unread();
     if (isWord(next, 'in')) return parameters;
   }
@@ -237,12 +237,12 @@ function parseParameters({ cursor }: ClauseReader): Parameters {
 
 function parseGivenParameter(cursor: Cursor): Parameters {
   const name = cursor.next();
-  if (cursor.next() !== '=') throw new RejectionError(cursor.readPosition, ' expected parameter after WITH');
-  const equals = cursor.at;
+  if (cursor.next() !== '=') throw new RejectionError(cursor.reach, ' expected parameter after WITH');
+  const equals = cursor.start;
   const value = cursor.next();
   if (value === undefined) throw new RejectionError(equals, "too few arguments for '=' [found=1,expected=2]");
   cursor.next();
-  const position = cursor.readPosition;
+  const position = cursor.reach;
   cursor.unread();
   if (isWord(name, 'maxuncommittedrows')) {
     const maxUncommittedRows = parseInt32(value);
@@ -262,7 +262,7 @@ export const VOLUME = property<{ readonly volume?: string | undefined }>()({
     const { cursor } = reader;
     cursor.expect('volume');
     const alias = cursor.require('path for volume');
-    reader.position = cursor.at;
+    reader.position = cursor.start;
     return { volume: unquoteToken(alias) };
   },
   print: ({ volume }, { quoted }) =>
@@ -278,8 +278,8 @@ export const OWNER = property<{ readonly owner?: string | undefined }>()({
   isSupported: ({ has }) => has('owners'),
   parse(reader) {
     reader.cursor.expect('by');
-    const { name, position } = parseEntityName(reader.cursor, 'owner name');
-    reader.position = position;
+    const { name, start } = parseEntityName(reader.cursor, 'owner name');
+    reader.position = start;
     return { owner: name };
   },
   print: ({ owner }) => printOwner(owner),

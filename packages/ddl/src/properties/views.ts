@@ -19,7 +19,7 @@ export const VIEW_INDEXES = property<Pick<MaterializedViewDefinition, 'indexes'>
     const indexes = new Map<string, number>();
     do {
       const word = cursor.require("'index'");
-      if (!isWord(word, 'index')) throw unexpectedTokenError(cursor.at, word);
+      if (!isWord(word, 'index')) throw unexpectedTokenError(cursor.start, word);
       parseIndex(cursor, indexes, context.defaults.indexCapacity);
     } while (cursor.accept(','));
     return { indexes };
@@ -76,9 +76,9 @@ export const START = property<Pick<LiveViewDefinition, 'start'>>()({
 
 function parseIndex(cursor: Cursor, indexes: Map<string, number>, defaultCapacity: number): void {
   cursor.expect('(');
-  const { name, position } = parseLiteral(cursor);
+  const { name, start } = parseLiteral(cursor);
   const key = foldCase(name);
-  if (indexes.has(key)) throw new RejectionError(position, 'duplicate index clause');
+  if (indexes.has(key)) throw new RejectionError(start, 'duplicate index clause');
   indexes.set(key, parseCapacityOption(cursor, cursor.require("'capacity'"), defaultCapacity));
   cursor.expect(')');
 }
@@ -92,7 +92,7 @@ function tooLong(clause: string, micros: number): string {
 function parseLengthAfter(cursor: Cursor, word: string) {
   cursor.expect(word);
   const text = cursor.require('duration');
-  const position = cursor.at;
+  const position = cursor.start;
   const [, digits = '', unit = ''] = /^([\d_]*)(ms|[smhd])$/.exec(text) ?? [];
   const factor = MICROS.get(unit);
   if (factor === undefined)
@@ -112,7 +112,7 @@ function microsOf(text: string): bigint {
 function parseStart(cursor: Cursor): string {
   cursor.expect('from');
   const token = cursor.require("'now', 'beginning' or a quoted timestamp literal");
-  const position = cursor.at;
+  const position = cursor.start;
   if (isWord(token, 'now') || isWord(token, 'beginning')) {
     const isCall = cursor.next() === '(';
     if (isCall && isWord(token, 'now')) throw cursor.error('live view START FROM NOW does not take arguments');

@@ -33,8 +33,8 @@ export function locateColumns(statement: string): { readonly columns: LocatedNam
   const content = tokens.slice(open + 1, Math.max(close, 0));
   const isQuery = isKeyword(tokens[open - 1], 'as');
   const names = isQuery ? findItems(content).map(item => item.at(-1)) : splitList(content).map(([first]) => first);
-  const columns = names.flatMap(token => (token ? { name: unquoteToken(token.text), position: token.at } : []));
-  return { columns, end: tokens[close]?.at ?? statement.length };
+  const columns = names.flatMap(token => (token ? { name: unquoteToken(token.text), start: token.start } : []));
+  return { columns, end: tokens[close]?.start ?? statement.length };
 }
 
 /**

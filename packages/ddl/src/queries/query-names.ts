@@ -58,10 +58,10 @@ export class QueryNames {
 
   names(): TableName[] {
     for (const scope of this.#scopes) this.#resolve(scope);
-    const sorted = this.#found.sort((a, b) => a.position - b.position || b.end - a.end);
+    const sorted = this.#found.sort((a, b) => a.start - b.start || b.end - a.end);
     const names: TableName[] = [];
     // A part of a table's name with dots may look like another table before a column: skip names within a name.
-    for (const name of sorted) if (name.position >= (names.at(-1)?.end ?? 0)) names.push(name);
+    for (const name of sorted) if (name.start >= (names.at(-1)?.end ?? 0)) names.push(name);
     return names;
   }
 
@@ -128,15 +128,15 @@ export class QueryNames {
 
 /** If names with dots come next, all except the last: `fx.usd` of `fx.usd.price`. */
 function qualifierIn(ahead: TokenReader): TableName | undefined {
-  const { start: position, text } = ahead.peek() as Token;
-  let end = position + text.length;
+  const { start, text } = ahead.peek() as Token;
+  let end = start + text.length;
   let name = unquote(text);
-  for (let distance = 1; end - position < MAX_LENGTH; distance += 2) {
+  for (let distance = 1; end - start < MAX_LENGTH; distance += 2) {
     if (!isDot(ahead.peek(distance), end)) return;
     const part = ahead.peek(distance + 1);
     if (part?.start !== end + 1 || (part.type === 'sign' && part.text !== '*')) return;
     if (!isDot(ahead.peek(distance + 2), part.start + part.text.length))
-      return { name, position, end, place: 'qualifier' };
+      return { name, start, end, place: 'qualifier' };
     name += `.${unquote(part.text)}`;
     end = part.start + part.text.length;
   }
@@ -147,7 +147,7 @@ function qualifierIn(ahead: TokenReader): TableName | undefined {
 function quotedQualifier({ text, start }: Token): TableName | undefined {
   const name = text.slice(1, text.lastIndexOf('.'));
   return name && text.includes('.')
-    ? { name, position: start + 1, end: start + 1 + name.length, place: 'quoted-qualifier' }
+    ? { name, start: start + 1, end: start + 1 + name.length, place: 'quoted-qualifier' }
     : undefined;
 }
 
@@ -155,7 +155,7 @@ function quotedQualifier({ text, start }: Token): TableName | undefined {
 const mayBeColumn = (last: Token | undefined): boolean =>
   last?.type === 'sign' ? last.text !== ')' && last.text !== ']' : BEFORE_COLUMN.has(keywordOf(last));
 
-const isDot = (token: Token | undefined, at: number): boolean => token?.text === '.' && token.start === at;
+const isDot = (token: Token | undefined, start: number): boolean => token?.text === '.' && token.start === start;
 
 function aliasIn(ahead: TokenReader): string | undefined {
   const token = ahead.word === 'AS' ? ahead.peek(1) : ahead.peek();

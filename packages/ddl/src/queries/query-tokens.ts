@@ -5,7 +5,7 @@ import { TYPE_NAMES } from '../parser/types.js';
 /** A token of a query. */
 export interface QueryToken {
   readonly text: string;
-  readonly at: number;
+  readonly start: number;
   /** The number of parentheses and brackets around the token; a parenthesis is not in itself. */
   readonly depth: number;
 }
@@ -33,12 +33,12 @@ const ITEMS = new Set(['linear', 'none', 'prev']);
 /** Splits a query into tokens by the server's rules, without a final `;`. Never fails. */
 export function tokenizeQuery(query: string): QueryToken[] {
   const cursor = new Cursor(query);
-  const tokens: { text: string; at: number }[] = [];
+  const tokens: { text: string; start: number }[] = [];
   try {
-    for (let text = cursor.next(); text !== undefined; text = cursor.next()) tokens.push({ text, at: cursor.at });
+    for (let text = cursor.next(); text !== undefined; text = cursor.next()) tokens.push({ text, start: cursor.start });
   } catch (error) {
     if (!(error instanceof RejectionError)) throw error;
-    tokens.push({ text: query.slice(cursor.at), at: cursor.at }); // a quote that is never closed
+    tokens.push({ text: query.slice(cursor.start), start: cursor.start }); // a quote that is never closed
   }
   if (tokens.at(-1)?.text === ';') tokens.pop();
   return withDepths(tokens);
@@ -92,7 +92,8 @@ export function findQueryDifference(a: string, b: string): { a: number; b: numbe
   const [tokensA, tokensB] = [a, b].map(tokenizeQuery) as [QueryToken[], QueryToken[]];
   const [comparableA, comparableB] = [tokensA, tokensB].map(toComparable) as [string[], string[]];
   for (let i = 0; i < tokensA.length || i < tokensB.length; i++)
-    if (comparableA[i] !== comparableB[i]) return { a: tokensA[i]?.at ?? a.length, b: tokensB[i]?.at ?? b.length };
+    if (comparableA[i] !== comparableB[i])
+      return { a: tokensA[i]?.start ?? a.length, b: tokensB[i]?.start ?? b.length };
   return undefined;
 }
 
@@ -111,18 +112,23 @@ function toComparable(tokens: readonly QueryToken[]): string[] {
 }
 
 /** Whether a gap is in a name or a number, where it has a meaning or is rejected: `. 5` is 5, and the server rejects `1 .5` and `t. x`. */
-const isApart = (before: QueryToken | undefined, { at, text }: QueryToken): boolean =>
-  before !== undefined && before.at + before.text.length < at && DOTTED.test(before.text + text);
+const isApart = (before: QueryToken | undefined, { start, text }: QueryToken): boolean =>
+  before !== undefined && before.start + before.text.length < start && DOTTED.test(before.text + text);
 
 const DOTTED = /[\p{L}\p{N}_"]\.$|^\.[\p{L}\p{N}_"]/u;
 
 /** A token as it is compared: keywords and types in lower case, names without needless quotes, anything else as written. */
-function toComparableToken(tokens: readonly QueryToken[], { text }: QueryToken, at: number, isInCast: boolean): string {
+function toComparableToken(
+  tokens: readonly QueryToken[],
+  { text }: QueryToken,
+  index: number,
+  isInCast: boolean,
+): string {
   const name = /^"([\p{L}_][\p{L}\p{N}_$]*)"$/u.exec(text)?.[1];
   const word = (name ?? text).toLowerCase();
   if (word === text) return text;
-  const before = tokens[at - 1]?.text.toLowerCase();
-  const after = tokens[at + 1]?.text.toLowerCase();
+  const before = tokens[index - 1]?.text.toLowerCase();
+  const after = tokens[index + 1]?.text.toLowerCase();
   const isType = TYPE_NAMES.has(word) && (before === '::' || (isInCast && before === 'as'));
   const actsAsKeyword = RESERVED.has(word)
     ? name !== undefined || !isNamePosition(before, after)

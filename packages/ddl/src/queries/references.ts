@@ -129,7 +129,7 @@ export class ReferenceFinder {
   readonly #scope = new NameMap<NamedQuery[]>();
   readonly #tokens: TokenReader;
 
-  /** @param names collects the positions of names, if they are needed */
+  /** @param names collects where names are, if that is needed */
   constructor(
     tokens: Iterable<Token>,
     private readonly isView: (name: string) => boolean,
@@ -264,7 +264,7 @@ export class ReferenceFinder {
   #readTableName(): TableSpan {
     const first = this.#tokens.peek();
     const table = this.#tokens.readName();
-    return { ...table, cannotBeCte: first?.start !== table.position || first.text.startsWith("'") };
+    return { ...table, cannotBeCte: first?.start !== table.start || first.text.startsWith("'") };
   }
 
   #addReference(table: TableSpan): void {

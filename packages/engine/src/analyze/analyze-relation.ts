@@ -111,13 +111,13 @@ class Analysis {
       this.#relations.set(source, relation);
       return relation;
     }
-    const { name, position, object } = source;
+    const { name, start, object } = source;
     // Tables of the server's catalogue, and functions that need no parentheses. Their columns are not known here.
     if (!object && (/^(?:pg_catalog|information_schema)\./i.test(name) || BUILT_IN.has(name))) return UNKNOWN;
-    if (!object) throw missingError(position, name);
+    if (!object) throw missingError(start, name);
     // QuestDB adds the position in the view's query to that of this query, although the sum is meaningless.
     if (object.kind === 'view' && object.invalid)
-      throw new RejectionError(this.query.position + object.invalid.position, object.invalid.reason);
+      throw new RejectionError(this.query.start + object.invalid.position, object.invalid.reason);
     const fields = object.columns.map((column: StoredColumn) =>
       column.isGuess ? { ...column, type: undefined } : column,
     );

@@ -22,7 +22,7 @@ interface ScannedQuery {
   readonly windows: readonly NamedWindow[];
   readonly calls: readonly WindowCall[];
   readonly baseToken: QueryToken;
-  /** The position of the first token. QuestDB compiles the query as a separate text, and counts positions from here. */
+  /** The start of the first token. QuestDB compiles the query as a separate text, and counts positions from here. */
   readonly start: number;
 }
 
@@ -35,13 +35,14 @@ export function checkLiveViewParserRules(body: Body, catalogue: Catalogue): Scan
   rejectBadAnchors(query);
   rejectUnboundedState(query);
   const leadCall = query.calls.find(({ name }) => name.toLowerCase() === 'lead');
-  if (leadCall) throw new RejectionError(leadCall.at, 'lead() is not supported in live views; use lag() for lookback');
+  if (leadCall)
+    throw new RejectionError(leadCall.start, 'lead() is not supported in live views; use lag() for lookback');
   rejectUnboundedReplays(query);
   const anchored = query.windows.find(({ anchor }) => anchor);
   const computed = anchored?.partitionBy.find(item => !isColumn(item))?.[0];
   if (computed)
     throw new RejectionError(
-      computed.at,
+      computed.start,
       'live view ANCHOR currently requires PARTITION BY to reference base columns directly',
     );
   return query;
@@ -49,14 +50,14 @@ export function checkLiveViewParserRules(body: Body, catalogue: Catalogue): Scan
 
 /** Finds the parts of the query. @throws RejectionError for a wildcard, or if the query is no SELECT whose FROM starts with a table */
 function scanQuery(body: Body): ScannedQuery {
-  const tokens = tokenizeQuery(body.code).map(token => ({ ...token, at: token.at + body.position }));
-  const start = tokens[0]?.at ?? body.position;
+  const tokens = tokenizeQuery(body.code).map(token => ({ ...token, start: token.start + body.start }));
+  const start = tokens[0]?.start ?? body.start;
   const fromIndex = topLevelIndex(tokens, 'from');
   const list = tokens.slice(1, fromIndex < 0 ? undefined : fromIndex);
   const star = splitList(list).find(
     ([first, dot, last]) => first?.text === '*' || (dot?.text === '.' && last?.text === '*'),
   );
-  if (star?.[0]) throw new RejectionError(star[0].at, 'wildcard column select is not allowed in live view queries');
+  if (star?.[0]) throw new RejectionError(star[0].start, 'wildcard column select is not allowed in live view queries');
   const hasSchema = isKeyword(tokens[fromIndex + 1], 'public') && tokens[fromIndex + 2]?.text === '.';
   const [table, next] = tokens.slice(fromIndex + (hasSchema ? 3 : 1));
   if (fromIndex < 0 || !isKeyword(tokens[0], 'select') || !table || table.text === '(' || next?.text === '(')
@@ -78,16 +79,16 @@ const isDescending = (item: readonly QueryToken[]): boolean => isKeyword(item.at
 
 /** QuestDB reports the first position that exists of: ANCHOR, the first item of PARTITION BY, the first item of ORDER BY, `otherwise`. */
 const positionOf = ({ anchor, partitionBy, orderBy }: Window, otherwise: number): number =>
-  anchor?.at ?? partitionBy[0]?.[0]?.at ?? orderBy[0]?.[0]?.at ?? otherwise;
+  anchor?.start ?? partitionBy[0]?.[0]?.start ?? orderBy[0]?.[0]?.start ?? otherwise;
 
 function rejectBadOrder(window: NamedWindow, timestamp: string): void {
   const [first, second] = window.orderBy;
-  const orderError = (rest: string, at: number): RejectionError =>
-    new RejectionError(at, `live view named WINDOW must ORDER BY ${rest}`);
+  const orderError = (rest: string, position: number): RejectionError =>
+    new RejectionError(position, `live view named WINDOW must ORDER BY ${rest}`);
   if (!first?.[0]) throw orderError(timestamp, positionOf(window, 0));
-  if (second?.[0]) throw orderError(`a single column (${timestamp})`, second[0].at);
-  if (!isOrderItemOf(first, timestamp)) throw orderError(timestamp, first[0].at);
-  if (isDescending(first)) throw orderError(`${timestamp} ASC`, first[0].at);
+  if (second?.[0]) throw orderError(`a single column (${timestamp})`, second[0].start);
+  if (!isOrderItemOf(first, timestamp)) throw orderError(timestamp, first[0].start);
+  if (isDescending(first)) throw orderError(`${timestamp} ASC`, first[0].start);
 }
 
 function rejectBadAnchors({ windows, calls }: ScannedQuery): void {
@@ -96,12 +97,12 @@ function rejectBadAnchors({ windows, calls }: ScannedQuery): void {
     const { anchor } = window;
     if (!anchor) continue;
     if (second && window !== first)
-      throw new RejectionError(anchor.at, 'live view supports at most one anchored WINDOW in V1');
+      throw new RejectionError(anchor.start, 'live view supports at most one anchored WINDOW in V1');
     if (window.partitionBy.length === 0)
-      throw new RejectionError(anchor.at, 'live view anchored WINDOW requires PARTITION BY');
+      throw new RejectionError(anchor.start, 'live view anchored WINDOW requires PARTITION BY');
     if (window.frame !== undefined && !isDefaultFrame(window))
       throw new RejectionError(
-        anchor.at,
+        anchor.start,
         'ANCHOR is incompatible with bounded frames; use a separate WINDOW without ANCHOR for ROWS / RANGE windows',
       );
     if (anchor.expression) rejectBadAnchorExpression(anchor.expression);
@@ -109,14 +110,14 @@ function rejectBadAnchors({ windows, calls }: ScannedQuery): void {
   const inline = calls.find(({ windowName, window }) => windowName === undefined && window?.anchor);
   if (inline)
     throw new RejectionError(
-      inline.window?.anchor?.at ?? 0,
+      inline.window?.anchor?.start ?? 0,
       'ANCHOR is only supported on named WINDOW clauses; declare the window with WINDOW <name> AS (...) and reference it from the SELECT',
     );
 }
 
 function rejectBadAnchorExpression(expression: readonly QueryToken[]): void {
   const anchorError = (rest: string, token: QueryToken): RejectionError =>
-    new RejectionError(token.at, `ANCHOR EXPRESSION must ${rest}`);
+    new RejectionError(token.start, `ANCHOR EXPRESSION must ${rest}`);
   for (const [i, token] of expression.entries()) {
     if (isCall(expression, i) && isNonDeterministic(token.text))
       throw anchorError(`be deterministic; ${token.text}() is not allowed`, token);
@@ -158,21 +159,21 @@ const keepsLastValue = ({ name, ignoresNulls, window }: WindowCall): boolean =>
   !window.excludesCurrentRow;
 
 function rejectUnboundedState({ windows, calls }: ScannedQuery): void {
-  const unboundedError = (at: number): RejectionError =>
+  const unboundedError = (position: number): RejectionError =>
     new RejectionError(
-      at,
+      position,
       'live view unbounded window must have an ANCHOR clause; bare unbounded windows are not supported. ' +
         "Add an ANCHOR to bound per-partition state, e.g. ANCHOR EXPRESSION timestamp_floor('1d', ts)",
     );
   for (const call of calls)
     if (call.window && hasUnboundedState(call.window) && !keepsLastValue(call))
-      throw unboundedError(positionOf(call.window, call.at));
+      throw unboundedError(positionOf(call.window, call.start));
   for (const window of windows) {
     if (calls.some(({ windowName }) => windowName === window.name)) continue;
     if (hasUnboundedState(window)) throw unboundedError(positionOf(window, 0));
     if (!window.anchor) continue;
     throw new RejectionError(
-      window.anchor.at,
+      window.anchor.start,
       `live view anchored WINDOW '${window.name}' is not referenced by any window function; an ANCHOR bounds the state of the calls over its window, so it has nothing to reset`,
     );
   }
@@ -191,11 +192,11 @@ const ANCHOR_ADVICE =
 /** Rejects a call without ANCHOR if a late row could change the results of all later rows: QuestDB would compute all of these again. */
 function rejectUnboundedReplays({ calls }: ScannedQuery): void {
   for (const call of calls) {
-    const { name, at, window } = call;
+    const { name, start, window } = call;
     if (!window || window.anchor) continue;
     if (RANKING.includes(name.toLowerCase()))
       throw new RejectionError(
-        at,
+        start,
         `live view select cannot use ${name}() without an anchored WINDOW; it has no finite out-of-order influence boundary. ${ANCHOR_ADVICE.replace('add', 'Add')}`,
       );
     if (
@@ -206,7 +207,7 @@ function rejectUnboundedReplays({ calls }: ScannedQuery): void {
     )
       continue;
     throw new RejectionError(
-      at,
+      start,
       `live view select cannot use ${name}() over a frame starting at UNBOUNDED PRECEDING; it has no finite out-of-order ` +
         'influence boundary, so a late row would replay the whole history. Bound the frame, e.g. ROWS BETWEEN 1000 PRECEDING AND ' +
         `CURRENT ROW, or ${ANCHOR_ADVICE}`,
@@ -231,12 +232,12 @@ const SUBSAMPLING = ['sdt', 'lttb', 'm4', 'minmax', 'uniform', 'cadence'];
  * Makes the checks of QuestDB's compiler.
  * @throws RejectionError with the compiler's position:
  * - an unsuitable base: the position of its name
- * - an error in the query: its offset in the query
+ * - an error in the query: where it starts in the query
  * - DISTINCT: 0
  * - any other unsupported query: the position of the view's name
  */
 export function analyzeLiveView(
-  { body, position }: { readonly body: Body; readonly position: number },
+  { body, nameStart }: { readonly body: Body; readonly nameStart: number },
   scanned: ScannedQuery,
   catalogue: Catalogue,
 ): { base: Base; relation: Relation } {
@@ -253,14 +254,14 @@ export function analyzeLiveView(
   const { select } = query;
   const problem =
     findShapeProblem(select, scanned, base) ?? findFunctionProblem(scanned, base) ?? findTimestampProblem(select, base);
-  if (problem) throw new RejectionError(position, `live view select ${problem}`);
+  if (problem) throw new RejectionError(nameStart, `live view select ${problem}`);
   return { base, relation };
 }
 
 function requireLiveViewBase({ baseToken }: ScannedQuery, catalogue: Catalogue): Base {
   const name = unquoteToken(baseToken.text);
   const base = catalogue.findCompiled(name);
-  const baseError = (problem: string) => new RejectionError(baseToken.at, problem);
+  const baseError = (problem: string) => new RejectionError(baseToken.start, problem);
   if (!base) throw baseError(`base table does not exist [table=${name}]`);
   if (base.kind === 'live view') throw baseError('live views are not allowed as base tables in V1');
   if (base.kind === 'view' || (base.kind === 'table' && !base.wal))
@@ -277,15 +278,15 @@ function rejectNonDeterministic({ tokens }: ScannedQuery): void {
   );
   const found = tokens[index];
   if (found)
-    throw new RejectionError(found.at, `non-deterministic function cannot be used in live view: ${found.text}`);
+    throw new RejectionError(found.start, `non-deterministic function cannot be used in live view: ${found.text}`);
 }
 
 function rejectBadRanges({ calls }: ScannedQuery, timestamp: string): void {
   const ranges = calls.filter(({ window }) => window?.frame === 'range' && !window.anchor);
-  for (const { name, at, window } of ranges)
+  for (const { name, start, window } of ranges)
     if (window && !isOrderedOnlyBy(window, timestamp))
       throw new RejectionError(
-        window.orderBy[0]?.[0]?.at ?? at,
+        window.orderBy[0]?.[0]?.start ?? start,
         `live view RANGE window function must ORDER BY the designated timestamp ASC [function=${name}()]`,
       );
   const [first, ...others] = ranges;
@@ -294,7 +295,7 @@ function rejectBadRanges({ calls }: ScannedQuery, timestamp: string): void {
   const other = others.find(call => partitionsOf(call) !== partitionsOf(first));
   if (other)
     throw new RejectionError(
-      other.at,
+      other.start,
       `live view RANGE window functions must use the same PARTITION BY and ORDER BY domain [first=${first?.name}(), incompatible=${other.name}()]`,
     );
 }

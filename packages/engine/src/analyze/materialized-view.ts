@@ -38,13 +38,13 @@ export function requireValidBase(body: Body, statedBase: LocatedName | undefined
   const scope = QueryScope.around(query, catalogue);
   const check = new BaseCheck(query, catalogue);
   const names = check.findTables(query.select, scope);
-  const base = statedBase ?? requireSingleBase(names, body.position);
+  const base = statedBase ?? requireSingleBase(names, body.start);
   if (!names.has(base.name)) {
     const isView = catalogue.find(base.name)?.kind === 'view';
     const problem = isView
       ? 'base table should be a physical table, cannot be a view'
       : 'base table is not referenced in materialized view query';
-    throw new RejectionError(base.position, `${problem}: ${base.name}`);
+    throw new RejectionError(base.start, `${problem}: ${base.name}`);
   }
   check.rejectUnsupported(query.select, scope, base.name);
   return base;
@@ -86,9 +86,9 @@ class BaseCheck {
   #tablesOf(source: Source): LocatedName[] {
     if ('function' in source) return [];
     if ('select' in source) return [...this.findTables(source.select, source.scope).values()];
-    const { name, position } = source;
-    if (this.catalogue.find(name)?.kind !== 'view') return [{ name, position }];
-    return this.catalogue.sources([name]).map(each => ({ name: this.catalogue.find(each)?.name ?? each, position }));
+    const { name, start } = source;
+    if (this.catalogue.find(name)?.kind !== 'view') return [{ name, start }];
+    return this.catalogue.sources([name]).map(each => ({ name: this.catalogue.find(each)?.name ?? each, start }));
   }
 
   /** Checks the parts of a query that read the base. A part that also reads another table must have no union. @throws RejectionError */
@@ -163,7 +163,7 @@ export interface ViewTiming {
 export function findTimestampClause({ definition, spans }: CreateStatement): LocatedName | undefined {
   const span = spans.get('designated timestamp');
   return span && 'timestamp' in definition && definition.timestamp !== undefined
-    ? { name: definition.timestamp, position: span.position }
+    ? { name: definition.timestamp, start: span.position }
     : undefined;
 }
 
@@ -181,7 +181,7 @@ export function analyzeMaterializedView(
   const mayHave = (column: string) =>
     relation.hasUnknownColumns || relation.fields.some(({ name }) => isSameName(name, column));
   if (timestamp && !mayHave(timestamp.name))
-    throw new RejectionError(timestamp.position, `TIMESTAMP column does not exist [name=${timestamp.name}]`);
+    throw new RejectionError(timestamp.start, `TIMESTAMP column does not exist [name=${timestamp.name}]`);
   requireWalBase(base, catalogue);
   const grouping = findTimeGrouping(query, catalogue);
   if (!grouping) {
@@ -192,20 +192,20 @@ export function analyzeMaterializedView(
     const problem = timestamp
       ? `materialized view query requires a sampling interval, use SAMPLE BY or GROUP BY timestamp_floor() [name=${timestamp.name}]`
       : 'TIMESTAMP column is not present in select list';
-    throw new RejectionError(body.position, problem);
+    throw new RejectionError(body.start, problem);
   }
   if (!timestamp && grouping.column !== undefined && !mayHave(grouping.column))
     throw new RejectionError(
-      body.position,
+      body.start,
       `TIMESTAMP column does not exist or not present in select list [name=${grouping.column}]`,
     );
   const period = refresh.period === 'sample by interval' ? analyzePeriod(query.select, grouping) : undefined;
   rejectNonDeterministic(query);
   if (field?.type !== undefined && !isTimestamp(field.type))
-    throw new RejectionError(timestamp?.position ?? 0, `TIMESTAMP column expected [actual=${field.type}]`);
+    throw new RejectionError(timestamp?.start ?? 0, `TIMESTAMP column expected [actual=${field.type}]`);
   const designated = timestamp?.name ?? grouping.column ?? relation.timestamp;
   if (designated === undefined)
-    throw new RejectionError(body.position, 'materialized view query is required to have designated timestamp');
+    throw new RejectionError(body.start, 'materialized view query is required to have designated timestamp');
   return { interval: grouping.interval, timestamp: designated, ...period };
 }
 
@@ -231,11 +231,10 @@ function analyzePassthrough(
 
 function requireWalBase(base: LocatedName, catalogue: Catalogue): void {
   const object = catalogue.find(base.name);
-  if (!object) throw missingError(base.position, base.name);
+  if (!object) throw missingError(base.start, base.name);
   if (object.kind === 'live view')
-    throw new RejectionError(base.position, 'live views are not allowed as base tables in V1');
-  if (object.kind === 'table' && !object.wal)
-    throw new RejectionError(base.position, 'base table has to be WAL enabled');
+    throw new RejectionError(base.start, 'live views are not allowed as base tables in V1');
+  if (object.kind === 'table' && !object.wal) throw new RejectionError(base.start, 'base table has to be WAL enabled');
 }
 
 /** How a query groups rows in time. */
@@ -243,8 +242,8 @@ interface TimeGrouping {
   readonly interval: string;
   /** The name of the column with the start of each group; undefined if the timestamp of the source is not known. */
   readonly column: string | undefined;
-  /** The offset of the interval in the query. Errors about the interval have this position (observed on 9.3.4). */
-  readonly offset: number;
+  /** The position of errors about the interval: where it starts in the query (observed on 9.3.4). */
+  readonly position: number;
 }
 
 /** Finds SAMPLE BY or timestamp_floor() in a query. If there is none: in the only source, unless the query has GROUP BY or a union. */
@@ -274,16 +273,16 @@ function findOwnTimeGrouping(select: Select, scope: QueryScope): TimeGrouping | 
   const floors = findTimestampFloors(select, scope.query);
   // If there is a GROUP BY, the server finds no interval, although its message advises GROUP BY (observed on 9.3.4).
   if (!sampleBy) return select.groupBy ? undefined : floors[0];
-  const offset = scope.query.positionOf(sampleBy, 'DurationLiteral') - scope.query.position;
+  const position = scope.query.positionOf(sampleBy, 'DurationLiteral') - scope.query.start;
   const [ref] = listTableRefs(select);
   const source = ref && scope.sourceOf(ref);
   const timestamp = source && 'object' in source ? source.object?.timestamp : undefined;
   if (!source || !('name' in source) || timestamp === undefined)
-    return { interval: sampleBy.duration, column: undefined, offset };
+    return { interval: sampleBy.duration, column: undefined, position };
   const item = columns.find(each => isColumnItem(each, timestamp, ref.alias ?? source.name));
   const floor = floors.find(({ call }) => mentions(call, timestamp)) ?? (item ? undefined : floors[0]);
   const column = item?.type === 'selectItem' ? (item.alias ?? timestamp) : findFreeName(select, timestamp);
-  return floor ?? { interval: sampleBy.duration, column, offset };
+  return floor ?? { interval: sampleBy.duration, column, position };
 }
 
 type FunctionCall = Extract<Expression, { type: 'function' }>;
@@ -295,7 +294,7 @@ function findTimestampFloors({ columns }: Select, query: ParsedQuery): (TimeGrou
     if (call.name.toLowerCase() !== 'timestamp_floor') return [];
     const [interval] = call.args;
     const text = interval?.type === 'literal' ? String(interval.value) : '';
-    return { call, interval: text, column, offset: interval ? query.positionOf(interval) - query.position : 0 };
+    return { call, interval: text, column, position: interval ? query.positionOf(interval) - query.start : 0 };
   });
 }
 
@@ -319,7 +318,7 @@ function findOnlySource({ from, groupBy, setOperations }: Select, scope: QuerySc
   return !ref || more.length > 0 || ref.joins?.length || groupBy || setOperations ? undefined : scope.sourceOf(ref);
 }
 
-function analyzePeriod({ sampleBy }: Select, { interval, offset: position }: TimeGrouping): Partial<ViewTiming> {
+function analyzePeriod({ sampleBy }: Select, { interval, position }: TimeGrouping): Partial<ViewTiming> {
   const length: Interval = { count: Number.parseInt(interval, 10) || 1, unit: interval.slice(-1) };
   rejectLongPeriod(length, position);
   const { timeZone, offset: shift } = sampleBy?.alignTo ?? {};

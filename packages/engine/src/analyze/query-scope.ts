@@ -103,10 +103,10 @@ export class QueryScope {
     const common = text === '' || isPublic ? undefined : this.commonTable(name);
     const { catalogue } = this;
     if (common && catalogue.find(name)?.kind !== 'view') return common;
-    const position = this.query.positionOf(text === '' ? ref : table) + (isPublic ? text.indexOf('.') + 1 : 0);
+    const start = this.query.positionOf(text === '' ? ref : table) + (isPublic ? text.indexOf('.') + 1 : 0);
     return {
       name,
-      position,
+      start,
       get object() {
         return catalogue.findCompiled(name);
       },

@@ -57,13 +57,13 @@ function rejectAssume(): never {
 
 function createPrincipal(cursor: Cursor, session: MutableSession, kind: PrincipalKind): void {
   const { acl } = session;
-  const { hasIfClause, name, position } = parsePrincipalName(cursor, kind, 'not', 'exists');
+  const { hasIfClause, name, start } = parsePrincipalName(cursor, kind, 'not', 'exists');
   const { owner = session.caller, password, alias } = parseOptions(cursor, kind);
   session.authorize(`CREATE ${kindKeywords(kind)}`);
   const namesake = acl.find(name);
   if (namesake?.kind === kind && hasIfClause) return;
   if (namesake || isSameName(name, acl.admin))
-    throw new RejectionError(position, `${namesake?.kind ?? 'user'} already exists [name=${name}]`);
+    throw new RejectionError(start, `${namesake?.kind ?? 'user'} already exists [name=${name}]`);
   const hash = password && session.secrets.hashPassword(password);
   acl.put({ kind, name, tokens: [], password: hash, alias });
   if (kind === 'service account' && !isSameName(owner, acl.admin))
@@ -83,7 +83,7 @@ function parseOptions(cursor: Cursor, kind: PrincipalKind): PrincipalOptions {
       cursor.expect('by');
       options.owner = parseEntityName(cursor, 'owner name').name;
     } else if (!isWord(token, 'with') || 'alias' in options || 'password' in options)
-      throw unexpectedTokenError(cursor.at, token);
+      throw unexpectedTokenError(cursor.start, token);
     else if (kind === 'group') {
       cursor.expect('external', 'alias');
       options.alias = parseText(cursor, 'alias');
@@ -110,11 +110,11 @@ function parsePassword(cursor: Cursor): string | undefined {
 /** The administrator becomes the owner of the principal's objects, so a later principal of the same name does not own these objects. */
 function dropPrincipal(cursor: Cursor, session: MutableSession, kind: PrincipalKind): void {
   const { acl, catalogue } = session;
-  const { hasIfClause, name, position } = parsePrincipalName(cursor, kind, 'exists');
+  const { hasIfClause, name, start } = parsePrincipalName(cursor, kind, 'exists');
   cursor.expectEnd();
   session.authorize(`DROP ${kindKeywords(kind)}`);
   if (hasIfClause && acl.find(name)?.kind !== kind) return;
-  requirePrincipal(acl, kind, { name, position });
+  requirePrincipal(acl, kind, { name, start });
   acl.remove(name);
   for (const object of catalogue.listWithSystemTables())
     if (isSameName(object.owner, name)) catalogue.put({ ...object, owner: acl.admin });
@@ -139,7 +139,7 @@ function alterPrincipal(cursor: Cursor, session: MutableSession, kind: Principal
     case 'drop':
       return void dropTokens(cursor, session, kind, named);
     default:
-      throw unexpectedTokenError(cursor.at, verb);
+      throw unexpectedTokenError(cursor.start, verb);
   }
 }
 
@@ -147,10 +147,10 @@ function alterPrincipal(cursor: Cursor, session: MutableSession, kind: Principal
 function changeAlias(cursor: Cursor, session: MutableSession, named: LocatedName): void {
   const { acl } = session;
   const adds = isWord(cursor.requireNoSemicolon("'with' or 'drop'"), 'with');
-  if (!adds) cursor.expectToken(cursor.text.slice(cursor.at, cursor.end), 'drop');
+  if (!adds) cursor.expectToken(cursor.text.slice(cursor.start, cursor.end), 'drop');
   cursor.expect('external', 'alias');
   const alias = parseText(cursor, 'alias');
-  const position = cursor.at;
+  const position = cursor.start;
   cursor.expectEnd();
   session.authorize(`${adds ? 'ADD' : 'REMOVE'} EXTERNAL ALIAS`);
   const group = requirePrincipal(acl, 'group', named);
@@ -195,7 +195,7 @@ function createToken(cursor: Cursor, session: MutableSession, kind: PrincipalKin
 function dropTokens(cursor: Cursor, session: MutableSession, kind: PrincipalKind, named: LocatedName): void {
   cursor.expect(...REST_TOKEN_WORDS);
   const token = cursor.next();
-  const position = cursor.at;
+  const position = cursor.start;
   const droppedDigest = token === undefined || token === ';' ? undefined : session.secrets.digest(unquoteToken(token));
   if (droppedDigest !== undefined) cursor.expectEnd();
   session.authorize('DROP REST TOKEN');
@@ -215,10 +215,10 @@ function parseTokenLifetime(cursor: Cursor): { milliseconds: number; refresh: bo
   return { milliseconds: micros / 1000, refresh: cursor.accept('refresh') };
 }
 
-function requirePrincipal(acl: Acl, kind: PrincipalKind, { name, position }: LocatedName): Principal {
+function requirePrincipal(acl: Acl, kind: PrincipalKind, { name, start }: LocatedName): Principal {
   const principal = acl.find(name);
   if (principal?.kind === kind) return principal;
-  throw new RejectionError(position, `${kind} does not exist [name=${name}]`);
+  throw new RejectionError(start, `${kind} does not exist [name=${name}]`);
 }
 
 function changeMembership(cursor: Cursor, session: MutableSession, verb: string): void {
@@ -258,15 +258,15 @@ function changePermissions(statement: GrantStatement, session: MutableSession): 
 function requireScopeExists({ catalogue }: Session, { scope: { column }, table }: LocatedScope): void {
   if (!table) return;
   const object = catalogue.find(table.name);
-  if (!object) throw missingError(table.position, table.name);
+  if (!object) throw missingError(table.start, table.name);
   if (column === undefined || object.columns.some(({ name }) => isSameName(name, column))) return;
-  throw new RejectionError(table.position, `column does not exist [table=${table.name}, column=${column}]`);
+  throw new RejectionError(table.start, `column does not exist [table=${table.name}, column=${column}]`);
 }
 
 /** The entity's name as it was created. If there is no such entity: the given name or, WITH VERIFICATION, a RejectionError is thrown. */
 function resolveEntityName({ entity, verified }: GrantStatement | AssumptionStatement, { acl }: Session): string {
-  const { name, position } = entity;
-  const found = verified ? acl.requireEntity(name, position) : acl.find(name);
+  const { name, start } = entity;
+  const found = verified ? acl.requireEntity(name, start) : acl.find(name);
   return found?.name ?? name;
 }
 

@@ -89,7 +89,7 @@ function handleCommand(cursor: Cursor, session: MutableSession, verb: string): v
 function handleStatementOnData(cursor: Cursor, session: MutableSession, verb: string): void {
   if (!session.rowEffects)
     throw new RejectionError(
-      cursor.at,
+      cursor.start,
       `this server keeps the schema and no rows, so it rejects ${verb.toUpperCase()}; use a real QuestDB for tests that need rows`,
     );
   if (verb === 'insert' || verb === 'update') return handleCommand(cursor, session, verb);
@@ -252,7 +252,7 @@ const isChanged = ({ column, now }: ColumnPair): boolean => column.name !== now?
 function alterView({ name }: Alter, body: Body, session: MutableSession): void {
   const view = session.catalogue.find(name);
   if (view?.kind !== 'view') return;
-  createView(session, { definition: view, position: body.start, ifNotExists: false, orReplace: true, body });
+  createView(session, { definition: view, nameStart: body.outerStart, ifNotExists: false, orReplace: true, body });
 }
 
 function alterStoredView({ name, alteration }: Alter, { catalogue }: MutableSession): void {
@@ -318,12 +318,13 @@ const EFFECTS_ON_ROWS: Readonly<Record<RowCommand['verb'], EffectOnRows>> = {
 function rejectBadCopy(cursor: Cursor, catalogue: Catalogue): void {
   const source = cursor.requireNoSemicolon('copy source');
   if (source === '(') {
-    const start = cursor.readPosition;
+    const start = cursor.reach;
     const query = ' '.repeat(start) + readCode(cursor, start, true); // blanks, so that positions are those of the statement
     return void analyzeRelation(parseQueryText(query), catalogue);
   }
   const direction = cursor.requireNoSemicolon("'from' or 'to' or 'cancel'");
-  if (!['from', 'to', 'cancel'].some(word => isWord(direction, word))) throw unexpectedTokenError(cursor.at, direction);
+  if (!['from', 'to', 'cancel'].some(word => isWord(direction, word)))
+    throw unexpectedTokenError(cursor.start, direction);
   const name = unquoteToken(source);
   if (isWord(direction, 'to') && !catalogue.find(name)) throw missingError(0, name);
 }

@@ -62,9 +62,9 @@ export function executeCreate(session: MutableSession, statement: CreateStatemen
  */
 function checkCreatable(
   { catalogue, authorize }: Session,
-  statement: Pick<CreateStatement, 'kind' | 'definition' | 'position' | 'ifNotExists'> & Partial<CreateStatement>,
+  statement: Pick<CreateStatement, 'kind' | 'definition' | 'nameStart' | 'ifNotExists'> & Partial<CreateStatement>,
 ): boolean {
-  const { kind, definition, position, ifNotExists, spans } = statement;
+  const { kind, definition, nameStart, ifNotExists, spans } = statement;
   const object = catalogue.find(definition.name);
   if (!object) {
     const volume = spans?.get('volume');
@@ -75,19 +75,19 @@ function checkCreatable(
   }
   if (object.kind !== kind)
     throw new RejectionError(
-      position,
+      nameStart,
       `${object.kind === 'live view' ? object.kind : KINDS_OTHER_THAN[kind]} with the requested name already exists`,
     );
   if (ifNotExists) return false;
-  throw new RejectionError(position, `${kind} already exists`);
+  throw new RejectionError(nameStart, `${kind} already exists`);
 }
 
 function createTable(session: MutableSession, statement: CreateOf<TableDefinition>): void {
   const { catalogue } = session;
-  const { position, like, body } = statement;
+  const { nameStart, like, body } = statement;
   const { name, owner = session.owner } = statement.definition;
   const definition = { ...statement.definition, owner, ...retentionOf(statement.definition, session.has) };
-  if (like && !catalogue.find(like.name)) throw missingError(like.position, like.name);
+  if (like && !catalogue.find(like.name)) throw missingError(like.start, like.name);
   if (!checkCreatable(session, statement)) return;
   if (like) requireReadable(session, like.name);
   const table = like
@@ -95,21 +95,21 @@ function createTable(session: MutableSession, statement: CreateOf<TableDefinitio
     : body
       ? toTableAsQuery(catalogue, { ...statement, definition, body })
       : definition;
-  rejectImpossiblePolicy(definition.policy, statement.positions.stages, session.has);
+  rejectImpossiblePolicy(definition.policy, statement.clauseNames.stages, session.has);
   const columns = [...statement.columns.values()];
   // If a covered column is missing, CREATE reports that it `doesn't exist`, and ALTER that it `does not exist`.
   for (const { name, index } of body ? [] : columns)
-    if (index) rejectBadCoveredColumns(name, statement.positions.covered.get(name) ?? [], columns, "doesn't exist");
+    if (index) rejectBadCoveredColumns(name, statement.clauseNames.covered.get(name) ?? [], columns, "doesn't exist");
   if (body) requireReadAccess(session, parseBody(body));
-  rejectBadName(name, position, body ? '' : 'Could not create table, ');
+  rejectBadName(name, nameStart, body ? '' : 'Could not create table, ');
   // If a name is too long for a folder, QuestDB reports that the table exists.
-  if (Buffer.byteLength(name) > MAX_FILE_NAME_BYTES) throw new RejectionError(position, 'table already exists');
+  if (Buffer.byteLength(name) > MAX_FILE_NAME_BYTES) throw new RejectionError(nameStart, 'table already exists');
   catalogue.put(table);
 }
 
 function toTableLike(catalogue: Catalogue, { name, owner }: TableDefinition, like: LocatedName): Table {
   const likeObject = catalogue.findCompiled(like.name);
-  if (!likeObject || likeObject.kind === 'view') throw missingError(like.position, like.name);
+  if (!likeObject || likeObject.kind === 'view') throw missingError(like.start, like.name);
   if (likeObject.opaque !== undefined) throw unknownSyntaxError(likeObject);
   const { columns, timestamp, partitionBy } = likeObject;
   const copy = { name, columns: structuredClone(columns), timestamp, partitionBy, owner, ...retentionOf(likeObject) };
@@ -120,16 +120,16 @@ function toTableLike(catalogue: Catalogue, { name, owner }: TableDefinition, lik
 }
 
 function toTableAsQuery(catalogue: Catalogue, statement: CreateOf<TableDefinition> & { readonly body: Body }): Table {
-  const { position, body, definition, spans } = statement;
+  const { nameStart, body, definition, spans } = statement;
   const relation = analyzeRelation(parseBody(body), catalogue);
   const timestamp = chooseTimestamp(statement, relation);
   if (definition.partitionBy !== 'NONE' && !timestamp) {
-    const at = spans.get('partitioning')?.position ?? 0;
-    throw new RejectionError(at, 'partitioning is possible only on tables with designated timestamps');
+    const position = spans.get('partitioning')?.position ?? 0;
+    throw new RejectionError(position, 'partitioning is possible only on tables with designated timestamps');
   }
   rejectUnknownColumns(statement, relation);
   const columns = relation.fields.map(({ name: column, type }, index) => {
-    rejectBadColumnName(column, index, position);
+    rejectBadColumnName(column, index, nameStart);
     const declared = statement.columns.get(column);
     if (declared?.type && type) rejectImpossibleCast(statement, column, type, declared.type);
     if (!declared && type === 'NULL')
@@ -145,9 +145,9 @@ function toTableAsQuery(catalogue: Catalogue, statement: CreateOf<TableDefinitio
       throw new RejectionError(0, `indexes are supported only for SYMBOL columns: ${column}`);
     return addTimestampToIndex(declared?.index ? { ...stored, index: declared.index } : stored, timestamp);
   });
-  const dedup = statement.positions.dedup.toSorted((a, b) => a.position - b.position);
+  const dedup = statement.clauseNames.dedup.toSorted((a, b) => a.start - b.start);
   if (dedup[0] && !dedup.some(key => isSameName(key.name, timestamp)))
-    throw new RejectionError(dedup[0].position, 'deduplicate key list must include dedicated timestamp column');
+    throw new RejectionError(dedup[0].start, 'deduplicate key list must include dedicated timestamp column');
   return { ...definition, columns, timestamp, query: undefined };
 }
 
@@ -157,18 +157,18 @@ function chooseTimestamp(statement: CreateStatement, { fields, timestamp: design
   const field = fields.find(({ name }) => isSameName(name, timestamp.name));
   if (!field && hasUnknownColumns) return timestamp.name;
   if (!field)
-    throw new RejectionError(timestamp.position, `designated timestamp column doesn't exist [name=${timestamp.name}]`);
+    throw new RejectionError(timestamp.start, `designated timestamp column doesn't exist [name=${timestamp.name}]`);
   if (field.type !== undefined && !isTimestamp(field.type))
-    throw new RejectionError(timestamp.position, `TIMESTAMP column expected [actual=${field.type}]`);
+    throw new RejectionError(timestamp.start, `TIMESTAMP column expected [actual=${field.type}]`);
   return field.name;
 }
 
-function rejectUnknownColumns({ positions }: CreateStatement, { fields, hasUnknownColumns }: Relation): void {
+function rejectUnknownColumns({ clauseNames }: CreateStatement, { fields, hasUnknownColumns }: Relation): void {
   if (hasUnknownColumns) return;
   for (const clause of ['cast', 'index', 'dedup'] as const) {
-    for (const { name, position } of positions[clause]) {
+    for (const { name, start } of clauseNames[clause]) {
       if (fields.some(field => isSameName(field.name, name))) continue;
-      throw new RejectionError(position, `${clause.toUpperCase()} column doesn't exist [column=${name}]`);
+      throw new RejectionError(start, `${clause.toUpperCase()} column doesn't exist [column=${name}]`);
     }
   }
 }
@@ -180,12 +180,12 @@ const CAST_GROUPS: readonly RegExp[] = [
   /^(?:LONG256|UUID|IPv4|GEOHASH.*|DECIMAL.*|DOUBLE(?:\[\])+)$/,
 ];
 
-function rejectImpossibleCast({ positions }: CreateStatement, column: string, from: string, to: string): void {
+function rejectImpossibleCast({ clauseNames }: CreateStatement, column: string, from: string, to: string): void {
   const textTypes = ['STRING', 'VARCHAR'];
   if (from === to || from === 'NULL' || (textTypes.includes(from) && to === 'IPv4')) return;
   if (CAST_GROUPS.some(group => group.test(from) && group.test(to))) return;
-  const cast = positions.cast.find(({ name }) => isSameName(name, column));
-  if (cast) throw new RejectionError(cast.position, `unsupported cast [column=${column}, from=${from}, to=${to}]`);
+  const cast = clauseNames.cast.find(({ name }) => isSameName(name, column));
+  if (cast) throw new RejectionError(cast.start, `unsupported cast [column=${column}, from=${from}, to=${to}]`);
 }
 
 function rejectBadName(name: string, position: number, prefix: string): void {
@@ -201,21 +201,21 @@ function rejectBadColumnName(name: string, index: number, position: number): voi
 const escapeForMessage = (text: string): string =>
   text.replace(/[\0-\x1f\x7f]/g, char => `\\u${char.charCodeAt(0).toString(16).padStart(4, '0')}`);
 
-type ViewStatement = Pick<CreateOf<ViewDefinition>, 'definition' | 'position' | 'ifNotExists' | 'orReplace' | 'body'>;
+type ViewStatement = Pick<CreateOf<ViewDefinition>, 'definition' | 'nameStart' | 'ifNotExists' | 'orReplace' | 'body'>;
 
 export function createView(session: MutableSession, statement: ViewStatement): void {
   const { catalogue } = session;
-  const { position, body, orReplace, ifNotExists, definition } = statement;
+  const { nameStart, body, orReplace, ifNotExists, definition } = statement;
   const replaces = orReplace && !ifNotExists && catalogue.find(definition.name)?.kind === 'view';
   if (!replaces) {
-    if (checkCreatable(session, { ...statement, kind: 'view' })) putView(session, statement, position);
+    if (checkCreatable(session, { ...statement, kind: 'view' })) putView(session, statement, nameStart);
     return;
   }
   session.authorize('ALTER VIEW', definition.name);
   // With OR REPLACE, positions of QuestDB's compiler are too small, by the length of the text between AS and the query. Positions of its
   // parser are right. An error is the parser's if its position is 0 or if it is about a duplicate column.
-  const shift = body.position - body.start;
-  const rejection = orRejection(() => putView(session, statement, body.position));
+  const shift = body.start - body.outerStart;
+  const rejection = orRejection(() => putView(session, statement, body.start));
   if (!(rejection instanceof RejectionError)) return;
   if (rejection.position === 0 || rejection instanceof DuplicateColumnError) throw rejection;
   throw new RejectionError(rejection.position - shift, rejection.message);
@@ -224,15 +224,15 @@ export function createView(session: MutableSession, statement: ViewStatement): v
 /** @param badColumnPosition the position that QuestDB reports for an invalid column name */
 function putView(session: MutableSession, statement: ViewStatement, badColumnPosition: number): void {
   const { catalogue } = session;
-  const { position, body, orReplace } = statement;
+  const { nameStart, body, orReplace } = statement;
   const { name, owner = session.owner } = statement.definition;
   const query = parseBody(body);
   const relation = analyzeRelation(query, catalogue);
   const references = findQueryReferences(query, catalogue);
-  if (orReplace) rejectCycle(catalogue, name, references, body.position);
+  if (orReplace) rejectCycle(catalogue, name, references, body.start);
   requireReadAccess(session, query);
   for (const [index, field] of relation.fields.entries()) rejectBadColumnName(field.name, index, badColumnPosition);
-  rejectBadName(name, position, '');
+  rejectBadName(name, nameStart, '');
   catalogue.put({
     kind: 'view',
     name,
@@ -255,14 +255,14 @@ function rejectCycle(catalogue: Catalogue, name: string, references: readonly st
   throw new RejectionError(position, `circular dependency detected: ${problem}`);
 }
 
-function rejectCycleOfBases(catalogue: Catalogue, { definition: { name }, position }: CreateStatement, base: string) {
+function rejectCycleOfBases(catalogue: Catalogue, { definition: { name }, nameStart }: CreateStatement, base: string) {
   const seen = new Set<string>();
   let object = catalogue.find(base);
   while (object?.kind === 'materialized view' && !seen.has(object.name)) {
     seen.add(object.name);
     if (isSameName(object.base, name)) {
       const details = `[view=${name}, baseTable=${base}]`;
-      throw new RejectionError(position, `circular dependency detected for materialized view ${details}`);
+      throw new RejectionError(nameStart, `circular dependency detected for materialized view ${details}`);
     }
     object = catalogue.find(object.base);
   }
@@ -270,13 +270,13 @@ function rejectCycleOfBases(catalogue: Catalogue, { definition: { name }, positi
 
 function createMaterializedView(session: MutableSession, statement: CreateOf<MaterializedViewDefinition>): void {
   const { catalogue } = session;
-  const { position, body, spans, definition } = statement;
+  const { nameStart, body, spans, definition } = statement;
   const { name, refresh, indexes, owner = session.owner } = definition;
   const base = statement.base as LocatedName; // if the statement names no base, `requireValidBase` has found it
   if (!checkCreatable(session, statement)) return;
   const { timeZone } = refresh;
   if (timeZone !== undefined && !isTimeZone(timeZone))
-    throw new RejectionError(position, `invalid timezone: ${timeZone}`);
+    throw new RejectionError(nameStart, `invalid timezone: ${timeZone}`);
   const query = parseBody(body);
   const relation = analyzeRelation(query, catalogue);
   requireReadAccess(session, query);
@@ -289,7 +289,7 @@ function createMaterializedView(session: MutableSession, statement: CreateOf<Mat
   const complete = { ...definition, partitionBy };
   // If the statement has PARTITION BY, the parser has already checked the retention.
   if (!definition.partitionBy) recheckRetention(spans, complete);
-  rejectBadName(name, position, '');
+  rejectBadName(name, nameStart, '');
   rejectCycleOfBases(catalogue, statement, base.name);
   const columns = toColumns(relation).map(column => toStoredColumn(column, definition));
   const references = findQueryReferences(query, catalogue);
@@ -318,7 +318,7 @@ export const defaultStart = ({ type, period }: Pick<Refresh, 'type' | 'period'>)
 
 function createLiveView(session: MutableSession, statement: CreateOf<LiveViewDefinition>): void {
   const { catalogue } = session;
-  const { position, body, spans, definition } = statement;
+  const { nameStart, body, spans, definition } = statement;
   const { name, start, owner = session.owner } = definition;
   const scanned = checkLiveViewParserRules(body, catalogue);
   if (!checkCreatable(session, statement)) return;
@@ -326,7 +326,7 @@ function createLiveView(session: MutableSession, statement: CreateOf<LiveViewDef
   requireReadAccess(session, parseBody(body));
   const complete = { ...definition, partitionBy: definition.partitionBy ?? base.partitionBy };
   recheckRetention(spans, complete);
-  rejectBadName(name, position, '');
+  rejectBadName(name, nameStart, '');
   const digits = findColumn(base, base.timestamp)?.type === 'TIMESTAMP_NS' ? 9 : 6;
   const startTime = parseTimestamp(unquoteToken(start), digits);
   catalogue.put({

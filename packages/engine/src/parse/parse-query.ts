@@ -27,7 +27,7 @@ export class QuerySyntaxError extends RejectionError {
 /** A query, and the positions of its parts in the statement. */
 export interface ParsedQuery {
   readonly select: SelectStatement;
-  readonly position: number;
+  readonly start: number;
   /** QuestDB reports the position of a node's first token, of a binary expression's operator, or of a named part. */
   positionOf(node: object, part?: string): number;
   /** The text of a node or of a part of it. `operator` is a part of a binary expression. */
@@ -88,8 +88,8 @@ export function parseQueryText(text: string): ParsedQuery {
   const cursor = new Cursor(text);
   const code = readCode(cursor, 0, false);
   for (let token = cursor.next(); token !== undefined; token = cursor.next())
-    if (token !== ';') throw unexpectedTokenError(cursor.at, token);
-  return parseQuery(code, { position: 0, isEnclosed: false });
+    if (token !== ';') throw unexpectedTokenError(cursor.start, token);
+  return parseQuery(code, { start: 0, isEnclosed: false });
 }
 
 interface ParsedText {
@@ -102,10 +102,10 @@ const parsed = new Map<string, ParsedText>();
 
 function parseQuery(text: string, place: Place): ParsedQuery {
   const { select, nodes } = parsed.get(text) ?? parseByGrammar(text, place);
-  const positionOf = (node: object, part?: string) => place.position + nodes.span(node, part).start;
+  const positionOf = (node: object, part?: string) => place.start + nodes.span(node, part).start;
   return {
     select,
-    position: place.position,
+    start: place.start,
     positionOf,
     rejection: (message, node, part) => new RejectionError(positionOf(node, part), message),
     text: (node, part) => {
@@ -120,11 +120,11 @@ function parseByGrammar(text: string, place: Place): ParsedText {
   const tokens = tokensForGrammar(text, tokenize);
   parser.input = tokens;
   const rule = RULES.get(tokens[0]?.image.toLowerCase() ?? '') ?? 'implicitSelectStatement';
-  const cst = runRule(() => parser[rule](), place.position);
+  const cst = runRule(() => parser[rule](), place.start);
   const [error] = parser.errors;
   if (error) {
-    const { position: at, message } = toRejectionError(error.token, tokens, text, place);
-    throw new QuerySyntaxError(at, message);
+    const { position, message } = toRejectionError(error.token, tokens, text, place);
+    throw new QuerySyntaxError(position, message);
   }
   const nodes = new NodePositions(visitor);
   const query = { select: nodes.visit(cst as Cst) as SelectStatement, nodes };

@@ -22,7 +22,7 @@ export type ShowStatement =
   | { readonly type: 'show create'; readonly parts: readonly ShownObject[] }
   | { readonly type: 'show create database'; readonly kinds: ReadonlySet<Kind> }
   | { readonly type: 'show tables' }
-  | { readonly type: 'show columns'; readonly name: string; readonly position: number }
+  | { readonly type: 'show columns'; readonly name: string; readonly start: number }
   | { readonly type: 'show parameters' }
   | { readonly type: 'show setting'; readonly name: string; readonly value: string | number }
   | { readonly type: 'show acl'; readonly list: AclList; readonly entity?: string | undefined };
@@ -55,7 +55,7 @@ export function parseShow(cursor: Cursor, traits: Traits): ShowStatement {
   if (isWord(token, 'parameters')) return { type: 'show parameters' };
   if (isWord(token, 'transaction')) {
     for (const word of ['isolation', 'level'])
-      if (!isWord(cursor.next(), word)) throw new RejectionError(cursor.readPosition, `expected '${word}'`);
+      if (!isWord(cursor.next(), word)) throw new RejectionError(cursor.reach, `expected '${word}'`);
     return { type: 'show setting', name: 'transaction_isolation', value: SETTINGS.transaction_isolation };
   }
   if (isWord(token, 'time') && cursor.accept('zone')) return { type: 'show setting', name: 'TimeZone', value: 'UTC' };
@@ -65,7 +65,7 @@ export function parseShow(cursor: Cursor, traits: Traits): ShowStatement {
   if (list === 'users') return { type: 'show acl', list };
   if (list !== undefined) return { type: 'show acl', list, entity: parseEntity(cursor) };
   throw new RejectionError(
-    cursor.readPosition,
+    cursor.reach,
     "expected 'TABLES', 'COLUMNS FROM <tab>', 'PARTITIONS FROM <tab>', 'TRANSACTION ISOLATION LEVEL', " +
       "'transaction_isolation', 'max_identifier_length', 'standard_conforming_strings', 'parameters', " +
       "'server_version', 'server_version_num', 'search_path', 'datestyle', or 'time zone'",
@@ -88,8 +88,8 @@ function parseEntity(cursor: Cursor): string | undefined {
 function parseShownTable(cursor: Cursor): LocatedName {
   // `require` adds `expected`, and so does the server: `expected a table name expected`.
   const name = unquoteToken(stripPublic(cursor, cursor.require('expected a table name')));
-  rejectDotsAndSlashes(name, cursor.at);
-  return { name, position: cursor.at };
+  rejectDotsAndSlashes(name, cursor.start);
+  return { name, start: cursor.start };
 }
 
 function parseShowCreate(cursor: Cursor, traits: Traits): ShowStatement {
@@ -98,7 +98,7 @@ function parseShowCreate(cursor: Cursor, traits: Traits): ShowStatement {
     return { type: 'show create database', kinds: parseCategories(cursor, traits) };
   const parts = [parseShowCreateOne(cursor, token, traits)];
   while (cursor.accept('union')) {
-    if (!isWord(cursor.require('all or select'), 'all')) throw unexpectedTokenError(cursor.at, 'union');
+    if (!isWord(cursor.require('all or select'), 'all')) throw unexpectedTokenError(cursor.start, 'union');
     cursor.expect('show', 'create');
     parts.push(parseShowCreateOne(cursor, cursor.next(), traits));
   }
@@ -131,11 +131,11 @@ function parseCategoryList(cursor: Cursor, categories: typeof CATEGORIES): Set<K
   const token = cursor.next();
   if (isWord(token, 'all')) return new Set(categories.get('ALL'));
   if (token !== '(')
-    throw new RejectionError(token === undefined ? cursor.readPosition : cursor.at, "'ALL' or '(' expected");
+    throw new RejectionError(token === undefined ? cursor.reach : cursor.start, "'ALL' or '(' expected");
   const named = new Set<Kind>();
   for (let separator: string | undefined = ','; separator !== ')'; separator = cursor.next()) {
     if (separator !== ',')
-      throw new RejectionError(separator === undefined ? cursor.readPosition : cursor.at, "',' or ')' expected");
+      throw new RejectionError(separator === undefined ? cursor.reach : cursor.start, "',' or ')' expected");
     const category = cursor.require('category');
     const kinds = categories.get(category.toUpperCase());
     if (!kinds) {

@@ -84,12 +84,12 @@ const AFTER_ALIAS = new Set(
 
 /** QuestDB reads any other first word as a table or a function, in a query without SELECT. An alias may follow. @throws RejectionError */
 function requireImplicitSelect(cursor: Cursor): void {
-  rejectReserved(cursor.text.slice(cursor.at, cursor.end), cursor.at);
+  rejectReserved(cursor.text.slice(cursor.start, cursor.end), cursor.start);
   const endsAlias = (token: string | undefined) => token === undefined || AFTER_ALIAS.has(token.toLowerCase());
   let token = cursor.next();
   if (endsAlias(token)) return;
   if (isWord(token, 'as')) token = cursor.require('alias');
-  rejectReserved(token ?? '', cursor.at);
+  rejectReserved(token ?? '', cursor.start);
   token = cursor.next();
-  if (token !== undefined && !endsAlias(token)) throw unexpectedTokenError(cursor.at, token);
+  if (token !== undefined && !endsAlias(token)) throw unexpectedTokenError(cursor.start, token);
 }

@@ -10,34 +10,35 @@ import {
 import { endOf, type GrammarToken, isOperator } from './grammar-tokens.js';
 
 /** Where a query is in its statement. */
-export type Place = Pick<Body, 'position' | 'isEnclosed'>;
+export type Place = Pick<Body, 'start' | 'isEnclosed'>;
 
 /** @param bad the token that the grammar does not expect; undefined, or without a position, at the end */
 export function toRejectionError(
   bad: GrammarToken | undefined,
   tokens: readonly GrammarToken[],
   text: string,
-  { position, isEnclosed }: Place,
+  { start: queryStart, isEnclosed }: Place,
 ): RejectionError {
-  if (!bad || Number.isNaN(bad.startOffset)) return endOfInputError(tokens, position + text.trimEnd().length);
-  const at = position + bad.startOffset;
+  if (!bad || Number.isNaN(bad.startOffset)) return endOfInputError(tokens, queryStart + text.trimEnd().length);
+  const start = queryStart + bad.startOffset;
   const showEnd = findEndOfShow(tokens, bad);
-  if (showEnd !== undefined) return new RejectionError(position + showEnd, "')' expected");
+  if (showEnd !== undefined) return new RejectionError(queryStart + showEnd, "')' expected");
   const preceding = tokensOfClause(tokens.filter(token => token.startOffset < bad.startOffset));
   const [last, beforeLast] = [preceding.at(-1)?.image.toLowerCase() ?? '', preceding.at(-3)?.image];
   const isOperandMissing = isOperator(preceding.at(-1), preceding.at(-2)) || BEFORE_OPERAND.test(last);
-  const reserved = isOperandMissing && !/^limit$/i.test(bad.image) && orRejection(() => rejectReserved(bad.image, at));
+  const reserved =
+    isOperandMissing && !/^limit$/i.test(bad.image) && orRejection(() => rejectReserved(bad.image, start));
   if (reserved) return reserved;
   const expected = last === '[' && beforeLast === '::' ? "']' expected" : EXPECTED_AFTER.get(last);
-  if (expected !== undefined) return new RejectionError(at, expected);
+  if (expected !== undefined) return new RejectionError(start, expected);
   if (bad.image === '.' && tokens.some(token => token.startOffset === bad.startOffset + 1 && token.image === '.'))
-    return new RejectionError(at + 1, 'too many dots');
+    return new RejectionError(start + 1, 'too many dots');
   const inSelectList =
     preceding[0]?.image.toLowerCase() === 'select' && !preceding.some(token => token.image.toLowerCase() === 'from');
   if (inSelectList && last === '*' && preceding.length === 2)
-    return new RejectionError(at, 'wildcard cannot have alias');
-  if (inSelectList && preceding.length > 2) return tokenError(at, bad.image, "',', 'from' or 'over' expected");
-  return isEnclosed ? new RejectionError(at, "')' expected") : unexpectedTokenError(at, bad.image);
+    return new RejectionError(start, 'wildcard cannot have alias');
+  if (inSelectList && preceding.length > 2) return tokenError(start, bad.image, "',', 'from' or 'over' expected");
+  return isEnclosed ? new RejectionError(start, "')' expected") : unexpectedTokenError(start, bad.image);
 }
 
 /** The tokens after the last parenthesis that is still open. */

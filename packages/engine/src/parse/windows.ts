@@ -17,7 +17,7 @@ export interface Window {
   readonly to: string;
   readonly excludesCurrentRow: boolean;
   /** `expression` is undefined for ANCHOR DAILY. */
-  readonly anchor?: { readonly at: number; readonly expression: readonly QueryToken[] | undefined } | undefined;
+  readonly anchor?: { readonly start: number; readonly expression: readonly QueryToken[] | undefined } | undefined;
 }
 
 export interface NamedWindow extends Window {
@@ -26,7 +26,7 @@ export interface NamedWindow extends Window {
 
 export interface WindowCall {
   readonly name: string;
-  readonly at: number;
+  readonly start: number;
   readonly arguments: readonly QueryToken[];
   readonly ignoresNulls: boolean;
   readonly windowName?: string | undefined;
@@ -78,7 +78,7 @@ export function readWindowCalls(tokens: readonly QueryToken[], named: readonly N
     return [
       {
         name: name.text,
-        at: name.at,
+        start: name.start,
         arguments: tokens.slice(open + 1, close),
         ignoresNulls: hasNulls && isKeyword(tokens[index - 2], 'ignore'),
         windowName,
@@ -114,7 +114,7 @@ function readWindow(tokens: readonly QueryToken[], named: readonly NamedWindow[]
     from: from || 'unbounded preceding',
     to: to ?? '',
     excludesCurrentRow: words[exclusion + 1] === 'current' && exclusion >= 0,
-    anchor: anchor && { at: anchor.at, expression: isKeyword(kind, 'expression') ? expression : undefined },
+    anchor: anchor && { start: anchor.start, expression: isKeyword(kind, 'expression') ? expression : undefined },
   };
 }
 

@@ -21,7 +21,7 @@ export function parseRenameComments(statement: string): RenameComment[] {
   if (!/--\s*renam/i.test(statement)) return [];
   const comments: RenameComment[] = [];
   const { columns, end } = locateColumns(statement);
-  const names = new Map(columns.map(({ name, position }) => [position, name]));
+  const names = new Map(columns.map(({ name, start }) => [start, name]));
   let column: string | undefined;
   /** Comments on lines of their own are about the next column. */
   let above: Omit<RenameComment, 'column'>[] = [];
