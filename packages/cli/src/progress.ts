@@ -39,22 +39,20 @@ const DELAY = 0.3;
 export class Progress {
   readonly #started = process.uptime();
   #bar: SingleBar | undefined;
-  readonly #name: string;
-  readonly #stream: Writable;
 
-  constructor(name: string, stream: Writable) {
-    this.#name = name;
-    this.#stream = stream;
-  }
+  constructor(
+    private readonly name: string,
+    private readonly stream: Writable,
+  ) {}
 
   /** Shows a step. The line is drawn at most ten times a second. */
   async show(step: ProgressStep): Promise<void> {
     const elapsed = process.uptime() - this.#started;
     if (elapsed < DELAY) return;
-    const payload = { ...step, name: this.#name, rate: step.done / elapsed };
+    const payload = { ...step, name: this.name, rate: step.done / elapsed };
     if (this.#bar) return this.#bar.update(step.done, payload);
     const { createBar } = await import('./progress-bar.js');
-    this.#bar = createBar(this.#stream);
+    this.#bar = createBar(this.stream);
     this.#bar.start(step.total ?? 0, step.done, payload);
   }
 

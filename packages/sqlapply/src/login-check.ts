@@ -12,11 +12,8 @@ const EXISTING_RESULTS: ReadonlySet<Result> = new Set(['applied', 'skipped']);
 export class LoginCheck {
   /** By name; `isNew` if the principal was created in this run without credentials. */
   readonly #found = new NameMap<{ identity: Identity; isNew: boolean }>();
-  readonly #config: ConnectionConfig;
 
-  constructor(config: ConnectionConfig) {
-    this.#config = config;
-  }
+  constructor(private readonly config: ConnectionConfig) {}
 
   count({ result, identity, statement }: Outcome): void {
     if ((identity.kind !== 'user' && identity.kind !== 'service account') || !EXISTING_RESULTS.has(result)) return;
@@ -27,7 +24,7 @@ export class LoginCheck {
   /** A line for each principal that cannot log in, by what the target shows or, if it shows nothing, by the statements. Never fails. */
   async messages(canAsk: boolean): Promise<string[]> {
     if (this.#found.size === 0) return [];
-    const bestEffort = new BestEffortClient(this.#config);
+    const bestEffort = new BestEffortClient(this.config);
     const lacking: string[] = [];
     let queries = 0;
     let isSilent = !canAsk;

@@ -14,14 +14,12 @@ export class ResumeHint {
   #unknown: number | undefined;
   /** Whether the input is a plan, which is valid only for the state that it was made for. */
   #isPlan = false;
-  readonly #ifExists: IfExists;
-  readonly #isPlannedHere: boolean;
 
   /** @param isPlannedHere whether the plan was made by the same command */
-  constructor(ifExists: IfExists, isPlannedHere: boolean) {
-    this.#ifExists = ifExists;
-    this.#isPlannedHere = isPlannedHere;
-  }
+  constructor(
+    private readonly ifExists: IfExists,
+    private readonly isPlannedHere: boolean,
+  ) {}
 
   /** @param isInterrupted whether the user has stopped the run: then a request that failed was canceled */
   count(outcome: Outcome, isInterrupted: boolean): void {
@@ -33,7 +31,7 @@ export class ResumeHint {
       ? !comparison.isTokenComparison
       : !isObject(identity.kind) || isCleanTable(statement) || tryParseDefinition(statement) !== undefined;
     const isIncomparable =
-      (exists && this.#ifExists === 'compare') || ((exists || MAY_EXIST.has(result)) && !isComparable);
+      (exists && this.ifExists === 'compare') || ((exists || MAY_EXIST.has(result)) && !isComparable);
     this.#incomparable ||= isIncomparable;
     const isRejected = isReject(outcome) && result !== 'not reached';
     const mayBeRight = (isIncomparable && result === 'differs') || exists;
@@ -43,10 +41,10 @@ export class ResumeHint {
 
   toString(): string {
     const beginning = this.#hasError ? 'fix the error and' : 'to continue,';
-    if (this.#isPlan && this.#isPlannedHere) return `${beginning} rerun the same command`;
+    if (this.#isPlan && this.isPlannedHere) return `${beginning} rerun the same command`;
     if (this.#isPlan) return `${beginning} make the plan again with sqldiff --alter`;
     const needed = this.#incomparable ? 'skip' : 'compare';
-    const option = [needed, 'skip'].includes(this.#ifExists) ? '' : ` with --if-exists ${needed}`;
+    const option = [needed, 'skip'].includes(this.ifExists) ? '' : ` with --if-exists ${needed}`;
     const without = [
       ...(this.#appliedVerbs.size ? [`without each ${[...this.#appliedVerbs].join(', ')} that was applied`] : []),
       ...(this.#unknown ? [`without statement ${this.#unknown} if it is in force there`] : []),

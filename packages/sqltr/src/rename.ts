@@ -54,10 +54,8 @@ class Renaming {
   readonly #expressions = new NameSet();
   #hasClash = false;
   readonly #inQueries: boolean;
-  readonly #rules: NameRules;
 
-  constructor(rules: NameRules) {
-    this.#rules = rules;
+  constructor(private readonly rules: NameRules) {
     this.#inQueries = !rules.objects.isEmpty;
   }
 
@@ -69,7 +67,7 @@ class Renaming {
     this.#rejectUnknown(n, statement, mentions);
     if (kind === 'view' && this.#inQueries) {
       this.#views.add(detach(name));
-      this.#newViews.add(detach(this.#rules.objects.apply(name) ?? name));
+      this.#newViews.add(detach(this.rules.objects.apply(name) ?? name));
     }
     for (const expression of this.#findExpressions(statement)) this.#expressions.add(detach(expression));
     this.#hasClash ||= this.#findClash(statement, mentions) !== undefined;
@@ -112,7 +110,7 @@ class Renaming {
   }
 
   #newName({ role, name }: Mention): string | undefined {
-    const { objects, owners, principals } = this.#rules;
+    const { objects, owners, principals } = this.rules;
     if (role === 'object') return objects.apply(name);
     return (role === 'owner' ? owners.apply(name) : undefined) ?? principals.apply(name);
   }
@@ -125,7 +123,7 @@ class Renaming {
   /** @param remember whether to record the new name @throws CodedError if another name has become the same */
   #claim(mention: Mention, remember: boolean): void {
     const { role, name } = mention;
-    const { objects, owners, principals } = this.#rules;
+    const { objects, owners, principals } = this.rules;
     const newName = this.#newName(mention) ?? name;
     if (newName !== name && !isValidName(newName, mention))
       throw new CodedError(
@@ -147,7 +145,7 @@ class Renaming {
 
   /** @throws CodedError if a statement that is not understood may contain a name to change */
   #rejectUnknown(n: number, statement: string, mentions: readonly Mention[]): void {
-    const { objects, owners, principals } = this.#rules;
+    const { objects, owners, principals } = this.rules;
     const rules = [objects, principals, ...(/\bowned\b/i.test(statement) ? [owners] : [])].filter(
       each => !each.isEmpty,
     );

@@ -35,13 +35,12 @@ export class CompletenessCheck {
   /** The folded names of objects that no longer existed when their definitions were requested. */
   readonly #gone = new Set<string>();
   #hasChanged = false;
-  readonly #client: Client;
-  readonly #options: ObjectReadOptions;
 
   /** Requests the list at once, while the dump is read. @param client used by nobody else until `listRequest` resolves */
-  constructor(client: Client, options: ObjectReadOptions) {
-    this.#client = client;
-    this.#options = options;
+  constructor(
+    private readonly client: Client,
+    private readonly options: ObjectReadOptions,
+  ) {
     this.listRequest = this.#fetchList().then(list => this.#useList(list));
     this.listRequest.catch(() => {}); // reported where it is awaited, unless the dump has failed before
   }
@@ -70,7 +69,7 @@ export class CompletenessCheck {
     await this.listRequest;
     const statements: string[] = [];
     for (let refetches = 0; this.#pending.size || this.#hasChanged; refetches++) {
-      if (refetches === MAX_LIST_REFETCHES) throw changingSchemaError(this.#client);
+      if (refetches === MAX_LIST_REFETCHES) throw changingSchemaError(this.client);
       statements.push(...(await this.#fetchWithReferences([...this.#pending.values()])));
       if (!this.#hasChanged) break;
       this.#hasChanged = false;
@@ -81,32 +80,32 @@ export class CompletenessCheck {
 
   reportUnchecked(): void {
     if (this.#failure)
-      this.#options.warn(
+      this.options.warn(
         `the dump may lack objects that this account may not read, or that were changed meanwhile, because the server does not list its objects: ${this.#failure}`,
       );
     else if (this.#unlisted.size)
-      this.#options.info(
+      this.options.info(
         `the server's list lacks ${listTitles(Array.from(this.#unlisted.values(), name => titleOf({ kind: 'other', name })))}: either these objects are new, or this account sees only a part of the list, and the dump may be incomplete too`,
       );
   }
 
   async #fetchList(): Promise<Objects | undefined> {
-    if (!KINDS.some(kind => isObject(kind) && this.#options.selects(kind))) return new Map(); // access control only
+    if (!KINDS.some(kind => isObject(kind) && this.options.selects(kind))) return new Map(); // access control only
     const list = await tryQuery(
-      () => listAllObjects(this.#client),
+      () => listAllObjects(this.client),
       ({ message }) => {
         this.#failure = message;
       },
     );
     return (
       list &&
-      new Map(list.filter(each => isWanted(each, this.#options.selects)).map(each => [foldCase(each.name), each]))
+      new Map(list.filter(each => isWanted(each, this.options.selects)).map(each => [foldCase(each.name), each]))
     );
   }
 
   #useList(list: Objects | undefined): void {
     this.#list = list;
-    this.#pending = new Map(Array.from(list ?? []).filter(([, object]) => this.#options.names.mustRead(object)));
+    this.#pending = new Map(Array.from(list ?? []).filter(([, object]) => this.options.names.mustRead(object)));
     const early = this.#recordedEarly ?? [];
     this.#recordedEarly = undefined;
     if (list) for (const name of early) this.recordRow(name);
@@ -130,16 +129,16 @@ export class CompletenessCheck {
   async #fetchStatementsOf(objects: readonly ListedObject[]): Promise<string[]> {
     for (const object of objects) {
       this.#pending.delete(foldCase(object.name));
-      if (object.kind === 'other') this.#options.missing.addUnknown(object);
+      if (object.kind === 'other') this.options.missing.addUnknown(object);
     }
     const known = objects.filter(({ kind }) => kind !== 'other');
     if (!known.length) return [];
     const denied = new Set<NamedObject>();
     const onDenied = (object: NamedObject, message: string) => {
       denied.add(object);
-      this.#options.missing.addDenied(object, message);
+      this.options.missing.addDenied(object, message);
     };
-    const statements = await fetchUncheckedStatements(this.#client, known, onDenied);
+    const statements = await fetchUncheckedStatements(this.client, known, onDenied);
     return known.flatMap((object, i) => {
       const statement = statements[i];
       if (!denied.has(object)) this.#recordLeftOut(object, statement !== undefined);
@@ -154,7 +153,7 @@ export class CompletenessCheck {
     if (exists && object.kind === 'live view') return; // some servers leave all of them out
     this.#hasChanged = true;
     const change = exists ? 'created or replaced' : 'dropped or renamed';
-    this.#options.info(`${titleOf(object)} was ${change} while the schema was read`);
+    this.options.info(`${titleOf(object)} was ${change} while the schema was read`);
   }
 
   /** Adds what has a new name (the first list had its id), and what was created again under its old name. */
@@ -164,9 +163,9 @@ export class CompletenessCheck {
     for (const [key, object] of list ?? []) {
       const isGone = this.#gone.has(key);
       if ((this.#list?.has(key) && !isGone) || this.#unlisted.has(key) || this.#fetched.has(key)) continue;
-      if (!this.#options.names.mustRead(object)) continue;
+      if (!this.options.names.mustRead(object)) continue;
       if (isGone || ids.has(object.id)) this.#pending.set(key, object);
-      else this.#options.info(`${titleOf(object)} was created while the schema was read, and is not in the dump`);
+      else this.options.info(`${titleOf(object)} was created while the schema was read, and is not in the dump`);
     }
   }
 }

@@ -31,11 +31,8 @@ type CapacityRow = [index: number, column: string, capacity: number, used: numbe
 export class SymbolCapacities {
   #isShown = true;
   #settings: Settings | undefined;
-  readonly #attempt: BestEffortClient['attempt'];
 
-  constructor(attempt: BestEffortClient['attempt']) {
-    this.#attempt = attempt;
-  }
+  constructor(private readonly attempt: BestEffortClient['attempt']) {}
 
   static of(client: Client): SymbolCapacities {
     return new SymbolCapacities(use => ifAccepted(() => use(client)));
@@ -46,7 +43,7 @@ export class SymbolCapacities {
     if (!tables.length) return statements;
     const complete = [...statements];
     for (const batch of batchesOf(tables)) {
-      const rows = await this.#attempt(client => fetchInHalves(batch, some => fetchCapacities(client, some)));
+      const rows = await this.attempt(client => fetchInHalves(batch, some => fetchCapacities(client, some)));
       this.#isShown = rows !== undefined;
       if (!rows) break;
       for (const [index, column, capacity, used] of rows) {
@@ -65,7 +62,7 @@ export class SymbolCapacities {
   }
 
   async #fetchSettings(): Promise<Settings> {
-    const parameters = await this.#attempt(fetchParameters);
+    const parameters = await this.attempt(fetchParameters);
     const number = (path: string, otherwise: number) => Number(parameters?.get(path)) || otherwise;
     return {
       capacity: number('cairo.default.symbol.capacity', DEFAULT_CAPACITY),

@@ -41,7 +41,6 @@ export class TransportError extends Error {
 const CLOSED_CODES = new Set(['UND_ERR_SOCKET', 'ECONNRESET', 'EPIPE']);
 
 export class Connection {
-  readonly #config: ConnectionConfig;
   readonly #headers: Record<string, string>;
   readonly #secrets: readonly string[];
   #dispatcher: Promise<Dispatcher>;
@@ -50,8 +49,7 @@ export class Connection {
   #mustReconnect = false;
   #isClosed = false;
 
-  constructor(config: ConnectionConfig) {
-    this.#config = config;
+  constructor(private readonly config: ConnectionConfig) {
     this.#headers = config.authorization === undefined ? {} : { authorization: config.authorization };
     this.#secrets = requestSecrets(config);
     this.#dispatcher = createDispatcher(config);
@@ -59,23 +57,23 @@ export class Connection {
 
   get headerLines(): string[] {
     const own = Object.entries(this.#headers).map(([name, value]) => `${name}: ${value}`);
-    return [`host: ${this.#config.url.host}`, 'connection: keep-alive', ...own];
+    return [`host: ${this.config.url.host}`, 'connection: keep-alive', ...own];
   }
 
   /** Resolves with the head of the response. @throws TransportError */
   async get(path: string): Promise<Response> {
     if (this.#mustReconnect && !this.#isClosed) {
       await this.#disconnect();
-      this.#dispatcher = createDispatcher(this.#config);
+      this.#dispatcher = createDispatcher(this.config);
       this.#mustReconnect = false;
     }
     const dispatcher = await this.#dispatcher;
-    const { origin } = this.#config.url;
+    const { origin } = this.config.url;
     // undici's timers restart with every byte, so `Exchange` has one of its own.
     const request = { origin, path, method: 'GET', headers: this.#headers, headersTimeout: 0, bodyTimeout: 0 } as const;
     const requestInfo = { url: origin + path, secrets: this.#secrets };
     const response = await new Promise<Response>((resolve, reject) => {
-      dispatcher.dispatch(request, new Exchange(requestInfo, this.#config, resolve, reject));
+      dispatcher.dispatch(request, new Exchange(requestInfo, this.config, resolve, reject));
     }).catch(error => {
       this.#mustReconnect = true; // undici may still be trying to connect
       throw error;
@@ -157,21 +155,13 @@ class Exchange implements Dispatcher.DispatchHandler {
   readonly #startTime = performance.now();
   /** Limits the time for the connection first, then that for the reply. */
   #timer: PausableTimer;
-  readonly #request: Pick<Response, 'url' | 'secrets'>;
-  readonly #config: ConnectionConfig;
-  readonly #resolve: (response: Response) => void;
-  readonly #reject: (error: TransportError) => void;
 
   constructor(
-    request: Pick<Response, 'url' | 'secrets'>,
-    config: ConnectionConfig,
-    resolve: (response: Response) => void,
-    reject: (error: TransportError) => void,
+    private readonly request: Pick<Response, 'url' | 'secrets'>,
+    private readonly config: ConnectionConfig,
+    private readonly resolve: (response: Response) => void,
+    private readonly reject: (error: TransportError) => void,
   ) {
-    this.#request = request;
-    this.#config = config;
-    this.#resolve = resolve;
-    this.#reject = reject;
     this.#timer = new PausableTimer(config.connectTimeout, () => this.#fail(timeoutError()));
     this.#timer.start();
   }
@@ -180,7 +170,7 @@ class Exchange implements Dispatcher.DispatchHandler {
     if (this.#hasFailed) return controller.abort(timeoutError()); // connected after the time limit
     this.#phase = 'waiting';
     this.#timer.stop();
-    this.#timer = new PausableTimer(this.#config.timeout, () => controller.abort(timeoutError()));
+    this.#timer = new PausableTimer(this.config.timeout, () => controller.abort(timeoutError()));
     this.#timer.start();
   }
 
@@ -198,8 +188,8 @@ class Exchange implements Dispatcher.DispatchHandler {
     });
     // Without a listener, an error would end the process.
     this.#body.on('error', () => {});
-    const { url, secrets } = this.#request; // spreading would be slower
-    this.#resolve({ url, secrets, status, headers, timer: this.#timer, body: this.#body });
+    const { url, secrets } = this.request; // spreading would be slower
+    this.resolve({ url, secrets, status, headers, timer: this.#timer, body: this.#body });
   }
 
   onResponseData(controller: Dispatcher.DispatchController, chunk: Buffer): void {
@@ -219,8 +209,8 @@ class Exchange implements Dispatcher.DispatchHandler {
 
   #logRequest(): void {
     const milliseconds = (performance.now() - this.#startTime).toFixed(1);
-    const [url] = this.#request.url.split('?', 1); // a statement may contain a password
-    this.#config.logRequest?.(`GET ${url} ${this.#status ?? 'no answer'} ${milliseconds} ms`);
+    const [url] = this.request.url.split('?', 1); // a statement may contain a password
+    this.config.logRequest?.(`GET ${url} ${this.#status ?? 'no answer'} ${milliseconds} ms`);
   }
 
   #fail(cause: NodeJS.ErrnoException): void {
@@ -229,7 +219,7 @@ class Exchange implements Dispatcher.DispatchHandler {
     this.#timer.stop();
     const error = new TransportError(this.#phase, cause);
     if (this.#body) this.#body.destroy(error);
-    else this.#reject(error);
+    else this.reject(error);
   }
 }
 
@@ -243,19 +233,18 @@ class PausableTimer {
   #remaining: number;
   #startTime = 0;
   #timer: NodeJS.Timeout | undefined;
-  readonly #limit: number;
-  readonly #expire: () => void;
 
-  constructor(limit: number, expire: () => void) {
-    this.#limit = limit;
-    this.#expire = expire;
+  constructor(
+    private readonly limit: number,
+    private readonly expire: () => void,
+  ) {
     this.#remaining = limit;
   }
 
   start(): void {
-    if (this.#limit === 0 || this.#timer) return;
+    if (this.limit === 0 || this.#timer) return;
     this.#startTime = performance.now();
-    this.#timer = setTimeout(this.#expire, this.#remaining);
+    this.#timer = setTimeout(this.expire, this.#remaining);
   }
 
   stop(): void {
@@ -267,7 +256,7 @@ class PausableTimer {
 
   restart(): void {
     this.stop();
-    this.#remaining = this.#limit;
+    this.#remaining = this.limit;
     this.start();
   }
 }

@@ -50,14 +50,12 @@ export class JsonScanner {
   readonly #pending = new GrowingBuffer();
   /** Whether a string was cut between a backslash and the character that it escapes. */
   #escaped = false;
-  readonly #events: JsonEvents;
-  readonly #limits: { readonly token: number; readonly depth: number };
 
   /** @param limits `token`: the bytes of a string or a number; `depth`: the number of nested containers */
-  constructor(events: JsonEvents, limits: { readonly token: number; readonly depth: number }) {
-    this.#events = events;
-    this.#limits = limits;
-  }
+  constructor(
+    private readonly events: JsonEvents,
+    private readonly limits: { readonly token: number; readonly depth: number },
+  ) {}
 
   write(chunk: Buffer): void {
     let at = 0;
@@ -108,7 +106,7 @@ export class JsonScanner {
   }
 
   #readElements(chunk: Buffer, at: number): number {
-    const end = this.#events.readElements(chunk, at, this.#containers.length);
+    const end = this.events.readElements(chunk, at, this.#containers.length);
     this.#expect = end > at ? 'comma-or-close' : 'value';
     return end;
   }
@@ -119,9 +117,9 @@ export class JsonScanner {
 
   #openContainer(kind: 'array' | 'object', byte: number): void {
     if (!this.#expectsValue) throw misplacedError(byte);
-    if (this.#containers.length === this.#limits.depth)
-      throw new MalformedReplyError(`is nested deeper than ${this.#limits.depth} levels`);
-    this.#events.open(kind, this.#containers.length);
+    if (this.#containers.length === this.limits.depth)
+      throw new MalformedReplyError(`is nested deeper than ${this.limits.depth} levels`);
+    this.events.open(kind, this.#containers.length);
     this.#containers.push(kind);
     this.#expect = kind === 'array' ? 'value-or-close' : 'key-or-close';
   }
@@ -131,7 +129,7 @@ export class JsonScanner {
     if (this.#containers.at(-1) !== kind || (this.#expect !== 'comma-or-close' && this.#expect !== justOpened))
       throw misplacedError(byte);
     this.#containers.pop();
-    this.#events.close(this.#containers.length);
+    this.events.close(this.#containers.length);
     this.#endValue();
   }
 
@@ -163,10 +161,10 @@ export class JsonScanner {
 
   #endString(text: string): void {
     if (this.#expectsValue) {
-      this.#events.scalar(text, this.#containers.length);
+      this.events.scalar(text, this.#containers.length);
       this.#endValue();
     } else if (this.#expect === 'key' || this.#expect === 'key-or-close') {
-      this.#events.key(text, this.#containers.length);
+      this.events.key(text, this.#containers.length);
       this.#expect = 'colon';
     } else throw misplacedError(QUOTE);
   }
@@ -178,7 +176,7 @@ export class JsonScanner {
     this.#keep(chunk.subarray(start, end));
     if (end < chunk.length) {
       this.#token = 'none';
-      this.#events.scalar(decodeBare(this.#pending.take()), this.#containers.length);
+      this.events.scalar(decodeBare(this.#pending.take()), this.#containers.length);
       this.#endValue();
     }
     return end;
@@ -190,8 +188,8 @@ export class JsonScanner {
   }
 
   #rejectTooLong(bytes: number): void {
-    if (bytes > this.#limits.token)
-      throw new MalformedReplyError(`contains a value longer than ${this.#limits.token} bytes`);
+    if (bytes > this.limits.token)
+      throw new MalformedReplyError(`contains a value longer than ${this.limits.token} bytes`);
   }
 }
 
