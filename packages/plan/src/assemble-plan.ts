@@ -45,7 +45,7 @@ export interface Plan {
   readonly notes: readonly string[];
   /** One for each comment `renamed from` in A that has no effect, with the reason. */
   readonly warnings: readonly string[];
-  /** The new names of renamed objects by the old ones. A view gets its new name by DROP and CREATE. */
+  /** The new name of each renamed object, by its old name. A view gets its new name by DROP and CREATE. */
   readonly renamed: NameMap<string>;
   readonly schemaAfter: Schema;
 }
@@ -54,17 +54,18 @@ export interface ProvenDraft {
   readonly draft: Draft;
   readonly proof: Proof;
   readonly omissions: readonly Omission[];
-  readonly recomputedInAnyDraft: readonly { readonly view: string; readonly query: string | undefined }[];
+  readonly recomputedInAnyDraft: readonly { readonly view: string; readonly queryAfterPlan: string | undefined }[];
   readonly acceptedInAnyDraft: readonly NamedLoss[];
 }
 
 export async function assemblePlan({ draft, proof, omissions, acceptedInAnyDraft }: ProvenDraft): Promise<Plan> {
   const { context } = draft;
   const { allowed } = context;
-  const { assertions: ofProof, acceptedLosses } = collectAssertions(proof, context);
-  const assertions = [...(context.firstAssertions ?? []).map(each => withPurpose(each)), ...ofProof];
-  const used = new Set(allowed.namesOf([...draft.acceptedLosses, ...proof.acceptedLosses, ...acceptedLosses]));
-  const everUsed = new Set([...used, ...allowed.namesOf(acceptedInAnyDraft)]);
+  const { assertions: rowAssertions, acceptedLosses } = collectAssertions(proof, context);
+  const assertions = [...(context.firstAssertions ?? []).map(each => withPurpose(each)), ...rowAssertions];
+  const neededLosses = [...draft.acceptedLosses, ...proof.acceptedLosses, ...acceptedLosses];
+  const neededAllowances = [...new Set(allowed.namesOf(neededLosses))];
+  const usedInAnyDraft = new Set([...neededAllowances, ...allowed.namesOf(acceptedInAnyDraft)]);
   const statements = [
     ...new Map(assertions.map(assertion => [assertion.statement, assertion])).values(),
     ...draft.steps.map((step, i) => toPlannedStatement(step, proof.effects[i] ?? [], draft.engine, context)),
@@ -75,7 +76,7 @@ export async function assemblePlan({ draft, proof, omissions, acceptedInAnyDraft
     ...renames.notes,
     ...formatKeptTables(context, offers),
     ...[...allowed.names].flatMap(name =>
-      everUsed.has(name) ? [] : `--allow-loss ${name}: nothing of this name is lost`,
+      usedInAnyDraft.has(name) ? [] : `--allow-loss ${name}: nothing of this name is lost`,
     ),
   ];
   const remarks = formatRemarks({
@@ -84,12 +85,12 @@ export async function assemblePlan({ draft, proof, omissions, acceptedInAnyDraft
     irreversible: statements.flatMap(({ lost }, i) => (lost.length > 0 ? [i + 1] : [])),
     idleTables: findTablesToKeepIdle(draft),
     renamedViews: new NameMap([...renames.pending].filter(([name]) => proof.rows.recomputedViews.has(name))),
-    neededAllowances: [...used],
+    neededAllowances,
   });
   return {
     statements,
     omissions: omissions.map(omission => addOffers(omission, offers)),
-    neededAllowances: [...used],
+    neededAllowances,
     remarks,
     notes,
     warnings: renames.warnings,
@@ -98,7 +99,7 @@ export async function assemblePlan({ draft, proof, omissions, acceptedInAnyDraft
   };
 }
 
-/** Makes assertions that no rows are lost. They run first, so with the names of B. @returns also allowed losses, which get none */
+/** Makes assertions that no rows are lost. They run before the first change, so they use the names of B. An allowed loss needs none. */
 function collectAssertions({ rows }: Proof, context: PlanContext) {
   const { allowed, answers, engineOfB, findStoredRows } = context;
   const assertions: PlannedStatement[] = [];
@@ -116,13 +117,13 @@ function collectAssertions({ rows }: Proof, context: PlanContext) {
     const history = answers.findHistory(view, queryAfterPlan);
     const columns = history?.columns ?? findKnownColumns(definition.name, engineOfB);
     if (assertion !== undefined) add(computableAssertion(assertion));
-    // `none` is the answer of the server that the view has no rows.
+    // `none`: the server has answered that the view has no rows.
     if (history?.answer === 'none') add(emptyAssertion(definition.name));
     else {
       add(nothingIsLostAssertion(definition, columns), ...(history ? [] : ['no server was asked about such rows']));
       assertedViews.push(definition.name);
-      for (const refreshed of periodicViews)
-        add(noneUnendedAssertion(underFormerName({ former: definition, now: refreshed }, engineOfB)));
+      for (const periodicView of periodicViews)
+        add(noneUnendedAssertion(underFormerName({ former: definition, now: periodicView }, engineOfB)));
     }
   }
   const [first, ...others] = assertedViews;
@@ -144,13 +145,14 @@ export function findKnownColumns(view: string, engine: Engine): readonly Column[
 }
 
 /**
- * If a step renames or copies a table, or compares the table with its copy before a DROP, nothing may write to the table. After a rename, a
- * writer that uses QuestDB's line protocol (ILP) would create the table again. Over TCP, the rename also loses rows that the server has not
- * committed (observed on 9.3.4).
+ * Finds the tables to which nothing may write while the plan runs:
+ * - A renamed table. A writer that uses QuestDB's line protocol (ILP) would create a table with the old name. With ILP over TCP, the rename
+ *   also loses rows that the server has not committed (observed on 9.3.4).
+ * - A table whose rows the plan copies, converts or compares. A row that arrives too late would be missed.
  */
 function findTablesToKeepIdle({ steps, renamedTables, context }: Draft): string[] {
-  const compared = steps.flatMap(({ assertion }) => (assertion?.needsIdleTable ? assertion.tables[0] : []));
-  return [...new Set([...renamedTables, ...compared.filter(table => context.engineOfB.find(table))])];
+  const checked = steps.flatMap(({ assertion }) => (assertion?.needsIdleTable ? assertion.tables[0] : []));
+  return [...new Set([...renamedTables, ...checked.filter(table => context.engineOfB.find(table))])];
 }
 
 function toPlannedStatement(
@@ -162,15 +164,15 @@ function toPlannedStatement(
   const { answers, renames } = context;
   const purpose = assertion?.purpose ?? formatMark(statement, change.identity);
   if (purpose !== undefined) return withPurpose({ statement, purpose });
-  const stillInvalid = engineAfterPlan.invalidViews();
-  const findNow = (name: string) => engineAfterPlan.find(renames.nameAfterPlan(name));
+  const invalidAfterPlan = engineAfterPlan.invalidViews();
+  const findAfterPlan = (name: string) => engineAfterPlan.find(renames.nameAfterPlan(name));
   const costs = effects.map(({ effect, object, column, kind, loss, text }) => {
-    const now = findNow(object);
-    const existsAfterPlan = now?.kind === kind;
+    const successor = findAfterPlan(object);
+    const existsAfterPlan = successor?.kind === kind;
     if (loss === 'drop' && isStoredView(kind) && column === undefined && existsAfterPlan)
-      return `is replaced by ${engineAfterPlan.title(now.name)}; CREATE follows`;
+      return `is replaced by ${engineAfterPlan.title(successor.name)}; CREATE follows`;
     if (loss === 'values') return text + answers.formatChangedValues(renames.pathBeforePlan({ object, column }));
-    if (effect !== 'invalidated' || stillInvalid.has(object)) return text;
+    if (effect !== 'invalidated' || invalidAfterPlan.has(object)) return text;
     const nextStatement = { view: 'ALTER VIEW', 'live view': 'CREATE' }[kind as string] ?? 'REFRESH … FULL';
     return `${text}; ${existsAfterPlan ? nextStatement : 'DROP'} follows`;
   });
@@ -179,14 +181,15 @@ function toPlannedStatement(
     statement,
     effects,
     comments: [...(costs.length > 0 ? costs : [formatCostWithoutEffects(statement)]), ...keptRows],
-    lost: formatIrreversibleLosses(effects, findNow),
+    lost: formatIrreversibleLosses(effects, findAfterPlan),
   };
 }
 
-/** If a plain view gets another query, the materialized views of B that read it keep the rows of the former query. */
+/** When a plain view gets another query, each materialized view of B that reads the plain view keeps the rows of the former query. */
 function formatKeptRows({ kind, name }: NamedObject, engineAfterPlan: Engine, context: PlanContext) {
-  const [former, now] = [context.engineOfB.find(name), engineAfterPlan.find(name)];
-  if (kind !== 'view' || former?.kind !== kind || now?.kind !== kind || !isRedefined(former, now, context)) return [];
+  const [before, after] = [context.engineOfB.find(name), engineAfterPlan.find(name)];
+  if (kind !== 'view' || before?.kind !== kind || after?.kind !== kind || !isRedefined(before, after, context))
+    return [];
   return engineAfterPlan.catalogue
     .list()
     .filter(

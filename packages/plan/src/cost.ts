@@ -55,11 +55,11 @@ function formatBytes(bytes: number): string {
 /** Describes the effects that nothing undoes. Dedup keys can be set again, and recreated materialized views compute their rows again. */
 export const formatIrreversibleLosses = (
   effects: readonly Effect[],
-  findNow: (name: string) => { readonly kind: Kind } | undefined,
+  findAfterPlan: (name: string) => { readonly kind: Kind } | undefined,
 ): string[] =>
   effects
     .filter(({ effect, loss, kind, object }) => {
-      const isCreatedAgain = loss === 'drop' && kind === 'materialized view' && findNow(object)?.kind === kind;
+      const isCreatedAgain = loss === 'drop' && kind === 'materialized view' && findAfterPlan(object)?.kind === kind;
       return effect === 'lost' && loss !== 'keys' && !isCreatedAgain;
     })
     .map(({ kind, object, text }) => `${displayName({ kind, name: object })}: ${text}`);

@@ -39,10 +39,11 @@ interface Schemas {
 }
 
 /**
- * Plans the statements that turn schema B into A. A change that is impossible, or whose loss the user has not allowed, becomes an omission.
- * @throws InvalidOptionError if a name in the options matches nothing, is ambiguous or contradicts a schema;
- *   RejectedViewError if a server would reject a view of A, see `planWithAnswers`; what the options `askHistory`, `askRow` and `askSizes`
- *   throw; a plain Error, which is a bug, if the plan cannot be proven or does not lead to A
+ * Plans the statements that turn schema B into A. The plan leaves out a change that is impossible, or that loses data without permission.
+ * @throws InvalidOptionError if a name in the options matches nothing, is ambiguous or contradicts a schema
+ * @throws RejectedViewError if a server would reject a view of A, see `planWithAnswers`
+ * @throws Error, which is a bug of the planner, if the plan cannot be proven or does not lead to A
+ * @throws what the options `askHistory`, `askRow` and `askSizes` throw
  */
 export async function planChanges(a: Iterable<string>, b: Iterable<string>, given: PlanOptions = {}): Promise<Plan> {
   const statementsOfB = [...b];
@@ -53,14 +54,15 @@ export async function planChanges(a: Iterable<string>, b: Iterable<string>, give
   const proven = await planUntilAnswered(schemas, answers, options);
   const omissions = [...proven.omissions];
   const allowLoss = [...(options.allowLoss ?? [])];
-  // Some losses show only once others are allowed. The user needs the names of all losses at once.
+  // The user should see the names of all losses at once, but a loss may show only when another loss is allowed. So each trial plan allows
+  // the losses that are known so far, until no new loss shows.
   for (let names = omissions.flatMap(namesOfLosses); names.length > 0; ) {
     allowLoss.push(...names);
-    // If `drop:t` is allowed, t no longer counts as kept, so a view of A that reads t is rejected. That must not end the trial plan.
+    // Suppose A has no table `t`, but has a view that reads `t`. Once the trial drops `t`, this view is invalid, and that must not end it.
     const trial = await planUntilAnswered(schemas, answers, { ...options, allowLoss, skipInvalid: true });
-    const later = trial.omissions.filter(({ losses }) => losses.length > 0);
-    omissions.push(...later);
-    names = later.flatMap(namesOfLosses).filter(name => !allowLoss.includes(name));
+    const lossyOmissions = trial.omissions.filter(({ losses }) => losses.length > 0);
+    omissions.push(...lossyOmissions);
+    names = lossyOmissions.flatMap(namesOfLosses).filter(name => !allowLoss.includes(name));
   }
   const plan = await assemblePlan({ ...proven, omissions });
   return { ...plan, notes: [...notes, ...plan.notes] };
@@ -68,23 +70,24 @@ export async function planChanges(a: Iterable<string>, b: Iterable<string>, give
 
 const namesOfLosses = ({ losses }: Omission): string[] => losses.map(formatLoss);
 
-/** Plans until no question is left. An answer may change the plan, and a changed plan may have new questions. */
+/** Asks the server and plans again, until no question is left. An answer may change the plan, and a changed plan may have new questions. */
 async function planUntilAnswered(schemas: Schemas, answers: ServerAnswers, options: PlanOptions): Promise<ProvenDraft> {
   for (;;) {
     const proven = await whenReady(() => planWithAnswers(schemas, answers, options));
     if (await answers.askQueued()) continue;
-    // These questions scan rows. So they are asked last, and only about views that a draft recomputes.
-    for (const { view, query } of proven.recomputedInAnyDraft)
-      for (const each of new Set([undefined, query]))
-        answers.queueHistory(view, () => findAskableDefinition(view, proven.draft.context, each), each);
+    // Questions about the history of a view scan all of its rows. So they are asked last, and only about views that a draft recomputes.
+    // `undefined` stands for the query that the view has in B.
+    for (const { view, queryAfterPlan } of proven.recomputedInAnyDraft)
+      for (const query of new Set([undefined, queryAfterPlan]))
+        answers.queueHistory(view, () => findAskableDefinition(view, proven.draft.context, query), query);
     if (!(await answers.askQueued())) return proven;
   }
 }
 
 /**
- * Plans with the answers that the server has given so far. If B has the same problem (`isAlsoRejectedInB`) or `skipInvalid` is set, a view
- * of A that a server would reject is left out. The plan neither creates nor changes nor drops such a view.
- * @throws RejectedViewError for any other view of A that a server would reject
+ * Plans with the answers that the server has given so far. A server would reject some views of A, for example because they read a missing
+ * table. The plan does not touch such a view if B has the same problem (`isAlsoRejectedInB`), or if `skipInvalid` is set.
+ * @throws RejectedViewError in all other cases
  */
 function planWithAnswers({ a, b }: Schemas, answers: ServerAnswers, options: PlanOptions): ProvenDraft {
   const loadB = () => {
@@ -93,9 +96,9 @@ function planWithAnswers({ a, b }: Schemas, answers: ServerAnswers, options: Pla
     return engine;
   };
   const context = createPlanContext({ a, b }, loadB(), answers, options);
-  // If B comes from a server, `options.health` is set. An empty health replaces it here, because a view that is invalid in B may be valid
-  // as A defines it. With a health, a plain view whose query the engine rejects is opaque and its readers count as valid, because the
-  // server may know what the engine does not (`compileLoaded`). Without one, the view and its readers count as invalid.
+  // If B comes from a server, `options.health` lists its invalid views. Here the list is empty, because such a view may be valid as A
+  // defines it. But there is a list, because it tells the engine that a server knows the views: then a plain view that the engine rejects
+  // is opaque, and its readers count as valid (`compileLoaded`). Without a list, they would count as invalid.
   const rejected = findRejectedViews(context, createEngine({ ...options, health: options.health && {} }));
   if (rejected.length === 0) return draftUntilProven(context, loadB);
   const rejectedInAOnly = options.skipInvalid
@@ -104,9 +107,9 @@ function planWithAnswers({ a, b }: Schemas, answers: ServerAnswers, options: Pla
   if (rejectedInAOnly.length > 0) throw new RejectedViewError(rejectedInAOnly);
   const names = new NameSet(rejected.map(({ entry }) => entry.name));
   const isAccepted = ({ kind, name }: Entry) => !isObject(kind) || !names.has(name);
-  // These views are removed from both schemas. So the plan does not touch them, whatever differs.
+  // Without the rejected views in both schemas, the plan does not touch these views, whatever differs.
   const proven = planWithAnswers({ a: a.filter(isAccepted), b: b.filter(isAccepted) }, answers, options);
-  // Each of these views is listed as left out, unless B has the view too and `--ignore` covers `invalid` and all that differs.
+  // A rejected view is listed as left out. It is not listed if B has it too and `--ignore` covers `invalid` and all properties that differ.
   const omissionsOfRejected = rejected.flatMap(({ entry, reason }): Omission[] => {
     const inB = context.b.findObject(entry.name);
     const isInB = inB?.kind === entry.kind;
@@ -128,23 +131,23 @@ function planWithAnswers({ a, b }: Schemas, answers: ServerAnswers, options: Pla
   return { ...proven, omissions: [...proven.omissions, ...omissionsOfRejected] };
 }
 
-/** Each draft leaves out what earlier proofs have excluded, until a proof excludes nothing. @throws Error, see `planChanges` */
+/** Drafts a plan and proves it. The next draft leaves out what a proof has excluded, until a proof excludes nothing. */
 function draftUntilProven(context: PlanContext, loadB: () => Engine): ProvenDraft {
   const excluded = new Map<string, Omission>();
-  const recomputed: { view: string; query: string | undefined }[] = [];
-  const accepted: NamedLoss[] = [];
+  const recomputedViews: { view: string; queryAfterPlan: string | undefined }[] = [];
+  const acceptedLosses: NamedLoss[] = [];
   for (;;) {
     const draft = draftPlan(context, loadB(), excluded);
     const proof = proveDraft(draft, loadB());
-    for (const [view, { queryAfterPlan: query }] of proof.rows.recomputedViews) recomputed.push({ view, query });
-    accepted.push(...draft.acceptedLosses, ...proof.acceptedLosses);
+    for (const [view, { queryAfterPlan }] of proof.rows.recomputedViews) recomputedViews.push({ view, queryAfterPlan });
+    acceptedLosses.push(...draft.acceptedLosses, ...proof.acceptedLosses);
     if (proof.excluded.length === 0) {
       requireLeadsToA(draft);
-      // Losses that only an earlier draft had are listed too: the user needs the names of all losses at once.
+      // A loss that only an earlier draft had is listed too, because the user needs the names of all losses at once.
       const named = new Set(draft.omissions.flatMap(namesOfLosses));
       const hasNewLoss = (omission: Omission) => namesOfLosses(omission).some(name => !named.has(name));
       const omissions = [...draft.omissions, ...[...excluded.values()].filter(hasNewLoss)];
-      return { draft, proof, omissions, recomputedInAnyDraft: recomputed, acceptedInAnyDraft: accepted };
+      return { draft, proof, omissions, recomputedInAnyDraft: recomputedViews, acceptedInAnyDraft: acceptedLosses };
     }
     const countBefore = excluded.size;
     for (const omission of proof.excluded) excluded.set(changeKey(omission), omission);
@@ -156,7 +159,7 @@ function draftUntilProven(context: PlanContext, loadB: () => Engine): ProvenDraf
   }
 }
 
-/** Steps that can fail without harm come first, destructive steps last, unless a destructive step frees a name that another step needs. */
+/** Steps that can fail without harm come first. Destructive steps come last, except a DROP that frees a name for another step. */
 function draftPlan(context: PlanContext, engine: Engine, excluded: ReadonlyMap<string, Omission>): Draft {
   const draft = new Draft(engine, excluded, context);
   omitContradictoryRenames(draft);
@@ -176,7 +179,7 @@ function draftPlan(context: PlanContext, engine: Engine, excluded: ReadonlyMap<s
   alterRetention(draft);
   dropExtraObjects(draft);
   dropPrincipals(draft);
-  grantRights(draft); // again: a GRANT of A on something that the plan has dropped fails now, and is left out
+  grantRights(draft); // again: if A grants a right on something that the plan has dropped, the GRANT fails now and is left out
 
   omitUnalterable(draft);
   omitUnrepaired(draft);

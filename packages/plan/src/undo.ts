@@ -31,11 +31,12 @@ export interface UndoPlan extends Plan {
 }
 
 /**
- * Plans the statements that turn the schema after a plan back into B. What the plan created is dropped:
+ * Plans the statements that turn the schema after a plan back into B. The undo drops what the plan created:
  * - a table, a column or a materialized view after assertions that no rows or values are lost;
- * - a plain view or a principal without an assertion, because neither has rows;
+ * - a plain view or a principal without an assertion, because such an object has no rows;
  * - a live view only if the user allows the loss, because no query shows whether its rows could be computed again.
- * The user has to allow any other loss, too. The head of the undo lists what is not undone.
+ *
+ * Any other loss needs the user's permission too. The head of the undo lists what is not undone.
  * @param b the statements of the schema before the plan
  * @throws what `planChanges` throws
  */
@@ -52,7 +53,7 @@ export async function planUndo(
   });
   engineAfterPlan.load(plan.schemaAfter.statements);
   const drops = await whenReady(() => findSafeDrops(plan, before, engineAfterPlan));
-  // The server is not asked about rows, because the plan will change the rows. Assertions check them when the undo is applied.
+  // No server is asked about rows, because the plan has still to run and will change them. Assertions check the rows during the undo.
   const undo = await planChanges(b, plan.schemaAfter.statements, {
     defaults,
     ignoreOwner,
@@ -63,26 +64,26 @@ export async function planUndo(
     skipInvalid: true,
     firstAssertions: drops.flatMap(({ assertions }) => assertions),
   });
-  const lost = new Set(plan.statements.flatMap(({ lost }) => lost));
-  // `planChanges` does not get `ignore`: the plan may have changed what is ignored along with something else, and the undo reverts both.
-  // Only the list of what is left out obeys `ignore`. The first property decides, because the others follow from it.
+  const losses = new Set(plan.statements.flatMap(({ lost }) => lost));
+  // The plan may have changed an ignored property together with another one. The undo reverts both, so `planChanges` did not get `ignore`.
+  // Only the list of omissions obeys `ignore`. The first property of a change decides, because the others follow from it.
   const isIgnored = ({ identity, properties: [property] }: Omission) =>
     property !== undefined && ignore.ignoresProperty(identity, property);
   const omissions = undo.omissions.filter(omission => !isIgnored(omission));
-  const notUndone = [...[...lost].map((text): [string] => [text]), ...omissions.map(formatOmission)].map(
+  const notUndone = [...[...losses].map((text): [string] => [text]), ...omissions.map(formatOmission)].map(
     ([text, ...lines]): [string, ...string[]] => [`not undone: ${text}`, ...indentLines(lines)],
   );
   return { ...undo, omissions, remarks: [...undo.remarks, ...notUndone.flat()], notes: [], notUndone };
 }
 
-/** The DROP of something that the plan created. The user need not allow its loss: the assertions show that no rows are lost. */
+/** The DROP of something that the plan created. The user need not allow this loss, because assertions show that no rows are lost. */
 interface SafeDrop {
   readonly loss: NamedLoss;
   readonly assertions: readonly Assertion[];
 }
 
 /**
- * Assertions that a table has no rows. Queries do not see detached partitions, so there must be none.
+ * Asserts that a table has no rows. A query does not see the rows of detached partitions, so another assertion rejects such partitions.
  * @param condition which rows count, for example those with a value of a column (`printValueCondition`); by default all
  */
 const unwrittenAssertions = (table: string, condition?: string): Assertion[] => [
@@ -120,7 +121,7 @@ function findSafeDrops({ statements, schemaAfter, renamed }: Plan, before: Schem
 
 /** The renames of the plan, reversed, as values of --renamed. */
 function reverseRenames({ statements, schemaAfter, renamed }: Plan): string[] {
-  // If something has the old name again, the rename cannot be reversed.
+  // If another object has the old name after the plan, the rename cannot be reversed.
   const objects = [...renamed].filter(([from, to]) => schemaAfter.findObject(to) && !schemaAfter.findObject(from));
   const columns = statements
     .flatMap(({ statement }) => parseAlters(statement))

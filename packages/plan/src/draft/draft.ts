@@ -1,4 +1,4 @@
-/*! A draft executes each statement on an engine when it is added. What the draft loses is found later, when it is proven (prove.ts). */
+/*! A draft executes each statement on an engine when it is added. What the statements lose is found later, by the proof (prove.ts). */
 import { type Alteration, type PropertyName, printAlter } from '@sqlpipe/ddl';
 import { type Engine, type Execution, isNotExecutable, OpaqueError } from '@sqlpipe/engine';
 import {
@@ -26,7 +26,7 @@ export interface Step {
 
 export type Refusal = readonly [reason: string, ...hints: string[]];
 
-/** By this key, the next draft recognizes a change. */
+/** Identifies the same change in two drafts. */
 export const changeKey = ({ identity, what }: Change): string => `${identityKey(identity)} ${what}`;
 
 export const changeOf = (
@@ -35,7 +35,7 @@ export const changeOf = (
   properties: readonly PropertyName[] = [],
 ): Change => ({ identity, properties, what });
 
-/** A secret is not shown, so `what` does not contain it. */
+/** Describes the change by its statement, without secrets, because `what` is shown to the user. */
 const changeByStatement = (statement: string, identity: NamedObject, properties?: readonly PropertyName[]) =>
   changeOf(identity, printOnOneLine(redactFully(statement)), properties);
 
@@ -46,22 +46,22 @@ export class Draft {
   /** The allowed losses that the draft relies on. */
   readonly acceptedLosses: NamedLoss[] = [];
   readonly #omissions = new Set<Omission>();
-  /** What reads a blocked object is left out too. */
+  /** Objects that the plan cannot change as needed. An object that reads a blocked object is left out too. */
   readonly #blocked = new NameSet();
   /**
-   * By view: the first step after which no server can say whether its query returns its rows. The step makes the view invalid, or changes
-   * the query of a plain view below it.
+   * For each view, the first step that outdates it: the step makes the view invalid, or changes the query of a plain view that it reads.
+   * After this step, no server can say whether the query of the view returns all rows that the view stores.
    */
   readonly #outdatedBy = new NameMap<Step>();
 
-  /** @param engine has B @param excluded the changes that the proofs of earlier drafts have excluded, by `changeKey` */
+  /** @param engine has the objects of B @param excluded the changes that the proofs of earlier drafts have excluded, by `changeKey` */
   constructor(
     readonly engine: Engine,
     readonly excluded: ReadonlyMap<string, Omission>,
     readonly context: PlanContext,
   ) {}
 
-  /** @returns false if the change is ignored or excluded, or if the engine rejects a statement: then none is added */
+  /** Adds all statements of a change, or none of them if the change is ignored or excluded, or if the engine rejects a statement. */
   add(change: Change, statements: readonly (string | Assertion)[]): boolean {
     if (this.isIgnored(change.identity, change.properties[0])) return false;
     const excluded = this.excluded.get(changeKey(change));
@@ -86,17 +86,18 @@ export class Draft {
   }
 
   /**
-   * The DROP of a recreated view comes before the first step that outdates the view. Otherwise, after an interruption, no server could say
-   * whether its query returns all rows. If the loss of these rows is allowed, the DROP is not moved.
+   * Adds a step at the end, except the DROP of a view that is created again: this DROP goes before the first step that outdates the view.
+   * Otherwise, if the plan was interrupted between these two steps, no server could say whether the query of the view returns all rows. If
+   * the user allows the loss of these rows, the DROP is not moved.
    */
   #addStep(step: Step, execution: Execution | undefined, isRecreation: boolean): void {
     const { effects = [], transitions = [] } = execution ?? {};
     const { object = '' } = effects.find(({ kind, loss }) => kind === 'materialized view' && loss === 'drop') ?? {};
     const isEarly = isRecreation && !this.context.allowed.allows({ loss: 'history', object });
-    const cause = isEarly ? this.#outdatedBy.get(object) : undefined;
-    this.steps.splice(cause ? this.steps.indexOf(cause) : this.steps.length, 0, step);
-    // Views that the same step outdates may read from this one. They are dropped before it.
-    for (const [view, first] of this.#outdatedBy) if (first === cause) this.#outdatedBy.set(view, step);
+    const outdatingStep = isEarly ? this.#outdatedBy.get(object) : undefined;
+    this.steps.splice(outdatingStep ? this.steps.indexOf(outdatingStep) : this.steps.length, 0, step);
+    // Another view that the same step outdates may read this view. So its DROP has to come before the DROP of this view.
+    for (const [view, first] of this.#outdatedBy) if (first === outdatingStep) this.#outdatedBy.set(view, step);
     const invalidated = effects.flatMap(({ effect, object }) => (effect === 'invalidated' ? [object] : []));
     const redefined = new NameSet(
       transitions.flatMap(({ before, after }) =>
@@ -121,8 +122,9 @@ export class Draft {
   }
 
   /**
-   * Adds a statement after the assertions at the head. No step may depend on it, because the engine executes it after the others.
-   * @param owner if the engine rejects the statement, the first change of this object gets it, so the proof excludes that change
+   * Adds a statement before all other changes. No step may depend on it, because the engine executes the statement after the other steps.
+   * @param owner if the engine rejects the statement, the statement becomes part of the first change of this object. Then the proof, which
+   *   executes the statement too, excludes that change.
    */
   addFirst(statement: string, identity: NamedObject, owner: NamedObject): void {
     const first = this.steps.findIndex(({ assertion }) => assertion === undefined);
@@ -188,7 +190,7 @@ export class Draft {
   }
 }
 
-/** Why a statement cannot be executed, without the secrets of the statements. @throws an error that is not about the statement */
+/** Says why the engine does not execute a statement. The statements' secrets are masked. @throws an error that is not about a statement */
 export function whyNotExecutable(error: unknown, ...statements: readonly string[]): string {
   if (!isNotExecutable(error)) throw error;
   const reason = maskSecrets(error.message, statements.flatMap(findSecrets));

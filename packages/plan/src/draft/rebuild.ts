@@ -1,4 +1,11 @@
-/*! Rebuilds tables. The old table is kept, as QuestDB's documentation recommends. With `--drop-old`, it is dropped at the end. */
+/*!
+ * Rebuilds the tables that `--rebuild` names. A rebuild of `t`, without its assertions:
+ *     CREATE TABLE 't_new_1a2b3c4d' …;
+ *     INSERT INTO 't_new_1a2b3c4d' … SELECT … FROM 't';
+ *     RENAME TABLE 't' TO 't_before_1a2b3c4d';       -- the old table is kept, as QuestDB's documentation recommends
+ *     RENAME TABLE 't_new_1a2b3c4d' TO 't';
+ *     DROP TABLE 't_before_1a2b3c4d';                -- only with `--drop-old`, at the end of the plan
+ */
 import {
   COLUMN_ORDER,
   canCast,
@@ -48,11 +55,11 @@ import { conversionAssertions, whyMisfitsForbid } from './alter-table.js';
 import { changeOf, type Draft } from './draft.js';
 
 interface Rebuild {
-  /** The table as the draft has it so far. Earlier steps may have renamed the table. */
-  readonly now: TableDefinition;
-  /** The table as A wants it. If `--ignore` excludes the retention, the retention is that of B. */
+  /** The old table, as earlier steps of the draft have left it. They may have renamed it. */
+  readonly old: TableDefinition;
+  /** The new table as A defines it, but with the retention of B if `--ignore` excludes the retention. */
   readonly final: TableDefinition;
-  /** The new table as CREATE TABLE makes it: with its temporary name, and perhaps with another retention than `final`. */
+  /** The new table as CREATE TABLE makes it: with a temporary name, and perhaps with another retention than `final`. */
   readonly created: TableDefinition;
   readonly copied: CopiedColumns;
   readonly conversions: readonly Conversion[];
@@ -60,13 +67,13 @@ interface Rebuild {
 
 export function rebuildTable(entry: Entry, wanted: TableDefinition, draft: Draft): void {
   const { context, engine } = draft;
-  const now = engine.definitionOf(entry.name) as TableDefinition;
-  const change = changeOf(entry, `rebuild of table '${now.name}'`);
-  const { newName, oldName } = createRebuildNames(now.name, findUnusedHash(wanted, now, engine));
-  const copied = findCopiedColumns(wanted, now, context.renames.columnRenamesOf(entry.name));
-  const conversions = findConversions(now.name, copied);
-  const { final, created } = chooseRetention(entry, wanted, now, draft);
-  const rebuild = { now, final, created: { ...created, name: newName }, copied, conversions };
+  const old = engine.definitionOf(entry.name) as TableDefinition;
+  const change = changeOf(entry, `rebuild of table '${old.name}'`);
+  const { newName, oldName } = createRebuildNames(old.name, findUnusedHash(wanted, old, engine));
+  const copied = findCopiedColumns(wanted, old, context.renames.columnRenamesOf(entry.name));
+  const conversions = findConversions(old.name, copied);
+  const { final, created } = chooseRetention(entry, wanted, old, draft);
+  const rebuild = { old, final, created: { ...created, name: newName }, copied, conversions };
   const { reasons, losses } = findObstacles(entry, rebuild, draft);
   if (reasons.length > 0) return draft.addOmission({ ...change, reasons, losses, hints: [] });
   const unchanged = conversions.flatMap(each => conversionAssertions(each, context));
@@ -74,47 +81,50 @@ export function rebuildTable(entry: Entry, wanted: TableDefinition, draft: Draft
 }
 
 /**
- * Chooses the retention of the new table. The first case that applies decides:
- * 1. If `--ignore` excludes the retention, the table has that of B, also at the end of the plan.
- * 2. If the loss of expired rows is allowed, the table is created without retention, because rows that expire during the copy would make
- *    the counts differ. Later, `alterRetention` sets the retention of A. In the other cases, assertions show that no row expires.
- * 3. If the retention of A expires more rows than that of B, and that of B fits the partitions of A, the table is created with that of B.
- * 4. Otherwise the table is created with the retention of A.
+ * Chooses the retention of the new table: its TTL or storage policy. The first case that applies decides:
+ * 1. `--ignore` excludes the retention: the table keeps the retention of B.
+ * 2. The user allows the loss of expired rows: CREATE TABLE sets no retention, because rows that expire during the copy would make the
+ *    counts differ. `alterRetention` sets the retention of A at the end. In the other cases, assertions show that no row expires.
+ * 3. A expires more rows than B, and the retention of B fits the partitions of A: CREATE TABLE sets the retention of B, and
+ *    `alterRetention` sets that of A at the end.
+ * 4. Otherwise CREATE TABLE sets the retention of A.
  */
 function chooseRetention(
   entry: Entry,
   wanted: TableDefinition,
-  now: TableDefinition,
+  old: TableDefinition,
   draft: Draft,
 ): Pick<Rebuild, 'final' | 'created'> {
   const isKept = (name: PropertyName) =>
     findProperty(name, 'table')?.alter?.expiresRows === true && draft.context.ignore.ignoresProperty(entry, name);
-  const final = keepProperties(wanted, now, isKept);
+  const final = keepProperties(wanted, old, isKept);
   if (final !== wanted) return { final, created: final };
-  const limited = keepRetention(wanted, now) ?? wanted;
+  const limited = keepRetention(wanted, old) ?? wanted;
   const unlimited = { ...limited, ...UNLIMITED, policy: undefined };
   const expiresRows = formatExpiredRows(unlimited, limited) !== undefined;
-  const isSetLater = expiresRows && draft.acceptLoss(expiredRowsOf(now.name));
+  const isSetLater = expiresRows && draft.acceptLoss(expiredRowsOf(old.name));
   return { final, created: isSetLater ? unlimited : limited };
 }
 
 function findObstacles(entry: Entry, rebuild: Rebuild, draft: Draft): Pick<Omission, 'reasons' | 'losses'> {
-  const { now, final, copied, conversions } = rebuild;
+  const { old, final, copied, conversions } = rebuild;
   const { context } = draft;
   const { answers, ignore, renames } = context;
-  // A rebuild keeps an ignored retention: `final` has that of B. An ignored order may be any. Other ignored properties cannot be kept.
-  const ignored = compareDefinitions(final, now).differences.filter(
+  // The new table cannot keep an ignored property as it is in B. Exceptions: `final` has an ignored retention, and any order is accepted
+  // if `--ignore` excludes the order.
+  const ignored = compareDefinitions(final, old).differences.filter(
     ({ property }) => property !== COLUMN_ORDER && ignore.ignoresProperty(entry, property),
   );
-  const rebuildInB = { ...rebuild, now: { ...now, name: renames.nameBeforePlan(now.name) } };
+  const rebuildInB = { ...rebuild, old: { ...old, name: renames.nameBeforePlan(old.name) } };
   const unmet = copyableAssertions(rebuildInB).flatMap(({ questions: [question = ''] = [], formatReason, loss }) => {
     const count = answers.countOrQueue(question);
     return count ? [{ reason: formatReason([[count]]), loss }] : [];
   });
-  // The old table keeps all rows and values. But later rows go to the new table, so fewer dedup keys or a shorter retention affect these.
-  const copyLosses = findCopyLosses(now, final, copied);
+  // The old table keeps all values, so a column that the copy lacks is no loss (`mayConcernColumn`). But fewer dedup keys or a shorter
+  // retention are losses, because they affect rows that are written later.
+  const copyLosses = findCopyLosses(old, final, copied);
   const losses = [...copyLosses, ...unmet]
-    .flatMap(({ loss }) => (loss === undefined || mayConcernColumn(loss) ? [] : [{ loss, object: now.name }]))
+    .flatMap(({ loss }) => (loss === undefined || mayConcernColumn(loss) ? [] : [{ loss, object: old.name }]))
     .filter(named => !draft.acceptLoss(named));
   const isForbidden = ({ loss }: Effect) => losses.some(each => each.loss === loss);
   const reasons = [
@@ -132,11 +142,11 @@ function findObstacles(entry: Entry, rebuild: Rebuild, draft: Draft): Pick<Omiss
   return { reasons, losses };
 }
 
-/** Finds the views that a server cannot refresh after the rebuild, except those with another query in A: the plan recreates these. */
+/** Finds the views that a server cannot refresh after the rebuild. A view with another query in A is no obstacle: the plan recreates it. */
 function findUnrefreshableViews(rebuild: Rebuild, { engine, context }: Draft): CatalogueObject[] {
-  // A materialized view cannot be refreshed once its base has another designated timestamp (observed on 9.3.4).
+  // A materialized view cannot be refreshed any more if its base gets another designated timestamp (observed on 9.3.4).
   if (!changesTimestamp(rebuild)) return [];
-  const { name } = rebuild.now;
+  const { name } = rebuild.old;
   return engine.catalogue.dependentsOf(name).filter(view => {
     const wanted = context.a.definitionOf(view.name);
     const isKept =
@@ -145,19 +155,18 @@ function findUnrefreshableViews(rebuild: Rebuild, { engine, context }: Draft): C
   });
 }
 
-/** The old name of the column that becomes the designated timestamp. Undefined if the new table has none, or does not copy it. */
+/** The old name of the column that becomes the designated timestamp. Undefined if the new table has no timestamp, or does not copy it. */
 const findFormerTimestamp = ({ created, copied }: Rebuild): string | undefined =>
   copied.find(({ to }) => isSameName(to, created.timestamp))?.from;
 
-/** Whether the table gets another designated timestamp, or loses it. */
 function changesTimestamp(rebuild: Rebuild): boolean {
-  const [time, former] = [findFormerTimestamp(rebuild), rebuild.now.timestamp];
+  const [time, former] = [findFormerTimestamp(rebuild), rebuild.old.timestamp];
   return time !== former && !isSameName(time, former);
 }
 
-/** Assertions that the new table can hold all rows: no row has NULL in a new designated timestamp, or is older than the retention. */
+/** Asserts that the new table can hold all rows: none has NULL in the new designated timestamp, and none is older than the retention. */
 function copyableAssertions(rebuild: Rebuild): Assertion[] {
-  const { name } = rebuild.now;
+  const { name } = rebuild.old;
   const { created } = rebuild;
   const time = findFormerTimestamp(rebuild);
   return [
@@ -187,47 +196,46 @@ const findConversions = (table: string, copied: CopiedColumns): Conversion[] =>
     .filter(({ column, source }) => column.type !== source.type)
     .map(({ column, source }) => ({ table, column: source.name, from: source.type, to: column.type }));
 
-/** @param required assertions about the rows, which precede the copy */
 function printRebuild(
-  { created, now, copied }: Rebuild,
+  { created, old, copied }: Rebuild,
   oldName: string,
-  required: readonly Assertion[],
+  beforeCopy: readonly Assertion[],
 ): readonly (string | Assertion)[] {
   const { name: newName } = created;
   const columns = copied.map(({ to }) => doubleQuote(to)).join(', ');
   const values = copied.map(({ cast }) => cast).join(', ');
   return [
-    allAppliedAssertion(now.name), // the copy would lack rows that the server has not applied yet
-    ...required,
+    allAppliedAssertion(old.name), // the copy would lack rows that the server has not applied yet
+    ...beforeCopy,
     printDefinition(created, EXPLICIT),
-    `INSERT INTO ${quoteLiteral(newName)} (${columns}) SELECT ${values} FROM ${quoteLiteral(now.name)};`,
-    // `copy` tells the proof which columns were copied. Any other column counts as lost.
-    { ...asManyRowsAssertion(now.name, newName), copy: { from: now.name, to: newName, columns: copied } },
-    printTableRename(now.name, oldName),
-    printTableRename(newName, now.name),
+    `INSERT INTO ${quoteLiteral(newName)} (${columns}) SELECT ${values} FROM ${quoteLiteral(old.name)};`,
+    // `copy` tells the proof which columns the new table has. Any other column counts as lost.
+    { ...asManyRowsAssertion(old.name, newName), copy: { from: old.name, to: newName, columns: copied } },
+    printTableRename(old.name, oldName),
+    printTableRename(newName, old.name),
   ];
 }
 
-/** With `--drop-old`, drops the old tables of rebuilds of tables in `--rebuild`, also by earlier plans, unless A has the old table. */
+/** With `--drop-old`, drops the old tables of the tables in `--rebuild`, also those of earlier plans. An old table that A has stays. */
 export function dropOldTables(draft: Draft): void {
   const { engine, context } = draft;
   const { a, dropOld, renames, toRebuild } = context;
   for (const { name, table, hash } of dropOld ? findRebuildTables(engine, 'old') : []) {
-    const [wanted, old, now] = [a.definitionOf(table), engine.definitionOf(name), engine.definitionOf(table)];
+    const [wanted, old, rebuilt] = [a.definitionOf(table), engine.definitionOf(name), engine.definitionOf(table)];
     if (!toRebuild.has(table) || a.findObject(name)) continue;
-    if (wanted?.kind !== 'table' || old?.kind !== 'table' || now?.kind !== 'table') continue;
+    if (wanted?.kind !== 'table' || old?.kind !== 'table' || rebuilt?.kind !== 'table') continue;
     if (!isRebuildHash(hash, wanted, old, engine)) continue; // A has changed since the rebuild
-    const copied = findCopiedColumns(now, old, renames.columnRenamesOf(table));
-    // If this plan makes the rebuild, its assertions about the conversions already precede the copy.
+    const copied = findCopiedColumns(rebuilt, old, renames.columnRenamesOf(table));
+    // If B has the old table, an earlier plan made the rebuild. Only then has nothing in this plan checked the conversions yet.
     const conversions = context.engineOfB.find(name) ? findConversions(name, copied) : [];
     const unchanged = conversions.flatMap(each => conversionAssertions(each, context));
     const allCopied = allCopiedAssertion({ from: name, to: table, columns: copied });
-    dropIfRowsAreIn(old, copied, [...unchanged, allCopied], draft);
+    dropCopiedTable(old, copied, [...unchanged, allCopied], draft);
   }
 }
 
 /** Drops a table after assertions that another table has all of its rows. If the server cannot compare a column, the DROP is left out. */
-function dropIfRowsAreIn(
+function dropCopiedTable(
   { kind, name }: TableDefinition,
   copied: CopiedColumns,
   assertions: readonly Assertion[],
@@ -243,10 +251,10 @@ function dropIfRowsAreIn(
 }
 
 /**
- * Continues interrupted rebuilds. If the earlier plan stopped
- * - before its first RENAME, the new table is dropped after assertions that the original has these rows. The rebuild starts again;
- * - between its two RENAMEs, the new table gets the name of the original. If this plan does not finish the rebuild (`halfExchanged`), or a
- *   writer has created a table of that name, the table is left out.
+ * Continues rebuilds in which an earlier plan was interrupted:
+ * - Before the first RENAME: the new table is dropped, and the rebuild starts again.
+ * - Between the two RENAMEs: the second RENAME follows. But the table is left out if this plan does not make the same rebuild
+ *   (`halfExchanged`), or if a writer has created a table of this name.
  */
 export function resumeRebuilds(draft: Draft): void {
   const { engine, context } = draft;
@@ -261,18 +269,18 @@ export function resumeRebuilds(draft: Draft): void {
   }
 }
 
-/** Drops the new table of a rebuild that stopped before its first RENAME, after assertions that the original has its rows. */
+/** Drops the new table of a rebuild after assertions that the original table has its rows. */
 function dropNewTable(table: string, newName: string, draft: Draft): void {
-  const [leftover, now] = [newName, table].map(each => draft.engine.definitionOf(each));
-  if (leftover?.kind !== 'table' || now?.kind !== 'table') return;
-  const copied = findCopiedColumns(leftover, now, draft.context.renames.columnRenamesOf(table));
+  const [leftover, original] = [newName, table].map(each => draft.engine.definitionOf(each));
+  if (leftover?.kind !== 'table' || original?.kind !== 'table') return;
+  const copied = findCopiedColumns(leftover, original, draft.context.renames.columnRenamesOf(table));
   const added = leftover.columns.filter(column => !copied.some(({ to }) => isSameName(to, column.name)));
   const unwritten = added.map(column => emptyAssertion(newName, printValueCondition(column)));
-  const noneAdded = noneAddedAssertion({ from: now.name, to: newName, columns: copied });
-  dropIfRowsAreIn(leftover, copied, [noneAdded, ...unwritten], draft);
+  const noneAdded = noneAddedAssertion({ from: original.name, to: newName, columns: copied });
+  dropCopiedTable(leftover, copied, [noneAdded, ...unwritten], draft);
 }
 
-/** Leaves out a table that a writer has created while a rebuild exchanged the names. */
+/** Leaves out a table that a writer has created between the two RENAMEs of a rebuild. */
 function omitOverwritten(table: string, oldName: string, draft: Draft): void {
   draft.omit(
     changeOf({ kind: 'table', name: table }, `rebuild of table '${table}'`),
@@ -283,7 +291,7 @@ function omitOverwritten(table: string, oldName: string, draft: Draft): void {
   draft.block(table);
 }
 
-/** Leaves out a half-exchanged table. An empty table of this name would hide where the rows are, and keep `--rebuild` from finishing. */
+/** Leaves out the table. A new empty table of this name would hide where the rows are, and keep `--rebuild` from finishing. */
 function omitHalfExchanged(
   { table, newName, oldName }: Readonly<Record<'table' | 'newName' | 'oldName', string>>,
   draft: Draft,

@@ -1,4 +1,4 @@
-/*! Drafts the RENAME, CREATE, ALTER and DROP of tables and views. What depends on a blocked object is left out too. */
+/*! Drafts the RENAME, CREATE, ALTER and DROP of tables and views. If an object is blocked, its readers are left out too. */
 import {
   compareDefinitions,
   compareStatements,
@@ -23,8 +23,8 @@ import { changeOf, type Draft, whyNotExecutable } from './draft.js';
 export const listObjects = (schema: Schema): Entry[] => dumpOrder(schema).filter(({ kind }) => isObject(kind));
 
 /**
- * If rename comments contradict A or B, a wrong rename would give one object the columns of another. So their objects are left out. They
- * are not dropped either: without them, the next plan would take the comment for a valid rename.
+ * Leaves out objects whose rename comments contradict A or B, because a wrong rename would give one object the columns of another. The
+ * objects are not dropped either: with one of them gone, the next plan would take the comment for a valid rename.
  */
 export function omitContradictoryRenames(draft: Draft): void {
   const { a, b, renames } = draft.context;
@@ -35,7 +35,7 @@ export function omitContradictoryRenames(draft: Draft): void {
   }
 }
 
-/** Drops objects whose names A gives to another kind, and views that get another name. A view is dropped before what it reads. */
+/** Drops objects whose names A gives to another kind of object, and views that get another name. The readers of a view are dropped first. */
 export function dropToFreeNames(draft: Draft): void {
   const { a, b, renames } = draft.context;
   for (const entry of listObjects(b).reverse()) {
@@ -49,7 +49,7 @@ export function dropToFreeNames(draft: Draft): void {
   }
 }
 
-/** The order does not matter, because B has none of the new names. */
+/** Renames tables, in any order: B has none of the new names. */
 export function renameTables(draft: Draft): void {
   for (const [from, to] of draft.context.renames.pending) {
     const table = draft.engine.find(from);
@@ -63,14 +63,14 @@ export function renameTables(draft: Draft): void {
   }
 }
 
-/** Tables and the plain views over them come first, then the DROP of columns, which no plain view reads any more. */
+/** Changes tables and the plain views over them. Columns are dropped last, because by then no plain view reads them. */
 export function reconcileTables(draft: Draft): void {
   const { context } = draft;
   const reconciledLast = findStoredViewsAndReaders(context);
   const entries = listObjects(context.a).filter(entry => !reconciledLast.has(entry));
   const unblockedAtStart = entries.filter(({ name }) => !draft.isBlocked(name));
   for (const entry of entries) reconcileObject(entry, draft);
-  // A table that the loop above has blocked also loses its columns: their DROP does not depend on what was left out.
+  // A table that the loop above has blocked loses its columns too, because their DROP does not depend on the changes that are left out.
   for (const { name } of unblockedAtStart) {
     const [wanted, now] = [context.a.definitionOf(name), draft.engine.definitionOf(name)];
     const isToAlter = wanted?.kind === 'table' && now?.kind === 'table' && !context.toRebuild.has(name);
@@ -137,7 +137,7 @@ function isAsWanted(entry: Entry, draft: Draft): boolean {
   return compareDefinitions(wanted, now).differences.every(({ property }) => draft.isIgnored(entry, property));
 }
 
-/** Properties for which a view is not recreated, because that costs its history. The two names of a view differ in case at most. */
+/** A view is not recreated for a difference in these properties, because that costs its history. The names differ only in case. */
 const NOT_WORTH_RECREATING: ReadonlySet<string> = new Set(['owner', 'name']);
 
 function mustRecreate(wanted: Definition, { engine, context: { ignore } }: Draft): boolean {
@@ -152,8 +152,8 @@ function mustRecreate(wanted: Definition, { engine, context: { ignore } }: Draft
 }
 
 /**
- * The reader of a recreated view is recreated too. Otherwise, if the plan stopped while the recreated view is empty, the next plan could
- * not compare the reader's rows with its query.
+ * Whether a view reads a view that the plan recreates. Such a reader is recreated too: if the plan was interrupted while the recreated view
+ * is empty, the next plan could not compare the rows of the reader with its query.
  */
 const readsRecreatedView = (now: CatalogueObject, { engine: { catalogue }, context: { engineOfB, renames } }: Draft) =>
   now.kind === 'materialized view' &&
@@ -167,16 +167,17 @@ const readsRecreatedView = (now: CatalogueObject, { engine: { catalogue }, conte
 
 function recreateObject(entry: Entry, draft: Draft): void {
   const { kind, name } = entry;
-  // The name is spelled as in B: sqlapply checks the state of B first, and 9.3.4 shows an invalid view only under its exact name.
+  // Suppose B has the view as `M`, and A as `m`. Then the DROP says `M`, because sqlapply checks the state of B first, and 9.3.4 shows an
+  // invalid view only under its exact name.
   const statement = printDrop({ kind, name: draft.engine.find(name)?.name ?? name });
   const creation = findCreation(entry, draft.engine.definitionOf(name), draft.context);
   if (!draft.add(changeOf(entry, 'DROP and CREATE'), [statement, creation.statement])) draft.block(name);
 }
 
 /**
- * A recreated view keeps the properties that `--ignore` names. If A has a shorter retention, a recreated materialized view keeps the old
- * one until `alterRetention` sets the new one.
- * @param replaced what the new object replaces, in B or after the steps so far; undefined if it replaces nothing
+ * Finds the CREATE statement of an object. A recreated view keeps the properties that `--ignore` names. If A has a shorter retention, a
+ * recreated materialized view keeps the retention of B until `alterRetention` sets that of A.
+ * @param replaced the definition that the new object replaces, in B or after the steps so far
  */
 export function findCreation(
   entry: Entry,

@@ -1,13 +1,13 @@
 /*!
- * Drafts the statements that fill and repair views. Example: A has another query for `m`, which is DEFERRED, so no server fills it. The
- * plan, without its assertions:
+ * Drafts the statements that fill and repair views. Example: A has another query for `m`. `m` is DEFERRED, so the server does not fill it.
+ * The plan, without its assertions:
  *     CREATE TABLE 'm_unfilled_62c66a7a' (ts TIMESTAMP);           -- the mark: `m` is not filled yet
  *     DROP MATERIALIZED VIEW 'm';
- *     CREATE MATERIALIZED VIEW 'm' … REFRESH MANUAL DEFERRED …;    -- from here on, `m` is unfilled: it has a mark and no rows
+ *     CREATE MATERIALIZED VIEW 'm' … REFRESH MANUAL DEFERRED …;    -- `m` is unfilled: it has a mark and no rows
  *     REFRESH MATERIALIZED VIEW 'm' FULL;                          -- fills `m`
  *     DROP TABLE 'm_unfilled_62c66a7a';
- * If the plan is interrupted after the CREATE, B has `m` as A wants it. Only the mark shows that `m` lacks rows. So the next plan sends the
- * REFRESH and drops the mark. Without a mark, it would leave `m` empty.
+ * Suppose the plan is interrupted after the CREATE. Then B has `m` as A wants it, and only the mark shows that `m` lacks rows. The next
+ * plan finds the mark, sends the REFRESH and drops the mark.
  */
 import { formatExpiredRows, printResumeWal } from '@sqlpipe/ddl';
 import { type MaterializedView, OTHER_TYPES_REASON } from '@sqlpipe/engine';
@@ -21,10 +21,10 @@ import type { Draft } from './draft.js';
 import { findCreation, findStoredViewsAndReaders, listObjects, reconcileObject } from './reconcile-objects.js';
 
 /**
- * Reconciles stored views and their readers with A, each after the views that it reads, and repairs views:
- * - A stale plain view gets its query again, see `View.isStale`.
+ * Changes stored views, and the views that read them, as A defines them. A view comes after the views that it reads. Also repairs views:
+ * - A stale plain view (`View.isStale`) gets its query again.
  * - An invalid materialized view is refreshed or recreated, unless its query would fail again.
- * - A materialized view that lacks rows is refreshed, unless the server fills it in time, see `mustPlanFill`.
+ * - A materialized view that lacks rows is refreshed, unless the server fills it in time (`mustPlanFill`).
  */
 export function reconcileStoredViews(draft: Draft): void {
   const { context, engine } = draft;
@@ -51,12 +51,12 @@ export function reconcileStoredViews(draft: Draft): void {
   for (const name of extra) repair(name);
 }
 
-/** The tables and materialized views that materialized views read, also through plain views. */
+/** The tables and materialized views that materialized views read, directly or through plain views. */
 interface ViewSources {
   readonly ofAllViews: NameSet;
   /** The sources of the views that may have rows in B. */
   readonly ofViewsWithRows: NameSet;
-  /** The sources that must be filled before a view that is not filled yet, see `findNeededByUnfilled`. */
+  /** The sources that must have their rows before a view is filled, see `findNeededByUnfilled`. */
   readonly neededByUnfilled: NameSet;
 }
 
@@ -77,16 +77,16 @@ function findViewSources(extra: readonly string[], context: PlanContext): ViewSo
 const isRepairable = (view: MaterializedView, draft: Draft): boolean =>
   view.invalid !== undefined && (!isFailureOnRow(view.invalid) || readsRetypedColumn(view, draft));
 
-/** Whether only a REFRESH fills a view in time: before other materialized views read its rows, and before its sources lose rows. */
+/** Whether only a REFRESH fills a view in time: before another view reads its rows, and before its sources lose rows. */
 const mustPlanFill = (view: MaterializedView, { ofAllViews }: ViewSources, draft: Draft): boolean =>
   !isFilledByServer(view) || ofAllViews.has(view.name) || willSourcesLoseRows(view, draft);
 
-/** Whether a view must have rows and lacks some: it is new, the server is filling it, or an interrupted plan has not filled it. */
+/** Whether a view should have rows but lacks some: it is new, the server is still filling it, or an interrupted plan has not filled it. */
 function lacksRows(view: MaterializedView, { ofViewsWithRows, neededByUnfilled }: ViewSources, draft: Draft): boolean {
   const { name } = view;
   const { context } = draft;
   const { engineOfB } = context;
-  // If an interrupted plan has dropped the view, the mark of the view, or rows of a view over it, show that it had rows.
+  // An interrupted plan may have dropped the view. Then its mark, or rows of a view that reads it, show that the view had rows.
   const hadRows = isMarked(name, context) || mayHaveRowsInB(view, context) || ofViewsWithRows.has(name);
   const mustHaveRows = hadRows || (neededByUnfilled.has(name) && readsTableOfB(view, draft));
   const isBeingFilled = isFilledByServer(view) && engineOfB.wasNeverRefreshed(name);
@@ -94,11 +94,11 @@ function lacksRows(view: MaterializedView, { ofViewsWithRows, neededByUnfilled }
   return mustHaveRows && (!isInB || isBeingFilled || isUnfilled(name, context));
 }
 
-/** After CREATE and changes of the base, a server fills a view that is IMMEDIATE and not DEFERRED. Others wait for a timer or REFRESH. */
+/** The server fills a view after CREATE and after changes of its base, unless it is DEFERRED or waits for a timer or REFRESH. */
 const isFilledByServer = ({ refresh }: Pick<MaterializedView, 'refresh'>): boolean =>
   refresh.type === 'IMMEDIATE' && !refresh.deferred;
 
-/** The tables and materialized views that a view reads, also through plain views. */
+/** Finds the tables and materialized views that a view reads, directly or through plain views. */
 function findStoredSources(entry: Entry, { a, b }: PlanContext): string[] {
   const sourcesOf = (each: Entry) =>
     (a.findObject(each.name) ? a : b).prerequisites(each).filter(({ kind }) => isObject(kind));
@@ -109,25 +109,26 @@ function findStoredSources(entry: Entry, { a, b }: PlanContext): string[] {
 }
 
 /**
- * REFRESH reads the rows that the sources have at that moment. So the sources of a new or marked view must be filled before the view. There
- * is one exception: if the server fills the view, it also adds later rows of the base. Then the base may be filled after the view, unless
- * another new or marked view reads the view.
+ * Finds the sources that must be filled before a new or marked view, because REFRESH reads the rows that the sources have at that moment.
+ * Exception: if the server fills a view, it also adds rows that the base gets later. So the base need not be filled first, unless another
+ * new or marked view needs the rows of this view.
  */
 function findNeededByUnfilled(context: PlanContext): NameSet {
   const { a, engineOfB } = context;
   const needed = new NameSet();
   for (const entry of listObjects(a).reverse()) {
     const definition = a.definitionOf(entry);
-    const isKnown = engineOfB.find(entry.name)?.kind === entry.kind && !isMarked(entry.name, context);
-    if (definition?.kind !== 'materialized view' || isKnown) continue;
-    const followed = isFilledByServer(definition) && !needed.has(entry.name) ? definition.base : undefined;
+    const isInB = engineOfB.find(entry.name)?.kind === entry.kind;
+    const isUnfilledView = definition?.kind === 'materialized view' && (!isInB || isMarked(entry.name, context));
+    if (!isUnfilledView) continue;
+    const followedBase = isFilledByServer(definition) && !needed.has(entry.name) ? definition.base : undefined;
     for (const source of findStoredSources(entry, context))
-      if (followed === undefined || !isSameName(source, followed)) needed.add(source);
+      if (followedBase === undefined || !isSameName(source, followedBase)) needed.add(source);
   }
   return needed;
 }
 
-/** Whether a view reads a table of B, also through other views. A table that B lacks is empty when the plan creates it. */
+/** Whether a view reads a table of B, directly or through other views. Any other table is new and empty, so it gives the view no rows. */
 const readsTableOfB = (view: MaterializedView, draft: Draft): boolean =>
   draft.engine.catalogue.sources([view.base, ...view.references]).some(name => {
     const source = draft.engine.find(name);
@@ -137,8 +138,10 @@ const readsTableOfB = (view: MaterializedView, draft: Draft): boolean =>
   });
 
 /**
- * Whether a view that A lacks stays as it is. It does if the plan drops it later. It also does if it was invalid before the plan, unless
- * `mayRefreshExtra`, or the plan has refreshed a view that it reads: one cause may have invalidated both.
+ * Whether a view stays as it is. This can only be a view that A lacks:
+ * - The plan drops the view later.
+ * - The view was invalid before the plan. But it is repaired if `mayRefreshExtra`, or if the plan has refreshed a view that it reads: the
+ *   same cause may have made both views invalid.
  */
 function staysUnrepaired(view: MaterializedView, refreshed: NameSet, draft: Draft): boolean {
   const { a, ignoreExtra, allowed, healthProblems } = draft.context;
@@ -148,7 +151,7 @@ function staysUnrepaired(view: MaterializedView, refreshed: NameSet, draft: Draf
   return !ignoreExtra && allowed.allows({ loss: 'drop', object: view.name });
 }
 
-/** An interrupted plan may have invalidated the view, but nothing shows that. So the view is refreshed if that loses nothing forbidden. */
+/** Whether a view that A lacks may be refreshed: an interrupted plan may have made it invalid. The REFRESH must not lose forbidden rows. */
 function mayRefreshExtra(view: MaterializedView, draft: Draft): boolean {
   const { engine, context } = draft;
   const source = engine.find(view.base);
@@ -164,7 +167,7 @@ function mayRefreshExtra(view: MaterializedView, draft: Draft): boolean {
 const wasInvalid = ({ name }: MaterializedView, healthProblems: PlanContext['healthProblems']): boolean =>
   healthProblems.some(({ identity, state }) => state === 'invalid' && isSameName(identity.name, name));
 
-/** Whether the plan later drops a source of a view, or expires rows of a source. The server may fill the view too late. */
+/** Whether the plan later drops a source of a view, or shortens the retention of a source. */
 function willSourcesLoseRows(view: MaterializedView, draft: Draft): boolean {
   const { a, ignoreExtra } = draft.context;
   return draft.engine.catalogue.sources([view.base, ...view.references]).some(name => {
@@ -193,26 +196,26 @@ const mayHaveRowsInB = (
   );
 
 /**
- * Refreshes a view, or recreates it in two cases:
+ * Refreshes a view, or recreates it by DROP and CREATE in two cases:
  * - Its query returns other types than its columns have. A refresh would empty the view and then fail (observed on 9.3.4).
- * - A plain view that it reads gets another query. Between this change and the refresh, no server could say whether the query of the view
- *   returns all rows. So `Draft.#addStep` moves the DROP before the change.
+ * - A plain view that it reads gets another query. After this change, no server can say whether the query of the view returns all rows. So
+ *   the DROP goes before the change (`Draft.#addStep`).
  *
- * A view that A lacks is not recreated, because an interruption could lose its definition.
+ * A view that A lacks is not recreated: if the plan was interrupted after the DROP, its definition would be lost.
  * @param planMustFill whether a recreated view is refreshed even if the server fills it
  */
 function refreshView(view: MaterializedView, planMustFill: boolean, draft: Draft): void {
   const { a, healthProblems } = draft.context;
   const refresh = printFullRefresh(view.name);
   const properties = wasInvalid(view, healthProblems) ? (['invalid'] as const) : [];
-  // A proof has excluded the refresh because of a loss, and the omission of the recreation already names this loss.
+  // A proof has excluded the refresh because of a loss. The recreation is left out too, and its omission already names this loss.
   if (draft.excludes(refresh, view) && draft.hasOmission(view, 'invalid')) return;
   const reason = draft.preview(refresh).get(view.name);
   const wanted = a.findObject(view.name);
   const isOutdated = reason === undefined && wanted?.kind === view.kind && readsRedefinedView(view, draft);
   const isRefreshEnough = reason === undefined && !isOutdated;
   const mustRecreate = reason === OTHER_TYPES_REASON || isOutdated;
-  // If a proof has excluded the refresh, `addStatement` only lists it: the user needs the names of all losses.
+  // If a proof has excluded the refresh, `addStatement` does not add it but lists it with its loss: the user needs the names of all losses.
   if (isRefreshEnough || draft.excludes(refresh, view)) draft.addStatement(refresh, view, properties);
   if (!mustRecreate || wanted?.kind !== view.kind) return;
   const { definition, statement } = findCreation(wanted, draft.engine.definitionOf(view.name), draft.context);
@@ -231,7 +234,7 @@ const readsRedefinedView = ({ id, base, references }: MaterializedView, { engine
     return former?.kind === 'view' && now?.kind === 'view' && isRedefined(former, now, context);
   });
 
-/** Lists the suspended tables and the invalid views of A that the plan does not repair. */
+/** Lists the suspended tables and the invalid views of A that the plan leaves unrepaired. */
 export function omitUnrepaired(draft: Draft): void {
   const { healthProblems, a, ignore } = draft.context;
   for (const { identity, state, reason } of healthProblems) {
