@@ -4,11 +4,11 @@ import { readFileSync } from 'node:fs';
 import {
   type Client,
   connect,
-  DEFAULT_REQUEST_BUFFER,
   encodeQuery,
   InstanceError,
   resolveInstance,
 } from '../../packages/instance/src/index.js';
+import { DEFAULT_REQUEST_BUFFER } from '../../packages/sql/src/index.js';
 import { sharedQuestDB, startQuestDB, testWithQuestDB } from '../support/questdb.js';
 
 const server = sharedQuestDB();

@@ -2,6 +2,7 @@ import { once } from 'node:events';
 import { connect } from 'node:net';
 import { connect as tlsConnect } from 'node:tls';
 import { freshFolder } from '../support/folder.js';
+import { questdb, sqlserve } from '../support/instances.js';
 import { basic, executeAs, setUp } from '../support/principals.js';
 import type { Server } from '../support/server.js';
 import { sharedSqlserve } from '../support/shared-sqlserve.js';
@@ -181,17 +182,31 @@ test('/ping and / reply without a body and without a login', async t => {
   t.deepEqual([ping.status, await ping.text(), root.status, await root.text()], [204, '', 301, '']);
 });
 
-test('a request one byte over the limit is closed without a reply', async t => {
-  const statusOf = async (server: Server, query: string) => {
-    const { hostname, port } = new URL(server.url);
-    const socket = connect(Number(port), hostname);
-    socket.write(`GET /api/v1/sql/execute?query=${query} HTTP/1.1\r\n\r\n`);
-    const [first] = await Promise.race([once(socket, 'data'), once(socket, 'close').then(() => [''])]);
-    socket.destroy();
-    return String(first).split('\r\n')[0];
-  };
-  t.is(await statusOf(shared, '+'.repeat(32_201)), 'HTTP/1.1 200 OK');
-  t.is(await statusOf(shared, '+'.repeat(32_202)), '');
+async function statusOf({ url }: Server, query: string, headers = ''): Promise<string | undefined> {
+  const { hostname, port } = new URL(url);
+  const socket = connect(Number(port), hostname).on('error', () => {});
+  socket.write(`GET /api/v1/sql/execute?query=${query} HTTP/1.1\r\n${headers}\r\n`);
+  const [first] = await Promise.race([once(socket, 'data'), once(socket, 'close').then(() => [''])]);
+  socket.destroy();
+  return String(first).split('\r\n')[0];
+}
+
+for (const service of [sqlserve, questdb])
+  service.test(`${service.name} closes the connection of a request one byte over the limit`, async t => {
+    const server = await service.start(t);
+    const ok = 'HTTP/1.1 200 OK';
+    const select = 'select+1+--';
+    // 33 bytes, `query=` and the query twice: less than 64,448. The query may be shorter, with a header: at most 64,448.
+    t.is(await statusOf(server, select + '+'.repeat(32_190)), ok);
+    t.is(await statusOf(server, select + '+'.repeat(32_191)), '');
+    const header = (length: number) => `X: ${'x'.repeat(length)}\r\n`;
+    t.is(await statusOf(server, select, header(64_376)), ok);
+    t.is(await statusOf(server, select, header(64_377)), '');
+    t.is(await statusOf(server, `${select}%20`, header(64_372)), ok);
+    t.is(await statusOf(server, `${select}%20`, header(64_373)), '');
+  });
+
+test('--request-limit sets the limit of a request', async t => {
   // Escapes make a query shorter, so that another rule decides; 33 + 2 * 984 is 2001.
   const server = await startSqlserve(t, ['--request-limit', '2001']);
   t.is(await statusOf(server, `+${'%20'.repeat(325)}+`), 'HTTP/1.1 200 OK');

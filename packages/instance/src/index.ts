@@ -18,7 +18,7 @@ export { SymbolCapacities } from './dump/symbol-capacities.js';
 export { type Client, connect } from './http/client.js';
 export { BestEffortClient, ifAccepted, tryQuery } from './http/optional-queries.js';
 export type { Rejection, Reply } from './http/reply.js';
-export { DEFAULT_REQUEST_BUFFER, encodeQuery, MAX_PER_REQUEST, toRequestText } from './http/request.js';
+export { encodeQuery, MAX_PER_REQUEST, toRequestText } from './http/request.js';
 export { InstanceError } from './instance-error.js';
 export {
   fetchComparisonFacts,

@@ -2,9 +2,10 @@
 import { dependsOnVersion, findMissingFeatures, isRepairForm } from '@sqlpipe/ddl';
 import { featuresOf } from '@sqlpipe/ddl/parser';
 import { findLocation, type Location } from '@sqlpipe/files';
-import { type Client, DEFAULT_REQUEST_BUFFER, fetchParameters, fetchVersion, tryQuery } from '@sqlpipe/instance';
+import { type Client, fetchParameters, fetchVersion, tryQuery } from '@sqlpipe/instance';
 import { wordsOf } from '@sqlpipe/schema';
 import {
+  DEFAULT_REQUEST_BUFFER,
   findAmbiguity,
   type Head,
   identify,

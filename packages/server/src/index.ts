@@ -2,7 +2,6 @@
 
 export { DEFAULT_ADMIN, EDITIONS, type LoginCredentials } from './emulated-server.js';
 export {
-  DEFAULT_REQUEST_LIMIT,
   EMULATED_VERSIONS,
   type EmulatedVersion,
   type RunningServer,

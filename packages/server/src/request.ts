@@ -2,6 +2,7 @@
  * Reads a request as QuestDB does, which is not quite HTTP: lines may end in a bare LF, any method and version is accepted, the path is not
  * decoded, and a request that is too long or badly encoded gets no response.
  */
+import { bufferNeeded } from '@sqlpipe/sql';
 
 export interface HttpRequest {
   readonly method: string;
@@ -31,23 +32,12 @@ export function readRequest(bytes: string, limit: number): ReadResult {
   const [path = '', query, ...more] = version === undefined ? [target.split('?', 1)[0]] : target.split('?');
   if (query === '') return 'hang up';
   const parameters = parseParameters(query ?? '');
-  const headerBytes = lines.reduce((sum, line) => sum + line.length + 1, 0) + 1;
-  if (!parameters || isTooLong(requestLine, query ?? '', headerBytes, limit)) return 'hang up';
+  if (!parameters || bufferNeeded(requestLine, query ?? '', lines) > limit) return 'hang up';
   const headers = parseHeaders(lines);
   if (!headers) return 'hang up';
   const hasBody = headers.has('transfer-encoding') || (headers.get('content-length') ?? '0') !== '0';
   // A target with a second question mark matches no path.
   return { method, path: more.length > 0 ? '' : path, parameters, headers, hasBody };
-}
-
-/**
- * Measured to the byte on 9.3.4: `33 + 2Q < limit` and `33 + Q + D + H <= limit`. Q is the length of the raw query string, D its decoded
- * length, H that of the headers, and 33 the rest of the request line.
- */
-function isTooLong(requestLine: string, query: string, headers: number, limit: number): boolean {
-  const rest = requestLine.length - query.length;
-  const decoded = query.replace(/%../g, '.').length;
-  return rest + 2 * query.length >= limit || rest + query.length + decoded + headers > limit + 1;
 }
 
 /** Undefined for a line that is no header. `Content-Length : 9` and folded lines are rejected: programs disagree where the body begins. */

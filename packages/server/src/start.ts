@@ -3,7 +3,7 @@ import { once } from 'node:events';
 import type { AddressInfo } from 'node:net';
 import { RejectionError } from '@sqlpipe/ddl/parser';
 import type { Acl, ColumnNaming } from '@sqlpipe/engine';
-import { findSecrets } from '@sqlpipe/sql';
+import { DEFAULT_REQUEST_BUFFER, findSecrets } from '@sqlpipe/sql';
 import { CodedError, maskSecrets } from '@sqlpipe/text';
 import { DEFAULT_ADMIN, type EditionName, emulateServer, type LoginCredentials } from './emulated-server.js';
 import { createEndpoint, type Endpoint } from './endpoint.js';
@@ -56,9 +56,6 @@ export interface RunningServer {
   close(): Promise<void>;
 }
 
-/** The default of `http.request.header.buffer.size` of a server, in bytes. */
-export const DEFAULT_REQUEST_LIMIT = 64_448;
-
 /** Starts a server. @throws CodedError for a rejected statement or an unusable folder; errors of the system if it cannot listen */
 export async function startServer({
   edition,
@@ -67,7 +64,7 @@ export async function startServer({
   address,
   port,
   allowHost = [],
-  requestLimit = DEFAULT_REQUEST_LIMIT,
+  requestLimit = DEFAULT_REQUEST_BUFFER,
   naming = 'by expression',
   data,
   load = [],

@@ -33,6 +33,7 @@ export {
   TokenReader,
 } from './name.js';
 export { findSecrets, redact, redactFully } from './redact.js';
+export { bufferNeeded, DEFAULT_REQUEST_BUFFER } from './request-size.js';
 export {
   SERVER_COMMENT_RULES,
   type ServerCommentRules,

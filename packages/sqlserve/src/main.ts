@@ -1,5 +1,6 @@
 import { createMain, NUMBER, SEVERAL, VALUE } from '@sqlpipe/cli';
-import { DEFAULT_REQUEST_LIMIT, EDITIONS, EMULATED_VERSIONS } from '@sqlpipe/server';
+import { EDITIONS, EMULATED_VERSIONS } from '@sqlpipe/server';
+import { DEFAULT_REQUEST_BUFFER } from '@sqlpipe/sql';
 
 export const main = createMain({
   name: 'sqlserve',
@@ -29,7 +30,7 @@ export const main = createMain({
     load: { ...SEVERAL, describe: 'file or folder to apply at start-up' },
     'request-limit': {
       ...NUMBER,
-      default: DEFAULT_REQUEST_LIMIT,
+      default: DEFAULT_REQUEST_BUFFER,
       placeholder: 'BYTES',
       describe: 'maximum length of a request',
     },

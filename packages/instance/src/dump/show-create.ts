@@ -1,11 +1,18 @@
 /*! Fetches the CREATE statements of objects as the instance prints them, many per request. A request that is too large is halved. */
 import { MemoryBudget } from '@sqlpipe/schema';
-import { displayName, kindKeywords, type NamedObject, NameSet, quoteLiteral } from '@sqlpipe/sql';
+import {
+  DEFAULT_REQUEST_BUFFER,
+  displayName,
+  kindKeywords,
+  type NamedObject,
+  NameSet,
+  quoteLiteral,
+} from '@sqlpipe/sql';
 import { escapeControls } from '@sqlpipe/text';
 import type { Client } from '../http/client.js';
 import { MalformedReplyError } from '../http/json.js';
 import { isUnsupported, queryIfSupported } from '../http/optional-queries.js';
-import { batchesOf, DEFAULT_REQUEST_BUFFER, fetchInHalves } from '../http/request.js';
+import { batchesOf, fetchInHalves } from '../http/request.js';
 import { InstanceError } from '../instance-error.js';
 import { findViews } from './list-objects.js';
 import { reconstructTables } from './reconstruct-tables.js';

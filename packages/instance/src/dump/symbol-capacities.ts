@@ -3,10 +3,10 @@
  * nearly used up (observed on 9.3.4). So a capacity belongs to the schema only if it is larger than the symbols need: it was requested.
  */
 import { DEFAULT_CAPACITY, quoteName } from '@sqlpipe/ddl';
-import { quoteLiteral } from '@sqlpipe/sql';
+import { DEFAULT_REQUEST_BUFFER, quoteLiteral } from '@sqlpipe/sql';
 import type { Client } from '../http/client.js';
 import { type BestEffortClient, ifAccepted, tryQuery } from '../http/optional-queries.js';
-import { batchesOf, DEFAULT_REQUEST_BUFFER, fetchInHalves } from '../http/request.js';
+import { batchesOf, fetchInHalves } from '../http/request.js';
 import { fetchParameters } from '../reports/server.js';
 
 const TABLE = /^CREATE TABLE '([^']+)' \( \n/;

@@ -1,5 +1,5 @@
 /*! Every failure of an instance is an `InstanceError`, whose message starts with the instance's name. */
-import { returnsRows } from '@sqlpipe/sql';
+import { bufferNeeded, returnsRows } from '@sqlpipe/sql';
 import { truncate } from '@sqlpipe/text';
 import type { ConnectionConfig } from '../configuration/connection-config.js';
 import { InstanceError } from '../instance-error.js';
@@ -15,7 +15,7 @@ import {
   UnexpectedResponseError,
   unreadableReplyError,
 } from './reply.js';
-import { type ApiPath, bufferNeeded, ENDPOINTS, requestTarget, toRequestText } from './request.js';
+import { type ApiPath, ENDPOINTS, requestTarget, toRequestText } from './request.js';
 import { createRetryPause, pauseFor } from './retry.js';
 import { RowScanner, ServerError } from './row-scanner.js';
 import { toTransportFailure } from './transport-messages.js';
@@ -117,7 +117,9 @@ class HttpClient implements Client {
   }
 
   bufferNeeded(statement: string): number {
-    return bufferNeeded(this.#path(statement), this.#connection.headerLines);
+    const target = this.#path(statement);
+    const query = target.slice(target.indexOf('?') + 1);
+    return bufferNeeded(`GET ${target} HTTP/1.1`, query, this.#connection.headerLines);
   }
 
   close(): Promise<void> {

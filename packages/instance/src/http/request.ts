@@ -32,27 +32,6 @@ export function requestTarget(path: string, statement: string, parameters = ''):
   return `${path}?query=${encodeQuery(statement)}${parameters}`;
 }
 
-/** The default of a server's `http.request.header.buffer.size`. */
-export const DEFAULT_REQUEST_BUFFER = 64448;
-
-/**
- * The minimum `http.request.header.buffer.size` B (bytes) of a server that accepts a request. With one byte less, the server closes the
- * connection without a reply.
- *
- * `33 + 2Q < B` and `33 + Q + D + H <= B` were measured to the byte on 9.3.4. Q is the length of the encoded query string, D that of the
- * decoded one. 33 is the rest of the request line without a path prefix. H is the header with its empty line; a line end is one byte.
- * @param headers the header lines, without line ends
- */
-export function bufferNeeded(target: string, headers: readonly string[]): number {
-  const query = target.slice(target.indexOf('?') + 1);
-  const otherBytes = `GET ${target} HTTP/1.1`.length - query.length;
-  let escapes = 0; // counted in a loop, because splitting at them would create as many strings
-  for (let i = query.indexOf('%'); i >= 0; i = query.indexOf('%', i + 1)) escapes++;
-  const decoded = query.length - 2 * escapes;
-  const header = headers.reduce((sum, line) => sum + line.length + 1, 1);
-  return Math.max(otherBytes + 2 * query.length + 1, otherBytes + query.length + decoded + header);
-}
-
 /** The server rejects 130 and more queries in one request with `SQL model is too complex` (observed on 9.3.4). */
 export const MAX_PER_REQUEST = 100;
 
