@@ -18,7 +18,7 @@ import { parsePrincipal } from './acl/principal.js';
 import { locateGrantTargets, parseRights } from './acl/rights.js';
 import { tryParseDefinition } from './compare.js';
 import { findOwnerClause } from './parser/owner.js';
-import { type NamePlace, QueryNames } from './queries/query-names.js';
+import { type NameUsage, QueryNames } from './queries/query-names.js';
 import { mayHaveReferences, ReferenceFinder } from './queries/references.js';
 import { isCleanTable } from './repair.js';
 
@@ -26,7 +26,7 @@ import { isCleanTable } from './repair.js';
 export interface Mention extends NameSpan {
   /** `principal`: a user, group or service account that is not the owner. */
   readonly role: 'object' | 'owner' | 'principal';
-  readonly place: NamePlace;
+  readonly usage: NameUsage;
 }
 
 /**
@@ -53,19 +53,19 @@ export function findMentions(
   return [created, ...sources, ...(owner ? [toMention(owner, 'owner')] : [])];
 }
 
-const toMention = ({ name, start, end }: NameSpan, role: Mention['role'], place: NamePlace = 'name'): Mention => ({
+const toMention = ({ name, start, end }: NameSpan, role: Mention['role'], usage: NameUsage = 'name'): Mention => ({
   name,
   start,
   end,
   role,
-  place,
+  usage,
 });
 
 function findSources(statement: string, isView: (name: string) => boolean, title: string): Mention[] {
   const walk = (tokens: Iterable<Token>): Mention[] | undefined => {
     const names = new QueryNames();
     const isComplete = new ReferenceFinder(tokens, isView, names).findNames();
-    return isComplete && names.names().map(name => toMention(name, 'object', name.place));
+    return isComplete && names.names().map(name => toMention(name, 'object', name.usage));
   };
   const bySql = walk(significantTokens(statement));
   if (bySql && !canHaveComments(statement)) return bySql;

@@ -50,7 +50,7 @@ export async function* adapt(
         ? applyAll(adapters, given)
         : { losses: [`removed, because it reads from '${missing}', which is removed`] };
     if (losses.length > 0) {
-      const message = `${place(n, entry)}: ${losses.join('; ')}`;
+      const message = `${formatTitle(n, entry)}: ${losses.join('; ')}`;
       first ??= message;
       lossy++;
       if (isLossy) warn(message);
@@ -83,7 +83,7 @@ export interface Numbered {
 }
 
 /** The name of a statement in messages: `statement 3 (table 'fx_trades')`. */
-export const place = (n: number, identity: Identity): string =>
+export const formatTitle = (n: number, identity: Identity): string =>
   `statement ${n} (${truncate(displayName(identity), 200)})`;
 
 const OPEN_SOURCE = 'the open source edition has no';

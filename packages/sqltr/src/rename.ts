@@ -9,7 +9,7 @@ import {
 import { spool } from '@sqlpipe/records';
 import { displayName, foldCase, isSameName, NameSet, readStatementHead } from '@sqlpipe/sql';
 import { CodedError, truncate } from '@sqlpipe/text';
-import { type Numbered, place } from './adapt.js';
+import { formatTitle, type Numbered } from './adapt.js';
 import type { Rules } from './rules.js';
 
 export interface NameRules {
@@ -156,7 +156,7 @@ class Renaming {
     if (found !== undefined)
       throw new CodedError(
         'REJECTED',
-        `${place(n, readStatementHead(statement))}: unknown syntax, where '${shorten(found)}' may be a name to change; remove the statement with sqlgrep -v`,
+        `${formatTitle(n, readStatementHead(statement))}: unknown syntax, where '${shorten(found)}' may be a name to change; remove the statement with sqlgrep -v`,
       );
   }
 
@@ -190,14 +190,14 @@ const NO_PRINCIPAL = /^$|['"`\0-\x1f\x7f]/;
 const isValidName = (name: string, { role }: Mention): boolean =>
   role === 'object' ? isValidTableName(name) : !NO_PRINCIPAL.test(name);
 
-function quoteLike(statement: string, { place, start, end }: Mention, name: string): string {
-  if (place === 'quoted-qualifier') return name;
+function quoteLike(statement: string, { usage, start, end }: Mention, name: string): string {
+  if (usage === 'quoted-qualifier') return name;
   const written = statement.slice(start, end);
   const isBare = !/^['"`]/.test(written);
   const isAfterPublic = statement.charAt(start - 1) === '.';
-  const mayHaveDots = place === 'qualifier' || (place === 'table' && !isAfterPublic);
+  const mayHaveDots = usage === 'qualifier' || (usage === 'table' && !isAfterPublic);
   // In a join, the server fails on a quoted name with a dot before a column (observed on 9.3.4).
-  const wantsBare = isBare || (place === 'qualifier' && name.includes('.'));
+  const wantsBare = isBare || (usage === 'qualifier' && name.includes('.'));
   if (wantsBare && (mayHaveDots ? name.split('.') : [name]).every(isBareName)) return name;
   const quote = isBare || (written.startsWith('`') && name.includes('`')) ? '"' : written.charAt(0);
   return quote + name + quote;

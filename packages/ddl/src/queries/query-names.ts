@@ -3,14 +3,14 @@ import { keywordOf, NameMap, NameSet, type NameSpan, type Token, type TokenReade
 import { RESERVED } from '../parser/names.js';
 
 /** The position of a name, which decides how another name has to be written there. */
-export type NamePlace =
+export type NameUsage =
   | 'name' // one token, in any quotes or bare
   | 'table' // after FROM: a bare name may contain dots
   | 'qualifier' // before the dot of a column
   | 'quoted-qualifier'; // before the dot, inside the quotes of `"trades.price"`
 
 interface TableName extends NameSpan {
-  readonly place: NamePlace;
+  readonly usage: NameUsage;
 }
 
 /** The words that may follow a table and are not its alias. */
@@ -90,7 +90,7 @@ export class QueryNames {
 
   /** @param isTable false for a common table expression @param ahead the tokens after the name */
   addTable(table: NameSpan, isTable: boolean, ahead: TokenReader): void {
-    if (isTable) this.#found.push({ ...table, place: 'table' });
+    if (isTable) this.#found.push({ ...table, usage: 'table' });
     const alias = aliasIn(ahead);
     const scope = this.#scope;
     scope.tables.set(alias ?? table.name, alias === undefined && isTable);
@@ -98,7 +98,7 @@ export class QueryNames {
   }
 
   addBase(base: NameSpan): void {
-    this.#found.push({ ...base, place: 'name' });
+    this.#found.push({ ...base, usage: 'name' });
   }
 
   /** Records the next token, which may start a column with the name of its table. */
@@ -136,7 +136,7 @@ function qualifierIn(ahead: TokenReader): TableName | undefined {
     const part = ahead.peek(distance + 1);
     if (part?.start !== end + 1 || (part.type === 'sign' && part.text !== '*')) return;
     if (!isDot(ahead.peek(distance + 2), part.start + part.text.length))
-      return { name, start, end, place: 'qualifier' };
+      return { name, start, end, usage: 'qualifier' };
     name += `.${unquote(part.text)}`;
     end = part.start + part.text.length;
   }
@@ -147,7 +147,7 @@ function qualifierIn(ahead: TokenReader): TableName | undefined {
 function quotedQualifier({ text, start }: Token): TableName | undefined {
   const name = text.slice(1, text.lastIndexOf('.'));
   return name && text.includes('.')
-    ? { name, start: start + 1, end: start + 1 + name.length, place: 'quoted-qualifier' }
+    ? { name, start: start + 1, end: start + 1 + name.length, usage: 'quoted-qualifier' }
     : undefined;
 }
 

@@ -6,7 +6,7 @@ import type { SelectStatement } from '@questdb/sql-parser';
 import { type Body, Cursor, RejectionError, readCode, unexpectedTokenError } from '@sqlpipe/ddl/parser';
 import { NotReadyError } from '../not-ready.js';
 import { type Grammar, tokensForGrammar } from './grammar-tokens.js';
-import { type Place, toRejectionError } from './syntax-errors.js';
+import { type QueryOrigin, toRejectionError } from './syntax-errors.js';
 
 export interface TreeNode {
   readonly type?: string;
@@ -100,12 +100,12 @@ interface ParsedText {
 /** Cached by text: each change of a table compiles the views over it again. */
 const parsed = new Map<string, ParsedText>();
 
-function parseQuery(text: string, place: Place): ParsedQuery {
-  const { select, nodes } = parsed.get(text) ?? parseByGrammar(text, place);
-  const positionOf = (node: object, part?: string) => place.start + nodes.span(node, part).start;
+function parseQuery(text: string, origin: QueryOrigin): ParsedQuery {
+  const { select, nodes } = parsed.get(text) ?? parseByGrammar(text, origin);
+  const positionOf = (node: object, part?: string) => origin.start + nodes.span(node, part).start;
   return {
     select,
-    start: place.start,
+    start: origin.start,
     positionOf,
     rejection: (message, node, part) => new RejectionError(positionOf(node, part), message),
     text: (node, part) => {
@@ -115,15 +115,15 @@ function parseQuery(text: string, place: Place): ParsedQuery {
   };
 }
 
-function parseByGrammar(text: string, place: Place): ParsedText {
+function parseByGrammar(text: string, origin: QueryOrigin): ParsedText {
   const { parser, tokenize, visitor } = requireGrammar();
   const tokens = tokensForGrammar(text, tokenize);
   parser.input = tokens;
   const rule = RULES.get(tokens[0]?.image.toLowerCase() ?? '') ?? 'implicitSelectStatement';
-  const cst = runRule(() => parser[rule](), place.start);
+  const cst = runRule(() => parser[rule](), origin.start);
   const [error] = parser.errors;
   if (error) {
-    const { position, message } = toRejectionError(error.token, tokens, text, place);
+    const { position, message } = toRejectionError(error.token, tokens, text, origin);
     throw new QuerySyntaxError(position, message);
   }
   const nodes = new NodePositions(visitor);

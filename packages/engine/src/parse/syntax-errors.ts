@@ -10,14 +10,14 @@ import {
 import { endOf, type GrammarToken, isOperator } from './grammar-tokens.js';
 
 /** Where a query is in its statement. */
-export type Place = Pick<Body, 'start' | 'isEnclosed'>;
+export type QueryOrigin = Pick<Body, 'start' | 'isEnclosed'>;
 
 /** @param bad the token that the grammar does not expect; undefined, or without a position, at the end */
 export function toRejectionError(
   bad: GrammarToken | undefined,
   tokens: readonly GrammarToken[],
   text: string,
-  { start: queryStart, isEnclosed }: Place,
+  { start: queryStart, isEnclosed }: QueryOrigin,
 ): RejectionError {
   if (!bad || Number.isNaN(bad.startOffset)) return endOfInputError(tokens, queryStart + text.trimEnd().length);
   const start = queryStart + bad.startOffset;
