@@ -32,17 +32,17 @@ export interface StatementComparison extends Comparison {
   readonly isTokenComparison: boolean;
 }
 
-const TEXT = 'statement';
-const NONE = 'none';
+const WHOLE_STATEMENT = 'statement';
+const MISSING = 'none';
 
 /** Lists the properties in which two objects or principals of a kind can differ. `*` stands for the name of a column. */
 export function listComparedProperties(kind: Kind): PropertyName[] {
-  if (isPrincipal(kind)) return ['name', 'owner', 'external alias', 'credentials', TEXT];
+  if (isPrincipal(kind)) return ['name', 'owner', 'external alias', 'credentials', WHOLE_STATEMENT];
   if (!isObject(kind)) return [];
   const suffixes = ['', ' name', ...COLUMN_OPTIONS.map(({ name }) => name)] as const;
   const others: PropertyName[] =
     kind === 'table' ? [...suffixes.map(suffix => columnProperty('*', suffix)), COLUMN_ORDER] : ['query'];
-  return ['name', 'kind', ...others, ...propertiesOf(kind).map(({ name }) => name), TEXT];
+  return ['name', 'kind', ...others, ...propertiesOf(kind).map(({ name }) => name), WHOLE_STATEMENT];
 }
 
 const NO_DIFFERENCE: StatementComparison = { differences: [], notComparable: [], isTokenComparison: false };
@@ -120,7 +120,7 @@ function comparePrincipals(a: string, b: string): StatementComparison | undefine
   const comparison = new ComparisonBuilder();
   comparison.add('name', principalA.name, principalB.name);
   comparison.add('owner', principalA.owner, principalB.owner);
-  comparison.add('external alias', principalA.alias ?? NONE, principalB.alias ?? NONE);
+  comparison.add('external alias', principalA.alias ?? MISSING, principalB.alias ?? MISSING);
   comparison.add('credentials', principalA.credentials, principalB.credentials, true);
   const differences = comparison.differences.map(each =>
     each.property === 'credentials' ? { ...each, a: '***', b: '***' } : each,
@@ -138,20 +138,20 @@ function compareTexts(a: string, b: string, prefix: (statement: string) => strin
   const found = findQueryDifference(a, b);
   if (!found) return { ...NO_DIFFERENCE, isTokenComparison: true };
   const difference: PropertyDifference = {
-    property: TEXT,
+    property: WHOLE_STATEMENT,
     a: prefix(a) + lineAt(a, found.a),
     b: prefix(b) + lineAt(b, found.b),
   };
   return { differences: [difference], notComparable: [], isTokenComparison: true };
 }
 
-const WIDTH = 80;
+const EXCERPT_WIDTH = 80;
 
 /** The line at an index of a statement, at most `WIDTH` characters. Secrets become stars that do not show their length. */
 function lineAt(text: string, index: number): string {
-  const start = Math.max(text.lastIndexOf('\n', index - 1) + 1, index - WIDTH / 2);
+  const start = Math.max(text.lastIndexOf('\n', index - 1) + 1, index - EXCERPT_WIDTH / 2);
   const [line = ''] = redact(text)
-    .slice(start, start + WIDTH)
+    .slice(start, start + EXCERPT_WIDTH)
     .split('\n', 1);
   return line.trim().replace(/\*{2,}/g, '***');
 }
@@ -244,11 +244,11 @@ function compareColumns(a: ColumnList, b: ColumnList, comparison: ComparisonBuil
     if (other && a.isComplete && b.isComplete)
       comparison.add(columnProperty(column.name, ' name'), column.name, other.name);
     if (other) compareColumn(column, other, comparison);
-    else if (b.isComplete) comparison.add(columnProperty(column.name), column.type || 'present', NONE);
+    else if (b.isComplete) comparison.add(columnProperty(column.name), column.type || 'present', MISSING);
   }
   if (a.isComplete)
     for (const [key, column] of columnsB)
-      if (!columnsA.has(key)) comparison.add(columnProperty(column.name), NONE, column.type || 'present');
+      if (!columnsA.has(key)) comparison.add(columnProperty(column.name), MISSING, column.type || 'present');
   if (!a.isComplete || !b.isComplete) comparison.notComparable.push('the columns of its query');
   else
     compareOrder(

@@ -70,7 +70,7 @@ function findSources(statement: string, isView: (name: string) => boolean, title
   const bySql = walk(significantTokens(statement));
   if (bySql && !canHaveComments(statement)) return bySql;
   const byServer = walk(serverTokens(statement));
-  if (bySql && byServer && !isSame(bySql, byServer))
+  if (bySql && byServer && !haveSameSpans(bySql, byServer))
     throw new CodedError(
       'REJECTED',
       `${title}: SQL and QuestDB read different names in it; remove quotes and dashes from its comments`,
@@ -78,7 +78,7 @@ function findSources(statement: string, isView: (name: string) => boolean, title
   return byServer ?? bySql ?? [];
 }
 
-const isSame = (a: readonly Mention[], b: readonly Mention[]): boolean =>
+const haveSameSpans = (a: readonly Mention[], b: readonly Mention[]): boolean =>
   a.length === b.length && a.every(({ start, end }, i) => start === b[i]?.start && end === b[i]?.end);
 
 /** Finds the names of all common table expressions of a statement. */

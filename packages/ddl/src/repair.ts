@@ -112,11 +112,11 @@ interface PrintedColumn {
   definition: string;
 }
 
-const BETWEEN = ',\n\t';
+const COLUMN_SEPARATOR = ',\n\t';
 
 function repairColumns(list: string, repairColumn: (line: string) => PrintedColumn, warnings: string[]): string {
   if (list.includes(' ARRAY')) {
-    const query = printAsQuery(list.split(BETWEEN).map(repairColumn), warnings);
+    const query = printAsQuery(list.split(COLUMN_SEPARATOR).map(repairColumn), warnings);
     if (query !== undefined) return query;
   }
   let repaired = '( \n\t';
@@ -125,10 +125,10 @@ function repairColumns(list: string, repairColumn: (line: string) => PrintedColu
     let end = CLEAN_COLUMNS.test(list) ? CLEAN_COLUMNS.lastIndex : start;
     if (end > start) repaired += list.slice(start, end);
     else {
-      const comma = list.indexOf(BETWEEN, start);
+      const comma = list.indexOf(COLUMN_SEPARATOR, start);
       const { name, definition } = repairColumn(list.slice(start, comma < 0 ? undefined : comma));
-      end = comma < 0 ? list.length : comma + BETWEEN.length;
-      repaired += `${name} ${definition}${comma < 0 ? '' : BETWEEN}`;
+      end = comma < 0 ? list.length : comma + COLUMN_SEPARATOR.length;
+      repaired += `${name} ${definition}${comma < 0 ? '' : COLUMN_SEPARATOR}`;
     }
     start = end;
   }
@@ -150,12 +150,12 @@ function printAsQuery(columns: PrintedColumn[], warnings: string[]): string | un
 }
 
 /** Matches the statement up to the body. Names contain no quotes and no line breaks. */
-const HEAD =
+const PRINTED_VIEW_HEAD =
   /^CREATE (?:VIEW '[^']+'|MATERIALIZED VIEW '[^']+' WITH BASE '[^']+' REFRESH [^\n]+|LIVE VIEW '[^'\n]+'[^\n]*) AS \( ?\n/;
 
 /** Trims the body of a view as servers from version 10 on do. Older servers add a line with each replay. */
 function repairView(row: string, notes: string[]): string {
-  const head = HEAD.exec(row)?.[0];
+  const head = PRINTED_VIEW_HEAD.exec(row)?.[0];
   const end = row.lastIndexOf('\n)'); // nothing after the body contains a line break and a parenthesis
   if (!head || end < 0) return row;
   const body = removeSemicolon(trimQuery(row.slice(head.length, end)), notes);

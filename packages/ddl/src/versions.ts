@@ -5,10 +5,10 @@ import { type FeatureName, featuresOf } from './parser/features.js';
 import { ALL_PROPERTIES } from './properties/object-properties.js';
 import type { Feature } from './property.js';
 
-const inTable = (isIn: (table: TableDefinition) => boolean) => (definition: Definition) =>
+const isInTable = (isIn: (table: TableDefinition) => boolean) => (definition: Definition) =>
   definition.kind === 'table' && isIn(definition);
 
-const hasType = (type: RegExp) => inTable(({ columns }) => columns.some(column => type.test(column.type)));
+const hasType = (type: RegExp) => isInTable(({ columns }) => columns.some(column => type.test(column.type)));
 
 const FEATURES: readonly Feature<Definition>[] = [
   { name: 'views', word: /view/i, isIn: ({ kind }) => kind === 'view' },
@@ -18,7 +18,7 @@ const FEATURES: readonly Feature<Definition>[] = [
   { name: 'TIMESTAMP_NS', word: /timestamp_ns/i, isIn: hasType(/^TIMESTAMP_NS$/) },
   { name: 'arrays', word: /\[/, isIn: hasType(/\[/) },
   ...COLUMN_PROPERTIES.flatMap(({ feature }) =>
-    feature ? { ...feature, isIn: inTable(({ columns }) => columns.some(feature.isIn)) } : [],
+    feature ? { ...feature, isIn: isInTable(({ columns }) => columns.some(feature.isIn)) } : [],
   ),
   ...ALL_PROPERTIES.flatMap(({ feature }) => feature ?? []),
 ];

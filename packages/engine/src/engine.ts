@@ -39,7 +39,7 @@ import {
   whyNotCreatable,
 } from './execute/validity.js';
 import { parseBody } from './parse/parse-query.js';
-import { parseStatement, type Statement } from './parse/statement.js';
+import { type ParsedStatement, parseStatement } from './parse/statement.js';
 import type { Secrets } from './principal.js';
 import { ALL_RIGHTS, rightsOfCaller, type Session, type StatementReply } from './session.js';
 import { type JournalEntry, TransactionLog, type Transition } from './transaction-log.js';
@@ -69,7 +69,7 @@ export interface Execution {
 }
 
 /** A query, SHOW or EXPLAIN. */
-export type QueryStatement = Exclude<Statement, { type: 'create' | 'command' }>;
+export type QueryStatement = Exclude<ParsedStatement, { type: 'create' | 'command' }>;
 
 /**
  * A QuestDB schema in memory, which executes statements as a server would. Loading does not compile views. A view is compiled when a

@@ -29,9 +29,9 @@ export const problemsOf = (identity: NamedObject, health: Health): HealthProblem
     return reason === undefined ? [] : [{ identity, state, reason }];
   });
 
-export const statesOf = (kind: Kind): readonly HealthProblem['state'][] => (isObject(kind) ? STATES[kind] : []);
+export const statesOf = (kind: Kind): readonly HealthProblem['state'][] => (isObject(kind) ? STATES_BY_KIND[kind] : []);
 
-const STATES: Readonly<Record<ObjectKind, readonly HealthProblem['state'][]>> = {
+const STATES_BY_KIND: Readonly<Record<ObjectKind, readonly HealthProblem['state'][]>> = {
   table: ['suspended'],
   view: ['invalid'],
   'materialized view': ['invalid', 'suspended'],

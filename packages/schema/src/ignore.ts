@@ -29,7 +29,7 @@ export class IgnoreRules {
     private readonly patterns: readonly string[] = [],
     private readonly exceptions: ReadonlySet<string> = new Set(),
   ) {
-    this.#rules = patterns.map(parseRule);
+    this.#rules = patterns.map(parseIgnoreRule);
   }
 
   /** Whether there is a rule for complete objects, principals or rights. */
@@ -62,7 +62,7 @@ export class IgnoreRules {
   }
 }
 
-function parseRule(pattern: string): IgnoreRule {
+function parseIgnoreRule(pattern: string): IgnoreRule {
   const [, object = '', property] = /^\s*((?:'[^']*'|"[^"]*"|[^:'"])+?)\s*(?::\s*(.+?)\s*)?$/s.exec(pattern) ?? [];
   if (!object || (property === undefined && /:\s*$/.test(pattern)))
     throw new InvalidOptionError(

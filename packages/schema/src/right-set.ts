@@ -46,7 +46,7 @@ export class RightSet {
   /** Removes the rights of a principal, and the rights to be in it or to act as it. */
   drop(principal: string): void {
     const others = [...this.#rights.values()].flatMap(subjects =>
-      [MEMBER, ASSUME].flatMap(subject => listColumns(subjects.get(subject)?.get(principal))),
+      [MEMBER, ASSUME].flatMap(subject => listStored(subjects.get(subject)?.get(principal))),
     );
     for (const right of [...this.rightsOf(principal), ...others.map(stored => stored.right)]) this.delete(right);
   }
@@ -84,7 +84,7 @@ export class RightSet {
   }
 
   groupsOf(user: string): string[] {
-    const memberships = [...(this.#rights.get(user)?.get(MEMBER)?.values() ?? [])].flatMap(listColumns);
+    const memberships = [...(this.#rights.get(user)?.get(MEMBER)?.values() ?? [])].flatMap(listStored);
     return inOrder(memberships).flatMap(right => (right.kind === 'membership' ? right.group : []));
   }
 
@@ -113,7 +113,7 @@ export class RightSet {
     if (isAny) {
       const tables = [...(this.#rights.get(key.entity)?.get(key.subject) ?? [])];
       const covered = tables.filter(([other]) => table === DATABASE || other !== DATABASE);
-      return covered.flatMap(([, columns]) => listColumns(columns).map(stored => stored.right));
+      return covered.flatMap(([, columns]) => listStored(columns).map(stored => stored.right));
     }
     if (column === WHOLE_TABLE || column === ALL_NAMES)
       return [...(this.#tableOf(key) ?? [])].flatMap(([other, stored]) =>
@@ -161,10 +161,10 @@ function setOrPrune<V>(map: Map<string, V>, key: string, value: V | undefined): 
   else map.set(key, value);
 }
 
-const listColumns = (columns: GrantedColumns | undefined): Stored[] => [...(columns?.values() ?? [])];
+const listStored = (columns: GrantedColumns | undefined): Stored[] => [...(columns?.values() ?? [])];
 
 const listSubjects = (subjects: Subjects | undefined): Stored[] =>
-  [...(subjects?.values() ?? [])].flatMap(tables => [...tables.values()].flatMap(listColumns));
+  [...(subjects?.values() ?? [])].flatMap(tables => [...tables.values()].flatMap(listStored));
 
 const inOrder = (stored: Stored[]): Right[] => stored.sort((a, b) => a.order - b.order).map(({ right }) => right);
 

@@ -67,7 +67,7 @@ class Visit {
  */
 const MAX_STEPS = 10_000_000;
 
-const NONE = new Int32Array();
+const NO_NODES = new Int32Array();
 
 class Graph {
   readonly seen: Uint8Array;
@@ -93,7 +93,7 @@ class Graph {
   /** The dependencies of a node and, for transparent ones, theirs. Seen nodes are omitted, because their dependencies were seen too. */
   unseenDependencies(node: number): Int32Array {
     // If there is no cycle, `sortForVisit` puts the dependencies of a transparent node before the node.
-    if (this.#isTransparent[node] && !this.#hasCycle) return NONE;
+    if (this.#isTransparent[node] && !this.#hasCycle) return NO_NODES;
     const found: number[] = [];
     const addNeedsOf = (other: number) => {
       const needs = this.#edges[other] as number[];

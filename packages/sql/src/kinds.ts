@@ -1,7 +1,7 @@
 import { foldCase } from './name.js';
 
 /** What each kind is, its category in SHOW CREATE DATABASE, its folder. Lists of kinds, and the principals of a dump, have this order. */
-const PROPERTIES = {
+const KIND_PROPERTIES = {
   table: { group: 'object', category: 'TABLES', folder: 'tables', tableType: 'T' },
   view: { group: 'object', category: 'VIEWS', folder: 'views', tableType: 'V' },
   'materialized view': {
@@ -20,7 +20,7 @@ const PROPERTIES = {
   other: { group: undefined, category: undefined, folder: undefined },
 } as const;
 
-type Properties = typeof PROPERTIES;
+type Properties = typeof KIND_PROPERTIES;
 
 /** The kind of a statement in a dump; `other` is everything else (ALTER, INSERT, …). */
 export type Kind = keyof Properties;
@@ -34,13 +34,13 @@ export type ObjectKind = KindOf<'object'>;
 export type PrincipalKind = KindOf<'principal'>;
 
 /** All kinds, in the order of the table. */
-export const KINDS = Object.keys(PROPERTIES) as readonly Kind[];
+export const KINDS = Object.keys(KIND_PROPERTIES) as readonly Kind[];
 
 /** How the column `table_type` of tables() shows the kind of an object. */
-export const tableTypeOf = (kind: ObjectKind): string => PROPERTIES[kind].tableType;
+export const tableTypeOf = (kind: ObjectKind): string => KIND_PROPERTIES[kind].tableType;
 
 /** Whether a statement of this kind creates a table or a view. */
-export const isObject = (kind: Kind): kind is ObjectKind => PROPERTIES[kind].group === 'object';
+export const isObject = (kind: Kind): kind is ObjectKind => KIND_PROPERTIES[kind].group === 'object';
 
 /** The kinds of tables and views, in the order of the table. */
 export const OBJECT_KINDS = KINDS.filter(isObject);
@@ -50,10 +50,10 @@ export const isStoredView = (kind: Kind): kind is 'materialized view' | 'live vi
   kind === 'materialized view' || kind === 'live view';
 
 /** Whether a statement of this kind creates a user, a group or a service account. */
-export const isPrincipal = (kind: Kind): kind is PrincipalKind => PROPERTIES[kind].group === 'principal';
+export const isPrincipal = (kind: Kind): kind is PrincipalKind => KIND_PROPERTIES[kind].group === 'principal';
 
 /** Whether a statement of this kind gives somebody a right. */
-export const givesRight = (kind: Kind): boolean => PROPERTIES[kind].group === 'right';
+export const givesRight = (kind: Kind): boolean => KIND_PROPERTIES[kind].group === 'right';
 
 /** Whether a statement of this kind is access control. */
 export const isAcl = (kind: Kind): boolean => isPrincipal(kind) || givesRight(kind);
@@ -65,12 +65,12 @@ export const hasName = ({ kind }: { kind: Kind }): boolean => isObject(kind) || 
 export const kindKeywords = (kind: Kind): string => (hasName({ kind }) ? kind.toUpperCase() : '');
 
 /** The folder for the files of a kind; undefined for `other`. */
-export const folderOf = (kind: Kind): string | undefined => PROPERTIES[kind].folder;
+export const folderOf = (kind: Kind): string | undefined => KIND_PROPERTIES[kind].folder;
 
 /** The categories in INCLUDE and EXCLUDE of SHOW CREATE DATABASE, with the kinds that each selects. */
 export const CATEGORIES: ReadonlyMap<string, readonly Kind[]> = new Map([
-  ...Object.values(PROPERTIES).flatMap(({ category }) =>
-    category ? [[category, KINDS.filter(kind => PROPERTIES[kind].category === category)] as const] : [],
+  ...Object.values(KIND_PROPERTIES).flatMap(({ category }) =>
+    category ? [[category, KINDS.filter(kind => KIND_PROPERTIES[kind].category === category)] as const] : [],
   ),
   ['SCHEMA', OBJECT_KINDS],
   ['ACL', KINDS.filter(isAcl)],

@@ -19,13 +19,13 @@ export interface Segment {
 /** All characters that are white space in QuestDB. */
 export const WHITESPACE = ' \t\n\r';
 
-const LINE_END = /[\n\r]/g;
+const NEXT_LINE_END = /[\n\r]/g;
 const BLOCK_EDGE: Record<CommentRules, RegExp> = { sql: /\/\*|\*\//g, server: /\/\*|\*\/|['"`]|--/g };
 
 /** The first character of what ends a segment of code. */
 const CODE_END = /['"`();]|-(?=-)|\/(?=\*)/g;
 
-const QUOTES = '\'"`';
+const QUOTE_CHARACTERS = '\'"`';
 
 /** Reads a text in chunks. A chunk must not end between the characters of `--` or of a block comment's delimiter. */
 export class Lexer {
@@ -92,7 +92,7 @@ export class Lexer {
         end = quoteStart + 1;
         this.#quote = '';
       } else if (this.#isInLineComment) {
-        end = find(LINE_END, chunk, end)?.index ?? chunk.length;
+        end = find(NEXT_LINE_END, chunk, end)?.index ?? chunk.length;
         if (end < chunk.length) this.#isInLineComment = false;
       } else {
         const edge = find(BLOCK_EDGE[this.rules], chunk, end);
@@ -125,7 +125,7 @@ export function findEndFast(text: string, from: number): number {
     const character = text.charAt(index);
     if (character === '(') depth++;
     else if (character === ')') depth--;
-    else if (QUOTES.includes(character)) index = text.indexOf(character, index + 1);
+    else if (QUOTE_CHARACTERS.includes(character)) index = text.indexOf(character, index + 1);
     else return character === ';' && depth === 0 ? index : -1;
     if (depth < 0 || index < 0) return -1;
   }
@@ -139,7 +139,7 @@ export interface UnclosedSegment {
 }
 
 /** Text in a block comment that the two sets of comment rules may read differently. */
-const AMBIGUOUS = /['"`]|--/;
+const AMBIGUOUS_COMMENT = /['"`]|--/;
 export const NON_WHITESPACE = /[^ \t\n\r]/;
 
 /** Scans one statement by one set of comment rules while its text arrives. Finds its end, or what is unclosed. */
@@ -191,7 +191,7 @@ export class StatementScanner {
     if (type === 'code' && this.#ignoresWhitespace && !NON_WHITESPACE.test(chunk.slice(start, end))) return;
     if (type === '(' && this.#depth++ === 0) this.#outermost = { type, start: segmentStart };
     if (type === ')' && this.#depth > 0) this.#depth--;
-    if (type === 'block-comment') this.isAmbiguous ||= AMBIGUOUS.test(chunk.slice(start, end));
+    if (type === 'block-comment') this.isAmbiguous ||= AMBIGUOUS_COMMENT.test(chunk.slice(start, end));
     if (type !== 'line-comment' && type !== 'block-comment') this.hasContent = true;
     this.lastType = type;
   }

@@ -6,7 +6,7 @@ import { keywordOf, significantTokens, type Token, unquote } from './tokens.js';
 /** Words that a secret follows: `WITH PASSWORD 'x'`, `DROP TOKEN TYPE REST 'x'`. */
 const BEFORE_SECRET = new Set(['PASSWORD', 'TOKEN']);
 /** Words that may come between such a word and its secret. */
-const BETWEEN = new Set(['=', 'TYPE', 'REST']);
+const TYPE_WORDS = new Set(['=', 'TYPE', 'REST']);
 /** Words that may follow instead of a secret: `GRANT ADD PASSWORD TO`, `CREATE TOKEN TYPE REST WITH TTL`. */
 const NO_SECRET = new Set(['WITH', 'TO', 'FROM', 'ON']);
 
@@ -147,7 +147,7 @@ function secretsAfterKeywords(statement: string, isOfObject: boolean): Secret[] 
   let end = 0;
   let isSecretNext = false;
   for (const token of significantTokens(statement)) {
-    if (isSecretNext && BETWEEN.has(token.text.toUpperCase())) continue;
+    if (isSecretNext && TYPE_WORDS.has(token.text.toUpperCase())) continue;
     const { start } = token;
     const previous = secrets.at(-1);
     const mayBeSecret = isSecretNext && !NO_SECRET.has(keywordOf(token));
@@ -164,10 +164,10 @@ function secretsAfterKeywords(statement: string, isOfObject: boolean): Secret[] 
 
 /** The secret that starts with a token. A quoted secret may contain doubled quotes, and may lack its closing quote. */
 function secretAt(statement: string, token: Token): string {
-  const pattern = isQuoted(token) ? QUOTED : BARE;
+  const pattern = isQuoted(token) ? QUOTED_SECRET : BARE_SECRET;
   pattern.lastIndex = token.start;
   return pattern.exec(statement)?.[0] ?? '';
 }
 
-const QUOTED = /'(?:[^']|'')*'?|"(?:[^"]|"")*"?|`(?:[^`]|``)*`?/y;
-const BARE = /[^\s;),]+/y;
+const QUOTED_SECRET = /'(?:[^']|'')*'?|"(?:[^"]|"")*"?|`(?:[^`]|``)*`?/y;
+const BARE_SECRET = /[^\s;),]+/y;

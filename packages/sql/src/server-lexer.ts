@@ -45,7 +45,7 @@ function scanToken(text: string, start: number): ServerToken | undefined {
   for (let pos = start; pos < text.length; pos++) {
     const char = text.charAt(pos);
     if (char === "'" || char === '"' || char === '`') {
-      const close = closingQuote(text, pos + 1, char);
+      const close = findClosingQuote(text, pos + 1, char);
       if (close >= 0) return { start, end: close + 1, reach: close + 1 };
       return pos === start ? { start, end: start + 1, reach: start + 1 } : { start, end: pos, reach: pos };
     }
@@ -56,7 +56,7 @@ function scanToken(text: string, start: number): ServerToken | undefined {
 }
 
 /** The index of the closing quote, or -1. A doubled quote does not close, except for a backtick. */
-function closingQuote(text: string, from: number, quote: string): number {
+function findClosingQuote(text: string, from: number, quote: string): number {
   for (let pos = text.indexOf(quote, from); pos >= 0; pos = text.indexOf(quote, pos + 2))
     if (quote === '`' || text.charAt(pos + 1) !== quote) return pos;
   return -1;

@@ -63,15 +63,15 @@ export function* significantTokens(text: string): Generator<Token> {
 function* codeTokens(code: string, codeStart: number): Generator<Token> {
   for (let start = 0, end = 0; start < code.length; start = end) {
     let type: TokenType = 'space';
-    end = endOf(SPACE, code, start);
-    if (end === start) [type, end] = ['word', endOf(WORD, code, start)];
+    end = matchEnd(SPACE, code, start);
+    if (end === start) [type, end] = ['word', matchEnd(WORD, code, start)];
     if (end === start) [type, end] = ['sign', start + 1];
     yield { type, text: code.slice(start, end), start: codeStart + start };
   }
 }
 
 /** The end of the pattern's match at `at`; `at` itself if the pattern does not match. */
-function endOf(pattern: RegExp, code: string, start: number): number {
+function matchEnd(pattern: RegExp, code: string, start: number): number {
   pattern.lastIndex = start;
   return pattern.test(code) ? pattern.lastIndex : start; // unlike exec(), test() allocates nothing
 }

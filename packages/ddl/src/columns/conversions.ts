@@ -7,7 +7,7 @@
  * these values are written first (`printFill`).
  */
 import { foldCase, significantTokens } from '@sqlpipe/sql';
-import { isArray } from '../parser/types.js';
+import { isArray, isDecimal } from '../parser/types.js';
 
 const TEXTS = ['STRING', 'VARCHAR', 'SYMBOL'];
 const INTEGERS = ['BYTE', 'SHORT', 'INT', 'LONG'];
@@ -31,8 +31,6 @@ export function isAcceptedConversion(from: string, to: string): boolean {
 /** Whether a column can be converted. 9.3.4 also accepts a decimal to an integer, but then suspends the table at the first row. */
 export const canConvert = (from: string, to: string): boolean =>
   isAcceptedConversion(from, to) && !(isDecimal(from) && !isDecimal(to));
-
-const isDecimal = (type: string): boolean => type.startsWith('DECIMAL');
 
 /** For each type, the types that can represent all of its values, also as text. */
 const WIDER: Readonly<Record<string, readonly string[]>> = {
@@ -124,7 +122,7 @@ export const printTypeCast = (value: string, from: string, to: string): string =
   `CAST(${from === 'SYMBOL' || to === 'SYMBOL' ? `CAST(${value} AS STRING)` : value} AS ${to})`;
 
 /** The first floating point numbers that are too large for a type: CAST makes the largest value of them, ALTER makes NULL. */
-const TOO_LARGE: Readonly<Record<string, string>> = {
+const FIRST_TOO_LARGE: Readonly<Record<string, string>> = {
   INT: '2147483648.0',
   ...Object.fromEntries(['LONG', ...TIMES].map(type => [type, '9223372036854775807.0'])),
 };
@@ -134,7 +132,7 @@ export function printConverted(value: string, from: string, to: string): string 
   if (from === 'TIMESTAMP' && to === 'TIMESTAMP_NS') return `CAST(CAST(${value} AS LONG) * 1000 AS TIMESTAMP_NS)`;
   if (from === 'VARCHAR' && to === 'CHAR')
     return `CASE WHEN length(${value}) = length_bytes(${value}) THEN CAST(${value} AS CHAR) ELSE '?' END`;
-  const limit = FLOATS.includes(from) ? TOO_LARGE[to] : undefined;
+  const limit = FLOATS.includes(from) ? FIRST_TOO_LARGE[to] : undefined;
   if (limit === undefined) return printTypeCast(value, from, to);
   const number = `CAST(${value} AS DOUBLE)`;
   return `CASE WHEN ${number} < ${limit} THEN CAST(${number} AS ${to}) END`;

@@ -36,7 +36,7 @@ interface ActionRules<A extends Alteration = Alteration> {
   apply(definition: Definition, alteration: A): Definition;
 }
 
-const inTable = (definition: Definition, apply: (table: TableDefinition) => TableDefinition): Definition =>
+const changeTable = (definition: Definition, apply: (table: TableDefinition) => TableDefinition): Definition =>
   definition.kind === 'table' ? apply(definition) : definition;
 
 const STRUCTURE_ACTIONS: { readonly [A in StructureAlteration as A['action']]: ActionRules<A> } = {
@@ -45,7 +45,7 @@ const STRUCTURE_ACTIONS: { readonly [A in StructureAlteration as A['action']]: A
     print: ({ column, owner }) =>
       `ADD COLUMN ${quoteColumn(column.name)}${printAddedColumn(column)}${printOwner(owner)}`,
     apply: (definition, { column }) =>
-      inTable(definition, table => {
+      changeTable(definition, table => {
         const added = addTimestampToIndex({ ...column, dedup: false }, table.timestamp);
         return findColumn(table, added.name) ? table : { ...table, columns: [...table.columns, added] };
       }),
@@ -55,7 +55,7 @@ const STRUCTURE_ACTIONS: { readonly [A in StructureAlteration as A['action']]: A
     permission: () => 'DROP COLUMN',
     print: ({ column }) => `DROP COLUMN ${quoteColumn(column)}`,
     apply: (definition, { column }) =>
-      inTable(definition, table => ({
+      changeTable(definition, table => ({
         ...table,
         columns: table.columns.filter(({ name }) => !isSameName(name, column)),
         timestamp: timestampAfter(table, column, undefined),
@@ -65,7 +65,7 @@ const STRUCTURE_ACTIONS: { readonly [A in StructureAlteration as A['action']]: A
     permission: () => 'RENAME COLUMN',
     print: ({ column, to }) => `RENAME COLUMN ${quoteColumn(column)} TO ${quoteColumn(to)}`,
     apply: (definition, { column, to }) =>
-      inTable(definition, table => ({
+      changeTable(definition, table => ({
         ...table,
         columns: table.columns.map(each =>
           renameInIndex(isSameName(each.name, column) ? { ...each, name: to } : each, column, to),

@@ -42,18 +42,18 @@ export interface PartitionCommand {
 }
 
 const DROP_PARTITION = { permission: 'DROP PARTITION' };
-const REFRESH = { kind: 'materialized view', permission: 'REFRESH MATERIALIZED VIEW' } as const;
+const REFRESHED_VIEW = { kind: 'materialized view', permission: 'REFRESH MATERIALIZED VIEW' } as const;
 
 /** The kind of the objects unless they are tables, and the required permission. */
-const VERBS: Readonly<
+const REQUIRED_RIGHTS: Readonly<
   Record<Exclude<Command['verb'], 'alter' | 'drop'>, { readonly kind?: ObjectKind; readonly permission: string }>
 > = {
   'drop all': { permission: 'DATABASE ADMIN' },
   rename: { permission: 'RENAME TABLE' },
   truncate: { permission: 'TRUNCATE TABLE' },
-  refresh: REFRESH,
-  'refresh range': REFRESH,
-  'refresh stats': REFRESH,
+  refresh: REFRESHED_VIEW,
+  'refresh range': REFRESHED_VIEW,
+  'refresh stats': REFRESHED_VIEW,
   insert: { permission: 'INSERT' },
   update: { permission: 'UPDATE' },
   'attach partition': { permission: 'ATTACH PARTITION' },
@@ -78,14 +78,14 @@ const USES_WAL = /^(?:alter|rename|truncate|update|insert|.* partition(?: to .*)
 export function objectsOf(command: Command): NamedObject[] {
   if (command.verb === 'drop all') return [];
   if (command.verb === 'alter') return command.alters.slice(0, 1);
-  const kind = 'kind' in command ? command.kind : (VERBS[command.verb].kind ?? 'table');
+  const kind = 'kind' in command ? command.kind : (REQUIRED_RIGHTS[command.verb].kind ?? 'table');
   const names = 'names' in command ? command.names : [command.name, ...('to' in command ? [command.to] : [])];
   return names.map(name => ({ kind, name }));
 }
 
 /** The permission that a statement requires. For ALTER, see `permissionOfAlteration`. */
 export const permissionOfCommand = (command: Exclude<Command, { verb: 'alter' }>): string =>
-  command.verb === 'drop' ? `DROP ${kindKeywords(command.kind)}` : VERBS[command.verb].permission;
+  command.verb === 'drop' ? `DROP ${kindKeywords(command.kind)}` : REQUIRED_RIGHTS[command.verb].permission;
 
 /** The tables and stored views to whose WAL a server writes a statement. */
 export const findWalObjects = (command: Command): readonly NamedObject[] =>

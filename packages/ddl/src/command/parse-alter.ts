@@ -27,7 +27,7 @@ function parseAlterOf(token: string | undefined, cursor: Cursor, lookup: NameLoo
   throw cursor.errorAt(token, "'table' or 'materialized' or 'view' expected");
 }
 
-const VERBS = "'add', 'alter', 'attach', 'detach', 'drop', 'convert', 'resume', 'rename', 'set' or 'squash'";
+const TABLE_VERBS = "'add', 'alter', 'attach', 'detach', 'drop', 'convert', 'resume', 'rename', 'set' or 'squash'";
 
 class TableParser {
   /** The columns after the ADDs and RENAMEs parsed so far; undefined if unknown. Dropped ones stay, so `DROP COLUMN x, x` finds x twice. */
@@ -47,7 +47,7 @@ class TableParser {
 
   parse(): Command {
     const { cursor, lookup, found } = this;
-    const verb = cursor.requireNoSemicolon(VERBS).toLowerCase();
+    const verb = cursor.requireNoSemicolon(TABLE_VERBS).toLowerCase();
     const command = parseWalCommand(cursor, lookup, verb, found) ?? this.#parseProperty(verb);
     if (command) return command;
     switch (verb) {
@@ -76,7 +76,7 @@ class TableParser {
         cursor.expect('drop', 'partition');
         return parsePartitions(cursor, found, 'force drop partition');
     }
-    throw cursor.error(`${VERBS} expected`);
+    throw cursor.error(`${TABLE_VERBS} expected`);
   }
 
   #parseProperty(words: string): Command | undefined {

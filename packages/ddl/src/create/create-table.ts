@@ -116,13 +116,13 @@ function parseLeadIn(cursor: Cursor, first: string): boolean {
 function parseIndexesAndCasts(reader: ClauseReader): void {
   for (; reader.token === ','; reader.advance()) {
     const token = reader.cursor.require("'index' or 'cast'");
-    if (isWord(token, 'index')) parseIndex(reader);
+    if (isWord(token, 'index')) parseIndexClause(reader);
     else if (isWord(token, 'cast')) parseCast(reader);
     else throw unexpectedTokenError(reader.cursor.start, token);
   }
 }
 
-function parseIndex(reader: ClauseReader): void {
+function parseIndexClause(reader: ClauseReader): void {
   const { cursor, context } = reader;
   cursor.expect('(');
   const column = parseIndexedColumn(reader, parseLiteral(cursor));

@@ -36,6 +36,9 @@ const MAX_DIMENSIONS = 32;
 /** Whether a type is TIMESTAMP or TIMESTAMP_NS. */
 export const isTimestamp = (type: string): boolean => type === 'TIMESTAMP' || type === 'TIMESTAMP_NS';
 
+/** Whether a type is a DECIMAL of any size. */
+export const isDecimal = (type: string | undefined): boolean => type?.startsWith('DECIMAL') ?? false;
+
 /** Whether a type is an array of any number of dimensions. */
 export const isArray = (type: string): boolean => type.endsWith('[]');
 

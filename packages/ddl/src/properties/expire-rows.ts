@@ -82,7 +82,7 @@ const endsHere = (cursor: Cursor, word: string): boolean =>
 function parseKeep(cursor: Cursor): string {
   const token = cursor.require("'latest', 'highest', 'lowest' or a row count");
   if (isWord(token, 'latest')) {
-    const on = cursor.accept('on') ? ` ON ${parseName(cursor)}` : '';
+    const on = cursor.accept('on') ? ` ON ${parseQuotedColumn(cursor)}` : '';
     return `KEEP LATEST${on}${parsePartitionKeys(cursor)}`;
   }
   const count = parseInt64(token);
@@ -92,15 +92,15 @@ function parseKeep(cursor: Cursor): string {
       count === undefined ? "'latest', 'highest', 'lowest' or a row count expected" : "'highest' or 'lowest' expected",
     );
   const rows = count === undefined ? '' : ` ${count}`;
-  return `KEEP${rows} ${order.toUpperCase()} ${parseName(cursor)}${parsePartitionKeys(cursor)}`;
+  return `KEEP${rows} ${order.toUpperCase()} ${parseQuotedColumn(cursor)}${parsePartitionKeys(cursor)}`;
 }
 
 function parsePartitionKeys(cursor: Cursor): string {
   if (!cursor.accept('partition')) return '';
   cursor.expect('by');
-  const keys = [parseName(cursor)];
-  while (cursor.accept(',')) keys.push(parseName(cursor));
+  const keys = [parseQuotedColumn(cursor)];
+  while (cursor.accept(',')) keys.push(parseQuotedColumn(cursor));
   return ` PARTITION BY ${keys.join(', ')}`;
 }
 
-const parseName = (cursor: Cursor): string => quoteName(parseLiteral(cursor).name);
+const parseQuotedColumn = (cursor: Cursor): string => quoteName(parseLiteral(cursor).name);

@@ -36,15 +36,15 @@ const CLAUSES = {
   'live view': { before: [FLUSH, IN_MEMORY, PARTITIONING, TTL, START], after: [OWNER] },
 } as const;
 
-type Entry = (typeof CLAUSES)[ObjectKind]['before' | 'after'][number];
+type Listed = (typeof CLAUSES)[ObjectKind]['before' | 'after'][number];
 
 type AlterationOf<P> = P extends Property<infer _, infer A, string> ? A : never;
 
-export type PropertyAlteration = AlterationOf<Entry>;
+export type PropertyAlteration = AlterationOf<Listed>;
 
 /** Any property in which statements or objects can differ. */
 export type PropertyName =
-  | Entry['name']
+  | Listed['name']
   | ReturnType<typeof columnProperty>
   | ('name' | 'kind' | 'query' | 'column order' | 'statement')
   | ('external alias' | 'credentials' | 'invalid' | 'suspended')

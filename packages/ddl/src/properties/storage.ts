@@ -209,7 +209,7 @@ function parseParameter(cursor: Cursor) {
 export const MAX_UNCOMMITTED_ROWS = {
   ...parameter('maxUncommittedRows', ''),
   words: ['with'],
-  parse: parseParameters,
+  parse: parseTableParameters,
   print({ maxUncommittedRows, o3MaxLag }: Parameters, { form }: PrintOptions) {
     const stated = [
       ...(maxUncommittedRows === undefined ? [] : [`maxUncommittedRows=${maxUncommittedRows}`]),
@@ -223,7 +223,7 @@ export const MAX_UNCOMMITTED_ROWS = {
 export const O3_MAX_LAG = parameter('o3MaxLag', 'us');
 
 /** `WITH maxUncommittedRows=n, o3MaxLag=x`, and a comma before IN VOLUME. */
-function parseParameters({ cursor }: ClauseReader): Parameters {
+function parseTableParameters({ cursor }: ClauseReader): Parameters {
   const parameters: Parameters = {};
   for (;;) {
     Object.assign(parameters, parseGivenParameter(cursor));

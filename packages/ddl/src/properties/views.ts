@@ -20,7 +20,7 @@ export const VIEW_INDEXES = property<Pick<MaterializedViewDefinition, 'indexes'>
     do {
       const word = cursor.require("'index'");
       if (!isWord(word, 'index')) throw unexpectedTokenError(cursor.start, word);
-      parseIndex(cursor, indexes, context.defaults.indexCapacity);
+      parseViewIndex(cursor, indexes, context.defaults.indexCapacity);
     } while (cursor.accept(','));
     return { indexes };
   },
@@ -74,7 +74,7 @@ export const START = property<Pick<LiveViewDefinition, 'start'>>()({
   print: ({ start }) => ` START FROM ${start}`,
 });
 
-function parseIndex(cursor: Cursor, indexes: Map<string, number>, defaultCapacity: number): void {
+function parseViewIndex(cursor: Cursor, indexes: Map<string, number>, defaultCapacity: number): void {
   cursor.expect('(');
   const { name, start } = parseLiteral(cursor);
   const key = foldCase(name);

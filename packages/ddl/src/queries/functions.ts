@@ -56,7 +56,7 @@ const OTHERS = {
     'within_radius yesterday',
 };
 
-const FUNCTIONS = new Map(
+const KNOWN_FUNCTIONS = new Map(
   [AGGREGATES, OTHERS].flatMap(list =>
     Object.entries(list).flatMap(([type, names]) =>
       names.split(' ').map(name => [name, { type, isAggregate: list === AGGREGATES }]),
@@ -65,4 +65,4 @@ const FUNCTIONS = new Map(
 );
 
 /** Finds a function by its name in any case; undefined if it is not known. An aggregate computes one value of many rows. */
-export const findFunction = (name: string) => FUNCTIONS.get(name.toLowerCase());
+export const findFunction = (name: string) => KNOWN_FUNCTIONS.get(name.toLowerCase());

@@ -12,7 +12,7 @@ interface QueryColumn {
   readonly type?: string | undefined;
 }
 
-const NAME = /^(?:[\p{L}_][\p{L}\p{N}_$]*|".*"|`.*`)$/su;
+const NAME_TOKEN = /^(?:[\p{L}_][\p{L}\p{N}_$]*|".*"|`.*`)$/su;
 
 /** Finds the columns of a simple SELECT. Undefined, for example, for a star, UNION, an expression without an alias, or a name twice. */
 export function findQueryColumns(query: string): QueryColumn[] | undefined {
@@ -58,7 +58,7 @@ const STORED_FUNCTION = /^(?:first|last|first_not_null|last_not_null|min|max)$/i
 function toPattern(token: QueryToken): string {
   if (isKeyword(token, 'as')) return 'a';
   if (STORED_FUNCTION.test(token.text)) return 'f';
-  return NAME.test(token.text) ? 'n' : token.text;
+  return NAME_TOKEN.test(token.text) ? 'n' : token.text;
 }
 
 /** The items of a simple SELECT; empty for any other query. */
@@ -71,14 +71,14 @@ function findItems(tokens: readonly QueryToken[]): QueryToken[][] {
 
 function toColumn(item: readonly QueryToken[]): QueryColumn | undefined {
   const last = item.at(-1)?.text ?? '';
-  if (!NAME.test(last)) return undefined;
+  if (!NAME_TOKEN.test(last)) return undefined;
   const name = unquoteToken(last);
-  if (isKeyword(item.at(-2), 'as')) return { name, type: parseCastType(item.slice(0, -2)) };
+  if (isKeyword(item.at(-2), 'as')) return { name, type: findCastType(item.slice(0, -2)) };
   return item.length === 1 || (item.length === 3 && item[1]?.text === '.') ? { name } : undefined;
 }
 
 /** The type of an expression of the form `CAST(… AS type)`, `…::type` or `ARRAY[]`; undefined for any other. */
-function parseCastType(expression: readonly QueryToken[]): string | undefined {
+function findCastType(expression: readonly QueryToken[]): string | undefined {
   if (textOf(expression).toUpperCase() === 'ARRAY[]') return 'ARRAY';
   const isCast = isKeyword(expression[0], 'cast') && closingIndex(expression, 1) === expression.length - 1;
   if (isCast) return parseType(expression.slice(expression.findLastIndex(token => isKeyword(token, 'as')) + 1, -1));

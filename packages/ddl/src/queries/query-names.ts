@@ -2,7 +2,7 @@
 import { keywordOf, NameMap, NameSet, type NameSpan, type Token, type TokenReader, unquote } from '@sqlpipe/sql';
 import { RESERVED } from '../parser/names.js';
 
-/** The position of a name, which decides how another name has to be written there. */
+/** What a name stands for, which decides how another name has to be written there. */
 export type NameUsage =
   | 'name' // one token, in any quotes or bare
   | 'table' // after FROM: a bare name may contain dots

@@ -105,7 +105,7 @@ class Analysis {
 
   #analyzeSource(source: Source): Relation {
     if ('function' in source)
-      return source.function.toLowerCase() === 'long_sequence' ? { fields: [{ name: 'x', type: 'LONG' }] } : UNKNOWN;
+      return source.function.toLowerCase() === 'long_sequence' ? { fields: [{ name: 'x', type: 'LONG' }] } : OPAQUE;
     if ('select' in source) {
       const relation = this.#relations.get(source) ?? this.analyze(source.select, source.scope);
       this.#relations.set(source, relation);
@@ -113,7 +113,7 @@ class Analysis {
     }
     const { name, start, object } = source;
     // Tables of the server's catalogue, and functions that need no parentheses. Their columns are not known here.
-    if (!object && (/^(?:pg_catalog|information_schema)\./i.test(name) || BUILT_IN.has(name))) return UNKNOWN;
+    if (!object && (/^(?:pg_catalog|information_schema)\./i.test(name) || BUILT_IN.has(name))) return OPAQUE;
     if (!object) throw missingError(start, name);
     // QuestDB adds the position in the view's query to that of this query, although the sum is meaningless.
     if (object.kind === 'view' && object.invalid)
@@ -287,7 +287,7 @@ function unifyUnionTypes(left: string | undefined, right: string | undefined): s
   return left === 'SYMBOL' && right === 'SYMBOL' ? 'STRING' : unifyTypes(left, right);
 }
 
-const UNKNOWN: Relation = { fields: [], hasUnknownColumns: true };
+const OPAQUE: Relation = { fields: [], hasUnknownColumns: true };
 
 const BUILT_IN: ReadonlySet<string> = new Set([
   ...['tables', 'views', 'materialized_views', 'all_tables', 'wal_tables', 'functions', 'keywords', 'query_activity'],

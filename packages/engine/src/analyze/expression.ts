@@ -1,9 +1,9 @@
 /*! Infers the types of expressions, and prints expressions as QuestDB does when it names a column after one. */
 import type { Expression } from '@questdb/sql-parser';
-import { isTimestamp, printGeohashType } from '@sqlpipe/ddl';
+import { isDecimal, isTimestamp, printGeohashType } from '@sqlpipe/ddl';
 import { Cursor, parseColumnType } from '@sqlpipe/ddl/parser';
 import { childrenOf, type ParsedQuery } from '../parse/parse-query.js';
-import { inferFunctionType, isDecimal } from './functions.js';
+import { inferFunctionType } from './functions.js';
 
 export interface NameResolver {
   readonly query: ParsedQuery;
@@ -110,10 +110,10 @@ function parseCastType(text: string, isPostgres: boolean): string | undefined {
 }
 
 const NUMBERS = ['BYTE', 'SHORT', 'CHAR', 'INT', 'LONG', 'FLOAT', 'DOUBLE'];
-const COMPARISONS = new Set(['=', '!=', '<>', '<', '<=', '>', '>=', '~', '!~', 'LIKE', 'ILIKE', 'AND', 'OR']);
+const BOOLEAN_OPERATORS = new Set(['=', '!=', '<>', '<', '<=', '>', '>=', '~', '!~', 'LIKE', 'ILIKE', 'AND', 'OR']);
 
 function inferBinaryType(operator: string, left: string | undefined, right: string | undefined): string | undefined {
-  if (COMPARISONS.has(operator.toUpperCase())) return 'BOOLEAN';
+  if (BOOLEAN_OPERATORS.has(operator.toUpperCase())) return 'BOOLEAN';
   if (operator === '||') return left === 'VARCHAR' || right === 'VARCHAR' ? 'VARCHAR' : 'STRING';
   if (left !== undefined && right !== undefined && (isTimestamp(left) || left === 'DATE'))
     return left === right && operator === '-' ? 'LONG' : left;

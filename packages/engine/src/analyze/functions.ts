@@ -1,4 +1,4 @@
-import { findFunction } from '@sqlpipe/ddl';
+import { findFunction, isDecimal } from '@sqlpipe/ddl';
 import { childrenOf, type TreeNode } from '../parse/parse-query.js';
 
 const NON_DETERMINISTIC =
@@ -20,8 +20,6 @@ export function inferFunctionType(name: string, argumentTypes: readonly (string 
   if (first === 'SYMBOL' && ['min', 'max', 'coalesce', 'nullif'].includes(key)) return 'STRING';
   return known === 'argument' ? first : known === 'unknown' ? undefined : known;
 }
-
-export const isDecimal = (type: string | undefined): boolean => type?.startsWith('DECIMAL') ?? false;
 
 export const hasAggregate = (node: TreeNode): boolean => hasCall(node, false);
 

@@ -39,7 +39,7 @@ export function checkLiveViewParserRules(body: Body, catalogue: Catalogue): Scan
     throw new RejectionError(leadCall.start, 'lead() is not supported in live views; use lag() for lookback');
   rejectUnboundedReplays(query);
   const anchored = query.windows.find(({ anchor }) => anchor);
-  const computed = anchored?.partitionBy.find(item => !isColumn(item))?.[0];
+  const computed = anchored?.partitionBy.find(item => !isColumnReference(item))?.[0];
   if (computed)
     throw new RejectionError(
       computed.start,
@@ -66,13 +66,13 @@ function scanQuery(body: Body): ScannedQuery {
   return { tokens, windows, calls: readWindowCalls(tokens, windows), baseToken: table, start };
 }
 
-const isColumn = (item: readonly QueryToken[]): boolean =>
+const isColumnReference = (item: readonly QueryToken[]): boolean =>
   (item.length === 1 || (item.length === 3 && item[1]?.text === '.')) && /^["a-z_]/i.test(item.at(-1)?.text ?? '');
 
 const isOrderItemOf = (item: readonly QueryToken[], column: string): boolean => {
   const expression = isKeyword(item.at(-1), 'asc', 'desc') ? item.slice(0, -1) : item;
   const last = expression.at(-1);
-  return isColumn(expression) && last !== undefined && isSameName(unquoteToken(last.text), column);
+  return isColumnReference(expression) && last !== undefined && isSameName(unquoteToken(last.text), column);
 };
 
 const isDescending = (item: readonly QueryToken[]): boolean => isKeyword(item.at(-1), 'desc');
@@ -245,7 +245,7 @@ export function analyzeLiveView(
   const base = requireLiveViewBase(scanned, catalogue);
   const relation = orRejection(() => {
     const fields = analyzeRelation(query, catalogue);
-    rejectNonDeterministic(scanned);
+    rejectNonDeterministicCall(scanned);
     rejectBadRanges(scanned, base.timestamp);
     return fields;
   });
@@ -272,7 +272,7 @@ function requireLiveViewBase({ baseToken }: ScannedQuery, catalogue: Catalogue):
 }
 
 /** QuestDB rejects a bind variable with the message for a non-deterministic function. */
-function rejectNonDeterministic({ tokens }: ScannedQuery): void {
+function rejectNonDeterministicCall({ tokens }: ScannedQuery): void {
   const index = tokens.findIndex(
     (token, i) => (isCall(tokens, i) && isNonDeterministic(token.text)) || isBindVariable(tokens, i),
   );

@@ -103,13 +103,13 @@ function authorizeCommand(command: Command, { catalogue, authorize }: Session): 
   for (const object of objectsOf(command).flatMap(({ name }) => catalogue.find(name) ?? [])) {
     if (command.verb === 'alter')
       for (const { alteration } of command.alters)
-        authorize(permissionOfAlteration(alteration), object.name, columnsOf(alteration, object));
+        authorize(permissionOfAlteration(alteration), object.name, findPermissionColumns(alteration, object));
     else authorize(permissionOfCommand(command), object.name, command.verb === 'update' ? command.columns : undefined);
   }
 }
 
 /** The columns to which the permission for an ALTER may be limited; undefined if a permission on the table is required. */
-const columnsOf = (alteration: Alteration, object: CatalogueObject): string[] | undefined =>
+const findPermissionColumns = (alteration: Alteration, object: CatalogueObject): string[] | undefined =>
   'column' in alteration && alteration.action !== 'add column' && alteration.action !== 'rename column'
     ? [findColumn(object, alteration.column)?.name ?? alteration.column]
     : undefined;

@@ -33,7 +33,7 @@ const ACL_LISTS = ['users', 'groups', 'service accounts', 'user', 'service accou
 export type AclList = (typeof ACL_LISTS)[number];
 
 /** The settings that drivers query with SHOW, spelled as the column of the reply, with QuestDB's values. */
-const SETTINGS = {
+const DRIVER_SETTINGS = {
   transaction_isolation: 'read committed',
   default_transaction_read_only: 'off',
   max_identifier_length: 63,
@@ -56,10 +56,10 @@ export function parseShow(cursor: Cursor, traits: Traits): ShowStatement {
   if (isWord(token, 'transaction')) {
     for (const word of ['isolation', 'level'])
       if (!isWord(cursor.next(), word)) throw new RejectionError(cursor.reach, `expected '${word}'`);
-    return { type: 'show setting', name: 'transaction_isolation', value: SETTINGS.transaction_isolation };
+    return { type: 'show setting', name: 'transaction_isolation', value: DRIVER_SETTINGS.transaction_isolation };
   }
   if (isWord(token, 'time') && cursor.accept('zone')) return { type: 'show setting', name: 'TimeZone', value: 'UTC' };
-  const setting = Object.entries(SETTINGS).find(([name]) => isWord(token, name.toLowerCase()));
+  const setting = Object.entries(DRIVER_SETTINGS).find(([name]) => isWord(token, name.toLowerCase()));
   if (setting) return { type: 'show setting', name: setting[0], value: setting[1] };
   const list = traits.has('principals') ? parseAclList(cursor, token) : undefined;
   if (list === 'users') return { type: 'show acl', list };

@@ -14,7 +14,7 @@ import {
 } from '@sqlpipe/ddl/parser';
 import { parseShow, type ShowStatement } from './show.js';
 
-export type Statement =
+export type ParsedStatement =
   | CreateStatement
   | ShowStatement
   /** Parsed against the catalogue when it is executed. `verb` is its first word in lower case, and `cursor` is after it. */
@@ -27,7 +27,7 @@ export function parseStatement(
   text: string,
   commands: ReadonlyMap<string, unknown>,
   context: CreateContext,
-): Statement | undefined {
+): ParsedStatement | undefined {
   const cursor = new Cursor(text);
   const verb = readMainVerb(cursor);
   if (verb === undefined) return;
@@ -45,7 +45,7 @@ export function parseStatement(
 
 const PRINCIPAL_WORDS = new Set(['user', 'group', 'service']);
 
-function parseCreateOrCommand(cursor: Cursor, context: CreateContext): Statement {
+function parseCreateOrCommand(cursor: Cursor, context: CreateContext): ParsedStatement {
   const token = cursor.require(AFTER_CREATE);
   if (!context.has('principals') || !PRINCIPAL_WORDS.has(token.toLowerCase()))
     return parseAfterCreate(cursor, token, context);
@@ -55,7 +55,7 @@ function parseCreateOrCommand(cursor: Cursor, context: CreateContext): Statement
 }
 
 /** Only SHOW CREATE DATABASE is accepted: other query plans may depend on rows. */
-function parseExplain(cursor: Cursor, context: CreateContext): Statement {
+function parseExplain(cursor: Cursor, context: CreateContext): ParsedStatement {
   cursor.expect('show');
   const statement = parseShow(cursor, context);
   if (expectEnd(cursor, statement).type === 'show create database') return { type: 'explain show create database' };

@@ -91,12 +91,12 @@ export function readWindowCalls(tokens: readonly QueryToken[], named: readonly N
 }
 
 const FRAMES = ['rows', 'range', 'groups', 'cumulative'];
-const PARTS = ['partition', 'order', ...FRAMES, 'anchor'];
+const HEADS = ['partition', 'order', ...FRAMES, 'anchor'];
 
 /** A definition may start with the name of another window, which it extends. */
 function readWindow(tokens: readonly QueryToken[], named: readonly NamedWindow[]): Window {
-  const inherited = isKeyword(tokens[0], ...PARTS) ? undefined : named.find(({ name }) => name === nameOf(tokens[0]));
-  const isPart = (token: QueryToken) => token.depth === tokens[0]?.depth && isKeyword(token, ...PARTS);
+  const inherited = isKeyword(tokens[0], ...HEADS) ? undefined : named.find(({ name }) => name === nameOf(tokens[0]));
+  const isPart = (token: QueryToken) => token.depth === tokens[0]?.depth && isKeyword(token, ...HEADS);
   const starts = tokens.flatMap((token, index) => (isPart(token) ? index : []));
   const parts = new Map(
     starts.map((start, i) => [tokens[start]?.text.toLowerCase(), tokens.slice(start, starts[i + 1])]),
