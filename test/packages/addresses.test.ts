@@ -1,7 +1,8 @@
 import { isSameAddress, parseAddress } from '../../packages/instance/src/configuration/address.js';
 import { findProxy } from '../../packages/instance/src/configuration/resolve-instance.js';
 import { InstanceError } from '../../packages/instance/src/index.js';
-import { misconfigured } from '../support/resolve.js';
+import { resolveOperands } from '../../packages/sqldiff/src/sides.js';
+import { misconfigured, resolve } from '../support/resolve.js';
 import { fc, forAll } from '../support/seed.js';
 import { macro, test } from '../support/test.js';
 
@@ -62,6 +63,45 @@ test(rejectsAddress, 'tcp::addr=host:9009;', /for tcp/);
 test(rejectsAddress, 'http::username=u;', /no addr/);
 test(rejectsAddress, 'http::addr=h;token=t0ken;token=x', /a duplicate key at character 26/);
 test(rejectsAddress, 'http::addr=h;s3cr', /not key=value; from character 14 on/);
+
+/** Operands that are no existing file, and whether the programs read them as a path or as an address. */
+const READINGS = {
+  path: [
+    'schema.sql',
+    'dir/schema.sql',
+    'h:9000/schema.sql',
+    'a.stream',
+    '/a',
+    '/a/b.sql',
+    './a',
+    '../a',
+    './a::b',
+    '.',
+    '~/a',
+  ],
+  address: [
+    'host',
+    'host:9000',
+    'host/a',
+    '[::1]',
+    'http://host/schema.sql',
+    'http://h/a.stream',
+    'http::addr=h/a.sql',
+  ],
+} as const;
+
+for (const [reading, operands] of Object.entries(READINGS))
+  for (const operand of operands)
+    test(`sqldump and sqldiff read ${operand} as ${reading === 'path' ? 'a path' : 'an address'}`, async t => {
+      const read = async (resolved: Promise<unknown>) =>
+        resolved.then(
+          () => 'address',
+          error => (/ is a path, /.test(error.message) ? 'path' : `${error}`),
+        );
+      const context = { env: {}, warn: () => {} };
+      const [side] = await resolveOperands([operand, '-'], [], context);
+      t.deepEqual([await read(resolve({ operand })), side.config ? 'address' : 'path'], [reading, reading]);
+    });
 
 test('any text is parsed as an address or rejected as a configuration error', t => {
   const near = fc.array(

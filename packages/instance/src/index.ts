@@ -1,6 +1,6 @@
 /*! One instance over HTTP: its address, credentials, rows and dump, the execution of statements, and every failure. */
 
-export { hasAddressSyntax } from './configuration/address.js';
+export { hasAddressSyntax, hasPathSyntax } from './configuration/address.js';
 export type {
   ConnectionConfig,
   Credentials,

@@ -5,6 +5,7 @@ import { readStatementsAt, withoutLocations } from '@sqlpipe/files';
 import {
   type DumpOptions,
   dump,
+  hasPathSyntax,
   InstanceError,
   listInstances,
   type ResolveContext,
@@ -64,13 +65,10 @@ export async function resolveOperands(
   return sides;
 }
 
-/** An operand of this form is a path, even if no such file exists: it must not be tried as a host name. */
-const PATH = /^[./~]|\.(sql|stream)$/;
-
 async function isInstance(operand: string, names: string[]): Promise<boolean> {
   if (operand === '-') return false;
   if (names.includes(operand)) return true;
-  return !PATH.test(operand) && (await stat(operand).catch(() => undefined)) === undefined;
+  return !hasPathSyntax(operand) && (await stat(operand).catch(() => undefined)) === undefined;
 }
 
 /** Rejects credentials that may be for either instance. A variable for both does no harm if variables of each side decide. */

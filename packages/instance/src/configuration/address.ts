@@ -12,7 +12,11 @@ export interface Address extends Credentials {
 }
 
 /** Whether a text can only be an address: one with a scheme, or a configuration string such as `http::addr=host`. */
-export const hasAddressSyntax = (text: string): boolean => /:\/\/|::/.test(text);
+export const hasAddressSyntax = (text: string): boolean => /^(?![./~]).*(?::\/\/|::)/s.test(text);
+
+/** Whether a text can only be a path, even if no such file exists: it must not be tried as a host name. */
+export const hasPathSyntax = (text: string): boolean =>
+  !hasAddressSyntax(text) && /^[./~]|\.(?:sql|stream)$/.test(text);
 
 const DEFAULT_PORT = '9000';
 

@@ -6,6 +6,7 @@ import {
   decodeCredential,
   effectivePort,
   formatAddress,
+  hasPathSyntax,
   isLoopbackHost,
   parseAddress,
 } from './address.js';
@@ -139,10 +140,8 @@ function resolveSettings(
   return { settings, cacert, tlsVerify, timeout, connectTimeout, retries };
 }
 
-const PATH = /^(?:\.{0,2}\/|~)|^[^/:@]+\.(?:sql|stream)$/;
-
 function parseOperand(operand: string, env: ResolveContext['env']): Address {
-  if (PATH.test(operand))
+  if (hasPathSyntax(operand))
     throw configError(
       `${/[@?#;=:]/.test(operand) ? 'the operand' : `"${escapeControls(operand)}"`} is a path, not an instance; give an address such as http://host:9000, or a name in ${instancesPath(env) ?? 'instances.toml'}`,
     );
