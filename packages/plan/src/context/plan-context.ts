@@ -27,20 +27,20 @@ export interface PlanOptions extends RowQueries {
   readonly rebuild?: readonly string[];
   readonly defaults?: CompareOptions['defaults'];
   readonly ignoreOwner?: boolean | undefined;
-  /** Whether objects, principals and rights that only B has are kept, and do not count as differences. */
+  /** Whether the plan keeps objects, principals and rights that only B has. Then they do not count as differences. */
   readonly ignoreExtra?: boolean;
   /** The differences that the plan neither changes nor lists. */
   readonly ignore?: IgnoreRules | undefined;
   readonly dropOld?: boolean;
   readonly health?: Health;
   readonly version?: string | undefined;
-  /** Whether invalid views of A are left out, because A is an instance. In a schema from files they are an error. */
+  /** Whether invalid views of A are left out. They are if A is an instance; in files they are an error. */
   readonly skipInvalid?: boolean;
-  /** By default, the statements of B decide. */
+  /** Whether B is of the enterprise edition. By default, the statements of B decide. */
   readonly isEnterprise?: boolean | undefined;
 }
 
-/** Schema B has to become A. */
+/** What planning needs to know. The plan turns schema B into A. */
 export interface PlanContext extends Omit<PlanOptions, keyof RowQueries> {
   readonly a: Schema;
   readonly b: Schema;
@@ -49,13 +49,13 @@ export interface PlanContext extends Omit<PlanOptions, keyof RowQueries> {
   readonly toRebuild: NameSet;
   readonly ignore: IgnoreRules;
   readonly findStoredRows: Required<ExternalFacts>['findStoredRows'];
-  /** An engine that has B and is not changed. */
+  /** An engine with the objects of B. Nothing changes it. */
   readonly engineOfB: Engine;
   readonly healthProblems: readonly HealthProblem[];
   readonly answers: ServerAnswers;
-  /** The new tables that interrupted rebuilds have left. This plan finishes or repeats these rebuilds, see `findLeftovers`. */
+  /** The new tables that interrupted rebuilds have left, if this plan finishes or repeats these rebuilds (`findLeftovers`). */
   readonly leftovers: NameSet;
-  /** The tables whose rebuild was interrupted between its two renames. This plan does not finish it, see `findHalfExchanged`. */
+  /** The tables whose rebuild was interrupted between its two RENAMEs, if this plan does not finish it (`findHalfExchanged`). */
   readonly halfExchanged: NameSet;
 }
 
@@ -93,12 +93,12 @@ export function createPlanContext(
   };
 }
 
-/** What counts until the server has answered. */
+/** Assumes what rows a view stores, until the server has answered. */
 function assumeStoredRows(view: string, engineOfB: Engine, allowed: AllowedLosses): StoredRows {
-  // If the loss is allowed, no assertion checks the rows, so nothing is assumed.
+  // If the loss is allowed, no assertion checks the rows, so nothing is known of them.
   if (allowed.allows({ loss: 'history', object: view })) return 'unknown';
   if (engineOfB.wasNeverRefreshed(view)) return 'none';
-  // Assertions of the plan check the rows, so even without a server they count as recomputable.
+  // An assertion of the plan will check that the query returns the stored rows.
   return 'recomputable';
 }
 
@@ -108,11 +108,11 @@ export function losesNothingByRefresh(view: string, { findStoredRows }: Pick<Pla
   return answer === 'none' || answer === 'recomputable';
 }
 
-/** Creates an empty engine. The version of an enterprise server is ignored: the engine knows only those of the open source edition. */
+/** Creates an empty engine. The version of an enterprise server is ignored, because the engine knows only open source versions. */
 export const createEngine = ({ isEnterprise, version, defaults, health }: EngineOptions): Engine =>
   new Engine({ isEnterprise, version: isEnterprise ? undefined : version, rows: 'assumed', defaults, health });
 
-/** Whether statements come from an enterprise edition: only it has access control, owners and storage policies. */
+/** Whether statements come from the enterprise edition: only this edition has access control, owners and storage policies. */
 export const isEnterpriseSchema = (statements: readonly string[]): boolean =>
   statements.some(statement => {
     // Parsing is slow, so only a statement with the word is parsed.

@@ -13,18 +13,18 @@ export interface StoredSize {
   readonly bytes: number;
 }
 
-/** Asks a server about rows. If a function is absent, only the assertions of a plan check these rows. */
+/** Functions that ask a server about rows. If one is absent, only assertions check the rows, when the plan is applied. */
 export interface RowQueries {
   readonly askHistory?: AskHistory | undefined;
-  /** Runs a query that returns one row, about the rows of a table. */
+  /** Runs a query that returns one row. */
   readonly askRow?: ((query: string) => Promise<AnswerRow>) | undefined;
   /** Asks for the sizes of tables and materialized views; undefined if the server does not show them. */
   readonly askSizes?: (() => Promise<NameMap<StoredSize> | undefined>) | undefined;
 }
 
-/** What a server has said of rows and queries. The planner adds a question where it lacks an answer, and runs again with the answer. */
+/** The server's answers about rows and queries. If an answer is missing, the planner queues the question and later plans again. */
 export class ServerAnswers {
-  /** By the query, or by `historyKey`. */
+  /** The queued questions, by the query or by `historyKey`. */
   readonly #questions = new Map<string, () => Promise<unknown>>();
   readonly #rows = new Map<string, AnswerRow>();
   /** By `historyKey`. */
@@ -34,7 +34,7 @@ export class ServerAnswers {
 
   constructor(readonly server: RowQueries) {}
 
-  /** The answer to a query; undefined if the server rejects it, or was not asked yet: such a query becomes a question. */
+  /** The answer to a query. Undefined if the server rejects the query, or was not asked yet. Then the query is queued. */
   findOrQueue(query: string): AnswerRow {
     const { askRow } = this.server;
     if (askRow && !this.#rows.has(query))
@@ -42,7 +42,7 @@ export class ServerAnswers {
     return this.#rows.get(query);
   }
 
-  /** As `findOrQueue`, for a query that counts rows. 0 before the answer; undefined if the server rejects the query. */
+  /** As `findOrQueue`, for a query that counts rows. 0 until the server has answered; undefined if the server rejects the query. */
   countOrQueue(query: string): number | undefined {
     const [count = 0] = this.findOrQueue(query) ?? [];
     return this.rejects(query) ? undefined : Number(count);
@@ -63,15 +63,15 @@ export class ServerAnswers {
     return questions.length > 0;
   }
 
-  /** As `findOrQueue`. @returns whether the server rejects the query; false if it was not asked yet */
+  /** As `findOrQueue`, but only whether the server rejects the query. False until the server has answered. */
   rejects(query: string): boolean {
     return this.findOrQueue(query) === undefined && this.#rows.has(query);
   }
 
   /**
-   * Asks for the answer of `findHistory`.
+   * Queues the question that `findHistory` answers.
    * @param define finds the definition of the view, with the query that counts; undefined if no server can be asked
-   * @param query the query that a view will have, if another one than now counts
+   * @param query the query that the view will have; by default, the query that it has
    */
   queueHistory(view: string, define: () => Parameters<AskHistory>[0] | undefined, query?: string): void {
     const ask = this.server.askHistory;
@@ -99,7 +99,7 @@ export class ServerAnswers {
     return answer && Number(answer[0]);
   }
 
-  /** How many values of a column a conversion changes: the end of a sentence. */
+  /** Formats how many values of a column a conversion changes, as the end of a sentence. */
   formatChangedValues(column: ObjectPath): string {
     const [changed, nulls, total] = this.#changedValues.get(pathKey(column)) ?? [];
     if (total === undefined) return '; how many values change is unknown';

@@ -35,7 +35,7 @@ export function omitContradictoryRenames(draft: Draft): void {
   }
 }
 
-/** Drops objects whose names A gives to another kind of object, and views that get another name. The readers of a view are dropped first. */
+/** Drops objects whose names A gives to objects of another kind, and views that get another name. Readers of a view are dropped first. */
 export function dropToFreeNames(draft: Draft): void {
   const { a, b, renames } = draft.context;
   for (const entry of listObjects(b).reverse()) {

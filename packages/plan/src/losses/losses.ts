@@ -16,7 +16,7 @@ export interface NamedLoss extends ObjectPath {
   readonly loss: LossKind;
 }
 
-/** Whether the name of a loss may have a column. */
+/** Whether the name of a loss may contain a column: `drop:trades.qty`. */
 const HAS_COLUMN: Readonly<Record<LossKind, boolean>> = {
   drop: true,
   'drop-user': false,
@@ -32,7 +32,6 @@ const pathOf = ({ loss, object, column }: NamedLoss): ObjectPath =>
 /** The loss of the rows of an object that expire. */
 export const expiredRowsOf = (object: string): NamedLoss => ({ loss: 'ttl', object });
 
-/** Whether a loss is that of a column or its values, or else of an object or of rows. */
 export const mayConcernColumn = (loss: LossKind): boolean => HAS_COLUMN[loss];
 
 export const formatLoss = (loss: NamedLoss): string => `${loss.loss}:${formatPath(pathOf(loss))}`;
@@ -46,7 +45,7 @@ export class AllowedLosses {
   readonly #names = new Map<string, string>();
 
   /**
-   * @param findColumns finds the columns in both schemas, because a dot may be part of a name
+   * @param findColumns finds the columns of an object in both schemas. They are needed because a dot may be part of a name.
    * @param findPaths finds the paths of an object or a column before and after renames
    * @throws InvalidOptionError for a text that is not the name of a loss, or is ambiguous
    */
@@ -62,7 +61,7 @@ export class AllowedLosses {
     return this.namesOf([loss]).length > 0;
   }
 
-  /** The names that allow these losses. An object and its column may have their old or new names. */
+  /** Finds the names that allow some losses. A name may contain the old or the new name of an object and of a column. */
   namesOf(losses: readonly NamedLoss[]): string[] {
     return losses.flatMap(loss => {
       const keys = this.findPaths(loss).map(path => lossKey({ ...loss, ...path }));
@@ -75,7 +74,7 @@ export class AllowedLosses {
   }
 }
 
-/** If no schema has the object, an earlier plan may have lost it. Then each reading of the path counts. */
+/** Parses `drop:a.b`. If both schemas lack `a.b`, an earlier plan may have dropped it. Then table `a.b` and column `b` both count. */
 function parseLosses(name: string, findColumns: FindColumns): NamedLoss[] {
   const [, word = '', path = ''] = /^([a-z-]+):(.+)$/s.exec(name) ?? [];
   if (!Object.hasOwn(HAS_COLUMN, word))

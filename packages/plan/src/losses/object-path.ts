@@ -7,13 +7,12 @@ export interface ObjectPath {
   readonly column?: string | undefined;
 }
 
-/** Finds the columns of an object; undefined if there is none of this name. */
+/** Finds the columns of an object; undefined if there is no object of this name. */
 export type FindColumns = (object: string) => NameSet | undefined;
 
 /**
- * Finds the object or the column with a path; undefined if nothing has it. A dot may separate two names or be part of one, so a path may
- * have several readings.
- * @throws InvalidOptionError if two readings match existing objects or columns
+ * Finds the object or the column with a path; undefined if nothing has this path. `a.b` may be table `a.b`, or column `b` of table `a`.
+ * @throws InvalidOptionError if both exist
  */
 export function resolvePath(text: string, find: FindColumns): ObjectPath | undefined {
   const paths = findReadings(text).filter(({ object, column }) => {
@@ -47,7 +46,7 @@ const PLAIN = /^[\w-]*$/;
 
 const QUOTED = /^(?:'([^']+)'|"([^"]+)")(?:\.(.+))?$/s;
 
-/** Each dot may separate an object from its column, or be part of a name. */
+/** Finds all meanings of a path, because each dot may separate an object from its column, or be part of a name. */
 export function findReadings(text: string): ObjectPath[] {
   const [, single, double, column] = QUOTED.exec(text) ?? [];
   const quoted = single ?? double;

@@ -3,10 +3,10 @@ import { displayName, type NamedObject } from '@sqlpipe/sql';
 import { formatAllowance, type NamedLoss } from './losses.js';
 import { formatPath, formatPathForShell } from './object-path.js';
 
-/** A plan has all statements of a change, or leaves all of them out. */
+/** A change of an object. A plan has all statements of a change, or none of them. */
 export interface Change {
   readonly identity: NamedObject;
-  /** The properties that differ, as in a comparison; empty for the complete object. */
+  /** The properties that the change sets, as a comparison names them. Empty if the change is about the complete object. */
   readonly properties: readonly PropertyName[];
   /** A description on one line: `ALTER TABLE 'trades' DROP COLUMN qty`. */
   readonly what: string;

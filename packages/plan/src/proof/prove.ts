@@ -1,6 +1,6 @@
 /*!
- * Proves a plan by running it on an engine that has B. Each statement must be accepted, all rows of B must be accounted for, and no view
- * may become invalid. The changes that cause a failure are left out of the next draft.
+ * Proves a plan by running it on an engine that has B: the engine accepts each statement, no rows of B are lost without permission, and no
+ * view becomes invalid. A change that causes a failure is excluded: the next draft leaves it out.
  */
 import type { PropertyName } from '@sqlpipe/ddl';
 import { type Effect, type Engine, type Execution, type ExternalFacts, RowAccount } from '@sqlpipe/engine';
@@ -18,7 +18,7 @@ import { createRowQuestions, findAskableDefinition } from '../views/askable-view
 import { isRedefined, printQueryAfterPlan } from '../views/query-after-plan.js';
 
 export interface Proof {
-  /** By the index of the step. If a step was rejected, the list ends before this step. */
+  /** The effects of each step. If a step was rejected, the list ends before this step. */
   readonly effects: readonly (readonly Effect[])[];
   /** The changes that must be left out; empty if the plan is proven. */
   readonly excluded: readonly Omission[];
@@ -38,7 +38,7 @@ interface Failure {
 /** A failure unless its loss is allowed. */
 type LossFailure = Failure & Required<Pick<Failure, 'loss'>>;
 
-/** @param engine has B, and executes the steps up to the first one that is rejected */
+/** @param engine has B; after the call, it has executed all steps before the first rejected one */
 export function proveDraft({ steps, context }: Draft, engine: Engine): Proof {
   const invalidBefore = engine.invalidViews();
   const rows = new RowAccount(engine, createExternalFacts(context, engine));
@@ -76,8 +76,8 @@ function executeSteps(
 }
 
 /**
- * An interrupted plan may have made a view of B invalid, and the next plan refreshes this view. So if a refresh loses nothing, an invalid
- * view of B counts as valid: a step that removes the base of the view is a failure.
+ * Finds the views that the plan would make invalid. A view that is invalid in B counts too if the plan removes its base, and if a refresh
+ * would lose nothing: perhaps only an interrupted plan made it invalid, and without its base no refresh could repair it.
  */
 function findInvalidatedViews(
   invalidBefore: NameMap<string>,
@@ -90,7 +90,7 @@ function findInvalidatedViews(
     const causes = wasInvalid ? rows.findRemovalOfBase(name) : rows.findInvalidations(name);
     const isRecomputable = losesNothingByRefresh(name, context);
     if (wasInvalid && !(causes.length > 0 && isRecomputable)) return [];
-    // A view that A lacks is not created again: an interruption could lose its definition.
+    // A view that A lacks is not created again: if the plan was interrupted after the DROP, its definition would be lost.
     const view = engine.find(name);
     const isCreatable = view?.kind === 'materialized view' && isRecomputable && !engine.whyNotCreatable(name);
     const isRecreatedIfInA = isCreatable && !context.a.findObject(name) && !context.ignore.ignoresObject(view);
@@ -100,8 +100,8 @@ function findInvalidatedViews(
 }
 
 /**
- * The engine does not know all functions, so the server is asked about new queries. Until the server has answered, a query counts as
- * accepted. If a query reads something that B lacks, the server cannot compile this query yet, and is not asked.
+ * Finds a changed view whose query the server rejects. The engine does not know all functions, so the server is asked. Until it has
+ * answered, the query counts as accepted. The server cannot be asked if the query reads an object that B lacks.
  */
 const findViewRejectedByServer = (
   { transitions }: Execution,
@@ -138,7 +138,7 @@ function createExternalFacts(context: PlanContext, engine: Engine): ExternalFact
   };
 }
 
-/** Marks and new tables of interrupted rebuilds are no loss. The loss of a rebuild's old table has the name of the rebuilt table. */
+/** A mark, or the new table of an interrupted rebuild, is no loss. The loss of an old table `t_before_…` has the name of `t`. */
 function findLosses(rows: RowAccount, context: PlanContext): LossFailure[] {
   const { answers, leftovers, renames } = context;
   return rows.losses().flatMap(({ effect: { loss, object, column, text }, causes }): LossFailure[] => {
@@ -150,7 +150,7 @@ function findLosses(rows: RowAccount, context: PlanContext): LossFailure[] {
   });
 }
 
-/** @throws Error for a failure without a cause: no change can be left out for it */
+/** Groups the failures by the changes that cause them. @throws Error for a failure without a cause, because no change can be left out */
 function toOmissions(failures: readonly Failure[], steps: readonly Step[]): Omission[] {
   const failuresByChange = new Map<string, { readonly change: Change; readonly failures: Failure[] }>();
   for (const failure of failures) {
@@ -171,7 +171,8 @@ function toOmissions(failures: readonly Failure[], steps: readonly Step[]): Omis
 }
 
 /**
- * If an object is blocked, any omission of it explains all differences. A right has no name: any omission of the same kind explains it.
+ * Compares the schema after the plan with A. Each difference must be explained by an omission of the same object. A right has no name, so
+ * any omission of the same kind explains it.
  * @throws Error for a difference that no omission explains
  */
 export function requireLeadsToA(draft: Draft): void {
@@ -188,7 +189,7 @@ export function requireLeadsToA(draft: Draft): void {
     const isOmitted = (property: PropertyName) =>
       omitted.some(({ properties }) => properties.length === 0 || properties.includes(property));
     const unexplained = comparison ? comparison.differences.filter(({ property }) => !isOmitted(property)) : [];
-    // A blocked object is changed only in part, so it may also differ in other properties.
+    // If an object is blocked, later changes of it were not tried. So one omission explains all of its differences.
     if (omitted.length > 0 && (unexplained.length === 0 || draft.isBlocked(identity.name))) continue;
     throw new Error(
       `the plan does not lead to A: ${displayName(identity)}${unexplained.map(({ property, a: to, b: from }) => `: ${property}: ${from} to ${to}`).join('')}`,

@@ -22,7 +22,7 @@ import { parseExpired, printExpiredQuestion, type RetainedObject } from './expir
 import { type ComparedView, printNothingIsLostAssertion } from './history.js';
 import { type PeriodHolder, parseUnended, printUnendedQuestion } from './periods.js';
 
-/** The server's answers to the `questions` of an assertion: the values of the first column, for each question. */
+/** For each of the `questions` of an assertion, the values of the first column of the server's answer. */
 type FirstColumns = readonly (readonly unknown[])[];
 
 export interface KnownView {
@@ -37,13 +37,13 @@ type NameList = readonly [string, ...string[]];
 
 export interface Assertion {
   readonly statement: string;
-  /** First the table or the materialized view that the assertion is about, then other materialized views or the other table of a copy. */
+  /** First the table or materialized view that the assertion is about. Others follow: the other table of a copy, or more views. */
   readonly tables: NameList;
-  /** Whether the answer `false` is final. Otherwise, the server is asked again: its background work may soon make the assertion true. */
+  /** Whether the answer `false` is final. Otherwise the server is asked again, because its background work may make the assertion true. */
   readonly isFinal?: boolean;
-  /** The materialized view whose rows are compared with its query. While the view lags behind its base, a false answer is not final. */
+  /** The materialized view whose rows are compared with its query. A false answer is not final while the view lags behind its base. */
   readonly comparedView?: string;
-  /** Whether `tables[0]` must get no writes while the plan runs. */
+  /** Whether nothing may write to `tables[0]` while the plan runs. */
   readonly needsIdleTable?: boolean;
   /** Whether the statement before the assertion copies the rows of `tables[0]`. */
   readonly followsCopy?: boolean;
@@ -56,10 +56,7 @@ export interface Assertion {
   readonly help?: string;
   /** Prints each text that the planner may have written for the view. Missing if the assertion contains no query of a view. */
   printFor?(view: KnownView): readonly string[];
-  /**
-   * The loss if the assertion is false; only `none_expire` has one. The planner evaluates the assertions of a rebuild too. If one is false,
-   * the planner leaves the rebuild out; a loss that it names may be allowed.
-   */
+  /** Only of `none_expire`: the loss if the assertion is false. If the user allows this loss, a rebuild does not need the assertion. */
   readonly loss?: LossKind;
   /** The copy that exists if the assertion is true. Its `columns` are empty if the text does not show them. */
   readonly copy?: Copy;
@@ -84,7 +81,7 @@ const IS_COMPUTABLE = /^SELECT sqlpipe_rows >= 0 AS is_computable .*\n\) "[^"]+"
 /** Matches what `printValueCondition` prints, and nothing else: anybody may have written the text. */
 const VALUE_CONDITION = / WHERE ("[^"]+" (?:(?:::VARCHAR )?IS NOT NULL|<> 0|= true));$/;
 
-/** The parsers by alias. If a text is not an assertion, its parser returns undefined, or an assertion with a different `statement`. */
+/** The parsers by alias. For a text that is no assertion, a parser returns undefined, or an assertion with another `statement`. */
 const ASSERTION_PARSERS = new Map<string, AssertionParser>(
   Object.entries({
     nothing_is_lost(text) {
@@ -127,7 +124,7 @@ const ASSERTION_PARSERS = new Map<string, AssertionParser>(
   } satisfies Record<string, AssertionParser>),
 );
 
-/** What a server without rows answers to the queries of a planner, by the alias of the column. Assertions are true, and nothing is lost. */
+/** By alias, what a server without rows answers to the planner's queries: assertions are true, and nothing is lost. */
 export const ROWLESS_ANSWERS = new Map<string, { readonly type: string; readonly value: true | 0 | null }>([
   ...Array.from(ASSERTION_PARSERS.keys(), alias => [alias, { type: 'BOOLEAN', value: true }] as const),
   ['rows_lost', { type: 'LONG', value: 0 }],
@@ -152,7 +149,7 @@ const countOf = (answers: FirstColumns, index = 0): number => Number(answers[ind
 
 const formatCountOf = (answers: FirstColumns, what: string): string => formatCount(countOf(answers), what);
 
-/** Makes the parts that several assertions have in common: `question` counts rows or partitions, and there must be none. */
+/** Makes the common parts of assertions that something does not exist. @param question counts the rows or partitions */
 const noneAssertion = (table: string, question: string, alias: string) =>
   ({
     statement: `${question.replace('count()', `count() = 0 AS ${alias}`)};`,
@@ -172,13 +169,13 @@ function toNothingIsLostAssertion(view: string, statement: string): Assertion {
     comparedView: view,
     purpose: `stops the plan if ${problem}`,
     formatReason: () => `${problem}; make the plan again: the new plan says what would be lost`,
-    // If the planner did not know the columns, its text has no tolerance for floating point. So both texts are valid.
+    // The planner prints another text, without a tolerance for floating point, if it does not know the columns. So both texts are valid.
     printFor: ({ existing, columns }) =>
       existing ? [undefined, columns].map(known => printNothingIsLostAssertion(existing, known)) : [],
   };
 }
 
-/** No dump shows refresh limits, so only a query to the target finds them. */
+/** Asserts that no view has a refresh limit. No dump shows refresh limits, so the plan has to ask the server. */
 export function noneLimitedAssertion(views: NameList): Assertion {
   const list = views.map(quoteLiteral).join(', ');
   return {
@@ -191,7 +188,7 @@ export function noneLimitedAssertion(views: NameList): Assertion {
   };
 }
 
-/** `printExpiredQuestion` says which rows have expired. @param body the query with the newest row; if undefined, `retained` has that row */
+/** Asserts that no row has expired, see `printExpiredQuestion`. @param body the query with the newest row; by default `retained` has it */
 export function noneExpireAssertion(retained: RetainedObject, body?: string): Assertion {
   const { name } = retained;
   return {
@@ -270,9 +267,10 @@ export function noneChangedAssertion(conversion: Conversion): Assertion {
 }
 
 /**
- * The keys are columns of `table_partitions()`: each is true for the partitions in one state. `problems`: what goes wrong, for each change
- * that such a partition forbids: an action of ALTER, or the UPDATE of `printFill`. `problem`: a summary, for a plan with unknown
- * changes. If a version can alter tables with Parquet partitions, plans for this version have no `all_native`.
+ * States in which a partition forbids some changes of its table. The keys are columns of `table_partitions()`.
+ * - `problems`: what would go wrong, by the change: an action of ALTER, or `fill` for the UPDATE of `printFill`.
+ * - `problem`: a summary for the assertion, which does not know the change.
+ * If a version can alter tables with Parquet partitions, a plan for this version has no `all_native`.
  */
 export const PARTITION_STATES = {
   isParquet: {
@@ -287,7 +285,7 @@ export const PARTITION_STATES = {
     },
     formatAdvice: formatNativeAdvice,
   },
-  /** No query returns the rows of a detached partition, so no other assertion notices the rows. DROP TABLE deletes them. */
+  /** DROP TABLE deletes detached partitions too. Queries do not return their rows, so no other assertion notices these rows. */
   detached: {
     alias: 'all_attached',
     adjective: 'detached',
@@ -311,7 +309,7 @@ export const PARTITION_STATES = {
 
 export type PartitionState = keyof typeof PARTITION_STATES;
 
-/** Makes the assertion that PARTITION_STATES names: `all_native`, `all_attached` or `all_writable`. */
+/** Asserts that a table has no partition in a state: `all_native`, `all_attached` or `all_writable`. */
 export function noPartitionAssertion(table: string, state: PartitionState): Assertion {
   const { alias, adjective, problem, formatAdvice } = PARTITION_STATES[state];
   const what = `${adjective} partitions`;
@@ -322,7 +320,7 @@ export function noPartitionAssertion(table: string, state: PartitionState): Asse
   };
 }
 
-/** Asserts that no sent row waits. The assertion is false for a suspended table, and true for a table without WAL. */
+/** Asserts that the server has applied all rows that were sent to it. False for a suspended table, and true for a table without WAL. */
 export function allAppliedAssertion(table: string): Assertion {
   return {
     statement: `SELECT coalesce(max(CASE WHEN writerTxn = sequencerTxn AND NOT suspended THEN 0 ELSE 1 END), 0) = 0 AS all_applied FROM wal_tables() WHERE name = ${quoteLiteral(table)};`,
@@ -402,8 +400,8 @@ export const printPartitionQuestion = (table: string, state: PartitionState): st
   `SELECT count() FROM table_partitions(${quoteLiteral(table)}) WHERE ${state}`;
 
 /**
- * The condition for values that would be lost with their column. If the column is added again, every row has NULL, or 0 or false in a type
- * without NULL. So NULL, 0 and false are no loss. QuestDB 9.3.4 cannot compare an array with NULL, so the text of the array is compared.
+ * Prints the condition for values that are lost with their column. NULL is no loss, because a column that is added again has NULL in every
+ * row. Without NULL in the type, it has 0 or false. QuestDB 9.3.4 cannot compare an array with NULL, so the array's text is compared.
  */
 export function printValueCondition({ name, type }: Pick<Column, 'name' | 'type'>): string {
   const column = doubleQuote(name);

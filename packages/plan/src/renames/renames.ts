@@ -1,6 +1,6 @@
 /*!
- * The renames from the existing schema (B) to the wanted one (A), as `--renamed` or comments in A state them. No rename is guessed, because
- * a wrong guess could lose data. A rename is pending until a plan has made it.
+ * The renames from the existing schema (B) to the wanted one (A). The user states each rename by `--renamed` or by a comment in A. None is
+ * guessed, because a wrong guess could lose data. A rename is pending until a plan has made it.
  */
 import { type Column, findColumn, type TableDefinition } from '@sqlpipe/ddl';
 import type { Engine } from '@sqlpipe/engine';
@@ -15,26 +15,26 @@ export class Renames {
   readonly #a: Schema;
   readonly #b: Schema;
   readonly #engineOfB: Engine;
-  /** The new names of objects by the old ones. */
+  /** The pending renames of objects: the new name by the old name. */
   readonly pending = new NameMap<string>();
   /** `pending`, and the renames that an earlier plan has made or begun. */
   readonly #objectRenames = new NameMap<string>();
-  /** For each table of A, the new names of columns by the old ones. These renames are pending, or an unfinished rebuild has made them. */
+  /** For each table of A, the renames of columns: the new name by the old name. They are pending, or made by an unfinished rebuild. */
   readonly #columnRenames = new NameMap<Map<string, string>>();
-  /** Renames of columns that an earlier plan has made. A user may still write either name. `table` is the table's name in B. */
+  /** Renames of columns that an earlier plan has made. The user may still write the old or the new name. `table` is the name in B. */
   readonly #doneColumnRenames: { readonly table: string; readonly names: readonly [string, string] }[] = [];
   readonly notes: string[] = [];
-  /** Why a comment about a rename has no effect, one for each such comment. */
+  /** For each rename comment without effect, the reason. */
   readonly warnings: string[] = [];
-  /** Why an object is left out, by name: its rename comment contradicts A or B, or the object has the old name in such a comment. */
+  /** The objects that are left out because a rename comment contradicts A or B, by their old and new names. The values are the reasons. */
   readonly refused = new NameMap<string>();
-  /** The stated renames of objects, new names by old ones. */
+  /** All stated renames of objects, also those that are already made: the new name by the old name. */
   readonly statedObjects = new Map<string, string>();
-  /** The stated renames of columns. `table` is the name in A or B. Comments whose table A or B lacks are not included. */
+  /** All stated renames of columns. `table` is the name in A or B. Comments are included only if A and B have the table. */
   readonly #statedColumns: { readonly table: string; readonly from: string; readonly to: string }[] = [];
 
   /**
-   * @param b the schema in which principals are looked up; B's objects are looked up in `engineOfB`
+   * @param b only for principals; the objects of B are looked up in `engineOfB`
    * @param renamed renames as `OLD=NEW`, which take precedence over comments
    * @throws InvalidOptionError if a rename in `renamed` is malformed, matches nothing, is ambiguous, or contradicts A or B
    */
@@ -50,7 +50,7 @@ export class Renames {
     for (const comment of comments) if (comment.column !== undefined) this.#readColumnComment(comment, comments);
   }
 
-  /** For the old name of a renamed object, the new name. For the new name, the old name in lower case. Otherwise undefined. */
+  /** Finds the new name by the old name of an object, or the old name (in lower case) by the new name. Undefined if it is not renamed. */
   otherName(name: string): string | undefined {
     return this.#objectRenames.get(name) ?? [...this.#objectRenames].find(([, to]) => isSameName(to, name))?.[0];
   }
@@ -59,7 +59,7 @@ export class Renames {
     return this.pending.get(name) ?? name;
   }
 
-  /** If the plan renames the object, its old name in lower case; otherwise the given name. */
+  /** The old name, in lower case, if the plan renames the object; otherwise the given name. */
   nameBeforePlan(name: string): string {
     return [...this.pending].find(([, to]) => isSameName(to, name))?.[0] ?? name;
   }
@@ -69,7 +69,7 @@ export class Renames {
     return [...this.columnRenamesOf(table)].find(([, to]) => isSameName(to, column))?.[0] ?? column;
   }
 
-  /** The paths by which a user may name an object or a column. */
+  /** The paths by which a user may name an object or a column: with the old and the new names. */
   findPaths({ object, column }: ObjectPath): ObjectPath[] {
     const objects = [object, this.otherName(object) ?? object];
     const columnRenames = objects.flatMap(name => [...this.columnRenamesOf(name)]);
@@ -90,7 +90,7 @@ export class Renames {
     return stated.map(({ from, to }) => [from, to]);
   }
 
-  /** The stated renames of objects and of the columns of some tables in one map, because a name in a query may mean either. */
+  /** The stated renames of objects and of columns in one map, because a name in a query may mean an object or a column. */
   statedNames(tables: Iterable<string>): NameMap<string> {
     return new NameMap([...[...tables].flatMap(table => this.statedColumnsOf(table)), ...this.statedObjects]);
   }
@@ -100,7 +100,7 @@ export class Renames {
     return this.#columnRenames.get(table) ?? new Map();
   }
 
-  /** The columns of a table in A and B, by its old or its new name. Empty for a view or a principal; undefined if nothing has the name. */
+  /** Finds the columns that a table has in A or in B. Empty for a view or a principal; undefined if nothing has this old or new name. */
   readonly findColumns = (name: string): NameSet | undefined => {
     const names = [name, this.otherName(name) ?? name];
     const exists = names.some(
@@ -118,12 +118,12 @@ export class Renames {
     return new NameSet(tables.flatMap(table => table?.columns.map(column => column.name) ?? []));
   };
 
-  /** Reads renames of objects first, because the path of a column may have either name of its table. */
+  /** Reads renames of objects first: in `--renamed t.x=y`, `t` may be the old or the new name of the table. */
   #readOptions(renames: readonly string[]): void {
     const columnRenames: [rename: string, from: string, to: string][] = [];
     for (const rename of renames) {
       const [from, to] = splitRename(rename);
-      // A lacks what `--ignore` excludes. If an earlier plan has renamed such an object, B has the new name, so B is searched too.
+      // A lacks the objects that `--ignore` excludes. If an earlier plan has renamed such an object, only B has the new name.
       const find = (object: string) => this.#a.findObject(object) ?? this.#engineOfB.find(object);
       const name = resolvePath(to, object => (find(object) ? new NameSet() : undefined))?.object;
       if (name === undefined || resolvePath(from, this.findColumns)?.column !== undefined)
@@ -145,7 +145,7 @@ export class Renames {
     this.statedObjects.set(from, wanted.name);
     const isMade = this.#engineOfB.find(to) !== undefined || this.#findOldTables(to).length > 0;
     if (!former && isMade) return this.#reportMade(rename);
-    // A plan may have been interrupted between the DROP of a view and its CREATE under the new name.
+    // A view gets its new name by DROP and CREATE, and an earlier plan may have been interrupted after the DROP.
     if (!former && wanted.kind !== 'table')
       return void this.notes.push(`--renamed ${rename}: B has neither name; '${to}' is created`);
     if (!former) throw new InvalidOptionError(`--renamed ${rename}: B has no '${from}'${this.#suggestObject(from)}`);
@@ -210,7 +210,7 @@ export class Renames {
     const isOldNameReused = all.some(other => other.column === undefined && isSameName(other.entry.name, old));
     const isKept = this.#a.findObject(old) !== undefined;
     const newNameProblem = `B has a '${entry.name}' too`;
-    // If A and B both have an object of each name, no rename is needed.
+    // If both A and B have an object with the old name and one with the new name, no rename is needed.
     if (hasNewName && isKept && !isOldNameReused) return this.#warn(entry, text, newNameProblem);
     if (hasNewName || isKept)
       return this.#refuse(entry, `${text}: ${isKept ? `A has a '${old}' too` : newNameProblem}`, old);
@@ -232,8 +232,8 @@ export class Renames {
     const oldNameInA = from.find(
       name => findColumn(wanted, name) && all.some(each => each.entry === entry && isSameName(each.column, name)),
     );
-    // Another column of A has the old name, and a rename comment too, as if names were exchanged. If a plan for that were interrupted, the
-    // names in B would not show which column has which values.
+    // Suppose A says `x -- renamed from y` and `y -- renamed from x`. If a plan for that was interrupted, the names in B would not show
+    // which column has which values. So names are never exchanged.
     if (oldNameInA !== undefined) return this.#refuse(entry, `${text}: A has a column '${oldNameInA}' too`);
     if (old === undefined && findColumn(former, column)) {
       for (const name of from) this.#doneColumnRenames.push({ table: former.name, names: [name, column] });
@@ -248,7 +248,7 @@ export class Renames {
       return this.#refuse(entry, `${text}: A has a column '${old.name}' too`);
     if (namesake === undefined) return this.#addColumnRename(entry.name, old, column);
     const newNameProblem = `B has a column '${column}' too`;
-    // The rename is not made. So a plan would ALTER the type of the column that B has under the new name, and convert the wrong values.
+    // Without the rename, a plan would ALTER the type of the other column, which B has under the new name. It would convert wrong values.
     if (namesake.type !== findColumn(wanted, column)?.type) return this.#refuse(entry, `${text}: ${newNameProblem}`);
     this.#warn(entry, text, newNameProblem);
   }
@@ -268,7 +268,7 @@ export class Renames {
     return rebuilt.flatMap(({ name }) => this.#findTable(this.#engineOfB, name) ?? []);
   }
 
-  /** If the old table of a rebuild has the column, the rebuild has made the rename. Then adds the rename. @returns whether it was added */
+  /** Adds a rename that a rebuild has made: the old table of the rebuild still has the column `from`. @returns whether it was added */
   #addRenameMadeByRebuild({ object, column = '' }: ObjectPath, to: string): boolean {
     const table = this.#objectRenames.get(object) ?? object;
     const [copied] = this.#findOldTables(table).flatMap(old => findColumn(old, column) ?? []);
@@ -281,7 +281,7 @@ export class Renames {
     this.#columnRenames.set(table, renames.set(from.name, to));
   }
 
-  /** Leaves out the entry and the object with the old name. If that object is left out already, its first reason stays. */
+  /** Leaves out the entry and the object with the old name. If the object has a reason already, the first reason stays. */
   #refuse(entry: Entry, reason: string, old = entry.name): void {
     this.refused.set(entry.name, reason);
     if (!this.refused.has(old)) this.refused.set(old, `${displayName(entry)}: ${reason}`);
@@ -303,7 +303,7 @@ export class Renames {
   }
 }
 
-/** Rejects a rename if another object or column gets the same new name. */
+/** @throws InvalidOptionError if another object or column gets the same new name */
 function rejectSharedName(
   rename: string,
   [from, to]: readonly [string, string],
@@ -319,7 +319,7 @@ type EntryComment = RenameComment & { readonly entry: Entry };
 const columnIn = (table: TableDefinition | undefined, name: string): Column | undefined =>
   table && findColumn(table, name);
 
-/** Why a rename must change more than the case: if it does not, 9.3.4 keeps the old name of a table, and rejects the rename of a column. */
+/** A rename from `t` to `T` is no rename: 9.3.4 keeps the old name of the table. It rejects such a rename of a column. */
 const SAME_NAME = 'for QuestDB, names that differ only in case are the same name';
 
 /** Why a rename comment has no effect, whatever A and B contain; undefined if it may have an effect. */

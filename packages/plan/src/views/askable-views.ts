@@ -1,7 +1,7 @@
 /*!
- * How B's server can be asked about rows of a view, although an interrupted plan may have renamed or dropped what the view reads.
- * Example: an interrupted plan has renamed `t` to `trades`. View `m` still has the query `select ts, sum(x) n from t sample by 1d`. To find
- * out whether `m` has rows that its query no longer returns, the server is asked with a query that it can run:
+ * Prints questions about the rows of a view that B's server can answer, even if an interrupted plan has renamed or dropped a source of the
+ * view. Example: the plan has renamed `t` to `trades`, but view `m` still has the query `select ts, sum(x) n from t sample by 1d`. The
+ * server is asked with a query that it can run:
  *     WITH "t" AS (SELECT * FROM 'trades') SELECT * FROM (select ts, sum(x) n from t sample by 1d)
  */
 import { doubleQuote, findColumn, findReferencesOfQuery } from '@sqlpipe/ddl';
@@ -16,8 +16,8 @@ import { printExpiredQuestion, type RetainedObject } from '../queries/expired-ro
 import { printUnendedRange } from '../queries/periods.js';
 
 /**
- * If B lacks something that the query of the view reads, the query is rewritten over what B has.
- * @param query counts instead of the query that the view has in B; B's server can answer it
+ * Finds the definition of a view, with a query that B's server can run.
+ * @param query replaces the query of the view; B's server can run it
  */
 export function findAskableDefinition(name: string, context: PlanContext, query?: string) {
   const definition = context.engineOfB.definitionOf(name);
@@ -31,8 +31,9 @@ export function findAskableDefinition(name: string, context: PlanContext, query?
 }
 
 /**
- * An object that a statement writes, under its former name. No server prints the timestamp of a view: it follows from its query.
- * @param engine may lack the former object, if the later one is new
+ * Gives an object that a statement writes its former name, by which the server knows it. Adds the timestamp, which no server prints for a
+ * view: it follows from the query.
+ * @param engine may lack the former object if the object is new
  */
 export const underFormerName = <T extends RetainedObject>(
   { former, now }: { readonly former: RetainedObject; readonly now: T },
@@ -43,14 +44,14 @@ export const underFormerName = <T extends RetainedObject>(
   timestamp: former.timestamp ?? catalogue.findCompiled(former.name)?.timestamp ?? now.timestamp,
 });
 
-/** @param body a query that the server can answer instead of that of the former view */
+/** @param body replaces the query of the former view; the server can run it */
 export const findExpiredArguments = (
   enforcement: RetentionEnforcement,
   engine: Engine,
   body = enforcement.former.kind === 'table' ? undefined : enforcement.former.body,
 ) => [underFormerName(enforcement, engine), body] as const;
 
-/** What a row account asks the server. @param findBody finds the query for `findExpiredArguments` */
+/** Creates the functions by which a row account asks the server. @param findBody finds the `body` for `findExpiredArguments` */
 export const createRowQuestions = (
   answers: ServerAnswers,
   engine: Engine,
@@ -61,11 +62,11 @@ export const createRowQuestions = (
   findUnended: (view: ComputedView) => answers.findRowsOrQueue(printUnendedRange(underFormerName(view, engine))),
 });
 
-/** Both directions are needed: the query of A, which replaces that of a dropped view, has new names that B may lack. */
+/** Adds the opposite direction: the query of a dropped view is taken from A, so it may read new names that B lacks. */
 const bothWays = (renames: Iterable<readonly [string, string]>) =>
   [...renames].flatMap(([from, to]) => [[from, to] as const, [to, from] as const]);
 
-/** Queries of WITH for what a query reads and B lacks: renamed tables, tables with renamed columns, dropped views. */
+/** Finds queries of WITH for the sources of a query that B lacks: renamed tables, tables with renamed columns, dropped views. */
 function findReplacements(body: string, context: PlanContext, seen = new NameSet()): CommonQuery[] {
   const { a, engineOfB, leftovers, renames } = context;
   const markSeen = (name: string): boolean => {
@@ -76,7 +77,7 @@ function findReplacements(body: string, context: PlanContext, seen = new NameSet
   return findReferencesOfQuery(body).flatMap(name => {
     if (!markSeen(name)) return [];
     const otherName = bothWays(renames.statedObjects).find(([from]) => isSameName(from, name))?.[1] ?? name;
-    // A rebuild may have been interrupted before its new table got the name.
+    // If a rebuild was interrupted between its two RENAMEs, its new table still has the temporary name.
     const rebuilt = [...leftovers].find(each => isSameName(parseRebuildName(each)?.table, name)) ?? '';
     const former = engineOfB.find(name) ?? engineOfB.find(otherName) ?? engineOfB.find(rebuilt);
     const view = former ? engineOfB.definitionOf(former.name) : (a.definitionOf(name) ?? a.definitionOf(otherName));
@@ -92,7 +93,7 @@ function findReplacements(body: string, context: PlanContext, seen = new NameSet
     const isThere = former !== undefined && isSameName(former.name, name) && !isUnfilled(name, context);
     const inner = isThere && view.kind === 'materialized view' ? [] : findReplacements(view.body, context, seen);
     if (isThere) return inner.length === 0 ? [] : [...inner, { name, query: view.body, isView: true }];
-    // A recreated view may have no rows yet, so its query takes its place.
+    // B has no view of this name, or the view is not filled yet. So its query takes its place.
     const created = { name: view.name, query: view.body, isView: view.kind === 'view' };
     if (isSameName(name, view.name)) return [...inner, created];
     return [...inner, ...(markSeen(view.name) ? [created] : []), renameQuery(created, name)];

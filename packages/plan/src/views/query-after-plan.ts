@@ -1,6 +1,6 @@
 /*!
  * Prints the query that a view will have after a plan, with a query of WITH for each source that the plan changes.
- * Example: the plan changes `t.x` from INT to LONG. Before it does, the server is asked whether it will be able to compute a view:
+ * Example: a plan changes `t.x` from INT to LONG. Will the server be able to compute the view then? It is asked before the change:
  *     WITH "t" AS (SELECT "ts", CAST("x" AS LONG) "x" FROM 't') SELECT * FROM (select ts, sum(x) n from t sample by 1d)
  */
 import { compareDefinitions, doubleQuote, findColumn, printConverted } from '@sqlpipe/ddl';
@@ -9,7 +9,7 @@ import { isSameName, NameMap, NameSet, quoteLiteral } from '@sqlpipe/sql';
 import type { PlanContext } from '../context/plan-context.js';
 import { type CommonQuery, printWith, renameInQuery } from '../queries/common-queries.js';
 
-/** Whether a view has another query than before, apart from new names of what it reads. */
+/** Whether a view has another query than before. New names of the tables and columns that it reads do not count. */
 export function isRedefined<V extends View | MaterializedView>(
   former: V,
   now: V,
@@ -21,7 +21,8 @@ export function isRedefined<V extends View | MaterializedView>(
 
 /**
  * @param engine has executed some statements of a plan
- * @returns `isChanged`: whether the query reads other types or queries than before, so that only a server knows whether it can be computed
+ * @returns `isChanged`: whether a source of the view has other types or another query than before. Then only a server knows whether it can
+ *   compute the query.
  */
 export function printQueryAfterPlan(
   view: View | MaterializedView,
@@ -30,10 +31,10 @@ export function printQueryAfterPlan(
 ): { query: string; isChanged: boolean } {
   const { catalogue } = engine;
   const queries = new NameMap<CommonQuery>();
-  /** The objects that have, or return, other types or rows than before. */
+  /** The objects whose types or rows differ from those before the plan. */
   const changed = new NameSet();
   const names = catalogue.closure(view.references);
-  // The query of a materialized view that the plan creates may take its place. So what this query reads is needed too.
+  // B lacks a materialized view that the plan creates. So its query is put in its place, and the objects that this query reads are needed.
   for (const name of names) {
     const source = catalogue.find(name);
     if (source?.kind === 'materialized view' && !context.engineOfB.catalogue.findById(source.id))
@@ -45,7 +46,7 @@ export function printQueryAfterPlan(
       const former = context.engineOfB.find(context.renames.nameBeforePlan(name));
       const isOther = former?.kind !== 'view' || isRedefined(former, object, context);
       if (isOther || object.references.some(reference => changed.has(reference))) changed.add(name);
-      // A plain view of B cannot be queried if what it reads was renamed before an interruption.
+      // B's view can be read as it is, unless an interrupted plan has renamed an object that the view reads.
       const isSame = former?.kind === 'view' && former.name === name && former.body === object.body;
       if (isSame && object.references.every(reference => !queries.has(reference))) continue;
       queries.set(name, { name, query: object.body, isView: true });
@@ -62,15 +63,14 @@ export function printQueryAfterPlan(
 
 const printRecreated = (query: string) => ({ query, isChanged: true, isIdentical: false });
 
-/** The object of B that stores the rows; undefined if B has none. */
+/** Finds the object of B that stores the rows of a table or a view; undefined if B has no such object. */
 function findFormer({ id, name }: Table | MaterializedView, { engineOfB: { catalogue }, renames }: PlanContext) {
   const found = catalogue.findById(id) ?? catalogue.find(renames.nameBeforePlan(name));
   const former = found && catalogue.findCompiled(found.name);
   return former?.kind === 'view' ? undefined : former;
 }
 
-/** Whether a table gets another designated timestamp. */
-function isRetimedTable(
+function getsOtherTimestamp(
   former: CatalogueObject,
   { kind, name, timestamp }: Table | MaterializedView,
   { renames }: PlanContext,
@@ -79,13 +79,13 @@ function isRetimedTable(
   return kind === 'table' && former.timestamp !== formerName && !isSameName(former.timestamp, formerName);
 }
 
-/** If B lacks a table, its query returns columns and no rows. @returns `isIdentical`: whether B's object serves without this query */
+/** Prints a query that returns what an object will return. @returns `isIdentical`: the object of B returns the same without this query */
 function printSource(object: Table | MaterializedView, context: PlanContext) {
   const former = findFormer(object, context);
   const isNew = former === undefined;
   if (isNew && object.kind === 'materialized view') return printRecreated(object.body);
-  const isRetimed = !isNew && isRetimedTable(former, object, context);
-  let isChanged = isNew || isRetimed || former.columns.length !== object.columns.length;
+  const hasOtherTimestamp = !isNew && getsOtherTimestamp(former, object, context);
+  let isChanged = isNew || hasOtherTimestamp || former.columns.length !== object.columns.length;
   const items = object.columns.map(column => {
     const { name, type } = column;
     const formerColumn = isNew ? undefined : findColumn(former, context.renames.columnBeforePlan(object.name, name));
@@ -101,10 +101,10 @@ function printSource(object: Table | MaterializedView, context: PlanContext) {
     object.columns.some(({ name }) => !findColumn(former, context.renames.columnBeforePlan(object.name, name)));
   const time = object.timestamp === undefined ? undefined : doubleQuote(object.timestamp);
   const query =
-    (isExtended || isRetimed) && time !== undefined
-      ? `SELECT * FROM (${selected}${isRetimed ? ` ORDER BY ${time}` : ''}) TIMESTAMP(${time})`
+    (isExtended || hasOtherTimestamp) && time !== undefined
+      ? `SELECT * FROM (${selected}${hasOtherTimestamp ? ` ORDER BY ${time}` : ''}) TIMESTAMP(${time})`
       : selected;
-  const isUnnamed = object.columns.every(({ name }, i) => items[i] === doubleQuote(name));
-  const isIdentical = !isChanged && former?.name === object.name && isUnnamed;
+  const areItemsPlain = object.columns.every(({ name }, i) => items[i] === doubleQuote(name));
+  const isIdentical = !isChanged && former?.name === object.name && areItemsPlain;
   return { query, isChanged, isIdentical };
 }
