@@ -107,6 +107,11 @@ test('--load runs .sql text and streams, and names a rejected statement', async 
   const { status, message } = await failToStart(['--load', bad]);
   t.is(status, 1);
   t.regex(message, /c\.sql: statement 2: unsupported column type: nope \(at 18 of: create table c \(x nope\);\)/);
+  await writeFile(stream, 'create table d (x int);\n\0create');
+  t.is(
+    (await failToStart(['--load', stream])).message,
+    `sqlserve: ${stream}: truncated after 1 complete record: the input does not end with a NUL byte; the previous command may have failed\n`,
+  );
 });
 
 test('a folder is loaded once, completely or not at all', async t => {

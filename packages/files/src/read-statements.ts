@@ -1,7 +1,7 @@
 import { createReadStream } from 'node:fs';
 import { stat } from 'node:fs/promises';
 import { Readable } from 'node:stream';
-import { decodeRecords, type ReadOptions } from '@sqlpipe/records';
+import { decodeRecords, type ReadOptions, StreamError } from '@sqlpipe/records';
 import { SplitError, Splitter, significantTokens } from '@sqlpipe/sql';
 import { CodedError, formatError } from '@sqlpipe/text';
 import { readFolder } from './schema-folder.js';
@@ -41,8 +41,9 @@ async function* withPath<T>(items: AsyncIterable<T>, path: string): AsyncGenerat
   }
 }
 
-/** Rethrows an error: a failure to open a file gets the code `NOINPUT`, and a failure to read gets the path. */
+/** Rethrows an error with the path. A failure to open a file gets the code `NOINPUT`. */
 function rethrowWithPath(error: NodeJS.ErrnoException, path: string): never {
+  if (error instanceof StreamError) throw new StreamError(`${path}: ${error.message}`, { cause: error });
   if (error.syscall === 'open' || error.syscall === 'stat')
     throw new CodedError('NOINPUT', formatError(error), { cause: error });
   if (error.syscall) error.path ??= path;

@@ -11,7 +11,7 @@ import {
 } from '@sqlpipe/cli';
 import { isAnyInput, isSameOutput, type Location, readStandardInput, readStatementsAt } from '@sqlpipe/files';
 import { type ResolvedInstance, resolveInstance } from '@sqlpipe/instance';
-import { type DeferredInput, deferInput, StreamError } from '@sqlpipe/records';
+import { type DeferredInput, deferInput } from '@sqlpipe/records';
 import { openTarget, PreflightError, rejectBadOptions, replay } from '@sqlpipe/replay';
 import { IgnoreRules } from '@sqlpipe/schema';
 import { CodedError, formatError } from '@sqlpipe/text';
@@ -142,9 +142,7 @@ function openInput({ operands: [, ...files], ...options }: ApplyArgs, io: Io): I
   async function* read(): AsyncGenerator<string> {
     for (const file of files.length ? files : ['-']) {
       const isStdin = file === '-';
-      const batches = isStdin
-        ? readStandardInput(io.stdin(), options)
-        : withLabel(readStatementsAt(file, options.maxRecord), file);
+      const batches = isStdin ? readStandardInput(io.stdin(), options) : readStatementsAt(file, options.maxRecord);
       for await (const batch of batches) {
         if (!isStdin) io.catchSignals().throwIfAborted();
         for (const { statement, ...location } of batch) {
@@ -161,14 +159,4 @@ function openInput({ operands: [, ...files], ...options }: ApplyArgs, io: Io): I
       if (readsStdin) io.stdin().destroy();
     },
   };
-}
-
-/** Adds the name of the file to the errors of a stream, which lack it. */
-async function* withLabel<T>(source: AsyncIterable<T>, label: string): AsyncGenerator<T> {
-  try {
-    yield* source;
-  } catch (error) {
-    if (error instanceof StreamError) throw new StreamError(`${label}: ${error.message}`, { cause: error });
-    throw error;
-  }
 }

@@ -112,13 +112,13 @@ export async function readSide(side: Side, options: ReadSideOptions): Promise<Re
   try {
     return { ...side, statements: deduplicate(await collectStatements(read, isSelected, budget)) };
   } catch (error) {
-    throw addLabel(error, label);
+    throw addLabel(error, side);
   }
 }
 
-/** Adds the side to an error, which is the cause. A rejection gets another code, because its status would mean that the sides differ. */
-function addLabel(error: unknown, label: string): unknown {
-  if (error instanceof StreamError || error instanceof DuplicateNameError)
+/** Adds the side to an error that lacks it. A rejection gets another code, because its status would mean that the sides differ. */
+function addLabel(error: unknown, { label, path }: Side): unknown {
+  if ((error instanceof StreamError && path === '-') || error instanceof DuplicateNameError)
     return new CodedError(error.code, `${label}: ${error.message}`, { cause: error });
   if (error instanceof InstanceError && error.code === 'REJECTED')
     return new CodedError('UNREACHABLE', error.message, { cause: error });
