@@ -47,7 +47,9 @@ export class JsonScanner {
   readonly #containers: ('array' | 'object')[] = [];
   /** A bare token is a number, true, false or null. It ends at white space, a comma or a bracket. */
   #token: 'none' | 'string' | 'bare' = 'none';
-  readonly #pending = new GrowingBuffer();
+  /** The pieces of a token that was cut, and their length. */
+  #pending: Buffer[] = [];
+  #pendingLength = 0;
   /** Whether a string was cut between a backslash and the character that it escapes. */
   #escaped = false;
 
@@ -148,14 +150,7 @@ export class JsonScanner {
     this.#escaped = false;
     this.#token = 'none';
     const end = close + 1;
-    if (this.#pending.length === 0) {
-      this.#rejectTooLong(end - start);
-      this.#endString(decodeString(chunk, start, end));
-    } else {
-      this.#keep(chunk.subarray(start, end));
-      const bytes = this.#pending.take();
-      this.#endString(decodeString(bytes, 0, bytes.length));
-    }
+    this.#endString(decodeString(this.#takeToken(chunk.subarray(start, end))));
     return end;
   }
 
@@ -173,46 +168,27 @@ export class JsonScanner {
     let end = start;
     const endsToken = (byte: number) => byte <= 0x20 || byte === COMMA || byte === CLOSE_ARRAY || byte === CLOSE_OBJECT;
     while (end < chunk.length && !endsToken(chunk[end] as number)) end++;
-    this.#keep(chunk.subarray(start, end));
-    if (end < chunk.length) {
+    if (end === chunk.length) this.#keep(chunk.subarray(start));
+    else {
       this.#token = 'none';
-      this.events.scalar(decodeBare(this.#pending.take()), this.#containers.length);
+      this.events.scalar(decodeBare(this.#takeToken(chunk.subarray(start, end))), this.#containers.length);
       this.#endValue();
     }
     return end;
   }
 
   #keep(bytes: Buffer): void {
-    this.#rejectTooLong(this.#pending.length + bytes.length);
-    this.#pending.append(bytes);
-  }
-
-  #rejectTooLong(bytes: number): void {
-    if (bytes > this.limits.token)
+    this.#pendingLength += bytes.length;
+    if (this.#pendingLength > this.limits.token)
       throw new MalformedReplyError(`contains a value longer than ${this.limits.token} bytes`);
-  }
-}
-
-/** Appends bytes at a cost that does not depend on the number of pieces. */
-class GrowingBuffer {
-  #bytes = Buffer.alloc(0);
-  length = 0;
-
-  append(more: Buffer): void {
-    const length = this.length + more.length;
-    if (length > this.#bytes.length) {
-      const larger = Buffer.allocUnsafeSlow(Math.max(length, 2 * this.#bytes.length));
-      this.#bytes.copy(larger, 0, 0, this.length);
-      this.#bytes = larger;
-    }
-    more.copy(this.#bytes, this.length);
-    this.length = length;
+    this.#pending.push(bytes);
   }
 
-  take(): Buffer {
-    const all = this.#bytes.subarray(0, this.length);
-    this.length = 0;
-    return all;
+  #takeToken(end: Buffer): Buffer {
+    this.#keep(end);
+    const pieces = this.#pending;
+    [this.#pending, this.#pendingLength] = [[], 0];
+    return pieces.length === 1 ? end : Buffer.concat(pieces);
   }
 }
 
@@ -228,11 +204,10 @@ function backslashesBefore(chunk: Buffer, at: number, from: number): number {
   return at - start;
 }
 
-function decodeString(bytes: Buffer, start: number, end: number): string {
-  const raw = bytes.toString('utf8', start, end);
+function decodeString(bytes: Buffer): string {
+  const raw = bytes.toString();
   // Invalid bytes become U+FFFD. A U+FFFD that was really sent is rare, so it may be checked again.
-  if (raw.includes('\uFFFD') && !isUtf8(bytes.subarray(start, end)))
-    throw new MalformedReplyError('contains bytes that are not UTF-8');
+  if (raw.includes('\uFFFD') && !isUtf8(bytes)) throw new MalformedReplyError('contains bytes that are not UTF-8');
   try {
     return JSON.parse(raw);
   } catch {
