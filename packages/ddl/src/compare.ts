@@ -1,15 +1,15 @@
 /*! Compares what two statements would create on the same server. A property that one of them leaves to the server is not compared. */
 import { identify, isObject, isPrincipal, isSameName, type Kind, NameMap, redact } from '@sqlpipe/sql';
 import { parsePrincipal } from './acl/principal.js';
+import type { StatedColumn } from './columns/column-entry.js';
 import { COLUMN_OPTIONS } from './columns/column-properties.js';
-import type { StatedColumn } from './columns/column-property.js';
 import { parseDefinition } from './create/parse-create.js';
 import { type Defaults, type Definition, SERVER_DEFAULTS, type TableDefinition } from './definition.js';
 import { orRejection, RejectionError, unlessRejected } from './parser/cursor.js';
 import { printDefinition } from './print.js';
 import { type AnyProperty, type PropertyName, propertiesOf } from './properties/object-properties.js';
 import { OWNER } from './properties/storage.js';
-import { COLUMN_ORDER, columnProperty, EXPLICIT } from './property.js';
+import { COLUMN_ORDER, columnPropertyName, EXPLICIT } from './property.js';
 import { findQueryColumns } from './queries/query-columns.js';
 import { findQueryDifference } from './queries/query-tokens.js';
 import { isCleanTable, repair } from './repair.js';
@@ -41,7 +41,7 @@ export function listComparedProperties(kind: Kind): PropertyName[] {
   if (!isObject(kind)) return [];
   const suffixes = ['', ' name', ...COLUMN_OPTIONS.map(({ name }) => name)] as const;
   const others: PropertyName[] =
-    kind === 'table' ? [...suffixes.map(suffix => columnProperty('*', suffix)), COLUMN_ORDER] : ['query'];
+    kind === 'table' ? [...suffixes.map(suffix => columnPropertyName('*', suffix)), COLUMN_ORDER] : ['query'];
   return ['name', 'kind', ...others, ...propertiesOf(kind).map(({ name }) => name), WHOLE_STATEMENT];
 }
 
@@ -242,13 +242,13 @@ function compareColumns(a: ColumnList, b: ColumnList, comparison: ComparisonBuil
   for (const [key, column] of columnsA) {
     const other = columnsB.get(key);
     if (other && a.isComplete && b.isComplete)
-      comparison.add(columnProperty(column.name, ' name'), column.name, other.name);
+      comparison.add(columnPropertyName(column.name, ' name'), column.name, other.name);
     if (other) compareColumn(column, other, comparison);
-    else if (b.isComplete) comparison.add(columnProperty(column.name), column.type || 'present', MISSING);
+    else if (b.isComplete) comparison.add(columnPropertyName(column.name), column.type || 'present', MISSING);
   }
   if (a.isComplete)
     for (const [key, column] of columnsB)
-      if (!columnsA.has(key)) comparison.add(columnProperty(column.name), MISSING, column.type || 'present');
+      if (!columnsA.has(key)) comparison.add(columnPropertyName(column.name), MISSING, column.type || 'present');
   if (!a.isComplete || !b.isComplete) comparison.notComparable.push('the columns of its query');
   else
     compareOrder(
@@ -271,10 +271,10 @@ function compareOrder(a: string[], b: string[], comparison: ComparisonBuilder): 
 }
 
 function compareColumn(a: ListedColumn, b: ListedColumn, comparison: ComparisonBuilder): void {
-  if (!a.type || !b.type) comparison.notComparable.push(columnProperty(a.name, ' type'));
-  else if (a.type !== b.type) return comparison.add(columnProperty(a.name), a.type, b.type);
+  if (!a.type || !b.type) comparison.notComparable.push(columnPropertyName(a.name, ' type'));
+  else if (a.type !== b.type) return comparison.add(columnPropertyName(a.name), a.type, b.type);
   for (const { name, value, isHidden } of COLUMN_OPTIONS)
-    comparison.add(columnProperty(a.name, name), value(a), value(b), isHidden);
+    comparison.add(columnPropertyName(a.name, name), value(a), value(b), isHidden);
 }
 
 const CONTEXT = 40;

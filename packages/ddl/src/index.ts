@@ -94,11 +94,11 @@ export { isTimeZone } from './properties/refresh.js';
 export { formatExpiredRows, keepRetention, retentionAgeOf, retentionOf, UNLIMITED } from './properties/retention.js';
 export {
   COLUMN_ORDER,
-  columnProperty,
+  columnPropertyName,
   EXPLICIT,
   isColumnOrder,
   type PrintOptions,
-  parseColumnProperty,
+  parseColumnPropertyName,
 } from './property.js';
 export { findFunction } from './queries/functions.js';
 export { findExactValues, findSampling, locateColumns } from './queries/query-columns.js';

@@ -5,10 +5,10 @@ import type { FeatureName, HasFeature } from './parser/features.js';
 import type { FoundObject, NameLookup } from './parser/lookup.js';
 
 /** The name of a column's property: `column 'qty' index`, or `column 'qty'` without a suffix. */
-export const columnProperty = (column: string, suffix = '') => `column '${column}'${suffix}` as const;
+export const columnPropertyName = (column: string, suffix = '') => `column '${column}'${suffix}` as const;
 
 /** The parts of the name of a column's property, see `columnProperty`. Undefined for any other property. */
-export function parseColumnProperty(
+export function parseColumnPropertyName(
   property: string,
 ): { readonly column: string; readonly suffix: string } | undefined {
   const [, column, suffix = ''] = /^column '([^']*)'(.*)$/s.exec(property) ?? [];

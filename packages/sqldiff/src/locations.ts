@@ -1,4 +1,4 @@
-import { locateColumns, parseColumnProperty } from '@sqlpipe/ddl';
+import { locateColumns, parseColumnPropertyName } from '@sqlpipe/ddl';
 import { findLocation, type LocatedStatement, type Location } from '@sqlpipe/files';
 import { splitRights } from '@sqlpipe/schema';
 import { foldCase, hasName, identify, identityKey, isSameName, type NamedObject } from '@sqlpipe/sql';
@@ -29,6 +29,6 @@ export class Locations {
 }
 
 function findColumnPosition(statement: string, property: string): number | undefined {
-  const name = parseColumnProperty(property)?.column;
+  const name = parseColumnPropertyName(property)?.column;
   return locateColumns(statement).columns.find(column => isSameName(column.name, name))?.start;
 }

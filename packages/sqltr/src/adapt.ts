@@ -1,5 +1,5 @@
 import {
-  columnProperty,
+  columnPropertyName,
   type Definition,
   findColumnProperty,
   findMissingFeatures,
@@ -181,7 +181,7 @@ function withPlainIndexes(statement: string, types: RegExp): string {
   if (identify(statement).kind !== 'table' || !/\bindex\s/i.test(statement)) return statement;
   return replaceClauses(statement, (property, text, { kind, definition }) => {
     if (kind !== 'table' || !/\b(?:type|include)\b/i.test(text)) return undefined;
-    const column = definition.columns.find(({ name }) => property === columnProperty(name, ' index'));
+    const column = definition.columns.find(({ name }) => property === columnPropertyName(name, ' index'));
     if (!column?.index || !types.test(column.index.type)) return undefined;
     const isSized = column.index.capacity !== undefined && /\bcapacity\b/i.test(text);
     return isSized ? ` INDEX CAPACITY ${column.index.capacity}` : ' INDEX';

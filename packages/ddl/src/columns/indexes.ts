@@ -4,10 +4,10 @@ import type { CreateContext } from '../parser/clause-reader.js';
 import { type Cursor, isWord, RejectionError } from '../parser/cursor.js';
 import { parseLiteral, quoteName } from '../parser/names.js';
 import { ceilPow2, expectInt, parseInt32 } from '../parser/numbers.js';
-import { type AlteredColumn, type ColumnProperty, expectEndOfAlter, requireSymbol } from './column-property.js';
+import { type AlteredColumn, type ColumnEntry, expectEndOfAlter, requireSymbol } from './column-entry.js';
 
 /** Two indexes are the same if they cover the same columns, in any order. */
-export const INDEX: ColumnProperty<'add index' | 'drop index', { index?: Index }> = {
+export const INDEX: ColumnEntry<'add index' | 'drop index', { index?: Index }> = {
   name: ' index',
   value: ({ index }) => (index ? printIndex(index, names => names.map(foldCase).sort()).trim() : 'none'),
   print: ({ index }, { quoted }) => (index ? printIndex(index, names => (quoted ? names.map(quoteName) : names)) : ''),

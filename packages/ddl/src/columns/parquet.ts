@@ -2,9 +2,9 @@
 import { type Cursor, isWord, RejectionError } from '../parser/cursor.js';
 import { parseInt32 } from '../parser/numbers.js';
 import { isArray } from '../parser/types.js';
-import { type ColumnProperty, expectEndOfAlter } from './column-property.js';
+import { type ColumnEntry, expectEndOfAlter } from './column-entry.js';
 
-export const PARQUET: ColumnProperty<'parquet settings', { parquet: string }> = {
+export const PARQUET: ColumnEntry<'parquet settings', { parquet: string }> = {
   name: ' Parquet settings',
   value: ({ parquet }) => parquet || 'none',
   print: ({ parquet }) => (parquet ? ` PARQUET(${parquet})` : ''),

@@ -8,15 +8,15 @@ import { parseColumnType } from '../parser/types.js';
 import { EXPLICIT } from '../property.js';
 import {
   type AlteredColumn,
-  type ColumnProperty,
+  type ColumnEntry,
   expectEndOfAlter,
   requireSymbol,
   type StatedColumn,
-} from './column-property.js';
+} from './column-entry.js';
 import { canConvert, isAcceptedConversion } from './conversions.js';
 import { createCapacityParser, INDEX, parseIndexOptions } from './indexes.js';
 
-export const TYPE: ColumnProperty<'type', Omit<Column, 'name' | 'dedup' | 'parquet'>> = {
+export const TYPE: ColumnEntry<'type', Omit<Column, 'name' | 'dedup' | 'parquet'>> = {
   name: '',
   value: ({ type }) => type || undefined,
   print: ({ type }) => ` ${type}`,
@@ -95,7 +95,7 @@ function parseTypeChange(cursor: Cursor, lookup: NameLookup, altered: AlteredCol
 const LIMITS = { min: 2, max: 2 ** 30, maxCached: 2 ** 25 };
 
 /** In the form of servers before 9.3, the clause also contains the capacity. Later servers do not print it. */
-export const CACHE: ColumnProperty<'cache', { cached: boolean }> = {
+export const CACHE: ColumnEntry<'cache', { cached: boolean }> = {
   name: ' cache',
   value: ({ type, cached }) => (type !== 'SYMBOL' || cached === undefined ? undefined : cached ? 'CACHE' : 'NOCACHE'),
   print({ type, cached, capacity }, { form }) {
@@ -122,7 +122,7 @@ function parseCacheChange(altered: AlteredColumn, cached: boolean) {
   return { action: 'cache', column: altered.name, cached } as const;
 }
 
-export const CAPACITY: ColumnProperty<'symbol capacity', { capacity: number }> = {
+export const CAPACITY: ColumnEntry<'symbol capacity', { capacity: number }> = {
   name: ' capacity',
   value: ({ capacity }) => capacity?.toString(),
   isHidden: true,

@@ -1,6 +1,6 @@
 import { isSameName, type Kind, kindKeywords, type NamedObject, NameMap } from '@sqlpipe/sql';
 import {
-  type AnyColumnProperty,
+  type AnyColumnEntry,
   COLUMN_PROPERTIES,
   type ColumnAlteration,
   findColumnProperty,
@@ -18,7 +18,7 @@ import {
   propertiesOf,
 } from '../properties/object-properties.js';
 import { printOwner } from '../properties/storage.js';
-import { parseColumnProperty } from '../property.js';
+import { parseColumnPropertyName } from '../property.js';
 
 type StructureAlteration =
   | { readonly action: 'add column'; readonly column: Column; readonly owner?: string | undefined }
@@ -80,7 +80,7 @@ const STRUCTURE_ACTIONS: { readonly [A in StructureAlteration as A['action']]: A
   },
 };
 
-const ofColumn = (alter: AnyColumnProperty['alter']): ActionRules<ColumnAlteration> => ({
+const ofColumn = (alter: AnyColumnEntry['alter']): ActionRules<ColumnAlteration> => ({
   permission: alter.permission,
   print: each => `ALTER COLUMN ${quoteColumn(each.column)} ${alter.print(each)}`,
   // A server knows the columns of a materialized view, although no statement names them.
@@ -125,7 +125,7 @@ const UNALTERABLE = new Map([
 /** Why no ALTER sets a property of an object or a column, or not to every value; undefined if one does. */
 export const findUnalterableReason = (property: PropertyName, kind: Kind): string | undefined =>
   (findProperty(property, kind) ?? findColumnProperty(property))?.unalterable ??
-  UNALTERABLE.get(parseColumnProperty(property)?.suffix.trim() ?? property);
+  UNALTERABLE.get(parseColumnPropertyName(property)?.suffix.trim() ?? property);
 
 /** An ALTER of one object. */
 export interface Alter {

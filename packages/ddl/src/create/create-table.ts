@@ -29,7 +29,7 @@ import {
   VOLUME,
   WAL,
 } from '../properties/storage.js';
-import { columnProperty } from '../property.js';
+import { columnPropertyName } from '../property.js';
 
 /** Parses the text after CREATE. @param first the token after CREATE, already read @throws RejectionError */
 export function parseCreateTable(cursor: Cursor, first: string, context: CreateContext): CreateOf<TableDefinition> {
@@ -181,7 +181,7 @@ function parseColumn(reader: ClauseReader): string {
     const clauseStart = cursor.previousEnd;
     column.parquet = parseParquet(cursor, type);
     token = cursor.require("',' or ')'");
-    reader.addSpan(columnProperty(name, ' Parquet settings'), clauseStart);
+    reader.addSpan(columnPropertyName(name, ' Parquet settings'), clauseStart);
   }
   // PRECISION, NULL and NOT NULL have no effect.
   if (isWord(token, 'precision')) token = cursor.require("'NOT' or 'NULL' or ',' or ')'");
@@ -217,6 +217,6 @@ function parseSymbol(reader: ClauseReader, named: LocatedName, column: Column): 
   column.index = parseIndexOptions(cursor, next, context, { covered, expected: isPlain ? undefined : "'capacity'" });
   reader.clauseNames.covered.set(column.name, covered);
   const after = isPlain ? cursor.require("')'") : readAfterColumn(cursor, named);
-  reader.addSpan(columnProperty(column.name, ' index'), start);
+  reader.addSpan(columnPropertyName(column.name, ' index'), start);
   return after;
 }

@@ -1,7 +1,7 @@
 /*! The properties of each kind, in the order in which servers print their clauses and differences are reported. */
 import { isObject, type Kind, OBJECT_KINDS, type ObjectKind } from '@sqlpipe/sql';
 import type { Definition } from '../definition.js';
-import type { columnProperty, Property } from '../property.js';
+import type { columnPropertyName, Property } from '../property.js';
 import { DEDUP_KEYS } from './dedup-keys.js';
 import { EXPIRE_ROWS } from './expire-rows.js';
 import { BASE, REFRESH, REFRESH_DETAILS } from './refresh.js';
@@ -45,7 +45,7 @@ export type PropertyAlteration = AlterationOf<Listed>;
 /** Any property in which statements or objects can differ. */
 export type PropertyName =
   | Listed['name']
-  | ReturnType<typeof columnProperty>
+  | ReturnType<typeof columnPropertyName>
   | ('name' | 'kind' | 'query' | 'column order' | 'statement')
   | ('external alias' | 'credentials' | 'invalid' | 'suspended')
   | `GRANT ${string}`; // a grant whose option would be lost

@@ -3,7 +3,7 @@ import {
   COLUMN_ORDER,
   COLUMN_TYPE,
   type Column,
-  columnProperty,
+  columnPropertyName,
   compareDefinitions,
   type Definition,
   findColumn,
@@ -85,13 +85,13 @@ function alterColumns({ name: table, columns }: TableDefinition, draft: Draft): 
     const now = findCurrent(column);
     for (const { name, alter } of now ? properties : [])
       for (const alteration of alter.between(column, now as Column))
-        alterTable(table, alteration, [columnProperty(column.name, name)], draft);
+        alterTable(table, alteration, [columnPropertyName(column.name, name)], draft);
   };
   for (const column of columns)
     if (!isSameName(column.name, tableIn(draft, table).timestamp)) alter(column, [COLUMN_TYPE]);
   for (const column of columns)
     if (!findCurrent(column))
-      alterTable(table, { action: 'add column', column: toAdded(column) }, [columnProperty(column.name)], draft);
+      alterTable(table, { action: 'add column', column: toAdded(column) }, [columnPropertyName(column.name)], draft);
   for (const column of columns) if (findCurrent(column)?.type === column.type) alter(column, COLUMN_OPTIONS);
 }
 
@@ -102,7 +102,7 @@ export function dropColumns(wanted: TableDefinition, draft: Draft): void {
   for (const { name } of columns) {
     const isUnrenamed = renamed.some(from => isSameName(from, name));
     if (!findColumn(wanted, name) && !isSameName(name, timestamp) && !isUnrenamed)
-      alterTable(wanted.name, { action: 'drop column', column: name }, [columnProperty(name), 'dedup keys'], draft);
+      alterTable(wanted.name, { action: 'drop column', column: name }, [columnPropertyName(name), 'dedup keys'], draft);
   }
 }
 
@@ -118,8 +118,8 @@ function renameColumns(table: string, draft: Draft): NameMap<string> {
     const now = tableIn(draft, table);
     const timestamp = isSameName(column, now.timestamp) ? ['designated timestamp' as const] : [];
     const properties: PropertyName[] = [
-      columnProperty(column),
-      columnProperty(to),
+      columnPropertyName(column),
+      columnPropertyName(to),
       ...timestamp,
       'dedup keys',
       COLUMN_ORDER,

@@ -10,13 +10,13 @@ export type StatedColumn = Omit<Column, 'name' | 'dedup' | 'cached'> & { readonl
 type ColumnAction<Action, Values> = { readonly action: Action; readonly column: string } & Readonly<Values>;
 
 /** A property of a column. Its name follows that of the column: ` index` in `column 'qty' index`. The name of the type is empty. */
-export interface ColumnEntry<A extends ColumnAction<string, object>>
+export interface ColumnEntryOf<A extends ColumnAction<string, object>>
   extends Pick<Property<StatedColumn>, 'value' | 'print' | 'isHidden' | 'feature' | 'unalterable'> {
   readonly name: string;
   readonly alter: ColumnAlter<A>;
 }
 
-export type ColumnProperty<Action extends string, Values> = ColumnEntry<ColumnAction<Action, Values>>;
+export type ColumnEntry<Action extends string, Values> = ColumnEntryOf<ColumnAction<Action, Values>>;
 
 interface ColumnAlter<A extends ColumnAction<string, object>>
   extends Pick<PropertyAlter<Column, A>, 'actions' | 'print' | 'permission'> {
