@@ -47,3 +47,4 @@ export {
 export { parseColumnType } from './parser/types.js';
 export { type Interval, rejectLongPeriod } from './properties/refresh.js';
 export { recheckRetention, rejectImpossiblePolicy } from './properties/retention.js';
+export { PARTITIONING, TIMESTAMP, VOLUME } from './properties/storage.js';

@@ -18,6 +18,7 @@ import {
   missingError,
   RejectionError,
   rejectLongPeriod,
+  TIMESTAMP,
 } from '@sqlpipe/ddl/parser';
 import { isSameName, type LocatedName, NameMap } from '@sqlpipe/sql';
 import type { Catalogue } from '../catalogue.js';
@@ -161,7 +162,7 @@ export interface ViewTiming {
 }
 
 export function findTimestampClause({ definition, spans }: CreateStatement): LocatedName | undefined {
-  const span = spans.get('designated timestamp');
+  const span = spans.get(TIMESTAMP.name);
   return span && 'timestamp' in definition && definition.timestamp !== undefined
     ? { name: definition.timestamp, start: span.position }
     : undefined;

@@ -24,11 +24,13 @@ import {
   KINDS_OTHER_THAN,
   missingError,
   orRejection,
+  PARTITIONING,
   RejectionError,
   recheckRetention,
   rejectBadCoveredColumns,
   rejectImpossiblePolicy,
   unquoteToken,
+  VOLUME,
 } from '@sqlpipe/ddl/parser';
 import { foldCase, isSameName, kindKeywords, type LocatedName } from '@sqlpipe/sql';
 import { analyzeRelation } from '../analyze/analyze-relation.js';
@@ -67,7 +69,7 @@ function checkCreatable(
   const { kind, definition, nameStart, ifNotExists, spans } = statement;
   const object = catalogue.find(definition.name);
   if (!object) {
-    const volume = spans?.get('volume');
+    const volume = spans?.get(VOLUME.name);
     if (volume && 'volume' in definition)
       throw new RejectionError(volume.position, `volume alias is not allowed [alias=${definition.volume}]`);
     authorize(`CREATE ${kindKeywords(kind)}`);
@@ -124,7 +126,7 @@ function toTableAsQuery(catalogue: Catalogue, statement: CreateOf<TableDefinitio
   const relation = analyzeRelation(parseBody(body), catalogue);
   const timestamp = chooseTimestamp(statement, relation);
   if (definition.partitionBy !== 'NONE' && !timestamp) {
-    const position = spans.get('partitioning')?.position ?? 0;
+    const position = spans.get(PARTITIONING.name)?.position ?? 0;
     throw new RejectionError(position, 'partitioning is possible only on tables with designated timestamps');
   }
   rejectUnknownColumns(statement, relation);
