@@ -335,20 +335,23 @@ test('a rebuild grants again, and a new plan completes an interrupted rebuild', 
   }
 });
 
-/** What a shell makes of the option that a hint of the only omission names. */
+/** What an interactive shell makes of the option that a hint of the only omission names. */
 async function readHint(option: string, after: string[], before: string[], options?: PlanOptions): Promise<string> {
   const [omission, ...others] = (await planChanges(after, before, options)).omissions;
   if (!omission || others.length > 0) throw new Error('not one omission');
   const [, argument] =
     new RegExp(`${option} (.*?)(?: takes .*)?$`, 'm').exec(formatOmission(omission).join('\n')) ?? [];
-  return execFileSync('bash', ['-c', `printf %s ${argument}`]).toString();
+  const input = `set -o history -o histexpand\nprintf %s ${argument}\n`;
+  return execFileSync('bash', { input, env: { HISTFILE: '' } }).toString();
 }
 
 test('hints keep their meaning in a shell and as options, whatever the name', async t => {
-  const before = ["CREATE TABLE 'px$usd' (x INT);"];
-  const allowed = await readHint('--allow-loss', [], before);
-  t.is(allowed, "drop:'px$usd'");
-  t.deepEqual(changesOf(await planChanges([], before, { allowLoss: [allowed] })), ["DROP TABLE 'px$usd';"]);
+  for (const name of ['px$usd', 'px!usd', '!', 'a `b` "c\\"!']) {
+    const before = [`CREATE TABLE '${name}' (x INT);`];
+    const allowed = await readHint('--allow-loss', [], before);
+    t.is(allowed, `drop:'${name}'`);
+    t.deepEqual(changesOf(await planChanges([], before, { allowLoss: [allowed] })), [`DROP TABLE '${name}';`]);
+  }
   const broken = ["CREATE VIEW 'grant' AS (select x from gone);"];
   const ignored = await readHint('--ignore', [...broken, 'CREATE TABLE n (x INT);'], broken);
   t.true(new IgnoreRules([ignored]).ignoresObject({ kind: 'view', name: 'grant' }));

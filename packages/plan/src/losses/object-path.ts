@@ -38,8 +38,9 @@ export function formatPath(path: ObjectPath): string {
   return path.column === undefined ? path.object : `${path.object}.${path.column}`;
 }
 
+/** In double quotes, because a path has single ones; but there, an interactive bash would expand `!`. */
 export const formatPathForShell = (path: string): string =>
-  path.includes("'") ? `"${path.replace(/[$`"\\]/g, '\\$&')}"` : path;
+  path.includes("'") ? `"${path.replace(/[$`"\\]/g, '\\$&').replaceAll('!', `"'!'"`)}"` : path;
 
 /** A name without a dot, and without characters that are special in a shell. */
 const PLAIN = /^[\w-]*$/;
