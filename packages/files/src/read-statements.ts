@@ -1,6 +1,6 @@
 import { createReadStream } from 'node:fs';
 import { stat } from 'node:fs/promises';
-import { Readable } from 'node:stream';
+import type { Readable } from 'node:stream';
 import { decodeRecords, type ReadOptions, StreamError } from '@sqlpipe/records';
 import { SplitError, Splitter, significantTokens } from '@sqlpipe/sql';
 import { CodedError, formatError } from '@sqlpipe/text';
@@ -62,7 +62,7 @@ export async function* readStandardInput(input: Readable, options: ReadOptions):
     const first = await readFirst(chunks);
     const bytes = prepend(first, chunks);
     if (isText(first.subarray(0, HEAD))) yield* parseSqlText(bytes, NAME, options.maxRecord);
-    else for await (const statement of decodeRecords(Readable.from(bytes), options)) yield [{ statement, path: NAME }];
+    else for await (const statement of decodeRecords(bytes, options)) yield [{ statement, path: NAME }];
   } finally {
     input.destroy(); // a pending read would keep the process alive
   }

@@ -1,10 +1,9 @@
 import { isUtf8 } from 'node:buffer';
-import { pipeline, type Readable, type Transform, type Writable } from 'node:stream';
-import { pipeline as runPipeline } from 'node:stream/promises';
+import type { Transform, Writable } from 'node:stream';
+import { pipeline } from 'node:stream/promises';
 import { MAX_RECORD, normalizeStatement, parseFailureMarker, WHITESPACE } from '@sqlpipe/sql';
 import { CodedError, formatCount } from '@sqlpipe/text';
-import split2 from 'split2';
-import { objectTransform, transform } from 'through2';
+import { objectTransform } from 'through2';
 import { createCommitWriter } from './commit-writer.js';
 
 /**
@@ -45,7 +44,7 @@ export const writeRecords = (
   out: Writable & { isTTY?: boolean },
   name: string,
   maxRecord: number,
-): Promise<void> => runPipeline(statements, encodeRecords(maxRecord), createCommitWriter(out, name));
+): Promise<void> => pipeline(statements, encodeRecords(maxRecord), createCommitWriter(out, name));
 
 /** The minimum size of an output buffer within a batch, in UTF-16 code units. */
 const CHUNK = 1024 * 1024;
@@ -67,71 +66,53 @@ export interface ReadOptions {
  * @throws StreamError for a stream that is empty or has more than white space after the last NUL, for a failure marker, and for a record
  * that is too long, is not UTF-8, starts with a byte order mark, or has a second statement
  */
-export function decodeRecords(input: Readable, options: ReadOptions = {}): AsyncIterable<string> {
-  const { maxRecord = MAX_RECORD, allowEmpty = false } = options;
-  let record = 0;
-  return pipeline(
-    input,
-    validateFraming(maxRecord, allowEmpty),
-    split2('\0'),
-    objectTransform(async (text: string) => {
-      record++;
-      try {
-        return normalizeStatement(text) || undefined;
-      } catch (error) {
-        throw new StreamError(`record ${record}: ${(error as Error).message}`, { cause: error });
-      }
-    }),
-    () => {}, // an error destroys the last stage, which passes it to the reader
-  ) as unknown as AsyncIterable<string>;
-}
-
-/** Passes only complete, valid records. split2 would emit an unterminated tail, and search its buffer again with every chunk. */
-function validateFraming(maxRecord: number, allowEmpty: boolean): Transform {
+export async function* decodeRecords(
+  input: AsyncIterable<Buffer>,
+  { maxRecord = MAX_RECORD, allowEmpty = false }: ReadOptions = {},
+): AsyncGenerator<string, void, undefined> {
   let partial: Buffer[] = [];
   let partialBytes = 0;
   let recordCount = 0;
-
-  const requireValidRecords = (records: Buffer): Buffer => {
-    for (let start = 0; start < records.length; recordCount++) {
-      const end = records.indexOf(0, start) + 1;
-      if (end - start > maxRecord) throw recordTooLong(recordCount, maxRecord);
-      if (BYTE_ORDER_MARK.every((byte, i) => records[start + i] === byte))
-        throw new StreamError(
-          `record ${recordCount + 1} starts with a byte order mark, which a stream does not have; sqlsplit accepts one in .sql text`,
-        );
-      if (!isUtf8(records.subarray(start, end)))
-        throw new StreamError(
-          `record ${recordCount + 1} contains bytes that are not UTF-8; iconv converts other encodings`,
-        );
-      start = end;
+  for await (const chunk of input) {
+    const end = chunk.lastIndexOf(0) + 1;
+    const records = end ? Buffer.concat([...partial, chunk.subarray(0, end)]) : Buffer.alloc(0);
+    if (end) [partial, partialBytes] = [[], 0];
+    for (let start = 0, next = 0; start < records.length; start = next) {
+      next = records.indexOf(0, start) + 1;
+      recordCount++;
+      const statement = decodeRecord(records.subarray(start, next), recordCount, maxRecord);
+      if (statement) yield statement;
     }
-    return records;
-  };
+    if (end < chunk.length) partial.push(chunk.subarray(end));
+    partialBytes += chunk.length - end;
+    if (partialBytes > maxRecord && recordCount) throw recordTooLong(recordCount + 1, maxRecord);
+    if (partialBytes > maxRecord)
+      throw new StreamError(
+        `no NUL byte in the first ${maxRecord} bytes: it is either .sql text (sqlsplit converts it) or a longer record (--max-record raises the limit)`,
+      );
+  }
+  const rest = Buffer.concat(partial);
+  if (partialBytes && !(recordCount && isWhiteSpace(rest))) throw truncatedError(rest, recordCount);
+  if (!recordCount && !allowEmpty)
+    throw new StreamError(
+      'empty input: a statement stream has at least one NUL byte; the previous command may have failed',
+    );
+}
 
-  return transform(
-    async (chunk: Buffer) => {
-      const end = chunk.lastIndexOf(0) + 1;
-      const records = end ? requireValidRecords(Buffer.concat([...partial, chunk.subarray(0, end)])) : undefined;
-      if (end) [partial, partialBytes] = [[], 0];
-      if (end < chunk.length) partial.push(chunk.subarray(end));
-      partialBytes += chunk.length - end;
-      if (partialBytes > maxRecord && recordCount) throw recordTooLong(recordCount, maxRecord);
-      if (partialBytes > maxRecord)
-        throw new StreamError(
-          `no NUL byte in the first ${maxRecord} bytes: it is either .sql text (sqlsplit converts it) or a longer record (--max-record raises the limit)`,
-        );
-      return records;
-    },
-    async () => {
-      const rest = Buffer.concat(partial);
-      if (partialBytes && !(recordCount && isWhiteSpace(rest))) throw truncatedError(rest, recordCount);
-      if (!recordCount && !allowEmpty)
-        throw new StreamError(
-          'empty input: a statement stream has at least one NUL byte; the previous command may have failed',
-        );
-    },
-  );
+/** The statement of a record; '' if the record has none. @param bytes with the NUL @param record its number */
+function decodeRecord(bytes: Buffer, record: number, maxRecord: number): string {
+  if (bytes.length > maxRecord) throw recordTooLong(record, maxRecord);
+  if (bytes.subarray(0, BYTE_ORDER_MARK.length).equals(BYTE_ORDER_MARK))
+    throw new StreamError(
+      `record ${record} starts with a byte order mark, which a stream does not have; sqlsplit accepts one in .sql text`,
+    );
+  if (!isUtf8(bytes))
+    throw new StreamError(`record ${record} contains bytes that are not UTF-8; iconv converts other encodings`);
+  try {
+    return normalizeStatement(bytes.toString('utf8', 0, bytes.length - 1));
+  } catch (error) {
+    throw new StreamError(`record ${record}: ${(error as Error).message}`, { cause: error });
+  }
 }
 
 const BYTE_ORDER_MARK = Buffer.from('\ufeff');
@@ -139,8 +120,8 @@ const BYTE_ORDER_MARK = Buffer.from('\ufeff');
 /** Editors add a line feed at the end of a file. No record that we write begins with white space. */
 const isWhiteSpace = (bytes: Buffer): boolean => bytes.every(byte => WHITESPACE.includes(String.fromCharCode(byte)));
 
-const recordTooLong = (recordCount: number, maxRecord: number): StreamError =>
-  new StreamError(`record ${recordCount + 1} is longer than ${maxRecord} bytes; --max-record raises the limit`);
+const recordTooLong = (record: number, maxRecord: number): StreamError =>
+  new StreamError(`record ${record} is longer than ${maxRecord} bytes; --max-record raises the limit`);
 
 function truncatedError(rest: Buffer, recordCount: number): StreamError {
   const marker = parseFailureMarker(lastLine(rest));
