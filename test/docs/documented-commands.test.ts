@@ -117,6 +117,14 @@ function recipe(title: string): string {
 
 const ANOTHER = 'CREATE TABLE venues (mic SYMBOL)';
 
+test('the plan that GUIDE shows is the plan of its recipe', async t => {
+  const [, shown = ''] = /^The plan to read.*?```sql\n(.*?)^```$/ms.exec(GUIDE) ?? [];
+  const run = await exampleShell(t);
+  const { stdout } = await run(`sed -i 's/price DOUBLE/&, venue SYMBOL/' schema/tables/fx_trades.sql
+sqldiff --alter schema schema.sql | tr '\\0' '\\n'`);
+  t.is(stdout.trimEnd(), shown.trimEnd());
+});
+
 test('the recipe for several targets applies the others if one fails, and fails', async t => {
   await dst2.execute(ANOTHER);
   const run = await exampleShell(t);
