@@ -28,8 +28,8 @@ test('names in allowLoss and renamed may contain dots', async t => {
   const user = "CREATE USER 'a.b';";
   t.deepEqual(lossesOf(await planChanges(before, [...before, user])), ["drop-user:'a.b'"]);
   t.deepEqual(lossesOf(await planChanges(before, [...before, user], { allowLoss: ['drop-user:a.b'] })), []);
-  const users = ["CREATE USER 'a, b';", 'CREATE USER c;'];
-  const allowLoss = ["drop-user:'a, b'", 'drop-user:c'];
+  const users = ["CREATE USER 'a, drop:b';", "CREATE USER 'c, ttl:d';", 'CREATE USER e;'];
+  const allowLoss = ["drop-user:'a, drop:b'", 'drop-user:"c, ttl:d"', 'drop-user:e'];
   const [head = ''] = printPlan(await planChanges(before, [...before, ...users], { allowLoss }), [...before, ...users]);
   t.deepEqual(parsePlanHead(head)?.neededAllowances, allowLoss);
   const { notes } = await planChanges(before, before, { allowLoss: ['drop:nothing.of.this'] });

@@ -75,9 +75,9 @@ export function parsePlanHead(statement: string): PlanHead | undefined {
     verbs: verbs.split(', ').filter(verb => PLAN_VERBS.has(verb)),
     irreversible: new Set(list(/^-- nothing undoes statements? ([\d, ]+)$/m).map(Number)),
     renamedViews: new NameMap([...renamedViews].map(([, from = '', to = '']) => [from, to])),
-    // A name in quotes may contain a comma, and each loss begins with its kind.
-    neededAllowances: find(/^-- allowed losses: (.*)$/m)
-      .split(/, (?=[a-z-]+:)/)
-      .filter(Boolean),
+    // A comma separates two losses only outside quotes, and if a kind follows.
+    neededAllowances:
+      find(/^-- allowed losses: (.*)$/m).match(/(?<=^|, )[a-z-]+:(?:(?<=[:.])(?:'[^']+'|"[^"]+")|(?!, [a-z-]+:).)+/g) ??
+      [],
   };
 }
