@@ -14,8 +14,8 @@ const SKIP_CONFLICT = '--if-exists skip cannot be combined with a plan, which re
 const STREAM_CONFLICT = 'a plan must be read completely before anything is sent; remove --stream';
 
 /**
- * Checks a plan in the input. It must be the first thing there, it must be complete, and the target must be in the state that it was made
- * for. Adds the plan's statements and queries to `planned` as they are read.
+ * Checks a plan in the input. The input must begin with the plan and have no other plan. The plan must be complete, and the target must be
+ * in the state for which it was made. While the statements are read, those of the plan and their queries are added to `planned`.
  * @returns the statements of the input; for a plan, also its head and a guard
  */
 export async function checkPlan(
@@ -65,7 +65,7 @@ export function rejectOmissions(omissions: readonly Omission[]): void {
   throw new CodedError('REJECTED', `${number} left out`, { lines: [...lines, 'hint: --keep-going applies the rest'] });
 }
 
-/** @param message the error if the target is in another state, after the label of the target */
+/** Requires that the target is in the state for which a plan was made. @param message the error otherwise, without the target's label */
 export async function requireState(plan: readonly string[], client: Client, message: string): Promise<PlanGuard> {
   const guard = await PlanGuard.start(client, plan);
   if (computeFingerprint(plan, guard.statements()) !== parsePlanHead(plan[0] ?? '')?.state)
@@ -74,8 +74,9 @@ export async function requireState(plan: readonly string[], client: Client, mess
 }
 
 /**
- * Records the queries of views in a plan, and the statements that --allow-plan allows: those with the verbs that its head lists. The head
- * also has their number. What follows them is no part of the plan: a text that is repeated there is not allowed.
+ * Records the queries of views in a plan, and the statements that --allow-plan allows: those with the verbs that the head lists. The head
+ * also tells how many statements the plan has. A later statement does not belong to the plan. So it is not allowed, even if the plan has
+ * the same text.
  */
 async function* recordPlanned(
   statements: AsyncIterable<string>,

@@ -1,4 +1,4 @@
-/*! Waits until a statement has changed an existing object, because a server may apply it after its reply. Then checks the object. */
+/*! A server may reply before a statement has had its effect. Waits until the statement has changed its object, then checks the object. */
 import {
   applyAlteration,
   type Command,
@@ -43,7 +43,7 @@ export interface ConfirmationContext {
   readonly noVerify: boolean;
 }
 
-/** Reads what `confirmEffect` compares with, before the statement is sent. Undefined unless it changes an existing object. */
+/** Before a statement is sent, reads the state that it will change. Undefined unless the statement changes an existing object. */
 export async function prepareConfirmation(
   statement: string,
   context: ConfirmationContext,
@@ -51,7 +51,7 @@ export async function prepareConfirmation(
   const { client, existing, noVerify } = context;
   const parsed = parseCommand(statement, noVerify ? SERVER_DEFAULTS : await existing.defaults());
   if (!parsed) return undefined;
-  // If an incremental refresh has nothing to do, the server does not show that it has ended (observed on 9.3.4).
+  // An incremental refresh is not awaited: if it has nothing to do, the server does not show that it has ended (observed on 9.3.4).
   const isAwaited = parsed.verb === 'refresh' && parsed.isFull;
   const refresh = isAwaited ? await fetchRefreshState(client, parsed.name) : undefined;
   return { parsed, refresh, ...(!noVerify && (await predictAlter(parsed, existing))) };
@@ -73,7 +73,7 @@ async function predictAlter(
   return { before, expected: definition && printDefinition(definition, EXPLICIT) };
 }
 
-/** After a lost reply: whether the ALTER was executed. Then the object is as expected now, and was not before. */
+/** After a lost reply, finds out whether the ALTER was executed: the object is as expected, and it was different before the ALTER. */
 export async function wasAltered(pending: PendingEffect, context: ConfirmationContext): Promise<boolean> {
   const { before, expected } = pending;
   if (before === undefined || expected === undefined) return false;
@@ -92,7 +92,7 @@ export async function confirmEffect(pending: PendingEffect, context: Confirmatio
     const failure = await waitForWal(object, context);
     if (failure) return failure;
   }
-  // A statement may change more objects than it names. So no definition that was fetched earlier counts.
+  // A statement may change more objects than it names, so all definitions that were fetched earlier may be outdated.
   existing.invalidate({ kind: 'other', name: '' });
   if (noVerify) return APPLIED;
   if (parsed.verb === 'rename') return verifyDone(parsed, existing);
@@ -118,7 +118,7 @@ async function verifyDone(
   return isDone ? { result: 'applied', proven: true } : { result: 'differs', error: NOT_DONE };
 }
 
-/** Waits until all that was sent to the table or stored view is applied. @returns why it is not; undefined if it is */
+/** Waits until the server has applied all writes to a table or stored view. @returns why it has not; undefined if it has */
 async function waitForWal(
   object: NamedObject,
   { client, patience }: ConfirmationContext,
@@ -142,10 +142,10 @@ const unfinished = (result: 'failed' | 'unknown', error: string, { label }: Clie
 });
 
 /** Milliseconds without activity after which a refresh counts as ended. After REFRESH of a range, 9.3.4 shows `refreshing` for ever. */
-const IDLE = 1000;
+const IDLE_PERIOD = 1000;
 
 /**
- * Waits until the sources of a materialized view are filled, because CREATE and REFRESH … FULL read the rows that they have then.
+ * Waits until the sources of a materialized view are filled. CREATE and REFRESH … FULL read only the rows that are already there.
  * @returns undefined if the statement can be sent
  */
 export async function waitForSources(
@@ -156,17 +156,17 @@ export async function waitForSources(
   const parsed = kind === 'other' ? parseCommand(statement, SERVER_DEFAULTS) : undefined;
   const isRefresh = parsed?.verb === 'refresh' && parsed.isFull;
   if (!isRefresh && kind !== 'materialized view') return undefined;
-  const own = isRefresh ? parsed.name : name;
+  const ownName = isRefresh ? parsed.name : name;
   let activeAt = performance.now();
-  let last = '';
+  let runningView = '';
   const hasEnded = await poll(patience, async () => {
-    const running = (await fetchRunningRefreshes(client, statement)).filter(({ view }) => !isSameName(view, own));
+    const running = (await fetchRunningRefreshes(client, statement)).filter(({ view }) => !isSameName(view, ownName));
     if (running.some(({ isActive }) => isActive)) activeAt = performance.now();
-    last = running[0]?.view ?? '';
-    return running.length === 0 || performance.now() - activeAt > IDLE || undefined;
+    runningView = running[0]?.view ?? '';
+    return running.length === 0 || performance.now() - activeAt > IDLE_PERIOD || undefined;
   });
   if (hasEnded) return undefined;
-  const problem = `not sent, because materialized view '${last}', which it reads, is being refreshed; a larger --timeout waits longer`;
+  const problem = `not sent, because materialized view '${runningView}', which it reads, is being refreshed; a larger --timeout waits longer`;
   return unfinished('failed', problem, client);
 }
 
@@ -196,14 +196,14 @@ async function waitForRefresh(
 }
 
 /**
- * Milliseconds after which an invalidated view is refreshed again. A server reports a change as applied, and then needs a moment to
- * invalidate the views over the table. A view that it invalidates during a refresh stays invalid (MatViewRefreshJob of 9.3.4).
+ * Milliseconds after which an invalid view is refreshed again. A server reports an ALTER of `t` as applied, but invalidates the views over
+ * `t` a moment later. If a refresh of such a view has begun by then, the view stays invalid afterwards (MatViewRefreshJob of 9.3.4).
  */
 const REFRESH_AGAIN_AFTER = 1000;
 
 /** A server gives no reason for a failed refresh if the query returns other types than the view has (observed on 9.3.4). */
 const NO_REASON = 'the columns of the view may have other types than its query gives; drop and recreate it';
 
-/** Whether the base of a view has changed, and no refresh has failed. For an invalidation, both times are equal (observed on 9.3.4). */
+/** Whether a view is invalid because its base has changed, not because a refresh failed. Then both times are equal (observed on 9.3.4). */
 const isInvalidation = ({ status, reason, started, finished }: RefreshState): boolean =>
   status !== 'valid' && (reason === undefined ? started === finished : isChangeOfBase(reason));

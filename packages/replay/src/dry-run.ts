@@ -1,7 +1,7 @@
 /*!
- * Predicts the results of a dry run. The executor sends statements to an engine that has the target's schema. The target itself only
+ * Predicts the results of a dry run. The executor sends the statements to an engine that has the target's schema. The target itself only
  * answers assertions and the planner's questions about rows. The engine accepts functions that it does not know, so the server may still
- * reject a statement. Only a dry run imports this module, which is large.
+ * reject a statement. This module is large, so only a dry run imports it.
  */
 import {
   compareStatements,
@@ -33,31 +33,31 @@ import { type ExistingObjects, isShowable } from './existing-objects.js';
 import type { StatementResult } from './outcome.js';
 import type { TargetSchema } from './target.js';
 
-/** As for a run whose `client` executes the statements. */
+/** The context of a real run. `DryRun` replaces its `client` by one that executes statements on the engine. */
 interface DryRunContext extends Omit<ExecutionContext, 'isSimulated' | 'noVerify'> {
   readonly allowLoss: readonly string[];
   readonly plan: PlanHead | undefined;
 }
 
-/** The result of a statement depends on what is not known, such as rows. It is `unknown`, which does not change the exit status. */
+/** A result cannot be predicted, for example because it depends on rows. It is `unknown`, which does not change the exit status. */
 class UnknownEffectError extends Error {
   override name = 'UnknownEffectError';
 }
 
 function formatForbiddenLoss({ kind, loss, object, column, text }: Effect, allowed: AllowedLosses) {
-  const lost = loss && { loss, object, column };
-  if (!lost || allowed.allows(lost)) return undefined;
-  return `${displayName({ kind, name: object })}: ${text}; ${formatAllowance(lost)} allows it`;
+  const namedLoss = loss && { loss, object, column };
+  if (!namedLoss || allowed.allows(namedLoss)) return undefined;
+  return `${displayName({ kind, name: object })}: ${text}; ${formatAllowance(namedLoss)} allows it`;
 }
 
 export class DryRun {
   readonly #schema: Partial<TargetSchema> & Pick<TargetSchema, 'statements' | 'defaults'>;
-  /** Why the target does not show its schema. Then only existing objects are compared. */
+  /** Why the target does not show its schema. Then the dry run only compares statements with the target's objects. */
   readonly #hiddenReason: string | undefined;
   readonly #engine: Engine;
   readonly #rows: RowAccount;
   readonly #invalidBefore: NameMap<string>;
-  /** The account of this run. If undefined, statements run as the built-in administrator, and no missing permission is predicted. */
+  /** The account of this run. If it is undefined, statements run as the built-in administrator, so no missing permission is predicted. */
   readonly #caller: string | undefined;
   /** The losses that the options or the plan allow. */
   readonly #allowed: AllowedLosses;
@@ -117,7 +117,7 @@ export class DryRun {
     ];
   }
 
-  /** Adds the account and its rights, unless the schema has the account. @returns its name; undefined if nothing is known of it */
+  /** Adds the account of this run and its rights to the engine. @returns its name; undefined if the target shows nothing of the account */
   #loadCaller(): string | undefined {
     const { account } = this.#schema;
     const { acl } = this.#engine;
@@ -167,7 +167,7 @@ export class DryRun {
   }
 
   /**
-   * `#rows` records the assertion as true before it is answered, because a false answer ends the run.
+   * Asks the target. `#rows` records the assertion as true before the answer is known, because a false answer ends the run anyway.
    * @throws UnknownEffectError if the assertion reads an object that an earlier statement would change; InstanceError
    */
   #askAssertion(query: string): Promise<unknown[][]> {
@@ -178,7 +178,7 @@ export class DryRun {
     return this.context.client.queryRows(query);
   }
 
-  /** A refresh that the target would accept and that would then fail is a rejection. @throws UnknownEffectError */
+  /** Executes a statement on the engine. A refresh that would be accepted and then fail is a rejection. @throws UnknownEffectError */
   async #simulate(statement: string): Promise<Reply> {
     if (this.#hiddenReason !== undefined)
       throw new UnknownEffectError(`the target does not show its schema: ${this.#hiddenReason}`);
@@ -189,11 +189,11 @@ export class DryRun {
       this.#effects = this.#rows.recordStatement(sent, execution);
       for (const { name } of execution.transitions) this.#affected.add(name);
       for (const { object } of this.#effects) this.#affected.add(object);
-      // The engine has checked the statement, but has no rows. An UPDATE that fills a column has the same effect whatever the rows are.
+      // The engine has checked the statement, but it has no rows. Only an UPDATE that fills a column has the same effect with any rows.
       if (/^(?:INSERT|UPDATE|WITH)$/.test(identify(statement).verb) && !parseFill(statement))
         throw new UnknownEffectError('its result depends on rows');
-      const refreshed = this.#effects.find(isFullRefresh);
-      const reason = refreshed && this.#engine.invalidViews().get(refreshed.object);
+      const refresh = this.#effects.find(isFullRefresh);
+      const reason = refresh && this.#engine.invalidViews().get(refresh.object);
       return reason === undefined
         ? { ok: true }
         : createRejection(`accepted, but the refresh failed: ${reason}`, { status: 200 });
@@ -207,7 +207,7 @@ export class DryRun {
     }
   }
 
-  /** Asks how many rows a statement would lose: by computing or dropping views, by retention, and in a period that has not ended. */
+  /** Asks the target how many rows a statement would lose: when views are computed or dropped, by retention, and in an unended period. */
   async #askAboutRows(execution: Execution): Promise<void> {
     for (const effect of execution.effects) {
       const { kind, loss, object } = effect;

@@ -1,4 +1,7 @@
-/*! A generator, because a stream would read ahead, and send the statements after a rejected one before its reader gets the rejection. */
+/*!
+ * Executes statements in a generator. A Node stream would read ahead: it would send the statements after a rejected one before its reader
+ * gets the rejection.
+ */
 import { findReferences } from '@sqlpipe/ddl';
 import type { PlanHead } from '@sqlpipe/plan/text';
 import { type Entry, identifyEntry } from '@sqlpipe/schema';
@@ -12,14 +15,14 @@ interface RunOptions extends Pick<ReplayOptions, 'keepGoing' | 'dryRun' | 'signa
   endOfRun: AbortController;
   /** The head of the plan that the statements begin with. */
   plan: PlanHead | undefined;
-  /** How many of the statements are in the plan; by default, all. */
+  /** How many of the statements belong to the plan; by default, all. */
   planLength: number | undefined;
 }
 
 /**
- * Yields an outcome for each statement, in order. A statement of a plan, or one that does not only create an object, is sent alone: after
- * all outcomes before it were yielded, and before the next statement.
- * @param executors one for each statement that may be in flight; a statement waits for those that `findBlockers` finds
+ * Yields an outcome for each statement, in order. Statements that only create an object may be in flight together. Any other statement, and
+ * each statement of a plan, is sent alone: the outcomes of all earlier statements were yielded, and no later statement is sent yet.
+ * @param executors one for each statement that may be in flight
  */
 export async function* executeStatements(
   statements: AsyncIterable<string>,
@@ -63,11 +66,11 @@ export async function* executeStatements(
       const isAlone = plan !== undefined || !createsObject(entry);
       if (isAlone) yield* yieldUpTo(0);
       inFlight.push({ entry, outcome: executeInTurn(n, entry, findBlockers(entry, inFlight), plan) });
-      // Executors are assigned in turn: the next statement needs that of the first one in flight, which has to end.
+      // The executors take turns. So the next statement needs the executor of the oldest one in flight, which has to end first.
       yield* yieldUpTo(isAlone ? 0 : executors.length - 1);
     }
   } catch (error) {
-    yield* yieldUpTo(0); // what was sent before the damage of a stream has an outcome, too
+    yield* yieldUpTo(0); // the input is damaged here, but the statements before the damage were sent and have outcomes
     throw error;
   }
   yield* yieldUpTo(0);
@@ -78,10 +81,10 @@ interface InFlight {
   outcome: Promise<Outcome>;
 }
 
-/** Other statements may change existing objects. The reader of the outcomes may read objects back until it asks for the next outcome. */
+/** Any other statement may change existing objects. It must not do so while the reader of the outcomes reads created objects back. */
 const createsObject = ({ kind, statement }: Entry): boolean => isObject(kind) && !readStatementHead(statement).replaces;
 
-/** The statements that create an object of the same name, or one that the statement reads. */
+/** Finds the statements in flight that have to end first: they create an object of the same name, or one that the statement reads. */
 function findBlockers({ name, statement }: Entry, inFlight: readonly InFlight[]): InFlight[] {
   if (!inFlight.length) return [];
   const mayBeView = (other: string) => inFlight.some(({ entry }) => isSameName(entry.name, other));

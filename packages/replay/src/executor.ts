@@ -57,31 +57,32 @@ async function executeIfAllowed(entry: Entry, context: ExecutionContext): Promis
   const conflicts = (await guard?.findConflicts(statement)) ?? [];
   if (conflicts.length > 0) return { result: 'rejected', error: conflicts.join('; ') };
   const result = await executeWithRetries(entry, 1 + Math.max(retries ?? 0, 1), context);
-  // Later statements are compared with what this statement left. A server may have executed a statement even if the reply was an error.
+  // The guard has to know the objects as this statement left them. The server may have executed it even if the reply was an error.
   await guard?.record(statement);
   return result;
 }
 
 /**
- * If the reply is lost, finds out whether the statement was executed. If its object is missing, sends it again, `tries` times in all.
- * @throws the error of the lost reply if the outcome stays unknown
+ * Executes a statement. If the reply is lost, looks for the object of the statement on the target. If the object is missing, executes the
+ * statement again, `tries` times in all.
+ * @throws the error of the lost reply if the target does not show whether the statement was executed
  */
 async function executeWithRetries(entry: Entry, tries: number, context: ExecutionContext): Promise<StatementResult> {
   try {
     return await execute(entry, context);
-  } catch (lost) {
+  } catch (error) {
     const canLook = isShowable(entry) || isAcl(entry.kind);
-    if (!(lost instanceof InstanceError) || !lost.outcomeUnknown || !canLook) throw lost;
+    if (!(error instanceof InstanceError) || !error.outcomeUnknown || !canLook) throw error;
     context.existing.acl.invalidate();
     const compared = await compare(entry, context).catch(() => {
-      throw lost;
+      throw error;
     });
     // The object is as the statement defines it, so the statement was executed.
     if (compared?.result === 'skipped') return { result: 'applied' };
-    // An object that differs may be older than the statement, and not every server shows its access control. So neither proves anything.
-    if (compared || isAcl(entry.kind)) throw lost;
+    // An object that differs may be older than the statement. A missing right may be hidden: not every server shows its access control.
+    if (compared || isAcl(entry.kind)) throw error;
     if (tries > 1) return executeWithRetries(entry, tries - 1, context);
-    return { result: 'failed', error: lost.message, failure: lost };
+    return { result: 'failed', error: error.message, failure: error };
   }
 }
 
@@ -90,10 +91,10 @@ async function execute(entry: Entry, context: ExecutionContext): Promise<Stateme
   const { replaces, keepsExisting } = readStatementHead(entry.statement);
   const isRight = givesRight(entry.kind);
   const isPrefetched = ifExists === 'compare' && (await existing.isPrefetched(entry));
-  // The reply to a statement that gives a right, or has OR REPLACE or IF NOT EXISTS, does not show what existed. So such a statement is
-  // compared before it is sent. If the object is prefetched, every statement is, because that takes no further request.
+  // A statement with OR REPLACE or IF NOT EXISTS, or one that gives a right, succeeds whatever existed before. So it is compared with the
+  // target before it is sent. If the object is prefetched, any statement is compared first, because this needs no further request.
   const before = isRight || replaces || keepsExisting || isPrefetched ? await compare(entry, context) : undefined;
-  // A plain CREATE is sent even if the object differs, so that another reason for its rejection is reported too.
+  // A plain CREATE is sent even if the object differs, because the server may have another reason to reject it, which is reported too.
   const isDecided = isRight || before?.result === 'skipped' || (replaces ? ifExists !== 'compare' : keepsExisting);
   if (before && isDecided) return resolveExisting(before, ifExists);
   return isAssertion(entry) ? evaluateAssertion(entry.statement, client, patience) : send(entry, before, context);
@@ -103,7 +104,7 @@ async function execute(entry: Entry, context: ExecutionContext): Promise<Stateme
 async function send(entry: Entry, before: Compared | undefined, context: ExecutionContext): Promise<StatementResult> {
   const { client, existing, guard, isSimulated, onRows, patience } = context;
   const { kind, statement } = entry;
-  // Kind `other` may be a REFRESH, which may read a view that the server is still filling. So may CREATE in a plan (only it has a guard).
+  // A REFRESH (its kind is `other`) may read a view that the server is still filling. So may a CREATE in a plan (only a plan has a guard).
   const mayReadUnfilled = !isSimulated && (guard !== undefined || kind === 'other');
   const notSent = mayReadUnfilled ? await waitForSources(entry, client, patience) : undefined;
   if (notSent) return notSent;
@@ -118,13 +119,13 @@ async function send(entry: Entry, before: Compared | undefined, context: Executi
   return before?.result === 'differs' ? { result: 'applied', replaced: before } : { result: 'applied' };
 }
 
-/** Replaces a lost reply to an ALTER if the object shows that it was executed. @throws the error of the lost reply otherwise */
+/** After a lost reply to an ALTER, returns success if the object shows that the ALTER was executed. @throws `error` otherwise */
 async function resolveUnknownAlter(
-  lost: unknown,
+  error: unknown,
   pending: PendingEffect | undefined,
   context: ExecutionContext,
 ): Promise<Reply> {
-  if (!pending || !(lost instanceof InstanceError) || !lost.outcomeUnknown) throw lost;
+  if (!pending || !(error instanceof InstanceError) || !error.outcomeUnknown) throw error;
   if (await wasAltered(pending, context).catch(() => false)) return { ok: true };
-  throw lost;
+  throw error;
 }

@@ -8,20 +8,20 @@ import type { ReplayOptions } from './options.js';
 
 export interface ReplayInput {
   readonly statements: AsyncIterable<string>;
-  /** The locations of the statements read so far, in their order; undefined where it is not known. */
+  /** The locations of the statements that were read so far, in their order. A location is undefined if it is not known. */
   readonly locations: readonly (Location | undefined)[];
 }
 
-/** What may be known besides a result. */
+/** The details that a result may have, see `StatementResult`. */
 interface Details {
   readonly error: string;
   /** The index into the statement to which the error refers, in UTF-16 code units. */
   readonly position: number | undefined;
   readonly isDenied: boolean;
-  /** Whether the server has an object of that name, which was not or cannot be compared. */
+  /** Whether the server has an object of this name that was not compared, or cannot be compared. */
   readonly exists: boolean;
   readonly comparison: StatementComparison;
-  /** Whether the target's definition, read back, is equal in every property that the statement sets. */
+  /** Whether the definition was read back from the target, and has every property as the statement sets it. */
   readonly proven: boolean;
   /** How the definition that CREATE OR REPLACE replaces differs from the statement's. */
   readonly replaced: Differing;
@@ -30,7 +30,7 @@ interface Details {
   readonly failure: Error;
 }
 
-/** A result with the details that it always has, and those that it may have. It cannot have others. */
+/** A result with the details that it always has and those that it may have. It cannot have any other detail. */
 type With<R extends string, Always extends keyof Details = never, Perhaps extends keyof Details = never> = {
   readonly result: R;
 } & Pick<Details, Always> &
@@ -49,9 +49,10 @@ export type StatementResult =
   | With<'would create' | 'would send', never, 'effects'>;
 
 /**
- * The result of a statement; the man page lists them. `skipped`: the target already has the object. `unknown`: no reply says whether the
- * statement was executed; in a dry run, that depends on rows. `not reached`: never sent. Those of a dry run begin with `would`; `would
- * send` is for statements that cannot be compared with an object.
+ * The result of a statement. The man page lists all results, for example:
+ * - `skipped`: the target already has the object.
+ * - `unknown`: no reply says whether the statement was executed. In a dry run, the result depends on rows.
+ * - `would send`: in a dry run, a statement that cannot be compared with an object. All predictions begin with `would`.
  */
 export type Result = StatementResult['result'];
 
@@ -76,7 +77,7 @@ interface Attempt {
 /** A statement and its result. */
 export type Outcome = Attempt & StatementResult;
 
-/** Whether an existing table differs only in the order of its columns. Then a plan ends, but no other run. */
+/** Whether an existing table differs only in the order of its columns. False in a plan, because such a difference ends a plan. */
 export const isReordered = ({ result, comparison, plan }: StatementResult & Partial<Pick<Attempt, 'plan'>>): boolean =>
   result === 'differs' && !plan && isColumnOrder(comparison?.differences.map(({ property }) => property) ?? []);
 
@@ -85,8 +86,10 @@ export const isReject = ({ result, failure }: Outcome): boolean =>
   ['differs', 'rejected', 'failed', 'not reached'].includes(result) || (result === 'unknown' && failure !== undefined);
 
 /**
- * Whether nothing is sent after an outcome. A failure of the instance always ends the run. A reject ends it too, unless the run keeps
- * going; but a plan, and what follows an assertion, rely on earlier statements. A dry run shows all.
+ * Whether an outcome ends the run, so that nothing is sent after it:
+ * - A failure of the instance always ends the run.
+ * - A reject ends it, except in a dry run, with `keepGoing`, or if only the order of columns differs.
+ * - A reject in a plan, or of an assertion, ends it even with `keepGoing`, because later statements rely on it.
  */
 export function endsRun(outcome: Outcome, { keepGoing, dryRun }: Pick<ReplayOptions, 'keepGoing' | 'dryRun'>): boolean {
   if (!isReject(outcome)) return false;

@@ -18,14 +18,14 @@ import { isPlanAssertion, type ViewQueries } from './assertions.js';
 import { formatStatementName, statementLabel } from './outcome.js';
 
 /**
- * Statements of this length are small enough for any server. The server stores a request twice, and a UTF-16 code unit needs at most nine
- * bytes. 16 KiB are left for the rest of the request.
+ * A statement of this length is small enough for any server. The server stores a request twice, and a UTF-16 code unit needs at most nine
+ * bytes. The rest of the request needs less than 16 KiB.
  */
 const SURELY_FITS = (DEFAULT_REQUEST_BUFFER - 16 * 1024) / (2 * 9);
 
 export interface PreflightRejection {
   readonly reason: string;
-  /** The value of --allow that allows the statement; `PLAN` if --allow-plan does. */
+  /** The value of --allow that would allow the statement; `PLAN` if --allow-plan would. */
   readonly verb?: string;
 }
 
@@ -50,8 +50,8 @@ export class PreflightError extends CodedError {
 }
 
 /**
- * Rejects a statement if the server reads it differently than SQL, if it is neither part of a schema dump nor allowed by the options, if
- * the server's version does not support it, or if it is too large for a request.
+ * Creates a check that rejects a statement in four cases: the server would read it differently than SQL; no schema dump has such a
+ * statement, and no option allows it; the server's version does not support it; it is too large for a request.
  * @param allow verbs, in any case, that are allowed too; `CTAS` and `REPLACE` for such a CREATE; `all` allows everything
  */
 export function createPreflightCheck(
@@ -97,7 +97,7 @@ function findAllowNeeded(
   { kind, verb, runsQuery, replaces }: Head,
   statement: string,
 ): { verb: string; reason: string } | undefined {
-  // Of each of these statements, a dump contains one form.
+  // A dump contains these statements too, but each of them only in one form.
   const what = ['ADD', 'GRANT', 'ASSUME'].includes(verb) ? `this form of ${verb}` : 'it';
   if (kind === 'other' && verb !== 'CREATE')
     return { verb: verb || 'all', reason: `${what} is not part of a schema dump` };
@@ -107,7 +107,7 @@ function findAllowNeeded(
   return undefined;
 }
 
-/** What to do, after the reasons; empty if no option helps. */
+/** The options that help, as a list with one hint; empty if no option helps. */
 function allowHint(needed: readonly string[], pronoun: 'it' | 'them'): string[] {
   const verbs = needed.filter(verb => verb !== PLAN);
   const options = [
@@ -120,7 +120,7 @@ function allowHint(needed: readonly string[], pronoun: 'it' | 'them'): string[] 
 export const formatPreflightRejection = ({ reason, verb }: PreflightRejection): string =>
   [reason, ...allowHint(verb ? [verb] : [], 'it')].join('; ');
 
-/** The comment rules of a server of that version; those of all servers if the version is not known. */
+/** The comment rules of a server of this version, or of all servers if the version is not known. */
 const commentRulesOf = (version: string | undefined): readonly ServerCommentRules[] =>
   version === undefined ? SERVER_COMMENT_RULES : [featuresOf(version)('unpaired quotes') ? '9.3.2' : '9.0'];
 
@@ -132,13 +132,13 @@ async function fetchRequestBuffer(client: Client): Promise<number> {
 
 const MAX_LISTED = 20;
 
-/** Passes statements on until one fails the check. At the end, all that failed are listed. @throws PreflightError */
+/** Yields statements until one is rejected. Then only checks the others, and lists all that are rejected. @throws PreflightError */
 export async function* requireAllowed(
   statements: AsyncIterable<string>,
   check: PreflightCheck,
   locations: readonly (Location | undefined)[],
 ): AsyncGenerator<string> {
-  const found: string[] = [];
+  const reasons: string[] = [];
   const locatedMessages: LocatedMessage[] = [];
   const verbs = new Set<string>();
   let [n, more] = [0, 0];
@@ -146,25 +146,25 @@ export async function* requireAllowed(
     const location = locations[n++];
     const rejection = await check(statement);
     if (!rejection) {
-      if (found.length === 0) yield statement;
+      if (reasons.length === 0) yield statement;
       continue;
     }
     if (rejection.verb) verbs.add(rejection.verb);
-    if (found.length < MAX_LISTED) {
+    if (reasons.length < MAX_LISTED) {
       const located = { n, statement, identity: identify(statement), location };
-      found.push(`${statementLabel(located)}: ${rejection.reason}`);
+      reasons.push(`${statementLabel(located)}: ${rejection.reason}`);
       const message = `${formatStatementName(located)}: ${rejection.reason}`;
       locatedMessages.push({ ...findLocation(statement, location), message });
     } else more++;
   }
-  if (found.length === 0) return;
-  const [first = '', ...others] = found;
+  if (reasons.length === 0) return;
+  const [first = '', ...others] = reasons;
   const hints = allowHint([...verbs], others.length === 0 ? 'it' : 'them').map(hint => `hint: ${hint}`);
   if (others.length === 0) throw new PreflightError(first, hints, locatedMessages);
-  if (more > 0) found.push(`and ${more} more`);
+  if (more > 0) reasons.push(`and ${more} more`);
   throw new PreflightError(
     `${locatedMessages.length + more} statements are rejected`,
-    [...found, ...hints],
+    [...reasons, ...hints],
     locatedMessages,
   );
 }

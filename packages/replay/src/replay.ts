@@ -1,4 +1,4 @@
-/*! Replays statements on a target, in four steps: read and check, plan, execute, verify. All programs and the library replay here. */
+/*! Replays statements on a target, in four steps: read and check, plan, execute, verify. The library and all programs call `replay`. */
 import { Readable } from 'node:stream';
 import { type Client, fetchHealth, listAllObjects, tryQuery, waitUntilReady } from '@sqlpipe/instance';
 import { type Omission, type PlanHead, parsePlanHead } from '@sqlpipe/plan/text';
@@ -21,12 +21,12 @@ import { verifyOutcomes } from './verify.js';
 
 /** A replay that is ready. Reading its outcomes sends the statements. */
 export interface Replay {
-  /** What the plan of `alter` leaves out. Empty unless the run keeps going or is a dry run: otherwise an omission is an error. */
+  /** The changes that the plan of `alter` leaves out. Without `keepGoing` or `dryRun`, an omission is an error. */
   readonly omissions: readonly Omission[];
   readonly outcomes: AsyncIterable<Outcome>;
-  /** What the run would leave invalid, and which losses it would cause that are not allowed. Known after the outcomes of a dry run. */
+  /** After the outcomes of a dry run: a line for each view that the run would leave invalid, and for each loss that is not allowed. */
   predictDamage(): string[];
-  /** A line for each object that has become invalid or suspended since the run began. Empty unless a plan is applied without `staleOk`. */
+  /** A line for each object that has become invalid or suspended since the run began. Only for a plan without `staleOk`. */
   findDamage(): Promise<string[]>;
 }
 
@@ -41,18 +41,19 @@ interface Run {
   readonly ignored: IgnoredStatements;
   readonly guard?: PlanGuard | undefined;
   readonly plan?: PlanHead | undefined;
-  // Only with `alter`. The plan is the first `planLength` statements.
+  // Only with `alter`. The first `planLength` statements are the plan.
   readonly schema?: TargetSchema;
   readonly planLength?: number;
   readonly omissions?: readonly Omission[];
 }
 
 /**
- * Prepares the replay of statements on a target. No statement is sent before the outcomes are read.
- * - By default, all statements are read and checked now. If the check rejects one, that is an error.
- * - In a dry run, or if the run keeps going and the input is no plan, all statements are read now. But each is checked when its outcome is
- *   read. If the check rejects one, that is an outcome.
- * - With `stream`, each statement is read and checked when its outcome is read, too.
+ * Prepares the replay of statements on a target. The statements are sent when the caller reads their outcomes.
+ * - By default, `replay` reads and checks all statements before it returns. It throws if the check rejects a statement.
+ * - In a dry run, or with `keepGoing` if the input is no plan, `replay` reads all statements. Each is checked later, when its outcome is
+ *   read, and a rejection is an outcome.
+ * - With `stream`, each statement is also read when its outcome is read.
+ *
  * A statement that fails on the target is always an outcome.
  * @throws PreflightError, CodedError, InstanceError, and the errors of the input
  */
@@ -60,18 +61,18 @@ export async function replay(input: ReplayInput, target: ReplayTarget, options: 
   const { config, client } = target;
   const { wait, signal, info = () => {}, trackProgress = statements => statements } = options;
   if (wait !== undefined) await waitUntilReady(config, { seconds: wait, signal, info });
-  const read = await prepareRun(input, target, options);
-  const run = options.alter ? await makePlan(read, target, options) : read;
+  const runOfInput = await prepareRun(input, target, options);
+  const run = options.alter ? await makePlan(runOfInput, target, options) : runOfInput;
   const { statements, count, guard, locations, plan, planLength, omissions = [] } = run;
   const healthBefore = guard && (run.schema?.health ?? (await fetchHealth(client)));
 
-  // A target that is waited for is usually a container that restarts, with objects that exist already.
+  // With `wait`, the target is usually a container that restarts, so it has many of the objects already.
   const isRerun = wait !== undefined;
   const existing = new FetchedObjects(client, options.warn, isRerun);
   const { executors, dryRun } = await createExecutors(run, existing, target, options);
   const endOfRun = new AbortController();
   const stopSignal = AbortSignal.any([signal, endOfRun.signal]);
-  // What follows only builds a chain of generators. No statement is sent until `outcomes` is read.
+  // The rest only builds a chain of generators. No statement is sent until `outcomes` is read.
   const upcoming = dryRun || count === undefined ? statements : existing.lookAhead(statements);
   const queue = count === undefined ? upcoming : trackProgress(upcoming, count, stopSignal);
   let outcomes = executeStatements(queue, executors, { ...options, endOfRun, plan, planLength, locations });
@@ -96,10 +97,10 @@ async function prepareRun(input: ReplayInput, { client, opened }: ReplayTarget, 
     ignored.isIgnored(identifyEntry(statement)) ? undefined : check(statement);
   const checksLater = dryRun || stream || (options.keepGoing && !checked.plan);
   const allowed = checksLater ? statements : requireAllowed(statements, checkUnlessIgnored, locations);
-  const complete = stream ? undefined : await spool(ignored.recordNeeded(allowed));
-  if (complete) opened.push(complete);
+  const spooled = stream ? undefined : await spool(ignored.recordNeeded(allowed));
+  if (spooled) opened.push(spooled);
   const { guard, plan } = checked;
-  return { statements: complete ?? allowed, count: complete?.count, locations, planned, check, ignored, guard, plan };
+  return { statements: spooled ?? allowed, count: spooled?.count, locations, planned, check, ignored, guard, plan };
 }
 
 /** @throws CodedError for omissions, unless the run keeps going or is a dry run */
@@ -144,7 +145,7 @@ async function createExecutors(
   return { executors: [entry => dryRun.predict(entry)], dryRun };
 }
 
-/** Ends the run if a statement of a plan has not made the object that it defines, as reading the object back has shown. */
+/** Ends the run if an object of a plan was read back and differs from its statement. */
 async function* endPlan(outcomes: AsyncIterable<Outcome>, options: ReplayOptions, endOfRun: AbortController) {
   for await (const outcome of outcomes) {
     if (outcome.plan && endsRun(outcome, options)) endOfRun.abort();

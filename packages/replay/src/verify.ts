@@ -1,6 +1,6 @@
 /*!
- * Reads created objects back, and compares them with their statements. After the server's OK they may still differ: with another default of
- * the target, a statement may create a table without WAL.
+ * Reads created objects back, and compares them with their statements. An object may differ although the server reported success: for
+ * example, the target has another default, and the statement has created a table without WAL.
  */
 import { type Client, fetchStatements, InstanceError } from '@sqlpipe/instance';
 import { IgnoreRules } from '@sqlpipe/schema';
@@ -9,12 +9,12 @@ import { type ExistingObjects, isShowable } from './existing-objects.js';
 import type { Outcome, ResultOf } from './outcome.js';
 
 /**
- * Number of objects that are read back together. Outcomes wait for them, except those of a plan, which may have to end. Access control does
- * not count, because it is read all at once.
+ * The number of objects that are read back together. Their outcomes wait until then. The outcomes of a plan do not wait, because an object
+ * that differs ends the plan. Access control does not count, because it is read all at once.
  */
 const BATCH_SIZE = 100;
 
-/** Outcomes that were applied get `proven`, or become `differs` if the target's object is different. */
+/** Adds `proven` to each applied outcome, or changes it to `differs` if the object on the target is different. */
 export async function* verifyOutcomes(
   outcomes: AsyncIterable<Outcome>,
   client: Client,
@@ -47,22 +47,23 @@ async function readBack(
 ): Promise<Outcome[]> {
   const applied = outcomes.filter(outcome => outcome.result === 'applied');
   const lastAlteration = findLastAlteration(outcomes);
-  const made = applied.filter(({ identity }) => isShowable(identity));
-  const given = applied.filter(({ n, identity }) => isAcl(identity.kind) && n > lastAlteration);
+  const objectOutcomes = applied.filter(({ identity }) => isShowable(identity));
+  const aclOutcomes = applied.filter(({ n, identity }) => isAcl(identity.kind) && n > lastAlteration);
   const verified = new Map<Outcome, Extract<Outcome, Verification>>();
   try {
-    const identities = made.map(({ identity }) => identity);
+    const identities = objectOutcomes.map(({ identity }) => identity);
     const found = await fetchStatements(client, identities);
-    for (const [i, outcome] of made.entries()) {
+    for (const [i, outcome] of objectOutcomes.entries()) {
       const verification = await verifyObject(outcome.statement, found[i], existing, CREATED_DIFFERENTLY, ignore);
-      const isDoubtful = verification.result === 'differs' && outcome.n < lastAlteration;
-      verified.set(outcome, isDoubtful ? { ...outcome, proven: false } : { ...outcome, ...verification });
+      const mayBeAltered = verification.result === 'differs' && outcome.n < lastAlteration;
+      verified.set(outcome, mayBeAltered ? { ...outcome, proven: false } : { ...outcome, ...verification });
     }
-    if (given.length > 0) existing.acl.invalidate();
-    for (const outcome of given) verified.set(outcome, { ...outcome, ...(await verifyAcl(outcome, existing, ignore)) });
+    if (aclOutcomes.length > 0) existing.acl.invalidate();
+    for (const outcome of aclOutcomes)
+      verified.set(outcome, { ...outcome, ...(await verifyAcl(outcome, existing, ignore)) });
   } catch (error) {
     if (!(error instanceof InstanceError)) throw error;
-    for (const outcome of [...made, ...given])
+    for (const outcome of [...objectOutcomes, ...aclOutcomes])
       verified.set(outcome, { ...(verified.get(outcome) ?? outcome), proven: false, failure: error });
   }
   return outcomes.map(outcome => verified.get(outcome) ?? outcome);
@@ -73,7 +74,7 @@ type Verification = ResultOf<'applied' | 'differs'>;
 const MISSING_MESSAGE = 'the server reported success, but the object does not exist';
 const CREATED_DIFFERENTLY = 'the server created it with a different definition';
 
-/** Finds the number of the last statement that may have changed earlier objects, such as ALTER. Earlier objects may rightly differ. */
+/** Finds the number of the last statement that may have changed existing objects, such as ALTER. Objects created before it may differ. */
 const findLastAlteration = (outcomes: readonly Outcome[]): number =>
   outcomes.findLast(
     ({ statement, identity, result }) =>
@@ -96,7 +97,7 @@ export async function verifyObject(
   return { result: 'differs', error: message, comparison };
 }
 
-/** Not every server shows its access control. */
+/** If the server does not show its access control, the outcome stays as it is. */
 async function verifyAcl(
   { statement, identity }: Outcome,
   existing: ExistingObjects,

@@ -32,7 +32,7 @@ export async function apply(options: ApplyArgs, io: Io): Promise<number> {
   return applyInput(options, openInputAndInstance, io);
 }
 
-/** Milliseconds for a request in flight to end after the user wants to stop. */
+/** After the user has interrupted the run: the milliseconds in which a request in flight may still end. */
 const GRACE_PERIOD = 2000;
 
 interface InputAndInstance {
@@ -40,7 +40,7 @@ interface InputAndInstance {
   instance: ResolvedInstance;
 }
 
-/** An error before the run begins says that nothing was sent. @returns the exit status */
+/** Prepares a run, executes it and reports it. An error of the preparation says that nothing was sent. @returns the exit status */
 export async function applyInput(
   options: RunArgs,
   openInputAndInstance: () => Promise<InputAndInstance>,
@@ -85,7 +85,7 @@ async function rejectBadArgs(options: RunArgs): Promise<void> {
 
 const toFlag = (option: string): string => `--${option.replace(/[A-Z]/g, letter => `-${letter.toLowerCase()}`)}`;
 
-/** Opens both ends and checks the statements. Sends nothing. */
+/** Opens the input and the instance, and checks the statements. Sends nothing. */
 async function prepare(openInputAndInstance: () => Promise<InputAndInstance>, options: RunArgs, io: Io) {
   const ignore = new IgnoreRules(await readIgnorePatterns(options));
   const { input, instance } = await openInputAndInstance();
@@ -112,13 +112,13 @@ async function prepare(openInputAndInstance: () => Promise<InputAndInstance>, op
   }
 }
 
-/** Without --stream, the whole input is read before anything is sent. If the user interrupts that, nothing is sent. */
+/** Without --stream, all input is read before anything is sent. If the user interrupts the reading, nothing is sent. */
 async function* readInput(input: Input, { stream }: RunArgs, io: Io): AsyncGenerator<string> {
   yield* withProgress(input, io.progress());
   if (!stream) io.catchSignals().throwIfAborted();
 }
 
-/** Usage errors, bugs and errors that already say that nothing was sent stay as they are. */
+/** Adds `nothing was sent` to the message of an error, except to a usage error, a bug, and an error that already says so. */
 function toNothingSentError(error: unknown): unknown {
   const status = exitStatus(error);
   if (status === Exit.usage || status === Exit.bug || error instanceof PreflightError) return error;
@@ -128,12 +128,12 @@ function toNothingSentError(error: unknown): unknown {
 }
 
 export interface Input extends DeferredInput {
-  /** Of the statements read so far, in their order; undefined for those of a stream. */
+  /** The locations of the statements that were read so far, in their order. A statement of a stream has none. */
   readonly locations: readonly (Location | undefined)[];
   stop(): void;
 }
 
-/** The operands after INSTANCE are files and folders. @throws UsageError */
+/** Opens the files and folders that the operands after INSTANCE name, or standard input if there are none. @throws UsageError */
 function openInput({ operands: [, ...files], ...options }: ApplyArgs, io: Io): Input {
   if (files.length && options.stream) throw new UsageError('--stream works only with standard input, not with files');
   if (files.indexOf('-') !== files.lastIndexOf('-')) throw new UsageError('standard input can be read only once');

@@ -43,7 +43,7 @@ export async function reportReplay(replay: Replay, target: ReplayTarget, options
   return summary.status;
 }
 
-/** If the file cannot be opened, nothing is executed. After a failed write, the run continues without a report, then throws the error. */
+/** Opens the file before any statement is executed. After a failed write, the run continues without a report, and throws at its end. */
 async function* writeReport(outcomes: AsyncIterable<Outcome>, path: string, options: RunArgs, io: Io) {
   const file = path === '-' ? undefined : await open(path, 'w');
   let failure: unknown;
@@ -62,7 +62,7 @@ async function* writeReport(outcomes: AsyncIterable<Outcome>, path: string, opti
   }
 }
 
-/** The summary is printed even if the run fails, except before its first outcome, or because the reader of stdout has gone. */
+/** Prints messages, then a summary, even if the run fails. No summary if it fails before an outcome, or if stdout's reader has gone. */
 async function* reportOutcomes(
   outcomes: AsyncIterable<Outcome>,
   summary: Summary,
@@ -78,7 +78,7 @@ async function* reportOutcomes(
   try {
     for await (const outcome of outcomes) {
       if (isReject(outcome) && outcome.result !== 'not reached') {
-        // A table whose columns are only in another order does not end the run, so this is no error.
+        // If only the order of a table's columns differs, the run continues, so this is a warning.
         const show = isReordered(outcome) ? io.warn : io.error;
         show(...formatRejection(outcome, label, io.errorColors));
         if (options.annotations) await io.write(annotate(outcome, label));
@@ -93,7 +93,7 @@ async function* reportOutcomes(
     hasEnded = true;
   } catch (error) {
     const { code, path } = error as NodeJS.ErrnoException;
-    // EPIPE on stdout (no path): the reader has gone, so print nothing. EPIPE on a `--report` file has a path: an error like any other.
+    // EPIPE without a path is about stdout: its reader has gone, so nothing is printed. With a path, it is about the file of `--report`.
     isPipeClosed = code === 'EPIPE' && path === undefined;
     throw error;
   } finally {
@@ -123,7 +123,7 @@ function reportStatement(outcome: Outcome, io: Io): void {
   io.detail(`${statementLabel(outcome)}: ${outcome.result}`, below);
 }
 
-/** Writes `would create table 'x'` and the effects of each statement, then damage. Skipped and unreached ones are only counted. */
+/** Writes `would create table 'x'` and the effects for each statement, then the damage. Skipped or unreached ones are only counted. */
 async function* writeDryRun(outcomes: AsyncIterable<Outcome>, io: Io, predictDamage: Replay['predictDamage']) {
   const counts = new Map<Result, number>();
   for await (const outcome of outcomes) {
@@ -173,7 +173,8 @@ function formatReportLine(
 const PRIVATE_MODE = 0o600;
 
 /**
- * Writes the rejects as a stream. If the run fails, the stream has those before the failure and a failure marker, but no commit mark.
+ * Writes the rejects as a stream. If the run fails, the stream has the rejects before the failure, then a failure marker. It has no commit
+ * mark, so a reader notices that it is incomplete.
  * @throws the error of the run, after the file is written; errors of the file system
  */
 async function writeRejects(path: string, stdout: Writable, outcomes: AsyncIterable<Outcome>, maxRecord: number) {
