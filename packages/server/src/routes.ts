@@ -85,6 +85,7 @@ function formatFailure(query: string, error: unknown): HttpResponse {
   return rejectionResponse(500, query, `internal error: ${(error as Error).message}`, 0);
 }
 
+/** Where only this machine can reach a server: not the unspecified address, which stands for all addresses of a server. */
 const LOOPBACK = new BlockList();
 LOOPBACK.addSubnet('127.0.0.0', 8, 'ipv4');
 LOOPBACK.addAddress('::1', 'ipv6');

@@ -139,12 +139,12 @@ function parseConfigString(text: string): { schema: string; values: Map<string, 
 const lookUpAll = async (name: string): Promise<readonly string[]> =>
   (await lookup(name, { all: true })).map(({ address }) => address);
 
-const LOOPBACK = new BlockList();
-LOOPBACK.addSubnet('127.0.0.0', 8);
-LOOPBACK.addAddress('::1', 'ipv6');
-// A connection to the unspecified address goes to this machine.
-LOOPBACK.addAddress('0.0.0.0');
-LOOPBACK.addAddress('::', 'ipv6');
+/** Where a connection stays on this machine. A connection to the unspecified address does so too. */
+const OWN_ADDRESSES = new BlockList();
+OWN_ADDRESSES.addSubnet('127.0.0.0', 8);
+OWN_ADDRESSES.addAddress('::1', 'ipv6');
+OWN_ADDRESSES.addAddress('0.0.0.0');
+OWN_ADDRESSES.addAddress('::', 'ipv6');
 
 const LOCALHOST = 'localhost';
 
@@ -163,11 +163,11 @@ export async function isSameAddress(one: URL, other: URL, lookUp = lookUpAll): P
   return addresses.some(address => formatHost(address) === ip);
 }
 
-/** A host in one form: all addresses of the loopback are `localhost`. @param hostname as in a URL, or an IP address */
+/** A host in one form: all addresses of this machine are `localhost`. @param hostname as in a URL, or an IP address */
 function formatHost(hostname: string): string {
   const host = hostname.replace(/^\[|\]$/g, '').replace(/\.$/, '');
   const family = isIP(host);
-  if (family && LOOPBACK.check(host, family === 6 ? 'ipv6' : 'ipv4')) return LOCALHOST;
+  if (family && OWN_ADDRESSES.check(host, family === 6 ? 'ipv6' : 'ipv4')) return LOCALHOST;
   // An IPv4 address in the form of IPv6, as URL writes it
   const [, high, low] = /^::ffff:([\da-f]+):([\da-f]+)$/.exec(host) ?? [];
   return high && low ? new URL(`http://0x${high}${low.padStart(4, '0')}`).hostname : host;
@@ -177,4 +177,4 @@ const isAddress = (host: string): boolean => host === LOCALHOST || isIP(host) > 
 
 export const effectivePort = ({ port, protocol }: URL): string => port || (protocol === 'https:' ? '443' : '80');
 
-export const isLoopbackHost = (hostname: string): boolean => /(?:^|\.)localhost$/.test(formatHost(hostname));
+export const isOwnHost = (hostname: string): boolean => /(?:^|\.)localhost$/.test(formatHost(hostname));

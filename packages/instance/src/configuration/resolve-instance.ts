@@ -7,7 +7,7 @@ import {
   effectivePort,
   formatAddress,
   hasPathSyntax,
-  isLoopbackHost,
+  isOwnHost,
   parseAddress,
 } from './address.js';
 import type { ResolveContext, ResolvedInstance, Setting } from './connection-config.js';
@@ -163,13 +163,13 @@ function credentialsHelp({ program, credentials }: ResolveContext): string {
 function warnAboutPlainHttp(url: URL, proxy: URL | undefined, context: ResolveContext): void {
   if (url.protocol === 'https:') return;
   const hops = [proxy, url].filter(hop => hop !== undefined);
-  if (hops.every(({ hostname }) => isLoopbackHost(hostname))) return;
+  if (hops.every(({ hostname }) => isOwnHost(hostname))) return;
   const by = proxy ? `, by way of the proxy ${proxy.host},` : '';
   context.warn(`credentials go to ${url.host}${by} over plain http, where anyone on the way can read them; use https`);
 }
 
 function warnAboutPlainProxy({ protocol, hostname, host }: URL, context: ResolveContext): void {
-  if (protocol === 'https:' || isLoopbackHost(hostname)) return;
+  if (protocol === 'https:' || isOwnHost(hostname)) return;
   context.warn(
     `the proxy's credentials go to ${host} over plain http, where anyone on the way can read them; is there an https:// proxy?`,
   );
