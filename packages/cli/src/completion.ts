@@ -120,7 +120,8 @@ function fishValues(value: Flag['value']): string {
   return ` -x -a '${'list' in value ? `(__fish_append , ${value.list.join(' ')})` : value.join(' ')}'`;
 }
 
-function fishFlag({ names, describe, value }: Flag): string {
+/** Writes an option for `complete -c NAME` of fish. */
+export function fishFlag({ names, describe, value }: Flag): string {
   const spelled = names.map(name => (name.startsWith('--') ? `-l ${name.slice(2)}` : `-s ${name.slice(1)}`)).join(' ');
   return `${spelled}${fishValues(value)} -d '${describe.replace(/['\\]/g, '\\$&')}'`;
 }

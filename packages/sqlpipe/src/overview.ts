@@ -1,5 +1,5 @@
 /*! What `sqlpipe` prints itself: its help, its version, its completion, and the error for an unknown program. */
-import { type CompletionSpec, type ProcessLike, runProgram, UsageError, zshBootstrap } from '@sqlpipe/cli';
+import { type CompletionSpec, fishFlag, type ProcessLike, runProgram, UsageError, zshBootstrap } from '@sqlpipe/cli';
 import { suggestWord } from '@sqlpipe/text';
 import { OWN_COMMANDS, OWN_PROGRAMS, PROGRAMS } from './programs.js';
 
@@ -119,12 +119,7 @@ complete -c sqlpipe -f
 ${COMMANDS.map(([name, summary]) => `complete -c sqlpipe -n __fish_use_subcommand -a ${name} -d '${summary}'`).join(
   '\n',
 )}
-${flags
-  .map(({ names, describe }) => {
-    const options = names.map(name => (name.startsWith('--') ? `-l ${name.slice(2)}` : `-s ${name.slice(1)}`));
-    return `complete -c sqlpipe -n __fish_use_subcommand ${options.join(' ')} -d '${describe}'`;
-  })
-  .join('\n')}
+${flags.map(flag => `complete -c sqlpipe -n __fish_use_subcommand ${fishFlag(flag)}`).join('\n')}
 complete -c sqlpipe -n '__fish_seen_subcommand_from ${WITH_OPTIONS.join(' ')}' -a '(__sqlpipe_program)'
 complete -c sqlpipe -n '__fish_seen_subcommand_from completion' -a 'bash fish zsh'
 complete -c sqlpipe -n '__fish_seen_subcommand_from help' -a '${WITH_OPTIONS.join(' ')}'
