@@ -5,7 +5,7 @@ import { folderOf } from '@sqlpipe/sql';
 import { CodedError } from '@sqlpipe/text';
 import { formatUnmappable, pathFor, rejectStrayFiles, scanFolder, staleTempFiles } from './folder-layout.js';
 import type { LocatedStatement } from './sql-text.js';
-import { type Staged, stageFile, statIfExists } from './write-file.js';
+import { stageAndCommit, stageFile, statIfExists } from './write-file.js';
 
 /**
  * Reads the statements of a folder that `writeFolder` wrote, in the order of a dump. Each file `*.sql` must be in the folder of its kind;
@@ -45,7 +45,11 @@ export async function writeFolder(
   }
   const textOf = (path: string) => printFile(existing.get(path)?.statements.map(({ statement }) => statement));
   const changed = [...files].filter(([path, content]) => textOf(path) !== content);
-  await replaceAll(folder, changed, interrupted);
+  await stageAndCommit(changed, async ([name, content]) => {
+    const path = join(folder, name);
+    await mkdir(dirname(path), { recursive: true });
+    return stageFile(path, await statIfExists(path), async file => file.write(content), interrupted);
+  });
   for (const [path, { invalid }] of existing) if (!invalid && !files.has(path)) await rm(join(folder, path));
 }
 
@@ -72,18 +76,3 @@ async function filesFor(statements: AsyncIterable<string>): Promise<Map<string, 
 }
 
 const printFile = (statements: string[] = []): string => `${statements.join('\n\n')}\n`;
-
-async function replaceAll(folder: string, files: [path: string, content: string][], interrupted?: AbortSignal) {
-  const staged: Staged[] = [];
-  try {
-    for (const [name, content] of files) {
-      const path = join(folder, name);
-      await mkdir(dirname(path), { recursive: true });
-      staged.push(await stageFile(path, await statIfExists(path), async file => file.write(content), interrupted));
-    }
-    for (const file of staged) await file.commit();
-  } catch (error) {
-    await Promise.all(staged.map(file => file.discard()));
-    throw error;
-  }
-}

@@ -12,6 +12,18 @@ export interface Staged {
   discard(): Promise<void>;
 }
 
+/** Stages each item, then commits all. If anything fails, discards what is not committed. */
+export async function stageAndCommit<T>(items: Iterable<T>, stage: (item: T) => Promise<Staged>): Promise<void> {
+  const staged: Staged[] = [];
+  try {
+    for (const item of items) staged.push(await stage(item));
+    for (const each of staged) await each.commit();
+  } catch (error) {
+    await Promise.all(staged.map(each => each.discard()));
+    throw error;
+  }
+}
+
 /** The mark in the names of our temporary files, so that those of other programs are not taken for ours. */
 const MARK = 'sqlpipe-';
 
@@ -132,21 +144,12 @@ export const writeOutput = (
 ): Promise<void> => writeOutputs([{ path, write }], stdout, catchSignals, mode);
 
 /** Writes several outputs, each as `writeOutput` does. No file is replaced unless the content of all files is on disk. */
-export async function writeOutputs(
+export const writeOutputs = (
   outputs: readonly Output[],
   stdout: Writable,
   catchSignals?: () => AbortSignal,
   mode?: number,
-): Promise<void> {
-  const staged: Staged[] = [];
-  try {
-    for (const output of outputs) staged.push(await stageOutput(output, stdout, catchSignals, mode));
-    for (const each of staged) await each.commit();
-  } catch (error) {
-    await Promise.all(staged.map(each => each.discard()));
-    throw error;
-  }
-}
+): Promise<void> => stageAndCommit(outputs, output => stageOutput(output, stdout, catchSignals, mode));
 
 /** What cannot be renamed is written by its commit. */
 async function stageOutput(
