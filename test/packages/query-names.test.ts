@@ -5,13 +5,14 @@
 import { readFileSync } from 'node:fs';
 import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { findReferences, findReferencesOfQuery } from '@sqlpipe/ddl';
+import { findReferences, parseDefinition } from '@sqlpipe/ddl';
 import { RejectionError } from '@sqlpipe/ddl/parser';
-import { Engine, whenReady } from '@sqlpipe/engine';
+import { Engine, isNotExecutable, whenReady } from '@sqlpipe/engine';
 import { parseQueryText } from '@sqlpipe/engine/query';
-import { foldCase } from '@sqlpipe/sql';
+import { foldCase, identify } from '@sqlpipe/sql';
 import { findQueryReferences } from '../../packages/engine/src/analyze/query-references.js';
 import { waitUntilApplied, waitUntilNone } from '../support/background.js';
+import { CORPUS, readCorpus } from '../support/corpus.js';
 import { freshFolder } from '../support/folder.js';
 import { inProcess } from '../support/in-process.js';
 import { sharedQuestDB, testWithQuestDB } from '../support/questdb.js';
@@ -127,15 +128,22 @@ testWithQuestDB('views over these queries become invalid on sqlserve when they d
   );
 });
 
+/** The objects that a query reads by its syntax tree, and by its tokens. @throws RejectionError if it is no query */
+async function readBoth(query: string, { catalogue }: Engine) {
+  const inTree = await whenReady(() => findQueryReferences(parseQueryText(query), catalogue));
+  const isView = (name: string) => catalogue.find(name)?.kind === 'view';
+  const inTokens = findReferences(`CREATE VIEW v AS (\n${query}\n);`, isView).map(foldCase);
+  return { inTree: inTree.map(foldCase).sort(), inTokens: [...new Set(inTokens)].sort() };
+}
+
 test('the reader of tokens and that of syntax trees find the same objects', async t => {
   const engine = new Engine({ rows: 'assumed' });
   for (const name of ['trades', 'quotes']) engine.execute(createTable(name));
   const rejected: string[] = [];
   for (const query of QUERY_TEXTS)
     try {
-      const inTree = await whenReady(() => findQueryReferences(parseQueryText(query), engine.catalogue));
-      const inTokens = findReferencesOfQuery(query).map(foldCase);
-      t.deepEqual([...new Set(inTokens)].sort(), inTree.sort(), query);
+      const { inTokens, inTree } = await readBoth(query, engine);
+      t.deepEqual(inTokens, inTree, query);
     } catch (error) {
       if (!(error instanceof RejectionError)) throw error;
       rejected.push(query);
@@ -143,3 +151,23 @@ test('the reader of tokens and that of syntax trees find the same objects', asyn
   // Quotes within quotes are no query.
   t.deepEqual(rejected, ['select "trades".sym ""trades".x" from "trades"']);
 });
+
+if (CORPUS)
+  test('both readers find the same objects in the recorded views', async t => {
+    let compared = 0;
+    for (const { sql, setup, base_ddl = [], status } of ['views', 'names'].flatMap(readCorpus)) {
+      if (status !== 200 || !/view$/.test(identify(sql).kind)) continue;
+      const engine = new Engine({ rows: 'assumed' });
+      try {
+        for (const statement of [...base_ddl, ...setup, sql]) await whenReady(() => engine.execute(statement));
+        const definition = parseDefinition(sql);
+        if (!('body' in definition)) continue;
+        const { inTokens, inTree } = await readBoth(definition.body, engine);
+        t.deepEqual(inTokens, inTree, sql);
+        compared++;
+      } catch (error) {
+        if (!isNotExecutable(error)) throw error;
+      }
+    }
+    t.true(compared > 400, `${compared} views`);
+  });

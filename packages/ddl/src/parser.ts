@@ -45,6 +45,7 @@ export {
   type Scope,
 } from './parser/rights.js';
 export { parseColumnType } from './parser/types.js';
+export { wordsWith } from './parser/words.js';
 export { type Interval, rejectLongPeriod } from './properties/refresh.js';
 export { recheckRetention, rejectImpossiblePolicy } from './properties/retention.js';
 export { PARTITIONING, TIMESTAMP, VOLUME } from './properties/storage.js';

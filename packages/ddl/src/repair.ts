@@ -7,8 +7,9 @@ import { trimQuery } from './parser/body.js';
 import { ClauseReader, type ClauseSpan } from './parser/clause-reader.js';
 import { Cursor, unlessRejected } from './parser/cursor.js';
 import { anyServer } from './parser/lookup.js';
-import { isValidColumnName, needsQuotes, quoteName, RESERVED } from './parser/names.js';
+import { isValidColumnName, needsQuotes, quoteName } from './parser/names.js';
 import { PLAIN_TYPES, TYPE_PATTERN } from './parser/types.js';
+import { RESERVED } from './parser/words.js';
 import { isAcceptedAge, TTL } from './properties/retention.js';
 import { PARTITIONING } from './properties/storage.js';
 

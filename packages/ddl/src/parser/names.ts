@@ -1,14 +1,6 @@
 import { type LocatedName, NameSet, unquote } from '@sqlpipe/sql';
 import { type Cursor, isWord, RejectionError } from './cursor.js';
-
-/** The words that the server rejects as a bare name (SqlKeywords; each observed on 9.3.4). */
-export const RESERVED = new NameSet(
-  (
-    'add align all alter and as asc attach batch between bypass cancel case cast column create desc detach disable distinct drop ' +
-    'enable end except exists explain false from in insert intersect into join like limit lock nan not null on or order outer over ' +
-    'partition rename resume sample select set squash table to true union update upsert values where with within'
-  ).split(' '),
-);
+import { RESERVED } from './words.js';
 
 /** The characters of valid names that end a bare name or open a quote (each character was tried on 9.3.4). */
 const ENDS_NAME = /[ ;`&|^<=>[\]]/;

@@ -1,6 +1,6 @@
 /*! Finds the names of tables after FROM and before columns (`trades.price`); aliases do not count. The rules were observed on 9.3.4. */
-import { keywordOf, NameMap, NameSet, type NameSpan, type Token, type TokenReader, unquote } from '@sqlpipe/sql';
-import { RESERVED } from '../parser/names.js';
+import { keywordOf, NameMap, type NameSpan, type Token, type TokenReader, unquote } from '@sqlpipe/sql';
+import { wordsWith } from '../parser/words.js';
 
 /** What a name stands for, which decides how another name has to be written there. */
 export type NameUsage =
@@ -13,24 +13,14 @@ interface TableName extends NameSpan {
   readonly usage: NameUsage;
 }
 
-/** The words that may follow a table and are not its alias. */
-const NO_ALIAS = new NameSet([
-  ...RESERVED,
-  ...(
-    'asof cross full group horizon inner lateral latest left lt offset outer pivot prevailing right splice timestamp ' +
-    'tolerance unpivot window'
-  ).split(' '),
-]);
-
-/** The words with a meaning of their own where a table may be: for example, they start a query. */
-const BEFORE_TABLE = new NameSet(['declare', 'overridable', 'public', 'show']);
+const NO_ALIAS = wordsWith('reserved', 'no alias');
+const NOT_BARE = wordsWith('reserved', 'no alias', 'before table');
 
 /** Whether a name needs no quotes in any position of a statement or a query. */
-export const isBareName = (name: string): boolean =>
-  /^[\p{L}_][\p{L}\p{N}_]*$/u.test(name) && !NO_ALIAS.has(name) && !BEFORE_TABLE.has(name);
+export const isBareName = (name: string): boolean => /^[\p{L}_][\p{L}\p{N}_]*$/u.test(name) && !NOT_BARE.has(name);
 
 /** The words after which a quoted name is not an alias. */
-const BEFORE_COLUMN = new NameSet([...RESERVED, 'by', 'when', 'then']);
+const BEFORE_COLUMN = wordsWith('reserved', 'before column');
 BEFORE_COLUMN.delete('as');
 
 /** The maximum length of a chain of names with dots, in UTF-16 code units: no name of a table is longer. */

@@ -1,6 +1,6 @@
 import { Cursor, RejectionError } from '../parser/cursor.js';
-import { RESERVED } from '../parser/names.js';
 import { TYPE_NAMES } from '../parser/types.js';
+import { RESERVED, wordsWith } from '../parser/words.js';
 
 /** A token of a query. */
 export interface QueryToken {
@@ -10,25 +10,9 @@ export interface QueryToken {
   readonly depth: number;
 }
 
-/** Words that are keywords in some positions, and may be names in others. */
-const UNRESERVED = new Set(
-  (
-    'anchor asof by calendar convert cross cumulative current daily decimal declare else exclude expression fill first first_value ' +
-    'following for full group groups horizon if ignore ilike include inner interval is latest left linear lt natural no none nulls ' +
-    'observation offset others overridable pivot preceding prev prevailing range respect right row rows splice then tick ties time ' +
-    'timestamp tolerance unbounded using when window without zone'
-  ).split(' '),
-);
-
-/** Unreserved keywords that end a phrase (CURRENT ROW, ALIGN TO CALENDAR), in a position where a name could be. */
-const ENDS_PHRASE = new Set(
-  'calendar cumulative following group interval linear none observation others preceding prev prevailing range row rows ties window zone'.split(
-    ' ',
-  ),
-);
-
-/** Unreserved keywords that may be an item of a list (FILL(PREV, LINEAR)). */
-const ITEMS = new Set(['linear', 'none', 'prev']);
+const KEYWORDS = wordsWith('keyword');
+const ENDS_PHRASE = wordsWith('ends phrase');
+const ITEMS = wordsWith('item');
 
 /** Splits a query into tokens by the server's rules, without a final `;`. Never fails. */
 export function tokenizeQuery(query: string): QueryToken[] {
@@ -132,7 +116,7 @@ function toComparableToken(
   const isType = TYPE_NAMES.has(word) && (before === '::' || (isInCast && before === 'as'));
   const actsAsKeyword = RESERVED.has(word)
     ? name !== undefined || !isNamePosition(before, after)
-    : UNRESERVED.has(word) && !isName(word, before, after);
+    : KEYWORDS.has(word) && !isName(word, before, after);
   // In quotes, no word is a keyword, a type, a function, or the start of an array (observed on 9.3.4).
   if (name !== undefined) return isType || actsAsKeyword || after === '(' || word === 'array' ? text : name;
   return isType || actsAsKeyword ? word : text;

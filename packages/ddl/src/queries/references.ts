@@ -12,6 +12,7 @@ import {
   type Token,
   TokenReader,
 } from '@sqlpipe/sql';
+import { wordsWith } from '../parser/words.js';
 import type { QueryNames } from './query-names.js';
 
 /**
@@ -57,7 +58,6 @@ type State =
   | 'expression'; // in parentheses that contain no query
 
 const SET_OPERATIONS: Record<string, State> = { UNION: 'start', EXCEPT: 'start', INTERSECT: 'start' };
-const CLAUSES = ['WHERE', 'LATEST', 'SAMPLE', 'ORDER', 'GROUP', 'LIMIT', 'PIVOT', 'WINDOW'];
 const QUERY: Record<string, State> = { SELECT: 'columns', WITH: 'before-cte-name', DECLARE: 'declare' };
 
 const TRANSITIONS: Record<State, Record<string, State>> = {
@@ -77,7 +77,7 @@ const TRANSITIONS: Record<State, Record<string, State>> = {
   'after-table': {
     JOIN: 'before-table',
     ...SET_OPERATIONS,
-    ...Object.fromEntries(CLAUSES.map(word => [word, 'rest'])),
+    ...Object.fromEntries(Array.from(wordsWith('clause'), word => [word.toUpperCase(), 'rest'])),
   },
   rest: { JOIN: 'before-table', ...SET_OPERATIONS }, // JOIN after WINDOW, and after the old form of LATEST BY
   expression: {},

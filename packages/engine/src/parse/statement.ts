@@ -11,6 +11,7 @@ import {
   readMainVerb,
   rejectReserved,
   unexpectedTokenError,
+  wordsWith,
 } from '@sqlpipe/ddl/parser';
 import { parseShow, type ShowStatement } from './show.js';
 
@@ -74,13 +75,8 @@ function expectEnd<T>(cursor: Cursor, statement: T): T {
   return statement;
 }
 
-/** Tokens that may follow a table or its alias, and are no alias themselves (from QuestDB's SqlParser). */
-const AFTER_ALIAS = new Set(
-  (
-    'where latest join inner left outer asof splice lt cross sample order on timestamp limit ) ; union group except ' +
-    'intersect from pivot tolerance right full range window horizon , ( .'
-  ).split(' '),
-);
+/** What may follow a table or its alias, and is no alias itself. */
+const AFTER_ALIAS = new Set([...wordsWith('ends alias'), ...').;,(']);
 
 /** QuestDB reads any other first word as a table or a function, in a query without SELECT. An alias may follow. @throws RejectionError */
 function requireImplicitSelect(cursor: Cursor): void {
