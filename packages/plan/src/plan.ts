@@ -1,4 +1,8 @@
-/*! Planning, from the outside in: `planChanges`, `planUntilAnswered`, `planWithAnswers`, `draftUntilProven`, `draftPlan`. */
+/*!
+ * Planning. A draft is a list of steps that turn schema B into A. A proof executes the steps on an engine, and excludes changes that lose
+ * data. The next draft leaves these changes out. An answer of the server about rows may change the draft too, so planning is repeated.
+ * From the outside in: `planChanges`, `planUntilAnswered`, `planWithAnswers`, `draftUntilProven`, `draftPlan`.
+ */
 import { compareStatements } from '@sqlpipe/ddl';
 import { type Engine, whenReady } from '@sqlpipe/engine';
 import { type Entry, formatIgnorePattern, IgnoreRules, Schema, selectWanted } from '@sqlpipe/schema';
@@ -58,7 +62,7 @@ export async function planChanges(a: Iterable<string>, b: Iterable<string>, give
   // the losses that are known so far, until no new loss shows.
   for (let names = omissions.flatMap(namesOfLosses); names.length > 0; ) {
     allowLoss.push(...names);
-    // Suppose A has no table `t`, but has a view that reads `t`. Once the trial drops `t`, this view is invalid, and that must not end it.
+    // Suppose A lacks table `t`, but has a view of `t`. The trial drops `t`, so a server would reject the view. This must not be an error.
     const trial = await planUntilAnswered(schemas, answers, { ...options, allowLoss, skipInvalid: true });
     const lossyOmissions = trial.omissions.filter(({ losses }) => losses.length > 0);
     omissions.push(...lossyOmissions);
@@ -70,7 +74,7 @@ export async function planChanges(a: Iterable<string>, b: Iterable<string>, give
 
 const namesOfLosses = ({ losses }: Omission): string[] => losses.map(formatLoss);
 
-/** Asks the server and plans again, until no question is left. An answer may change the plan, and a changed plan may have new questions. */
+/** Plans and asks the server, until no question is left. An answer may change the plan, and a changed plan may have new questions. */
 async function planUntilAnswered(schemas: Schemas, answers: ServerAnswers, options: PlanOptions): Promise<ProvenDraft> {
   for (;;) {
     const proven = await whenReady(() => planWithAnswers(schemas, answers, options));
@@ -85,29 +89,29 @@ async function planUntilAnswered(schemas: Schemas, answers: ServerAnswers, optio
 }
 
 /**
- * Plans with the answers that the server has given so far. A server would reject some views of A, for example because they read a missing
+ * Plans with the answers that the server has given so far. A server may reject a view of A, for example because the view reads a missing
  * table. The plan does not touch such a view if B has the same problem (`isAlsoRejectedInB`), or if `skipInvalid` is set.
- * @throws RejectedViewError in all other cases
+ * @throws RejectedViewError for any other view of A that a server would reject
  */
 function planWithAnswers({ a, b }: Schemas, answers: ServerAnswers, options: PlanOptions): ProvenDraft {
-  const loadB = () => {
+  const loadEngineOfB = () => {
     const engine = createEngine(options);
     engine.load(b.statements);
     return engine;
   };
-  const context = createPlanContext({ a, b }, loadB(), answers, options);
-  // If B comes from a server, `options.health` lists its invalid views. Here the list is empty, because such a view may be valid as A
-  // defines it. But there is a list, because it tells the engine that a server knows the views: then a plain view that the engine rejects
-  // is opaque, and its readers count as valid (`compileLoaded`). Without a list, they would count as invalid.
+  const context = createPlanContext({ a, b }, loadEngineOfB(), answers, options);
+  // If B comes from a server, `options.health` lists its invalid views. Here the list is emptied, because such a view may be valid as A
+  // defines it. The empty list still tells the engine that a server knows the views. So a plain view that the engine rejects is opaque, and
+  // its readers count as valid (`compileLoaded`). Without a list, they would count as invalid.
   const rejected = findRejectedViews(context, createEngine({ ...options, health: options.health && {} }));
-  if (rejected.length === 0) return draftUntilProven(context, loadB);
+  if (rejected.length === 0) return draftUntilProven(context, loadEngineOfB);
   const rejectedInAOnly = options.skipInvalid
     ? []
     : rejected.filter(({ entry }) => !isAlsoRejectedInB(entry, rejected, context));
   if (rejectedInAOnly.length > 0) throw new RejectedViewError(rejectedInAOnly);
   const names = new NameSet(rejected.map(({ entry }) => entry.name));
   const isAccepted = ({ kind, name }: Entry) => !isObject(kind) || !names.has(name);
-  // Without the rejected views in both schemas, the plan does not touch these views, whatever differs.
+  // The rejected views are removed from both schemas. So the plan does not touch these views, whatever differs.
   const proven = planWithAnswers({ a: a.filter(isAccepted), b: b.filter(isAccepted) }, answers, options);
   // A rejected view is listed as left out. It is not listed if B has it too and `--ignore` covers `invalid` and all properties that differ.
   const omissionsOfRejected = rejected.flatMap(({ entry, reason }): Omission[] => {
@@ -132,13 +136,13 @@ function planWithAnswers({ a, b }: Schemas, answers: ServerAnswers, options: Pla
 }
 
 /** Drafts a plan and proves it. The next draft leaves out what a proof has excluded, until a proof excludes nothing. */
-function draftUntilProven(context: PlanContext, loadB: () => Engine): ProvenDraft {
+function draftUntilProven(context: PlanContext, loadEngineOfB: () => Engine): ProvenDraft {
   const excluded = new Map<string, Omission>();
   const recomputedViews: { view: string; queryAfterPlan: string | undefined }[] = [];
   const acceptedLosses: NamedLoss[] = [];
   for (;;) {
-    const draft = draftPlan(context, loadB(), excluded);
-    const proof = proveDraft(draft, loadB());
+    const draft = draftPlan(context, loadEngineOfB(), excluded);
+    const proof = proveDraft(draft, loadEngineOfB());
     for (const [view, { queryAfterPlan }] of proof.rows.recomputedViews) recomputedViews.push({ view, queryAfterPlan });
     acceptedLosses.push(...draft.acceptedLosses, ...proof.acceptedLosses);
     if (proof.excluded.length === 0) {

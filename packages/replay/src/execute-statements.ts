@@ -1,7 +1,4 @@
-/*!
- * Executes statements in a generator. A Node stream would read ahead: it would send the statements after a rejected one before its reader
- * gets the rejection.
- */
+/*! Executes statements in a generator. A Node stream would read ahead, and send more statements before its reader gets a rejection. */
 import { findReferences } from '@sqlpipe/ddl';
 import type { PlanHead } from '@sqlpipe/plan/text';
 import { type Entry, identifyEntry } from '@sqlpipe/schema';
@@ -81,7 +78,7 @@ interface InFlight {
   outcome: Promise<Outcome>;
 }
 
-/** Any other statement may change existing objects. It must not do so while the reader of the outcomes reads created objects back. */
+/** Whether a statement changes no existing object. Others must not run while the reader of the outcomes reads created objects back. */
 const createsObject = ({ kind, statement }: Entry): boolean => isObject(kind) && !readStatementHead(statement).replaces;
 
 /** Finds the statements in flight that have to end first: they create an object of the same name, or one that the statement reads. */

@@ -36,7 +36,6 @@ type With<R extends string, Always extends keyof Details = never, Perhaps extend
 } & Pick<Details, Always> &
   Partial<Pick<Details, Perhaps>> & { readonly [Other in Exclude<keyof Details, Always | Perhaps>]?: undefined };
 
-/** A result with its details. */
 export type StatementResult =
   | With<'applied', never, 'comparison' | 'proven' | 'replaced' | 'failure'>
   | With<'skipped', never, 'comparison'>
@@ -101,13 +100,13 @@ export const isAssertion = ({ kind, verb }: Identity): boolean => kind === 'othe
 
 type LabelledStatement = Pick<Outcome, 'n' | 'statement' | 'identity' | 'location' | 'position'>;
 
-/** What a statement creates, `table 'fx_trades'`, or what it does to what: `ALTER of table 'fx_trades'`. */
+/** Names what a statement creates: `table 'fx_trades'`. For any other statement, names what it does: `ALTER of table 'fx_trades'`. */
 export function formatStatementName({ statement, identity }: Pick<Outcome, 'statement' | 'identity'>): string {
   const [object] = identity.kind === 'other' ? findAffectedObjects(statement) : [];
   return object ? `${identity.verb} of ${displayName(object)}` : displayName(identity);
 }
 
-/** Which statement it is: `statement 3 (table 'fx_trades')`, or `schema.sql:42: table 'fx_trades'` where it is in a file. */
+/** Names a statement by its place: `statement 3 (table 'fx_trades')`, or in a file `schema.sql:42: table 'fx_trades'`. */
 export function statementLabel(labelled: LabelledStatement): string {
   const { n, statement, location, position } = labelled;
   const what = escapeControls(formatStatementName(labelled));

@@ -25,7 +25,7 @@ export async function apply(options: ApplyArgs, io: Io): Promise<number> {
   await rejectReplacedInput(options);
   const openInputAndInstance = async () => {
     const input = openInput(options, io);
-    // The previous program in the pipe may prompt too. Its prompt comes first.
+    // Waits for the input, because the previous program in the pipe may prompt too. Its prompt comes first.
     const promptSecret = (question: string) => input.ready().then(() => io.promptSecret(question));
     return { input, instance: await resolveInstance(operand, { ...context, promptSecret }) };
   };

@@ -23,7 +23,7 @@ export interface PlanOptions extends RowQueries {
   readonly allowLoss?: readonly string[];
   /** `old=new` or `trades.old=new`. */
   readonly renamed?: readonly string[];
-  /** The tables to rebuild if no ALTER can change what differs. */
+  /** The tables to rebuild if more than their retention differs. */
   readonly rebuild?: readonly string[];
   readonly defaults?: CompareOptions['defaults'];
   readonly ignoreOwner?: boolean | undefined;

@@ -1,4 +1,4 @@
-/*! A draft executes each statement on an engine when it is added. What the statements lose is found later, by the proof (prove.ts). */
+/*! A draft executes each statement on an engine when it is added. A proof (prove.ts) later finds the rows that the statements lose. */
 import { type Alteration, type PropertyName, printAlter } from '@sqlpipe/ddl';
 import { type Engine, type Execution, isNotExecutable, OpaqueError } from '@sqlpipe/engine';
 import {
@@ -174,7 +174,6 @@ export class Draft {
     );
   }
 
-  /** @returns whether the loss is allowed */
   acceptLoss(loss: NamedLoss): boolean {
     const isAllowed = this.context.allowed.allows(loss);
     if (isAllowed) this.acceptedLosses.push(loss);

@@ -110,8 +110,8 @@ function findObstacles(entry: Entry, rebuild: Rebuild, draft: Draft): Pick<Omiss
   const { old, final, copied, conversions } = rebuild;
   const { context } = draft;
   const { answers, ignore, renames } = context;
-  // The new table cannot keep an ignored property as it is in B. Exceptions: `final` has an ignored retention, and any order is accepted
-  // if `--ignore` excludes the order.
+  // The new table cannot keep an ignored property as it is in B. There are two exceptions: `final` has the retention of B, and if the order
+  // of columns is ignored, any order is accepted.
   const ignored = compareDefinitions(final, old).differences.filter(
     ({ property }) => property !== COLUMN_ORDER && ignore.ignoresProperty(entry, property),
   );
@@ -216,7 +216,7 @@ function printRebuild(
   ];
 }
 
-/** With `--drop-old`, drops the old tables of the tables in `--rebuild`, also those of earlier plans. An old table that A has stays. */
+/** With `--drop-old`, drops `t_before_…` of each table `t` in `--rebuild`, also if an earlier plan made it. Not if A has `t_before_…`. */
 export function dropOldTables(draft: Draft): void {
   const { engine, context } = draft;
   const { a, dropOld, renames, toRebuild } = context;
@@ -269,7 +269,6 @@ export function resumeRebuilds(draft: Draft): void {
   }
 }
 
-/** Drops the new table of a rebuild after assertions that the original table has its rows. */
 function dropNewTable(table: string, newName: string, draft: Draft): void {
   const [leftover, original] = [newName, table].map(each => draft.engine.definitionOf(each));
   if (leftover?.kind !== 'table' || original?.kind !== 'table') return;
@@ -291,7 +290,7 @@ function omitOverwritten(table: string, oldName: string, draft: Draft): void {
   draft.block(table);
 }
 
-/** Leaves out the table. A new empty table of this name would hide where the rows are, and keep `--rebuild` from finishing. */
+/** Leaves out the table. If the plan created it empty, this would hide where its rows are, and keep `--rebuild` from finishing. */
 function omitHalfExchanged(
   { table, newName, oldName }: Readonly<Record<'table' | 'newName' | 'oldName', string>>,
   draft: Draft,

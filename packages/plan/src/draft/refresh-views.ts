@@ -138,10 +138,10 @@ const readsTableOfB = (view: MaterializedView, draft: Draft): boolean =>
   });
 
 /**
- * Whether a view stays as it is. This can only be a view that A lacks:
+ * Whether a view that A lacks stays as it is, in two cases:
  * - The plan drops the view later.
- * - The view was invalid before the plan. But it is repaired if `mayRefreshExtra`, or if the plan has refreshed a view that it reads: the
- *   same cause may have made both views invalid.
+ * - The view was invalid before the plan. Exceptions: `mayRefreshExtra`, and a view that reads a view which the plan has refreshed, because
+ *   the same cause may have made both views invalid.
  */
 function staysUnrepaired(view: MaterializedView, refreshed: NameSet, draft: Draft): boolean {
   const { a, ignoreExtra, allowed, healthProblems } = draft.context;
@@ -151,7 +151,7 @@ function staysUnrepaired(view: MaterializedView, refreshed: NameSet, draft: Draf
   return !ignoreExtra && allowed.allows({ loss: 'drop', object: view.name });
 }
 
-/** Whether a view that A lacks may be refreshed: an interrupted plan may have made it invalid. The REFRESH must not lose forbidden rows. */
+/** An interrupted plan may have made a view invalid, but nothing shows that. So it is refreshed if no rows are lost without permission. */
 function mayRefreshExtra(view: MaterializedView, draft: Draft): boolean {
   const { engine, context } = draft;
   const source = engine.find(view.base);

@@ -32,6 +32,7 @@ const pathOf = ({ loss, object, column }: NamedLoss): ObjectPath =>
 /** The loss of the rows of an object that expire. */
 export const expiredRowsOf = (object: string): NamedLoss => ({ loss: 'ttl', object });
 
+/** Whether a loss may be that of a column or its values. Any other loss is about a complete object or its rows. */
 export const mayConcernColumn = (loss: LossKind): boolean => HAS_COLUMN[loss];
 
 export const formatLoss = (loss: NamedLoss): string => `${loss.loss}:${formatPath(pathOf(loss))}`;

@@ -38,7 +38,7 @@ interface Failure {
 /** A failure unless its loss is allowed. */
 type LossFailure = Failure & Required<Pick<Failure, 'loss'>>;
 
-/** @param engine has B; after the call, it has executed all steps before the first rejected one */
+/** @param engine has B; the proof executes the steps on it, up to the first one that is rejected */
 export function proveDraft({ steps, context }: Draft, engine: Engine): Proof {
   const invalidBefore = engine.invalidViews();
   const rows = new RowAccount(engine, createExternalFacts(context, engine));
@@ -76,8 +76,8 @@ function executeSteps(
 }
 
 /**
- * Finds the views that the plan would make invalid. A view that is invalid in B counts too if the plan removes its base, and if a refresh
- * would lose nothing: perhaps only an interrupted plan made it invalid, and without its base no refresh could repair it.
+ * Finds the views that the plan would make invalid. A view that is already invalid in B counts too if a refresh would lose nothing and the
+ * plan removes its base. Perhaps an interrupted plan made the view invalid. A refresh would repair it, but not without the base.
  */
 function findInvalidatedViews(
   invalidBefore: NameMap<string>,

@@ -1,6 +1,6 @@
 /*!
- * The renames from the existing schema (B) to the wanted one (A). The user states each rename by `--renamed` or by a comment in A. None is
- * guessed, because a wrong guess could lose data. A rename is pending until a plan has made it.
+ * The renames from the existing schema (B) to the wanted one (A). The user states each of them by `--renamed` or by a comment in A. The
+ * planner guesses no rename, because a wrong guess could lose data. A rename is pending until a plan has made it.
  */
 import { type Column, findColumn, type TableDefinition } from '@sqlpipe/ddl';
 import type { Engine } from '@sqlpipe/engine';
@@ -248,7 +248,7 @@ export class Renames {
       return this.#refuse(entry, `${text}: A has a column '${old.name}' too`);
     if (namesake === undefined) return this.#addColumnRename(entry.name, old, column);
     const newNameProblem = `B has a column '${column}' too`;
-    // Without the rename, a plan would ALTER the type of the other column, which B has under the new name. It would convert wrong values.
+    // B has both columns, so the rename is not made. A plan would ALTER the type of the column with the new name, and convert wrong values.
     if (namesake.type !== findColumn(wanted, column)?.type) return this.#refuse(entry, `${text}: ${newNameProblem}`);
     this.#warn(entry, text, newNameProblem);
   }

@@ -46,7 +46,7 @@ export function printQueryAfterPlan(
       const former = context.engineOfB.find(context.renames.nameBeforePlan(name));
       const isOther = former?.kind !== 'view' || isRedefined(former, object, context);
       if (isOther || object.references.some(reference => changed.has(reference))) changed.add(name);
-      // B's view can be read as it is, unless an interrupted plan has renamed an object that the view reads.
+      // B's view serves if its name and query stay, and no object that it reads needs a query of WITH (for example, a renamed table does).
       const isSame = former?.kind === 'view' && former.name === name && former.body === object.body;
       if (isSame && object.references.every(reference => !queries.has(reference))) continue;
       queries.set(name, { name, query: object.body, isView: true });
@@ -79,7 +79,7 @@ function getsOtherTimestamp(
   return kind === 'table' && former.timestamp !== formerName && !isSameName(former.timestamp, formerName);
 }
 
-/** Prints a query that returns what an object will return. @returns `isIdentical`: the object of B returns the same without this query */
+/** Prints a query that returns what an object will return. @returns `isIdentical`: whether B's object already returns the same */
 function printSource(object: Table | MaterializedView, context: PlanContext) {
   const former = findFormer(object, context);
   const isNew = former === undefined;
