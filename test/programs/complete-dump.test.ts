@@ -116,7 +116,7 @@ test('a list that arrives late is waited for, as long as --timeout says', async 
   const { stdout, stderr } = await run.ok('sqldump $URL');
   t.deepEqual([stderr, namesIn(stdout).sort()], ['', ['a', 'b', 'c', 'z']]);
   const impatient = await run.ok('sqldump --timeout 2 $URL');
-  t.regex(impatient.stderr, /^sqldump: the dump may lack objects .*: http:\S+: no answer within 2 s; /);
+  t.regex(impatient.stderr, /^sqldump: http\S+: the dump may lack objects .*: http:\S+: no answer within 2 s; /);
 });
 
 test('a list that cannot be fetched is a warning', async t => {
@@ -129,7 +129,7 @@ test('a list that cannot be fetched is a warning', async t => {
     query.startsWith('SHOW CREATE') ? undefined : [400, { error: 'no', position: 0 }],
   );
   const other = await inProcess(t, { URL: silent.url });
-  const warning = /^sql[a-z]+: the dump may lack .* does not list its objects: .*: no$/m;
+  const warning = /^sql[a-z]+: http\S+: the dump may lack .* does not list its objects: .*: no$/m;
   t.regex((await other('sqldump $URL > x')).stderr, warning);
   t.regex((await other('sqlapply --dry-run $URL < x')).stderr, warning);
   t.regex((await other('sqldiff x $URL')).stderr, /^sqldiff: http\S+: the dump may lack/m);

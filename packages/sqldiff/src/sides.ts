@@ -101,13 +101,12 @@ export interface ReadSideOptions extends Pick<DumpOptions, 'warn' | 'info'> {
 }
 
 export async function readSide(side: Side, options: ReadSideOptions): Promise<ReadSide> {
-  const { config, path, label } = side;
+  const { config, path } = side;
   const { selection, maxRecord, warn, info, stdin, budget, locations } = options;
   const located = readStatementsAt(path, maxRecord);
   const ofFile = locations ? locations.record(located) : withoutLocations(located);
   const stored = path === '-' ? stdin : ofFile;
-  const labelAndWarn = (message: string) => warn(`${label}: ${message}`);
-  const read = config ? dump(config, { selection, maxRecord, reportInvalid: false, warn: labelAndWarn, info }) : stored;
+  const read = config ? dump(config, { selection, maxRecord, reportInvalid: false, warn, info }) : stored;
   const isSelected = (statement: string) => selection.selects(identify(statement).kind);
   try {
     return { ...side, statements: deduplicate(await collectStatements(read, isSelected, budget)) };

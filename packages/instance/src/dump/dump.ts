@@ -62,7 +62,8 @@ const DEFAULT_OPTIONS: DumpOptions = {
  */
 export async function* dump(config: ConnectionConfig, given: Partial<DumpOptions> = {}): AsyncGenerator<string[]> {
   const options = { ...DEFAULT_OPTIONS, ...given };
-  const { info } = options;
+  const { warn, info } = options;
+  options.warn = message => warn(`${config.label}: ${message}`);
   options.info = message => info(`${config.label}: ${message}`);
   // Only the first one reports its retries: a server that is down fails both.
   const [rows, checks] = [connect(config), connect({ ...config, warn: undefined })];

@@ -46,7 +46,7 @@ export class MissingObjects {
   ): void {
     const absences = this.#absences.filter(({ object }) => names.isIncompleteWithout(object));
     const titles = absences.map(({ object, reason }) => `${titleOf(object)} (${reason})`);
-    if (partial) for (const title of titles) warn(`${label}: the dump lacks ${title}`);
+    if (partial) for (const title of titles) warn(`the dump lacks ${title}`);
     if (partial || !titles.length) return;
     const denials = absences.flatMap(({ denial }) => denial ?? []);
     throw new InstanceError(
