@@ -24,7 +24,7 @@ import { findCreation, findStoredViewsAndReaders, listObjects, reconcileObject }
  * Changes stored views, and the views that read them, as A defines them. A view comes after the views that it reads. Also repairs views:
  * - A stale plain view (`View.isStale`) gets its query again.
  * - An invalid materialized view is refreshed or recreated, unless its query would fail again.
- * - A materialized view that lacks rows is refreshed, unless the server fills it in time (`mustPlanFill`).
+ * - A materialized view that lacks rows is refreshed, unless the server fills it in time (`needsRefreshToFill`).
  */
 export function reconcileStoredViews(draft: Draft): void {
   const { context, engine } = draft;
@@ -39,9 +39,9 @@ export function reconcileStoredViews(draft: Draft): void {
     if (!now || ignore.ignoresObject(now)) return;
     if (now.kind === 'view' && now.isStale) draft.alter(now.kind, now.name, { action: 'query', body: now.body }, []);
     if (now.kind !== 'materialized view' || staysUnrepaired(now, refreshed, draft)) return;
-    const planMustFill = mustPlanFill(now, sources, draft);
-    if (!isRepairable(now, draft) && !(planMustFill && lacksRows(now, sources, draft))) return;
-    refreshView(now, planMustFill, draft);
+    const needsRefresh = needsRefreshToFill(now, sources, draft);
+    if (!isRepairable(now, draft) && !(needsRefresh && lacksRows(now, sources, draft))) return;
+    refreshView(now, needsRefresh, draft);
     refreshed.add(name);
   };
   for (const entry of listObjects(a)) {
@@ -56,8 +56,8 @@ interface ViewSources {
   readonly ofAllViews: NameSet;
   /** The sources of the views that may have rows in B. */
   readonly ofViewsWithRows: NameSet;
-  /** The sources that must have their rows before a view is filled, see `findNeededByUnfilled`. */
-  readonly neededByUnfilled: NameSet;
+  /** The sources that must have their rows before a view is filled, see `findSourcesToFillFirst`. */
+  readonly toFillFirst: NameSet;
 }
 
 function findViewSources(extra: readonly string[], context: PlanContext): ViewSources {
@@ -70,7 +70,7 @@ function findViewSources(extra: readonly string[], context: PlanContext): ViewSo
   return {
     ofAllViews: sourcesOf(views),
     ofViewsWithRows: sourcesOf(views.filter(view => mayHaveRowsInB(view, context))),
-    neededByUnfilled: findNeededByUnfilled(context),
+    toFillFirst: findSourcesToFillFirst(context),
   };
 }
 
@@ -78,17 +78,17 @@ const isRepairable = (view: MaterializedView, draft: Draft): boolean =>
   view.invalid !== undefined && (!isFailureOnRow(view.invalid) || readsRetypedColumn(view, draft));
 
 /** Whether only a REFRESH fills a view in time: before another view reads its rows, and before its sources lose rows. */
-const mustPlanFill = (view: MaterializedView, { ofAllViews }: ViewSources, draft: Draft): boolean =>
+const needsRefreshToFill = (view: MaterializedView, { ofAllViews }: ViewSources, draft: Draft): boolean =>
   !isFilledByServer(view) || ofAllViews.has(view.name) || willSourcesLoseRows(view, draft);
 
 /** Whether a view should have rows but lacks some: it is new, the server is still filling it, or an interrupted plan has not filled it. */
-function lacksRows(view: MaterializedView, { ofViewsWithRows, neededByUnfilled }: ViewSources, draft: Draft): boolean {
+function lacksRows(view: MaterializedView, { ofViewsWithRows, toFillFirst }: ViewSources, draft: Draft): boolean {
   const { name } = view;
   const { context } = draft;
   const { engineOfB } = context;
   // An interrupted plan may have dropped the view. Then its mark, or rows of a view that reads it, show that the view had rows.
   const hadRows = isMarked(name, context) || mayHaveRowsInB(view, context) || ofViewsWithRows.has(name);
-  const mustHaveRows = hadRows || (neededByUnfilled.has(name) && readsTableOfB(view, draft));
+  const mustHaveRows = hadRows || (toFillFirst.has(name) && readsTableOfB(view, draft));
   const isBeingFilled = isFilledByServer(view) && engineOfB.wasNeverRefreshed(name);
   const isInB = engineOfB.catalogue.findById(view.id) !== undefined;
   return mustHaveRows && (!isInB || isBeingFilled || isUnfilled(name, context));
@@ -113,7 +113,7 @@ function findStoredSources(entry: Entry, { a, b }: PlanContext): string[] {
  * Exception: if the server fills a view, it also adds rows that the base gets later. So the base need not be filled first, unless another
  * new or marked view needs the rows of this view.
  */
-function findNeededByUnfilled(context: PlanContext): NameSet {
+function findSourcesToFillFirst(context: PlanContext): NameSet {
   const { a, engineOfB } = context;
   const needed = new NameSet();
   for (const entry of listObjects(a).reverse()) {
@@ -202,9 +202,9 @@ const mayHaveRowsInB = (
  *   the DROP goes before the change (`Draft.#addStep`).
  *
  * A view that A lacks is not recreated: if the plan was interrupted after the DROP, its definition would be lost.
- * @param planMustFill whether a recreated view is refreshed even if the server fills it
+ * @param needsRefresh whether a recreated view is refreshed even if the server fills it
  */
-function refreshView(view: MaterializedView, planMustFill: boolean, draft: Draft): void {
+function refreshView(view: MaterializedView, needsRefresh: boolean, draft: Draft): void {
   const { a, healthProblems } = draft.context;
   const refresh = printFullRefresh(view.name);
   const properties = wasInvalid(view, healthProblems) ? (['invalid'] as const) : [];
@@ -223,7 +223,7 @@ function refreshView(view: MaterializedView, planMustFill: boolean, draft: Draft
   draft.add({ identity: view, properties, what: `DROP and CREATE, because ${why}` }, [
     printDrop(view),
     statement,
-    ...(!planMustFill && definition?.kind === 'materialized view' && isFilledByServer(definition) ? [] : [refresh]),
+    ...(!needsRefresh && definition?.kind === 'materialized view' && isFilledByServer(definition) ? [] : [refresh]),
   ]);
 }
 

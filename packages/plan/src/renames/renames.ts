@@ -22,7 +22,7 @@ export class Renames {
   /** For each table of A, the renames of columns: the new name by the old name. They are pending, or made by an unfinished rebuild. */
   readonly #columnRenames = new NameMap<Map<string, string>>();
   /** Renames of columns that an earlier plan has made. The user may still write the old or the new name. `table` is the name in B. */
-  readonly #doneColumnRenames: { readonly table: string; readonly names: readonly [string, string] }[] = [];
+  readonly #madeColumnRenames: { readonly table: string; readonly names: readonly [string, string] }[] = [];
   readonly notes: string[] = [];
   /** For each rename comment without effect, the reason. */
   readonly warnings: string[] = [];
@@ -73,8 +73,8 @@ export class Renames {
   findPaths({ object, column }: ObjectPath): ObjectPath[] {
     const objects = [object, this.otherName(object) ?? object];
     const columnRenames = objects.flatMap(name => [...this.columnRenamesOf(name)]);
-    const done = this.#doneColumnRenames.filter(({ table }) => objects.some(name => isSameName(name, table)));
-    const all = [...columnRenames, ...done.map(({ names }) => names)];
+    const made = this.#madeColumnRenames.filter(({ table }) => objects.some(name => isSameName(name, table)));
+    const all = [...columnRenames, ...made.map(({ names }) => names)];
     const columns = [column, ...all.filter(names => names.some(name => isSameName(name, column))).flat()];
     return objects.flatMap(name => columns.map(each => ({ object: name, column: each })));
   }
@@ -169,7 +169,7 @@ export class Renames {
       const isMadeByRebuild = findReadings(from).some(path => this.#addRenameMadeByRebuild(path, newColumn));
       const renamed = tables.filter(table => findColumn(table, newColumn));
       for (const { name } of renamed)
-        this.#doneColumnRenames.push({ table: name, names: [oldColumn ?? '', newColumn] });
+        this.#madeColumnRenames.push({ table: name, names: [oldColumn ?? '', newColumn] });
       if (isMadeByRebuild || renamed.length > 0) return this.#reportMade(rename);
       const paths = tables.flatMap(({ name, columns }) =>
         columns.map(column => formatPath({ object: name, column: column.name })),
@@ -236,7 +236,7 @@ export class Renames {
     // which column has which values. So names are never exchanged.
     if (oldNameInA !== undefined) return this.#refuse(entry, `${text}: A has a column '${oldNameInA}' too`);
     if (old === undefined && findColumn(former, column)) {
-      for (const name of from) this.#doneColumnRenames.push({ table: former.name, names: [name, column] });
+      for (const name of from) this.#madeColumnRenames.push({ table: former.name, names: [name, column] });
       return void from.some(name => this.#addRenameMadeByRebuild({ object: entry.name, column: name }, column));
     }
     if (old === undefined) {

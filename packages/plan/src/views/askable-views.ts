@@ -63,7 +63,7 @@ export const createRowQuestions = (
 });
 
 /** Adds the opposite direction: the query of a dropped view is taken from A, so it may read new names that B lacks. */
-const bothWays = (renames: Iterable<readonly [string, string]>) =>
+const inBothDirections = (renames: Iterable<readonly [string, string]>) =>
   [...renames].flatMap(([from, to]) => [[from, to] as const, [to, from] as const]);
 
 /** Finds queries of WITH for the sources of a query that B lacks: renamed tables, tables with renamed columns, dropped views. */
@@ -76,13 +76,13 @@ function findReplacements(body: string, context: PlanContext, seen = new NameSet
   };
   return findReferencesOfQuery(body).flatMap(name => {
     if (!markSeen(name)) return [];
-    const otherName = bothWays(renames.statedObjects).find(([from]) => isSameName(from, name))?.[1] ?? name;
+    const otherName = inBothDirections(renames.statedObjects).find(([from]) => isSameName(from, name))?.[1] ?? name;
     // If a rebuild was interrupted between its two RENAMEs, its new table still has the temporary name.
-    const rebuilt = [...leftovers].find(each => isSameName(parseRebuildName(each)?.table, name)) ?? '';
-    const former = engineOfB.find(name) ?? engineOfB.find(otherName) ?? engineOfB.find(rebuilt);
+    const rebuiltName = [...leftovers].find(each => isSameName(parseRebuildName(each)?.table, name)) ?? '';
+    const former = engineOfB.find(name) ?? engineOfB.find(otherName) ?? engineOfB.find(rebuiltName);
     const view = former ? engineOfB.definitionOf(former.name) : (a.definitionOf(name) ?? a.definitionOf(otherName));
     if (former?.kind === 'table') {
-      const renamed = bothWays(renames.statedColumnsOf(former.name)).filter(
+      const renamed = inBothDirections(renames.statedColumnsOf(former.name)).filter(
         ([from, to]) => findColumn(former, to) && !findColumn(former, from),
       );
       const items = ['*', ...renamed.map(([from, to]) => `${doubleQuote(to)} ${doubleQuote(from)}`)];
@@ -91,11 +91,13 @@ function findReplacements(body: string, context: PlanContext, seen = new NameSet
     }
     if (view?.kind !== 'view' && view?.kind !== 'materialized view') return [];
     const isThere = former !== undefined && isSameName(former.name, name) && !isUnfilled(name, context);
-    const inner = isThere && view.kind === 'materialized view' ? [] : findReplacements(view.body, context, seen);
-    if (isThere) return inner.length === 0 ? [] : [...inner, { name, query: view.body, isView: true }];
+    const queriesOfSources =
+      isThere && view.kind === 'materialized view' ? [] : findReplacements(view.body, context, seen);
+    if (isThere)
+      return queriesOfSources.length === 0 ? [] : [...queriesOfSources, { name, query: view.body, isView: true }];
     // B has no view of this name, or the view is not filled yet. So its query takes its place.
-    const created = { name: view.name, query: view.body, isView: view.kind === 'view' };
-    if (isSameName(name, view.name)) return [...inner, created];
-    return [...inner, ...(markSeen(view.name) ? [created] : []), renameQuery(created, name)];
+    const queryOfView = { name: view.name, query: view.body, isView: view.kind === 'view' };
+    if (isSameName(name, view.name)) return [...queriesOfSources, queryOfView];
+    return [...queriesOfSources, ...(markSeen(view.name) ? [queryOfView] : []), renameQuery(queryOfView, name)];
   });
 }

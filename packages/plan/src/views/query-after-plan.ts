@@ -44,11 +44,11 @@ export function printQueryAfterPlan(
     const object = catalogue.findCompiled(name);
     if (object?.kind === 'view') {
       const former = context.engineOfB.find(context.renames.nameBeforePlan(name));
-      const isOther = former?.kind !== 'view' || isRedefined(former, object, context);
-      if (isOther || object.references.some(reference => changed.has(reference))) changed.add(name);
+      const hasOtherQuery = former?.kind !== 'view' || isRedefined(former, object, context);
+      if (hasOtherQuery || object.references.some(reference => changed.has(reference))) changed.add(name);
       // B's view serves if its name and query stay, and no object that it reads needs a query of WITH (for example, a renamed table does).
-      const isSame = former?.kind === 'view' && former.name === name && former.body === object.body;
-      if (isSame && object.references.every(reference => !queries.has(reference))) continue;
+      const isUnchanged = former?.kind === 'view' && former.name === name && former.body === object.body;
+      if (isUnchanged && object.references.every(reference => !queries.has(reference))) continue;
       queries.set(name, { name, query: object.body, isView: true });
     } else if (object && object.kind !== 'live view' && object.opaque === undefined) {
       const readsChanged = 'references' in object && object.references.some(reference => changed.has(reference));
