@@ -2,7 +2,7 @@
 import type { Grant, Right } from '@sqlpipe/ddl';
 import type { Scope } from '@sqlpipe/ddl/parser';
 import { Acl, TransactionLog } from '@sqlpipe/engine';
-import { RightSet, UndoLog } from '@sqlpipe/schema';
+import { RightSet } from '@sqlpipe/schema';
 import { fc, forAll } from '../support/seed.js';
 import { test } from '../support/test.js';
 
@@ -192,7 +192,7 @@ test('RightSet: a rollback restores exactly the state of the savepoint, in its o
     else set.revoke(change.right);
   };
   forAll(200, changes, changes, fc.array(right, { maxLength: 10 }), changes, (before, undone, single, after) => {
-    const log = new UndoLog();
+    const log = new TransactionLog();
     const [set, other] = [new RightSet([], log), new RightSet()];
     for (const each of before) for (const rights of [set, other]) change(rights, each);
     const savepoint = log.savepoint();

@@ -1,5 +1,4 @@
 import type { Right } from '@sqlpipe/ddl';
-import { UndoLog } from '@sqlpipe/schema';
 import type { CatalogueObject } from './catalogue-objects.js';
 import type { Principal } from './principal.js';
 
@@ -19,10 +18,15 @@ export type AclChange =
 /** One change, as a journal stores it. Only the enterprise edition has `acl`. */
 export type JournalEntry = { readonly put: CatalogueObject } | { readonly drop: string } | { readonly acl: AclChange };
 
-/** The changes of objects and of access control since the last commit. A savepoint is needed to undo them. */
-export class TransactionLog extends UndoLog {
+/**
+ * The changes of objects and of access control since the last commit. Since the first savepoint, it also has a function for each change
+ * that undoes it: that costs what was changed, not what exists.
+ */
+export class TransactionLog {
   readonly #transitions: Transition[] = [];
   readonly #aclChanges: AclChange[] = [];
+  readonly #undo: (() => void)[] = [];
+  #isRecording = false;
 
   get transitions(): readonly Transition[] {
     return this.#transitions;
@@ -45,9 +49,27 @@ export class TransactionLog extends UndoLog {
     ];
   }
 
-  override commit(): void {
-    super.commit();
-    this.#transitions.length = 0;
-    this.#aclChanges.length = 0;
+  /** Starts to record; returns the point to which changes can be undone. */
+  savepoint(): number {
+    this.#isRecording = true;
+    return this.#undo.length;
+  }
+
+  record(undo: () => void): void {
+    if (this.#isRecording) this.#undo.push(undo);
+  }
+
+  /** Undoes all changes since a savepoint, the latest first. Earlier savepoints stay. */
+  rollback(to: number): void {
+    const isRecording = this.#isRecording;
+    this.#isRecording = false; // undoing is no change
+    while (this.#undo.length > to) this.#undo.pop()?.();
+    this.#isRecording = isRecording;
+  }
+
+  /** Keeps all changes and ends all savepoints. */
+  commit(): void {
+    for (const changes of [this.#undo, this.#transitions, this.#aclChanges]) changes.length = 0;
+    this.#isRecording = false;
   }
 }

@@ -6,13 +6,18 @@ export {
   type SchemaComparison,
 } from './compare-schemas.js';
 export { canMatchSame, matchesGlob } from './glob.js';
-export { type Health, type HealthProblem, problemsOf } from './health.js';
+export {
+  type ChangeOfBase,
+  type Health,
+  type HealthProblem,
+  isChangeOfBase,
+  isFailureOnRow,
+  problemsOf,
+} from './health.js';
 export { formatIgnorePattern, type IgnoredDifference, IgnoreRules } from './ignore.js';
-export { type ChangeOfBase, isChangeOfBase, isFailureOnRow } from './invalidation.js';
 export { createMatcher, type MatchCriteria, NameSelection, type RelatedOptions, selectWithRelated } from './matcher.js';
 export { RightSet } from './right-set.js';
 export { dumpOrder, type Entry, identifyEntry, Schema, toEntry } from './schema.js';
 export { InvalidOptionError, parseKinds, parseSelection, type Selection, wordsOf } from './selection.js';
 export { findCycle, topologicalOrder } from './topological-order.js';
-export { UndoLog } from './undo-log.js';
 export { findNeeded, selectWanted, splitRights } from './wanted.js';

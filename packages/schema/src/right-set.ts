@@ -1,16 +1,15 @@
 import { ALL_NAMES, type Grant, type Right } from '@sqlpipe/ddl';
 import { NameMap } from '@sqlpipe/sql';
-import { UndoLog } from './undo-log.js';
 
 /** One right for each permission, scope and principal, in the order in which they were given. A right on a table includes its columns. */
 export class RightSet {
   readonly #rights: Entities = new NameMap();
   #next = 0;
 
-  /** @param log records the changes, also those of other objects that are undone together with these rights */
+  /** @param log records how each change is undone */
   constructor(
     rights: Iterable<Right> = [],
-    private readonly log = new UndoLog(),
+    private readonly log?: { record(undo: () => void): void },
   ) {
     for (const right of rights) this.add(right);
   }
@@ -135,7 +134,7 @@ export class RightSet {
   #store(key: Key, stored: Stored | undefined): void {
     const replaced = this.#find(key);
     if (replaced === stored) return;
-    this.log.record(() => this.#store(key, replaced));
+    this.log?.record(() => this.#store(key, replaced));
     const subjects: Subjects = this.#rights.get(key.entity) ?? new Map();
     const tables: Tables = subjects.get(key.subject) ?? new NameMap();
     const columns: GrantedColumns = tables.get(key.table) ?? new NameMap();

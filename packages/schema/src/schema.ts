@@ -15,6 +15,7 @@ import {
   identify,
   isObject,
   isPrincipal,
+  KINDS,
   type Kind,
   NameMap,
   requireUnambiguous,
@@ -122,21 +123,21 @@ export class Schema {
 }
 
 /**
- * Sorts entries in the order of `SHOW CREATE DATABASE`: users, groups and service accounts; objects by dependencies and names; memberships,
- * assumptions and grants, the wider ones first; then other statements in input order. The order within a kind of access control is our own,
- * because the server's is not public.
+ * Sorts entries in the order of `SHOW CREATE DATABASE`: principals by kind; objects by dependencies and names; rights by kind, the wider
+ * grants first; then other statements in input order. The order within a kind of access control is our own, because the server's is not
+ * public.
  */
 export function dumpOrder(schema: Schema): Entry[] {
-  const entriesOf = (...kinds: Kind[]) => schema.entries.filter(({ kind }) => kinds.includes(kind));
+  const sorted = (isIncluded: (kind: Kind) => boolean) =>
+    KINDS.filter(isIncluded).flatMap(kind => {
+      const isByText = kind === 'assumption' || kind === 'grant';
+      return schema.entries.filter(entry => entry.kind === kind).sort(isByText ? compareStatementTexts : compareNames);
+    });
   return [
-    ...entriesOf('user').sort(compareNames),
-    ...entriesOf('group').sort(compareNames),
-    ...entriesOf('service account').sort(compareNames),
+    ...sorted(isPrincipal),
     ...orderObjects(schema),
-    ...entriesOf('membership').sort(compareNames),
-    ...entriesOf('assumption').sort(compareStatementTexts),
-    ...sortByScope(entriesOf('grant').sort(compareStatementTexts), ({ statement }) => statement),
-    ...entriesOf('other'),
+    ...sortByScope(sorted(givesRight), ({ statement }) => statement),
+    ...schema.entries.filter(({ kind }) => kind === 'other'),
   ];
 }
 

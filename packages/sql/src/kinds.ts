@@ -1,6 +1,6 @@
 import { foldCase } from './name.js';
 
-/** What each kind is, its category in SHOW CREATE DATABASE, its folder. Lists of kinds, and the principals of a dump, have this order. */
+/** What each kind is, its category in SHOW CREATE DATABASE, its folder. Lists of kinds, and rights in a dump, have this order. */
 const KIND_PROPERTIES = {
   table: { group: 'object', category: 'TABLES', folder: 'tables', tableType: 'T' },
   view: { group: 'object', category: 'VIEWS', folder: 'views', tableType: 'V' },
