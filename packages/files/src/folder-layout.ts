@@ -3,7 +3,7 @@ import { lstat, readdir } from 'node:fs/promises';
 import { join, relative, sep } from 'node:path';
 import { MemoryBudget } from '@sqlpipe/schema';
 import { displayName, folderOf, identify, KINDS, redact } from '@sqlpipe/sql';
-import { CodedError, type LocatedMessage, truncate } from '@sqlpipe/text';
+import { CodedError, truncate } from '@sqlpipe/text';
 import { type LocatedStatement, parseSqlFile, TextError } from './sql-text.js';
 import { isStaged } from './write-file.js';
 
@@ -22,8 +22,8 @@ export function pathFor(statement: string): string | undefined {
 
 interface ScannedFile {
   statements: LocatedStatement[];
-  /** If `writeFolder` cannot have written the file: the reason, in a sentence with its path, and where in the file it is. */
-  invalid?: { readonly reason: string; readonly locatedMessages: readonly LocatedMessage[] | undefined };
+  /** Why `writeFolder` cannot have written the file. */
+  invalid?: CodedError;
 }
 
 /** The files `*.sql` in the folders of the kinds, by path. @throws CodedError if no such folder exists, or if one is not a folder */
@@ -43,7 +43,7 @@ export async function rejectStrayFiles(folder: string, maxLength?: number): Prom
       'hint: if it is not part of the schema, move it out of the folder, or rename it',
       "hint: names that begin with '.' or have another suffix are ignored",
     ];
-    throw new CodedError('DAMAGED', `${invalid?.reason}`, { lines: hints, locatedMessages: invalid?.locatedMessages });
+    throw new CodedError('DAMAGED', `${invalid?.message}`, { lines: hints, locatedMessages: invalid?.locatedMessages });
   }
 }
 
@@ -92,11 +92,9 @@ async function scanFile(folder: string, path: string, budget: MemoryBudget, maxL
   const full = join(folder, path);
   const statements: LocatedStatement[] = [];
   const reject = (what: string, line?: number): ScannedFile => {
-    const reason = `${full} ${what}`;
-    return {
-      statements,
-      invalid: { reason, locatedMessages: [{ path: full, ...(line && { line }), message: reason }] },
-    };
+    const message = `${full} ${what}`;
+    const locatedMessages = [{ path: full, ...(line && { line }), message }];
+    return { statements, invalid: new CodedError('DAMAGED', message, { locatedMessages }) };
   };
   if (!(await lstat(full)).isFile()) return reject('is not a regular file');
   try {
@@ -108,8 +106,7 @@ async function scanFile(folder: string, path: string, budget: MemoryBudget, maxL
         statements.push(located);
       }
   } catch (error) {
-    if (error instanceof TextError)
-      return { statements, invalid: { reason: error.message, locatedMessages: error.locatedMessages } };
+    if (error instanceof TextError) return { statements, invalid: error };
     throw error;
   }
   return statements.length ? { statements } : reject('contains no statement');

@@ -15,7 +15,7 @@ import { stageAndCommit, stageFile, statIfExists } from './write-file.js';
 export async function readFolder(folder: string, maxLength: number): Promise<LocatedStatement[]> {
   const located = new Map<string, LocatedStatement>();
   for (const { statements, invalid } of (await scanFolder(folder, maxLength)).values()) {
-    if (invalid) throw new CodedError('DAMAGED', invalid.reason, invalid);
+    if (invalid) throw invalid;
     for (const each of statements) if (!located.has(each.statement)) located.set(each.statement, each);
   }
   await rejectStrayFiles(folder, maxLength);
@@ -41,7 +41,7 @@ export async function writeFolder(
   const existing = await scanFolder(folder);
   for (const path of files.keys()) {
     const invalid = existing.get(path)?.invalid;
-    if (invalid) throw new CodedError('DAMAGED', `${invalid.reason}; move it away; nothing was written`, invalid);
+    if (invalid) throw new CodedError('DAMAGED', `${invalid.message}; move it away; nothing was written`, invalid);
   }
   const textOf = (path: string) => printFile(existing.get(path)?.statements.map(({ statement }) => statement));
   const changed = [...files].filter(([path, content]) => textOf(path) !== content);
