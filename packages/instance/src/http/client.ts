@@ -68,7 +68,6 @@ type Purpose = 'query' | 'execute';
 
 class HttpClient implements Client {
   readonly label: string;
-  readonly #config: ConnectionConfig;
   readonly #connection: Connection;
   readonly #closed = new AbortController();
   /** Aborts when the client is closed or the user interrupts the program. Then pauses end at once, and the next failure is final. */
@@ -76,19 +75,18 @@ class HttpClient implements Client {
   /** The endpoints to try; only one of them after it has replied as a server does that has it. */
   #endpoints: readonly [ApiPath, ...ApiPath[]] = ENDPOINTS;
 
-  constructor(config: ConnectionConfig) {
+  constructor(private readonly config: ConnectionConfig) {
     this.label = config.label;
-    this.#config = config;
     const { interrupted } = config;
     this.#ended = interrupted ? AbortSignal.any([this.#closed.signal, interrupted]) : this.#closed.signal;
     this.#connection = new Connection(config);
   }
 
   async *streamFirstColumn(query: string, maxValueBytes?: number): AsyncGenerator<string[], void, undefined> {
-    if (!this.#config.retries) return yield* this.#rowsOnce(query, maxValueBytes);
+    if (!this.config.retries) return yield* this.#rowsOnce(query, maxValueBytes);
     const { createRowResumer } = await import('./resumed-rows.js'); // few runs need it
     const newRows = createRowResumer(this.label);
-    const pauseAfter = createRetryPause(this.#config, this.#ended);
+    const pauseAfter = createRetryPause(this.config, this.#ended);
     for (;;)
       try {
         return yield* newRows(this.#rowsOnce(query, maxValueBytes));
@@ -128,7 +126,7 @@ class HttpClient implements Client {
   }
 
   get #prefix(): string {
-    return this.#config.url.pathname.replace(/\/$/, '');
+    return this.config.url.pathname.replace(/\/$/, '');
   }
 
   #path(statement: string, parameters = '', endpoint = this.#endpoints[0]): string {
@@ -154,7 +152,7 @@ class HttpClient implements Client {
 
   /** Sends again after a failure that may pass, if retries and the purpose allow that. */
   async #request<T>(statement: string, purpose: Purpose, read: (response: Response) => Promise<T>): Promise<T> {
-    const pauseAfter = createRetryPause(this.#config, this.#ended);
+    const pauseAfter = createRetryPause(this.config, this.#ended);
     for (;;) {
       let response: Response | undefined;
       try {
@@ -170,7 +168,7 @@ class HttpClient implements Client {
 
   /** After the status 429, sends up to five times more. The pauses together are no longer than the time limit. */
   async #sendAgainWhileBusy(send: () => Promise<Response>): Promise<Response> {
-    const { timeout, pause = pauseFor } = this.#config;
+    const { timeout, pause = pauseFor } = this.config;
     let left = timeout || Number.POSITIVE_INFINITY;
     for (const milliseconds of BUSY_DELAYS) {
       const response = await send();
@@ -178,7 +176,7 @@ class HttpClient implements Client {
       left -= delay;
       if (response.status !== 429 || delay > MAX_BUSY_DELAY || left < 0 || this.#ended.aborted) return response;
       response.body.destroy();
-      if (delay >= 1000) this.#config.info?.(`${this.label}: too busy; trying again in ${Math.round(delay / 1000)} s`);
+      if (delay >= 1000) this.config.info?.(`${this.label}: too busy; trying again in ${Math.round(delay / 1000)} s`);
       // If the pause is aborted, the request is sent once more, and its result is final.
       await pause(delay, this.#ended).catch(() => {});
     }
@@ -201,17 +199,17 @@ class HttpClient implements Client {
     if (error instanceof UnexpectedResponseError) return this.#unexpectedResponseError(error, status);
     if (!(error instanceof TransportError)) return error;
     const { code, message } = toTransportFailure(error, {
-      ...this.#config,
+      ...this.config,
       bufferNeeded: this.bufferNeeded(statement),
     });
     const outcomeUnknown = error.phase !== 'connecting' && mayHaveRun(status);
-    const { unknownName } = this.#config;
+    const { unknownName } = this.config;
     const hint = error.phase === 'connecting' && unknownName ? `; ${unknownName}` : '';
     return new InstanceError(code, `${this.label}: ${message}${hint}`, { status, outcomeUnknown, cause: error.cause });
   }
 
   get #authenticationHelp(): string {
-    const { account = 'the credentials', authorization, credentialsHelp } = this.#config;
+    const { account = 'the credentials', authorization, credentialsHelp } = this.config;
     if (authorization === undefined) return `authentication required; ${credentialsHelp}`;
     const tokenHint = authorization.startsWith('Bearer ') ? TOKENS_UNSUPPORTED : '';
     return `authentication failed: the server rejected ${account}; are the credentials for this instance?${tokenHint}`;
@@ -223,7 +221,7 @@ class HttpClient implements Client {
 
   #unexpectedResponseError(error: UnexpectedResponseError, status: number | undefined): InstanceError {
     const { code, message, cause } = error;
-    const tried = this.#endpoints.map(endpoint => this.#config.url.origin + this.#prefix + endpoint);
+    const tried = this.#endpoints.map(endpoint => this.config.url.origin + this.#prefix + endpoint);
     const help = status === 401 ? `: ${this.#authenticationHelp}` : status === 404 ? ` Tried: ${tried.join(', ')}` : '';
     return new InstanceError(code, `${this.label}: ${message}${help}`, {
       status,

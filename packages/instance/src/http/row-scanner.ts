@@ -47,10 +47,8 @@ export class RowScanner implements JsonEvents {
   #ready: string[] = [];
   /** Each chunk is searched once for rows to parse together. */
   #searched: Buffer | undefined;
-  readonly #maxValueBytes: number;
 
-  constructor(maxValueBytes = MAX_VALUE_BYTES) {
-    this.#maxValueBytes = maxValueBytes;
+  constructor(private readonly maxValueBytes = MAX_VALUE_BYTES) {
     this.#json = new JsonScanner(this, { token: maxValueBytes, depth: MAX_DEPTH });
   }
 
@@ -118,7 +116,7 @@ export class RowScanner implements JsonEvents {
     if (this.#dataset !== 'open' || depth !== 2 || chunk === this.#searched) return at;
     this.#searched = chunk;
     const end = chunk.lastIndexOf(BETWEEN_ROWS) + ROW_END;
-    if (end <= at || end - at > this.#maxValueBytes || this.#endsInEmptyRow) return at;
+    if (end <= at || end - at > this.maxValueBytes || this.#endsInEmptyRow) return at;
     const rows = parseRows(chunk.toString('utf8', at, end));
     this.#rows += rows.length;
     for (const row of rows) this.#ready.push(row);
