@@ -35,7 +35,6 @@ export interface UndoPlan extends Plan {
  * - a table, a column or a materialized view after assertions that no rows or values are lost;
  * - a plain view or a principal without an assertion, because such an object has no rows;
  * - a live view only if the user allows the loss, because no query shows whether its rows could be computed again.
- *
  * Any other loss needs the user's permission too. The head of the undo lists what is not undone.
  * @param b the statements of the schema before the plan
  * @throws what `planChanges` throws
@@ -119,7 +118,6 @@ function findSafeDrops({ statements, schemaAfter, renamed }: Plan, before: Schem
   });
 }
 
-/** The renames of the plan, reversed, as values of --renamed. */
 function reverseRenames({ statements, schemaAfter, renamed }: Plan): string[] {
   // If another object has the old name after the plan, the rename cannot be reversed.
   const objects = [...renamed].filter(([from, to]) => schemaAfter.findObject(to) && !schemaAfter.findObject(from));

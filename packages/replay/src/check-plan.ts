@@ -74,9 +74,8 @@ export async function requireState(plan: readonly string[], client: Client, mess
 }
 
 /**
- * Records the queries of views in a plan, and the statements that --allow-plan allows: those with the verbs that the head lists. The head
- * also tells how many statements the plan has. A later statement does not belong to the plan. So it is not allowed, even if the plan has
- * the same text.
+ * Records the queries of views in a plan, and the statements that --allow-plan allows: those with the verbs that the head lists. Statements
+ * beyond the `count` of the head do not belong to the plan. They are not allowed, even if the plan has the same text.
  */
 async function* recordPlanned(
   statements: AsyncIterable<string>,

@@ -59,7 +59,6 @@ export class DryRun {
   readonly #invalidBefore: NameMap<string>;
   /** The account of this run. If it is undefined, statements run as the built-in administrator, so no missing permission is predicted. */
   readonly #caller: string | undefined;
-  /** The losses that the options or the plan allow. */
   readonly #allowed: AllowedLosses;
   readonly #execute: Executor;
   #effects: readonly Effect[] = [];

@@ -63,8 +63,7 @@ async function executeIfAllowed(entry: Entry, context: ExecutionContext): Promis
 }
 
 /**
- * Executes a statement. If the reply is lost, looks for the object of the statement on the target. If the object is missing, executes the
- * statement again, `tries` times in all.
+ * Executes a statement. If the reply is lost and the target lacks the object, executes the statement again, `tries` times in all.
  * @throws the error of the lost reply if the target does not show whether the statement was executed
  */
 async function executeWithRetries(entry: Entry, tries: number, context: ExecutionContext): Promise<StatementResult> {

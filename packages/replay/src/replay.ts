@@ -53,7 +53,6 @@ interface Run {
  * - In a dry run, or with `keepGoing` if the input is no plan, `replay` reads all statements. Each is checked later, when its outcome is
  *   read, and a rejection is an outcome.
  * - With `stream`, each statement is also read when its outcome is read.
- *
  * A statement that fails on the target is always an outcome.
  * @throws PreflightError, CodedError, InstanceError, and the errors of the input
  */

@@ -173,8 +173,7 @@ function formatReportLine(
 const PRIVATE_MODE = 0o600;
 
 /**
- * Writes the rejects as a stream. If the run fails, the stream has the rejects before the failure, then a failure marker. It has no commit
- * mark, so a reader notices that it is incomplete.
+ * Writes the rejects as a stream. If the run fails, a failure marker follows the rejects so far, instead of the commit mark.
  * @throws the error of the run, after the file is written; errors of the file system
  */
 async function writeRejects(path: string, stdout: Writable, outcomes: AsyncIterable<Outcome>, maxRecord: number) {

@@ -123,8 +123,7 @@ export class Draft {
 
   /**
    * Adds a statement before all other changes. No step may depend on it, because the engine executes the statement after the other steps.
-   * @param owner if the engine rejects the statement, the statement becomes part of the first change of this object. Then the proof, which
-   *   executes the statement too, excludes that change.
+   * @param owner if the engine rejects the statement, it becomes part of the first change of this object, which the proof then excludes
    */
   addFirst(statement: string, identity: NamedObject, owner: NamedObject): void {
     const first = this.steps.findIndex(({ assertion }) => assertion === undefined);
@@ -146,6 +145,7 @@ export class Draft {
     return this.addStatement(printAlter({ kind, name, alteration }), { kind, name }, properties);
   }
 
+  /** Finds the views that would be invalid after a statement, with the reasons. */
   preview(statement: string): NameMap<string> {
     const before = this.engine.savepoint();
     this.engine.execute(statement);

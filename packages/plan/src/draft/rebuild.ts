@@ -2,9 +2,9 @@
  * Rebuilds the tables that `--rebuild` names. A rebuild of `t`, without its assertions:
  *     CREATE TABLE 't_new_1a2b3c4d' …;
  *     INSERT INTO 't_new_1a2b3c4d' … SELECT … FROM 't';
- *     RENAME TABLE 't' TO 't_before_1a2b3c4d';       -- the old table is kept, as QuestDB's documentation recommends
+ *     RENAME TABLE 't' TO 't_before_1a2b3c4d';    -- the old table, which is kept, as QuestDB's documentation recommends
  *     RENAME TABLE 't_new_1a2b3c4d' TO 't';
- *     DROP TABLE 't_before_1a2b3c4d';                -- only with `--drop-old`, at the end of the plan
+ * With `--drop-old`, the plan drops the old table at its end.
  */
 import {
   COLUMN_ORDER,
@@ -85,8 +85,7 @@ export function rebuildTable(entry: Entry, wanted: TableDefinition, draft: Draft
  * 1. `--ignore` excludes the retention: the table keeps the retention of B.
  * 2. The user allows the loss of expired rows: CREATE TABLE sets no retention, because rows that expire during the copy would make the
  *    counts differ. `alterRetention` sets the retention of A at the end. In the other cases, assertions show that no row expires.
- * 3. A expires more rows than B, and the retention of B fits the partitions of A: CREATE TABLE sets the retention of B, and
- *    `alterRetention` sets that of A at the end.
+ * 3. A expires more rows than B: CREATE TABLE sets the retention of B, if it fits the partitions of A. `alterRetention` sets that of A.
  * 4. Otherwise CREATE TABLE sets the retention of A.
  */
 function chooseRetention(

@@ -74,6 +74,7 @@ function findViewSources(extra: readonly string[], context: PlanContext): ViewSo
   };
 }
 
+/** A query that failed on a row would fail again, unless the plan changes the type of a column that the query reads. */
 const isRepairable = (view: MaterializedView, draft: Draft): boolean =>
   view.invalid !== undefined && (!isFailureOnRow(view.invalid) || readsRetypedColumn(view, draft));
 

@@ -171,8 +171,7 @@ function toOmissions(failures: readonly Failure[], steps: readonly Step[]): Omis
 }
 
 /**
- * Compares the schema after the plan with A. Each difference must be explained by an omission of the same object. A right has no name, so
- * any omission of the same kind explains it.
+ * Each difference from A must be explained by an omission of the same object. A right has no name: any omission of its kind explains it.
  * @throws Error for a difference that no omission explains
  */
 export function requireLeadsToA(draft: Draft): void {

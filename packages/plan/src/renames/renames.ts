@@ -162,6 +162,7 @@ export class Renames {
       if (column !== undefined) this.#statedColumns.push({ table: object, from: column, to: newColumn });
     const source =
       oldPath?.column === undefined ? undefined : columnIn(this.#findTableOfB(oldPath.object), oldPath.column);
+    // B lacks the old column. Has an earlier plan, or a rebuild, already made the rename?
     if (!oldPath || !source) {
       const tables = findReadings(from).flatMap(({ object, column }) =>
         column === undefined ? [] : (this.#findTableOfB(object) ?? []),
@@ -200,8 +201,9 @@ export class Renames {
     const old = from.find(name => this.#engineOfB.find(name));
     for (const name of from) this.statedObjects.set(name, entry.name);
     const hasRename = [entry.name, old].some(name => name !== undefined && this.otherName(name) !== undefined);
-    if (hasRename) return;
+    if (hasRename) return; // a `--renamed` or an earlier comment takes precedence
     const hasNewName = this.#engineOfB.find(entry.name) !== undefined;
+    // B has none of the old names, so an earlier plan may have made the rename.
     if (old === undefined) {
       const made = hasNewName ? from.filter(name => !this.#a.findObject(name)) : [];
       for (const name of made) this.#objectRenames.set(name, entry.name);

@@ -31,8 +31,7 @@ export function findAskableDefinition(name: string, context: PlanContext, query?
 }
 
 /**
- * Gives an object that a statement writes its former name, by which the server knows it. Adds the timestamp, which no server prints for a
- * view: it follows from the query.
+ * Gives an object that a statement writes its former name. A view also gets its timestamp, which no server prints.
  * @param engine may lack the former object if the object is new
  */
 export const underFormerName = <T extends RetainedObject>(
