@@ -1,5 +1,6 @@
 /*! Which statements only the enterprise edition prints, and rows that its storage policies drop. */
 import { isEnterpriseSchema, planChanges } from '@sqlpipe/plan';
+import { IgnoreRules } from '@sqlpipe/schema';
 import { test } from '../support/test.js';
 
 /** Statements, and whether only the enterprise edition prints them. */
@@ -64,4 +65,19 @@ test('a longer storage policy is set after an assertion that it drops no row', a
   const { statements } = await planChanges([tableWith('DROP LOCAL 4 DAYS')], [tableWith('DROP LOCAL 3 DAYS')]);
   t.regex(statements[0]?.statement ?? '', /^SELECT count\(\) = 0 AS none_expire FROM 't' .* >= 96;$/);
   t.is(statements[1]?.statement, "ALTER TABLE 't' SET STORAGE POLICY(DROP LOCAL 4 DAYS);");
+});
+
+test('--ignore-owner keeps the owner of a view that a plan recreates, and a view that A rejects off its list', async t => {
+  const table = 'CREATE TABLE t (ts TIMESTAMP, x INT) TIMESTAMP(ts) PARTITION BY DAY;';
+  const schema = (of: string, owner: string) => [
+    table,
+    `CREATE MATERIALIZED VIEW m WITH BASE t AS (select ts, ${of}(x) n from t sample by 1h) PARTITION BY DAY OWNED BY ${owner};`,
+    `CREATE VIEW v AS (select y from gone) OWNED BY ${owner};`,
+  ];
+  const ignore = new IgnoreRules(['v: invalid']);
+  const options = { ignore, ignoreOwner: true, allowLoss: ['history:m'] };
+  const { statements, omissions } = await planChanges(schema('max', 'ann'), schema('min', 'bob'), options);
+  t.deepEqual(omissions, []);
+  const [creation = ''] = statements.flatMap(({ statement }) => (/^CREATE/.test(statement) ? [statement] : []));
+  t.regex(creation, /max\(x\)[^]*\nOWNED BY 'bob';$/);
 });

@@ -11,6 +11,7 @@ import { assemblePlan, type Plan, type ProvenDraft } from './assemble-plan.js';
 import {
   createEngine,
   createPlanContext,
+  ignoresProperty,
   isEnterpriseSchema,
   type PlanContext,
   type PlanOptions,
@@ -118,7 +119,7 @@ function planWithAnswers({ a, b }: Schemas, answers: ServerAnswers, options: Pla
     const isInB = inB?.kind === entry.kind;
     const differing = isInB ? compareStatements(entry.statement, inB.statement).differences : [];
     const properties = (['invalid', ...differing.map(({ property }) => property)] as const).filter(
-      property => isInB && !context.ignore.ignoresProperty(entry, property),
+      property => isInB && !ignoresProperty(context, entry, property),
     );
     if (isInB && properties.length === 0) return [];
     const hint = `--ignore ${formatPathForShell(formatIgnorePattern(entry.name))} takes it off this list`;

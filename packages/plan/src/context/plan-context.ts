@@ -1,4 +1,4 @@
-import { type CompareOptions, ownerOf, tryParseDefinition } from '@sqlpipe/ddl';
+import { type CompareOptions, ownerOf, type PropertyName, tryParseDefinition } from '@sqlpipe/ddl';
 import { Engine, type EngineOptions, type ExternalFacts, type StoredRows } from '@sqlpipe/engine';
 import {
   type Health,
@@ -8,7 +8,7 @@ import {
   problemsOf,
   type Schema,
 } from '@sqlpipe/schema';
-import { identify, isAcl, NameSet } from '@sqlpipe/sql';
+import { identify, isAcl, type NamedObject, NameSet } from '@sqlpipe/sql';
 import { findHalfExchanged, findLeftovers } from '../auxiliary/rebuild-names.js';
 import { AllowedLosses } from '../losses/losses.js';
 import { resolvePath } from '../losses/object-path.js';
@@ -92,6 +92,13 @@ export function createPlanContext(
     ignore: options.ignore ?? new IgnoreRules(),
   };
 }
+
+/** Whether an option ignores a property of an object. */
+export const ignoresProperty = (
+  { ignore, ignoreOwner }: PlanContext,
+  identity: NamedObject,
+  property: PropertyName,
+): boolean => (ignoreOwner && property === 'owner') || ignore.ignoresProperty(identity, property);
 
 /** Assumes what rows a view stores, until the server has answered. */
 function assumeStoredRows(view: string, engineOfB: Engine, allowed: AllowedLosses): StoredRows {

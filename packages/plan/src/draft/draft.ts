@@ -12,7 +12,7 @@ import {
   redactFully,
 } from '@sqlpipe/sql';
 import { maskSecrets } from '@sqlpipe/text';
-import type { PlanContext } from '../context/plan-context.js';
+import { ignoresProperty, type PlanContext } from '../context/plan-context.js';
 import type { NamedLoss } from '../losses/losses.js';
 import type { Change, Omission } from '../losses/omission.js';
 import type { Assertion } from '../queries/assertions.js';
@@ -112,9 +112,7 @@ export class Draft {
 
   /** Whether an option ignores a property. The first property of a change decides, because the others follow from it. */
   isIgnored(identity: NamedObject, property: PropertyName | undefined): boolean {
-    const { ignore, ignoreOwner } = this.context;
-    if (property === undefined) return false;
-    return (ignoreOwner && property === 'owner') || ignore.ignoresProperty(identity, property);
+    return property !== undefined && ignoresProperty(this.context, identity, property);
   }
 
   addStatement(statement: string, identity: NamedObject, properties: readonly PropertyName[] = []): boolean {

@@ -15,7 +15,7 @@ import type { CatalogueObject } from '@sqlpipe/engine';
 import { dumpOrder, type Entry, type Schema } from '@sqlpipe/schema';
 import { displayName, isObject, isStoredView } from '@sqlpipe/sql';
 import { isAuxiliaryTable } from '../auxiliary/auxiliary-tables.js';
-import type { PlanContext } from '../context/plan-context.js';
+import { ignoresProperty, type PlanContext } from '../context/plan-context.js';
 import { printDrop, printTableRename } from '../statements/statement-text.js';
 import { alterObject, dropColumns, isOfQuery } from './alter-object.js';
 import { changeOf, type Draft, whyNotExecutable } from './draft.js';
@@ -175,19 +175,20 @@ function recreateObject(entry: Entry, draft: Draft): void {
 }
 
 /**
- * Finds the CREATE statement of an object. A recreated view keeps the properties that `--ignore` names. If A has a shorter retention, a
+ * Finds the CREATE statement of an object. A recreated view keeps the properties that an option ignores. If A has a shorter retention, a
  * recreated materialized view keeps the retention of B until `alterRetention` sets that of A.
  * @param replaced the definition that the new object replaces, in B or after the steps so far
  */
 export function findCreation(
   entry: Entry,
   replaced: Definition | undefined,
-  { a, defaults, ignore }: PlanContext,
+  context: PlanContext,
 ): { readonly definition: Definition | undefined; readonly statement: string } {
+  const { a, defaults } = context;
   const definition = a.definitionOf(entry);
   const asWanted = { definition, statement: defaults ? spellOutDefaults(entry.statement, defaults) : entry.statement };
   if (!definition || definition.kind === 'table' || replaced?.kind !== definition.kind) return asWanted;
-  const kept = keepProperties(definition, replaced, property => ignore.ignoresProperty(entry, property));
+  const kept = keepProperties(definition, replaced, property => ignoresProperty(context, entry, property));
   const isStored = kept.kind === 'materialized view' && replaced.kind === kept.kind;
   const created = (isStored && keepRetention(kept, replaced)) || kept;
   if (created === definition) return asWanted;

@@ -4,7 +4,7 @@ import type { Engine } from '@sqlpipe/engine';
 import { type Entry, Schema } from '@sqlpipe/schema';
 import { displayName, isObject } from '@sqlpipe/sql';
 import { CodedError } from '@sqlpipe/text';
-import type { PlanContext } from '../context/plan-context.js';
+import { ignoresProperty, type PlanContext } from '../context/plan-context.js';
 
 /** A server would reject views of A, for example because they read something that A lacks. */
 export class RejectedViewError extends CodedError {
@@ -68,7 +68,8 @@ export function isAlsoRejectedInB(
   const { a, b, engineOfB } = context;
   seen.add(entry);
   const former = b.findObject(entry.name)?.statement;
-  const isSame = former !== undefined && compareStatements(entry.statement, former).differences.length === 0;
+  const { differences = undefined } = former === undefined ? {} : compareStatements(entry.statement, former);
+  const isSame = differences?.every(({ property }) => ignoresProperty(context, entry, property));
   if (isSame && engineOfB.whyNotCreatable(entry.name) !== undefined) return true;
   const isRejected = (needed: Entry) => rejected.some(view => view.entry === needed);
   return a
