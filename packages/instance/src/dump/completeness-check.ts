@@ -194,14 +194,10 @@ export async function* addMissingRows(
   check.reportUnchecked();
 }
 
-const TABLE_HEAD = "CREATE TABLE '";
-
 /** Matches an object of a kind that only a newer server has. */
 const UNKNOWN_OBJECT = /^CREATE [A-Z ]+ '([^']+)'/;
 
 function identifyRow(row: string): NamedObject {
-  if (row.startsWith(TABLE_HEAD))
-    return { kind: 'table', name: row.slice(TABLE_HEAD.length, row.indexOf("'", TABLE_HEAD.length)) };
   const { kind, name } = identify(row);
   return { kind, name: kind === 'other' ? (UNKNOWN_OBJECT.exec(row)?.[1] ?? '') : name };
 }
