@@ -59,7 +59,7 @@ export async function planChanges(a: Iterable<string>, b: Iterable<string>, give
   const proven = await planUntilAnswered(schemas, answers, options);
   const omissions = [...proven.omissions];
   const allowLoss = [...(options.allowLoss ?? [])];
-  // The user needs the names of all losses at once, but some show only when others are allowed. So trial plans allow those known so far.
+  // The user needs the names of all losses at once, but some show only when others are allowed. So each trial plan allows the known losses.
   for (let names = omissions.flatMap(namesOfLosses); names.length > 0; ) {
     allowLoss.push(...names);
     // Suppose A lacks table `t`, but has a view of `t`. The trial drops `t`, so a server would reject the view. This must not be an error.

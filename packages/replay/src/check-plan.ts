@@ -15,7 +15,7 @@ const STREAM_CONFLICT = 'a plan must be read completely before anything is sent;
 
 /**
  * Checks a plan in the input. The input must begin with the plan and have no other plan. The plan must be complete, and the target must be
- * in the state for which it was made. While the statements are read, those of the plan and their queries are added to `planned`.
+ * in the state for which it was made. Reading the returned statements adds those of the plan, and their queries, to `planned`.
  * @returns the statements of the input; for a plan, also its head and a guard
  */
 export async function checkPlan(

@@ -204,6 +204,6 @@ const REFRESH_AGAIN_AFTER = 1000;
 /** A server gives no reason for a failed refresh if the query returns other types than the view has (observed on 9.3.4). */
 const NO_REASON = 'the columns of the view may have other types than its query gives; drop and recreate it';
 
-/** Whether a view is invalid because its base changed, not because a refresh failed: then both times are equal (observed on 9.3.4). */
+/** Whether a change of its base made a view invalid, not a failed refresh. Then `started` equals `finished` (observed on 9.3.4). */
 const isInvalidation = ({ status, reason, started, finished }: RefreshState): boolean =>
   status !== 'valid' && (reason === undefined ? started === finished : isChangeOfBase(reason));

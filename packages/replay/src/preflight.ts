@@ -50,8 +50,11 @@ export class PreflightError extends CodedError {
 }
 
 /**
- * Creates a check that rejects a statement in four cases: the server would read it differently than SQL; no schema dump has such a
- * statement, and no option allows it; the server's version does not support it; it is too large for a request.
+ * Creates a check that rejects a statement in four cases:
+ * - The server would read the statement differently than SQL (`findAmbiguity`).
+ * - No schema dump has such a statement, and no option allows it.
+ * - The server's version does not support it.
+ * - It is too large for a request.
  * @param allow verbs, in any case, that are allowed too; `CTAS` and `REPLACE` for such a CREATE; `all` allows everything
  */
 export function createPreflightCheck(

@@ -21,7 +21,7 @@ import { verifyOutcomes } from './verify.js';
 
 /** A replay that is ready. Reading its outcomes sends the statements. */
 export interface Replay {
-  /** The changes that the plan of `alter` leaves out. Without `keepGoing` or `dryRun`, an omission is an error, so there are none. */
+  /** The changes that the plan of `alter` leaves out. Empty without `keepGoing` or `dryRun`, because an omission is an error then. */
   readonly omissions: readonly Omission[];
   readonly outcomes: AsyncIterable<Outcome>;
   /** After the outcomes of a dry run: a line for each view that the run would leave invalid, and for each loss that is not allowed. */

@@ -85,7 +85,7 @@ export function rebuildTable(entry: Entry, wanted: TableDefinition, draft: Draft
  * 1. `--ignore` excludes the retention: the table keeps the retention of B.
  * 2. The user allows the loss of expired rows: CREATE TABLE sets no retention, because rows that expire during the copy would make the
  *    counts differ. `alterRetention` sets the retention of A at the end. In the other cases, assertions show that no row expires.
- * 3. A expires more rows than B: CREATE TABLE sets the retention of B, if it fits the partitions of A. `alterRetention` sets that of A.
+ * 3. A expires more rows than B: CREATE TABLE sets the retention of B, if the partitions of A permit it. `alterRetention` sets A's.
  * 4. Otherwise CREATE TABLE sets the retention of A.
  */
 function chooseRetention(
