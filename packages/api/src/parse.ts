@@ -42,8 +42,9 @@ export function parse(statement: string): Statement {
 }
 
 /**
- * Returns the statement that creates an object with this definition, as QuestDB prints it. The inverse of `parse`, except that no server
- * prints the capacities of symbols, the parameters of tables, and the indexes and the timestamp of a materialized view.
+ * Returns the statement that creates an object with this definition, as QuestDB prints it. The inverse of `parse`, except for what
+ * QuestDB from 9.3 on does not print: the capacities of symbols, the parameters of tables, and the indexes and the timestamp of a
+ * materialized view.
  *
  * ```ts
  * import { parse, print } from 'sqlpipe';

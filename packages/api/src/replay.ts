@@ -83,9 +83,14 @@ export interface Outcome {
  * // spreads not reached undefined
  * ```
  *
- * Before anything is sent, it throws what reading the schema throws, `REJECTED` for what `allow` does not allow and for a plan
- * for another state of the instance, and `USAGE`, also without `yesTo`. If the instance fails, it throws `UNREACHABLE`, `DENIED`
- * or `PROTOCOL` after all outcomes. Messages name options as the programs do: `--if-exists` is `ifExists`.
+ * Before anything is sent, it throws what reading the schema throws, and:
+ *
+ * - `REJECTED` for what `allow` does not allow, and for a plan for another state of the instance;
+ * - `DAMAGED` for a plan that lacks statements;
+ * - `USAGE` for wrong options, and for a protected instance without `yesTo`.
+ *
+ * If the instance fails, it throws `UNREACHABLE`, `DENIED` or `PROTOCOL` after all outcomes. Messages name options as the programs do:
+ * `--if-exists` is `ifExists`.
  */
 export async function* replay(
   schema: Schema,
