@@ -5,6 +5,7 @@ import {
   type Alteration,
   type Column,
   type Command,
+  featuresOf,
   findColumn,
   type Index,
   parseCommand,
@@ -12,14 +13,7 @@ import {
   printAlter,
   SERVER_DEFAULTS,
 } from '@sqlpipe/ddl';
-import {
-  Cursor,
-  featuresOf,
-  type NameLookup,
-  parseCommandAfter,
-  RejectionError,
-  readMainVerb,
-} from '@sqlpipe/ddl/parser';
+import { Cursor, type NameLookup, parseCommandAfter, RejectionError, readMainVerb } from '@sqlpipe/ddl/parser';
 import { isSameName } from '@sqlpipe/sql';
 import type { Arbitrary } from 'fast-check';
 import { materializedViews, tables, views } from '../support/definitions.js';

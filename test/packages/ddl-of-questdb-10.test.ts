@@ -5,13 +5,13 @@
 import {
   applyAlteration,
   compareStatements,
+  featuresOf,
   findMissingFeatures,
   formatExpiredRows,
   parseDefinition,
   parseRights,
   printDefinition,
 } from '@sqlpipe/ddl';
-import { featuresOf } from '@sqlpipe/ddl/parser';
 import { compareSchemas } from '@sqlpipe/schema';
 import { test } from '../support/test.js';
 

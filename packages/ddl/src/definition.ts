@@ -11,9 +11,12 @@ export const ASSUMED_PARTITION: PartitionUnit = 'DAY';
 /** A time to live as the server stores it: a positive number of hours, a negative number of months, or 0 for none. */
 export type Age = number;
 
+/** The stages of a partition, in the order of a policy. */
+export const STORAGE_STAGES = ['TO PARQUET', 'TO REMOTE', 'DROP LOCAL', 'DROP REMOTE'] as const;
+
 /** The age at which a partition reaches each stage. A disabled policy is stored but not printed. */
 export interface StoragePolicy {
-  readonly after: { readonly [stage in 'TO PARQUET' | 'TO REMOTE' | 'DROP LOCAL' | 'DROP REMOTE']?: Age };
+  readonly after: { readonly [stage in (typeof STORAGE_STAGES)[number]]?: Age };
   readonly disabled?: boolean;
 }
 

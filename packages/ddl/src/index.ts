@@ -75,6 +75,7 @@ export {
   type ViewDefinition,
 } from './definition.js';
 export { findCommonTableExpressions, findMentions, findUnknownNames, isUnderstood, type Mention } from './mentions.js';
+export { featuresOf, type HasFeature } from './parser/features.js';
 export {
   doubleQuote,
   isSystemTable,
@@ -92,6 +93,7 @@ export { printDefinition } from './print.js';
 export { findProperty, keepProperties, type PropertyName, propertiesOf } from './properties/object-properties.js';
 export { isTimeZone } from './properties/refresh.js';
 export { formatExpiredRows, keepRetention, retentionAgeOf, retentionOf, UNLIMITED } from './properties/retention.js';
+export { PARTITIONING, TIMESTAMP, VOLUME } from './properties/storage.js';
 export {
   COLUMN_ORDER,
   columnPropertyName,

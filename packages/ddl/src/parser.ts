@@ -26,7 +26,6 @@ export {
   tokenError,
   unexpectedTokenError,
 } from './parser/cursor.js';
-export { featuresOf, type HasFeature } from './parser/features.js';
 export type { NameLookup, ServerTraits } from './parser/lookup.js';
 export {
   parseEntityName,
@@ -48,4 +47,3 @@ export { parseColumnType } from './parser/types.js';
 export { wordsWith } from './parser/words.js';
 export { type Interval, rejectLongPeriod } from './properties/refresh.js';
 export { recheckRetention, rejectImpossiblePolicy } from './properties/retention.js';
-export { PARTITIONING, TIMESTAMP, VOLUME } from './properties/storage.js';

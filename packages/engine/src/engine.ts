@@ -3,14 +3,16 @@ import {
   type Defaults,
   type Definition,
   EXPLICIT,
+  featuresOf,
   findReferences,
+  type HasFeature,
   parsePrincipal,
   printDefinition,
   printRight,
   SERVER_DEFAULTS,
   UNLIMITED,
 } from '@sqlpipe/ddl';
-import { type Body, featuresOf, type HasFeature } from '@sqlpipe/ddl/parser';
+import type { Body } from '@sqlpipe/ddl/parser';
 import { type Entry, type Health, Schema } from '@sqlpipe/schema';
 import {
   displayName,

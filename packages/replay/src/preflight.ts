@@ -1,6 +1,5 @@
 /*! Checks statements before anything is sent: are they allowed, supported by the server, and small enough for it? */
-import { dependsOnVersion, findMissingFeatures, isRepairForm } from '@sqlpipe/ddl';
-import { featuresOf } from '@sqlpipe/ddl/parser';
+import { dependsOnVersion, featuresOf, findMissingFeatures, isRepairForm } from '@sqlpipe/ddl';
 import { findLocation, type Location } from '@sqlpipe/files';
 import { type Client, fetchParameters, fetchVersion, tryQuery } from '@sqlpipe/instance';
 import { wordsOf } from '@sqlpipe/schema';

@@ -1,5 +1,6 @@
 import { hasName, KINDS, type Kind, kindKeywords } from './kinds.js';
-import { type NameSpan, TokenReader } from './name.js';
+import type { NameSpan } from './name.js';
+import { TokenReader } from './token-reader.js';
 import { significantTokens, type Token } from './tokens.js';
 
 /** An object or a principal, by its kind and name. */

@@ -30,7 +30,6 @@ export {
   type NameSpan,
   parseName,
   quoteLiteral,
-  TokenReader,
 } from './name.js';
 export { findSecrets, redact, redactFully } from './redact.js';
 export { bufferNeeded, DEFAULT_REQUEST_BUFFER } from './request-size.js';
@@ -43,6 +42,7 @@ export {
   startAt,
 } from './server-lexer.js';
 export { MAX_RECORD, normalizeStatement, SplitError, Splitter } from './splitter.js';
+export { TokenReader } from './token-reader.js';
 export {
   canHaveComments,
   joinTokens,

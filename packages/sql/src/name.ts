@@ -1,4 +1,4 @@
-import { keywordOf, type Token, unquote } from './tokens.js';
+import { type Token, unquote } from './tokens.js';
 
 /** The characters that end a bare name. The server accepts all others, and the names of some principals have dashes. */
 const NAME_TERMINATORS = '();,[]~:*/%+&^|<>=';
@@ -88,59 +88,5 @@ export class NameSet extends Set<string> {
 
   override delete(name: string): boolean {
     return super.delete(foldCase(name));
-  }
-}
-
-/** Reads the tokens of a statement one by one, with lookahead. They are never all in memory, because bodies are long. */
-export class TokenReader {
-  readonly #source: Iterator<Token>;
-  readonly #ahead: Token[] = [];
-
-  constructor(tokens: Iterable<Token>) {
-    this.#source = tokens[Symbol.iterator]();
-  }
-
-  peek(distance = 0): Token | undefined {
-    while (this.#ahead.length <= distance) {
-      const { done, value } = this.#source.next();
-      if (done) return undefined;
-      this.#ahead.push(value);
-    }
-    return this.#ahead[distance];
-  }
-
-  next(): Token | undefined {
-    const token = this.peek();
-    this.#ahead.shift();
-    return token;
-  }
-
-  get word(): string {
-    return keywordOf(this.peek());
-  }
-
-  /** Skips the words if they come next, in upper or lower case; returns whether they did. */
-  accept(phrase: string): boolean {
-    const words = phrase.split(' ');
-    if (!words.every((word, i) => keywordOf(this.peek(i)) === word)) return false;
-    this.#ahead.splice(0, words.length);
-    return true;
-  }
-
-  acceptPunctuation(character: string): boolean {
-    const isNext = this.peek()?.text === character;
-    if (isNext) this.next();
-    return isNext;
-  }
-
-  skipTo(word: string): void {
-    while (this.peek() && this.word !== word) this.next();
-  }
-
-  /** Reads the name that starts with the next token; it may consist of several tokens. */
-  readName(): NameSpan {
-    const { tokens, ...name } = parseName(distance => this.peek(distance));
-    this.#ahead.splice(0, tokens);
-    return name;
   }
 }

@@ -1,6 +1,7 @@
 import { identify } from './identify.js';
 import { givesRight, isObject } from './kinds.js';
-import { isQuoted, TokenReader } from './name.js';
+import { isQuoted } from './name.js';
+import { TokenReader } from './token-reader.js';
 import { keywordOf, significantTokens, type Token, unquote } from './tokens.js';
 
 /** Words that a secret follows: `WITH PASSWORD 'x'`, `DROP TOKEN TYPE REST 'x'`. */

@@ -1,17 +1,18 @@
 import {
   columnPropertyName,
   type Definition,
+  featuresOf,
   findColumnProperty,
   findMissingFeatures,
   findProperty,
   findReferences,
+  type HasFeature,
   isUnderstood,
   ownerOf,
   parseCreateStatement,
   removeOwner,
   repair,
 } from '@sqlpipe/ddl';
-import { featuresOf, type HasFeature } from '@sqlpipe/ddl/parser';
 import { toEntry } from '@sqlpipe/schema';
 import { displayName, type Identity, identify, isAcl, isObject, NameSet } from '@sqlpipe/sql';
 import { CodedError, truncate } from '@sqlpipe/text';

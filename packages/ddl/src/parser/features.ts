@@ -31,6 +31,7 @@ const LAST_WITHOUT = {
 
 export type FeatureName = keyof typeof LAST_WITHOUT;
 
+/** Whether a server has a feature. */
 export type HasFeature = (feature: FeatureName) => boolean;
 
 /** The features of a version such as `9.3.4`, by default in the open source edition; undefined means the newest enterprise edition. */

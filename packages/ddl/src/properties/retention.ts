@@ -10,6 +10,7 @@ import {
   type Definition,
   type MaterializedViewDefinition,
   type PartitionUnit,
+  STORAGE_STAGES,
   type StoragePolicy,
   type TableDefinition,
 } from '../definition.js';
@@ -172,8 +173,6 @@ export function keepRetention<Stored extends TableDefinition | MaterializedViewD
   return { ...withFormerRule, ttl: former.ttl, ...(former.kind === 'table' && { policy: former.policy }) };
 }
 
-const STAGES: readonly Stage[] = ['TO PARQUET', 'TO REMOTE', 'DROP LOCAL', 'DROP REMOTE'];
-
 type Stage = keyof StoragePolicy['after'];
 
 /** Parses `POLICY(TO PARQUET 3 DAYS, DROP LOCAL 1 MONTH)` after STORAGE. @param stages receives each stage and where its second word is */
@@ -219,8 +218,8 @@ function parseStage(cursor: Cursor): Stage {
   const { start } = cursor;
   words.push(cursor.require("'parquet', 'remote' or 'local'"));
   const named = words.join(' ').toUpperCase();
-  const stage = STAGES.find(stage => stage === named);
-  if (!stage) throw new RejectionError(start, `${STAGES.map(stage => `'${stage}'`).join(', ')} expected`);
+  const stage = STORAGE_STAGES.find(stage => stage === named);
+  if (!stage) throw new RejectionError(start, `${STORAGE_STAGES.map(stage => `'${stage}'`).join(', ')} expected`);
   return stage;
 }
 
@@ -232,7 +231,9 @@ type RetentionFields = Pick<Definition & { readonly ttl: Age }, 'kind' | 'ttl'> 
 
 /** Prints the stages of a policy in parentheses; '' without a policy. */
 const printStages = ({ after }: StoragePolicy = { after: {} }): string => {
-  const stages = STAGES.flatMap(stage => (after[stage] === undefined ? [] : `${stage} ${printAge(after[stage])}`));
+  const stages = STORAGE_STAGES.flatMap(stage =>
+    after[stage] === undefined ? [] : `${stage} ${printAge(after[stage])}`,
+  );
   return stages.length > 0 ? `(${stages.join(', ')})` : '';
 };
 

@@ -9,6 +9,7 @@ import {
   isValidColumnName,
   type MaterializedViewDefinition,
   type PartitionUnit,
+  TIMESTAMP,
 } from '@sqlpipe/ddl';
 import {
   type Body,
@@ -18,7 +19,6 @@ import {
   missingError,
   RejectionError,
   rejectLongPeriod,
-  TIMESTAMP,
 } from '@sqlpipe/ddl/parser';
 import { isSameName, type LocatedName, NameMap } from '@sqlpipe/sql';
 import type { Catalogue } from '../catalogue.js';

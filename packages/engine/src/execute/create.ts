@@ -10,11 +10,13 @@ import {
   type LiveViewDefinition,
   MAX_FILE_NAME_BYTES,
   type MaterializedViewDefinition,
+  PARTITIONING,
   parseTimestamp,
   type Refresh,
   retentionOf,
   type TableDefinition,
   type ViewDefinition,
+  VOLUME,
 } from '@sqlpipe/ddl';
 import {
   type Body,
@@ -24,13 +26,11 @@ import {
   KINDS_OTHER_THAN,
   missingError,
   orRejection,
-  PARTITIONING,
   RejectionError,
   recheckRetention,
   rejectBadCoveredColumns,
   rejectImpossiblePolicy,
   unquoteToken,
-  VOLUME,
 } from '@sqlpipe/ddl/parser';
 import { foldCase, isSameName, kindKeywords, type LocatedName } from '@sqlpipe/sql';
 import { analyzeRelation } from '../analyze/analyze-relation.js';

@@ -4,6 +4,7 @@
  */
 import {
   type Alteration,
+  featuresOf,
   findColumn,
   hasNull,
   isLossless,
@@ -12,7 +13,6 @@ import {
   printFill,
   type TableDefinition,
 } from '@sqlpipe/ddl';
-import { featuresOf } from '@sqlpipe/ddl/parser';
 import type { Conversion } from '@sqlpipe/engine';
 import { isSameName } from '@sqlpipe/sql';
 import type { PlanContext } from '../context/plan-context.js';
