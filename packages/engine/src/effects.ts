@@ -14,24 +14,24 @@ import type { Principal } from './principal.js';
 import type { Transition } from './transaction-log.js';
 
 /**
- * The kind of a loss. The name of a loss is its kind, a colon and a path: `drop:trades.qty`.
+ * What is lost. Users refer to a loss by kind and path: `drop:trades.qty` is the loss of column `qty`.
  * - `drop`: an object with its rows, or a column with its values
- * - `drop-user`: a principal
- * - `history`: rows of a materialized view that nothing computes again
- * - `values`: values that a new type cannot hold
+ * - `drop-user`: a user, a group or a service account
+ * - `history`: rows of a materialized view that a refresh would not restore
+ * - `values`: values that the new type of a column cannot hold
  * - `ttl`: rows that expire
- * - `keys`: deduplication by a column
+ * - `keys`: one or all of the dedup keys
  */
 export type LossKind = 'drop' | 'drop-user' | 'history' | 'values' | 'ttl' | 'keys';
 
-/** The losses after which there are fewer rows, or fewer columns. */
+/** Losses that leave an object with fewer rows or columns. A view that is computed from the object afterwards may lose rows too. */
 export const REMOVING_LOSSES: ReadonlySet<LossKind | undefined> = new Set(['drop', 'ttl', 'history'] as const);
 
 /** What a statement does to an object or a principal. */
 export interface Effect {
   /**
    * - `rewritten`: rows, values or an index are written, and the cost grows with the number of rows;
-   * - `removed`: a plain view, an index or rights are removed, and a statement can create them again;
+   * - `removed`: a plain view, an index or rights are removed, but a statement can create them again;
    * - `lost`: a loss, with its kind in `loss`;
    * - `invalidated`: a plain view cannot be queried, or a stored view is no longer refreshed;
    * - `repaired`: the view is valid again.
@@ -52,11 +52,14 @@ export const effectOn = (
   details: Pick<Effect, 'column' | 'loss'> = {},
 ): Effect => ({ effect, kind, object: name, ...details, text });
 
-/** Whether an effect is the full refresh of a materialized view. Nothing else rewrites a materialized view. */
+/** Only a full refresh rewrites a materialized view. */
 export const isFullRefresh = ({ effect, kind }: Effect): boolean =>
   effect === 'rewritten' && kind === 'materialized view';
 
-/** Several transitions of an object count as one. Views with an unchanged query come last: their effects usually follow from the others. */
+/**
+ * Compares each object before its first and after its last transition. Causes come before consequences: a view that keeps its query
+ * comes last, because it usually changes only with an object that it reads.
+ */
 export function findEffects(transitions: readonly Transition[]): Effect[] {
   const byName = new NameMap<Transition>();
   for (const transition of transitions) {
@@ -74,7 +77,7 @@ const keepsQuery = ({ before, after }: Transition): boolean =>
 function findObjectEffects({ before, after }: Transition, all: readonly Transition[]): Effect[] {
   if (!before) return [];
   if (!after) {
-    // After RENAME TABLE, the object exists under another name, with the same id. So no rows are lost.
+    // After RENAME TABLE, an object with the same id has another name. So no rows are lost.
     if (all.some(other => other.before === undefined && other.after?.id === before.id)) return [];
     return [
       before.kind === 'view' ? effectOn(before, 'removed', `removes ${displayName(before)}`) : objectLoss(before),
@@ -84,7 +87,7 @@ function findObjectEffects({ before, after }: Transition, all: readonly Transiti
   return [...effects, ...findRetentionLosses(before, after), ...findHealthEffects(before, after)];
 }
 
-/** The loss of an object. A statement that drops a plain view only has the effect `removed`; a plan counts it as a loss. */
+/** For a plan, a dropped plain view is a loss too. The statement that drops the view only has the effect `removed`. */
 export function objectLoss(object: CatalogueObject): Effect {
   const text = `loses ${displayName(object)}${object.kind === 'view' ? '' : ' and its rows'}`;
   return effectOn(object, 'lost', text, { loss: 'drop' });
@@ -119,8 +122,9 @@ function findColumnEffects(table: Table, before: Column, after: Column): Effect[
 }
 
 /**
- * With fewer dedup keys, a new row can overwrite a row that was distinct. Without any key, the server keeps new duplicates.
- * @param findNow finds the column of `after` that a column of `before` has become
+ * A new row overwrites the row with the same dedup keys. With fewer keys, it can overwrite a row that was distinct before. Without
+ * any key, the server keeps duplicates.
+ * @param findNow finds a column of `before` in `after`, where the column may have another name
  */
 export function findKeyLosses(
   before: TableDefinition,
@@ -137,8 +141,8 @@ export function findKeyLosses(
 }
 
 /**
- * A row that was written before ADD COLUMN stores no value for the column. For BYTE, SHORT and BOOLEAN, a query returns 0 or false, for
- * other types NULL. So 0 becomes NULL if the column gets a type with NULL.
+ * BYTE, SHORT and BOOLEAN have no NULL. Example: a table with rows gets a new column `n SHORT`, and `n` is then changed to INT. The
+ * older rows store no value of `n`. Their `n` was 0 as a SHORT, and is NULL as an INT.
  * @param filled the ids of the columns for which every row stores a value
  */
 export function findLossesOfUnwrittenValues(
@@ -147,7 +151,7 @@ export function findLossesOfUnwrittenValues(
 ): Effect[] {
   if (before?.kind !== 'table' || after?.kind !== 'table') return [];
   return pairColumns(before, after).flatMap(({ column: { id, type: oldType }, now }) => {
-    // A change that is not lossless is reported by `findColumnEffects`.
+    // `findColumnEffects` reports the changes of type that are not lossless.
     if (!now || hasNull(oldType) || !hasNull(now.type) || !isLossless(oldType, now.type) || filled.has(id)) return [];
     const zero = oldType === 'BOOLEAN' ? 'false' : '0';
     const text = `may lose values of column '${now.name}': in rows older than the column, ${zero} becomes NULL`;
@@ -163,7 +167,7 @@ export function findRetentionLosses(before: Definition, after: Definition): Effe
 
 export const isRetentionLoss = ({ loss }: Effect): boolean => loss === 'ttl';
 
-/** Rows that a server drops because they have expired. @param count undefined if the server cannot say */
+/** The loss of rows that have expired. @param count undefined if the server could not count these rows */
 export function expiredRowsLoss(object: NamedObject, count: number | undefined): Effect {
   const rows = count === undefined ? 'may drop rows' : `drops ${formatCount(count, 'row')}`;
   return effectOn(object, 'lost', `${rows} of ${displayName(object)} older than its TTL`, { loss: 'ttl' });
@@ -179,16 +183,16 @@ function findHealthEffects(before: CatalogueObject, after: CatalogueObject): Eff
 }
 
 /**
- * A server expands inner views when it stores an outer one. If ALTER VIEW then gives an inner view another source, queries on the outer
- * view fail with a NullPointerException. `views()` still reports the outer view as valid, and COMPILE VIEW does not repair the outer view
+ * Example: view `b` reads view `a`. Then ALTER VIEW makes `a` read another table. Now queries on `b` fail with a NullPointerException,
+ * because the server expanded `a` when it stored `b`. But `views()` reports `b` as valid, and COMPILE VIEW does not repair `b`
  * (observed on 9.3.4).
  */
 const STALE_REASON = 'it reads a view whose query has changed; ALTER VIEW with its own query, unchanged, repairs it';
 
-/** Why a materialized view is invalid if its columns have other types than its query returns. Only DROP and CREATE change these types. */
+/** Only DROP and CREATE change the column types of a materialized view. If its query returns other types, the view is invalid. */
 export const OTHER_TYPES_REASON = 'its query gives columns of other types';
 
-/** Why a plain view cannot be queried, or why a stored view is no longer refreshed. Undefined for a valid view, and for any table. */
+/** Why a plain view cannot be queried, or why a stored view is no longer refreshed. Undefined for valid views and tables. */
 export function whyInvalid(object: CatalogueObject): string | undefined {
   if (object.kind === 'table') return undefined;
   if (object.kind !== 'view') return object.invalid;

@@ -46,27 +46,30 @@ import type { Secrets } from './principal.js';
 import { ALL_RIGHTS, rightsOfCaller, type Session, type StatementReply } from './session.js';
 import { type JournalEntry, TransactionLog, type Transition } from './transaction-log.js';
 
-/** Which server an engine emulates, and what is known of the objects that it loads. */
+/** The server to emulate, and what a real server has reported about the objects to load. */
 export interface EngineOptions {
   readonly isEnterprise?: boolean | undefined;
-  /** The features are those of this version of the open source edition, such as `9.3.4`; by default of the newest. */
+  /** The version of the open source edition whose features the engine has, such as `9.3.4`; by default the newest. */
   readonly version?: string | undefined;
   readonly defaults?: Defaults | undefined;
   readonly naming?: ColumnNaming;
   /** What a server reports about the loaded objects; undefined if no server was asked. */
   readonly health?: Health | undefined;
-  /** With `assumed`, tables count as having rows. With `none`, the default, INSERT and UPDATE are rejected, and no effects are found. */
+  /**
+   * - `assumed`: every table counts as having rows, so a statement can have effects, such as a loss of rows.
+   * - `none` (the default): INSERT and UPDATE are rejected, and no statement has effects.
+   */
   readonly rows?: 'assumed' | 'none';
   /** The name of the built-in administrator, which is the default caller. */
   readonly admin?: string;
   readonly secrets?: Secrets;
 }
 
-/** What one statement has changed and returned. */
+/** What one statement changed and returned. */
 export interface Execution {
   readonly effects: readonly Effect[];
   readonly transitions: readonly Transition[];
-  /** Only a statement that creates a token returns rows. The engine does not answer queries; sqlserve does. */
+  /** Only a statement that creates a token returns rows. The engine leaves a query to sqlserve, which answers it. */
   readonly reply: StatementReply | { readonly kind: 'unanswered'; readonly query: QueryStatement };
 }
 
@@ -74,8 +77,10 @@ export interface Execution {
 export type QueryStatement = Exclude<ParsedStatement, { type: 'create' | 'command' }>;
 
 /**
- * A QuestDB schema in memory, which executes statements as a server would. Loading does not compile views. A view is compiled when a
- * statement changes what it reads, or needs its columns.
+ * A QuestDB schema in memory. The engine executes statements as a server would.
+ *
+ * A view is compiled to find the columns of its query. Loading a schema compiles no view. A loaded view is compiled when a statement
+ * needs its columns, or changes an object that the view reads.
  */
 export class Engine {
   readonly acl: Acl;
@@ -83,9 +88,9 @@ export class Engine {
   readonly #log = new TransactionLog();
   readonly #assumesRows: boolean;
   readonly #handlers: StatementHandlers;
-  /** Which features the emulated server has. */
+  /** Whether the emulated server has a feature. */
   readonly has: HasFeature;
-  /** Whether `load` was called: only loaded views may be uncompiled. */
+  /** Whether `load` was called. Without a loaded schema, every view is compiled. */
   #hasLoaded = false;
 
   constructor(private readonly options: EngineOptions = {}) {
@@ -119,8 +124,9 @@ export class Engine {
 
   /**
    * Executes one statement for a caller, by default the administrator. If it throws, the schema is unchanged.
-   * @throws RejectionError with the server's message; OpaqueError if the effect cannot be known; NotReadyError if a library or the hash
-   *   of a password has to be prepared first (`whenReady`)
+   * @throws RejectionError with the server's message
+   * @throws OpaqueError if the engine cannot know what the statement does
+   * @throws NotReadyError if a library or the hash of a password has to be prepared first (`whenReady`)
    */
   execute(text: string, caller = this.acl.admin): Execution {
     const savepoint = this.savepoint();
@@ -132,12 +138,12 @@ export class Engine {
     }
   }
 
-  /** Executes a statement, then updates the views and rights that depend on what it has changed. If this throws, `execute` rolls back. */
+  /** Executes a statement, then updates the views and rights that depend on the changed objects. */
   #executeAndUpdateDependents(text: string, caller: string, savepoint: number): Execution {
     const catalogue = this.#catalogue;
-    const start = this.#log.transitions.length;
-    const listTransitions = () => this.#log.transitions.slice(start);
-    /** The names of objects with changed columns. Arrays are compared by identity, because each change of a column makes a new array. */
+    const firstTransition = this.#log.transitions.length;
+    const listTransitions = () => this.#log.transitions.slice(firstTransition);
+    // Each change of a column makes a new array of columns. So it is enough to compare the identity of the arrays.
     const listChanged = () => {
       const changed = listTransitions().filter(each => each.before?.columns !== each.after?.columns);
       return [...new Set(changed.map(({ name }) => name))];
@@ -146,26 +152,27 @@ export class Engine {
     let execution = this.#executeAlone(text, caller);
     const uncompiled = this.#hasLoaded ? findUncompiled(catalogue, listChanged()) : [];
     if (uncompiled.length > 0) {
-      // Whether the statement makes a view invalid depends on whether the view was valid before. So `findCompiled` compiles the views first.
+      // A statement makes only a valid view invalid. To know which views were valid, undo the statement, compile the views over the
+      // old schema, and execute the statement again.
       this.rollback(savepoint);
       for (const { name } of uncompiled) catalogue.findCompiled(name);
       execution = this.#executeAlone(text, caller);
     }
     recompilePlainViews(catalogue, listChanged());
-    // On a server, a materialized view that cannot be refreshed becomes invalid with the next row of its base. That row is assumed.
+    // If a materialized view cannot be refreshed, a server marks it as invalid when its base gets the next row. That row is assumed.
     if (this.#assumesRows) invalidateUnrefreshable(catalogue, listChanged());
-    // After any change of a table, a server fills the IMMEDIATE views over it that have no rows yet.
+    // After any change of a table, a server fills the IMMEDIATE views over this table that have no rows yet.
     for (const { before, after } of listTransitions())
       if (before?.kind === 'table' && after) recordFilledViews(catalogue, after.name);
     const transitions = listTransitions();
     const rights = this.#updateRights(transitions);
     if (!this.#assumesRows) return { ...execution, transitions };
-    const gone = principalsBefore.filter(({ name }) => !this.acl.find(name));
-    const effects = [...execution.effects, ...findEffects(transitions), ...rights, ...gone.map(principalLoss)];
+    const principals = principalsBefore.filter(({ name }) => !this.acl.find(name)).map(principalLoss);
+    const effects = [...execution.effects, ...findEffects(transitions), ...rights, ...principals];
     return { ...execution, transitions, effects };
   }
 
-  /** Executes a statement unless it is a query. What depends on the changes is not updated. */
+  /** Executes a statement, but does not update dependent views and rights. A query is only parsed. */
   #executeAlone(text: string, caller: string): Omit<Execution, 'transitions'> {
     const rowEffects: Effect[] = [];
     const { secrets = NO_SECRETS } = this.options;
@@ -196,7 +203,7 @@ export class Engine {
     }
   }
 
-  /** Removes the rights on dropped or renamed tables and stored views, and on dropped columns. Rights move with a renamed column. */
+  /** Removes the rights on dropped columns, and on dropped or renamed tables and stored views. Rights on a renamed column are kept. */
   #updateRights(transitions: readonly Transition[]): Effect[] {
     return transitions.flatMap(({ before, after }) => {
       if (!before || before.kind === 'view') return [];
@@ -221,7 +228,7 @@ export class Engine {
     return this.catalogue.find(name);
   }
 
-  /** Undefined also for an opaque object: the engine does not understand its statement, or the columns of the table come from a query. */
+  /** Undefined also for an opaque object: CREATE TABLE AS was loaded, or a statement that the engine does not understand. */
   definitionOf(name: string): Definition | undefined {
     const object = this.find(name);
     return object && object.opaque === undefined ? object : undefined;
@@ -230,7 +237,7 @@ export class Engine {
   statementOf(name: string): string | undefined {
     const object = this.find(name);
     if (!object || object.opaque !== undefined) return object?.opaque;
-    // The timestamp of a materialized view follows from its query.
+    // A materialized view needs no TIMESTAMP clause, because its query determines the timestamp.
     return printDefinition(
       object.kind === 'materialized view' ? { ...object, timestamp: undefined } : object,
       EXPLICIT,
@@ -246,19 +253,19 @@ export class Engine {
     ];
   }
 
-  /** Why each invalid view is invalid, by its name. */
+  /** The reason why a view is invalid, by the name of the view. Valid views are left out. */
   invalidViews(): NameMap<string> {
     const reasons = this.catalogue.list().map(object => [object.name, whyInvalid(object)] as const);
     return new NameMap(reasons.filter((entry): entry is [string, string] => entry[1] !== undefined));
   }
 
-  /** Why a view could not be created over the current objects; undefined if it could, or if the engine does not understand its query. */
+  /** The error if this view were created now. Undefined if there would be no error, or if the engine does not understand the query. */
   whyNotCreatable(name: string): string | undefined {
     const object = this.find(name);
     return object && object.kind !== 'table' ? whyNotCreatable(object, this.catalogue) : undefined;
   }
 
-  /** Whether an object is a materialized view that was never refreshed, so that it has no rows; false if that is not known. */
+  /** Whether an object is a materialized view that has no rows, because it was never refreshed. False if that is not known. */
   wasNeverRefreshed(name: string): boolean {
     const object = this.find(name);
     return object?.kind === 'materialized view' && object.neverRefreshed === true;
@@ -277,7 +284,7 @@ export class Engine {
     ];
   }
 
-  /** Applies and commits a change that was made before a restart. */
+  /** Applies and commits a change that the journal has from before a restart. */
   restore(entry: JournalEntry): void {
     if ('put' in entry) this.#catalogue.put(entry.put);
     else if ('drop' in entry) this.#catalogue.drop(entry.drop);
@@ -304,7 +311,7 @@ export class Engine {
   }
 }
 
-/** Queries are not compiled here, so most views have no columns yet. What a server reports about an opaque object is ignored. */
+/** Most views get their columns later, when `findCompiled` compiles their queries. Reports about the health of opaque objects are ignored. */
 function loadObject(kind: ObjectKind, entry: Entry, schema: Schema, health: Health | undefined): CatalogueObject {
   const { name, statement } = entry;
   const parsed = schema.definitionOf(entry);
@@ -339,7 +346,7 @@ function loadObject(kind: ObjectKind, entry: Entry, schema: Schema, health: Heal
   }
 }
 
-/** The placeholder needs no columns: a view may read any column from an opaque object. */
+/** The definition of an opaque object. It needs no columns: a view may read any column of an opaque object. */
 function placeholderDefinition(kind: ObjectKind, name: string): Definition {
   const body = '';
   switch (kind) {
@@ -356,7 +363,7 @@ function placeholderDefinition(kind: ObjectKind, name: string): Definition {
 
 const DONE: StatementReply = { kind: 'ddl' };
 
-/** Hashing is slow, and nobody logs in to an engine without a server. So nothing is hashed there. */
+/** Nobody logs in to an engine without a server. So it stores no password hashes, which are slow to compute. */
 const NO_SECRETS: Secrets = {
   hashPassword: () => '',
   generateToken: () => ({ token: '', stored: { digest: '', expires: 0 } }),

@@ -38,8 +38,8 @@ export const enterpriseHandlers: StatementHandlers = new Map([
 ]);
 
 /**
- * Makes the handler of a verb. If the statement names no kind of principal, the verb's handler in `statementHandlers` executes it.
- * CREATE has no such handler, and needs none: CREATE of an object never gets here, because `parseStatement` does not make it a command.
+ * Makes the handler of a verb. DROP USER goes to the given handler, but DROP TABLE to the handler that both editions have.
+ * CREATE TABLE never gets here, because `parseStatement` does not make CREATE of an object a command.
  */
 function forPrincipals(
   handler: (cursor: Cursor, session: MutableSession, kind: PrincipalKind) => ReturnType<StatementHandler>,
@@ -107,7 +107,7 @@ function parsePassword(cursor: Cursor): string | undefined {
   return password;
 }
 
-/** The administrator becomes the owner of the principal's objects, so a later principal of the same name does not own these objects. */
+/** The administrator becomes the owner of the principal's objects. Otherwise, a later principal of the same name would own these objects. */
 function dropPrincipal(cursor: Cursor, session: MutableSession, kind: PrincipalKind): void {
   const { acl, catalogue } = session;
   const { hasIfClause, name, start } = parsePrincipalName(cursor, kind, 'exists');
@@ -122,29 +122,29 @@ function dropPrincipal(cursor: Cursor, session: MutableSession, kind: PrincipalK
 
 function alterPrincipal(cursor: Cursor, session: MutableSession, kind: PrincipalKind): Rows | undefined {
   const { acl } = session;
-  const named = parseEntityName(cursor, `${kind} name`);
-  if (kind === 'group') return void changeAlias(cursor, session, named);
+  const locatedName = parseEntityName(cursor, `${kind} name`);
+  if (kind === 'group') return void changeAlias(cursor, session, locatedName);
   const verb = cursor.requireNoSemicolon("'enable', 'disable', 'with', 'create' or 'drop'").toLowerCase();
   switch (verb) {
     case 'enable':
     case 'disable':
       cursor.expectEnd();
       session.authorize(`${verb.toUpperCase()} USER`);
-      acl.put({ ...requirePrincipal(acl, kind, named), disabled: verb === 'disable' });
+      acl.put({ ...requirePrincipal(acl, kind, locatedName), disabled: verb === 'disable' });
       return;
     case 'with':
-      return void setPassword(cursor, session, kind, named);
+      return void setPassword(cursor, session, kind, locatedName);
     case 'create':
-      return createToken(cursor, session, kind, named);
+      return createToken(cursor, session, kind, locatedName);
     case 'drop':
-      return void dropTokens(cursor, session, kind, named);
+      return void dropTokens(cursor, session, kind, locatedName);
     default:
       throw unexpectedTokenError(cursor.start, verb);
   }
 }
 
 /** Executes ALTER GROUP. A group never logs in, so only its external alias can be altered. */
-function changeAlias(cursor: Cursor, session: MutableSession, named: LocatedName): void {
+function changeAlias(cursor: Cursor, session: MutableSession, locatedName: LocatedName): void {
   const { acl } = session;
   const adds = isWord(cursor.requireNoSemicolon("'with' or 'drop'"), 'with');
   if (!adds) cursor.expectToken(cursor.text.slice(cursor.start, cursor.end), 'drop');
@@ -153,31 +153,31 @@ function changeAlias(cursor: Cursor, session: MutableSession, named: LocatedName
   const position = cursor.start;
   cursor.expectEnd();
   session.authorize(`${adds ? 'ADD' : 'REMOVE'} EXTERNAL ALIAS`);
-  const group = requirePrincipal(acl, 'group', named);
+  const group = requirePrincipal(acl, 'group', locatedName);
   if (!adds && group.alias !== alias)
     throw new RejectionError(position, `external alias does not exist [name=${alias}]`);
   acl.put({ ...group, alias: adds ? alias : undefined });
 }
 
-function setPassword(cursor: Cursor, session: MutableSession, kind: PrincipalKind, named: LocatedName): void {
+function setPassword(cursor: Cursor, session: MutableSession, kind: PrincipalKind, locatedName: LocatedName): void {
   const { acl, caller } = session;
   const password = parsePassword(cursor);
   cursor.expectEnd();
-  if (!isSameName(caller, named.name)) session.authorize(`${password === undefined ? 'REMOVE' : 'ADD'} PASSWORD`);
-  const principal = requirePrincipal(acl, kind, named);
+  if (!isSameName(caller, locatedName.name)) session.authorize(`${password === undefined ? 'REMOVE' : 'ADD'} PASSWORD`);
+  const principal = requirePrincipal(acl, kind, locatedName);
   acl.put({ ...principal, password: password && session.secrets.hashPassword(password) });
 }
 
-/** The engine supports no other authentication tokens. */
+/** Comes after CREATE or DROP. The engine supports no other tokens than REST tokens. */
 const REST_TOKEN_WORDS = ['token', 'type', 'rest'];
 
-/** Creates a token, and drops the principal's expired tokens. @returns the new token, of which only a digest is stored */
-function createToken(cursor: Cursor, session: MutableSession, kind: PrincipalKind, named: LocatedName): Rows {
+/** Creates a token, and drops the principal's expired tokens. The engine stores only a digest, so only this reply has the token. */
+function createToken(cursor: Cursor, session: MutableSession, kind: PrincipalKind, locatedName: LocatedName): Rows {
   cursor.expect(...REST_TOKEN_WORDS);
   const { milliseconds, refresh } = parseTokenLifetime(cursor);
   cursor.expectEnd();
   session.authorize('CREATE REST TOKEN');
-  const principal = requirePrincipal(session.acl, kind, named);
+  const principal = requirePrincipal(session.acl, kind, locatedName);
   const { token, stored } = session.secrets.generateToken(milliseconds, refresh);
   session.acl.put({ ...principal, tokens: [...principal.tokens.filter(old => old.expires > Date.now()), stored] });
   return {
@@ -192,14 +192,14 @@ function createToken(cursor: Cursor, session: MutableSession, kind: PrincipalKin
 }
 
 /** If the statement names no token, all tokens of the principal are dropped. */
-function dropTokens(cursor: Cursor, session: MutableSession, kind: PrincipalKind, named: LocatedName): void {
+function dropTokens(cursor: Cursor, session: MutableSession, kind: PrincipalKind, locatedName: LocatedName): void {
   cursor.expect(...REST_TOKEN_WORDS);
   const token = cursor.next();
   const position = cursor.start;
   const droppedDigest = token === undefined || token === ';' ? undefined : session.secrets.digest(unquoteToken(token));
   if (droppedDigest !== undefined) cursor.expectEnd();
   session.authorize('DROP REST TOKEN');
-  const principal = requirePrincipal(session.acl, kind, named);
+  const principal = requirePrincipal(session.acl, kind, locatedName);
   const tokens = principal.tokens.filter(old => droppedDigest !== undefined && old.digest !== droppedDigest);
   if (droppedDigest !== undefined && tokens.length === principal.tokens.length)
     throw new RejectionError(position, 'token does not exist');
@@ -228,7 +228,7 @@ function changeMembership(cursor: Cursor, session: MutableSession, verb: string)
   cursor.expectEnd();
   session.authorize(adds ? 'ADD USER' : 'REMOVE USER');
   const { name: user } = requirePrincipal(acl, 'user', statement.user);
-  for (const group of statement.groups.map(named => requirePrincipal(acl, 'group', named).name))
+  for (const group of statement.groups.map(locatedName => requirePrincipal(acl, 'group', locatedName).name))
     acl[adds ? 'grant' : 'revoke']({ kind: 'membership', user, group });
 }
 
@@ -263,7 +263,7 @@ function requireScopeExists({ catalogue }: Session, { scope: { column }, table }
   throw new RejectionError(table.start, `column does not exist [table=${table.name}, column=${column}]`);
 }
 
-/** The entity's name as it was created. If there is no such entity: the given name or, WITH VERIFICATION, a RejectionError is thrown. */
+/** The entity's name in the case in which it was created. WITH VERIFICATION, a missing entity is an error. @throws RejectionError */
 function resolveEntityName({ entity, verified }: GrantStatement | AssumptionStatement, { acl }: Session): string {
   const { name, start } = entity;
   const found = verified ? acl.requireEntity(name, start) : acl.find(name);

@@ -1,4 +1,4 @@
-/*! Executes the statements that both editions have, except CREATE and queries. The verb of a statement selects its handler. */
+/*! Executes the statements that both editions have, except CREATE and queries. The first word of a statement selects its handler. */
 import {
   type Alter,
   type Alteration,
@@ -43,7 +43,7 @@ import {
   whyNotRefreshable,
 } from './validity.js';
 
-/** Parses and executes a statement from its second word on. If the handler returns no rows, the reply is OK. @param verb the first word */
+/** Parses and executes a statement from its second word on. Without rows, the reply is OK. @param verb the first word */
 export type StatementHandler = (cursor: Cursor, session: MutableSession, verb: string) => HandlerResult;
 
 // biome-ignore lint/suspicious/noConfusingVoidType: most handlers have no rows, and return nothing
@@ -97,7 +97,7 @@ function handleStatementOnData(cursor: Cursor, session: MutableSession, verb: st
   throw new OpaqueError(`the result of ${verb.toUpperCase()} depends on rows or files of the server`);
 }
 
-/** A missing object, which IF EXISTS permits, needs no permission. @throws DenialError */
+/** With IF EXISTS, the object may be missing. Then the caller needs no permission. @throws DenialError */
 function authorizeCommand(command: Command, { catalogue, authorize }: Session): void {
   if (command.verb === 'drop all' || command.verb === 'rebase wal') return authorize(permissionOfCommand(command));
   for (const object of objectsOf(command).flatMap(({ name }) => catalogue.find(name) ?? [])) {
@@ -108,7 +108,7 @@ function authorizeCommand(command: Command, { catalogue, authorize }: Session): 
   }
 }
 
-/** The columns to which the permission for an ALTER may be limited; undefined if a permission on the table is required. */
+/** The column for which a permission on the column is enough. Undefined if the ALTER requires a permission on the table. */
 const findPermissionColumns = (alteration: Alteration, object: CatalogueObject): string[] | undefined =>
   'column' in alteration && alteration.action !== 'add column' && alteration.action !== 'rename column'
     ? [findColumn(object, alteration.column)?.name ?? alteration.column]
@@ -125,7 +125,7 @@ function rejectSuspended(command: Command, { catalogue }: Session): void {
   }
 }
 
-/** @param lossPhrase what happens to the transactions that are not applied, such as `skips transactions`; undefined if none is lost */
+/** @param lossPhrase what happens to transactions that are not applied, such as `skips transactions`; undefined if all are applied */
 function resumeWal(name: string, lossPhrase: string | undefined, session: MutableSession): void {
   const table = session.catalogue.find(name);
   if (table && lossPhrase !== undefined) {
@@ -178,7 +178,7 @@ function executeCommand(command: Command, session: MutableSession, query: Body |
   }
 }
 
-/** Nothing is done for a valid view, because the engine compiles a view when it needs the view. */
+/** COMPILE of a valid view changes nothing, because the engine compiles a view only when a statement needs it. */
 function executeCompile({ name, position }: CommandOf<'compile'>, { catalogue }: Session): void {
   const view = catalogue.find(name);
   if (view?.kind === 'view' && view.invalid) throw new RejectionError(position, view.invalid.reason);
@@ -198,8 +198,8 @@ function renameTable({ name, to }: CommandOf<'rename'>, session: MutableSession)
 }
 
 /**
- * A full refresh makes an invalid view valid, unless `whyNotRefreshable` gives a reason. The server empties the view first, so the views
- * over it become invalid (observed on 9.3.4; documented for live views).
+ * A full refresh repairs an invalid view, unless `whyNotRefreshable` gives a reason. The server empties the view before it fills the
+ * view again. This makes the views over it invalid (observed on 9.3.4; documented for live views).
  */
 function executeRefresh({ name, isFull }: CommandOf<'refresh'>, { catalogue, rowEffects }: MutableSession): void {
   const view = catalogue.findCompiled(name);
@@ -227,7 +227,7 @@ function alterTable(alters: readonly Alter[], { catalogue, assignColumnOwner }: 
   const pairs = pairColumns(table, changed);
   const isRestructured = changed.columns.length > table.columns.length || pairs.some(isRenamedOrGone);
   const reason = findChangeOfBase(pairs);
-  // This precedes `put`, because the columns that a live view reads are known only while its query still fits its base.
+  // After `put`, the query of a live view may no longer fit its base. Then the columns that it reads could not be found.
   if (reason)
     invalidateLiveViews(catalogue, table.name, view => {
       const read = findColumnsReadFromBase(view, catalogue);
@@ -238,7 +238,7 @@ function alterTable(alters: readonly Alter[], { catalogue, assignColumnOwner }: 
   if (reason) invalidateMaterializedViews(catalogue, table.name, reason);
 }
 
-/** The server's reason why an ALTER of columns makes stored views invalid; undefined if the views stay valid. */
+/** The server's reason why a change of columns makes stored views invalid; undefined if the views stay valid. */
 function findChangeOfBase(pairs: readonly ColumnPair[]): ChangeOfBase | undefined {
   if (pairs.some(({ now }) => !now)) return 'drop column operation';
   if (pairs.some(isRenamedOrGone)) return 'rename column operation';
@@ -282,7 +282,7 @@ function recordRowEffects(command: RowCommand, { catalogue, rowEffects }: Mutabl
     if (table) rowEffects?.push(effectOn(table, effect, `${what} ${displayName(table)}`, loss));
     if (operation !== undefined) invalidateMaterializedViews(catalogue, name, operation);
     recordFilledViews(catalogue, name);
-    // Live views keep rows that their base loses. So of these commands, only UPDATE makes a live view invalid.
+    // A live view keeps rows that its base loses. So TRUNCATE and DROP PARTITION leave it valid, but UPDATE does not.
     if (command.verb === 'update') invalidateLiveViews(catalogue, name, () => operation);
   }
 }
@@ -314,7 +314,7 @@ const EFFECTS_ON_ROWS: Readonly<Record<RowCommand['verb'], EffectOnRows>> = {
   'convert partition to native': PARTITIONS_REWRITTEN,
 };
 
-/** Checks the source of a COPY. An export needs an existing table; an import creates a missing one (observed on 9.3.4). */
+/** COPY TO needs an existing table. COPY FROM creates a missing table (observed on 9.3.4). */
 function rejectBadCopy(cursor: Cursor, catalogue: Catalogue): void {
   const source = cursor.requireNoSemicolon('copy source');
   if (source === '(') {

@@ -1,4 +1,4 @@
-/*! Executes CREATE of tables and views. The checks are in QuestDB's order, so two errors in a statement give QuestDB's message. */
+/*! Executes CREATE of tables and views. If a statement has two errors, the first check decides. So the checks have QuestDB's order. */
 import {
   addTimestampToIndex,
   defaultPartition,
@@ -59,8 +59,8 @@ export function executeCreate(session: MutableSession, statement: CreateStatemen
 }
 
 /**
- * Checks that the name is free. If it is, the caller must have the permission, and IN VOLUME is rejected: an engine has no volumes.
- * @returns whether to create the object: false if an object of this kind exists, which IF NOT EXISTS permits
+ * Checks the name and, if the name is free, the caller's permission. Rejects IN VOLUME, because an engine has no volumes.
+ * @returns false if the object exists and the statement has IF NOT EXISTS, so nothing is created
  */
 function checkCreatable(
   { catalogue, authorize }: Session,
@@ -99,7 +99,7 @@ function createTable(session: MutableSession, statement: CreateOf<TableDefinitio
       : definition;
   rejectImpossiblePolicy(definition.policy, statement.clauseNames.stages, session.has);
   const columns = [...statement.columns.values()];
-  // If a covered column is missing, CREATE reports that it `doesn't exist`, and ALTER that it `does not exist`.
+  // For a missing covered column, the server's message for CREATE has `doesn't exist`; the one for ALTER has `does not exist`.
   for (const { name, index } of body ? [] : columns)
     if (index) rejectBadCoveredColumns(name, statement.clauseNames.covered.get(name) ?? [], columns, "doesn't exist");
   if (body) requireReadAccess(session, parseBody(body));
@@ -136,7 +136,7 @@ function toTableAsQuery(catalogue: Catalogue, statement: CreateOf<TableDefinitio
     if (declared?.type && type) rejectImpossibleCast(statement, column, type, declared.type);
     if (!declared && type === 'NULL')
       throw new RejectionError(0, `cannot create NULL-type column, please use type cast, e.g. ${column}::type`);
-    // DOUBLE is a guess for a column of unknown type.
+    // If the type is unknown, DOUBLE is a guess.
     const stored = {
       name: column,
       type: declared?.type || type || 'DOUBLE',
@@ -175,7 +175,7 @@ function rejectUnknownColumns({ clauseNames }: CreateStatement, { fields, hasUnk
   }
 }
 
-/** CREATE TABLE AS can cast a type to any type of its group (observed on 9.3.4). `rejectImpossibleCast` knows other possible casts. */
+/** CREATE TABLE AS can cast between the types of a group (observed on 9.3.4). `rejectImpossibleCast` allows a few more casts. */
 const CAST_GROUPS: readonly RegExp[] = [
   /^(?:BYTE|SHORT|CHAR|INT|LONG|DATE|TIMESTAMP|TIMESTAMP_NS|FLOAT|DOUBLE)$/,
   /^(?:STRING|VARCHAR|SYMBOL)$/,
@@ -214,8 +214,8 @@ export function createView(session: MutableSession, statement: ViewStatement): v
     return;
   }
   session.authorize('ALTER VIEW', definition.name);
-  // With OR REPLACE, positions of QuestDB's compiler are too small, by the length of the text between AS and the query. Positions of its
-  // parser are right. An error is the parser's if its position is 0 or if it is about a duplicate column.
+  // With OR REPLACE, errors of QuestDB's compiler have too small a position. What is missing is the length of the text between AS and
+  // the query. Errors of QuestDB's parser have the right position: these are errors at 0, and those about a duplicate column.
   const shift = body.start - body.outerStart;
   const rejection = orRejection(() => putView(session, statement, body.start));
   if (!(rejection instanceof RejectionError)) return;
@@ -248,7 +248,7 @@ function putView(session: MutableSession, statement: ViewStatement, badColumnPos
 }
 
 function rejectCycle(catalogue: Catalogue, name: string, references: readonly string[], position: number): void {
-  const isRead = catalogue.dependentsOf(name).length > 0; // if nothing reads the view, only a reference to itself is a cycle
+  const isRead = catalogue.dependentsOf(name).length > 0; // a view that nothing reads can only refer to itself
   const reference = references.find(each => isSameName(each, name) || (isRead && catalogue.closure([each]).has(name)));
   if (reference === undefined) return;
   const problem = isSameName(reference, name)
@@ -288,15 +288,15 @@ function createMaterializedView(session: MutableSession, statement: CreateOf<Mat
   );
   if (unindexable) throw new RejectionError(0, `indexes are supported only for SYMBOL columns: ${unindexable.name}`);
   const partitionBy = definition.partitionBy ?? timing.partitionBy ?? defaultPartition(timing.interval);
-  const complete = { ...definition, partitionBy };
-  // If the statement has PARTITION BY, the parser has already checked the retention.
-  if (!definition.partitionBy) recheckRetention(spans, complete);
+  const completeDefinition = { ...definition, partitionBy };
+  // With PARTITION BY, the parser has checked the retention. Otherwise, the unit of partitions is known only here.
+  if (!definition.partitionBy) recheckRetention(spans, completeDefinition);
   rejectBadName(name, nameStart, '');
   rejectCycleOfBases(catalogue, statement, base.name);
   const columns = toColumns(relation).map(column => toStoredColumn(column, definition));
   const references = findQueryReferences(query, catalogue);
   catalogue.put({
-    ...complete,
+    ...completeDefinition,
     base: catalogue.find(base.name)?.name ?? base.name,
     refresh: completeRefresh(refresh, timing),
     columns,
@@ -310,9 +310,9 @@ function createMaterializedView(session: MutableSession, statement: CreateOf<Mat
 }
 
 function completeRefresh(refresh: Refresh, timing: ViewTiming): Refresh {
-  const started = { ...refresh, start: refresh.start ?? defaultStart(refresh) };
-  if (timing.period === undefined) return started;
-  return { ...started, timeZone: timing.timeZone, period: { length: timing.period } };
+  const withStart = { ...refresh, start: refresh.start ?? defaultStart(refresh) };
+  if (timing.period === undefined) return withStart;
+  return { ...withStart, timeZone: timing.timeZone, period: { length: timing.period } };
 }
 
 export const defaultStart = ({ type, period }: Pick<Refresh, 'type' | 'period'>): string | undefined =>
@@ -322,17 +322,17 @@ function createLiveView(session: MutableSession, statement: CreateOf<LiveViewDef
   const { catalogue } = session;
   const { nameStart, body, spans, definition } = statement;
   const { name, start, owner = session.owner } = definition;
-  const scanned = checkLiveViewParserRules(body, catalogue);
+  const scannedQuery = checkLiveViewParserRules(body, catalogue);
   if (!checkCreatable(session, statement)) return;
-  const { base, relation } = analyzeLiveView(statement, scanned, catalogue);
+  const { base, relation } = analyzeLiveView(statement, scannedQuery, catalogue);
   requireReadAccess(session, parseBody(body));
-  const complete = { ...definition, partitionBy: definition.partitionBy ?? base.partitionBy };
-  recheckRetention(spans, complete);
+  const completeDefinition = { ...definition, partitionBy: definition.partitionBy ?? base.partitionBy };
+  recheckRetention(spans, completeDefinition);
   rejectBadName(name, nameStart, '');
   const digits = findColumn(base, base.timestamp)?.type === 'TIMESTAMP_NS' ? 9 : 6;
   const startTime = parseTimestamp(unquoteToken(start), digits);
   catalogue.put({
-    ...complete,
+    ...completeDefinition,
     base: base.name,
     start: startTime === undefined ? start : `'${startTime}'`,
     columns: toColumns(relation),
