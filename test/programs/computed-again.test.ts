@@ -13,6 +13,27 @@ const viewOf = (query: string, rest = ''): string =>
 const JOINED = 'CREATE TABLE j (ts TIMESTAMP, x INT, y LONG) TIMESTAMP(ts) PARTITION BY DAY WAL';
 const JOINED_ROWS = "INSERT INTO j VALUES ('2023-12-31', 70000, 1), ('2023-12-31', 70001, 1), ('2023-12-31', 70002, 1)";
 
+testWithQuestDB('a dry run names the rows that a refresh loses because a plain view has another query', async t => {
+  const plain = (name: string, from: string, rest = '') => `VIEW ${name} AS (select ts, x from ${from}${rest})`;
+  const stored = viewOf('select ts, sum(x) n from w sample by 1h');
+  const views = [`CREATE ${plain('v', 't')}`, `CREATE ${plain('w', 'v')}`, stored];
+  await make(server, [...rowsOn(LONG_MONTH, day('')), ...views]);
+  const run = await shellWithFiles(t, server, {});
+  const refresh = 'REFRESH MATERIALIZED VIEW m FULL;';
+  const predict = (...statements: string[]) =>
+    `sqlsplit <<< "${statements.join('; ')}; ${refresh}" | sqlapply --dry-run --allow all $DB`;
+  await run.ok(predict(`ALTER ${plain('w', 't')}`));
+  await run.ok(predict(`ALTER ${plain('w', 'v', ' where x > 0')}`));
+  for (const changes of [
+    [`ALTER ${plain('w', 'v', ' where x > 70000')}`],
+    [`ALTER ${plain('v', 't', ' where x > 70000')}`, `ALTER ${plain('w', 'v')}`],
+    ['DROP VIEW w', `CREATE ${plain('w', 'v', ' where x <> 70001')}`],
+  ]) {
+    const { stdout } = await run.exits(1, predict(...changes));
+    t.regex(stdout, /loses rows that its query no longer returns: 1 of 3, .*; --allow-loss history:m/);
+  }
+});
+
 testWithQuestDB('a type over which the server rejects the query of a view is left out', async t => {
   const cases = [
     ['a function', 'x LONG', viewOf("select ts, max(dateadd('s', x, ts)) n from t sample by 1h")],

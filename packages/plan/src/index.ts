@@ -6,3 +6,4 @@ export { planChanges } from './plan.js';
 export { RejectedViewError } from './proof/rejected-views.js';
 export { planUndo, type UndoOptions } from './undo.js';
 export { createRowQuestions } from './views/askable-views.js';
+export { printQueryOverPlainViews } from './views/query-after-plan.js';

@@ -22,10 +22,10 @@ import {
   whenReady,
 } from '@sqlpipe/engine';
 import { type Client, type Rejection, type Reply, toRequestText } from '@sqlpipe/instance';
-import { createEngine, createRowQuestions, ServerAnswers } from '@sqlpipe/plan';
+import { createEngine, createRowQuestions, printQueryOverPlainViews, ServerAnswers } from '@sqlpipe/plan';
 import { AllowedLosses, formatAllowance, type PlanHead, parseAssertion } from '@sqlpipe/plan/text';
 import type { Entry } from '@sqlpipe/schema';
-import { displayName, findSecrets, identify, isPrincipal, type NamedObject, type NameMap, NameSet } from '@sqlpipe/sql';
+import { displayName, findSecrets, identify, isPrincipal, type NamedObject, NameMap, NameSet } from '@sqlpipe/sql';
 import { maskSecrets } from '@sqlpipe/text';
 import { createExecutor, type ExecutionContext, type Executor } from './executor.js';
 import { type AclSource, ExistingAcl } from './existing-acl.js';
@@ -65,6 +65,8 @@ export class DryRun {
   readonly #affected = new NameSet();
   readonly #answers: ServerAnswers;
   readonly #questions: ReturnType<typeof createRowQuestions>;
+  /** The queries of the views that were refreshed last over other plain views than the target has. */
+  readonly #refreshedQueries = new NameMap<string | undefined>();
 
   constructor(
     schema: TargetSchema | { readonly hidden: string },
@@ -78,7 +80,8 @@ export class DryRun {
     this.#invalidBefore = this.#engine.invalidViews();
     this.#questions = createRowQuestions(this.#answers, this.#engine);
     this.#rows = new RowAccount(this.#engine, {
-      findStoredRows: view => this.#answers.findHistory(view)?.answer ?? 'recomputable',
+      findStoredRows: view =>
+        this.#answers.findHistory(view, this.#refreshedQueries.get(view))?.answer ?? 'recomputable',
       ...this.#questions,
       newNameOf: view => context.plan?.renamedViews.get(view) ?? view,
     });
@@ -212,8 +215,13 @@ export class DryRun {
       const { kind, loss, object } = effect;
       const mayLoseHistory = isFullRefresh(effect) || (kind === 'materialized view' && loss === 'drop');
       const view = mayLoseHistory ? this.#rows.findLoaded(object) : undefined;
-      if (view?.kind === 'materialized view' && view.opaque === undefined)
-        this.#answers.queueHistory(object, () => view);
+      if (view?.kind !== 'materialized view' || view.opaque !== undefined) continue;
+      // Whoever made a plan wants what its views return, so only their former queries count.
+      const query = this.context.plan
+        ? undefined
+        : printQueryOverPlainViews(view, this.#engine, name => this.#rows.findLoaded(name));
+      this.#refreshedQueries.set(view.name, query);
+      this.#answers.queueHistory(object, () => (query === undefined ? view : { ...view, body: query }), query);
     }
     for (const enforcement of this.#rows.findRetentionEnforcements(execution))
       this.#questions.countExpired(enforcement);

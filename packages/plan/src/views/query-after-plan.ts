@@ -61,6 +61,26 @@ export function printQueryAfterPlan(
   return { query: printWith([...queries.values()], view.body), isChanged: changed.size > 0 };
 }
 
+/**
+ * Prints the query of a view with the plain views of the engine, for a server that still has the former ones. Undefined if they are the same.
+ * @param findFormer finds an object of the server
+ */
+export function printQueryOverPlainViews(
+  { references, body }: MaterializedView,
+  { catalogue }: Engine,
+  findFormer: (name: string) => CatalogueObject | undefined,
+): string | undefined {
+  const queries = new NameMap<CommonQuery>();
+  for (const object of catalogue.inDependencyOrder(catalogue.closure(references))) {
+    const former = findFormer(object.name);
+    if (object.kind !== 'view') continue;
+    const isSame = former?.kind === 'view' && former.body === object.body;
+    if (!isSame || object.references.some(reference => queries.has(reference)))
+      queries.set(object.name, { name: object.name, query: object.body, isView: true });
+  }
+  return queries.size === 0 ? undefined : printWith([...queries.values()], body);
+}
+
 const printRecreated = (query: string) => ({ query, isChanged: true, isIdentical: false });
 
 /** Finds the object of B that stores the rows of a table or a view; undefined if B has no such object. */
