@@ -89,7 +89,7 @@ export interface PropertyAlter<F extends object, A extends Action, N extends str
   apply?(definition: F, alteration: A): F;
   permission(alteration: A): string;
   /** The action that gives a definition the wanted value; undefined if there is none, or none is needed. */
-  between(wanted: F, now: F, has: HasFeature): A | undefined;
+  between(wanted: F, current: F, has: HasFeature): A | undefined;
 }
 
 /** Makes an entry whose names are known to the compiler. */

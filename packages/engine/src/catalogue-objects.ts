@@ -27,13 +27,13 @@ export interface Table extends TableDefinition, Loaded {
 
 export interface ColumnPair {
   readonly column: StoredColumn;
-  readonly now: StoredColumn | undefined;
+  readonly current: StoredColumn | undefined;
 }
 
-/** Pairs columns by their id. `now` is undefined for a column that is gone. New columns are in no pair. */
+/** Pairs columns by their id. `current` is undefined for a column that is gone. New columns are in no pair. */
 export function pairColumns(before: Table, after: Table): ColumnPair[] {
   const byId = new Map(after.columns.map(column => [column.id, column]));
-  return before.columns.map(column => ({ column, now: byId.get(column.id) }));
+  return before.columns.map(column => ({ column, current: byId.get(column.id) }));
 }
 
 interface Loaded {

@@ -102,9 +102,9 @@ export function columnLoss(table: TableDefinition, { name, type }: Column, to?: 
 function findTableEffects(before: Table, after: Table): Effect[] {
   const pairs = pairColumns(before, after);
   return [
-    ...pairs.flatMap(({ column, now }) => (now ? [] : columnLoss(after, column))),
-    ...pairs.flatMap(({ column, now }) => (now ? findColumnEffects(after, column, now) : [])),
-    ...findKeyLosses(before, after, key => pairs.find(({ column }) => column === key)?.now),
+    ...pairs.flatMap(({ column, current }) => (current ? [] : columnLoss(after, column))),
+    ...pairs.flatMap(({ column, current }) => (current ? findColumnEffects(after, column, current) : [])),
+    ...findKeyLosses(before, after, key => pairs.find(({ column }) => column === key)?.current),
   ];
 }
 
@@ -124,17 +124,17 @@ function findColumnEffects(table: Table, before: Column, after: Column): Effect[
 /**
  * A new row overwrites the row with the same dedup keys. With fewer keys, it can overwrite a row that was distinct before. Without
  * any key, the server keeps duplicates.
- * @param findNow finds a column of `before` in `after`, where the column may have another name
+ * @param findCurrent finds a column of `before` in `after`, where the column may have another name
  */
 export function findKeyLosses(
   before: TableDefinition,
   after: TableDefinition,
-  findNow: (column: Column) => Column | undefined,
+  findCurrent: (column: Column) => Column | undefined,
 ): Effect[] {
   const keys = before.columns.filter(({ dedup }) => dedup);
   if (keys.length > 0 && !after.columns.some(({ dedup }) => dedup))
     return [effectOn(after, 'lost', 'switches deduplication off', { loss: 'keys' })];
-  const removed = keys.filter(key => !findNow(key)?.dedup);
+  const removed = keys.filter(key => !findCurrent(key)?.dedup);
   return removed.map(({ name }) =>
     effectOn(after, 'lost', `removes dedup key '${name}'`, { column: name, loss: 'keys' }),
   );
@@ -150,12 +150,13 @@ export function findLossesOfUnwrittenValues(
   filled: ReadonlySet<number | undefined>,
 ): Effect[] {
   if (before?.kind !== 'table' || after?.kind !== 'table') return [];
-  return pairColumns(before, after).flatMap(({ column: { id, type: oldType }, now }) => {
+  return pairColumns(before, after).flatMap(({ column: { id, type: oldType }, current }) => {
     // `findColumnEffects` reports the changes of type that are not lossless.
-    if (!now || hasNull(oldType) || !hasNull(now.type) || !isLossless(oldType, now.type) || filled.has(id)) return [];
+    if (!current || hasNull(oldType) || !hasNull(current.type) || !isLossless(oldType, current.type) || filled.has(id))
+      return [];
     const zero = oldType === 'BOOLEAN' ? 'false' : '0';
-    const text = `may lose values of column '${now.name}': in rows older than the column, ${zero} becomes NULL`;
-    return [effectOn(after, 'lost', text, { column: now.name, loss: 'values' })];
+    const text = `may lose values of column '${current.name}': in rows older than the column, ${zero} becomes NULL`;
+    return [effectOn(after, 'lost', text, { column: current.name, loss: 'values' })];
   });
 }
 

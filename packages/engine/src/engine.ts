@@ -209,10 +209,10 @@ export class Engine {
       if (!before || before.kind === 'view') return [];
       if (!after) return grantRemovals(this.acl.removeRightsOn(before.name), before);
       if (before.kind !== 'table' || after.kind !== 'table') return [];
-      return pairColumns(before, after).flatMap(({ column: { name }, now }) => {
-        if (isSameName(name, now?.name)) return [];
-        const count = this.acl.removeRightsOn(before.name, name, now?.name);
-        return now ? [] : grantRemovals(count, before, name);
+      return pairColumns(before, after).flatMap(({ column: { name }, current }) => {
+        if (isSameName(name, current?.name)) return [];
+        const count = this.acl.removeRightsOn(before.name, name, current?.name);
+        return current ? [] : grantRemovals(count, before, name);
       });
     });
   }

@@ -123,7 +123,7 @@ function collectAssertions({ rows }: Proof, context: PlanContext) {
       add(nothingIsLostAssertion(definition, columns), ...(history ? [] : ['no server was asked about such rows']));
       assertedViews.push(definition.name);
       for (const periodicView of periodicViews)
-        add(noneUnendedAssertion(underFormerName({ former: definition, now: periodicView }, engineOfB)));
+        add(noneUnendedAssertion(underFormerName({ former: definition, current: periodicView }, engineOfB)));
     }
   }
   const [first, ...others] = assertedViews;

@@ -226,7 +226,7 @@ export class DryRun {
     for (const enforcement of this.#rows.findRetentionEnforcements(execution))
       this.#questions.countExpired(enforcement);
     for (const view of this.#rows.findComputedViews(execution))
-      if (view.now.refresh.period) this.#questions.findUnended(view);
+      if (view.current.refresh.period) this.#questions.findUnended(view);
     await this.#answers.askQueued();
   }
 }

@@ -72,13 +72,13 @@ export class PlanGuard {
   }
 }
 
-function formatConflict(object: GuardedObject, now: string | undefined): string | undefined {
+function formatConflict(object: GuardedObject, existing: string | undefined): string | undefined {
   const { statement } = object;
-  if (statement === now) return undefined;
+  if (statement === existing) return undefined;
   const what = displayName(object);
   if (statement === undefined) return `somebody else has created ${what} while the plan was applied`;
-  if (now === undefined) return `somebody else has dropped or renamed ${what} while the plan was applied`;
-  const { differences } = compareStatements(now, statement);
+  if (existing === undefined) return `somebody else has dropped or renamed ${what} while the plan was applied`;
+  const { differences } = compareStatements(existing, statement);
   if (differences.length === 0) return undefined;
   const list = differences.map(({ property, a, b }) => `${property}: ${b} to ${a}`);
   return `somebody else has changed ${what} while the plan was applied: ${list.join(', ')}`;

@@ -174,10 +174,10 @@ async function* warnOfProblems(
 }
 
 async function findDamage(client: Client, before: Health): Promise<string[]> {
-  const now = await fetchHealthIfShown(client);
+  const after = await fetchHealthIfShown(client);
   const objects = (await tryQuery(() => listAllObjects(client))) ?? [];
   return objects
-    .flatMap(object => problemsOf(object, now))
+    .flatMap(object => problemsOf(object, after))
     .filter(({ identity, state }) => !before[state]?.has(identity.name))
     .map(({ identity, state, reason }) => `${displayName(identity)} is ${state}: ${reason}`);
 }

@@ -24,7 +24,7 @@ interface ColumnAlter<A extends ColumnAction<string, object>>
   /** The parsers of the text after its first word, by this word. */
   readonly syntax: Readonly<Record<string, (cursor: Cursor, lookup: NameLookup, altered: AlteredColumn) => A>>;
   apply(column: Column, alteration: A): Column;
-  between(wanted: Column, now: Column): readonly A[];
+  between(wanted: Column, current: Column): readonly A[];
 }
 
 export interface AlteredColumn {

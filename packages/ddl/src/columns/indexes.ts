@@ -43,11 +43,11 @@ export const INDEX: ColumnEntry<'add index' | 'drop index', { index?: Index }> =
       return rest;
     },
     permission: ({ action }) => action.toUpperCase(),
-    between(wanted, now) {
+    between(wanted, current) {
       const { name: column, index } = wanted;
-      if (INDEX.value(wanted) === INDEX.value(now)) return [];
+      if (INDEX.value(wanted) === INDEX.value(current)) return [];
       return [
-        ...(now.index ? [{ action: 'drop index', column } as const] : []),
+        ...(current.index ? [{ action: 'drop index', column } as const] : []),
         ...(index ? [{ action: 'add index', column, index } as const] : []),
       ];
     },

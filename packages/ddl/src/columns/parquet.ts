@@ -22,8 +22,8 @@ export const PARQUET: ColumnEntry<'parquet settings', { parquet: string }> = {
     print: ({ parquet }) => `SET PARQUET(${parquet || 'default'})`,
     apply: (column, { parquet }) => ({ ...column, parquet }),
     permission: () => 'SET PARQUET SETTINGS',
-    between: ({ name, parquet = '' }, now) =>
-      (now.parquet ?? '') === parquet ? [] : [{ action: 'parquet settings', column: name, parquet }],
+    between: ({ name, parquet = '' }, current) =>
+      (current.parquet ?? '') === parquet ? [] : [{ action: 'parquet settings', column: name, parquet }],
   },
 };
 

@@ -30,8 +30,8 @@ export const TYPE: ColumnEntry<'type', Omit<Column, 'name' | 'dedup' | 'parquet'
       return { ...kept, ...changed, cached: changed.type !== 'SYMBOL' || changed.cached };
     },
     permission: () => 'ALTER COLUMN TYPE',
-    between({ name, type, cached, capacity }, now) {
-      if (now.type === type || !canConvert(now.type, type)) return [];
+    between({ name, type, cached, capacity }, current) {
+      if (current.type === type || !canConvert(current.type, type)) return [];
       return [{ action: 'type', column: name, type, cached, ...(capacity !== undefined && { capacity }) }];
     },
   },
@@ -112,8 +112,8 @@ export const CACHE: ColumnEntry<'cache', { cached: boolean }> = {
     print: ({ cached }) => (cached ? 'CACHE' : 'NOCACHE'),
     apply: (column, { cached }) => ({ ...column, cached }),
     permission: () => 'ALTER COLUMN CACHE',
-    between: ({ name, cached }, now) =>
-      now.type === 'SYMBOL' && now.cached !== cached ? [{ action: 'cache', column: name, cached }] : [],
+    between: ({ name, cached }, current) =>
+      current.type === 'SYMBOL' && current.cached !== cached ? [{ action: 'cache', column: name, cached }] : [],
   },
 };
 
@@ -143,8 +143,8 @@ export const CAPACITY: ColumnEntry<'symbol capacity', { capacity: number }> = {
     print: ({ capacity }) => `SYMBOL CAPACITY ${capacity}`,
     apply: (column, { capacity }) => ({ ...column, capacity }),
     permission: () => 'ALTER SYMBOL CAPACITY',
-    between: ({ name, capacity }, now) =>
-      capacity !== undefined && now.capacity !== undefined && capacity !== now.capacity
+    between: ({ name, capacity }, current) =>
+      capacity !== undefined && current.capacity !== undefined && capacity !== current.capacity
         ? [{ action: 'symbol capacity', column: name, capacity }]
         : [],
   },

@@ -38,11 +38,11 @@ export const DEDUP_KEYS = property<Keyed, { readonly action: 'dedup keys'; reado
     },
     permission: ({ keys }) => (keys.length > 0 ? 'DEDUP ENABLE' : 'DEDUP DISABLE'),
     // All wanted keys are set, even if one cannot be added: with fewer keys, rows would overwrite each other.
-    between(wanted, now) {
+    between(wanted, current) {
       const keys = keysOf(wanted);
-      const hasTimestamp = keys.some(key => isSameName(key, now.timestamp ?? ''));
-      const isPossible = now.wal && (keys.length === 0 || hasTimestamp);
-      return isPossible && keySet(keys) !== keySet(keysOf(now)) ? { action: 'dedup keys', keys } : undefined;
+      const hasTimestamp = keys.some(key => isSameName(key, current.timestamp ?? ''));
+      const isPossible = current.wal && (keys.length === 0 || hasTimestamp);
+      return isPossible && keySet(keys) !== keySet(keysOf(current)) ? { action: 'dedup keys', keys } : undefined;
     },
   },
   unalterable: 'only a WAL table has dedup keys, which include the designated timestamp',

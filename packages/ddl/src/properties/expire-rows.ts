@@ -31,8 +31,8 @@ export const EXPIRE_ROWS = property<
     },
     print: ({ expire }) => (expire === undefined ? 'DROP EXPIRE' : `SET EXPIRE ROWS ${expire}`),
     permission: () => 'ALTER MATERIALIZED VIEW',
-    between: ({ expire }, { expire: now }) =>
-      normalizeRule(expire) === normalizeRule(now) ? undefined : { action: 'expire rows', expire },
+    between: ({ expire }, { expire: current }) =>
+      normalizeRule(expire) === normalizeRule(current) ? undefined : { action: 'expire rows', expire },
   },
 });
 

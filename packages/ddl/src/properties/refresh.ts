@@ -194,14 +194,14 @@ export const REFRESH = property<Refreshed, { readonly action: 'refresh'; readonl
       refresh: { ...resolveRefresh(refresh, view.body), deferred: view.refresh.deferred },
     }),
     permission: () => 'SET REFRESH TYPE',
-    between(wanted, now) {
+    between(wanted, current) {
       const isSame = [REFRESH, ...REFRESH_DETAILS].every(({ value }) => {
-        const [a, b] = [value(wanted), value(now)];
+        const [a, b] = [value(wanted), value(current)];
         return a === undefined || b === undefined || a === b;
       });
-      if (isSame || wanted.refresh.deferred !== now.refresh.deferred) return undefined;
+      if (isSame || wanted.refresh.deferred !== current.refresh.deferred) return undefined;
       const isTimer = wanted.refresh.type === 'EVERY' && !wanted.refresh.period;
-      const start = wanted.refresh.start ?? (isTimer ? now.refresh.start : undefined);
+      const start = wanted.refresh.start ?? (isTimer ? current.refresh.start : undefined);
       return { action: 'refresh', refresh: { ...wanted.refresh, start } };
     },
   },

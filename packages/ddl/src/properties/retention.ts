@@ -72,10 +72,10 @@ export const TTL = property<RetentionFields, { readonly action: 'ttl'; readonly 
     },
     print: ({ ttl }) => `SET TTL ${ttl === 0 ? '0 HOURS' : printAge(ttl)}`,
     permission: () => 'SET TABLE PARAM',
-    between(wanted, now, has) {
-      if (has('storage policies') && now.kind === 'table') return undefined;
+    between(wanted, current, has) {
+      if (has('storage policies') && current.kind === 'table') return undefined;
       const ttl = ttlOf(wanted);
-      return ttl !== now.ttl && isAcceptedAge(now.partitionBy ?? ASSUMED_PARTITION, ttl)
+      return ttl !== current.ttl && isAcceptedAge(current.partitionBy ?? ASSUMED_PARTITION, ttl)
         ? { action: 'ttl', ttl }
         : undefined;
     },
@@ -128,8 +128,8 @@ export function formatExpiredRows(before: Definition | undefined, after: Definit
 }
 
 function findShorterAge(before: Definition | undefined, after: Definition | undefined): Age | undefined {
-  const [then = [], now = []] = [before, after].map(each => (each && 'ttl' in each ? agesOf(each) : []));
-  return now.find((age, i) => age !== 0 && age !== then[i] && !isAtLeast(age, then[i] ?? 0));
+  const [formerAges = [], ages = []] = [before, after].map(each => (each && 'ttl' in each ? agesOf(each) : []));
+  return ages.find((age, i) => age !== 0 && age !== formerAges[i] && !isAtLeast(age, formerAges[i] ?? 0));
 }
 
 /** The ages at which local and remote rows expire; 0 if they never do. */
@@ -296,11 +296,11 @@ const STORAGE_POLICY = property<RetentionFields, PolicyAlteration>()({
       return table.policy ? { ...table, policy: { ...table.policy, disabled: alteration.disabled } } : table;
     },
     permission: alteration => `${verbOf(alteration).replace('DROP', 'REMOVE')} STORAGE POLICY`,
-    between(wanted, now, has) {
+    between(wanted, current, has) {
       if (!has('storage policies')) return undefined;
       const policy = policyOf(wanted);
-      const isSame = printStages(policy) === printStages(policyOf(now));
-      return isSame || !hasAcceptedAges(policy, now.partitionBy) ? undefined : { action: 'storage policy', policy };
+      const isSame = printStages(policy) === printStages(policyOf(current));
+      return isSame || !hasAcceptedAges(policy, current.partitionBy) ? undefined : { action: 'storage policy', policy };
     },
   },
   unalterable: 'only the enterprise edition has storage policies, and their ages have to fit the partitions',

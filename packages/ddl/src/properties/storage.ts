@@ -112,7 +112,7 @@ export const FORMAT = property<
     },
     print: ({ parquet }) => `SET FORMAT ${parquet ? 'PARQUET' : 'NATIVE'}`,
     permission: () => 'SET TABLE FORMAT',
-    between: ({ parquet }, now) => (now.parquet === parquet ? undefined : { action: 'format', parquet }),
+    between: ({ parquet }, current) => (current.parquet === parquet ? undefined : { action: 'format', parquet }),
   },
 });
 
@@ -184,8 +184,8 @@ const parameter = <N extends keyof Parameters>(name: N, unit: string) =>
       print: ({ name, value }) => `SET PARAM ${name} = ${value}${name === 'o3MaxLag' ? 'us' : ''}`,
       apply: (table, { name, value }) => ({ ...table, [name]: value }),
       permission: () => 'SET TABLE PARAM',
-      between({ [name]: value }, { [name]: now }) {
-        const isOther = value !== undefined && now !== undefined && value !== now;
+      between({ [name]: value }, { [name]: current }) {
+        const isOther = value !== undefined && current !== undefined && value !== current;
         return isOther ? { action: 'parameter', name, value } : undefined;
       },
     },

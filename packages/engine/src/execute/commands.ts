@@ -240,14 +240,15 @@ function alterTable(alters: readonly Alter[], { catalogue, assignColumnOwner }: 
 
 /** The server's reason why a change of columns makes stored views invalid; undefined if the views stay valid. */
 function findChangeOfBase(pairs: readonly ColumnPair[]): ChangeOfBase | undefined {
-  if (pairs.some(({ now }) => !now)) return 'drop column operation';
+  if (pairs.some(({ current }) => !current)) return 'drop column operation';
   if (pairs.some(isRenamedOrGone)) return 'rename column operation';
   return pairs.some(isChanged) ? 'change column type operation' : undefined;
 }
 
-const isRenamedOrGone = ({ column, now }: ColumnPair): boolean => column.name !== now?.name;
+const isRenamedOrGone = ({ column, current }: ColumnPair): boolean => column.name !== current?.name;
 
-const isChanged = ({ column, now }: ColumnPair): boolean => column.name !== now?.name || column.type !== now.type;
+const isChanged = ({ column, current }: ColumnPair): boolean =>
+  column.name !== current?.name || column.type !== current.type;
 
 function alterView({ name }: Alter, body: Body, session: MutableSession): void {
   const view = session.catalogue.find(name);

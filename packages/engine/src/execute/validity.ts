@@ -203,8 +203,8 @@ export function whyNotRefreshable(view: MaterializedView, catalogue: Catalogue):
 }
 
 function hasSameInputs(view: MaterializedView, catalogue: Catalogue): boolean {
-  const now = new Set(inputsOf(view, catalogue));
-  return view.inputs?.every(input => now.has(input)) ?? false;
+  const inputs = new Set(inputsOf(view, catalogue));
+  return view.inputs?.every(input => inputs.has(input)) ?? false;
 }
 
 export const toColumns = ({ fields }: Relation): StoredColumn[] =>

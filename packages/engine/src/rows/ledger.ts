@@ -28,13 +28,13 @@ export type StoredRows = 'none' | 'recomputable' | 'unknown' | HistoryRows;
 /** An object whose retention a statement makes the server enforce. */
 export interface RetentionEnforcement {
   readonly former: Table | MaterializedView;
-  readonly now: Table | MaterializedView;
+  readonly current: Table | MaterializedView;
 }
 
 /** A materialized view that a statement computes or creates. It may be a successor of the former view. */
 export interface ComputedView {
   readonly former: MaterializedView;
-  readonly now: MaterializedView;
+  readonly current: MaterializedView;
 }
 
 /** What a refresh leaves out of the stored rows of a view, because their period has not ended. */
@@ -57,7 +57,7 @@ export interface Conversion {
 
 /** What only the server or the wanted schema can tell. Each function has a default, for use without a server. */
 export interface ExternalFacts {
-  /** By default `recomputable`. @param query what the view will return, if other than now; see `Recomputation` */
+  /** By default `recomputable`. @param query what the view will return, if not the same as before; see `Recomputation` */
   readonly findStoredRows?: (view: string, query?: string) => StoredRows;
   /** The number of expired rows, which the server will drop; undefined if it cannot say. By default 0. */
   readonly countExpired?: (enforcement: RetentionEnforcement) => number | undefined;
@@ -68,11 +68,11 @@ export interface ExternalFacts {
   /** Whether the wanted schema has this view, and it is not ignored. A view that is not wanted must keep all rows. By default true. */
   readonly isWanted?: (view: string) => boolean;
   /** Whether a recreated view has another query than before, apart from new names of what it reads. */
-  readonly isRedefined?: (former: MaterializedView, now: MaterializedView) => boolean;
+  readonly isRedefined?: (former: MaterializedView, current: MaterializedView) => boolean;
   /** Whether the server can compute a view after the statements so far; undefined if it need not be asked. */
   readonly askComputable?: (
     former: MaterializedView,
-    now: MaterializedView,
+    current: MaterializedView,
   ) => { readonly query: string; readonly assertion: string; readonly isRejected: boolean } | undefined;
 }
 
@@ -120,7 +120,7 @@ export class Ledger {
       findUnended: () => 'none',
       newNameOf: name => name,
       isWanted: () => true,
-      isRedefined: (former, now) => former.body !== now.body,
+      isRedefined: (former, current) => former.body !== current.body,
       askComputable: () => undefined,
       ...facts,
     };
@@ -137,7 +137,7 @@ export class Ledger {
     return this.catalogue.find(this.facts.newNameOf(name));
   }
 
-  /** The table that now holds a copy of the rows of another table, and what the copy lacks. */
+  /** The table that holds a copy of the rows of another table, and what the copy lacks. */
   findCopy(copied: CatalogueObject) {
     const copy = this.copies.get(copied.id);
     const table = this.catalogue.findById(copy?.table.id);
@@ -151,10 +151,10 @@ export class Ledger {
     return this.catalogue.findById(id) ? [] : this.touchedBy.of(id).slice(-1);
   }
 
-  /** The indexes of the statements that cause a loss: those that invalidated the object, or else dropped it, or else the current one. */
-  causesOf(object: CatalogueObject, current: number): readonly number[] {
+  /** The indexes of the statements that cause a loss: those that invalidated the object, or else dropped it, or else that of `index`. */
+  causesOf(object: CatalogueObject, index: number): readonly number[] {
     const causes = [this.invalidatedBy.of(object.id), this.findRemoval(object)];
-    return causes.find(({ length }) => length > 0) ?? [current];
+    return causes.find(({ length }) => length > 0) ?? [index];
   }
 }
 
@@ -174,10 +174,10 @@ export function findCopyLosses(
     ...findRetentionLosses(before, copied),
     ...findKeyLosses(before, copied, findCopied),
     ...before.columns.flatMap(column => {
-      const now = findCopied(column);
-      return now && (isLossless(column.type, now.type) || isKept(column, now.type))
+      const current = findCopied(column);
+      return current && (isLossless(column.type, current.type) || isKept(column, current.type))
         ? []
-        : [columnLoss(before, column, now?.type)];
+        : [columnLoss(before, column, current?.type)];
     }),
   ];
 }

@@ -121,7 +121,7 @@ export class RowAccount {
     const { before, after } = transitions.find(({ name }) => isSameName(name, object)) ?? {};
     if (loss !== 'values' || before?.kind !== 'table' || after?.kind !== 'table') return false;
     const pair = pairColumns(before, after).find(({ column: { name } }) => isSameName(name, column));
-    return this.#ledger.losslessTypes.of(pair?.column.id).includes(pair?.now?.type ?? '');
+    return this.#ledger.losslessTypes.of(pair?.column.id).includes(pair?.current?.type ?? '');
   }
 
   /** What the loaded schema has lost so far, also plain views and principals, which hold no rows. */
@@ -132,8 +132,8 @@ export class RowAccount {
 
   /** The losses depend on where the rows are now: in the same object, in a copy, in a recreated materialized view, or nowhere. */
   #lossesOf(object: CatalogueObject): AccountedLoss[] {
-    const now = this.#engine.catalogue.findById(object.id);
-    if (now) return [...this.#ledger.losses.of(object.id), ...this.#lossesOfColumns(object, now)];
+    const current = this.#engine.catalogue.findById(object.id);
+    if (current) return [...this.#ledger.losses.of(object.id), ...this.#lossesOfColumns(object, current)];
     const causes = this.#ledger.findRemoval(object);
     const copy = this.#ledger.findCopy(object);
     if (copy) return copy.losses.map(effect => ({ effect, causes }));
@@ -147,9 +147,9 @@ export class RowAccount {
   /** A column that is gone is lost, even if no effect of a statement says so. */
   #lossesOfColumns(before: CatalogueObject, after: CatalogueObject): AccountedLoss[] {
     if (before.kind !== 'table' || after.kind !== 'table') return [];
-    return pairColumns(before, after).flatMap(({ column, now }) => {
+    return pairColumns(before, after).flatMap(({ column, current }) => {
       const losses = this.#ledger.losses.of(column.id);
-      return now || losses.some(({ effect }) => effect.loss === 'drop')
+      return current || losses.some(({ effect }) => effect.loss === 'drop')
         ? losses
         : [{ effect: columnLoss(after, column), causes: this.#ledger.touchedBy.of(before.id) }];
     });
@@ -162,9 +162,9 @@ export class RowAccount {
     const accounted = { effect, causes: [index] };
     if (loss === 'drop-user') return losses.add(undefined, accounted);
     const change = transitions.find(({ before }) => before && isSameName(before.name, object));
-    const now = this.#engine.find(object);
-    const former = change?.before ?? now;
-    const isGone = loss === 'drop' && column === undefined && former?.id !== undefined && former.id !== now?.id;
+    const current = this.#engine.find(object);
+    const former = change?.before ?? current;
+    const isGone = loss === 'drop' && column === undefined && former?.id !== undefined && former.id !== current?.id;
     if (isGone) return;
     const holder = column === undefined || loss === 'keys' ? former : former && findColumn(former, column);
     losses.add(holder?.id, accounted);
@@ -188,16 +188,16 @@ function findRetentionEnforcements({ effects, transitions }: Execution, ledger: 
     effects.some(effect => isRetentionLoss(effect) && isSameName(effect.object, name));
   const names = new Set([...written.map(({ object }) => object), ...withNewRetention.map(({ name }) => name)]);
   return [...names].flatMap(name => {
-    const now = ledger.catalogue.find(name);
-    const former = now && ledger.formerOf(now);
-    const isEnforced = canExpire(former) && canExpire(now) && retentionAgeOf(now) !== 0 && !isShortened(name);
-    return isEnforced ? [{ former, now }] : [];
+    const current = ledger.catalogue.find(name);
+    const former = current && ledger.formerOf(current);
+    const isEnforced = canExpire(former) && canExpire(current) && retentionAgeOf(current) !== 0 && !isShortened(name);
+    return isEnforced ? [{ former, current }] : [];
   });
 }
 
 /** Expired rows are counted once, for the first statement that drops them. Later statements only become further causes. */
 function recordRetentionEnforcement(enforcement: RetentionEnforcement, ledger: Ledger, index: number): Effect[] {
-  const { former, now } = enforcement;
+  const { former, current } = enforcement;
   const causes = [...ledger.causesOf(former, index)];
   const known = ledger.retentionEnforcements.get(former.id);
   known?.causes.push(...causes);
@@ -206,7 +206,7 @@ function recordRetentionEnforcement(enforcement: RetentionEnforcement, ledger: L
   ledger.retentionEnforcements.set(former.id, { ...enforcement, causes });
   const count = ledger.facts.countExpired(enforcement);
   if (count === 0) return [];
-  const effect = expiredRowsLoss(now, count);
-  ledger.losses.add(now.id, { effect, causes });
+  const effect = expiredRowsLoss(current, count);
+  ledger.losses.add(current.id, { effect, causes });
   return [effect];
 }

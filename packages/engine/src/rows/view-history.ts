@@ -91,9 +91,9 @@ export class ViewHistories {
       else this.#unrefreshed.add(id);
     return [
       ...dropped.flatMap(tracked => this.#recordRowLoss(tracked, undefined, index)),
-      ...this.findComputed(execution).flatMap(({ former, now }) => {
+      ...this.findComputed(execution).flatMap(({ former, current }) => {
         const tracked = this.#trackedViews.get(former.id);
-        return tracked ? this.#recordRowLoss(tracked, now, index) : [];
+        return tracked ? this.#recordRowLoss(tracked, current, index) : [];
       }),
     ];
   }
@@ -101,9 +101,9 @@ export class ViewHistories {
   /** Finds the materialized views with a former view that a statement creates, or makes the server compute. */
   findComputed(execution: Execution): ComputedView[] {
     const views = [...this.#findRefreshedOrCreated(execution), ...this.#findCompletedByServer(execution)];
-    return views.flatMap(now => {
-      const former = this.#findTracked(now)?.former;
-      return former ? [{ former, now }] : [];
+    return views.flatMap(current => {
+      const former = this.#findTracked(current)?.former;
+      return former ? [{ former, current }] : [];
     });
   }
 
@@ -117,9 +117,10 @@ export class ViewHistories {
   #findCompletedByServer({ transitions }: Execution): MaterializedView[] {
     const altered = new NameSet(transitions.flatMap(({ before, after }) => (before && after ? [after.name] : [])));
     return [...this.#trackedViews.values()].flatMap(({ former }) => {
-      const now = this.ledger.catalogue.findById(former.id);
-      const isPartial = now?.kind === 'materialized view' && now.refresh.type === 'IMMEDIATE' && now.partlyRefreshed;
-      return isPartial && now.invalid === undefined && altered.has(now.base) ? [now] : [];
+      const current = this.ledger.catalogue.findById(former.id);
+      const isPartial =
+        current?.kind === 'materialized view' && current.refresh.type === 'IMMEDIATE' && current.partlyRefreshed;
+      return isPartial && current.invalid === undefined && altered.has(current.base) ? [current] : [];
     });
   }
 
@@ -181,7 +182,7 @@ export class ViewHistories {
     // After all statements, `lossesOf` judges the sources that a redefined view no longer reads.
     const [unread] = tracked.redefinition?.successor === computed ? [] : unreadSources;
     if (unread) return `loses rows that only '${(this.#findCurrentHolders(unread, former)[0] ?? unread).name}' holds`;
-    return computed?.refresh.period && formatUnendedRows(this.ledger.facts.findUnended({ former, now: computed }));
+    return computed?.refresh.period && formatUnendedRows(this.ledger.facts.findUnended({ former, current: computed }));
   }
 
   /** The sources of the former view whose rows the new view does not read, not even from a copy or a recreated source. */
@@ -194,7 +195,7 @@ export class ViewHistories {
     );
   }
 
-  /** The objects that now have the rows of a source: the source itself, its copy, or a view recreated over the same sources. */
+  /** The objects that currently have the rows of a source: the source itself, its copy, or a view recreated over the same sources. */
   #findCurrentHolders(source: CatalogueObject, reader: MaterializedView): CatalogueObject[] {
     const { catalogue, facts } = this.ledger;
     const successor = this.ledger.successorOf(source);

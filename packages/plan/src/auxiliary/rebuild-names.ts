@@ -26,20 +26,20 @@ export const findRebuildTables = ({ catalogue }: Engine, role: 'new' | 'old') =>
   });
 
 /** @param earlierCount how often the same rebuild was made before */
-const hashRebuild = (wanted: TableDefinition, now: TableDefinition, earlierCount: number): string =>
+const hashRebuild = (wanted: TableDefinition, current: TableDefinition, earlierCount: number): string =>
   createHash('sha256')
     .update(printDefinition(wanted))
-    .update(printDefinition({ ...now, name: wanted.name }))
+    .update(printDefinition({ ...current, name: wanted.name }))
     .update(earlierCount === 0 ? '' : String(earlierCount))
     .digest('hex')
     .slice(0, 8)
     .replace(/^\d(\d+)$/, 'a$1');
 
 /** If the same rebuild was made before, its old table still has one of the names. */
-export function findUnusedHash(wanted: TableDefinition, now: TableDefinition, engine: Engine): string {
+export function findUnusedHash(wanted: TableDefinition, current: TableDefinition, engine: Engine): string {
   for (let earlierCount = 0; ; earlierCount++) {
-    const hash = hashRebuild(wanted, now, earlierCount);
-    if (!Object.values(createRebuildNames(now.name, hash)).some(name => engine.find(name))) return hash;
+    const hash = hashRebuild(wanted, current, earlierCount);
+    if (!Object.values(createRebuildNames(current.name, hash)).some(name => engine.find(name))) return hash;
   }
 }
 
@@ -47,14 +47,14 @@ export function findUnusedHash(wanted: TableDefinition, now: TableDefinition, en
 export function isRebuildHash(
   hash: string,
   wanted: TableDefinition,
-  now: TableDefinition,
+  current: TableDefinition,
   engine: Engine,
   earlierCount = 0,
 ): boolean {
-  const expected = hashRebuild(wanted, now, earlierCount);
+  const expected = hashRebuild(wanted, current, earlierCount);
   if (expected === hash) return true;
   const wasMade = engine.find(createRebuildNames(wanted.name, expected).oldName) !== undefined;
-  return wasMade && isRebuildHash(hash, wanted, now, engine, earlierCount + 1);
+  return wasMade && isRebuildHash(hash, wanted, current, engine, earlierCount + 1);
 }
 
 /** The new tables of interrupted rebuilds that this plan would make again. A table with another hash may hold rows that are needed. */

@@ -24,14 +24,14 @@ export const isOfQuery = (wanted: Definition): boolean => 'query' in wanted && w
 
 export function alterObject(entry: Entry, wanted: Definition, draft: Draft): void {
   const { name } = entry;
-  const now = draft.engine.definitionOf(name) as Definition;
+  const current = draft.engine.definitionOf(name) as Definition;
   if (wanted.kind === 'view') {
-    const { differences } = draft.context.ignore.withoutIgnored(entry, compareDefinitions(wanted, now));
+    const { differences } = draft.context.ignore.withoutIgnored(entry, compareDefinitions(wanted, current));
     const hasOtherQuery = differences.some(({ property }) => property === 'query');
-    if (hasOtherQuery && !draft.alter('view', now.name, { action: 'query', body: wanted.body }, ['query']))
+    if (hasOtherQuery && !draft.alter('view', current.name, { action: 'query', body: wanted.body }, ['query']))
       draft.block(name);
   } else if (wanted.kind !== 'table') alterProperties(entry, wanted, draft);
-  else if (draft.context.toRebuild.has(name) && !differsOnlyByRetention(wanted, now, draft))
+  else if (draft.context.toRebuild.has(name) && !differsOnlyByRetention(wanted, current, draft))
     rebuildTable(entry, wanted, draft);
   else {
     alterColumns(wanted, draft);
@@ -45,35 +45,35 @@ export function alterObject(entry: Entry, wanted: Definition, draft: Draft): voi
 }
 
 /** The retention is set by an ALTER at the end of the plan, without a rebuild. */
-function differsOnlyByRetention(wanted: TableDefinition, now: Definition, draft: Draft): boolean {
+function differsOnlyByRetention(wanted: TableDefinition, current: Definition, draft: Draft): boolean {
   const altered = propertiesOf(wanted.kind).flatMap(({ alter }) =>
-    alter?.expiresRows && alter.between(wanted, now, draft.engine.has) ? alter.sets : [],
+    alter?.expiresRows && alter.between(wanted, current, draft.engine.has) ? alter.sets : [],
   );
-  return compareDefinitions(wanted, now).differences.every(({ property }) => altered.includes(property));
+  return compareDefinitions(wanted, current).differences.every(({ property }) => altered.includes(property));
 }
 
 /** @param expiresRows whether to set the properties that let the server drop rows, or all others */
 function alterProperties(entry: Entry, wanted: Definition, draft: Draft, expiresRows = false): void {
   for (const { alter } of propertiesOf(wanted.kind)) {
-    const now = draft.engine.definitionOf(entry.name);
-    if (!alter || now?.kind !== wanted.kind || (alter.expiresRows ?? false) !== expiresRows) continue;
+    const current = draft.engine.definitionOf(entry.name);
+    if (!alter || current?.kind !== wanted.kind || (alter.expiresRows ?? false) !== expiresRows) continue;
     // In a blocked object, properties that are already listed are not tried again. Others are altered, such as the retention.
     const isAlreadyOmitted =
       draft.isBlocked(entry.name) && alter.sets.some(property => draft.hasOmission(entry, property));
-    const alteration = isAlreadyOmitted ? undefined : alter.between(wanted, now, draft.engine.has);
+    const alteration = isAlreadyOmitted ? undefined : alter.between(wanted, current, draft.engine.has);
     if (!alteration) continue;
-    const differing = compareDefinitions(wanted, now).differences.map(({ property }) => property);
+    const differing = compareDefinitions(wanted, current).differences.map(({ property }) => property);
     const properties = alter.sets.filter(property => differing.includes(property));
-    if (now.kind === 'table') alterTable(now.name, alteration, properties, draft);
-    else draft.alter(now.kind, now.name, alteration, properties);
+    if (current.kind === 'table') alterTable(current.name, alteration, properties, draft);
+    else draft.alter(current.kind, current.name, alteration, properties);
   }
 }
 
 /** Comes late, because nothing undoes the loss of expired rows. */
 export function alterRetention(draft: Draft): void {
   for (const entry of dumpOrder(draft.context.a)) {
-    const [wanted, now] = [draft.context.a.definitionOf(entry), draft.engine.definitionOf(entry.name)];
-    if (wanted && wanted.kind === now?.kind && !isOfQuery(wanted)) alterProperties(entry, wanted, draft, true);
+    const [wanted, current] = [draft.context.a.definitionOf(entry), draft.engine.definitionOf(entry.name)];
+    if (wanted && wanted.kind === current?.kind && !isOfQuery(wanted)) alterProperties(entry, wanted, draft, true);
   }
 }
 
@@ -82,9 +82,9 @@ function alterColumns({ name: table, columns }: TableDefinition, draft: Draft): 
   // If the rename of a column was left out, the engine rejects its other ALTERs, so each is listed.
   const findCurrent = ({ name }: Column) => findColumn(tableIn(draft, table), unrenamed.get(name) ?? name);
   const alter = (column: Column, properties: typeof COLUMN_OPTIONS): void => {
-    const now = findCurrent(column);
-    for (const { name, alter } of now ? properties : [])
-      for (const alteration of alter.between(column, now as Column))
+    const current = findCurrent(column);
+    for (const { name, alter } of current ? properties : [])
+      for (const alteration of alter.between(column, current as Column))
         alterTable(table, alteration, [columnPropertyName(column.name, name)], draft);
   };
   for (const column of columns)
@@ -115,8 +115,8 @@ function toAdded({ index, parquet: _, ...column }: Column): Column {
 function renameColumns(table: string, draft: Draft): NameMap<string> {
   const unrenamed = new NameMap<string>();
   for (const [column, to] of draft.context.renames.columnRenamesOf(table)) {
-    const now = tableIn(draft, table);
-    const timestamp = isSameName(column, now.timestamp) ? ['designated timestamp' as const] : [];
+    const current = tableIn(draft, table);
+    const timestamp = isSameName(column, current.timestamp) ? ['designated timestamp' as const] : [];
     const properties: PropertyName[] = [
       columnPropertyName(column),
       columnPropertyName(to),
@@ -124,7 +124,7 @@ function renameColumns(table: string, draft: Draft): NameMap<string> {
       'dedup keys',
       COLUMN_ORDER,
     ];
-    if (!findColumn(now, column) || findColumn(now, to)) continue;
+    if (!findColumn(current, column) || findColumn(current, to)) continue;
     if (!alterTable(table, { action: 'rename column', column, to }, properties, draft)) unrenamed.set(to, column);
   }
   return unrenamed;

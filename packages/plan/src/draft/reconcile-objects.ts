@@ -72,8 +72,8 @@ export function reconcileTables(draft: Draft): void {
   for (const entry of entries) reconcileObject(entry, draft);
   // A table that the loop above has blocked loses its columns too, because their DROP does not depend on the changes that are left out.
   for (const { name } of unblockedAtStart) {
-    const [wanted, now] = [context.a.definitionOf(name), draft.engine.definitionOf(name)];
-    const isToAlter = wanted?.kind === 'table' && now?.kind === 'table' && !context.toRebuild.has(name);
+    const [wanted, current] = [context.a.definitionOf(name), draft.engine.definitionOf(name)];
+    const isToAlter = wanted?.kind === 'table' && current?.kind === 'table' && !context.toRebuild.has(name);
     if (isToAlter && !isOfQuery(wanted)) dropColumns(wanted, draft);
   }
 }
@@ -87,12 +87,12 @@ export function findStoredViewsAndReaders({ a }: PlanContext): ReadonlySet<Entry
 
 export function reconcileObject(entry: Entry, draft: Draft): void {
   const { context } = draft;
-  const now = draft.engine.find(entry.name);
+  const current = draft.engine.find(entry.name);
   const change = changeOf(entry);
   if (draft.isBlocked(entry.name)) {
-    const oldName = now ? undefined : context.renames.otherName(entry.name);
+    const oldName = current ? undefined : context.renames.otherName(entry.name);
     const why = oldName === undefined ? 'another object still has this name' : `it is still called '${oldName}'`;
-    if (now?.kind !== entry.kind && !draft.hasOmission(entry)) draft.omit(change, why);
+    if (current?.kind !== entry.kind && !draft.hasOmission(entry)) draft.omit(change, why);
     return;
   }
   const blocker = context.a.prerequisites(entry).find(({ name, kind }) => isObject(kind) && draft.isBlocked(name));
@@ -102,12 +102,12 @@ export function reconcileObject(entry: Entry, draft: Draft): void {
       draft.omit(change, `it reads from ${displayName(blocker)}, which the plan cannot change as needed`);
     return;
   }
-  if (!now) {
+  if (!current) {
     const former = context.engineOfB.definitionOf(context.renames.otherName(entry.name) ?? entry.name);
     if (!draft.addStatement(findCreation(entry, former, context).statement, entry)) draft.block(entry.name);
     return;
   }
-  const readsRecreated = readsRecreatedView(now, draft);
+  const readsRecreated = readsRecreatedView(current, draft);
   if (isAsWanted(entry, draft) && !readsRecreated) return;
   const wanted = context.a.definitionOf(entry);
   if (!draft.engine.definitionOf(entry.name)) return draft.omit(change, UNKNOWN_SYNTAX);
@@ -129,12 +129,12 @@ function whyNotParsed({ statement }: Entry): string {
 }
 
 function isAsWanted(entry: Entry, draft: Draft): boolean {
-  const [wanted, now] = [draft.context.a.definitionOf(entry), draft.engine.definitionOf(entry.name)];
-  if (!wanted || !now) {
+  const [wanted, current] = [draft.context.a.definitionOf(entry), draft.engine.definitionOf(entry.name)];
+  if (!wanted || !current) {
     const opaque = draft.engine.statementOf(entry.name);
     return opaque !== undefined && compareStatements(entry.statement, opaque).differences.length === 0;
   }
-  return compareDefinitions(wanted, now).differences.every(({ property }) => draft.isIgnored(entry, property));
+  return compareDefinitions(wanted, current).differences.every(({ property }) => draft.isIgnored(entry, property));
 }
 
 /** A view is not recreated for a difference in these properties, because that costs its history. The names differ only in case. */
@@ -142,11 +142,11 @@ const NOT_WORTH_RECREATING: ReadonlySet<string> = new Set(['owner', 'name']);
 
 function mustRecreate(wanted: Definition, { engine, context: { ignore } }: Draft): boolean {
   const { kind, name } = wanted;
-  const now = engine.definitionOf(name);
-  if (now?.kind !== kind || !isStoredView(kind)) return false;
-  return compareDefinitions(wanted, now).differences.some(({ property }) => {
+  const current = engine.definitionOf(name);
+  if (current?.kind !== kind || !isStoredView(kind)) return false;
+  return compareDefinitions(wanted, current).differences.some(({ property }) => {
     const alter = propertiesOf(kind).find(candidate => candidate.alter?.sets.includes(property))?.alter;
-    const isAlterable = alter && (kind === 'live view' || alter.between(wanted, now, engine.has) !== undefined);
+    const isAlterable = alter && (kind === 'live view' || alter.between(wanted, current, engine.has) !== undefined);
     return !isAlterable && !NOT_WORTH_RECREATING.has(property) && !ignore.ignoresProperty(wanted, property);
   });
 }
@@ -155,10 +155,13 @@ function mustRecreate(wanted: Definition, { engine, context: { ignore } }: Draft
  * Whether a view reads a view that the plan recreates. Such a reader is recreated too: if the plan was interrupted while the recreated view
  * is empty, the next plan could not compare the rows of the reader with its query.
  */
-const readsRecreatedView = (now: CatalogueObject, { engine: { catalogue }, context: { engineOfB, renames } }: Draft) =>
-  now.kind === 'materialized view' &&
-  engineOfB.catalogue.findById(now.id) !== undefined &&
-  [...catalogue.closure([now.base, ...now.references])].some(name => {
+const readsRecreatedView = (
+  current: CatalogueObject,
+  { engine: { catalogue }, context: { engineOfB, renames } }: Draft,
+) =>
+  current.kind === 'materialized view' &&
+  engineOfB.catalogue.findById(current.id) !== undefined &&
+  [...catalogue.closure([current.base, ...current.references])].some(name => {
     const source = catalogue.find(name);
     const isCreatedByPlan =
       source?.kind === 'materialized view' && engineOfB.catalogue.findById(source.id) === undefined;

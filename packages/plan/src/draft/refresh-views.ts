@@ -35,13 +35,14 @@ export function reconcileStoredViews(draft: Draft): void {
   const sources = findViewSources(extra, context);
   const refreshed = new NameSet();
   const repair = (name: string): void => {
-    const now = engine.find(name);
-    if (!now || ignore.ignoresObject(now)) return;
-    if (now.kind === 'view' && now.isStale) draft.alter(now.kind, now.name, { action: 'query', body: now.body }, []);
-    if (now.kind !== 'materialized view' || staysUnrepaired(now, refreshed, draft)) return;
-    const needsRefresh = needsRefreshToFill(now, sources, draft);
-    if (!isRepairable(now, draft) && !(needsRefresh && lacksRows(now, sources, draft))) return;
-    refreshView(now, needsRefresh, draft);
+    const current = engine.find(name);
+    if (!current || ignore.ignoresObject(current)) return;
+    if (current.kind === 'view' && current.isStale)
+      draft.alter(current.kind, current.name, { action: 'query', body: current.body }, []);
+    if (current.kind !== 'materialized view' || staysUnrepaired(current, refreshed, draft)) return;
+    const needsRefresh = needsRefreshToFill(current, sources, draft);
+    if (!isRepairable(current, draft) && !(needsRefresh && lacksRows(current, sources, draft))) return;
+    refreshView(current, needsRefresh, draft);
     refreshed.add(name);
   };
   for (const entry of listObjects(a)) {
@@ -181,10 +182,10 @@ function willSourcesLoseRows(view: MaterializedView, draft: Draft): boolean {
 
 function readsRetypedColumn({ base, references }: MaterializedView, { engine, context: { engineOfB } }: Draft) {
   return [...engine.catalogue.closure([base, ...references])].some(name => {
-    const now = engine.find(name);
-    const former = engineOfB.catalogue.findById(now?.id);
+    const current = engine.find(name);
+    const former = engineOfB.catalogue.findById(current?.id);
     const types = new Map(former?.kind === 'table' ? former.columns.map(({ id, type }) => [id, type]) : []);
-    return now?.kind === 'table' && now.columns.some(({ id, type }) => types.has(id) && types.get(id) !== type);
+    return current?.kind === 'table' && current.columns.some(({ id, type }) => types.has(id) && types.get(id) !== type);
   });
 }
 
@@ -231,8 +232,8 @@ function refreshView(view: MaterializedView, needsRefresh: boolean, draft: Draft
 const readsRedefinedView = ({ id, base, references }: MaterializedView, { engine, context }: Draft): boolean =>
   context.engineOfB.catalogue.findById(id) !== undefined &&
   [...engine.catalogue.closure([base, ...references])].some(name => {
-    const [former, now] = [context.engineOfB.find(context.renames.nameBeforePlan(name)), engine.find(name)];
-    return former?.kind === 'view' && now?.kind === 'view' && isRedefined(former, now, context);
+    const [former, current] = [context.engineOfB.find(context.renames.nameBeforePlan(name)), engine.find(name)];
+    return former?.kind === 'view' && current?.kind === 'view' && isRedefined(former, current, context);
   });
 
 /** Lists the suspended tables and the invalid views of A that the plan leaves unrepaired. */
@@ -240,8 +241,8 @@ export function omitUnrepaired(draft: Draft): void {
   const { healthProblems, a, ignore } = draft.context;
   for (const { identity, state, reason } of healthProblems) {
     const { kind, name } = identity;
-    const now = draft.engine.find(name);
-    const isWanted = now?.kind === kind && a.findObject(name)?.kind === kind;
+    const current = draft.engine.find(name);
+    const isWanted = current?.kind === kind && a.findObject(name)?.kind === kind;
     if (!isWanted || ignore.ignoresObject(identity)) continue;
     const change = { identity, properties: [state] };
     if (state === 'suspended')
@@ -249,7 +250,7 @@ export function omitUnrepaired(draft: Draft): void {
         { ...change, what: printResumeWal(identity) },
         `suspended: ${reason}; remove the cause, then send this statement`,
       );
-    else if ('invalid' in now && now.invalid !== undefined && !draft.hasOmission(identity))
+    else if ('invalid' in current && current.invalid !== undefined && !draft.hasOmission(identity))
       draft.omit({ ...change, what: 'a repair' }, `${whyUnrepaired(kind, reason)}: ${reason}`);
   }
 }

@@ -10,9 +10,10 @@ export function omitUnalterable(draft: Draft): void {
   const { context } = draft;
   for (const entry of context.a.entries) {
     if (entry.kind === 'other') draft.omit(changeOf(entry), 'it creates no object that can be compared');
-    const [wanted, now] = [context.a.definitionOf(entry), draft.engine.definitionOf(entry.name)];
-    if (!isObject(entry.kind) || draft.isBlocked(entry.name) || !wanted || !now || wanted.kind !== now.kind) continue;
-    for (const difference of compareDefinitions(wanted, now).differences) {
+    const [wanted, current] = [context.a.definitionOf(entry), draft.engine.definitionOf(entry.name)];
+    if (!isObject(entry.kind) || draft.isBlocked(entry.name) || !wanted || !current || wanted.kind !== current.kind)
+      continue;
+    for (const difference of compareDefinitions(wanted, current).differences) {
       const { property } = difference;
       if (!draft.hasOmission(entry, property) && !draft.isIgnored(entry, property))
         omitProperty(entry, difference, draft);

@@ -128,11 +128,11 @@ function createExternalFacts(context: PlanContext, engine: Engine): ExternalFact
       const entry = a.findObject(renames.nameAfterPlan(view));
       return entry !== undefined && !ignore.ignoresObject(entry);
     },
-    isRedefined: (former, now) => isRedefined(former, now, context),
-    askComputable(former, now) {
-      const { query, isChanged } = printQueryAfterPlan(now, engine, context);
-      if (!isChanged && !isRedefined(former, now, context)) return undefined;
-      const assertion = printComputableAssertion(now.name, query);
+    isRedefined: (former, current) => isRedefined(former, current, context),
+    askComputable(former, current) {
+      const { query, isChanged } = printQueryAfterPlan(current, engine, context);
+      if (!isChanged && !isRedefined(former, current, context)) return undefined;
+      const assertion = printComputableAssertion(current.name, query);
       return { query, assertion, isRejected: answers.rejects(assertion) };
     },
   };

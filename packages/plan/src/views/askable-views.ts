@@ -35,12 +35,12 @@ export function findAskableDefinition(name: string, context: PlanContext, query?
  * @param engine may lack the former object if the object is new
  */
 export const underFormerName = <T extends RetainedObject>(
-  { former, now }: { readonly former: RetainedObject; readonly now: T },
+  { former, current }: { readonly former: RetainedObject; readonly current: T },
   { catalogue }: Engine,
 ): T => ({
-  ...now,
+  ...current,
   name: former.name,
-  timestamp: former.timestamp ?? catalogue.findCompiled(former.name)?.timestamp ?? now.timestamp,
+  timestamp: former.timestamp ?? catalogue.findCompiled(former.name)?.timestamp ?? current.timestamp,
 });
 
 /** @param body replaces the query of the former view; the server can run it */

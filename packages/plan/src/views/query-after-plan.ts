@@ -12,11 +12,11 @@ import { type CommonQuery, printWith, renameInQuery } from '../queries/common-qu
 /** Whether a view has another query than before. New names of the tables and columns that it reads do not count. */
 export function isRedefined<V extends View | MaterializedView>(
   former: V,
-  now: V,
+  current: V,
   { renames, engineOfB }: PlanContext,
 ): boolean {
   const body = renameInQuery(former.body, renames.statedNames(engineOfB.catalogue.closure(former.references)));
-  return compareDefinitions({ ...former, body }, now).differences.some(({ property }) => property === 'query');
+  return compareDefinitions({ ...former, body }, current).differences.some(({ property }) => property === 'query');
 }
 
 /**
