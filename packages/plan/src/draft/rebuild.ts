@@ -27,6 +27,7 @@ import {
 import { type CatalogueObject, type Conversion, type Effect, findCopyLosses } from '@sqlpipe/engine';
 import type { Entry } from '@sqlpipe/schema';
 import { displayName, isSameName, NameMap, NameSet, quoteLiteral } from '@sqlpipe/sql';
+import { formatCount } from '@sqlpipe/text';
 import {
   createRebuildNames,
   findLeftovers,
@@ -43,13 +44,14 @@ import {
   allCopiedAssertion,
   asManyRowsAssertion,
   emptyAssertion,
+  formatOverwriting,
   noneAddedAssertion,
   noneExpireAssertion,
   noneNullAssertion,
   noPartitionAssertion,
   printValueCondition,
 } from '../queries/assertions.js';
-import { printCast } from '../queries/copies.js';
+import { printCast, printDuplicatesQuestion } from '../queries/copies.js';
 import { printDrop, printOnOneLine, printTableRename } from '../statements/statement-text.js';
 import { conversionAssertions, whyMisfitsForbid } from './alter-table.js';
 import { changeOf, type Draft } from './draft.js';
@@ -122,6 +124,10 @@ function findObstacles(entry: Entry, rebuild: Rebuild, draft: Draft): Pick<Omiss
   // The old table keeps all values, so a column that the copy lacks is no loss (`mayConcernColumn`). But fewer dedup keys or a shorter
   // retention are losses, because they affect rows that are written later.
   const copyLosses = findCopyLosses(old, final, copied);
+  const keys = copied.filter(({ column }) => column.dedup);
+  const keptRowsApart = old.columns.some(({ dedup }) => dedup) && !copyLosses.some(({ loss }) => loss === 'keys');
+  const overwritten =
+    keys.length === 0 || keptRowsApart ? 0 : answers.countOrQueue(printDuplicatesQuestion(rebuildInB.old.name, keys));
   const losses = [...copyLosses, ...unmet]
     .flatMap(({ loss }) => (loss === undefined || mayConcernColumn(loss) ? [] : [{ loss, object: old.name }]))
     .filter(named => !draft.acceptLoss(named));
@@ -133,6 +139,9 @@ function findObstacles(entry: Entry, rebuild: Rebuild, draft: Draft): Pick<Omiss
     ),
     ...conversions.flatMap(each => whyMisfitsForbid(each, context)?.[0] ?? []),
     ...unmet.map(({ reason }) => reason),
+    ...(overwritten
+      ? [`the copy would lack ${formatCount(overwritten, 'row')}: ${formatOverwriting(keys.map(({ to }) => to))}`]
+      : []),
     ...findUnrefreshableViews(rebuild, draft).map(
       view => `${displayName(view)} could not be refreshed over another designated timestamp; drop it first`,
     ),

@@ -331,6 +331,9 @@ export function allAppliedAssertion(table: string): Assertion {
   };
 }
 
+export const formatOverwriting = (keys: readonly unknown[]): string =>
+  `rows with the same dedup keys (${keys.join(', ')}) overwrite each other`;
+
 export function asManyRowsAssertion(from: string, to: string): Assertion {
   return {
     statement: `SELECT a.n = b.n AS as_many_rows FROM (SELECT count() n FROM ${quoteLiteral(from)}) a CROSS JOIN (SELECT count() n FROM ${quoteLiteral(to)}) b;`,
@@ -346,7 +349,7 @@ export function asManyRowsAssertion(from: string, to: string): Assertion {
       const [old, copied, keys = []] = [countOf(answers), countOf(answers, 1), answers[2]];
       const reason =
         copied < old && keys.length > 0
-          ? `rows with the same dedup keys (${keys.join(', ')}) overwrite each other`
+          ? formatOverwriting(keys)
           : `stop all programs that write to '${from}', and make the plan again`;
       return `'${from}' has ${old} rows, '${to}' has ${copied}; ${reason}`;
     },
