@@ -9,7 +9,7 @@ import {
   unlessRejected,
 } from '../parser/cursor.js';
 import { acceptAll, type NameLookup, readName, requireObject } from '../parser/lookup.js';
-import { isValidTableName, parseEntityName, rejectReserved, stripPublic, unquoteToken } from '../parser/names.js';
+import { isValidTableName, parseEntityName, parseTableName, rejectReserved, unquoteToken } from '../parser/names.js';
 import type { Alter } from './alteration.js';
 import type { Command } from './command.js';
 import { parseAlter } from './parse-alter.js';
@@ -28,13 +28,8 @@ export function parseCommand(statement: string, defaults: Defaults = SERVER_DEFA
 export function readMainVerb(cursor: Cursor): string | undefined {
   const first = cursor.next()?.toLowerCase();
   if (first !== 'with') return first;
-  let depth = 0;
-  for (let token = cursor.next(); token !== undefined; token = cursor.next()) {
-    if (token === '(') depth++;
-    if (token === ')') depth--;
-    if (depth === 0 && ['select', 'insert', 'update'].includes(token.toLowerCase())) return token.toLowerCase();
-  }
-  return first;
+  const isVerb = (token: string) => ['select', 'insert', 'update'].includes(token.toLowerCase());
+  return cursor.skipTo(isVerb)?.toLowerCase() ?? first;
 }
 
 /** Parses the alterations in an ALTER. Empty for an ALTER without alterations (RESUME WAL), any other statement or an unknown syntax. */
@@ -154,12 +149,6 @@ function parseRename(cursor: Cursor, lookup: NameLookup): Command {
   if (rest !== undefined && rest !== ';') throw cursor.error('debris?');
   rejectRename(lookup, from, to);
   return { verb: 'rename', name: from.name, to };
-}
-
-function parseTableName(cursor: Cursor, expected: string): LocatedName {
-  const token = stripPublic(cursor, cursor.require(expected));
-  rejectReserved(token, cursor.start);
-  return { name: unquoteToken(token), start: cursor.start };
 }
 
 function rejectRename(lookup: NameLookup, { name, start }: LocatedName, to: string): void {

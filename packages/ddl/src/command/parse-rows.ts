@@ -3,7 +3,7 @@ import { type LocatedName, NameMap, NameSet } from '@sqlpipe/sql';
 import { type CheckQuery, parseViewBody, readCode } from '../parser/body.js';
 import { Cursor, isWord, RejectionError, tokenError } from '../parser/cursor.js';
 import { type KnownObject, type NameLookup, requireObject } from '../parser/lookup.js';
-import { rejectReserved, stripPublic, unquoteToken } from '../parser/names.js';
+import { parseTableName, rejectReserved, unquoteToken } from '../parser/names.js';
 import { parseBatch } from '../properties/storage.js';
 import type { Command } from './command.js';
 
@@ -15,8 +15,7 @@ export function parseInsert(cursor: Cursor, lookup: NameLookup): Command {
   const isAtomic = cursor.accept('atomic');
   if (cursor.accept('batch')) parseBatch(cursor, 'into');
   cursor.expectToken(cursor.require('into'), 'into');
-  const name = parseTable(cursor, 'table name');
-  const position = cursor.start;
+  const { name, start } = parseTableName(cursor, 'table name');
   const first = cursor.require("'(' or 'select'");
   const columns = first === '(' ? parseColumns(cursor) : new NameMap<LocatedName>();
   const token = first === '(' ? cursor.require("'select' or 'values'") : first;
@@ -26,7 +25,7 @@ export function parseInsert(cursor: Cursor, lookup: NameLookup): Command {
     cursor.expectEnd();
   } else if (isAtomic) throw cursor.error("'atomic' keyword can only be used in INSERT INTO SELECT statements.");
   else if (!isWord(token, 'values')) throw tokenError(cursor.start, token, "'select' or 'values' expected");
-  requireColumns(requireObject(lookup, 'table', name, position), columns);
+  requireColumns(requireObject(lookup, 'table', name, start), columns);
   cursor.skipRest();
   return { verb: 'insert', name };
 }
@@ -53,12 +52,6 @@ function requireColumns({ columns: known }: KnownObject, columns: LocatedColumns
     if (!names.has(name)) throw new RejectionError(start, `Invalid column: ${name}`);
 }
 
-function parseTable(cursor: Cursor, expected: string): string {
-  const token = stripPublic(cursor, cursor.require(expected));
-  rejectReserved(token, cursor.start);
-  return unquoteToken(token);
-}
-
 /** Parses a list of columns, after its parenthesis. */
 function parseColumns(cursor: Cursor): LocatedColumns {
   const columns: LocatedColumns = new NameMap();
@@ -76,7 +69,7 @@ function parseColumns(cursor: Cursor): LocatedColumns {
 
 /** Parses the text after UPDATE. Like the server, it looks for the table and its columns last. */
 export function parseUpdate(cursor: Cursor, lookup: NameLookup): Command {
-  const name = parseTable(cursor, 'table name or alias');
+  const { name } = parseTableName(cursor, 'table name or alias');
   let token = cursor.require('AS, SET or table alias expected');
   if (isWord(token, 'as')) {
     token = cursor.require('table alias expected');
@@ -88,19 +81,11 @@ export function parseUpdate(cursor: Cursor, lookup: NameLookup): Command {
     const column = { name: unquoteToken(cursor.require('column name')), start: cursor.start };
     cursor.expectToken(cursor.require("'='"), '=');
     addColumn(columns, column, ' in SET clause');
-  } while (skipValue(cursor) === ',');
+  } while (cursor.skipTo(endsValue, ['([', ')]']) === ',');
   cursor.skipRest();
   requireColumns(requireObject(lookup, 'table', name, 0), columns);
   return { verb: 'update', name, columns: [...columns.values()].map(column => column.name) };
 }
 
-/** Skips a value of UPDATE. Returns the token after it; undefined at the end of the statement. */
-function skipValue(cursor: Cursor): string | undefined {
-  let depth = 0;
-  for (let token = cursor.next(); token !== undefined; token = cursor.next()) {
-    if (depth === 0 && [',', ';', 'from', 'where'].includes(token.toLowerCase())) return token;
-    if (token === '(' || token === '[') depth++;
-    if (token === ')' || token === ']') depth--;
-  }
-  return undefined;
-}
+/** Whether a token ends a value of UPDATE. */
+const endsValue = (token: string): boolean => [',', ';', 'from', 'where'].includes(token.toLowerCase());

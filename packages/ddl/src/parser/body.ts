@@ -1,6 +1,6 @@
 /*! The query in a view or a CREATE TABLE AS: its end and its comments, by the server's lexer. The query itself is not parsed here. */
 import { serverTokens } from '@sqlpipe/sql';
-import { Cursor, unexpectedTokenError } from './cursor.js';
+import { Cursor } from './cursor.js';
 import { rejectReserved } from './names.js';
 import { findOwnerClause } from './owner.js';
 
@@ -70,10 +70,7 @@ export function parseEnclosedBody(
 
 export function expectEndOfBody(cursor: Cursor, { isEnclosed }: Body): void {
   if (isEnclosed) cursor.expect(')');
-  else {
-    const token = cursor.next();
-    if (token !== undefined && token !== ';') throw unexpectedTokenError(cursor.start, token);
-  }
+  else cursor.expectEnd();
 }
 
 /** Reads up to the closing parenthesis or a semicolon, and stops before it. Returns the text with blanks in the place of comments. */

@@ -110,6 +110,17 @@ export class Cursor {
     while (this.next() !== undefined);
   }
 
+  /** Reads up to the first token outside of parentheses that ends a part. Returns it; undefined at the end of the statement. */
+  skipTo(isEnd: (token: string) => boolean, [opening, closing] = ['(', ')']): string | undefined {
+    let depth = 0;
+    for (let token = this.next(); token !== undefined; token = this.next()) {
+      if (depth === 0 && isEnd(token)) return token;
+      if (opening.includes(token)) depth++;
+      if (closing.includes(token)) depth--;
+    }
+    return undefined;
+  }
+
   error(problem: string): RejectionError {
     return new RejectionError(this.start, problem);
   }

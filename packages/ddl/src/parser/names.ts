@@ -68,6 +68,13 @@ export function stripPublic(cursor: Cursor, token: string): string {
   return cursor.accept('.') ? cursor.require('table name') : token;
 }
 
+/** Parses the name of an existing table. */
+export function parseTableName(cursor: Cursor, expected: string): LocatedName {
+  const token = stripPublic(cursor, cursor.require(expected));
+  rejectReserved(token, cursor.start);
+  return { name: unquoteToken(token), start: cursor.start };
+}
+
 export function parseObjectName(cursor: Cursor, token: string, { reserved: allowReserved = false } = {}): LocatedName {
   const bare = stripPublic(cursor, token);
   if (!allowReserved) rejectReserved(bare, cursor.start);

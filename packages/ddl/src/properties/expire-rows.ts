@@ -56,20 +56,11 @@ function parseExpireRows(cursor: Cursor): string {
 /** Reads the predicate after WHEN, up to the next clause. @returns WHEN and the predicate as written */
 function parsePredicate(cursor: Cursor): string {
   const start = cursor.nextStart;
-  let end = start;
-  let depth = 0;
-  for (let token = cursor.next(); token !== undefined; token = cursor.next()) {
-    if (
-      depth === 0 &&
-      (token === ';' || ['cleanup', 'owned', 'in'].some(word => isWord(token, word) && endsHere(cursor, word)))
-    ) {
-      cursor.unread();
-      break;
-    }
-    if (token === '(') depth++;
-    if (token === ')') depth--;
-    end = cursor.end;
-  }
+  cursor.skipTo(
+    token => token === ';' || ['cleanup', 'owned', 'in'].some(word => isWord(token, word) && endsHere(cursor, word)),
+  );
+  const end = cursor.previousEnd;
+  cursor.unread();
   const predicate = cursor.text.slice(start, end).trim();
   if (predicate === '') throw new RejectionError(end, 'predicate expected');
   return `WHEN ${predicate}`;

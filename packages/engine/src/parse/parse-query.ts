@@ -3,7 +3,7 @@
  * package's syntax tree has none.
  */
 import type { SelectStatement } from '@questdb/sql-parser';
-import { type Body, Cursor, RejectionError, readCode, unexpectedTokenError } from '@sqlpipe/ddl/parser';
+import { type Body, Cursor, expectOnlySemicolons, RejectionError, readCode } from '@sqlpipe/ddl/parser';
 import { NotReadyError } from '../not-ready.js';
 import { type Grammar, tokensForGrammar } from './grammar-tokens.js';
 import { type QueryOrigin, toRejectionError } from './syntax-errors.js';
@@ -87,8 +87,7 @@ export function parseBody(body: Body): ParsedQuery {
 export function parseQueryText(text: string): ParsedQuery {
   const cursor = new Cursor(text);
   const code = readCode(cursor, 0, false);
-  for (let token = cursor.next(); token !== undefined; token = cursor.next())
-    if (token !== ';') throw unexpectedTokenError(cursor.start, token);
+  expectOnlySemicolons(cursor);
   return parseQuery(code, { start: 0, isEnclosed: false });
 }
 

@@ -130,12 +130,10 @@ function parseCategories(cursor: Cursor, { has }: Traits): Set<Kind> {
 function parseCategoryList(cursor: Cursor, categories: typeof CATEGORIES): Set<Kind> {
   const token = cursor.next();
   if (isWord(token, 'all')) return new Set(categories.get('ALL'));
-  if (token !== '(')
-    throw new RejectionError(token === undefined ? cursor.reach : cursor.start, "'ALL' or '(' expected");
+  if (token !== '(') throw cursor.errorAt(token, "'ALL' or '(' expected");
   const named = new Set<Kind>();
   for (let separator: string | undefined = ','; separator !== ')'; separator = cursor.next()) {
-    if (separator !== ',')
-      throw new RejectionError(separator === undefined ? cursor.reach : cursor.start, "',' or ')' expected");
+    if (separator !== ',') throw cursor.errorAt(separator, "',' or ')' expected");
     const category = cursor.require('category');
     const kinds = categories.get(category.toUpperCase());
     if (!kinds) {
