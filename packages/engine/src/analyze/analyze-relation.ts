@@ -1,6 +1,6 @@
 /*!
- * Finds the columns of a query, their types as far as known, and its designated timestamp. Of several errors, it reports the one that
- * QuestDB finds first: in the queries in WHERE, then in the sources, then in the query itself.
+ * Finds the columns of a query, their types as far as known, and the designated timestamp. If a query has several errors, QuestDB's
+ * first error is reported. QuestDB checks the subqueries in WHERE, then the sources, then the query itself.
  */
 import type { Expression, SelectItem, SelectStatement } from '@questdb/sql-parser';
 import { isTimestamp } from '@sqlpipe/ddl';
@@ -29,9 +29,9 @@ export function analyzeRelation(query: ParsedQuery, catalogue: Catalogue): Relat
 }
 
 class Analysis {
-  /** The analyzed subqueries. QuestDB reports no errors in an unused query of WITH, so that is not analyzed (observed on 9.3.4). */
+  /** A query of WITH is analyzed when a FROM names it. QuestDB reports no errors in an unused query of WITH (observed on 9.3.4). */
   readonly #relations = new WeakMap<SubquerySource, Relation>();
-  /** The queries whose WHERE was analyzed: the WHERE of an inner query comes before the inner query itself. */
+  /** The WHERE of a subquery is analyzed before the subquery itself, and only once. */
   readonly #filtersAnalyzed = new WeakSet<SelectStatement>();
 
   constructor(
@@ -39,7 +39,7 @@ class Analysis {
     readonly catalogue: Catalogue,
   ) {}
 
-  /** @param unionFields the columns of the preceding operands, which ORDER BY may name */
+  /** @param unionFields the columns of the preceding queries of a union, which ORDER BY may name */
   analyze(select: SelectStatement, outer: QueryScope, unionFields: readonly Field[] = []): Relation {
     this.#analyzeFilters(select, outer);
     const queryScope = outer.enter(select);
@@ -59,7 +59,7 @@ class Analysis {
     return order ? { ...union, timestamp: findSortTimestamp(order, select, union.fields) } : union;
   }
 
-  /** QuestDB compiles queries in WHERE before all others, from the outermost WHERE inwards (observed on 9.3.4). */
+  /** QuestDB compiles the subqueries in WHERE before all other queries, from the outermost WHERE inwards (observed on 9.3.4). */
   #analyzeFilters(select: SelectStatement, outer: QueryScope): void {
     if (this.#filtersAnalyzed.has(select)) return;
     this.#filtersAnalyzed.add(select);
@@ -72,7 +72,7 @@ class Analysis {
 
   #analyzeSelect(select: SelectStatement, queryScope: QueryScope, unionFields: readonly Field[]): Relation {
     const tables = listTableRefs(select).map(ref => this.#analyzeTableRef(ref, queryScope));
-    // With PIVOT, only WHERE refers to the columns of the tables. All other clauses refer to the columns of its result.
+    // With PIVOT, only WHERE refers to the columns of the tables. All other clauses refer to the columns of the pivoted result.
     const tableScope = new ColumnScope(queryScope, tables);
     this.#rejectMisusedSampling(select);
     const sources = select.pivot ? [this.#analyzePivot(select.pivot, tableScope)] : tables;
@@ -112,10 +112,10 @@ class Analysis {
       return relation;
     }
     const { name, start, object } = source;
-    // Tables of the server's catalogue, and functions that need no parentheses. Their columns are not known here.
+    // The columns of system catalogues, and of functions without parentheses such as `FROM tables`, are not known here.
     if (!object && (/^(?:pg_catalog|information_schema)\./i.test(name) || BUILT_IN.has(name))) return OPAQUE;
     if (!object) throw missingError(start, name);
-    // QuestDB adds the position in the view's query to that of this query, although the sum is meaningless.
+    // As the position, QuestDB adds the position in the view's query to the start of this query, although the sum is meaningless.
     if (object.kind === 'view' && object.invalid)
       throw new RejectionError(this.query.start + object.invalid.position, object.invalid.reason);
     const fields = object.columns.map((column: StoredColumn) =>
@@ -147,14 +147,14 @@ class Analysis {
     const fields: SelectedField[] = [];
     const taken = new TakenNames();
     // When QuestDB chooses a name for an expression, it ignores the columns of `*`.
-    const named: Field[] = [];
-    const takenByNamed = new TakenNames();
+    const expressionFields: Field[] = [];
+    const takenByExpressions = new TakenNames();
     for (const item of select.columns) {
       const isStar = item.type !== 'selectItem';
       const columns = isStar
         ? columnScope.columnsOf(starQualifier(item))
-        : [this.#analyzeItem(item, columnScope, named, takenByNamed)];
-      if (!isStar) named.push(...columns);
+        : [this.#analyzeItem(item, columnScope, expressionFields, takenByExpressions)];
+      if (!isStar) expressionFields.push(...columns);
       if (fields.length + columns.length > MAX_COLUMNS) throw tooManyColumnsError(this.query.positionOf(item));
       for (const { name, type } of columns) {
         const unused = taken.unused(name, n => `${name}${n}`);
@@ -165,7 +165,7 @@ class Analysis {
     return fields;
   }
 
-  /** @param preceding the columns of the expressions before it, which it may use */
+  /** @param preceding the columns of the preceding expressions, which this expression may name */
   #analyzeItem(
     item: Extract<SelectItem, { type: 'selectItem' }>,
     columnScope: ColumnScope,
@@ -182,7 +182,7 @@ class Analysis {
     return { name, type };
   }
 
-  /** The result of PIVOT has the columns of GROUP BY, then one for each aggregate and combination of values. */
+  /** `PIVOT (avg(price) FOR sym IN ('A', 'B') GROUP BY day)` returns the columns `day`, `A` and `B`. */
   #analyzePivot({ aggregations, pivots, groupBy = [] }: Pivot, tableScope: ColumnScope): AliasedRelation {
     const names = tableScope.withAliases([]);
     const toField = (expression: Expression, alias?: string): Field => ({
@@ -204,7 +204,7 @@ class Analysis {
     );
     const relation = {
       fields: [...groupBy.map(expression => toField(expression)), ...fields],
-      // Columns for the values that a subquery returns are not known.
+      // With `FOR sym IN (SELECT …)`, the columns are not known.
       hasUnknownColumns: pivots.some(pivot => pivot.in.select),
     };
     return { alias: undefined, relation };
@@ -227,7 +227,7 @@ interface SelectedField extends Field {
 const starQualifier = (item: SelectItem): string | undefined =>
   item.type === 'qualifiedStar' ? item.qualifier.parts.at(-1) : undefined;
 
-/** Without ORDER BY, a result has the timestamp of the first source, if the query selects it. Rows of GROUP BY and DISTINCT have none. */
+/** Without ORDER BY, a result keeps the timestamp of the first source, if the query selects it. GROUP BY and DISTINCT do not keep it. */
 function findTimestamp(
   select: SelectStatement,
   sources: readonly AliasedRelation[],
@@ -247,7 +247,7 @@ function findTimestamp(
   return star && fields.filter(({ item }) => item === star)[column]?.name;
 }
 
-/** The designated timestamp of sorted rows: the first column of ORDER BY, if it is an ascending timestamp (observed on 9.3.4). */
+/** With ORDER BY, the first sort column becomes the timestamp, if it has the type and sorts ascending (observed on 9.3.4). */
 function findSortTimestamp(
   [order]: NonNullable<SelectStatement['orderBy']>,
   select: SelectStatement,
@@ -282,7 +282,7 @@ function itemName(select: SelectStatement, index: number, fields: readonly Field
   return item?.type === 'selectItem' ? (item.alias ?? columnName(item.expression)) : undefined;
 }
 
-/** UNION, unlike the other set operations, makes STRING of two SYMBOL columns. */
+/** UNION turns two SYMBOL columns into a STRING. The other set operations do not. */
 function unifyUnionTypes(left: string | undefined, right: string | undefined): string | undefined {
   return left === 'SYMBOL' && right === 'SYMBOL' ? 'STRING' : unifyTypes(left, right);
 }

@@ -1,6 +1,6 @@
 /*!
- * Rejects queries that a live view cannot have. `checkLiveViewParserRules` makes the checks of QuestDB's parser, then
- * `analyzeLiveView` those of its compiler. Rules and messages come from the source and the tests of QuestDB 10, and were not tried.
+ * Rejects queries that a live view cannot have. `checkLiveViewParserRules` makes the checks of QuestDB's parser. Then
+ * `analyzeLiveView` makes those of its compiler. The rules are from the source and the tests of QuestDB 10. No server was asked.
  */
 import type { Expression, SelectStatement } from '@questdb/sql-parser';
 import { findColumn, isKeyword, type QueryToken, splitList, tokenizeQuery, topLevelIndex } from '@sqlpipe/ddl';
@@ -22,7 +22,7 @@ interface ScannedQuery {
   readonly windows: readonly NamedWindow[];
   readonly calls: readonly WindowCall[];
   readonly baseToken: QueryToken;
-  /** The start of the first token. QuestDB compiles the query as a separate text, and counts positions from here. */
+  /** Where the query starts in the statement. QuestDB compiles the query as a separate text, and counts positions from here. */
   readonly start: number;
 }
 
@@ -38,17 +38,17 @@ export function checkLiveViewParserRules(body: Body, catalogue: Catalogue): Scan
   if (leadCall)
     throw new RejectionError(leadCall.start, 'lead() is not supported in live views; use lag() for lookback');
   rejectUnboundedReplays(query);
-  const anchored = query.windows.find(({ anchor }) => anchor);
-  const computed = anchored?.partitionBy.find(item => !isColumnReference(item))?.[0];
-  if (computed)
+  const anchoredWindow = query.windows.find(({ anchor }) => anchor);
+  const computedKey = anchoredWindow?.partitionBy.find(item => !isColumnReference(item))?.[0];
+  if (computedKey)
     throw new RejectionError(
-      computed.start,
+      computedKey.start,
       'live view ANCHOR currently requires PARTITION BY to reference base columns directly',
     );
   return query;
 }
 
-/** Finds the parts of the query. @throws RejectionError for a wildcard, or if the query is no SELECT whose FROM starts with a table */
+/** @throws RejectionError for `SELECT *`, and for a query that is not `SELECT … FROM table …` */
 function scanQuery(body: Body): ScannedQuery {
   const tokens = tokenizeQuery(body.code).map(token => ({ ...token, start: token.start + body.start }));
   const start = tokens[0]?.start ?? body.start;
@@ -77,7 +77,7 @@ const isOrderItemOf = (item: readonly QueryToken[], column: string): boolean => 
 
 const isDescending = (item: readonly QueryToken[]): boolean => isKeyword(item.at(-1), 'desc');
 
-/** QuestDB reports the first position that exists of: ANCHOR, the first item of PARTITION BY, the first item of ORDER BY, `otherwise`. */
+/** QuestDB reports an error of a window at its ANCHOR. Without ANCHOR, at PARTITION BY, then at ORDER BY. */
 const positionOf = ({ anchor, partitionBy, orderBy }: Window, otherwise: number): number =>
   anchor?.start ?? partitionBy[0]?.[0]?.start ?? orderBy[0]?.[0]?.start ?? otherwise;
 
@@ -107,10 +107,10 @@ function rejectBadAnchors({ windows, calls }: ScannedQuery): void {
       );
     if (anchor.expression) rejectBadAnchorExpression(anchor.expression);
   }
-  const inline = calls.find(({ windowName, window }) => windowName === undefined && window?.anchor);
-  if (inline)
+  const inlineCall = calls.find(({ windowName, window }) => windowName === undefined && window?.anchor);
+  if (inlineCall)
     throw new RejectionError(
-      inline.window?.anchor?.start ?? 0,
+      inlineCall.window?.anchor?.start ?? 0,
       'ANCHOR is only supported on named WINDOW clauses; declare the window with WINDOW <name> AS (...) and reference it from the SELECT',
     );
 }
@@ -141,7 +141,7 @@ const isDefaultFrame = ({ frame, from, to, excludesCurrentRow }: Window): boolea
   frame === undefined ||
   (frame === 'range' && from === 'unbounded preceding' && to === 'current row' && !excludesCurrentRow);
 
-/** Whether the state of each group of PARTITION BY may grow without limit, by the rules of QuestDB 10. False without PARTITION BY. */
+/** By the rules of QuestDB 10, the state of `OVER (PARTITION BY sym ORDER BY ts)` may grow without limit, so it needs an ANCHOR. */
 const hasUnboundedState = (window: Window): boolean =>
   !window.anchor &&
   window.partitionBy.length > 0 &&
@@ -179,7 +179,7 @@ function rejectUnboundedState({ windows, calls }: ScannedQuery): void {
   }
 }
 
-/** A late row may change the results of these functions for all rows after the late one. */
+/** When a row arrives late, the results of these functions may change for all rows after it. */
 const RANKING = ['row_number', 'rank', 'dense_rank'];
 
 const NEED_LATER_ROWS = ['ntile', 'cume_dist', 'percent_rank'];
@@ -189,7 +189,7 @@ const FRAMELESS = ['lag', ...NEED_LATER_ROWS];
 const ANCHOR_ADVICE =
   "add an ANCHOR to reset per segment, e.g. WINDOW w AS (PARTITION BY <key> ORDER BY <ts> ANCHOR EXPRESSION timestamp_floor('1d', <ts>))";
 
-/** Rejects a call without ANCHOR if a late row could change the results of all later rows: QuestDB would compute all of these again. */
+/** A late row may change the results of all rows after it. QuestDB would have to compute all of these rows again, so it wants an ANCHOR. */
 function rejectUnboundedReplays({ calls }: ScannedQuery): void {
   for (const call of calls) {
     const { name, start, window } = call;
@@ -216,8 +216,8 @@ function rejectUnboundedReplays({ calls }: ScannedQuery): void {
 }
 
 /**
- * Whether a call is a `last_value` that returns the row N rows before the current row: its frame ends at `N PRECEDING`. With EXCLUDE
- * CURRENT ROW, N counts as 1 wherever the frame ends.
+ * Example: `last_value(x) OVER (… ROWS BETWEEN UNBOUNDED PRECEDING AND 2 PRECEDING)` reads only the row that is 2 before the current
+ * row. So a late row changes few results. EXCLUDE CURRENT ROW counts as `1 PRECEDING`, wherever the frame ends.
  */
 const readsRowAtFixedDistance = ({ name, ignoresNulls, window }: WindowCall): boolean =>
   name.toLowerCase() === 'last_value' &&
@@ -231,29 +231,31 @@ const SUBSAMPLING = ['sdt', 'lttb', 'm4', 'minmax', 'uniform', 'cadence'];
 /**
  * Makes the checks of QuestDB's compiler.
  * @throws RejectionError with the compiler's position:
- * - an unsuitable base: the position of its name
- * - an error in the query: where it starts in the query
- * - DISTINCT: 0
- * - any other unsupported query: the position of the view's name
+ * - for an unsuitable base: where its name starts
+ * - for an error in the query: where the error is, counted from the start of the query
+ * - for DISTINCT: 0
+ * - for any other unsupported query: where the name of the view starts
  */
 export function analyzeLiveView(
   { body, nameStart }: { readonly body: Body; readonly nameStart: number },
-  scanned: ScannedQuery,
+  scannedQuery: ScannedQuery,
   catalogue: Catalogue,
 ): { base: Base; relation: Relation } {
   const query = parseBody(body);
-  const base = requireLiveViewBase(scanned, catalogue);
+  const base = requireLiveViewBase(scannedQuery, catalogue);
   const relation = orRejection(() => {
     const fields = analyzeRelation(query, catalogue);
-    rejectNonDeterministicCall(scanned);
-    rejectBadRanges(scanned, base.timestamp);
+    rejectNonDeterministicCall(scannedQuery);
+    rejectBadRanges(scannedQuery, base.timestamp);
     return fields;
   });
   if (relation instanceof RejectionError)
-    throw new RejectionError(Math.max(0, relation.position - scanned.start), relation.message);
+    throw new RejectionError(Math.max(0, relation.position - scannedQuery.start), relation.message);
   const { select } = query;
   const problem =
-    findShapeProblem(select, scanned, base) ?? findFunctionProblem(scanned, base) ?? findTimestampProblem(select, base);
+    findShapeProblem(select, scannedQuery, base) ??
+    findFunctionProblem(scannedQuery, base) ??
+    findTimestampProblem(select, base);
   if (problem) throw new RejectionError(nameStart, `live view select ${problem}`);
   return { base, relation };
 }
@@ -316,12 +318,12 @@ function findShapeProblem(select: SelectStatement, { calls }: ScannedQuery, base
   if (select.distinct) throw new RejectionError(0, 'Window function is not allowed in context of aggregation');
   const clauseProblem = (clause: string) =>
     `must be a plain windowed scan of the base table; ${clause} over a window function is not supported yet`;
-  const aggregates = select.columns.some(item => item.type === 'selectItem' && hasAggregate(item.expression));
-  if (aggregates || select.groupBy?.length) return clauseProblem('GROUP BY');
+  const hasAggregates = select.columns.some(item => item.type === 'selectItem' && hasAggregate(item.expression));
+  if (hasAggregates || select.groupBy?.length) return clauseProblem('GROUP BY');
   if (select.limit) return clauseProblem('LIMIT');
-  const sorted = select.orderBy?.map(item => ({ ...item, column: findOrderedColumn(item.expression, select) }));
-  if (sorted?.some(({ column }) => !isSameName(column, base.timestamp))) return clauseProblem('ORDER BY');
-  if (sorted?.some(({ direction }) => direction?.toLowerCase() === 'desc')) return CACHE_PROBLEM;
+  const sortItems = select.orderBy?.map(item => ({ ...item, column: findOrderedColumn(item.expression, select) }));
+  if (sortItems?.some(({ column }) => !isSameName(column, base.timestamp))) return clauseProblem('ORDER BY');
+  if (sortItems?.some(({ direction }) => direction?.toLowerCase() === 'desc')) return CACHE_PROBLEM;
   const designated = from?.timestampDesignation;
   if (designated !== undefined && !isSameName(designated, base.timestamp)) return CACHE_PROBLEM;
   return findFilterProblem(select, base);
@@ -333,7 +335,7 @@ function findOrderedColumn(expression: Expression, { columns }: SelectStatement)
   return aliased?.type === 'selectItem' ? columnName(aliased.expression) : name;
 }
 
-/** Checks only conditions joined by AND, not those inside OR or functions. */
+/** Finds `ts > '2024-01-01'` in `a = 1 AND ts > '2024-01-01'`. Conditions inside OR and functions are not checked. */
 function findFilterProblem({ where }: SelectStatement, { timestamp }: Base): string | undefined {
   const conditions = where ? [where] : [];
   for (let condition = conditions.pop(); condition; condition = conditions.pop()) {
@@ -360,8 +362,9 @@ function findFunctionProblem({ calls }: ScannedQuery, base: Base): string | unde
 }
 
 /**
- * Whether QuestDB 10 can save the state of a call. It cannot save the state of `lag` of a DECIMAL with more than 18 digits. Without
- * PARTITION BY, it can save only the state of a frame that starts at the current row.
+ * Whether QuestDB 10 can save the state of a call. The exceptions are:
+ * - a window without PARTITION BY, unless its frame starts at the current row
+ * - `lag` of a DECIMAL with more than 18 digits
  */
 function supportsSnapshot({ name, arguments: given, window }: WindowCall, base: Base): boolean {
   const first = splitList(given)[0]?.at(-1);

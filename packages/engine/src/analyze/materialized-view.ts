@@ -1,6 +1,6 @@
 /*!
- * Rejects queries that a materialized view cannot have. `requireValidBase` makes the checks of QuestDB's parser, and
- * `analyzeMaterializedView` those of QuestDB's compiler.
+ * Rejects queries that a materialized view cannot have. `requireValidBase` makes the checks of QuestDB's parser. Then
+ * `analyzeMaterializedView` makes those of its compiler.
  */
 import type { Expression, QualifiedName, SelectStatement as Select } from '@questdb/sql-parser';
 import {
@@ -31,8 +31,8 @@ import { hasAggregate, isNonDeterministic } from './functions.js';
 import { listTableRefs, QueryScope, type Source } from './query-scope.js';
 
 /**
- * Finds the base: the stated one. If none is stated, the only table or stored view (materialized or live) that the query reads.
- * @throws RejectionError if the query does not read the base, or reads the base in an unsupported way
+ * Finds the base. Without WITH BASE, the query must read only one table or stored view (materialized or live), which is the base.
+ * @throws RejectionError also if the query does not read the base, or reads the base in an unsupported way
  */
 export function requireValidBase(body: Body, statedBase: LocatedName | undefined, catalogue: Catalogue): LocatedName {
   const query = parseBody(body);
@@ -62,7 +62,7 @@ function requireSingleBase(names: NameMap<LocatedName>, position: number): Locat
 }
 
 class BaseCheck {
-  /** Cached, because a query of WITH may be read many times. */
+  /** A cache, because a query of WITH may be read many times. */
   readonly #tables = new WeakMap<Select, NameMap<LocatedName>>();
   readonly #checked = new WeakSet<Select>();
 
@@ -71,7 +71,7 @@ class BaseCheck {
     readonly catalogue: Catalogue,
   ) {}
 
-  /** Finds the tables and the stored views (materialized or live) that a query reads. A plain view is replaced by its sources. */
+  /** Finds the tables and stored views that a query reads, directly or through plain views. */
   findTables(select: Select, outer: QueryScope): NameMap<LocatedName> {
     const known = this.#tables.get(select);
     if (known) return known;
@@ -149,9 +149,9 @@ class BaseCheck {
 
 const notSupported = (base: string): string => `on base table is not supported for materialized views: ${base}`;
 
-/** What follows from the query of a materialized view, and concerns time. */
+/** What the query of a materialized view says about time. */
 export interface ViewTiming {
-  /** Empty for a passthrough view, see `analyzePassthrough`. */
+  /** Such as `1h`. Empty for a passthrough view, see `analyzePassthrough`. */
   readonly interval: string;
   readonly timestamp: string;
   /** Only of a passthrough view, which inherits the partitioning of its base. */
@@ -241,13 +241,16 @@ function requireWalBase(base: LocatedName, catalogue: Catalogue): void {
 /** How a query groups rows in time. */
 interface TimeGrouping {
   readonly interval: string;
-  /** The name of the column with the start of each group; undefined if the timestamp of the source is not known. */
+  /** The column that has the start time of each group; undefined if the timestamp of the source is not known. */
   readonly column: string | undefined;
   /** The position of errors about the interval: where it starts in the query (observed on 9.3.4). */
   readonly position: number;
 }
 
-/** Finds SAMPLE BY or timestamp_floor() in a query. If there is none: in the only source, unless the query has GROUP BY or a union. */
+/**
+ * Finds SAMPLE BY or timestamp_floor() in a query. If the query has none, but only one source, looks into this subquery or plain view.
+ * A query with GROUP BY or a union does not count as one with only one source.
+ */
 function findTimeGrouping(query: ParsedQuery, catalogue: Catalogue): TimeGrouping | undefined {
   const find = (select: Select, outer: QueryScope): TimeGrouping | undefined => {
     const scope = outer.enter(select);
@@ -264,15 +267,16 @@ function findTimeGrouping(query: ParsedQuery, catalogue: Catalogue): TimeGroupin
 }
 
 /**
- * Finds SAMPLE BY or timestamp_floor() in one query. If the query has both, SAMPLE BY wins, except in two cases with a known
- * timestamp of the source (observed on 9.3.4):
- * - A timestamp_floor() has the timestamp of the source in its arguments. Then the first such call wins.
- * - There is none, and the query does not return the timestamp. Then the first timestamp_floor() wins.
+ * A query may have both SAMPLE BY and timestamp_floor(). If the timestamp of the source is not known, SAMPLE BY decides. Otherwise, the
+ * first of these that exists decides (observed on 9.3.4):
+ * 1. a timestamp_floor() with this timestamp in its arguments
+ * 2. any timestamp_floor(), if the query does not return this timestamp as a column
+ * 3. SAMPLE BY
  */
 function findOwnTimeGrouping(select: Select, scope: QueryScope): TimeGrouping | undefined {
   const { sampleBy, columns } = select;
   const floors = findTimestampFloors(select, scope.query);
-  // If there is a GROUP BY, the server finds no interval, although its message advises GROUP BY (observed on 9.3.4).
+  // With GROUP BY, the server finds no interval, although its message advises GROUP BY (observed on 9.3.4).
   if (!sampleBy) return select.groupBy ? undefined : floors[0];
   const position = scope.query.positionOf(sampleBy, 'DurationLiteral') - scope.query.start;
   const [ref] = listTableRefs(select);
@@ -299,13 +303,13 @@ function findTimestampFloors({ columns }: Select, query: ParsedQuery): (TimeGrou
   });
 }
 
-/** Whether an expression contains the unqualified name of a column. */
+/** Whether an expression contains the name of a column without the name of a table. */
 const mentions = (node: TreeNode, column: string): boolean =>
   node.type === 'qualifiedName'
     ? isSameName((node as QualifiedName).parts.join('.'), column)
     : childrenOf(node).some(child => mentions(child, column));
 
-/** If a query with SAMPLE BY does not return the timestamp, the server adds the timestamp under this name (observed on 9.3.4). */
+/** The name that a server gives to the timestamp if a query with SAMPLE BY does not return the timestamp (observed on 9.3.4). */
 function findFreeName({ columns }: Select, timestamp: string): string {
   if (columns.some(({ type }) => type !== 'selectItem')) return timestamp;
   const taken = new TakenNames();

@@ -6,41 +6,41 @@ import type { CatalogueObject, MaterializedView, StoredColumn, Table } from '../
 import { columnLoss, type Effect, findKeyLosses, findRetentionLosses } from '../effects.js';
 import type { Engine } from '../engine.js';
 
-/** Rows of a materialized view that its query no longer returns. Dates are as the server prints them. */
+/** Stored rows of a materialized view that its query no longer returns. Dates are as the server prints them. */
 interface HistoryRows {
   readonly count: number;
   readonly total: number;
   readonly first: string;
   readonly last: string;
-  /** Why the query may still return them later: a part of a sentence. */
+  /** Why the query may return these rows after all, as a part of a sentence. */
   readonly doubt?: string | undefined;
 }
 
 /**
  * What is known of the rows that a materialized view stores:
- * - `none`: it has no rows;
- * - `recomputable`: its query returns all of them;
- * - `unknown`: no server was asked or could tell, or a refresh limit leaves out rows, or the loss is allowed, so nobody needs to know;
- * - `HistoryRows`: its query no longer returns these.
+ * - `none`: the view has no rows.
+ * - `recomputable`: the query returns all stored rows.
+ * - `HistoryRows`: the query no longer returns these rows.
+ * - `unknown`: no server could answer, or a refresh limit leaves out rows, or the user allows the loss and no server was asked.
  */
 export type StoredRows = 'none' | 'recomputable' | 'unknown' | HistoryRows;
 
-/** An object whose retention a statement makes the server enforce. */
+/** An object whose expired rows the server drops because of a statement. */
 export interface RetentionEnforcement {
   readonly former: Table | MaterializedView;
   readonly current: Table | MaterializedView;
 }
 
-/** A materialized view that a statement computes or creates. It may be a successor of the former view. */
+/** A materialized view that a statement computes or creates. `current` is the former view itself or its successor. */
 export interface ComputedView {
   readonly former: MaterializedView;
   readonly current: MaterializedView;
 }
 
-/** What a refresh leaves out of the stored rows of a view, because their period has not ended. */
+/** The stored rows that a refresh leaves out, because their refresh period has not ended. */
 export type UnendedRows = 'none' | 'unknown' | Pick<HistoryRows, 'count' | 'first' | 'last'>;
 
-/** A table that has all rows of another table, with the names of the columns in both. */
+/** Table `to` has all rows of table `from`. A column may have another name in the copy. */
 export interface Copy {
   readonly from: string;
   readonly to: string;
@@ -57,19 +57,19 @@ export interface Conversion {
 
 /** What only the server or the wanted schema can tell. Each function has a default, for use without a server. */
 export interface ExternalFacts {
-  /** By default `recomputable`. @param query what the view will return, if not the same as before; see `Recomputation` */
+  /** By default `recomputable`. @param query the query to use in place of the current one; see `Recomputation.queryAfterPlan` */
   readonly findStoredRows?: (view: string, query?: string) => StoredRows;
-  /** The number of expired rows, which the server will drop; undefined if it cannot say. By default 0. */
+  /** The number of expired rows, which the server will drop; undefined if the server cannot say. By default 0. */
   readonly countExpired?: (enforcement: RetentionEnforcement) => number | undefined;
-  /** The rows of a period that has not ended when the view is computed next; by default `none`. */
+  /** The rows of a refresh period that has not ended when the view is computed next; by default `none`. */
   readonly findUnended?: (view: ComputedView) => UnendedRows;
   /** The planned name of an object of the loaded schema; by default, its own name. */
   readonly newNameOf?: (object: string) => string;
-  /** Whether the wanted schema has this view, and it is not ignored. A view that is not wanted must keep all rows. By default true. */
+  /** Whether the view is in the wanted schema and not ignored. A view that is not wanted must keep all its rows. By default true. */
   readonly isWanted?: (view: string) => boolean;
   /** Whether a recreated view has another query than before, apart from new names of what it reads. */
   readonly isRedefined?: (former: MaterializedView, current: MaterializedView) => boolean;
-  /** Whether the server can compute a view after the statements so far; undefined if it need not be asked. */
+  /** Whether the server can compute a view after the statements so far; undefined if the query has not changed. */
   readonly askComputable?: (
     former: MaterializedView,
     current: MaterializedView,
@@ -106,7 +106,7 @@ export class Ledger {
     number | undefined,
     { readonly table: CatalogueObject; readonly columns: Copy['columns'] }
   >();
-  /** By the id of a column: the types to which an assertion has shown that its values can be converted without a change. */
+  /** By the id of a column: the types that can hold all values of the column, as an assertion has shown. */
   readonly losslessTypes = new ListsById<string>();
   /** By the id of an object of the loaded schema. `causes` are indexes of statements. */
   readonly retentionEnforcements = new Map<number | undefined, RetentionEnforcement & { readonly causes: number[] }>();
@@ -126,7 +126,7 @@ export class Ledger {
     };
   }
 
-  /** The loaded object with the same id, or else the loaded materialized view that gets the name of the object. */
+  /** The loaded object with the same id, or else the loaded materialized view that the plan gives the name of this object. */
   formerOf({ id, name }: CatalogueObject): CatalogueObject | undefined {
     const isFormer = (object: CatalogueObject) =>
       object.kind === 'materialized view' && isSameName(this.facts.newNameOf(object.name), name);
@@ -137,7 +137,7 @@ export class Ledger {
     return this.catalogue.find(this.facts.newNameOf(name));
   }
 
-  /** The table that holds a copy of the rows of another table, and what the copy lacks. */
+  /** The table that now holds a copy of the rows of another table, and the losses in this copy. */
   findCopy(copied: CatalogueObject) {
     const copy = this.copies.get(copied.id);
     const table = this.catalogue.findById(copy?.table.id);
@@ -146,12 +146,12 @@ export class Ledger {
     return { table, losses: findCopyLosses(copied, table, copy.columns, isKept) };
   }
 
-  /** A list with the index of the statement that removed an object; empty if none did. */
+  /** The index of the statement that removed an object, as a list. The list is empty if the object exists. */
   findRemoval({ id }: CatalogueObject): readonly number[] {
     return this.catalogue.findById(id) ? [] : this.touchedBy.of(id).slice(-1);
   }
 
-  /** The indexes of the statements that cause a loss: those that invalidated the object, or else dropped it, or else that of `index`. */
+  /** The indexes of the statements that invalidated or else removed the object. If there are none, the current statement is the cause. */
   causesOf(object: CatalogueObject, index: number): readonly number[] {
     const causes = [this.invalidatedBy.of(object.id), this.findRemoval(object)];
     return causes.find(({ length }) => length > 0) ?? [index];
@@ -159,8 +159,8 @@ export class Ledger {
 }
 
 /**
- * Finds what is lost if a table is gone, and its rows are in a copy.
- * @param isKept whether all values of a column are known to be the same in another type; by default, what the types alone show
+ * Finds what is lost if a table is dropped after its rows were copied to another table.
+ * @param isKept whether a conversion that is not lossless is known to keep all values of a column
  */
 export function findCopyLosses(
   before: TableDefinition,

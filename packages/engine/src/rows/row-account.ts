@@ -23,8 +23,8 @@ import {
 import { type Recomputation, ViewHistories } from './view-history.js';
 
 /**
- * Accounts for the rows and values of the schema that an engine has when the account is created. After the last statement, such a row or
- * value is in the same object, in a copy, computed again by a view, or lost.
+ * Follows the rows and values of a loaded schema while the engine executes statements. After the last statement, each of them is in the
+ * same object, in a copy, in a recomputed view, or lost. The account names the lost ones, and the statements that caused each loss.
  */
 export class RowAccount {
   readonly #engine: Engine;
@@ -86,7 +86,7 @@ export class RowAccount {
     if (column?.type === conversion.from) this.#ledger.losslessTypes.add(column.id, conversion.to);
   }
 
-  /** @returns the effects without the losses that the account disproves, and with the losses that only the account finds */
+  /** @returns the effects of the statement. Losses that an assertion disproves are left out. Losses that only the account finds are added. */
   recordStatement(statement: string, execution: Execution): readonly Effect[] {
     const { effects, transitions } = execution;
     const index = this.#count++;
@@ -97,7 +97,7 @@ export class RowAccount {
     const unwritten = transitions.flatMap(each => findLossesOfUnwrittenValues(each, this.#fullyWrittenColumns));
     const wasInLoadedSchema = (name: string) =>
       transitions.every(({ before }) => !before || this.#loadedIds.has(before.id) || !isSameName(before.name, name));
-    // It is no loss if a statement drops what earlier statements have created.
+    // It is no loss if a statement drops an object that an earlier statement created.
     const relevantEffects = [...effects.filter(effect => !this.#keepsValues(effect, transitions)), ...unwritten].filter(
       ({ loss, object }) => loss !== 'drop' || wasInLoadedSchema(object),
     );
@@ -107,7 +107,7 @@ export class RowAccount {
     return [...relevantEffects, ...expired, ...this.#views.recordStatement(execution, index)];
   }
 
-  /** After an UPDATE that fills a column, every row stores a value. After any other write, an assertion about values may be false. */
+  /** After an UPDATE that fills a column, every row stores a value. After any other write, what assertions have shown may be false. */
   #recordWrites(statement: string, effects: readonly Effect[]): void {
     const fill = parseFill(statement);
     const table = fill && this.#engine.find(fill.table);
@@ -124,7 +124,7 @@ export class RowAccount {
     return this.#ledger.losslessTypes.of(pair?.column.id).includes(pair?.current?.type ?? '');
   }
 
-  /** What the loaded schema has lost so far, also plain views and principals, which hold no rows. */
+  /** What the loaded schema has lost so far, including plain views and principals, which hold no rows. */
   losses(): AccountedLoss[] {
     const { loaded, losses } = this.#ledger;
     return [...losses.of(undefined), ...loaded.flatMap(object => this.#lossesOf(object))];
@@ -155,7 +155,7 @@ export class RowAccount {
     });
   }
 
-  /** A principal has no id, so its loss is recorded without one. The loss of a complete object is found later, by `#lossesOf`. */
+  /** The loss of a principal is recorded without an id, because a principal has no id. `#lossesOf` finds the loss of a complete object. */
   #recordLoss(effect: Effect, transitions: readonly Transition[], index: number): void {
     const { object, column, loss } = effect;
     const { losses } = this.#ledger;
@@ -183,7 +183,7 @@ function findRetentionEnforcements({ effects, transitions }: Execution, ledger: 
     ({ before, after }) =>
       canExpire(after) && retentionAgeOf(after) !== (canExpire(before) ? retentionAgeOf(before) : 0),
   );
-  // A shorter retention is already reported.
+  // If the statement shortens the retention, its effects already have this loss.
   const isShortened = (name: string) =>
     effects.some(effect => isRetentionLoss(effect) && isSameName(effect.object, name));
   const names = new Set([...written.map(({ object }) => object), ...withNewRetention.map(({ name }) => name)]);

@@ -1,13 +1,13 @@
 /*!
- * Finds the rows that a materialized view loses if statements drop, recreate or recompute the view. A former view belongs to the loaded
- * schema, which is B in a plan. Its successor is the view that gets the name planned for the former view.
- * Example: table `t` keeps rows for 7 days and holds those of 8 days. `m` has the query `SELECT ts, sum(x) n FROM t SAMPLE BY 1d`, and stores
- * 100 rows, one for each day. Its query returns 8 of these rows. The other 92 are history: no statement computes them again.
+ * Finds the rows that a materialized view loses if statements drop, recreate or recompute the view.
+ *
+ * Example: table `t` holds the rows of the last 8 days. View `m` with the query `SELECT ts, sum(x) n FROM t SAMPLE BY 1d` has run for
+ * longer and stores 100 rows, one for each day. No statement can compute 92 of these rows again.
  *     DROP MATERIALIZED VIEW m;                                                 -- drops the former view: 92 rows are lost
  *     CREATE MATERIALIZED VIEW m AS (SELECT ts, max(x) n FROM t SAMPLE BY 1d);  -- creates the successor, which gets 8 rows
- * In the place of both statements, REFRESH MATERIALIZED VIEW m FULL would lose the same 92 rows.
- * The loss `history` is wider than this term: it covers all rows of a view that nothing computes again. So it also covers the rows of a
- * period that has not ended, and rows whose source is lost.
+ *
+ * REFRESH MATERIALIZED VIEW m FULL would lose the same 92 rows. The loss is named `history`. It also covers rows of a refresh period that
+ * has not ended, and rows whose source is lost. A former view belongs to the loaded schema (B in a plan).
  */
 import { displayName, isSameName, NameMap, NameSet, significantTokens, unquote } from '@sqlpipe/sql';
 import { formatCount } from '@sqlpipe/text';
@@ -38,14 +38,11 @@ function formatUnendedRows(rows: UnendedRows): string | undefined {
 }
 
 export interface Recomputation {
-  /** The assertion that the server can compute the view again; undefined if the server need not be asked. */
+  /** The assertion that the server can compute the view again; undefined if its query has not changed. */
   assertion?: string;
-  /**
-   * For a view that is not wanted: its query over the objects as they are when it is computed, if that may return other rows than before.
-   * Such a view must keep all rows.
-   */
+  /** The query as it reads when the view is computed, if it has changed. Only for a view that is not wanted, which must keep its rows. */
   queryAfterPlan?: string | undefined;
-  /** The computed views that have a refresh period: computing such a view loses its rows of a period that has not ended. */
+  /** The computed views with a refresh period. Computing such a view loses its rows of a period that has not ended. */
   readonly periodicViews: MaterializedView[];
 }
 
@@ -53,7 +50,7 @@ interface TrackedView extends Recomputation {
   readonly former: MaterializedView;
   /** The objects that the view reads directly or through plain views, and these plain views. */
   readonly dependencies: readonly CatalogueObject[];
-  /** Set if the successor has another query that does not read all sources of the former view. `causes` are the indexes of statements. */
+  /** Set if the query of the successor does not read all sources of the former view. `causes` are the indexes of statements. */
   redefinition?: {
     readonly successor: MaterializedView;
     readonly unreadSources: readonly CatalogueObject[];
@@ -67,7 +64,7 @@ const sourcesOf = ({ dependencies }: TrackedView): CatalogueObject[] =>
 export class ViewHistories {
   readonly #trackedViews: ReadonlyMap<number | undefined, TrackedView>;
   readonly #droppedOrRecomputed = new Set<TrackedView>();
-  /** The ids of views that were created and not refreshed since. The server fills them in the background, unless they are deferred. */
+  /** The ids of views that were created and not refreshed since. The server fills these in the background, unless they are deferred. */
   readonly #unrefreshed = new Set<number | undefined>();
 
   constructor(private readonly ledger: Ledger) {
@@ -80,7 +77,7 @@ export class ViewHistories {
     );
   }
 
-  /** @returns what former views lose because the statement drops them or has them computed again */
+  /** @returns the losses of the former views that the statement drops or recomputes */
   recordStatement(execution: Execution, index: number): Effect[] {
     const dropped = execution.transitions
       .flatMap(({ before }) => this.#trackedViews.get(before?.id) ?? [])
@@ -98,7 +95,7 @@ export class ViewHistories {
     ];
   }
 
-  /** Finds the materialized views with a former view that a statement creates, or makes the server compute. */
+  /** Finds the materialized views that a statement creates, or makes the server compute. Views without a former view are left out. */
   findComputed(execution: Execution): ComputedView[] {
     const views = [...this.#findRefreshedOrCreated(execution), ...this.#findCompletedByServer(execution)];
     return views.flatMap(current => {
@@ -171,7 +168,7 @@ export class ViewHistories {
   ): string | undefined {
     const { former } = tracked;
     const storedRows = this.ledger.facts.findStoredRows(former.name, computed && tracked.queryAfterPlan);
-    // DROP has recorded the rows that the former query does not return. So CREATE of a successor does not record them again.
+    // DROP has already recorded the rows that the former query does not return. CREATE of a successor does not record these rows again.
     const isSuccessor = computed !== undefined && computed.id !== former.id;
     if (storedRows !== 'recomputable' && !isSuccessor) return formatUnreturnedRows(storedRows);
     if (isRejected)
@@ -200,7 +197,7 @@ export class ViewHistories {
     const { catalogue, facts } = this.ledger;
     const successor = this.ledger.successorOf(source);
     const isRecreated = source.kind === 'materialized view' && successor?.kind === source.kind;
-    // A source that was recreated with another query has other rows. A reader in the wanted schema is meant to get these rows. Any other
+    // A source that was recreated with another query has new rows. A reader in the wanted schema is meant to get the new rows. Any other
     // reader must keep the former rows.
     const countsAsHolder = isRecreated && (facts.isWanted(reader.name) || !facts.isRedefined(source, successor));
     const recreated = countsAsHolder && this.#findUnreadSources(source, successor).length === 0 ? successor : undefined;
@@ -220,7 +217,7 @@ export class ViewHistories {
     return undefined;
   }
 
-  /** Finds a column whose values may have changed, if its name or a `*` is in the query of the view or of an object that it reads. */
+  /** Finds a column of a source whose values may have changed. The query of the view, or of a view that it reads, must mention the column. */
   #findChangedColumn({ former, dependencies }: TrackedView, source: CatalogueObject): string | undefined {
     if (source.kind !== 'table') return undefined;
     const copyLosses = this.ledger.findCopy(source)?.losses ?? [];
