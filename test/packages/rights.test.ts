@@ -187,7 +187,7 @@ test('Acl: after a commit, earlier savepoints undo nothing', t => {
 
 test('RightSet: a rollback restores exactly the state of the savepoint, in its order', t => {
   const change = (set: RightSet, change: Change) => {
-    if (change.do === 'drop') set.drop(change.name);
+    if (change.do === 'drop') set.dropPrincipal(change.name);
     else if (change.do === 'give') set.grant(change.right);
     else set.revoke(change.right);
   };

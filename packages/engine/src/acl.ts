@@ -73,7 +73,7 @@ export class Acl {
   remove(name: string): void {
     this.log.addAclChange({ remove: name });
     this.#store(name, undefined);
-    this.rights.drop(name);
+    this.rights.dropPrincipal(name);
   }
 
   /** The right replaces those that it covers. If a wider right includes it, it is not stored. */

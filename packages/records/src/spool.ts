@@ -5,7 +5,7 @@ import { pipeline, type Readable } from 'node:stream';
 import split2 from 'split2';
 
 /** The maximum size of the text in memory, in UTF-16 code units; more is written to a temporary file. */
-const IN_MEMORY = 4 * 1024 * 1024;
+const MAX_IN_MEMORY = 4 * 1024 * 1024;
 
 /** Statements that were all read. They can be read once more, and until then, or until `close()`, a file may be open. */
 export interface SpooledStatements extends AsyncIterable<string> {
@@ -27,7 +27,7 @@ export async function spool(input: AsyncIterable<string>): Promise<SpooledStatem
       count++;
       buffered.push(statement);
       size += statement.length;
-      if (size < IN_MEMORY) continue;
+      if (size < MAX_IN_MEMORY) continue;
       file ??= await openUnnamedFile();
       await file.writeFile(buffered.map(statement => `${statement}\0`).join(''));
       buffered = [];

@@ -13,7 +13,7 @@ import { RightSet } from './right-set.js';
 import { dumpOrder, type Entry, Schema } from './schema.js';
 
 /** An object or statement that is only in one schema, or that is different in the two. */
-export interface Difference {
+export interface SchemaDifference {
   identity: Identity;
   a?: string;
   b?: string;
@@ -23,7 +23,7 @@ export interface Difference {
 /** The result of comparing two schemas. */
 export interface SchemaComparison {
   /** First the differences of what A contains, in dump order; then what only B contains, in dump order. */
-  differences: Difference[];
+  differences: SchemaDifference[];
   /** The number of objects and other statements that are in A, in B or in both. */
   total: number;
   /** The properties that cannot be compared, of objects without other differences. */
@@ -70,7 +70,7 @@ export function compareSchemas(
   const [itemsA, itemsB] = [new SchemaItems(schemaA), new SchemaItems(schemaB)];
   const { size: total } = itemsA.items;
   const result: SchemaComparison = { differences: [], total, notComparable: [], problems: [], ignored: [] };
-  const add = (difference: Difference): void => {
+  const add = (difference: SchemaDifference): void => {
     const { identity, a, b } = difference;
     const isIgnored = ignore.ignoresObject({ ...identity, statement: a ?? b ?? '' });
     if (isIgnored) result.ignored.push({ identity, ...(a !== undefined && { a }) });

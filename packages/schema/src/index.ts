@@ -2,8 +2,8 @@ export { collectStatements, DuplicateNameError, deduplicate, MemoryBudget } from
 export {
   type ComparedProblem,
   compareSchemas,
-  type Difference,
   type SchemaComparison,
+  type SchemaDifference,
 } from './compare-schemas.js';
 export { canMatchSame, matchesGlob } from './glob.js';
 export {

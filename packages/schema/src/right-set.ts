@@ -43,7 +43,7 @@ export class RightSet {
   }
 
   /** Removes the rights of a principal, and the rights to be in it or to act as it. */
-  drop(principal: string): void {
+  dropPrincipal(principal: string): void {
     const others = [...this.#rights.values()].flatMap(subjects =>
       [MEMBER, ASSUME].flatMap(subject => listStored(subjects.get(subject)?.get(principal))),
     );

@@ -4,7 +4,7 @@ import { styleText } from 'node:util';
 import { Exit, formatAnnotation, formatPropertyLines, type Io, unifiedDiff } from '@sqlpipe/cli';
 import { type Definition, printDefinition, tryParseDefinition } from '@sqlpipe/ddl';
 import { isStdout, writeOutput } from '@sqlpipe/files';
-import type { ComparedProblem, Difference, IgnoredDifference, SchemaComparison } from '@sqlpipe/schema';
+import type { ComparedProblem, IgnoredDifference, SchemaComparison, SchemaDifference } from '@sqlpipe/schema';
 import { displayName, hasName, redactFully } from '@sqlpipe/sql';
 import { escapeControls, formatCount, formatSafeJson } from '@sqlpipe/text';
 import { findHiddenDifferences } from './hidden-differences.js';
@@ -85,7 +85,7 @@ interface FormatOptions extends Partial<Pick<DiffArgs, 'json' | 'names' | 'text'
 }
 
 /** `only in src: table 'trades'`, `differs: view 'spreads'`; a grant is shown as its statement. */
-function formatName({ identity, a, b }: Difference, [labelA, labelB]: Labels): string {
+function formatName({ identity, a, b }: SchemaDifference, [labelA, labelB]: Labels): string {
   const what = hasName(identity) ? displayName(identity) : redactFully(a ?? b ?? '').replace(/;$/, '');
   const how = b === undefined ? `only in ${labelA}` : a === undefined ? `only in ${labelB}` : 'differs';
   return escapeControls(`${how}: ${what}`);
@@ -101,7 +101,7 @@ function formatProblem(problem: ComparedProblem, [labelA, labelB]: Labels, optio
 }
 
 /** The line of `formatName`, and below it the properties or lines that differ, as they are in A and in B; or all of it as JSON. */
-function formatDifference(difference: Difference, labels: Labels, options: FormatOptions): string {
+function formatDifference(difference: SchemaDifference, labels: Labels, options: FormatOptions): string {
   const { identity, a, b, comparison } = difference;
   const { json, names, text, colors = false } = options;
   if (json) {

@@ -4,7 +4,7 @@ import { Exit, type Io } from '@sqlpipe/cli';
 import { parseAlters } from '@sqlpipe/ddl';
 import { isStdout, isTextOutput, type Output, printSqlText, writeOutputs, writeSqlText } from '@sqlpipe/files';
 import { writeRecords } from '@sqlpipe/records';
-import type { Difference } from '@sqlpipe/schema';
+import type { SchemaDifference } from '@sqlpipe/schema';
 import { displayName, identify, significantTokens } from '@sqlpipe/sql';
 import { escapeLines } from '@sqlpipe/text';
 
@@ -56,7 +56,7 @@ function colorStatement(statement: string): string {
 }
 
 /** Writes the objects that only A has. CREATE cannot repair an object that differs, so that is a warning and a negative status. */
-export async function writeMissing(differences: Difference[], output: OutputOptions, io: Io): Promise<number> {
+export async function writeMissing(differences: SchemaDifference[], output: OutputOptions, io: Io): Promise<number> {
   const different = differences.filter(({ b }) => b !== undefined);
   for (const { identity } of different)
     io.warn(`${displayName(identity)} exists and differs; CREATE cannot repair that`);

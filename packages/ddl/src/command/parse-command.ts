@@ -108,14 +108,14 @@ function parseDropObject(cursor: Cursor, lookup: NameLookup, kind: ObjectKind): 
   const name = unquoteToken(token);
   const object = lookup.find(name, kind);
   if (object && object.kind !== kind)
-    throw cursor.error(wrongKind(kind, object) ?? `${kind} name expected, got ${KINDS_OTHER_THAN[kind]} name`);
+    throw cursor.error(formatWrongKind(kind, object) ?? `${kind} name expected, got ${KINDS_OTHER_THAN[kind]} name`);
   cursor.expectEnd();
   if (!object && !ifExists) throw missingError(position, name, kind);
   return { verb: 'drop', kind, name };
 }
 
 /** The server's message if the required kind or the found one is a live view; undefined for other kinds. */
-function wrongKind(kind: ObjectKind, found: { kind: string; name: string }): string | undefined {
+function formatWrongKind(kind: ObjectKind, found: { kind: string; name: string }): string | undefined {
   if (kind === 'live view') return `live view name expected [name=${found.name}]`;
   if (found.kind !== 'live view') return undefined;
   return `${kind} name expected, got live view name${kind === 'table' ? `: ${found.name}` : ''}`;

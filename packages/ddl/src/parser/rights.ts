@@ -62,11 +62,11 @@ export function parseRightsStatement(cursor: Cursor): RightsStatement | undefine
   const verb = cursor.next()?.toLowerCase();
   if (verb === 'add' || verb === 'remove') return parseMembership(cursor, verb === 'add');
   if (verb === 'grant' || verb === 'revoke') return parseGrant(cursor, verb === 'grant');
-  return verb === 'assume' ? new RightsParser(cursor).assumption(true) : undefined;
+  return verb === 'assume' ? new RightsParser(cursor).parseAssumption(true) : undefined;
 }
 
 export const parseMembership = (cursor: Cursor, gives: boolean, context?: RightsContext): MembershipStatement =>
-  new RightsParser(cursor, context).membership(gives);
+  new RightsParser(cursor, context).parseMembership(gives);
 
 export function parseGrant(
   cursor: Cursor,
@@ -74,9 +74,9 @@ export function parseGrant(
   context?: RightsContext,
 ): AssumptionStatement | GrantStatement {
   const parser = new RightsParser(cursor, context);
-  if (isWord(cursor.requireNoSemicolon('permission'), 'assume')) return parser.assumption(gives);
+  if (isWord(cursor.requireNoSemicolon('permission'), 'assume')) return parser.parseAssumption(gives);
   cursor.unread();
-  return parser.grant(gives);
+  return parser.parseGrant(gives);
 }
 
 class RightsParser {
@@ -85,33 +85,33 @@ class RightsParser {
     private readonly context?: RightsContext | undefined,
   ) {}
 
-  membership(gives: boolean): MembershipStatement {
+  parseMembership(gives: boolean): MembershipStatement {
     this.cursor.expect('user');
-    const user = this.#name('user');
+    const user = this.#parseName('user');
     this.cursor.expect(gives ? 'to' : 'from');
-    return { kind: 'membership', gives, user, groups: this.#list(() => this.#name('group')) };
+    return { kind: 'membership', gives, user, groups: this.#parseList(() => this.#parseName('group')) };
   }
 
-  assumption(gives: boolean): AssumptionStatement {
+  parseAssumption(gives: boolean): AssumptionStatement {
     this.cursor.expect('service', 'account');
-    const account = this.#name('service account');
+    const account = this.#parseName('service account');
     return { kind: 'assumption', account, ...this.#parseEntity(gives) };
   }
 
-  grant(gives: boolean): GrantStatement {
-    const permissions = this.#list(() => this.#permission());
-    const scopes = this.#scopes();
+  parseGrant(gives: boolean): GrantStatement {
+    const permissions = this.#parseList(() => this.#parsePermission());
+    const scopes = this.#parseScopes();
     return { kind: 'grant', permissions, scopes, ...this.#parseEntity(gives) };
   }
 
   #parseEntity(gives: boolean): GrantOptions & { entity: NameSpan } {
     this.cursor.expect(gives ? 'to' : 'from');
-    const entity = this.#name('entity');
-    return { gives, entity, ...(gives ? this.#options() : { option: false, verified: false }) };
+    const entity = this.#parseName('entity');
+    return { gives, entity, ...(gives ? this.#parseOptions() : { option: false, verified: false }) };
   }
 
   /** Words up to ON, TO, FROM or a comma. One permission contains TO: CONVERT PARTITION TO PARQUET. */
-  #permission(): string {
+  #parsePermission(): string {
     const words: string[] = [];
     const isComplete = (token: string): boolean =>
       ['on', 'to', 'from', ','].includes(token.toLowerCase()) && words.join(' ').toUpperCase() !== 'CONVERT PARTITION';
@@ -120,45 +120,45 @@ class RightsParser {
     for (; token !== undefined && !isComplete(token); token = this.cursor.next()) words.push(token);
     this.cursor.unread();
     const permission = words.join(' ').toUpperCase();
-    if (this.context?.isPermission(permission) ?? WORDS.test(permission)) return permission;
+    if (this.context?.isPermission(permission) ?? ANY_PERMISSION.test(permission)) return permission;
     throw new RejectionError(position, `unknown permission [${words.join(' ')}]`);
   }
 
   /** `ON`, and after it `ALL TABLES` or tables with or without columns; without ON the scope is the database. */
-  #scopes(): LocatedScope[] {
+  #parseScopes(): LocatedScope[] {
     if (!this.cursor.accept('on')) return [{ scope: {} }];
     if (isWord(this.cursor.requireNoSemicolon('table name'), 'all')) {
       this.cursor.expect('tables');
       return [{ scope: { table: ALL_NAMES } }];
     }
     this.cursor.unread();
-    return this.#list(() => {
-      const table = this.#name('table');
-      return this.cursor.accept('(') ? this.#columns(table) : [{ scope: { table: table.name }, table }];
+    return this.#parseList(() => {
+      const table = this.#parseName('table');
+      return this.cursor.accept('(') ? this.#parseColumns(table) : [{ scope: { table: table.name }, table }];
     }).flat();
   }
 
-  #columns(table: NameSpan): LocatedScope[] {
+  #parseColumns(table: NameSpan): LocatedScope[] {
     const toScope = (column: string): LocatedScope => ({ scope: { table: table.name, column }, table });
-    if (!this.cursor.accept('*')) return this.#columnNames().map(({ name }) => toScope(name));
+    if (!this.cursor.accept('*')) return this.#parseColumnNames().map(({ name }) => toScope(name));
     const { start } = this.cursor;
     const excluded: NameSpan[] = [];
     if (this.cursor.accept('exclude')) {
       this.cursor.expect('(');
-      excluded.push(...this.#columnNames());
+      excluded.push(...this.#parseColumnNames());
     }
     this.cursor.expect(')');
     if (!this.context) return [{ ...toScope(ALL_NAMES), excluded }];
     return remainingColumns(this.context, table.name, excluded, start).map(toScope);
   }
 
-  #columnNames(): NameSpan[] {
-    const columns = this.#list(() => this.#name('column'));
+  #parseColumnNames(): NameSpan[] {
+    const columns = this.#parseList(() => this.#parseName('column'));
     this.cursor.expect(')');
     return columns;
   }
 
-  #options(): Pick<GrantOptions, 'option' | 'verified'> {
+  #parseOptions(): Pick<GrantOptions, 'option' | 'verified'> {
     let [option, verified] = [false, false];
     while (this.cursor.accept('with')) {
       const word = this.cursor.requireNoSemicolon("'grant option' or 'verification'");
@@ -173,7 +173,7 @@ class RightsParser {
   }
 
   /** This is the one place where a name is read in another way with a context than without. */
-  #name(what: string): NameSpan {
+  #parseName(what: string): NameSpan {
     const { cursor } = this;
     if (!this.context) return readSqlName(cursor, `${what} name`);
     const isValid = IS_VALID[what];
@@ -183,7 +183,7 @@ class RightsParser {
     return { name, start: cursor.start, end: cursor.end };
   }
 
-  #list<T>(item: () => T): T[] {
+  #parseList<T>(item: () => T): T[] {
     const items: T[] = [];
     do items.push(item());
     while (this.cursor.accept(','));
@@ -197,7 +197,7 @@ const IS_VALID: Readonly<Record<string, (name: string) => boolean>> = {
   column: isValidColumnName,
 };
 
-const WORDS = /^[\w$@]+(?: [\w$@]+)*$/;
+const ANY_PERMISSION = /^[\w$@]+(?: [\w$@]+)*$/;
 
 /** The columns of a table without those that EXCLUDE names. @param start the position of `*` */
 function remainingColumns({ columnsOf }: RightsContext, table: string, excluded: readonly NameSpan[], start: number) {

@@ -20,7 +20,7 @@ import {
 import { FLUSH, IN_MEMORY, START, VIEW_INDEXES } from './views.js';
 
 /** By the place of their clauses: before the query of a view, or after it; after the columns of a table. */
-const CLAUSES = {
+const CLAUSES_BY_KIND = {
   table: {
     before: [],
     after: [
@@ -36,7 +36,7 @@ const CLAUSES = {
   'live view': { before: [FLUSH, IN_MEMORY, PARTITIONING, TTL, START], after: [OWNER] },
 } as const;
 
-type Listed = (typeof CLAUSES)[ObjectKind]['before' | 'after'][number];
+type Listed = (typeof CLAUSES_BY_KIND)[ObjectKind]['before' | 'after'][number];
 
 type AlterationOf<P> = P extends Property<infer _, infer A, string> ? A : never;
 
@@ -53,7 +53,7 @@ export type PropertyName =
 export type AnyProperty = Property<Definition, PropertyAlteration, PropertyName>;
 
 export const clausesOf = (kind: ObjectKind) =>
-  CLAUSES[kind] as unknown as Readonly<Record<'before' | 'after', readonly AnyProperty[]>>;
+  CLAUSES_BY_KIND[kind] as unknown as Readonly<Record<'before' | 'after', readonly AnyProperty[]>>;
 
 /** The properties of a kind besides its query and its columns. */
 export const propertiesOf = (kind: ObjectKind): readonly AnyProperty[] => Object.values(clausesOf(kind)).flat();

@@ -18,7 +18,7 @@ export function chooseAlias(expression: Expression, names: NameResolver, taken: 
 function printExpressionAlias(expression: Expression, names: NameResolver): string {
   const column = columnName(expression);
   if (column !== undefined) return column;
-  const declared = expression.type === 'variable' ? names.variable(expression.name) : undefined;
+  const declared = expression.type === 'variable' ? names.findVariable(expression.name) : undefined;
   if (declared) return printExpressionAlias(declared, names);
   const text = printExpression(expression, names);
   return text.includes('.') ? `"${text}"` : text;

@@ -37,8 +37,8 @@ export class ColumnScope {
   withAliases(aliases: readonly Field[]): NameResolver {
     return {
       query: this.query,
-      column: (parts, expression) => this.#column(parts, expression, aliases),
-      variable: name => this.queryScope.variable(name),
+      typeOfColumn: (parts, expression) => this.#column(parts, expression, aliases),
+      findVariable: name => this.queryScope.findVariable(name),
     };
   }
 

@@ -8,8 +8,8 @@ import { inferFunctionType } from './functions.js';
 export interface NameResolver {
   readonly query: ParsedQuery;
   /** The type of a column. @throws RejectionError if there is no column of that name */
-  column(parts: readonly string[], expression: Expression): string | undefined;
-  variable(name: string): Expression | undefined;
+  typeOfColumn(parts: readonly string[], expression: Expression): string | undefined;
+  findVariable(name: string): Expression | undefined;
 }
 
 /** @returns undefined for an unknown type @throws RejectionError if a column does not exist */
@@ -18,9 +18,9 @@ export function inferType(expression: Expression, names: NameResolver): string |
   const type = (inner: Expression) => inferType(inner, names);
   switch (expression.type) {
     case 'column':
-      return names.column(expression.name.parts, expression);
+      return names.typeOfColumn(expression.name.parts, expression);
     case 'variable': {
-      const value = names.variable(expression.name);
+      const value = names.findVariable(expression.name);
       return value && type(value);
     }
     case 'literal':
@@ -189,7 +189,7 @@ export function printExpression(expression: Expression, names: NameResolver): st
     case 'paren':
       return text(expression.expression);
     case 'variable': {
-      const value = names.variable(expression.name);
+      const value = names.findVariable(expression.name);
       return value ? text(value) : `@${expression.name}`;
     }
     case 'column':

@@ -114,7 +114,7 @@ class BaseCheck {
     const taken = new TakenNames();
     let window: Expression | undefined;
     // The types of columns do not matter here, because an alias does not depend on them.
-    const resolver = { query: this.query, column: () => undefined, variable: (name: string) => scope.variable(name) };
+    const resolver = { query: this.query, typeOfColumn: () => undefined, findVariable: scope.findVariable.bind(scope) };
     for (const item of select.columns) {
       if (item.type !== 'selectItem') continue;
       const { expression, alias } = item;

@@ -57,7 +57,7 @@ function listReads(query: ParsedQuery, catalogue: Catalogue): { object: Catalogu
       addSource(node as TableRef, scope, selectItems);
       visitAll(childrenOf(rest), scope, selectItems);
     } else if (node.type === 'variable') {
-      const value = scope.variable((node as { type: string; name: string }).name);
+      const value = scope.findVariable((node as { type: string; name: string }).name);
       if (value) visit(value, scope, selectItems);
     } else visitAll(childrenOf(node), scope, selectItems);
   };

@@ -72,18 +72,18 @@ export class QueryScope {
   }
 
   /** @throws RejectionError after too many lookups */
-  variable(name: string): Expression | undefined {
-    if (this.lookups.left-- > 0) return this.declared(name);
+  findVariable(name: string): Expression | undefined {
+    if (this.lookups.left-- > 0) return this.findDeclared(name);
     throw new RejectionError(0, 'variables of DECLARE stand for too many expressions');
   }
 
-  private declared(name: string): Expression | undefined {
-    return this.own.variables.get(name) ?? this.outer?.declared(name);
+  private findDeclared(name: string): Expression | undefined {
+    return this.own.variables.get(name) ?? this.outer?.findDeclared(name);
   }
 
-  private commonTable(name: string): SubquerySource | undefined {
+  private findCommonTable(name: string): SubquerySource | undefined {
     const found = this.own.queries.get(name);
-    return found && found.index < this.visible ? found : this.outer?.commonTable(name);
+    return found && found.index < this.visible ? found : this.outer?.findCommonTable(name);
   }
 
   sourcesOf(select: SelectStatement): Source[] {
@@ -100,7 +100,7 @@ export class QueryScope {
     if (name.startsWith('@')) return { function: name };
     // A name in single quotes has no node of its own. Such a name, or one after a schema, is never that of a query (observed on 9.3.4).
     const text = this.query.text(table);
-    const common = text === '' || isPublic ? undefined : this.commonTable(name);
+    const common = text === '' || isPublic ? undefined : this.findCommonTable(name);
     const { catalogue } = this;
     if (common && catalogue.find(name)?.kind !== 'view') return common;
     const start = this.query.positionOf(text === '' ? ref : table) + (isPublic ? text.indexOf('.') + 1 : 0);
@@ -116,9 +116,9 @@ export class QueryScope {
   /** Replaces `@t` by the query or table name that DECLARE gives it, in parentheses or not. */
   #withVariable(table: TableExpression): TableExpression {
     const name = table.type === 'qualifiedName' ? table.parts.join('.') : '';
-    let value = name.startsWith('@') ? this.variable(name.slice(1)) : undefined;
+    let value = name.startsWith('@') ? this.findVariable(name.slice(1)) : undefined;
     while (value?.type === 'paren' || value?.type === 'variable')
-      value = value.type === 'paren' ? value.expression : this.variable(value.name);
+      value = value.type === 'paren' ? value.expression : this.findVariable(value.name);
     if (value?.type === 'subquery') return value.query;
     if (value?.type === 'column') return value.name;
     const text = value?.type === 'literal' ? value.value : undefined;
