@@ -6,7 +6,7 @@ import type { Proof } from './proof/prove.js';
 
 type Work = 'copies' | 'rewrites' | 'reads';
 
-/** One line for each table: `rewrites table 't' (6,000 rows, 24 kB)`. Without sizes, only copies: other comments name the other work. */
+/** Formats lines such as `rewrites table 't' (6,000 rows, 24 kB)`. Without sizes, only copies: other comments name the other work. */
 export async function formatWork(draft: Draft, proof: Proof): Promise<string[]> {
   const work = findWork(draft, proof);
   const sizes = work.size > 0 ? await draft.context.answers.server.askSizes?.() : undefined;

@@ -1,6 +1,6 @@
 /*!
- * The names of the new table of a rebuild before the names are exchanged, and of the old table afterwards. They contain a hash of both
- * definitions, by which a later plan recognizes an interrupted rebuild. A hash is never a number: `t_before_20240101` is a user's table.
+ * A rebuild of `t` copies it to `t_new_1a2b3c4d`, then renames `t` to `t_before_1a2b3c4d` and the new table to `t`. By the hash of both
+ * definitions, a later plan recognizes an interrupted rebuild. A hash is never a number: `t_before_20240101` is a user's table.
  */
 import { createHash } from 'node:crypto';
 import { printDefinition, type TableDefinition } from '@sqlpipe/ddl';
@@ -18,7 +18,6 @@ export function parseRebuildName(name: string): { table: string; role: 'new' | '
   return table && hash ? { table, role: role === 'new' ? 'new' : 'old', hash } : undefined;
 }
 
-/** Finds the tables whose names are those of new or of old tables of a rebuild. */
 export const findRebuildTables = ({ catalogue }: Engine, role: 'new' | 'old') =>
   catalogue.list().flatMap(({ name }) => {
     const parsed = parseRebuildName(name);
@@ -35,7 +34,7 @@ const hashRebuild = (wanted: TableDefinition, current: TableDefinition, earlierC
     .slice(0, 8)
     .replace(/^\d(\d+)$/, 'a$1');
 
-/** If the same rebuild was made before, its old table still has one of the names. */
+/** If the same rebuild was made before, its old table may still have one of the names. Then another hash is needed. */
 export function findUnusedHash(wanted: TableDefinition, current: TableDefinition, engine: Engine): string {
   for (let earlierCount = 0; ; earlierCount++) {
     const hash = hashRebuild(wanted, current, earlierCount);
@@ -71,7 +70,7 @@ export function findLeftovers(a: Schema, b: Engine, toRebuild: NameSet): NameSet
   return leftovers;
 }
 
-/** The tables of A that no plan may create: their rows are in the two tables of a rebuild, which this plan does not continue. */
+/** Finds tables of A that are not created: a rebuild that was interrupted between its RENAMEs has their rows, and is not continued. */
 export function findHalfExchanged(a: Schema, b: Engine, leftovers: NameSet): NameSet {
   const isHalfExchanged = ({ name, table, hash }: ReturnType<typeof findRebuildTables>[number]) =>
     !leftovers.has(name) &&

@@ -19,7 +19,7 @@ import { rebuildTable } from './rebuild.js';
 
 const tableIn = ({ engine }: Draft, name: string) => engine.definitionOf(name) as TableDefinition;
 
-/** The columns of such a table are not known, so it is not changed. */
+/** Whether it is a table of CREATE TABLE … AS (SELECT …). Its columns are not known, so the plan does not change it. */
 export const isOfQuery = (wanted: Definition): boolean => 'query' in wanted && wanted.query !== undefined;
 
 export function alterObject(entry: Entry, wanted: Definition, draft: Draft): void {
@@ -44,7 +44,7 @@ export function alterObject(entry: Entry, wanted: Definition, draft: Draft): voi
   }
 }
 
-/** The retention is set by an ALTER at the end of the plan, without a rebuild. */
+/** If only the retention differs, no rebuild is needed: an ALTER at the end of the plan sets it. */
 function differsOnlyByRetention(wanted: TableDefinition, current: Definition, draft: Draft): boolean {
   const altered = propertiesOf(wanted.kind).flatMap(({ alter }) =>
     alter?.expiresRows && alter.between(wanted, current, draft.engine.has) ? alter.sets : [],
@@ -52,12 +52,12 @@ function differsOnlyByRetention(wanted: TableDefinition, current: Definition, dr
   return compareDefinitions(wanted, current).differences.every(({ property }) => altered.includes(property));
 }
 
-/** @param expiresRows whether to set the properties that let the server drop rows, or all others */
+/** @param expiresRows true to set only the properties that let the server drop rows, such as the TTL; false to set all others */
 function alterProperties(entry: Entry, wanted: Definition, draft: Draft, expiresRows = false): void {
   for (const { alter } of propertiesOf(wanted.kind)) {
     const current = draft.engine.definitionOf(entry.name);
     if (!alter || current?.kind !== wanted.kind || (alter.expiresRows ?? false) !== expiresRows) continue;
-    // In a blocked object, properties that are already listed are not tried again. Others are altered, such as the retention.
+    // In a blocked object, a property that was left out is not tried again. Others, such as the retention, are altered.
     const isAlreadyOmitted =
       draft.isBlocked(entry.name) && alter.sets.some(property => draft.hasOmission(entry, property));
     const alteration = isAlreadyOmitted ? undefined : alter.between(wanted, current, draft.engine.has);
@@ -69,7 +69,7 @@ function alterProperties(entry: Entry, wanted: Definition, draft: Draft, expires
   }
 }
 
-/** Comes late, because nothing undoes the loss of expired rows. */
+/** Sets the properties that let the server drop rows. This comes late in a plan, because nothing undoes the loss of expired rows. */
 export function alterRetention(draft: Draft): void {
   for (const entry of dumpOrder(draft.context.a)) {
     const [wanted, current] = [draft.context.a.definitionOf(entry), draft.engine.definitionOf(entry.name)];
@@ -79,7 +79,7 @@ export function alterRetention(draft: Draft): void {
 
 function alterColumns({ name: table, columns }: TableDefinition, draft: Draft): void {
   const unrenamed = renameColumns(table, draft);
-  // If the rename of a column was left out, the engine rejects its other ALTERs, so each is listed.
+  // If its rename was left out, a column has its old name. The ALTERs use the new name, so the engine rejects them, and each is listed.
   const findCurrent = ({ name }: Column) => findColumn(tableIn(draft, table), unrenamed.get(name) ?? name);
   const alter = (column: Column, properties: typeof COLUMN_OPTIONS): void => {
     const current = findCurrent(column);
@@ -106,7 +106,7 @@ export function dropColumns(wanted: TableDefinition, draft: Draft): void {
   }
 }
 
-/** Reduces a column to what ADD COLUMN can say on every server. Parquet settings, and an index that is not BITMAP, need another ALTER. */
+/** Reduces a column to what ADD COLUMN accepts on every server. Parquet settings, and an index that is not BITMAP, need another ALTER. */
 function toAdded({ index, parquet: _, ...column }: Column): Column {
   return { ...column, ...(index?.capacity !== undefined && { index }), dedup: false };
 }

@@ -1,6 +1,6 @@
 /*!
- * Drafts one ALTER of a table. Rows may forbid it: a new type may suspend the table or lose values, and some ALTERs harm Parquet or
- * detached partitions (each was tried on 9.3.4). If no server can be asked, assertions decide when the plan is applied.
+ * Drafts one ALTER of a table. Its rows may forbid the ALTER: a new type may suspend the table or lose values, and some ALTERs harm
+ * partitions in Parquet or detached ones (each was tried on 9.3.4). If no server can be asked, assertions of the plan check the rows.
  */
 import {
   type Alteration,
@@ -44,7 +44,7 @@ export function alterTable(
   const statement = printAlter({ kind: 'table', name, alteration });
   const change = changeOf({ kind: 'table', name }, printOnOneLine(statement), properties);
   const conversion = findConversion(table, alteration);
-  // Rows that are older than the column store no value; a type with NULL would show them as NULL.
+  // Rows that are older than the column store no value. Such a row shows 0 for a BYTE, but NULL for an INT. So an UPDATE stores 0 first.
   const fill =
     conversion && !hasNull(conversion.from) && hasNull(conversion.to) ? [printFill(conversion, conversion.from)] : [];
   const actions = [...fill.map(() => 'fill'), alteration.action];
@@ -60,7 +60,7 @@ export function alterTable(
     .map(state => noPartitionAssertion(name, state))
     .filter(({ statement }) => draft.steps.every(step => step.statement !== statement));
   const unchanged = conversion ? conversionAssertions(conversion, context) : [];
-  // Rows that the server has not applied yet would be converted too.
+  // The assertions on values do not see rows that the server has not applied yet, but the ALTER converts those rows too.
   const applied = unchanged.length > 0 ? [allAppliedAssertion(name)] : [];
   return draft.add(change, [...assertions, ...applied, ...unchanged, ...fill, statement]);
 }
@@ -71,7 +71,7 @@ function findConversion(table: TableDefinition, alteration: Alteration): Convers
   return column && { table: table.name, column: column.name, from: column.type, to: alteration.type };
 }
 
-/** Asserts that a conversion changes no value, if the server has said so, or if values decide whether they fit (`printMisfit`). */
+/** Asserts that no value changes: always if a value may not fit (`printMisfit`), otherwise only if the server has found none that does. */
 export function conversionAssertions(conversion: Conversion, { answers, renames }: PlanContext): Assertion[] {
   const { from, to } = conversion;
   if (printMisfit(conversion) !== undefined) return [noneChangedAssertion(conversion)];
@@ -122,7 +122,7 @@ function whyPartitionsForbid(
   return undefined;
 }
 
-/** Forbids a conversion because of values that do not fit. Values that only change are counted by `conversionAssertions`. */
+/** Forbids a conversion because of values that do not fit. `conversionAssertions` counts the values that fit and change. */
 export function whyMisfitsForbid(conversion: Conversion, { answers, renames }: PlanContext): Refusal | undefined {
   const inB = withNamesOfB(conversion, renames);
   const [count] = (printMisfit(inB) !== undefined && answers.findOrQueue(printChangedQuestion(inB))) || [];

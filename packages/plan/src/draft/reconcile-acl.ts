@@ -26,7 +26,7 @@ export function revokeRights(draft: Draft): void {
       addStatement(draft, printRevocation(right));
 }
 
-/** Wider rights come first, because they replace narrower ones. A narrower right whose grant option would be lost is revoked first. */
+/** Wider rights come first, because they replace narrower ones. If a narrower one would lose its grant option, it is revoked first. */
 export function grantRights(draft: Draft): void {
   const { rights } = draft.engine.acl;
   for (const right of sortByScope([...rightsIn(draft.context.a)], printRight)) {

@@ -21,7 +21,7 @@ export function omitUnalterable(draft: Draft): void {
   }
 }
 
-/** Lists a difference that no statement removes. @throws Error if one does: then the plan lacks it */
+/** Lists a difference that no statement removes. @throws Error if `ddl` gives no reason: then an ALTER exists that the draft lacks */
 export function omitProperty(entry: Entry, { property, a, b }: PropertyDifference, draft: Draft): void {
   const change = { identity: entry, properties: [property] };
   if (property === COLUMN_ORDER)

@@ -6,7 +6,7 @@ import { foldCase, keywordOf, NameMap, quoteLiteral, significantTokens, unquote 
 export interface CommonQuery {
   readonly name: string;
   readonly query: string;
-  /** Whether the object is a plain view. A view takes precedence over a query of WITH with its name (observed on 9.3.4). */
+  /** Whether the object is a plain view. A view hides a query of WITH with its name (observed on 9.3.4), so the query gets another name. */
   readonly isView?: boolean;
 }
 
@@ -28,7 +28,7 @@ export const renameQuery = (query: CommonQuery, name: string): CommonQuery => ({
 
 const nameInWith = ({ name, isView }: CommonQuery): string => (isView ? VIEW + name : name);
 
-/** Puts the names in WITH into a query. A name in single quotes would always mean an object (observed on 9.3.4). */
+/** Makes a query read the queries of WITH. A name in single quotes would always mean an object (observed on 9.3.4). */
 export function useNamesOfWith(queries: readonly CommonQuery[], body: string): string {
   const text = foldCase(body);
   const replaced = queries.filter(({ name, isView }) => isView || text.includes(quoteLiteral(foldCase(name))));
@@ -37,8 +37,8 @@ export function useNamesOfWith(queries: readonly CommonQuery[], body: string): s
 }
 
 /**
- * Renames tables and columns in a query, but no function and no alias after AS. A query does not show which table a column belongs to. So a
- * column of another table that has an old name is renamed too. Then the query fails or returns other rows.
+ * Renames tables and columns in a query, but no function and no alias after AS. A query does not show which table a column belongs to. So
+ * if a column of another table has an old name, it is renamed too. Then the query fails or returns other rows.
  * @param renamed the new names by the old names
  */
 export function renameInQuery(query: string, renamed: NameMap<string>): string {
@@ -56,7 +56,7 @@ export function renameInQuery(query: string, renamed: NameMap<string>): string {
   return body + query.slice(end);
 }
 
-/** The queries of a WITH at the start of a line. */
+/** Parses the queries of a WITH at the start of a line. */
 export function parseWith(text: string): CommonQuery[] {
   const [, list = ''] = /^WITH (".*)$/ms.exec(text) ?? [];
   const queries: CommonQuery[] = [];
@@ -79,7 +79,7 @@ const CASTS = new RegExp(
 /** Whether a query only casts the columns of an object or of another query, or returns no rows. */
 export const isCastQuery = (query: string): boolean => CASTS.test(query.replace(/"[^"]+"/g, ''));
 
-/** Without LIMIT, 9.3.4 leaves out aggregates that nothing reads, and so accepts one that it does not know. */
+/** LIMIT is needed: without it, 9.3.4 leaves out aggregates that nothing reads, and so accepts an unknown one. */
 export const printComputableAssertion = (view: string, query: string): string =>
   `SELECT sqlpipe_rows >= 0 AS is_computable FROM (SELECT count() sqlpipe_rows FROM (\n${query}\n) ${doubleQuote(view)} LIMIT 1);`;
 

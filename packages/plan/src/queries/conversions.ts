@@ -4,7 +4,7 @@ import { quoteLiteral } from '@sqlpipe/sql';
 
 const asText = (value: string): string => `CAST(${value} AS STRING)`;
 
-/** The value before, after, and converted back. They are texts, because numbers closer than 1e-10 are equal to the server. */
+/** Prints a value before and after the conversion, and converted back. As texts, because for a server, 1 and 1 + 1e-11 are equal. */
 function printValues({ column, from, to }: Conversion): string[] {
   const name = doubleQuote(column);
   const converted = printConverted(name, from, to);
@@ -19,7 +19,7 @@ export function printConversionQuestion(conversion: Conversion): string {
   return `SELECT ${count(`${before} <> ${back}`)}, ${count(isNull)}, count() FROM ${quoteLiteral(conversion.table)}`;
 }
 
-/** The query counts the values that change or do not fit. An alias of the table names the types, for the parser. */
+/** The query counts the values that change or do not fit. For `CONVERSION_ASSERTION`, the table has an alias such as "INT to BYTE". */
 export function printChangedQuestion(conversion: Conversion): string {
   const [before, , back] = printValues(conversion);
   const { table, from, to } = conversion;
@@ -31,8 +31,9 @@ export const CONVERSION_ASSERTION = new RegExp(
 );
 
 /**
- * The condition for values that do not fit into a decimal: beyond its limits, or with more decimal places. The remainder of NULL is not
- * NULL. Or for half of a surrogate pair, see `losesHalfPairs`. Undefined for other types, or if all values fit.
+ * Prints the condition for values that do not fit into the new type; undefined if there are none.
+ * - A decimal: values beyond its limits or with more decimal places. NULL is excluded, because the remainder of NULL is not NULL.
+ * - VARCHAR: texts with half of a surrogate pair, see `losesHalfPairs`.
  */
 export function printMisfit(conversion: Conversion): string | undefined {
   const { column, from, to } = conversion;

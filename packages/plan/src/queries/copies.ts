@@ -11,7 +11,7 @@ export interface CopyWithCasts extends Copy {
   readonly columns: readonly { readonly from: string; readonly to: string; readonly cast: string }[];
 }
 
-/** Adds up 1 and -1, because 9.3.4 miscounts groups of a UNION ALL. @param sign `>`: no row may be more often in `from`; `<`: in `to` */
+/** Adds up 1 and -1, because 9.3.4 miscounts groups of a UNION ALL. @param sign `>`: no row is more often in `from`; `<`: in `to` */
 export function printSurplusAssertion({ from, to, columns }: CopyWithCasts, sign: '>' | '<', alias: string): string {
   const names = columns.map(column => doubleQuote(column.to)).join(', ');
   const values = columns.map(column => `${column.cast} ${doubleQuote(column.to)}`).join(', ');
@@ -32,7 +32,7 @@ export function printDuplicatesQuestion(from: string, keys: CopyWithCasts['colum
 const SIDE = / FROM \(SELECT 1 sqlpipe_+side, /;
 const CAST = /(?:CAST\((?:CAST\()?"([^"]+)"(?: AS STRING\))? AS [\w(),]+\)|"([^"]+)") "([^"]+)"(?:, |$)/g;
 
-/** One pattern for the complete text would take quadratic time. */
+/** The text is cut first, because one pattern for the complete text would take quadratic time. */
 export function parseCopy(text: string): CopyWithCasts | undefined {
   const middle = text.lastIndexOf(' UNION ALL SELECT -1, ');
   const [, side = ''] = text.slice(0, middle).split(SIDE);

@@ -1,6 +1,6 @@
 /*!
- * Prints questions about rows that are stored although their TTL has expired them: rows of a partition that was attached, or of a view that
- * was refreshed for a range only. A server drops them with the next write, refresh or SET TTL (observed on 9.3.4).
+ * Prints questions about rows that are still stored although they are older than the TTL: rows of a partition that was attached, or of a
+ * view that was refreshed for a range only. A server drops them with the next write, refresh or SET TTL (observed on 9.3.4).
  */
 import { ASSUMED_PARTITION, doubleQuote, type MaterializedViewDefinition, retentionAgeOf } from '@sqlpipe/ddl';
 import { quoteLiteral } from '@sqlpipe/sql';
@@ -11,8 +11,8 @@ export type RetainedObject = Pick<MaterializedViewDefinition, 'name' | 'timestam
 const LETTERS = { HOUR: 'h', DAY: 'd', WEEK: 'w', MONTH: 'M', YEAR: 'y', NONE: 'y' } as const;
 
 /**
- * A partition has expired if the time from its end to the newest row is at least the TTL. A server may ignore rows of the future, and then
- * drops fewer rows.
+ * A partition has expired if the time from its end to the newest row is at least the TTL. A server may ignore rows that lie in the future.
+ * Then it drops fewer rows than are counted here.
  * @param body the query of a materialized view, whose newest row will be that of the view
  */
 export function printExpiredQuestion(
@@ -21,7 +21,7 @@ export function printExpiredQuestion(
 ): string {
   const ttl = retentionAgeOf(retention);
   const [unit, time] = [`'${LETTERS[partitionBy]}'`, doubleQuote(timestamp)];
-  // The names of both sides keep `newest` apart from a column of this name.
+  // The table may have a column `newest`, so each name is qualified with `stored` or `recent`.
   const end = `dateadd(${unit}, 1, timestamp_floor(${unit}, stored.${time}))`;
   const age = `datediff('${ttl < 0 ? 'M' : 'h'}', ${end}, recent.newest) >= ${Math.abs(ttl)}`;
   const newest = `SELECT max(${time}) newest FROM ${body === undefined ? quoteLiteral(name) : `(\n${body}\n)`}`;
@@ -33,7 +33,7 @@ const START =
 const END =
   /^ recent WHERE dateadd\('(\w)', 1, timestamp_floor\('\w', stored\."[^"]+"\)\) <= recent\.newest AND datediff\('([Mh])', .+ >= (\d+);$/;
 
-/** Only the start and the end are matched, because the text may be long. The caller prints the question again, and compares the texts. */
+/** Matches only the start and the end, because the text may be long. The caller prints the question again, and compares the texts. */
 export function parseExpired(text: string): { retained: RetainedObject; body: string | undefined } | undefined {
   const [start = '', name, timestamp] = START.exec(text) ?? [];
   const where = text.lastIndexOf(" recent WHERE dateadd('");

@@ -13,7 +13,7 @@ export interface HistoryAnswer {
   readonly columns: readonly ColumnHead[] | undefined;
 }
 
-/** @param printQuestion prints the question for a server, which knows the columns */
+/** @param printQuestion prints the question; needs the timestamp and the columns that the server shows */
 export type AskHistory = (
   view: MaterializedViewDefinition,
   printQuestion: (timestamp: string, columns: readonly ColumnHead[]) => string,
@@ -22,7 +22,7 @@ export type AskHistory = (
 export type ComparedView = Pick<MaterializedViewDefinition, 'name' | 'body' | 'base'>;
 
 /**
- * A line feed follows the query, which may end in a comment.
+ * A line feed follows the query, because the query may end in a `--` comment.
  * @param columns those of the view; without them, equal rows count as one, and sums that differ in their last digits count as lost
  */
 export function printNothingIsLostAssertion(view: ComparedView, columns?: readonly ColumnHead[]): string {
@@ -31,7 +31,7 @@ export function printNothingIsLostAssertion(view: ComparedView, columns?: readon
   return `SELECT coalesce(sum(${printLostRow(view, columns)}), 0) = 0 AS nothing_is_lost FROM ${printDifferences(view, columns)};`;
 }
 
-/** Equal rows count once. sqlserve answers the query by the names of its columns, see `ROWLESS_ANSWERS`. */
+/** Equal rows count once. sqlserve recognizes the question by the names of its columns, see `ROWLESS_ANSWERS`. */
 export function printHistoryQuestion(view: ComparedView, timestamp: string, columns: readonly ColumnHead[]): string {
   const lost = printLostRow(view, columns);
   const time = (order: 'min' | 'max') => `${order}(CASE WHEN ${lost} = 1 THEN ${doubleQuote(timestamp)} END)`;
@@ -39,9 +39,9 @@ export function printHistoryQuestion(view: ComparedView, timestamp: string, colu
 }
 
 /**
- * Compares the rows of a view with those of its query. Each row of the result stands for one combination of the values that are not
- * computed: how much more often the view has it, and the range of each computed value. `count()` over these rows is wrong on 9.3.4, which
- * then leaves out columns, so the callers use `sum`.
+ * Compares the rows of a view with those of its query. For a view with the columns `ts` and `total`, which is computed, it prints
+ *     SELECT ts, sum(side) more, min(total) low0, max(total) high0, … FROM (SELECT 1 side, * FROM 'view' UNION ALL SELECT -1 side, …)
+ * So `more` is how much more often the view has a row. The callers use `sum`: 9.3.4 leaves out columns for `count()`, and is wrong then.
  */
 function printDifferences(view: ComparedView, columns: readonly ColumnHead[]): string {
   const computed = findComputedColumns(view, columns);
@@ -60,13 +60,13 @@ function printDifferences(view: ComparedView, columns: readonly ColumnHead[]): s
   return `(SELECT ${[...keys, `sum(${prefix}side) ${prefix}more`, ...ranges].join(', ')} FROM (${both}))`;
 }
 
-/** `min` and `max` may return any NaN, and 0 or -0. As keys, these values would differ, so they are made equal. */
+/** `min` and `max` may return any NaN, and 0 or -0. These would be different keys. So a NaN becomes NULL, and -0 becomes 0. */
 const printKey = (column: ColumnHead, alias: string): string => {
   const value = doubleQuote(column.name);
   return isFloat(column) ? `CASE WHEN ${value} IS NOT NULL THEN ${value} + 0 END ${alias}` : value;
 };
 
-/** 1 or 0 for a row of `printDifferences`: a computed value is lost if it is NULL in the query, or beyond its tolerance. */
+/** Prints 1 for a row of `printDifferences` that is lost: also if a computed value is NULL in the query, or beyond its tolerance. */
 function printLostRow(view: ComparedView, columns: readonly ColumnHead[]): string {
   const prefix = chooseAliasPrefix(columns.map(({ name }) => name));
   const differ = findComputedColumns(view, columns).map(({ type }, i) => {
@@ -83,13 +83,12 @@ function findComputedColumns({ body, base = '' }: ComparedView, columns: readonl
 }
 
 /**
- * The tolerance of a computed value is a ratio, because for the server, values that differ by less than 1e-10 are equal. The largest
- * differences between parallel and serial results, with up to 200,000 rows in a group (measured on 9.3.4):
+ * The maximum of |a - b| / (|a| + |b|), so a loss is noticed from twice this on. It is a ratio, because for a server, values that differ
+ * by less than 1e-10 are equal. Parallel and serial results of up to 200,000 rows in a group differ by at most (measured on 9.3.4):
  * - DOUBLE: 6e-14 of positive values, 6e-13 of correlations and of sums in which positive and negative values cancel;
  * - FLOAT (among computed columns only a `sum` of FLOAT values): 1.6e-5 of positive values.
  *
- * The difference is divided by the sum of both values, so a loss is noticed from twice the tolerance on. Sums of FLOAT that cancel (2e-4)
- * or have millions of rows (6e-3), and deviations far smaller than their values (2e-7), differ by more, see docs/PLANS.md.
+ * FLOAT sums that cancel (2e-4) or of millions of rows (6e-3), and deviations far below their values (2e-7), exceed it (docs/PLANS.md).
  */
 const TOLERANCES: Readonly<Record<string, string>> = { FLOAT: '1e-4', DOUBLE: '1e-9' };
 

@@ -13,9 +13,10 @@ export interface RenameComment {
 const RENAMED = /^--\s*renam/i;
 
 /**
- * Reads the comments of a CREATE statement that begin with `-- renam`. Several names are separated by commas.
- * - Before the first token or after the last one, or on the line of the name or of the parenthesis after it, a comment is about the object.
- * - On the line of a table's column, or on a line of its own above it, it is about the column.
+ * Reads the comments that begin with `-- renam`. Of these two, the first is about the table, the second about the column:
+ *     CREATE TABLE trades ( -- renamed from deals, old_trades
+ *       qty LONG -- renamed from amount
+ * A comment about the object may also stand before CREATE or after the last token; one about a column, on a line of its own above it.
  */
 export function parseRenameComments(statement: string): RenameComment[] {
   if (!/--\s*renam/i.test(statement)) return [];
@@ -53,7 +54,7 @@ export function parseRenameComments(statement: string): RenameComment[] {
   return [...comments, ...trailing.map(comment => ({ column: undefined, ...comment }))];
 }
 
-/** Parses the names in `-- renamed from qty, "a b"`. A comma at the end belongs to the column list, and no name follows it. */
+/** Parses the names in `-- renamed from qty, "a b"`. A comma at the end is that of the list of columns. */
 function parseNames(comment: string): string[] {
   const [, list = ''] = /^--\s*renamed\s+from\s+(.*)$/is.exec(comment.trim()) ?? [];
   const parts = [...significantTokens(list.replace(/,\s*$/, ''))];

@@ -33,13 +33,13 @@ export function findVerbsToAllow(statements: readonly string[]): string[] {
 /** Sorted and without duplicates. */
 export function findPlannedObjects(statements: readonly string[]): NamedObject[] {
   const found = new Map<string, NamedObject>();
-  // If two names differ only in case, the first one counts: if a DROP precedes a CREATE, it is the target's.
+  // In `DROP TABLE T; CREATE TABLE t`, both names mean one object. The first one counts, because it is the target's.
   for (const object of statements.flatMap(findAffectedObjects).reverse())
     if (isObject(object.kind)) found.set(`${foldCase(object.name)} ${object.kind}`, object);
   return [...found].sort(([a], [b]) => (a < b ? -1 : 1)).map(([, object]) => object);
 }
 
-/** The start of a timer is the time of the server's clock, unless a statement states it. */
+/** Without a START in the statement, a timer starts at the time of the server's clock. So the start is no part of the fingerprint. */
 const removeStart = (definition: Definition): Definition =>
   definition.kind === 'materialized view'
     ? { ...definition, refresh: { ...definition.refresh, start: undefined } }
@@ -63,7 +63,7 @@ export function computeFingerprint(plan: readonly string[], definitions: Iterabl
   return hash.digest('hex').slice(0, 16);
 }
 
-/** Also those that read through other objects; sorted. */
+/** Finds the views that read the objects, also through other views; sorted. */
 function findReaders(objects: readonly NamedObject[], schema: Schema): NamedObject[] {
   const reached = new NameSet(objects.map(({ name }) => name));
   const readers = dumpOrder(schema).filter(({ kind, name }) => {
