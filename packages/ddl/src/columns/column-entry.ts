@@ -9,7 +9,7 @@ export type StatedColumn = Omit<Column, 'name' | 'dedup' | 'cached'> & { readonl
 /** The action of an ALTER COLUMN: `{ action: 'cache', column: 's', cached: true }`, with the name as written. */
 type ColumnAction<Action, Values> = { readonly action: Action; readonly column: string } & Readonly<Values>;
 
-/** A property of a column. Its name follows that of the column: ` index` in `column 'qty' index`. The name of the type is empty. */
+/** A property of a column. In `column 'qty' index`, its name is ` index`. The type has an empty name, as in `column 'qty'`. */
 export interface ColumnEntryOf<A extends ColumnAction<string, object>>
   extends Pick<Property<StatedColumn>, 'value' | 'print' | 'isHidden' | 'feature' | 'unalterable'> {
   readonly name: string;

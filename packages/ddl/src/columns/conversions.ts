@@ -1,10 +1,9 @@
 /*!
- * The type conversions of ALTER COLUMN … TYPE, tried on 9.3.4 with the smallest and largest values, NULL, NaN, infinities, -0.0, and texts.
- * test/packages/converted-values.test.ts tries the lossless ones again.
- * A WAL table is suspended if a value does not fit a DECIMAL, or if any value changes from a DECIMAL to an integer. Other values that the
- * new type cannot hold become NULL, 0 or another value.
- * Rows from before a BYTE, SHORT or BOOLEAN column was added read 0 or false. After a change to a type with NULL, they read NULL, unless
- * these values are written first (`printFill`).
+ * The type conversions of ALTER COLUMN … TYPE. They were tried on 9.3.4 with the smallest and largest values, NULL, NaN, infinities, -0.0
+ * and texts. test/packages/converted-values.test.ts tries the lossless ones again.
+ *
+ * If the new type cannot hold a value, the value becomes NULL, 0 or another value. Two conversions suspend a WAL table instead: of a value
+ * that does not fit a DECIMAL, and of any value from a DECIMAL to an integer.
  */
 import { foldCase, significantTokens } from '@sqlpipe/sql';
 import { isArray, isDecimal } from '../parser/types.js';
@@ -13,9 +12,9 @@ const TEXTS = ['STRING', 'VARCHAR', 'SYMBOL'];
 const INTEGERS = ['BYTE', 'SHORT', 'INT', 'LONG'];
 const FLOATS = ['FLOAT', 'DOUBLE'];
 const TIMES = ['DATE', 'TIMESTAMP', 'TIMESTAMP_NS'];
-/** Types that can be converted to each other. */
+/** Each of these types can be converted to each other one. */
 const INTERCONVERTIBLE = [...INTEGERS, ...FLOATS, ...TIMES, 'BOOLEAN', ...TEXTS];
-const NAMED = ['IPv4', 'UUID', 'CHAR'];
+const CONVERTIBLE_TO_TEXT = ['IPv4', 'UUID', 'CHAR'];
 
 export function isAcceptedConversion(from: string, to: string): boolean {
   const isBetween = (some: readonly string[], others: readonly string[]) =>
@@ -23,18 +22,18 @@ export function isAcceptedConversion(from: string, to: string): boolean {
   const decimals = [from, to].filter(isDecimal);
   return (
     isBetween(INTERCONVERTIBLE, INTERCONVERTIBLE) ||
-    isBetween(NAMED, TEXTS) ||
+    isBetween(CONVERTIBLE_TO_TEXT, TEXTS) ||
     isBetween(decimals, [...INTEGERS, ...decimals])
   );
 }
 
-/** Whether a column can be converted. 9.3.4 also accepts a decimal to an integer, but then suspends the table at the first row. */
+/** Whether ALTER converts a column. From a decimal to an integer, 9.3.4 accepts the ALTER, but suspends the table at the first row. */
 export const canConvert = (from: string, to: string): boolean =>
   isAcceptedConversion(from, to) && !(isDecimal(from) && !isDecimal(to));
 
 /** For each type, the types that can represent all of its values, also as text. */
 const WIDER: Readonly<Record<string, readonly string[]>> = {
-  ...Object.fromEntries(['LONG', 'BOOLEAN', ...NAMED, ...TEXTS].map(type => [type, TEXTS])),
+  ...Object.fromEntries(['LONG', 'BOOLEAN', ...CONVERTIBLE_TO_TEXT, ...TEXTS].map(type => [type, TEXTS])),
   BYTE: ['SHORT', 'INT', 'LONG', ...FLOATS, ...TEXTS],
   SHORT: ['INT', 'LONG', ...FLOATS, ...TEXTS],
   INT: ['LONG', 'DOUBLE', ...TEXTS],
@@ -43,27 +42,24 @@ const WIDER: Readonly<Record<string, readonly string[]>> = {
 
 const DIGITS: Readonly<Record<string, number>> = { BYTE: 3, SHORT: 5, INT: 10, LONG: 19 };
 
-/**
- * Whether a text may hold half of a surrogate pair, such as `left('😀', 1)`, of which the new type makes `?`. UTF-16 can hold it, but
- * VARCHAR is UTF-8.
- */
+/** UTF-16 texts can hold half of a surrogate pair, such as `left('😀', 1)`. VARCHAR is UTF-8, so the half becomes `?` there. */
 export const losesHalfPairs = (from: string, to: string): boolean =>
   to === 'VARCHAR' && ['STRING', 'SYMBOL', 'CHAR'].includes(from);
 
-/** Whether a conversion keeps every value that a column of the first type can hold, apart from those of `losesHalfPairs`. */
+/** Whether a conversion keeps every value that the first type can hold, except half of a surrogate pair (see `losesHalfPairs`). */
 export function isLossless(from: string, to: string): boolean {
   if (from === to || WIDER[from]?.includes(to)) return true;
-  const limits = TIMES.includes(from) ? undefined : decimalLimits(from, to); // no ALTER makes decimals of times, but a cast does
+  const limits = TIMES.includes(from) ? undefined : decimalLimits(from, to); // times can be cast to a decimal, but not altered
   return limits !== undefined && limits.digits === undefined && limits.scale === undefined;
 }
 
-/** The limits of a decimal type that values can exceed: the maximum number of digits before and after the decimal point. */
+/** The maximum number of digits before (`digits`) and after (`scale`) the decimal point. Undefined if no value can exceed it. */
 interface DecimalLimits {
   readonly digits?: number;
   readonly scale?: number;
 }
 
-/** The limits that values must keep to become a decimal; undefined for any other conversion. */
+/** The limits of a conversion from an integer, a time or a decimal to a decimal; undefined for any other conversion. */
 export function decimalLimits(from: string, to: string): DecimalLimits | undefined {
   const [before, after] = [decimalOf(from), decimalOf(to)];
   const digits = before ? before.precision - before.scale : DIGITS[TIMES.includes(from) ? 'LONG' : from];
@@ -80,7 +76,7 @@ function decimalOf(type: string): { precision: number; scale: number } | undefin
   return precision === undefined ? undefined : { precision: Number(precision), scale: Number(scale) };
 }
 
-/** The only types to which some types can be cast. Each pair was tried on 9.3.4 in INSERT … SELECT, with NULL among the values. */
+/** For some types: the only types to which they can be cast. Each pair was tried on 9.3.4 in INSERT … SELECT, also with NULL. */
 const CASTS_FROM: Readonly<Record<string, readonly string[]>> = {
   BINARY: [],
   ARRAY: TEXTS,
@@ -117,17 +113,17 @@ function geohashBits(type: string): number {
   return Number(size) * (unit === 'c' ? 5 : 1);
 }
 
-/** Prints a cast to another type. To and from a SYMBOL, it casts to a STRING first: otherwise, 9.3.4 makes a number of a DATE. */
+/** A cast to or from a SYMBOL goes through STRING. Otherwise, 9.3.4 would turn a DATE into a number. */
 export const printTypeCast = (value: string, from: string, to: string): string =>
   `CAST(${from === 'SYMBOL' || to === 'SYMBOL' ? `CAST(${value} AS STRING)` : value} AS ${to})`;
 
-/** The first floating point numbers that are too large for a type: CAST makes the largest value of them, ALTER makes NULL. */
+/** From this floating point number on, CAST returns the largest value of the type, but ALTER stores NULL. */
 const FIRST_TOO_LARGE: Readonly<Record<string, string>> = {
   INT: '2147483648.0',
   ...Object.fromEntries(['LONG', ...TIMES].map(type => [type, '9223372036854775807.0'])),
 };
 
-/** Prints what ALTER COLUMN … TYPE makes of a value. Unlike CAST, it wraps times out of range and makes `?` of a non-ASCII VARCHAR. */
+/** Prints what ALTER COLUMN … TYPE stores. Unlike CAST, ALTER wraps times out of range, and a non-ASCII VARCHAR becomes the CHAR `?`. */
 export function printConverted(value: string, from: string, to: string): string {
   if (from === 'TIMESTAMP' && to === 'TIMESTAMP_NS') return `CAST(CAST(${value} AS LONG) * 1000 AS TIMESTAMP_NS)`;
   if (from === 'VARCHAR' && to === 'CHAR')
@@ -146,11 +142,14 @@ interface FilledColumn {
   readonly column: string;
 }
 
-/** Prints an UPDATE that stores the 0 or false of rows older than the column, so that a type with NULL keeps it. */
+/**
+ * Rows from before ADD COLUMN store no value. In a BYTE, SHORT or BOOLEAN column, they read 0 or false. After a change to a type with NULL,
+ * they would read NULL. The printed UPDATE stores the 0 or false first.
+ */
 export const printFill = ({ table, column }: FilledColumn, type: string): string =>
   `UPDATE '${table}' SET "${column}" = "${column}" WHERE "${column}" = ${type === 'BOOLEAN' ? 'false' : '0'};`;
 
-/** The column that a statement of `printFill` fills, with the names in lower case; undefined for any other statement. */
+/** Parses a statement of `printFill`, and returns names in lower case. Undefined for any other statement. */
 export function parseFill(statement: string): FilledColumn | undefined {
   const [first] = significantTokens(statement);
   const [, table, column] =

@@ -62,9 +62,9 @@ function printIndex(index: Index, printNames: (names: readonly string[]) => read
 
 type IndexContext = Pick<CreateContext, 'defaults' | 'has'>;
 
-/** How a statement differs from CREATE TABLE in the options of an index. */
+/** Where the options of an index differ from those in CREATE TABLE. */
 interface IndexSyntax {
-  /** What the server's message expects if neither options nor the end follow. */
+  /** What the server's message expects if something other than an option or the end follows. */
   readonly expected?: string | undefined;
   readonly parseCapacity?: (cursor: Cursor) => number;
   /** Receives the columns after INCLUDE. */
@@ -166,7 +166,7 @@ export function addTimestampToIndex(column: Column, timestamp: string | undefine
   return covered ? column : { ...column, index: { ...index, covered: [...index.covered, timestamp] } };
 }
 
-/** Renames a column in the INCLUDE of a posting index: the server stores these columns by number. */
+/** Renames a column in the INCLUDE of a posting index, which the server stores by number. */
 export function renameInIndex(column: Column, from: string, to: string): Column {
   const { index } = column;
   if (!index || index.capacity !== undefined) return column;
@@ -187,7 +187,7 @@ function parseIndexOfTable(cursor: Cursor, lookup: IndexContext, altered: Altere
   });
   requireSymbol(altered, 'indexes are');
   if (object.columns) rejectBadCoveredColumns(name, covered, object.columns, 'does not exist');
-  // QuestDB alters a WAL table later, when an existing index is no error.
+  // QuestDB alters a WAL table later. Then an existing index is no error.
   if (column?.index && !object.wal)
     throw new RejectionError(objectPosition, `column is already indexed [column=${name}]`);
   return index;

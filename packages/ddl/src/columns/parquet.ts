@@ -1,4 +1,4 @@
-/*! PARQUET(encoding, codec(level), BLOOM_FILTER) of a column. The encodings of each type were found from rejections (9.3.4 and later). */
+/*! PARQUET(encoding, codec(level), BLOOM_FILTER) of a column. The encodings of a type are known from messages of 9.3.4 and later. */
 import { type Cursor, isWord, RejectionError } from '../parser/cursor.js';
 import { parseInt32 } from '../parser/numbers.js';
 import { isArray } from '../parser/types.js';
@@ -38,8 +38,8 @@ const ENCODINGS = new Map<string, (type: string) => boolean>([
   ['byte_stream_split', () => false],
 ]);
 
-/** Together these types accept each encoding that some type accepts. */
-const BETWEEN_THEM_ALL = ['INT', 'STRING'];
+/** Each encoding that fits any type fits one of these. */
+const TYPES_OF_ALL_ENCODINGS = ['INT', 'STRING'];
 
 interface Codec {
   readonly name?: string;
@@ -57,7 +57,7 @@ const CODECS = new Map<string, Codec>(
   } satisfies Record<string, Codec>),
 );
 
-/** Parses the parentheses after PARQUET into printed form. @returns '' for `(default)`, which has no effect (9.3.4 still prints it) */
+/** Parses the parentheses after PARQUET. @returns the printed form; '' for `(default)`, which has no effect (but 9.3.4 prints it) */
 export function parseParquet(cursor: Cursor, type: string | undefined): string {
   cursor.expect('(');
   const parts: string[] = [];
@@ -85,7 +85,7 @@ export function parseParquet(cursor: Cursor, type: string | undefined): string {
 function parseEncoding(cursor: Cursor, token: string, type: string | undefined): string {
   const name = token.toLowerCase();
   if (name === 'default') return name;
-  const types = type === undefined ? BETWEEN_THEM_ALL : [type];
+  const types = type === undefined ? TYPES_OF_ALL_ENCODINGS : [type];
   const valid = [...ENCODINGS].filter(([, fits]) => types.some(fits)).map(([encoding]) => encoding);
   if (!ENCODINGS.has(name))
     throw cursor.error(`invalid parquet encoding '${token}', supported values: ${valid.join(', ')}`);

@@ -1,4 +1,4 @@
-/*! Parses ALTER. As in QuestDB, an unknown column is rejected before a later syntax error. Odd blanks, quotes and words are QuestDB's. */
+/*! Parses ALTER. As in QuestDB, an unknown column is rejected before a later syntax error. QuestDB's messages have odd blanks and quotes. */
 import { isSameName } from '@sqlpipe/sql';
 import { COLUMN_PROPERTIES } from '../columns/column-properties.js';
 import { parseAddedColumn } from '../columns/type.js';
@@ -30,7 +30,7 @@ function parseAlterOf(token: string | undefined, cursor: Cursor, lookup: NameLoo
 const TABLE_VERBS = "'add', 'alter', 'attach', 'detach', 'drop', 'convert', 'resume', 'rename', 'set' or 'squash'";
 
 class TableParser {
-  /** The columns after the ADDs and RENAMEs parsed so far; undefined if unknown. Dropped ones stay, so `DROP COLUMN x, x` finds x twice. */
+  /** The columns after the parsed ADDs and RENAMEs, if known. A dropped column stays, because `DROP COLUMN x, x` is no parse error. */
   readonly #columns: Column[] | undefined;
   /** The name of the designated timestamp after the renames parsed so far. */
   #timestamp: string | undefined;
@@ -106,7 +106,7 @@ class TableParser {
     return items;
   }
 
-  /** Rejects more than one change of columns on a WAL table. @param count the number of changes */
+  /** Rejects a statement that changes more than one column of a WAL table. */
   #rejectMultipleChanges(count: number): void {
     if (!this.table.wal || count < 2) return;
     const { name, structure = 0 } = this.table;
@@ -249,8 +249,8 @@ function parseAlterMaterializedView(cursor: Cursor, lookup: NameLookup): Command
   const token = cursor.requireNoSemicolon("'ttl' or 'refresh'");
   if (isWord(token, 'refresh') && cursor.accept('limit'))
     return { verb: 'set refresh limit', name: view.name, limit: parseAge(cursor).age };
-  const set = parseAlterProperty(`set ${token}`, cursor, lookup, view);
-  if (set) return set;
+  const setCommand = parseAlterProperty(`set ${token}`, cursor, lookup, view);
+  if (setCommand) return setCommand;
   if (lookup.has('storage policies') && isWord(token, 'storage'))
     throw cursor.error('storage policy is not supported for materialized views');
   throw cursor.error("'ttl' or 'refresh' expected");
@@ -268,9 +268,9 @@ function parseAlterLiveView(cursor: Cursor, lookup: NameLookup): Command {
   switch (verb) {
     case 'set': {
       const token = cursor.requireNoSemicolon("'ttl'");
-      const set = parseAlterProperty(`set ${token}`, cursor, lookup, view);
-      if (!set) throw cursor.error("'ttl' expected");
-      return set;
+      const setCommand = parseAlterProperty(`set ${token}`, cursor, lookup, view);
+      if (!setCommand) throw cursor.error("'ttl' expected");
+      return setCommand;
     }
     case 'drop':
     case 'convert':
@@ -318,10 +318,7 @@ function parseAlterColumn(cursor: Cursor, lookup: NameLookup, found: FoundObject
   return toAlter(found, parse(cursor, lookup, { object, name, column, position, objectPosition: found.position }));
 }
 
-/**
- * Parses RESUME WAL, SUSPEND WAL or a supported REBASE WAL after its verb. Undefined for any other verb. The messages about REBASE come
- * from the documentation.
- */
+/** Parses RESUME, SUSPEND or REBASE WAL after its verb; undefined for another verb. Messages about REBASE are from the documentation. */
 function parseWalCommand(
   cursor: Cursor,
   { has }: NameLookup,
@@ -355,7 +352,7 @@ function acceptFromTransaction(cursor: Cursor): boolean {
 
 type PartitionVerb = `${'attach' | 'convert' | 'detach' | 'drop' | 'force drop'} partition`;
 
-/** Parses the text after PARTITION. The names after LIST and the condition after WHERE are skipped. */
+/** Parses the text after PARTITION. Which partitions it names does not matter, so the text after LIST or WHERE is skipped. */
 function parsePartitions(
   cursor: Cursor,
   { object: { kind, partitionBy }, name }: FoundObject,

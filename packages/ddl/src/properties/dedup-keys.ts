@@ -37,7 +37,7 @@ export const DEDUP_KEYS = property<Keyed, { readonly action: 'dedup keys'; reado
       return { ...table, columns: table.columns.map(each => ({ ...each, dedup: set.has(each.name) })) };
     },
     permission: ({ keys }) => (keys.length > 0 ? 'DEDUP ENABLE' : 'DEDUP DISABLE'),
-    // All wanted keys are set, even if one cannot be added: with fewer keys, rows would overwrite each other.
+    // All wanted keys are set, even if the column of a key cannot be added. With fewer keys, rows would overwrite each other.
     between(wanted, current) {
       const keys = keysOf(wanted);
       const hasTimestamp = keys.some(key => isSameName(key, current.timestamp ?? ''));

@@ -36,7 +36,7 @@ export const EXPIRE_ROWS = property<
   },
 });
 
-/** A rule as it is compared: names in lower case, the predicate after WHEN as queries are. In intervals, M and m differ. */
+/** The form in which rules are compared. Names get lower case, but intervals do not: `1M` is a month, `1m` a minute. */
 export const normalizeRule = (rule: string | undefined): string | undefined =>
   rule?.startsWith('WHEN ')
     ? `WHEN ${normalizeQuery(rule.slice(5))}`

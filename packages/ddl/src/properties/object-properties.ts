@@ -19,7 +19,7 @@ import {
 } from './storage.js';
 import { FLUSH, IN_MEMORY, START, VIEW_INDEXES } from './views.js';
 
-/** By the place of their clauses: before the query of a view, or after it; after the columns of a table. */
+/** The clauses before and after the query of a view. For a table: the clauses after its columns. */
 const CLAUSES_BY_KIND = {
   table: {
     before: [],
@@ -59,8 +59,8 @@ export const clausesOf = (kind: ObjectKind) =>
 export const propertiesOf = (kind: ObjectKind): readonly AnyProperty[] => Object.values(clausesOf(kind)).flat();
 
 /**
- * Replaces properties of a wanted definition, and its query, by those of another one of the same kind. Of several properties with the
- * same field, such as those of REFRESH, the first that differs decides.
+ * Gives a wanted definition the former value of each property that is to be kept, such as its query. Several properties can share a
+ * field, as those of REFRESH do. Then the first one that differs decides for the field.
  */
 export function keepProperties<D extends Definition>(wanted: D, former: D, isKept: (name: PropertyName) => boolean): D {
   let kept = wanted;

@@ -224,7 +224,7 @@ export const REFRESH_DETAILS = [
   ),
 ];
 
-/** The refresh period; undefined if it is the query's sampling interval, and that could not be found. */
+/** Prints a refresh period. Undefined for PERIOD (SAMPLE BY INTERVAL), if the sampling interval of the query could not be found. */
 function printPeriod({ period }: Pick<Refresh, 'period'>): string | undefined {
   if (!period) return 'none';
   if (period === 'sample by interval') return undefined;
@@ -239,7 +239,7 @@ function printRefreshClause({ type, deferred, every, start, timeZone, period }: 
   return start === undefined ? head : `${head} START '${start}'${zone}`;
 }
 
-/** Replaces the period `sample by interval` by the sampling interval of the query, if that can be found. */
+/** Replaces PERIOD (SAMPLE BY INTERVAL) by the sampling interval of the query, if this interval can be found. */
 export function resolveRefresh({ period, ...rest }: Refresh, body: string): Refresh {
   const sampling = period === 'sample by interval' ? findSampling(body) : undefined;
   if (!sampling) return { ...rest, period };

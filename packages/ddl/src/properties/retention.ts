@@ -1,7 +1,6 @@
 /*!
  * When rows of an object expire: by a TTL or a storage policy. `formatExpiredRows` and `keepRetention` also consider EXPIRE ROWS
- * (expire-rows.ts). An age is a number of hours, or of months if it is negative (`Age`). The source of the enterprise edition is closed, so
- * the ages of a storage policy are assumed to have the syntax of a TTL.
+ * (expire-rows.ts). The enterprise edition is closed source. So the ages of a storage policy are assumed to have the syntax of a TTL.
  */
 import type { LocatedName } from '@sqlpipe/sql';
 import {
@@ -22,17 +21,17 @@ import { parseAge, printAge } from '../parser/numbers.js';
 import { property } from '../property.js';
 import { normalizeRule } from './expire-rows.js';
 
-/** The storage policy in force. A TTL counts as a policy with only DROP LOCAL. Undefined if there is neither, or a disabled policy. */
+/** The storage policy in force. `TTL 3 DAYS` counts as the policy `(DROP LOCAL 3 DAYS)`. A disabled policy is not in force. */
 function policyOf({ ttl, policy }: Pick<RetentionFields, 'ttl' | 'policy'>): StoragePolicy | undefined {
   if (policy) return policy.disabled ? undefined : policy;
   return ttl === 0 ? undefined : { after: { 'DROP LOCAL': ttl } };
 }
 
-/** The TTL and the policy of an object, as they are. If `has` has storage policies, as that server stores them: a TTL becomes a policy. */
+/** The TTL and the policy of an object. A server with storage policies stores a TTL as a policy. Without `has`, both stay as they are. */
 export const retentionOf = (object: RetentionFields, has?: HasFeature) =>
   has?.('storage policies') ? { ttl: 0, policy: policyOf(object) } : { ttl: object.ttl, policy: object.policy };
 
-/** The TTL of an object. If its storage policy has DROP LOCAL as its only stage, the age of this stage. Otherwise 0. */
+/** The TTL of an object. A policy whose only stage is DROP LOCAL counts as a TTL, any other policy as 0. */
 function ttlOf(object: RetentionFields): Age {
   const { 'DROP LOCAL': ttl = 0, ...others } = policyOf(object)?.after ?? {};
   return Object.keys(others).length === 0 ? ttl : 0;
@@ -83,7 +82,7 @@ export const TTL = property<RetentionFields, { readonly action: 'ttl'; readonly 
   unalterable: 'a TTL has to fit the partitions; with partitions by month or year, it cannot be removed',
 });
 
-/** Whether the server accepts an age with these partitions. By month or year, it rejects 0 (observed on 9.3.4). */
+/** With PARTITION BY DAY, the server accepts `TTL 1 DAY` but not `TTL 1 HOUR`. With MONTH or YEAR, it rejects even 0 (observed on 9.3.4). */
 export function isAcceptedAge(unit: PartitionUnit, age: Age): boolean {
   const isInMonths = age < 0;
   return {
@@ -99,13 +98,13 @@ export function isAcceptedAge(unit: PartitionUnit, age: Age): boolean {
 function rejectUnfittingAge(unit: PartitionUnit, age: Age, position: number): void {
   if (unit === 'NONE') throw new RejectionError(position, 'cannot set TTL on a non-partitioned table');
   if (isAcceptedAge(unit, age)) return;
-  // This is the message of versions after 9.3.4. Earlier ones have another text.
+  // Versions up to 9.3.4 have another message.
   throw new RejectionError(position, 'TTL value must be an integer multiple of the partition size (its time interval)');
 }
 
 /**
- * Rejects a TTL that does not fit the partitions that the object gets. For a materialized view, call this only if the server chooses the
- * partitions: then it checks only a TTL in hours (observed on 9.3.4).
+ * Checks the TTL of a view without PARTITION BY, when the partitions that the server chooses are known. For a materialized view, the
+ * server then checks only a TTL in hours (observed on 9.3.4).
  */
 export function recheckRetention(spans: ClauseSpans, { kind, ttl, partitionBy }: RetentionFields): void {
   const position = spans.get(TTL.name)?.position;
@@ -117,8 +116,9 @@ export function recheckRetention(spans: ClauseSpans, { kind, ttl, partitionBy }:
 export const UNLIMITED = { ttl: 0 } as const;
 
 /**
- * Which rows a change expires, as the end of `expires rows of table 't' …`: `that are older than 2 DAYS` for a shorter TTL,
- * `by the rule KEEP LATEST` for another rule. If both expire more rows, only the rule is named. Undefined if neither does.
+ * Which rows a change expires, as the end of the sentence `expires rows of table 't' …`. Undefined if the change expires no rows.
+ * - for another rule of EXPIRE ROWS, whatever the TTL is: `by the rule KEEP LATEST`
+ * - for a shorter TTL: `that are older than 2 DAYS`
  */
 export function formatExpiredRows(before: Definition | undefined, after: Definition | undefined): string | undefined {
   const [formerRule, rule] = [before, after].map(each => (each && 'expire' in each ? each.expire : undefined));
@@ -132,22 +132,22 @@ function findShorterAge(before: Definition | undefined, after: Definition | unde
   return ages.find((age, i) => age !== 0 && age !== formerAges[i] && !isAtLeast(age, formerAges[i] ?? 0));
 }
 
-/** The ages at which local and remote rows expire; 0 if they never do. */
+/** The ages at which local and remote rows expire; 0 if the rows never expire. */
 function agesOf(object: Pick<RetentionFields, 'ttl' | 'policy'>): readonly [local: Age, remote: Age] {
   const { 'DROP LOCAL': local = 0, 'DROP REMOTE': remote = 0 } = policyOf(object)?.after ?? {};
   return [local, remote];
 }
 
 /**
- * The age at which rows expire: the TTL, or the first stage of a storage policy that drops rows; 0 if they never do. DROP LOCAL counts even
- * after TO REMOTE, because nothing shows whether the remote rows are complete.
+ * The age at which rows expire; 0 if they never do. In a storage policy, this is the earlier one of DROP LOCAL and DROP REMOTE. DROP
+ * LOCAL counts even after TO REMOTE, because nothing shows whether the remote rows are complete.
  */
 export function retentionAgeOf(object: Pick<RetentionFields, 'ttl' | 'policy'>): Age {
   const [local, remote] = agesOf(object);
   return local === 0 || isAtLeast(local, remote) ? remote : local;
 }
 
-/** Whether an age is at least another one, for every length of a month (28 to 31 days). `age` must not be 0. For a `than` of 0, false. */
+/** Whether an age is at least another one, for months of 28 to 31 days. `age` must not be 0. If `than` is 0 (never), false. */
 function isAtLeast(age: Age, than: Age): boolean {
   if (than === 0) return false;
   if (age > 0 === than > 0) return Math.abs(age) >= Math.abs(than);
@@ -155,8 +155,8 @@ function isAtLeast(age: Age, than: Age): boolean {
 }
 
 /**
- * If `wanted` has another rule, returns it with the former rule; if it has a shorter TTL, with the former TTL and policy. Undefined if
- * it has neither. For a shorter TTL, undefined too if the former one does not fit the partitions of `wanted`.
+ * Returns `wanted` with the former retention where the wanted one expires more rows: the former rule, or the former TTL and policy.
+ * @returns undefined if no more rows expire, or if the former TTL does not fit the partitions of `wanted`
  */
 export function keepRetention<Stored extends TableDefinition | MaterializedViewDefinition>(
   wanted: Stored,
@@ -175,7 +175,7 @@ export function keepRetention<Stored extends TableDefinition | MaterializedViewD
 
 type Stage = keyof StoragePolicy['after'];
 
-/** Parses `POLICY(TO PARQUET 3 DAYS, DROP LOCAL 1 MONTH)` after STORAGE. @param stages receives each stage and where its second word is */
+/** Parses `POLICY(TO PARQUET 3 DAYS, DROP LOCAL 1 MONTH)` after STORAGE. @param stages receives each stage, with the start of its second word */
 function parseStoragePolicy(cursor: Cursor, unit: PartitionUnit, stages: LocatedName[]): StoragePolicy {
   cursor.expect('policy');
   cursor.expect('(');
@@ -194,7 +194,7 @@ function parseStoragePolicy(cursor: Cursor, unit: PartitionUnit, stages: Located
   return { after };
 }
 
-/** Rejects DROP REMOTE if the server lacks it, and a TO stage later than DROP LOCAL. @param stages the stages with their positions */
+/** Rejects DROP REMOTE if the server lacks it. Rejects a TO stage that is later than DROP LOCAL, because the rows would be gone by then. */
 export function rejectImpossiblePolicy(
   policy: StoragePolicy | undefined,
   stages: readonly LocatedName[],
@@ -204,10 +204,14 @@ export function rejectImpossiblePolicy(
   const positionOf = (stage: Stage) => stages.find(({ name }) => name === stage)?.start ?? 0;
   if (after['DROP REMOTE'] !== undefined && !has('drop remote'))
     throw new RejectionError(positionOf('DROP REMOTE'), "'DROP REMOTE' is not supported yet");
-  const late = (['TO PARQUET', 'TO REMOTE'] as const).find(
+  const lateStage = (['TO PARQUET', 'TO REMOTE'] as const).find(
     stage => dropped !== undefined && maxHours(after[stage] ?? 0) > maxHours(dropped),
   );
-  if (late) throw new RejectionError(positionOf(late), `storage policy stage is later than DROP LOCAL [stage=${late}]`);
+  if (lateStage)
+    throw new RejectionError(
+      positionOf(lateStage),
+      `storage policy stage is later than DROP LOCAL [stage=${lateStage}]`,
+    );
 }
 
 /** The maximum number of hours in an age: a month has up to 31 days. */
@@ -217,8 +221,8 @@ function parseStage(cursor: Cursor): Stage {
   const words = [cursor.require("'to' or 'drop'")];
   const { start } = cursor;
   words.push(cursor.require("'parquet', 'remote' or 'local'"));
-  const named = words.join(' ').toUpperCase();
-  const stage = STORAGE_STAGES.find(stage => stage === named);
+  const phrase = words.join(' ').toUpperCase();
+  const stage = STORAGE_STAGES.find(stage => stage === phrase);
   if (!stage) throw new RejectionError(start, `${STORAGE_STAGES.map(stage => `'${stage}'`).join(', ')} expected`);
   return stage;
 }
@@ -252,13 +256,13 @@ const STORAGE_POLICY = property<RetentionFields, PolicyAlteration>()({
   value: object => (ttlOf(object) === 0 && printStages(policyOf(object))) || 'none',
   words: ['storage'],
   isSupported: ({ has }) => has('storage policies'),
-  // PARTITION BY precedes this clause. A table without it has no partitions, so no age is accepted.
+  // PARTITION BY comes before this clause. A table without PARTITION BY has no partitions, so no age is accepted.
   parse: ({ cursor, definition, clauseNames }) => ({
     policy: parseStoragePolicy(cursor, definition.partitionBy ?? 'NONE', clauseNames.stages),
   }),
-  // The clause is on a line of its own in place of the TTL, as in the only documented example.
+  // The only documented example has this clause on a line of its own, where a TTL would be.
   print: ({ policy }) => (policy && !policy.disabled ? `\nSTORAGE POLICY${printStages(policy)}` : ''),
-  // For the open source edition, the clause becomes the TTL after which no data is left. If remote data is kept forever, there is no TTL.
+  // The open source edition has only a TTL. This is the age at which no data is left, neither local nor remote. There may be no such age.
   translate(object, has) {
     const { policy } = object;
     if (!policy || has('storage policies')) return undefined;
@@ -277,7 +281,7 @@ const STORAGE_POLICY = property<RetentionFields, PolicyAlteration>()({
     syntax: {
       'set storage'(cursor, { has }, { object }) {
         const stages: LocatedName[] = [];
-        // Every age fits partitions by hour. So nothing is checked if the partitions are not known.
+        // If the partitions are not known, every age is accepted, as for partitions by hour.
         const policy = parseStoragePolicy(cursor, object.partitionBy ?? 'HOUR', stages);
         if (isKnown(object)) rejectImpossiblePolicy(policy, stages, has);
         return { action: 'storage policy', policy };

@@ -7,7 +7,7 @@ import { expectLong, MICROS, parseInt32, parseInt64 } from '../parser/numbers.js
 import { isTimestamp } from '../parser/types.js';
 import { type PrintOptions, property } from '../property.js';
 
-/** Not comparable for a CREATE TABLE … AS without this clause, because the query may have a designated timestamp. */
+/** CREATE TABLE … AS without this clause may get the timestamp of its query. So its designated timestamp is not comparable. */
 export const TIMESTAMP = property<{ readonly timestamp?: string | undefined; readonly query?: string | undefined }>()({
   name: 'designated timestamp',
   value: ({ timestamp, query }) =>
@@ -29,7 +29,7 @@ export const VIEW_TIMESTAMP = property<{ readonly timestamp?: string | undefined
     form === 'complete' && timestamp !== undefined ? ` timestamp(${quoteName(timestamp)})` : '',
 });
 
-/** A server prints the partitioning of a table only after its designated timestamp, which may be that of a query. */
+/** A server prints PARTITION BY NONE only after a designated timestamp. Other partitions are always printed, as a query may have one. */
 export const PARTITIONING = property<Pick<MaterializedViewDefinition, 'partitionBy' | 'timestamp'>>()({
   name: 'partitioning',
   value: ({ partitionBy }) => partitionBy,
@@ -162,7 +162,7 @@ function parseLag(text: string, position: number): number {
   throw new RejectionError(position + text.length, `invalid interval qualifier ${text}`);
 }
 
-/** Parses `n` or `n o3MaxLag x` after BATCH; returns whether there is a lag. @param next the word that comes next */
+/** Parses `n` or `n o3MaxLag x` after BATCH. @param next the word after both @returns whether there is a lag */
 export function parseBatch(cursor: Cursor, next: 'table' | 'into'): boolean {
   if (expectLong(cursor) <= 0n) throw cursor.error('batch size must be positive integer');
   const hasLag = isWord(cursor.require(`${next} or o3MaxLag`), 'o3maxlag');
