@@ -5,7 +5,7 @@ import { parseParquet } from '../columns/parquet.js';
 import { newColumn, parseSymbolOptions, rejectCachedCapacity, unmatchedBracketError } from '../columns/type.js';
 import type { Column, TableDefinition } from '../definition.js';
 import { expectEndOfBody, parseEnclosedBody } from '../parser/body.js';
-import { ClauseReader, Columns, type CreateContext, type CreateOf } from '../parser/clause-reader.js';
+import { ClauseReader, type CreateContext, type CreateOf } from '../parser/clause-reader.js';
 import { type Cursor, isWord, RejectionError, tokenError, unexpectedTokenError } from '../parser/cursor.js';
 import {
   type CreatedName,
@@ -57,7 +57,7 @@ export function parseCreateTable(cursor: Cursor, first: string, context: CreateC
   cursor.expect('(');
   const body = parseEnclosedBody(cursor, context.checkQuery);
   expectEndOfBody(cursor, body);
-  const reader = new ClauseReader(cursor, context, 'table', new Columns(), true);
+  const reader = new ClauseReader(cursor, context, 'table', true);
   readClauses(reader);
   return { ...toTableStatement(reader, created, { query: body.text }), body };
 }

@@ -111,12 +111,14 @@ export class ClauseReader {
     readonly covered: NameMap<LocatedName[]>;
   } = { cast: [], index: [], dedup: [], stages: [], covered: new NameMap() };
 
-  /** @param columns those that clauses may name @param isQuery whether a query has further columns */
+  /** Those that clauses may name. */
+  readonly columns = new Columns();
+
+  /** @param isQuery whether a query has further columns */
   constructor(
     readonly cursor: Cursor,
     readonly context: CreateContext,
     kind: Stated['kind'],
-    readonly columns = new Columns(),
     readonly isQuery = false,
   ) {
     this.definition = { kind };

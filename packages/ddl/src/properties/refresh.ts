@@ -1,7 +1,7 @@
 import { foldCase } from '@sqlpipe/sql';
 import type { MaterializedViewDefinition, Refresh } from '../definition.js';
 import { type Cursor, isWord, RejectionError, unexpectedTokenError } from '../parser/cursor.js';
-import { rejectReserved, stripPublic, unquoteToken } from '../parser/names.js';
+import { parseTableName, unquoteToken } from '../parser/names.js';
 import { MICROS, MICROS_PER_DAY, parseInt32, parseTimestamp } from '../parser/numbers.js';
 import { property } from '../property.js';
 import { findSampling } from '../queries/query-columns.js';
@@ -163,10 +163,9 @@ export const BASE = property<Pick<MaterializedViewDefinition, 'base'>>()({
   parse(reader) {
     const { cursor } = reader;
     cursor.expect('base');
-    const token = stripPublic(cursor, cursor.require('base table'));
-    rejectReserved(token, cursor.start);
-    reader.position = cursor.start;
-    return { base: unquoteToken(token) };
+    const { name, start } = parseTableName(cursor, 'base table');
+    reader.position = start;
+    return { base: name };
   },
   print: ({ base }) => (base === undefined ? '' : ` WITH BASE '${base}'`),
 });

@@ -102,17 +102,12 @@ const isApart = (before: QueryToken | undefined, { start, text }: QueryToken): b
 const DOTTED = /[\p{L}\p{N}_"]\.$|^\.[\p{L}\p{N}_"]/u;
 
 /** A token as it is compared: keywords and types in lower case, names without needless quotes, anything else as written. */
-function toComparableToken(
-  tokens: readonly QueryToken[],
-  { text }: QueryToken,
-  index: number,
-  isInCast: boolean,
-): string {
+function toComparableToken(tokens: readonly QueryToken[], { text }: QueryToken, i: number, isInCast: boolean): string {
   const name = /^"([\p{L}_][\p{L}\p{N}_$]*)"$/u.exec(text)?.[1];
   const word = (name ?? text).toLowerCase();
   if (word === text) return text;
-  const before = tokens[index - 1]?.text.toLowerCase();
-  const after = tokens[index + 1]?.text.toLowerCase();
+  const before = tokens[i - 1]?.text.toLowerCase();
+  const after = tokens[i + 1]?.text.toLowerCase();
   const isType = TYPE_NAMES.has(word) && (before === '::' || (isInCast && before === 'as'));
   const actsAsKeyword = RESERVED.has(word)
     ? name !== undefined || !isNamePosition(before, after)

@@ -10,13 +10,10 @@ export const tokensForGrammar = (text: string, tokenize: Grammar['tokenize']): G
   adaptTokens(inlineWindows(withDepths(tokensOfQuery(text, tokenize))), tokenize);
 
 /** A view may be over SHOW TABLES, which is not a query in this grammar. */
-function tokensOfQuery(
-  text: string,
-  tokenize: Grammar['tokenize'],
-): (GrammarToken & { text: string; start: number })[] {
-  const { tokens } = tokenize(text);
+function tokensOfQuery(text: string, tokenize: Grammar['tokenize']) {
+  let { tokens } = tokenize(text);
   if (tokens.map(({ image }) => image.toLowerCase()).join(' ') === 'show tables')
-    return tokensOfQuery('select table_name::string as table_name from tables()', tokenize);
+    tokens = tokenize('select table_name::string as table_name from tables()').tokens;
   return tokens.map(token => {
     const { image, startOffset } = token;
     // In the bundles, the lexer reports only where a token begins.
