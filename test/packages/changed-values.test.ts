@@ -1,6 +1,7 @@
 /*! What a plan says of the values that it changes, compared with what the change makes of them on a real server. */
-import { canCast, canConvert, isLossless } from '@sqlpipe/ddl';
+import { canCast, isLossless } from '@sqlpipe/ddl';
 import { planChanges } from '@sqlpipe/plan';
+import { canConvert } from '../../packages/ddl/src/columns/conversions.js';
 import { settle, waitUntilApplied } from '../support/background.js';
 import { insertCells, MORE_VALUES, TYPES, VALUES } from '../support/column-values.js';
 import { textsOf } from '../support/plans.js';

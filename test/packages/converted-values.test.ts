@@ -1,8 +1,9 @@
 /*! What a change of a type does to values: each conversion that is called lossless, those that suspend a table, and Parquet. */
 import { rename, rm, symlink } from 'node:fs/promises';
 import { join } from 'node:path';
-import { canConvert, isLossless } from '@sqlpipe/ddl';
+import { isLossless } from '@sqlpipe/ddl';
 import { planChanges } from '@sqlpipe/plan';
+import { canConvert } from '../../packages/ddl/src/columns/conversions.js';
 import { isSuspended, settle, waitUntilApplied, waitUntilTrue } from '../support/background.js';
 import { insertCells, nines, TYPES, VALUES } from '../support/column-values.js';
 import { shellWithFiles } from '../support/ledger.js';

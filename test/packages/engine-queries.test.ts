@@ -2,8 +2,9 @@
  * What the engine knows of queries: the columns that they give, and names in any case, as observed on 9.3.4. And what statements do to
  * users, groups and their rights.
  */
-import { findSampling, type MaterializedViewDefinition, parseDefinition } from '@sqlpipe/ddl';
+import { type MaterializedViewDefinition, parseDefinition } from '@sqlpipe/ddl';
 import { Engine, whenReady } from '@sqlpipe/engine';
+import { findSampling } from '../../packages/ddl/src/queries/query-columns.js';
 import { test } from '../support/test.js';
 
 const TABLE = 'create table t (ts timestamp, sym symbol, f float, x int) timestamp(ts) partition by day wal';

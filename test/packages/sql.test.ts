@@ -1,10 +1,8 @@
 /*! The lexer and the splitter: they keep every character, for any text in any chunks. */
 import {
-  type CommentRules,
   displayName,
   findSecrets,
   identify,
-  Lexer,
   normalizeStatement,
   redact,
   SplitError,
@@ -13,6 +11,7 @@ import {
   unquote,
 } from '@sqlpipe/sql';
 import { maskSecrets } from '@sqlpipe/text';
+import { type CommentRules, Lexer } from '../../packages/sql/src/lexer.js';
 import { fc, forAll, splitAt } from '../support/seed.js';
 import { test } from '../support/test.js';
 

@@ -3,8 +3,9 @@
  * select kinds: categories of the server, and kinds as in sqlgrep. Without SHOW CREATE DATABASE, what may have changed while it was
  * read is read again, and nothing else.
  */
-import { parseKinds, parseSelection } from '@sqlpipe/schema';
+
 import type { ExecutionContext } from 'ava';
+import { parseKinds, parseSelection } from '../../packages/schema/src/selection.js';
 import { waitUntilRefreshed } from '../support/background.js';
 import { deferred } from '../support/deferred.js';
 import { inProcess } from '../support/in-process.js';

@@ -1,9 +1,10 @@
 /*! Differences that do not matter: --ignore and --ignore-file, the same for sqldiff, sqlapply, sqlpipe copy and the library. */
 import { diff, dump, plan, replay } from '@sqlpipe/api';
 import { compareStatements } from '@sqlpipe/ddl';
-import { canMatchSame, IgnoreRules, matchesGlob } from '@sqlpipe/schema';
+import { IgnoreRules } from '@sqlpipe/schema';
 import { identify } from '@sqlpipe/sql';
 import type { ExecutionContext } from 'ava';
+import { canMatchSame, matchesGlob } from '../../packages/schema/src/glob.js';
 import { CASES } from '../cases/meaning.js';
 import { inProcess } from '../support/in-process.js';
 import { fc, forAll } from '../support/seed.js';

@@ -1,5 +1,5 @@
 /*! sqlgrep: selection by name and kind, dependencies and dependents, and output as a stream. */
-import { matchesGlob } from '@sqlpipe/schema';
+import { matchesGlob } from '../../packages/schema/src/glob.js';
 import { cases } from '../cases/cases.js';
 import { inProcess } from '../support/in-process.js';
 import { fc, forAll } from '../support/seed.js';

@@ -16,7 +16,6 @@ export {
 export { COLUMN_OPTIONS, COLUMN_TYPE, findColumnProperty } from './columns/column-properties.js';
 export {
   canCast,
-  canConvert,
   decimalLimits,
   hasNull,
   isLossless,
@@ -103,7 +102,7 @@ export {
   parseColumnPropertyName,
 } from './property.js';
 export { findFunction } from './queries/functions.js';
-export { findExactValues, findSampling, locateColumns } from './queries/query-columns.js';
+export { findExactValues, locateColumns } from './queries/query-columns.js';
 export { isBareName } from './queries/query-names.js';
 export {
   closingIndex,

@@ -5,7 +5,6 @@ export {
   type SchemaComparison,
   type SchemaDifference,
 } from './compare-schemas.js';
-export { canMatchSame, matchesGlob } from './glob.js';
 export {
   type ChangeOfBase,
   type Health,
@@ -18,6 +17,6 @@ export { formatIgnorePattern, type IgnoredDifference, IgnoreRules } from './igno
 export { createMatcher, type MatchCriteria, NameSelection, type RelatedOptions, selectWithRelated } from './matcher.js';
 export { RightSet } from './right-set.js';
 export { dumpOrder, type Entry, identifyEntry, Schema, toEntry } from './schema.js';
-export { InvalidOptionError, parseKinds, parseSelection, type Selection, wordsOf } from './selection.js';
+export { InvalidOptionError, parseSelection, type Selection, wordsOf } from './selection.js';
 export { findCycle, topologicalOrder } from './topological-order.js';
 export { findNeeded, selectWanted, splitRights } from './wanted.js';

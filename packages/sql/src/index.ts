@@ -20,7 +20,7 @@ export {
   type PrincipalKind,
   tableTypeOf,
 } from './kinds.js';
-export { type CommentRules, Lexer, WHITESPACE } from './lexer.js';
+export { WHITESPACE } from './lexer.js';
 export {
   foldCase,
   isSameName,
@@ -49,7 +49,6 @@ export {
   keywordOf,
   significantTokens,
   type Token,
-  type TokenType,
   tokens,
   unquote,
 } from './tokens.js';
