@@ -37,7 +37,7 @@ export function parse(statement: string): Statement {
   if (!isObject(kind)) return { kind, name, verb };
   const { statement: repaired, notes, warnings } = repair(text);
   const isRepaired = notes.length + warnings.length > 0;
-  // A position is one in the given statement, so an error is that of the given statement too.
+  // The position of an error must be one in the given statement. So the given statement is parsed again, and not the repaired one.
   return { kind, name, verb, definition: (isRepaired && tryParseDefinition(repaired)) || parseDefinition(statement) };
 }
 

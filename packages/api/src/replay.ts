@@ -69,8 +69,9 @@ export interface Outcome {
 
 /**
  * Applies a schema or a plan to an instance. All statements are read before the first one is sent. A statement is compared
- * with the existing object first, and the created object is read back. The loop gets one outcome per statement. A rejected statement is an outcome, not an exception, and ends the run unless
- * `keepGoing` is set. If a table differs only in the order of its columns, the run continues.
+ * with the existing object first, and the created object is read back. The loop gets one outcome per statement. A rejected
+ * statement is an outcome, not an exception, and ends the run unless `keepGoing` is set. If a table differs only in the order
+ * of its columns, the run continues.
  *
  * ```ts
  * import { replay, serve } from 'sqlpipe';

@@ -1,4 +1,4 @@
-/*! The form that a GitHub workflow shows at a line of a file (documented as "Workflow commands for GitHub Actions"). */
+/*! Messages that GitHub shows at a line of a file (documented as "Workflow commands for GitHub Actions"). */
 import { escapeLines, type LocatedMessage } from '@sqlpipe/text';
 import type { Io } from './io.js';
 
@@ -14,7 +14,7 @@ export function formatAnnotation({ path, line, message }: LocatedMessage): strin
 const escapeData = (text: string): string =>
   text.replaceAll('%', '%25').replaceAll('\r', '%0D').replaceAll('\n', '%0A');
 
-/** Does work; if it fails because of places in files, prints them as annotations before the error is reported. */
+/** Runs `work`. If it fails because of places in files, prints annotations for these, before the error is reported. */
 export async function annotateFailure<T>(work: () => Promise<T>, { write }: Pick<Io, 'write'>): Promise<T> {
   try {
     return await work();

@@ -55,7 +55,6 @@ complete -F _${name} ${name}
 `;
 }
 
-/** Writes a script for zsh, which can be sourced, or stored in a folder of `$fpath` as `_NAME`. */
 function zsh({ name, flags, operands }: CompletionSpec): string {
   return `#compdef ${name}
 # zsh completion for ${name}; source it, or put it into a folder of $fpath under the name _${name}
@@ -103,7 +102,6 @@ function formatOperands(name: string, operands: CompletionSpec['operands']): str
   return alternatives.map(way => `'*${way.slice(way.indexOf(':'))}'`);
 }
 
-/** Writes a script for fish, which can be sourced, or stored in its folder of completions. */
 function fish({ name, flags, operands }: CompletionSpec): string {
   const complete = `complete -c ${name}`;
   const lines = flags.map(flag => `${complete} ${fishFlag(flag)}`);

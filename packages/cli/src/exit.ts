@@ -38,6 +38,6 @@ export class UsageError extends CodedError {
 
 /** The exit status for an error, by its `code`. Any other system error is a failed local read or write; every other error is a bug. */
 export function exitStatus(error: unknown): number {
-  const { code, syscall } = error as NodeJS.ErrnoException; // a class would not do: each bundle has its own
+  const { code, syscall } = error as NodeJS.ErrnoException; // not `instanceof`: each bundle has a class of its own
   return STATUS_BY_CODE[code as ErrorCode] ?? (syscall ? Exit.io : Exit.bug);
 }

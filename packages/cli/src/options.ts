@@ -25,7 +25,7 @@ export const SEVERAL = { ...VALUE, array: true, default: [] } as const;
 export const inGroup = <Specs extends OptionSpecs>(group: string, specs: Specs): Specs =>
   Object.fromEntries(Object.entries(specs).map(([name, spec]) => [name, { group, ...spec }])) as Specs;
 
-/** The options for connections to several instances: credentials would not say which of them they are for. */
+/** The options for connections to several instances: without credentials, which may be for any of these. */
 export const CONNECTION_OPTIONS = inGroup(CONNECTION_GROUP, {
   'netrc-file': { ...VALUE, describe: 'file to read instead of ~/.netrc' },
   cacert: { ...VALUE, describe: 'certificates to trust (PEM)' },

@@ -53,7 +53,7 @@ export async function runInProcess(run: (host: ProcessLike) => Promise<number>):
   return process.exitCode;
 }
 
-/** At its end, Node restores the initial mode of each open terminal: without echo, if another program was prompting for a password. */
+/** At its end, Node restores the initial mode of each open terminal. That is without echo if another program was reading a password. */
 function closeTerminal(): void {
   for (const stream of [0, 1, 2]) if (isatty(stream)) closeSync(stream);
 }

@@ -53,7 +53,7 @@ export async function runProgram<Specs extends OptionSpecs>(
   }
 }
 
-/** Milliseconds by which the signal of ^C may arrive after the end of the input, which another program of the pipeline has cut short. */
+/** After ^C, another program of the pipeline may cut the input short. The signal may arrive so many milliseconds later. */
 const SIGNAL_DELAY = 100;
 
 function formatFailure(error: unknown, status: number, name: string, host: ProcessLike): string {

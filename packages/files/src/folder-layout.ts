@@ -9,7 +9,7 @@ import { isStaged } from './write-file.js';
 
 const SUFFIX = '.sql';
 
-/** Whether a file is read or, because its suffix has another case, is an error. Hidden files and folders are ignored. */
+/** Whether a file is read, or is an error because its suffix is `.SQL`. Hidden files and folders are ignored. */
 const isSqlFile = (path: string): boolean =>
   path.toLowerCase().endsWith(SUFFIX) && !path.split('/').some(name => name.startsWith('.'));
 
@@ -128,7 +128,7 @@ const IGNORABLE = /\p{Default_Ignorable_Code_Point}/u;
 
 const CAPITAL = /^[A-Z]$/;
 
-/** Matches a first character that looks like an option, hides the file or may be lost; or that of a device on Windows, with any suffix. */
+/** The first character of `-x`, which looks like an option, of a hidden `.x`, of ` x`, and of a device on Windows: `con`, `con.sql`. */
 const UNSAFE_START = /^[-. ]|^(?=(?:con|prn|aux|nul|com\d|lpt\d|conin\$|conout\$) *(?:\.|$))./;
 
 const LAST_BLANK = / $/;
@@ -139,10 +139,9 @@ const MAX_BYTES = 200;
 const CONTINUED_SUFFIX = '~';
 
 /**
- * Encodes the name of an object as the name of a file, without a suffix. Lower case letters, digits, blanks, `_`, `-`, `$` and `.` are
- * unchanged; T becomes `!t` (as in Go's module cache); any other character becomes its UTF-8 bytes, such as `%7C`. A name that is too long
- * continues in a folder: `…~/…`. Different names give different file names, even on file systems that ignore case or normalize Unicode, and
- * each file name can be decoded.
+ * Encodes the name of an object as the name of a file, without a suffix: `My|t_1` becomes `!my%7Ct_1` (capitals as in Go's module cache,
+ * other characters as UTF-8 bytes). Small letters, digits, blanks, `_`, `-`, `$` and `.` stay. A name that is too long continues in a
+ * folder: `…~/…`. Each file name can be decoded. It stays unique even on file systems that ignore case or normalize Unicode.
  */
 export function fileName(name: string): string {
   const encode = (each: string) => (CAPITAL.test(each) ? `!${each.toLowerCase()}` : percentEncode(each));

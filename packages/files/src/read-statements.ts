@@ -85,7 +85,7 @@ async function* prepend(first: Buffer, rest: AsyncIterator<Buffer>): AsyncGenera
   yield* { [Symbol.asyncIterator]: () => rest };
 }
 
-/** Whether a second statement begins before any NUL. What cannot be split is text too: it will be rejected as such. */
+/** Whether the input is text: a second statement begins before any NUL. What cannot be split is text too, and is rejected later. */
 function isText(head: Buffer): boolean {
   if (head.includes(0)) return false;
   const splitter = new Splitter();

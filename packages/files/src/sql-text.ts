@@ -62,7 +62,7 @@ export function findLocation(
   return { path: location.path, line: location.line + before.split('\n').length - 1 };
 }
 
-/** The statements of batches. */
+/** Yields the statements alone. */
 export async function* withoutLocations(batches: AsyncIterable<LocatedStatement[]>): AsyncGenerator<string[]> {
   for await (const batch of batches) yield batch.map(({ statement }) => statement);
 }

@@ -35,7 +35,6 @@ export const isStaged = (name: string): boolean => STAGED.test(name);
 /**
  * Writes a file under a temporary name in the folder of `path`; removes it if that fails. `write` need not end the stream.
  * @param existing the file that it replaces, see `statIfExists`
- * @param mode the file's permissions; an existing file loses its other permissions
  */
 export async function stageFile(
   path: string,
@@ -81,7 +80,7 @@ async function writeFile(
   const closed = finished(file);
   closed.catch(() => {}); // reported below
   try {
-    // The umask took permissions from `open`. Where all files have the same permissions, a needless chmod could fail.
+    // The umask may have removed permissions. A needless chmod could fail where all files have the same permissions.
     if (mode !== undefined && ((await handle.stat()).mode & ALL_PERMISSIONS) !== mode) await handle.chmod(mode);
     await Promise.race([write(file), closed]);
     file.end();
@@ -130,7 +129,6 @@ export interface Output {
 /**
  * Writes to standard output if the path is `-` or missing, otherwise to a file. The file gets its name when the content is on disk: if
  * writing fails, an existing file is unchanged. A device or a pipe is written directly.
- * @param write writes the content; it need not end the stream
  * @param catchSignals returns the signal that ends the writing; not called for standard output, where a signal can simply end the process
  * @param mode the file's permissions; an existing file loses its other permissions
  * @throws CodedError for a folder; errors of `write` and of the file system
@@ -151,7 +149,7 @@ export const writeOutputs = (
   mode?: number,
 ): Promise<void> => stageAndCommit(outputs, output => stageOutput(output, stdout, catchSignals, mode));
 
-/** What cannot be renamed is written by its commit. */
+/** Standard output, a device or a pipe cannot be renamed, so `commit` writes to it directly. */
 async function stageOutput(
   { path, write }: Output,
   stdout: Writable,

@@ -1,8 +1,6 @@
 /*!
  * The only place where records leave a program. The last NUL is a commit mark: each NUL waits until another record follows, or until the
  * input has ended without an error. So a program that fails or is killed leaves an unterminated record.
- * On a pipe, a write of at most PIPE_BUF bytes is atomic (POSIX), and only the last write ends with a NUL. Each write waits for the one
- * before, because Node's streams join pending chunks into a larger write.
  */
 import { platform } from 'node:os';
 import { Writable } from 'node:stream';
@@ -45,7 +43,10 @@ export function createCommitWriter(out: Writable & { isTTY?: boolean }, name: st
   });
 }
 
-/** Writes at most PIPE_BUF bytes at a time. No piece ends with a NUL, unless it is only the NUL. */
+/**
+ * Writes at most PIPE_BUF bytes at a time, which is atomic on a pipe (POSIX). No piece ends with a NUL, unless it is only the NUL. Pieces
+ * wait for each other, because Node's streams join pending chunks into a larger write.
+ */
 async function writePieces(out: Writable, bytes: Buffer): Promise<void> {
   for (let start = 0, end = 0; start < bytes.length; start = end) {
     end = Math.min(start + PIPE_BUF, bytes.length);

@@ -14,8 +14,8 @@ import {
 import type { NameMap } from '@sqlpipe/sql';
 
 /**
- * An assertion about the rows of a materialized view must have the view's own query. One about whether a query can be computed must have
- * the query of a view of the target or of the plan. Both may have queries of WITH: queries of such views, or casts.
+ * Some assertions contain a query, which must be known. About the rows of a materialized view, it is the view's own query. About whether a
+ * query can be computed, it is that of a view of the target or of the plan. Before it may be a WITH, of such queries or of casts.
  * @param planned the queries of the views of the plan
  */
 export async function isPlanAssertion(client: Client, statement: string, planned: ViewQueries): Promise<boolean> {
@@ -23,7 +23,7 @@ export async function isPlanAssertion(client: Client, statement: string, planned
   if (!assertion?.printFor) return assertion !== undefined;
   const text = withoutLeadingComments(statement);
   const found = parseWith(statement);
-  // A WITH at the start of a line is the planner's, or a view's own query starts with it.
+  // A WITH at the start of a line may be the planner's, or belong to the view's own query. So both are tried.
   for (const queries of found.length > 0 ? [found, []] : [found]) {
     const known = await findKnownView(client, assertion.tables[0], queries, planned);
     if (known && assertion.printFor(known).includes(text)) return true;
@@ -51,7 +51,6 @@ async function findKnownView(
   return { bodies: bodies.map(body => printWith(queries, body)), existing, columns };
 }
 
-/** By the names of the views. */
 export type ViewQueries = NameMap<string[]>;
 
 export function recordQuery(statement: string, queries: ViewQueries): void {

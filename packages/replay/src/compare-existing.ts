@@ -1,4 +1,4 @@
-/*! Compares a statement with the object or the rights that the target has, and decides what becomes of the statement. */
+/*! Compares a statement with the object or the rights that the target has, and decides the result of the statement. */
 import { InstanceError, type Rejection } from '@sqlpipe/instance';
 import { COLUMN_ORDER_REASON } from '@sqlpipe/plan/text';
 import type { Entry } from '@sqlpipe/schema';
@@ -8,7 +8,7 @@ import type { IgnoredStatements } from './ignored.js';
 import type { ReplayOptions } from './options.js';
 import { isReordered, type ResultOf, type StatementResult } from './outcome.js';
 
-/** The server's message for a taken name, and for a name that is too long for a folder (observed on 9.3.4); not known for principals. */
+/** The server says this of a taken name, and of a name that is too long for a folder (observed on 9.3.4). For principals it is unknown. */
 const ALREADY_EXISTS = /already exists/;
 
 const SKIP_HELP = 'use --if-exists skip';
@@ -42,7 +42,7 @@ export async function compare(
   return comparison.isTokenComparison ? { ...differs, error: TEXT_DIFFERS_MESSAGE } : differs;
 }
 
-/** A grant option that the statement would remove is a difference. @returns undefined if rights are missing, or not shown */
+/** A GRANT without the grant option removes an existing one, which is a difference. @returns undefined if rights are missing or hidden */
 async function compareRights(statement: string, { acl }: ExistingObjects): Promise<Compared | undefined> {
   const comparison = await acl.compare(statement);
   if (!comparison) return undefined;
@@ -65,7 +65,7 @@ export async function resolveRejection(
   const { ifExists } = options;
   const { message: error, position, isDenied } = rejection;
   const rejected: ResultOf<'rejected'> = { result: 'rejected', error, isDenied, position };
-  // Only a CREATE finds that a name is taken. An ALTER may find an existing column.
+  // Of a CREATE, the message is about the object. Of an ALTER, it may be about a column.
   const exists = entry.kind !== 'other' && rejection.matches(ALREADY_EXISTS);
   const concernsPrincipal = isPrincipal(entry.kind);
   if (ifExists === 'fail') return { ...rejected, exists };

@@ -85,10 +85,10 @@ export class ExistingAcl {
   async readBack(entry: Entry): Promise<(Comparison & { exists: boolean }) | undefined> {
     const { kind, statement } = entry;
     if (givesRight(kind)) {
-      // The server stores `*` as the list of columns.
+      // Of `GRANT SELECT ON t(*) TO u`, the server stores the list of columns.
       if (parseRights(statement)?.some(right => right.kind === 'grant' && right.column === ALL_NAMES)) return undefined;
       const exists = (await this.compare(statement))?.exists;
-      // If principals are queried one by one, a right that a group has too cannot be attributed to its member.
+      // If rights are queried for one principal at a time, a right of a user is not found if a group of the user has it too.
       if (exists === undefined || (!exists && (await this.#rights)?.of)) return undefined;
       return { differences: [], notComparable: [], exists };
     }

@@ -27,9 +27,8 @@ export class FetchedObjects {
   #keys: Promise<ReadonlySet<string>> | undefined;
   #prefetched = new Map<string, string>();
   #prefetching: Promise<void> | undefined;
-  /** For each fetch that is running: the keys of what was sent meanwhile, whose definition may be outdated when it arrives. */
+  /** For each running fetch, the keys of objects whose statements were sent meanwhile. Their definitions may arrive outdated. */
   readonly #sentMeanwhile = new Set<Set<string>>();
-  /** Whether the definitions of the next statements are fetched together: if objects of the stream exist. */
   #fetchesMany: boolean;
   readonly #capacities: SymbolCapacities;
   readonly acl: ExistingAcl;
@@ -132,7 +131,7 @@ export class FetchedObjects {
     const parsed = tryParseDefinition(statement, { defaults });
     const like = parsed?.kind === 'table' ? parsed.like : undefined;
     const model = like === undefined ? undefined : await this.fetch({ kind: 'table', name: like });
-    // Servers from 9.3 on show symbol capacities, but do not print them.
+    // From 9.3 on, SHOW CREATE leaves symbol capacities out, but `table_columns()` shows them.
     const columns = parsed?.kind === 'table' ? parsed.columns : [];
     const statesCapacity = columns.some(({ capacity = 0 }) => capacity > DEFAULT_CAPACITY);
     const [complete = existing] = statesCapacity ? await this.#capacities.addTo([existing]) : [];

@@ -36,7 +36,7 @@ export class IgnoredStatements {
     return entry.kind !== 'other' && this.rules.ignoresObject(entry);
   }
 
-  /** A statement is skipped if what it creates is ignored, and nothing needs it, or it exists. @throws InstanceError */
+  /** Skips an ignored object, unless another statement needs it and the target lacks it. @throws InstanceError */
   async skips(entry: Entry, existing: Pick<ExistingObjects, 'fetch'>): Promise<boolean> {
     if (!this.isIgnored(entry)) return false;
     return !this.#needed.has(identityKey(entry)) || (await existing.fetch(entry)) !== undefined;

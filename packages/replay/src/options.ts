@@ -7,7 +7,7 @@ export type IfExists = 'compare' | 'fail' | 'skip';
 /** How to replay. */
 export interface ReplayOptions {
   readonly ifExists: IfExists;
-  /** Continue after a rejection, unless it is that of an assertion or in a plan; apply the plan of `alter` without what it leaves out. */
+  /** Continue after a rejection, except that of an assertion or in a plan. With `alter`: apply a plan that leaves something out. */
   readonly keepGoing: boolean;
   readonly dryRun: boolean;
   /** Verbs that may be sent besides what a dump contains; `CTAS`, `REPLACE`, `all`. */
@@ -36,11 +36,7 @@ export interface ReplayOptions {
 /** More connections do not help, and the server has other clients. */
 const MAX_JOBS = 64;
 
-/**
- * Rejects what no replay accepts, before anything is read.
- * @param spell how users of the caller write the name of an option: `--stale-ok`
- * @throws CodedError
- */
+/** @param spell how users of the caller write the name of an option: `--stale-ok` @throws CodedError for options that no replay accepts */
 export function rejectBadOptions(
   { allowPlan, staleOk, jobs }: Pick<ReplayOptions, 'allowPlan' | 'staleOk'> & { readonly jobs: number },
   spell = (option: string) => option,

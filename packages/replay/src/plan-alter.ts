@@ -21,7 +21,7 @@ export async function planAlter(
   const plan = await planChanges(definitions, b, { ...known, allowLoss, renamed, ignore, ignoreExtra: true });
   const planStatements = printPlan(plan, b);
   const bareStatements = new Set(plan.statements.map(({ statement }) => statement));
-  // What is left out is not created either: a table or a view under its new name would prevent the rename.
+  // If the rename of `deals` to `trades` is left out, `trades` is not created either, because it would prevent a later rename.
   const isLeftOut = (statement: string): boolean => {
     const { kind, name } = identify(statement);
     const isListed = plan.omissions.some(({ identity }) => identity.kind === kind && isSameName(identity.name, name));

@@ -28,7 +28,7 @@ export class PlanGuard {
       const isRead = names.has(name) || (existing.length > 0 && kind !== 'table');
       return isRead && isObject(kind) && !guard.#known.has(kindKey({ kind, name })) ? [{ kind, name }] : [];
     });
-    // The planner did not know what this account may not read, so nothing depends on it.
+    // Objects that this account may not read are skipped: the planner did not know them either, so the plan does not depend on them.
     await guard.#fetch(others, () => {});
     return guard;
   }
@@ -61,7 +61,7 @@ export class PlanGuard {
       this.#known.set(kindKey(object), { ...object, statement: statements[i] });
   }
 
-  /** Finds the objects that a statement changes, and what these read from. The server itself rejects a CREATE of an existing object. */
+  /** Finds the objects that a statement changes, and what these read. One that it creates is left out: a server rejects an existing one. */
   #findObjects(statement: string): GuardedObject[] {
     const creates = isObject(identify(statement).kind);
     const changed = findPlannedObjects([statement]).flatMap(object => this.#known.get(kindKey(object)) ?? []);

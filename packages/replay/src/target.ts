@@ -19,7 +19,7 @@ export interface ReplayTarget {
   /** One for each statement that may be in flight. */
   readonly jobs: readonly Client[];
   readonly client: Client;
-  /** What `close()` closes too, such as statements for the target that were not read. */
+  /** Also closed by `close()`, such as a spool whose statements were not all read. */
   readonly opened: { close(): Promise<void> }[];
   close(): Promise<void>;
 }

@@ -38,7 +38,6 @@ export interface ComparedProblem extends HealthProblem {
   readonly side: 'a' | 'b';
 }
 
-/** What a comparison of two schemas needs to know, and what it ignores. */
 interface CompareSchemasOptions {
   /** What the servers of the two schemas fill in if a statement omits it. */
   defaults?: CompareOptions['defaults'];

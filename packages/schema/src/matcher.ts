@@ -38,7 +38,7 @@ export function createMatcher({
     invertMatch;
 }
 
-/** A grant is selected by its objects or else its entity, a membership by its user, an assumption by its account, others by their name. */
+/** The names of the objects of a grant, or else its entity; the user of a membership, the account of an assumption; else its own name. */
 export function searchableNames({ kind, name, statement = '' }: NamedStatement): string[] {
   const { objects, principals } = locateGrantTargets(statement, kind);
   return objects.length > 0 ? objects.map(object => object.name) : [principals[0]?.name ?? name];
@@ -91,7 +91,7 @@ export class NameSelection {
   /** A matcher for each name that has matched nothing yet. */
   readonly #unmatched: Map<string, (entry: NamedStatement) => boolean>;
   readonly #existing = new Set<string>();
-  /** The folded names that the selected statements mention. */
+  /** The names that the selected statements mention. */
   readonly #needed = new NameSet();
 
   /** @param names globs, in any case @param withDeps whether to select what the named objects need, too */
@@ -103,7 +103,7 @@ export class NameSelection {
     this.#unmatched = new Map(names.map(name => [name, createMatcher({ patterns: [name] })]));
   }
 
-  /** Whether a listed object must be read. With dependencies it may be any, because only definitions show what an object needs. */
+  /** Whether a listed object must be read. With dependencies, every object must, because only definitions show what an object needs. */
   mustRead(object: NamedObject): boolean {
     this.#existing.add(object.name);
     return this.withDeps || this.#isNamed(object);

@@ -169,7 +169,6 @@ const inOrder = (stored: Stored[]): Right[] => stored.sort((a, b) => a.order - b
 
 const hasOption = (right: Right): boolean => right.kind !== 'membership' && right.option;
 
-/** The grants of which each allows a permission on a scope. */
 const includingGrants = (grant: Grant): Grant[] =>
   grant.permission === 'DATABASE ADMIN'
     ? [grant]

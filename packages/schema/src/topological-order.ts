@@ -53,7 +53,7 @@ class Visit {
     return this.needed[this.#index++];
   }
 
-  /** Removes nodes that another visit has taken over. Otherwise each visit on a long chain would store the same nodes. */
+  /** Removes nodes that the visit of a dependency has too. Otherwise each visit on a long chain would store the same nodes. */
   handOver(isTaken: (node: number) => boolean): void {
     this.needed = this.needed.subarray(this.#index).filter(node => !isTaken(node));
     this.#index = 0;

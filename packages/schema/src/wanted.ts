@@ -21,7 +21,7 @@ export function findNeeded(
   return needed;
 }
 
-/** Leaves out what is ignored of A, unless B lacks it and something else needs it. `rules` do not ignore that, and `notes` name it. */
+/** Removes from A what is ignored, but not what B lacks and something else needs: `rules` do not ignore this, and `notes` name it. */
 export function selectWanted(a: readonly string[], b: Iterable<string>, ignore: IgnoreRules) {
   if (!ignore.hasObjectRules) return { statements: a, rules: ignore, notes: [] };
   const [schema, existing] = [new Schema(a.flatMap(splitRights)), new Schema(b)];

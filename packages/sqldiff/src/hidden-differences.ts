@@ -1,4 +1,4 @@
-/*! What gives the same text another meaning on two instances. It is compared if both servers show it. */
+/*! Settings and hidden properties give the same text another meaning on two instances. They are compared if both servers show them. */
 import { fetchHiddenProperties } from '@sqlpipe/instance';
 import type { SchemaComparison } from '@sqlpipe/schema';
 import { identify } from '@sqlpipe/sql';
@@ -8,7 +8,7 @@ import type { ReadSides } from './sides.js';
 const MAX_LISTED = 3;
 
 /**
- * Warnings about statements that are the same on two instances and mean different things there; none if one side is not an instance. Never
+ * Warns of statements that are the same on two instances and mean different things there; of none if one side is not an instance. Never
  * fails: a property that an instance does not show is not compared.
  */
 export async function findHiddenDifferences(

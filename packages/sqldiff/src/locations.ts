@@ -3,7 +3,7 @@ import { findLocation, type LocatedStatement, type Location } from '@sqlpipe/fil
 import { splitRights } from '@sqlpipe/schema';
 import { foldCase, hasName, identify, identityKey, isSameName, type NamedObject } from '@sqlpipe/sql';
 
-/** By what the statements create. If both schemas are files and have an object, its location in A counts. */
+/** Where files create objects and grant rights. If both schemas are files and have an object, its location in A counts. */
 export class Locations {
   readonly #byKey = new Map<string, LocatedStatement>();
 

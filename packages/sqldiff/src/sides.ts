@@ -71,7 +71,7 @@ async function isInstance(operand: string, names: string[]): Promise<boolean> {
   return !hasPathSyntax(operand) && (await stat(operand).catch(() => undefined)) === undefined;
 }
 
-/** Rejects credentials that may be for either instance. A variable for both does no harm if variables of each side decide. */
+/** Rejects credentials that may be for either instance. If SQLDIFF_A_TOKEN and SQLDIFF_B_TOKEN are set, SQLDIFF_TOKEN does no harm. */
 function rejectSharedCredentials({ env, options }: Omit<ResolveContext, 'program'>): void {
   const { user, passwordFile, tokenFile } = options ?? {};
   if ((user ?? passwordFile ?? tokenFile) !== undefined)

@@ -120,7 +120,7 @@ function formatDifference(difference: SchemaDifference, labels: Labels, options:
   return [bold, ...lines.map(line => `  ${line}`)].join('\n');
 }
 
-/** Lines with `-` are in A, lines with `+` in B. Empty if the texts are the same, because the tables after LIKE differ. */
+/** Lines with `-` are in A, lines with `+` in B. Empty if the texts are the same, and only the tables after LIKE differ. */
 function formatTextDiff(a: string, b: string, [labelA, labelB]: Labels, colors: boolean): string[] {
   const names = [`--- ${labelA}`, `+++ ${labelB}`].map(name => paint(escapeControls(name), colors && 'bold'));
   const lines = unifiedDiff(printForDiff(a, b), printForDiff(b, a)).map(line =>
@@ -129,7 +129,7 @@ function formatTextDiff(a: string, b: string, [labelA, labelB]: Labels, colors: 
   return lines.length === 0 ? [] : [...names, ...lines];
 }
 
-/** A statement as servers print it, if its definition is known. A property that it does not set is printed as in the other one. */
+/** A statement as servers print it, if its definition is known. A property that it omits is printed as in the other statement. */
 function printForDiff(statement: string, other: string): string {
   const [definition, otherDefinition] = [tryParseDefinition(statement), tryParseDefinition(other)];
   if (!definition) return redactFully(statement);

@@ -34,7 +34,7 @@ export async function writePlan(
   if (undo !== undefined) {
     const wayBack = await planUndo(plan, b.statements, options);
     for (const [text, ...lines] of wayBack.notUndone) io.warn(`${undo}: ${text}`, lines);
-    // First: a plan that is applied from a pipe has its way back by then.
+    // The undo is written first, because a reader of the pipe may apply the plan as soon as it is complete.
     outputs.unshift([printPlan(wayBack, plan.schemaAfter.statements), { output: undo, maxRecord }]);
   }
   await writeAllStatements(outputs, io);
