@@ -18,7 +18,7 @@ export interface Identity {
   verb: string;
 }
 
-const CREATED = KINDS.filter(kind => hasName({ kind })).map(kind => [kindKeywords(kind), kind] as const);
+const CREATE_PHRASES = KINDS.filter(kind => hasName({ kind })).map(kind => [kindKeywords(kind), kind] as const);
 
 const TITLES: Partial<Record<Kind, string>> = {
   membership: 'membership of',
@@ -49,10 +49,10 @@ export function identify(statement: string): Identity {
   return { kind, name, verb };
 }
 
-/** Reads a head in printed form, as most are, without its tokens. No comment can begin within it, so all servers read it alike. */
+/** Reads a head as servers print it, without a lexer, because most heads are printed. It has no comment, so all servers read it alike. */
 export function readPrintedHead(statement: string): Head | undefined {
   const [, phrase, name, parenthesis] = PRINTED_FORM.exec(statement) ?? [];
-  const kind = CREATED.find(([words]) => words === phrase)?.[1];
+  const kind = CREATE_PHRASES.find(([words]) => words === phrase)?.[1];
   if (!kind || name === undefined || (kind === 'table' && !parenthesis)) return undefined;
   const start = 'CREATE '.length + (phrase as string).length + 1;
   const located = { name, start, end: start + name.length + 2 };
@@ -81,7 +81,7 @@ function readCreate(words: TokenReader): Partial<Head> {
   const replaces = words.accept('OR REPLACE');
   const isBatch = words.accept('ATOMIC') || words.accept('BATCH');
   if (isBatch) words.skipTo('TABLE');
-  for (const [phrase, kind] of CREATED) {
+  for (const [phrase, kind] of CREATE_PHRASES) {
     if (!words.accept(phrase)) continue;
     const keepsExisting = words.accept('IF NOT EXISTS');
     const located = words.readName();
@@ -108,7 +108,7 @@ function isCreatedFromQuery(words: TokenReader): boolean {
   return words.peek() !== undefined;
 }
 
-/** Reads a statement of rights up to TO, because `ASSUME WHERE …` or `GRANT g JOIN …` may be a query (observed on 9.3.4). */
+/** Without TO, the statement may be a query: `GRANT g JOIN …` can read a table named `grant` (observed on 9.3.4). */
 function readRight(words: TokenReader): Partial<Head> | undefined {
   if (words.accept('ADD USER')) {
     const { name } = words.readName();
@@ -123,7 +123,7 @@ function readRight(words: TokenReader): Partial<Head> | undefined {
   return words.accept('TO') ? { kind: 'grant', name: words.readName().name } : undefined;
 }
 
-/** Skips words and commas up to ON or TO; false if anything else comes first: a query would have FROM or punctuation. */
+/** Skips words and commas up to ON or TO. False if FROM or punctuation comes first, because the statement is then a query. */
 function skipPermissions(words: TokenReader): boolean {
   for (let { word } = words; word !== 'ON' && word !== 'TO'; { word } = words) {
     if (word === 'FROM' || (word === '' && words.peek()?.text !== ',')) return false;

@@ -1,10 +1,10 @@
 /*!
- * Finds quotes, comments, parentheses and semicolons. The segments of a text, joined, are the text.
- * Rules (observed on QuestDB 9.3.4): strings in '…', names in "…" and `…`, no backslash escapes, no dollar quotes; `--` to LF or CR; block
- * comments nest.
+ * Cuts text into segments: code, quoted text, comments, parentheses and semicolons. Rules (observed on QuestDB 9.3.4):
+ * - Strings are in '…', names in "…" and `…`. There are no backslash escapes and no dollar quotes.
+ * - A `--` comment ends before LF or CR. Block comments nest.
  */
 
-/** `sql`: quotes in comments are text. `server`: QuestDB's rules, which pair quotes and see `--` inside block comments. */
+/** For `sql`, the quote in a block comment `don't` is text. For `server` (QuestDB), it starts a string, and `--` starts a line comment. */
 export type CommentRules = 'sql' | 'server';
 
 export type SegmentType = 'code' | 'string' | 'name' | 'line-comment' | 'block-comment' | '(' | ')' | ';';
@@ -132,7 +132,7 @@ export function findEndFast(text: string, from: number): number {
   return -1;
 }
 
-/** A segment or parenthesis that is not closed. `at` counts from the start of the statement. */
+/** A quoted text, comment or parenthesis that is not closed. `start` counts from the start of the statement. */
 export interface UnclosedSegment {
   type: SegmentType;
   start: number;
@@ -168,7 +168,7 @@ export class StatementScanner {
     return this.#depth ? this.#outermost : undefined;
   }
 
-  /** White space is no content, and after a line comment, that comment stays the last segment. */
+  /** White space is no content. After a line comment, `lastType` stays, because the `;` then needs a line of its own. */
   get #ignoresWhitespace(): boolean {
     return !this.hasContent || this.lastType === 'line-comment';
   }

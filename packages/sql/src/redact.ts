@@ -13,7 +13,7 @@ const NO_SECRET = new Set(['WITH', 'TO', 'FROM', 'ON']);
 
 /** A piece of a statement that is not shown. */
 interface Secret extends Pick<Token, 'text' | 'start'> {
-  /** It is everything up to the end of the statement: where the secret is, only its author knows. */
+  /** Whether this is the complete rest of the statement, because nothing shows where in it the secret is. */
   isRest?: boolean;
 }
 
@@ -36,18 +36,18 @@ export const redactFully = (statement: string): string => redact(statement, () =
 const QUOTES = /^(['"`]?)([^]*?)(\1?)$/;
 
 /**
- * Finds the secrets of a statement, without quotes. Each is returned twice: as written, and with doubled quotes made single. Where
- * everything up to the end is secret, its first words are returned too: a server quotes the first one that it does not understand.
+ * Finds the secrets of a statement, without quotes. `'it''s'` is returned as written and as `it's`. If the rest of the statement is
+ * secret, its first words are returned too, because a server quotes the first word that it does not understand.
  */
 export const findSecrets = (statement: string): string[] =>
   locateSecrets(statement).flatMap(({ text, isRest }) => (isRest ? [text, ...firstWords(text)] : withoutQuotes(text)));
 
 const withoutQuotes = (text: string): string[] => [text.replace(QUOTES, '$2'), unquote(text.replace(QUOTES, '$1$2$1'))];
 
-/** Limits the time to search a reply for all of them. */
+/** Limits the time to search a reply for all words. */
 const MAX_WORDS = 100;
 
-/** The words of a text as SQL reads it, and as white space separates them. */
+/** The words of a text, as SQL separates them and also as white space does. */
 function firstWords(text: string): string[] {
   const words: string[] = [];
   for (const token of significantTokens(text)) {
@@ -58,7 +58,7 @@ function firstWords(text: string): string[] {
   return [...words, ...chunks].filter(word => /[\p{L}\p{N}]/u.test(word));
 }
 
-/** The CREATE of an object has no secrets. The results do not overlap, because together they could exceed the length of a string. */
+/** The CREATE of an object has no secrets. The results do not overlap: all of them together are no longer than the statement. */
 function locateSecrets(statement: string): Secret[] {
   if (!/password|token|user|account/i.test(statement)) return [];
   const { kind } = identify(statement);
@@ -100,8 +100,9 @@ const CREDENTIALS = new Set(['PASSWORD', 'TOKEN', 'JWK']);
 const CONNECTORS = new Set(['=', ':', 'IS', 'TO', 'TYPE', 'REST']);
 
 /**
- * After the name, only what no secret can be is shown: the words of the grammar, owners, aliases, and a word before quoted text, which may
- * be a misspelt keyword. Other quoted text is secret. So is everything from any other word, or after PASSWORD without quotes.
+ * Finds the secrets after the name of a principal. Quoted text is secret, except owners and aliases. The words of the grammar are shown.
+ * A word before quoted text is shown too, because it may be a misspelt keyword. From any other word on, and after PASSWORD without
+ * quotes, the complete rest is secret.
  */
 function* secretsOfPrincipal(statement: string, words: TokenReader): Generator<Secret> {
   for (let token = words.peek(); token; token = words.peek()) {
@@ -142,7 +143,7 @@ function* restOf(statement: string, from: number): Generator<Secret> {
   if (end > start) yield { text: statement.slice(start, end), start, isRest: true };
 }
 
-/** In other statements, what follows PASSWORD or TOKEN is a secret; if that may be a column of an object, only in quotes. */
+/** In other statements, text after PASSWORD or TOKEN is secret. If these may be columns of an object, only quoted text is secret. */
 function secretsAfterKeywords(statement: string, isOfObject: boolean): Secret[] {
   const secrets: Secret[] = [];
   let end = 0;

@@ -32,7 +32,7 @@ export class SplitError extends CodedError {
   }
 }
 
-/** The characters of `--` and of the delimiters of block comments. Text for scanners is never cut between two of these characters. */
+/** The characters of comment delimiters. Text is never cut after one of these, because a scanner would miss half of a delimiter. */
 const COMMENT_DELIMITER_CHARACTERS = '-/*';
 
 /** The approximate length of the first piece that `#scan` reads, in UTF-16 code units. */
@@ -46,15 +46,15 @@ const UNCLOSED_MESSAGES: Partial<Record<SegmentType, string>> = {
 
 /**
  * Cuts text into statements at each `;` outside quotes, comments and parentheses. Text with only comments is not a statement.
- * Statements are normalized: without white space at the ends, and with one `;`. After a `--` comment, the `;` is on a line of its own.
- * Comments before a statement stay with it. Comments that start on the line of its `;` move before the `;`, unless another statement
- * follows on that line.
- * Text is read by the rules of SQL. If a block comment contains a quote or `--`, a second scanner reads by the rules of the server. The
- * first `;` that either scanner finds ends the statement: where the rules of a scanner are wrong, it more often misses a `;` than finds one
- * too many.
+ * Statements are normalized:
+ * - A statement has no white space at its ends, and one `;`. After a `--` comment, the `;` is on a line of its own.
+ * - Comments before a statement stay there. Comments on the line of its `;` move before the `;`, unless another statement is on that line.
  */
 export class Splitter {
-  /** One with SQL's rules; if the server may read the current statement differently, another one with the server's rules. */
+  /**
+   * The first scanner reads by the rules of SQL. If a block comment contains a quote or `--`, a second one reads by the rules of the server.
+   * The first `;` that any scanner finds ends the statement: with the wrong rules, a scanner more often misses a `;` than finds too many.
+   */
   #scanners = [new StatementScanner('sql')];
   #pieces: string[] = [];
   #length = 0;
@@ -69,7 +69,7 @@ export class Splitter {
   /** @param maxLength the maximum length of a statement with its white space and comments, in UTF-16 code units */
   constructor(private readonly maxLength = Number.POSITIVE_INFINITY) {}
 
-  /** The line on which the last yielded statement starts, with the comments before that statement. Counts from 1. */
+  /** The line where the last yielded statement, or a comment before it, starts. Counts from 1. */
   get startLine(): number {
     return this.#startLine;
   }
@@ -94,8 +94,8 @@ export class Splitter {
   }
 
   /**
-   * Yields what is left: the held statement, and the one after the last `;`, if there is one.
-   * @throws SplitError as `write` does; if a quote, comment or parenthesis is not closed; if the required `;` is missing; if only the
+   * Yields what is left: the held statement, and a statement after the last `;`.
+   * @throws SplitError as `write` does, and for an unclosed quote, comment or parenthesis, for a missing required `;`, or if only the
    *   comments at the head of a plan are left
    */
   *end({ requiresSemicolon = false } = {}): Generator<string> {
@@ -147,7 +147,7 @@ export class Splitter {
     return end < 0 ? this.#scan(chunk, from) : { end };
   }
 
-  /** Scans pieces of doubling length. If each statement were scanned up to the end of the chunk, the time would be quadratic. */
+  /** Scans pieces of doubling length. Scanning up to the end of the chunk for each of its statements would take quadratic time. */
   #scan(chunk: string, from: number): Required<StatementEnd> | undefined {
     for (let start = from, size = FIRST_PIECE; start < chunk.length; size *= 2) {
       const end = findSafeCut(chunk, start + size);
@@ -158,7 +158,7 @@ export class Splitter {
     return undefined;
   }
 
-  /** Scans the piece from `start` to `end`. `from`: where the statement starts in this chunk. It is already scanned up to `start`. */
+  /** Scans a piece. @param from where the statement starts in this chunk; its text up to `start` is already scanned */
   #scanPiece(chunk: string, from: number, start: number, end: number): Required<StatementEnd> | undefined {
     const [sql, server] = this.#scanners as [StatementScanner, StatementScanner?];
     const sqlEnd = sql.read(chunk.slice(start, end));
@@ -220,8 +220,8 @@ export class Splitter {
   }
 
   /**
-   * Yields the held statement and holds the new one. If the text is blank (`;` alone), the held statement stays. If the blank text has a
-   * line end, the held statement accepts no more comments.
+   * Yields the held statement, and holds the new one. A `;` alone is no statement, so the held one stays. After a line end before this
+   * `;`, the held statement accepts no more comments.
    */
   *#hold(text: string, endsInLineComment: boolean): Generator<string> {
     const body = trim(text);
@@ -364,7 +364,7 @@ function trim(text: string): string {
   return text.slice(start, lastIndexNotOf(WHITESPACE, text) + 1);
 }
 
-/** Finds the first index from `start` on whose preceding character is none of `-/*`; if there is none, the end of the text. */
+/** The first index from `start` on that is not after a character of a comment delimiter, or the end of the text. */
 function findSafeCut(text: string, start: number): number {
   let end = Math.min(start, text.length);
   while (end < text.length && COMMENT_DELIMITER_CHARACTERS.includes(text.charAt(end - 1))) end++;

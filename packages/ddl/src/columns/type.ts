@@ -150,7 +150,7 @@ export const CAPACITY: ColumnEntry<'symbol capacity', { capacity: number }> = {
   },
 };
 
-/** @param others what else may follow in CREATE, in the server's words @returns the `reach` after the first token, for CAST */
+/** @param others only for CREATE: the words that may follow, for the server's message @returns the `reach` after the first token */
 export function parseSymbolOptions(cursor: Cursor, column: Column, others?: string): number {
   const next = (words: string) => (others === undefined ? cursor.next() : cursor.require(words + others));
   let token = next("'capacity', 'nocache', 'cache'");

@@ -175,7 +175,7 @@ export function keepRetention<Stored extends TableDefinition | MaterializedViewD
 
 type Stage = keyof StoragePolicy['after'];
 
-/** Parses `POLICY(TO PARQUET 3 DAYS, DROP LOCAL 1 MONTH)` after STORAGE. @param stages receives each stage, with the start of its second word */
+/** Parses `POLICY(TO PARQUET 3 DAYS, DROP LOCAL 1 MONTH)`. @param stages receives each stage, with the start of its second word */
 function parseStoragePolicy(cursor: Cursor, unit: PartitionUnit, stages: LocatedName[]): StoragePolicy {
   cursor.expect('policy');
   cursor.expect('(');

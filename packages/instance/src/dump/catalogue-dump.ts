@@ -1,6 +1,6 @@
 /*!
- * Dumps a server before QuestDB 10, which has no SHOW CREATE DATABASE. The catalogue is not a snapshot, so what may have changed is read
- * again, until nothing has changed. If objects come and go all the time, the dump has the objects that are in both last lists.
+ * Dumps a server without SHOW CREATE DATABASE (before QuestDB 10). The catalogue is not a snapshot. So objects that may have changed are
+ * read again, until nothing has changed. If objects come and go all the time, the dump has those that are in both of the last two lists.
  */
 import { dumpOrder, Schema } from '@sqlpipe/schema';
 import type { Client } from '../http/client.js';
@@ -63,7 +63,7 @@ function reportChanges(before: Reading, now: Reading, { info }: ObjectReadOption
     if (!now.objects.has(object.name)) reportChange(object, 'dropped or renamed');
 }
 
-/** Reads the objects that may have changed. @param denied collects the messages for what may not be read, which is not read again */
+/** Reads objects that may have changed. @param denied receives the server's messages for denied objects, which are not read again */
 async function readObjects(
   client: Client,
   bestEffort: BestEffortClient,
@@ -75,7 +75,7 @@ async function readObjects(
   // All views are read, because the order of two objects can depend on a view between them.
   const isNeeded = (object: ListedObject) => names.mustRead(object) || object.kind !== 'table';
   const listed = all.filter(object => isWanted(object, selects) && isNeeded(object));
-  // Without an id, a table that was created again could have the last transaction of the one before.
+  // Without an id, a recreated table could have the same last transaction as the former table.
   const transactionOf = ({ id, name }: ListedObject) => (id === undefined ? undefined : transactions.get(name));
   const objects = listed
     .filter(({ kind, name }) => kind !== 'other' && !denied.has(name))
@@ -92,7 +92,7 @@ async function readObjects(
   for (const [i, { name }] of stale.entries()) statements.set(name, read[i]);
   const found = objects.flatMap((object): [string, ReadObject][] => {
     const statement = statements.get(object.name);
-    return statement === undefined ? [] : [[object.name, { ...object, statement }]]; // else it is gone or denied
+    return statement === undefined ? [] : [[object.name, { ...object, statement }]]; // without a statement, the object is gone or denied
   });
   return { listed, objects: new Map(found) };
 }

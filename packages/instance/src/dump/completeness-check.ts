@@ -1,7 +1,7 @@
 /*!
- * Fetches what a dump lacks. SHOW CREATE DATABASE silently leaves out what the account may not read, and what is dropped, renamed or
- * recreated while it runs (see QuestDB's ShowCreateDatabaseRecordCursorFactory). So the dump is compared with tables(), which lists all
- * objects (observed on 9.3.4).
+ * Fetches the objects that a dump lacks. SHOW CREATE DATABASE silently leaves out objects that the account may not read. It also leaves
+ * out objects that are dropped, renamed or recreated meanwhile (see QuestDB's ShowCreateDatabaseRecordCursorFactory). So the dump is
+ * compared with tables(), which lists all objects (observed on 9.3.4).
  */
 import { findReferences } from '@sqlpipe/ddl';
 import { dumpOrder, Schema } from '@sqlpipe/schema';
@@ -21,9 +21,9 @@ type Objects = ReadonlyMap<string, ListedObject>;
 export class CompletenessCheck {
   /** Resolves when the list has arrived, or cannot be fetched. */
   readonly listRequest: Promise<void>;
-  /** Why a list could not be fetched. */
+  /** Why the list could not be fetched. */
   #failure: string | undefined;
-  /** Undefined until it arrives, and if it cannot be fetched. */
+  /** The listed objects by folded name. Undefined until the list arrives, or if it cannot be fetched. */
   #list: Objects | undefined;
   /** By folded name: the objects of the list that the dump does not have yet. */
   #pending = new Map<string, ListedObject>();
@@ -45,11 +45,11 @@ export class CompletenessCheck {
     this.listRequest.catch(() => {}); // reported where it is awaited, unless the dump has failed before
   }
 
-  /** @returns false if the statement of the object was fetched, and so is in the dump already */
+  /** @returns false if the dump already has the object, because its statement was fetched */
   recordRow(name: string): boolean {
     this.#recordedEarly?.push(name);
     if (!this.#list) return true;
-    // If nothing is pending or fetched, and `#unlisted` is full, a name changes nothing, and need not be folded.
+    // To save time: if nothing is pending or fetched, and `#unlisted` is full, the name changes nothing.
     if (!this.#pending.size && this.#unlisted.size === MAX_UNLISTED && !this.#fetched.size) return true;
     const key = foldCase(name);
     if (this.#pending.delete(key)) return true;
@@ -57,7 +57,7 @@ export class CompletenessCheck {
     return !this.#fetched.has(key);
   }
 
-  /** The listed objects that a statement refers to and that the dump does not have yet, in order. */
+  /** Fetches the objects that a statement needs and the dump does not have yet. @returns their statements in dump order */
   async fetchNeeded(statement: string): Promise<string[]> {
     await this.listRequest;
     if (!this.#pending.size) return [];
@@ -150,16 +150,16 @@ export class CompletenessCheck {
     const key = foldCase(object.name);
     if (exists) this.#fetched.add(key);
     else this.#gone.add(key);
-    if (exists && object.kind === 'live view') return; // some servers leave all of them out
+    if (exists && object.kind === 'live view') return; // some servers leave out all live views
     this.#hasChanged = true;
     const change = exists ? 'created or replaced' : 'dropped or renamed';
     this.options.info(`${titleOf(object)} was ${change} while the schema was read`);
   }
 
-  /** Adds what has a new name (the first list had its id), and what was created again under its old name. */
+  /** Adds the objects of a later list that were renamed (the first list has their ids), or recreated under the same name. */
   #addRenamedAndRecreated(list: Objects | undefined): void {
     const ids = new Set<unknown>(Array.from(this.#list?.values() ?? [], ({ id }) => id));
-    ids.delete(undefined); // servers before 9.0, and functions other than tables(), have none
+    ids.delete(undefined); // servers before 9.0, and functions other than tables(), give no ids
     for (const [key, object] of list ?? []) {
       const isGone = this.#gone.has(key);
       if ((this.#list?.has(key) && !isGone) || this.#unlisted.has(key) || this.#fetched.has(key)) continue;
@@ -170,6 +170,7 @@ export class CompletenessCheck {
   }
 }
 
+/** Adds the statements of missing objects to the rows of a dump, each before the rows that need it. */
 export async function* addMissingRows(
   rows: AsyncIterable<string[]>,
   check: CompletenessCheck,

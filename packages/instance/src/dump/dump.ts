@@ -20,11 +20,11 @@ export interface DumpOptions {
   /** Globs for the names of the objects to dump; if there are none, all are dumped. */
   names: readonly string[];
   withDeps: boolean;
-  /** By SHOW CREATE DATABASE, object by object, or (`auto`) the first if the server has it and else the second. */
+  /** By SHOW CREATE DATABASE, or object by object (`catalogue`). `auto` means by SHOW CREATE DATABASE if the server has it. */
   via: 'auto' | 'database' | 'catalogue';
   verbatim: boolean;
   noOwner: boolean;
-  /** The maximum length of a record in bytes. Its row in JSON may be longer, because of escapes. */
+  /** The maximum length of a record in bytes. The row in the server's JSON may be longer, because of escapes. */
   maxRecord: number;
   skipInvalid: boolean;
   reportInvalid: boolean;
@@ -65,7 +65,7 @@ export async function* dump(config: ConnectionConfig, given: Partial<DumpOptions
   const { warn, info } = options;
   options.warn = message => warn(`${config.label}: ${message}`);
   options.info = message => info(`${config.label}: ${message}`);
-  // Only the first one reports its retries: a server that is down fails both.
+  // If the server is down, both clients retry. Only the first one reports that.
   const [rows, checks] = [connect(config), connect({ ...config, warn: undefined })];
   const clients = { rows, checks, bestEffort: new BestEffortClient(config) };
   const close = () => Promise.all(Object.values(clients).map(client => client.close()));
@@ -82,7 +82,7 @@ export async function* dump(config: ConnectionConfig, given: Partial<DumpOptions
 
 interface Clients {
   readonly rows: Client;
-  /** For what a user asked for or relies on, while the rows arrive. */
+  /** Sends the queries that a user asked for or relies on, while `rows` reads the dump. */
   readonly checks: Client;
   readonly bestEffort: BestEffortClient;
 }
@@ -92,7 +92,7 @@ async function* dumpStatements(
   clients: Clients,
   options: DumpOptions,
 ): AsyncGenerator<string[]> {
-  /** The reasons by name. They are fetched before the first view of a kind. */
+  /** Why views are invalid, by kind and name. Fetched before the first view of a kind. */
   const invalid = new Map<Kind, Map<string, string>>();
   let hasAcl = false;
   let count = 0;
@@ -100,16 +100,16 @@ async function* dumpStatements(
   const { checks, bestEffort } = clients;
   const names = new NameSelection(options.names, options.withDeps);
   const [missing, capacities] = [new MissingObjects(), new SymbolCapacities(use => bestEffort.attempt(use))];
-  const read = { names, missing, selects: selection.selects, warn, info };
+  const readOptions = { names, missing, selects: selection.selects, warn, info };
   const warnOfUnknown = ({ message }: InstanceError) =>
     warn(`invalid views may be in the dump despite --skip-invalid, because the server does not list them: ${message}`);
   const queryViews = (query: string) =>
     options.skipInvalid ? tryQuery(() => checks.queryRows(query), warnOfUnknown) : bestEffort.queryRows(query);
-  for await (const batch of names.select(fetchRows(clients, options, read))) {
+  for await (const batch of names.select(fetchRows(clients, options, readOptions))) {
     const statements: string[] = [];
     for (const row of batch) {
       count++;
-      // Nearly all rows are such tables, and parsing them would be slow.
+      // Nearly all rows are clean tables, and parsing them would be slow.
       if (isCleanTable(row)) {
         statements.push(row);
         continue;
@@ -156,10 +156,10 @@ const MIN_ROW_LIMIT = 32 * 1024 * 1024;
 async function* fetchRows(
   { rows, checks, bestEffort }: Clients,
   { via, selection, maxRecord }: DumpOptions,
-  read: ObjectReadOptions,
+  readOptions: ObjectReadOptions,
 ): AsyncGenerator<string[]> {
-  if (via === 'catalogue') return yield await fetchCatalogueDump(rows, bestEffort, read);
-  const check = new CompletenessCheck(checks, read);
+  if (via === 'catalogue') return yield await fetchCatalogueDump(rows, bestEffort, readOptions);
+  const check = new CompletenessCheck(checks, readOptions);
   const query = `SHOW CREATE DATABASE${selection.clause}`;
   try {
     yield* addMissingRows(rows.streamFirstColumn(query, Math.max(MIN_ROW_LIMIT, 2 * maxRecord)), check);
@@ -168,7 +168,7 @@ async function* fetchRows(
     if (via === 'database')
       throw error.withMessage(`${error.message}; it has no SHOW CREATE DATABASE, so use --via catalogue`);
     await check.listRequest; // one request at a time
-    yield await fetchCatalogueDump(rows, bestEffort, read);
+    yield await fetchCatalogueDump(rows, bestEffort, readOptions);
   }
 }
 

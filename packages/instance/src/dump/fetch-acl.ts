@@ -69,7 +69,7 @@ const fetchRowsIfExists = async (client: Client, query: string): Promise<unknown
     error => error.matches(/does not exist|not found/i),
   )) ?? [];
 
-/** The type of such a cell depends on the list. */
+/** The lists differ in the type of cell that means true. */
 const isTrue = (cell: unknown): boolean => cell === true || cell === 'true' || cell === 't';
 
 /** Whether a user or service account has a password, a key or a token, by the rows of SHOW USER or SHOW SERVICE ACCOUNT. */

@@ -39,8 +39,8 @@ export async function listAllObjects(client: Client): Promise<ListedObject[]> {
 }
 
 /**
- * By name, the last transaction of each object with a log (a table with WAL; since 9.3 also a view). While it is the same, so is the
- * definition. An object with changes that are not applied yet is left out.
+ * The last transaction of each object with a log, by name: WAL tables, and since 9.3 also views. While the transaction is the same, the
+ * definition is the same. Objects with changes that are not applied yet are left out.
  */
 export async function fetchLastTransactions(bestEffort: BestEffortClient): Promise<Map<string, unknown>> {
   // Each ALTER, like each insert, adds a transaction (observed on 9.0.3 to 9.3.4).

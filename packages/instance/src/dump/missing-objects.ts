@@ -1,4 +1,4 @@
-/*! What the two ways to dump share: which objects a dump should contain, and what becomes of those that it lacks. */
+/*! For both ways to dump: which objects a dump should contain, and how the objects that it lacks are reported. */
 import { isSystemTable } from '@sqlpipe/ddl';
 import type { NameSelection } from '@sqlpipe/schema';
 import { displayName, isObject, KINDS, type Kind, type NamedObject } from '@sqlpipe/sql';
@@ -9,7 +9,7 @@ import type { ListedObject } from './list-objects.js';
 
 const MAX_NAMED = 20;
 
-/** Whether a dump should contain an object. One of an unknown kind is wanted only if all kinds of tables and views are selected. */
+/** Whether a dump should contain an object. An object of an unknown kind is wanted if all kinds of tables and views are selected. */
 export function isWanted({ kind, name }: ListedObject, selects: (kind: Kind) => boolean): boolean {
   const isSelected = kind === 'other' ? KINDS.filter(isObject).every(selects) : selects(kind);
   return isSelected && !isSystemTable(name);

@@ -48,7 +48,7 @@ export async function fetchStatements(
 /** Receives each object that the account may not read, and the server's message. Its statement is then undefined. */
 type OnDenied = (object: NamedObject, message: string) => void;
 
-/** As `fetchStatements`, without a check of the kinds: with the kind `table`, a view gets the statement of a table. */
+/** As `fetchStatements`, but does not check kinds: if a view is requested as a `table`, its statement is CREATE TABLE. */
 export async function fetchUncheckedStatements(
   client: Client,
   objects: readonly NamedObject[],
@@ -67,7 +67,7 @@ export async function fetchUncheckedStatements(
   return printed ?? reconstructTables(client, objects);
 }
 
-/** The definitions of a batch, in one request. Undefined if it must be halved: it is too large, or one object cannot be shown. */
+/** The statements of a batch, in one request. Undefined if the batch must be halved: it is too large, or one object cannot be shown. */
 async function fetchBatch(
   client: Client,
   objects: readonly NamedObject[],

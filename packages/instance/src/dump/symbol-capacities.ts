@@ -1,6 +1,6 @@
 /*!
- * Servers from 9.3 on do not print symbol capacities, but show them in table_columns(). A server raises a capacity by itself when it is
- * nearly used up (observed on 9.3.4). So a capacity belongs to the schema only if it is larger than the symbols need: it was requested.
+ * Servers from 9.3 on do not print symbol capacities, but show them in table_columns(). A server raises a capacity that is nearly used up
+ * (observed on 9.3.4). So only a capacity that is larger than the symbols need was requested by a user, and belongs to the schema.
  */
 import { DEFAULT_CAPACITY, quoteName } from '@sqlpipe/ddl';
 import { DEFAULT_REQUEST_BUFFER, quoteLiteral } from '@sqlpipe/sql';
@@ -11,7 +11,7 @@ import { fetchParameters } from '../reports/server.js';
 
 const TABLE = /^CREATE TABLE '([^']+)' \( \n/;
 
-/** May also match what only looks like a symbol. */
+/** May also match a text that only looks like a symbol column. */
 const WITHOUT_CAPACITY = / SYMBOL(?:[,\n]| (?!CAPACITY))/;
 
 interface Settings {
@@ -63,7 +63,7 @@ export class SymbolCapacities {
 
   async #fetchSettings(): Promise<Settings> {
     const parameters = await this.attempt(fetchParameters);
-    const number = (path: string, otherwise: number) => Number(parameters?.get(path)) || otherwise;
+    const number = (path: string, fallback: number) => Number(parameters?.get(path)) || fallback;
     return {
       capacity: number('cairo.default.symbol.capacity', DEFAULT_CAPACITY),
       threshold:
@@ -79,7 +79,7 @@ function findTableWithSymbol(statement: string, index: number): SymbolTable[] {
   return name === undefined ? [] : [{ name, index }];
 }
 
-/** The capacities of tables, in one request. Undefined if it is too large, or one of several tables is gone. */
+/** The capacities of tables, in one request. Undefined if the request is too large, or one of several tables is gone. */
 async function fetchCapacities(client: Client, tables: readonly SymbolTable[]): Promise<CapacityRow[] | undefined> {
   const query = tables
     .map(
@@ -96,7 +96,7 @@ async function fetchCapacities(client: Client, tables: readonly SymbolTable[]): 
   return rows.map(([index, column, capacity, used]) => [Number(index), String(column), Number(capacity), Number(used)]);
 }
 
-/** The capacity is in the place where servers before 9.3 print it. */
+/** Adds the capacity where servers before 9.3 print it. */
 function addCapacity(statement: string, column: string, capacity: number): string {
   for (const name of [column, quoteName(column)]) {
     const head = `\n\t${name} SYMBOL`;

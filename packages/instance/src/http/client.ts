@@ -35,8 +35,8 @@ export interface Client {
   /** All rows of a reply of at most 32 MiB. A cell with an array or an object is undefined. Throws as `streamFirstColumn` does. */
   queryRows(query: string): Promise<unknown[][]>;
   /**
-   * Sends one statement, without a final `;`, see `toRequestText`. It is sent again only if the server has certainly not executed it. A
-   * rejection is returned. But if a statement may return rows, and its reply has rows and an error, the rejection is thrown.
+   * Sends one statement, without a final `;`, see `toRequestText`. A statement is sent again only if the server has certainly not executed
+   * it. A rejection is returned. But if a statement may return rows, and its reply has rows and an error, the rejection is thrown.
    * @throws InstanceError; its `outcomeUnknown` says whether the statement may have been executed
    */
   execute(statement: string): Promise<Reply>;
@@ -48,11 +48,11 @@ export interface Client {
 /** Creates a client of an instance. Nothing is sent before the first request. */
 export const connect = (config: ConnectionConfig): Client => new HttpClient(config);
 
-/** Milliseconds before a request is sent again after the status 429. If the server asks for more than the maximum, it is not sent again. */
+/** Milliseconds before a request is sent again after status 429. If the server asks for more than the maximum, nothing is sent again. */
 const BUSY_DELAYS = [250, 500, 1000, 2000, 4000];
 const MAX_BUSY_DELAY = 30_000;
 
-/** Makes the server send the number of all rows. If a limit of the server cuts off rows, fewer arrive, and the reply is rejected. */
+/** Makes the server send the number of all rows. If a limit of the server cuts off rows, the numbers differ, and the reply is rejected. */
 const COUNT_PARAMETER = '&count=true';
 
 /** The statuses of replies to statements. Any other may come from a proxy, or before a server looks at the path. */
@@ -63,7 +63,7 @@ const DENIED_HELP = '; grant the permission to this user, or use another account
 /** Observed on 9.3.4: the open source edition answers a token like a wrong password. */
 const TOKENS_UNSUPPORTED = '; the open source edition accepts no tokens, only a user and a password';
 
-/** A query may be sent again whenever its reply is lost, a statement only if it has certainly not been executed. */
+/** A query may always be sent again. A statement is sent again only if the server has certainly not executed it. */
 type Purpose = 'query' | 'execute';
 
 class HttpClient implements Client {
@@ -72,7 +72,7 @@ class HttpClient implements Client {
   readonly #closed = new AbortController();
   /** Aborts when the client is closed or the user interrupts the program. Then pauses end at once, and the next failure is final. */
   readonly #ended: AbortSignal;
-  /** The endpoints to try; only one of them after it has replied as a server does that has it. */
+  /** The endpoints to try. After one of them has replied like a QuestDB server, this is the only one. */
   #endpoints: readonly [ApiPath, ...ApiPath[]] = ENDPOINTS;
 
   constructor(private readonly config: ConnectionConfig) {
@@ -150,7 +150,7 @@ class HttpClient implements Client {
     return sendTo(second);
   }
 
-  /** Sends again after a failure that may pass, if retries and the purpose allow that. */
+  /** After a temporary failure, sends the request again if retries are on and the purpose permits that. */
   async #request<T>(statement: string, purpose: Purpose, read: (response: Response) => Promise<T>): Promise<T> {
     const pauseAfter = createRetryPause(this.config, this.#ended);
     for (;;) {
@@ -169,12 +169,12 @@ class HttpClient implements Client {
   /** After the status 429, sends up to five times more. The pauses together are no longer than the time limit. */
   async #sendAgainWhileBusy(send: () => Promise<Response>): Promise<Response> {
     const { timeout, pause = pauseFor } = this.config;
-    let left = timeout || Number.POSITIVE_INFINITY;
+    let remaining = timeout || Number.POSITIVE_INFINITY;
     for (const milliseconds of BUSY_DELAYS) {
       const response = await send();
       const delay = Math.max(milliseconds, 1000 * (parseRetryAfter(response) ?? 0));
-      left -= delay;
-      if (response.status !== 429 || delay > MAX_BUSY_DELAY || left < 0 || this.#ended.aborted) return response;
+      remaining -= delay;
+      if (response.status !== 429 || delay > MAX_BUSY_DELAY || remaining < 0 || this.#ended.aborted) return response;
       response.body.destroy();
       if (delay >= 1000) this.config.info?.(`${this.label}: too busy; trying again in ${Math.round(delay / 1000)} s`);
       // If the pause is aborted, the request is sent once more, and its result is final.
@@ -192,7 +192,7 @@ class HttpClient implements Client {
     );
   }
 
-  /** An error that is not of a request is a bug, and is returned unchanged. */
+  /** An error that no request has caused is a bug, and is returned unchanged. */
   #toInstanceError(error: unknown, statement: string, response: Response | undefined): unknown {
     const status = response?.status;
     if (error instanceof ServerError && response) return this.#rejectionError(error, response);

@@ -177,7 +177,7 @@ function parseReply(body: Buffer, response: Response): ReplyObject {
   }
 }
 
-/** Parses a JSON object. Rejects repeated significant keys and, except in most rows, deep nesting. @throws MalformedReplyError */
+/** Parses a JSON object. Rejects repeated significant keys, and deep nesting outside of rows. @throws MalformedReplyError */
 function parseObject(body: Buffer): ReplyObject {
   const scanner = new JsonScanner(new KeyCheck(), { token: body.length, depth: MAX_DEPTH });
   scanner.write(body);
@@ -191,7 +191,7 @@ function parseObject(body: Buffer): ReplyObject {
   return reply;
 }
 
-/** Rejects repeated significant keys at the top level: `JSON.parse` would take the last value. */
+/** Rejects repeated significant keys at the top level, because `JSON.parse` would use the last value. */
 class KeyCheck implements JsonEvents {
   readonly #found = new Set<string>();
   #key = '';
@@ -209,8 +209,8 @@ class KeyCheck implements JsonEvents {
   }
 
   /**
-   * Checks the rows of `dataset` with `JSON.parse`, up to the last `],[` of the chunk, because it is four times as fast as the scanner. It is
-   * tried once for each reply. If the JSON is invalid, or that `],[` is inside a string or a cell, the scanner checks the rows.
+   * `JSON.parse` is four times as fast as the scanner. So once for each reply, it checks the rows of `dataset` up to the last `],[`. If it
+   * fails, the scanner checks these rows: the JSON may be invalid, or the `],[` may be inside a string or a cell.
    */
   readElements(chunk: Buffer, at: number, depth: number): number {
     const end = chunk.lastIndexOf('],[') + 1;
@@ -271,8 +271,8 @@ const RETRY_REASONS: Readonly<Record<number, string>> = { 429: 'too busy', 503: 
 
 function interpretStatus(response: Response): readonly [code: ErrorCode, explanation: string] {
   const { status } = response;
-  const explained = EXPLANATIONS[status];
-  if (explained) return explained;
+  const known = EXPLANATIONS[status];
+  if (known) return known;
   const reason = RETRY_REASONS[status];
   const seconds = parseRetryAfter(response);
   const time = seconds === undefined ? 'later' : `in ${Math.ceil(seconds)} s`;
@@ -315,8 +315,8 @@ const quoteReply = (text: string, length: number, response: Response): string =>
 /** Masks the secrets of the request, which a server or a proxy may quote, and cuts a long text. */
 function maskReply(text: string, { url, secrets }: Response): string {
   const all = [...secrets, ...findSecrets(new URL(url).searchParams.get('query') ?? '')];
-  // The first cut may split a secret, whose beginning then stays unmasked at the end. Masking never shortens a text, so the second cut
-  // removes that beginning.
+  // The first cut may split a secret. Then its beginning stays unmasked at the end of the text. Masking never shortens a text, so the
+  // second cut removes this beginning.
   return maskSecrets(text.slice(0, MAX_MASKED_LENGTH), all).slice(0, MAX_MASKED_LENGTH / 4);
 }
 

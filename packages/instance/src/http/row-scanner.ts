@@ -29,7 +29,7 @@ const MAX_VALUE_BYTES = 32 * 1024 * 1024;
 export const MAX_DEPTH = 128;
 
 /**
- * Depths: `{` 0 `"dataset": [` 1 `[` 2 `a cell` 3. Only `end` confirms that the rows are complete.
+ * Depths: 0 is the `{` of the reply, 1 the `[` of the dataset, 2 the `[` of a row, 3 a cell. Only `end` confirms that all rows arrived.
  * @throws MalformedReplyError for an incomplete or invalid reply; ServerError for a reply that contains an error
  */
 export class RowScanner implements JsonEvents {
@@ -45,7 +45,7 @@ export class RowScanner implements JsonEvents {
   /** A server that fails while it writes a row ends the dataset with an empty row. The error follows, so reading continues. */
   #endsInEmptyRow = false;
   #ready: string[] = [];
-  /** Each chunk is searched once for rows to parse together. */
+  /** The last chunk that `readElements` has searched, because it searches each chunk only once. */
   #searched: Buffer | undefined;
 
   constructor(private readonly maxValueBytes = MAX_VALUE_BYTES) {
@@ -111,7 +111,7 @@ export class RowScanner implements JsonEvents {
     else if (depth === 3) this.#addCell(value);
   }
 
-  /** Reads all rows of a chunk but the first and the last at once, if they have the form that the server writes. */
+  /** Parses all rows of a chunk in one call, except the first and the last. The rows must have the form that the server writes. */
   readElements(chunk: Buffer, at: number, depth: number): number {
     if (this.#dataset !== 'open' || depth !== 2 || chunk === this.#searched) return at;
     this.#searched = chunk;
@@ -158,7 +158,7 @@ const ROW_END = '"]'.length;
 /** An escape may stand for a NUL or half of a surrogate pair; U+FFFD may replace bytes that are not UTF-8. */
 const AMBIGUOUS = /\\u|\uFFFD/;
 
-/** Parses rows of one string in one call, which is much faster. If any may be invalid, returns none: reading one by one finds the error. */
+/** Parses rows of one string in one call, which is fast. If a row may be invalid, returns no rows, so that the scanner finds the error. */
 function parseRows(json: string): string[] {
   if (AMBIGUOUS.test(json)) return [];
   try {
@@ -185,8 +185,8 @@ export function rejectErrorReply(reply: Record<string, unknown>): void {
 }
 
 /**
- * An error may have any status and value, before or after the rows. Observed on 9.3.4: after rows, the position is called `errorPos`; the
- * position in an empty query is a string.
+ * An error may come with any status, before or after the rows, and its message may have any type. Observed on 9.3.4: after rows, the
+ * position is called `errorPos`. In an empty query, the position is a string.
  */
 export function findServerError(reply: Record<string, unknown>): ServerError | undefined {
   const key = 'error' in reply ? 'error' : 'notice';
