@@ -42,23 +42,23 @@ export interface ServerToken {
 /** Scans the token that starts at `from`; undefined at the end of the text. */
 function scanToken(text: string, start: number): ServerToken | undefined {
   if (start >= text.length) return;
-  for (let pos = start; pos < text.length; pos++) {
-    const char = text.charAt(pos);
+  for (let index = start; index < text.length; index++) {
+    const char = text.charAt(index);
     if (char === "'" || char === '"' || char === '`') {
-      const close = findClosingQuote(text, pos + 1, char);
+      const close = findClosingQuote(text, index + 1, char);
       if (close >= 0) return { start, end: close + 1, reach: close + 1 };
-      return pos === start ? { start, end: start + 1, reach: start + 1 } : { start, end: pos, reach: pos };
+      return index === start ? { start, end: start + 1, reach: start + 1 } : { start, end: index, reach: index };
     }
-    const symbol = symbolAt(text, pos);
-    if (symbol) return { start, end: pos === start ? pos + symbol.length : pos, reach: pos + symbol.length };
+    const symbol = symbolAt(text, index);
+    if (symbol) return { start, end: index === start ? index + symbol.length : index, reach: index + symbol.length };
   }
   return { start, end: text.length, reach: text.length };
 }
 
 /** The index of the closing quote, or -1. A doubled quote does not close, except for a backtick. */
 function findClosingQuote(text: string, from: number, quote: string): number {
-  for (let pos = text.indexOf(quote, from); pos >= 0; pos = text.indexOf(quote, pos + 2))
-    if (quote === '`' || text.charAt(pos + 1) !== quote) return pos;
+  for (let index = text.indexOf(quote, from); index >= 0; index = text.indexOf(quote, index + 2))
+    if (quote === '`' || text.charAt(index + 1) !== quote) return index;
   return -1;
 }
 

@@ -70,7 +70,7 @@ function* codeTokens(code: string, codeStart: number): Generator<Token> {
   }
 }
 
-/** The end of the pattern's match at `at`; `at` itself if the pattern does not match. */
+/** The end of the pattern's match from `start` on; `start` itself if the pattern does not match there. */
 function matchEnd(pattern: RegExp, code: string, start: number): number {
   pattern.lastIndex = start;
   return pattern.test(code) ? pattern.lastIndex : start; // unlike exec(), test() allocates nothing
