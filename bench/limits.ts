@@ -38,7 +38,7 @@ const COMMANDS: Record<string, string> = {
 const expectRejection = (command: string) =>
   `${command} 2> message || [ $? = 65 ] && grep -q 'longer than\\|more than' message`;
 
-/** Command lines with a record or a statement of 64 MiB; the record is not the first, since an endless first record would be reported as .sql text. */
+/** Command lines with a record or a statement of 64 MiB. A short record precedes, because an endless first one is reported as .sql text. */
 const REJECTED: Record<string, string> = {
   'sqlsplit FILE': expectRejection('sqlsplit huge > /dev/null'),
   sqljoin: expectRejection("{ printf '\\0'; cat huge; printf '\\0'; } | sqljoin > /dev/null"),

@@ -1,6 +1,6 @@
 /*!
- * Writes the tables of docs/COMPATIBILITY.md: the results of the built programs with real servers, version by version, and the upgrade of some
- * hundred recorded objects. Versions whose jar cannot be fetched are marked. It takes a few minutes, most of them for the
+ * Writes the tables of docs/COMPATIBILITY.md: the results of the built programs with real servers, version by version, and the upgrade of
+ * some hundred recorded objects. Versions whose jar cannot be fetched are marked. It takes a few minutes, most of them for the
  * recorded objects; two servers run at a time.
  */
 import { execFileSync } from 'node:child_process';

@@ -5,7 +5,7 @@ import type { Answers } from './stub.js';
 export interface Input {
   /** A short description. */
   what: string;
-  /** A command line; `{url}` is a server that answers with `reply`, `{folder}` a folder that does not exist, `{file}` a file with the contents of `file`. */
+  /** A command line. `{url}` is a server that answers with `reply`, `{folder}` a missing folder, `{file}` a file that contains `file`. */
   program: string;
   /** Standard input of about this many bytes. */
   stdin?: (bytes: number) => string;

@@ -38,7 +38,7 @@ const gap = fc.oneof(
   },
 );
 
-/** Statements with gaps before, between and after them; in half of the texts all gaps are equal, since two equal ones are needed to hide a statement. */
+/** Statements and gaps around them. Half of the texts have equal gaps, because only two equal ones can hide a statement. */
 const texts = fc
   .tuple(gap, fc.boolean(), fc.array(fc.tuple(fc.constantFrom(...STATEMENTS), gap), { minLength: 1, maxLength: 3 }))
   .map(

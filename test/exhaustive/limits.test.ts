@@ -1,4 +1,4 @@
-/*! Input beyond a limit is a clear error: no stack trace, no abort, no silence; and sqlserve answers short statements that need much work. */
+/*! Input beyond a limit is a clear error: no stack trace, no abort, no silence; and sqlserve answers short statements with much work. */
 import { flood, reply, startFaultyServer } from '../faults/faulty-server.js';
 import type { Server } from '../support/server.js';
 import { shell } from '../support/shell.js';

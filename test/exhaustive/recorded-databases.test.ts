@@ -1,4 +1,4 @@
-/*! Whole databases, recorded and live: any order can be sorted, a folder keeps everything, and each object replays with its dependencies. */
+/*! Databases, recorded and live: any order can be sorted, a folder keeps everything, and each object replays with its dependencies. */
 import { whenReady } from '@sqlpipe/engine';
 import { Schema, selectWithRelated } from '@sqlpipe/schema';
 import type { ExecutionContext } from 'ava';

@@ -29,7 +29,7 @@ function check(t: ExecutionContext, { stream, differences, status, isSameStatus,
   t.true(isUnchanged, `seed ${stream.seed}: the dry run changed the target: ${messages}`);
 }
 
-/** Statements about rows and files of the server, and those of them that it rejects whatever these are. One import at a time, and one export to a path. */
+/** Statements about rows and files of the server, also those that it always rejects. One import at a time, and one export to a path. */
 const TRANSFERS = [
   [
     'COPY',

@@ -31,6 +31,19 @@ const packages: Package[] = names.map((name, i) => {
 
 const CONTRIBUTING = readFileSync('CONTRIBUTING.md', 'utf8');
 
+const listFiles = (...patterns: string[]): string[] =>
+  execFileSync('git', ['ls-files', '-z', ...patterns], { encoding: 'utf8' })
+    .split('\0')
+    .filter(existsSync);
+
+/** Finds the lines of files that break a rule, as `path:line`. */
+const findLines = (paths: readonly string[], isWrong: (line: string) => boolean): string[] =>
+  paths.flatMap(path =>
+    readFileSync(path, 'utf8')
+      .split('\n')
+      .flatMap((line, i) => (isWrong(line) ? `${path}:${i + 1}` : [])),
+  );
+
 /** The rows of the table of packages: their names, and the libraries that only they import. */
 const rows = [...CONTRIBUTING.matchAll(/^\| `([\w` ]+)` \|[^|]*\|([^|]*)\|$/gm)].map(
   ([, names = '', libraries = '']) => ({
@@ -165,8 +178,8 @@ test('no library except cli uses the process', t => {
 });
 
 test('each value that a library exports is used outside of it', async t => {
-  const files = execFileSync('git', ['ls-files', 'test', 'scripts', 'bench'], { encoding: 'utf8' }).trim().split('\n');
-  const words = new Set(files.filter(existsSync).flatMap(path => readFileSync(path, 'utf8').match(/\w+/g) ?? []));
+  const files = listFiles('test', 'scripts', 'bench');
+  const words = new Set(files.flatMap(path => readFileSync(path, 'utf8').match(/\w+/g) ?? []));
   const found: string[] = [];
   for (const { name } of packages.filter(each => !isProgram(each))) {
     const others = packages.filter(each => each.name !== name).flatMap(({ sources }) => sources);
@@ -221,13 +234,11 @@ test('the lock file contains no download addresses', t => {
 
 test("no tracked file names a registry or a path of a developer's machine", t => {
   const machine = /registry[.]npmjs|repo1?[.]maven|static[.]crates|\/(home|Users)\/\w|\/root\/|\/work\/|\/tmp\/\w/;
-  const files = execFileSync('git', ['ls-files', '-z'], { encoding: 'utf8' }).split('\0').slice(0, -1);
-  const wrong = files
-    .filter(path => existsSync(path))
-    .flatMap(path =>
-      readFileSync(path, 'utf8')
-        .split('\n')
-        .flatMap((line, i) => (machine.test(line) ? `${path}:${i + 1}` : [])),
-    );
+  const wrong = findLines(listFiles(), line => machine.test(line));
+  t.deepEqual(wrong, []);
+});
+
+test('a line of a comment has at most 140 characters', t => {
+  const wrong = findLines(listFiles('*.ts'), line => line.length > 140 && /^\s*(?:\/\/|\/?\*)/.test(line));
   t.deepEqual(wrong, []);
 });

@@ -104,7 +104,7 @@ const newNames = ({ names, before, after }: SchemaPair): NewNames => ({
     before.some(each => each.startsWith(`CREATE MATERIALIZED VIEW '${view}'`) && !after.includes(each)),
 });
 
-/** Whether a line about a table names none that a loss was allowed of. Views may have been made again; whether they are valid is checked. */
+/** Whether a line about a table names none that a loss was allowed of. Views may have been made again; that they are valid is checked. */
 const isUnnamed = (line: string, { names }: SchemaPair, allowed: readonly string[]): boolean => {
   const [, table] = /^table '(.*?)' /.exec(line) ?? [];
   return (

@@ -16,8 +16,8 @@ export interface StatementStream {
 }
 
 /**
- * What no plan has. `$table`, `$view`, `$matview` and `$object` stand for a name, `$column` and `$symbol` for a column of the table, `$type`
- * for a type and `$n` for a number that is new. Each may be rejected, as for an object that something else has made invalid.
+ * What no plan has. `$table`, `$view`, `$matview` and `$object` stand for a name, `$column` and `$symbol` for a column of it, `$type` for a
+ * type and `$n` for a number that is new. Each may be rejected, as for an object that something else has made invalid.
  */
 const OTHERS: readonly string[] = [
   'ALTER TABLE $table ADD COLUMN IF NOT EXISTS new$n $type',

@@ -187,7 +187,7 @@ function repairVolume(end: string, notes: string[]): string {
   return `${end.slice(0, start)} IN VOLUME ${quoteName(volume)}${rest.slice(volume.length)}`;
 }
 
-/** 9.3.4 rejects PARTITION BY YEAR with a TTL that is not full years, but prints both if it chose YEAR itself. @param start the query's end */
+/** 9.3.4 rejects PARTITION BY YEAR with a TTL of partial years, but prints both if it chose YEAR. @param start the end of the query */
 function findConflict(statement: string, start: number): ClauseSpan | undefined {
   const cursor = new Cursor(statement);
   cursor.seek(start);

@@ -311,7 +311,7 @@ export class Engine {
   }
 }
 
-/** Most views get their columns later, when `findCompiled` compiles their queries. Reports about the health of opaque objects are ignored. */
+/** Most views get their columns later, when `findCompiled` compiles their queries. The reported health of opaque objects is ignored. */
 function loadObject(kind: ObjectKind, entry: Entry, schema: Schema, health: Health | undefined): CatalogueObject {
   const { name, statement } = entry;
   const parsed = schema.definitionOf(entry);

@@ -1,5 +1,5 @@
 /*!
- * The schema on disk: one line of JSON with the entries of each statement, synced before the statement is acknowledged. A line has a hash of
+ * The schema on disk: one line of JSON with the entries of each statement, synced before it is acknowledged. A line has a hash of
  * its entries, because the engine restores them without checks. At the start, and when the journal has grown to more than twice its initial
  * size, the complete state is written to a new file, which replaces the old one.
  */

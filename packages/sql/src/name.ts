@@ -15,7 +15,7 @@ export interface NameSpan extends LocatedName {
 }
 
 /**
- * Parses a name in any quotes, without the schema `public`; '' if there is none. Quoted text that adjoins a name is not a part of it, and may
+ * Parses a name in any quotes, without the schema `public`; '' if there is none. Quoted text that adjoins a name is no part of it: it may
  * be a secret.
  * @param peek returns a significant token by distance
  */

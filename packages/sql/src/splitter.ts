@@ -52,7 +52,7 @@ const UNCLOSED_MESSAGES: Partial<Record<SegmentType, string>> = {
  */
 export class Splitter {
   /**
-   * The first scanner reads by the rules of SQL. If a block comment contains a quote or `--`, a second one reads by the rules of the server.
+   * The first scanner reads by the rules of SQL. If a block comment contains a quote or `--`, a second one reads by those of the server.
    * The first `;` that any scanner finds ends the statement: with the wrong rules, a scanner more often misses a `;` than finds too many.
    */
   #scanners = [new StatementScanner('sql')];

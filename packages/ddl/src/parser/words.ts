@@ -1,4 +1,4 @@
-/*! The words of SQL, each once, with its roles in statements and queries (observed on 9.3.4). A word may be a name unless it is reserved. */
+/*! The words of SQL, each once, with its roles in statements and queries (observed on 9.3.4). A word that is not reserved may be a name. */
 import { NameSet } from '@sqlpipe/sql';
 
 type Role =

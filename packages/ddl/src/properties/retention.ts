@@ -82,7 +82,7 @@ export const TTL = property<RetentionFields, { readonly action: 'ttl'; readonly 
   unalterable: 'a TTL has to fit the partitions; with partitions by month or year, it cannot be removed',
 });
 
-/** With PARTITION BY DAY, the server accepts `TTL 1 DAY` but not `TTL 1 HOUR`. With MONTH or YEAR, it rejects even 0 (observed on 9.3.4). */
+/** With PARTITION BY DAY, servers accept `TTL 1 DAY` but not `TTL 1 HOUR`. With MONTH or YEAR, they reject even 0 (observed on 9.3.4). */
 export function isAcceptedAge(unit: PartitionUnit, age: Age): boolean {
   const isInMonths = age < 0;
   return {

@@ -38,7 +38,7 @@ export function locateColumns(statement: string): { readonly columns: LocatedNam
 }
 
 /**
- * Finds which items of a SELECT from one table have exactly the same value each time: an expression over the values of one row, or the first,
+ * Finds which items of a SELECT from one table always have exactly the same value: expressions over the values of one row, and the first,
  * last, least or greatest value of a column. Any other aggregate may differ in its last digits. None for any other query.
  */
 export function findExactValues(query: string, table: string): boolean[] {

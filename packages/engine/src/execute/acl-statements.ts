@@ -107,7 +107,7 @@ function parsePassword(cursor: Cursor): string | undefined {
   return password;
 }
 
-/** The administrator becomes the owner of the principal's objects. Otherwise, a later principal of the same name would own these objects. */
+/** The administrator becomes the owner of the principal's objects. Otherwise, a later principal of the same name would own them. */
 function dropPrincipal(cursor: Cursor, session: MutableSession, kind: PrincipalKind): void {
   const { acl, catalogue } = session;
   const { hasIfClause, name, start } = parsePrincipalName(cursor, kind, 'exists');

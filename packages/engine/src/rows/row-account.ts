@@ -86,7 +86,7 @@ export class RowAccount {
     if (column?.type === conversion.from) this.#ledger.losslessTypes.add(column.id, conversion.to);
   }
 
-  /** @returns the effects of the statement. Losses that an assertion disproves are left out. Losses that only the account finds are added. */
+  /** @returns the effects of the statement, without losses that an assertion disproves, and with losses that only the account finds */
   recordStatement(statement: string, execution: Execution): readonly Effect[] {
     const { effects, transitions } = execution;
     const index = this.#count++;

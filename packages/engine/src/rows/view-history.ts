@@ -217,7 +217,7 @@ export class ViewHistories {
     return undefined;
   }
 
-  /** Finds a column of a source whose values may have changed. The query of the view, or of a view that it reads, must mention the column. */
+  /** Finds a column of a source whose values may have changed. The query of the view, or of a view that it reads, must mention it. */
   #findChangedColumn({ former, dependencies }: TrackedView, source: CatalogueObject): string | undefined {
     if (source.kind !== 'table') return undefined;
     const copyLosses = this.ledger.findCopy(source)?.losses ?? [];

@@ -62,7 +62,7 @@ export function printQueryAfterPlan(
 }
 
 /**
- * Prints the query of a view with the plain views of the engine, for a server that still has the former ones. Undefined if they are the same.
+ * Prints the query of a view with the plain views of the engine, for a server that still has the former ones. Undefined if they are equal.
  * @param findFormer finds an object of the server
  */
 export function printQueryOverPlainViews(
