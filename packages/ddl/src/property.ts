@@ -45,7 +45,7 @@ export interface Property<F extends object, A extends Action = never, N extends 
   readonly isHidden?: boolean;
   /** Prints the clause in CREATE with the white space before it; '' if there is none. */
   print?(definition: F, options: PrintOptions): string;
-  readonly feature?: Feature<F>;
+  readonly features?: readonly Feature<F>[];
   /** Translates the clause to another edition; undefined if it is the same there. */
   translate?(definition: F, has: HasFeature): ClauseTranslation | undefined;
   readonly alter?: PropertyAlter<F, A, N>;
@@ -65,8 +65,8 @@ export interface Feature<F> {
   /** Matches each statement that needs the feature. Only statements that match are parsed. */
   readonly word: RegExp;
   isIn(definition: F): boolean;
-  /** Whether the object can be created without the feature. */
-  readonly isDispensable?: boolean;
+  /** The clause without the feature. Missing if the object is of no use without the feature. */
+  without?(clause: string): string;
 }
 
 /** The action of an ALTER: `{ action: 'format', parquet: true }`. */

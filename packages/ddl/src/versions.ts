@@ -17,10 +17,10 @@ const FEATURES: readonly Feature<Definition>[] = [
   { name: 'DECIMAL', word: /decimal/i, isIn: hasType(/^DECIMAL/) },
   { name: 'TIMESTAMP_NS', word: /timestamp_ns/i, isIn: hasType(/^TIMESTAMP_NS$/) },
   { name: 'arrays', word: /\[/, isIn: hasType(/\[/) },
-  ...COLUMN_PROPERTIES.flatMap(({ feature }) =>
-    feature ? { ...feature, isIn: isInTable(({ columns }) => columns.some(feature.isIn)) } : [],
+  ...COLUMN_PROPERTIES.flatMap(({ features = [] }) =>
+    features.map(each => ({ ...each, isIn: isInTable(({ columns }) => columns.some(each.isIn)) })),
   ),
-  ...ALL_PROPERTIES.flatMap(({ feature }) => feature ?? []),
+  ...ALL_PROPERTIES.flatMap(({ features = [] }) => features),
 ];
 
 /** Whether only some versions of the server support a statement. */

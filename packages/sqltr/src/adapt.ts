@@ -169,11 +169,11 @@ export const toVersion =
 /** Removes the clauses that a feature adds to a statement; undefined if the object is of no use without them. */
 function withoutFeature(statement: string, feature: string): string | undefined {
   let isRemoved = false;
-  const without = replaceClauses(statement, (property, _, { kind }) => {
-    const found = findProperty(property, kind)?.feature ?? findColumnProperty(property)?.feature;
-    if (found?.name !== feature || !found.isDispensable) return undefined;
-    isRemoved = true;
-    return '';
+  const without = replaceClauses(statement, (property, clause, { kind }) => {
+    const { features = [] } = findProperty(property, kind) ?? findColumnProperty(property) ?? {};
+    const reduced = features.find(({ name }) => name === feature)?.without?.(clause);
+    isRemoved ||= reduced !== undefined;
+    return reduced;
   });
   return isRemoved ? without : undefined;
 }

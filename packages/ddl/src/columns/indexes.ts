@@ -11,11 +11,13 @@ export const INDEX: ColumnEntry<'add index' | 'drop index', { index?: Index }> =
   name: ' index',
   value: ({ index }) => (index ? printIndex(index, names => names.map(foldCase).sort()).trim() : 'none'),
   print: ({ index }, { quoted }) => (index ? printIndex(index, names => (quoted ? names.map(quoteName) : names)) : ''),
-  feature: {
-    name: 'INDEX TYPE',
-    word: /\b(?:type|include)\b/i,
-    isIn: ({ index }) => index !== undefined && index.capacity === undefined,
-  },
+  features: [
+    {
+      name: 'INDEX TYPE',
+      word: /\b(?:type|include)\b/i,
+      isIn: ({ index }) => index !== undefined && index.capacity === undefined,
+    },
+  ],
   alter: {
     actions: ['add index', 'drop index'],
     worksOnViews: true,

@@ -1,5 +1,6 @@
 /*! PARQUET(encoding, codec(level), BLOOM_FILTER) of a column. The encodings of a type are known from messages of 9.3.4 and later. */
 import { type Cursor, isWord, RejectionError } from '../parser/cursor.js';
+import type { HasFeature } from '../parser/features.js';
 import { parseInt32 } from '../parser/numbers.js';
 import { isArray } from '../parser/types.js';
 import { type ColumnEntry, expectEndOfAlter } from './column-entry.js';
@@ -8,13 +9,21 @@ export const PARQUET: ColumnEntry<'parquet settings', { parquet: string }> = {
   name: ' Parquet settings',
   value: ({ parquet }) => parquet || 'none',
   print: ({ parquet }) => (parquet ? ` PARQUET(${parquet})` : ''),
-  feature: { name: 'PARQUET(…)', word: /parquet/i, isIn: ({ parquet }) => Boolean(parquet), isDispensable: true },
+  features: [
+    { name: 'PARQUET(…)', word: /parquet/i, isIn: ({ parquet }) => Boolean(parquet), without: () => '' },
+    {
+      name: 'BLOOM_FILTER',
+      word: /bloom_filter/i,
+      isIn: ({ parquet }) => /bloom_filter$/.test(parquet ?? ''),
+      without: clause => (/\(\s*bloom_filter/i.test(clause) ? '' : clause.replace(/\s*,\s*bloom_filter/i, '')),
+    },
+  ],
   alter: {
     actions: ['parquet settings'],
     syntax: {
-      set(cursor, _, altered) {
+      set(cursor, { has }, altered) {
         cursor.expect('parquet');
-        const parquet = parseParquet(cursor, altered.column?.type);
+        const parquet = parseParquet(cursor, altered.column?.type, has);
         expectEndOfAlter(cursor, altered, 'to set parquet encoding');
         return { action: 'parquet settings', column: altered.name, parquet };
       },
@@ -58,22 +67,23 @@ const CODECS = new Map<string, Codec>(
 );
 
 /** Parses the parentheses after PARQUET. @returns the printed form; '' for `(default)`, which has no effect (but 9.3.4 prints it) */
-export function parseParquet(cursor: Cursor, type: string | undefined): string {
+export function parseParquet(cursor: Cursor, type: string | undefined, has: HasFeature): string {
+  const isBloomFilter = (word: string) => has('BLOOM_FILTER') && isWord(word, 'bloom_filter');
   cursor.expect('(');
   const parts: string[] = [];
   let token = cursor.require('encoding name or BLOOM_FILTER');
-  if (!isWord(token, 'bloom_filter')) {
+  if (!isBloomFilter(token)) {
     parts.push(parseEncoding(cursor, token, type));
     token = cursor.require("',' or ')'");
     if (token === ',') {
       token = cursor.require('compression codec name or BLOOM_FILTER');
-      if (!isWord(token, 'bloom_filter')) {
+      if (!isBloomFilter(token)) {
         token = parseCompression(cursor, token, parts);
-        if (token === ',') token = cursor.require('BLOOM_FILTER');
+        if (token === ',' && has('BLOOM_FILTER')) token = cursor.require('BLOOM_FILTER');
       }
     }
   }
-  if (isWord(token, 'bloom_filter')) {
+  if (isBloomFilter(token)) {
     parts.push('bloom_filter');
     token = cursor.require("')'");
   }

@@ -10,6 +10,7 @@ const LAST_WITHOUT = {
   /** Quotes in line comments that do not pair. */
   'unpaired quotes': '9.3.1',
   dump: '9.3.4',
+  BLOOM_FILTER: '9.3.4',
   'INDEX TYPE': '9.3.4',
   'FORMAT PARQUET': '9.3.4',
   rebase: '9.3.4',

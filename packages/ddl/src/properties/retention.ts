@@ -50,7 +50,7 @@ export const TTL = property<RetentionFields, { readonly action: 'ttl'; readonly 
     if (partitionBy) rejectUnfittingAge(partitionBy, ttl, position);
   },
   print: ({ ttl }) => (ttl === 0 ? '' : ` TTL ${printAge(ttl)}`),
-  feature: { name: 'TTL', word: /ttl/i, isIn: ({ kind, ttl }) => kind === 'table' && ttl !== 0, isDispensable: true },
+  features: [{ name: 'TTL', word: /ttl/i, isIn: ({ kind, ttl }) => kind === 'table' && ttl !== 0, without: () => '' }],
   translate: ({ kind, ttl }, has) =>
     has('storage policies') && kind === 'table' && ttl !== 0
       ? { clause: `\nSTORAGE POLICY(DROP LOCAL ${printAge(ttl)})` }

@@ -97,7 +97,7 @@ export const FORMAT = property<
     if (parquet && !wal) throw new RejectionError(position, 'FORMAT PARQUET is only supported on WAL tables');
   },
   print: ({ parquet }) => (parquet ? ' FORMAT PARQUET' : ''),
-  feature: { name: 'FORMAT PARQUET', word: /parquet/i, isIn: ({ parquet }) => parquet, isDispensable: true },
+  features: [{ name: 'FORMAT PARQUET', word: /parquet/i, isIn: ({ parquet }) => parquet, without: () => '' }],
   alter: {
     actions: ['format'],
     sets: ['format'],
