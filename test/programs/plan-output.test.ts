@@ -89,6 +89,9 @@ test('--allow-plan allows nothing beside the plan', async t => {
   const again = await run.exits(1, 'sqlapply --allow-plan $DB again.sql');
   t.regex(again.stderr, /2 statements are rejected; nothing was sent\n[^]*hint: use --allow DROP to send them\n$/);
   t.is((await run(untouched)).stdout, '');
+  await run(`cat > new.sql <<'END'\nCREATE TABLE another (y INT);\nEND\ncat plan.sql new.sql > appended.sql`);
+  const appended = await run.exits(0, 'sqlapply --dry-run --allow-plan $DB appended.sql');
+  t.regex(appended.stdout, /^would create table 'another'$/m);
   const [total] = (await run("cat plan.sql truncate.sql | grep -c ';$'")).stdout.split('\n');
   for (const verbs of ['ALL', 'TRUNCATE', 'ALTER, TRUNCATE', 'CTAS, REPLACE, ALL']) {
     const head = `sed '1s/; [0-9]* statement.*/; ${total} statements; sqlapply needs --allow-plan for ${verbs}/' plan.sql`;

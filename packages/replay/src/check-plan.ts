@@ -68,7 +68,10 @@ export function rejectOmissions(omissions: readonly Omission[]): void {
 /** Requires that the target is in the state for which a plan was made. @param message the error otherwise, without the target's label */
 export async function requireState(plan: readonly string[], client: Client, message: string): Promise<PlanGuard> {
   const guard = await PlanGuard.start(client, plan);
-  if (computeFingerprint(plan, guard.statements()) !== parsePlanHead(plan[0] ?? '')?.state)
+  const { state, count = 0 } = parsePlanHead(plan[0] ?? '') ?? {};
+  // Statements after the plan do not belong to the state for which it was made.
+  const own = count > 0 ? plan.slice(0, count) : plan;
+  if (computeFingerprint(own, guard.statements()) !== state)
     throw new CodedError('REJECTED', `${client.label}: ${message}`);
   return guard;
 }
