@@ -73,6 +73,12 @@ test('text is split and joined as the programs do, and what is no text is an err
 });
 
 test('what is no statement of QuestDB is an error with its position', t => {
+  for (const text of ['', ' ; ', '-- nothing'])
+    t.like(
+      t.throws(() => parse(text), { any: true }),
+      { code: 'DAMAGED' },
+      text,
+    );
   const statement = '\n  CREATE TABLE a (x NOTHING)';
   const error = t.throws(() => parse(statement), { any: true });
   t.true(isSqlpipeError(error));

@@ -242,6 +242,8 @@ test('hints: access control and enterprise clauses sent to the open source editi
     'CREATE SERVICE ACCOUNT a;',
     'ADD USER a TO b;',
     'GRANT SELECT ON t TO a;',
+    'GRANT HTTP TO a;',
+    'GRANT PGWIRE, HTTP TO a;',
     'GRANT ASSUME SERVICE ACCOUNT s TO a;',
     'ASSUME SERVICE ACCOUNT s TO a;',
   ])
@@ -270,7 +272,7 @@ test('hints: a user without permissions for access control', async t => {
   await setUp(server, 'GRANT HTTP TO zoe', 'GRANT SELECT ON trades TO zoe');
   const asZoe = "SQLDUMP_USER=zoe SQLDUMP_PASSWORD='of zoe' SQLAPPLY_USER=zoe SQLAPPLY_PASSWORD='of zoe'";
   const dump = await run.exits(77, `${asZoe} sqldump $DST`);
-  t.regex(dump.stderr, /\[LIST USERS\].*; hint: --include SCHEMA dumps without access control\n$/);
+  t.regex(dump.stderr, /\[LIST USERS\].*; hint: sqldump --include SCHEMA dumps without access control\n$/);
   await run.ok(`${asZoe} sqldump --include SCHEMA $DST`);
   const created = await run.exits(77, `echo "CREATE USER joe;" | sqlsplit | ${asZoe} sqlapply $DST`);
   t.regex(

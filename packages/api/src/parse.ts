@@ -1,5 +1,5 @@
 import { type Definition, parseDefinition, printDefinition, repair, tryParseDefinition } from '@sqlpipe/ddl';
-import { identify, isObject, type Kind, normalizeStatement } from '@sqlpipe/sql';
+import { identify, isObject, type Kind, normalizeStatement, significantTokens } from '@sqlpipe/sql';
 import { CodedError } from '@sqlpipe/text';
 
 /** What one statement says. */
@@ -33,6 +33,8 @@ export interface Statement {
 export function parse(statement: string): Statement {
   if (typeof statement !== 'string') throw new CodedError('USAGE', 'parse: a statement is not a string');
   const text = normalizeStatement(statement);
+  const [first] = significantTokens(text);
+  if (first === undefined || first.text === ';') throw new CodedError('DAMAGED', 'parse: the text has no statement');
   const { kind, name, verb } = identify(text);
   if (!isObject(kind)) return { kind, name, verb };
   const { statement: repaired, notes, warnings } = repair(text);

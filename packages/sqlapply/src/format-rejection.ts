@@ -42,7 +42,7 @@ function formatCaret(text: string, position: number): string[] {
 }
 
 /** The open source edition's messages for access control, whose keywords it does not know (observed on 9.3.4). */
-const NO_ACCESS_CONTROL = /'atomic' or 'table'|\bsuch as "|unexpected token \[(?:SERVICE|ACCOUNT)\]/i;
+const NO_ACCESS_CONTROL = /'atomic' or 'table'|\bsuch as "|unexpected token \[(?:SERVICE|ACCOUNT|GRANT|TO)\]/i;
 
 const ACCESS_CONTROL = 'the open source edition has no access control; sqltr --to open-source --lossy removes it';
 

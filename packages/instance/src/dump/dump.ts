@@ -177,7 +177,7 @@ const ACL_RIGHTS = /\[(?:LIST|USER DETAILS|LIST USERS)\b/;
 function addAclHint(error: unknown, { selects }: Selection): unknown {
   if (!(error instanceof InstanceError) || error.code !== 'DENIED') return error;
   if (!error.matches(ACL_RIGHTS) || !KINDS.some(kind => isAcl(kind) && selects(kind))) return error;
-  return error.withMessage(`${error.message}; hint: --include SCHEMA dumps without access control`);
+  return error.withMessage(`${error.message}; hint: sqldump --include SCHEMA dumps without access control`);
 }
 
 /** Without SHOW CREATE DATABASE, the message lists the keywords that may follow SHOW (observed on 8.1.4 to 9.3.4). */
