@@ -35,7 +35,7 @@ async function* drawProgress<Batch extends string | string[]>(
 /** The number of seconds before the first drawing: shorter work shows no progress. */
 const DELAY = 0.3;
 
-/** A line that is drawn again and again. A message clears the line first, also one of a program at the other end of the pipe. */
+/** A line on the terminal that is drawn again and again. A message clears it first, also one of another program in the pipe. */
 export class Progress {
   readonly #started = process.uptime();
   #bar: SingleBar | undefined;

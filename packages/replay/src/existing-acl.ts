@@ -88,7 +88,7 @@ export class ExistingAcl {
       // Of `GRANT SELECT ON t(*) TO u`, the server stores the list of columns.
       if (parseRights(statement)?.some(right => right.kind === 'grant' && right.column === ALL_NAMES)) return undefined;
       const exists = (await this.compare(statement))?.exists;
-      // If rights are queried for one principal at a time, a right of a user is not found if a group of the user has it too.
+      // If rights are queried for one principal at a time, a right of a user that a group of the user has too is not found.
       if (exists === undefined || (!exists && (await this.#rights)?.of)) return undefined;
       return { differences: [], notComparable: [], exists };
     }

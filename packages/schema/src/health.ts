@@ -6,7 +6,7 @@ export interface Health {
   readonly invalid?: NameMap<string>;
   /** The tables and stored views whose changes are not applied, with the reasons. */
   readonly suspended?: NameMap<string>;
-  /** The columns of the invalid materialized views, whose queries may give other columns by now. */
+  /** The columns that invalid materialized views have. Their queries may give others by now. */
   readonly columns?: NameMap<readonly { readonly name: string; readonly type: string }[]>;
   /** The materialized views that have no rows yet. */
   readonly neverRefreshed?: NameSet;

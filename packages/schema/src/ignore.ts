@@ -20,9 +20,9 @@ export class IgnoreRules {
   readonly #rules: readonly IgnoreRule[];
 
   /**
-   * @param patterns names (`tmp_*`), kinds (`grant`) and properties (`trades: TTL`, `materialized view: TTL`, `column order`); quotes make
-   *   a kind a name. `*` and `?` match as in a shell, in any case
-   * @param exceptions the keys of objects and principals that are not ignored in spite of the rules
+   * @param patterns names (`tmp_*`), kinds (`grant`), properties (`trades: TTL`, `materialized view: TTL`, `column order`). A kind in
+   *   quotes is a name. `*` and `?` match as in a shell, in any case
+   * @param exceptions the keys of objects and principals that no rule ignores
    * @throws InvalidOptionError for a pattern without an object, and for a property that does not exist
    */
   constructor(

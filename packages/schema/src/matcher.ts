@@ -38,7 +38,7 @@ export function createMatcher({
     invertMatch;
 }
 
-/** The names of the objects of a grant, or else its entity; the user of a membership, the account of an assumption; else its own name. */
+/** A grant has the names of its objects or, without any, its entity; a membership that of its user, an assumption that of its account. */
 export function searchableNames({ kind, name, statement = '' }: NamedStatement): string[] {
   const { objects, principals } = locateGrantTargets(statement, kind);
   return objects.length > 0 ? objects.map(object => object.name) : [principals[0]?.name ?? name];

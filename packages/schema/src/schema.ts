@@ -115,7 +115,7 @@ export class Schema {
     return [...this.#referencedObjects(entry), ...named.filter(found => found !== undefined)];
   }
 
-  /** The objects that an entry refers to. The entry itself does not count as a view, because it does not exist before. */
+  /** The objects that an entry refers to. A view hides a query of WITH with its name. The entry does not, because it does not exist yet. */
   #referencedObjects(entry: Entry): Entry[] {
     const isView = (name: string) => this.findObject(name)?.kind === 'view' && this.findObject(name) !== entry;
     return findReferences(entry.statement, isView).flatMap(name => this.findObject(name) ?? []);
@@ -123,9 +123,8 @@ export class Schema {
 }
 
 /**
- * Sorts entries in the order of `SHOW CREATE DATABASE`: principals by kind; objects by dependencies and names; rights by kind, the wider
- * grants first; then other statements in input order. The order within a kind of access control is our own, because the server's is not
- * public.
+ * Sorts entries as `SHOW CREATE DATABASE` does: principals by kind, objects by dependencies and names, rights by kind, wider grants first.
+ * Other statements follow in input order. Within a kind of access control, the order is our own, because the server's is not public.
  */
 export function dumpOrder(schema: Schema): Entry[] {
   const sorted = (isIncluded: (kind: Kind) => boolean) =>

@@ -110,8 +110,8 @@ class Graph {
   }
 
   /**
-   * With a cycle, the order is by name. Without a cycle, it is the postorder of a depth-first search by name: each transparent node comes
-   * directly after those of its dependencies that did not come before. @param node the node whose dependencies are sorted, or ROOT
+   * With a cycle, the order is by name. Without one, it is the postorder of a depth-first search by name: a transparent node comes directly
+   * after those of its dependencies that did not come before. @param node the node whose dependencies are sorted, or ROOT
    */
   sortForVisit(node: number, nodes: Int32Array): Int32Array {
     const isAmongNodes = (need: number) => this.foundBy[need] === node && !this.seen[need];

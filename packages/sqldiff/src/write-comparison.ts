@@ -100,7 +100,7 @@ function formatProblem(problem: ComparedProblem, [labelA, labelB]: Labels, optio
   return options.names ? head : `${paint(head, options.colors && 'bold')}\n  ${escapeControls(reason)}`;
 }
 
-/** The line of `formatName`, and below it the properties or lines that differ, as they are in A and in B; or all of it as JSON. */
+/** The line of `formatName`, and below it the properties or lines that differ, in A and in B. With --json, a line of JSON instead. */
 function formatDifference(difference: SchemaDifference, labels: Labels, options: FormatOptions): string {
   const { identity, a, b, comparison } = difference;
   const { json, names, text, colors = false } = options;

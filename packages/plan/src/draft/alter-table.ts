@@ -1,6 +1,6 @@
 /*!
  * Drafts one ALTER of a table. Its rows may forbid the ALTER: a new type may suspend the table or lose values, and some ALTERs harm
- * partitions in Parquet or detached ones (each was tried on 9.3.4). If no server can be asked, assertions of the plan check the rows.
+ * Parquet partitions or detached ones. Each was tried on 9.3.4. If no server can be asked, assertions of the plan check the rows.
  */
 import {
   type Alteration,

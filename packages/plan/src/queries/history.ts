@@ -39,7 +39,7 @@ export function printHistoryQuestion(view: ComparedView, timestamp: string, colu
 }
 
 /**
- * Compares the rows of a view with those of its query. For a view with the columns `ts` and `total`, which is computed, it prints
+ * Compares the rows of a view with those of its query. For a view with the columns `ts` and `total` (computed), it prints
  *     SELECT ts, sum(side) more, min(total) low0, max(total) high0, … FROM (SELECT 1 side, * FROM 'view' UNION ALL SELECT -1 side, …)
  * So `more` is how much more often the view has a row. The callers use `sum`: 9.3.4 leaves out columns for `count()`, and is wrong then.
  */
@@ -84,12 +84,12 @@ function findComputedColumns({ body, base = '' }: ComparedView, columns: readonl
 
 /**
  * The maximum of |a - b| / (|a| + |b|), so a loss is noticed from twice this on. It is a ratio, because for a server, values that differ
- * by less than 1e-10 are equal. Parallel and serial results of up to 200,000 rows in a group differ by at most (measured on 9.3.4):
- * - DOUBLE: 6e-14 of positive values, 6e-13 of correlations and of sums in which positive and negative values cancel;
- * - FLOAT (among computed columns only a `sum` of FLOAT values): 1.6e-5 of positive values.
- *
- * FLOAT sums that cancel (2e-4) or of millions of rows (6e-3), and deviations far below their values (2e-7), exceed it (docs/PLANS.md).
+ * by less than 1e-10 are equal. The numbers below are the largest differences between parallel and serial results, with up to 200,000
+ * rows in a group (measured on 9.3.4). What exceeds the tolerance is in docs/PLANS.md.
  */
-const TOLERANCES: Readonly<Record<string, string>> = { FLOAT: '1e-4', DOUBLE: '1e-9' };
+const TOLERANCES: Readonly<Record<string, string>> = {
+  FLOAT: '1e-4', // computed only by `sum`: 1.6e-5 of positive values; more if values cancel (2e-4), or of millions of rows (6e-3)
+  DOUBLE: '1e-9', // 6e-14 of positive values, 6e-13 if values cancel, and of correlations; more of deviations far below their values (2e-7)
+};
 
 const isFloat = ({ type }: ColumnHead): boolean => type in TOLERANCES;

@@ -16,7 +16,7 @@ const RENAMED = /^--\s*renam/i;
  * Reads the comments that begin with `-- renam`. Of these two, the first is about the table, the second about the column:
  *     CREATE TABLE trades ( -- renamed from deals, old_trades
  *       qty LONG -- renamed from amount
- * A comment about the object may also stand before CREATE or after the last token; one about a column, on a line of its own above it.
+ * A comment about the object may also be before CREATE or after the last token. One about a column may be on a line of its own above it.
  */
 export function parseRenameComments(statement: string): RenameComment[] {
   if (!/--\s*renam/i.test(statement)) return [];
