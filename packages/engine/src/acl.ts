@@ -69,14 +69,14 @@ export class Acl {
     this.#store(principal.name, principal);
   }
 
-  /** Removes a principal with its rights, and with the rights of others to be in it or to act as it. */
+  /** Removes a principal and its rights. Also removes the rights of others to be in this group, or to assume this service account. */
   remove(name: string): void {
     this.log.addAclChange({ remove: name });
     this.#store(name, undefined);
     this.rights.dropPrincipal(name);
   }
 
-  /** The right replaces those that it covers. If a wider right includes it, it is not stored. */
+  /** A new right replaces narrower rights. It is not stored if a wider right exists. */
   grant(right: Right): void {
     this.log.addAclChange({ grant: right });
     this.rights.grant(right);

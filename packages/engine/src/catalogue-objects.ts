@@ -10,13 +10,13 @@ import { foldCase } from '@sqlpipe/sql';
 
 /** A column of a table or a view. */
 export interface StoredColumn extends Column {
-  /** Renaming keeps it. A recreated column of the same name has another id. */
+  /** A renamed column keeps its id. A recreated column of the same name has another id. */
   readonly id?: number;
   /** Whether the type is a guess: the engine does not know what the query of the view returns. */
   readonly isGuess?: boolean;
 }
 
-/** A table. */
+/** A table, with what is known besides its definition. */
 export interface Table extends TableDefinition, Loaded {
   readonly columns: StoredColumn[];
   /** Number of ALTER TABLE statements that added, dropped or renamed columns. One error message contains it. */
@@ -37,7 +37,7 @@ export function pairColumns(before: Table, after: Table): ColumnPair[] {
 }
 
 interface Loaded {
-  /** Renaming keeps it. A recreated object of the same name has another id. */
+  /** A renamed table keeps its id. A recreated object of the same name has another id. */
   readonly id?: number;
   readonly isUncompiled?: boolean;
   /** The statement, if its syntax or query is unknown. The object may have any column that a view reads from it. */
@@ -57,7 +57,7 @@ export interface View extends ViewDefinition, QueryResult {
   readonly invalid?: { readonly reason: string; readonly position: number };
   /** The tables and stored views that the view read when its query was last stated or loaded, in lower case. */
   readonly sources?: readonly string[];
-  /** Whether it reads another source now. The server rejects queries on it until its own query is stated again. */
+  /** Whether the view now reads a source that is not in `sources`. A server rejects queries on it until ALTER VIEW repeats its query. */
   readonly isStale?: boolean;
 }
 
@@ -68,9 +68,9 @@ export interface MaterializedView extends MaterializedViewDefinition, QueryResul
   readonly invalid?: string;
   /** Whether the view is invalid here while a server still reports the view as valid, see `invalidateUnrefreshable`. */
   readonly isInvalidEarly?: boolean;
-  /** Whether it has no rows yet, so that a change of its base does not make it invalid. */
+  /** Whether the view has no rows yet. Then a change of its base does not make the view invalid. */
   readonly neverRefreshed?: boolean;
-  /** Whether only a range of it was refreshed. */
+  /** Whether only a range of the view was refreshed. */
   readonly partlyRefreshed?: boolean;
   /** What the query could read when the view was created or loaded, see `inputsOf`. */
   readonly inputs?: readonly string[] | undefined;

@@ -20,7 +20,7 @@ export class MutableCatalogue {
   /** For each name, the views that refer to it. The named object need not exist. */
   readonly #dependents = new NameMap<NameSet>();
 
-  /** What `sources` has found for plain views: in a chain of views, each would find all of it again. */
+  /** A cache of `sources` for plain views. Without it, each view of a chain would search the whole rest of the chain. */
   readonly #sources = new NameMap<readonly string[]>();
 
   /** @param compile derives the columns of a loaded view from its query */
@@ -43,7 +43,7 @@ export class MutableCatalogue {
   findCompiled(name: string): CatalogueObject | undefined {
     const object = this.find(name);
     if (!object?.isUncompiled) return object;
-    // Views may read each other. While one is compiled, it has no columns, so the query of the other is rejected.
+    // Two views may read each other. While one of them is compiled, it has no columns. So the query of the other is rejected.
     this.#objects.set(name, { ...object, isUncompiled: false });
     let compiled = object;
     try {
@@ -58,7 +58,7 @@ export class MutableCatalogue {
     this.#change(object.name, this.#assignIds(object));
   }
 
-  /** The array of columns is replaced only if a column is new: the engine takes another array for a change of columns. */
+  /** Keeps the array of columns unless a column is new, because the engine finds changed columns by the identity of the array. */
   #assignIds(object: CatalogueObject): CatalogueObject {
     const id = this.#assignId(object.id ?? this.find(object.name)?.id);
     if (object.kind !== 'table') return { ...object, id };
@@ -98,7 +98,7 @@ export class MutableCatalogue {
     }
   }
 
-  /** The sources of a view change if another object gets its name, or one with other references. So do those of the views that read it. */
+  /** Clears the cached sources of a name, and of the views that read it, if the name gets another kind or other references. */
   #forgetSources(name: string, after: CatalogueObject | undefined): void {
     const before = this.find(name);
     const isSame =
@@ -140,21 +140,21 @@ export class MutableCatalogue {
     return this.listWithSystemTables().filter(({ name }) => !isSystemTable(name));
   }
 
-  /** Objects in dump order, by default all of `list`. Dependencies on other objects are ignored. */
+  /** Objects in dump order, by default all of `list`. Dependencies on objects that are not chosen are ignored. */
   inDependencyOrder(chosen: Iterable<string> = this.list().map(({ name }) => name)): CatalogueObject[] {
     const objects = new Map([...chosen].flatMap(name => this.find(name) ?? []).map(object => [object.name, object]));
     const needs = new Map([...objects.values()].map(object => [object.name, this.#dependencies(object)]));
     return topologicalOrder(needs).flatMap(name => objects.get(name) ?? []);
   }
 
-  /** A plain view also depends on what the plain views that it reads refer to. */
+  /** If plain view `a` reads plain view `b`, which reads table `t`, then `a` depends on `b` and on `t`. */
   #dependencies(object: CatalogueObject): string[] {
     if (object.kind === 'table') return [];
     const names = object.kind === 'view' ? this.closure(object.references) : [...object.references, object.base];
     return [...names].flatMap(name => this.find(name)?.name ?? []);
   }
 
-  /** The names, and all that plain views among them refer to, also through other plain views; in lower case. */
+  /** The given names, and all names that plain views among them refer to, directly or through other plain views. In lower case. */
   closure(names: readonly string[]): NameSet {
     const seen = new NameSet(names);
     for (const name of seen) {

@@ -77,7 +77,8 @@ export interface Execution {
 export type QueryStatement = Exclude<ParsedStatement, { type: 'create' | 'command' }>;
 
 /**
- * A QuestDB schema in memory. The engine executes statements as a server would.
+ * A QuestDB schema in memory that executes statements as a server would. sqlserve uses it as a test server. Plans and dry runs use it
+ * to predict what statements do on a real server.
  *
  * A view is compiled to find the columns of its query. Loading a schema compiles no view. A loaded view is compiled when a statement
  * needs its columns, or changes an object that the view reads.
@@ -88,7 +89,6 @@ export class Engine {
   readonly #log = new TransactionLog();
   readonly #assumesRows: boolean;
   readonly #handlers: StatementHandlers;
-  /** Whether the emulated server has a feature. */
   readonly has: HasFeature;
   /** Whether `load` was called. Without a loaded schema, every view is compiled. */
   #hasLoaded = false;
@@ -138,7 +138,6 @@ export class Engine {
     }
   }
 
-  /** Executes a statement, then updates the views and rights that depend on the changed objects. */
   #executeAndUpdateDependents(text: string, caller: string, savepoint: number): Execution {
     const catalogue = this.#catalogue;
     const firstTransition = this.#log.transitions.length;
@@ -159,7 +158,7 @@ export class Engine {
       execution = this.#executeAlone(text, caller);
     }
     recompilePlainViews(catalogue, listChanged());
-    // If a materialized view cannot be refreshed, a server marks it as invalid when its base gets the next row. That row is assumed.
+    // A server notices that a materialized view cannot be refreshed when the next row of its base arrives. The engine assumes this row.
     if (this.#assumesRows) invalidateUnrefreshable(catalogue, listChanged());
     // After any change of a table, a server fills the IMMEDIATE views over this table that have no rows yet.
     for (const { before, after } of listTransitions())
@@ -228,7 +227,7 @@ export class Engine {
     return this.catalogue.find(name);
   }
 
-  /** Undefined also for an opaque object: CREATE TABLE AS was loaded, or a statement that the engine does not understand. */
+  /** Undefined also for an opaque object. It was loaded from CREATE TABLE AS, or from a statement that the engine does not understand. */
   definitionOf(name: string): Definition | undefined {
     const object = this.find(name);
     return object && object.opaque === undefined ? object : undefined;
@@ -271,7 +270,6 @@ export class Engine {
     return object?.kind === 'materialized view' && object.neverRefreshed === true;
   }
 
-  /** The changes since the last commit. */
   uncommittedEntries(): JournalEntry[] {
     return this.#log.entries();
   }
@@ -292,7 +290,6 @@ export class Engine {
     this.commit();
   }
 
-  /** Keeps all changes, and ends all savepoints. */
   commit(): void {
     this.#log.commit();
   }

@@ -1,4 +1,4 @@
-/** Something that takes time has to be prepared before a statement can be executed: a library, the hash of a password. */
+/** A statement cannot be executed until something slow is prepared: a library is loaded, or a password is hashed. */
 export class NotReadyError extends Error {
   override name = 'NotReadyError';
 
@@ -8,7 +8,7 @@ export class NotReadyError extends Error {
   }
 }
 
-/** Repeats a call after each preparation that it needs. If it throws, the function must undo what it has changed. */
+/** Repeats a call after each preparation that it needs. A call that throws must leave no changes behind. */
 export async function whenReady<T>(run: () => T): Promise<T> {
   for (;;)
     try {

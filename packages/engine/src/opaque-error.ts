@@ -1,7 +1,7 @@
 import { RejectionError } from '@sqlpipe/ddl/parser';
 import { displayName, type NamedObject } from '@sqlpipe/sql';
 
-/** What a statement does cannot be known, because its syntax or that of an object is not known. */
+/** The engine cannot know what a statement does, because the syntax of the statement or of an object is unknown. */
 export class OpaqueError extends Error {
   override name = 'OpaqueError';
 }

@@ -1,6 +1,6 @@
 /*!
- * The syntax trees of queries, and what the queries return. The declarations of `index.ts` do not contain these types: those of the parser
- * do not compile for users of the library, unless they skip the check of libraries.
+ * The syntax trees of queries, and what the queries return. The declarations of `index.ts` do not contain these types, because the
+ * parser's own declarations compile only with `skipLibCheck`.
  */
 export type { Expression, SelectItem, SelectStatement, TableFunctionCall } from '@questdb/sql-parser';
 export { analyzeRelation } from './analyze/analyze-relation.js';

@@ -74,10 +74,10 @@ export interface ColumnHead {
   readonly type: string;
 }
 
-/** A value of a reply. */
+/** A cell of a reply. */
 export type Value = string | number | boolean | null;
 
-/** Rows with their columns. */
+/** The rows of a reply, with their columns. */
 export interface Rows {
   readonly columns: readonly ColumnHead[];
   readonly rows: readonly (readonly Value[])[];

@@ -19,8 +19,8 @@ export type AclChange =
 export type JournalEntry = { readonly put: CatalogueObject } | { readonly drop: string } | { readonly acl: AclChange };
 
 /**
- * The changes of objects and of access control since the last commit. Since the first savepoint, it also has a function for each change
- * that undoes it: that costs what was changed, not what exists.
+ * The changes of objects and of access control since the last commit. From the first savepoint on, the log also stores a function that
+ * undoes each change. So the cost of a rollback depends on what was changed, not on what exists.
  */
 export class TransactionLog {
   readonly #transitions: Transition[] = [];

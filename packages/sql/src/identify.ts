@@ -91,7 +91,7 @@ function readCreate(words: TokenReader): Partial<Head> {
   return { replaces, runsQuery: isBatch };
 }
 
-/** Whether a server answers with rows: `ALTER USER | SERVICE ACCOUNT … CREATE TOKEN …` with the token, COPY with the id of its job. */
+/** Whether a server returns rows. ALTER USER or SERVICE ACCOUNT with CREATE TOKEN returns the token. COPY returns the id of its job. */
 export function returnsRows(statement: string): boolean {
   if (!/\b(?:token|copy)\b/i.test(statement)) return false;
   const words = new TokenReader(significantTokens(statement));

@@ -44,7 +44,7 @@ export class Lexer {
     return this.#isInLineComment ? 'line-comment' : undefined;
   }
 
-  /** Reads the segment from `start`, sets `type`, returns its end: `start` itself if a segment of the previous chunk ends there. */
+  /** Reads the segment from `start`, and sets `type`. @returns its end; `start` itself if a segment of the previous chunk ends there */
   next(chunk: string, start: number): number {
     const { open } = this;
     if (open) {
@@ -118,7 +118,7 @@ function find(pattern: RegExp, text: string, from: number): RegExpExecArray | nu
   return pattern.exec(text);
 }
 
-/** Finds the `;` that ends the statement at `from`; -1 if this text has none, or if comments or unbalanced parentheses need a scanner. */
+/** Finds the `;` that ends the statement at `from`. -1 if it is not in this text, or if comments or open parentheses need a scanner. */
 export function findEndFast(text: string, from: number): number {
   let depth = 0;
   for (let index = endOfCode(text, from); index < text.length; index = endOfCode(text, index + 1)) {

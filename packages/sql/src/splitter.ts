@@ -15,8 +15,8 @@ import { significantTokens, type Token, tokens } from './tokens.js';
 export const MAX_RECORD = 16 * 1024 * 1024;
 
 /**
- * Thrown for a failure marker (`failure-marker.ts`), an unclosed or overlong statement, a missing `;`, an incomplete plan, or a second
- * statement in a record. Lines and columns (UTF-16 code units) count from 1.
+ * The text has a failure marker (`failure-marker.ts`), an unclosed or overlong statement, a missing `;`, or an incomplete plan. Or a
+ * record has a second statement. Lines and columns (UTF-16 code units) count from 1.
  */
 export class SplitError extends CodedError {
   override name = 'SplitError';
@@ -53,7 +53,7 @@ const UNCLOSED_MESSAGES: Partial<Record<SegmentType, string>> = {
 export class Splitter {
   /**
    * The first scanner reads by the rules of SQL. If a block comment contains a quote or `--`, a second one reads by those of the server.
-   * The first `;` that any scanner finds ends the statement: with the wrong rules, a scanner more often misses a `;` than finds too many.
+   * The first `;` that any scanner finds ends the statement. With the wrong rules, a scanner tends to miss a `;`, not to find one too many.
    */
   #scanners = [new StatementScanner('sql')];
   #pieces: string[] = [];
@@ -95,8 +95,8 @@ export class Splitter {
 
   /**
    * Yields what is left: the held statement, and a statement after the last `;`.
-   * @throws SplitError as `write` does, and for an unclosed quote, comment or parenthesis, for a missing required `;`, or if only the
-   *   comments at the head of a plan are left
+   * @throws SplitError as `write` does, for an unclosed quote, comment or parenthesis, or for a missing required `;`
+   * @throws SplitError for an incomplete plan, of which only the comments at the head are left
    */
   *end({ requiresSemicolon = false } = {}): Generator<string> {
     const chunk = this.#carry;
@@ -330,7 +330,7 @@ const printHeldStatement = ({ body, endsInLineComment }: HeldStatement): string 
 
 const LINE_END = /[\n\r]/;
 
-/** Finds the comments that belong to the previous statement: those on the first line of the text, unless a statement follows there. */
+/** Finds comments on the first line of the text. They belong to the previous statement, unless a statement follows on this line. */
 function findTrailingComments(
   text: string,
   rules: CommentRules,
@@ -364,7 +364,7 @@ function trim(text: string): string {
   return text.slice(start, lastIndexNotOf(WHITESPACE, text) + 1);
 }
 
-/** The first index from `start` on that is not after a character of a comment delimiter, or the end of the text. */
+/** The first index from `start` on where text can be cut, see `COMMENT_DELIMITER_CHARACTERS`. Otherwise the end of the text. */
 function findSafeCut(text: string, start: number): number {
   let end = Math.min(start, text.length);
   while (end < text.length && COMMENT_DELIMITER_CHARACTERS.includes(text.charAt(end - 1))) end++;

@@ -2,8 +2,8 @@
  * The type conversions of ALTER COLUMN … TYPE. They were tried on 9.3.4 with the smallest and largest values, NULL, NaN, infinities, -0.0
  * and texts. test/packages/converted-values.test.ts tries the lossless ones again.
  *
- * If the new type cannot hold a value, the value becomes NULL, 0 or another value. Two conversions suspend a WAL table instead: of a value
- * that does not fit a DECIMAL, and of any value from a DECIMAL to an integer.
+ * If the new type cannot hold a value, the value becomes NULL, 0 or another value. But a WAL table is suspended if a value does not fit a
+ * DECIMAL, or if a DECIMAL column with any value becomes an integer.
  */
 import { foldCase, significantTokens } from '@sqlpipe/sql';
 import { isArray, isDecimal } from '../parser/types.js';

@@ -94,7 +94,7 @@ function parseTypeChange(cursor: Cursor, lookup: NameLookup, altered: AlteredCol
 
 const LIMITS = { min: 2, max: 2 ** 30, maxCached: 2 ** 25 };
 
-/** In the form of servers before 9.3, the clause also contains the capacity. Later servers do not print it. */
+/** In the form of servers before 9.3, the clause also contains the capacity. Later servers do not print a capacity. */
 export const CACHE: ColumnEntry<'cache', { cached: boolean }> = {
   name: ' cache',
   value: ({ type, cached }) => (type !== 'SYMBOL' || cached === undefined ? undefined : cached ? 'CACHE' : 'NOCACHE'),

@@ -75,6 +75,6 @@ export function keepProperties<D extends Definition>(wanted: D, former: D, isKep
 
 export const ALL_PROPERTIES = [...new Set(OBJECT_KINDS.flatMap(propertiesOf))];
 
-/** Finds a property of a kind by its name; for a kind that is not an object, a property of any object. */
+/** Finds a property by its name. If the kind is not that of a table or a view, all properties are searched. */
 export const findProperty = (name: string, kind: Kind): AnyProperty | undefined =>
   (isObject(kind) ? propertiesOf(kind) : ALL_PROPERTIES).find(property => property.name === name);

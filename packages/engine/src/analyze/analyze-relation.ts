@@ -115,7 +115,7 @@ class Analysis {
     // The columns of system catalogues, and of functions without parentheses such as `FROM tables`, are not known here.
     if (!object && (/^(?:pg_catalog|information_schema)\./i.test(name) || BUILT_IN.has(name))) return OPAQUE;
     if (!object) throw missingError(start, name);
-    // As the position, QuestDB adds the position in the view's query to the start of this query, although the sum is meaningless.
+    // QuestDB adds the position in the view's query to the start of this query, although the sum is meaningless.
     if (object.kind === 'view' && object.invalid)
       throw new RejectionError(this.query.start + object.invalid.position, object.invalid.reason);
     const fields = object.columns.map((column: StoredColumn) =>
@@ -247,7 +247,7 @@ function findTimestamp(
   return star && fields.filter(({ item }) => item === star)[column]?.name;
 }
 
-/** With ORDER BY, the first sort column becomes the timestamp, if it has the type and sorts ascending (observed on 9.3.4). */
+/** With ORDER BY, the first sort column becomes the timestamp if it has a timestamp type and is ascending (observed on 9.3.4). */
 function findSortTimestamp(
   [order]: NonNullable<SelectStatement['orderBy']>,
   select: SelectStatement,

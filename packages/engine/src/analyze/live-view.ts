@@ -141,7 +141,7 @@ const isDefaultFrame = ({ frame, from, to, excludesCurrentRow }: Window): boolea
   frame === undefined ||
   (frame === 'range' && from === 'unbounded preceding' && to === 'current row' && !excludesCurrentRow);
 
-/** By the rules of QuestDB 10, the state of `OVER (PARTITION BY sym ORDER BY ts)` may grow without limit, so it needs an ANCHOR. */
+/** By the rules of QuestDB 10, the state of `OVER (PARTITION BY sym ORDER BY ts)` may grow without limit. An ANCHOR prevents that. */
 const hasUnboundedState = (window: Window): boolean =>
   !window.anchor &&
   window.partitionBy.length > 0 &&

@@ -248,8 +248,8 @@ interface TimeGrouping {
 }
 
 /**
- * Finds SAMPLE BY or timestamp_floor() in a query. If the query has none, but only one source, looks into this subquery or plain view.
- * A query with GROUP BY or a union does not count as one with only one source.
+ * Finds SAMPLE BY or timestamp_floor() in a query. Otherwise, searches the subquery or plain view that is its only source. GROUP BY and
+ * unions end the search.
  */
 function findTimeGrouping(query: ParsedQuery, catalogue: Catalogue): TimeGrouping | undefined {
   const find = (select: Select, outer: QueryScope): TimeGrouping | undefined => {

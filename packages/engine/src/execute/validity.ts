@@ -33,8 +33,8 @@ export function recompilePlainViews(catalogue: MutableCatalogue, changed: readon
 }
 
 /**
- * If a view only joins a changed table, a server reports it as valid until the next row of its base arrives (observed on 9.3.4). The engine
- * assumes this row.
+ * Example: a materialized view joins a table, and a column of this table is dropped. A server reports the view as valid until the next row
+ * of its base arrives (observed on 9.3.4). The engine assumes this row.
  */
 export function invalidateUnrefreshable(catalogue: MutableCatalogue, changed: readonly string[]): void {
   const names = [...changed, ...findPlainViewsOver(catalogue, changed)];
@@ -117,8 +117,8 @@ export function compileLoaded(object: CatalogueObject, catalogue: Catalogue, isH
 }
 
 /**
- * Makes the materialized views with a base invalid, and those over them. An invalid view keeps its first reason. The views over it are
- * skipped, unless the server still reports it as valid: some may have been created meanwhile.
+ * Makes the materialized views over a base invalid, and the views over these views. An invalid view keeps its first reason, and the views
+ * over it are skipped. But if a server still reports it as valid, new views may have been created over it. So they are not skipped.
  * @param includeEmpty whether a view without rows becomes invalid too; the views over it always do (observed on 9.3.4)
  * @param isEarly whether the server still reports the views as valid, see `invalidateUnrefreshable`
  */
@@ -136,7 +136,7 @@ export function invalidateMaterializedViews(
   }
 }
 
-/** A server fills an immediate view that was created with DEFERRED when its base, or metadata of its base, changes (observed on 9.3.4). */
+/** An IMMEDIATE DEFERRED view starts empty. A server fills it when rows or metadata of its base change (observed on 9.3.4). */
 export function recordFilledViews(catalogue: MutableCatalogue, base: string): void {
   for (const view of listViewsWithBase(catalogue, base))
     if (view.neverRefreshed && view.refresh.type === 'IMMEDIATE') catalogue.put({ ...view, neverRefreshed: false });
@@ -214,8 +214,8 @@ export const toColumns = ({ fields }: Relation): StoredColumn[] =>
   });
 
 /**
- * A text for each column that a materialized view can read. If the types of the view itself are not known, comparing two such lists shows
- * whether they may have changed. Undefined if the types are known.
+ * Lists the columns that a materialized view can read, as texts. If the engine does not know the types of the view, it compares two such
+ * lists to find out whether the types may have changed. Undefined if the types are known.
  */
 export function inputsOf(
   { columns, base, references, opaque }: Pick<MaterializedView, 'columns' | 'base' | 'references' | 'opaque'>,

@@ -21,7 +21,7 @@ interface HistoryRows {
  * - `none`: the view has no rows.
  * - `recomputable`: the query returns all stored rows.
  * - `HistoryRows`: the query no longer returns these rows.
- * - `unknown`: no server could answer, or a refresh limit leaves out rows, or the user allows the loss and no server was asked.
+ * - `unknown`: no server has answered, or a refresh limit leaves out rows. If the user allows the loss, no server is asked.
  */
 export type StoredRows = 'none' | 'recomputable' | 'unknown' | HistoryRows;
 

@@ -110,7 +110,7 @@ export class ViewHistories {
     return (refreshed ? [refreshed] : created).filter(object => object.kind === 'materialized view');
   }
 
-  /** After any change of its base, the server completes an IMMEDIATE view of which only a range was refreshed (observed on 9.3.4). */
+  /** If only a range of an IMMEDIATE view was refreshed, any change of its base makes the server complete the view (observed on 9.3.4). */
   #findCompletedByServer({ transitions }: Execution): MaterializedView[] {
     const altered = new NameSet(transitions.flatMap(({ before, after }) => (before && after ? [after.name] : [])));
     return [...this.#trackedViews.values()].flatMap(({ former }) => {
@@ -125,7 +125,7 @@ export class ViewHistories {
     return this.#trackedViews.get(this.ledger.formerOf(object)?.id);
   }
 
-  /** If a statement removes rows of a source before the server has filled a recreated view, the view may miss these rows. */
+  /** The server may not have filled a recreated view yet. If a statement removes rows of a source, the view may miss these rows. */
   recordMissedRows({ object, loss }: Effect, index: number): void {
     const { catalogue, losses } = this.ledger;
     for (const id of REMOVING_LOSSES.has(loss) ? this.#unrefreshed : []) {
@@ -182,7 +182,7 @@ export class ViewHistories {
     return computed?.refresh.period && formatUnendedRows(this.ledger.facts.findUnended({ former, current: computed }));
   }
 
-  /** The sources of the former view whose rows the new view does not read, not even from a copy or a recreated source. */
+  /** The sources of the former view that the new view does not read. To read a copy of a source, or a recreated source, is enough. */
   #findUnreadSources(former: MaterializedView, { base, references }: MaterializedView): CatalogueObject[] {
     const { catalogue } = this.ledger;
     const readIds = new Set(catalogue.sources([base, ...references]).map(name => catalogue.find(name)?.id));
@@ -232,8 +232,8 @@ export class ViewHistories {
   }
 
   /**
-   * All losses of a view after the last statement. Some show only then: for example, a source that the successor does not read may lose
-   * rows after the CREATE of the successor.
+   * All losses of a view after the last statement. Some losses show only at the end. For example, a source that the successor does not
+   * read may lose rows after the CREATE of the successor.
    */
   lossesOf(former: MaterializedView, successor: MaterializedView): AccountedLoss[] {
     const { losses, touchedBy, facts } = this.ledger;

@@ -55,9 +55,9 @@ const DEFAULT_OPTIONS: DumpOptions = {
 
 /**
  * Dumps the normalized statements of a schema in dump order. They come in batches, because passing them on one by one would take longer
- * than reading them. Without `partial` and `skipInvalid`, the generator ends without an error only if it has yielded every selected
- * object that the server lists. If the server does not list its objects, a warning says so.
- * @throws InstanceError; PROTOCOL if a row is not one statement, DENIED if the account may not read an object, REJECTED if a
+ * than reading them. Without `partial` and `skipInvalid`, an end without an error means that the dump has every selected object that the
+ * server lists. If the server does not list its objects, a warning says so.
+ * @throws InstanceError: PROTOCOL if a row is not one statement, DENIED if the account may not read an object, REJECTED if a
  *   name matches nothing
  */
 export async function* dump(config: ConnectionConfig, given: Partial<DumpOptions> = {}): AsyncGenerator<string[]> {

@@ -22,8 +22,8 @@ export async function fetchRights(client: Client): Promise<Right[] | undefined> 
 }
 
 /**
- * The rights that were granted to one user, group or service account; none if the name does not exist. Servers also list the rights of a
- * user's groups as the user's own, so a right that both have counts as the group's only.
+ * The rights that were granted to one user, group or service account. An unknown name has no rights. Servers also list the rights of a
+ * user's groups as the user's own. So a right that a group has too counts as the group's only.
  * @throws InstanceError if the instance does not show them
  */
 export async function fetchRightsOf(client: Client, name: string): Promise<Right[]> {
@@ -38,8 +38,8 @@ export async function fetchRightsOf(client: Client, name: string): Promise<Right
 }
 
 /**
- * As documented, the columns of permissions are permission, table_name, column_name, grant_option, origin; of service accounts, name and
- * grant_option. A permission with origin `I` is implied by others.
+ * The documented columns of permissions are permission, table_name, column_name, grant_option and origin, where `I` means implied by
+ * others. Those of service accounts are name and grant_option.
  */
 async function listRights(client: Client, entity: string): Promise<Exclude<Right, Membership>[]> {
   const grants = await fetchRowsIfExists(client, `SHOW PERMISSIONS ${quoteAclName(entity)}`);
@@ -72,7 +72,7 @@ const fetchRowsIfExists = async (client: Client, query: string): Promise<unknown
 /** The lists differ in the type of cell that means true. */
 const isTrue = (cell: unknown): boolean => cell === true || cell === 'true' || cell === 't';
 
-/** Whether a user or service account has a password, a key or a token, by the rows of SHOW USER or SHOW SERVICE ACCOUNT. */
+/** Whether the rows of SHOW USER or SHOW SERVICE ACCOUNT list an enabled password, key or token. */
 export const hasCredentials = (rows: unknown[][]): boolean => rows.some(([, enabled]) => isTrue(enabled));
 
 const fetchDumpIfKnown = (client: Client, categories: string): Promise<string[] | undefined> =>

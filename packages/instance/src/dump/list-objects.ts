@@ -17,7 +17,7 @@ const KIND_BY_VALUE = new Map<string, Kind>([
 ]);
 
 export interface ListedObject extends NamedObject {
-  /** The server's number of the object. A recreated object has another one. Servers before 9.0 have none. */
+  /** The server's id of the object. A recreated object has another id. Servers before 9.0 have no ids. */
   id?: unknown;
   /** How a newer server marks an unknown kind. */
   mark?: string;

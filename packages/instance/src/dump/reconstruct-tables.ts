@@ -7,7 +7,7 @@ import { queryIfSupported, tryQuery } from '../http/optional-queries.js';
 const PROPERTIES = 'table_name, designatedTimestamp, partitionBy, walEnabled, maxUncommittedRows, o3MaxLag';
 const COLUMNS = '"column", type, indexed, indexBlockCapacity, symbolCached, symbolCapacity, upsertKey';
 
-/** The CREATE statement of each table; undefined for an object that is not a table: such a server has no other objects. */
+/** The CREATE statement of each table. Undefined for an object of another kind, because such a server has only tables. */
 export async function reconstructTables(
   client: Client,
   objects: readonly NamedObject[],

@@ -24,7 +24,7 @@ const MAX_REPLY_LENGTH = 64 * 1024 * 1024;
 const NOT_FOUND = /does not exist|name expected, got|^expected 'TABLE'/;
 
 /**
- * Fetches the statement of each object, in the order of `objects`; undefined if no object of that name and kind exists.
+ * Fetches the statement of each object, in the order of `objects`. Undefined for an object that does not exist with this kind.
  * @param onDenied without it, an object that may not be read is an error
  * @throws InstanceError if a query fails
  */
@@ -107,6 +107,6 @@ const wrongCountError = ({ label }: Client, requested: number, received: string)
     `${label}: requested ${requested} statements and received ${received}; does a proxy change the replies?`,
   );
 
-/** Whether a single object may cause an error: the server does not show it, or its statement has what a stream cannot contain. */
+/** Whether one object may have caused the error: the server rejects it, or a stream cannot contain its statement. */
 const mayConcernOneObject = ({ code, cause }: InstanceError): boolean =>
   code === 'REJECTED' || cause instanceof MalformedReplyError;

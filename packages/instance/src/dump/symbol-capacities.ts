@@ -1,6 +1,6 @@
 /*!
  * Servers from 9.3 on do not print symbol capacities, but show them in table_columns(). A server raises a capacity that is nearly used up
- * (observed on 9.3.4). So only a capacity that is larger than the symbols need was requested by a user, and belongs to the schema.
+ * (observed on 9.3.4). A capacity that is larger than the symbols need was requested by a user. Only such a capacity is dumped.
  */
 import { DEFAULT_CAPACITY, quoteName } from '@sqlpipe/ddl';
 import { DEFAULT_REQUEST_BUFFER, quoteLiteral } from '@sqlpipe/sql';

@@ -64,8 +64,9 @@ const maxReplyLength = ({ url }: Response): number => BASE_REPLY_LENGTH + 12 * u
 
 /**
  * Reads success or a rejection.
- * @throws UnexpectedResponseError for any other response; TransportError if the reply does not arrive completely; ServerError if
- *   `acceptRows` is true, and the reply has both rows and an error
+ * @throws UnexpectedResponseError for any other response
+ * @throws TransportError if the reply does not arrive completely
+ * @throws ServerError if `acceptRows` is true, and the reply has both rows and an error
  */
 export async function readReply(response: Response, acceptRows: boolean): Promise<Reply> {
   if (response.status !== 200) return toRejection(await readServerError(response), response);
@@ -138,7 +139,7 @@ export function unreadableReplyError(
 
 export function toRejection({ message, position }: ServerError, response: Response): Rejection {
   const { status } = response;
-  // A read-only server answers CREATE TABLE with "Write permission denied" and status 400 (observed on 9.3.4), so the message counts too.
+  // A read-only server answers CREATE TABLE with "Write permission denied", but status 400 (observed on 9.3.4).
   const isDenied = status === 403 || /\b(?:permission|access) denied\b/i.test(message);
   return {
     ok: false,
@@ -150,7 +151,7 @@ export function toRejection({ message, position }: ServerError, response: Respon
   };
 }
 
-/** Reads the body of a reply, by its events: for one small chunk, an async iterator would take longer than all other work. */
+/** Reads the body by its events. For one small chunk, an async iterator would take longer than all other work. */
 function readBody(response: Response, limit: number): Promise<Buffer> {
   const { body } = response;
   return new Promise((resolve, reject) => {

@@ -1,6 +1,6 @@
 /*!
- * Reads the rows of a reply while it arrives. The first cell of each row is passed on, and everything else is checked and dropped, so
- * memory does not grow with the reply.
+ * Reads the rows of a reply while it arrives. The first cell of each row is passed on. Everything else is checked and dropped. So memory
+ * does not grow with the reply.
  */
 import { type JsonEvents, JsonScanner, MalformedReplyError, RECREATE_HELP } from './json.js';
 
@@ -23,7 +23,7 @@ class MalformedRowError extends MalformedReplyError {
 }
 
 const NESTED = Symbol('nested');
-/** Maximum length of a value, in bytes: enough for the largest statement of a stream (16 MiB) if escapes double its length. */
+/** Maximum length of a value, in bytes. The largest statement of a stream (16 MiB) may be twice as long with escapes. */
 const MAX_VALUE_BYTES = 32 * 1024 * 1024;
 /** Maximum nesting of a reply. Each level needs memory, and an invalid reply may nest without end. QuestDB's arrays have 32 dimensions. */
 export const MAX_DEPTH = 128;
