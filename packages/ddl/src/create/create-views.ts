@@ -8,7 +8,7 @@ import { clausesOf } from '../properties/object-properties.js';
 import { BASE, REFRESH } from '../properties/refresh.js';
 import { TTL, UNLIMITED } from '../properties/retention.js';
 import { PARTITIONING } from '../properties/storage.js';
-import { FLUSH, IN_MEMORY, START } from '../properties/views.js';
+import { FLUSH, IN_MEMORY, START_FROM } from '../properties/views.js';
 
 function readClausesAfterQuery(reader: ClauseReader): void {
   reader.advance();
@@ -72,7 +72,7 @@ export function parseCreateLiveView(cursor: Cursor, context: CreateContext): Cre
     throw cursor.error('live view BACKFILL is not supported, use START FROM BEGINNING');
   if (!reader.spans.has(IN_MEMORY.name)) reader.check(FLUSH);
   if (!isWord(reader.token, 'as')) throw cursor.error("'as' expected");
-  if (!reader.spans.has(START.name))
+  if (!reader.spans.has(START_FROM.name))
     throw cursor.error(
       "live view requires a START FROM clause, one of 'START FROM NOW', 'START FROM BEGINNING' or 'START FROM <timestamp>'",
     );
@@ -91,5 +91,5 @@ const LIVE_VIEW_CLAUSES = [
   [IN_MEMORY, 'IN MEMORY'],
   [PARTITIONING, 'PARTITION BY'],
   [TTL, 'TTL'],
-  [START, 'START FROM'],
+  [START_FROM, 'START FROM'],
 ] as const;

@@ -17,7 +17,7 @@ import {
   VOLUME,
   WAL,
 } from './storage.js';
-import { FLUSH, IN_MEMORY, START, VIEW_INDEXES } from './views.js';
+import { FLUSH, IN_MEMORY, START_FROM, VIEW_INDEXES } from './views.js';
 
 /** The clauses before and after the query of a view. For a table: the clauses after its columns. */
 const CLAUSES_BY_KIND = {
@@ -33,7 +33,7 @@ const CLAUSES_BY_KIND = {
     before: [BASE, REFRESH, ...REFRESH_DETAILS],
     after: [VIEW_INDEXES, VIEW_TIMESTAMP, PARTITIONING, TTL, EXPIRE_ROWS, VOLUME, OWNER],
   },
-  'live view': { before: [FLUSH, IN_MEMORY, PARTITIONING, TTL, START], after: [OWNER] },
+  'live view': { before: [FLUSH, IN_MEMORY, PARTITIONING, TTL, START_FROM], after: [OWNER] },
 } as const;
 
 type Listed = (typeof CLAUSES_BY_KIND)[ObjectKind]['before' | 'after'][number];

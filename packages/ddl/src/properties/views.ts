@@ -66,7 +66,7 @@ export const IN_MEMORY = property<Pick<LiveViewDefinition, 'inMemory'>>()({
   print: ({ inMemory }) => ` IN MEMORY ${inMemory}`,
 });
 
-export const START = property<Pick<LiveViewDefinition, 'start'>>()({
+export const START_FROM = property<Pick<LiveViewDefinition, 'start'>>()({
   name: 'start',
   words: ['start'],
   parse: ({ cursor }) => ({ start: parseStart(cursor) }),

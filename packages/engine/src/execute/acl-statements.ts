@@ -26,9 +26,9 @@ import { type StatementHandler, type StatementHandlers, statementHandlers } from
 
 export const enterpriseHandlers: StatementHandlers = new Map([
   ...statementHandlers,
-  ['create', forPrincipals(createPrincipal)],
-  ['drop', forPrincipals(dropPrincipal)],
-  ['alter', forPrincipals(alterPrincipal)],
+  ['create', forPrincipals(handleCreate)],
+  ['drop', forPrincipals(handleDrop)],
+  ['alter', forPrincipals(handleAlter)],
   ['add', changeMembership],
   ['remove', changeMembership],
   ['grant', changeGrants],
@@ -55,7 +55,7 @@ function rejectAssume(): never {
   throw new RejectionError(0, 'service accounts are not assumed over HTTP: log in as the account');
 }
 
-function createPrincipal(cursor: Cursor, session: MutableSession, kind: PrincipalKind): void {
+function handleCreate(cursor: Cursor, session: MutableSession, kind: PrincipalKind): void {
   const { acl } = session;
   const { hasIfClause, name, start } = parsePrincipalName(cursor, kind, 'not', 'exists');
   const { owner = session.caller, password, alias } = parseOptions(cursor, kind);
@@ -108,7 +108,7 @@ function parsePassword(cursor: Cursor): string | undefined {
 }
 
 /** The administrator becomes the owner of the principal's objects. Otherwise, a later principal of the same name would own them. */
-function dropPrincipal(cursor: Cursor, session: MutableSession, kind: PrincipalKind): void {
+function handleDrop(cursor: Cursor, session: MutableSession, kind: PrincipalKind): void {
   const { acl, catalogue } = session;
   const { hasIfClause, name, start } = parsePrincipalName(cursor, kind, 'exists');
   cursor.expectEnd();
@@ -120,7 +120,7 @@ function dropPrincipal(cursor: Cursor, session: MutableSession, kind: PrincipalK
     if (isSameName(object.owner, name)) catalogue.put({ ...object, owner: acl.admin });
 }
 
-function alterPrincipal(cursor: Cursor, session: MutableSession, kind: PrincipalKind): Rows | undefined {
+function handleAlter(cursor: Cursor, session: MutableSession, kind: PrincipalKind): Rows | undefined {
   const { acl } = session;
   const locatedName = parseEntityName(cursor, `${kind} name`);
   if (kind === 'group') return void changeAlias(cursor, session, locatedName);

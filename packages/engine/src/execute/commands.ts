@@ -152,9 +152,9 @@ function executeCommand(command: Command, session: MutableSession, query: Body |
   switch (command.verb) {
     case 'alter': {
       const [first] = command.alters;
-      if (first?.kind === 'table') return alterTable(command.alters, session);
-      if (first && isStoredView(first.kind)) return alterStoredView(first, session);
-      return first && query && alterView(first, query, session);
+      if (first?.kind === 'table') return executeAlterTable(command.alters, session);
+      if (first && isStoredView(first.kind)) return executeAlterStoredView(first, session);
+      return first && query && executeAlterView(first, query, session);
     }
     case 'drop':
       return dropObject(command.name, session);
@@ -215,7 +215,7 @@ function executeRefresh({ name, isFull }: CommandOf<'refresh'>, { catalogue, row
   invalidateLiveViews(catalogue, view.name, () => 'base materialized view is refreshed in full');
 }
 
-function alterTable(alters: readonly Alter[], { catalogue, assignColumnOwner }: MutableSession): void {
+function executeAlterTable(alters: readonly Alter[], { catalogue, assignColumnOwner }: MutableSession): void {
   const table = catalogue.find(alters[0]?.name ?? '');
   if (table?.kind !== 'table') return;
   let changed = table;
@@ -250,13 +250,13 @@ const isRenamedOrGone = ({ column, current }: ColumnPair): boolean => column.nam
 const isChanged = ({ column, current }: ColumnPair): boolean =>
   column.name !== current?.name || column.type !== current.type;
 
-function alterView({ name }: Alter, body: Body, session: MutableSession): void {
+function executeAlterView({ name }: Alter, body: Body, session: MutableSession): void {
   const view = session.catalogue.find(name);
   if (view?.kind !== 'view') return;
   createView(session, { definition: view, nameStart: body.outerStart, ifNotExists: false, orReplace: true, body });
 }
 
-function alterStoredView({ name, alteration }: Alter, { catalogue }: MutableSession): void {
+function executeAlterStoredView({ name, alteration }: Alter, { catalogue }: MutableSession): void {
   const view = catalogue.findCompiled(name);
   const changed = view && applyAlteration(view, alteration);
   if (changed?.kind !== 'materialized view' || alteration.action !== 'refresh')
