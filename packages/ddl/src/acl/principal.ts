@@ -1,17 +1,7 @@
-import {
-  foldCase,
-  identify,
-  type Kind,
-  kindKeywords,
-  quoteLiteral,
-  significantTokens,
-  TokenReader,
-  unquote,
-} from '@sqlpipe/sql';
+import { foldCase, identify, kindKeywords, quoteLiteral, significantTokens, TokenReader, unquote } from '@sqlpipe/sql';
 import { quoteAclName } from './rights.js';
 
 interface PrincipalDefinition {
-  readonly kind: Kind;
   readonly name: string;
   readonly owner?: string | undefined;
   /** The password or the key, as written; no server shows it. */
@@ -39,7 +29,7 @@ export function parsePrincipal(statement: string): PrincipalDefinition | undefin
       alias = unquote(words.next()?.text ?? '', 'server').replaceAll("''", "'");
     else if (!words.accept('WITH NO PASSWORD')) return undefined;
   }
-  return { kind, name: foldCase(name), owner, credentials, alias };
+  return { name: foldCase(name), owner, credentials, alias };
 }
 
 /** Prints the statements that replace a group's alias; the old alias is removed first. */

@@ -13,7 +13,16 @@ export type Command =
   | { readonly verb: 'update'; readonly name: string; readonly columns: readonly string[] }
   | { readonly verb: 'refresh'; readonly name: string; readonly isFull: boolean }
   | PartitionCommand
-  | { readonly verb: 'refresh range' | 'refresh stats' | 'squash partitions' | 'vacuum'; readonly name: string }
+  | {
+      readonly verb:
+        | 'refresh range'
+        | 'refresh stats'
+        | 'set refresh limit'
+        | 'set type'
+        | 'squash partitions'
+        | 'vacuum';
+      readonly name: string;
+    }
   /** `skips`: whether FROM TRANSACTION skips earlier transactions. */
   | { readonly verb: 'resume wal'; readonly name: string; readonly skips: boolean }
   /** Discards the transactions that are not applied yet. */
@@ -21,10 +30,7 @@ export type Command =
   /** No transaction is applied until RESUME WAL. */
   | { readonly verb: 'suspend wal'; readonly name: string }
   /** The position of the name, where an invalid view is rejected. */
-  | { readonly verb: 'compile'; readonly name: string; readonly position: number }
-  /** `wal`: whether the table has a WAL after the next start of the server. */
-  | { readonly verb: 'set type'; readonly name: string; readonly wal: boolean }
-  | { readonly verb: 'set refresh limit'; readonly name: string; readonly limit: number };
+  | { readonly verb: 'compile'; readonly name: string; readonly position: number };
 
 export const toAlter = (
   { object: { kind }, name }: { readonly object: Pick<Alter, 'kind'>; readonly name: string },

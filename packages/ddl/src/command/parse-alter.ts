@@ -220,10 +220,9 @@ class TableParser {
 
   #parseSetType(): Command {
     const { cursor, table, found } = this;
-    const wal = cursor.requireWord('bypass', 'wal') === 'wal';
-    if (!wal) cursor.expect('wal');
+    if (cursor.requireWord('bypass', 'wal') === 'bypass') cursor.expect('wal');
     if (table.partitionBy === 'NONE') throw new RejectionError(found.position, 'Cannot convert non-partitioned table');
-    return { verb: 'set type', name: found.name, wal };
+    return { verb: 'set type', name: found.name };
   }
 }
 
@@ -247,8 +246,10 @@ function parseAlterMaterializedView(cursor: Cursor, lookup: NameLookup): Command
   if (command) return command;
   if (verb !== 'set') throw cursor.error("'alter' or 'resume' or 'suspend' expected");
   const token = cursor.requireNoSemicolon("'ttl' or 'refresh'");
-  if (isWord(token, 'refresh') && cursor.accept('limit'))
-    return { verb: 'set refresh limit', name: view.name, limit: parseAge(cursor).age };
+  if (isWord(token, 'refresh') && cursor.accept('limit')) {
+    parseAge(cursor);
+    return { verb: 'set refresh limit', name: view.name };
+  }
   const setCommand = parseAlterProperty(`set ${token}`, cursor, lookup, view);
   if (setCommand) return setCommand;
   if (lookup.has('storage policies') && isWord(token, 'storage'))
