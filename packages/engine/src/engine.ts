@@ -314,31 +314,31 @@ function loadObject(kind: ObjectKind, entry: Entry, schema: Schema, health: Heal
   const parsed = schema.definitionOf(entry);
   const isKnown = parsed !== undefined && !('query' in parsed && parsed.query !== undefined);
   const definition = isKnown ? parsed : placeholderDefinition(kind, name);
-  const reported = isKnown ? health : undefined;
-  const reason = reported?.invalid?.get(name);
+  const knownHealth = isKnown ? health : undefined;
+  const reason = knownHealth?.invalid?.get(name);
   const invalid = reason !== undefined && { invalid: reason };
   const references = findReferences(statement, each => schema.findObject(each)?.kind === 'view');
   const opaque = !isKnown && { opaque: statement };
-  const common = { columns: [], references, ...(isKnown ? { isUncompiled: true } : opaque) };
+  const commonFields = { columns: [], references, ...(isKnown ? { isUncompiled: true } : opaque) };
   switch (definition.kind) {
     case 'table':
-      return { ...definition, ...opaque, ...(reported?.suspended?.has(name) && { isSuspended: true }) };
+      return { ...definition, ...opaque, ...(knownHealth?.suspended?.has(name) && { isSuspended: true }) };
     case 'view':
-      return { ...definition, ...common, ...(reason !== undefined && { invalid: { reason, position: 0 } }) };
+      return { ...definition, ...commonFields, ...(reason !== undefined && { invalid: { reason, position: 0 } }) };
     case 'materialized view':
       return {
         ...definition,
-        ...common,
-        columns: reported?.columns?.get(name)?.map(column => toStoredColumn(column, definition)) ?? [],
+        ...commonFields,
+        columns: knownHealth?.columns?.get(name)?.map(column => toStoredColumn(column, definition)) ?? [],
         base: definition.base ?? references[0] ?? '',
         partitionBy: definition.partitionBy ?? ASSUMED_PARTITION,
-        neverRefreshed: reported?.neverRefreshed?.has(name) ?? false,
-        ...(reported?.partlyRefreshed?.has(name) && { partlyRefreshed: true }),
+        neverRefreshed: knownHealth?.neverRefreshed?.has(name) ?? false,
+        ...(knownHealth?.partlyRefreshed?.has(name) && { partlyRefreshed: true }),
         ...invalid,
       };
     default: {
       const partitionBy = definition.partitionBy ?? ASSUMED_PARTITION;
-      return { ...definition, ...common, base: references[0] ?? '', partitionBy, ...invalid };
+      return { ...definition, ...commonFields, base: references[0] ?? '', partitionBy, ...invalid };
     }
   }
 }

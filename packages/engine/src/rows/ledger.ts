@@ -138,12 +138,12 @@ export class Ledger {
   }
 
   /** The table that now holds a copy of the rows of another table, and the losses in this copy. */
-  findCopy(copied: CatalogueObject) {
-    const copy = this.copies.get(copied.id);
+  findCopy(original: CatalogueObject) {
+    const copy = this.copies.get(original.id);
     const table = this.catalogue.findById(copy?.table.id);
-    if (!copy || table?.kind !== 'table' || copied.kind !== 'table') return undefined;
+    if (!copy || table?.kind !== 'table' || original.kind !== 'table') return undefined;
     const isKept = (column: StoredColumn, to: string) => this.losslessTypes.of(column.id).includes(to);
-    return { table, losses: findCopyLosses(copied, table, copy.columns, isKept) };
+    return { table, losses: findCopyLosses(original, table, copy.columns, isKept) };
   }
 
   /** The index of the statement that removed an object, as a list. The list is empty if the object exists. */
@@ -164,17 +164,17 @@ export class Ledger {
  */
 export function findCopyLosses(
   before: TableDefinition,
-  copied: TableDefinition,
+  copyTable: TableDefinition,
   columns: Copy['columns'],
   isKept: (column: Column, to: string) => boolean = () => false,
 ): Effect[] {
-  const findCopied = ({ name }: Column): Column | undefined =>
-    findColumn(copied, columns.find(({ from }) => isSameName(from, name))?.to ?? '');
+  const findInCopy = ({ name }: Column): Column | undefined =>
+    findColumn(copyTable, columns.find(({ from }) => isSameName(from, name))?.to ?? '');
   return [
-    ...findRetentionLosses(before, copied),
-    ...findKeyLosses(before, copied, findCopied),
+    ...findRetentionLosses(before, copyTable),
+    ...findKeyLosses(before, copyTable, findInCopy),
     ...before.columns.flatMap(column => {
-      const current = findCopied(column);
+      const current = findInCopy(column);
       return current && (isLossless(column.type, current.type) || isKept(column, current.type))
         ? []
         : [columnLoss(before, column, current?.type)];

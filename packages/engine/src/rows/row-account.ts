@@ -76,8 +76,8 @@ export class RowAccount {
   /** Records what an assertion shows: that all rows of a table are also in another table, or that a conversion changes no value. */
   recordAssertion({ copy, conversion }: { readonly copy?: Copy; readonly conversion?: Conversion }): void {
     if (copy) {
-      const [copied, table] = [this.#engine.find(copy.from), this.#engine.find(copy.to)];
-      if (copied && table) this.#ledger.copies.set(copied.id, { table, columns: copy.columns });
+      const [original, copyTable] = [this.#engine.find(copy.from), this.#engine.find(copy.to)];
+      if (original && copyTable) this.#ledger.copies.set(original.id, { table: copyTable, columns: copy.columns });
     }
     if (!conversion) return;
     const converted = this.#engine.find(conversion.table);
@@ -94,17 +94,18 @@ export class RowAccount {
     for (const { effect, object } of effects)
       if (effect === 'invalidated') this.#ledger.invalidatedBy.add(this.#engine.find(object)?.id, index);
     this.#recordWrites(statement, effects);
-    const unwritten = transitions.flatMap(each => findLossesOfUnwrittenValues(each, this.#fullyWrittenColumns));
+    const unwrittenLosses = transitions.flatMap(each => findLossesOfUnwrittenValues(each, this.#fullyWrittenColumns));
     const wasInLoadedSchema = (name: string) =>
       transitions.every(({ before }) => !before || this.#loadedIds.has(before.id) || !isSameName(before.name, name));
     // It is no loss if a statement drops an object that an earlier statement created.
-    const relevantEffects = [...effects.filter(effect => !this.#keepsValues(effect, transitions)), ...unwritten].filter(
-      ({ loss, object }) => loss !== 'drop' || wasInLoadedSchema(object),
-    );
+    const relevantEffects = [
+      ...effects.filter(effect => !this.#keepsValues(effect, transitions)),
+      ...unwrittenLosses,
+    ].filter(({ loss, object }) => loss !== 'drop' || wasInLoadedSchema(object));
     for (const effect of relevantEffects) if (effect.effect === 'lost') this.#recordLoss(effect, transitions, index);
     const enforcements = findRetentionEnforcements(execution, this.#ledger);
-    const expired = enforcements.flatMap(found => recordRetentionEnforcement(found, this.#ledger, index));
-    return [...relevantEffects, ...expired, ...this.#views.recordStatement(execution, index)];
+    const expiryLosses = enforcements.flatMap(found => recordRetentionEnforcement(found, this.#ledger, index));
+    return [...relevantEffects, ...expiryLosses, ...this.#views.recordStatement(execution, index)];
   }
 
   /** After an UPDATE that fills a column, every row stores a value. After any other write, what assertions have shown may be false. */
@@ -159,15 +160,15 @@ export class RowAccount {
   #recordLoss(effect: Effect, transitions: readonly Transition[], index: number): void {
     const { object, column, loss } = effect;
     const { losses } = this.#ledger;
-    const accounted = { effect, causes: [index] };
-    if (loss === 'drop-user') return losses.add(undefined, accounted);
+    const accountedLoss = { effect, causes: [index] };
+    if (loss === 'drop-user') return losses.add(undefined, accountedLoss);
     const change = transitions.find(({ before }) => before && isSameName(before.name, object));
     const current = this.#engine.find(object);
     const former = change?.before ?? current;
     const isGone = loss === 'drop' && column === undefined && former?.id !== undefined && former.id !== current?.id;
     if (isGone) return;
     const holder = column === undefined || loss === 'keys' ? former : former && findColumn(former, column);
-    losses.add(holder?.id, accounted);
+    losses.add(holder?.id, accountedLoss);
     this.#views.recordMissedRows(effect, index);
   }
 }

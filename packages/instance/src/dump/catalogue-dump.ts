@@ -18,18 +18,18 @@ export async function fetchCatalogueDump(
   options: ObjectReadOptions,
 ): Promise<string[]> {
   const denied = new Map<string, string>();
-  let [before, now] = [NOTHING_READ, await readObjects(client, bestEffort, options, NOTHING_READ, denied)];
-  for (let reading = 2; reading <= MAX_READS && !isSame(before, now); reading++)
-    [before, now] = [now, await readObjects(client, bestEffort, options, now, denied)];
-  if (findChanged(before, now).length) throw changingSchemaError(client);
-  reportChanges(before, now, options);
-  for (const object of now.listed) {
+  let [previous, latest] = [NOTHING_READ, await readObjects(client, bestEffort, options, NOTHING_READ, denied)];
+  for (let reading = 2; reading <= MAX_READS && !isSame(previous, latest); reading++)
+    [previous, latest] = [latest, await readObjects(client, bestEffort, options, latest, denied)];
+  if (findChanged(previous, latest).length) throw changingSchemaError(client);
+  reportChanges(previous, latest, options);
+  for (const object of latest.listed) {
     const denial = denied.get(object.name);
     if (denial !== undefined) options.missing.addDenied(object, denial);
     else if (object.kind === 'other') options.missing.addUnknown(object);
   }
-  const lasting = [...now.objects.values()].filter(({ name }) => before.objects.has(name));
-  return dumpOrder(new Schema(lasting.map(({ statement }) => statement))).map(({ statement }) => statement);
+  const stableObjects = [...latest.objects.values()].filter(({ name }) => previous.objects.has(name));
+  return dumpOrder(new Schema(stableObjects.map(({ statement }) => statement))).map(({ statement }) => statement);
 }
 
 interface ReadObject extends ListedObject {
@@ -44,23 +44,23 @@ interface Reading {
 
 const NOTHING_READ: Reading = { listed: [], objects: new Map() };
 
-const findChanged = (before: Reading, now: Reading): ReadObject[] =>
-  [...now.objects.values()].filter(({ name, statement }) => {
-    const other = before.objects.get(name);
+const findChanged = (previous: Reading, latest: Reading): ReadObject[] =>
+  [...latest.objects.values()].filter(({ name, statement }) => {
+    const other = previous.objects.get(name);
     return other && other.statement !== statement;
   });
 
-const isSame = (before: Reading, now: Reading): boolean =>
-  before.objects.size === now.objects.size &&
-  [...now.objects.keys()].every(name => before.objects.has(name)) &&
-  !findChanged(before, now).length;
+const isSame = (previous: Reading, latest: Reading): boolean =>
+  previous.objects.size === latest.objects.size &&
+  [...latest.objects.keys()].every(name => previous.objects.has(name)) &&
+  !findChanged(previous, latest).length;
 
-function reportChanges(before: Reading, now: Reading, { info }: ObjectReadOptions): void {
+function reportChanges(previous: Reading, latest: Reading, { info }: ObjectReadOptions): void {
   const reportChange = (object: ListedObject, change: string) =>
     info(`${titleOf(object)} was ${change} while the schema was read, and is not in the dump`);
-  for (const object of now.objects.values()) if (!before.objects.has(object.name)) reportChange(object, 'created');
-  for (const object of before.objects.values())
-    if (!now.objects.has(object.name)) reportChange(object, 'dropped or renamed');
+  for (const object of latest.objects.values()) if (!previous.objects.has(object.name)) reportChange(object, 'created');
+  for (const object of previous.objects.values())
+    if (!latest.objects.has(object.name)) reportChange(object, 'dropped or renamed');
 }
 
 /** Reads objects that may have changed. @param denied receives the server's messages for denied objects, which are not read again */
@@ -81,9 +81,9 @@ async function readObjects(
     .filter(({ kind, name }) => kind !== 'other' && !denied.has(name))
     .map(object => ({ ...object, transaction: transactionOf(object) }));
   const statementOf = ({ name, id, transaction }: Omit<ReadObject, 'statement'>): string | undefined => {
-    const before = previous.objects.get(name);
-    return transaction !== undefined && before?.transaction === transaction && before.id === id
-      ? before.statement
+    const former = previous.objects.get(name);
+    return transaction !== undefined && former?.transaction === transaction && former.id === id
+      ? former.statement
       : undefined;
   };
   const statements = new Map(objects.map(object => [object.name, statementOf(object)]));

@@ -146,7 +146,7 @@ function toStatement(row: string, rowNumber: number, config: ConnectionConfig, {
   const statement = requireStatement(text, rowNumber, config);
   const identity = identify(statement);
   for (const warning of warnings) warn(`${displayName(identity)}: ${warning}`);
-  for (const repaired of notes) info(`${displayName(identity)}: ${repaired}`);
+  for (const note of notes) info(`${displayName(identity)}: ${note}`);
   return { statement, identity };
 }
 

@@ -6,8 +6,8 @@ import { tryQuery } from '../http/optional-queries.js';
 
 /** The statements of a dump that create users, groups and service accounts. @throws InstanceError if the instance does not show them */
 export async function fetchPrincipals(client: Client): Promise<string[]> {
-  const dumped = await fetchDumpIfKnown(client, 'USERS, GROUPS, SERVICE_ACCOUNTS');
-  if (dumped) return dumped;
+  const dumpedStatements = await fetchDumpIfKnown(client, 'USERS, GROUPS, SERVICE_ACCOUNTS');
+  if (dumpedStatements) return dumpedStatements;
   const statements: string[] = [];
   for (const kind of ['USER', 'GROUP', 'SERVICE ACCOUNT'])
     for (const [name] of await client.queryRows(`SHOW ${kind}S`))

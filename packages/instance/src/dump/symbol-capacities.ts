@@ -57,8 +57,8 @@ export class SymbolCapacities {
 
   async #isRequested(capacity: number, used: number): Promise<boolean> {
     this.#settings ??= await this.#fetchSettings();
-    const { capacity: usual, threshold } = this.#settings;
-    return capacity > usual && used <= (capacity / 2) * threshold;
+    const { capacity: defaultCapacity, threshold } = this.#settings;
+    return capacity > defaultCapacity && used <= (capacity / 2) * threshold;
   }
 
   async #fetchSettings(): Promise<Settings> {
