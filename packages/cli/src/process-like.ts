@@ -27,7 +27,7 @@ export type Output = Writable & { isTTY?: boolean; columns?: number; hasColors?(
 /** A program as a function. Resolves to the exit status. Without an argument it runs in this process, and sets its exit status. */
 export type Main = (host?: ProcessLike) => Promise<number>;
 
-/** Runs a program with what this process has. A program that a signal ended ends the process by that signal. */
+/** Runs a program with the arguments and streams of this process. If a signal has ended the program, it ends the process too. */
 export async function runInProcess(run: (host: ProcessLike) => Promise<number>): Promise<number> {
   process.noDeprecation = true; // deprecations in a library do not concern users
   process.exitCode = Exit.bug; // remains if the program stops before it sets another one
@@ -53,7 +53,7 @@ export async function runInProcess(run: (host: ProcessLike) => Promise<number>):
   return process.exitCode;
 }
 
-/** At its end, Node restores the initial mode of each open terminal. That is without echo if another program was reading a password. */
+/** Closes terminals, because at its end, Node would restore their initial mode: without echo, if another program was reading a password. */
 function closeTerminal(): void {
   for (const stream of [0, 1, 2]) if (isatty(stream)) closeSync(stream);
 }

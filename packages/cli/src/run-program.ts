@@ -6,7 +6,7 @@ import { parseCommandLine } from './parse-command-line.js';
 import { type Main, type ProcessLike, runInProcess, signalStatus } from './process-like.js';
 import type { OptionSpecs, Program } from './program.js';
 
-/** Creates the function that runs a program: in the given one, or else in this process. */
+/** Creates the function that runs a program: in the given host, or else in this process. */
 export const createMain =
   <Specs extends OptionSpecs>(program: Program<Specs>): Main =>
   host =>

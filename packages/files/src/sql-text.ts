@@ -71,7 +71,7 @@ export async function* withoutLocations(batches: AsyncIterable<LocatedStatement[
 export const parseSqlFile = (path: string, maxLength?: number): AsyncGenerator<LocatedStatement[]> =>
   parseSqlText(createReadStream(path), path, maxLength, true);
 
-/** Yields one batch, which contains the statements before an error too. */
+/** Yields one batch. If reading the statements fails, the batch has those before the error. */
 function* inOneBatch(statements: Iterable<string>, locate: (statement: string) => LocatedStatement) {
   const batch: LocatedStatement[] = [];
   try {

@@ -115,7 +115,7 @@ async function isSameFile(one: string, other: string): Promise<boolean> {
   return a?.isFile() === true && a.dev === b?.dev && a.ino === b.ino;
 }
 
-/** Whether statements are written there as text: on a terminal, and into a `.sql` file. Otherwise they are a stream. */
+/** Whether statements are written as text: to a terminal, and into a `.sql` file. Otherwise they are written as a stream. */
 export const isTextOutput = (path: string | undefined, stdout: { readonly isTTY?: boolean }): boolean =>
   isStdout(path) ? stdout.isTTY === true : path.endsWith('.sql');
 

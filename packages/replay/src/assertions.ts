@@ -15,7 +15,7 @@ import type { NameMap } from '@sqlpipe/sql';
 
 /**
  * Some assertions contain a query, which must be known. About the rows of a materialized view, it is the view's own query. About whether a
- * query can be computed, it is that of a view of the target or of the plan. Before it may be a WITH, of such queries or of casts.
+ * query can be computed, it is that of a view of the target or of the plan. A WITH before it has such queries, or casts.
  * @param planned the queries of the views of the plan
  */
 export async function isPlanAssertion(client: Client, statement: string, planned: ViewQueries): Promise<boolean> {

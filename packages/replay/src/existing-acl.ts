@@ -45,7 +45,7 @@ export class ExistingAcl {
     return (await this.#fetchPrincipals())?.get(kindKey(identity));
   }
 
-  /** Compares rights with those on the target. Undefined if either are not known. @returns also whether all of them exist on the target */
+  /** Compares the rights in a statement with the target's. Undefined if either are unknown. `exists`: whether the target has them all. */
   async compare(statement: string): Promise<(StatementComparison & { readonly exists: boolean }) | undefined> {
     const rights = parseRights(statement);
     const known = rights && (await this.#fetchRightsFor(rights));
@@ -88,7 +88,7 @@ export class ExistingAcl {
       // Of `GRANT SELECT ON t(*) TO u`, the server stores the list of columns.
       if (parseRights(statement)?.some(right => right.kind === 'grant' && right.column === ALL_NAMES)) return undefined;
       const exists = (await this.compare(statement))?.exists;
-      // If rights are queried for one principal at a time, a right of a user that a group of the user has too is not found.
+      // If rights are queried for one principal at a time, a user's right is not found if one of the user's groups has it too.
       if (exists === undefined || (!exists && (await this.#rights)?.of)) return undefined;
       return { differences: [], notComparable: [], exists };
     }
@@ -123,7 +123,7 @@ export class ExistingAcl {
     return known?.set;
   }
 
-  /** The result of a query. Undefined if the server rejects it. Then the same is not queried again. */
+  /** The result of a query. Undefined if the server rejects it. Then it is not sent again. */
   async #query<T>(what: 'principals' | 'rights', query: () => Promise<T>): Promise<T | undefined> {
     if (this.#hidden.has(what)) return undefined;
     try {

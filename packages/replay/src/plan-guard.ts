@@ -61,7 +61,7 @@ export class PlanGuard {
       this.#known.set(kindKey(object), { ...object, statement: statements[i] });
   }
 
-  /** Finds the objects that a statement changes, and what these read. One that it creates is left out: a server rejects an existing one. */
+  /** Finds the objects that a statement changes, and what these read. One to create is left out: if it exists, a server rejects it. */
   #findObjects(statement: string): GuardedObject[] {
     const creates = isObject(identify(statement).kind);
     const changed = findPlannedObjects([statement]).flatMap(object => this.#known.get(kindKey(object)) ?? []);

@@ -10,7 +10,7 @@ interface RebuildTables {
   readonly toRebuild: NameSet;
 }
 
-/** Whether a plan has left a table: a mark, a table of an interrupted rebuild, or the old table of one that `toRebuild` names. */
+/** Whether a plan has left a table: a mark, a table of an interrupted rebuild, or the old table of a table in `toRebuild`. */
 export function isAuxiliaryTable(name: string, { a, halfExchanged, leftovers, toRebuild }: RebuildTables): boolean {
   if (a.findObject(name)) return false;
   const { table = '', role } = parseRebuildName(name) ?? {};

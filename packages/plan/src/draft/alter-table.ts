@@ -71,7 +71,7 @@ function findConversion(table: TableDefinition, alteration: Alteration): Convers
   return column && { table: table.name, column: column.name, from: column.type, to: alteration.type };
 }
 
-/** Asserts that no value changes: always if a value may not fit (`printMisfit`), otherwise only if the server has found none that does. */
+/** Asserts that no value changes: always if a value may not fit (`printMisfit`), otherwise only if the server has found no change. */
 export function conversionAssertions(conversion: Conversion, { answers, renames }: PlanContext): Assertion[] {
   const { from, to } = conversion;
   if (printMisfit(conversion) !== undefined) return [noneChangedAssertion(conversion)];

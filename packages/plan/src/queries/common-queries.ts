@@ -6,7 +6,7 @@ import { foldCase, keywordOf, NameMap, quoteLiteral, significantTokens, unquote 
 export interface CommonQuery {
   readonly name: string;
   readonly query: string;
-  /** Whether the object is a plain view. A view hides a query of WITH with its name (observed on 9.3.4), so the query gets another name. */
+  /** Whether the object is a plain view. It would hide a query of WITH of its name (observed on 9.3.4), so that gets another name. */
   readonly isView?: boolean;
 }
 
