@@ -93,7 +93,7 @@ function tryParseUnresolved(statement: string, defaults: Defaults): Definition |
   return unlessRejected(() => parseDefinition(text, hasBuiltInDefaults(text, defaults) ? SERVER_DEFAULTS : defaults));
 }
 
-/** Finds the table at the end of a chain of LIKE; undefined if there is no LIKE, if a table is missing, or if the chain is a cycle. */
+/** Finds the table at the end of a chain of LIKE. Undefined without LIKE, for a missing table, and for a cycle. */
 function resolveLike(start: Definition, find: (name: string) => Definition | undefined): TableDefinition | undefined {
   const seen = new Set<string>();
   let table: Definition | undefined = start;
@@ -104,7 +104,7 @@ function resolveLike(start: Definition, find: (name: string) => Definition | und
   return table?.kind === 'table' && table !== start && table.like === undefined ? table : undefined;
 }
 
-/** Whether the built-in defaults apply to what a statement omits: the server has no others, or the statement is in printed form. */
+/** Whether omitted clauses have the built-in defaults. They do if the server has no other defaults, or has printed the statement. */
 function hasBuiltInDefaults(statement: string, defaults: Defaults): boolean {
   if (defaults === SERVER_DEFAULTS || isCleanTable(statement)) return true;
   const definition = unlessRejected(() => parseDefinition(statement, SERVER_DEFAULTS));

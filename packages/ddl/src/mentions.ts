@@ -30,8 +30,8 @@ export interface Mention extends NameSpan {
 }
 
 /**
- * Finds the names of objects and principals in a statement, in the order of the text; none if its kind is `other`. Aliases, common table
- * expressions, columns and strings do not count.
+ * Finds the names of objects and principals in a statement, in the order of the text. Aliases, common table expressions, columns and
+ * strings do not count. For a statement of the kind `other`, the result is empty.
  * @param options `isView` is that of `findReferences`; without `inQueries`, queries are not searched, which is faster
  * @throws CodedError if a comment hides from SQL what QuestDB reads
  */
@@ -89,7 +89,7 @@ export function findCommonTableExpressions(statement: string): NameSet {
   return finder.cteNames;
 }
 
-/** If the syntax of a statement is unknown, finds its words, names and strings besides `mentions`, because each may be a name. */
+/** For a statement of unknown syntax: finds all words, names and strings besides `mentions`, because each may be a name. */
 export function findUnknownNames(statement: string, mentions: readonly Mention[]): string[] {
   const { kind } = readStatementHead(statement);
   if (isUnderstood(statement, kind)) return [];

@@ -7,7 +7,7 @@ import type { FoundObject, NameLookup } from './parser/lookup.js';
 /** The name of a column's property: `column 'qty' index`, or `column 'qty'` without a suffix. */
 export const columnPropertyName = (column: string, suffix = '') => `column '${column}'${suffix}` as const;
 
-/** The parts of the name of a column's property, see `columnProperty`. Undefined for any other property. */
+/** The parts of the name of a column's property, see `columnPropertyName`. Undefined for any other property. */
 export function parseColumnPropertyName(
   property: string,
 ): { readonly column: string; readonly suffix: string } | undefined {
@@ -25,8 +25,9 @@ export const isColumnOrder = (properties: readonly string[]): boolean =>
 /** In whose form a definition is printed, and whether names are quoted. */
 export interface PrintOptions {
   /**
-   * The servers whose form is printed: 9.3 and later, or 9.0 to 9.2, which print capacities and parameters of tables. `complete` also has
-   * what no server prints.
+   * - `9.3`: the form of servers from 9.3 on
+   * - `9.0`: the form of servers 9.0 to 9.2, with capacities and parameters of tables
+   * - `complete`: also with clauses that no server prints
    */
   readonly form: '9.3' | '9.0' | 'complete';
   /** Whether names that need quotes are quoted. The server always prints column names and volumes without quotes. */

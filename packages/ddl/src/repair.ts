@@ -136,7 +136,7 @@ function repairColumns(list: string, repairColumn: (line: string) => PrintedColu
   return repaired;
 }
 
-/** Prints columns as a query, which alone can create the type of an empty array (`SELECT ARRAY[]`); undefined if none has it. */
+/** Prints columns as a query. Only a query, `SELECT ARRAY[]`, can create the type of an empty array. Undefined without such a column. */
 function printAsQuery(columns: PrintedColumn[], warnings: string[]): string | undefined {
   const untyped = columns.filter(({ definition }) => definition === 'ARRAY');
   const hasOptions = columns.some(({ definition }) => definition.includes(' '));
@@ -167,7 +167,7 @@ function repairView(row: string, notes: string[]): string {
 
 /** Removes the `;` that a view created without parentheses stores. Printed in parentheses, it would end the statement too early. */
 function removeSemicolon(body: string, notes: string[]): string {
-  // With a quote in a block comment, SQL and the server may read different tokens; only the right reading ends with the `;`.
+  // With a quote in a block comment, SQL and the server may read different tokens. Only the right tokens end with the `;`.
   const isLastIn = (tokens: Iterable<Token>) => [...tokens].at(-1)?.start === body.length - 1;
   if (!body.endsWith(';') || !(isLastIn(significantTokens(body)) || isLastIn(serverTokens(body)))) return body;
   notes.push('removed the semicolon at the end of its body');
@@ -176,7 +176,7 @@ function removeSemicolon(body: string, notes: string[]): string {
 
 const CLAUSE = ', IN VOLUME ';
 
-/** Repairs IN VOLUME at the end of a CREATE: removes the comma that the server prints before it, and quotes the volume. */
+/** Repairs IN VOLUME at the end of a CREATE. Removes the comma that the server prints before IN, and quotes the volume. */
 function repairVolume(end: string, notes: string[]): string {
   const start = end.indexOf(CLAUSE);
   if (start < 0) return end;

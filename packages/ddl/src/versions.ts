@@ -26,7 +26,7 @@ const FEATURES: readonly Feature<Definition>[] = [
 /** Whether only some versions of the server support a statement. */
 export const dependsOnVersion = (statement: string): boolean => findFeatures(statement).length > 0;
 
-/** Finds the features that a statement needs and a version such as `9.2.3` does not have; none if its syntax is unknown. */
+/** Finds the features that a statement needs and a version such as `9.2.3` lacks. Empty for a statement of unknown syntax. */
 export function findMissingFeatures(statement: string, version: string): FeatureName[] {
   const has = featuresOf(version);
   const missing = FEATURES.filter(({ name }) => !has(name));

@@ -1,4 +1,4 @@
-/*! Whether SQL and servers read one statement alike: a comment may hide from one what the other runs. */
+/*! Whether SQL and servers read one statement alike. If not, a comment for one of them may be executed by the other. */
 import { CodedError, truncate } from '@sqlpipe/text';
 import { displayName, type Head, type Identity, readHead, readPrintedHead } from './identify.js';
 import { isObject } from './kinds.js';
@@ -44,7 +44,7 @@ export function requireUnambiguous(statement: string): Identity {
 
 const COMPARED = ['kind', 'name', 'verb', 'replaces', 'runsQuery'] as const satisfies (keyof Head)[];
 
-/** Words, common punctuation, and quoted text that is not next to a word: text that has the same tokens by all rules. */
+/** Matches text that has the same tokens by all rules: words, common punctuation, and quoted text that is not next to a word. */
 const UNAMBIGUOUS = /^(?:[\w$@ \t\n\r(),;.]|(?<![\w$@'"])(?:'[^']*'|"[^"]*"))*$/;
 
 const VERSIONS: Record<ServerCommentRules, string> = { '9.0': 'before 9.3.2', '9.3.2': 'from 9.3.2 on' };

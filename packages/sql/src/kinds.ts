@@ -77,7 +77,7 @@ export const CATEGORIES: ReadonlyMap<string, readonly Kind[]> = new Map([
   ['ALL', KINDS.filter(kind => kind !== 'other')],
 ]);
 
-/** A key that is the same for objects, or for principals, of one name, and for rights of one kind of one entity. */
+/** Two objects of the same name have the same key. So do two principals of the same name, and two rights of one kind and entity. */
 export const identityKey = ({ kind, name }: { kind: Kind; name: string }): string =>
   `${isObject(kind) ? 'object' : isPrincipal(kind) ? 'principal' : kind} ${foldCase(name)}`;
 

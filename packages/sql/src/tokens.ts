@@ -76,7 +76,7 @@ function matchEnd(pattern: RegExp, code: string, start: number): number {
   return pattern.test(code) ? pattern.lastIndex : start; // unlike exec(), test() allocates nothing
 }
 
-/** The text of a bare ASCII word in upper case, as keywords are written here; '' for any other token and for undefined. */
+/** The text of a bare ASCII word in upper case, as keywords are written here. '' for any other token. */
 export const keywordOf = (token: Token | undefined): string =>
   token?.type === 'word' && ASCII_WORD.test(token.text) ? token.text.toUpperCase() : '';
 

@@ -9,7 +9,7 @@ import {
   type Scope,
 } from '../parser/rights.js';
 
-/** A permission on the database, all tables, a table or a column. The column `*` is each that exists when the statement runs. */
+/** A permission on the database, all tables, a table or a column. The column `*` means all columns that exist when the statement runs. */
 export interface Grant extends Scope {
   readonly kind: 'grant';
   readonly permission: string;
@@ -109,7 +109,7 @@ function printRightStatement(right: Right, [user, grant, to]: readonly [string, 
   return `${grant} ${what} ${to} ${quoteAclName(right.entity)}${option};`;
 }
 
-/** The scope of a grant after its permissions. @param columns those of the table that it is on; none if it is on all of it */
+/** The scope of a grant, which follows its permissions. @param columns empty for the complete table */
 export function printScope(table: string | undefined, columns: readonly string[]): string {
   if (table === undefined) return '';
   if (table === ALL_NAMES) return ' ON ALL TABLES';

@@ -161,8 +161,8 @@ export function findColumn<C extends Column>(
   return byName.get(name) as C | undefined;
 }
 
-/** From this number, the columns of a table are indexed by name: otherwise, finding each of them takes quadratic time. */
+/** A table with this number of columns gets an index by name. Otherwise, finding each of its columns takes quadratic time. */
 const MANY_COLUMNS = 100;
 
-/** A change of columns makes a new array, so an index stays true. */
+/** A change of columns makes a new array, so an index stays valid. */
 const indexes = new WeakMap<readonly Column[], NameMap<Column>>();

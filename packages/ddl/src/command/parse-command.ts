@@ -22,8 +22,8 @@ export function parseCommand(statement: string, defaults: Defaults = SERVER_DEFA
 }
 
 /**
- * Reads the first word, in lower case. For WITH, it is the word after its queries: SELECT, or INSERT or UPDATE (observed on 9.3.4).
- * `identify` says WITH of a SELECT.
+ * Reads the first word, in lower case. After WITH and its queries, this is SELECT, INSERT or UPDATE (observed on 9.3.4). For a SELECT,
+ * `identify` returns WITH.
  */
 export function readMainVerb(cursor: Cursor): string | undefined {
   const first = cursor.next()?.toLowerCase();
@@ -57,7 +57,7 @@ const PARSERS: ReadonlyMap<string, (cursor: Cursor, lookup: NameLookup) => Comma
   ['vacuum', parseVacuum],
 ]);
 
-/** By the kind that a statement requires: how the server's messages call an object of another kind. */
+/** By the kind that a statement requires: the server's words for an object of another kind. */
 export const KINDS_OTHER_THAN: Readonly<Record<ObjectKind, string>> = {
   table: 'view or materialized view',
   view: 'table or materialized view',

@@ -8,7 +8,7 @@ export interface Body {
   /** The text as views store it: without blanks and control characters at both ends. */
   readonly text: string;
   readonly written: string;
-  /** The text with the comments (by the server's rules) replaced by blanks; each part starts where it does in `written`. */
+  /** The text with blanks in the place of comments (by the server's rules). So each token starts where it does in `written`. */
   readonly code: string;
   /** The start of `written`: several rejections point there. */
   readonly start: number;

@@ -59,7 +59,7 @@ type Stated = Partial<
 export interface CreateOf<D extends Definition> {
   readonly type: 'create';
   readonly kind: D['kind'];
-  /** Without what a server derives from the query. LIKE is not resolved. */
+  /** The definition as stated. It lacks what a server derives from the query, and LIKE is not resolved. */
   readonly definition: D;
   readonly nameStart: number;
   readonly ifNotExists: boolean;
@@ -111,7 +111,7 @@ export class ClauseReader {
     readonly covered: NameMap<LocatedName[]>;
   } = { cast: [], index: [], dedup: [], stages: [], covered: new NameMap() };
 
-  /** Those that clauses may name. */
+  /** The columns that clauses may name. */
   readonly columns = new Columns();
 
   /** @param isQuery whether a query has further columns */

@@ -1,4 +1,4 @@
-/** The last version of the open source edition without each feature (tried: 8.1.4 to 9.3.4 and a build of 9.4.4; later: documented). */
+/** For each feature, the last open source version without it. 8.1.4 to 9.3.4 and a build of 9.4.4 were tried; later ones are documented. */
 const LAST_WITHOUT = {
   TTL: '8.1.4',
   'materialized views': '8.1.4',
@@ -35,7 +35,7 @@ export type FeatureName = keyof typeof LAST_WITHOUT;
 /** Whether a server has a feature. */
 export type HasFeature = (feature: FeatureName) => boolean;
 
-/** The features of a version such as `9.3.4`, by default in the open source edition; undefined means the newest enterprise edition. */
+/** The features of a version such as `9.3.4`, by default of the open source edition. Undefined is the newest enterprise edition. */
 export const featuresOf =
   (version: string | undefined, isEnterprise = version === undefined): HasFeature =>
   feature => {

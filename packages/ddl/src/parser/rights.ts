@@ -3,7 +3,7 @@ import { isSameName, type NameSpan, serverTokens, TokenReader } from '@sqlpipe/s
 import { type Cursor, isWord, missingError, RejectionError } from './cursor.js';
 import { isValidColumnName, isValidTableName, parseEntityName, unquoteToken } from './names.js';
 
-/** Without a context, a statement is read as any server might: permissions are any words, names are as in SQL (`fx-desk`, `public.t`). */
+/** Without a context, statements for any server are read: any words are permissions, names are as in SQL (`fx-desk`, `public.t`). */
 export interface RightsContext {
   readonly isPermission: (name: string) => boolean;
   /** The names of a table's columns; undefined if it does not exist. */

@@ -13,7 +13,7 @@ export const PLAIN_TYPES =
 /** Matches a type with its parameters and dimensions, as a part of a pattern: `INT`, `DECIMAL(18,3)`, `DOUBLE[][]`. */
 export const TYPE_PATTERN = String.raw`[A-Za-z]\w*(?:\(\w+(?:,\w+)?\))?(?:\[\])*`;
 
-/** From the names of types that a statement may use, in lower case, to the names that servers print (read in ColumnType). */
+/** Maps the names of types in statements, in lower case, to the names that servers print (read in ColumnType). */
 export const TYPE_NAMES: ReadonlyMap<string, string> = new Map([
   ...[...PLAIN_TYPES, 'SYMBOL', 'GEOHASH', 'DECIMAL'].map(type => [type.toLowerCase(), type] as const),
   ...Object.entries({

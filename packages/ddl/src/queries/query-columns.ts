@@ -25,7 +25,7 @@ export function findQueryColumns(query: string): QueryColumn[] | undefined {
   return columns.size > 0 ? [...columns.values()] : undefined;
 }
 
-/** Finds the columns that a CREATE TABLE lists or its query selects, and the end of the list or query; none for another statement. */
+/** Finds the columns that a CREATE TABLE lists or its query selects, and where the list or query ends. Empty for another statement. */
 export function locateColumns(statement: string): { readonly columns: LocatedName[]; readonly end: number } {
   const tokens = identify(statement).kind === 'table' ? tokenizeQuery(statement) : [];
   const open = tokens.findIndex(({ text }) => text === '(');
@@ -88,7 +88,7 @@ function findCastType(expression: readonly QueryToken[]): string | undefined {
   return known.includes(undefined) ? undefined : known.at(-1);
 }
 
-/** Whether `::` after an expression casts all of it: it is one token, a name with a dot, a call, or in parentheses. */
+/** Whether `::` after an expression casts the complete expression: a token, a name with a dot, a call, or parentheses. */
 function isOperand(expression: readonly QueryToken[]): boolean {
   const open = expression.findIndex(({ text }) => text === '(');
   if (open < 0) return expression.length === 1 || (expression.length === 3 && expression[1]?.text === '.');
@@ -107,7 +107,7 @@ function parseType(tokens: readonly QueryToken[]): string | undefined {
 
 /**
  * Finds the interval (`1h` also for `h`) and time zone of the outermost SAMPLE BY, or of the outermost column that is a `timestamp_floor`.
- * Undefined if one query has both with different intervals: what counts then depends on its tables.
+ * Undefined if one query has both with different intervals. Which interval counts then depends on its tables.
  */
 export function findSampling(body: string): { interval: string; timeZone: string | undefined } | undefined {
   const tokens = tokenizeQuery(body);

@@ -27,7 +27,7 @@ BEFORE_COLUMN.delete('as');
 const MAX_LENGTH = 400;
 
 interface TableScope {
-  /** The names that its columns can use: true for the name of a table, false for an alias or an expression. */
+  /** The names that can precede its columns: true for the name of a table, false for an alias or an expression. */
   tables: NameMap<boolean>;
   /** The names before the dots of columns that are not resolved yet. */
   pending: NameMap<TableName[]>;
@@ -50,7 +50,7 @@ export class QueryNames {
     for (const scope of this.#scopes) this.#resolve(scope);
     const sorted = this.#found.sort((a, b) => a.start - b.start || b.end - a.end);
     const names: TableName[] = [];
-    // A part of a table's name with dots may look like another table before a column: skip names within a name.
+    // In a table name with dots, such as `fx.usd`, a part may look like another table. So names within a name are skipped.
     for (const name of sorted) if (name.start >= (names.at(-1)?.end ?? 0)) names.push(name);
     return names;
   }

@@ -70,7 +70,7 @@ export function splitList<T extends QueryToken>(tokens: readonly T[] = [], separ
   return items;
 }
 
-/** Finds the offsets of the first difference; undefined if only white space, comments, the case of keywords or needless quotes differ. */
+/** Finds the offsets of the first difference. White space, comments, the case of keywords, and needless quotes are no differences. */
 export function findQueryDifference(a: string, b: string): { a: number; b: number } | undefined {
   if (a === b) return undefined;
   const [tokensA, tokensB] = [a, b].map(tokenizeQuery) as [QueryToken[], QueryToken[]];
@@ -95,7 +95,7 @@ function toComparable(tokens: readonly QueryToken[]): string[] {
   });
 }
 
-/** Whether a gap is in a name or a number, where it has a meaning or is rejected: `. 5` is 5, and the server rejects `1 .5` and `t. x`. */
+/** Whether white space is next to a dot, where it has a meaning: `. 5` is 5, not .5, and the server rejects `1 .5` and `t. x`. */
 const isApart = (before: QueryToken | undefined, { start, text }: QueryToken): boolean =>
   before !== undefined && before.start + before.text.length < start && DOTTED.test(before.text + text);
 

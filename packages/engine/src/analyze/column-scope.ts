@@ -15,7 +15,7 @@ export interface Field {
 export interface Relation {
   readonly fields: readonly Field[];
   readonly timestamp?: string | undefined;
-  /** Whether it may have further columns, for example as the result of an unknown function. */
+  /** Whether there may be further columns, for example of an unknown function. */
   readonly hasUnknownColumns?: boolean;
 }
 
@@ -42,14 +42,14 @@ export class ColumnScope {
     };
   }
 
-  /** Rejects an unknown column of LATEST ON, where a column of several sources is not ambiguous. */
+  /** Rejects an unknown column of LATEST ON. There, a column that several sources have is not ambiguous. */
   rejectUnknown(name: QualifiedName): void {
     const fields = this.sources.flatMap(({ relation }) => relation.fields);
     if (name.parts.length > 1 || !fields.some(field => isSameName(field.name, name.parts[0])))
       this.#column(name.parts, name, []);
   }
 
-  /** Columns win over aliases. But a column of several sources is not ambiguous if an alias has its name. */
+  /** A column hides an alias of the same name. If several sources have the column, it is ambiguous, unless an alias has its name. */
   #column(parts: readonly string[], expression: object, aliases: readonly Field[]): string | undefined {
     const name = parts.at(-1) ?? '';
     const qualifier = parts.length > 1 ? parts.slice(0, -1).join('.') : undefined;

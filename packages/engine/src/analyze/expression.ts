@@ -101,7 +101,7 @@ function inferNumberType(text: string): string {
   return /m$/i.test(text) ? 'DECIMAL(18,3)' : 'DOUBLE';
 }
 
-/** After `::`, `float` is PostgreSQL's name of DOUBLE. In CAST, it is QuestDB's FLOAT. */
+/** In `x::float`, the type is DOUBLE, as in PostgreSQL. In `CAST(x AS float)`, it is QuestDB's FLOAT. */
 function parseCastType(text: string, isPostgres: boolean): string | undefined {
   if (isPostgres && /^float(?![a-z0-9_])/i.test(text)) return text.replace(/^float/i, 'DOUBLE');
   const cursor = new Cursor(text);

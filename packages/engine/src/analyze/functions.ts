@@ -23,7 +23,7 @@ export function inferFunctionType(name: string, argumentTypes: readonly (string 
 
 export const hasAggregate = (node: TreeNode): boolean => hasCall(node, false);
 
-/** Whether a query has an aggregate, or a function that is not known and may be one. */
+/** Whether a query has an aggregate, or an unknown function that may be an aggregate. */
 export const mayHaveAggregate = (node: TreeNode): boolean => hasCall(node, true);
 
 /** Calls in subqueries and with OVER do not count. */

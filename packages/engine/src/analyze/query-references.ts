@@ -99,7 +99,7 @@ export function returnsNoRows(query: ParsedQuery, catalogue: Catalogue): boolean
   const isEmptySelect = (each: SelectStatement, outer: QueryScope): boolean => {
     const { with: common, pivot, sampleBy, groupBy, columns, from = [], setOperations = [] } = each;
     if (common || pivot || sampleBy?.fill || from.length === 0) return false;
-    // Beside an aggregate, a plain column is a key: without rows there is no group.
+    // In `SELECT sym, sum(qty)`, the plain column `sym` is a key. Without rows, there is no group.
     const isGrouped =
       groupBy || sampleBy || columns.some(item => item.type === 'selectItem' && item.expression.type === 'column');
     if (!isGrouped && columns.some(hasAggregate)) return false;

@@ -37,7 +37,7 @@ interface LocalNames {
   readonly variables: NameMap<Expression>;
 }
 
-/** Maximum number of lookups of variables per query: variables that contain others can make a short query very long. */
+/** Maximum number of lookups of variables per query. Variables that contain variables can make a short query very long. */
 const MAX_LOOKUPS = 10_000;
 
 export class QueryScope {
@@ -98,7 +98,7 @@ export class QueryScope {
     const isPublic = first?.toLowerCase() === 'public' && rest.length > 0;
     const name = (isPublic ? rest : table.parts).join('.');
     if (name.startsWith('@')) return { function: name };
-    // A name in single quotes has no node of its own. Such a name, or one after a schema, is never that of a query (observed on 9.3.4).
+    // A name in single quotes has no node of its own. Such a name, or one after a schema, is never a query of WITH (observed on 9.3.4).
     const text = this.query.text(table);
     const common = text === '' || isPublic ? undefined : this.findCommonTable(name);
     const { catalogue } = this;

@@ -1,4 +1,4 @@
-/*! The tokens of a query as the grammar of @questdb/sql-parser understands them: what only QuestDB accepts is left out or rewritten. */
+/*! Adapts the tokens of a query to the grammar of @questdb/sql-parser. Syntax that only QuestDB accepts is left out or rewritten. */
 import { withDepths } from '@sqlpipe/ddl';
 import { inlineWindows } from './windows.js';
 
@@ -22,9 +22,10 @@ function tokensOfQuery(text: string, tokenize: Grammar['tokenize']) {
 }
 
 /**
- * QuestDB accepts a comma before FROM and the TOLERANCE of a join, and the package's grammar does not, so they are dropped. A number that
- * the package's lexer splits becomes one token again. After an operator, `from (` calls a function, as any name would. `SAMPLE BY h` has an
- * interval without a number.
+ * - A comma before FROM, and the TOLERANCE of a join, are dropped. Only QuestDB accepts them.
+ * - A number that the package's lexer splits becomes one token again.
+ * - After an operator, `from (` calls a function, as any name would.
+ * - In `SAMPLE BY h`, the interval has no number.
  */
 function adaptTokens<T extends GrammarToken & { readonly depth: number }>(
   tokens: readonly T[],
@@ -37,7 +38,7 @@ function adaptTokens<T extends GrammarToken & { readonly depth: number }>(
     const [previous, word] = [adapted.at(-1), token.image.toLowerCase()];
     if (word === 'join') joins[token.depth] = previous?.image.toLowerCase() ?? '';
     const isInexact = /^(?:asof|lt)$/.test(joins[token.depth] ?? '');
-    // The grammar takes the word as an alias. TOLERANCE changes no column.
+    // The grammar would read TOLERANCE as an alias. It can be dropped, because it changes no column.
     if (isInexact && word === 'tolerance' && next?.tokenType.name === 'DurationLiteral') i++;
     else if (previous && isRestOfNumber(previous, token))
       adapted[adapted.length - 1] = { ...previous, image: previous.image + token.image, endOffset: endOf(token) };

@@ -96,7 +96,7 @@ interface ParsedText {
   readonly nodes: NodePositions;
 }
 
-/** Cached by text: each change of a table compiles the views over it again. */
+/** A cache by text, because each change of a table compiles the views over this table again. */
 const parsed = new Map<string, ParsedText>();
 
 function parseQuery(text: string, origin: QueryOrigin): ParsedQuery {
@@ -162,7 +162,7 @@ class NodePositions {
     return result;
   }
 
-  /** `a + b - c` is one node of the grammar, and two of the syntax tree, with the last operator outermost. */
+  /** The grammar has one node for `a + b - c`, but the syntax tree has two. The node of the last operator is the outer one. */
   #recordOperators(result: { type?: string; left?: object }, cst: Cst): void {
     const operators = Object.values(cst.children)
       .flat()

@@ -55,7 +55,7 @@ function parseCreateOrCommand(cursor: Cursor, context: CreateContext): ParsedSta
   return { type: 'command', verb: 'create', cursor };
 }
 
-/** Only SHOW CREATE DATABASE is accepted: other query plans may depend on rows. */
+/** Only EXPLAIN of SHOW CREATE DATABASE is accepted, because other query plans may depend on rows. */
 function parseExplain(cursor: Cursor, context: CreateContext): ParsedStatement {
   cursor.expect('show');
   const statement = parseShow(cursor, context);
@@ -78,7 +78,7 @@ function expectEnd<T>(cursor: Cursor, statement: T): T {
 /** What may follow a table or its alias, and is no alias itself. */
 const AFTER_ALIAS = new Set([...wordsWith('ends alias'), ...').;,(']);
 
-/** QuestDB reads any other first word as a table or a function, in a query without SELECT. An alias may follow. @throws RejectionError */
+/** `trades t` is a query without SELECT: QuestDB reads an unknown first word as a table or a function. @throws RejectionError */
 function requireImplicitSelect(cursor: Cursor): void {
   rejectReserved(cursor.text.slice(cursor.start, cursor.end), cursor.start);
   const endsAlias = (token: string | undefined) => token === undefined || AFTER_ALIAS.has(token.toLowerCase());

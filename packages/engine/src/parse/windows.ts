@@ -167,7 +167,7 @@ function removeAnchor<T extends QueryToken>(definition: readonly T[]): readonly 
   return anchor < 0 ? definition : definition.slice(0, anchor);
 }
 
-/** If many functions use a long definition, tokens grow with the square of the text: without a limit, 36,000 became 32 million in 3 GB. */
+/** If many functions use a long definition, tokens grow with the square of the text. Without a limit, 36,000 became 32 million (3 GB). */
 const MAX_TOKENS = 1_000_000;
 
 function replaceNames<T extends PlacedToken>(tokens: readonly T[], windows: ReadonlyMap<string, readonly T[]>): T[] {

@@ -104,7 +104,7 @@ const SCHEMES = new Map<string, 'http' | 'https'>([
   ['wss', 'https'],
 ]);
 
-/** The message shows the address only if it cannot contain a secret: it has no such character, and only the colon of the scheme. */
+/** The message shows the address only if it cannot contain a secret. For example, digits after a colon may be a password. */
 function addressError(operand: string, why: string): InstanceError {
   const shown = /[@?#;=]|:(?!\/\/)/.test(operand) ? 'the address' : `"${escapeControls(operand)}"`;
   return configError(`${shown} ${why}; give an address such as http://host:9000`);

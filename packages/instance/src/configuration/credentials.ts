@@ -25,8 +25,8 @@ interface Authorization {
 }
 
 /**
- * The credentials; undefined if there are none. The user of one source is combined with the password of a later one, such as `--user` with
- * `SQLDUMP_PASSWORD`, unless the later one has another user.
+ * The credentials; undefined if there are none. The user of one source, such as `--user`, is combined with the password of a later source,
+ * such as `SQLDUMP_PASSWORD`. A later source with another user is skipped.
  */
 export async function resolveAuthorization(
   sources: readonly CredentialSource[],

@@ -20,7 +20,7 @@ export interface Response {
   body: Readable;
 }
 
-/** How far a request had got: nothing was sent; it was sent, and no reply has begun; its reply has begun. */
+/** How far a request has got. `connecting`: nothing was sent. `waiting`: no reply has begun. `reading`: the reply has begun. */
 type Phase = 'connecting' | 'waiting' | 'reading';
 
 export class TransportError extends Error {
@@ -78,8 +78,8 @@ export class Connection {
       this.#mustReconnect = true; // undici may still be trying to connect
       throw error;
     });
-    // A server with too many connections answers 429 and closes the connection, so that the next request would cross the close (observed on
-    // 9.3.4). Servers and proxies that answer 404 or 5xx often do the same.
+    // A server with too many connections answers 429 and closes the connection (observed on 9.3.4). The next request would cross this
+    // close. Servers and proxies that answer 404 or 5xx often do the same.
     this.#mustReconnect = response.status === 429 || response.status === 404 || response.status >= 500;
     this.#hasReplied = true;
     return response;
@@ -130,7 +130,7 @@ async function createDispatcher({ url, proxy, ca, insecure }: ConnectionConfig):
   return new ProxyAgent({
     uri: proxy.href,
     clientFactory: (address, options) => new UndiciClient(address, { connect: withoutNumericName(options) }),
-    // As other programs do: https goes through a tunnel, and a request for http has the complete address in its first line.
+    // As in other programs, only https goes through a tunnel. A request for http has the complete address in its first line.
     proxyTunnel: false,
     connections: 1,
     requestTls: tls,

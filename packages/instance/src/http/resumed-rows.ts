@@ -2,8 +2,8 @@ import { createHash } from 'node:crypto';
 import { InstanceError } from '../instance-error.js';
 
 /**
- * Returns a function for the replies to a query that is sent again when its reply breaks off. It yields each row once: a reply must begin
- * with the rows that were passed on before, because they cannot be taken back.
+ * Returns a function for the replies to a query that is sent again when its reply breaks off. It yields each row once. Rows that were
+ * passed on cannot be taken back, so each further reply must begin with these rows.
  */
 export function createRowResumer(label: string) {
   let count = 0;

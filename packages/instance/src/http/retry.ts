@@ -13,8 +13,8 @@ export const pauseFor = (milliseconds: number, signal: AbortSignal): Promise<voi
   setTimeout(milliseconds, undefined, { signal });
 
 /**
- * Returns a function to call after each failure of one request. It resolves when it is time to send the request again, and throws the given
- * error if a retry would not help, or is one too many.
+ * Returns a function to call after each failure of one request. It resolves when it is time to send the request again. It throws the given
+ * error if a retry would not help, or if there were enough retries.
  */
 export function createRetryPause({ retries = 0, warn, pause = pauseFor }: ConnectionConfig, signal: AbortSignal) {
   let count = 0;

@@ -45,7 +45,7 @@ export async function withPlanningFacts<T>(
 const askRow = async (client: Client, query: string): Promise<readonly unknown[] | undefined> =>
   (await tryQuery(() => client.queryRows(query)))?.[0];
 
-/** Prints a query that returns the number of rows that the query of a view no longer returns, with the first and the last time. */
+/** Prints a query about the rows that the query of a view no longer returns: their number, the first time and the last time. */
 type PrintHistoryQuestion = (timestamp: string, columns: readonly ViewColumn[]) => string;
 
 /** The rows of a materialized view that its query no longer returns, and the columns of the view. */

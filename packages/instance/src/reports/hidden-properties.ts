@@ -1,6 +1,6 @@
 /*!
- * What gives the same text another meaning: server settings for what a statement omits, and properties of objects that no dump contains
- * (names observed on 9.3.4).
+ * Two servers can understand the same text differently. The reasons are server settings for omitted clauses, and properties of objects
+ * that no dump contains (names observed on 9.3.4).
  */
 import { displayName, type Identity, type Kind, NameMap, quoteLiteral } from '@sqlpipe/sql';
 import type { ConnectionConfig } from '../configuration/connection-config.js';

@@ -73,8 +73,8 @@ export async function fetchRunningRefreshes(client: Client, text: string): Promi
 }
 
 /**
- * Fetches the state of a materialized view and its base, if the view is settled: it has all rows of its base, is not refreshed
- * immediately, or is invalid while no view is refreshed. Two equal states mean that the view did not change in between.
+ * Fetches the state of a materialized view and its base, if the view is settled. Two equal states mean that the view did not change in
+ * between. A valid view is settled if it is not IMMEDIATE, or has all rows of its base. An invalid view, while no view is refreshed.
  */
 async function fetchSettledState(client: Client, view: string): Promise<string | undefined> {
   const columns = 'view_name, view_status, refresh_type, refresh_base_table_txn, base_table_txn';
@@ -90,7 +90,7 @@ async function fetchSettledState(client: Client, view: string): Promise<string |
 const CATCH_UP = 5000;
 
 /**
- * Asks until the answer is final, can no longer change, or the time is up: a materialized view lags behind its base for moments.
+ * A materialized view lags behind its base for moments. So this asks until the answer is final or can no longer change, or the time is up.
  * @param view the view that the question is about, if it is about one
  */
 export async function askUntilSettled<T>(
