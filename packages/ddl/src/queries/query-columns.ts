@@ -114,17 +114,17 @@ export function findSampling(body: string): { interval: string; timeZone: string
   const samplings = findSamplings(tokens);
   const least = samplings.reduce((min, { depth }) => Math.min(min, depth), Number.POSITIVE_INFINITY);
   const outermost = samplings.filter(({ depth }) => depth === least);
-  const sampleBy = outermost.find(({ clausesAt }) => clausesAt !== undefined);
-  const [{ interval, clausesAt } = {}] = sampleBy ? [sampleBy] : outermost;
+  const sampleBy = outermost.find(({ index }) => index !== undefined);
+  const [{ interval, index } = {}] = sampleBy ? [sampleBy] : outermost;
   if (interval === undefined || (sampleBy && outermost.some(other => other.interval !== interval))) return undefined;
-  return { interval, timeZone: clausesAt === undefined ? undefined : findTimeZone(tokens.slice(clausesAt)) };
+  return { interval, timeZone: index === undefined ? undefined : findTimeZone(tokens.slice(index)) };
 }
 
 interface Sampling {
   readonly depth: number;
   readonly interval: string;
   /** The index of SAMPLE; undefined for a `timestamp_floor`. */
-  readonly clausesAt?: number;
+  readonly index?: number;
 }
 
 /** A `timestamp_floor` counts where a column of a SELECT begins. */
@@ -135,8 +135,7 @@ function findSamplings(tokens: readonly QueryToken[]): Sampling[] {
     if (text === '(') inColumns[depth + 1] = false;
     if (isKeyword(token, 'select', 'from')) inColumns[depth] = isKeyword(token, 'select');
     const interval = unquoteToken(tokens[index + 2]?.text ?? '').replace(/^(?!\d)/, '1');
-    if (isKeyword(token, 'sample') && isKeyword(tokens[index + 1], 'by'))
-      return [{ depth, interval, clausesAt: index }];
+    if (isKeyword(token, 'sample') && isKeyword(tokens[index + 1], 'by')) return [{ depth, interval, index }];
     const isColumn = inColumns[depth] && isKeyword(tokens[index - 1], 'select', 'distinct', ',');
     const isFloor = isKeyword(token, 'timestamp_floor') && tokens[index + 1]?.text === '(';
     return isColumn && isFloor ? [{ depth, interval }] : [];
