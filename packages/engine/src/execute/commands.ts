@@ -276,11 +276,11 @@ function recordRowEffects(command: RowCommand, { catalogue, rowEffects }: Mutabl
       command.position,
       `this server keeps no rows: nothing to ${command.verb.replace('force ', '').split(' ', 1)[0]}`,
     );
-  const { effect, what, operation } = EFFECTS_ON_ROWS[command.verb];
+  const { effect, phrase, operation } = EFFECTS_ON_ROWS[command.verb];
   for (const name of 'names' in command ? command.names : [command.name]) {
     const table = catalogue.find(name); // with IF EXISTS there may be none
     const loss = effect === 'lost' ? ({ loss: 'drop' } as const) : {};
-    if (table) rowEffects?.push(effectOn(table, effect, `${what} ${displayName(table)}`, loss));
+    if (table) rowEffects?.push(effectOn(table, effect, `${phrase} ${displayName(table)}`, loss));
     if (operation !== undefined) invalidateMaterializedViews(catalogue, name, operation);
     recordFilledViews(catalogue, name);
     // A live view keeps rows that its base loses. So TRUNCATE and DROP PARTITION leave it valid, but UPDATE does not.
@@ -290,23 +290,24 @@ function recordRowEffects(command: RowCommand, { catalogue, rowEffects }: Mutabl
 
 interface EffectOnRows {
   readonly effect: 'rewritten' | 'lost';
-  readonly what: string;
+  /** Comes before the table: `loses all rows of`. */
+  readonly phrase: string;
   /** The server's reason why materialized views over the table become invalid; undefined if they stay valid. */
   readonly operation?: ChangeOfBase;
 }
 
 const PARTITIONS_LOST: EffectOnRows = {
   effect: 'lost',
-  what: 'loses some rows of',
+  phrase: 'loses some rows of',
   operation: 'drop partition operation',
 };
 
-const PARTITIONS_REWRITTEN: EffectOnRows = { effect: 'rewritten', what: 'rewrites partitions of' };
+const PARTITIONS_REWRITTEN: EffectOnRows = { effect: 'rewritten', phrase: 'rewrites partitions of' };
 
 const EFFECTS_ON_ROWS: Readonly<Record<RowCommand['verb'], EffectOnRows>> = {
-  insert: { effect: 'rewritten', what: 'writes rows to' },
-  update: { effect: 'rewritten', what: 'rewrites rows of', operation: 'update operation' },
-  truncate: { effect: 'lost', what: 'loses all rows of', operation: 'truncate operation' },
+  insert: { effect: 'rewritten', phrase: 'writes rows to' },
+  update: { effect: 'rewritten', phrase: 'rewrites rows of', operation: 'update operation' },
+  truncate: { effect: 'lost', phrase: 'loses all rows of', operation: 'truncate operation' },
   'drop partition': PARTITIONS_LOST,
   'force drop partition': PARTITIONS_LOST,
   'detach partition': PARTITIONS_LOST,

@@ -1,13 +1,17 @@
 /*!
  * Finds the rows that a materialized view loses if statements drop, recreate or recompute the view.
  *
- * Example: table `t` holds the rows of the last 8 days. View `m` with the query `SELECT ts, sum(x) n FROM t SAMPLE BY 1d` has run for
- * longer and stores 100 rows, one for each day. No statement can compute 92 of these rows again.
- *     DROP MATERIALIZED VIEW m;                                                 -- drops the former view: 92 rows are lost
- *     CREATE MATERIALIZED VIEW m AS (SELECT ts, max(x) n FROM t SAMPLE BY 1d);  -- creates the successor, which gets 8 rows
+ * Example: table `t` holds the rows of the last 8 days. View `m` (`SELECT ts, sum(x) n FROM t SAMPLE BY 1d`) is older than that, and stores
+ * 100 rows, one for each day. No statement can compute 92 of these rows again.
+ *     DROP MATERIALIZED VIEW m;                                                 -- loses 92 rows
+ *     CREATE MATERIALIZED VIEW m AS (SELECT ts, max(x) n FROM t SAMPLE BY 1d);  -- gets 8 rows
+ * REFRESH MATERIALIZED VIEW m FULL alone would lose the same 92 rows.
  *
- * REFRESH MATERIALIZED VIEW m FULL would lose the same 92 rows. The loss is named `history`. It also covers rows of a refresh period that
- * has not ended, and rows whose source is lost. A former view belongs to the loaded schema (B in a plan).
+ * - former view: a view of the loaded schema (B in a plan). Here: the first `m`.
+ * - successor: the view that gets the planned name of the former view. Here: the second `m`.
+ * - source: a table or stored view that a view reads. Here: `t`.
+ * - holder: an object that has the rows of a source now: the source itself, a copy, or a view recreated over the same sources.
+ * - loss `history`: rows that no statement computes again, rows whose source is lost, and rows of a refresh period that has not ended.
  */
 import { displayName, isSameName, NameMap, NameSet, significantTokens, unquote } from '@sqlpipe/sql';
 import { formatCount } from '@sqlpipe/text';
@@ -137,39 +141,46 @@ export class ViewHistories {
     }
   }
 
-  /** @param computed the view that the statement computes or creates; undefined if it only drops the former view */
-  #recordRowLoss(tracked: TrackedView, computed: MaterializedView | undefined, index: number): Effect[] {
+  /** @param computedView the view that the statement computes or creates; undefined if it only drops the former view */
+  #recordRowLoss(tracked: TrackedView, computedView: MaterializedView | undefined, index: number): Effect[] {
     const { former } = tracked;
     const { facts, losses } = this.ledger;
     this.#droppedOrRecomputed.add(tracked);
     const causes = this.ledger.causesOf(former, index);
-    const unreadSources = computed ? this.#findUnreadSources(former, computed) : [];
-    const isRedefined = computed !== undefined && computed.id !== former.id && facts.isRedefined(former, computed);
-    if (isRedefined && unreadSources.length > 0) tracked.redefinition = { successor: computed, unreadSources, causes };
+    const unreadSources = computedView ? this.#findUnreadSources(former, computedView) : [];
+    const isRedefined =
+      computedView !== undefined && computedView.id !== former.id && facts.isRedefined(former, computedView);
+    if (isRedefined && unreadSources.length > 0)
+      tracked.redefinition = { successor: computedView, unreadSources, causes };
     if (facts.findStoredRows(former.name) === 'none') return [];
-    const computability = computed && facts.askComputable(former, computed);
+    const computability = computedView && facts.askComputable(former, computedView);
     if (computability) tracked.assertion = computability.assertion;
-    if (computed) tracked.queryAfterPlan = facts.isWanted(former.name) ? undefined : computability?.query;
-    if (computed?.refresh.period) tracked.periodicViews.push(computed);
-    const consequence = this.#formatHistoryLoss(tracked, computed, unreadSources, computability?.isRejected ?? false);
+    if (computedView) tracked.queryAfterPlan = facts.isWanted(former.name) ? undefined : computability?.query;
+    if (computedView?.refresh.period) tracked.periodicViews.push(computedView);
+    const consequence = this.#formatHistoryLoss(
+      tracked,
+      computedView,
+      unreadSources,
+      computability?.isRejected ?? false,
+    );
     if (consequence === undefined) return [];
-    const effect = computed
-      ? recomputeLoss(computed, consequence)
+    const effect = computedView
+      ? recomputeLoss(computedView, consequence)
       : historyLoss(former, `dropping ${displayName(former)} ${consequence}`);
-    losses.add((computed ?? former).id, { effect, causes });
+    losses.add((computedView ?? former).id, { effect, causes });
     return [effect];
   }
 
   #formatHistoryLoss(
     tracked: TrackedView,
-    computed: MaterializedView | undefined,
+    computedView: MaterializedView | undefined,
     unreadSources: readonly CatalogueObject[],
     isRejected: boolean,
   ): string | undefined {
     const { former } = tracked;
-    const storedRows = this.ledger.facts.findStoredRows(former.name, computed && tracked.queryAfterPlan);
+    const storedRows = this.ledger.facts.findStoredRows(former.name, computedView && tracked.queryAfterPlan);
     // DROP has already recorded the rows that the former query does not return. CREATE of a successor does not record these rows again.
-    const isSuccessor = computed !== undefined && computed.id !== former.id;
+    const isSuccessor = computedView !== undefined && computedView.id !== former.id;
     if (storedRows !== 'recomputable' && !isSuccessor) return formatUnreturnedRows(storedRows);
     if (isRejected)
       return 'leaves it empty: the server rejects its query over the objects as they are after this statement';
@@ -177,12 +188,15 @@ export class ViewHistories {
     const sourceLoss = this.#formatSourceLoss(tracked, readSources);
     if (sourceLoss !== undefined) return sourceLoss;
     // After all statements, `lossesOf` judges the sources that a redefined view no longer reads.
-    const [unread] = tracked.redefinition?.successor === computed ? [] : unreadSources;
+    const [unread] = tracked.redefinition?.successor === computedView ? [] : unreadSources;
     if (unread) return `loses rows that only '${(this.#findCurrentHolders(unread, former)[0] ?? unread).name}' holds`;
-    return computed?.refresh.period && formatUnendedRows(this.ledger.facts.findUnended({ former, current: computed }));
+    return (
+      computedView?.refresh.period &&
+      formatUnendedRows(this.ledger.facts.findUnended({ former, current: computedView }))
+    );
   }
 
-  /** The sources of the former view that the new view does not read. To read a copy of a source, or a recreated source, is enough. */
+  /** The sources of the former view that the new view does not read. Reading another holder of a source is enough. */
   #findUnreadSources(former: MaterializedView, { base, references }: MaterializedView): CatalogueObject[] {
     const { catalogue } = this.ledger;
     const readIds = new Set(catalogue.sources([base, ...references]).map(name => catalogue.find(name)?.id));
@@ -192,7 +206,6 @@ export class ViewHistories {
     );
   }
 
-  /** The objects that currently have the rows of a source: the source itself, its copy, or a view recreated over the same sources. */
   #findCurrentHolders(source: CatalogueObject, reader: MaterializedView): CatalogueObject[] {
     const { catalogue, facts } = this.ledger;
     const successor = this.ledger.successorOf(source);
@@ -200,8 +213,9 @@ export class ViewHistories {
     // A source that was recreated with another query has new rows. A reader in the wanted schema is meant to get the new rows. Any other
     // reader must keep the former rows.
     const countsAsHolder = isRecreated && (facts.isWanted(reader.name) || !facts.isRedefined(source, successor));
-    const recreated = countsAsHolder && this.#findUnreadSources(source, successor).length === 0 ? successor : undefined;
-    const holders = [catalogue.findById(source.id), this.ledger.findCopy(source)?.table, recreated];
+    const recreatedView =
+      countsAsHolder && this.#findUnreadSources(source, successor).length === 0 ? successor : undefined;
+    const holders = [catalogue.findById(source.id), this.ledger.findCopy(source)?.table, recreatedView];
     return holders.filter(holder => holder !== undefined);
   }
 
@@ -224,8 +238,8 @@ export class ViewHistories {
     const tokens = [former, ...dependencies].flatMap(each => ('body' in each ? [...significantTokens(each.body)] : []));
     const words = new NameSet(tokens.map(({ text }) => unquote(text)));
     return source.columns.find(column => {
-      const own = this.ledger.losses.of(column.id).map(({ effect }) => effect);
-      const losses = [...own, ...copyLosses.filter(each => isSameName(each.column ?? '', column.name))];
+      const ownLosses = this.ledger.losses.of(column.id).map(({ effect }) => effect);
+      const losses = [...ownLosses, ...copyLosses.filter(each => isSameName(each.column ?? '', column.name))];
       const isChanged = losses.some(({ loss }) => loss === 'values');
       return isChanged && (words.has('*') || words.has(column.name));
     })?.name;
@@ -237,9 +251,9 @@ export class ViewHistories {
    */
   lossesOf(former: MaterializedView, successor: MaterializedView): AccountedLoss[] {
     const { losses, touchedBy, facts } = this.ledger;
-    const recorded = [former, successor].flatMap(({ id }) => losses.of(id));
-    const isRecorded = ({ loss }: Effect) => recorded.some(({ effect }) => effect.loss === loss);
-    const expired = findRetentionLosses(former, successor).filter(effect => !isRecorded(effect));
+    const recordedLosses = [former, successor].flatMap(({ id }) => losses.of(id));
+    const isRecorded = ({ loss }: Effect) => recordedLosses.some(({ effect }) => effect.loss === loss);
+    const expiryLosses = findRetentionLosses(former, successor).filter(effect => !isRecorded(effect));
     const hadRows = facts.findStoredRows(former.name) !== 'none';
     const tracked = this.#trackedViews.get(former.id);
     const redefinition = hadRows ? tracked?.redefinition : undefined;
@@ -247,9 +261,9 @@ export class ViewHistories {
     const isLeftEmpty = hadRows && this.#unrefreshed.has(successor.id) && successor.refresh.deferred;
     const text = `leaves ${displayName(successor)} empty although it had rows`;
     return [
-      ...recorded,
+      ...recordedLosses,
       ...(reason ? [{ effect: recomputeLoss(redefinition.successor, reason), causes: redefinition.causes }] : []),
-      ...expired.map(effect => ({ effect, causes: touchedBy.of(successor.id) })),
+      ...expiryLosses.map(effect => ({ effect, causes: touchedBy.of(successor.id) })),
       ...(isLeftEmpty ? [{ effect: historyLoss(successor, text), causes: this.ledger.findRemoval(former) }] : []),
     ];
   }
