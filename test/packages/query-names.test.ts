@@ -5,7 +5,7 @@
 import { readFileSync } from 'node:fs';
 import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { findReferences, parseDefinition } from '@sqlpipe/ddl';
+import { findMentions, findReferences, isBareName, parseDefinition } from '@sqlpipe/ddl';
 import { RejectionError } from '@sqlpipe/ddl/parser';
 import { Engine, isNotExecutable, whenReady } from '@sqlpipe/engine';
 import { parseQueryText } from '@sqlpipe/engine/query';
@@ -171,3 +171,14 @@ if (CORPUS)
     }
     t.true(compared > 400, `${compared} views`);
   });
+
+test('a word that only later servers read after a table is no alias of it', t => {
+  for (const word of ['lateral', 'unpivot', 'prevailing', 'tolerance']) {
+    const mentions = findMentions(`CREATE VIEW v AS (SELECT trades.a FROM trades ${word} (x));`);
+    t.deepEqual(
+      mentions.map(({ name, usage }) => `${name}: ${usage}`),
+      ['v: name', 'trades: qualifier', 'trades: table'],
+    );
+    t.false(isBareName(word));
+  }
+});

@@ -4,7 +4,7 @@ import { NameSet } from '@sqlpipe/sql';
 type Role =
   | 'reserved' // rejected as a bare name (SqlKeywords); all other roles are in queries
   | 'keyword' // in any case the same, where it is no name; so is a reserved word
-  | 'ends phrase' // CURRENT ROW, ALIGN TO CALENDAR, in a position where a name could be
+  | 'phrase' // ends one: CURRENT ROW, ALIGN TO CALENDAR, in a position where a name could be
   | 'item' // a keyword also as an item of a list: FILL(PREV, LINEAR)
   | 'no alias' // after a table; a reserved word is none either
   | 'ends alias' // after a table of a query without SELECT
@@ -27,18 +27,15 @@ const WORDS: readonly (readonly [roles: readonly Role[], words: string])[] = [
     'anchor convert current daily decimal else exclude expression fill first first_value for groups if ignore ilike include is ' +
       'natural no nulls respect tick time unbounded using without',
   ],
-  [
-    ['keyword', 'ends phrase'],
-    'calendar cumulative following interval observation others preceding row rows ties zone',
-  ],
-  [['keyword', 'ends phrase', 'item'], 'linear none prev'],
-  [['keyword', 'ends phrase', 'ends alias'], 'range'],
-  [['keyword', 'ends phrase', 'no alias'], 'prevailing'],
-  [['keyword', 'ends phrase', 'no alias', 'ends alias', 'clause'], 'group window'],
+  [['keyword', 'phrase'], 'calendar cumulative following interval observation others preceding row rows ties zone'],
+  [['keyword', 'phrase', 'item'], 'linear none prev'],
+  [['keyword', 'phrase', 'ends alias'], 'range'],
+  [['keyword', 'phrase', 'no alias'], 'prevailing'],
+  [['keyword', 'phrase', 'no alias', 'ends alias', 'clause'], 'group window'],
   [['keyword', 'no alias', 'ends alias', 'clause'], 'latest pivot'],
   [['keyword', 'no alias', 'ends alias'], 'asof cross full horizon inner left lt right splice timestamp tolerance'],
   [['keyword', 'no alias'], 'offset'],
-  [['no alias'], 'lateral unlatest pivot'],
+  [['no alias'], 'lateral unpivot'],
   [['keyword', 'before table'], 'declare overridable'],
   [['before table'], 'public show'],
   [['keyword', 'before column'], 'by then when'],

@@ -11,7 +11,7 @@ export interface QueryToken {
 }
 
 const KEYWORDS = wordsWith('keyword');
-const ENDS_PHRASE = wordsWith('ends phrase');
+const ENDS_PHRASE = wordsWith('phrase');
 const ITEMS = wordsWith('item');
 
 /** Splits a query into tokens by the server's rules, without a final `;`. Never fails. */
