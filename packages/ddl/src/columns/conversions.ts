@@ -14,6 +14,7 @@ const FLOATS = ['FLOAT', 'DOUBLE'];
 const TIMES = ['DATE', 'TIMESTAMP', 'TIMESTAMP_NS'];
 /** Each of these types can be converted to each other one. */
 const INTERCONVERTIBLE = [...INTEGERS, ...FLOATS, ...TIMES, 'BOOLEAN', ...TEXTS];
+/** Each of these types can be converted only to and from a text. */
 const CONVERTIBLE_TO_TEXT = ['IPv4', 'UUID', 'CHAR'];
 
 export function isAcceptedConversion(from: string, to: string): boolean {
@@ -31,7 +32,7 @@ export function isAcceptedConversion(from: string, to: string): boolean {
 export const canConvert = (from: string, to: string): boolean =>
   isAcceptedConversion(from, to) && !(isDecimal(from) && !isDecimal(to));
 
-/** For each type, the types that can represent all of its values, also as text. */
+/** For each type, the types that can hold all of its values, also as text. */
 const WIDER: Readonly<Record<string, readonly string[]>> = {
   ...Object.fromEntries(['LONG', 'BOOLEAN', ...CONVERTIBLE_TO_TEXT, ...TEXTS].map(type => [type, TEXTS])),
   BYTE: ['SHORT', 'INT', 'LONG', ...FLOATS, ...TEXTS],

@@ -147,7 +147,7 @@ export function retentionAgeOf(object: Pick<RetentionFields, 'ttl' | 'policy'>):
   return local === 0 || isAtLeast(local, remote) ? remote : local;
 }
 
-/** Whether an age is at least another one, for months of 28 to 31 days. `age` must not be 0. If `than` is 0 (never), false. */
+/** Whether an age is at least another one, for months of 28 to 31 days. 0 means never, so nothing is at least 0. `age` must not be 0. */
 function isAtLeast(age: Age, than: Age): boolean {
   if (than === 0) return false;
   if (age > 0 === than > 0) return Math.abs(age) >= Math.abs(than);
@@ -200,12 +200,12 @@ export function rejectImpossiblePolicy(
   stages: readonly LocatedName[],
   has: HasFeature,
 ): void {
-  const { 'DROP LOCAL': dropped, ...after } = policy?.after ?? {};
+  const { 'DROP LOCAL': dropLocal, ...after } = policy?.after ?? {};
   const positionOf = (stage: Stage) => stages.find(({ name }) => name === stage)?.start ?? 0;
   if (after['DROP REMOTE'] !== undefined && !has('drop remote'))
     throw new RejectionError(positionOf('DROP REMOTE'), "'DROP REMOTE' is not supported yet");
   const lateStage = (['TO PARQUET', 'TO REMOTE'] as const).find(
-    stage => dropped !== undefined && maxHours(after[stage] ?? 0) > maxHours(dropped),
+    stage => dropLocal !== undefined && maxHours(after[stage] ?? 0) > maxHours(dropLocal),
   );
   if (lateStage)
     throw new RejectionError(
@@ -262,12 +262,13 @@ const STORAGE_POLICY = property<RetentionFields, PolicyAlteration>()({
   }),
   // The only documented example has this clause on a line of its own, where a TTL would be.
   print: ({ policy }) => (policy && !policy.disabled ? `\nSTORAGE POLICY${printStages(policy)}` : ''),
-  // The open source edition has only a TTL. This is the age at which no data is left, neither local nor remote. There may be no such age.
+  // The open source edition has only a TTL: the age at which no local and no remote data is left. Without DROP REMOTE, remote data stays
+  // forever, so there is no TTL.
   translate(object, has) {
     const { policy } = object;
     if (!policy || has('storage policies')) return undefined;
-    const { 'TO REMOTE': remote, 'DROP LOCAL': local, 'DROP REMOTE': end } = policy.after;
-    const ttl = end ?? (remote === undefined ? local : undefined);
+    const { 'TO REMOTE': toRemote, 'DROP LOCAL': dropLocal, 'DROP REMOTE': dropRemote } = policy.after;
+    const ttl = dropRemote ?? (toRemote === undefined ? dropLocal : undefined);
     const clause = ttl === undefined ? '' : `TTL ${printAge(ttl)}`;
     const loss =
       ttlOf(object) === 0 ? { loss: `STORAGE POLICY${printStages(policy)} becomes ${clause || 'nothing'}` } : {};

@@ -32,7 +32,7 @@ export class RowAccount {
   readonly #views: ViewHistories;
   readonly #loadedIds: ReadonlySet<number | undefined>;
   readonly #fullyWrittenColumns = new Set<number | undefined>();
-  #count = 0;
+  #statementCount = 0;
 
   constructor(engine: Engine, facts: ExternalFacts = {}) {
     this.#engine = engine;
@@ -89,7 +89,7 @@ export class RowAccount {
   /** @returns the effects of the statement, without losses that an assertion disproves, and with losses that only the account finds */
   recordStatement(statement: string, execution: Execution): readonly Effect[] {
     const { effects, transitions } = execution;
-    const index = this.#count++;
+    const index = this.#statementCount++;
     for (const { before, after } of transitions) this.#ledger.touchedBy.add((before ?? after)?.id, index);
     for (const { effect, object } of effects)
       if (effect === 'invalidated') this.#ledger.invalidatedBy.add(this.#engine.find(object)?.id, index);
@@ -108,7 +108,7 @@ export class RowAccount {
     return [...relevantEffects, ...expiryLosses, ...this.#views.recordStatement(execution, index)];
   }
 
-  /** After an UPDATE that fills a column, every row stores a value. After any other write, what assertions have shown may be false. */
+  /** After an UPDATE of `printFill`, every row stores a value of the column. After any other write, assertions may no longer hold. */
   #recordWrites(statement: string, effects: readonly Effect[]): void {
     const fill = parseFill(statement);
     const table = fill && this.#engine.find(fill.table);
@@ -167,8 +167,8 @@ export class RowAccount {
     const former = change?.before ?? current;
     const isGone = loss === 'drop' && column === undefined && former?.id !== undefined && former.id !== current?.id;
     if (isGone) return;
-    const holder = column === undefined || loss === 'keys' ? former : former && findColumn(former, column);
-    losses.add(holder?.id, accountedLoss);
+    const subject = column === undefined || loss === 'keys' ? former : former && findColumn(former, column);
+    losses.add(subject?.id, accountedLoss);
     this.#views.recordMissedRows(effect, index);
   }
 }

@@ -34,6 +34,7 @@ export class CompletenessCheck {
   readonly #fetched = new Set<string>();
   /** The folded names of objects that no longer existed when their definitions were requested. */
   readonly #gone = new Set<string>();
+  /** Whether the schema has changed since the list was fetched. */
   #hasChanged = false;
 
   /** Requests the list at once, while the dump is read. @param client used by nobody else until `listRequest` resolves */
@@ -49,7 +50,7 @@ export class CompletenessCheck {
   recordRow(name: string): boolean {
     this.#recordedEarly?.push(name);
     if (!this.#list) return true;
-    // To save time: if nothing is pending or fetched, and `#unlisted` is full, the name changes nothing.
+    // This saves time: if nothing is pending or fetched, and `#unlisted` is full, the name changes nothing.
     if (!this.#pending.size && this.#unlisted.size === MAX_UNLISTED && !this.#fetched.size) return true;
     const key = foldCase(name);
     if (this.#pending.delete(key)) return true;
@@ -65,6 +66,7 @@ export class CompletenessCheck {
     return needed.length ? this.#fetchWithReferences(needed) : [];
   }
 
+  /** Fetches all other objects that the dump lacks. If the schema changes meanwhile, fetches the list again. */
   async fetchOthers(): Promise<string[]> {
     await this.listRequest;
     const statements: string[] = [];
@@ -106,9 +108,9 @@ export class CompletenessCheck {
   #useList(list: Objects | undefined): void {
     this.#list = list;
     this.#pending = new Map(Array.from(list ?? []).filter(([, object]) => this.options.names.mustRead(object)));
-    const early = this.#recordedEarly ?? [];
+    const earlyNames = this.#recordedEarly ?? [];
     this.#recordedEarly = undefined;
-    if (list) for (const name of early) this.recordRow(name);
+    if (list) for (const name of earlyNames) this.recordRow(name);
   }
 
   #pendingReferences(statement: string): ListedObject[] {
