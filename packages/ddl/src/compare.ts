@@ -147,7 +147,7 @@ function compareTexts(a: string, b: string, prefix: (statement: string) => strin
 
 const EXCERPT_WIDTH = 80;
 
-/** The line at an index of a statement, at most `WIDTH` characters. Secrets become stars that do not show their length. */
+/** The line at an index of a statement, at most `EXCERPT_WIDTH` characters. Secrets become stars that do not show their length. */
 function lineAt(text: string, index: number): string {
   const start = Math.max(text.lastIndexOf('\n', index - 1) + 1, index - EXCERPT_WIDTH / 2);
   const [line = ''] = redact(text)

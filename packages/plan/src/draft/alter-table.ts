@@ -111,11 +111,11 @@ function whyPartitionsForbid(
   const name = context.renames.nameBeforePlan(table.name);
   for (const state of STATES) {
     const problem = findPartitionProblem(state, table, actions, context);
-    const [count] = (problem !== undefined && context.answers.findOrQueue(printPartitionQuestion(name, state))) || [];
+    const count = problem === undefined ? 0 : context.answers.countOrQueue(printPartitionQuestion(name, state));
     if (!count) continue;
     const { adjective, formatAdvice } = PARTITION_STATES[state];
     return [
-      `${Number(count)} ${count === 1 ? 'partition is' : 'partitions are'} ${adjective}, ${problem}`,
+      `${count} ${count === 1 ? 'partition is' : 'partitions are'} ${adjective}, ${problem}`,
       `${formatAdvice(name, `"${table.timestamp}"`)} first`,
     ];
   }
@@ -125,6 +125,6 @@ function whyPartitionsForbid(
 /** Forbids a conversion because of values that do not fit. `conversionAssertions` counts the values that fit and change. */
 export function whyMisfitsForbid(conversion: Conversion, { answers, renames }: PlanContext): Refusal | undefined {
   const inB = withNamesOfB(conversion, renames);
-  const [count] = (printMisfit(inB) !== undefined && answers.findOrQueue(printChangedQuestion(inB))) || [];
-  return count ? [formatMisfits(Number(count), conversion)] : undefined;
+  const count = printMisfit(inB) === undefined ? 0 : answers.countOrQueue(printChangedQuestion(inB));
+  return count ? [formatMisfits(count, conversion)] : undefined;
 }
