@@ -20,14 +20,16 @@ import {
   RejectionError,
   rejectLongPeriod,
 } from '@sqlpipe/ddl/parser';
-import { isSameName, type LocatedName, NameMap } from '@sqlpipe/sql';
+import { isSameName, type LocatedName, NameMap, NameSet } from '@sqlpipe/sql';
 import type { Catalogue } from '../catalogue.js';
+import type { CatalogueObject } from '../catalogue-objects.js';
 import { childrenOf, type ParsedQuery, parseBody, parseQueryText, type TreeNode } from '../parse/parse-query.js';
 import type { Session } from '../session.js';
 import { isColumnItem } from './analyze-relation.js';
 import { chooseAlias, columnName, findAliasPosition, TakenNames } from './column-names.js';
 import type { Relation } from './column-scope.js';
-import { hasAggregate, isNonDeterministic } from './functions.js';
+import { hasAggregate } from './functions.js';
+import { rejectNonDeterministic } from './non-deterministic.js';
 import { listTableRefs, QueryScope, type Source } from './query-scope.js';
 
 /**
@@ -66,9 +68,11 @@ class BaseCheck {
   readonly #tables = new WeakMap<Select, NameMap<LocatedName>>();
   readonly #checked = new WeakSet<Select>();
 
+  /** @param checkedViews the plain views that were checked, because views over views can name one view many times */
   constructor(
     readonly query: ParsedQuery,
     readonly catalogue: Catalogue,
+    readonly checkedViews = new NameSet(),
   ) {}
 
   /** Finds the tables and stored views that a query reads, directly or through plain views. */
@@ -92,7 +96,10 @@ class BaseCheck {
     return this.catalogue.sources([name]).map(each => ({ name: this.catalogue.find(each)?.name ?? each, start }));
   }
 
-  /** Checks the parts of a query that read the base. A part that also reads another table must have no union. @throws RejectionError */
+  /**
+   * Checks the parts of a query that read the base, also through plain views. A part that also reads another table must have no union.
+   * @throws RejectionError whose position is in the query of the plain view, if that has the problem (observed on 9.3.4)
+   */
   rejectUnsupported(select: Select, outer: QueryScope, base: string): void {
     if (this.#checked.has(select)) return;
     this.#checked.add(select);
@@ -107,7 +114,22 @@ class BaseCheck {
     const sources = scope.sourcesOf(select);
     if (sources.flatMap(source => this.#tablesOf(source)).some(({ name }) => isSameName(name, base)))
       this.#rejectBadSampling(select, base);
-    for (const source of sources) if ('select' in source) this.rejectUnsupported(source.select, source.scope, base);
+    for (const source of sources) {
+      if ('select' in source) this.rejectUnsupported(source.select, source.scope, base);
+      else if ('object' in source) this.#rejectUnsupportedView(source.object, base);
+    }
+  }
+
+  #rejectUnsupportedView(view: CatalogueObject | undefined, base: string): void {
+    const { catalogue, checkedViews } = this;
+    if (view?.kind !== 'view' || view.opaque !== undefined || view.invalid || checkedViews.has(view.name)) return;
+    checkedViews.add(view.name);
+    const query = parseQueryText(view.body);
+    new BaseCheck(query, catalogue, checkedViews).rejectUnsupported(
+      query.select,
+      QueryScope.around(query, catalogue),
+      base,
+    );
   }
 
   #rejectBadSelectItems(select: Select, scope: QueryScope, base: string): void {
@@ -201,7 +223,7 @@ export function analyzeMaterializedView(
       `TIMESTAMP column does not exist or not present in select list [name=${grouping.column}]`,
     );
   const period = refresh.period === 'sample by interval' ? analyzePeriod(query.select, grouping) : undefined;
-  rejectNonDeterministic(query);
+  rejectNonDeterministic(query, catalogue);
   if (field?.type !== undefined && !isTimestamp(field.type))
     throw new RejectionError(timestamp?.start ?? 0, `TIMESTAMP column expected [actual=${field.type}]`);
   const designated = timestamp?.name ?? grouping.column ?? relation.timestamp;
@@ -226,7 +248,7 @@ function analyzePassthrough(
   const object = catalogue.find(base.name);
   const designated = timestamp?.name ?? relation.timestamp;
   if (designated === undefined || !object || !('partitionBy' in object)) return undefined;
-  rejectNonDeterministic(query);
+  rejectNonDeterministic(query, catalogue);
   return { interval: '', timestamp: designated, partitionBy: object.partitionBy };
 }
 
@@ -332,14 +354,4 @@ function analyzePeriod({ sampleBy }: Select, { interval, position }: TimeGroupin
   if (shift !== undefined && !/^[-+]?00:00$/.test(shift))
     throw new RejectionError(position, "PERIOD (SAMPLE BY INTERVAL) can't be used with WITH OFFSET");
   return { period: length.count + length.unit, timeZone };
-}
-
-function rejectNonDeterministic(query: ParsedQuery): void {
-  const visit = (node: TreeNode): void => {
-    const { type, name } = node as { type?: string; name?: unknown };
-    if (type === 'function' && typeof name === 'string' && isNonDeterministic(name))
-      throw query.rejection(`non-deterministic function cannot be used in materialized view: ${name}`, node);
-    childrenOf(node).forEach(visit);
-  };
-  visit(query.select);
 }

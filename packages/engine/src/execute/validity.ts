@@ -9,6 +9,7 @@ import type { ChangeOfBase } from '@sqlpipe/schema';
 import { isSameName } from '@sqlpipe/sql';
 import { analyzeRelation } from '../analyze/analyze-relation.js';
 import type { Relation } from '../analyze/column-scope.js';
+import { rejectNonDeterministic } from '../analyze/non-deterministic.js';
 import { findColumnsRead } from '../analyze/query-references.js';
 import type { Catalogue, MutableCatalogue } from '../catalogue.js';
 import {
@@ -190,7 +191,12 @@ export function whyNotRefreshable(view: MaterializedView, catalogue: Catalogue):
   if (base.kind === 'table' && !base.wal) return 'base table is not a WAL table'; // observed on 9.3.4
   if (base.kind === 'materialized view' && base.invalid !== undefined) return INVALID_BASE_REASON;
   if (view.opaque !== undefined) return hasSameInputs(view, catalogue) ? undefined : OTHER_TYPES_REASON;
-  const relation = analyzeBody(view.body, catalogue);
+  const relation = orRejection(() => {
+    const query = parseQueryText(view.body);
+    const found = analyzeRelation(query, catalogue);
+    rejectNonDeterministic(query, catalogue);
+    return found;
+  });
   if (relation instanceof RejectionError) return `[${relation.position}]: ${relation.message}`;
   const columns = toColumns(relation);
   const isSame =
