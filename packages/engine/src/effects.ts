@@ -56,10 +56,7 @@ export const effectOn = (
 export const isFullRefresh = ({ effect, kind }: Effect): boolean =>
   effect === 'rewritten' && kind === 'materialized view';
 
-/**
- * Compares each object before its first and after its last transition. Causes come before consequences: a view that keeps its query
- * comes last, because it usually changes only with an object that it reads.
- */
+/** Counts several transitions of an object as one. Lists views with an unchanged query last, because they follow from other changes. */
 export function findEffects(transitions: readonly Transition[]): Effect[] {
   const byName = new NameMap<Transition>();
   for (const transition of transitions) {

@@ -55,10 +55,7 @@ export interface EngineOptions {
   readonly naming?: ColumnNaming;
   /** What a server reports about the loaded objects; undefined if no server was asked. */
   readonly health?: Health | undefined;
-  /**
-   * - `assumed`: every table counts as having rows, so a statement can have effects, such as a loss of rows.
-   * - `none` (the default): INSERT and UPDATE are rejected, and no statement has effects.
-   */
+  /** With `assumed`, all tables count as having rows. With `none`, the default, there are no effects; INSERT and UPDATE are rejected. */
   readonly rows?: 'assumed' | 'none';
   /** The name of the built-in administrator, which is the default caller. */
   readonly admin?: string;

@@ -11,7 +11,6 @@ const TYPE_WORDS = new Set(['=', 'TYPE', 'REST']);
 /** Words that may follow instead of a secret: `GRANT ADD PASSWORD TO`, `CREATE TOKEN TYPE REST WITH TTL`. */
 const NO_SECRET = new Set(['WITH', 'TO', 'FROM', 'ON']);
 
-/** A piece of a statement that is not shown. */
 interface Secret extends Pick<Token, 'text' | 'start'> {
   /** Whether this is the complete rest of the statement, because nothing shows where in it the secret is. */
   isRest?: boolean;

@@ -265,7 +265,6 @@ export class Splitter {
     }
   }
 
-  /** The error for a quote, a comment or a parenthesis that is unclosed by SQL's rules. */
   #unclosedError(): SplitError {
     const { type, start } = (this.#scanners[0] as StatementScanner).unclosed as UnclosedSegment;
     return new SplitError(UNCLOSED_MESSAGES[type] ?? 'unclosed parenthesis', ...this.#locate(this.remainder, start));
@@ -371,7 +370,6 @@ function findSafeCut(text: string, start: number): number {
   return end;
 }
 
-/** The index of the last character that is not in `characters`; -1 if there is none. */
 function lastIndexNotOf(characters: string, text: string): number {
   let index = text.length - 1;
   while (index >= 0 && characters.includes(text.charAt(index))) index--;

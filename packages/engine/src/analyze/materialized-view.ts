@@ -269,10 +269,7 @@ interface TimeGrouping {
   readonly position: number;
 }
 
-/**
- * Finds SAMPLE BY or timestamp_floor() in a query. Otherwise, searches the subquery or plain view that is its only source. GROUP BY and
- * unions end the search.
- */
+/** Finds SAMPLE BY or timestamp_floor() in a query, or else in its only source. GROUP BY and unions end the search. */
 function findTimeGrouping(query: ParsedQuery, catalogue: Catalogue): TimeGrouping | undefined {
   const find = (select: Select, outer: QueryScope): TimeGrouping | undefined => {
     const scope = outer.enter(select);
@@ -331,7 +328,7 @@ const mentions = (node: TreeNode, column: string): boolean =>
     ? isSameName((node as QualifiedName).parts.join('.'), column)
     : childrenOf(node).some(child => mentions(child, column));
 
-/** The name that a server gives to the timestamp if a query with SAMPLE BY does not return the timestamp (observed on 9.3.4). */
+/** A query with SAMPLE BY need not return the timestamp. A server then adds the timestamp under this name (observed on 9.3.4). */
 function findFreeName({ columns }: Select, timestamp: string): string {
   if (columns.some(({ type }) => type !== 'selectItem')) return timestamp;
   const taken = new TakenNames();

@@ -267,7 +267,6 @@ const EXPLANATIONS: Readonly<Record<number, readonly [code: ErrorCode, explanati
   431: ['UNREACHABLE', TOO_LARGE],
 };
 
-/** A server with such a status may accept the request later. */
 const RETRY_REASONS: Readonly<Record<number, string>> = { 429: 'too busy', 503: 'the server is not ready' };
 
 function interpretStatus(response: Response): readonly [code: ErrorCode, explanation: string] {
