@@ -74,11 +74,10 @@ export interface Execution {
 export type QueryStatement = Exclude<ParsedStatement, { type: 'create' | 'command' }>;
 
 /**
- * A QuestDB schema in memory that executes statements as a server would. sqlserve uses it as a test server. Plans and dry runs use it
- * to predict what statements do on a real server.
+ * A QuestDB schema in memory that executes statements as a server would. sqlserve is a test server with this engine. Plans and dry runs
+ * predict with it what statements do on a real server.
  *
- * A view is compiled to find the columns of its query. Loading a schema compiles no view. A loaded view is compiled when a statement
- * needs its columns, or changes an object that the view reads.
+ * Loading compiles no view. A view is compiled, to find its columns, when a statement needs them or changes an object that the view reads.
  */
 export class Engine {
   readonly acl: Acl;

@@ -288,8 +288,8 @@ function findTimeGrouping(query: ParsedQuery, catalogue: Catalogue): TimeGroupin
 /**
  * A query may have both SAMPLE BY and timestamp_floor(). If the timestamp of the source is not known, SAMPLE BY decides. Otherwise, the
  * first of these that exists decides (observed on 9.3.4):
- * 1. a timestamp_floor() with this timestamp in its arguments
- * 2. any timestamp_floor(), if the query does not return this timestamp as a column
+ * 1. the first timestamp_floor() with this timestamp in its arguments
+ * 2. the first timestamp_floor(), if the query does not return this timestamp as a column
  * 3. SAMPLE BY
  */
 function findOwnTimeGrouping(select: Select, scope: QueryScope): TimeGrouping | undefined {

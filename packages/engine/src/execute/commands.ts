@@ -290,7 +290,6 @@ function recordRowEffects(command: RowCommand, { catalogue, rowEffects }: Mutabl
 
 interface EffectOnRows {
   readonly effect: 'rewritten' | 'lost';
-  /** Comes before the table: `loses all rows of`. */
   readonly phrase: string;
   /** The server's reason why materialized views over the table become invalid; undefined if they stay valid. */
   readonly operation?: ChangeOfBase;
