@@ -67,22 +67,18 @@ export function tryParseDefinition(
   { defaults = SERVER_DEFAULTS, findTable }: CompareOptions = {},
 ): Definition | undefined {
   const definition = tryParseUnresolved(statement, defaults);
-  const model =
-    findTable &&
-    definition &&
-    resolveLike(definition, name => {
-      const found = findTable(name);
-      return found === undefined ? undefined : tryParseUnresolved(found, defaults);
-    });
-  return model && definition ? { ...model, name: definition.name, owner: definition.owner } : definition;
+  if (!findTable || !definition) return definition;
+  const model = resolveLike(definition, name => {
+    const found = findTable(name);
+    return found === undefined ? undefined : tryParseUnresolved(found, defaults);
+  });
+  return model ? { ...model, name: definition.name, owner: definition.owner } : definition;
 }
 
 /** Adds every property to a statement that a server printed, if other defaults would change its meaning. */
 export function spellOutDefaults(statement: string, defaults: Defaults): string {
-  const [meant, replayed] = [
-    tryParseUnresolved(statement, defaults),
-    unlessRejected(() => parseDefinition(statement, defaults)),
-  ];
+  const meant = tryParseUnresolved(statement, defaults);
+  const replayed = unlessRejected(() => parseDefinition(statement, defaults));
   const isSame = !meant || !replayed || compareDefinitions(meant, replayed).differences.length === 0;
   return isSame ? statement : printDefinition(meant, EXPLICIT);
 }

@@ -29,11 +29,9 @@ function printColumns({ like, query, columns }: TableDefinition, options: PrintO
 
 function printColumnOfQuery(column: Column, options: PrintOptions): string {
   const name = quoteName(column.name);
-  const [type, index = ''] = [
-    [TYPE, CACHE].map(({ print }) => print?.(column, options)),
-    INDEX.print?.(column, options),
-  ];
-  const cast = column.type && `, CAST(${name} AS${type.join('')})`;
+  const type = [TYPE, CACHE].map(({ print }) => print?.(column, options)).join('');
+  const index = INDEX.print?.(column, options) ?? '';
+  const cast = column.type && `, CAST(${name} AS${type})`;
   return `${cast}${index && `, INDEX(${name}${index.replace(' INDEX', '')})`}`;
 }
 

@@ -150,19 +150,12 @@ export const printPrincipals = (acl: Acl, kinds: ReadonlySet<Kind>): string[] =>
 export function printPermissions(acl: Acl, kinds: ReadonlySet<Kind>): string[] {
   if (!kinds.has('grant')) return [];
   const rights = [...acl.rights];
-  const members = acl.list('user').map(({ name }) => ({ name, groups: acl.rights.groupsOf(name) }));
-  return [
-    ...members
-      .filter(({ groups }) => groups.length > 0)
-      .map(
-        ({ name, groups }) => `ADD USER ${quoteAclName(name)} TO ${groups.toSorted().map(quoteAclName).join(', ')};`,
-      ),
-    ...rights
-      .filter(({ kind }) => kind === 'assumption')
-      .map(printRight)
-      .toSorted(),
-    ...printGrants(rights.filter(right => right.kind === 'grant')),
-  ];
+  const memberships = acl.list('user').flatMap(({ name }) => {
+    const groups = acl.rights.groupsOf(name).toSorted().map(quoteAclName).join(', ');
+    return groups ? `ADD USER ${quoteAclName(name)} TO ${groups};` : [];
+  });
+  const assumptions = rights.filter(({ kind }) => kind === 'assumption').map(printRight);
+  return [...memberships, ...assumptions.toSorted(), ...printGrants(rights.filter(right => right.kind === 'grant'))];
 }
 
 function printGrants(grants: readonly Grant[]): string[] {

@@ -89,23 +89,19 @@ function expandColumns({ scope, excluded = [] }: LocatedScope, columnsOf: Column
 }
 
 /** The statement that gives one right. */
-export const printRight = (right: Right): string =>
-  printRightStatement(
-    right,
-    ['ADD', 'GRANT', 'TO'],
-    right.kind !== 'membership' && right.option ? ' WITH GRANT OPTION' : '',
-  );
+export const printRight = (right: Right): string => printRightStatement(right, ['ADD', 'GRANT', 'TO']);
 
 /** The statement that removes one right. */
 export const printRevocation = (right: Right): string => printRightStatement(right, ['REMOVE', 'REVOKE', 'FROM']);
 
-function printRightStatement(right: Right, [user, grant, to]: readonly [string, string, string], option = ''): string {
+function printRightStatement(right: Right, [user, grant, to]: readonly [string, string, string]): string {
   if (right.kind === 'membership')
     return `${user} USER ${quoteAclName(right.user)} ${to} ${quoteAclName(right.group)};`;
   const what =
     right.kind === 'assumption'
       ? `ASSUME SERVICE ACCOUNT ${quoteAclName(right.account)}`
       : `${right.permission}${printScope(right.table, right.column === undefined ? [] : [right.column])}`;
+  const option = grant === 'GRANT' && right.option ? ' WITH GRANT OPTION' : '';
   return `${grant} ${what} ${to} ${quoteAclName(right.entity)}${option};`;
 }
 
