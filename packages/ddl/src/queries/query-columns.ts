@@ -38,18 +38,25 @@ export function locateColumns(statement: string): { readonly columns: LocatedNam
 }
 
 /**
- * Finds which items of a SELECT from one table always have exactly the same value: expressions over the values of one row, and the first,
- * last, least or greatest value of a column. Any other aggregate may differ in its last digits. None for any other query.
+ * Finds which items of a SELECT always have exactly the same value.
+ * - In a SELECT from one table: expressions over the values of one row, and the first, last, least or greatest value of a column. Any other
+ *   aggregate may differ in its last digits.
+ * - In a SELECT over subqueries or joins: the group keys, if no subquery has an aggregate.
  */
 export function findExactValues(query: string, table: string): boolean[] {
   const tokens = tokenizeQuery(query);
   const sources = findReferencesOfQuery(query);
   const isSimple = tokens.filter(token => isKeyword(token, 'select')).length === 1;
-  if (!isSimple || sources.length !== 1 || !isSameName(sources[0], table)) return [];
-  const hasAggregate = (item: readonly QueryToken[]) =>
-    item.some(({ text }, i) => item[i + 1]?.text === '(' && findFunction(unquoteToken(text))?.isAggregate);
-  return findItems(tokens).map(item => !hasAggregate(item) || STORED_VALUE.test(item.map(toPattern).join('')));
+  const items = findItems(tokens);
+  const computed = items.map(hasAggregate);
+  if (isSimple && sources.length === 1 && isSameName(sources[0], table))
+    return items.map((item, i) => !computed[i] || STORED_VALUE.test(item.map(toPattern).join('')));
+  const isOverAggregate = hasAggregate(tokens.slice(topLevelIndex(tokens, 'from')));
+  return computed.includes(true) && !isOverAggregate ? computed.map(each => !each) : [];
 }
+
+const hasAggregate = (tokens: readonly QueryToken[]): boolean =>
+  tokens.some(({ text }, i) => tokens[i + 1]?.text === '(' && findFunction(unquoteToken(text))?.isAggregate);
 
 /** `x`, `t.x` or `first(t.x)`, with an alias or without. A name is an `n`, AS is an `a`, a function is an `f` and may be a name. */
 const STORED_VALUE = /^(?:f\([nf](?:\.[nf])?\)|[nf](?:\.[nf])?)(?:a?[nf])?$/;
