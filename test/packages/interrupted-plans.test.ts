@@ -1,5 +1,6 @@
 /*! Plans that are made again after an interruption, from the schema that the first plan has left. */
 import { planChanges } from '@sqlpipe/plan';
+import { IgnoreRules } from '@sqlpipe/schema';
 import { NameMap, NameSet } from '@sqlpipe/sql';
 import { changesOf, engineWith, lossesOf } from '../support/plans.js';
 import { test } from '../support/test.js';
@@ -91,6 +92,34 @@ test('a view that a plan creates is filled before a view over it that is filled 
   t.is(first, "REFRESH MATERIALIZED VIEW 'm' FULL;", 'the server has not begun to fill it');
   const follower = chain('WITH BASE m REFRESH IMMEDIATE', daily);
   t.deepEqual(changesOf(await planChanges(follower, follower.slice(0, 1))), follower.slice(1));
+});
+
+test('a new view gets its TTL after the views over it are filled with rows of B', async t => {
+  const daily = 'select ts, sum(n) n from m sample by 1d';
+  const [table = '', ...views] = chain('WITH BASE m REFRESH IMMEDIATE', daily).map((each, i) =>
+    i === 1 ? each.replace(';', ' TTL 1 DAY;') : each,
+  );
+  const [low = '', high = ''] = views;
+  const plan = await planChanges([table, ...views], [table]);
+  t.deepEqual(changesOf(plan), [
+    low.replace(/AS \((.*)\)(.*) TTL 1 DAY;/, 'AS (\n$1\n)$2;'),
+    "REFRESH MATERIALIZED VIEW 'm' FULL;",
+    high,
+    "REFRESH MATERIALIZED VIEW 'm2' FULL;",
+    "ALTER MATERIALIZED VIEW 'm' SET TTL 1 DAY;",
+  ]);
+  t.deepEqual(plan.neededAllowances, []);
+  t.false(plan.remarks.some(remark => remark.includes('nothing undoes')));
+  // Nothing can be lost: no table has rows, or no view reads `m`, or the option keeps the TTL as it is.
+  t.deepEqual(changesOf(await planChanges([table, ...views], [])), [table, ...views]);
+  t.deepEqual(changesOf(await planChanges([table, low], [table])), [low]);
+  const ignore = new IgnoreRules(['m: TTL']);
+  t.is(changesOf(await planChanges([table, ...views], [table], { ignore }))[0], low);
+  // The partitions of this view are years. CREATE accepts the TTL, but no ALTER would set it.
+  const [ofYears, reader] = [low.replace('1h', '1y'), high].map(each =>
+    each.replace(' PARTITION BY DAY TTL 1 DAY', ' TTL 1 MONTH'),
+  );
+  t.is(changesOf(await planChanges([table, ofYears ?? '', reader ?? ''], [table]))[0], ofYears);
 });
 
 test('a view that is not filled completely keeps its mark until the next plan has filled it', async t => {

@@ -1,7 +1,7 @@
 /*! Rows that a server drops or does not compute again: of partitions, of periods, and of plans for which nobody has asked it. */
 import { waitUntilApplied, waitUntilTrue } from '../support/background.js';
-import { takeHoldings } from '../support/holdings.js';
-import { day, LONG_MONTH, make, namesOf, rowsOn, SUM, table } from '../support/kept-rows.js';
+import { takeHoldings, waitForHoldings } from '../support/holdings.js';
+import { day, executeUntil, LONG_MONTH, make, namesOf, rowsOn, SUM, table } from '../support/kept-rows.js';
 import { shellWithFiles } from '../support/ledger.js';
 import { sharedQuestDB, testWithQuestDB } from '../support/questdb.js';
 import { execute } from '../support/server.js';
@@ -40,6 +40,25 @@ testWithQuestDB('rows that a view has and its own TTL expires when it is compute
     await run.ok('sqlapply --dry-run --allow REFRESH $DB refresh.sql');
     await run.ok('sqlapply -q --alter --allow-plan $DB type.sql');
   }
+});
+
+testWithQuestDB('a plan killed after it dropped a view that gets a TTL fills the view above it as before', async t => {
+  const views = (query: string, rest: string) => [
+    `${SUM.replace(/\(.*\)/, `(${query})`)}${rest}`,
+    'CREATE MATERIALIZED VIEW n WITH BASE m AS (select ts, sum(n) n from m sample by 1d) PARTITION BY MONTH',
+  ];
+  const before = await make(server, [
+    ...rowsOn(LONG_MONTH, day('')),
+    ...views('select ts, sum(x) n from t sample by 1h', ''),
+  ]);
+  const after = views('select ts, sum(x) n, max(x) x from t sample by 1h', ' TTL 1 DAY').map(view => `${view};`);
+  const run = await shellWithFiles(t, server, { 'after.sql': [table(day('')), ...after].join('\n') });
+  const plan = 'sqldiff --alter --allow-loss ttl:m -o plan after.sql $DB';
+  await run.ok(plan);
+  await executeUntil(server, run, "DROP MATERIALIZED VIEW 'm'");
+  await t.notThrowsAsync(run.ok(`${plan} && sqlapply -q --allow-plan $DB plan`));
+  await waitForHoldings(server, new Map([...before].filter(([name]) => name === 'n')));
+  await waitUntilTrue(server, 'SELECT count() = 2 FROM m');
 });
 
 testWithQuestDB('rows that the TTL of a table has expired are a loss of the UPDATE that drops them', async t => {

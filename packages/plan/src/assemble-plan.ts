@@ -161,11 +161,12 @@ function toPlannedStatement(
   engineAfterPlan: Engine,
   context: PlanContext,
 ): PlannedStatement {
-  const { answers, renames } = context;
+  const { answers, engineOfB, renames } = context;
   const purpose = assertion?.purpose ?? formatMark(statement, change.identity);
   if (purpose !== undefined) return withPurpose({ statement, purpose });
   const invalidAfterPlan = engineAfterPlan.invalidViews();
   const findAfterPlan = (name: string) => engineAfterPlan.find(renames.nameAfterPlan(name));
+  const isInB = (name: string) => engineOfB.find(renames.nameBeforePlan(name)) !== undefined;
   const costs = effects.map(({ effect, object, column, kind, loss, text }) => {
     const successor = findAfterPlan(object);
     const existsAfterPlan = successor?.kind === kind;
@@ -181,7 +182,7 @@ function toPlannedStatement(
     statement,
     effects,
     comments: [...(costs.length > 0 ? costs : [formatCostWithoutEffects(statement)]), ...keptRows],
-    lost: formatIrreversibleLosses(effects, findAfterPlan),
+    lost: formatIrreversibleLosses(effects, findAfterPlan, isInB),
   };
 }
 

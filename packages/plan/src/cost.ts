@@ -52,14 +52,19 @@ function formatBytes(bytes: number): string {
   return `${rounded / 1000 ** power} ${UNITS[power]}`;
 }
 
-/** Describes the effects that nothing undoes. Dedup keys can be set again, and recreated materialized views compute their rows again. */
+/**
+ * Describes the effects that nothing undoes. Dedup keys can be set again, and recreated materialized views compute their rows again. Rows
+ * that expire in a view which the plan creates are no rows of B.
+ */
 export const formatIrreversibleLosses = (
   effects: readonly Effect[],
   findAfterPlan: (name: string) => { readonly kind: Kind } | undefined,
+  isInB: (name: string) => boolean,
 ): string[] =>
   effects
     .filter(({ effect, loss, kind, object }) => {
       const isCreatedAgain = loss === 'drop' && kind === 'materialized view' && findAfterPlan(object)?.kind === kind;
-      return effect === 'lost' && loss !== 'keys' && !isCreatedAgain;
+      const isOfNewObject = loss === 'ttl' && !isInB(object);
+      return effect === 'lost' && loss !== 'keys' && !isCreatedAgain && !isOfNewObject;
     })
     .map(({ kind, object, text }) => `${displayName({ kind, name: object })}: ${text}`);

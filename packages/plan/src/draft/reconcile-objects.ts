@@ -1,23 +1,13 @@
 /*! Drafts the RENAME, CREATE, ALTER and DROP of tables and views. If an object is blocked, its readers are left out too. */
-import {
-  compareDefinitions,
-  compareStatements,
-  type Definition,
-  EXPLICIT,
-  keepProperties,
-  keepRetention,
-  parseDefinition,
-  printDefinition,
-  propertiesOf,
-  spellOutDefaults,
-} from '@sqlpipe/ddl';
+import { compareDefinitions, compareStatements, type Definition, parseDefinition, propertiesOf } from '@sqlpipe/ddl';
 import type { CatalogueObject } from '@sqlpipe/engine';
 import { dumpOrder, type Entry, type Schema } from '@sqlpipe/schema';
 import { displayName, isObject, isStoredView } from '@sqlpipe/sql';
 import { isAuxiliaryTable } from '../auxiliary/auxiliary-tables.js';
-import { ignoresProperty, type PlanContext } from '../context/plan-context.js';
+import type { PlanContext } from '../context/plan-context.js';
 import { printDrop, printTableRename } from '../statements/statement-text.js';
 import { alterObject, dropColumns, isOfQuery } from './alter-object.js';
+import { findCreation } from './create-object.js';
 import { changeOf, type Draft, whyNotExecutable } from './draft.js';
 
 export const listObjects = (schema: Schema): Entry[] => dumpOrder(schema).filter(({ kind }) => isObject(kind));
@@ -104,7 +94,7 @@ export function reconcileObject(entry: Entry, draft: Draft): void {
   }
   if (!current) {
     const former = context.engineOfB.definitionOf(context.renames.otherName(entry.name) ?? entry.name);
-    if (!draft.addStatement(findCreation(entry, former, context).statement, entry)) draft.block(entry.name);
+    if (!draft.addStatement(findCreation(entry, former, draft).statement, entry)) draft.block(entry.name);
     return;
   }
   const readsRecreated = readsRecreatedView(current, draft);
@@ -173,29 +163,8 @@ function recreateObject(entry: Entry, draft: Draft): void {
   // Suppose B has the view as `M`, and A as `m`. Then the DROP says `M`, because sqlapply checks the state of B first, and 9.3.4 shows an
   // invalid view only under its exact name.
   const statement = printDrop({ kind, name: draft.engine.find(name)?.name ?? name });
-  const creation = findCreation(entry, draft.engine.definitionOf(name), draft.context);
+  const creation = findCreation(entry, draft.engine.definitionOf(name), draft);
   if (!draft.add(changeOf(entry, 'DROP and CREATE'), [statement, creation.statement])) draft.block(name);
-}
-
-/**
- * Finds the CREATE statement of an object. A recreated view keeps the properties that an option ignores. If A has a shorter retention, a
- * recreated materialized view keeps the retention of B until `alterRetention` sets that of A.
- * @param replaced the definition that the new object replaces, in B or after the steps so far
- */
-export function findCreation(
-  entry: Entry,
-  replaced: Definition | undefined,
-  context: PlanContext,
-): { readonly definition: Definition | undefined; readonly statement: string } {
-  const { a, defaults } = context;
-  const definition = a.definitionOf(entry);
-  const asWanted = { definition, statement: defaults ? spellOutDefaults(entry.statement, defaults) : entry.statement };
-  if (!definition || definition.kind === 'table' || replaced?.kind !== definition.kind) return asWanted;
-  const kept = keepProperties(definition, replaced, property => ignoresProperty(context, entry, property));
-  const isStored = kept.kind === 'materialized view' && replaced.kind === kept.kind;
-  const created = (isStored && keepRetention(kept, replaced)) || kept;
-  if (created === definition) return asWanted;
-  return { definition: created, statement: printDefinition(created, EXPLICIT) };
 }
 
 export function dropExtraObjects(draft: Draft): void {

@@ -12,13 +12,14 @@
 import { formatExpiredRows, printResumeWal } from '@sqlpipe/ddl';
 import { type MaterializedView, OTHER_TYPES_REASON } from '@sqlpipe/engine';
 import { type Entry, isFailureOnRow } from '@sqlpipe/schema';
-import { isObject, isSameName, type Kind, NameSet } from '@sqlpipe/sql';
+import { isSameName, type Kind, NameSet } from '@sqlpipe/sql';
 import { isMarked, isUnfilled } from '../auxiliary/marks.js';
 import { losesNothingByRefresh, type PlanContext } from '../context/plan-context.js';
 import { printDrop, printFullRefresh } from '../statements/statement-text.js';
 import { isRedefined } from '../views/query-after-plan.js';
+import { findCreation, findSources, findStoredSources, readsTableOfB } from './create-object.js';
 import type { Draft } from './draft.js';
-import { findCreation, findStoredViewsAndReaders, listObjects, reconcileObject } from './reconcile-objects.js';
+import { findStoredViewsAndReaders, listObjects, reconcileObject } from './reconcile-objects.js';
 
 /**
  * Changes stored views, and the views that read them, as A defines them. A view comes after the views that it reads. Also repairs views:
@@ -90,7 +91,8 @@ function lacksRows(view: MaterializedView, { ofViewsWithRows, toFillFirst }: Vie
   const { engineOfB } = context;
   // An interrupted plan may have dropped the view. Then its mark, or rows of a view that reads it, show that the view had rows.
   const hadRows = isMarked(name, context) || mayHaveRowsInB(view, context) || ofViewsWithRows.has(name);
-  const mustHaveRows = hadRows || (toFillFirst.has(name) && readsTableOfB(view, draft));
+  const isNeeded = toFillFirst.has(name) || willSourcesLoseRows(view, draft);
+  const mustHaveRows = hadRows || (isNeeded && readsTableOfB(findSources(view, draft), draft));
   const isBeingFilled = isFilledByServer(view) && engineOfB.wasNeverRefreshed(name);
   const isInB = engineOfB.catalogue.findById(view.id) !== undefined;
   return mustHaveRows && (!isInB || isBeingFilled || isUnfilled(name, context));
@@ -100,20 +102,10 @@ function lacksRows(view: MaterializedView, { ofViewsWithRows, toFillFirst }: Vie
 const isFilledByServer = ({ refresh }: Pick<MaterializedView, 'refresh'>): boolean =>
   refresh.type === 'IMMEDIATE' && !refresh.deferred;
 
-/** Finds the tables and materialized views that a view reads, directly or through plain views. */
-function findStoredSources(entry: Entry, { a, b }: PlanContext): string[] {
-  const sourcesOf = (each: Entry) =>
-    (a.findObject(each.name) ? a : b).prerequisites(each).filter(({ kind }) => isObject(kind));
-  const sources = new Map(sourcesOf(entry).map(each => [each.name, each]));
-  for (const source of sources.values())
-    if (source.kind === 'view') for (const each of sourcesOf(source)) sources.set(each.name, each);
-  return [...sources.values()].flatMap(({ kind, name }) => (kind === 'view' ? [] : name));
-}
-
 /**
  * Finds the sources that must be filled before a new or marked view, because REFRESH reads the rows that the sources have at that moment.
  * Exception: if the server fills a view, it also adds rows that the base gets later. So the base need not be filled first, unless another
- * new or marked view needs the rows of this view.
+ * new or marked view needs the rows of this view, or rows of the base expire.
  */
 function findSourcesToFillFirst(context: PlanContext): NameSet {
   const { a, engineOfB } = context;
@@ -123,21 +115,13 @@ function findSourcesToFillFirst(context: PlanContext): NameSet {
     const isInB = engineOfB.find(entry.name)?.kind === entry.kind;
     const isUnfilledView = definition?.kind === 'materialized view' && (!isInB || isMarked(entry.name, context));
     if (!isUnfilledView) continue;
-    const followedBase = isFilledByServer(definition) && !needed.has(entry.name) ? definition.base : undefined;
+    const { base = '' } = isFilledByServer(definition) && !needed.has(entry.name) ? definition : {};
+    const isFollowed = formatExpiredRows(undefined, a.definitionOf(base)) === undefined;
     for (const source of findStoredSources(entry, context))
-      if (followedBase === undefined || !isSameName(source, followedBase)) needed.add(source);
+      if (!isFollowed || !isSameName(source, base)) needed.add(source);
   }
   return needed;
 }
-
-/** Whether a view reads a table of B, directly or through other views. Any other table is new and empty, so it gives the view no rows. */
-const readsTableOfB = (view: MaterializedView, draft: Draft): boolean =>
-  draft.engine.catalogue.sources([view.base, ...view.references]).some(name => {
-    const source = draft.engine.find(name);
-    return source?.kind === 'materialized view'
-      ? readsTableOfB(source, draft)
-      : draft.context.engineOfB.find(draft.context.renames.nameBeforePlan(name)) !== undefined;
-  });
 
 /**
  * Whether a view that A lacks stays as it is, in two cases:
@@ -172,7 +156,7 @@ const wasInvalid = ({ name }: MaterializedView, healthProblems: PlanContext['hea
 /** Whether the plan later drops a source of a view, or shortens the retention of a source. */
 function willSourcesLoseRows(view: MaterializedView, draft: Draft): boolean {
   const { a, ignoreExtra } = draft.context;
-  return draft.engine.catalogue.sources([view.base, ...view.references]).some(name => {
+  return findSources(view, draft).some(name => {
     const wanted = a.definitionOf(name);
     return wanted
       ? formatExpiredRows(draft.engine.definitionOf(name), wanted) !== undefined
@@ -220,7 +204,7 @@ function refreshView(view: MaterializedView, needsRefresh: boolean, draft: Draft
   // If a proof has excluded the refresh, `addStatement` does not add it but lists it with its loss: the user needs the names of all losses.
   if (isRefreshEnough || draft.excludes(refresh, view)) draft.addStatement(refresh, view, properties);
   if (!mustRecreate || wanted?.kind !== view.kind) return;
-  const { definition, statement } = findCreation(wanted, draft.engine.definitionOf(view.name), draft.context);
+  const { definition, statement } = findCreation(wanted, draft.engine.definitionOf(view.name), draft);
   const why = isOutdated ? 'a view that it reads gets another query' : 'its columns get other types';
   draft.add({ identity: view, properties, what: `DROP and CREATE, because ${why}` }, [
     printDrop(view),

@@ -1,0 +1,110 @@
+/*! Finds the CREATE statements of objects. A materialized view may get its retention later, by an ALTER at the end of the plan. */
+import {
+  type Definition,
+  EXPLICIT,
+  formatExpiredRows,
+  keepProperties,
+  keepRetention,
+  printDefinition,
+  propertiesOf,
+  spellOutDefaults,
+  UNLIMITED,
+} from '@sqlpipe/ddl';
+import type { MaterializedView } from '@sqlpipe/engine';
+import type { Entry } from '@sqlpipe/schema';
+import { isObject, isSameName, NameSet } from '@sqlpipe/sql';
+import { ignoresProperty, type PlanContext } from '../context/plan-context.js';
+import type { Draft } from './draft.js';
+
+/**
+ * Finds the CREATE statement of an object. A recreated view keeps the properties that an option ignores. Until `alterRetention` sets the
+ * retention of A, a materialized view has another one in two cases:
+ * - If A has a shorter retention, a recreated view keeps that of B.
+ * - A new view from which other views are filled has none (`withholdRetention`).
+ *
+ * @param replaced the definition that the new object replaces, in B or after the steps so far
+ */
+export function findCreation(
+  entry: Entry,
+  replaced: Definition | undefined,
+  draft: Draft,
+): { readonly definition: Definition | undefined; readonly statement: string } {
+  const { context } = draft;
+  const { a, defaults } = context;
+  const definition = a.definitionOf(entry);
+  const asWanted = { definition, statement: defaults ? spellOutDefaults(entry.statement, defaults) : entry.statement };
+  if (!definition || definition.kind === 'table') return asWanted;
+  let created = definition;
+  if (replaced?.kind === definition.kind) {
+    created = keepProperties(definition, replaced, property => ignoresProperty(context, entry, property));
+    if (created.kind === 'materialized view' && replaced.kind === created.kind)
+      created = keepRetention(created, replaced) ?? created;
+  } else if (
+    definition.kind === 'materialized view' &&
+    formatExpiredRows(undefined, definition) !== undefined &&
+    feedsViews(entry, draft)
+  )
+    created = withholdRetention(entry, definition, draft);
+  if (created === definition) return asWanted;
+  return { definition: created, statement: printDefinition(created, EXPLICIT) };
+}
+
+/**
+ * Removes the retention from a view. Otherwise the view would drop the expired rows of B before the views that read it are filled. An
+ * interrupted plan may have dropped these views, and the next plan cannot know which rows they had.
+ */
+function withholdRetention<View extends Definition>(entry: Entry, wanted: View, { engine, context }: Draft): View {
+  const unlimited = { ...wanted, ...UNLIMITED, expire: undefined };
+  const withheld = propertiesOf(wanted.kind).flatMap(({ name, alter }) =>
+    alter?.expiresRows && alter.between(wanted, unlimited, engine.has) && !ignoresProperty(context, entry, name)
+      ? [name]
+      : [],
+  );
+  return keepProperties(wanted, unlimited, name => withheld.includes(name));
+}
+
+/** Whether rows of B reach a materialized view, and from there other materialized views. */
+function feedsViews(entry: Entry, draft: Draft): boolean {
+  const references = draft.context.a.prerequisites(entry).map(({ name }) => name);
+  return readsTableOfB(references, draft) && (isReadInA(entry, draft.context) || isReadInDraft(entry, draft));
+}
+
+function isReadInA({ name }: Entry, { a }: PlanContext): boolean {
+  const read = new NameSet([name]);
+  for (const each of read)
+    for (const [reader, sources] of a.dependencies()) {
+      const kind = sources.some(source => isSameName(source, each)) ? a.findObject(reader)?.kind : undefined;
+      if (kind === 'materialized view') return true;
+      if (kind === 'view') read.add(reader); // the set grows during the loop
+    }
+  return false;
+}
+
+/** Also finds views that only B has. */
+const isReadInDraft = ({ name }: Entry, draft: Draft): boolean =>
+  draft.engine.catalogue
+    .list()
+    .some(view => view.kind === 'materialized view' && findSources(view, draft).some(each => isSameName(each, name)));
+
+/** Finds the tables and materialized views that a view reads, directly or through plain views. */
+export function findStoredSources(entry: Entry, { a, b }: PlanContext): string[] {
+  const sourcesOf = (each: Entry) =>
+    (a.findObject(each.name) ? a : b).prerequisites(each).filter(({ kind }) => isObject(kind));
+  const sources = new Map(sourcesOf(entry).map(each => [each.name, each]));
+  for (const source of sources.values())
+    if (source.kind === 'view') for (const each of sourcesOf(source)) sources.set(each.name, each);
+  return [...sources.values()].flatMap(({ kind, name }) => (kind === 'view' ? [] : name));
+}
+
+/** As `findStoredSources`, for a view of the draft. A source need not exist. */
+export const findSources = ({ base, references }: MaterializedView, { engine }: Draft): string[] =>
+  engine.catalogue.sources([base, ...references]);
+
+/** Whether a query reads a table of B, directly or through views. Any other table is new and empty, so it has no rows for a view. */
+export const readsTableOfB = (references: readonly string[], draft: Draft): boolean =>
+  draft.engine.catalogue.sources(references).some(name => {
+    const source = draft.engine.find(name);
+    return source?.kind === 'materialized view'
+      ? readsTableOfB([source.base, ...source.references], draft)
+      : draft.context.engineOfB.find(draft.context.renames.nameBeforePlan(name)) !== undefined;
+  });
