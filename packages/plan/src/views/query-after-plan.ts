@@ -115,13 +115,16 @@ function printSource(object: Table | MaterializedView, context: PlanContext) {
     return cast === doubleQuote(name) ? cast : `${cast} ${doubleQuote(name)}`;
   });
   const selected = `SELECT ${items.join(', ')} FROM ${isNew ? 'long_sequence(0)' : quoteLiteral(former.name)}`;
-  // A new column beside one with another name hides the designated timestamp from joins (observed on 9.3.4).
-  const isExtended =
+  // The server loses the designated timestamp if it is converted, and in joins if a new column stands beside one with another name.
+  const isTimestampHidden =
     isNew ||
-    object.columns.some(({ name }) => !findColumn(former, context.renames.columnBeforePlan(object.name, name)));
+    object.columns.some(column => {
+      const formerColumn = findColumn(former, context.renames.columnBeforePlan(object.name, column.name));
+      return !formerColumn || (isSameName(column.name, object.timestamp) && formerColumn.type !== column.type);
+    });
   const time = object.timestamp === undefined ? undefined : doubleQuote(object.timestamp);
   const query =
-    (isExtended || hasOtherTimestamp) && time !== undefined
+    (isTimestampHidden || hasOtherTimestamp) && time !== undefined
       ? `SELECT * FROM (${selected}${hasOtherTimestamp ? ` ORDER BY ${time}` : ''}) TIMESTAMP(${time})`
       : selected;
   const areItemsPlain = object.columns.every(({ name }, i) => items[i] === doubleQuote(name));
