@@ -1,13 +1,9 @@
 /*! Whether SQL and servers read one statement alike. If not, a comment for one of them may be executed by the other. */
 import { CodedError, truncate } from '@sqlpipe/text';
-import { displayName, type Head, type Identity, readHead, readPrintedHead } from './identify.js';
+import { displayName, type Head, type Identity, identify, readHead, readPrintedHead } from './identify.js';
 import { isObject } from './kinds.js';
 import { NEWEST_COMMENT_RULES, SERVER_COMMENT_RULES, type ServerCommentRules, serverTokens } from './server-lexer.js';
 import { canHaveComments, joinTokens, significantTokens } from './tokens.js';
-
-/** Reads the head of a statement by the rules of SQL. Programs show and select statements by it. */
-export const readStatementHead = (statement: string): Head =>
-  readPrintedHead(statement) ?? readHead(significantTokens(statement));
 
 /**
  * Explains how a server would read a statement differently from SQL; undefined if none would. Of an object, only the head has to be the
@@ -21,7 +17,7 @@ export function findAmbiguity(
   const printedHead = readPrintedHead(statement);
   if (printedHead && isObject(printedHead.kind)) return undefined;
   if (statement.length < 1000 && UNAMBIGUOUS.test(statement)) return undefined; // this is fast, and most grants pass it
-  const head = readStatementHead(statement);
+  const head = printedHead ?? readHead(significantTokens(statement));
   const hasComments = canHaveComments(statement);
   for (const rules of allRules) {
     const other = readHead(serverTokens(statement, 0, rules));
@@ -36,10 +32,10 @@ export function findAmbiguity(
 
 /** Identifies a statement that SQL and the newest servers read alike. @throws CodedError if not; see `findAmbiguity` */
 export function requireUnambiguous(statement: string): Identity {
-  const { kind, name, verb } = readStatementHead(statement);
+  const identity = identify(statement);
   const reason = findAmbiguity(statement, [NEWEST_COMMENT_RULES]);
-  if (reason) throw new CodedError('REJECTED', `${truncate(displayName({ kind, name, verb }), 80)}: ${reason}`);
-  return { kind, name, verb };
+  if (reason) throw new CodedError('REJECTED', `${truncate(displayName(identity), 80)}: ${reason}`);
+  return identity;
 }
 
 const COMPARED = ['kind', 'name', 'verb', 'replaces', 'runsQuery'] as const satisfies (keyof Head)[];

@@ -45,9 +45,13 @@ const PRINTED_FORM = /^CREATE ([A-Z ]+) '([^']+)' (?=(\(?))/;
 
 /** Identifies one statement. Never fails: an unknown statement has the kind `other`. */
 export function identify(statement: string): Identity {
-  const { kind, name, verb } = readPrintedHead(statement) ?? readHead(significantTokens(statement));
+  const { kind, name, verb } = readStatementHead(statement);
   return { kind, name, verb };
 }
+
+/** Reads the head of a statement by the rules of SQL. Programs show and select statements by it. */
+export const readStatementHead = (statement: string): Head =>
+  readPrintedHead(statement) ?? readHead(significantTokens(statement));
 
 /** Reads a head as servers print it, without a lexer, because most heads are printed. It has no comment, so all servers read it alike. */
 export function readPrintedHead(statement: string): Head | undefined {

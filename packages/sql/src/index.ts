@@ -1,6 +1,14 @@
-export { findAmbiguity, readStatementHead, requireUnambiguous } from './ambiguity.js';
+export { findAmbiguity, requireUnambiguous } from './ambiguity.js';
 export { PLAN_HEAD, parseFailureMarker, printFailureMarker } from './failure-marker.js';
-export { displayName, type Head, type Identity, identify, type NamedObject, returnsRows } from './identify.js';
+export {
+  displayName,
+  type Head,
+  type Identity,
+  identify,
+  type NamedObject,
+  readStatementHead,
+  returnsRows,
+} from './identify.js';
 export {
   CATEGORIES,
   folderOf,
