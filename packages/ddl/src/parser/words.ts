@@ -3,14 +3,14 @@ import { NameSet } from '@sqlpipe/sql';
 
 type Role =
   | 'reserved' // rejected as a bare name (SqlKeywords); all other roles are in queries
-  | 'keyword' // in any case the same, where it is no name; so is a reserved word
+  | 'keyword' // its case has no meaning, unless it is a name; every reserved word is a keyword too
   | 'phrase' // ends one: CURRENT ROW, ALIGN TO CALENDAR, in a position where a name could be
   | 'item' // a keyword also as an item of a list: FILL(PREV, LINEAR)
-  | 'no alias' // after a table; a reserved word is none either
+  | 'no alias' // after a table, it is not an alias; nor is a reserved word
   | 'ends alias' // after a table of a query without SELECT
   | 'clause' // starts a clause after the tables
   | 'before table' // where a table may be: for example, it starts a query
-  | 'before column'; // after it, a quoted name is no alias; so it is after a reserved word
+  | 'before column'; // a quoted name after it is not an alias; nor is one after a reserved word
 
 /** The server has its own list of what ends an alias (SqlParser): with RANGE, without LATERAL, OFFSET, PREVAILING and UNPIVOT. */
 const WORDS: readonly (readonly [roles: readonly Role[], words: string])[] = [

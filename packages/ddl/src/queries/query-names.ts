@@ -33,7 +33,7 @@ interface TableScope {
   pending: NameMap<TableName[]>;
   /** The number of tokens so far; a name is counted once. */
   parts: number;
-  /** Whether it is only the name of a table in parentheses. The outer query can then use that name. */
+  /** Whether the parentheses contain only a table's name, as in `FROM (trades)`. Then the outer query can use that name before columns. */
   isBare: boolean;
 }
 
