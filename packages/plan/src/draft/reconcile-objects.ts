@@ -97,13 +97,13 @@ export function reconcileObject(entry: Entry, draft: Draft): void {
     if (!draft.addStatement(findCreation(entry, former, draft).statement, entry)) draft.block(entry.name);
     return;
   }
-  const readsRecreated = readsRecreatedView(current, draft);
-  if (isAsWanted(entry, draft) && !readsRecreated) return;
   const wanted = context.a.definitionOf(entry);
+  const needsRecreation = readsRecreatedView(current, draft) || lacksBase(current, wanted, draft);
+  if (isAsWanted(entry, draft) && !needsRecreation) return;
   if (!draft.engine.definitionOf(entry.name)) return draft.omit(change, UNKNOWN_SYNTAX);
   if (!wanted) return draft.omit(change, whyNotParsed(entry));
   if (isOfQuery(wanted)) return draft.omit(change, 'its columns follow from a query, so they cannot be compared');
-  if (readsRecreated || mustRecreate(wanted, draft)) recreateObject(entry, draft);
+  if (needsRecreation || mustRecreate(wanted, draft)) recreateObject(entry, draft);
   else alterObject(entry, wanted, draft);
 }
 
@@ -157,6 +157,13 @@ const readsRecreatedView = (
       source?.kind === 'materialized view' && engineOfB.catalogue.findById(source.id) === undefined;
     return isCreatedByPlan && engineOfB.find(renames.nameBeforePlan(name))?.kind === source.kind;
   });
+
+/** Whether a view lacks its base, for example because the plan has renamed it, and A leaves the base to the query of the view. */
+const lacksBase = (current: CatalogueObject, wanted: Definition | undefined, { engine }: Draft): boolean =>
+  current.kind === 'materialized view' &&
+  wanted?.kind === current.kind &&
+  wanted.base === undefined &&
+  !engine.find(current.base);
 
 function recreateObject(entry: Entry, draft: Draft): void {
   const { kind, name } = entry;
