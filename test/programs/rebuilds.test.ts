@@ -60,6 +60,26 @@ testWithQuestDB('a rebuild with a rename in a comment is finished by the same fi
   t.deepEqual([...(await takeHoldings(server)).keys()], ['t']);
 });
 
+testWithQuestDB('a dry run of a plan that renames or rebuilds something ends like the plan', async t => {
+  const before = rowsOn(LONG_MONTH, day(''));
+  const renamed = table(day('')).replace('TABLE t', 'TABLE tt').replace('x INT', 'price INT');
+  for (const [what, statements, options, after] of [
+    ['a table and a column', before, '--renamed t=tt --renamed t.x=price', renamed],
+    ['an old table', before, '--rebuild t --drop-old', table('PARTITION BY HOUR')],
+  ] as const) {
+    await server.dropAll();
+    await make(server, statements);
+    const run = await shellWithFiles(t, server, { 'after.sql': after });
+    await run.ok(`sqldiff --alter ${options} -o plan after.sql $DB`);
+    const alter = options.startsWith('--renamed') ? [`--alter ${options} $DB after.sql`] : [];
+    for (const command of ['$DB plan', ...alter]) {
+      const { code, stdout, stderr } = await run(`sqlapply --dry-run --allow-plan ${command}`);
+      t.is(code, 0, `${what}: ${stdout}${stderr}`);
+    }
+    t.is((await run('sqlapply -q --allow-plan $DB plan')).code, 0, what);
+  }
+});
+
 testWithQuestDB('a rebuild begins only if all rows can be copied', async t => {
   const columns = (time: string, rest: string) =>
     `CREATE TABLE t (ts TIMESTAMP, x INT, u TIMESTAMP) TIMESTAMP(${time}) ${rest} WAL;`;

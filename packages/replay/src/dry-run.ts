@@ -170,12 +170,15 @@ export class DryRun {
 
   /**
    * Asks the target. `#rows` records the assertion as true before the answer is known, because a false answer ends the run anyway.
-   * @throws UnknownEffectError if the assertion reads an object that an earlier statement would change; InstanceError
+   * @throws UnknownEffectError if the assertion reads an object that an earlier statement would change, or is about one that the target
+   *   lacks under this name; InstanceError
    */
   #askAssertion(query: string): Promise<unknown[][]> {
-    this.#rows.recordAssertion(parseAssertion(query) ?? {});
+    const assertion = parseAssertion(query);
+    this.#rows.recordAssertion(assertion ?? {});
+    const isOther = (name: string) => this.#engine.find(name)?.id !== this.#rows.findLoaded(name)?.id;
     const names = findReferencesOfQuery(query.replace(/;\s*$/, ''));
-    if (names.some(name => this.#affected.has(name)))
+    if (names.some(name => this.#affected.has(name)) || assertion?.tables.some(isOther))
       throw new UnknownEffectError('its result depends on rows that the statements before it would change');
     return this.context.client.queryRows(query);
   }
