@@ -61,11 +61,12 @@ testWithQuestDB('a rebuild with a rename in a comment is finished by the same fi
 });
 
 testWithQuestDB('a dry run of a plan that renames or rebuilds something ends like the plan', async t => {
-  const before = rowsOn(LONG_MONTH, day(''));
+  const [before, view] = [rowsOn(LONG_MONTH, day('')), 'CREATE VIEW v AS (select ts, x from t)'];
   const renamed = table(day('')).replace('TABLE t', 'TABLE tt').replace('x INT', 'price INT');
   for (const [what, statements, options, after] of [
     ['a table and a column', before, '--renamed t=tt --renamed t.x=price', renamed],
     ['an old table', before, '--rebuild t --drop-old', table('PARTITION BY HOUR')],
+    ['a plain view', [...before, view], '--renamed v=vv', `${table(day(''))}\n${view.replace('v', 'vv')};`],
   ] as const) {
     await server.dropAll();
     await make(server, statements);

@@ -84,7 +84,7 @@ export async function assemblePlan({ draft, proof, omissions, acceptedInAnyDraft
     work: await formatWork(draft, proof),
     irreversible: statements.flatMap(({ lost }, i) => (lost.length > 0 ? [i + 1] : [])),
     idleTables: findTablesToKeepIdle(draft),
-    renamedViews: new NameMap([...renames.pending].filter(([name]) => proof.rows.recomputedViews.has(name))),
+    renamedViews: new NameMap([...renames.pending].filter(names => isRecreated(names, draft, proof))),
     neededAllowances,
   });
   return {
@@ -97,6 +97,12 @@ export async function assemblePlan({ draft, proof, omissions, acceptedInAnyDraft
     renamed: renames.pending,
     schemaAfter: new Schema(draft.engine.statements()),
   };
+}
+
+/** Whether a renamed object is a view, which the plan drops and creates under its new name. */
+function isRecreated([from, to]: readonly [string, string], { context, engine }: Draft, { rows }: Proof): boolean {
+  const isPlain = [context.engineOfB.find(from), engine.find(to)].every(object => object?.kind === 'view');
+  return isPlain || rows.recomputedViews.has(from);
 }
 
 /** Makes assertions that no rows are lost. They run before the first change, so they use the names of B. An allowed loss needs none. */
