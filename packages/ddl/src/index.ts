@@ -39,6 +39,7 @@ export {
 export {
   type Command,
   findWalObjects,
+  OBJECT_PERMISSIONS,
   objectsOf,
   type PartitionCommand,
   permissionOfCommand,

@@ -88,7 +88,9 @@ export interface PropertyAlter<F extends object, A extends Action, N extends str
   print(alteration: A): string;
   /** Returns the definition after the ALTER. By default, the fields of A replace those of the definition. */
   apply?(definition: F, alteration: A): F;
-  permission(alteration: A): string;
+  readonly permissions: readonly [string, ...string[]];
+  /** By default, the first one. */
+  permission?(alteration: A): string;
   /** The action that gives a definition the wanted value; undefined if there is none, or none is needed. */
   between(wanted: F, current: F, has: HasFeature): A | undefined;
 }

@@ -19,7 +19,7 @@ export interface ColumnEntryOf<A extends ColumnAction<string, object>>
 export type ColumnEntry<Action extends string, Values> = ColumnEntryOf<ColumnAction<Action, Values>>;
 
 interface ColumnAlter<A extends ColumnAction<string, object>>
-  extends Pick<PropertyAlter<Column, A>, 'actions' | 'print' | 'permission'> {
+  extends Pick<PropertyAlter<Column, A>, 'actions' | 'print' | 'permissions' | 'permission'> {
   readonly worksOnViews?: boolean;
   /** The parsers of the text after its first word, by this word. */
   readonly syntax: Readonly<Record<string, (cursor: Cursor, lookup: NameLookup, altered: AlteredColumn) => A>>;

@@ -44,6 +44,7 @@ export const INDEX: ColumnEntry<'add index' | 'drop index', { index?: Index }> =
       const { index: _, ...rest } = column;
       return rest;
     },
+    permissions: ['ADD INDEX', 'DROP INDEX'],
     permission: ({ action }) => action.toUpperCase(),
     between(wanted, current) {
       const { name: column, index } = wanted;

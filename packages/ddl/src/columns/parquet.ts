@@ -30,7 +30,7 @@ export const PARQUET: ColumnEntry<'parquet settings', { parquet: string }> = {
     },
     print: ({ parquet }) => `SET PARQUET(${parquet || 'default'})`,
     apply: (column, { parquet }) => ({ ...column, parquet }),
-    permission: () => 'SET PARQUET SETTINGS',
+    permissions: ['SET PARQUET SETTINGS'],
     between: ({ name, parquet = '' }, current) =>
       (current.parquet ?? '') === parquet ? [] : [{ action: 'parquet settings', column: name, parquet }],
   },

@@ -29,7 +29,7 @@ export const TYPE: ColumnEntry<'type', Omit<Column, 'name' | 'dedup' | 'parquet'
       const { index: _index, parquet: _parquet, capacity: _capacity, ...kept } = column;
       return { ...kept, ...changed, cached: changed.type !== 'SYMBOL' || changed.cached };
     },
-    permission: () => 'ALTER COLUMN TYPE',
+    permissions: ['ALTER COLUMN TYPE'],
     between({ name, type, cached, capacity }, current) {
       if (current.type === type || !canConvert(current.type, type)) return [];
       return [{ action: 'type', column: name, type, cached, ...(capacity !== undefined && { capacity }) }];
@@ -111,7 +111,7 @@ export const CACHE: ColumnEntry<'cache', { cached: boolean }> = {
     },
     print: ({ cached }) => (cached ? 'CACHE' : 'NOCACHE'),
     apply: (column, { cached }) => ({ ...column, cached }),
-    permission: () => 'ALTER COLUMN CACHE',
+    permissions: ['ALTER COLUMN CACHE'],
     between: ({ name, cached }, current) =>
       current.type === 'SYMBOL' && current.cached !== cached ? [{ action: 'cache', column: name, cached }] : [],
   },
@@ -142,7 +142,7 @@ export const CAPACITY: ColumnEntry<'symbol capacity', { capacity: number }> = {
     },
     print: ({ capacity }) => `SYMBOL CAPACITY ${capacity}`,
     apply: (column, { capacity }) => ({ ...column, capacity }),
-    permission: () => 'ALTER SYMBOL CAPACITY',
+    permissions: ['ALTER SYMBOL CAPACITY'],
     between: ({ name, capacity }, current) =>
       capacity !== undefined && current.capacity !== undefined && capacity !== current.capacity
         ? [{ action: 'symbol capacity', column: name, capacity }]

@@ -30,7 +30,8 @@ type StructureAlteration =
 export type Alteration = StructureAlteration | ColumnAlteration | PropertyAlteration;
 
 interface ActionRules<A extends Alteration = Alteration> {
-  permission(alteration: A): string;
+  readonly permissions: readonly [string, ...string[]];
+  permission?(alteration: A): string;
   /** Prints the text after the name of the object. */
   print(alteration: A): string;
   apply(definition: Definition, alteration: A): Definition;
@@ -41,7 +42,7 @@ const changeTable = (definition: Definition, apply: (table: TableDefinition) => 
 
 const STRUCTURE_ACTIONS: { readonly [A in StructureAlteration as A['action']]: ActionRules<A> } = {
   'add column': {
-    permission: () => 'ADD COLUMN',
+    permissions: ['ADD COLUMN'],
     print: ({ column, owner }) =>
       `ADD COLUMN ${quoteColumn(column.name)}${printAddedColumn(column)}${printOwner(owner)}`,
     apply: (definition, { column }) =>
@@ -52,7 +53,7 @@ const STRUCTURE_ACTIONS: { readonly [A in StructureAlteration as A['action']]: A
   },
   // DROP COLUMN also removes a dedup key (observed on 9.3.4).
   'drop column': {
-    permission: () => 'DROP COLUMN',
+    permissions: ['DROP COLUMN'],
     print: ({ column }) => `DROP COLUMN ${quoteColumn(column)}`,
     apply: (definition, { column }) =>
       changeTable(definition, table => ({
@@ -62,7 +63,7 @@ const STRUCTURE_ACTIONS: { readonly [A in StructureAlteration as A['action']]: A
       })),
   },
   'rename column': {
-    permission: () => 'RENAME COLUMN',
+    permissions: ['RENAME COLUMN'],
     print: ({ column, to }) => `RENAME COLUMN ${quoteColumn(column)} TO ${quoteColumn(to)}`,
     apply: (definition, { column, to }) =>
       changeTable(definition, table => ({
@@ -74,14 +75,14 @@ const STRUCTURE_ACTIONS: { readonly [A in StructureAlteration as A['action']]: A
       })),
   },
   query: {
-    permission: () => 'ALTER VIEW',
+    permissions: ['ALTER VIEW'],
     print: ({ body }) => `AS (\n${body}\n)`,
     apply: (definition, { body }) => (definition.kind === 'view' ? { ...definition, body } : definition),
   },
 };
 
 const ofColumn = (alter: AnyColumnEntry['alter']): ActionRules<ColumnAlteration> => ({
-  permission: alter.permission,
+  ...alter,
   print: each => `ALTER COLUMN ${quoteColumn(each.column)} ${alter.print(each)}`,
   // A server knows the columns of a materialized view, although no statement names them.
   apply(definition: Definition & { readonly columns?: Column[]; readonly timestamp?: string | undefined }, alteration) {
@@ -113,7 +114,13 @@ const ACTIONS: ReadonlyMap<string, ActionRules> = new Map<string, ActionRules>([
 const actionOf = ({ action }: Alteration) => ACTIONS.get(action) as ActionRules;
 
 /** The permission that an ALTER requires. */
-export const permissionOfAlteration = (alteration: Alteration): string => actionOf(alteration).permission(alteration);
+export function permissionOfAlteration(alteration: Alteration): string {
+  const { permissions, permission } = actionOf(alteration);
+  return permission?.(alteration) ?? permissions[0];
+}
+
+/** The permissions that any ALTER can require. */
+export const ALTER_PERMISSIONS: readonly string[] = [...ACTIONS.values()].flatMap(({ permissions }) => permissions);
 
 /** Why differences that no clause states cannot be altered; of a column, only the case of its name can differ. */
 const UNALTERABLE = new Map([

@@ -1,5 +1,5 @@
-import { type Kind, kindKeywords, type NamedObject, type ObjectKind } from '@sqlpipe/sql';
-import type { Alter, Alteration } from './alteration.js';
+import { type Kind, kindKeywords, type NamedObject, OBJECT_KINDS, type ObjectKind } from '@sqlpipe/sql';
+import { ALTER_PERMISSIONS, type Alter, type Alteration } from './alteration.js';
 
 /** A statement that changes, fills or refreshes existing objects. Names are as written. */
 export type Command =
@@ -92,6 +92,13 @@ export function objectsOf(command: Command): NamedObject[] {
 /** The permission that a statement requires. For ALTER, see `permissionOfAlteration`. */
 export const permissionOfCommand = (command: Exclude<Command, { verb: 'alter' }>): string =>
   command.verb === 'drop' ? `DROP ${kindKeywords(command.kind)}` : REQUIRED_RIGHTS[command.verb].permission;
+
+/** The permissions that statements on objects can require. */
+export const OBJECT_PERMISSIONS: readonly string[] = [
+  ...OBJECT_KINDS.map(kindKeywords).flatMap(kind => [`CREATE ${kind}`, `DROP ${kind}`]),
+  ...ALTER_PERMISSIONS,
+  ...Object.values(REQUIRED_RIGHTS).map(({ permission }) => permission),
+];
 
 /** The tables and stored views to whose WAL a server writes a statement. */
 export const findWalObjects = (command: Command): readonly NamedObject[] =>

@@ -36,6 +36,7 @@ export const DEDUP_KEYS = property<Keyed, { readonly action: 'dedup keys'; reado
       const set = new NameSet(keys);
       return { ...table, columns: table.columns.map(each => ({ ...each, dedup: set.has(each.name) })) };
     },
+    permissions: ['DEDUP ENABLE', 'DEDUP DISABLE'],
     permission: ({ keys }) => (keys.length > 0 ? 'DEDUP ENABLE' : 'DEDUP DISABLE'),
     // All wanted keys are set, even if the column of a key cannot be added. With fewer keys, rows would overwrite each other.
     between(wanted, current) {

@@ -30,7 +30,7 @@ export const EXPIRE_ROWS = property<
       },
     },
     print: ({ expire }) => (expire === undefined ? 'DROP EXPIRE' : `SET EXPIRE ROWS ${expire}`),
-    permission: () => 'ALTER MATERIALIZED VIEW',
+    permissions: ['ALTER MATERIALIZED VIEW'],
     between: ({ expire }, { expire: current }) =>
       normalizeRule(expire) === normalizeRule(current) ? undefined : { action: 'expire rows', expire },
   },

@@ -192,7 +192,7 @@ export const REFRESH = property<Refreshed, { readonly action: 'refresh'; readonl
       ...view,
       refresh: { ...resolveRefresh(refresh, view.body), deferred: view.refresh.deferred },
     }),
-    permission: () => 'SET REFRESH TYPE',
+    permissions: ['SET REFRESH TYPE'],
     between(wanted, current) {
       const isSame = [REFRESH, ...REFRESH_DETAILS].every(({ value }) => {
         const [a, b] = [value(wanted), value(current)];

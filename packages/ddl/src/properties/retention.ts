@@ -70,7 +70,7 @@ export const TTL = property<RetentionFields, { readonly action: 'ttl'; readonly 
       },
     },
     print: ({ ttl }) => `SET TTL ${ttl === 0 ? '0 HOURS' : printAge(ttl)}`,
-    permission: () => 'SET TABLE PARAM',
+    permissions: ['SET TABLE PARAM'],
     between(wanted, current, has) {
       if (has('storage policies') && current.kind === 'table') return undefined;
       const ttl = ttlOf(wanted);
@@ -300,6 +300,7 @@ const STORAGE_POLICY = property<RetentionFields, PolicyAlteration>()({
       if (alteration.action === 'storage policy') return { ...table, ttl: 0, policy: alteration.policy };
       return table.policy ? { ...table, policy: { ...table.policy, disabled: alteration.disabled } } : table;
     },
+    permissions: ['SET STORAGE POLICY', 'REMOVE STORAGE POLICY', 'ENABLE STORAGE POLICY', 'DISABLE STORAGE POLICY'],
     permission: alteration => `${verbOf(alteration).replace('DROP', 'REMOVE')} STORAGE POLICY`,
     between(wanted, current, has) {
       if (!has('storage policies')) return undefined;

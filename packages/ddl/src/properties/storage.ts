@@ -111,7 +111,7 @@ export const FORMAT = property<
       },
     },
     print: ({ parquet }) => `SET FORMAT ${parquet ? 'PARQUET' : 'NATIVE'}`,
-    permission: () => 'SET TABLE FORMAT',
+    permissions: ['SET TABLE FORMAT'],
     between: ({ parquet }, current) => (current.parquet === parquet ? undefined : { action: 'format', parquet }),
   },
 });
@@ -183,7 +183,7 @@ const parameter = <N extends keyof Parameters>(name: N, unit: string) =>
       syntax: { 'set param': parseParameter },
       print: ({ name, value }) => `SET PARAM ${name} = ${value}${name === 'o3MaxLag' ? 'us' : ''}`,
       apply: (table, { name, value }) => ({ ...table, [name]: value }),
-      permission: () => 'SET TABLE PARAM',
+      permissions: ['SET TABLE PARAM'],
       between({ [name]: value }, { [name]: current }) {
         const isOther = value !== undefined && current !== undefined && value !== current;
         return isOther ? { action: 'parameter', name, value } : undefined;

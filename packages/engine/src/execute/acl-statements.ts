@@ -1,5 +1,5 @@
 /*! Executes the documented statements of access control. QuestDB Enterprise is closed source, so messages and positions may differ. */
-import { ALL_NAMES, MICROS, MICROS_PER_DAY, MICROS_PER_MINUTE } from '@sqlpipe/ddl';
+import { ALL_NAMES, MICROS, MICROS_PER_DAY, MICROS_PER_MINUTE, OBJECT_PERMISSIONS } from '@sqlpipe/ddl';
 import {
   type AssumptionStatement,
   type Cursor,
@@ -287,23 +287,12 @@ function changeAssumeRight(statement: AssumptionStatement, session: MutableSessi
   acl[gives ? 'grant' : 'revoke']({ kind: 'assumption', account, entity, option });
 }
 
-/** The documented permissions, and those for statements on views. */
+/** The permissions that statements on objects require, and the other documented ones. */
 const PERMISSIONS = new Set([
-  ...['ALL', 'DATABASE ADMIN', 'HTTP', 'ILP', 'PGWIRE', 'SELECT', 'INSERT', 'UPDATE', 'SETTINGS', 'SNAPSHOT'],
-  ...['SQL ENGINE ADMIN', 'SYSTEM ADMIN', 'BACKUP DATABASE', 'CANCEL ANY COPY'],
-  ...['CREATE', 'DROP', 'RENAME', 'TRUNCATE', 'VACUUM'].map(verb => `${verb} TABLE`),
-  ...['CREATE', 'ALTER', 'DROP'].flatMap(verb => [`${verb} VIEW`, `${verb} MATERIALIZED VIEW`]),
-  ...['COMPILE VIEW', 'REFRESH MATERIALIZED VIEW', 'SET REFRESH LIMIT', 'SET REFRESH TYPE'],
-  ...['CREATE LIVE VIEW', 'DROP LIVE VIEW'],
-  ...['ADD COLUMN', 'DROP COLUMN', 'RENAME COLUMN', 'ALTER COLUMN CACHE', 'ALTER COLUMN TYPE'],
-  ...['ADD INDEX', 'DROP INDEX', 'REINDEX', 'ALTER SYMBOL CAPACITY'],
-  ...['ATTACH PARTITION', 'DETACH PARTITION', 'DROP PARTITION', 'DEDUP ENABLE', 'DEDUP DISABLE'],
-  ...['SET TABLE PARAM', 'SET TABLE TYPE', 'SET TABLE FORMAT', 'SET PARQUET SETTINGS', 'RESUME WAL'],
-  ...['CONVERT PARTITION TO PARQUET', 'CONVERT PARTITION TO NATIVE'],
-  ...['SET', 'REMOVE', 'ENABLE', 'DISABLE'].map(verb => `${verb} STORAGE POLICY`),
-  ...['CREATE', 'DROP'].flatMap(verb =>
-    ['USER', 'GROUP', 'SERVICE ACCOUNT', 'JWK', 'REST TOKEN'].map(what => `${verb} ${what}`),
-  ),
-  ...['ADD', 'REMOVE'].flatMap(verb => ['USER', 'PASSWORD', 'EXTERNAL ALIAS'].map(what => `${verb} ${what}`)),
+  ...OBJECT_PERMISSIONS,
+  ...['ALL', 'HTTP', 'ILP', 'PGWIRE', 'SELECT', 'SETTINGS', 'SNAPSHOT'],
+  ...['SQL ENGINE ADMIN', 'BACKUP DATABASE', 'CANCEL ANY COPY', 'REINDEX'],
+  ...['USER', 'GROUP', 'SERVICE ACCOUNT', 'JWK', 'REST TOKEN'].flatMap(what => [`CREATE ${what}`, `DROP ${what}`]),
+  ...['USER', 'PASSWORD', 'EXTERNAL ALIAS'].flatMap(what => [`ADD ${what}`, `REMOVE ${what}`]),
   ...['ENABLE USER', 'DISABLE USER', 'LIST USERS', 'USER DETAILS'],
 ]);
