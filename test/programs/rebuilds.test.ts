@@ -1,7 +1,7 @@
 /*! What rebuilds keep: rows in a new table that was not finished, and what views have computed from values. */
 import { waitUntilApplied, waitUntilTrue } from '../support/background.js';
 import { takeHoldings } from '../support/holdings.js';
-import { day, LONG_MONTH, make, namesOf, rowsOn, SUM, table } from '../support/kept-rows.js';
+import { day, executeUntil, LONG_MONTH, make, namesOf, rowsOn, SUM, table } from '../support/kept-rows.js';
 import { shellWithFiles } from '../support/ledger.js';
 import { sharedQuestDB, testWithQuestDB } from '../support/questdb.js';
 import { execute } from '../support/server.js';
@@ -80,6 +80,26 @@ testWithQuestDB('a dry run of a plan that renames or rebuilds something ends lik
     t.is((await run('sqlapply -q --allow-plan $DB plan')).code, 0, what);
   }
 });
+
+testWithQuestDB(
+  'a rebuild of a table with an array is finished wherever it stopped, and drops the old table',
+  async t => {
+    const columns = 'x INT, w DOUBLE[], z DOUBLE[][]';
+    const run = await shellWithFiles(t, server, { 'after.sql': table('PARTITION BY HOUR', columns) });
+    const rebuild = 'sqldiff --alter --rebuild t --drop-old -o plan after.sql $DB';
+    for (const stop of ['CREATE TABLE', 'INSERT INTO', 'RENAME TABLE']) {
+      await server.dropAll();
+      const rows = "INSERT INTO t VALUES ('2024-02-02', 1, ARRAY[1.5, null, 1e-7], ARRAY[[1.0], [2.0]])";
+      await make(server, [...rowsOn(LONG_MONTH, day(''), columns), rows]);
+      await run.ok(rebuild);
+      await executeUntil(server, run, stop);
+      await waitUntilApplied(server);
+      await t.notThrowsAsync(run.ok(`${rebuild} && sqlapply -q --allow-plan $DB plan`), stop);
+      const holdings = await takeHoldings(server);
+      t.deepEqual([[...holdings.keys()], holdings.get('t')?.rows], [['t'], LONG_MONTH.length + 1], stop);
+    }
+  },
+);
 
 testWithQuestDB('a rebuild begins only if all rows can be copied', async t => {
   const columns = (time: string, rest: string) =>

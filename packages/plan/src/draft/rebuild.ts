@@ -51,7 +51,7 @@ import {
   noPartitionAssertion,
   printValueCondition,
 } from '../queries/assertions.js';
-import { printCast, printDuplicatesQuestion } from '../queries/copies.js';
+import { printArrayText, printCast, printDuplicatesQuestion } from '../queries/copies.js';
 import { printDrop, printOnOneLine, printTableRename } from '../statements/statement-text.js';
 import { conversionAssertions, whyMisfitsForbid } from './alter-table.js';
 import { changeOf, type Draft } from './draft.js';
@@ -199,6 +199,9 @@ const findCopiedColumns = (
 
 type CopiedColumns = ReturnType<typeof findCopiedColumns>;
 
+const toComparable = (copied: CopiedColumns) =>
+  copied.map(each => (isArray(each.column.type) ? { ...each, cast: printArrayText(each.from) } : each));
+
 const findConversions = (table: string, copied: CopiedColumns): Conversion[] =>
   copied
     .filter(({ column, source }) => column.type !== source.type)
@@ -237,7 +240,7 @@ export function dropOldTables(draft: Draft): void {
     // If B has the old table, an earlier plan made the rebuild. Only then has nothing in this plan checked the conversions yet.
     const conversions = context.engineOfB.find(name) ? findConversions(name, copied) : [];
     const unchanged = conversions.flatMap(each => conversionAssertions(each, context));
-    const allCopied = allCopiedAssertion({ from: name, to: table, columns: copied });
+    const allCopied = allCopiedAssertion({ from: name, to: table, columns: toComparable(copied) });
     dropCopiedTable(old, copied, [...unchanged, allCopied], draft);
   }
 }
@@ -251,7 +254,7 @@ function dropCopiedTable(
 ): void {
   const drop = printDrop({ kind, name });
   const change = changeOf({ kind, name }, printOnOneLine(drop));
-  const incomparable = copied.find(({ column: { type } }) => type === 'BINARY' || isArray(type));
+  const incomparable = copied.find(({ column: { type } }) => type === 'BINARY');
   if (incomparable) {
     const why = `the server cannot compare column '${incomparable.from}' with its copy`;
     draft.omit(change, why, 'compare the rows, then drop it yourself');
@@ -283,7 +286,7 @@ function dropNewTable(table: string, newName: string, draft: Draft): void {
   const copied = findCopiedColumns(leftover, original, draft.context.renames.columnRenamesOf(table));
   const added = leftover.columns.filter(column => !copied.some(({ to }) => isSameName(to, column.name)));
   const unwritten = added.map(column => emptyAssertion(newName, printValueCondition(column)));
-  const noneAdded = noneAddedAssertion({ from: original.name, to: newName, columns: copied });
+  const noneAdded = noneAddedAssertion({ from: original.name, to: newName, columns: toComparable(copied) });
   dropCopiedTable(leftover, copied, [noneAdded, ...unwritten], draft);
 }
 

@@ -6,6 +6,9 @@ import { chooseAliasPrefix } from '../statements/statement-text.js';
 export const printCast = (from: Column, to: Column): string =>
   from.type === to.type ? doubleQuote(from.name) : printTypeCast(doubleQuote(from.name), from.type, to.type);
 
+/** SQL for the text of an array. QuestDB 9.3.4 cannot group rows by an array. */
+export const printArrayText = (column: string): string => `${doubleQuote(column)} ::VARCHAR`;
+
 export interface CopyWithCasts extends Copy {
   /** `cast` is SQL that converts a value of `from` to the type of `to`. */
   readonly columns: readonly { readonly from: string; readonly to: string; readonly cast: string }[];
@@ -17,7 +20,10 @@ export function printSurplusAssertion({ from, to, columns }: CopyWithCasts, sign
   const values = columns.map(column => `${column.cast} ${doubleQuote(column.to)}`).join(', ');
   const prefix = chooseAliasPrefix(columns.map(column => column.to));
   const [side, more] = [`${prefix}side`, `${prefix}more`];
-  const both = `SELECT 1 ${side}, ${values} FROM ${quoteLiteral(from)} UNION ALL SELECT -1, ${names} FROM ${quoteLiteral(to)}`;
+  const copies = columns.map(({ from, to, cast }) =>
+    cast === printArrayText(from) ? printArrayText(to) : doubleQuote(to),
+  );
+  const both = `SELECT 1 ${side}, ${values} FROM ${quoteLiteral(from)} UNION ALL SELECT -1, ${copies.join(', ')} FROM ${quoteLiteral(to)}`;
   const rows = `SELECT ${names}, sum(${side}) ${more} FROM (${both}) GROUP BY ${names}`;
   return `SELECT coalesce(sum(CASE WHEN ${more} ${sign} 0 THEN ${more} ELSE 0 END), 0) = 0 AS ${alias} FROM (${rows});`;
 }
@@ -30,7 +36,8 @@ export function printDuplicatesQuestion(from: string, keys: CopyWithCasts['colum
 }
 
 const SIDE = / FROM \(SELECT 1 sqlpipe_+side, /;
-const CAST = /(?:CAST\((?:CAST\()?"([^"]+)"(?: AS STRING\))? AS [\w(),]+\)|"([^"]+)") "([^"]+)"(?:, |$)/g;
+const CAST =
+  /(?:CAST\((?:CAST\()?"([^"]+)"(?: AS STRING\))? AS [\w(),]+\)|"([^"]+)"(?: ::VARCHAR)?) "([^"]+)"(?:, |$)/g;
 
 /** The text is cut first, because one pattern for the complete text would take quadratic time. */
 export function parseCopy(text: string): CopyWithCasts | undefined {
