@@ -272,3 +272,35 @@ function engineAfterExchange(before: string, changes: readonly string[]): readon
   for (const statement of changes.slice(0, -1)) engine.execute(statement);
   return engine.statements();
 }
+
+test('without a server, a view over a view that reads a missing table gets its query again', async t => {
+  const schema = (table: string) => [
+    partitioned('DAY').replace('TABLE t', `TABLE ${table}`),
+    `CREATE VIEW v AS (select ts, x from ${table});`,
+    'CREATE VIEW w AS (select ts, x from v);',
+    'CREATE VIEW z AS (select ts, x from w);',
+  ];
+  const options = { renamed: ['t=u'] };
+  const [rename = '', ...repairs] = changesOf(await planChanges(schema('u'), schema('t'), options));
+  t.deepEqual(
+    repairs.map(each => each.slice(0, 14)),
+    ["ALTER VIEW 'v'", "ALTER VIEW 'w'", "ALTER VIEW 'z'"],
+  );
+  const engine = engineWith(schema('t'));
+  engine.execute(rename);
+  const invalid = new NameMap(['v', 'w', 'z'].map(name => [name, 'table does not exist [table=t]']));
+  for (const health of [{}, { health: { invalid } }])
+    t.deepEqual(changesOf(await planChanges(schema('u'), engine.statements(), { ...options, ...health })), repairs);
+  // A view that reads what the plan creates again is valid then.
+  const [table = '', ...views] = schema('t');
+  t.deepEqual(changesOf(await planChanges(schema('t'), views)), [table]);
+  const reasons = ['w', 'z'].map((name): [string, string] => [name, 'it cannot be queried']);
+  const stale = { invalid: new NameMap(reasons), stale: new NameSet(['w', 'z']) };
+  const rejected = {
+    health: stale,
+    askRow: async (query: string) => (query.includes('select ts, x from "sqlpipe view w"') ? undefined : [0]),
+  };
+  const { omissions, ...plan } = await planChanges(schema('u'), schema('u'), rejected);
+  t.deepEqual(changesOf({ omissions, ...plan }), repairs.slice(1, 2), 'the server would reject the query of z');
+  t.regex(omissions[0]?.reasons[0] ?? '', /the server rejects the query of view 'z'/);
+});

@@ -169,3 +169,59 @@ testWithQuestDB('a view is not compared while the view that it reads is computed
   const run = await shellWithFiles(t, { ...server, url }, { 'after.sql': `${schema.join(';\n')};` });
   await t.notThrowsAsync(run.ok('sqldiff --alter after.sql $DB > plan'));
 });
+
+/** A plain view `w` over `v`, which reads `from`; a materialized view over `w`; A and B differ in what `v` reads. */
+const overView = (from: string, base: string, ...others: string[]) => [
+  ...others,
+  `CREATE VIEW v AS (select ts, x from ${from})`,
+  'CREATE VIEW w AS (select ts, x from v)',
+  'CREATE VIEW z AS (select ts, x from w)',
+  `CREATE MATERIALIZED VIEW o WITH BASE ${base} AS (select ts, sum(x) n from w sample by 1h) PARTITION BY DAY`,
+];
+
+testWithQuestDB('a view over a view that reads something else is repaired, wherever the plan was killed', async t => {
+  const [t1 = '', rows = ''] = rowsOn(LONG_MONTH, day(''));
+  const t2 = t1.replace('TABLE t', 'TABLE t2');
+  const low = (name: string) =>
+    `CREATE MATERIALIZED VIEW ${name} WITH BASE t AS (select ts, max(x) x from t sample by 1m) PARTITION BY DAY`;
+  for (const [before, after, options, first] of [
+    [overView('t', 't', t1, rows), overView('t2', 't2', t2), '--renamed t=t2', 'RENAME TABLE'],
+    [overView('t', 't', t1, rows), overView('t2', 't2', `-- renamed from t\n${t2}`), '', 'RENAME TABLE'],
+    [
+      overView('a', 'a', t1, rows, low('a')),
+      overView('b', 'b', t1, low('b')),
+      '--renamed a=b',
+      "DROP MATERIALIZED VIEW 'a",
+    ],
+    [overView('t', 't', t1, rows, t2), overView('t2', 't2', t1, t2), '--allow-loss history:o', "ALTER VIEW 'v'"],
+  ] as const)
+    for (const killed of [first, "ALTER VIEW 'v'", "ALTER VIEW 'w'"]) {
+      await server.dropAll();
+      const holdings = await make(server, before);
+      const run = await shellWithFiles(t, server, { 'after.sql': after.map(each => `${each};`).join('\n') });
+      await run.ok(`sqldiff --alter ${options} after.sql $DB > plan`);
+      await executeUntil(server, run, killed);
+      await run.ok(`sqldiff --alter ${options} after.sql $DB | sqlapply -q --allow-plan $DB`);
+      t.is((await run.ok('sqldiff after.sql $DB')).stdout, '', killed);
+      for (const view of ['v', 'w', 'z']) await execute(server, `SELECT count() FROM ${view}`);
+      const kept = new Map([...holdings].filter(([name]) => name === 'o'));
+      if (!options.includes('history')) await waitForHoldings(server, kept, undefined, `${options} ${killed}`);
+    }
+});
+
+testWithQuestDB('a view that the server cannot query is reported, and repaired unless that is ignored', async t => {
+  const [t1 = '', rows = ''] = rowsOn(LONG_MONTH, day(''));
+  const t2 = t1.replace('TABLE t', 'TABLE t2');
+  await make(server, [...overView('t', 't', t1, rows, t2), 'ALTER VIEW v AS (select ts, x from t2)']);
+  const after = overView('t2', 't', t1, t2).map(each => `${each};`);
+  const run = await shellWithFiles(t, server, { 'after.sql': after.join('\n') });
+  const found = await run.exits(1, 'sqldiff after.sql $DB');
+  t.regex(
+    found.stdout,
+    /^invalid in .*: view 'w'\n {2}it reads a view whose query has changed; .*\ninvalid in .*: view 'z'/,
+  );
+  const ignored = await run.ok("sqldiff --alter --ignore '*: invalid' after.sql $DB");
+  t.is(ignored.stdout, '\0');
+  const { stdout } = await run.ok('sqldiff --alter --ignore-extra after.sql $DB | tee plan');
+  t.deepEqual(stdout.match(/^ALTER VIEW '\w'/gm), ["ALTER VIEW 'w'", "ALTER VIEW 'z'"]);
+});

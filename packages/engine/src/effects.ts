@@ -7,6 +7,7 @@ import {
   isLossless,
   type TableDefinition,
 } from '@sqlpipe/ddl';
+import { STALE_REASON } from '@sqlpipe/schema';
 import { displayName, type Kind, type NamedObject, NameMap } from '@sqlpipe/sql';
 import { formatCount } from '@sqlpipe/text';
 import { type CatalogueObject, pairColumns, type Table } from './catalogue-objects.js';
@@ -179,13 +180,6 @@ function findHealthEffects(before: CatalogueObject, after: CatalogueObject): Eff
     return [effectOn(after, 'repaired', `repairs ${displayName(after)}`)];
   return [];
 }
-
-/**
- * Example: view `b` reads view `a`. Then ALTER VIEW makes `a` read another table. Now queries on `b` fail with a NullPointerException,
- * because the server expanded `a` when it stored `b`. But `views()` reports `b` as valid, and COMPILE VIEW does not repair `b`
- * (observed on 9.3.4).
- */
-const STALE_REASON = 'it reads a view whose query has changed; ALTER VIEW with its own query, unchanged, repairs it';
 
 /** Only DROP and CREATE change the column types of a materialized view. If its query returns other types, the view is invalid. */
 export const OTHER_TYPES_REASON = 'its query gives columns of other types';

@@ -320,6 +320,7 @@ function loadObject(kind: ObjectKind, entry: Entry, schema: Schema, health: Heal
     case 'table':
       return { ...definition, ...opaque, ...(knownHealth?.suspended?.has(name) && { isSuspended: true }) };
     case 'view':
+      if (knownHealth?.stale?.has(name)) return { ...definition, ...commonFields, isStale: true, sources: [] };
       return { ...definition, ...commonFields, ...(reason !== undefined && { invalid: { reason, position: 0 } }) };
     case 'materialized view':
       return {

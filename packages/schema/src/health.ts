@@ -4,6 +4,8 @@ import { isObject, type Kind, type NamedObject, type NameMap, type NameSet, type
 export interface Health {
   /** The invalid views, materialized views and live views, with the reasons. */
   readonly invalid?: NameMap<string>;
+  /** Those of them that are plain views and that the server cannot query, although it reports them as valid; see `STALE_REASON`. */
+  readonly stale?: NameSet;
   /** The tables and stored views whose changes are not applied, with the reasons. */
   readonly suspended?: NameMap<string>;
   /** The columns that invalid materialized views have. Their queries may give others by now. */
@@ -13,6 +15,14 @@ export interface Health {
   /** The materialized views whose rows come only from a REFRESH with RANGE. */
   readonly partlyRefreshed?: NameSet;
 }
+
+/**
+ * Example: view `b` reads view `a`. Then ALTER VIEW makes `a` read another table. Now queries on `b` fail with a NullPointerException,
+ * because the server expanded `a` when it stored `b`. But `views()` reports `b` as valid, and COMPILE VIEW does not repair `b`
+ * (observed on 9.3.4).
+ */
+export const STALE_REASON =
+  'it reads a view whose query has changed; ALTER VIEW with its own query, unchanged, repairs it';
 
 /** An object that a server reports as not working. */
 export interface HealthProblem {

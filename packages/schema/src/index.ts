@@ -12,6 +12,7 @@ export {
   isChangeOfBase,
   isFailureOnRow,
   problemsOf,
+  STALE_REASON,
 } from './health.js';
 export { formatIgnorePattern, type IgnoredDifference, IgnoreRules } from './ignore.js';
 export { createMatcher, type MatchCriteria, NameSelection, type RelatedOptions, selectWithRelated } from './matcher.js';

@@ -94,13 +94,17 @@ const analyzeBody = (body: string, catalogue: Catalogue): Relation | RejectionEr
  */
 export function compileLoaded(object: CatalogueObject, catalogue: Catalogue, isHealthKnown: boolean): CatalogueObject {
   if (object.kind === 'table') return object;
+  // Also of a view that reads something missing: if it reads something else later, the server cannot query it.
+  if (object.kind === 'view' && object.sources === undefined)
+    return compileLoaded({ ...object, sources: catalogue.sources(object.references) }, catalogue, isHealthKnown);
   const { isUncompiled: _, ...view } = object;
   if (view.opaque !== undefined) return view;
   const relation = analyzeBody(view.body, catalogue);
   if (relation instanceof RejectionError) {
     const isBaseMissing = view.kind === 'materialized view' && !catalogue.find(view.base);
     // An interrupted plan may have renamed or changed what the view reads. A later statement may repair that.
-    if (isBaseMissing || ('invalid' in view && view.invalid !== undefined)) return object;
+    const isBroken = view.kind === 'view' ? view.invalid !== undefined || view.isStale : view.invalid !== undefined;
+    if (isBaseMissing || isBroken) return object;
     if (isHealthKnown || relation instanceof QuerySyntaxError || view.kind !== 'view') {
       const opaque = { ...view, opaque: printDefinition(view, { quoted: true }) };
       return opaque.kind === 'materialized view' ? { ...opaque, inputs: inputsOf(opaque, catalogue) } : opaque;
@@ -113,8 +117,7 @@ export function compileLoaded(object: CatalogueObject, catalogue: Catalogue, isH
   const timestamp = view.timestamp ?? relation.timestamp;
   if (view.kind === 'materialized view' && view.invalid === undefined)
     return { ...view, columns, timestamp, inputs: inputsOf({ ...view, columns }, catalogue) };
-  if (view.kind !== 'view') return { ...view, columns, timestamp };
-  return { ...view, columns, timestamp, sources: catalogue.sources(view.references) };
+  return { ...view, columns, timestamp };
 }
 
 /**

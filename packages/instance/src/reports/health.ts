@@ -1,7 +1,9 @@
-import type { Health } from '@sqlpipe/schema';
+import { findReferencesOfQuery } from '@sqlpipe/ddl';
+import { type Health, STALE_REASON } from '@sqlpipe/schema';
 import { type Kind, NameMap, NameSet, OBJECT_KINDS, quoteLiteral } from '@sqlpipe/sql';
 import type { Client } from '../http/client.js';
-import { queryIfAccepted } from '../http/optional-queries.js';
+import { queryIfAccepted, tryQuery } from '../http/optional-queries.js';
+import type { InstanceError } from '../instance-error.js';
 
 type RunQuery = (query: string) => Promise<unknown[][] | undefined>;
 
@@ -19,8 +21,11 @@ export async function fetchHealth(client: Client): Promise<Health> {
     const rows = finished === null ? await query(`SELECT 1 FROM ${quoteLiteral(String(name))} LIMIT 1`) : undefined;
     if (rows) (rows.length === 0 ? neverRefreshed : partlyRefreshed).add(String(name));
   }
+  const invalid = await fetchInvalidViews(query);
+  const stale = await fetchStaleViews(client);
   return {
-    invalid: new NameMap(await fetchInvalidViews(query)),
+    invalid: new NameMap([...stale, ...invalid]),
+    stale: new NameSet(stale.keys()),
     columns,
     neverRefreshed,
     partlyRefreshed,
@@ -44,6 +49,23 @@ export async function fetchInvalidViews(
     for (const [name, reason] of rows ?? []) invalid.set(String(name), String(reason ?? 'no reason given'));
   }
   return invalid;
+}
+
+/** The reasons why plain views that read other views cannot be queried, although the server reports them as valid; see `STALE_REASON`. */
+async function fetchStaleViews(client: Client): Promise<Map<string, string>> {
+  const rows = await queryIfAccepted(client, "SELECT view_name, view_sql FROM views() WHERE view_status = 'valid'");
+  const views = new NameMap((rows ?? []).map(([name, query]) => [String(name), String(query)]));
+  const stale = new Map<string, string>();
+  for (const [name, query] of views) {
+    if (!findReferencesOfQuery(query).some(each => views.has(each))) continue;
+    const isExpected = ({ status, code, serverMessage = STALE_REASON }: InstanceError): boolean => {
+      const isRejected = status === 500 || code === 'REJECTED';
+      if (isRejected) stale.set(name, serverMessage);
+      return isRejected || code === 'DENIED';
+    };
+    await tryQuery(() => client.queryRows(`SELECT * FROM ${quoteLiteral(name)} LIMIT 0`), isExpected);
+  }
+  return stale;
 }
 
 /** The errors of tables and views whose changes the instance does not apply, by name. */

@@ -12,7 +12,7 @@
 import { formatExpiredRows, printResumeWal } from '@sqlpipe/ddl';
 import { type MaterializedView, OTHER_TYPES_REASON } from '@sqlpipe/engine';
 import { type Entry, isFailureOnRow } from '@sqlpipe/schema';
-import { isSameName, type Kind, NameSet } from '@sqlpipe/sql';
+import { isSameName, type Kind, type NamedObject, NameSet } from '@sqlpipe/sql';
 import { isMarked, isUnfilled } from '../auxiliary/marks.js';
 import { losesNothingByRefresh, type PlanContext } from '../context/plan-context.js';
 import { printDrop, printFullRefresh } from '../statements/statement-text.js';
@@ -39,7 +39,12 @@ export function reconcileStoredViews(draft: Draft): void {
     const current = engine.find(name);
     if (!current || ignore.ignoresObject(current)) return;
     if (current.kind === 'view' && current.isStale)
-      draft.alter(current.kind, current.name, { action: 'query', body: current.body }, []);
+      draft.alter(
+        current.kind,
+        current.name,
+        { action: 'query', body: current.body },
+        propertiesOfRepair(current, draft),
+      );
     if (current.kind !== 'materialized view' || staysUnrepaired(current, refreshed, draft)) return;
     const needsRefresh = needsRefreshToFill(current, sources, draft);
     if (!isRepairable(current, draft) && !(needsRefresh && lacksRows(current, sources, draft))) return;
@@ -150,7 +155,10 @@ function mayRefreshExtra(view: MaterializedView, draft: Draft): boolean {
   );
 }
 
-const wasInvalid = ({ name }: MaterializedView, healthProblems: PlanContext['healthProblems']): boolean =>
+const propertiesOfRepair = (view: NamedObject, { context }: Draft) =>
+  wasInvalid(view, context.healthProblems) ? (['invalid'] as const) : [];
+
+const wasInvalid = ({ name }: NamedObject, healthProblems: PlanContext['healthProblems']): boolean =>
   healthProblems.some(({ identity, state }) => state === 'invalid' && isSameName(identity.name, name));
 
 /** Whether the plan later drops a source of a view, or shortens the retention of a source. */
@@ -191,9 +199,9 @@ const mayHaveRowsInB = (
  * @param needsRefresh whether a recreated view is refreshed even if the server fills it
  */
 function refreshView(view: MaterializedView, needsRefresh: boolean, draft: Draft): void {
-  const { a, healthProblems } = draft.context;
+  const { a } = draft.context;
   const refresh = printFullRefresh(view.name);
-  const properties = wasInvalid(view, healthProblems) ? (['invalid'] as const) : [];
+  const properties = propertiesOfRepair(view, draft);
   // A proof has excluded the refresh because of a loss. The recreation is left out too, and its omission already names this loss.
   if (draft.excludes(refresh, view) && draft.hasOmission(view, 'invalid')) return;
   const reason = draft.preview(refresh).get(view.name);

@@ -110,7 +110,8 @@ const findViewRejectedByServer = (
 ): string | undefined =>
   transitions.find(({ before, after }) => {
     if (after?.kind !== 'view' && after?.kind !== 'materialized view') return false;
-    const isSame = before && 'body' in before && before.body === after.body;
+    const isRepaired = before?.kind === 'view' && before.isStale;
+    const isSame = before && 'body' in before && before.body === after.body && !isRepaired;
     const names = [...engine.catalogue.closure(after.references)];
     if (isSame || !names.every(name => context.engineOfB.find(context.renames.nameBeforePlan(name)))) return false;
     return context.answers.rejects(printCompileQuestion(printQueryAfterPlan(after, engine, context).query));

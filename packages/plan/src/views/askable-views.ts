@@ -5,7 +5,7 @@
  *     WITH "t" AS (SELECT * FROM 'trades') SELECT * FROM (select ts, sum(x) n from t sample by 1d)
  */
 import { doubleQuote, findColumn, findReferencesOfQuery } from '@sqlpipe/ddl';
-import type { ComputedView, Engine, RetentionEnforcement } from '@sqlpipe/engine';
+import type { CatalogueObject, ComputedView, Engine, RetentionEnforcement } from '@sqlpipe/engine';
 import { isSameName, NameSet, quoteLiteral } from '@sqlpipe/sql';
 import { isUnfilled } from '../auxiliary/marks.js';
 import { parseRebuildName } from '../auxiliary/rebuild-names.js';
@@ -24,11 +24,17 @@ export function findAskableDefinition(name: string, context: PlanContext, query?
   if (definition?.kind !== 'materialized view') return undefined;
   if (query !== undefined) return { ...definition, body: query };
   const { body } = definition;
+  const { catalogue } = context.engineOfB;
+  const references = findReferencesOfQuery(body);
   const isQueryable =
     context.engineOfB.whyNotCreatable(name) === undefined &&
-    findReferencesOfQuery(body).every(each => context.engineOfB.find(each) && !isUnfilled(each, context));
+    references.every(each => catalogue.find(each) && !isUnfilled(each, context)) &&
+    ![...catalogue.closure(references)].some(each => isStaleView(catalogue.find(each)));
   return isQueryable ? definition : { ...definition, body: printWith(findReplacements(body, context), body) };
 }
+
+const isStaleView = (object: CatalogueObject | undefined): boolean =>
+  object?.kind === 'view' && object.isStale === true;
 
 /**
  * Gives an object that a statement writes its former name. A view also gets its timestamp, which no server prints.
@@ -93,7 +99,9 @@ function findReplacements(body: string, context: PlanContext, seen = new NameSet
     const queriesOfSources =
       isThere && view.kind === 'materialized view' ? [] : findReplacements(view.body, context, seen);
     if (isThere)
-      return queriesOfSources.length === 0 ? [] : [...queriesOfSources, { name, query: view.body, isView: true }];
+      return queriesOfSources.length === 0 && !isStaleView(former)
+        ? []
+        : [...queriesOfSources, { name, query: view.body, isView: true }];
     // B has no view of this name, or the view is not filled yet. So its query takes its place.
     const queryOfView = { name: view.name, query: view.body, isView: view.kind === 'view' };
     if (isSameName(name, view.name)) return [...queriesOfSources, queryOfView];

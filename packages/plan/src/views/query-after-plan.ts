@@ -46,8 +46,10 @@ export function printQueryAfterPlan(
       const former = context.engineOfB.find(context.renames.nameBeforePlan(name));
       const hasOtherQuery = former?.kind !== 'view' || isRedefined(former, object, context);
       if (hasOtherQuery || object.references.some(reference => changed.has(reference))) changed.add(name);
-      // B's view serves if its name and query stay, and no object that it reads needs a query of WITH (for example, a renamed table does).
-      const isUnchanged = former?.kind === 'view' && former.name === name && former.body === object.body;
+      // B's view serves if the server can query it, and if its name and query stay. Also, no object that it reads may need a query of WITH.
+      // For example, a renamed table needs one.
+      const isUnchanged =
+        former?.kind === 'view' && former.name === name && former.body === object.body && !former.isStale;
       if (isUnchanged && object.references.every(reference => !queries.has(reference))) continue;
       queries.set(name, { name, query: object.body, isView: true });
     } else if (object && object.kind !== 'live view' && object.opaque === undefined) {
