@@ -1,5 +1,4 @@
 import {
-  columnPropertyName,
   type Definition,
   featuresOf,
   findColumnProperty,
@@ -147,44 +146,20 @@ export const toVersion =
     const { kind } = identify(given);
     if (!isObject(kind)) return { statement: given, losses: [] };
     if (!isUnderstood(given, kind)) return { statement: given, losses: [UNKNOWN] };
-    const losses: string[] = [];
-    let statement = featuresOf(version)('INDEX TYPE') ? given : withPlainIndexes(given, /^BITMAP$/i);
-    for (const feature of findMissingFeatures(given, version)) {
-      const lack = `because QuestDB ${version} has no ${feature}`;
-      if (feature === 'INDEX TYPE') {
-        statement = withPlainIndexes(statement, /./);
-        losses.push(`its posting indexes become plain ones, ${lack}`);
-      } else {
-        const without = withoutFeature(statement, feature);
-        if (without !== undefined) losses.push(`${feature} is removed, ${lack}`);
-        statement = without ?? statement;
-      }
-    }
+    const has = featuresOf(version);
+    const removed = new Set<string>();
+    const statement = replaceClauses(given, (property, clause, { kind }) => {
+      const { features = [] } = findProperty(property, kind) ?? findColumnProperty(property) ?? {};
+      const feature = features.find(({ name, word }) => !has(name) && word.test(clause));
+      if (feature?.without) removed.add(feature.name);
+      return feature?.without?.(clause);
+    });
     const [missing] = findMissingFeatures(statement, version);
-    return missing === undefined
-      ? { statement, losses }
-      : { losses: [`removed, because QuestDB ${version} has no ${missing}`] };
+    if (missing) return { losses: [`removed, because QuestDB ${version} has no ${missing}`] };
+    const lost = findMissingFeatures(given, version).filter(feature => removed.has(feature));
+    const losses = lost.map(feature => {
+      const loss = feature === 'INDEX TYPE' ? 'its posting indexes become plain ones' : `${feature} is removed`;
+      return `${loss}, because QuestDB ${version} has no ${feature}`;
+    });
+    return { statement, losses };
   };
-
-/** Removes the clauses that a feature adds to a statement; undefined if the object is of no use without them. */
-function withoutFeature(statement: string, feature: string): string | undefined {
-  let isRemoved = false;
-  const without = replaceClauses(statement, (property, clause, { kind }) => {
-    const { features = [] } = findProperty(property, kind) ?? findColumnProperty(property) ?? {};
-    const reduced = features.find(({ name }) => name === feature)?.without?.(clause);
-    isRemoved ||= reduced !== undefined;
-    return reduced;
-  });
-  return isRemoved ? without : undefined;
-}
-
-function withPlainIndexes(statement: string, types: RegExp): string {
-  if (identify(statement).kind !== 'table' || !/\bindex\s/i.test(statement)) return statement;
-  return replaceClauses(statement, (property, text, { kind, definition }) => {
-    if (kind !== 'table' || !/\b(?:type|include)\b/i.test(text)) return undefined;
-    const column = definition.columns.find(({ name }) => property === columnPropertyName(name, ' index'));
-    if (!column?.index || !types.test(column.index.type)) return undefined;
-    const isSized = column.index.capacity !== undefined && /\bcapacity\b/i.test(text);
-    return isSized ? ` INDEX CAPACITY ${column.index.capacity}` : ' INDEX';
-  });
-}

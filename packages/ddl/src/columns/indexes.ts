@@ -1,7 +1,7 @@
 import { foldCase, isSameName, type LocatedName } from '@sqlpipe/sql';
 import type { Column, Index } from '../definition.js';
 import type { CreateContext } from '../parser/clause-reader.js';
-import { type Cursor, isWord, RejectionError } from '../parser/cursor.js';
+import { Cursor, isWord, RejectionError } from '../parser/cursor.js';
 import { parseLiteral, quoteName } from '../parser/names.js';
 import { ceilPow2, expectInt, parseInt32 } from '../parser/numbers.js';
 import { type AlteredColumn, type ColumnEntry, expectEndOfAlter, requireSymbol } from './column-entry.js';
@@ -16,6 +16,11 @@ export const INDEX: ColumnEntry<'add index' | 'drop index', { index?: Index }> =
       name: 'INDEX TYPE',
       word: /\b(?:type|include)\b/i,
       isIn: ({ index }) => index !== undefined && index.capacity === undefined,
+      without(clause) {
+        const cursor = new Cursor(clause);
+        const isSized = cursor.skipTo(token => isWord(token, 'capacity')) !== undefined;
+        return isSized ? ` INDEX CAPACITY ${parseIndexCapacity(cursor)}` : ' INDEX';
+      },
     },
   ],
   alter: {
