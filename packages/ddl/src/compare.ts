@@ -1,11 +1,11 @@
 /*! Compares what two statements would create on the same server. A property that one of them leaves to the server is not compared. */
 import { identify, isObject, isPrincipal, isSameName, type Kind, NameMap, redact } from '@sqlpipe/sql';
 import { parsePrincipal } from './acl/principal.js';
-import type { StatedColumn } from './columns/column-entry.js';
 import { COLUMN_OPTIONS } from './columns/column-properties.js';
+import type { StatedColumn } from './columns/column-property.js';
 import { parseDefinition } from './create/parse-create.js';
 import { type Defaults, type Definition, SERVER_DEFAULTS, type TableDefinition } from './definition.js';
-import { orRejection, RejectionError, unlessRejected } from './parser/cursor.js';
+import { catchRejection, RejectionError, tryParse } from './parser/cursor.js';
 import { printDefinition } from './print.js';
 import { type AnyProperty, type PropertyName, propertiesOf } from './properties/object-properties.js';
 import { OWNER } from './properties/storage.js';
@@ -68,25 +68,25 @@ export function tryParseDefinition(
 ): Definition | undefined {
   const definition = tryParseUnresolved(statement, defaults);
   if (!findTable || !definition) return definition;
-  const model = resolveLike(definition, name => {
+  const likeTable = resolveLike(definition, name => {
     const found = findTable(name);
     return found === undefined ? undefined : tryParseUnresolved(found, defaults);
   });
-  return model ? { ...model, name: definition.name, owner: definition.owner } : definition;
+  return likeTable ? { ...likeTable, name: definition.name, owner: definition.owner } : definition;
 }
 
 /** Adds every property to a statement that a server printed, if other defaults would change its meaning. */
 export function spellOutDefaults(statement: string, defaults: Defaults): string {
-  const meant = tryParseUnresolved(statement, defaults);
-  const replayed = unlessRejected(() => parseDefinition(statement, defaults));
-  const isSame = !meant || !replayed || compareDefinitions(meant, replayed).differences.length === 0;
-  return isSame ? statement : printDefinition(meant, EXPLICIT);
+  const onSource = tryParseUnresolved(statement, defaults);
+  const onTarget = tryParse(() => parseDefinition(statement, defaults));
+  const isSame = !onSource || !onTarget || compareDefinitions(onSource, onTarget).differences.length === 0;
+  return isSame ? statement : printDefinition(onSource, EXPLICIT);
 }
 
 /** As `tryParseDefinition`, without resolving LIKE. */
 function tryParseUnresolved(statement: string, defaults: Defaults): Definition | undefined {
   const text = repair(statement).statement;
-  return unlessRejected(() => parseDefinition(text, hasBuiltInDefaults(text, defaults) ? SERVER_DEFAULTS : defaults));
+  return tryParse(() => parseDefinition(text, hasBuiltInDefaults(text, defaults) ? SERVER_DEFAULTS : defaults));
 }
 
 /** Finds the table at the end of a chain of LIKE. Undefined without LIKE, for a missing table, and for a cycle. */
@@ -103,7 +103,7 @@ function resolveLike(start: Definition, find: (name: string) => Definition | und
 /** Whether omitted clauses have the built-in defaults. They do if the server has no other defaults, or has printed the statement. */
 function hasBuiltInDefaults(statement: string, defaults: Defaults): boolean {
   if (defaults === SERVER_DEFAULTS || isCleanTable(statement)) return true;
-  const definition = unlessRejected(() => parseDefinition(statement, SERVER_DEFAULTS));
+  const definition = tryParse(() => parseDefinition(statement, SERVER_DEFAULTS));
   if (!definition || (definition.kind === 'table' && definition.query !== undefined)) return false;
   const forms = ['9.3', '9.0'] as const;
   return forms.some(form => printDefinition(definition, { form, quoted: true }) === statement);
@@ -126,7 +126,7 @@ function comparePrincipals(a: string, b: string): StatementComparison | undefine
 
 /** Why the syntax of a statement is unknown, as the start of a text; '' if it is known. */
 function formatSyntaxError(statement: string): string {
-  const result = orRejection(() => parseDefinition(repair(statement).statement));
+  const result = catchRejection(() => parseDefinition(repair(statement).statement));
   return result instanceof RejectionError ? `${result.message}: ` : '';
 }
 

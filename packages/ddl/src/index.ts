@@ -75,6 +75,7 @@ export {
   type ViewDefinition,
 } from './definition.js';
 export { findCommonTableExpressions, findMentions, findUnknownNames, isUnderstood, type Mention } from './mentions.js';
+export { dependsOnVersion, findMissingFeatures } from './needed-features.js';
 export { featuresOf, type HasFeature } from './parser/features.js';
 export {
   doubleQuote,
@@ -117,4 +118,3 @@ export {
 } from './queries/query-tokens.js';
 export { findReferences, findReferencesOfQuery } from './queries/references.js';
 export { isCleanTable, isRepairForm, repair } from './repair.js';
-export { dependsOnVersion, findMissingFeatures } from './versions.js';

@@ -19,9 +19,9 @@ export {
 } from './parser/clause-reader.js';
 export {
   Cursor,
+  catchRejection,
   isWord,
   missingError,
-  orRejection,
   RejectionError,
   tokenError,
   unexpectedTokenError,

@@ -5,8 +5,8 @@ import { serverTokens, significantTokens, type Token } from '@sqlpipe/sql';
 import { SERVER_DEFAULTS } from './definition.js';
 import { trimQuery } from './parser/body.js';
 import { ClauseReader, type ClauseSpan } from './parser/clause-reader.js';
-import { Cursor, unlessRejected } from './parser/cursor.js';
-import { anyServer } from './parser/lookup.js';
+import { Cursor, tryParse } from './parser/cursor.js';
+import { createPermissiveTraits } from './parser/lookup.js';
 import { isValidColumnName, needsQuotes, quoteName } from './parser/names.js';
 import { PLAIN_TYPES, TYPE_PATTERN } from './parser/types.js';
 import { RESERVED } from './parser/words.js';
@@ -191,8 +191,8 @@ function repairVolume(end: string, notes: string[]): string {
 function findConflict(statement: string, start: number): ClauseSpan | undefined {
   const cursor = new Cursor(statement);
   cursor.seek(start);
-  const reader = new ClauseReader(cursor, anyServer(SERVER_DEFAULTS), 'materialized view');
-  unlessRejected(() => {
+  const reader = new ClauseReader(cursor, createPermissiveTraits(SERVER_DEFAULTS), 'materialized view');
+  tryParse(() => {
     reader.advance();
     for (const property of [PARTITIONING, TTL]) reader.read(property, { isChecked: false });
   });

@@ -130,11 +130,11 @@ export class FetchedObjects {
     const defaults = await this.defaults();
     const parsed = tryParseDefinition(statement, { defaults });
     const like = parsed?.kind === 'table' ? parsed.like : undefined;
-    const model = like === undefined ? undefined : await this.fetch({ kind: 'table', name: like });
+    const likeTable = like === undefined ? undefined : await this.fetch({ kind: 'table', name: like });
     // From 9.3 on, SHOW CREATE leaves symbol capacities out, but `table_columns()` shows them.
     const columns = parsed?.kind === 'table' ? parsed.columns : [];
     const statesCapacity = columns.some(({ capacity = 0 }) => capacity > DEFAULT_CAPACITY);
     const [complete = existing] = statesCapacity ? await this.#capacities.addTo([existing]) : [];
-    return compareStatements(statement, complete, { defaults, findTable: () => model });
+    return compareStatements(statement, complete, { defaults, findTable: () => likeTable });
   }
 }

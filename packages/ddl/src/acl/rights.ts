@@ -1,5 +1,5 @@
 import { givesRight, isSameName, type Kind, type NameSpan } from '@sqlpipe/sql';
-import { Cursor, unlessRejected } from '../parser/cursor.js';
+import { Cursor, tryParse } from '../parser/cursor.js';
 import { needsQuotes } from '../parser/names.js';
 import {
   ALL_NAMES,
@@ -39,7 +39,7 @@ export type Right = Grant | Membership | Assumption;
 /** Parses a statement of access control as any server might; undefined for any other. @param ignoresRest whether anything may follow */
 function readStatement(statement: string, ignoresRest = false): RightsStatement | undefined {
   const cursor = new Cursor(statement);
-  return unlessRejected(() => {
+  return tryParse(() => {
     const parsed = parseRightsStatement(cursor);
     if (!ignoresRest) cursor.expectEnd();
     return parsed;

@@ -1,6 +1,6 @@
 /*! The properties of columns, in the order in which differences are reported and clauses are printed. */
 import { parseColumnPropertyName } from '../property.js';
-import type { ColumnEntryOf } from './column-entry.js';
+import type { ColumnPropertyOf } from './column-property.js';
 import { INDEX } from './indexes.js';
 import { PARQUET } from './parquet.js';
 import { CACHE, CAPACITY, TYPE } from './type.js';
@@ -9,18 +9,18 @@ const OPTION_ENTRIES = [CACHE, CAPACITY, INDEX, PARQUET] as const;
 
 export type ColumnAlteration = Parameters<(typeof TYPE | (typeof OPTION_ENTRIES)[number])['alter']['print']>[0];
 
-export type AnyColumnEntry = ColumnEntryOf<ColumnAlteration>;
+export type AnyColumnProperty = ColumnPropertyOf<ColumnAlteration>;
 
 /** The type of a column. */
-export const COLUMN_TYPE = TYPE as unknown as AnyColumnEntry;
+export const COLUMN_TYPE = TYPE as unknown as AnyColumnProperty;
 
 /** What a column has besides its name and its type. */
-export const COLUMN_OPTIONS = OPTION_ENTRIES as unknown as readonly AnyColumnEntry[];
+export const COLUMN_OPTIONS = OPTION_ENTRIES as unknown as readonly AnyColumnProperty[];
 
 export const COLUMN_PROPERTIES = [COLUMN_TYPE, ...COLUMN_OPTIONS];
 
 /** Finds the property of a column by its name in a comparison, such as `column 'qty' index`. */
-export function findColumnProperty(named: string): AnyColumnEntry | undefined {
+export function findColumnProperty(named: string): AnyColumnProperty | undefined {
   const suffix = parseColumnPropertyName(named)?.suffix;
   return COLUMN_PROPERTIES.find(({ name }) => name === suffix);
 }

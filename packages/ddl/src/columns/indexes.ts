@@ -3,11 +3,11 @@ import type { Column, Index } from '../definition.js';
 import type { CreateContext } from '../parser/clause-reader.js';
 import { Cursor, isWord, RejectionError } from '../parser/cursor.js';
 import { parseLiteral, quoteName } from '../parser/names.js';
-import { ceilPow2, expectInt, parseInt32 } from '../parser/numbers.js';
-import { type AlteredColumn, type ColumnEntry, expectEndOfAlter, requireSymbol } from './column-entry.js';
+import { ceilPow2, parseInt32, parseIntToken } from '../parser/numbers.js';
+import { type AlteredColumn, type ColumnProperty, expectEndOfAlter, requireSymbol } from './column-property.js';
 
 /** Two indexes are the same if they cover the same columns, in any order. */
-export const INDEX: ColumnEntry<'add index' | 'drop index', { index?: Index }> = {
+export const INDEX: ColumnProperty<'add index' | 'drop index', { index?: Index }> = {
   name: ' index',
   value: ({ index }) => (index ? printIndex(index, names => names.map(foldCase).sort()).trim() : 'none'),
   print: ({ index }, { quoted }) => (index ? printIndex(index, names => (quoted ? names.map(quoteName) : names)) : ''),
@@ -108,7 +108,7 @@ export function parseCapacityOption(
 function parseIndexCapacity(cursor: Cursor): number {
   const [min, max] = [2, 2 ** 23];
   const position = cursor.reach;
-  const capacity = expectInt(cursor);
+  const capacity = parseIntToken(cursor);
   if (capacity < min) throw new RejectionError(position, `min index block capacity is ${min}`);
   if (capacity > max) throw new RejectionError(position, `max index block capacity is ${max}`);
   return ceilPow2(capacity);

@@ -3,9 +3,9 @@ import { type Cursor, isWord, RejectionError } from '../parser/cursor.js';
 import type { HasFeature } from '../parser/features.js';
 import { parseInt32 } from '../parser/numbers.js';
 import { isArray } from '../parser/types.js';
-import { type ColumnEntry, expectEndOfAlter } from './column-entry.js';
+import { type ColumnProperty, expectEndOfAlter } from './column-property.js';
 
-export const PARQUET: ColumnEntry<'parquet settings', { parquet: string }> = {
+export const PARQUET: ColumnProperty<'parquet settings', { parquet: string }> = {
   name: ' Parquet settings',
   value: ({ parquet }) => parquet || 'none',
   print: ({ parquet }) => (parquet ? ` PARQUET(${parquet})` : ''),

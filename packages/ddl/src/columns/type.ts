@@ -3,20 +3,20 @@
 import type { Column } from '../definition.js';
 import { type Cursor, isWord, RejectionError } from '../parser/cursor.js';
 import type { NameLookup } from '../parser/lookup.js';
-import { ceilPow2, expectInt, parseInt32 } from '../parser/numbers.js';
+import { ceilPow2, parseInt32, parseIntToken } from '../parser/numbers.js';
 import { parseColumnType } from '../parser/types.js';
 import { EXPLICIT } from '../property.js';
 import {
   type AlteredColumn,
-  type ColumnEntry,
+  type ColumnProperty,
   expectEndOfAlter,
   requireSymbol,
   type StatedColumn,
-} from './column-entry.js';
+} from './column-property.js';
 import { canConvert, isAcceptedConversion } from './conversions.js';
 import { createCapacityParser, INDEX, parseIndexOptions } from './indexes.js';
 
-export const TYPE: ColumnEntry<'type', Omit<Column, 'name' | 'dedup' | 'parquet'>> = {
+export const TYPE: ColumnProperty<'type', Omit<Column, 'name' | 'dedup' | 'parquet'>> = {
   name: '',
   value: ({ type }) => type || undefined,
   print: ({ type }) => ` ${type}`,
@@ -95,7 +95,7 @@ function parseTypeChange(cursor: Cursor, lookup: NameLookup, altered: AlteredCol
 const LIMITS = { min: 2, max: 2 ** 30, maxCached: 2 ** 25 };
 
 /** In the form of servers before 9.3, the clause also contains the capacity. Later servers do not print a capacity. */
-export const CACHE: ColumnEntry<'cache', { cached: boolean }> = {
+export const CACHE: ColumnProperty<'cache', { cached: boolean }> = {
   name: ' cache',
   value: ({ type, cached }) => (type !== 'SYMBOL' || cached === undefined ? undefined : cached ? 'CACHE' : 'NOCACHE'),
   print({ type, cached, capacity }, { form }) {
@@ -122,7 +122,7 @@ function parseCacheChange(altered: AlteredColumn, cached: boolean) {
   return { action: 'cache', column: altered.name, cached } as const;
 }
 
-export const CAPACITY: ColumnEntry<'symbol capacity', { capacity: number }> = {
+export const CAPACITY: ColumnProperty<'symbol capacity', { capacity: number }> = {
   name: ' capacity',
   value: ({ capacity }) => capacity?.toString(),
   isHidden: true,
@@ -160,7 +160,7 @@ export function parseSymbolOptions(cursor: Cursor, column: Column, others?: stri
     column.capacity =
       others === undefined
         ? parseAlteredCapacity(cursor, 'symbol capacity')
-        : toValidCapacity(expectInt(cursor), position);
+        : toValidCapacity(parseIntToken(cursor), position);
     token = next("'nocache', 'cache'");
   }
   if (isWord(token, 'nocache') || isWord(token, 'cache')) column.cached = isWord(token, 'cache');

@@ -1,6 +1,6 @@
 import { isSameName, type Kind, kindKeywords, type NamedObject, NameMap } from '@sqlpipe/sql';
 import {
-  type AnyColumnEntry,
+  type AnyColumnProperty,
   COLUMN_PROPERTIES,
   type ColumnAlteration,
   findColumnProperty,
@@ -81,7 +81,7 @@ const STRUCTURE_ACTIONS: { readonly [A in StructureAlteration as A['action']]: A
   },
 };
 
-const ofColumn = (alter: AnyColumnEntry['alter']): ActionRules<ColumnAlteration> => ({
+const ofColumn = (alter: AnyColumnProperty['alter']): ActionRules<ColumnAlteration> => ({
   ...alter,
   print: each => `ALTER COLUMN ${quoteColumn(each.column)} ${alter.print(each)}`,
   // A server knows the columns of a materialized view, although no statement names them.

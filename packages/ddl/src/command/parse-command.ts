@@ -1,14 +1,7 @@
 import type { LocatedName, ObjectKind, PrincipalKind } from '@sqlpipe/sql';
 import { type Defaults, SERVER_DEFAULTS } from '../definition.js';
-import {
-  Cursor,
-  isWord,
-  missingError,
-  RejectionError,
-  unexpectedTokenError,
-  unlessRejected,
-} from '../parser/cursor.js';
-import { acceptAll, type NameLookup, readName, requireObject } from '../parser/lookup.js';
+import { Cursor, isWord, missingError, RejectionError, tryParse, unexpectedTokenError } from '../parser/cursor.js';
+import { createPermissiveLookup, type NameLookup, readName, requireObject } from '../parser/lookup.js';
 import { isValidTableName, parseEntityName, parseTableName, rejectReserved, unquoteToken } from '../parser/names.js';
 import type { Alter } from './alteration.js';
 import type { Command } from './command.js';
@@ -18,7 +11,7 @@ import { parseInsert, parseUpdate } from './parse-rows.js';
 /** Parses a statement that changes existing objects, without looking them up. Undefined for any other statement or an unknown syntax. */
 export function parseCommand(statement: string, defaults: Defaults = SERVER_DEFAULTS): Command | undefined {
   const cursor = new Cursor(statement);
-  return unlessRejected(() => parseCommandAfter(cursor, readMainVerb(cursor) ?? '', acceptAll(defaults)));
+  return tryParse(() => parseCommandAfter(cursor, readMainVerb(cursor) ?? '', createPermissiveLookup(defaults)));
 }
 
 /**

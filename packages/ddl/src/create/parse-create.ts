@@ -1,7 +1,7 @@
 import { type Defaults, type Definition, type PartitionUnit, SERVER_DEFAULTS } from '../definition.js';
 import type { CreateContext, CreateStatement } from '../parser/clause-reader.js';
 import { Cursor, isWord } from '../parser/cursor.js';
-import { anyServer } from '../parser/lookup.js';
+import { createPermissiveTraits } from '../parser/lookup.js';
 import { MICROS, MICROS_PER_DAY, MICROS_PER_HOUR, MICROS_PER_MINUTE } from '../parser/numbers.js';
 import { resolveRefresh } from '../properties/refresh.js';
 import { findSampling } from '../queries/query-columns.js';
@@ -30,7 +30,7 @@ export function parseAfterCreate(cursor: Cursor, first: string, context: CreateC
 export function parseCreateStatement(statement: string, defaults: Defaults = SERVER_DEFAULTS): CreateStatement {
   const cursor = new Cursor(statement);
   cursor.expect('create');
-  return parseAfterCreate(cursor, cursor.require(AFTER_CREATE), anyServer(defaults));
+  return parseAfterCreate(cursor, cursor.require(AFTER_CREATE), createPermissiveTraits(defaults));
 }
 
 /** The definition in a CREATE statement of any edition. @throws as `parseCreateStatement` */

@@ -158,7 +158,7 @@ export const missingError = (position: number, name: string, kind: ObjectKind = 
   new RejectionError(position, `${kind} does not exist [${kind === 'table' ? 'table' : 'view'}=${name}]`);
 
 /** What a function returns, or the rejection that it throws. */
-export function orRejection<T>(run: () => T): T | RejectionError {
+export function catchRejection<T>(run: () => T): T | RejectionError {
   try {
     return run();
   } catch (error) {
@@ -167,7 +167,7 @@ export function orRejection<T>(run: () => T): T | RejectionError {
   }
 }
 
-export function unlessRejected<T>(run: () => T): T | undefined {
-  const result = orRejection(run);
+export function tryParse<T>(run: () => T): T | undefined {
+  const result = catchRejection(run);
   return result instanceof RejectionError ? undefined : result;
 }

@@ -25,7 +25,7 @@ export interface ServerTraits {
 }
 
 /** The traits with which a statement is only parsed: it may have the features of any edition and version. */
-export const anyServer = (defaults: Defaults): ServerTraits => ({
+export const createPermissiveTraits = (defaults: Defaults): ServerTraits => ({
   has: featuresOf(undefined),
   defaults,
   checkQuery() {},
@@ -40,8 +40,8 @@ export interface NameLookup extends ServerTraits {
 }
 
 /** Makes a lookup with which a statement is only parsed: every object that the statement names exists. */
-export const acceptAll = (defaults: Defaults): NameLookup => ({
-  ...anyServer(defaults),
+export const createPermissiveLookup = (defaults: Defaults): NameLookup => ({
+  ...createPermissiveTraits(defaults),
   find: (name, kind) => kind && { kind, name },
   acceptsPublic: true,
 });

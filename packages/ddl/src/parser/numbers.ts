@@ -20,11 +20,11 @@ export function parseInt64(text: string): bigint | undefined {
   return BigInt.asIntN(64, value) === value ? value : undefined;
 }
 
-export const expectInt = (cursor: Cursor): number => expectSigned(cursor, 'integer', parseInt32);
+export const parseIntToken = (cursor: Cursor): number => parseSigned(cursor, 'integer', parseInt32);
 
-export const expectLong = (cursor: Cursor): bigint => expectSigned(cursor, 'long integer', parseInt64);
+export const parseLongToken = (cursor: Cursor): bigint => parseSigned(cursor, 'long integer', parseInt64);
 
-function expectSigned<T extends number | bigint>(cursor: Cursor, what: string, parse: (text: string) => T | undefined) {
+function parseSigned<T extends number | bigint>(cursor: Cursor, what: string, parse: (text: string) => T | undefined) {
   const first = cursor.require(what);
   const token = first === '-' ? cursor.require(what) : first;
   const value = parse(token);

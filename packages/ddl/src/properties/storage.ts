@@ -3,7 +3,7 @@ import { type MaterializedViewDefinition, PARTITION_UNITS, type TableDefinition 
 import type { ClauseReader } from '../parser/clause-reader.js';
 import { type Cursor, isWord, RejectionError, unexpectedTokenError } from '../parser/cursor.js';
 import { parseEntityName, parseLiteral, quoteName, unquoteToken } from '../parser/names.js';
-import { expectLong, MICROS, parseInt32, parseInt64 } from '../parser/numbers.js';
+import { MICROS, parseInt32, parseInt64, parseLongToken } from '../parser/numbers.js';
 import { isTimestamp } from '../parser/types.js';
 import { type PrintOptions, property } from '../property.js';
 
@@ -164,7 +164,7 @@ function parseLag(text: string, position: number): number {
 
 /** Parses `n` or `n o3MaxLag x` after BATCH. @param next the word after both @returns whether there is a lag */
 export function parseBatch(cursor: Cursor, next: 'table' | 'into'): boolean {
-  if (expectLong(cursor) <= 0n) throw cursor.error('batch size must be positive integer');
+  if (parseLongToken(cursor) <= 0n) throw cursor.error('batch size must be positive integer');
   const hasLag = isWord(cursor.require(`${next} or o3MaxLag`), 'o3maxlag');
   const position = cursor.reach;
   if (hasLag) parseLag(cursor.require('lag value'), position);

@@ -1,5 +1,5 @@
 import { identify, isSameName, type LocatedName, NameMap } from '@sqlpipe/sql';
-import { Cursor, unlessRejected } from '../parser/cursor.js';
+import { Cursor, tryParse } from '../parser/cursor.js';
 import { unquoteToken } from '../parser/names.js';
 import { parseColumnType } from '../parser/types.js';
 import { findFunction } from './functions.js';
@@ -106,7 +106,7 @@ const textOf = (tokens: readonly QueryToken[]): string => tokens.map(({ text }) 
 
 function parseType(tokens: readonly QueryToken[]): string | undefined {
   const cursor = new Cursor(textOf(tokens));
-  return unlessRejected(() => {
+  return tryParse(() => {
     const type = parseColumnType(cursor, cursor.require('type'));
     return cursor.next() === undefined ? type : undefined;
   });

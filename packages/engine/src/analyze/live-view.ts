@@ -4,7 +4,7 @@
  */
 import type { Expression, SelectStatement } from '@questdb/sql-parser';
 import { findColumn, isKeyword, type QueryToken, splitList, tokenizeQuery, topLevelIndex } from '@sqlpipe/ddl';
-import { type Body, orRejection, RejectionError, unquoteToken } from '@sqlpipe/ddl/parser';
+import { type Body, catchRejection, RejectionError, unquoteToken } from '@sqlpipe/ddl/parser';
 import { isSameName } from '@sqlpipe/sql';
 import type { Catalogue } from '../catalogue.js';
 import type { MaterializedView, Table } from '../catalogue-objects.js';
@@ -243,7 +243,7 @@ export function analyzeLiveView(
 ): { base: Base; relation: Relation } {
   const query = parseBody(body);
   const base = requireLiveViewBase(scannedQuery, catalogue);
-  const relation = orRejection(() => {
+  const relation = catchRejection(() => {
     const fields = analyzeRelation(query, catalogue);
     rejectNonDeterministicCall(scannedQuery);
     rejectBadRanges(scannedQuery, base.timestamp);

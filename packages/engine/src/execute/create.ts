@@ -22,10 +22,10 @@ import {
   type Body,
   type CreateOf,
   type CreateStatement,
+  catchRejection,
   DuplicateColumnError,
   KINDS_OTHER_THAN,
   missingError,
-  orRejection,
   RejectionError,
   recheckRetention,
   rejectBadCoveredColumns,
@@ -217,7 +217,7 @@ export function createView(session: MutableSession, statement: ViewStatement): v
   // With OR REPLACE, errors of QuestDB's compiler have too small a position. What is missing is the length of the text between AS and
   // the query. Errors of QuestDB's parser have the right position: these are errors at 0, and those about a duplicate column.
   const shift = body.start - body.outerStart;
-  const rejection = orRejection(() => putView(session, statement, body.start));
+  const rejection = catchRejection(() => putView(session, statement, body.start));
   if (!(rejection instanceof RejectionError)) return;
   if (rejection.position === 0 || rejection instanceof DuplicateColumnError) throw rejection;
   throw new RejectionError(rejection.position - shift, rejection.message);

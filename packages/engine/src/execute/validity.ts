@@ -4,7 +4,7 @@
  */
 import { isDeepStrictEqual } from 'node:util';
 import { printDefinition } from '@sqlpipe/ddl';
-import { missingError, orRejection, RejectionError } from '@sqlpipe/ddl/parser';
+import { catchRejection, missingError, RejectionError } from '@sqlpipe/ddl/parser';
 import type { ChangeOfBase } from '@sqlpipe/schema';
 import { isSameName } from '@sqlpipe/sql';
 import { analyzeRelation } from '../analyze/analyze-relation.js';
@@ -84,7 +84,7 @@ const toInvalid = ({ message, position }: RejectionError): NonNullable<View['inv
 });
 
 const analyzeBody = (body: string, catalogue: Catalogue): Relation | RejectionError =>
-  orRejection(() => analyzeRelation(parseQueryText(body), catalogue));
+  catchRejection(() => analyzeRelation(parseQueryText(body), catalogue));
 
 /**
  * Compiles a view that was loaded from its statement. If the query is rejected, the first case that applies decides:
@@ -171,7 +171,7 @@ export function invalidateLiveViews(
 
 /** Undefined if the engine does not understand the query. */
 export function findColumnsReadFromBase({ body, base }: LiveView, catalogue: Catalogue): string[] | undefined {
-  const columns = orRejection(() => findColumnsRead(parseQueryText(body), catalogue, base));
+  const columns = catchRejection(() => findColumnsRead(parseQueryText(body), catalogue, base));
   return columns instanceof RejectionError ? undefined : columns;
 }
 
@@ -194,7 +194,7 @@ export function whyNotRefreshable(view: MaterializedView, catalogue: Catalogue):
   if (base.kind === 'table' && !base.wal) return 'base table is not a WAL table'; // observed on 9.3.4
   if (base.kind === 'materialized view' && base.invalid !== undefined) return INVALID_BASE_REASON;
   if (view.opaque !== undefined) return hasSameInputs(view, catalogue) ? undefined : OTHER_TYPES_REASON;
-  const relation = orRejection(() => {
+  const relation = catchRejection(() => {
     const query = parseQueryText(view.body);
     const found = analyzeRelation(query, catalogue);
     rejectNonDeterministic(query, catalogue);

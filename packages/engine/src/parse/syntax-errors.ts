@@ -1,7 +1,7 @@
 /*! What QuestDB says of a query that the grammar of @questdb/sql-parser rejects. */
 import {
   type Body,
-  orRejection,
+  catchRejection,
   RejectionError,
   rejectReserved,
   tokenError,
@@ -27,7 +27,7 @@ export function toRejectionError(
   const [last, beforeLast] = [preceding.at(-1)?.image.toLowerCase() ?? '', preceding.at(-3)?.image];
   const isOperandMissing = isOperator(preceding.at(-1), preceding.at(-2)) || BEFORE_OPERAND.test(last);
   const reserved =
-    isOperandMissing && !/^limit$/i.test(bad.image) && orRejection(() => rejectReserved(bad.image, start));
+    isOperandMissing && !/^limit$/i.test(bad.image) && catchRejection(() => rejectReserved(bad.image, start));
   if (reserved) return reserved;
   const expected = last === '[' && beforeLast === '::' ? "']' expected" : EXPECTED_AFTER.get(last);
   if (expected !== undefined) return new RejectionError(start, expected);

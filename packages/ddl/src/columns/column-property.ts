@@ -10,13 +10,13 @@ export type StatedColumn = Omit<Column, 'name' | 'dedup' | 'cached'> & { readonl
 type ColumnAction<Action, Values> = { readonly action: Action; readonly column: string } & Readonly<Values>;
 
 /** A property of a column. In `column 'qty' index`, its name is ` index`. The type has an empty name, as in `column 'qty'`. */
-export interface ColumnEntryOf<A extends ColumnAction<string, object>>
+export interface ColumnPropertyOf<A extends ColumnAction<string, object>>
   extends Pick<Property<StatedColumn>, 'value' | 'print' | 'isHidden' | 'features' | 'unalterable'> {
   readonly name: string;
   readonly alter: ColumnAlter<A>;
 }
 
-export type ColumnEntry<Action extends string, Values> = ColumnEntryOf<ColumnAction<Action, Values>>;
+export type ColumnProperty<Action extends string, Values> = ColumnPropertyOf<ColumnAction<Action, Values>>;
 
 interface ColumnAlter<A extends ColumnAction<string, object>>
   extends Pick<PropertyAlter<Column, A>, 'actions' | 'print' | 'permissions' | 'permission'> {
