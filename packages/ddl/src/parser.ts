@@ -45,5 +45,5 @@ export {
 } from './parser/rights.js';
 export { parseColumnType } from './parser/types.js';
 export { wordsWith } from './parser/words.js';
-export { type Interval, rejectLongPeriod } from './properties/refresh.js';
+export { type Interval, rejectInvalidTimeZone, rejectLongPeriod } from './properties/refresh.js';
 export { recheckRetention, rejectImpossiblePolicy } from './properties/retention.js';

@@ -103,8 +103,7 @@ function parseSetRefresh(cursor: Cursor): Refresh {
   });
   const clause = reader.read();
   if (!isWord(reader.token, 'as')) throw unexpectedTokenError(cursor.start, reader.token);
-  if (clause.timeZone !== undefined && !isTimeZone(clause.timeZone))
-    throw cursor.error(`invalid timezone: ${clause.timeZone}`);
+  rejectInvalidTimeZone(clause.timeZone, cursor.start);
   return clause;
 }
 
@@ -113,17 +112,17 @@ function parsePeriodTimeZone(cursor: Cursor): string {
   const token = cursor.require('TIME ZONE name');
   if (token === ')' || isWord(token, 'delay')) throw cursor.error('TIME ZONE name expected');
   const timeZone = unquoteToken(token);
-  if (!isTimeZone(timeZone)) throw cursor.error(`invalid timezone: ${timeZone}`);
+  rejectInvalidTimeZone(timeZone, cursor.start);
   return timeZone;
 }
 
-/** Whether a text is the IANA name of a time zone, or an offset such as `+01:00`. */
-export function isTimeZone(name: string): boolean {
+/** Rejects a text that is neither the IANA name of a time zone nor an offset such as `+01:00`. */
+export function rejectInvalidTimeZone(name: string | undefined, position: number): void {
+  if (name === undefined || /^(?:GMT|UTC)?[-+]\d\d(?::?\d\d)?$/i.test(name)) return;
   try {
     new Intl.DateTimeFormat('en', { timeZone: name });
-    return true;
   } catch {
-    return /^(?:GMT|UTC)?[-+]\d\d(?::?\d\d)?$/i.test(name);
+    throw new RejectionError(position, `invalid timezone: ${name}`);
   }
 }
 

@@ -5,7 +5,6 @@
 import type { Expression, QualifiedName, SelectStatement as Select } from '@questdb/sql-parser';
 import {
   isTimestamp,
-  isTimeZone,
   isValidColumnName,
   type MaterializedViewDefinition,
   type PartitionUnit,
@@ -18,6 +17,7 @@ import {
   type Interval,
   missingError,
   RejectionError,
+  rejectInvalidTimeZone,
   rejectLongPeriod,
 } from '@sqlpipe/ddl/parser';
 import { isSameName, type LocatedName, NameMap, NameSet } from '@sqlpipe/sql';
@@ -346,8 +346,7 @@ function analyzePeriod({ sampleBy }: Select, { interval, position }: TimeGroupin
   const length: Interval = { count: Number.parseInt(interval, 10) || 1, unit: interval.slice(-1) };
   rejectLongPeriod(length, position);
   const { timeZone, offset: shift } = sampleBy?.alignTo ?? {};
-  if (timeZone !== undefined && !isTimeZone(timeZone))
-    throw new RejectionError(position, `invalid timezone: ${timeZone}`);
+  rejectInvalidTimeZone(timeZone, position);
   if (shift !== undefined && !/^[-+]?00:00$/.test(shift))
     throw new RejectionError(position, "PERIOD (SAMPLE BY INTERVAL) can't be used with WITH OFFSET");
   return { period: length.count + length.unit, timeZone };

@@ -4,7 +4,6 @@ import {
   defaultPartition,
   findColumn,
   isTimestamp,
-  isTimeZone,
   isValidColumnName,
   isValidTableName,
   type LiveViewDefinition,
@@ -30,6 +29,7 @@ import {
   recheckRetention,
   rejectBadCoveredColumns,
   rejectImpossiblePolicy,
+  rejectInvalidTimeZone,
   unquoteToken,
 } from '@sqlpipe/ddl/parser';
 import { foldCase, isSameName, kindKeywords, type LocatedName } from '@sqlpipe/sql';
@@ -276,9 +276,7 @@ function createMaterializedView(session: MutableSession, statement: CreateOf<Mat
   const { name, refresh, indexes, owner = session.owner } = definition;
   const base = statement.base as LocatedName; // if the statement names no base, `requireValidBase` has found it
   if (!checkCreatable(session, statement)) return;
-  const { timeZone } = refresh;
-  if (timeZone !== undefined && !isTimeZone(timeZone))
-    throw new RejectionError(nameStart, `invalid timezone: ${timeZone}`);
+  rejectInvalidTimeZone(refresh.timeZone, nameStart);
   const query = parseBody(body);
   const relation = analyzeRelation(query, catalogue);
   requireReadAccess(session, query);
