@@ -168,7 +168,7 @@ function toPlannedStatement(
   context: PlanContext,
 ): PlannedStatement {
   const { answers, engineOfB, renames } = context;
-  const purpose = assertion?.purpose ?? formatMark(statement, change.identity);
+  const purpose = assertion?.purpose ?? formatMark(statement, change.identity, context);
   if (purpose !== undefined) return withPurpose({ statement, purpose });
   const invalidAfterPlan = engineAfterPlan.invalidViews();
   const findAfterPlan = (name: string) => engineAfterPlan.find(renames.nameAfterPlan(name));
@@ -208,8 +208,8 @@ function formatKeptRows({ kind, name }: NamedObject, engineAfterPlan: Engine, co
     .map(view => `${displayName(view)} keeps the rows of the former query until REFRESH … FULL`);
 }
 
-function formatMark(statement: string, { name }: NamedObject): string | undefined {
-  const view = parseMark(name);
+function formatMark(statement: string, { name }: NamedObject, context: PlanContext): string | undefined {
+  const view = parseMark(name, context);
   if (view === undefined) return undefined;
   return identify(statement).kind === 'table'
     ? `marks '${view}' as not filled yet: if this plan is interrupted, the next one fills it`

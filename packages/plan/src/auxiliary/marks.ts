@@ -5,20 +5,30 @@
 import { createHash } from 'node:crypto';
 import type { Engine } from '@sqlpipe/engine';
 import type { Schema } from '@sqlpipe/schema';
-import { foldCase } from '@sqlpipe/sql';
+import { foldCase, hasName, isSameName } from '@sqlpipe/sql';
 
-/** The name of the table that marks a view. The hash keeps it apart from other tables. */
-export const markOf = (view: string): string =>
-  `${view}_unfilled_${createHash('sha256').update(foldCase(view)).digest('hex').slice(0, 8)}`;
+/** The maximum length of the name of a table, in UTF-16 code units (observed on 9.3.4). */
+const MAX_NAME_LENGTH = 127;
+const SUFFIX = /_unfilled_[0-9a-f]{8}$/;
 
-export function parseMark(table: string): string | undefined {
-  const view = table.replace(/_unfilled_[0-9a-f]{8}$/, '');
-  return markOf(view) === table ? view : undefined;
+/** The name of the table that marks a view. The hash keeps it apart from other tables, also if the name of the view is cut. */
+export function markOf(view: string): string {
+  const suffix = `_unfilled_${createHash('sha256').update(foldCase(view)).digest('hex').slice(0, 8)}`;
+  return view.slice(0, MAX_NAME_LENGTH - suffix.length).replace(/[\ud800-\udbff]$/, '') + suffix;
 }
 
-interface MarkLookup {
+export interface MarkLookup {
   readonly a: Schema;
   readonly engineOfB: Engine;
+}
+
+/** Finds the view that a table marks. If the mark has a cut name, only a view of A or B shows the complete name. */
+export function parseMark(table: string, { a, engineOfB }: MarkLookup): string | undefined {
+  if (!SUFFIX.test(table)) return undefined;
+  const view = table.replace(SUFFIX, '');
+  if (markOf(view) === table) return view;
+  const views = [...a.entries.filter(hasName), ...engineOfB.catalogue.list()];
+  return views.find(({ name }) => isSameName(markOf(name), table))?.name;
 }
 
 export const isMarked = (name: string, { a, engineOfB }: MarkLookup): boolean =>

@@ -119,20 +119,11 @@ export class Draft {
     return this.add(changeByStatement(statement, identity, properties), [statement]);
   }
 
-  /**
-   * Adds a statement before all other changes. No step may depend on it, because the engine executes the statement after the other steps.
-   * @param owner if the engine rejects the statement, it becomes part of the first change of this object, which the proof then excludes
-   */
-  addFirst(statement: string, identity: NamedObject, owner: NamedObject): void {
+  /** Adds a statement before all other changes. No step may depend on it, because the engine executes it after the other steps. */
+  addFirst(statement: string, identity: NamedObject): void {
     const first = this.steps.findIndex(({ assertion }) => assertion === undefined);
-    let change = changeByStatement(statement, identity);
-    try {
-      this.engine.execute(statement);
-    } catch (error) {
-      if (!isNotExecutable(error)) throw error;
-      change = this.steps.find(step => identityKey(step.change.identity) === identityKey(owner))?.change ?? change;
-    }
-    this.steps.splice(first, 0, { statement, change });
+    this.engine.execute(statement);
+    this.steps.splice(first, 0, { statement, change: changeByStatement(statement, identity) });
   }
 
   excludes(statement: string, identity: NamedObject): boolean {

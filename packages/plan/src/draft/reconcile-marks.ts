@@ -13,10 +13,10 @@ export function reconcileMarks(draft: Draft): void {
     if (!isFilled || engineOfB.catalogue.findById(view.id)) continue;
     const mark = markOf(view.name);
     if (engine.find(mark)) continue;
-    draft.addFirst(`CREATE TABLE ${quoteLiteral(mark)} (ts TIMESTAMP);`, { kind: 'table', name: mark }, view);
+    draft.addFirst(`CREATE TABLE ${quoteLiteral(mark)} (ts TIMESTAMP);`, { kind: 'table', name: mark });
   }
   for (const { name } of engine.catalogue.list()) {
-    const view = parseMark(name);
+    const view = parseMark(name, draft.context);
     if (view === undefined || a.findObject(name)) continue;
     const isFilled = engine.find(view) !== undefined && !engine.wasNeverRefreshed(view);
     const drop = printDrop({ kind: 'table', name });

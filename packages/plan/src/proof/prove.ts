@@ -143,7 +143,7 @@ function createExternalFacts(context: PlanContext, engine: Engine): ExternalFact
 function findLosses(rows: RowAccount, context: PlanContext): LossFailure[] {
   const { answers, leftovers, renames } = context;
   return rows.losses().flatMap(({ effect: { loss, object, column, text }, causes }): LossFailure[] => {
-    if (loss === undefined || leftovers.has(object) || parseMark(object) !== undefined) return [];
+    if (loss === undefined || leftovers.has(object) || parseMark(object, context) !== undefined) return [];
     const table = isAuxiliaryTable(object, context) ? parseRebuildName(object)?.table : undefined;
     const changedValues =
       loss === 'values' ? answers.formatChangedValues(renames.pathBeforePlan({ object, column })) : '';
