@@ -1,6 +1,13 @@
 /*! Puts queries of WITH in the place of objects. So B's server can be asked what a query will return after the plan. */
-import { doubleQuote, needsQuotes, TYPE_PATTERN } from '@sqlpipe/ddl';
-import { foldCase, keywordOf, NameMap, quoteLiteral, significantTokens, unquote } from '@sqlpipe/sql';
+import {
+  doubleQuote,
+  findCommonTableExpressions,
+  findMentions,
+  findReferencesOfQuery,
+  needsQuotes,
+  TYPE_PATTERN,
+} from '@sqlpipe/ddl';
+import { canHaveComments, foldCase, keywordOf, NameMap, quoteLiteral, significantTokens, unquote } from '@sqlpipe/sql';
 
 /** A query of WITH in the place of an object: it casts the columns of an existing object, or it is the query of a view. */
 export interface CommonQuery {
@@ -8,12 +15,20 @@ export interface CommonQuery {
   readonly query: string;
   /** Whether the object is a plain view. It would hide a query of WITH of its name (observed on 9.3.4), so that gets another name. */
   readonly isView?: boolean;
+  /** Whether a query has a common table expression of its own with this name. The server accepts a name once, so this one is another. */
+  readonly isHidden?: boolean;
 }
 
 const VIEW = 'sqlpipe view ';
+const HIDDEN = 'sqlpipe table ';
 
-export function printWith(queries: readonly CommonQuery[], body: string): string {
-  if (queries.length === 0) return body;
+export function printWith(replaced: readonly CommonQuery[], body: string): string {
+  if (replaced.length === 0) return body;
+  const hidden = [body, ...replaced.map(({ query }) => query)].map(query => findCommonTableExpressions(asView(query)));
+  const queries = replaced.map(each => ({
+    ...each,
+    isHidden: !each.isView && hidden.some(names => names.has(each.name)),
+  }));
   const parts = queries.map(
     each =>
       `${doubleQuote(nameInWith(each))} AS (\n${isCastQuery(each.query) ? each.query : useNamesOfWith(queries, each.query)}\n)`,
@@ -26,14 +41,36 @@ export const renameQuery = (query: CommonQuery, name: string): CommonQuery => ({
   query: `SELECT * FROM ${doubleQuote(nameInWith(query))}`,
 });
 
-const nameInWith = ({ name, isView }: CommonQuery): string => (isView ? VIEW + name : name);
+const nameInWith = ({ name, isView, isHidden }: CommonQuery): string =>
+  isView ? VIEW + name : isHidden ? HIDDEN + name : name;
+
+const asView = (query: string): string => `CREATE VIEW v AS (\n${query}\n);`;
 
 /** Makes a query read the queries of WITH. A name in single quotes would always mean an object (observed on 9.3.4). */
 export function useNamesOfWith(queries: readonly CommonQuery[], body: string): string {
   const text = foldCase(body);
-  const replaced = queries.filter(({ name, isView }) => isView || text.includes(quoteLiteral(foldCase(name))));
-  if (replaced.length === 0) return body;
-  return renameInQuery(body, new NameMap(replaced.map(each => [each.name, nameInWith(each)])));
+  const hidden = new NameMap(queries.flatMap(each => (each.isHidden ? [[each.name, nameInWith(each)] as const] : [])));
+  const scoped = hidden.size === 0 ? body : renameTables(body, hidden);
+  const replaced = queries.filter(
+    ({ name, isView, isHidden }) => isView || (!isHidden && text.includes(quoteLiteral(foldCase(name)))),
+  );
+  if (replaced.length === 0) return scoped;
+  return renameInQuery(scoped, new NameMap(replaced.map(each => [each.name, nameInWith(each)])));
+}
+
+/** Renames tables in a query, but no common table expressions. If that fails, a name occurs twice, and the server rejects the query. */
+function renameTables(query: string, renamed: NameMap<string>): string {
+  if (canHaveComments(query)) return renameInQuery(query, renamed);
+  const view = asView(query);
+  let [body, end] = ['', view.indexOf('\n') + 1];
+  for (const { name, start, end: next, usage } of findMentions(view).slice(1)) {
+    const to = renamed.get(name);
+    if (to === undefined) continue;
+    body += view.slice(end, start) + (usage === 'quoted-qualifier' ? to : doubleQuote(to));
+    end = next;
+  }
+  body += view.slice(end, -'\n);'.length);
+  return findReferencesOfQuery(body).some(name => renamed.has(name)) ? renameInQuery(query, renamed) : body;
 }
 
 /**
@@ -66,7 +103,9 @@ export function parseWith(text: string): CommonQuery[] {
     if (token === '(' && depth++ === 0) start = position + 2;
     else if (token === ')' && --depth === 0) {
       const query = list.slice(start, position - 1);
-      queries.push(name.startsWith(VIEW) ? { name: name.slice(VIEW.length), query, isView: true } : { name, query });
+      if (name.startsWith(VIEW)) queries.push({ name: name.slice(VIEW.length), query, isView: true });
+      else if (name.startsWith(HIDDEN)) queries.push({ name: name.slice(HIDDEN.length), query, isHidden: true });
+      else queries.push({ name, query });
     } else if (depth === 0 && token.startsWith('"')) name = unquote(token);
   }
   return queries;
