@@ -160,7 +160,7 @@ class HttpClient implements Client {
         return await read(response);
       } catch (error) {
         const failure = this.#toInstanceError(error, statement, response);
-        if (purpose === 'execute' && (failure as InstanceError).outcomeUnknown) throw failure;
+        if (purpose === 'execute' && failure instanceof InstanceError && failure.outcomeUnknown) throw failure;
         await pauseAfter(failure);
       }
     }
