@@ -13,7 +13,7 @@ export class Summary {
   /** For each statement, the properties that the target does not show. */
   readonly #notComparable: string[] = [];
   #isDenied = false;
-  #hasRejects = false;
+  #isNegative = false;
   #hasReordered = false;
   /** For a plan: the numbers of the statements that nothing undoes. */
   #irreversible: ReadonlySet<number> | undefined;
@@ -44,24 +44,24 @@ export class Summary {
     this.#resumeHint?.count(outcome, isInterrupted);
     if (isReject(outcome) && outcome.result !== 'not reached') {
       this.#isDenied ||= outcome.isDenied === true;
-      this.#hasRejects = true;
+      this.#isNegative = true;
     }
   }
 
   /** Makes the status negative although no statement was rejected: a change is left out, or a dry run predicts damage. */
   recordOmissionOrDamage(): void {
-    this.#hasRejects = true;
+    this.#isNegative = true;
   }
 
   /** A failure of the instance takes precedence over a rejection. */
   get status(): number {
     if (this.failure) return exitStatus(this.failure);
-    if (!this.#hasRejects) return this.#hasReordered ? Exit.negative : Exit.ok;
+    if (!this.#isNegative) return this.#hasReordered ? Exit.negative : Exit.ok;
     return this.#isDenied ? Exit.denied : Exit.negative;
   }
 
   get complete(): boolean {
-    return !this.failure && !this.#hasRejects && !this.#counts.has('not reached');
+    return !this.failure && !this.#isNegative && !this.#counts.has('not reached');
   }
 
   /** The properties that the target does not show; undefined if there are none. */
