@@ -97,6 +97,7 @@ export class CompletenessCheck {
       () => listAllObjects(this.client),
       ({ message }) => {
         this.#failure = message;
+        return true;
       },
     );
     return (

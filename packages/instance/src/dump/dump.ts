@@ -101,8 +101,10 @@ async function* dumpStatements(
   const names = new NameSelection(options.names, options.withDeps);
   const [missing, capacities] = [new MissingObjects(), new SymbolCapacities(use => bestEffort.attempt(use))];
   const readOptions = { names, missing, selects: selection.selects, warn, info };
-  const warnOfUnknown = ({ message }: InstanceError) =>
+  const warnOfUnknown = ({ message }: InstanceError): true => {
     warn(`invalid views may be in the dump despite --skip-invalid, because the server does not list them: ${message}`);
+    return true;
+  };
   const queryViews = (query: string) =>
     options.skipInvalid ? tryQuery(() => checks.queryRows(query), warnOfUnknown) : bestEffort.queryRows(query);
   for await (const batch of names.select(fetchRows(clients, options, readOptions))) {

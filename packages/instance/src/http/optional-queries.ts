@@ -38,6 +38,7 @@ export class BestEffortClient {
         () => use(this.#client),
         ({ code }) => {
           this.#hasGivenUp = code === 'UNREACHABLE';
+          return true;
         },
       );
     } finally {
@@ -80,15 +81,15 @@ export const ifAccepted = <T>(query: () => Promise<T>): Promise<T | undefined> =
 export const queryIfAccepted = (client: Client, query: string): Promise<unknown[][] | undefined> =>
   ifAccepted(() => client.queryRows(query));
 
-/** The result of queries; undefined if one fails. @param onFailure returns false for an error that is not expected and is thrown */
+/** The result of queries; undefined if one fails with an expected error. Any other error is thrown. */
 export async function tryQuery<T>(
   query: () => Promise<T>,
-  onFailure: (error: InstanceError) => unknown = () => {},
+  isExpected: (error: InstanceError) => boolean = () => true,
 ): Promise<T | undefined> {
   try {
     return await query();
   } catch (error) {
-    if (error instanceof InstanceError && onFailure(error) !== false) return undefined;
+    if (error instanceof InstanceError && isExpected(error)) return undefined;
     throw error;
   }
 }
