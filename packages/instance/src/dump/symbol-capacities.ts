@@ -14,7 +14,7 @@ const TABLE = /^CREATE TABLE '([^']+)' \( \n/;
 /** May also match a text that only looks like a symbol column. */
 const WITHOUT_CAPACITY = / SYMBOL(?:[,\n]| (?!CAPACITY))/;
 
-interface Settings {
+interface ScalingRule {
   readonly capacity: number;
   /** The used part of a capacity at which the server doubles it; infinite if it never does. */
   readonly threshold: number;
@@ -30,7 +30,7 @@ type CapacityRow = [index: number, column: string, capacity: number, used: numbe
 /** Adds symbol capacities to statements; leaves them as they are if the instance does not show them. */
 export class SymbolCapacities {
   #isShown = true;
-  #settings: Settings | undefined;
+  #rule: ScalingRule | undefined;
 
   constructor(private readonly attempt: BestEffortClient['attempt']) {}
 
@@ -56,12 +56,12 @@ export class SymbolCapacities {
   }
 
   async #isRequested(capacity: number, used: number): Promise<boolean> {
-    this.#settings ??= await this.#fetchSettings();
-    const { capacity: defaultCapacity, threshold } = this.#settings;
+    this.#rule ??= await this.#fetchRule();
+    const { capacity: defaultCapacity, threshold } = this.#rule;
     return capacity > defaultCapacity && used <= (capacity / 2) * threshold;
   }
 
-  async #fetchSettings(): Promise<Settings> {
+  async #fetchRule(): Promise<ScalingRule> {
     const parameters = await this.attempt(fetchParameters);
     const number = (path: string, fallback: number) => Number(parameters?.get(path)) || fallback;
     return {
