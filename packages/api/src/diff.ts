@@ -1,6 +1,6 @@
 import type { PropertyDifference } from '@sqlpipe/ddl';
 import { fetchComparisonFacts } from '@sqlpipe/instance';
-import { compareSchemas, IgnoreRules } from '@sqlpipe/schema';
+import { compareSchemas, differenceResult, IgnoreRules } from '@sqlpipe/schema';
 import type { Kind } from '@sqlpipe/sql';
 import type { OnWarning } from './instance.js';
 import { readSides, type Schema } from './schema.js';
@@ -86,7 +86,7 @@ export async function diff(
     differences: compared.differences.map(({ identity: { kind, name }, comparison, ...statements }) => ({
       kind,
       name,
-      result: statements.b === undefined ? 'only-a' : statements.a === undefined ? 'only-b' : 'differs',
+      result: differenceResult(statements),
       ...statements,
       properties: comparison?.differences ?? [],
     })),

@@ -20,6 +20,10 @@ export interface SchemaDifference {
   comparison?: StatementComparison;
 }
 
+/** Which of the two schemas contain the object. */
+export const differenceResult = ({ a, b }: Pick<SchemaDifference, 'a' | 'b'>): 'only-a' | 'only-b' | 'differs' =>
+  b === undefined ? 'only-a' : a === undefined ? 'only-b' : 'differs';
+
 /** The result of comparing two schemas. */
 export interface SchemaComparison {
   /** First the differences of what A contains, in dump order; then what only B contains, in dump order. */

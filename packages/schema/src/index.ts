@@ -2,6 +2,7 @@ export { collectStatements, DuplicateNameError, deduplicate, MemoryBudget } from
 export {
   type ComparedProblem,
   compareSchemas,
+  differenceResult,
   type SchemaComparison,
   type SchemaDifference,
 } from './compare-schemas.js';

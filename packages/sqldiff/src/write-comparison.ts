@@ -4,7 +4,13 @@ import { styleText } from 'node:util';
 import { Exit, formatAnnotation, formatPropertyLines, type Io, unifiedDiff } from '@sqlpipe/cli';
 import { type Definition, printDefinition, tryParseDefinition } from '@sqlpipe/ddl';
 import { isStdout, writeOutput } from '@sqlpipe/files';
-import type { ComparedProblem, IgnoredDifference, SchemaComparison, SchemaDifference } from '@sqlpipe/schema';
+import {
+  type ComparedProblem,
+  differenceResult,
+  type IgnoredDifference,
+  type SchemaComparison,
+  type SchemaDifference,
+} from '@sqlpipe/schema';
 import { displayName, hasName, redactFully } from '@sqlpipe/sql';
 import { escapeControls, formatCount, formatSafeJson } from '@sqlpipe/text';
 import { findHiddenDifferences } from './hidden-differences.js';
@@ -85,10 +91,11 @@ interface FormatOptions extends Partial<Pick<DiffArgs, 'json' | 'names' | 'text'
 }
 
 /** `only in src: table 'trades'`, `differs: view 'spreads'`; a grant is shown as its statement. */
-function formatName({ identity, a, b }: SchemaDifference, [labelA, labelB]: Labels): string {
+function formatName(difference: SchemaDifference, [labelA, labelB]: Labels): string {
+  const { identity, a, b } = difference;
   const what = hasName(identity) ? displayName(identity) : redactFully(a ?? b ?? '').replace(/;$/, '');
-  const how = b === undefined ? `only in ${labelA}` : a === undefined ? `only in ${labelB}` : 'differs';
-  return escapeControls(`${how}: ${what}`);
+  const how = { 'only-a': `only in ${labelA}`, 'only-b': `only in ${labelB}`, differs: 'differs' };
+  return escapeControls(`${how[differenceResult(difference)]}: ${what}`);
 }
 
 /** `invalid in dst: materialized view 'm'`, or `suspended in dst: table 't'`; below it the server's reason. */
@@ -106,7 +113,7 @@ function formatDifference(difference: SchemaDifference, labels: Labels, options:
   const { json, names, text, colors = false } = options;
   if (json) {
     const { kind, name } = identity;
-    const result = b === undefined ? 'only-a' : a === undefined ? 'only-b' : 'differs';
+    const result = differenceResult(difference);
     const properties = comparison?.differences;
     return formatSafeJson({ kind, name, result, a: a && redactFully(a), b: b && redactFully(b), properties });
   }
