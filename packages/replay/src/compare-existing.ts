@@ -3,7 +3,7 @@ import { InstanceError, type Rejection } from '@sqlpipe/instance';
 import { COLUMN_ORDER_REASON } from '@sqlpipe/plan/text';
 import type { Entry } from '@sqlpipe/schema';
 import { givesRight, isObject, isPrincipal } from '@sqlpipe/sql';
-import type { ExistingObjects } from './existing-objects.js';
+import type { ExistingObjects } from './fetched-objects.js';
 import type { IgnoredStatements } from './ignored.js';
 import type { ReplayOptions } from './options.js';
 import { isReordered, type ResultOf, type StatementResult } from './outcome.js';

@@ -29,7 +29,7 @@ import { displayName, findSecrets, identify, isPrincipal, type NamedObject, Name
 import { maskSecrets } from '@sqlpipe/text';
 import { createExecutor, type ExecutionContext, type Executor } from './executor.js';
 import { type AclSource, ExistingAcl } from './existing-acl.js';
-import { type ExistingObjects, isShowable } from './existing-objects.js';
+import { type ExistingObjects, isShowable } from './fetched-objects.js';
 import type { StatementResult } from './outcome.js';
 import type { TargetSchema } from './target.js';
 

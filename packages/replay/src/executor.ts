@@ -14,7 +14,7 @@ import {
   wasAltered,
 } from './confirm-effect.js';
 import { evaluateAssertion } from './evaluate-assertion.js';
-import { type ExistingObjects, isShowable } from './existing-objects.js';
+import { type ExistingObjects, isShowable } from './fetched-objects.js';
 import type { IgnoredStatements } from './ignored.js';
 import type { ReplayOptions } from './options.js';
 import { isAssertion, type StatementResult } from './outcome.js';

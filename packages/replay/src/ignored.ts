@@ -10,7 +10,7 @@ import {
   splitRights,
 } from '@sqlpipe/schema';
 import { identityKey } from '@sqlpipe/sql';
-import type { ExistingObjects } from './existing-objects.js';
+import type { ExistingObjects } from './fetched-objects.js';
 import type { ReplayInput } from './outcome.js';
 
 export class IgnoredStatements {

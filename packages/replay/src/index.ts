@@ -1,5 +1,5 @@
 /*! From statements to what an instance made of them. The steps are not exported, because a wrong order would lose checks. */
-export { isShowable } from './existing-objects.js';
+export { isShowable } from './fetched-objects.js';
 export { type IfExists, type ReplayOptions, rejectBadOptions } from './options.js';
 export {
   isReject,

@@ -10,7 +10,7 @@ import { checkPlan, rejectOmissions, requireState } from './check-plan.js';
 import type { DryRun } from './dry-run.js';
 import { executeStatements } from './execute-statements.js';
 import { createExecutor, type Executor } from './executor.js';
-import { FetchedObjects } from './existing-objects.js';
+import { FetchedObjects } from './fetched-objects.js';
 import { IgnoredStatements, splitIgnoredRights } from './ignored.js';
 import type { ReplayOptions } from './options.js';
 import { endsRun, type Outcome, type ReplayInput } from './outcome.js';

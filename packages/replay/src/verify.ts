@@ -5,7 +5,7 @@
 import { type Client, fetchStatements, InstanceError } from '@sqlpipe/instance';
 import { IgnoreRules } from '@sqlpipe/schema';
 import { givesRight, identify, isAcl, readStatementHead } from '@sqlpipe/sql';
-import { type ExistingObjects, isShowable } from './existing-objects.js';
+import { type ExistingObjects, isShowable } from './fetched-objects.js';
 import type { Outcome, ResultOf } from './outcome.js';
 
 /**
