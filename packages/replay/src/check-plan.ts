@@ -8,19 +8,19 @@ import { recordQuery } from './assertions.js';
 import type { ReplayOptions } from './options.js';
 import { type ReplayInput, statementLabel } from './outcome.js';
 import { PlanGuard } from './plan-guard.js';
-import type { PlannedStatements } from './preflight.js';
+import type { PlanPermissions } from './preflight.js';
 
 const SKIP_CONFLICT = '--if-exists skip cannot be combined with a plan, which relies on what it creates';
 const STREAM_CONFLICT = 'a plan must be read completely before anything is sent; remove --stream';
 
 /**
  * Checks a plan in the input. The input must begin with the plan and have no other plan. The plan must be complete, and the target must be
- * in the state for which it was made. Reading the returned statements adds those of the plan, and their queries, to `planned`.
+ * in the state for which it was made. Reading the returned statements adds those of the plan, and their queries, to `permitted`.
  * @returns the statements of the input; for a plan, also its head and a guard
  */
 export async function checkPlan(
   { statements, locations }: ReplayInput,
-  planned: PlannedStatements,
+  permitted: PlanPermissions,
   client: Client,
   { ifExists, staleOk, stream, allowPlan }: Pick<ReplayOptions, 'ifExists' | 'staleOk' | 'stream' | 'allowPlan'>,
 ): Promise<{ statements: AsyncIterable<string>; plan?: PlanHead; guard?: PlanGuard }> {
@@ -45,7 +45,7 @@ export async function checkPlan(
     await iterator.return?.(); // or the program would wait for the end of its input
     throw new CodedError('REJECTED', conflict);
   }
-  const recorded = recordPlanned(all, head, planned);
+  const recorded = recordPlanned(all, head, permitted);
   if (staleOk) return { statements: recorded, plan: head };
   const plan = await collectStatements(recorded);
   const { count } = head;
@@ -83,13 +83,13 @@ export async function requireState(plan: readonly string[], client: Client, mess
 async function* recordPlanned(
   statements: AsyncIterable<string>,
   head: PlanHead,
-  { statements: planned, queries }: PlannedStatements,
+  { statements: permitted, queries }: PlanPermissions,
 ): AsyncGenerator<string> {
   let n = 0;
   for await (const statement of statements) {
     const { kind, verb } = identify(statement);
-    if (++n > head.count) planned.delete(statement);
-    else if (kind === 'other' && head.verbs.includes(verb)) planned.add(statement);
+    if (++n > head.count) permitted.delete(statement);
+    else if (kind === 'other' && head.verbs.includes(verb)) permitted.add(statement);
     if (head.count > 0) recordQuery(statement, queries);
     yield statement;
   }

@@ -23,7 +23,7 @@ import { formatPreflightRejection, type PreflightCheck } from './preflight.js';
 
 export interface ExecutionContext extends Pick<ReplayOptions, 'ifExists' | 'noVerify' | 'onRows'> {
   client: Client;
-  check: PreflightCheck;
+  preflightCheck: PreflightCheck;
   ignored: IgnoredStatements;
   existing: ExistingObjects;
   /** Whether the target is an engine, which has no background work. */
@@ -49,10 +49,10 @@ export function createExecutor(context: ExecutionContext): Executor {
 }
 
 async function executeIfAllowed(entry: Entry, context: ExecutionContext): Promise<StatementResult> {
-  const { check, existing, guard, ignored, retries } = context;
+  const { preflightCheck, existing, guard, ignored, retries } = context;
   const { statement } = entry;
   if (await ignored.skips(entry, existing)) return { result: 'skipped' };
-  const rejection = await check(statement);
+  const rejection = await preflightCheck(statement);
   if (rejection) return { result: 'rejected', error: formatPreflightRejection(rejection) };
   const conflicts = (await guard?.findConflicts(statement)) ?? [];
   if (conflicts.length > 0) return { result: 'rejected', error: conflicts.join('; ') };

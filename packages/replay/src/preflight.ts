@@ -30,8 +30,8 @@ export interface PreflightRejection {
 
 const PLAN = 'the plan';
 
-/** The statements of a plan that no dump contains, and whether the user allows them all. */
-export interface PlannedStatements {
+/** What a plan permits: its statements that no dump contains, if the user allows them all, and assertions with its queries. */
+export interface PlanPermissions {
   readonly statements: Set<string>;
   readonly queries: ViewQueries;
   readonly areAllowed: boolean;
@@ -59,7 +59,7 @@ export class PreflightError extends CodedError {
 export function createPreflightCheck(
   client: Client,
   allow: readonly string[],
-  planned: PlannedStatements,
+  permitted: PlanPermissions,
 ): PreflightCheck {
   const allowed = new Set(wordsOf(allow).map(verb => verb.toUpperCase()));
   let version: Promise<string | undefined> | undefined;
@@ -73,9 +73,9 @@ export function createPreflightCheck(
     if (ambiguity) return { reason: ambiguity };
     const head = readStatementHead(statement);
     const needed = findAllowNeeded(head, statement);
-    const isInPlan = planned.statements.has(statement);
-    const isAllowed = !needed || allowed.has(needed.verb) || allowed.has('ALL') || (isInPlan && planned.areAllowed);
-    if (!isAllowed && !(needed.verb === 'SELECT' && (await isPlanAssertion(client, statement, planned.queries))))
+    const isInPlan = permitted.statements.has(statement);
+    const isAllowed = !needed || allowed.has(needed.verb) || allowed.has('ALL') || (isInPlan && permitted.areAllowed);
+    if (!isAllowed && !(needed.verb === 'SELECT' && (await isPlanAssertion(client, statement, permitted.queries))))
       return { ...needed, ...(isInPlan && { verb: PLAN }) };
     if (dependsOnVersion(statement)) {
       const known = await knownVersion();

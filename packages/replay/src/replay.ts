@@ -15,7 +15,7 @@ import { IgnoredStatements, splitIgnoredRights } from './ignored.js';
 import type { ReplayOptions } from './options.js';
 import { endsRun, type Outcome, type ReplayInput } from './outcome.js';
 import type { PlanGuard } from './plan-guard.js';
-import { createPreflightCheck, type PlannedStatements, type PreflightCheck, requireAllowed } from './preflight.js';
+import { createPreflightCheck, type PlanPermissions, type PreflightCheck, requireAllowed } from './preflight.js';
 import { fetchSchemaIfShown, fetchTargetSchema, type ReplayTarget, type TargetSchema } from './target.js';
 import { verifyOutcomes } from './verify.js';
 
@@ -36,8 +36,8 @@ interface Run {
   readonly statements: AsyncIterable<string>;
   readonly count: number | undefined;
   readonly locations: ReplayInput['locations'];
-  readonly planned: PlannedStatements;
-  readonly check: PreflightCheck;
+  readonly permitted: PlanPermissions;
+  readonly preflightCheck: PreflightCheck;
   readonly ignored: IgnoredStatements;
   readonly guard?: PlanGuard | undefined;
   readonly plan?: PlanHead | undefined;
@@ -88,18 +88,27 @@ export async function replay(input: ReplayInput, target: ReplayTarget, options: 
 async function prepareRun(input: ReplayInput, { client, opened }: ReplayTarget, options: ReplayOptions): Promise<Run> {
   const { allow, dryRun, stream, ignore } = options;
   const ignored = new IgnoredStatements(ignore);
-  const planned = { statements: new Set<string>(), queries: new NameMap<string[]>(), areAllowed: options.allowPlan };
-  const check = createPreflightCheck(client, allow, planned);
-  const checked = await checkPlan(input, planned, client, options);
+  const permitted = { statements: new Set<string>(), queries: new NameMap<string[]>(), areAllowed: options.allowPlan };
+  const preflightCheck = createPreflightCheck(client, allow, permitted);
+  const checked = await checkPlan(input, permitted, client, options);
   const { statements, locations } = splitIgnoredRights({ ...input, ...checked }, ignored);
-  const checkUnlessIgnored: typeof check = async statement =>
-    ignored.isIgnored(identifyEntry(statement)) ? undefined : check(statement);
+  const checkUnlessIgnored: PreflightCheck = async statement =>
+    ignored.isIgnored(identifyEntry(statement)) ? undefined : preflightCheck(statement);
   const checksLater = dryRun || stream || (options.keepGoing && !checked.plan);
   const allowed = checksLater ? statements : requireAllowed(statements, checkUnlessIgnored, locations);
   const spooled = stream ? undefined : await spool(ignored.recordNeeded(allowed));
   if (spooled) opened.push(spooled);
   const { guard, plan } = checked;
-  return { statements: spooled ?? allowed, count: spooled?.count, locations, planned, check, ignored, guard, plan };
+  return {
+    statements: spooled ?? allowed,
+    count: spooled?.count,
+    locations,
+    permitted,
+    preflightCheck,
+    ignored,
+    guard,
+    plan,
+  };
 }
 
 /** @throws CodedError for omissions, unless the run keeps going or is a dry run */
@@ -114,14 +123,14 @@ async function makePlan(run: Run, { config, client }: ReplayTarget, options: Rep
   for (const warning of warnings) options.warn(warning);
   for (const note of notes) options.info?.(note);
   if (!(options.dryRun || options.keepGoing)) rejectOmissions(omissions);
-  for (const statement of planStatements) recordQuery(statement, run.planned.queries);
+  for (const statement of planStatements) recordQuery(statement, run.permitted.queries);
   const isGuarded = planStatements.length > 0 && !options.dryRun;
   return {
     ...run,
     statements: Readable.from(statements),
     count: statements.length,
     locations: [],
-    check: createPreflightCheck(client, [...options.allow, ...verbs], run.planned),
+    preflightCheck: createPreflightCheck(client, [...options.allow, ...verbs], run.permitted),
     ...(isGuarded && { guard: await requireState(planStatements, client, CHANGED_MESSAGE) }),
     schema,
     plan: parsePlanHead(planStatements[0] ?? ''),
@@ -131,13 +140,13 @@ async function makePlan(run: Run, { config, client }: ReplayTarget, options: Rep
 }
 
 async function createExecutors(
-  { schema, check, ignored, guard, plan }: Run,
+  { schema, preflightCheck, ignored, guard, plan }: Run,
   existing: FetchedObjects,
   { config, client, jobs }: ReplayTarget,
   options: ReplayOptions,
 ): Promise<{ executors: Executor[]; dryRun?: DryRun }> {
   const patience = { timeout: config.timeout, interrupted: options.signal };
-  const context = { ...options, ignored, check, existing, retries: config.retries, patience };
+  const context = { ...options, ignored, preflightCheck, existing, retries: config.retries, patience };
   if (!options.dryRun) return { executors: jobs.map(client => createExecutor({ ...context, client, guard })) };
   const known = schema ?? (await fetchSchemaIfShown(config, client, options.warn));
   const dryRun = new (await import('./dry-run.js')).DryRun(known, { ...context, client, plan });
@@ -182,5 +191,4 @@ async function findDamage(client: Client, before: Health): Promise<string[]> {
     .map(({ identity, state, reason }) => `${displayName(identity)} is ${state}: ${reason}`);
 }
 
-const fetchHealthIfShown = async (client: Client): Promise<Partial<Health>> =>
-  (await tryQuery(() => fetchHealth(client))) ?? {};
+const fetchHealthIfShown = async (client: Client): Promise<Health> => (await tryQuery(() => fetchHealth(client))) ?? {};
