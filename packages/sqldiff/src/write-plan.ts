@@ -5,7 +5,7 @@ import { displayName } from '@sqlpipe/sql';
 import { CodedError, escapeControls, indentLines, type LocatedMessage } from '@sqlpipe/text';
 import type { Locations } from './locations.js';
 import type { ReadSides } from './sides.js';
-import { type OutputOptions, writeAllStatements } from './write-statements.js';
+import { type OutputOptions, writeStatements } from './write-statements.js';
 
 /** Warns of what the plan leaves out. @returns the exit status, which is negative if anything is left out */
 export async function writePlan(
@@ -37,7 +37,7 @@ export async function writePlan(
     // The undo is written first, because a reader of the pipe may apply the plan as soon as it is complete.
     outputs.unshift([printPlan(wayBack, plan.schemaAfter.statements), { output: undo, maxRecord }]);
   }
-  await writeAllStatements(outputs, io);
+  await writeStatements(outputs, io);
   return plan.omissions.length > 0 ? Exit.negative : Exit.ok;
 }
 

@@ -14,12 +14,8 @@ export interface OutputOptions {
   readonly maxRecord: number;
 }
 
-/** As text on a terminal and into a `.sql` file, otherwise as a stream. */
-export const writeStatements = (statements: readonly string[], options: OutputOptions, io: Io): Promise<void> =>
-  writeAllStatements([[statements, options]], io);
-
-/** Writes several outputs, in this order: all or none, as far as they are files. */
-export const writeAllStatements = (
+/** Writes outputs, in this order: all or none, as far as they are files. As text on a terminal and into a `.sql` file, else as a stream. */
+export const writeStatements = (
   outputs: readonly (readonly [statements: readonly string[], options: OutputOptions])[],
   io: Io,
 ): Promise<void> =>
@@ -61,6 +57,6 @@ export async function writeMissing(differences: SchemaDifference[], output: Outp
   for (const { identity } of different)
     io.warn(`${displayName(identity)} exists and differs; CREATE cannot repair that`);
   const missing = differences.flatMap(({ a, b }) => (a !== undefined && b === undefined ? [a] : []));
-  await writeStatements(missing, output, io);
+  await writeStatements([[missing, output]], io);
   return different.length ? Exit.negative : Exit.ok;
 }
