@@ -133,6 +133,16 @@ for (const [statement, shown] of [
 ] as [string, string][])
   test(`redact: ${statement.slice(0, 70)}`, t => t.is(redact(statement), shown));
 
+test('each form of a secret is found in each statement', t => {
+  for (const word of ['PASSWORD', 'TOKEN', 'JWK'])
+    for (const between of ['', '= ', ': ', ':= ', 'IS ', 'TYPE ', 'REST ', 'TYPE REST ', 'TYPE JWK '])
+      for (const head of ['CREATE USER u WITH', 'ALTER USER u', 'ALTER TABLE u WITH', 'DROP', 'UPDATE t SET', 'x'])
+        for (const quote of head === 'ALTER TABLE u WITH' ? ["'", '"'] : ["'", '"', '']) {
+          const statement = `${head} ${word} ${between}${quote}S3CRET${quote}`;
+          t.false(redact(statement).includes('S3CRET'), statement);
+        }
+});
+
 test('quoted text that adjoins a name is no part of it, because it may be a secret', t => {
   for (const user of ["'u'", 'u', '"u"'])
     for (const rest of ["PASSWORD'S3CRET'", '`S3CRET`', "WITH PASSWORD 'S3CRET'"])

@@ -5,9 +5,9 @@ import { TokenReader } from './token-reader.js';
 import { keywordOf, significantTokens, type Token, unquote } from './tokens.js';
 
 /** Words that a secret follows: `WITH PASSWORD 'x'`, `DROP TOKEN TYPE REST 'x'`. */
-const BEFORE_SECRET = new Set(['PASSWORD', 'TOKEN']);
+const CREDENTIALS = new Set(['PASSWORD', 'TOKEN', 'JWK']);
 /** Words that may come between such a word and its secret. */
-const TYPE_WORDS = new Set(['=', 'TYPE', 'REST']);
+const CONNECTORS = new Set(['=', ':', 'IS', 'TO', 'TYPE', 'REST']);
 /** Words that may follow instead of a secret: `GRANT ADD PASSWORD TO`, `CREATE TOKEN TYPE REST WITH TTL`. */
 const NO_SECRET = new Set(['WITH', 'TO', 'FROM', 'ON']);
 
@@ -59,7 +59,7 @@ function firstWords(text: string): string[] {
 
 /** The CREATE of an object has no secrets. The results do not overlap: all of them together are no longer than the statement. */
 function locateSecrets(statement: string): Secret[] {
-  if (!/password|token|user|account/i.test(statement)) return [];
+  if (!/password|token|jwk|user|account/i.test(statement)) return [];
   const { kind } = identify(statement);
   if (isObject(kind)) return [];
   const words = new TokenReader(significantTokens(statement));
@@ -95,8 +95,6 @@ function skipPrincipal(words: TokenReader): boolean {
 
 /** Words after the name of a principal that are no secrets. The words `identified` and `set` are those of other databases. */
 const HARMLESS = new Set('WITH CREATE DROP ENABLE DISABLE REFRESH TYPE REST IDENTIFIED BY SET ;'.split(' '));
-const CREDENTIALS = new Set(['PASSWORD', 'TOKEN', 'JWK']);
-const CONNECTORS = new Set(['=', ':', 'IS', 'TO', 'TYPE', 'REST']);
 
 /**
  * Finds the secrets after the name of a principal. Quoted text is secret, except owners and aliases. The words of the grammar are shown.
@@ -142,23 +140,23 @@ function* restOf(statement: string, from: number): Generator<Secret> {
   if (end > start) yield { text: statement.slice(start, end), start, isRest: true };
 }
 
-/** In other statements, text after PASSWORD or TOKEN is secret. If these may be columns of an object, only quoted text is secret. */
+/** In other statements, text after PASSWORD, TOKEN or JWK is secret. If these may be columns of an object, only quoted text is secret. */
 function secretsAfterKeywords(statement: string, isOfObject: boolean): Secret[] {
   const secrets: Secret[] = [];
   let end = 0;
   let isSecretNext = false;
   for (const token of significantTokens(statement)) {
-    if (isSecretNext && TYPE_WORDS.has(token.text.toUpperCase())) continue;
+    isSecretNext &&= !NO_SECRET.has(keywordOf(token));
+    if (isSecretNext && CONNECTORS.has(token.text.toUpperCase())) continue;
     const { start } = token;
     const previous = secrets.at(-1);
-    const mayBeSecret = isSecretNext && !NO_SECRET.has(keywordOf(token));
-    if (mayBeSecret && (isQuoted(token) || (start >= end && !isOfObject))) {
+    if (isSecretNext && (isQuoted(token) || (start >= end && !isOfObject))) {
       if (previous && start < end) previous.text = previous.text.slice(0, start - previous.start);
       const text = secretAt(statement, token);
       if (text) secrets.push({ text, start });
       end = start + text.length;
     }
-    isSecretNext = BEFORE_SECRET.has(keywordOf(token));
+    isSecretNext = CREDENTIALS.has(keywordOf(token));
   }
   return secrets;
 }
