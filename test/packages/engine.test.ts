@@ -1,5 +1,5 @@
 /*! The engine: a schema in memory that executes statements, says what they do, and undoes them. */
-import { Engine, type EngineOptions, NotReadyError, OpaqueError, whenReady } from '@sqlpipe/engine';
+import { Engine, type EngineOptions, OpaqueError, whenReady } from '@sqlpipe/engine';
 import { NameMap, NameSet } from '@sqlpipe/sql';
 import { fc, forAllAsync } from '../support/seed.js';
 import { test } from '../support/test.js';
@@ -31,19 +31,6 @@ const effectsOf = async (engine: Engine, statement: string): Promise<string[]> =
   const { effects } = await whenReady(() => engine.execute(statement));
   return effects.map(({ effect, loss, text }) => `${effect}${loss === undefined ? '' : ` ${loss}`}: ${text}`);
 };
-
-// Before all others, which load the library.
-test('no query is parsed to load a dump, to change a table without views, and to drop a view', t => {
-  const engine = loaded(undefined, DUMP.toReversed());
-  t.deepEqual(engine.statements().toSorted(), DUMP.toSorted());
-  engine.execute('alter table other add column x long');
-  engine.execute('alter table trades set ttl 5 days');
-  engine.execute('drop table other');
-  engine.execute('drop view bigger');
-  engine.execute('create table fresh (a int); ');
-  t.throws(() => engine.execute('alter table trades drop column qty'), { instanceOf: NotReadyError });
-  t.is(engine.statements().length, 6, 'what needs the library has changed nothing');
-});
 
 test('columns that swap their names lose nothing', async t => {
   const engine = loaded({}, [
