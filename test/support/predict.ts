@@ -1,5 +1,7 @@
 /*! Makes one random change on a real server, and compares the views that it invalidates with the prediction. */
-import { whenReady } from '@sqlpipe/engine';
+import { strict as assert } from 'node:assert';
+import { RejectionError } from '@sqlpipe/ddl/parser';
+import { isNotExecutable, whenReady } from '@sqlpipe/engine';
 import { NameSet } from '@sqlpipe/sql';
 import { waitUntilApplied, waitUntilIdle, waitUntilTrue } from './background.js';
 import { engineWith } from './plans.js';
@@ -51,9 +53,18 @@ export async function predict(server: Server, seed: number): Promise<Prediction 
   const neverRefreshed = await queryNames(server, 'materialized_views() WHERE last_refresh_finish_timestamp IS NULL');
   const invalidBefore = await findInvalid(server);
   const engine = engineWith(before, { health: { neverRefreshed: new NameSet(neverRefreshed) } });
-  const { effects } = await whenReady(() => engine.execute(`${change};`)).catch(() => ({ effects: [] }));
+  const execution = await whenReady(() => engine.execute(`${change};`)).catch((error: unknown) => {
+    if (isNotExecutable(error)) return error;
+    throw error;
+  });
+  const { error } = await server.execute(change);
+  if (error !== undefined) return undefined;
+  assert.ok(
+    !(execution instanceof RejectionError),
+    `seed ${seed}: ${change}: rejected only by the engine: ${execution}`,
+  );
+  const effects = execution instanceof Error ? [] : execution.effects;
   const predicted = effects.flatMap(({ effect, object }) => (effect === 'invalidated' ? [object] : []));
-  if ((await server.execute(change)).error !== undefined) return undefined;
   await waitUntilApplied(server);
   await waitUntilNoticed(server);
   const invalidAfter = await findInvalid(server);
