@@ -208,6 +208,17 @@ test('the plan and the way back need two files, however these are spelt', async 
   await run.ok(`sqldiff --alter ${LOSSES} -o f --undo g after.sql before.sql`);
 });
 
+test('the way back of a new view can be applied, although its statement names no base', async t => {
+  const run = await shellWithPlan(t);
+  await run(`cat >> before.sql <<'END'
+CREATE TABLE p (ts TIMESTAMP, price DOUBLE) TIMESTAMP(ts) PARTITION BY DAY;
+CREATE MATERIALIZED VIEW m AS (SELECT ts, max(price) high FROM p SAMPLE BY 1h) PARTITION BY DAY;
+END
+sqldiff --alter --undo back.sql before.sql $DB | sqlapply --allow-plan $DB`);
+  await run.ok('sqlapply --allow-plan $DB back.sql');
+  t.is((await run('sqldump $DB')).stdout.includes("VIEW 'm'"), false);
+});
+
 test('if the plan or the way back cannot be written, neither file is replaced', async t => {
   const run = await inProcess(t);
   await run(`${WRITE_FILES} echo old > old.sql`);

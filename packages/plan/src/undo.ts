@@ -97,8 +97,10 @@ function findSafeDrops({ statements, schemaAfter, renamed }: Plan, before: Schem
     if (kind === 'view') return [];
     if (kind === 'table') return unwrittenAssertions(name);
     const created = tryParseDefinition(statement);
-    if (created?.kind !== 'materialized view') return undefined;
-    return [nothingIsLostAssertion(created, findKnownColumns(name, after))];
+    const view = after.find(name);
+    if (created?.kind !== 'materialized view' || view?.kind !== created.kind) return undefined;
+    // The statement need not name the base. sqlapply knows it from the server.
+    return [nothingIsLostAssertion({ ...created, base: view.base }, findKnownColumns(name, after))];
   };
   return statements.flatMap(({ statement }): SafeDrop[] => {
     const { kind, name } = identify(statement);
