@@ -26,6 +26,12 @@ const FEATURES: readonly Feature<Definition>[] = [
 /** Whether only some versions of the server support a statement. */
 export const dependsOnVersion = (statement: string): boolean => findFeatures(statement).length > 0;
 
+/** A fast check, which does not parse: whether a statement may have a clause that a version such as `9.2.3` lacks. */
+export function mayLackFeature(statement: string, version: string): boolean {
+  const has = featuresOf(version);
+  return FEATURES.some(({ name, word }) => !has(name) && word.test(statement));
+}
+
 /** Finds the features that a statement needs and a version such as `9.2.3` lacks. Empty for a statement of unknown syntax. */
 export function findMissingFeatures(statement: string, version: string): FeatureName[] {
   const has = featuresOf(version);

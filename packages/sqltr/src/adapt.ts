@@ -7,6 +7,7 @@ import {
   findReferences,
   type HasFeature,
   isUnderstood,
+  mayLackFeature,
   ownerOf,
   parseCreateStatement,
   removeOwner,
@@ -146,6 +147,7 @@ export const toVersion =
     const { kind } = identify(given);
     if (!isObject(kind)) return { statement: given, losses: [] };
     if (!isUnderstood(given, kind)) return { statement: given, losses: [UNKNOWN] };
+    if (!mayLackFeature(given, version)) return { statement: given, losses: [] };
     const has = featuresOf(version);
     const removed = new Set<string>();
     const statement = replaceClauses(given, (property, clause, { kind }) => {
