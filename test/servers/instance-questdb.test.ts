@@ -18,10 +18,10 @@ async function openClient(url: string, env = {}) {
 }
 
 /** The length of the longest statement that fits the server's buffer. */
-function maxLength(db: Client, statement: (length: number) => string): number {
+function maxLength(db: Client, statement: (length: number) => string, purpose?: 'query'): number {
   let length = 1;
   for (let step = 1 << 16; step > 0; step >>= 1)
-    if (db.bufferNeeded(statement(length + step)) <= DEFAULT_REQUEST_BUFFER) length += step;
+    if (db.bufferNeeded(statement(length + step), purpose) <= DEFAULT_REQUEST_BUFFER) length += step;
   return length;
 }
 
@@ -35,6 +35,10 @@ testWithQuestDB('the maximum size of a request is known to the byte', async t =>
       t.deepEqual(await db.execute(statement(length)), { ok: true }, character);
       const error = await t.throwsAsync(db.execute(statement(length + 1)), { instanceOf: InstanceError });
       t.regex(error.message, /too large.*64448/, character);
+      const query = (length: number) => `SELECT 1 -- ${character.repeat(length)}`;
+      const queryLength = maxLength(db, query, 'query');
+      t.deepEqual(await db.queryRows(query(queryLength)), [[1]], character);
+      await t.throwsAsync(db.queryRows(query(queryLength + 1)), { message: /too large.*64448/ }, character);
       await db.close();
     }
 });

@@ -75,7 +75,7 @@ async function fetchBatch(
 ): Promise<(string | undefined)[] | undefined> {
   const queries = objects.map(({ kind, name }) => `SHOW CREATE ${kindKeywords(kind)} ${quoteLiteral(name)}`);
   const query = queries.join(' UNION ALL ');
-  if (objects.length > 1 && client.bufferNeeded(query) > DEFAULT_REQUEST_BUFFER) return undefined;
+  if (objects.length > 1 && client.bufferNeeded(query, 'query') > DEFAULT_REQUEST_BUFFER) return undefined;
   const rows: string[] = [];
   let length = 0;
   try {

@@ -87,7 +87,7 @@ async function fetchCapacities(client: Client, tables: readonly SymbolTable[]): 
         `SELECT ${index}, "column", symbolCapacity, symbolTableSize FROM table_columns(${quoteLiteral(name)}) WHERE symbolCapacity > ${DEFAULT_CAPACITY}`,
     )
     .join(' UNION ALL ');
-  if (tables.length > 1 && client.bufferNeeded(query) > DEFAULT_REQUEST_BUFFER) return undefined;
+  if (tables.length > 1 && client.bufferNeeded(query, 'query') > DEFAULT_REQUEST_BUFFER) return undefined;
   const rows = await tryQuery(
     () => client.queryRows(query),
     error => error.matches(/does not exist/),

@@ -40,8 +40,8 @@ export interface Client {
    * @throws InstanceError; its `outcomeUnknown` says whether the statement may have been executed
    */
   execute(statement: string): Promise<Reply>;
-  /** The minimum request buffer (bytes) of a server that accepts this statement; see `DEFAULT_REQUEST_BUFFER`. */
-  bufferNeeded(statement: string): number;
+  /** The minimum request buffer (bytes) of a server that accepts this statement; see `DEFAULT_REQUEST_BUFFER`. A query needs more. */
+  bufferNeeded(statement: string, purpose?: Purpose): number;
   close(): Promise<void>;
 }
 
@@ -101,7 +101,7 @@ class HttpClient implements Client {
       response = await this.#send(query, 'query');
       yield* scanRows(response, maxValueBytes);
     } catch (error) {
-      throw this.#toInstanceError(error, query, response);
+      throw this.#toInstanceError(error, response, this.bufferNeeded(query, 'query'));
     }
   }
 
@@ -114,8 +114,8 @@ class HttpClient implements Client {
     return this.#request(statement, 'execute', response => readReply(response, acceptRows));
   }
 
-  bufferNeeded(statement: string): number {
-    const target = this.#path(statement);
+  bufferNeeded(statement: string, purpose: Purpose = 'execute'): number {
+    const target = this.#path(statement, purpose);
     const query = target.slice(target.indexOf('?') + 1);
     return bufferNeeded(`GET ${target} HTTP/1.1`, query, this.#connection.headerLines);
   }
@@ -129,14 +129,15 @@ class HttpClient implements Client {
     return this.config.url.pathname.replace(/\/$/, '');
   }
 
-  #path(statement: string, parameters = '', endpoint = this.#endpoints[0]): string {
+  #path(statement: string, purpose: Purpose, endpoint = this.#endpoints[0]): string {
+    const parameters = purpose === 'query' ? COUNT_PARAMETER : '';
     return requestTarget(this.#prefix + endpoint, toRequestText(statement), parameters);
   }
 
   /** An endpoint that answers 404 has executed nothing, so the other one is tried. */
   async #send(statement: string, purpose: Purpose): Promise<Response> {
     const sendTo = async (endpoint: ApiPath): Promise<Response> => {
-      const path = this.#path(statement, purpose === 'query' ? COUNT_PARAMETER : '', endpoint);
+      const path = this.#path(statement, purpose, endpoint);
       const response = await this.#sendAgainWhileBusy(() =>
         purpose === 'query' ? this.#connection.getIdempotent(path) : this.#connection.get(path),
       );
@@ -159,7 +160,7 @@ class HttpClient implements Client {
         response = await this.#send(statement, purpose);
         return await read(response);
       } catch (error) {
-        const failure = this.#toInstanceError(error, statement, response);
+        const failure = this.#toInstanceError(error, response, this.bufferNeeded(statement, purpose));
         if (purpose === 'execute' && failure instanceof InstanceError && failure.outcomeUnknown) throw failure;
         await pauseAfter(failure);
       }
@@ -193,15 +194,12 @@ class HttpClient implements Client {
   }
 
   /** An error that no request has caused is a bug, and is returned unchanged. */
-  #toInstanceError(error: unknown, statement: string, response: Response | undefined): unknown {
+  #toInstanceError(error: unknown, response: Response | undefined, bufferNeeded: number): unknown {
     const status = response?.status;
     if (error instanceof ServerError && response) return this.#rejectionError(error, response);
     if (error instanceof UnexpectedResponseError) return this.#unexpectedResponseError(error, status);
     if (!(error instanceof TransportError)) return error;
-    const { code, message } = toTransportFailure(error, {
-      ...this.config,
-      bufferNeeded: this.bufferNeeded(statement),
-    });
+    const { code, message } = toTransportFailure(error, { ...this.config, bufferNeeded });
     const outcomeUnknown = error.phase !== 'connecting' && mayHaveRun(status);
     const { unknownName } = this.config;
     const hint = error.phase === 'connecting' && unknownName ? `; ${unknownName}` : '';

@@ -210,8 +210,9 @@ class KeyCheck implements JsonEvents {
   }
 
   /**
-   * `JSON.parse` is four times as fast as the scanner. So once for each reply, it checks the rows of `dataset` up to the last `],[`. If it
-   * fails, the scanner checks these rows: the JSON may be invalid, or the `],[` may be inside a string or a cell.
+   * `JSON.parse` is four times as fast as the scanner. So once for each reply, `JSON.parse` checks the rows of `dataset` up to the last
+   * `],[`. If it fails, the scanner checks these rows: the JSON may be invalid, or the `],[` may be inside a string or a cell.
+   * @returns where the checked rows end; `at` if none are checked
    */
   readElements(chunk: Buffer, at: number, depth: number): number {
     const end = chunk.lastIndexOf('],[') + 1;
@@ -315,8 +316,8 @@ const quoteReply = (text: string, length: number, response: Response): string =>
 /** Masks the secrets of the request, which a server or a proxy may quote, and cuts a long text. */
 function maskReply(text: string, { url, secrets }: Response): string {
   const all = [...secrets, ...findSecrets(new URL(url).searchParams.get('query') ?? '')];
-  // The first cut may split a secret. Then its beginning stays unmasked at the end of the text. Masking never shortens a text, so the
-  // second cut removes this beginning.
+  // The first cut may split a secret, and then the beginning of the secret stays unmasked at the end of the text. The second cut keeps only
+  // the first quarter, so it removes this beginning. (Masking never shortens a text.)
   return maskSecrets(text.slice(0, MAX_MASKED_LENGTH), all).slice(0, MAX_MASKED_LENGTH / 4);
 }
 
