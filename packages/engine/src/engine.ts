@@ -147,14 +147,15 @@ export class Engine {
     let execution = this.#executeAlone(text, caller);
     const uncompiled = this.#hasLoaded ? findUncompiled(catalogue, listChanged()) : [];
     if (uncompiled.length > 0) {
-      // A statement makes only a valid view invalid. To know which views were valid, undo the statement, compile the views over the
-      // old schema, and execute the statement again.
+      // A view counts as made invalid only if it was valid before. To learn that, undo the statement, compile the views over the old
+      // schema, and execute the statement again.
       this.rollback(savepoint);
       for (const { name } of uncompiled) catalogue.findCompiled(name);
       execution = this.#executeAlone(text, caller);
     }
     recompilePlainViews(catalogue, listChanged());
-    // A server notices that a materialized view cannot be refreshed when the next row of its base arrives. The engine assumes this row.
+    // Only when the next row of the base arrives does a server notice that a materialized view cannot be refreshed. The engine assumes
+    // that such a row arrives.
     if (this.#assumesRows) invalidateUnrefreshable(catalogue, listChanged());
     // After any change of a table, a server fills the IMMEDIATE views over this table that have no rows yet.
     for (const { before, after } of listTransitions())

@@ -29,7 +29,7 @@ export interface PlannedStatement {
   readonly effects: readonly Effect[];
   /** The lines of the comment above the statement: its costs, or what it is for. */
   readonly comments: readonly string[];
-  /** One phrase per irreversible loss. The undo prints the phrases; the plan prints only the numbers of the statements. */
+  /** One phrase per irreversible loss. The undo prints the phrases. The head of the plan only lists the statements: `statements 3, 7`. */
   readonly lost: readonly string[];
 }
 

@@ -183,7 +183,7 @@ function draftPlan(context: PlanContext, engine: Engine, excluded: ReadonlyMap<s
   alterRetention(draft);
   dropExtraObjects(draft);
   dropPrincipals(draft);
-  grantRights(draft); // again: if A grants a right on something that the plan has dropped, the GRANT fails now and is left out
+  grantRights(draft); // again: a DROP above may have removed a right that A grants; the GRANT fails now, so it is listed as left out
 
   omitUnalterable(draft);
   omitUnrepaired(draft);

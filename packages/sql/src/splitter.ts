@@ -53,7 +53,8 @@ const UNCLOSED_MESSAGES: Partial<Record<SegmentType, string>> = {
 export class Splitter {
   /**
    * The first scanner reads by the rules of SQL. If a block comment contains a quote or `--`, a second one reads by those of the server.
-   * The first `;` that any scanner finds ends the statement. With the wrong rules, a scanner tends to miss a `;`, not to find one too many.
+   * The first `;` that any scanner finds ends the statement. The wrong rules usually hide a `;` in a string or a comment, and rarely show
+   * one that is none.
    */
   #scanners = [new StatementScanner('sql')];
   #pieces: string[] = [];
@@ -220,8 +221,8 @@ export class Splitter {
   }
 
   /**
-   * Yields the held statement, and holds the new one. A `;` alone is no statement, so the held one stays. After a line end before this
-   * `;`, the held statement accepts no more comments.
+   * Yields the held statement, and holds the new one. A `;` alone is no statement, so the held one stays. If this `;` is on a later line,
+   * the held statement accepts no more comments.
    */
   *#hold(text: string, endsInLineComment: boolean): Generator<string> {
     const body = trim(text);

@@ -147,7 +147,7 @@ export function retentionAgeOf(object: Pick<RetentionFields, 'ttl' | 'policy'>):
   return local === 0 || isAtLeast(local, remote) ? remote : local;
 }
 
-/** Whether an age is at least another one, for months of 28 to 31 days. 0 means never, so nothing is at least 0. `age` must not be 0. */
+/** Whether an age is at least another one, however long the months are (28 to 31 days). 0 means never, which is longer than any age. */
 function isAtLeast(age: Age, than: Age): boolean {
   if (than === 0) return false;
   if (age > 0 === than > 0) return Math.abs(age) >= Math.abs(than);
@@ -262,8 +262,8 @@ const STORAGE_POLICY = property<RetentionFields, PolicyAlteration>()({
   }),
   // The only documented example has this clause on a line of its own, where a TTL would be.
   print: ({ policy }) => (policy && !policy.disabled ? `\nSTORAGE POLICY${printStages(policy)}` : ''),
-  // The open source edition has only a TTL: the age at which no local and no remote data is left. Without DROP REMOTE, remote data stays
-  // forever, so there is no TTL.
+  // The open source edition has only a TTL: the age at which no local and no remote data is left. After TO REMOTE without DROP REMOTE,
+  // remote data stays forever, so there is no TTL.
   translate(object, has) {
     const { policy } = object;
     if (!policy || has('storage policies')) return undefined;

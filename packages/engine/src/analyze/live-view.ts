@@ -179,7 +179,7 @@ function rejectUnboundedState({ windows, calls }: ScannedQuery): void {
   }
 }
 
-/** When a row arrives late, the results of these functions may change for all rows after it. */
+/** The results of these functions depend on all rows before the current one, see `rejectUnboundedReplays`. */
 const RANKING = ['row_number', 'rank', 'dense_rank'];
 
 const NEED_LATER_ROWS = ['ntile', 'cume_dist', 'percent_rank'];

@@ -322,7 +322,7 @@ function findTimestampFloors({ columns }: Select, query: ParsedQuery): (TimeGrou
   });
 }
 
-/** Whether an expression contains the name of a column without the name of a table. */
+/** Whether an expression contains a column by its unqualified name: `ts`, not `t.ts`. */
 const mentions = (node: TreeNode, column: string): boolean =>
   node.type === 'qualifiedName'
     ? isSameName((node as QualifiedName).parts.join('.'), column)

@@ -115,7 +115,7 @@ function toTableLike(catalogue: Catalogue, { name, owner }: TableDefinition, lik
   if (likeObject.opaque !== undefined) throw unknownSyntaxError(likeObject);
   const { columns, timestamp, partitionBy } = likeObject;
   const copy = { name, columns: structuredClone(columns), timestamp, partitionBy, owner, ...retentionOf(likeObject) };
-  // A table LIKE a materialized or live view gets the o3MaxLag -1, as tables() shows (observed on 9.3.4).
+  // A table LIKE a materialized view gets the o3MaxLag -1 (observed in tables() on 9.3.4). One LIKE a live view is assumed to get it too.
   if (likeObject.kind !== 'table') return { kind: 'table', ...copy, wal: true, parquet: false, o3MaxLag: -1 };
   const { wal, parquet, maxUncommittedRows, o3MaxLag } = likeObject;
   return { kind: 'table', ...copy, wal, parquet, maxUncommittedRows, o3MaxLag };
@@ -214,8 +214,8 @@ export function createView(session: MutableSession, statement: ViewStatement): v
     return;
   }
   session.authorize('ALTER VIEW', definition.name);
-  // With OR REPLACE, errors of QuestDB's compiler have too small a position. What is missing is the length of the text between AS and
-  // the query. Errors of QuestDB's parser have the right position: these are errors at 0, and those about a duplicate column.
+  // With OR REPLACE, QuestDB's compiler does not count the parenthesis before the query and the white space beside it, so its positions
+  // are too small. Its parser's positions are right. Here, the parser's errors are `DuplicateColumnError` and those with the position 0.
   const shift = body.start - body.outerStart;
   const rejection = catchRejection(() => putView(session, statement, body.start));
   if (!(rejection instanceof RejectionError)) return;

@@ -86,9 +86,11 @@ export function rebuildTable(entry: Entry, wanted: TableDefinition, draft: Draft
  * Chooses the retention of the new table: its TTL or storage policy. The first case that applies decides:
  * 1. `--ignore` excludes the retention: the table keeps the retention of B.
  * 2. The user allows the loss of expired rows: CREATE TABLE sets no retention, because rows that expire during the copy would make the
- *    counts differ. `alterRetention` sets the retention of A at the end. In the other cases, assertions show that no row expires.
+ *    counts differ. `alterRetention` sets the retention of A at the end.
  * 3. A expires more rows than B: CREATE TABLE sets the retention of B, if the partitions of A permit it. `alterRetention` sets A's.
  * 4. Otherwise CREATE TABLE sets the retention of A.
+ *
+ * Except in case 2, assertions show that no row expires.
  */
 function chooseRetention(
   entry: Entry,
@@ -125,9 +127,9 @@ function findObstacles(entry: Entry, rebuild: Rebuild, draft: Draft): Pick<Omiss
   // retention are losses, because they affect rows that are written later.
   const copyLosses = findCopyLosses(old, final, copied);
   const keys = copied.filter(({ column }) => column.dedup);
-  const keptRowsApart = old.columns.some(({ dedup }) => dedup) && !copyLosses.some(({ loss }) => loss === 'keys');
+  const hadTheseKeys = old.columns.some(({ dedup }) => dedup) && !copyLosses.some(({ loss }) => loss === 'keys');
   const overwritten =
-    keys.length === 0 || keptRowsApart ? 0 : answers.countOrQueue(printDuplicatesQuestion(rebuildInB.old.name, keys));
+    keys.length === 0 || hadTheseKeys ? 0 : answers.countOrQueue(printDuplicatesQuestion(rebuildInB.old.name, keys));
   const losses = [...copyLosses, ...unmet]
     .flatMap(({ loss }) => (loss === undefined || mayConcernColumn(loss) ? [] : [{ loss, object: old.name }]))
     .filter(named => !draft.acceptLoss(named));
@@ -220,7 +222,7 @@ function printRebuild(
     ...beforeCopy,
     printDefinition(created, EXPLICIT),
     `INSERT INTO ${quoteLiteral(newName)} (${columns}) SELECT ${values} FROM ${quoteLiteral(old.name)};`,
-    // `copy` tells the proof which columns the new table has. Any other column counts as lost.
+    // `copy` tells the proof which columns the new table has. If the old table is dropped, its other columns count as lost.
     { ...asManyRowsAssertion(old.name, newName), copy: { from: old.name, to: newName, columns: copied } },
     printTableRename(old.name, oldName),
     printTableRename(newName, old.name),
@@ -237,7 +239,7 @@ export function dropOldTables(draft: Draft): void {
     if (wanted?.kind !== 'table' || old?.kind !== 'table' || rebuilt?.kind !== 'table') continue;
     if (!isRebuildHash(hash, wanted, old, engine)) continue; // A has changed since the rebuild
     const copied = findCopiedColumns(rebuilt, old, renames.columnRenamesOf(table));
-    // If B has the old table, an earlier plan made the rebuild. Only then has nothing in this plan checked the conversions yet.
+    // If B has the old table, an earlier plan made the rebuild, and nothing in this plan has checked the conversions.
     const conversions = context.engineOfB.find(name) ? findConversions(name, copied) : [];
     const unchanged = conversions.flatMap(each => conversionAssertions(each, context));
     const allCopied = allCopiedAssertion({ from: name, to: table, columns: toComparable(copied) });

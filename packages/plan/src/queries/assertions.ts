@@ -26,7 +26,7 @@ import { type PeriodHolder, parseUnended, printUnendedQuestion } from './periods
 type FirstColumns = readonly (readonly unknown[])[];
 
 export interface KnownView {
-  /** Each query that the view may have, including the WITH clause that `printWith` may put before the query. */
+  /** Each query that the view may have, with the WITH clause by which the planner replaces what the target lacks (`printWith`). */
   readonly bodies: readonly string[];
   /** The materialized view on the target; undefined if there is none. Its `body` includes the same WITH clause. */
   readonly existing?: ComparedView | undefined;
@@ -56,7 +56,7 @@ export interface Assertion {
   readonly help?: string;
   /** Prints each text that the planner may have written for the view. Missing if the assertion contains no query of a view. */
   printFor?(view: KnownView): readonly string[];
-  /** Only of `none_expire`: the loss if the assertion is false. If the user allows this loss, a rebuild does not need the assertion. */
+  /** Only of `none_expire`: the loss if the assertion is false. If the user allows this loss, a rebuild copies without the assertion. */
   readonly loss?: LossKind;
   /** The copy that exists if the assertion is true. Its `columns` are empty if the text does not show them. */
   readonly copy?: Copy;
@@ -188,7 +188,7 @@ export function noneLimitedAssertion(views: NameList): Assertion {
   };
 }
 
-/** Asserts that no row has expired, see `printExpiredQuestion`. @param body the query with the newest row; by default `retained` has it */
+/** Asserts that no row has expired, see `printExpiredQuestion`. @param body returns the newest row; by default it is that of `retained` */
 export function noneExpireAssertion(retained: RetainedObject, body?: string): Assertion {
   const { name } = retained;
   return {
@@ -403,8 +403,8 @@ export const printPartitionQuestion = (table: string, state: PartitionState): st
   `SELECT count() FROM table_partitions(${quoteLiteral(table)}) WHERE ${state}`;
 
 /**
- * Prints the condition for values that are lost with their column. NULL is no loss, because a column that is added again has NULL in every
- * row. Without NULL in the type, it has 0 or false. QuestDB 9.3.4 cannot compare an array with NULL, so the array's text is compared.
+ * Prints the condition for values that are lost with their column. A column that is added again has NULL in every row, so NULL is no loss.
+ * If the type has no NULL, 0 or false is no loss. QuestDB 9.3.4 cannot compare an array with NULL, so the array's text is compared.
  */
 export function printValueCondition({ name, type }: Pick<Column, 'name' | 'type'>): string {
   const column = doubleQuote(name);

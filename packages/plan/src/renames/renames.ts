@@ -30,7 +30,7 @@ export class Renames {
   readonly refused = new NameMap<string>();
   /** All stated renames of objects, also those that are already made: the new name by the old name. */
   readonly statedObjects = new Map<string, string>();
-  /** All stated renames of columns. `table` is the name in A or B. Comments are included only if A and B have the table. */
+  /** All stated renames of columns. `table` is the name in A or B; for an option, each table that its text may mean. */
   readonly #statedColumns: { readonly table: string; readonly from: string; readonly to: string }[] = [];
 
   /**
@@ -250,7 +250,8 @@ export class Renames {
       return this.#refuse(entry, `${text}: A has a column '${old.name}' too`);
     if (namesake === undefined) return this.#addColumnRename(entry.name, old, column);
     const newNameProblem = `B has a column '${column}' too`;
-    // B has both columns, so the rename is not made. A plan would ALTER the type of the column with the new name, and convert wrong values.
+    // B has both columns, so the rename is not made. If the types differ, a plan would convert the column with the new name, which has
+    // other values. Otherwise a warning is enough.
     if (namesake.type !== findColumn(wanted, column)?.type) return this.#refuse(entry, `${text}: ${newNameProblem}`);
     this.#warn(entry, text, newNameProblem);
   }
