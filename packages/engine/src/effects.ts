@@ -164,6 +164,7 @@ export function findRetentionLosses(before: Definition, after: Definition): Effe
   return [effectOn(after, 'lost', `expires rows of ${displayName(after)} ${which}`, { loss: 'ttl' })];
 }
 
+/** Whether an effect loses rows that a retention expires. */
 export const isRetentionLoss = ({ loss }: Effect): boolean => loss === 'ttl';
 
 /** The loss of rows that have expired. @param count undefined if the server could not count these rows */

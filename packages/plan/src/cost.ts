@@ -1,4 +1,4 @@
-import { type Effect, isFullRefresh } from '@sqlpipe/engine';
+import { type Effect, isFullRefresh, isRetentionLoss } from '@sqlpipe/engine';
 import { displayName, identify, type Kind } from '@sqlpipe/sql';
 import type { StoredSize } from './context/server-answers.js';
 import type { Draft } from './draft/draft.js';
@@ -62,9 +62,10 @@ export const formatIrreversibleLosses = (
   isInB: (name: string) => boolean,
 ): string[] =>
   effects
-    .filter(({ effect, loss, kind, object }) => {
+    .filter(each => {
+      const { effect, loss, kind, object } = each;
       const isCreatedAgain = loss === 'drop' && kind === 'materialized view' && findAfterPlan(object)?.kind === kind;
-      const isOfNewObject = loss === 'ttl' && !isInB(object);
+      const isOfNewObject = isRetentionLoss(each) && !isInB(object);
       return effect === 'lost' && loss !== 'keys' && !isCreatedAgain && !isOfNewObject;
     })
     .map(({ kind, object, text }) => `${displayName({ kind, name: object })}: ${text}`);

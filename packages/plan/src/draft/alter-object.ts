@@ -52,7 +52,7 @@ function differsOnlyByRetention(wanted: TableDefinition, current: Definition, dr
   return compareDefinitions(wanted, current).differences.every(({ property }) => altered.includes(property));
 }
 
-/** @param expiresRows true to set only the properties that let the server drop rows, such as the TTL; false to set all others */
+/** @param expiresRows true to set only the properties that let the server drop old rows; false to set all others */
 function alterProperties(entry: Entry, wanted: Definition, draft: Draft, expiresRows = false): void {
   for (const { alter } of propertiesOf(wanted.kind)) {
     const current = draft.engine.definitionOf(entry.name);

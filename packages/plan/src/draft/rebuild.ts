@@ -83,7 +83,7 @@ export function rebuildTable(entry: Entry, wanted: TableDefinition, draft: Draft
 }
 
 /**
- * Chooses the retention of the new table: its TTL or storage policy. The first case that applies decides:
+ * Chooses the retention of the new table, which lets the server drop old rows. The first case that applies decides:
  * 1. `--ignore` excludes the retention: the table keeps the retention of B.
  * 2. The user allows the loss of expired rows: CREATE TABLE sets no retention, because rows that expire during the copy would make the
  *    counts differ. `alterRetention` sets the retention of A at the end.
