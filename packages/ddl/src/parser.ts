@@ -28,6 +28,7 @@ export {
 } from './parser/cursor.js';
 export type { NameLookup, ServerTraits } from './parser/lookup.js';
 export {
+  MAX_NAME_LENGTH,
   parseEntityName,
   rejectDotsAndSlashes,
   rejectReserved,

@@ -26,7 +26,7 @@ const SYSTEM_TABLES = new NameSet(['telemetry', 'telemetry_config', '_query_trac
 export const isSystemTable = (name: string): boolean => name.startsWith('sys.') || SYSTEM_TABLES.has(name);
 
 /** QuestDB's `cairo.max.file.name.length`, in UTF-16 code units. */
-const MAX_NAME_LENGTH = 127;
+export const MAX_NAME_LENGTH = 127;
 
 /** The maximum length of a file name in bytes, minus what the server adds to the name of a table. */
 export const MAX_FILE_NAME_BYTES = 250;

@@ -103,7 +103,7 @@ export function compileLoaded(object: CatalogueObject, catalogue: Catalogue, isH
   if (relation instanceof RejectionError) {
     const isBaseMissing = view.kind === 'materialized view' && !catalogue.find(view.base);
     // An interrupted plan may have renamed or changed what the view reads. A later statement may repair that.
-    const isBroken = view.kind === 'view' ? view.invalid !== undefined || view.isStale : view.invalid !== undefined;
+    const isBroken = view.invalid !== undefined || (view.kind === 'view' && view.isStale);
     if (isBaseMissing || isBroken) return object;
     if (isHealthKnown || relation instanceof QuerySyntaxError || view.kind !== 'view') {
       const opaque = { ...view, opaque: printDefinition(view, { quoted: true }) };

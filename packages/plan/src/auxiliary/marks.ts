@@ -3,12 +3,11 @@
  * rows. So the plan creates an empty table, the mark, before it drops the view, and drops the mark after the refresh.
  */
 import { createHash } from 'node:crypto';
+import { MAX_NAME_LENGTH } from '@sqlpipe/ddl/parser';
 import type { Engine } from '@sqlpipe/engine';
 import type { Schema } from '@sqlpipe/schema';
 import { foldCase, hasName, isSameName } from '@sqlpipe/sql';
 
-/** The maximum length of the name of a table, in UTF-16 code units (observed on 9.3.4). */
-const MAX_NAME_LENGTH = 127;
 const SUFFIX = /_unfilled_[0-9a-f]{8}$/;
 
 /** The name of the table that marks a view. The hash keeps it apart from other tables, also if the name of the view is cut. */

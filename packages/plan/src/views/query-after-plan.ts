@@ -46,12 +46,7 @@ export function printQueryAfterPlan(
       const former = context.engineOfB.find(context.renames.nameBeforePlan(name));
       const hasOtherQuery = former?.kind !== 'view' || isRedefined(former, object, context);
       if (hasOtherQuery || object.references.some(reference => changed.has(reference))) changed.add(name);
-      // B's view serves if the server can query it, and if its name and query stay. Also, no object that it reads may need a query of WITH.
-      // For example, a renamed table needs one.
-      const isUnchanged =
-        former?.kind === 'view' && former.name === name && former.body === object.body && !former.isStale;
-      if (isUnchanged && object.references.every(reference => !queries.has(reference))) continue;
-      queries.set(name, { name, query: object.body, isView: true });
+      if (!isServedBy(former, object, queries)) queries.set(name, { name, query: object.body, isView: true });
     } else if (object && object.kind !== 'live view' && object.opaque === undefined) {
       const readsChanged = 'references' in object && object.references.some(reference => changed.has(reference));
       const isRecreated = readsChanged && !context.engineOfB.catalogue.findById(object.id);
@@ -76,12 +71,22 @@ export function printQueryOverPlainViews(
   for (const object of catalogue.inDependencyOrder(catalogue.closure(references))) {
     const former = findFormer(object.name);
     if (object.kind !== 'view') continue;
-    const isSame = former?.kind === 'view' && former.body === object.body;
-    if (!isSame || object.references.some(reference => queries.has(reference)))
+    if (!isServedBy(former, object, queries))
       queries.set(object.name, { name: object.name, query: object.body, isView: true });
   }
   return queries.size === 0 ? undefined : printWith([...queries.values()], body);
 }
+
+/**
+ * Whether the server's view serves instead of a query of WITH. The server must be able to query it, its name and query must stay, and no
+ * object that it reads may need a query of WITH. For example, a renamed table needs one.
+ */
+const isServedBy = (former: CatalogueObject | undefined, view: View, queries: NameMap<CommonQuery>): boolean =>
+  former?.kind === 'view' &&
+  former.name === view.name &&
+  former.body === view.body &&
+  !former.isStale &&
+  view.references.every(reference => !queries.has(reference));
 
 const printRecreated = (query: string) => ({ query, isChanged: true, isIdentical: false });
 
