@@ -53,7 +53,7 @@ export async function runProgram<Specs extends OptionSpecs>(
   }
 }
 
-/** After ^C, another program of the pipeline may cut the input short. The signal may arrive so many milliseconds later. */
+/** After ^C, another program of the pipeline may cut the input short. The signal may arrive this number of milliseconds later. */
 const SIGNAL_DELAY = 100;
 
 function formatFailure(error: unknown, status: number, name: string, host: ProcessLike): string {
