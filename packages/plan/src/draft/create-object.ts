@@ -10,11 +10,11 @@ import {
   spellOutDefaults,
   UNLIMITED,
 } from '@sqlpipe/ddl';
-import type { MaterializedView } from '@sqlpipe/engine';
 import type { Entry } from '@sqlpipe/schema';
-import { isObject, isSameName, NameSet } from '@sqlpipe/sql';
+import { isSameName, NameSet } from '@sqlpipe/sql';
 import { ignoresProperty, type PlanContext } from '../context/plan-context.js';
 import type { Draft } from './draft.js';
+import { findSources, readsTableOfB } from './view-sources.js';
 
 /**
  * Finds the CREATE statement of an object. A recreated view keeps the properties that an option ignores. Until `alterRetention` sets the
@@ -85,26 +85,3 @@ const isReadInDraft = ({ name }: Entry, draft: Draft): boolean =>
   draft.engine.catalogue
     .list()
     .some(view => view.kind === 'materialized view' && findSources(view, draft).some(each => isSameName(each, name)));
-
-/** Finds the tables and materialized views that a view reads, directly or through plain views. */
-export function findStoredSources(entry: Entry, { a, b }: PlanContext): string[] {
-  const sourcesOf = (each: Entry) =>
-    (a.findObject(each.name) ? a : b).prerequisites(each).filter(({ kind }) => isObject(kind));
-  const sources = new Map(sourcesOf(entry).map(each => [each.name, each]));
-  for (const source of sources.values())
-    if (source.kind === 'view') for (const each of sourcesOf(source)) sources.set(each.name, each);
-  return [...sources.values()].flatMap(({ kind, name }) => (kind === 'view' ? [] : name));
-}
-
-/** As `findStoredSources`, for a view of the draft. A source need not exist. */
-export const findSources = ({ base, references }: MaterializedView, { engine }: Draft): string[] =>
-  engine.catalogue.sources([base, ...references]);
-
-/** Whether a query reads a table of B, directly or through views. Any other table is new and empty, so it has no rows for a view. */
-export const readsTableOfB = (references: readonly string[], draft: Draft): boolean =>
-  draft.engine.catalogue.sources(references).some(name => {
-    const source = draft.engine.find(name);
-    return source?.kind === 'materialized view'
-      ? readsTableOfB([source.base, ...source.references], draft)
-      : draft.context.engineOfB.find(draft.context.renames.nameBeforePlan(name)) !== undefined;
-  });

@@ -17,9 +17,10 @@ import { isMarked, isUnfilled } from '../auxiliary/marks.js';
 import { losesNothingByRefresh, type PlanContext } from '../context/plan-context.js';
 import { printDrop, printFullRefresh } from '../statements/statement-text.js';
 import { isRedefined } from '../views/query-after-plan.js';
-import { findCreation, findSources, findStoredSources, readsTableOfB } from './create-object.js';
+import { findCreation } from './create-object.js';
 import type { Draft } from './draft.js';
 import { findStoredViewsAndReaders, listObjects, reconcileObject } from './reconcile-objects.js';
+import { findSources, findStoredSources, readsTableOfB } from './view-sources.js';
 
 /**
  * Changes stored views, and the views that read them, as A defines them. A view comes after the views that it reads. Also repairs views:
