@@ -276,7 +276,7 @@ export const PARTITION_STATES = {
   isParquet: {
     alias: 'all_native',
     adjective: 'Parquet',
-    problem: 'over which a change of columns would make values unreadable or suspend the table',
+    problem: 'which become unreadable, or suspend the table, if its columns change',
     problems: {
       type: 'over which a change of a type suspends the table',
       'add column': 'which cannot be read after a column was added',
