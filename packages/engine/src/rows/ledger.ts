@@ -2,9 +2,16 @@
 import { type Column, findColumn, isLossless, type TableDefinition } from '@sqlpipe/ddl';
 import { isSameName } from '@sqlpipe/sql';
 import type { Catalogue } from '../catalogue.js';
-import type { CatalogueObject, MaterializedView, StoredColumn, Table } from '../catalogue-objects.js';
+import {
+  type CatalogueObject,
+  type MaterializedView,
+  pairColumns,
+  type StoredColumn,
+  type Table,
+} from '../catalogue-objects.js';
 import { columnLoss, type Effect, findKeyLosses, findRetentionLosses } from '../effects.js';
 import type { Engine } from '../engine.js';
+import type { Transition } from '../transaction-log.js';
 
 /** Stored rows of a materialized view that its query no longer returns. Dates are as the server prints them. */
 interface HistoryRows {
@@ -81,6 +88,19 @@ export interface AccountedLoss {
   readonly causes: readonly number[];
 }
 
+/** A copy that an assertion has shown. */
+interface RecordedCopy {
+  /** The losses of the original before it was copied. The copy lacks these rows too. */
+  readonly lossesBefore: readonly AccountedLoss[];
+  /** The copy after each change of it, and the names that the columns then have. What one state cannot hold is lost, whatever follows. */
+  readonly states: readonly [CopyState, ...CopyState[]];
+}
+
+interface CopyState {
+  readonly table: Table;
+  readonly columns: Copy['columns'];
+}
+
 class ListsById<V> extends Map<number | undefined, V[]> {
   of(id: number | undefined): readonly V[] {
     return this.get(id) ?? [];
@@ -101,11 +121,8 @@ export class Ledger {
   /** The indexes of the statements that created, changed or removed an object, by its id. */
   readonly touchedBy = new ListsById<number>();
   readonly invalidatedBy = new ListsById<number>();
-  /** By the id of a table: another table that has all of its rows. */
-  readonly copies = new Map<
-    number | undefined,
-    { readonly table: CatalogueObject; readonly columns: Copy['columns'] }
-  >();
+  /** By the id of a table: the last copy of its rows. */
+  readonly #copies = new Map<number | undefined, RecordedCopy>();
   /** By the id of a column: the types that can hold all values of the column, as an assertion has shown. */
   readonly losslessTypes = new ListsById<string>();
   /** By the id of an object of the loaded schema. `causes` are indexes of statements. */
@@ -137,13 +154,38 @@ export class Ledger {
     return this.catalogue.find(this.facts.newNameOf(name));
   }
 
+  recordCopy(original: CatalogueObject, { to, columns }: Copy, lossesBefore: readonly AccountedLoss[]): void {
+    const table = this.catalogue.find(to);
+    if (table?.kind === 'table') this.#copies.set(original.id, { lossesBefore, states: [{ table, columns }] });
+  }
+
+  /** @param takesRows tells whether the statement removes or overwrites rows of a table */
+  recordChangesOfCopies(transitions: readonly Transition[], takesRows: (table: Table) => boolean): void {
+    for (const [id, { lossesBefore, states }] of this.#copies) {
+      const [{ table, columns }] = states;
+      const after = transitions.find(({ after }) => after?.id === table.id)?.after;
+      if (takesRows(table)) this.#copies.delete(id);
+      else if (after?.kind === 'table') {
+        const pairs = pairColumns(table, after);
+        const current = columns.flatMap(({ from, to }) => {
+          const name = pairs.find(({ column }) => isSameName(column.name, to))?.current?.name;
+          return name === undefined ? [] : [{ from, to: name }];
+        });
+        this.#copies.set(id, { lossesBefore, states: [{ table: after, columns: current }, ...states] });
+      }
+    }
+  }
+
   /** The table that now holds a copy of the rows of another table, and the losses in this copy. */
   findCopy(original: CatalogueObject) {
-    const copy = this.copies.get(original.id);
-    const table = this.catalogue.findById(copy?.table.id);
-    if (!copy || table?.kind !== 'table' || original.kind !== 'table') return undefined;
+    const { states, lossesBefore } = this.#copies.get(original.id) ?? {};
+    const table = this.catalogue.findById(states?.[0].table.id);
+    if (!states || !lossesBefore || table?.kind !== 'table' || original.kind !== 'table') return undefined;
     const isKept = (column: StoredColumn, to: string) => this.losslessTypes.of(column.id).includes(to);
-    return { table, losses: findCopyLosses(original, table, copy.columns, isKept) };
+    const all = states.flatMap(state => findCopyLosses(original, state.table, state.columns, isKept));
+    const isSame = (a: Effect, b: Effect) => a.loss === b.loss && a.column === b.column;
+    const losses = all.filter((effect, i) => all.findIndex(each => isSame(each, effect)) === i);
+    return { table, losses, lossesBefore };
   }
 
   /** The index of the statement that removed an object, as a list. The list is empty if the object exists. */

@@ -1,5 +1,5 @@
 import { findColumn, parseFill, retentionAgeOf } from '@sqlpipe/ddl';
-import { isSameName, type NameMap } from '@sqlpipe/sql';
+import { identify, isSameName, type NameMap } from '@sqlpipe/sql';
 import { type CatalogueObject, type MaterializedView, pairColumns, type Table } from '../catalogue-objects.js';
 import {
   columnLoss,
@@ -75,10 +75,9 @@ export class RowAccount {
 
   /** Records what an assertion shows: that all rows of a table are also in another table, or that a conversion changes no value. */
   recordAssertion({ copy, conversion }: { readonly copy?: Copy; readonly conversion?: Conversion }): void {
-    if (copy) {
-      const [original, copyTable] = [this.#engine.find(copy.from), this.#engine.find(copy.to)];
-      if (original && copyTable) this.#ledger.copies.set(original.id, { table: copyTable, columns: copy.columns });
-    }
+    const original = copy && this.#engine.find(copy.from);
+    const loaded = this.#ledger.loaded.find(({ id }) => id === original?.id);
+    if (copy && loaded) this.#ledger.recordCopy(loaded, copy, this.#lossesOf(loaded));
     if (!conversion) return;
     const converted = this.#engine.find(conversion.table);
     if (converted?.kind !== 'table') return;
@@ -93,7 +92,7 @@ export class RowAccount {
     for (const { before, after } of transitions) this.#ledger.touchedBy.add((before ?? after)?.id, index);
     for (const { effect, object } of effects)
       if (effect === 'invalidated') this.#ledger.invalidatedBy.add(this.#engine.find(object)?.id, index);
-    this.#recordWrites(statement, effects);
+    this.#recordWrites(statement, execution);
     const unwrittenLosses = transitions.flatMap(each => findLossesOfUnwrittenValues(each, this.#fullyWrittenColumns));
     const wasInLoadedSchema = (name: string) =>
       transitions.every(({ before }) => !before || this.#loadedIds.has(before.id) || !isSameName(before.name, name));
@@ -109,13 +108,21 @@ export class RowAccount {
   }
 
   /** After an UPDATE of `printFill`, every row stores a value of the column. After any other write, assertions may no longer hold. */
-  #recordWrites(statement: string, effects: readonly Effect[]): void {
+  #recordWrites(statement: string, { effects, transitions }: Execution): void {
     const fill = parseFill(statement);
     const table = fill && this.#engine.find(fill.table);
     if (fill && table?.kind === 'table') this.#fullyWrittenColumns.add(findColumn(table, fill.column)?.id);
     const written = fill ? [] : effects.filter(({ effect, column }) => effect === 'rewritten' && column === undefined);
     for (const { object } of written)
       for (const { id } of this.#engine.find(object)?.columns ?? []) this.#ledger.losslessTypes.delete(id);
+    // A query may precede UPDATE: WITH … UPDATE.
+    const mayUpdate = /^(?:UPDATE|WITH)$/.test(identify(statement).verb);
+    const overwrites = ({ columns }: Table) => mayUpdate || columns.some(({ dedup }) => dedup);
+    const removals = effects.filter(({ loss, column }) => loss === 'drop' && column === undefined);
+    this.#ledger.recordChangesOfCopies(transitions, copy => {
+      const isCopy = ({ object }: Effect) => this.#engine.find(object)?.id === copy.id;
+      return removals.some(isCopy) || (overwrites(copy) && written.some(isCopy));
+    });
   }
 
   #keepsValues({ loss, object, column = '' }: Effect, transitions: readonly Transition[]): boolean {
@@ -137,7 +144,7 @@ export class RowAccount {
     if (current) return [...this.#ledger.losses.of(object.id), ...this.#lossesOfColumns(object, current)];
     const causes = this.#ledger.findRemoval(object);
     const copy = this.#ledger.findCopy(object);
-    if (copy) return copy.losses.map(effect => ({ effect, causes }));
+    if (copy) return [...copy.lossesBefore, ...copy.losses.map(effect => ({ effect, causes }))];
     const successor = this.#ledger.successorOf(object);
     if (object.kind === 'view' && successor?.kind === 'view') return [];
     if (object.kind === 'materialized view' && successor?.kind === 'materialized view')
