@@ -40,7 +40,7 @@ export type Right = Grant | Membership | Assumption;
 function readStatement(statement: string, ignoresRest = false): RightsStatement | undefined {
   const cursor = new Cursor(statement);
   return tryParse(() => {
-    const parsed = parseRightsStatement(cursor);
+    const parsed = parseRightsStatement(cursor, cursor.next()?.toLowerCase());
     if (!ignoresRest) cursor.expectEnd();
     return parsed;
   });

@@ -4,7 +4,7 @@ import { type Cursor, isWord, missingError, RejectionError } from './cursor.js';
 import { isValidColumnName, isValidTableName, parseEntityName, unquoteToken } from './names.js';
 
 /** Without a context, statements for any server are read: any words are permissions, names are as in SQL (`fx-desk`, `public.t`). */
-export interface RightsContext {
+interface RightsContext {
   readonly isPermission: (name: string) => boolean;
   /** The names of a table's columns; undefined if it does not exist. */
   readonly columnsOf: (table: string) => readonly string[] | undefined;
@@ -42,13 +42,13 @@ interface MembershipStatement {
   readonly groups: readonly NameSpan[];
 }
 
-export interface AssumptionStatement extends GrantOptions {
+interface AssumptionStatement extends GrantOptions {
   readonly kind: 'assumption';
   readonly account: NameSpan;
   readonly entity: NameSpan;
 }
 
-export interface GrantStatement extends GrantOptions {
+interface GrantStatement extends GrantOptions {
   readonly kind: 'grant';
   readonly permissions: readonly string[];
   readonly scopes: readonly LocatedScope[];
@@ -57,26 +57,19 @@ export interface GrantStatement extends GrantOptions {
 
 export type RightsStatement = MembershipStatement | AssumptionStatement | GrantStatement;
 
-/** Parses a statement that gives or takes away rights, but not what follows it; undefined for any other. @throws RejectionError */
-export function parseRightsStatement(cursor: Cursor): RightsStatement | undefined {
-  const verb = cursor.next()?.toLowerCase();
-  if (verb === 'add' || verb === 'remove') return parseMembership(cursor, verb === 'add');
-  if (verb === 'grant' || verb === 'revoke') return parseGrant(cursor, verb === 'grant');
-  return verb === 'assume' ? new RightsParser(cursor).parseAssumption(true) : undefined;
-}
-
-export const parseMembership = (cursor: Cursor, gives: boolean, context?: RightsContext): MembershipStatement =>
-  new RightsParser(cursor, context).parseMembership(gives);
-
-export function parseGrant(
+/** Parses a statement of rights after its first word, but not what follows it; undefined for any other verb. @throws RejectionError */
+export function parseRightsStatement(
   cursor: Cursor,
-  gives: boolean,
+  verb: string | undefined,
   context?: RightsContext,
-): AssumptionStatement | GrantStatement {
+): RightsStatement | undefined {
   const parser = new RightsParser(cursor, context);
-  if (isWord(cursor.requireNoSemicolon('permission'), 'assume')) return parser.parseAssumption(gives);
+  if (verb === 'add' || verb === 'remove') return parser.parseMembership(verb === 'add');
+  if (verb === 'assume') return parser.parseAssumption(true);
+  if (verb !== 'grant' && verb !== 'revoke') return undefined;
+  if (isWord(cursor.requireNoSemicolon('permission'), 'assume')) return parser.parseAssumption(verb === 'grant');
   cursor.unread();
-  return parser.parseGrant(gives);
+  return parser.parseGrant(verb === 'grant');
 }
 
 class RightsParser {

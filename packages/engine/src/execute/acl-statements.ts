@@ -1,19 +1,16 @@
 /*! Executes the documented statements of access control. QuestDB Enterprise is closed source, so messages and positions may differ. */
-import { ALL_NAMES, MICROS, MICROS_PER_DAY, MICROS_PER_MINUTE, OBJECT_PERMISSIONS } from '@sqlpipe/ddl';
+import { ALL_NAMES, MICROS, MICROS_PER_DAY, MICROS_PER_MINUTE, OBJECT_PERMISSIONS, type Right } from '@sqlpipe/ddl';
 import {
-  type AssumptionStatement,
   type Cursor,
-  type GrantStatement,
   isWord,
   type LocatedScope,
   missingError,
   parseEntityName,
-  parseGrant,
-  parseMembership,
   parsePrincipalKind,
   parsePrincipalName,
+  parseRightsStatement,
   RejectionError,
-  type RightsContext,
+  type RightsStatement,
   type Scope,
   unexpectedTokenError,
   unquoteToken,
@@ -29,10 +26,7 @@ export const enterpriseHandlers: StatementHandlers = new Map([
   ['create', forPrincipals(handleCreate)],
   ['drop', forPrincipals(handleDrop)],
   ['alter', forPrincipals(handleAlter)],
-  ['add', changeMembership],
-  ['remove', changeMembership],
-  ['grant', changeGrants],
-  ['revoke', changeGrants],
+  ...['add', 'remove', 'grant', 'revoke'].map(verb => [verb, changeRights] as const),
   ['assume', rejectAssume],
   ['exit', rejectAssume],
 ]);
@@ -221,38 +215,43 @@ function requirePrincipal(acl: Acl, kind: PrincipalKind, { name, start }: Locate
   throw new RejectionError(start, `${kind} does not exist [name=${name}]`);
 }
 
-function changeMembership(cursor: Cursor, session: MutableSession, verb: string): void {
-  const adds = verb === 'add';
-  const { acl } = session;
-  const statement = parseMembership(cursor, adds, createRightsContext(session));
+function changeRights(cursor: Cursor, session: MutableSession, verb: string): void {
+  const statement = parseRightsStatement(cursor, verb, {
+    isPermission: name => PERMISSIONS.has(name),
+    columnsOf: table => session.catalogue.find(table)?.columns.map(({ name }) => name),
+  });
   cursor.expectEnd();
-  session.authorize(adds ? 'ADD USER' : 'REMOVE USER');
-  const { name: user } = requirePrincipal(acl, 'user', statement.user);
-  for (const group of statement.groups.map(locatedName => requirePrincipal(acl, 'group', locatedName).name))
-    acl[adds ? 'grant' : 'revoke']({ kind: 'membership', user, group });
+  const rights = statement ? requireChangeableRights(statement, session) : [];
+  for (const right of rights) session.acl[statement?.gives ? 'grant' : 'revoke'](right);
 }
 
-function changeGrants(cursor: Cursor, session: MutableSession, verb: string): void {
-  const statement = parseGrant(cursor, verb === 'grant', createRightsContext(session));
-  cursor.expectEnd();
-  if (statement.kind === 'assumption') changeAssumeRight(statement, session);
-  else changePermissions(statement, session);
-}
-
-const createRightsContext = ({ catalogue }: Session): RightsContext => ({
-  isPermission: name => PERMISSIONS.has(name),
-  columnsOf: table => catalogue.find(table)?.columns.map(({ name }) => name),
-});
-
-function changePermissions(statement: GrantStatement, session: MutableSession): void {
-  const { acl } = session;
-  const { gives, permissions, scopes, option, verified } = statement;
-  for (const permission of permissions) for (const { scope } of scopes) requireGrantRight(session, permission, scope);
+/**
+ * Requires that the caller may change these rights.
+ * @returns the rights; principals have their names in the case in which they were created
+ * @throws DenialError; RejectionError if something is missing. An entity may be missing, unless the statement has WITH VERIFICATION
+ */
+function requireChangeableRights(statement: RightsStatement, session: MutableSession): Right[] {
+  const { acl, caller } = session;
+  if (statement.kind === 'membership') {
+    session.authorize(statement.gives ? 'ADD USER' : 'REMOVE USER');
+    const { name: user } = requirePrincipal(acl, 'user', statement.user);
+    const groups = statement.groups.map(located => requirePrincipal(acl, 'group', located).name);
+    return groups.map(group => ({ kind: 'membership', user, group }));
+  }
+  const { option, verified } = statement;
+  const requireEntity = ({ name, start }: LocatedName) =>
+    (verified ? acl.requireEntity(name, start) : acl.find(name))?.name ?? name;
+  if (statement.kind === 'assumption') {
+    if (!acl.canAssume(caller, statement.account.name, true)) requireGrantRight(session, 'ASSUME SERVICE ACCOUNT', {});
+    const account = requirePrincipal(acl, 'service account', statement.account).name;
+    return [{ kind: 'assumption', account, entity: requireEntity(statement.entity), option }];
+  }
+  const { permissions, scopes } = statement;
+  const granted = permissions.flatMap(permission => scopes.map(({ scope }) => ({ permission, ...scope })));
+  for (const { permission, ...scope } of granted) requireGrantRight(session, permission, scope);
   if (verified) for (const scope of scopes) requireScopeExists(session, scope);
-  const entity = resolveEntityName(statement, session);
-  for (const permission of permissions)
-    for (const { scope } of scopes)
-      acl[gives ? 'grant' : 'revoke']({ kind: 'grant', entity, permission, option, ...scope });
+  const entity = requireEntity(statement.entity);
+  return granted.map(each => ({ kind: 'grant', entity, option, ...each }));
 }
 
 function requireScopeExists({ catalogue }: Session, { scope: { column }, table }: LocatedScope): void {
@@ -263,28 +262,12 @@ function requireScopeExists({ catalogue }: Session, { scope: { column }, table }
   throw new RejectionError(table.start, `column does not exist [table=${table.name}, column=${column}]`);
 }
 
-/** The entity's name in the case in which it was created. WITH VERIFICATION, a missing entity is an error. @throws RejectionError */
-function resolveEntityName({ entity, verified }: GrantStatement | AssumptionStatement, { acl }: Session): string {
-  const { name, start } = entity;
-  const found = verified ? acl.requireEntity(name, start) : acl.find(name);
-  return found?.name ?? name;
-}
-
 /** Requires the permission WITH GRANT OPTION, unless the caller owns the object. @throws DenialError */
 function requireGrantRight({ acl, caller, catalogue }: Session, permission: string, scope: Scope): void {
   if (acl.has(caller, permission, scope, true)) return;
   if (scope.table !== undefined && isSameName(catalogue.find(scope.table)?.owner, caller)) return;
   const on = scope.table === undefined || scope.table === ALL_NAMES ? '' : ` on ${scope.table}`;
   throw new DenialError(0, `Access denied for ${caller} [${permission} WITH GRANT OPTION${on}]`);
-}
-
-function changeAssumeRight(statement: AssumptionStatement, session: MutableSession): void {
-  const { acl, caller } = session;
-  const { gives, option } = statement;
-  if (!acl.canAssume(caller, statement.account.name, true)) requireGrantRight(session, 'ASSUME SERVICE ACCOUNT', {});
-  const account = requirePrincipal(acl, 'service account', statement.account).name;
-  const entity = resolveEntityName(statement, session);
-  acl[gives ? 'grant' : 'revoke']({ kind: 'assumption', account, entity, option });
 }
 
 /** The permissions that statements on objects require, and the other documented ones. */
