@@ -15,14 +15,13 @@ const rows = (...names: string[]) => names.map(name => JSON.stringify([`CREATE T
 /** Work that takes longer than this shows its progress. */
 const DELAY = 300;
 
-/** Dumps four statements at once, then three, one, and one more, each as soon as the screen shows those before. */
+/** After the delay, dumps four statements at once, then three, one, and one more, each as soon as the screen shows those before. */
 const startSource = (scope: Scope, on: Terminal) =>
   startSlow(scope, async (query, response) => {
     if (!query.startsWith('SHOW CREATE DATABASE')) return response.end('{"dataset":[]}');
-    response.write(`{"dataset":[${rows('a', 'b', 'c', 'd')}`);
     await pause(DELAY);
-    for (const [first = '', ...more] of [['e', 'f', 'g'], ['h'], ['i']]) {
-      response.write(`,${rows(first, ...more)}`);
+    for (const [first = '', ...more] of [['a', 'b', 'c', 'd'], ['e', 'f', 'g'], ['h'], ['i']]) {
+      response.write(`${first === 'a' ? '{"dataset":[' : ','}${rows(first, ...more)}`);
       await on.shows(new RegExp(`table '${first}'`));
     }
     response.end(']}');
