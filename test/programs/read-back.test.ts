@@ -128,13 +128,21 @@ const at = (second: number): string => `2024-01-01T00:00:0${second}.000000Z`;
 
 /**
  * Refreshes a view. The server shows the first state before the statement, and then the others; the last one stays.
- * `again` is what it shows after it has got the statement a second time.
+ * `again` is what it shows after it has got the statement a second time, or the message with which it rejects it.
  */
-async function refreshBy(t: ExecutionContext, how: string, before: State, states: State[], again: State[] = states) {
+async function refreshBy(
+  t: ExecutionContext,
+  how: string,
+  before: State,
+  states: State[],
+  again: State[] | string = states,
+) {
   const server = await startSqlserve(t);
   let isSent = false;
   const { url, queries } = await recordingProxy(t, server, query => {
-    if (query.startsWith('REFRESH') && isSent) states.splice(0, states.length, ...again);
+    if (query.startsWith('REFRESH') && isSent && typeof again === 'string')
+      return [403, { query, error: again, position: 0 }];
+    if (query.startsWith('REFRESH') && isSent) states.splice(0, states.length, ...(again as State[]));
     if (query.startsWith('REFRESH')) isSent = true;
     if (query.startsWith('REFRESH')) return [200, { ddl: 'OK' }];
     if (!/^SELECT .* FROM materialized_views\(\) WHERE/.test(query)) return undefined;
@@ -188,6 +196,13 @@ test('a refresh that the base undoes, since the server noticed its change later,
   const undone: State = ['invalid', 'change column type operation', at(3), at(4)];
   const done = await refreshBy(t, 'FULL', OLD, [RUNNING, undone], [undone, ['valid', null, at(5), at(6)]]);
   t.like(done, { code: 0, result: 'applied', left: 1 }, done.stderr);
+});
+
+test('if the server rejects the refresh when it is sent again, the run ends with this rejection', async t => {
+  const undone: State = ['invalid', 'change column type operation', at(3), at(4)];
+  const message = "Access denied for ann [REFRESH MATERIALIZED VIEW on 'm']";
+  const done = await refreshBy(t, 'FULL', OLD, [RUNNING, undone], message);
+  t.like(done, { code: 77, result: 'rejected', error: `accepted, but the refresh failed: ${message}` }, done.stderr);
 });
 
 test('an incremental refresh is not waited for: there may be nothing to do', async t =>

@@ -177,23 +177,25 @@ async function waitForRefresh(
 ): Promise<StatementResult> {
   if (!before) return APPLIED;
   let invalidatedAt = 0;
-  const state = await poll(patience, async () => {
+  const result = await poll(patience, async (): Promise<StatementResult | undefined> => {
     const state = await fetchRefreshState(client, name);
     const hasRun = state && state.finished !== before.finished && state.finished >= state.started;
     if (!hasRun || !isInvalidation(state)) {
       invalidatedAt = 0;
-      return hasRun ? state : undefined;
+      if (!hasRun) return undefined;
+      return state.status === 'valid' ? APPLIED : failedRefresh(state.reason ?? NO_REASON);
     }
     invalidatedAt ||= performance.now();
     if (performance.now() - invalidatedAt < REFRESH_AGAIN_AFTER) return undefined;
     invalidatedAt = 0;
-    await client.execute(printFullRefresh(name));
-    return undefined;
+    const reply = await client.execute(printFullRefresh(name));
+    return reply.ok ? undefined : { ...failedRefresh(reply.message), isDenied: reply.isDenied };
   });
-  if (state?.status === 'valid') return APPLIED;
-  if (state) return { result: 'rejected', error: `accepted, but the refresh failed: ${state.reason ?? NO_REASON}` };
-  return unfinished('unknown', 'accepted, but not finished yet; a larger --timeout waits longer', client);
+  return result ?? unfinished('unknown', 'accepted, but not finished yet; a larger --timeout waits longer', client);
 }
+
+const failedRefresh = (reason: string) =>
+  ({ result: 'rejected', error: `accepted, but the refresh failed: ${reason}` }) as const;
 
 /**
  * Milliseconds after which an invalid view is refreshed again. A server reports an ALTER of `t` as applied, but invalidates the views over
