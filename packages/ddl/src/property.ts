@@ -83,8 +83,6 @@ export interface PropertyAlter<F extends object, A extends Action, N extends str
   readonly expiresRows?: boolean;
   /** The parsers of the text after its first words, by these words: `{ 'set format': … }`. */
   readonly syntax: Readonly<Record<string, (cursor: Cursor, lookup: NameLookup, altered: FoundObject) => A>>;
-  /** By default, every server supports this ALTER. */
-  isSupported?(lookup: NameLookup): boolean;
   print(alteration: A): string;
   /** Returns the definition after the ALTER. By default, the fields of A replace those of the definition. */
   apply?(definition: F, alteration: A): F;

@@ -286,10 +286,8 @@ function parseAlterLiveView(cursor: Cursor, lookup: NameLookup): Command {
 /** Parses the ALTER of a property after its first words, such as `set ttl` or `dedup`. Undefined if the server has no such ALTER. */
 function parseAlterProperty(words: string, cursor: Cursor, lookup: NameLookup, found: FoundObject) {
   const key = words.toLowerCase();
-  const alter = propertiesOf(found.object.kind).find(
-    each => each.alter && Object.hasOwn(each.alter.syntax, key),
-  )?.alter;
-  const parse = alter?.isSupported?.(lookup) === false ? undefined : alter?.syntax[key];
+  const supported = propertiesOf(found.object.kind).filter(({ feature }) => !feature || lookup.has(feature));
+  const parse = supported.find(({ alter }) => alter && Object.hasOwn(alter.syntax, key))?.alter?.syntax[key];
   return parse && toAlter(found, parse(cursor, lookup, found));
 }
 

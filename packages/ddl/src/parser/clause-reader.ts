@@ -9,6 +9,7 @@ import type {
 } from '../definition.js';
 import type { Body } from './body.js';
 import { type Cursor, isWord, RejectionError, unexpectedTokenError } from './cursor.js';
+import type { FeatureName } from './features.js';
 import type { ServerTraits } from './lookup.js';
 import type { CreatedName } from './names.js';
 
@@ -87,8 +88,8 @@ export interface Clause<F extends object = object> {
   readonly name: string;
   /** The possible first words of the clause in CREATE. */
   readonly words?: readonly string[];
-  /** By default, every server supports the clause. */
-  isSupported?(context: CreateContext): boolean;
+  /** A server without this feature has neither the clause nor the ALTER of the property. By default, every server has them. */
+  readonly feature?: FeatureName;
   /** Parses the clause after its first word. Sets `reader.position` if a rejection of the value has another position than that word. */
   parse?(reader: ClauseReader): Partial<F>;
   /** What a CREATE without the clause states. */
@@ -130,8 +131,8 @@ export class ClauseReader {
 
   /** Reads the clause of a property and the token after it; false if the clause is absent. @param duplicate the message for a second one */
   read(property: Clause, { duplicate, isChecked = true }: { duplicate?: string; isChecked?: boolean } = {}): boolean {
-    const { name, words = [] } = property;
-    if (!words.some(word => isWord(this.token, word)) || property.isSupported?.(this.context) === false) {
+    const { name, words = [], feature } = property;
+    if (!words.some(word => isWord(this.token, word)) || (feature && !this.context.has(feature))) {
       Object.assign(this.definition, property.absent?.(this));
       return false;
     }

@@ -13,7 +13,7 @@ export const EXPIRE_ROWS = property<
   name: 'expiry of rows',
   value: ({ expire }) => normalizeRule(expire) ?? 'none',
   words: ['expire'],
-  isSupported: ({ has }) => has('EXPIRE ROWS'),
+  feature: 'EXPIRE ROWS',
   parse: ({ cursor }) => ({ expire: parseExpireRows(cursor) }),
   print: ({ expire }) => (expire === undefined ? '' : ` EXPIRE ROWS ${expire}`),
   features: [{ name: 'EXPIRE ROWS', word: /\bexpire\b/i, isIn: ({ expire }) => expire !== undefined }],
@@ -21,7 +21,6 @@ export const EXPIRE_ROWS = property<
     actions: ['expire rows'],
     sets: ['expiry of rows'],
     expiresRows: true,
-    isSupported: ({ has }) => has('EXPIRE ROWS'),
     syntax: {
       'set expire': cursor => ({ action: 'expire rows', expire: parseExpireRows(cursor) }),
       drop(cursor) {

@@ -255,7 +255,7 @@ const STORAGE_POLICY = property<RetentionFields, PolicyAlteration>()({
   name: 'storage policy',
   value: object => (ttlOf(object) === 0 && printStages(policyOf(object))) || 'none',
   words: ['storage'],
-  isSupported: ({ has }) => has('storage policies'),
+  feature: 'storage policies',
   // PARTITION BY comes before this clause. A table without PARTITION BY has no partitions, so no age is accepted.
   parse: ({ cursor, definition, clauseNames }) => ({
     policy: parseStoragePolicy(cursor, definition.partitionBy ?? 'NONE', clauseNames.stages),
@@ -278,7 +278,6 @@ const STORAGE_POLICY = property<RetentionFields, PolicyAlteration>()({
     actions: ['storage policy', 'storage policy state'],
     sets: ['storage policy', 'TTL'],
     expiresRows: true,
-    isSupported: ({ has }) => has('storage policies'),
     syntax: {
       'set storage'(cursor, { has }, { object }) {
         const stages: LocatedName[] = [];

@@ -87,7 +87,7 @@ export const FORMAT = property<
   name: 'format',
   value: ({ parquet }) => (parquet ? 'PARQUET' : 'NATIVE'),
   words: ['format'],
-  isSupported: ({ has }) => has('FORMAT PARQUET'),
+  feature: 'FORMAT PARQUET',
   parse(reader) {
     const { parquet, position } = parseFormat(reader.cursor);
     reader.position = position;
@@ -101,7 +101,6 @@ export const FORMAT = property<
   alter: {
     actions: ['format'],
     sets: ['format'],
-    isSupported: ({ has }) => has('FORMAT PARQUET'),
     syntax: {
       'set format'(cursor, _, { object: { partitionBy, wal } }) {
         const { parquet, position } = parseFormat(cursor);
@@ -275,7 +274,7 @@ export const OWNER = property<{ readonly owner?: string | undefined }>()({
   name: 'owner',
   value: ({ owner }) => owner && foldCase(owner),
   words: ['owned'],
-  isSupported: ({ has }) => has('owners'),
+  feature: 'owners',
   parse(reader) {
     reader.cursor.expect('by');
     const { name, start } = parseEntityName(reader.cursor, 'owner name');
