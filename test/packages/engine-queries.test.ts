@@ -353,9 +353,9 @@ test('the sources of views follow what a view under them reads', async t => {
   t.deepEqual(await sourcesAfter('CREATE VIEW z AS (SELECT x FROM b)'), ['a', 'b']);
   t.deepEqual(await sourcesAfter('DROP VIEW v'), ['b', 'v']);
   t.deepEqual(await sourcesAfter('CREATE TABLE v (x INT)'), ['b', 'v']);
-  const before = engine.savepoint();
+  const before = engine.log.savepoint();
   await sourcesAfter('DROP TABLE v');
   t.deepEqual(await sourcesAfter('CREATE VIEW v AS (SELECT x FROM a)'), ['a', 'b']);
-  engine.rollback(before);
+  engine.log.rollback(before);
   t.deepEqual(engine.catalogue.sources(['w', 'z']), ['b', 'v']);
 });

@@ -300,7 +300,7 @@ test('a rejected statement changes nothing', async t => {
   ]) {
     await t.throwsAsync(() => whenReady(() => engine.execute(statement)), { name: 'RejectionError' }, statement);
     t.deepEqual(engine.statements(), before);
-    t.deepEqual(engine.uncommittedEntries(), []);
+    t.deepEqual(engine.log.entries(), []);
   }
 });
 
@@ -372,10 +372,10 @@ test('a rollback leaves exactly what was there, and the same statements then do 
     });
     await executeAll(engine, first);
     const before = stateOf(engine);
-    const savepoint = engine.savepoint();
+    const savepoint = engine.log.savepoint();
     await executeAll(engine, then);
     const after = stateOf(engine);
-    engine.rollback(savepoint);
+    engine.log.rollback(savepoint);
     t.deepEqual(stateOf(engine), before);
     await executeAll(engine, then);
     t.deepEqual(stateOf(engine), after);

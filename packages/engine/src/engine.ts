@@ -82,7 +82,8 @@ export type QueryStatement = Exclude<ParsedStatement, { type: 'create' | 'comman
 export class Engine {
   readonly acl: Acl;
   readonly #catalogue: MutableCatalogue;
-  readonly #log = new TransactionLog();
+  /** The changes since the last commit. Callers commit them, or roll them back. */
+  readonly log = new TransactionLog();
   readonly #assumesRows: boolean;
   readonly #handlers: StatementHandlers;
   readonly has: HasFeature;
@@ -92,8 +93,8 @@ export class Engine {
   constructor(private readonly options: EngineOptions = {}) {
     const { health, naming, admin = 'admin', isEnterprise = false, rows, version } = options;
     const compile = (object: CatalogueObject, all: Catalogue) => compileLoaded(object, all, health !== undefined);
-    this.#catalogue = new MutableCatalogue(naming, this.#log, compile);
-    this.acl = new Acl(admin, this.#log);
+    this.#catalogue = new MutableCatalogue(naming, this.log, compile);
+    this.acl = new Acl(admin, this.log);
     this.#assumesRows = rows === 'assumed';
     this.#handlers = isEnterprise ? enterpriseHandlers : statementHandlers;
     this.has = featuresOf(version, isEnterprise);
@@ -115,7 +116,7 @@ export class Engine {
         this.acl.put({ kind, name, tokens: [], alias: parsePrincipal(statement)?.alias });
     }
     for (const entry of schema.entries) for (const right of schema.rightsOf(entry) ?? []) this.acl.load(right);
-    this.commit();
+    this.log.commit();
   }
 
   /**
@@ -125,19 +126,19 @@ export class Engine {
    * @throws NotReadyError if a library or the hash of a password has to be prepared first (`whenReady`)
    */
   execute(text: string, caller = this.acl.admin): Execution {
-    const savepoint = this.savepoint();
+    const savepoint = this.log.savepoint();
     try {
       return this.#executeAndUpdateDependents(text, caller, savepoint);
     } catch (error) {
-      this.rollback(savepoint);
+      this.log.rollback(savepoint);
       throw error;
     }
   }
 
   #executeAndUpdateDependents(text: string, caller: string, savepoint: number): Execution {
     const catalogue = this.#catalogue;
-    const firstTransition = this.#log.transitions.length;
-    const listTransitions = () => this.#log.transitions.slice(firstTransition);
+    const firstTransition = this.log.transitions.length;
+    const listTransitions = () => this.log.transitions.slice(firstTransition);
     // Each change of a column makes a new array of columns. So it is enough to compare the identity of the arrays.
     const listChanged = () => {
       const changed = listTransitions().filter(each => each.before?.columns !== each.after?.columns);
@@ -149,7 +150,7 @@ export class Engine {
     if (uncompiled.length > 0) {
       // A view counts as made invalid only if it was valid before. To learn that, undo the statement, compile the views over the old
       // schema, and execute the statement again.
-      this.rollback(savepoint);
+      this.log.rollback(savepoint);
       for (const { name } of uncompiled) catalogue.findCompiled(name);
       execution = this.#executeAlone(text, caller);
     }
@@ -267,10 +268,6 @@ export class Engine {
     return object?.kind === 'materialized view' && object.neverRefreshed === true;
   }
 
-  uncommittedEntries(): JournalEntry[] {
-    return this.#log.entries();
-  }
-
   /** The changes that give an empty engine the state of this one. */
   snapshot(): JournalEntry[] {
     return [
@@ -284,19 +281,7 @@ export class Engine {
     if ('put' in entry) this.#catalogue.put(entry.put);
     else if ('drop' in entry) this.#catalogue.drop(entry.drop);
     else this.acl.restore(entry.acl);
-    this.commit();
-  }
-
-  commit(): void {
-    this.#log.commit();
-  }
-
-  savepoint(): number {
-    return this.#log.savepoint();
-  }
-
-  rollback(to: number): void {
-    this.#log.rollback(to);
+    this.log.commit();
   }
 
   title(name: string): string {

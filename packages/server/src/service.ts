@@ -45,17 +45,17 @@ export class Service {
   /** Undoes a statement that cannot be stored, because it would be lost after a restart. No other statement runs meanwhile. */
   async #executeAndStore(text: string, { name, renewToken }: Caller): Promise<StatementReply> {
     const engine = this.#engine;
-    const before = engine.savepoint();
+    const before = engine.log.savepoint();
     renewToken?.();
     const reply = await whenReady(() => this.#execute(text, name));
-    const entries = engine.uncommittedEntries();
+    const entries = engine.log.entries();
     try {
       if (entries.length > 0) await this.journal?.append(entries);
     } catch (error) {
-      engine.rollback(before);
+      engine.log.rollback(before);
       throw error;
     }
-    engine.commit();
+    engine.log.commit();
     return reply;
   }
 

@@ -69,7 +69,7 @@ export class Draft {
       this.addOmission(excluded);
       return false;
     }
-    const before = this.engine.savepoint();
+    const before = this.engine.log.savepoint();
     const steps = statements.map(
       (each): Step =>
         typeof each === 'string' ? { statement: each, change } : { statement: each.statement, assertion: each, change },
@@ -79,7 +79,7 @@ export class Draft {
       for (const [i, step] of steps.entries()) this.#addStep(step, executions[i], steps.length > 1);
       return true;
     } catch (error) {
-      this.engine.rollback(before);
+      this.engine.log.rollback(before);
       this.omit(change, whyNotExecutable(error, ...steps.map(({ statement }) => statement)));
       return false;
     }
@@ -136,10 +136,10 @@ export class Draft {
 
   /** Finds the views that would be invalid after a statement, with the reasons. */
   preview(statement: string): NameMap<string> {
-    const before = this.engine.savepoint();
+    const before = this.engine.log.savepoint();
     this.engine.execute(statement);
     const invalid = this.engine.invalidViews();
-    this.engine.rollback(before);
+    this.engine.log.rollback(before);
     return invalid;
   }
 
