@@ -66,6 +66,48 @@ testWithQuestDB('generated, recorded and copying streams on a real QuestDB', asy
       }
 });
 
+/** Of a view whose types the engine does not know, and that reads a plain view: the new query of the plain view, and the result. */
+const REPLACED = [
+  ['sum(y)', 'x::DOUBLE y', 'rejected'],
+  ['sum(y)', 'x::INT y', 'rejected'],
+  ['last(y + y)', 'x::DOUBLE y', 'rejected'],
+  ['sum(y)', 'x y, ts later', 'applied'],
+] as const;
+
+testWithQuestDB('a refresh over a plain view that gives other types by now', async t => {
+  const server = await borrowQuestDB(file);
+  for (const [value, columns, expected] of REPLACED) {
+    await makeTarget(server, {
+      seed: 0,
+      source: '',
+      target: [
+        'CREATE TABLE t (ts TIMESTAMP, x DECIMAL(10,2)) TIMESTAMP(ts) PARTITION BY DAY WAL',
+        "INSERT INTO t VALUES ('2024-01-01', 1.5m)",
+        'CREATE VIEW v AS (SELECT ts, x y FROM t)',
+        `CREATE MATERIALIZED VIEW m WITH BASE t AS (SELECT ts, ${value} n FROM v SAMPLE BY 1h) PARTITION BY DAY`,
+      ],
+      statements: [],
+    });
+    const statements = [
+      'DROP VIEW v',
+      `CREATE VIEW v AS (SELECT ts, ${columns} FROM t)`,
+      'REFRESH MATERIALIZED VIEW m FULL',
+    ];
+    const { differences, unknown, run } = await dryRuns.compare(server, {
+      seed: 0,
+      source: '',
+      target: [],
+      statements,
+    });
+    t.deepEqual([run[2]?.result, unknown], [expected, []], columns);
+    t.deepEqual(
+      new Set(differences.map(({ dry }) => dry?.result)),
+      new Set(expected === 'applied' ? [] : [expected]),
+      columns,
+    );
+  }
+});
+
 test('streams about access control, sent by the administrator and by somebody who lacks permissions', async t => {
   t.log(`seeds ${SEED} to ${SEED + STREAMS - 1}`);
   for (const seed of SEEDS) check(t, await compareOnSqlserve(dryRuns, seed));

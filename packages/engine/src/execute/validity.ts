@@ -206,7 +206,7 @@ export function whyNotRefreshable(view: MaterializedView, catalogue: Catalogue):
     view.columns.length === 0 ||
     (columns.length === view.columns.length &&
       columns.every(({ type }, i) => type === view.columns[i]?.type) &&
-      (areTypesKnown(columns) || hasSameInputs(view, catalogue)));
+      (areTypesKnown([...columns, ...view.columns]) || hasSameInputs(view, catalogue)));
   // With other types, a refresh would empty the view and then fail (observed on 9.3.4). So the view counts as not refreshable.
   return isSame ? undefined : OTHER_TYPES_REASON;
 }
@@ -224,15 +224,21 @@ export const toColumns = ({ fields }: Relation): StoredColumn[] =>
 
 /**
  * Lists the columns that a materialized view can read, as texts. If the engine does not know the types of the view, it compares two such
- * lists to find out whether the types may have changed. Undefined if the types are known.
+ * lists to find out whether the types may have changed. Undefined if the types are known. A plain view may be dropped and created again,
+ * so it is listed by its name. If its types are not known either, its query stands for them.
  */
 export function inputsOf(
   { columns, base, references, opaque }: Pick<MaterializedView, 'columns' | 'base' | 'references' | 'opaque'>,
   catalogue: Catalogue,
 ): readonly string[] | undefined {
   if (opaque === undefined && areTypesKnown(columns)) return undefined;
-  const sources = catalogue.sources([base, ...references]).flatMap(name => catalogue.find(name) ?? []);
-  return sources.flatMap(object => object.columns.map(({ id, name, type }) => `${object.id} ${id ?? name} ${type}`));
+  return [...catalogue.closure([base, ...references])].flatMap(read => {
+    const object = catalogue.findCompiled(read);
+    if (object?.kind === 'view' && !(object.opaque === undefined && areTypesKnown(object.columns)))
+      return `${read} ${object.opaque ?? object.body}`;
+    const key = object?.kind === 'view' ? read : object?.id;
+    return object?.columns.map(({ id, name, type }) => `${key} ${id ?? name} ${type}`) ?? [];
+  });
 }
 
 const INVALID_BASE_REASON = 'base materialized view is invalidated';
