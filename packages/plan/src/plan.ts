@@ -20,10 +20,10 @@ import { ServerAnswers } from './context/server-answers.js';
 import { alterRetention } from './draft/alter-object.js';
 import { changeKey, changeOf, Draft } from './draft/draft.js';
 import { dropOldTables, resumeRebuilds } from './draft/rebuild.js';
-import { createPrincipals, dropPrincipals, grantRights, revokeRights } from './draft/reconcile-acl.js';
+import { createPrincipals, grantRights, revokeRights } from './draft/reconcile-acl.js';
 import { reconcileMarks } from './draft/reconcile-marks.js';
 import {
-  dropExtraObjects,
+  dropExtra,
   dropToFreeNames,
   omitContradictoryRenames,
   reconcileTables,
@@ -181,8 +181,7 @@ function draftPlan(context: PlanContext, engine: Engine, excluded: ReadonlyMap<s
 
   dropOldTables(draft);
   alterRetention(draft);
-  dropExtraObjects(draft);
-  dropPrincipals(draft);
+  dropExtra(draft);
   grantRights(draft); // again: a DROP above may have removed a right that A grants; the GRANT fails now, so it is listed as left out
 
   omitUnalterable(draft);

@@ -8,7 +8,6 @@ import {
 } from '@sqlpipe/ddl';
 import { dumpOrder, type Entry, RightSet, type Schema, toEntry } from '@sqlpipe/schema';
 import { displayName, identify, isPrincipal } from '@sqlpipe/sql';
-import { printDrop } from '../statements/statement-text.js';
 import { changeOf, type Draft } from './draft.js';
 import { omitProperty } from './unalterable.js';
 
@@ -58,13 +57,4 @@ function alterPrincipal(entry: Entry, inB: Entry, draft: Draft): void {
   for (const difference of compareStatements(entry.statement, inB.statement).differences)
     if (difference.property !== 'external alias' && !draft.isIgnored(entry, difference.property))
       omitProperty(entry, difference, draft);
-}
-
-export function dropPrincipals(draft: Draft): void {
-  const { a, b, ignoreExtra, ignore } = draft.context;
-  if (ignoreExtra) return;
-  for (const entry of dumpOrder(b)) {
-    if (!isPrincipal(entry.kind) || a.findPrincipal(entry.name) || ignore.ignoresObject(entry)) continue;
-    draft.addStatement(printDrop(entry), entry);
-  }
 }

@@ -2,7 +2,7 @@
 import { compareDefinitions, compareStatements, type Definition, parseDefinition, propertiesOf } from '@sqlpipe/ddl';
 import type { CatalogueObject } from '@sqlpipe/engine';
 import { dumpOrder, type Entry, type Schema } from '@sqlpipe/schema';
-import { displayName, isObject, isStoredView } from '@sqlpipe/sql';
+import { displayName, isObject, isPrincipal, isStoredView } from '@sqlpipe/sql';
 import { isAuxiliaryTable } from '../auxiliary/auxiliary-tables.js';
 import type { PlanContext } from '../context/plan-context.js';
 import { printDrop, printTableRename } from '../statements/statement-text.js';
@@ -174,15 +174,16 @@ function recreateObject(entry: Entry, draft: Draft): void {
   if (!draft.add(changeOf(entry, 'DROP and CREATE'), [statement, creation.statement])) draft.block(name);
 }
 
-export function dropExtraObjects(draft: Draft): void {
-  const { a, b, renames, ignoreExtra } = draft.context;
-  if (ignoreExtra) return;
-  for (const entry of listObjects(b).reverse()) {
-    const isExtra =
-      !a.findObject(entry.name) &&
-      !draft.context.ignore.ignoresObject(entry) &&
-      !renames.pending.has(entry.name) &&
-      !draft.isBlocked(entry.name);
-    if (isExtra && !isAuxiliaryTable(entry.name, draft.context)) draft.addStatement(printDrop(entry), entry);
-  }
+/** Drops what only B has: first objects, readers before what they read, then principals. */
+export function dropExtra(draft: Draft): void {
+  const { a, b, renames, ignore, ignoreExtra } = draft.context;
+  const isKept = ({ name }: Entry): boolean =>
+    a.findObject(name) !== undefined ||
+    renames.pending.has(name) ||
+    draft.isBlocked(name) ||
+    isAuxiliaryTable(name, draft.context);
+  const objects = listObjects(b).filter(entry => !isKept(entry));
+  const principals = dumpOrder(b).filter(({ kind, name }) => isPrincipal(kind) && !a.findPrincipal(name));
+  for (const entry of ignoreExtra ? [] : [...objects.reverse(), ...principals])
+    if (!ignore.ignoresObject(entry)) draft.addStatement(printDrop(entry), entry);
 }
