@@ -11,10 +11,10 @@ import {
   UNLIMITED,
 } from '@sqlpipe/ddl';
 import type { Entry } from '@sqlpipe/schema';
-import { isSameName, NameSet } from '@sqlpipe/sql';
+import { isSameName } from '@sqlpipe/sql';
 import { ignoresProperty, type PlanContext } from '../context/plan-context.js';
 import type { Draft } from './draft.js';
-import { findSources, readsTableOfB } from './view-sources.js';
+import { findSources, findStoredSources, readsTableOfB } from './view-sources.js';
 
 /**
  * Finds the CREATE statement of an object. A recreated view keeps the properties that an option ignores. Until `alterRetention` sets the
@@ -69,16 +69,10 @@ function feedsViews(entry: Entry, draft: Draft): boolean {
   return readsTableOfB(references, draft) && (isReadInA(entry, draft.context) || isReadInDraft(entry, draft));
 }
 
-function isReadInA({ name }: Entry, { a }: PlanContext): boolean {
-  const read = new NameSet([name]);
-  for (const each of read)
-    for (const [reader, sources] of a.dependencies()) {
-      const kind = sources.some(source => isSameName(source, each)) ? a.findObject(reader)?.kind : undefined;
-      if (kind === 'materialized view') return true;
-      if (kind === 'view') read.add(reader); // the set grows during the loop
-    }
-  return false;
-}
+const isReadInA = ({ name }: Entry, context: PlanContext): boolean =>
+  context.a.entries.some(
+    view => view.kind === 'materialized view' && findStoredSources(view, context).some(each => isSameName(each, name)),
+  );
 
 /** Also finds views that only B has. */
 const isReadInDraft = ({ name }: Entry, draft: Draft): boolean =>

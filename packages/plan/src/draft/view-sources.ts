@@ -1,18 +1,19 @@
 /*! Finds what views read. */
 import type { MaterializedView } from '@sqlpipe/engine';
 import type { Entry } from '@sqlpipe/schema';
-import { isObject } from '@sqlpipe/sql';
 import type { PlanContext } from '../context/plan-context.js';
 import type { Draft } from './draft.js';
 
 /** Finds the tables and materialized views that a view reads, directly or through plain views. */
 export function findStoredSources(entry: Entry, { a, b }: PlanContext): string[] {
-  const sourcesOf = (each: Entry) =>
-    (a.findObject(each.name) ? a : b).prerequisites(each).filter(({ kind }) => isObject(kind));
-  const sources = new Map(sourcesOf(entry).map(each => [each.name, each]));
-  for (const source of sources.values())
-    if (source.kind === 'view') for (const each of sourcesOf(source)) sources.set(each.name, each);
-  return [...sources.values()].flatMap(({ kind, name }) => (kind === 'view' ? [] : name));
+  const find = (name: string) => a.findObject(name) ?? b.findObject(name);
+  const sourcesOf = ({ name }: Entry) => (a.findObject(name) ? a : b).dependencies().get(name) ?? [];
+  const sources = new Set(sourcesOf(entry));
+  for (const name of sources) {
+    const source = find(name);
+    if (source?.kind === 'view') for (const each of sourcesOf(source)) sources.add(each); // the set grows during the loop
+  }
+  return [...sources].filter(name => find(name)?.kind !== 'view');
 }
 
 /** As `findStoredSources`, for a view of the draft. A source need not exist. */

@@ -2,7 +2,7 @@
 import { compareDefinitions, compareStatements } from '@sqlpipe/ddl';
 import type { Engine } from '@sqlpipe/engine';
 import { type Entry, Schema } from '@sqlpipe/schema';
-import { displayName, isObject } from '@sqlpipe/sql';
+import { displayName, isObject, NameSet } from '@sqlpipe/sql';
 import { CodedError } from '@sqlpipe/text';
 import { ignoresProperty, type PlanContext } from '../context/plan-context.js';
 
@@ -45,12 +45,10 @@ export function findRejectedViews(
     const object = engine.find(name);
     return object !== undefined && 'references' in object && object.references.some(each => !engine.find(each));
   };
-  const dependencies = all.dependencies();
-  const names = [...dependencies.keys()];
-  const readers = new Map(names.map((name): [string, string[]] => [name, []]));
-  for (const [name, references] of dependencies) for (const each of references) readers.get(each)?.push(name);
-  const affected = new Set(names.filter(name => lacksReference(name) || isDifferent(name)));
-  for (const name of affected) for (const reader of readers.get(name) ?? []) affected.add(reader);
+  const { catalogue } = engine;
+  const names = catalogue.list().map(({ name }) => name);
+  const affected = new NameSet(names.filter(name => lacksReference(name) || isDifferent(name)));
+  for (const name of affected) for (const reader of catalogue.dependentsOf(name)) affected.add(reader.name);
   return names.flatMap(name => {
     const entry = affected.has(name) ? a.findObject(name) : undefined;
     const reason = entry && engine.whyNotCreatable(name);
