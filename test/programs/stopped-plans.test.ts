@@ -208,16 +208,29 @@ test('a plan stops if the server reports success and has created something else'
   }
 });
 
-test('a plan is not applied with --if-exists skip, which would not notice objects that somebody else creates', async t => {
-  t.is((await server.execute('CREATE TABLE t (x INT)')).error, undefined);
-  const run = await inProcess(t, { DB: server.url, AFTER: 'CREATE TABLE t (x INT, y INT); CREATE TABLE u (x INT);' });
-  await run.ok('echo "$AFTER" > after.sql; sqldiff --alter after.sql $DB > plan');
-  for (const options of ['', '--dry-run', '--stale-ok', '--stale-ok --stream'])
-    t.regex(
-      (await run.exits(1, `sqlapply --allow ALTER --if-exists skip ${options} $DB < plan`)).stderr,
-      /^sqlapply: --if-exists skip cannot be combined with a plan, which relies on what it creates; nothing was sent$/m,
-    );
-  await run.ok('sqlapply --allow ALTER $DB < plan; sqldiff after.sql $DB');
+test('a plan is not applied with an option that would skip some of its statements', async t => {
+  const table = `CREATE TABLE t (ts TIMESTAMP, x INT) ${LOGGED};`;
+  const print = (value: string) =>
+    `${table} CREATE MATERIALIZED VIEW m AS (SELECT ts, ${value} v FROM t SAMPLE BY 1h);`;
+  const run = await inProcess(t, { DB: server.url, BEFORE: print('sum(x)'), AFTER: print('max(x)') });
+  await run.ok('echo "$BEFORE" | sqlsplit | sqlapply $DB; echo "$AFTER" > after.sql; echo m > rules');
+  await run.ok('sqldiff --alter --allow-loss drop:m after.sql $DB > plan');
+  for (const [conflict, message] of [
+    ['--if-exists skip', '--if-exists skip cannot be combined with a plan, which relies on what it creates'],
+    ...['--ignore m', '--ignore "materialized view"', '--ignore-file rules', '--ignore "t: TTL"'].map(conflict => [
+      conflict,
+      '--ignore cannot be combined with a plan, whose statements rely on each other; make the plan with --ignore',
+    ]),
+  ])
+    for (const options of ['--allow-plan', '--allow-plan --dry-run', '--allow all --stale-ok --stream'])
+      t.is(
+        (await run.exits(1, `sqlapply ${conflict} ${options} $DB < plan`)).stderr,
+        `sqlapply: ${message}; nothing was sent\n`,
+      );
+  const { statements } = await plan(`${run.folder}/after.sql`, server, { allowLoss: ['drop:m'] });
+  const applied = replay(statements, server, { ignore: ['m'], allowPlan: true });
+  await t.throwsAsync(() => applied.next(), { message: /^--ignore cannot be combined with a plan/ });
+  await run.ok('echo -n > empty; sqlapply --allow-plan --ignore-file empty $DB < plan; sqldiff after.sql $DB');
 });
 
 test('nothing of a plan is sent if one of its statements is not allowed, with --keep-going neither', async t => {

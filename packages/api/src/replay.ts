@@ -27,7 +27,7 @@ export interface ReplayOptions {
   readonly jobs?: number;
   /** The name of the instance, if it is `protected` in instances.toml. */
   readonly yesTo?: string;
-  /** As in `diff`: an object that differs in nothing else is skipped. */
+  /** As in `diff`: an object that differs in nothing else is skipped. Not for a plan, which is made with `ignore`. */
   readonly ignore?: readonly string[];
   /** Apply a plan even if the instance has changed since. */
   readonly staleOk?: boolean;

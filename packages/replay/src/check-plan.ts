@@ -10,8 +10,23 @@ import { type ReplayInput, statementLabel } from './outcome.js';
 import { PlanGuard } from './plan-guard.js';
 import type { PlanPermissions } from './preflight.js';
 
-const SKIP_CONFLICT = '--if-exists skip cannot be combined with a plan, which relies on what it creates';
-const STREAM_CONFLICT = 'a plan must be read completely before anything is sent; remove --stream';
+type Conflicting = Pick<ReplayOptions, 'ifExists' | 'ignore' | 'staleOk' | 'stream'>;
+
+/** The options that would skip statements of a plan, or send them before all are known. */
+const CONFLICTS: readonly (readonly [message: string, isGiven: (options: Conflicting) => boolean])[] = [
+  [
+    '--if-exists skip cannot be combined with a plan, which relies on what it creates',
+    ({ ifExists }) => ifExists === 'skip',
+  ],
+  [
+    '--ignore cannot be combined with a plan, whose statements rely on each other; make the plan with --ignore',
+    ({ ignore }) => ignore.hasRules,
+  ],
+  [
+    'a plan must be read completely before anything is sent; remove --stream',
+    ({ stream, staleOk }) => stream && !staleOk,
+  ],
+];
 
 /**
  * Checks a plan in the input. The input must begin with the plan and have no other plan. The plan must be complete, and the target must be
@@ -22,7 +37,7 @@ export async function checkPlan(
   { statements, locations }: ReplayInput,
   permitted: PlanPermissions,
   client: Client,
-  { ifExists, staleOk, stream, allowPlan }: Pick<ReplayOptions, 'ifExists' | 'staleOk' | 'stream' | 'allowPlan'>,
+  options: Conflicting & Pick<ReplayOptions, 'allowPlan'>,
 ): Promise<{ statements: AsyncIterable<string>; plan?: PlanHead; guard?: PlanGuard }> {
   const iterator = statements[Symbol.asyncIterator]();
   const first = await iterator.next();
@@ -40,11 +55,12 @@ export async function checkPlan(
   })();
   const head = first.done ? undefined : parsePlanHead(first.value);
   if (!head) return { statements: all };
-  const conflict = (ifExists === 'skip' && SKIP_CONFLICT) || (stream && !staleOk && STREAM_CONFLICT);
+  const conflict = CONFLICTS.find(([, isGiven]) => isGiven(options));
   if (conflict) {
     await iterator.return?.(); // or the program would wait for the end of its input
-    throw new CodedError('REJECTED', conflict);
+    throw new CodedError('REJECTED', conflict[0]);
   }
+  const { staleOk, allowPlan } = options;
   const recorded = recordPlanned(all, head, permitted);
   if (staleOk) return { statements: recorded, plan: head };
   const plan = await collectStatements(recorded);

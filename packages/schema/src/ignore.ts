@@ -32,6 +32,10 @@ export class IgnoreRules {
     this.#rules = patterns.map(parseIgnoreRule);
   }
 
+  get hasRules(): boolean {
+    return this.#rules.length > 0;
+  }
+
   /** Whether there is a rule for complete objects, principals or rights. */
   get hasObjectRules(): boolean {
     return this.#rules.some(({ property }) => property === undefined);
