@@ -2,7 +2,7 @@
 import { planChanges } from '@sqlpipe/plan';
 import { IgnoreRules } from '@sqlpipe/schema';
 import { NameMap, NameSet } from '@sqlpipe/sql';
-import { changesOf, engineWith, lossesOf } from '../support/plans.js';
+import { changesOf, engineWith, executeAll, lossesOf } from '../support/plans.js';
 import { test } from '../support/test.js';
 
 test('after a rebuild has renamed the timestamp, the expired rows of a view over an invalid view are counted', async t => {
@@ -271,6 +271,32 @@ test('a rebuild that converts values and drops the old table is finished whereve
     if (!isMisfit) t.deepEqual(lossesOf(changing), ['values:t.fl']);
     if (!isMisfit)
       t.regex(changing.omissions[0]?.reasons[0] ?? '', /may lose values of column 'fl': .*; 2 of 5 values change/);
+  }
+});
+
+test('a rebuild of a table whose comment renames a column ends as the first plan would, wherever it stopped', async t => {
+  const after = `-- renamed from u\n${partitioned('HOUR', '\n-- renamed from o\np INT')}`;
+  for (const [table, columns, omitted] of [
+    ['t', 'o BOOLEAN', []],
+    ['u', 'o BOOLEAN', []],
+    ['t', 'o INT, p INT', ["loses column 'o'"]], // both exist, so the comment has no effect
+  ] as const) {
+    const before = partitioned('DAY', columns).replace('TABLE t', `TABLE ${table}`);
+    const options = { rebuild: ['t'], dropOld: true, askRow: async () => [0, 0, 5] };
+    const first = await planChanges([after], [before], options);
+    const result = await executeAll([before], changesOf(first));
+    t.deepEqual(
+      first.omissions.flatMap(({ reasons }) => reasons),
+      omitted,
+    );
+    const engine = engineWith([before]);
+    for (const statement of changesOf(first)) {
+      engine.execute(statement);
+      const next = await planChanges([after], engine.statements(), options);
+      const reasons = next.omissions.flatMap(each => each.reasons);
+      t.deepEqual(reasons, statement.startsWith('DROP') ? [] : omitted, `${columns}: ${statement}`);
+      t.deepEqual(await executeAll(engine.statements(), changesOf(next)), result, `${columns}: ${statement}`);
+    }
   }
 });
 

@@ -223,7 +223,8 @@ export class Renames {
   #readColumnComment({ entry, column = '', from, text }: EntryComment, all: readonly EntryComment[]): void {
     const problem = whyWithoutEffect(from, column);
     if (problem !== undefined) return this.#warn(entry, text, problem);
-    const [former, wanted] = [this.#findTableOfB(entry.name), this.#findTable(this.#a, entry.name)];
+    const halfRebuilt = () => this.#findOldTables(entry.name).find(table => from.some(name => findColumn(table, name)));
+    const [former, wanted] = [this.#findTableOfB(entry.name) ?? halfRebuilt(), this.#findTable(this.#a, entry.name)];
     if (!former || !wanted) return;
     for (const name of from) this.#statedColumns.push({ table: entry.name, from: name, to: column });
     const old = from.map(name => findColumn(former, name)).find(column => column !== undefined);
@@ -271,10 +272,11 @@ export class Renames {
     return rebuilt.flatMap(({ name }) => this.#findTable(this.#engineOfB, name) ?? []);
   }
 
-  /** Adds a rename that a rebuild has made: the old table of the rebuild still has the column `from`. @returns whether it was added */
+  /** Adds a rename that a rebuild has made: of the two columns, its old table has only `column`. @returns whether it was added */
   #addRenameMadeByRebuild({ object, column = '' }: ObjectPath, to: string): boolean {
     const table = this.#objectRenames.get(object) ?? object;
-    const [copied] = this.#findOldTables(table).flatMap(old => findColumn(old, column) ?? []);
+    const oldTables = this.#findOldTables(table).filter(old => !findColumn(old, to));
+    const [copied] = oldTables.flatMap(old => findColumn(old, column) ?? []);
     if (copied) this.#addColumnRename(table, copied, to);
     return copied !== undefined;
   }
