@@ -95,7 +95,7 @@ testWithQuestDB('a type is not changed under detached partitions, which could no
   await run('sqldiff --alter -o plan after.sql $DB');
   await make(server, [detach]);
   const stopped = await run('sqlapply --allow-plan $DB plan');
-  t.regex(stopped.stderr, /'t' has detached partitions \(1\), which could not be attached afterwards; attach them/);
+  t.regex(stopped.stderr, /'t' has detached partitions \(1\): they could not be attached afterwards; attach them/);
   const refused = await run('sqldiff --alter after.sql $DB');
   t.regex(refused.stderr, /1 partition is detached, which cannot be attached .*\n\s+hint: attach them first/);
   await make(server, ["ALTER TABLE t ATTACH PARTITION LIST '2024-01-01'"]);
@@ -147,7 +147,7 @@ testWithQuestDB('a table with detached partitions is not dropped unless it is na
     1,
     'sqldiff --alter --rebuild t --drop-old rebuilt.sql $DB | sqlapply -q --allow-plan $DB',
   );
-  t.regex(rebuilt.stderr, /'t_before_\w+' has detached partitions \(1\), which could not be attached afterwards/);
+  t.regex(rebuilt.stderr, /'t_before_\w+' has detached partitions \(1\): they could not be attached afterwards/);
 
   await server.dropAll();
   await make(server, rowsOn(LONG_MONTH, day('')));

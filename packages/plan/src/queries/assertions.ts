@@ -276,7 +276,7 @@ export const PARTITION_STATES = {
   isParquet: {
     alias: 'all_native',
     adjective: 'Parquet',
-    problem: 'which become unreadable, or suspend the table, if its columns change',
+    problem: 'a change of columns would make them unreadable or suspend the table',
     problems: {
       type: 'over which a change of a type suspends the table',
       'add column': 'which cannot be read after a column was added',
@@ -289,7 +289,7 @@ export const PARTITION_STATES = {
   detached: {
     alias: 'all_attached',
     adjective: 'detached',
-    problem: 'which could not be attached afterwards',
+    problem: 'they could not be attached afterwards',
     problems: {
       type: 'which cannot be attached after a change of a type',
       'rename column': 'in which a renamed column would read NULL',
@@ -301,7 +301,7 @@ export const PARTITION_STATES = {
   readOnly: {
     alias: 'all_writable',
     adjective: 'read-only',
-    problem: 'over which an UPDATE would suspend the table',
+    problem: 'an UPDATE would suspend the table',
     problems: { fill: 'over which the UPDATE that stores the 0 or false of older rows would suspend the table' },
     formatAdvice: () => 'attach copies of their folders instead of symbolic links',
   },
@@ -315,8 +315,8 @@ export function noPartitionAssertion(table: string, state: PartitionState): Asse
   const what = `${adjective} partitions`;
   return {
     ...noneAssertion(table, printPartitionQuestion(table, state), alias),
-    purpose: `stops the plan if '${table}' has ${what}, ${problem}`,
-    formatReason: answers => `'${table}' has ${what} (${countOf(answers)}), ${problem}; ${formatAdvice(table)} first`,
+    purpose: `stops the plan if '${table}' has ${what}: ${problem}`,
+    formatReason: answers => `'${table}' has ${what} (${countOf(answers)}): ${problem}; ${formatAdvice(table)} first`,
   };
 }
 
