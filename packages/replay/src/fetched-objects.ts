@@ -14,9 +14,6 @@ import { aclOf, ExistingAcl } from './existing-acl.js';
 /** Whether every target can show the definition of this object. Not every target shows its access control. */
 export const isShowable = ({ kind, name }: NamedObject): boolean => isObject(kind) && name !== '';
 
-/** The key of a statement that may have changed any object. */
-const ANY = 'other';
-
 export type ExistingObjects = Omit<FetchedObjects, 'lookAhead'>;
 
 export class FetchedObjects {
@@ -27,8 +24,8 @@ export class FetchedObjects {
   #keys: Promise<ReadonlySet<string>> | undefined;
   #prefetched = new Map<string, string>();
   #prefetching: Promise<void> | undefined;
-  /** For each running fetch, the keys of objects whose statements were sent meanwhile. Their definitions may arrive outdated. */
-  readonly #sentMeanwhile = new Set<Set<string>>();
+  /** The keys of the objects whose statements were sent. A prefetched definition of such an object may be outdated. */
+  readonly #sent = new Set<string>();
   #fetchesMany: boolean;
   readonly #capacities: SymbolCapacities;
   readonly acl: ExistingAcl;
@@ -45,9 +42,7 @@ export class FetchedObjects {
   async fetch(identity: NamedObject): Promise<string | undefined> {
     if (isPrincipal(identity.kind)) return this.acl.findPrincipal(identity);
     if (!isShowable(identity)) return undefined;
-    await this.#prefetching;
-    const key = kindKey(identity);
-    const prefetched = this.#prefetched.get(key);
+    const prefetched = await this.#findPrefetched(identity);
     if (prefetched !== undefined) return prefetched;
     const [statement] = await fetchStatements(this.#client, [identity]);
     if (statement !== undefined && !this.#fetchesMany) {
@@ -64,16 +59,20 @@ export class FetchedObjects {
   }
 
   async isPrefetched(identity: NamedObject): Promise<boolean> {
+    return (await this.#findPrefetched(identity)) !== undefined;
+  }
+
+  async #findPrefetched(identity: NamedObject): Promise<string | undefined> {
     await this.#prefetching;
-    return this.#prefetched.has(kindKey(identity));
+    const key = kindKey(identity);
+    return this.#sent.has(key) ? undefined : this.#prefetched.get(key);
   }
 
   /** Discards the objects that a statement creates or changes, so that they are fetched again. Call it before and after sending. */
   invalidate(identity: NamedObject): void {
-    const key = identity.kind === 'other' ? ANY : kindKey(identity);
-    for (const sent of this.#sentMeanwhile) sent.add(key);
-    if (key !== ANY) return void this.#prefetched.delete(key);
-    this.#prefetched.clear();
+    if (identity.kind !== 'other') return void this.#sent.add(kindKey(identity));
+    // The statement may have changed any object. A fetch that is running stores what it finds in the former map.
+    this.#prefetched = new Map();
     this.#keys = undefined;
   }
 
@@ -98,9 +97,8 @@ export class FetchedObjects {
   /** Ignores errors of the instance, because `fetch` then queries each object alone, and reports the error. */
   async #prefetch(): Promise<void> {
     const upcoming = this.#upcoming;
-    const sent = new Set<string>();
-    this.#sentMeanwhile.add(sent);
     const found = new Map<string, string>();
+    this.#prefetched = found;
     try {
       this.#keys ??= listAllObjects(this.#client).then(all => new Set(all.map(kindKey)));
       const keys = await this.#keys;
@@ -110,13 +108,9 @@ export class FetchedObjects {
         const statement = statements[i];
         if (statement !== undefined) found.set(kindKey(identity), statement);
       }
-      for (const key of sent) found.delete(key);
-      if (!sent.has(ANY)) this.#prefetched = found;
     } catch (error) {
       if (!(error instanceof InstanceError)) throw error;
       this.#keys = undefined;
-    } finally {
-      this.#sentMeanwhile.delete(sent);
     }
   }
 
