@@ -57,7 +57,7 @@ export interface Checked {
 /** Sends the texts that sqlapply would send to an empty server, and checks what changes. */
 export async function checkTexts(server: Server, { count, seed }: { count: number; seed: number }): Promise<Checked> {
   const target = connect(await resolveInstance(server.url, { program: 'sqlapply', env: {}, warn() {} }));
-  const noPlan = { statements: new Set<string>(), queries: new NameMap<string[]>(), areAllowed: false };
+  const noPlan = { statements: new Set<string>(), queries: new NameMap<string[]>(), allowsPlan: false };
   const checkBeforeSending = createPreflightCheck(target, [], noPlan);
   const checked: Checked = { sent: 0, applied: 0, wrong: [] };
   const before = `${await putVictim(server)}`;

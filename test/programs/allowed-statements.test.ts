@@ -51,6 +51,17 @@ for (const statement of [
     t.deepEqual([sent, columns, report], [[], ['x'], []]);
   });
 
+test('the plan of --alter allows its own statements, and no others of the same verb', async t => {
+  const text = 'CREATE TABLE t (x INT, y INT); ALTER TABLE t DROP COLUMN x;';
+  const { code, columns, stderr } = await replayAndRecord(t, text, '--alter --keep-going');
+  t.is(code, 1);
+  t.regex(
+    stderr,
+    /statement 3 \(ALTER of table 't'\): it is not part of a schema dump; use --allow ALTER to send it$/m,
+  );
+  t.deepEqual(columns, ['x', 'y']);
+});
+
 const ALLOWING = ['ALTER', 'alter', 'ALTER,RENAME', 'ALTER --allow INSERT', 'all', 'ALL', 'DROP,ALL', "'DROP, ALTER'"];
 for (const allowed of ALLOWING)
   test(`--allow ${allowed} sends an ALTER`, async t => {

@@ -1,16 +1,13 @@
 /*! Makes the plan of --alter. No other run imports this file, because the planner takes long to load. */
 import { isColumnOrder } from '@sqlpipe/ddl';
 import { planChanges } from '@sqlpipe/plan';
-import { findVerbsToAllow, formatOmission, type Omission, printPlan } from '@sqlpipe/plan/text';
+import { formatOmission, type Omission, printPlan } from '@sqlpipe/plan/text';
 import { collectStatements, deduplicate } from '@sqlpipe/schema';
 import { identify, isObject, isSameName } from '@sqlpipe/sql';
 import type { ReplayOptions } from './options.js';
 import type { TargetSchema } from './target.js';
 
-/**
- * Objects that only the target has are kept.
- * @returns `statements`: those of the plan, then those of the wanted schema; `verbs`: what the plan needs as --allow
- */
+/** Objects that only the target has are kept. @returns `statements`: those of the plan, then those of the wanted schema */
 export async function planAlter(
   statements: AsyncIterable<string>,
   { statements: b, ...known }: TargetSchema,
@@ -31,7 +28,6 @@ export async function planAlter(
   return {
     planStatements,
     statements: [...planStatements, ...others],
-    verbs: findVerbsToAllow([...bareStatements]),
     // The order of columns is reported when the statement is compared.
     omissions: plan.omissions.filter(omission => !concernsHealth(omission) && !isColumnOrder(omission.properties)),
     notes: plan.notes,

@@ -30,11 +30,11 @@ export interface PreflightRejection {
 
 const PLAN = 'the plan';
 
-/** What a plan permits: its statements that no dump contains, if the user allows them all, and assertions with its queries. */
+/** What a plan permits: its statements that no dump contains, if `allowsPlan` is set, and assertions with its queries. */
 export interface PlanPermissions {
   readonly statements: Set<string>;
   readonly queries: ViewQueries;
-  readonly areAllowed: boolean;
+  readonly allowsPlan: boolean;
 }
 
 export type PreflightCheck = (statement: string) => Promise<PreflightRejection | undefined>;
@@ -74,7 +74,7 @@ export function createPreflightCheck(
     const head = readStatementHead(statement);
     const needed = findAllowNeeded(head, statement);
     const isInPlan = permitted.statements.has(statement);
-    const isAllowed = !needed || allowed.has(needed.verb) || allowed.has('ALL') || (isInPlan && permitted.areAllowed);
+    const isAllowed = !needed || allowed.has(needed.verb) || allowed.has('ALL') || (isInPlan && permitted.allowsPlan);
     if (!isAllowed && !(needed.verb === 'SELECT' && (await isPlanAssertion(client, statement, permitted.queries))))
       return { ...needed, ...(isInPlan && { verb: PLAN }) };
     if (dependsOnVersion(statement)) {

@@ -5,7 +5,6 @@ import { type Omission, type PlanHead, parsePlanHead } from '@sqlpipe/plan/text'
 import { spool } from '@sqlpipe/records';
 import { type Health, identifyEntry, problemsOf } from '@sqlpipe/schema';
 import { displayName, type Identity, isObject, NameMap } from '@sqlpipe/sql';
-import { recordQuery } from './assertions.js';
 import { checkPlan, rejectOmissions, requireState } from './check-plan.js';
 import type { DryRun } from './dry-run.js';
 import { executeStatements } from './execute-statements.js';
@@ -88,7 +87,7 @@ export async function replay(input: ReplayInput, target: ReplayTarget, options: 
 async function prepareRun(input: ReplayInput, { client, opened }: ReplayTarget, options: ReplayOptions): Promise<Run> {
   const { allow, dryRun, stream, ignore } = options;
   const ignored = new IgnoredStatements(ignore);
-  const permitted = { statements: new Set<string>(), queries: new NameMap<string[]>(), areAllowed: options.allowPlan };
+  const permitted = { statements: new Set<string>(), queries: new NameMap<string[]>(), allowsPlan: options.allowPlan };
   const preflightCheck = createPreflightCheck(client, allow, permitted);
   const checked = await checkPlan(input, permitted, client, options);
   const { statements, locations } = splitIgnoredRights({ ...input, ...checked }, ignored);
@@ -115,22 +114,18 @@ async function prepareRun(input: ReplayInput, { client, opened }: ReplayTarget, 
 async function makePlan(run: Run, { config, client }: ReplayTarget, options: ReplayOptions): Promise<Run> {
   const schema = await fetchTargetSchema(config, client, options.warn);
   const { planAlter } = await import('./plan-alter.js');
-  const { planStatements, statements, verbs, omissions, notes, warnings } = await planAlter(
-    run.statements,
-    schema,
-    options,
-  );
+  const { planStatements, statements, omissions, notes, warnings } = await planAlter(run.statements, schema, options);
   for (const warning of warnings) options.warn(warning);
   for (const note of notes) options.info?.(note);
   if (!(options.dryRun || options.keepGoing)) rejectOmissions(omissions);
-  for (const statement of planStatements) recordQuery(statement, run.permitted.queries);
+  const permitted = { ...run.permitted, statements: new Set(planStatements), allowsPlan: true };
   const isGuarded = planStatements.length > 0 && !options.dryRun;
   return {
     ...run,
     statements: Readable.from(statements),
     count: statements.length,
     locations: [],
-    preflightCheck: createPreflightCheck(client, [...options.allow, ...verbs], run.permitted),
+    preflightCheck: createPreflightCheck(client, options.allow, permitted),
     ...(isGuarded && { guard: await requireState(planStatements, client, CHANGED_MESSAGE) }),
     schema,
     plan: parsePlanHead(planStatements[0] ?? ''),
