@@ -113,18 +113,41 @@ for (const [name, complete, testHere] of [
         t.true(offers[i]?.includes(word), `${line}: ${word} among ${offers[i]?.join(' ')}`);
   });
 
+const VIA = ['auto', 'database', 'catalogue'];
+const ANSWERS: [question: string, expected: string[]][] = [
+  ["sqldump --complete --via ''", VIA],
+  ['sqldump --complete --via=a', VIA],
+  ['sqldump --complete --via =', VIA], // bash splits at `=`
+  ['sqldump --complete --via = a', VIA],
+  ["sqldump --complete --timeout ''", []],
+  ['sqldump --complete -- -', [':instances']],
+  ["sqldiff --complete a ''", [':instances', ':files']],
+  [
+    'sqlpipe --complete help sp',
+    ['dump', 'split', 'join', 'apply', 'diff', 'grep', 'sort', 'tr', 'serve', 'copy', 'check'],
+  ],
+  ["sqlpipe --complete completion ''", ['bash', 'zsh', 'fish']],
+  ["sqlpipe --complete constructor ''", []],
+  ["sqlpipe --complete dump --via ''", VIA],
+];
+
+for (const [question, expected] of ANSWERS)
+  test(`${question} lists what may replace the last argument`, async t => {
+    const run = await inProcess(t);
+    const { stdout, stderr, code } = await run(question);
+    t.deepEqual([stdout.split('\n').slice(0, -1), stderr, code], [expected, '', 0]);
+  });
+
 test('the script of sqlpipe completes all programs in bash', async t => {
   const run = await shell(t);
+  const names = PROGRAMS.filter(name => name !== 'sqlpipe');
   const { stdout, stderr } = await run(`${SETUP}source <(sqlpipe completion bash)
-for name in ${PROGRAMS.filter(name => name !== 'sqlpipe').join(' ')}; do
-  complete -p $name; _sqlpipe_load $name; echo $?
-  COMP_WORDS=($name --vers); COMP_CWORD=1; _$name; echo "\${COMPREPLY[@]}"
+for name in ${names.join(' ')}; do
+  complete -p $name
+  COMP_WORDS=($name --vers); COMP_CWORD=1; _sqlpipe; echo "\${COMPREPLY[@]}"
 done`);
   t.is(stderr, '');
-  const each = PROGRAMS.filter(name => name !== 'sqlpipe').map(
-    name => `complete -F _sqlpipe_load ${name}\n124\n--version\n`,
-  );
-  t.is(stdout, each.join(''));
+  t.is(stdout, names.map(name => `complete -F _sqlpipe ${name}\n--version\n`).join(''));
 });
 
 testWith('fish')('the script of sqlpipe completes all programs in fish', async t => {

@@ -1,4 +1,4 @@
-/*! Completion scripts for shells. A script is written once; when it runs, it asks a program only for names of instances. */
+/*! Completion: a script for each shell asks the program, which knows its options, what the user may type next. */
 
 export interface Flag {
   names: string[];
@@ -9,119 +9,95 @@ export interface Flag {
 
 export type OperandType = 'instances' | 'files';
 
-/** A program, as far as its completion script needs it. */
-export interface CompletionSpec {
-  /** `sqldump`; `sqlpipe_copy` for `sqlpipe copy`. */
-  name: string;
-  flags: Flag[];
-  operands: readonly OperandType[];
+/** The first argument if a script asks. Older versions, and other programs of the same name, reject it as an unknown option. */
+export const COMPLETE = '--complete';
+
+/**
+ * What may replace the last argument: words, each with a tab and a description if it has one. `:instances` and `:files` stand for the names
+ * of instances and files, which the script adds.
+ */
+export function listOffers(
+  given: readonly string[],
+  flags: readonly Flag[],
+  operands: readonly OperandType[],
+): string[] {
+  // bash splits `--via=auto` into three words.
+  const words = given.flatMap((word, i) => (word !== '=' ? word : i === given.length - 1 ? '' : []));
+  const last = words.at(-1) ?? '';
+  const [start, option = words.at(-2)] = /^(--[^=]+)=/.exec(last) ?? [''];
+  const isOperand = words.slice(0, -1).includes('--');
+  const flag = isOperand ? undefined : flags.find(({ names, value }) => value && names.includes(option ?? ''));
+  if (flag?.value) return listValues(flag.value, last.slice(start.length));
+  if (isOperand || !last.startsWith('-')) return operands.map(type => `:${type}`);
+  return flags.flatMap(({ names, describe }) => names.map(name => `${name}\t${describe}`));
 }
 
-const LIST_INSTANCES_COMMAND = 'sqldump --list-instances 2>/dev/null';
+/** In a list, the last word is completed, and the words before it are kept. */
+function listValues(value: NonNullable<Flag['value']>, typed: string): string[] {
+  if (typeof value === 'string') return { number: [], instance: [':instances'], text: [':files'] }[value];
+  return 'list' in value ? value.list.map(word => typed.slice(0, typed.lastIndexOf(',') + 1) + word) : [...value];
+}
 
-/** Writes a script for bash. Very old versions have no `compopt`; they do not complete files. */
-function bash({ name, flags, operands }: CompletionSpec): string {
-  const reply = (words: string) => `COMPREPLY=($(compgen -W ${words} -- "$word"))`;
-  const instances = `IFS=$'\\n'; ${reply(`"$(${LIST_INSTANCES_COMMAND} | cut -f1)"`)}`;
-  /** In a list, the last word is completed and the words before it are kept. */
-  const choices = (value: readonly string[] | { list: readonly string[] }) =>
-    'list' in value
-      ? `COMPREPLY=($(compgen -P "\${word%"\${word##*,}"}" -W '${value.list.join(' ')}' -- "\${word##*,}"))`
-      : reply(`'${value.join(' ')}'`);
-  const files = 'compopt -o default 2>/dev/null';
-  const texts = flags.filter(({ value }) => value === 'text').flatMap(({ names }) => names);
-  const numbers = flags.filter(({ value }) => value === 'number').flatMap(({ names }) => names);
-  const values = flags.flatMap(({ names, value }) => {
-    const offer = value && typeof value !== 'string' ? choices(value) : value === 'instance' ? instances : undefined;
-    return offer ? `    ${names.join(' | ')}) ${offer}; return ;;` : [];
-  });
-  if (texts.length) values.push(`    ${texts.join(' | ')}) ${files}; return ;;`);
-  if (numbers.length) values.push(`    ${numbers.join(' | ')}) return ;;`);
-  return `# bash completion for ${name}; source it, or put it into bash-completion's folder under the name ${name}
+const LIST_INSTANCES = 'sqldump --list-instances 2>/dev/null';
+
+/** Very old versions of bash have no `compopt`; they do not complete files. */
+const bash = (name: string, commands: string): string =>
+  `# bash completion for ${name}; source it, or put it into bash-completion's folder under the name ${name}
 _${name}() {
-  local IFS=$' \\t\\n' word=\${COMP_WORDS[COMP_CWORD]} before=\${COMP_WORDS[COMP_CWORD - 1]}
+  local IFS=$'\\n' word=\${COMP_WORDS[COMP_CWORD]} offers
   [[ $word == '=' ]] && word=
-  [[ $before == '=' ]] && before=\${COMP_WORDS[COMP_CWORD - 2]}
-  COMPREPLY=()
-  case $before in
-${values.join('\n')}
-  esac
-  if [[ $word == -* ]]; then
-    ${reply(`'${flags.flatMap(({ names }) => names).join(' ')}'`)}
-    return
-  fi
-${operands.includes('instances') ? `  ${instances}\n` : ''}${operands.includes('files') ? `  ${files}\n` : ''}}
-complete -F _${name} ${name}
+  offers=$("\${COMP_WORDS[0]##*/}" ${COMPLETE} "\${COMP_WORDS[@]:1:COMP_CWORD}" 2>/dev/null </dev/null)
+  [[ $offers == *:instances* ]] && offers+=$'\\n'$(${LIST_INSTANCES})
+  COMPREPLY=($(compgen -W "$(cut -f1 <<< "$offers" | grep -v '^:')" -- "$word"))
+  [[ $offers == *:files* ]] && compopt -o default 2>/dev/null
+}
+complete -F _${name} ${commands}
 `;
-}
 
-function zsh({ name, flags, operands }: CompletionSpec): string {
-  return `#compdef ${name}
+/** If zsh loads the script from `$fpath`, it completes at once; if it is sourced, it registers itself. */
+const zsh = (name: string, commands: string): string => `#compdef ${name}
 # zsh completion for ${name}; source it, or put it into a folder of $fpath under the name _${name}
-_${name}_instances() {
-  local -a instances=(\${(f)"$(${LIST_INSTANCES_COMMAND})"})
-  instances=(\${instances//:/\\\\:})
-  instances=(\${instances/$'\\t'/:})
-  _describe instance instances
-}
 _${name}() {
-  _arguments -s -S \\
-${[...flags.map(each => zshFlag(name, each)), ...formatOperands(name, operands)].map(line => `    ${line}`).join(' \\\n')}
+  local -a offers=("\${(@f)$($service ${COMPLETE} "\${(@Q)words[2,CURRENT]}" 2>/dev/null </dev/null)}")
+  (( $offers[(Ie):instances] )) && offers+=("\${(@f)$(${LIST_INSTANCES})}")
+  compset -P '--*='
+  (( $offers[(Ie):files] )) && _files
+  offers=(\${(M)offers:#[^:]*})
+  offers=(\${offers//:/\\\\:})
+  offers=(\${offers/$'\\t'/:})
+  _describe ${name} offers
+  (( compstate[nmatches] ))
 }
-${zshBootstrap(name, `compdef _${name} ${name}`)}`;
-}
-
-/** The end of a script. If zsh loads the script from `$fpath`, it completes at once; if it is sourced, it registers itself. */
-export const zshBootstrap = (name: string, register: string): string => `if [[ \${funcstack[1]} == _${name} ]]; then
+if [[ \${funcstack[1]} == _${name} ]]; then
   _${name} "$@"
 else
   (( $+functions[compdef] )) || { autoload -Uz compinit && compinit -i }
-  ${register}
+  compdef _${name} ${commands}
 fi
 `;
 
-function zshValues(name: string, value: Flag['value']): string {
-  if (!value) return '';
-  if (value === 'number') return ':value:';
-  if (value === 'text') return ':value:_files';
-  if (value === 'instance') return `:instance:_${name}_instances`;
-  return 'list' in value ? `:value:_values -s , value ${value.list.join(' ')}` : `:value:(${value.join(' ')})`;
-}
+const fish = (name: string, commands: string): string =>
+  `# fish completion for ${name}; source it, or put it into ~/.config/fish/completions/${name}.fish
+function __${name}_complete
+    set -l words (commandline -opc)[2..]
+    set -l word (commandline -ct)
+    set -l start (string match -r -- '^--[^=]+=' "$word"; or echo)
+    for offer in (command $argv[1] ${COMPLETE} $words "$word" 2>/dev/null </dev/null)
+        switch $offer
+            case :files
+                printf '%s\\n' $start(__fish_complete_path (string replace -- "$start" '' "$word"))
+            case :instances
+                printf '%s\\n' $start(${LIST_INSTANCES})
+            case '*'
+                printf '%s\\n' $start$offer
+        end
+    end
+end
+${commands
+  .split(' ')
+  .map(command => `complete -c ${command} -f -a '(__${name}_complete ${command})'`)
+  .join('\n')}
+`;
 
-/** `'*'{--output=,-o+}'[write this file]:value:_files'` */
-function zshFlag(program: string, { names, describe, value }: Flag): string {
-  const text = `[${describe.replace(/[[\]:\\]/g, '\\$&')}]${zshValues(program, value)}`.replaceAll("'", "'\\''");
-  const spelled = names.map(name => (value ? name + (name.startsWith('--') ? '=' : '+') : name));
-  return names.length > 1 ? `'*'{${spelled.join(',')}}'${text}'` : `'*'${spelled.join('')}'${text}'`;
-}
-
-function formatOperands(name: string, operands: CompletionSpec['operands']): string[] {
-  const alternatives = [...(operands.includes('instances') ? [`instances:instance:_${name}_instances`] : [])];
-  if (operands.includes('files')) alternatives.push('files:file:_files');
-  if (alternatives.length > 1) return [`'*:operand: _alternative ${alternatives.map(way => `"${way}"`).join(' ')}'`];
-  return alternatives.map(way => `'*${way.slice(way.indexOf(':'))}'`);
-}
-
-function fish({ name, flags, operands }: CompletionSpec): string {
-  const complete = `complete -c ${name}`;
-  const lines = flags.map(flag => `${complete} ${fishFlag(flag)}`);
-  if (operands.includes('instances')) lines.push(`${complete} -a '(${LIST_INSTANCES_COMMAND})'`);
-  if (!operands.includes('files')) lines.push(`${complete} -f`);
-  return `# fish completion for ${name}; source it, or put it into ~/.config/fish/completions/${name}.fish\n${lines.join('\n')}\n`;
-}
-
-const FISH_VALUES = { number: ' -x', instance: ` -x -a '(${LIST_INSTANCES_COMMAND})'`, text: ' -r -F' };
-
-function fishValues(value: Flag['value']): string {
-  if (!value) return '';
-  if (typeof value === 'string') return FISH_VALUES[value];
-  return ` -x -a '${'list' in value ? `(__fish_append , ${value.list.join(' ')})` : value.join(' ')}'`;
-}
-
-/** Writes an option for `complete -c NAME` of fish. */
-export function fishFlag({ names, describe, value }: Flag): string {
-  const spelled = names.map(name => (name.startsWith('--') ? `-l ${name.slice(2)}` : `-s ${name.slice(1)}`)).join(' ');
-  return `${spelled}${fishValues(value)} -d '${describe.replace(/['\\]/g, '\\$&')}'`;
-}
-
-export const COMPLETIONS: Record<string, (program: CompletionSpec) => string> = { bash, zsh, fish };
+/** The scripts by shell. @param name of the function in the script @param commands separated by blanks; the script completes them all */
+export const SCRIPTS: Readonly<Record<string, (name: string, commands: string) => string>> = { bash, zsh, fish };

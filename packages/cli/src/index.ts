@@ -1,5 +1,5 @@
 export { annotateFailure, formatAnnotation } from './annotations.js';
-export { type CompletionSpec, fishFlag, zshBootstrap } from './completion.js';
+export { COMPLETE, SCRIPTS } from './completion.js';
 export { formatPropertyLines, unifiedDiff } from './differences.js';
 export { Exit, exitStatus, UsageError } from './exit.js';
 export type { Io } from './io.js';

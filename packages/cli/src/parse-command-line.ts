@@ -2,7 +2,7 @@
 import { basename } from 'node:path';
 import { suggestWord } from '@sqlpipe/text';
 import yargs from 'yargs';
-import { COMPLETIONS, type Flag } from './completion.js';
+import { COMPLETE, type Flag, listOffers, SCRIPTS } from './completion.js';
 import { UsageError } from './exit.js';
 import type { Verbosity } from './io.js';
 import { CONNECTION_GROUP } from './options.js';
@@ -20,6 +20,7 @@ type Parsed<Specs extends OptionSpecs> = Verbosity &
 export function parseCommandLine<Specs extends OptionSpecs>(program: Program<Specs>, host: ProcessLike): Parsed<Specs> {
   const words = [...host.args];
   const specs = addCommonOptions(program.options);
+  if (words[0] === COMPLETE) return { quiet: false, verbose: 0, output: formatOffers(program, specs, words.slice(1)) };
   let parsed: Parsed<Specs> | undefined;
   rejectPropertyNames(words, specs);
   createParser(specs).parse(words, {}, (error, values) => {
@@ -49,7 +50,7 @@ function addCommonOptions(own: OptionSpecs): OptionSpecs {
     completion: {
       type: 'string',
       placeholder: 'SHELL',
-      completions: Object.keys(COMPLETIONS),
+      completions: Object.keys(SCRIPTS),
       describe: 'print a completion script for bash, zsh or fish',
     },
     version: { alias: 'V', type: 'boolean', skipValidation: true, describe: 'print the version' },
@@ -83,7 +84,7 @@ function formatInstead(
   const { name } = program;
   if (help) return `${formatHelp(program, specs, stdout.columns)}\n`;
   if (version) return `${name.startsWith('sqlpipe') ? 'sqlpipe' : `${name} (sqlpipe)`} ${VERSION}\n`;
-  return completion === undefined ? undefined : formatCompletion(program, specs, String(completion), env);
+  return completion === undefined ? undefined : printCompletionScript(program, String(completion), env);
 }
 
 /** Rejects options such as `--toString`: yargs looks options up in plain objects, which have properties of that name. */
@@ -148,24 +149,28 @@ function requireOperands(operands: string[], usage: string): string[] {
 const namesOf = (option: string, { alias = [] }: OptionSpec): string[] => [option, ...[alias].flat()].map(formatFlag);
 
 /** The completion script for a shell; by default for the user's shell. @throws UsageError for an unknown shell */
-function formatCompletion(
-  { name, operandTypes: operands = [], completions = COMPLETIONS }: ProgramDescription,
-  specs: OptionSpecs,
+function printCompletionScript(
+  { name, completedCommands }: ProgramDescription,
   shell: string,
   env: NodeJS.ProcessEnv,
 ): string {
   const own = basename(env['SHELL'] ?? '');
-  const wanted = shell || (completions[own] ? own : 'bash');
-  const script = Object.hasOwn(completions, wanted) ? completions[wanted] : undefined;
+  const wanted = shell || (SCRIPTS[own] ? own : 'bash');
+  const script = Object.hasOwn(SCRIPTS, wanted) ? SCRIPTS[wanted] : undefined;
   if (!script)
     throw new UsageError(
-      `no completion script for ${wanted}; there are scripts for ${Object.keys(completions).join(', ')}`,
+      `no completion script for ${wanted}; there are scripts for ${Object.keys(SCRIPTS).join(', ')}`,
     );
+  const [command = ''] = name.split(' '); // `sqlpipe copy` is completed by the script of sqlpipe
+  return script(command, completedCommands ?? command);
+}
+
+function formatOffers({ operandTypes = [], offers }: ProgramDescription, specs: OptionSpecs, words: string[]): string {
   const flags = Object.entries(specs).map(([option, spec]): Flag => {
     const value = valuesOf(spec);
     return { names: namesOf(option, spec), describe: spec.describe ?? '', ...(value && { value }) };
   });
-  return script({ name: name.replace(' ', '_'), operands, flags });
+  return (offers?.() ?? listOffers(words, flags, operandTypes)).map(offer => `${offer}\n`).join('');
 }
 
 function valuesOf({ type, array, choices, completions }: OptionSpec): Flag['value'] {

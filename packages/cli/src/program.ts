@@ -1,5 +1,5 @@
 import type { ArgumentsCamelCase, InferredOptionTypes, Options } from 'yargs';
-import type { CompletionSpec, OperandType } from './completion.js';
+import type { OperandType } from './completion.js';
 import type { Io } from './io.js';
 
 /** An option as yargs declares it, with what the help shows and shells complete. */
@@ -25,8 +25,10 @@ export interface Program<Specs extends OptionSpecs> {
   examples: readonly (readonly [line: string, effect: string])[];
   /** Its own options; all programs share some more. */
   options: Specs;
-  /** Functions that write its completion scripts, by shell; by default those of all programs. */
-  completions?: Readonly<Record<string, (program: CompletionSpec) => string>>;
+  /** The commands that its completion script completes, separated by blanks; by default its own. */
+  completedCommands?: string;
+  /** What may replace the last argument, see `listOffers`; undefined for its options and operands. */
+  offers?(): string[] | undefined;
   /** An option that replaces the work of the program, and needs no operands. */
   standaloneOption?: string;
   /** Does the work and resolves to the exit status. An error that it throws is reported in one message. */

@@ -1,6 +1,6 @@
 /*! Starts the named program with the remaining arguments. The other programs are not loaded. */
 import { basename } from 'node:path';
-import { type Main, type ProcessLike, runInProcess } from '@sqlpipe/cli';
+import { COMPLETE, type Main, type ProcessLike, runInProcess } from '@sqlpipe/cli';
 import { PROGRAMS } from './programs.js';
 
 export const main: Main = host => (host ? start(host) : runInProcess(start));
@@ -9,13 +9,19 @@ async function start(host: ProcessLike): Promise<number> {
   // The single executable has a link for each program.
   const linked = PROGRAMS.find(({ name }) => name === basename(process.argv0));
   if (linked) return (await linked.load()).main(host);
-  const [first, ...others] = host.args;
+  const [first = '', ...others] = host.args;
+  const isCompletion = first === COMPLETE;
   const args = first === 'help' ? [...others.slice(0, 1), '--help', ...others.slice(1)] : host.args;
-  const [word = '', ...rest] = args;
-  const program = PROGRAMS.find(({ command, name }) => word === command || word === name);
-  if (program) return (await program.load()).main({ ...host, args: rest });
-  if (word === 'check') return (await import('./check.js')).main({ ...host, args: rest });
-  if (word === 'copy') return (await import('./copy.js')).main({ ...host, args: rest });
+  const [word = '', ...rest] = isCompletion ? others : args;
+  // While the first word is being completed, it does not name a program yet.
+  const program = isCompletion && rest.length === 0 ? undefined : await findMain(word);
+  if (program) return program({ ...host, args: isCompletion ? [COMPLETE, ...rest] : rest });
   const { main } = await import('./overview.js');
-  return main({ ...host, args: word === 'completion' ? ['--completion', ...rest] : args });
+  return main({ ...host, args: word === 'completion' && !isCompletion ? ['--completion', ...rest] : args });
+}
+
+async function findMain(word: string): Promise<Main | undefined> {
+  if (word === 'check') return (await import('./check.js')).main;
+  if (word === 'copy') return (await import('./copy.js')).main;
+  return (await PROGRAMS.find(({ command, name }) => word === command || word === name)?.load())?.main;
 }
