@@ -95,10 +95,10 @@ export class DryRun {
     this.#execute = createExecutor({ ...context, client, existing, isSimulated: true, noVerify: true });
   }
 
-  async predict(entry: Entry): Promise<StatementResult> {
+  async predict(entry: Entry, isPlanned: boolean): Promise<StatementResult> {
     this.#effects = [];
     try {
-      const simulated = await this.#execute(entry);
+      const simulated = await this.#execute(entry, isPlanned);
       const effects = this.#effects.length > 0 ? { effects: this.#effects } : {};
       if (simulated.result === 'rejected') return { ...simulated, ...effects };
       if (simulated.result !== 'applied') return simulated;

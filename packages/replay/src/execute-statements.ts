@@ -33,8 +33,10 @@ export async function* executeStatements(
     const started = performance.now();
     const time = new Date();
     const execute = executors[n % executors.length] as Executor;
+    // Only the statements that the head counts were made for one state of the target.
+    const isPlanned = plan !== undefined && n <= (plan.count || Number.POSITIVE_INFINITY);
     const isOver = endOfRun.signal.aborted || signal.aborted;
-    const result: StatementResult = isOver ? { result: 'not reached' } : await execute(entry);
+    const result: StatementResult = isOver ? { result: 'not reached' } : await execute(entry, isPlanned);
     const { statement, ...identity } = entry;
     const outcome = {
       n,

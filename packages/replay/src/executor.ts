@@ -34,13 +34,25 @@ export interface ExecutionContext extends Pick<ReplayOptions, 'ifExists' | 'noVe
   guard?: PlanGuard | undefined;
 }
 
-export type Executor = (entry: Entry) => Promise<StatementResult>;
+/** @param isPlanned whether the statement belongs to a plan, which skips nothing, because its statements rely on each other */
+export type Executor = (entry: Entry, isPlanned: boolean) => Promise<StatementResult>;
+
+interface StatementContext extends ExecutionContext {
+  isPlanned: boolean;
+}
+
+/** A plan was made for a target without the object. Who has created it may be filling it, or apply the same plan. */
+const CREATED_SINCE: StatementResult = {
+  result: 'rejected',
+  error: 'already exists, and the plan was made for a target without it',
+  exists: true,
+};
 
 /** The executor returns a failure of the instance as a result, and throws any other error. */
 export function createExecutor(context: ExecutionContext): Executor {
-  return async entry => {
+  return async (entry, isPlanned) => {
     try {
-      return await executeIfAllowed(entry, context);
+      return await executeIfAllowed(entry, { ...context, isPlanned });
     } catch (error) {
       if (!(error instanceof InstanceError)) throw error;
       return { result: error.outcomeUnknown ? 'unknown' : 'failed', error: error.message, failure: error };
@@ -48,10 +60,10 @@ export function createExecutor(context: ExecutionContext): Executor {
   };
 }
 
-async function executeIfAllowed(entry: Entry, context: ExecutionContext): Promise<StatementResult> {
-  const { preflightCheck, existing, guard, ignored, retries } = context;
+async function executeIfAllowed(entry: Entry, context: StatementContext): Promise<StatementResult> {
+  const { preflightCheck, existing, guard, ignored, isPlanned, retries } = context;
   const { statement } = entry;
-  if (await ignored.skips(entry, existing)) return { result: 'skipped' };
+  if (!isPlanned && (await ignored.skips(entry, existing))) return { result: 'skipped' };
   const rejection = await preflightCheck(statement);
   if (rejection) return { result: 'rejected', error: formatPreflightRejection(rejection) };
   const conflicts = (await guard?.findConflicts(statement)) ?? [];
@@ -66,9 +78,10 @@ async function executeIfAllowed(entry: Entry, context: ExecutionContext): Promis
  * Executes a statement. If the reply is lost and the target lacks the object, executes the statement again, `tries` times in all.
  * @throws the error of the lost reply if the target does not show whether the statement was executed
  */
-async function executeWithRetries(entry: Entry, tries: number, context: ExecutionContext): Promise<StatementResult> {
+async function executeWithRetries(entry: Entry, tries: number, context: StatementContext): Promise<StatementResult> {
   try {
-    return await execute(entry, context);
+    const result = await execute(entry, context);
+    return context.isPlanned && result.result === 'skipped' ? CREATED_SINCE : result;
   } catch (error) {
     const canLook = isShowable(entry) || isAcl(entry.kind);
     if (!(error instanceof InstanceError) || !error.outcomeUnknown || !canLook) throw error;
@@ -85,16 +98,19 @@ async function executeWithRetries(entry: Entry, tries: number, context: Executio
   }
 }
 
-async function execute(entry: Entry, context: ExecutionContext): Promise<StatementResult> {
-  const { client, existing, ifExists, patience } = context;
+async function execute(entry: Entry, context: StatementContext): Promise<StatementResult> {
+  const { client, existing, ifExists, isPlanned, patience } = context;
   const { replaces, keepsExisting } = readStatementHead(entry.statement);
   const isRight = givesRight(entry.kind);
   const isPrefetched = ifExists === 'compare' && (await existing.isPrefetched(entry));
   // A statement with OR REPLACE or IF NOT EXISTS, or one that gives a right, succeeds whatever existed before. So it is compared with the
   // target before it is sent. If the object is prefetched, any statement is compared first, because this needs no further request.
   const before = isRight || replaces || keepsExisting || isPrefetched ? await compare(entry, context) : undefined;
+  // To give an existing right again changes nothing.
+  if (isPlanned && isRight && before?.result === 'skipped') return send(entry, undefined, context);
   // A plain CREATE is sent even if the object differs, because the server may have another reason to reject it, which is reported too.
-  const isDecided = isRight || before?.result === 'skipped' || (replaces ? ifExists !== 'compare' : keepsExisting);
+  const mayReplace = replaces && ifExists === 'compare' && !isPlanned;
+  const isDecided = isRight || before?.result === 'skipped' || (replaces ? !mayReplace : keepsExisting);
   if (before && isDecided) return resolveExisting(before, ifExists);
   return isAssertion(entry) ? evaluateAssertion(entry.statement, client, patience) : send(entry, before, context);
 }

@@ -145,7 +145,7 @@ async function createExecutors(
   if (!options.dryRun) return { executors: jobs.map(client => createExecutor({ ...context, client, guard })) };
   const known = schema ?? (await fetchSchemaIfShown(config, client, options.warn));
   const dryRun = new (await import('./dry-run.js')).DryRun(known, { ...context, client, plan });
-  return { executors: [entry => dryRun.predict(entry)], dryRun };
+  return { executors: [(entry, isPlanned) => dryRun.predict(entry, isPlanned)], dryRun };
 }
 
 /** Ends the run if an object of a plan was read back and differs from its statement. */
