@@ -32,7 +32,10 @@ for (const [title, text, options, advice, then] of [
 ] as const)
   test(`resume hint: ${title}`, async t => {
     const { run, advice: hint } = await applyForHint(t, target.url, `${text}${WRONG}`, options);
-    t.is(hint, `\n  hint: fix the error and rerun the same command${advice}: it skips existing objects`);
+    t.is(
+      hint,
+      `\n  hint: fix the error and rerun the same command${advice}: it skips ${then ? 'existing' : 'equal'} objects`,
+    );
     t.like(await run(`sqlsplit <<< "${text}${RIGHT}" | sqlapply ${then} $DST`), { code: 0, stderr: '' });
   });
 
@@ -42,9 +45,19 @@ test('resume hint: --if-exists fail and an existing object suggest --if-exists c
   const again = await run(`sqlsplit <<< "${BY_HAND}" | sqlapply --if-exists fail $DST`);
   t.regex(
     again.stderr,
-    /\n {2}hint: to continue, rerun the same command with --if-exists compare: it skips existing objects\n$/,
+    /\n {2}hint: to continue, rerun the same command with --if-exists compare: it skips equal objects\n$/,
   );
   t.like(await run(`sqlsplit <<< "${BY_HAND}" | sqlapply $DST`), { code: 0, stderr: '' });
+});
+
+test('resume hint: an object that differs is to be changed', async t => {
+  const run = await inProcess(t, { DST: target.url });
+  await run(`sqlsplit <<< "${BY_HAND}" | sqlapply $DST`);
+  const { stderr } = await run(`sqlsplit <<< 'create table t (x long);' | sqlapply $DST`);
+  t.regex(
+    stderr,
+    /\n {2}hint: change the object or the statement, then rerun the same command: it skips equal objects\n$/,
+  );
 });
 
 test('resume hint: an existing object that cannot be shown suggests --if-exists skip', async t => {
@@ -65,7 +78,7 @@ test('resume hint: an ALTER that was applied is to be left out of the rerun', as
   );
   t.is(
     advice,
-    '\n  hint: fix the error and rerun the same command, without each ALTER that was applied: it skips existing objects',
+    '\n  hint: fix the error and rerun the same command, without each ALTER that was applied: it skips equal objects',
   );
 });
 

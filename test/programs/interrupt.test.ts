@@ -38,7 +38,7 @@ for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const)
     t.is(sent(), 2);
     t.is(
       await stderr,
-      `sqlapply: interrupted: ${url}: 2 of 3 applied, 1 not reached\n  hint: to continue, rerun the same command: it skips existing objects\n`,
+      `sqlapply: interrupted: ${url}: 2 of 3 applied, 1 not reached\n  hint: to continue, rerun the same command: it skips equal objects\n`,
     );
     t.deepEqual(await listFiles(), ['rest']);
     t.is(await readFile(join(folder, 'rest'), 'utf8'), `${TABLES[2]}\0`);

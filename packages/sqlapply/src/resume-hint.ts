@@ -5,8 +5,14 @@ import { isObject } from '@sqlpipe/sql';
 
 const MAY_EXIST: ReadonlySet<Result> = new Set(['applied', 'differs', 'unknown']);
 
+const BEGINNINGS = {
+  error: 'fix the error and',
+  difference: 'change the object or the statement, then',
+  none: 'to continue,',
+};
+
 export class ResumeHint {
-  #hasError = false;
+  #cause: keyof typeof BEGINNINGS = 'none';
   /** Whether an object exists that can be compared only as text, or not at all. */
   #incomparable = false;
   /** The verbs of applied statements that a rerun would execute again. */
@@ -36,20 +42,22 @@ export class ResumeHint {
     const isRejected = isReject(outcome) && result !== 'not reached';
     const mayBeRight = (isIncomparable && result === 'differs') || exists;
     const isCanceled = isInterrupted && failure !== undefined;
-    this.#hasError ||= !isCanceled && (failure !== undefined || (isRejected && !mayBeRight));
+    if (isCanceled || (failure === undefined && (!isRejected || mayBeRight))) return;
+    if (failure !== undefined || result !== 'differs') this.#cause = 'error';
+    else if (this.#cause === 'none') this.#cause = 'difference';
   }
 
   toString(): string {
-    const beginning = this.#hasError ? 'fix the error and' : 'to continue,';
+    const beginning = BEGINNINGS[this.#cause];
     if (this.#isPlan && this.isPlannedHere) return `${beginning} rerun the same command`;
     if (this.#isPlan) return `${beginning} make the plan again with sqldiff --alter`;
-    const needed = this.#incomparable ? 'skip' : 'compare';
-    const option = [needed, 'skip'].includes(this.ifExists) ? '' : ` with --if-exists ${needed}`;
+    const needed = this.#incomparable || this.ifExists === 'skip' ? 'skip' : 'compare';
+    const option = needed === this.ifExists ? '' : ` with --if-exists ${needed}`;
     const without = [
       ...(this.#appliedVerbs.size ? [`without each ${[...this.#appliedVerbs].join(', ')} that was applied`] : []),
       ...(this.#unknown ? [`without statement ${this.#unknown} if it is in force there`] : []),
     ];
     const but = without.length ? `, ${without.join(' and ')}` : '';
-    return `${beginning} rerun the same command${option}${but}: it skips existing objects`;
+    return `${beginning} rerun the same command${option}${but}: it skips ${needed === 'skip' ? 'existing' : 'equal'} objects`;
   }
 }
