@@ -1,41 +1,39 @@
 /*! Completion: a script for each shell asks the program, which knows its options, what the user may type next. */
-
-export interface Flag {
-  names: string[];
-  describe: string;
-  /** The type of its value, if it has one: one of several words, or a list of them separated by commas; `text` may be a file. */
-  value?: readonly string[] | { list: readonly string[] } | 'number' | 'instance' | 'text';
-}
-
-export type OperandType = 'instances' | 'files';
+import type { OperandType, OptionSpec, OptionSpecs } from './program.js';
 
 /** The first argument if a script asks. Older versions, and other programs of the same name, reject it as an unknown option. */
 export const COMPLETE = '--complete';
+
+/** An option as it can be typed: `--output`, `-o`. */
+export const formatFlag = (option: string): string => (option.length > 1 ? `--${option}` : `-${option}`);
+
+export const namesOf = (option: string, { alias = [] }: OptionSpec): string[] =>
+  [option, ...[alias].flat()].map(formatFlag);
 
 /**
  * What may replace the last argument: words, each with a tab and a description if it has one. `:instances` and `:files` stand for the names
  * of instances and files, which the script adds.
  */
-export function listOffers(
-  given: readonly string[],
-  flags: readonly Flag[],
-  operands: readonly OperandType[],
-): string[] {
+export function listOffers(given: readonly string[], specs: OptionSpecs, operands: readonly OperandType[]): string[] {
   // bash splits `--via=auto` into three words.
   const words = given.flatMap((word, i) => (word !== '=' ? word : i === given.length - 1 ? '' : []));
   const last = words.at(-1) ?? '';
-  const [start, option = words.at(-2)] = /^(--[^=]+)=/.exec(last) ?? [''];
-  const isOperand = words.slice(0, -1).includes('--');
-  const flag = isOperand ? undefined : flags.find(({ names, value }) => value && names.includes(option ?? ''));
-  if (flag?.value) return listValues(flag.value, last.slice(start.length));
-  if (isOperand || !last.startsWith('-')) return operands.map(type => `:${type}`);
-  return flags.flatMap(({ names, describe }) => names.map(name => `${name}\t${describe}`));
+  const [start, name = words.at(-2) ?? ''] = /^(--[^=]+)=/.exec(last) ?? [''];
+  const options = words.slice(0, -1).includes('--') ? [] : Object.entries(specs);
+  const [, spec] = options.find(([option, each]) => namesOf(option, each).includes(name)) ?? [];
+  const values = spec && listValues(spec, last.slice(start.length));
+  if (values) return values;
+  if (options.length === 0 || !last.startsWith('-')) return operands.map(type => `:${type}`);
+  return options.flatMap(([option, each]) => namesOf(option, each).map(flag => `${flag}\t${each.describe}`));
 }
 
-/** In a list, the last word is completed, and the words before it are kept. */
-function listValues(value: NonNullable<Flag['value']>, typed: string): string[] {
-  if (typeof value === 'string') return { number: [], instance: [':instances'], text: [':files'] }[value];
-  return 'list' in value ? value.list.map(word => typed.slice(0, typed.lastIndexOf(',') + 1) + word) : [...value];
+/** What may replace a value; undefined for an option without one. In a list, only the last word is replaced. */
+function listValues({ type, array, choices, completions }: OptionSpec, typed: string): string[] | undefined {
+  if (completions === 'instances') return [':instances'];
+  const kept = array ? typed.slice(0, typed.lastIndexOf(',') + 1) : '';
+  const words = completions ?? choices?.map(String);
+  if (words) return words.map(word => kept + word);
+  return type === 'number' ? [] : type === 'string' ? [':files'] : undefined;
 }
 
 const LIST_INSTANCES = 'sqldump --list-instances 2>/dev/null';

@@ -2,7 +2,7 @@
 import { basename } from 'node:path';
 import { suggestWord } from '@sqlpipe/text';
 import yargs from 'yargs';
-import { COMPLETE, type Flag, listOffers, SCRIPTS } from './completion.js';
+import { COMPLETE, formatFlag, listOffers, namesOf, SCRIPTS } from './completion.js';
 import { UsageError } from './exit.js';
 import type { Verbosity } from './io.js';
 import { CONNECTION_GROUP } from './options.js';
@@ -20,7 +20,10 @@ type Parsed<Specs extends OptionSpecs> = Verbosity &
 export function parseCommandLine<Specs extends OptionSpecs>(program: Program<Specs>, host: ProcessLike): Parsed<Specs> {
   const words = [...host.args];
   const specs = addCommonOptions(program.options);
-  if (words[0] === COMPLETE) return { quiet: false, verbose: 0, output: formatOffers(program, specs, words.slice(1)) };
+  if (words[0] === COMPLETE) {
+    const offers = program.offers?.() ?? listOffers(words.slice(1), specs, program.operandTypes ?? []);
+    return { quiet: false, verbose: 0, output: offers.map(offer => `${offer}\n`).join('') };
+  }
   let parsed: Parsed<Specs> | undefined;
   rejectPropertyNames(words, specs);
   createParser(specs).parse(words, {}, (error, values) => {
@@ -132,8 +135,6 @@ function rejectBadValue(option: string, value: unknown): void {
     throw new UsageError(`${formatFlag(option)} is empty; is a variable unset?`);
 }
 
-const formatFlag = (option: string): string => (option.length > 1 ? `--${option}` : `-${option}`);
-
 /** Checks the number of operands. A surplus operand is not shown, because it may be a password. */
 function requireOperands(operands: string[], usage: string): string[] {
   const wanted = usage.split(' ').filter(Boolean);
@@ -144,9 +145,6 @@ function requireOperands(operands: string[], usage: string): string[] {
     throw new UsageError(`too many operands: ${operands.length} given, ${wanted.length} accepted`);
   return operands;
 }
-
-/** An option as it can be typed: `--output`, `-o`. */
-const namesOf = (option: string, { alias = [] }: OptionSpec): string[] => [option, ...[alias].flat()].map(formatFlag);
 
 /** The completion script for a shell; by default for the user's shell. @throws UsageError for an unknown shell */
 function printCompletionScript(
@@ -163,21 +161,6 @@ function printCompletionScript(
     );
   const [command = ''] = name.split(' '); // `sqlpipe copy` is completed by the script of sqlpipe
   return script(command, completedCommands ?? command);
-}
-
-function formatOffers({ operandTypes = [], offers }: ProgramDescription, specs: OptionSpecs, words: string[]): string {
-  const flags = Object.entries(specs).map(([option, spec]): Flag => {
-    const value = valuesOf(spec);
-    return { names: namesOf(option, spec), describe: spec.describe ?? '', ...(value && { value }) };
-  });
-  return (offers?.() ?? listOffers(words, flags, operandTypes)).map(offer => `${offer}\n`).join('');
-}
-
-function valuesOf({ type, array, choices, completions }: OptionSpec): Flag['value'] {
-  if (completions === 'instances') return 'instance';
-  if (completions) return array ? { list: completions } : completions;
-  if (choices) return choices.map(String);
-  return type === 'number' ? 'number' : type === 'string' ? 'text' : undefined;
 }
 
 const WIDTH = 80;

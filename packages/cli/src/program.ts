@@ -1,5 +1,4 @@
 import type { ArgumentsCamelCase, InferredOptionTypes, Options } from 'yargs';
-import type { OperandType } from './completion.js';
 import type { Io } from './io.js';
 
 /** An option as yargs declares it, with what the help shows and shells complete. */
@@ -9,6 +8,8 @@ export interface OptionSpec extends Options {
   /** The values that shells complete, if they are not its choices: words, or the names of instances. */
   completions?: readonly string[] | 'instances';
 }
+
+export type OperandType = 'instances' | 'files';
 
 /** Options by name. */
 export type OptionSpecs = Readonly<Record<string, OptionSpec>>;
