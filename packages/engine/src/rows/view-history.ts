@@ -15,7 +15,7 @@
  */
 import { displayName, isSameName, NameMap, NameSet, significantTokens, unquote } from '@sqlpipe/sql';
 import { formatCount } from '@sqlpipe/text';
-import type { CatalogueObject, MaterializedView } from '../catalogue-objects.js';
+import type { CatalogueObject, MaterializedView, StoredColumn } from '../catalogue-objects.js';
 import { type Effect, effectOn, findRetentionLosses, isFullRefresh, REMOVING_LOSSES } from '../effects.js';
 import type { Execution } from '../engine.js';
 import type { AccountedLoss, ComputedView, Ledger, StoredRows, UnendedRows } from './ledger.js';
@@ -40,6 +40,16 @@ function formatUnendedRows(rows: UnendedRows): string | undefined {
   const { count, first, last } = rows;
   return `loses ${formatCount(count, 'row')} of a period that has not ended, from ${first} to ${last}`;
 }
+
+/** What a computation of a view loses. */
+interface Consequence {
+  /** Starts with a verb, such as `loses rows …`. */
+  readonly text: string;
+  /** The statements that have taken rows or values from what the view reads. */
+  readonly causes: readonly number[];
+}
+
+const toConsequence = (text: string): Consequence => ({ text, causes: [] });
 
 export interface Recomputation {
   /** The assertion that the server can compute the view again; undefined if its query has not changed. */
@@ -157,43 +167,43 @@ export class ViewHistories {
     if (computability) tracked.assertion = computability.assertion;
     if (computedView) tracked.queryAfterPlan = facts.isWanted(former.name) ? undefined : computability?.query;
     if (computedView?.refresh.period) tracked.periodicViews.push(computedView);
-    const consequence = this.#formatHistoryLoss(
-      tracked,
-      computedView,
-      unreadSources,
-      computability?.isRejected ?? false,
-    );
+    const consequence = this.#findHistoryLoss(tracked, computedView, unreadSources, computability?.isRejected ?? false);
     if (consequence === undefined) return [];
     const effect = computedView
-      ? recomputeLoss(computedView, consequence)
-      : historyLoss(former, `dropping ${displayName(former)} ${consequence}`);
-    losses.add((computedView ?? former).id, { effect, causes });
+      ? recomputeLoss(computedView, consequence.text)
+      : historyLoss(former, `dropping ${displayName(former)} ${consequence.text}`);
+    losses.add((computedView ?? former).id, { effect, causes: [...causes, ...consequence.causes] });
     return [effect];
   }
 
-  #formatHistoryLoss(
+  #findHistoryLoss(
     tracked: TrackedView,
     computedView: MaterializedView | undefined,
     unreadSources: readonly CatalogueObject[],
     isRejected: boolean,
-  ): string | undefined {
+  ): Consequence | undefined {
     const { former } = tracked;
     const storedRows = this.ledger.facts.findStoredRows(former.name, computedView && tracked.queryAfterPlan);
     // DROP has already recorded the rows that the former query does not return. CREATE of a successor does not record these rows again.
     const isSuccessor = computedView !== undefined && computedView.id !== former.id;
-    if (storedRows !== 'recomputable' && !isSuccessor) return formatUnreturnedRows(storedRows);
+    if (storedRows !== 'recomputable' && !isSuccessor) return toConsequence(formatUnreturnedRows(storedRows));
     if (isRejected)
-      return 'leaves it empty: the server rejects its query over the objects as they are after this statement';
+      return toConsequence(
+        'leaves it empty: the server rejects its query over the objects as they are after this statement',
+      );
     const readSources = sourcesOf(tracked).filter(source => !unreadSources.includes(source));
-    const sourceLoss = this.#formatSourceLoss(tracked, readSources);
+    const sourceLoss = this.#findSourceLoss(tracked, readSources);
     if (sourceLoss !== undefined) return sourceLoss;
     // After all statements, `lossesOf` judges the sources that a redefined view no longer reads.
     const [unread] = tracked.redefinition?.successor === computedView ? [] : unreadSources;
-    if (unread) return `loses rows that only '${(this.#findCurrentHolders(unread, former)[0] ?? unread).name}' holds`;
-    return (
+    if (unread)
+      return toConsequence(
+        `loses rows that only '${(this.#findCurrentHolders(unread, former)[0] ?? unread).name}' holds`,
+      );
+    const unended =
       computedView?.refresh.period &&
-      formatUnendedRows(this.ledger.facts.findUnended({ former, current: computedView }))
-    );
+      formatUnendedRows(this.ledger.facts.findUnended({ former, current: computedView }));
+    return unended ? toConsequence(unended) : undefined;
   }
 
   /** The sources of the former view that the new view does not read. Reading another holder of a source is enough. */
@@ -219,20 +229,31 @@ export class ViewHistories {
     return holders.filter(holder => holder !== undefined);
   }
 
-  #formatSourceLoss(tracked: TrackedView, sources: readonly CatalogueObject[]): string | undefined {
+  #findSourceLoss(tracked: TrackedView, sources: readonly CatalogueObject[]): Consequence | undefined {
+    const causesOf = (losses: readonly AccountedLoss[]) => losses.flatMap(({ causes }) => causes);
     for (const source of sources) {
       const holders = this.#findCurrentHolders(source, tracked.former);
-      const losses = [source, ...holders].flatMap(({ id }) => this.ledger.losses.of(id));
-      if (holders.length === 0 || losses.some(({ effect }) => REMOVING_LOSSES.has(effect.loss)))
-        return `loses rows that '${(holders[0] ?? source).name}' no longer holds`;
+      const losses = [source, ...holders]
+        .flatMap(({ id }) => this.ledger.losses.of(id))
+        .filter(({ effect }) => REMOVING_LOSSES.has(effect.loss));
+      if (holders.length === 0 || losses.length > 0) {
+        const text = `loses rows that '${(holders[0] ?? source).name}' no longer holds`;
+        return {
+          text,
+          causes: [...causesOf(losses), ...(holders.length === 0 ? this.ledger.findRemoval(source) : [])],
+        };
+      }
       const column = this.#findChangedColumn(tracked, source);
-      if (column !== undefined) return `loses values that column '${column}' of '${source.name}' no longer holds`;
+      if (column) {
+        const text = `loses values that column '${column.name}' of '${source.name}' no longer holds`;
+        return { text, causes: causesOf(this.ledger.losses.of(column.id)) };
+      }
     }
     return undefined;
   }
 
   /** Finds a column of a source whose values may have changed. The query of the view, or of a view that it reads, must mention it. */
-  #findChangedColumn({ former, dependencies }: TrackedView, source: CatalogueObject): string | undefined {
+  #findChangedColumn({ former, dependencies }: TrackedView, source: CatalogueObject): StoredColumn | undefined {
     if (source.kind !== 'table') return undefined;
     const copyLosses = this.ledger.findCopy(source)?.losses ?? [];
     const tokens = [former, ...dependencies].flatMap(each => ('body' in each ? [...significantTokens(each.body)] : []));
@@ -242,7 +263,7 @@ export class ViewHistories {
       const losses = [...ownLosses, ...copyLosses.filter(each => isSameName(each.column ?? '', column.name))];
       const isChanged = losses.some(({ loss }) => loss === 'values');
       return isChanged && (words.has('*') || words.has(column.name));
-    })?.name;
+    });
   }
 
   /**
@@ -257,12 +278,19 @@ export class ViewHistories {
     const hadRows = facts.findStoredRows(former.name) !== 'none';
     const tracked = this.#trackedViews.get(former.id);
     const redefinition = hadRows ? tracked?.redefinition : undefined;
-    const reason = tracked && redefinition && this.#formatSourceLoss(tracked, redefinition.unreadSources);
+    const sourceLoss = tracked && redefinition && this.#findSourceLoss(tracked, redefinition.unreadSources);
     const isLeftEmpty = hadRows && this.#unrefreshed.has(successor.id) && successor.refresh.deferred;
     const text = `leaves ${displayName(successor)} empty although it had rows`;
     return [
       ...recordedLosses,
-      ...(reason ? [{ effect: recomputeLoss(redefinition.successor, reason), causes: redefinition.causes }] : []),
+      ...(sourceLoss
+        ? [
+            {
+              effect: recomputeLoss(redefinition.successor, sourceLoss.text),
+              causes: [...redefinition.causes, ...sourceLoss.causes],
+            },
+          ]
+        : []),
       ...expiryLosses.map(effect => ({ effect, causes: touchedBy.of(successor.id) })),
       ...(isLeftEmpty ? [{ effect: historyLoss(successor, text), causes: this.ledger.findRemoval(former) }] : []),
     ];

@@ -151,19 +151,28 @@ function findLosses(rows: RowAccount, context: PlanContext): LossFailure[] {
   });
 }
 
-/** Groups the failures by the changes that cause them. @throws Error for a failure without a cause, because no change can be left out */
+/**
+ * Groups the failures by the changes that cause them. If a change alone causes a failure, only such changes are left out: without them,
+ * the others may cause none. Example: a REFRESH after a RENAME loses what the conversion of another column has changed.
+ * @throws Error for a failure without a cause, because no change can be left out
+ */
 function toOmissions(failures: readonly Failure[], steps: readonly Step[]): Omission[] {
-  const failuresByChange = new Map<string, { readonly change: Change; readonly failures: Failure[] }>();
+  const found = new Map<string, { readonly change: Change; readonly failures: Failure[]; isSoleCause: boolean }>();
   for (const failure of failures) {
-    const changes = failure.causes.flatMap(index => steps[index]?.change ?? []);
-    if (changes.length === 0) throw new Error(`the plan is not proven: ${failure.reason}`);
-    for (const change of changes) {
-      const entry = failuresByChange.get(changeKey(change)) ?? { change, failures: [] };
-      failuresByChange.set(changeKey(change), entry);
+    const changes = new Map(
+      failure.causes.flatMap(index => steps[index]?.change ?? []).map(each => [changeKey(each), each]),
+    );
+    if (changes.size === 0) throw new Error(`the plan is not proven: ${failure.reason}`);
+    for (const [key, change] of changes) {
+      const entry = found.get(key) ?? { change, failures: [], isSoleCause: false };
       entry.failures.push(failure);
+      entry.isSoleCause ||= changes.size === 1;
+      found.set(key, entry);
     }
   }
-  return [...failuresByChange.values()].map(({ change, failures }) => ({
+  const all = [...found.values()];
+  const sole = all.filter(({ isSoleCause }) => isSoleCause);
+  return (sole.length > 0 ? sole : all).map(({ change, failures }) => ({
     ...change,
     reasons: [...new Set(failures.map(({ reason }) => reason))],
     losses: failures.flatMap(({ loss }) => loss ?? []),
