@@ -3,6 +3,7 @@ import { strict as assert } from 'node:assert';
 import { type TableDefinition, tryParseDefinition } from '@sqlpipe/ddl';
 import { planChanges, planUndo } from '@sqlpipe/plan';
 import { parsePlanHead, printPlan } from '@sqlpipe/plan/text';
+import { compareSchemas } from '@sqlpipe/schema';
 import { identify, isObject, isPrincipal } from '@sqlpipe/sql';
 import { databases } from '../support/databases.js';
 import { enterprisePair } from '../support/enterprise-pairs.js';
@@ -11,8 +12,8 @@ import { type SchemaPair, schemaPair } from '../support/schema-pairs.js';
 import { test, testRecorded } from '../support/test.js';
 
 test('random pairs: a plan loses nothing unless allowed, a second plan is empty, and the way back leads back', async t => {
-  let complete = 0;
-  for (let seed = 0; seed < 30; seed++) {
+  // In the pair 86, a rename and a lossy conversion make the same view invalid.
+  for (const seed of [...new Array(30).keys(), 86]) {
     const { before, after, renamed, changes } = schemaPair(seed);
     const careful = await planChanges(after, before, { renamed });
     const lossy = careful.statements.flatMap(({ effects }) =>
@@ -27,13 +28,23 @@ test('random pairs: a plan loses nothing unless allowed, a second plan is empty,
     const result = await executeAll(before, textsOf(bold));
     const second = await planChanges(after, result, { renamed, allowLoss });
     t.deepEqual(textsOf(second), [], `seed ${seed}: ${changes}`);
-    const undo = await planUndo(bold, before);
-    if (undo.omissions.length > 0) continue; // it lists what it cannot restore
-    const rest = await planChanges(before, await executeAll(result, textsOf(undo)));
-    t.deepEqual(textsOf(rest), [], `seed ${seed}`);
-    complete++;
+    const carefulUndo = await planUndo(bold, before);
+    const dropped = lossesOf(carefulUndo).filter(loss => loss.startsWith('drop'));
+    t.deepEqual(dropped, [], `seed ${seed}: what the plan created goes without permission`);
+    const rest = await planChanges(before, await executeAll(result, textsOf(carefulUndo)));
+    t.deepEqual(textsOf(rest), [], `seed ${seed}: the undo does all that needs no permission`);
+    const boldUndo = await planUndo(bold, before, { allowLoss: lossesOf(carefulUndo) });
+    const { differences } = compareSchemas(before, await executeAll(result, textsOf(boldUndo)));
+    const found = differences.flatMap(({ identity, comparison }) =>
+      (comparison?.differences ?? [{ property: 'existence' }]).map(({ property }) => `${identity.name}: ${property}`),
+    );
+    const omitted = boldUndo.omissions.flatMap(({ identity, properties }) =>
+      properties.map(property => `${identity.name}: ${property}`),
+    );
+    t.deepEqual(found, omitted, `seed ${seed}: with permission, it restores what an ALTER can`);
+    for (const { reasons } of boldUndo.omissions)
+      for (const reason of reasons) t.regex(reason, /^cannot be altered|^no ALTER changes the order of columns$/);
   }
-  t.true(complete > 3, `${complete}`);
 });
 
 /** Whoever and whatever was there is there, under its new name where it has one: tables with all their columns, keys and rows. */
