@@ -35,6 +35,7 @@ import {
   findUnusedHash,
   isRebuildHash,
 } from '../auxiliary/rebuild-names.js';
+import type { PlanContext } from '../context/plan-context.js';
 import { expiredRowsOf, mayConcernColumn } from '../losses/losses.js';
 import { formatPath, formatPathForShell } from '../losses/object-path.js';
 import type { Omission } from '../losses/omission.js';
@@ -53,6 +54,7 @@ import {
 } from '../queries/assertions.js';
 import { printArrayText, printCast, printDuplicatesQuestion } from '../queries/copies.js';
 import { printDrop, printOnOneLine, printTableRename } from '../statements/statement-text.js';
+import { changesTimestamp } from '../views/query-after-plan.js';
 import { conversionAssertions, whyMisfitsForbid } from './alter-table.js';
 import { changeOf, type Draft } from './draft.js';
 
@@ -79,7 +81,7 @@ export function rebuildTable(entry: Entry, wanted: TableDefinition, draft: Draft
   const { reasons, losses } = findObstacles(entry, rebuild, draft);
   if (reasons.length > 0) return draft.addOmission({ ...change, reasons, losses, hints: [] });
   const unchanged = conversions.flatMap(each => conversionAssertions(each, context));
-  draft.add(change, printRebuild(rebuild, oldName, [...unchanged, ...copyableAssertions(rebuild)]));
+  draft.add(change, printRebuild(rebuild, oldName, [...unchanged, ...copyableAssertions(rebuild, context)]));
 }
 
 /**
@@ -119,10 +121,12 @@ function findObstacles(entry: Entry, rebuild: Rebuild, draft: Draft): Pick<Omiss
     ({ property }) => property !== COLUMN_ORDER && ignore.ignoresProperty(entry, property),
   );
   const rebuildInB = { ...rebuild, old: { ...old, name: renames.nameBeforePlan(old.name) } };
-  const unmet = copyableAssertions(rebuildInB).flatMap(({ questions: [question = ''] = [], formatReason, loss }) => {
-    const count = answers.countOrQueue(question);
-    return count ? [{ reason: formatReason([[count]]), loss }] : [];
-  });
+  const unmet = copyableAssertions(rebuildInB, context).flatMap(
+    ({ questions: [question = ''] = [], formatReason, loss }) => {
+      const count = answers.countOrQueue(question);
+      return count ? [{ reason: formatReason([[count]]), loss }] : [];
+    },
+  );
   // The old table keeps all values, so a column that the copy lacks is no loss (`mayConcernColumn`). But fewer dedup keys or a shorter
   // retention are losses, because they affect rows that are written later.
   const copyLosses = findCopyLosses(old, final, copied);
@@ -155,8 +159,9 @@ function findObstacles(entry: Entry, rebuild: Rebuild, draft: Draft): Pick<Omiss
 /** Finds the views that a server cannot refresh after the rebuild. A view with another query in A is no obstacle: the plan recreates it. */
 function findUnrefreshableViews(rebuild: Rebuild, { engine, context }: Draft): CatalogueObject[] {
   // A materialized view cannot be refreshed any more if its base gets another designated timestamp (observed on 9.3.4).
-  if (!changesTimestamp(rebuild)) return [];
-  const { name } = rebuild.old;
+  const { old, final } = rebuild;
+  if (!changesTimestamp(old, final, context)) return [];
+  const { name } = old;
   return engine.catalogue.dependentsOf(name).filter(view => {
     const wanted = context.a.definitionOf(view.name);
     const isKept =
@@ -165,22 +170,13 @@ function findUnrefreshableViews(rebuild: Rebuild, { engine, context }: Draft): C
   });
 }
 
-/** The old name of the column that becomes the designated timestamp. Undefined if the new table has no timestamp, or does not copy it. */
-const findFormerTimestamp = ({ created, copied }: Rebuild): string | undefined =>
-  copied.find(({ to }) => isSameName(to, created.timestamp))?.from;
-
-function changesTimestamp(rebuild: Rebuild): boolean {
-  const [time, former] = [findFormerTimestamp(rebuild), rebuild.old.timestamp];
-  return time !== former && !isSameName(time, former);
-}
-
 /** Asserts that the new table can hold all rows: none has NULL in the new designated timestamp, and none is older than the retention. */
-function copyableAssertions(rebuild: Rebuild): Assertion[] {
-  const { name } = rebuild.old;
-  const { created } = rebuild;
-  const time = findFormerTimestamp(rebuild);
+function copyableAssertions({ old, final, created, copied }: Rebuild, context: PlanContext): Assertion[] {
+  const { name } = old;
+  /** The old name of the column that becomes the designated timestamp. Undefined if the new table has none, or does not copy it. */
+  const time = copied.find(({ to }) => isSameName(to, final.timestamp))?.from;
   return [
-    ...(time === undefined || !changesTimestamp(rebuild) ? [] : [noneNullAssertion(name, time)]),
+    ...(time !== undefined && changesTimestamp(old, final, context) ? [noneNullAssertion(name, time)] : []),
     ...(retentionAgeOf(created) === 0 ? [] : [noneExpireAssertion({ ...created, name, timestamp: time })]),
   ];
 }

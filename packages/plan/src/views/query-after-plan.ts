@@ -3,7 +3,7 @@
  * Example: a plan changes `t.x` from INT to LONG. Will the server be able to compute the view then? It is asked before the change:
  *     WITH "t" AS (SELECT "ts", CAST("x" AS LONG) "x" FROM 't') SELECT * FROM (select ts, sum(x) n from t sample by 1d)
  */
-import { compareDefinitions, doubleQuote, findColumn, printConverted } from '@sqlpipe/ddl';
+import { compareDefinitions, doubleQuote, findColumn, printConverted, type TableDefinition } from '@sqlpipe/ddl';
 import type { CatalogueObject, Engine, MaterializedView, Table, View } from '@sqlpipe/engine';
 import { isSameName, NameMap, NameSet, quoteLiteral } from '@sqlpipe/sql';
 import type { PlanContext } from '../context/plan-context.js';
@@ -97,21 +97,19 @@ function findFormer({ id, name }: Table | MaterializedView, { engineOfB: { catal
   return former?.kind === 'view' ? undefined : former;
 }
 
-function getsOtherTimestamp(
-  former: CatalogueObject,
-  { kind, name, timestamp }: Table | MaterializedView,
+/** Whether another column becomes the designated timestamp of a table. A new name of the column does not count. */
+export const changesTimestamp = (
+  { timestamp: formerName = '' }: Pick<TableDefinition, 'timestamp'>,
+  { name, timestamp = '' }: Pick<TableDefinition, 'name' | 'timestamp'>,
   { renames }: PlanContext,
-): boolean {
-  const formerName = timestamp && renames.columnBeforePlan(name, timestamp);
-  return kind === 'table' && former.timestamp !== formerName && !isSameName(former.timestamp, formerName);
-}
+): boolean => !isSameName(renames.columnBeforePlan(name, timestamp), formerName);
 
 /** Prints a query that returns what an object will return. @returns `isIdentical`: whether B's object already returns the same */
 function printSource(object: Table | MaterializedView, context: PlanContext) {
   const former = findFormer(object, context);
   const isNew = former === undefined;
   if (isNew && object.kind === 'materialized view') return printRecreated(object.body);
-  const hasOtherTimestamp = !isNew && getsOtherTimestamp(former, object, context);
+  const hasOtherTimestamp = object.kind === 'table' && !isNew && changesTimestamp(former, object, context);
   let isChanged = isNew || hasOtherTimestamp || former.columns.length !== object.columns.length;
   const items = object.columns.map(column => {
     const { name, type } = column;
