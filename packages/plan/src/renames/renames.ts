@@ -134,12 +134,12 @@ export class Renames {
   }
 
   #readObjectRename(rename: string, from: string, to: string): void {
-    if (isSameName(from, to)) throw new InvalidOptionError(`--renamed ${rename}: ${SAME_NAME}`);
+    if (isSameName(from, to)) throw renameError(rename, SAME_NAME);
     const [former, wanted] = [this.#engineOfB.find(from), this.#a.findObject(to)];
     if (!former && !wanted && this.#engineOfB.find(to)) return this.#reportMade(rename);
-    if (!wanted) throw new InvalidOptionError(`--renamed ${rename}: A has no '${to}'`);
+    if (!wanted) throw renameError(rename, `A has no '${to}'`);
     if (former && former.kind !== wanted.kind && [former.kind, wanted.kind].includes('table'))
-      throw new InvalidOptionError(`--renamed ${rename}: B has ${displayName(former)}, A has ${displayName(wanted)}`);
+      throw renameError(rename, `B has ${displayName(former)}, A has ${displayName(wanted)}`);
     rejectSharedName(rename, [from, wanted.name], this.#objectRenames);
     this.#objectRenames.set(from, wanted.name);
     this.statedObjects.set(from, wanted.name);
@@ -148,49 +148,42 @@ export class Renames {
     // A view gets its new name by DROP and CREATE, and an earlier plan may have been interrupted after the DROP.
     if (!former && wanted.kind !== 'table')
       return void this.notes.push(`--renamed ${rename}: B has neither name; '${to}' is created`);
-    if (!former) throw new InvalidOptionError(`--renamed ${rename}: B has no '${from}'${this.#suggestObject(from)}`);
-    if (this.#a.findObject(from)) throw new InvalidOptionError(`--renamed ${rename}: A has a '${from}' too`);
-    if (this.#engineOfB.find(to)) throw new InvalidOptionError(`--renamed ${rename}: B has a '${to}' too`);
+    if (!former) throw renameError(rename, `B has no '${from}'${this.#suggestObject(from)}`);
+    if (this.#a.findObject(from)) throw renameError(rename, `A has a '${from}' too`);
+    if (this.#engineOfB.find(to)) throw renameError(rename, `B has a '${to}' too`);
     this.pending.set(former.name, wanted.name);
   }
 
   #readColumnRename(rename: string, from: string, to: string): void {
     const newColumn = resolvePath(to, this.findColumns)?.column ?? unquote(to);
-    const oldPath = resolvePath(from, this.findColumns);
-    const oldColumn = oldPath?.column ?? findReadings(from).find(({ column }) => column !== undefined)?.column;
-    for (const { object, column } of findReadings(from))
-      if (column !== undefined) this.#statedColumns.push({ table: object, from: column, to: newColumn });
-    const source =
-      oldPath?.column === undefined ? undefined : columnIn(this.#findTableOfB(oldPath.object), oldPath.column);
+    const readings = findReadings(from).filter(path => path.column !== undefined);
+    for (const { object, column = '' } of readings)
+      this.#statedColumns.push({ table: object, from: column, to: newColumn });
+    const { object: oldTable = '', column: oldColumn = '' } = resolvePath(from, this.findColumns) ?? {};
+    const former = this.#findTableOfB(oldTable);
+    const source = former && findColumn(former, oldColumn);
     // B lacks the old column. Has an earlier plan, or a rebuild, already made the rename?
-    if (!oldPath || !source) {
-      const tables = findReadings(from).flatMap(({ object, column }) =>
-        column === undefined ? [] : (this.#findTableOfB(object) ?? []),
-      );
-      const isMadeByRebuild = findReadings(from).some(path => this.#addRenameMadeByRebuild(path, newColumn));
+    if (!source) {
+      const tables = readings.flatMap(({ object }) => this.#findTableOfB(object) ?? []);
+      const isMadeByRebuild = readings.some(path => this.#addRenameMadeByRebuild(path, newColumn));
       const renamed = tables.filter(table => findColumn(table, newColumn));
-      for (const { name } of renamed)
-        this.#madeColumnRenames.push({ table: name, names: [oldColumn ?? '', newColumn] });
+      const names = [oldColumn || (readings[0]?.column ?? ''), newColumn] as const;
+      for (const { name } of renamed) this.#madeColumnRenames.push({ table: name, names });
       if (isMadeByRebuild || renamed.length > 0) return this.#reportMade(rename);
-      const paths = tables.flatMap(({ name, columns }) =>
-        columns.map(column => formatPath({ object: name, column: column.name })),
+      const paths = tables.flatMap(({ name: object, columns }) =>
+        columns.map(({ name: column }) => formatPath({ object, column })),
       );
-      const suggestion = suggestWord(from, paths) || this.#suggestObject(from);
-      throw new InvalidOptionError(`--renamed ${rename}: B has no '${from}'${suggestion}`);
+      throw renameError(rename, `B has no '${from}'${suggestWord(from, paths) || this.#suggestObject(from)}`);
     }
-    const table = this.#objectRenames.get(oldPath.object) ?? oldPath.object;
+    const table = this.#objectRenames.get(oldTable) ?? oldTable;
     const wanted = this.#findTable(this.#a, table);
     const names = wanted?.columns.map(({ name }) => name) ?? [];
-    if (isSameName(source.name, newColumn)) throw new InvalidOptionError(`--renamed ${rename}: ${SAME_NAME}`);
+    if (isSameName(source.name, newColumn)) throw renameError(rename, SAME_NAME);
     const name = names.find(candidate => isSameName(candidate, newColumn));
-    if (name === undefined)
-      throw new InvalidOptionError(
-        `--renamed ${rename}: A has no column '${newColumn}' in '${table}'${suggestWord(newColumn, names)}`,
-      );
-    if (columnIn(this.#findTableOfB(oldPath.object), name))
-      throw new InvalidOptionError(`--renamed ${rename}: B has a column '${name}' too`);
-    if (columnIn(wanted, source.name))
-      throw new InvalidOptionError(`--renamed ${rename}: A has a column '${oldPath.column}' too`);
+    if (!wanted || name === undefined)
+      throw renameError(rename, `A has no column '${newColumn}' in '${table}'${suggestWord(newColumn, names)}`);
+    if (findColumn(former, name)) throw renameError(rename, `B has a column '${name}' too`);
+    if (findColumn(wanted, source.name)) throw renameError(rename, `A has a column '${oldColumn}' too`);
     rejectSharedName(rename, [source.name, name], this.columnRenamesOf(table));
     this.#addColumnRename(table, source, name);
   }
@@ -316,13 +309,12 @@ function rejectSharedName(
 ): void {
   for (const [old, name] of others)
     if (isSameName(name, to) && !isSameName(old, from))
-      throw new InvalidOptionError(`--renamed ${rename}: '${old}' gets the name '${name}' too`);
+      throw renameError(rename, `'${old}' gets the name '${name}' too`);
 }
 
 type EntryComment = RenameComment & { readonly entry: Entry };
 
-const columnIn = (table: TableDefinition | undefined, name: string): Column | undefined =>
-  table && findColumn(table, name);
+const renameError = (rename: string, reason: string) => new InvalidOptionError(`--renamed ${rename}: ${reason}`);
 
 /** A rename from `t` to `T` is no rename: 9.3.4 keeps the old name of the table. It rejects such a rename of a column. */
 const SAME_NAME = 'for QuestDB, names that differ only in case are the same name';
