@@ -19,7 +19,7 @@ export {
   decimalLimits,
   hasNull,
   isLossless,
-  losesHalfPairs,
+  losesLoneSurrogates,
   parseFill,
   printConverted,
   printFill,

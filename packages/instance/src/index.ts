@@ -28,7 +28,7 @@ export {
 } from './reports/facts.js';
 export { fetchHealth, fetchViewColumns } from './reports/health.js';
 export { fetchHiddenProperties } from './reports/hidden-properties.js';
-export { type Patience, poll } from './reports/poll.js';
+export { type PollLimits, poll } from './reports/poll.js';
 export {
   fetchDefaults,
   fetchParameters,

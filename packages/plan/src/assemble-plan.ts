@@ -14,14 +14,14 @@ import {
   type Assertion,
   computableAssertion,
   emptyAssertion,
+  noLimitAssertion,
   noneExpireAssertion,
-  noneLimitedAssertion,
-  noneUnendedAssertion,
   nothingIsLostAssertion,
+  periodsEndedAssertion,
 } from './queries/assertions.js';
 import { addOffers, formatKeptTables, RenameOffers } from './rename-offers.js';
 import { formatRemarks } from './text/head.js';
-import { findAskableDefinition, findExpiredArguments, underFormerName } from './views/askable-views.js';
+import { findExpiredArguments, findRunnableView, underFormerName } from './views/askable-views.js';
 import { isRedefined } from './views/query-after-plan.js';
 
 export interface PlannedStatement {
@@ -54,18 +54,18 @@ export interface ProvenDraft {
   readonly draft: Draft;
   readonly proof: Proof;
   readonly omissions: readonly Omission[];
-  readonly recomputedInAnyDraft: readonly { readonly view: string; readonly queryAfterPlan: string | undefined }[];
-  readonly acceptedInAnyDraft: readonly NamedLoss[];
+  readonly recomputedByDrafts: readonly { readonly view: string; readonly queryAfterPlan: string | undefined }[];
+  readonly acceptedByDrafts: readonly NamedLoss[];
 }
 
-export async function assemblePlan({ draft, proof, omissions, acceptedInAnyDraft }: ProvenDraft): Promise<Plan> {
+export async function assemblePlan({ draft, proof, omissions, acceptedByDrafts }: ProvenDraft): Promise<Plan> {
   const { context } = draft;
   const { allowed } = context;
   const { assertions: rowAssertions, acceptedLosses } = collectAssertions(proof, context);
   const assertions = [...(context.firstAssertions ?? []).map(each => withPurpose(each)), ...rowAssertions];
   const neededLosses = [...draft.acceptedLosses, ...proof.acceptedLosses, ...acceptedLosses];
   const neededAllowances = [...new Set(allowed.namesOf(neededLosses))];
-  const usedInAnyDraft = new Set([...neededAllowances, ...allowed.namesOf(acceptedInAnyDraft)]);
+  const usedInAnyDraft = new Set([...neededAllowances, ...allowed.namesOf(acceptedByDrafts)]);
   const statements = [
     ...new Map(assertions.map(assertion => [assertion.statement, assertion])).values(),
     ...draft.steps.map((step, i) => toPlannedStatement(step, proof.effects[i] ?? [], draft.engine, context)),
@@ -118,7 +118,7 @@ function collectAssertions({ rows }: Proof, context: PlanContext) {
   };
   const add = (assertion: Assertion, ...comments: string[]) => assertions.push(withPurpose(assertion, ...comments));
   for (const [view, { assertion, periodicViews, queryAfterPlan }] of rows.recomputedViews) {
-    const definition = findAskableDefinition(view, context, queryAfterPlan);
+    const definition = findRunnableView(view, context, queryAfterPlan);
     if (!definition || acceptIfAllowed({ loss: 'history', object: definition.name })) continue;
     const history = answers.findHistory(view, queryAfterPlan);
     const columns = history?.columns ?? findKnownColumns(definition.name, engineOfB);
@@ -129,17 +129,15 @@ function collectAssertions({ rows }: Proof, context: PlanContext) {
       add(nothingIsLostAssertion(definition, columns), ...(history ? [] : ['no server was asked about such rows']));
       assertedViews.push(definition.name);
       for (const periodicView of periodicViews)
-        add(noneUnendedAssertion(underFormerName({ former: definition, current: periodicView }, engineOfB)));
+        add(periodsEndedAssertion(underFormerName({ former: definition, current: periodicView }, engineOfB)));
     }
   }
   const [first, ...others] = assertedViews;
-  if (first !== undefined) add(noneLimitedAssertion([first, ...others]));
+  if (first !== undefined) add(noLimitAssertion([first, ...others]));
   for (const enforcement of rows.retentionEnforcements) {
     const { name } = enforcement.former;
     if (acceptIfAllowed(expiredRowsOf(name)) || findStoredRows(name) === 'none') continue;
-    add(
-      noneExpireAssertion(...findExpiredArguments(enforcement, engineOfB, findAskableDefinition(name, context)?.body)),
-    );
+    add(noneExpireAssertion(...findExpiredArguments(enforcement, engineOfB, findRunnableView(name, context)?.body)));
   }
   return { assertions, acceptedLosses };
 }

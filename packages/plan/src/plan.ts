@@ -36,7 +36,7 @@ import { formatPathForShell } from './losses/object-path.js';
 import type { Omission } from './losses/omission.js';
 import { proveDraft, requireLeadsToA } from './proof/prove.js';
 import { findRejectedViews, isAlsoRejectedInB, RejectedViewError } from './proof/rejected-views.js';
-import { findAskableDefinition } from './views/askable-views.js';
+import { findRunnableView } from './views/askable-views.js';
 
 interface Schemas {
   readonly a: Schema;
@@ -81,9 +81,9 @@ async function planUntilAnswered(schemas: Schemas, answers: ServerAnswers, optio
     if (await answers.askQueued()) continue;
     // Questions about the history of a view scan all of its rows. So they are asked last, and only about views that a draft recomputes.
     // `undefined` stands for the query that the view has in B.
-    for (const { view, queryAfterPlan } of proven.recomputedInAnyDraft)
+    for (const { view, queryAfterPlan } of proven.recomputedByDrafts)
       for (const query of new Set([undefined, queryAfterPlan]))
-        answers.queueHistory(view, () => findAskableDefinition(view, proven.draft.context, query), query);
+        answers.queueHistory(view, () => findRunnableView(view, proven.draft.context, query), query);
     if (!(await answers.askQueued())) return proven;
   }
 }
@@ -151,7 +151,7 @@ function draftUntilProven(context: PlanContext, loadEngineOfB: () => Engine): Pr
       const named = new Set(draft.omissions.flatMap(namesOfLosses));
       const hasNewLoss = (omission: Omission) => namesOfLosses(omission).some(name => !named.has(name));
       const omissions = [...draft.omissions, ...[...excluded.values()].filter(hasNewLoss)];
-      return { draft, proof, omissions, recomputedInAnyDraft: recomputedViews, acceptedInAnyDraft: acceptedLosses };
+      return { draft, proof, omissions, recomputedByDrafts: recomputedViews, acceptedByDrafts: acceptedLosses };
     }
     const countBefore = excluded.size;
     for (const omission of proof.excluded) excluded.set(changeKey(omission), omission);

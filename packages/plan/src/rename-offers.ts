@@ -20,7 +20,7 @@ export const formatKeptTables = (context: PlanContext, offers: RenameOffers): st
   context.b.entries.flatMap(({ kind, name }) => {
     const { a, renames, ignoreExtra, dropOld } = context;
     if (kind !== 'table' || a.findObject(name) || renames.pending.has(name)) return [];
-    if (context.halfExchanged.has(parseRebuildName(name)?.table ?? '')) return [];
+    if (context.betweenRenames.has(parseRebuildName(name)?.table ?? '')) return [];
     if (!dropOld && isAuxiliaryTable(name, context) && parseRebuildName(name)?.role === 'old')
       return [`table '${name}' is kept: it is the old table of a rebuild; --drop-old drops it`];
     const option = ignoreExtra ? offers.offerTable(name) : undefined;

@@ -85,7 +85,7 @@ interface SafeDrop {
  * Asserts that a table has no rows. A query does not see the rows of detached partitions, so another assertion rejects such partitions.
  * @param condition which rows count, for example those with a value of a column (`printValueCondition`); by default all
  */
-const unwrittenAssertions = (table: string, condition?: string): Assertion[] => [
+const noRowsAssertions = (table: string, condition?: string): Assertion[] => [
   allAppliedAssertion(table),
   emptyAssertion(table, condition),
   noPartitionAssertion(table, 'detached'),
@@ -95,7 +95,7 @@ function findSafeDrops({ statements, schemaAfter, renamed }: Plan, before: Schem
   /** Undefined if no assertion can show that nothing is lost: for a live view, and for a materialized view whose syntax is unknown. */
   const assertionsOf = (kind: Kind, name: string, statement: string): Assertion[] | undefined => {
     if (kind === 'view') return [];
-    if (kind === 'table') return unwrittenAssertions(name);
+    if (kind === 'table') return noRowsAssertions(name);
     const created = tryParseDefinition(statement);
     const view = after.find(name);
     if (created?.kind !== 'materialized view' || view?.kind !== created.kind) return undefined;
@@ -115,7 +115,7 @@ function findSafeDrops({ statements, schemaAfter, renamed }: Plan, before: Schem
       if (alteration.action !== 'add column') return [];
       const { column } = alteration;
       const loss = { loss: 'drop', object: name, column: column.name } as const;
-      return [{ loss, assertions: unwrittenAssertions(name, printValueCondition(column)) }];
+      return [{ loss, assertions: noRowsAssertions(name, printValueCondition(column)) }];
     });
   });
 }

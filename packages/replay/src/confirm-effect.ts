@@ -16,7 +16,7 @@ import {
   fetchRunningRefreshes,
   fetchWalState,
   InstanceError,
-  type Patience,
+  type PollLimits,
   poll,
   type RefreshState,
   tryQuery,
@@ -39,7 +39,7 @@ export interface PendingEffect {
 export interface ConfirmationContext {
   readonly client: Client;
   readonly existing: ExistingObjects;
-  readonly patience: Patience;
+  readonly pollLimits: PollLimits;
   readonly noVerify: boolean;
 }
 
@@ -121,9 +121,9 @@ async function verifyDone(
 /** Waits until the server has applied all writes to a table or stored view. @returns why it has not; undefined if it has */
 async function waitForWal(
   object: NamedObject,
-  { client, patience }: ConfirmationContext,
+  { client, pollLimits }: ConfirmationContext,
 ): Promise<StatementResult | undefined> {
-  const state = await poll(patience, async () => {
+  const state = await poll(pollLimits, async () => {
     const state = await fetchWalState(client, object.name);
     return state === 'pending' ? undefined : state;
   });
@@ -151,7 +151,7 @@ const IDLE_PERIOD = 1000;
 export async function waitForSources(
   { statement, kind, name }: Entry,
   client: Client,
-  patience: Patience,
+  pollLimits: PollLimits,
 ): Promise<StatementResult | undefined> {
   const parsed = kind === 'other' ? parseCommand(statement, SERVER_DEFAULTS) : undefined;
   const isRefresh = parsed?.verb === 'refresh' && parsed.isFull;
@@ -159,7 +159,7 @@ export async function waitForSources(
   const ownName = isRefresh ? parsed.name : name;
   let activeAt = performance.now();
   let runningView = '';
-  const hasEnded = await poll(patience, async () => {
+  const hasEnded = await poll(pollLimits, async () => {
     const running = (await fetchRunningRefreshes(client, statement)).filter(({ view }) => !isSameName(view, ownName));
     if (running.some(({ isActive }) => isActive)) activeAt = performance.now();
     runningView = running[0]?.view ?? '';
@@ -173,11 +173,11 @@ export async function waitForSources(
 async function waitForRefresh(
   name: string,
   before: RefreshState | undefined,
-  { client, patience }: ConfirmationContext,
+  { client, pollLimits }: ConfirmationContext,
 ): Promise<StatementResult> {
   if (!before) return APPLIED;
   let invalidatedAt = 0;
-  const result = await poll(patience, async (): Promise<StatementResult | undefined> => {
+  const result = await poll(pollLimits, async (): Promise<StatementResult | undefined> => {
     const state = await fetchRefreshState(client, name);
     const hasRun = state && state.finished !== before.finished && state.finished >= state.started;
     if (!hasRun || !isInvalidation(state)) {

@@ -1,4 +1,4 @@
-import { askUntilSettled, type Client, InstanceError, type Patience } from '@sqlpipe/instance';
+import { askUntilSettled, type Client, InstanceError, type PollLimits } from '@sqlpipe/instance';
 import { parseAssertion } from '@sqlpipe/plan/text';
 import type { StatementResult } from './outcome.js';
 
@@ -6,7 +6,7 @@ import type { StatementResult } from './outcome.js';
 export async function evaluateAssertion(
   statement: string,
   client: Client,
-  patience: Patience,
+  pollLimits: PollLimits,
 ): Promise<StatementResult> {
   const assertion = parseAssertion(statement);
   const ask = async () => {
@@ -15,7 +15,7 @@ export async function evaluateAssertion(
   };
   const isFinal = (isTrue: boolean) => isTrue || assertion?.isFinal === true;
   try {
-    const isTrue = await askUntilSettled(client, assertion?.comparedView, ask, isFinal, patience);
+    const isTrue = await askUntilSettled(client, assertion?.comparedView, ask, isFinal, pollLimits);
     if (isTrue) return { result: 'applied' };
     const answers: unknown[][] = [];
     for (const question of assertion?.questions ?? [])

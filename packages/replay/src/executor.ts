@@ -2,7 +2,7 @@
  * Executes one statement on the target. The statement is compared with the existing object before it is sent, or after it was rejected.
  * If the reply is lost, the target is queried to find out whether the statement was executed.
  */
-import { type Client, InstanceError, type Patience, type Reply } from '@sqlpipe/instance';
+import { type Client, InstanceError, type PollLimits, type Reply } from '@sqlpipe/instance';
 import type { Entry } from '@sqlpipe/schema';
 import { givesRight, isAcl, readStatementHead } from '@sqlpipe/sql';
 import { type Compared, compare, resolveExisting, resolveRejection } from './compare-existing.js';
@@ -30,7 +30,7 @@ export interface ExecutionContext extends Pick<ReplayOptions, 'ifExists' | 'noVe
   isSimulated?: boolean;
   /** If a reply was lost and the object is missing, the statement is sent again, up to this many times. 0 and undefined count as 1. */
   retries: number | undefined;
-  patience: Patience;
+  pollLimits: PollLimits;
   guard?: PlanGuard | undefined;
 }
 
@@ -99,7 +99,7 @@ async function executeWithRetries(entry: Entry, tries: number, context: Statemen
 }
 
 async function execute(entry: Entry, context: StatementContext): Promise<StatementResult> {
-  const { client, existing, ifExists, isPlanned, patience } = context;
+  const { client, existing, ifExists, isPlanned, pollLimits } = context;
   const { replaces, keepsExisting } = readStatementHead(entry.statement);
   const isRight = givesRight(entry.kind);
   const isPrefetched = ifExists === 'compare' && (await existing.isPrefetched(entry));
@@ -112,16 +112,16 @@ async function execute(entry: Entry, context: StatementContext): Promise<Stateme
   const mayReplace = replaces && ifExists === 'compare' && !isPlanned;
   const isDecided = isRight || before?.result === 'skipped' || (replaces ? !mayReplace : keepsExisting);
   if (before && isDecided) return resolveExisting(before, ifExists);
-  return isAssertion(entry) ? evaluateAssertion(entry.statement, client, patience) : send(entry, before, context);
+  return isAssertion(entry) ? evaluateAssertion(entry.statement, client, pollLimits) : send(entry, before, context);
 }
 
 /** @param before the comparison with an existing object; undefined if there was none */
 async function send(entry: Entry, before: Compared | undefined, context: ExecutionContext): Promise<StatementResult> {
-  const { client, existing, guard, isSimulated, onRows, patience } = context;
+  const { client, existing, guard, isSimulated, onRows, pollLimits } = context;
   const { kind, statement } = entry;
   // A REFRESH (its kind is `other`) may read a view that the server is still filling. So may a CREATE in a plan (only a plan has a guard).
   const mayReadUnfilled = !isSimulated && (guard !== undefined || kind === 'other');
-  const notSent = mayReadUnfilled ? await waitForSources(entry, client, patience) : undefined;
+  const notSent = mayReadUnfilled ? await waitForSources(entry, client, pollLimits) : undefined;
   if (notSent) return notSent;
   const pending = kind === 'other' && !isSimulated ? await prepareConfirmation(statement, context) : undefined;
   existing.invalidate(entry);

@@ -140,8 +140,8 @@ async function createExecutors(
   { config, client, jobs }: ReplayTarget,
   options: ReplayOptions,
 ): Promise<{ executors: Executor[]; dryRun?: DryRun }> {
-  const patience = { timeout: config.timeout, interrupted: options.signal };
-  const context = { ...options, ignored, preflightCheck, existing, retries: config.retries, patience };
+  const pollLimits = { timeout: config.timeout, interrupted: options.signal };
+  const context = { ...options, ignored, preflightCheck, existing, retries: config.retries, pollLimits };
   if (!options.dryRun) return { executors: jobs.map(client => createExecutor({ ...context, client, guard })) };
   const known = schema ?? (await fetchSchemaIfShown(config, client, options.warn));
   const dryRun = new (await import('./dry-run.js')).DryRun(known, { ...context, client, plan });

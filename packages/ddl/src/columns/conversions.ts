@@ -44,10 +44,10 @@ const WIDER: Readonly<Record<string, readonly string[]>> = {
 const DIGITS: Readonly<Record<string, number>> = { BYTE: 3, SHORT: 5, INT: 10, LONG: 19 };
 
 /** UTF-16 texts can hold half of a surrogate pair, such as `left('😀', 1)`. VARCHAR is UTF-8, so the half becomes `?` there. */
-export const losesHalfPairs = (from: string, to: string): boolean =>
+export const losesLoneSurrogates = (from: string, to: string): boolean =>
   to === 'VARCHAR' && ['STRING', 'SYMBOL', 'CHAR'].includes(from);
 
-/** Whether a conversion keeps every value that the first type can hold, except half of a surrogate pair (see `losesHalfPairs`). */
+/** Whether a conversion keeps every value that the first type can hold, except half of a surrogate pair (see `losesLoneSurrogates`). */
 export function isLossless(from: string, to: string): boolean {
   if (from === to || WIDER[from]?.includes(to)) return true;
   const limits = TIMES.includes(from) ? undefined : decimalLimits(from, to); // times can be cast to a decimal, but not altered

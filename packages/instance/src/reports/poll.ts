@@ -1,7 +1,7 @@
 import { setTimeout as pause } from 'node:timers/promises';
 
 /** How long to ask. */
-export interface Patience {
+export interface PollLimits {
   /** Milliseconds in total; 0 for no limit. */
   readonly timeout: number;
   readonly interrupted?: AbortSignal | undefined;
@@ -12,7 +12,7 @@ const [SHORTEST, LONGEST] = [5, 500];
 
 /** Asks with growing pauses until there is an answer. The result is undefined if the time is up, or the user interrupts the program. */
 export async function poll<T>(
-  { timeout, interrupted }: Patience,
+  { timeout, interrupted }: PollLimits,
   ask: () => Promise<T | undefined>,
 ): Promise<T | undefined> {
   const end = timeout > 0 ? performance.now() + timeout : Number.POSITIVE_INFINITY;

@@ -1,7 +1,7 @@
 import { foldCase, isSameName, NameMap, quoteLiteral, significantTokens, unquote } from '@sqlpipe/sql';
 import type { Client } from '../http/client.js';
 import { queryIfAccepted } from '../http/optional-queries.js';
-import { type Patience, poll } from './poll.js';
+import { type PollLimits, poll } from './poll.js';
 
 type WalState = 'applied' | 'pending' | 'suspended';
 
@@ -98,7 +98,7 @@ export async function askUntilSettled<T>(
   view: string | undefined,
   ask: () => Promise<T>,
   isFinal: (answer: T) => boolean,
-  { timeout, interrupted }: Patience = { timeout: CATCH_UP },
+  { timeout, interrupted }: PollLimits = { timeout: CATCH_UP },
 ): Promise<T> {
   let answer: T | undefined;
   await poll({ timeout: Math.min(timeout || CATCH_UP, CATCH_UP), interrupted }, async () => {

@@ -3,16 +3,16 @@ import { type MarkLookup, parseMark } from './marks.js';
 import { parseRebuildName } from './rebuild-names.js';
 
 interface AuxiliaryTables extends MarkLookup {
-  readonly halfExchanged: NameSet;
+  readonly betweenRenames: NameSet;
   readonly leftovers: NameSet;
   readonly toRebuild: NameSet;
 }
 
 /** Whether a plan has left a table: a mark, a table of an interrupted rebuild, or the old table of a table in `toRebuild`. */
 export function isAuxiliaryTable(name: string, tables: AuxiliaryTables): boolean {
-  const { a, halfExchanged, leftovers, toRebuild } = tables;
+  const { a, betweenRenames, leftovers, toRebuild } = tables;
   if (a.findObject(name)) return false;
   const { table = '', role } = parseRebuildName(name) ?? {};
   const isOldTable = role === 'old' && toRebuild.has(table);
-  return isOldTable || halfExchanged.has(table) || leftovers.has(name) || parseMark(name, tables) !== undefined;
+  return isOldTable || betweenRenames.has(table) || leftovers.has(name) || parseMark(name, tables) !== undefined;
 }

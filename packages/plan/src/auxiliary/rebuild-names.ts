@@ -10,7 +10,7 @@ import { NameSet } from '@sqlpipe/sql';
 
 export const createRebuildNames = (table: string, hash: string) => ({
   newName: `${table}_new_${hash}`,
-  oldName: `${table}_before_${hash}`,
+  keptName: `${table}_before_${hash}`,
 });
 
 export function parseRebuildName(name: string): { table: string; role: 'new' | 'old'; hash: string } | undefined {
@@ -52,7 +52,7 @@ export function isRebuildHash(
 ): boolean {
   const expected = hashRebuild(wanted, current, earlierCount);
   if (expected === hash) return true;
-  const wasMade = engine.find(createRebuildNames(wanted.name, expected).oldName) !== undefined;
+  const wasMade = engine.find(createRebuildNames(wanted.name, expected).keptName) !== undefined;
   return wasMade && isRebuildHash(hash, wanted, current, engine, earlierCount + 1);
 }
 
@@ -62,7 +62,7 @@ export function findLeftovers(a: Schema, b: Engine, toRebuild: NameSet): NameSet
   for (const { name, table, hash } of findRebuildTables(b, 'new')) {
     if (!toRebuild.has(table) || a.findObject(name)) continue;
     const wanted = a.definitionOf(table);
-    const sources = [table, createRebuildNames(table, hash).oldName].map(source => b.definitionOf(source));
+    const sources = [table, createRebuildNames(table, hash).keptName].map(source => b.definitionOf(source));
     const hasHash = (former: (typeof sources)[number]) =>
       wanted?.kind === 'table' && former?.kind === 'table' && isRebuildHash(hash, wanted, former, b);
     if (sources.some(hasHash)) leftovers.add(name);
@@ -71,16 +71,16 @@ export function findLeftovers(a: Schema, b: Engine, toRebuild: NameSet): NameSet
 }
 
 /** Finds tables of A that are not created: a rebuild that was interrupted between its RENAMEs has their rows, and is not continued. */
-export function findHalfExchanged(a: Schema, b: Engine, leftovers: NameSet): NameSet {
-  const isHalfExchanged = ({ name, table, hash }: ReturnType<typeof findRebuildTables>[number]) =>
+export function findBetweenRenames(a: Schema, b: Engine, leftovers: NameSet): NameSet {
+  const isBetweenRenames = ({ name, table, hash }: ReturnType<typeof findRebuildTables>[number]) =>
     !leftovers.has(name) &&
     !a.findObject(name) &&
     a.findObject(table)?.kind === 'table' &&
     !b.find(table) &&
-    b.find(createRebuildNames(table, hash).oldName) !== undefined;
+    b.find(createRebuildNames(table, hash).keptName) !== undefined;
   return new NameSet(
     findRebuildTables(b, 'new')
-      .filter(isHalfExchanged)
+      .filter(isBetweenRenames)
       .map(({ table }) => table),
   );
 }

@@ -9,7 +9,7 @@ import {
   type Schema,
 } from '@sqlpipe/schema';
 import { identify, isAcl, type NamedObject, NameSet } from '@sqlpipe/sql';
-import { findHalfExchanged, findLeftovers } from '../auxiliary/rebuild-names.js';
+import { findBetweenRenames, findLeftovers } from '../auxiliary/rebuild-names.js';
 import { AllowedLosses } from '../losses/losses.js';
 import { resolvePath } from '../losses/object-path.js';
 import type { Assertion } from '../queries/assertions.js';
@@ -55,8 +55,8 @@ export interface PlanContext extends Omit<PlanOptions, keyof RowQueries> {
   readonly answers: ServerAnswers;
   /** The new tables that interrupted rebuilds have left, if this plan finishes or repeats these rebuilds (`findLeftovers`). */
   readonly leftovers: NameSet;
-  /** The tables whose rebuild was interrupted between its two RENAMEs, if this plan does not finish it (`findHalfExchanged`). */
-  readonly halfExchanged: NameSet;
+  /** The tables whose rebuild was interrupted between its two RENAMEs, if this plan does not finish it (`findBetweenRenames`). */
+  readonly betweenRenames: NameSet;
 }
 
 export function createPlanContext(
@@ -88,7 +88,7 @@ export function createPlanContext(
     healthProblems: b.entries.flatMap(entry => problemsOf(entry, options.health ?? {})),
     answers,
     leftovers,
-    halfExchanged: findHalfExchanged(a, engineOfB, leftovers),
+    betweenRenames: findBetweenRenames(a, engineOfB, leftovers),
     ignore: options.ignore ?? new IgnoreRules(),
   };
 }

@@ -49,9 +49,9 @@ export function alterTable(
     conversion && !hasNull(conversion.from) && hasNull(conversion.to) ? [printFill(conversion, conversion.from)] : [];
   const actions = [...fill.map(() => 'fill'), alteration.action];
   const refusal =
-    whyTimestampForbids(table, alteration) ??
-    whyPartitionsForbid(table, actions, context) ??
-    (conversion && whyMisfitsForbid(conversion, context));
+    findTimestampRefusal(table, alteration) ??
+    findPartitionRefusal(table, actions, context) ??
+    (conversion && findMisfitRefusal(conversion, context));
   if (refusal !== undefined) {
     draft.omit(change, ...refusal);
     return false;
@@ -85,7 +85,7 @@ function withNamesOfB({ table, column, ...types }: Conversion, renames: PlanCont
   return { ...types, table: path.object, column: path.column ?? '' };
 }
 
-function whyTimestampForbids({ name, wal, timestamp = '' }: TableDefinition, alteration: Alteration) {
+function findTimestampRefusal({ name, wal, timestamp = '' }: TableDefinition, alteration: Alteration) {
   const isRejected = wal && alteration.action === 'rename column' && isSameName(alteration.column, timestamp);
   return isRejected ? formatUnalterable(name, 'the designated timestamp of a WAL table: needs a new table') : undefined;
 }
@@ -103,7 +103,7 @@ function findPartitionProblem(
   return Object.entries(PARTITION_STATES[state].problems).find(([action]) => actions.includes(action))?.[1];
 }
 
-function whyPartitionsForbid(
+function findPartitionRefusal(
   table: TableDefinition,
   actions: readonly string[],
   context: PlanContext,
@@ -123,7 +123,7 @@ function whyPartitionsForbid(
 }
 
 /** Forbids a conversion because of values that do not fit. `conversionAssertions` counts the values that fit and change. */
-export function whyMisfitsForbid(conversion: Conversion, { answers, renames }: PlanContext): Refusal | undefined {
+export function findMisfitRefusal(conversion: Conversion, { answers, renames }: PlanContext): Refusal | undefined {
   const inB = withNamesOfB(conversion, renames);
   const count = printMisfit(inB) === undefined ? 0 : answers.countOrQueue(printChangedQuestion(inB));
   return count ? [formatMisfits(count, conversion)] : undefined;

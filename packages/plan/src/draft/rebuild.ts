@@ -55,7 +55,7 @@ import {
 import { printArrayText, printCast, printDuplicatesQuestion } from '../queries/copies.js';
 import { printDrop, printOnOneLine, printTableRename } from '../statements/statement-text.js';
 import { changesTimestamp } from '../views/query-after-plan.js';
-import { conversionAssertions, whyMisfitsForbid } from './alter-table.js';
+import { conversionAssertions, findMisfitRefusal } from './alter-table.js';
 import { changeOf, type Draft } from './draft.js';
 
 interface Rebuild {
@@ -73,7 +73,7 @@ export function rebuildTable(entry: Entry, wanted: TableDefinition, draft: Draft
   const { context, engine } = draft;
   const old = engine.definitionOf(entry.name) as TableDefinition;
   const change = changeOf(entry, `rebuild of table '${old.name}'`);
-  const { newName, oldName } = createRebuildNames(old.name, findUnusedHash(wanted, old, engine));
+  const { newName, keptName } = createRebuildNames(old.name, findUnusedHash(wanted, old, engine));
   const copied = findCopiedColumns(wanted, old, context.renames.columnRenamesOf(entry.name));
   const conversions = findConversions(old.name, copied);
   const { final, created } = chooseRetention(entry, wanted, old, draft);
@@ -81,7 +81,7 @@ export function rebuildTable(entry: Entry, wanted: TableDefinition, draft: Draft
   const { reasons, losses } = findObstacles(entry, rebuild, draft);
   if (reasons.length > 0) return draft.addOmission({ ...change, reasons, losses, hints: [] });
   const unchanged = conversions.flatMap(each => conversionAssertions(each, context));
-  draft.add(change, printRebuild(rebuild, oldName, [...unchanged, ...copyableAssertions(rebuild, context)]));
+  draft.add(change, printRebuild(rebuild, keptName, [...unchanged, ...copyableAssertions(rebuild, context)]));
 }
 
 /**
@@ -143,7 +143,7 @@ function findObstacles(entry: Entry, rebuild: Rebuild, draft: Draft): Pick<Omiss
     ...conversions.flatMap(({ column, from, to }) =>
       canCast(from, to) ? [] : [`the server cannot cast column '${column}': ${from} to ${to}`],
     ),
-    ...conversions.flatMap(each => whyMisfitsForbid(each, context)?.[0] ?? []),
+    ...conversions.flatMap(each => findMisfitRefusal(each, context)?.[0] ?? []),
     ...unmet.map(({ reason }) => reason),
     ...(overwritten
       ? [`the copy would lack ${formatCount(overwritten, 'row')}: ${formatOverwriting(keys.map(({ to }) => to))}`]
@@ -207,7 +207,7 @@ const findConversions = (table: string, copied: CopiedColumns): Conversion[] =>
 
 function printRebuild(
   { created, old, copied }: Rebuild,
-  oldName: string,
+  keptName: string,
   beforeCopy: readonly Assertion[],
 ): readonly (string | Assertion)[] {
   const { name: newName } = created;
@@ -220,7 +220,7 @@ function printRebuild(
     `INSERT INTO ${quoteLiteral(newName)} (${columns}) SELECT ${values} FROM ${quoteLiteral(old.name)};`,
     // `copy` tells the proof which columns the new table has. If the old table is dropped, its other columns count as lost.
     { ...asManyRowsAssertion(old.name, newName), copy: { from: old.name, to: newName, columns: copied } },
-    printTableRename(old.name, oldName),
+    printTableRename(old.name, keptName),
     printTableRename(newName, old.name),
   ];
 }
@@ -263,17 +263,18 @@ function dropCopiedTable(
  * Continues rebuilds in which an earlier plan was interrupted:
  * - Before the first RENAME: the new table is dropped, and the rebuild starts again.
  * - Between the two RENAMEs: the second RENAME follows. But the table is left out if this plan does not make the same rebuild
- *   (`halfExchanged`), or if a writer has created a table of this name.
+ *   (`betweenRenames`), or if a writer has created a table of this name.
  */
 export function resumeRebuilds(draft: Draft): void {
   const { engine, context } = draft;
   for (const { name: newName, table, hash } of findRebuildTables(engine, 'new')) {
-    const { oldName } = createRebuildNames(table, hash);
-    const hasExchangeBegun = engine.find(oldName) !== undefined;
-    if (context.halfExchanged.has(table) && !engine.find(table)) omitHalfExchanged({ table, newName, oldName }, draft);
+    const { keptName } = createRebuildNames(table, hash);
+    const hasExchangeBegun = engine.find(keptName) !== undefined;
+    if (context.betweenRenames.has(table) && !engine.find(table))
+      omitBetweenRenames({ table, newName, keptName }, draft);
     if (!context.leftovers.has(newName)) continue;
     if (!hasExchangeBegun) dropNewTable(table, newName, draft);
-    else if (engine.find(table)) omitOverwritten(table, oldName, draft);
+    else if (engine.find(table)) omitTableOfWriter(table, keptName, draft);
     else draft.addStatement(printTableRename(newName, table), { kind: 'table', name: newName });
   }
 }
@@ -289,10 +290,10 @@ function dropNewTable(table: string, newName: string, draft: Draft): void {
 }
 
 /** Leaves out a table that a writer has created between the two RENAMEs of a rebuild. */
-function omitOverwritten(table: string, oldName: string, draft: Draft): void {
+function omitTableOfWriter(table: string, keptName: string, draft: Draft): void {
   draft.omit(
     changeOf({ kind: 'table', name: table }, `rebuild of table '${table}'`),
-    `a writer created '${table}' while an earlier rebuild exchanged the names; the old rows are in '${oldName}'`,
+    `a writer created '${table}' while an earlier rebuild exchanged the names; the old rows are in '${keptName}'`,
     `stop the writers, rename '${table}', and plan again to complete that rebuild`,
     'then copy the rows of the renamed table',
   );
@@ -300,18 +301,18 @@ function omitOverwritten(table: string, oldName: string, draft: Draft): void {
 }
 
 /** Leaves out the table. If the plan created it empty, this would hide where its rows are, and keep `--rebuild` from finishing. */
-function omitHalfExchanged(
-  { table, newName, oldName }: Readonly<Record<'table' | 'newName' | 'oldName', string>>,
+function omitBetweenRenames(
+  { table, newName, keptName }: Readonly<Record<'table' | 'newName' | 'keptName', string>>,
   draft: Draft,
 ) {
   const { a, engineOfB } = draft.context;
   const canRebuildFinish = findLeftovers(a, engineOfB, new NameSet([table])).has(newName);
   draft.omit(
     changeOf({ kind: 'table', name: table }),
-    `an earlier rebuild was interrupted between its two renames; the rows are in '${oldName}' and '${newName}'`,
+    `an earlier rebuild was interrupted between its two renames; the rows are in '${keptName}' and '${newName}'`,
     canRebuildFinish
       ? `--rebuild ${formatPathForShell(formatPath({ object: table }))} finishes that rebuild`
-      : `send ${printTableRename(oldName, table)} and plan again`,
+      : `send ${printTableRename(keptName, table)} and plan again`,
   );
   draft.block(table);
 }

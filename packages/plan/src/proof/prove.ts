@@ -14,7 +14,7 @@ import { changeKey, type Draft, type Step, whyNotExecutable } from '../draft/dra
 import type { NamedLoss } from '../losses/losses.js';
 import type { Change, Omission } from '../losses/omission.js';
 import { printCompileQuestion, printComputableAssertion } from '../queries/common-queries.js';
-import { createRowQuestions, findAskableDefinition } from '../views/askable-views.js';
+import { createRowQuestions, findRunnableView } from '../views/askable-views.js';
 import { isRedefined, printQueryAfterPlan } from '../views/query-after-plan.js';
 
 export interface Proof {
@@ -119,7 +119,7 @@ const findViewRejectedByServer = (
 
 function createExternalFacts(context: PlanContext, engine: Engine): ExternalFacts {
   const { a, engineOfB, findStoredRows, ignore, renames, answers } = context;
-  const questions = createRowQuestions(answers, engineOfB, view => findAskableDefinition(view, context)?.body);
+  const questions = createRowQuestions(answers, engineOfB, view => findRunnableView(view, context)?.body);
   return {
     findStoredRows,
     ...questions,

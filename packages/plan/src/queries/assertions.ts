@@ -9,7 +9,7 @@
  * The text of some assertions contains the query of a view. `parseAssertion` cannot know this query. So such an assertion has `printFor`,
  * and the caller must check that it prints the text for the view that the target has (`isPlanAssertion` in `replay`).
  */
-import { type Column, doubleQuote, hasNull, isArray, losesHalfPairs } from '@sqlpipe/ddl';
+import { type Column, doubleQuote, hasNull, isArray, losesLoneSurrogates } from '@sqlpipe/ddl';
 import type { ColumnHead, Conversion, Copy, LossKind } from '@sqlpipe/engine';
 import { quoteLiteral } from '@sqlpipe/sql';
 import { formatCount } from '@sqlpipe/text';
@@ -94,10 +94,10 @@ const ASSERTION_PARSERS = new Map<string, AssertionParser>(
     },
     none_unended(text) {
       const view = parseUnended(text);
-      return view && noneUnendedAssertion(view);
+      return view && periodsEndedAssertion(view);
     },
     is_computable: text => (IS_COMPUTABLE.test(text) ? computableAssertion(text) : undefined),
-    none_limited: (_, [view = '', ...others]) => noneLimitedAssertion([view, ...others]),
+    none_limited: (_, [view = '', ...others]) => noLimitAssertion([view, ...others]),
     is_empty(text, [table = '']) {
       const [, condition] = VALUE_CONDITION.exec(text) ?? [];
       return emptyAssertion(table, condition);
@@ -176,7 +176,7 @@ function toNothingIsLostAssertion(view: string, statement: string): Assertion {
 }
 
 /** Asserts that no view has a refresh limit. No dump shows refresh limits, so the plan has to ask the server. */
-export function noneLimitedAssertion(views: NameList): Assertion {
+export function noLimitAssertion(views: NameList): Assertion {
   const list = views.map(quoteLiteral).join(', ');
   return {
     statement: `SELECT count() = 0 AS none_limited FROM materialized_views() WHERE view_name IN (${list}) AND refresh_limit <> 0;`,
@@ -203,7 +203,7 @@ export function noneExpireAssertion(retained: RetainedObject, body?: string): As
   };
 }
 
-export function noneUnendedAssertion(view: PeriodHolder): Assertion {
+export function periodsEndedAssertion(view: PeriodHolder): Assertion {
   const { name } = view;
   return {
     ...noneAssertion(name, printUnendedQuestion(view), 'none_unended'),
@@ -386,11 +386,11 @@ function formatNativeAdvice(table: string, timestamp = '…'): string {
 }
 
 const whatMisfitsDo = ({ from, to }: Conversion): string =>
-  losesHalfPairs(from, to) ? 'become ?, because they have half of a surrogate pair' : 'suspend the table';
+  losesLoneSurrogates(from, to) ? 'become ?, because they have half of a surrogate pair' : 'suspend the table';
 
 export function formatMisfits(count: number, { from, to }: Conversion): string {
   const [value, does, them] = count === 1 ? ['value', 'does', 'it'] : ['values', 'do', 'them'];
-  const why = losesHalfPairs(from, to)
+  const why = losesLoneSurrogates(from, to)
     ? ': half of a surrogate pair would become ?'
     : ', and the table would be suspended';
   return `${count} ${value} ${does} not fit${why}; UPDATE ${them} first`;

@@ -1,4 +1,4 @@
-import { decimalLimits, doubleQuote, losesHalfPairs, printConverted, TYPE_PATTERN } from '@sqlpipe/ddl';
+import { decimalLimits, doubleQuote, losesLoneSurrogates, printConverted, TYPE_PATTERN } from '@sqlpipe/ddl';
 import type { Conversion } from '@sqlpipe/engine';
 import { quoteLiteral } from '@sqlpipe/sql';
 
@@ -33,12 +33,12 @@ export const CONVERSION_ASSERTION = new RegExp(
 /**
  * Prints the condition for values that do not fit into the new type; undefined if there are none.
  * - A decimal: values beyond its limits or with more decimal places. NULL is excluded, because the remainder of NULL is not NULL.
- * - VARCHAR: texts with half of a surrogate pair, see `losesHalfPairs`.
+ * - VARCHAR: texts with half of a surrogate pair, see `losesLoneSurrogates`.
  */
 export function printMisfit(conversion: Conversion): string | undefined {
   const { column, from, to } = conversion;
   const [before, after] = printValues(conversion);
-  if (losesHalfPairs(from, to)) return `${before} <> ${after}`;
+  if (losesLoneSurrogates(from, to)) return `${before} <> ${after}`;
   const { digits, scale } = decimalLimits(from, to) ?? {};
   const name = doubleQuote(column);
   const limit = `1${'0'.repeat(digits ?? 0)}${from.startsWith('DECIMAL') ? 'm' : ''}`;

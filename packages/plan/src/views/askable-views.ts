@@ -19,7 +19,7 @@ import { printUnendedRange } from '../queries/periods.js';
  * Finds the definition of a view, with a query that B's server can run.
  * @param query replaces the query of the view; B's server can run it
  */
-export function findAskableDefinition(name: string, context: PlanContext, query?: string) {
+export function findRunnableView(name: string, context: PlanContext, query?: string) {
   const definition = context.engineOfB.definitionOf(name);
   if (definition?.kind !== 'materialized view') return undefined;
   if (query !== undefined) return { ...definition, body: query };
