@@ -51,7 +51,7 @@ export interface Property<F extends object, A extends Action = never, N extends 
   translate?(definition: F, has: HasFeature): ClauseTranslation | undefined;
   readonly alter?: PropertyAlter<F, A, N>;
   /** Why no ALTER sets the property, or not to every value. */
-  readonly unalterable?: string;
+  readonly whyUnalterable?: string;
 }
 
 export interface ClauseTranslation {

@@ -20,7 +20,7 @@ export interface StoredColumn extends Column {
 export interface Table extends TableDefinition, Loaded {
   readonly columns: StoredColumn[];
   /** Number of ALTER TABLE statements that added, dropped or renamed columns. One error message contains it. */
-  readonly structure?: number;
+  readonly structureVersion?: number;
   /** Whether the server accepts changes and does not apply them, until RESUME WAL. */
   readonly isSuspended?: boolean;
 }

@@ -131,7 +131,7 @@ const UNALTERABLE = new Map([
 
 /** Why no ALTER sets a property of an object or a column, or not to every value; undefined if one does. */
 export const findUnalterableReason = (property: PropertyName, kind: Kind): string | undefined =>
-  (findProperty(property, kind) ?? findColumnProperty(property))?.unalterable ??
+  (findProperty(property, kind) ?? findColumnProperty(property))?.whyUnalterable ??
   UNALTERABLE.get(parseColumnPropertyName(property)?.suffix.trim() ?? property);
 
 /** An ALTER of one object. */

@@ -109,11 +109,11 @@ class TableParser {
   /** Rejects a statement that changes more than one column of a WAL table. */
   #rejectMultipleChanges(count: number): void {
     if (!this.table.wal || count < 2) return;
-    const { name, structure = 0 } = this.table;
+    const { name, structureVersion = 0 } = this.table;
     throw new RejectionError(
       0,
       "statement is either no-op, or contains multiple transactions, such as 'alter table add column col1, col2', and " +
-        `currently not supported for WAL tables [table=${name}, oldStructureVersion=${structure}, newStructureVersion=${structure + count}]`,
+        `currently not supported for WAL tables [table=${name}, oldStructureVersion=${structureVersion}, newStructureVersion=${structureVersion + count}]`,
     );
   }
 

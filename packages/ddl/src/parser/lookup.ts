@@ -12,7 +12,7 @@ export interface KnownObject extends Pick<Partial<TableDefinition>, 'timestamp' 
   readonly columns?: readonly Column[];
   readonly partitionBy?: PartitionUnit | undefined;
   readonly isSuspended?: boolean;
-  readonly structure?: number;
+  readonly structureVersion?: number;
 }
 
 /** Whether the definition of an object is known. If a statement is only parsed, or the object is opaque, only kind and name are. */

@@ -46,7 +46,7 @@ export const DEDUP_KEYS = property<Keyed, { readonly action: 'dedup keys'; reado
       return isPossible && keySet(keys) !== keySet(keysOf(current)) ? { action: 'dedup keys', keys } : undefined;
     },
   },
-  unalterable: 'only a WAL table has dedup keys, which include the designated timestamp',
+  whyUnalterable: 'only a WAL table has dedup keys, which include the designated timestamp',
 });
 
 const NO_TIMESTAMP = 'deduplicate key list must include dedicated timestamp column';

@@ -203,7 +203,7 @@ export const REFRESH = property<Refreshed, { readonly action: 'refresh'; readonl
       return { action: 'refresh', refresh: { ...wanted.refresh, start } };
     },
   },
-  unalterable: 'no statement changes DEFERRED',
+  whyUnalterable: 'no statement changes DEFERRED',
 });
 
 const detail = <N extends string>(name: N, value: (refresh: Refresh) => string | undefined) =>
@@ -211,7 +211,7 @@ const detail = <N extends string>(name: N, value: (refresh: Refresh) => string |
     name,
     value: ({ refresh }) => value(refresh),
     isHidden: name === 'refresh period',
-    unalterable: 'this server keeps a different one',
+    whyUnalterable: 'this server keeps a different one',
   });
 
 export const REFRESH_DETAILS = [

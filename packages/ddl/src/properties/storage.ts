@@ -15,7 +15,7 @@ export const TIMESTAMP = property<{ readonly timestamp?: string | undefined; rea
   words: ['timestamp'],
   parse: parseTimestampClause,
   print: ({ timestamp }, { quoted }) => (timestamp ? ` timestamp(${quoted ? quoteName(timestamp) : timestamp})` : ''),
-  unalterable: 'needs a new table',
+  whyUnalterable: 'needs a new table',
 });
 
 /** No server prints the designated timestamp of a materialized view. */
@@ -37,7 +37,7 @@ export const PARTITIONING = property<Pick<MaterializedViewDefinition, 'partition
   parse: parsePartitioning,
   print: ({ partitionBy, timestamp }) =>
     partitionBy === undefined || (partitionBy === 'NONE' && !timestamp) ? '' : ` PARTITION BY ${partitionBy}`,
-  unalterable: 'needs a new table',
+  whyUnalterable: 'needs a new table',
 });
 
 function parseTimestampClause(reader: ClauseReader) {
@@ -131,7 +131,7 @@ export const WAL = property<Pick<TableDefinition, 'partitionBy' | 'wal' | 'times
     if (!timestamp && partitionBy === 'NONE') return '';
     return wal ? (form === '9.3' ? '' : ' WAL') : ' BYPASS WAL';
   },
-  unalterable: 'ALTER TABLE … SET TYPE has an effect only after a restart of the server',
+  whyUnalterable: 'ALTER TABLE … SET TYPE has an effect only after a restart of the server',
 });
 
 type Parameters = Pick<TableDefinition, 'maxUncommittedRows' | 'o3MaxLag'>;
@@ -266,7 +266,7 @@ export const VOLUME = property<{ readonly volume?: string | undefined }>()({
   },
   print: ({ volume }, { quoted }) =>
     volume === undefined ? '' : `${quoted ? '' : ','} IN VOLUME ${quoted ? quoteName(volume) : volume}`,
-  unalterable: 'needs a new table',
+  whyUnalterable: 'needs a new table',
 });
 
 /** The place of OWNED BY is documented for tables only: on a line of its own, at the very end. Views follow the same rule here. */
@@ -282,7 +282,7 @@ export const OWNER = property<{ readonly owner?: string | undefined }>()({
     return { owner: name };
   },
   print: ({ owner }) => printOwner(owner),
-  unalterable: 'no statement changes an owner',
+  whyUnalterable: 'no statement changes an owner',
 });
 
 export const printOwner = (owner: string | undefined): string => (owner === undefined ? '' : `\nOWNED BY '${owner}'`);

@@ -234,7 +234,7 @@ function executeAlterTable(alters: readonly Alter[], { catalogue, assignColumnOw
       const pair = pairs.filter(isChanged).find(({ column }) => read?.includes(column.name) ?? true);
       return pair && `${reason} [column=${pair.column.name}]`;
     });
-  catalogue.put(isRestructured ? { ...changed, structure: (table.structure ?? 0) + 1 } : changed);
+  catalogue.put(isRestructured ? { ...changed, structureVersion: (table.structureVersion ?? 0) + 1 } : changed);
   if (reason) invalidateMaterializedViews(catalogue, table.name, reason);
 }
 

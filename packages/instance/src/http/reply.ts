@@ -79,7 +79,7 @@ export async function readReply(response: Response, acceptRows: boolean): Promis
   if (reply.ddl === 'OK' || reply.dml === 'OK') return { ok: true };
   const what = reply.dataset
     ? 'with rows'
-    : `with ${quoteReply(body.toString('utf8', 0, MAX_MASKED_LENGTH).trimStart(), 80, response)}`;
+    : `with ${excerptSafely(body.toString('utf8', 0, MAX_MASKED_LENGTH).trimStart(), 80, response)}`;
   throw new UnexpectedResponseError('PROTOCOL', `answered ${what} instead of {"ddl":"OK"}; ${ADDRESS_HELP}`);
 }
 
@@ -112,7 +112,7 @@ export async function readServerError(response: Response): Promise<ServerError> 
 }
 
 function toUnexpectedResponseError(error: MalformedReplyError, response: Response): UnexpectedResponseError {
-  const message = `the reply ${quoteReply(error.message, 300, response)}; ${error.help}`;
+  const message = `the reply ${excerptSafely(error.message, 300, response)}; ${error.help}`;
   return new UnexpectedResponseError('PROTOCOL', message, error);
 }
 
@@ -124,7 +124,7 @@ export function unreadableReplyError(
 ): UnexpectedResponseError {
   const coding = response.headers['content-encoding'];
   if (coding !== undefined && coding !== 'identity') {
-    const what = `the reply is compressed (${quoteReply(coding, 20, response)}), which was not requested`;
+    const what = `the reply is compressed (${excerptSafely(coding, 20, response)}), which was not requested`;
     return new UnexpectedResponseError('PROTOCOL', `${what}; does a proxy do that?`);
   }
   // The text is only tested, not shown. Latin-1 can decode any bytes.
@@ -248,7 +248,7 @@ function statusError(response: Response, body: Buffer, error: ServerError | unde
     return new UnexpectedResponseError('PROTOCOL', formatRedirect(response));
   if (status === 407) return new UnexpectedResponseError('DENIED', PROXY_CREDENTIALS_MESSAGE);
   const what = error
-    ? `answered ${status}: ${quoteReply(error.message, 300, response)}`
+    ? `answered ${status}: ${excerptSafely(error.message, 300, response)}`
     : formatUnexpectedResponse(response, body);
   const [code, explanation] = interpretStatus(response);
   return new UnexpectedResponseError(code, what + explanation);
@@ -299,18 +299,18 @@ function formatRedirect(response: Response): string {
   const { origin } = new URL(headers.location, url);
   return origin === new URL(url).origin
     ? `${what} to another path of the server; does the address lack a path prefix, or is that a login page?`
-    : `${what} to ${quoteReply(origin, 300, response)}, and redirects are not followed; give that address, unless it is a login page`;
+    : `${what} to ${excerptSafely(origin, 300, response)}, and redirects are not followed; give that address, unless it is a login page`;
 }
 
 function formatUnexpectedResponse(response: Response, body: Buffer): string {
   const { status, headers } = response;
-  const type = headers['content-type'] === undefined ? '' : `, ${quoteReply(headers['content-type'], 40, response)}`;
+  const type = headers['content-type'] === undefined ? '' : `, ${excerptSafely(headers['content-type'], 40, response)}`;
   const start = body.toString('utf8', 0, MAX_MASKED_LENGTH).trim();
   if (start === '') return `answered ${status}${type}`;
-  return `answered ${status}${type}, ${start.includes('\0') ? 'binary data' : `"${quoteReply(start, 80, response)}"`}`;
+  return `answered ${status}${type}, ${start.includes('\0') ? 'binary data' : `"${excerptSafely(start, 80, response)}"`}`;
 }
 
-const quoteReply = (text: string, length: number, response: Response): string =>
+const excerptSafely = (text: string, length: number, response: Response): string =>
   truncate(maskReply(text, response), length);
 
 /** Masks the secrets of the request, which a server or a proxy may quote, and cuts a long text. */
