@@ -5,7 +5,7 @@ import { maskSecrets, truncate } from '@sqlpipe/text';
 import type { ConnectionConfig } from '../configuration/connection-config.js';
 import { type Client, connect } from '../http/client.js';
 import { requestSecrets } from '../http/connection.js';
-import { BestEffortClient, tryQuery } from '../http/optional-queries.js';
+import { BestEffortClient, tryQuery, UNKNOWN_SHOW, UNKNOWN_SHOW_CREATE } from '../http/optional-queries.js';
 import { MAX_MASKED_LENGTH } from '../http/reply.js';
 import { InstanceError } from '../instance-error.js';
 import { fetchInvalidViews, VIEW_LISTS } from '../reports/health.js';
@@ -182,10 +182,10 @@ function addAclHint(error: unknown, { selects }: Selection): unknown {
   return error.withMessage(`${error.message}; hint: sqldump --include SCHEMA dumps without access control`);
 }
 
-/** Without SHOW CREATE DATABASE, the message lists the keywords that may follow SHOW (observed on 8.1.4 to 9.3.4). */
+/** Without SHOW CREATE DATABASE, the message does not list DATABASE. */
 function hasNoShowCreateDatabase(error: unknown): error is InstanceError {
   if (!(error instanceof InstanceError) || error.code !== 'REJECTED') return false;
-  return error.matches(/^expected 'TABLES?'/) && !error.matches(/DATABASE/);
+  return (error.matches(UNKNOWN_SHOW) || error.matches(UNKNOWN_SHOW_CREATE)) && !error.matches(/DATABASE/);
 }
 
 function requireStatement(row: string, rowNumber: number, config: ConnectionConfig): string {

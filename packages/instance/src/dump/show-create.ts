@@ -11,7 +11,7 @@ import {
 import { escapeControls } from '@sqlpipe/text';
 import type { Client } from '../http/client.js';
 import { MalformedReplyError } from '../http/json.js';
-import { isUnsupported, queryIfSupported } from '../http/optional-queries.js';
+import { isUnsupported, queryIfSupported, UNKNOWN_SHOW_CREATE } from '../http/optional-queries.js';
 import { batchesOf, fetchInHalves } from '../http/request.js';
 import { InstanceError } from '../instance-error.js';
 import { findViews } from './list-objects.js';
@@ -20,8 +20,8 @@ import { reconstructTables } from './reconstruct-tables.js';
 /** Maximum length of the statements in one reply, in UTF-16 code units. A longer batch is requested in halves. */
 const MAX_REPLY_LENGTH = 64 * 1024 * 1024;
 
-/** The server's messages for an object that does not exist, or has another kind (observed on 9.3.4). */
-const NOT_FOUND = /does not exist|name expected, got|^expected 'TABLE'/;
+/** The server's messages for an object that does not exist, or has another or an unknown kind (observed on 9.3.4). */
+const NOT_FOUND = [/does not exist/, /name expected, got/, UNKNOWN_SHOW_CREATE];
 
 /**
  * Fetches the statement of each object, in the order of `objects`. Undefined for an object that does not exist with this kind.
@@ -93,7 +93,7 @@ async function fetchBatch(
     const [object, ...moreObjects] = objects;
     if (!object || moreObjects.length > 0) return undefined;
     if (denial !== undefined) onDenied?.(object, denial);
-    if (denial !== undefined || error.matches(NOT_FOUND)) return [undefined];
+    if (denial !== undefined || NOT_FOUND.some(pattern => error.matches(pattern))) return [undefined];
     const { label } = client;
     throw error.withMessage(`${label}: ${escapeControls(displayName(object))}${error.message.slice(label.length)}`);
   }

@@ -51,8 +51,12 @@ export class BestEffortClient {
   }
 }
 
+/** How servers reject an unknown SHOW, and an unknown SHOW CREATE: they list what may follow (observed on 8.1.4 to 9.3.4). */
+export const UNKNOWN_SHOW = /^expected 'TABLES'/;
+export const UNKNOWN_SHOW_CREATE = /^expected 'TABLE'/;
+
 /** The messages for an unknown function, column and statement (observed on 8.1.4 to 9.3.4). */
-const UNSUPPORTED = /^(?:unknown function name: |Invalid column: |expected 'TABLES')/;
+const UNSUPPORTED = [/^unknown function name: /, /^Invalid column: /, UNKNOWN_SHOW];
 
 const knownUnsupported = new WeakMap<Client, Set<string>>();
 
@@ -71,7 +75,8 @@ export async function queryIfSupported<T>(
   });
 }
 
-export const isUnsupported = (error: InstanceError): boolean => error.code === 'REJECTED' && error.matches(UNSUPPORTED);
+export const isUnsupported = (error: InstanceError): boolean =>
+  error.code === 'REJECTED' && UNSUPPORTED.some(pattern => error.matches(pattern));
 
 /** The result of queries; undefined if the instance rejects one, because not every version and account may ask it. */
 export const ifAccepted = <T>(query: () => Promise<T>): Promise<T | undefined> =>
