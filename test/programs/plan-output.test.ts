@@ -241,11 +241,18 @@ test('an allowed loss whose name matches nothing gets a note', async t => {
 test('a plan that lacks its last statement, or has only the comments at its head, is damaged', async t => {
   const run = await shellWithPlan(t);
   const bare = /the plan is incomplete: only the comments at its head are left/;
-  for (const [script, message] of [
+  await run("sed 's/fee INT/&, a INT, b INT/' before.sql > more.sql; sqldiff --alter -o plan more.sql $DB");
+  const cut = (options: string) =>
     [
-      "sed 's/fee INT/&, a INT, b INT/' before.sql > more.sql; sqldiff --alter -o plan more.sql $DB; sed -z '$d' plan | sqlapply --allow-plan $DB",
+      `sed -z '$d' plan | sqlapply ${options} $DB`,
       /^sqlapply: the plan is incomplete: .* 2 statements, but it has 1; .*nothing was sent$/m,
-    ],
+    ] as const;
+  for (const [script, message] of [
+    cut('--allow-plan'),
+    cut('--allow ALTER'),
+    cut('--allow all --keep-going'),
+    cut('--allow ALTER --dry-run'),
+    cut('--allow ALTER --stale-ok'),
     ['sqldiff --alter -o plan after.sql $DB; sed -z "s/\\n[^-].*//" plan | sqlapply --allow-plan $DB', bare],
     ['sqldiff --alter -o p.sql after.sql $DB; grep "^--" p.sql > head.sql; sqlapply --allow-plan $DB head.sql', bare],
   ] as const)

@@ -64,11 +64,6 @@ export async function checkPlan(
   const recorded = recordPlanned(all, head, permitted);
   if (staleOk) return { statements: recorded, plan: head };
   const plan = await collectStatements(recorded);
-  const { count } = head;
-  if (allowPlan && plan.length < count) {
-    const numbers = `its first comment says ${count} statements, but it has ${plan.length}`;
-    throw new CodedError('DAMAGED', `the plan is incomplete: ${numbers}; make it again with sqldiff --alter`);
-  }
   const help = `make it again with sqldiff --alter${allowPlan ? '' : ', or apply it with --stale-ok'}`;
   const guard = await requireState(plan, client, `the plan was made for a different state; ${help}`);
   return { statements: Readable.from(plan), plan: head, guard };
@@ -95,6 +90,7 @@ export async function requireState(plan: readonly string[], client: Client, mess
 /**
  * Records the queries of views in a plan, and the statements that --allow-plan allows: those with the verbs that the head lists. Statements
  * beyond the `count` of the head do not belong to the plan. They are not allowed, even if the plan has the same text.
+ * @throws CodedError at the end if statements are missing, whatever allows those that are there
  */
 async function* recordPlanned(
   statements: AsyncIterable<string>,
@@ -109,4 +105,7 @@ async function* recordPlanned(
     if (head.count > 0) recordQuery(statement, queries);
     yield statement;
   }
+  if (n >= head.count) return;
+  const numbers = `its first comment says ${head.count} statements, but it has ${n}`;
+  throw new CodedError('DAMAGED', `the plan is incomplete: ${numbers}; make it again with sqldiff --alter`);
 }
