@@ -11,6 +11,8 @@ export type ColumnNaming = 'by expression' | 'by function';
 /** The catalogue, for those who only read it. */
 export type Catalogue = Omit<MutableCatalogue, 'put' | 'drop' | 'clear' | 'compile'>;
 
+const byId = (a: CatalogueObject, b: CatalogueObject): number => (a.id ?? 0) - (b.id ?? 0);
+
 export class MutableCatalogue {
   readonly #objects = new NameMap<CatalogueObject>();
   readonly #names = new Map<number | undefined, string>();
@@ -131,8 +133,19 @@ export class MutableCatalogue {
     return [...(this.#dependents.get(name) ?? [])].flatMap(view => this.find(view) ?? []);
   }
 
+  /** The materialized views that read an object, directly or through plain views. */
+  materializedReadersOf(name: string): CatalogueObject[] {
+    const seen = new NameSet([name]);
+    const readers = new Set<CatalogueObject>();
+    for (const each of seen)
+      for (const view of this.dependentsOf(each))
+        if (view.kind === 'materialized view') readers.add(view);
+        else if (view.kind === 'view') seen.add(view.name); // the set grows during the loop
+    return [...readers].sort(byId);
+  }
+
   listWithSystemTables(): CatalogueObject[] {
-    return [...this.#objects.values()].sort((a, b) => (a.id ?? 0) - (b.id ?? 0));
+    return [...this.#objects.values()].sort(byId);
   }
 
   /** All objects but QuestDB's own tables. */

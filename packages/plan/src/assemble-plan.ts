@@ -66,9 +66,10 @@ export async function assemblePlan({ draft, proof, omissions, acceptedByDrafts }
   const neededLosses = [...draft.acceptedLosses, ...proof.acceptedLosses, ...acceptedLosses];
   const neededAllowances = [...new Set(allowed.namesOf(neededLosses))];
   const usedInAnyDraft = new Set([...neededAllowances, ...allowed.namesOf(acceptedByDrafts)]);
+  const invalidAfterPlan = draft.engine.invalidViews();
   const statements = [
     ...new Map(assertions.map(assertion => [assertion.statement, assertion])).values(),
-    ...draft.steps.map((step, i) => toPlannedStatement(step, proof.effects[i] ?? [], draft.engine, context)),
+    ...draft.steps.map((step, i) => toPlannedStatement(step, proof.effects[i] ?? [], draft, invalidAfterPlan)),
   ];
   const { renames } = context;
   const offers = new RenameOffers(context);
@@ -162,13 +163,12 @@ function findTablesToKeepIdle({ steps, renamedTables, context }: Draft): string[
 function toPlannedStatement(
   { statement, assertion, change }: Step,
   effects: readonly Effect[],
-  engineAfterPlan: Engine,
-  context: PlanContext,
+  { engine: engineAfterPlan, context }: Draft,
+  invalidAfterPlan: NameMap<string>,
 ): PlannedStatement {
   const { answers, engineOfB, renames } = context;
   const purpose = assertion?.purpose ?? formatMark(statement, change.identity, context);
   if (purpose !== undefined) return withPurpose({ statement, purpose });
-  const invalidAfterPlan = engineAfterPlan.invalidViews();
   const findAfterPlan = (name: string) => engineAfterPlan.find(renames.nameAfterPlan(name));
   const isInB = (name: string) => engineOfB.find(renames.nameBeforePlan(name)) !== undefined;
   const costs = effects.map(({ effect, object, column, kind, loss, text }) => {
@@ -196,13 +196,8 @@ function formatKeptRows({ kind, name }: NamedObject, engineAfterPlan: Engine, co
   if (kind !== 'view' || before?.kind !== kind || after?.kind !== kind || !isRedefined(before, after, context))
     return [];
   return engineAfterPlan.catalogue
-    .list()
-    .filter(
-      view =>
-        view.kind === 'materialized view' &&
-        context.engineOfB.catalogue.findById(view.id) !== undefined &&
-        engineAfterPlan.catalogue.closure([view.base, ...view.references]).has(name),
-    )
+    .materializedReadersOf(name)
+    .filter(({ id }) => context.engineOfB.catalogue.findById(id) !== undefined)
     .map(view => `${displayName(view)} keeps the rows of the former query until REFRESH … FULL`);
 }
 

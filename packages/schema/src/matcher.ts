@@ -67,16 +67,9 @@ export function selectWithRelated(
   { withDeps, withDependents }: RelatedOptions,
 ): Entry[] {
   let selected = new Set(schema.entries.filter(matches));
-  if (withDependents) selected = addReachable(selected, indexDependents(schema));
+  if (withDependents) selected = addReachable(selected, entry => schema.dependentsOf(entry));
   if (withDeps) selected = addReachable(selected, entry => schema.prerequisites(entry));
   return schema.entries.filter(entry => selected.has(entry));
-}
-
-function indexDependents(schema: Schema): (entry: Entry) => Entry[] {
-  const dependents = new Map(schema.entries.map((entry): [Entry, Entry[]] => [entry, []]));
-  for (const entry of schema.entries)
-    for (const required of schema.prerequisites(entry)) dependents.get(required)?.push(entry);
-  return entry => dependents.get(entry) ?? [];
 }
 
 function addReachable(entries: Iterable<Entry>, next: (entry: Entry) => Iterable<Entry>): Set<Entry> {

@@ -43,6 +43,7 @@ export class Schema {
   readonly #principals = new NameMap<Entry>();
   readonly #definitions = new Map<Entry, Definition | undefined>();
   #dependencies?: ReadonlyMap<string, string[]>;
+  #dependents?: ReadonlyMap<Entry, Entry[]>;
 
   /** @param defaults what the server fills in if a statement omits it @throws like `toEntry` */
   constructor(
@@ -113,6 +114,19 @@ export class Schema {
       this.findPrincipal(ownerOf(entry.statement) ?? ''),
     ];
     return [...this.#referencedObjects(entry), ...named.filter(found => found !== undefined)];
+  }
+
+  /** The entries that have this entry as a prerequisite. */
+  dependentsOf(entry: Entry): readonly Entry[] {
+    this.#dependents ??= this.#indexDependents();
+    return this.#dependents.get(entry) ?? [];
+  }
+
+  #indexDependents(): ReadonlyMap<Entry, Entry[]> {
+    const dependents = new Map(this.entries.map((entry): [Entry, Entry[]] => [entry, []]));
+    for (const entry of this.entries)
+      for (const required of this.prerequisites(entry)) dependents.get(required)?.push(entry);
+    return dependents;
   }
 
   /** The objects that an entry refers to. A view hides a query of WITH with its name. The entry does not, because it does not exist yet. */

@@ -11,10 +11,9 @@ import {
   UNLIMITED,
 } from '@sqlpipe/ddl';
 import type { Entry } from '@sqlpipe/schema';
-import { isSameName } from '@sqlpipe/sql';
 import { ignoresProperty, type PlanContext } from '../context/plan-context.js';
 import type { Draft } from './draft.js';
-import { findSources, findStoredSources, readsTableOfB } from './view-sources.js';
+import { readsTableOfB } from './view-sources.js';
 
 /**
  * Finds the CREATE statement of an object. A recreated view keeps the properties that an option ignores. Until `alterRetention` sets the
@@ -69,13 +68,16 @@ function feedsViews(entry: Entry, draft: Draft): boolean {
   return readsTableOfB(references, draft) && (isReadInA(entry, draft.context) || isReadInDraft(entry, draft));
 }
 
-const isReadInA = ({ name }: Entry, context: PlanContext): boolean =>
-  context.a.entries.some(
-    view => view.kind === 'materialized view' && findStoredSources(view, context).some(each => isSameName(each, name)),
-  );
+function isReadInA(entry: Entry, { a }: PlanContext): boolean {
+  const read = new Set([entry]);
+  for (const each of read)
+    for (const reader of a.dependentsOf(each)) {
+      if (reader.kind === 'materialized view') return true;
+      if (reader.kind === 'view') read.add(reader); // the set grows during the loop
+    }
+  return false;
+}
 
 /** Also finds views that only B has. */
 const isReadInDraft = ({ name }: Entry, draft: Draft): boolean =>
-  draft.engine.catalogue
-    .list()
-    .some(view => view.kind === 'materialized view' && findSources(view, draft).some(each => isSameName(each, name)));
+  draft.engine.catalogue.materializedReadersOf(name).length > 0;
