@@ -4,6 +4,7 @@ import { type Engine, type Execution, isNotExecutable, OpaqueError } from '@sqlp
 import {
   displayName,
   findSecrets,
+  hasName,
   identityKey,
   type NamedObject,
   NameMap,
@@ -29,6 +30,8 @@ export type Refusal = readonly [reason: string, ...hints: string[]];
 /** Identifies the same change in two drafts. */
 export const changeKey = ({ identity, what }: Change): string => `${identityKey(identity)} ${what}`;
 
+const omissionKey = (identity: NamedObject): string => (hasName(identity) ? identityKey(identity) : identity.kind);
+
 export const changeOf = (
   identity: NamedObject,
   what = displayName(identity),
@@ -45,7 +48,8 @@ export class Draft {
   readonly renamedTables: string[] = [];
   /** The allowed losses that the draft relies on. */
   readonly acceptedLosses: NamedLoss[] = [];
-  readonly #omissions = new Set<Omission>();
+  readonly omissions: Omission[] = [];
+  readonly #omissionsByObject = new Map<string, Omission[]>();
   /** Objects that the plan cannot change as needed. An object that reads a blocked object is left out too. */
   readonly #blocked = new NameSet();
   /**
@@ -148,18 +152,20 @@ export class Draft {
   }
 
   addOmission(omission: Omission): void {
-    if (!this.isIgnored(omission.identity, omission.properties[0])) this.#omissions.add(omission);
+    const known = this.omissionsOf(omission.identity);
+    if (this.isIgnored(omission.identity, omission.properties[0]) || known.includes(omission)) return;
+    this.omissions.push(omission);
+    this.#omissionsByObject.set(omissionKey(omission.identity), [...known, omission]);
   }
 
-  get omissions(): readonly Omission[] {
-    return [...this.#omissions];
+  /** The omissions of an object or a principal. A right has no name, so these are the omissions of its kind. */
+  omissionsOf(identity: NamedObject): readonly Omission[] {
+    return this.#omissionsByObject.get(omissionKey(identity)) ?? [];
   }
 
   hasOmission(identity: NamedObject, property?: PropertyName): boolean {
-    return this.omissions.some(
-      omission =>
-        identityKey(omission.identity) === identityKey(identity) &&
-        (property === undefined || omission.properties.length === 0 || omission.properties.includes(property)),
+    return this.omissionsOf(identity).some(
+      ({ properties }) => property === undefined || properties.length === 0 || properties.includes(property),
     );
   }
 

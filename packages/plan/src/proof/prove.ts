@@ -5,7 +5,7 @@
 import type { PropertyName } from '@sqlpipe/ddl';
 import { type Effect, type Engine, type Execution, type ExternalFacts, RowAccount } from '@sqlpipe/engine';
 import { compareSchemas } from '@sqlpipe/schema';
-import { displayName, hasName, identityKey, type NameMap } from '@sqlpipe/sql';
+import { displayName, type NameMap } from '@sqlpipe/sql';
 import { isAuxiliaryTable } from '../auxiliary/auxiliary-tables.js';
 import { parseMark } from '../auxiliary/marks.js';
 import { parseRebuildName } from '../auxiliary/rebuild-names.js';
@@ -185,16 +185,12 @@ function toOmissions(failures: readonly Failure[], steps: readonly Step[]): Omis
  * @throws Error for a difference that no omission explains
  */
 export function requireLeadsToA(draft: Draft): void {
-  const { engine, omissions, context } = draft;
+  const { engine, context } = draft;
   const { a: wanted, ignoreExtra, defaults, ignoreOwner = false, ignore } = context;
   const { differences } = compareSchemas(wanted.statements, engine.statements(), { defaults, ignoreOwner, ignore });
   for (const { identity, a: entry, comparison } of differences) {
     if (entry === undefined && (ignoreExtra || isAuxiliaryTable(identity.name, context))) continue;
-    const omitted = omissions.filter(omission =>
-      hasName(identity)
-        ? hasName(omission.identity) && identityKey(omission.identity) === identityKey(identity)
-        : omission.identity.kind === identity.kind,
-    );
+    const omitted = draft.omissionsOf(identity);
     const isOmitted = (property: PropertyName) =>
       omitted.some(({ properties }) => properties.length === 0 || properties.includes(property));
     const unexplained = comparison ? comparison.differences.filter(({ property }) => !isOmitted(property)) : [];
