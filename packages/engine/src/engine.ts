@@ -28,7 +28,7 @@ import { Acl, printPrincipals } from './acl.js';
 import { requireValidBase } from './analyze/materialized-view.js';
 import { type Catalogue, type ColumnNaming, MutableCatalogue } from './catalogue.js';
 import { type CatalogueObject, pairColumns, toStoredColumn } from './catalogue-objects.js';
-import { type Effect, findEffects, grantRemovals, principalLoss, whyInvalid } from './effects.js';
+import { type Effect, findEffects, grantRemovals, whyInvalid } from './effects.js';
 import { enterpriseHandlers } from './execute/acl-statements.js';
 import { type StatementHandlers, statementHandlers } from './execute/commands.js';
 import { executeCreate } from './execute/create.js';
@@ -144,7 +144,6 @@ export class Engine {
       const changed = listTransitions().filter(each => each.before?.columns !== each.after?.columns);
       return [...new Set(changed.map(({ name }) => name))];
     };
-    const principalsBefore = this.#assumesRows ? this.acl.principals() : [];
     let execution = this.#executeAlone(text, caller);
     const uncompiled = this.#hasLoaded ? findUncompiled(catalogue, listChanged()) : [];
     if (uncompiled.length > 0) {
@@ -164,8 +163,7 @@ export class Engine {
     const transitions = listTransitions();
     const rights = this.#updateRights(transitions);
     if (!this.#assumesRows) return { ...execution, transitions };
-    const principals = principalsBefore.filter(({ name }) => !this.acl.find(name)).map(principalLoss);
-    const effects = [...execution.effects, ...findEffects(transitions), ...rights, ...principals];
+    const effects = [...execution.effects, ...findEffects(transitions), ...rights];
     return { ...execution, transitions, effects };
   }
 

@@ -59,7 +59,7 @@ export interface Session extends CallerRights, Pick<ServerTraits, 'has' | 'defau
 export interface MutableSession extends Session {
   readonly catalogue: MutableCatalogue;
   readonly secrets: Secrets;
-  /** Receives the effects on rows; undefined if tables have none, so that statements about rows are rejected. */
+  /** Receives the effects on rows and principals; undefined if tables have no rows, so that statements about rows are rejected. */
   readonly rowEffects?: Effect[] | undefined;
 }
 

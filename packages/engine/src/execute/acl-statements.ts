@@ -17,6 +17,7 @@ import {
 } from '@sqlpipe/ddl/parser';
 import { isSameName, kindKeywords, type LocatedName, type PrincipalKind } from '@sqlpipe/sql';
 import type { Acl } from '../acl.js';
+import { principalLoss } from '../effects.js';
 import type { Principal } from '../principal.js';
 import { DenialError, type MutableSession, type Rows, type Session } from '../session.js';
 import { type StatementHandler, type StatementHandlers, statementHandlers } from './commands.js';
@@ -103,12 +104,12 @@ function parsePassword(cursor: Cursor): string | undefined {
 
 /** The administrator becomes the owner of the principal's objects. Otherwise, a later principal of the same name would own them. */
 function handleDrop(cursor: Cursor, session: MutableSession, kind: PrincipalKind): void {
-  const { acl, catalogue } = session;
+  const { acl, catalogue, rowEffects } = session;
   const { hasIfClause, name, start } = parsePrincipalName(cursor, kind, 'exists');
   cursor.expectEnd();
   session.authorize(`DROP ${kindKeywords(kind)}`);
   if (hasIfClause && acl.find(name)?.kind !== kind) return;
-  requirePrincipal(acl, kind, { name, start });
+  rowEffects?.push(principalLoss(requirePrincipal(acl, kind, { name, start })));
   acl.remove(name);
   for (const object of catalogue.listWithSystemTables())
     if (isSameName(object.owner, name)) catalogue.put({ ...object, owner: acl.admin });

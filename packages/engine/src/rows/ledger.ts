@@ -1,6 +1,6 @@
 /*! What a row account knows: the objects of the loaded schema, the losses and their causes so far, and facts from outside. */
 import { type Column, findColumn, isLossless, type TableDefinition } from '@sqlpipe/ddl';
-import { isSameName } from '@sqlpipe/sql';
+import { isSameName, NameMap } from '@sqlpipe/sql';
 import type { Catalogue } from '../catalogue.js';
 import {
   type CatalogueObject,
@@ -116,6 +116,9 @@ class ListsById<V> extends Map<number | undefined, V[]> {
 export class Ledger {
   readonly catalogue: Catalogue;
   readonly loaded: readonly CatalogueObject[];
+  readonly loadedById: ReadonlyMap<number | undefined, CatalogueObject>;
+  /** The loaded materialized views, by the names that the plan gives them. */
+  readonly #loadedByNewName: NameMap<CatalogueObject>;
   readonly facts: Required<ExternalFacts>;
   readonly losses = new ListsById<AccountedLoss>();
   /** The indexes of the statements that created, changed or removed an object, by its id. */
@@ -141,13 +144,14 @@ export class Ledger {
       askComputable: () => undefined,
       ...facts,
     };
+    this.loadedById = new Map(this.loaded.map(object => [object.id, object]));
+    const views = this.loaded.filter(({ kind }) => kind === 'materialized view');
+    this.#loadedByNewName = new NameMap(views.map(view => [this.facts.newNameOf(view.name), view]));
   }
 
   /** The loaded object with the same id, or else the loaded materialized view that the plan gives the name of this object. */
   formerOf({ id, name }: CatalogueObject): CatalogueObject | undefined {
-    const isFormer = (object: CatalogueObject) =>
-      object.kind === 'materialized view' && isSameName(this.facts.newNameOf(object.name), name);
-    return this.loaded.find(object => object.id === id) ?? this.loaded.find(isFormer);
+    return this.loadedById.get(id) ?? this.#loadedByNewName.get(name);
   }
 
   successorOf({ name }: CatalogueObject): CatalogueObject | undefined {

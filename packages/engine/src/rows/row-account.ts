@@ -30,14 +30,12 @@ export class RowAccount {
   readonly #engine: Engine;
   readonly #ledger: Ledger;
   readonly #views: ViewHistories;
-  readonly #loadedIds: ReadonlySet<number | undefined>;
   readonly #fullyWrittenColumns = new Set<number | undefined>();
   #statementCount = 0;
 
   constructor(engine: Engine, facts: ExternalFacts = {}) {
     this.#engine = engine;
     this.#ledger = new Ledger(engine, facts);
-    this.#loadedIds = new Set(this.#ledger.loaded.map(({ id }) => id));
     this.#views = new ViewHistories(this.#ledger);
   }
 
@@ -76,7 +74,7 @@ export class RowAccount {
   /** Records what an assertion shows: that all rows of a table are also in another table, or that a conversion changes no value. */
   recordAssertion({ copy, conversion }: { readonly copy?: Copy; readonly conversion?: Conversion }): void {
     const original = copy && this.#engine.find(copy.from);
-    const loaded = this.#ledger.loaded.find(({ id }) => id === original?.id);
+    const loaded = this.#ledger.loadedById.get(original?.id);
     if (copy && loaded) this.#ledger.recordCopy(loaded, copy, this.#lossesOf(loaded));
     if (!conversion) return;
     const converted = this.#engine.find(conversion.table);
@@ -95,7 +93,9 @@ export class RowAccount {
     this.#recordWrites(statement, execution);
     const unwrittenLosses = transitions.flatMap(each => findLossesOfUnwrittenValues(each, this.#fullyWrittenColumns));
     const wasInLoadedSchema = (name: string) =>
-      transitions.every(({ before }) => !before || this.#loadedIds.has(before.id) || !isSameName(before.name, name));
+      transitions.every(
+        ({ before }) => !before || this.#ledger.loadedById.has(before.id) || !isSameName(before.name, name),
+      );
     // It is no loss if a statement drops an object that an earlier statement created.
     const relevantEffects = [
       ...effects.filter(effect => !this.#keepsValues(effect, transitions)),
