@@ -227,6 +227,10 @@ test('a plan is not applied with an option that would skip some of its statement
         (await run.exits(1, `sqlapply ${conflict} ${options} $DB < plan`)).stderr,
         `sqlapply: ${message}; nothing was sent\n`,
       );
+  t.is(
+    (await run.exits(1, 'sqlapply --alter --allow all $DB < plan')).stderr,
+    'sqlapply: --alter cannot be combined with a plan; it makes one of a schema; nothing was sent\n',
+  );
   const { statements } = await plan(`${run.folder}/after.sql`, server, { allowLoss: ['drop:m'] });
   const applied = replay(statements, server, { ignore: ['m'], allowPlan: true });
   await t.throwsAsync(() => applied.next(), { message: /^--ignore cannot be combined with a plan/ });

@@ -10,9 +10,9 @@ import { type ReplayInput, statementLabel } from './outcome.js';
 import { PlanGuard } from './plan-guard.js';
 import type { PlanPermissions } from './preflight.js';
 
-type Conflicting = Pick<ReplayOptions, 'ifExists' | 'ignore' | 'staleOk' | 'stream'>;
+type Conflicting = Pick<ReplayOptions, 'alter' | 'ifExists' | 'ignore' | 'staleOk' | 'stream'>;
 
-/** The options that would skip statements of a plan, or send them before all are known. */
+/** The options that would skip statements of a plan, send them before all are known, or send them after another plan. */
 const CONFLICTS: readonly (readonly [message: string, isGiven: (options: Conflicting) => boolean])[] = [
   [
     '--if-exists skip cannot be combined with a plan, which relies on what it creates',
@@ -22,6 +22,7 @@ const CONFLICTS: readonly (readonly [message: string, isGiven: (options: Conflic
     '--ignore cannot be combined with a plan, whose statements rely on each other; make the plan with --ignore',
     ({ ignore }) => ignore.hasRules,
   ],
+  ['--alter cannot be combined with a plan; it makes one of a schema', ({ alter }) => alter],
   [
     'a plan must be read completely before anything is sent; remove --stream',
     ({ stream, staleOk }) => stream && !staleOk,
