@@ -1,11 +1,9 @@
 /*!
- * Drafts one ALTER of a table. Its rows may forbid the ALTER: a new type may suspend the table or lose values, and some ALTERs harm
- * Parquet partitions or detached ones. Each was tried on 9.3.4. If no server can be asked, assertions of the plan check the rows.
+ * Drafts one ALTER of a table. Its rows may forbid the ALTER (`row-conditions.ts`). If no server can be asked, assertions of the plan
+ * check the rows.
  */
 import {
   type Alteration,
-  featuresOf,
-  findColumn,
   hasNull,
   isLossless,
   type PropertyName,
@@ -17,16 +15,15 @@ import type { Conversion } from '@sqlpipe/engine';
 import { isSameName } from '@sqlpipe/sql';
 import type { PlanContext } from '../context/plan-context.js';
 import {
-  type Assertion,
-  allAppliedAssertion,
-  formatMisfits,
-  noneChangedAssertion,
-  noPartitionAssertion,
-  PARTITION_STATES,
-  type PartitionState,
-  printPartitionQuestion,
-} from '../queries/assertions.js';
-import { printChangedQuestion, printMisfit } from '../queries/conversions.js';
+  countHarmed,
+  findConversion,
+  findMisfitConditions,
+  findPartitionConditions,
+  type RowCondition,
+} from '../context/row-conditions.js';
+import type { ServerAnswers } from '../context/server-answers.js';
+import { type Assertion, allAppliedAssertion, noneChangedAssertion } from '../queries/assertions.js';
+import { printMisfit } from '../queries/conversions.js';
 import { printOnOneLine } from '../statements/statement-text.js';
 import { changeOf, type Draft, type Refusal } from './draft.js';
 import { formatUnalterable } from './unalterable.js';
@@ -48,27 +45,22 @@ export function alterTable(
   const fill =
     conversion && !hasNull(conversion.from) && hasNull(conversion.to) ? [printFill(conversion, conversion.from)] : [];
   const actions = [...fill.map(() => 'fill'), alteration.action];
+  const tableOfB = { ...table, name: context.renames.nameBeforePlan(name) };
   const refusal =
     findTimestampRefusal(table, alteration) ??
-    findPartitionRefusal(table, actions, context) ??
+    findRowRefusal(findPartitionConditions(tableOfB, actions, context.version), context.answers) ??
     (conversion && findMisfitRefusal(conversion, context));
   if (refusal !== undefined) {
     draft.omit(change, ...refusal);
     return false;
   }
-  const assertions = STATES.filter(state => findPartitionProblem(state, table, actions, context) !== undefined)
-    .map(state => noPartitionAssertion(name, state))
+  const assertions = findPartitionConditions(table, actions, context.version)
+    .map(({ assertion }) => assertion)
     .filter(({ statement }) => draft.steps.every(step => step.statement !== statement));
   const unchanged = conversion ? conversionAssertions(conversion, context) : [];
   // The assertions on values do not see rows that the server has not applied yet, but the ALTER converts those rows too.
   const applied = unchanged.length > 0 ? [allAppliedAssertion(name)] : [];
   return draft.add(change, [...assertions, ...applied, ...unchanged, ...fill, statement]);
-}
-
-function findConversion(table: TableDefinition, alteration: Alteration): Conversion | undefined {
-  if (alteration.action !== 'type') return undefined;
-  const column = findColumn(table, alteration.column);
-  return column && { table: table.name, column: column.name, from: column.type, to: alteration.type };
 }
 
 /** Asserts that no value changes: always if a value may not fit (`printMisfit`), otherwise only if the server has found no change. */
@@ -90,41 +82,15 @@ function findTimestampRefusal({ name, wal, timestamp = '' }: TableDefinition, al
   return isRejected ? formatUnalterable(name, 'the designated timestamp of a WAL table: needs a new table') : undefined;
 }
 
-const STATES = Object.keys(PARTITION_STATES) as PartitionState[];
+/** Forbids a conversion because of values that do not fit. `conversionAssertions` counts the values that fit and change. */
+export const findMisfitRefusal = (conversion: Conversion, { answers, renames }: PlanContext): Refusal | undefined =>
+  findRowRefusal(findMisfitConditions(withNamesOfB(conversion, renames)), answers);
 
-function findPartitionProblem(
-  state: PartitionState,
-  { partitionBy }: TableDefinition,
-  actions: readonly string[],
-  { version }: PlanContext,
-): string | undefined {
-  const isSupported = state === 'isParquet' && version !== undefined && featuresOf(version)('ALTER of Parquet');
-  if (partitionBy === 'NONE' || isSupported) return undefined;
-  return Object.entries(PARTITION_STATES[state].problems).find(([action]) => actions.includes(action))?.[1];
-}
-
-function findPartitionRefusal(
-  table: TableDefinition,
-  actions: readonly string[],
-  context: PlanContext,
-): Refusal | undefined {
-  const name = context.renames.nameBeforePlan(table.name);
-  for (const state of STATES) {
-    const problem = findPartitionProblem(state, table, actions, context);
-    const count = problem === undefined ? 0 : context.answers.countOrQueue(printPartitionQuestion(name, state));
-    if (!count) continue;
-    const { adjective, formatAdvice } = PARTITION_STATES[state];
-    return [
-      `${count} ${count === 1 ? 'partition is' : 'partitions are'} ${adjective}, ${problem}`,
-      `${formatAdvice(name, `"${table.timestamp}"`)} first`,
-    ];
+/** @param conditions have the names of B */
+function findRowRefusal(conditions: readonly RowCondition[], answers: ServerAnswers): Refusal | undefined {
+  for (const condition of conditions) {
+    const count = countHarmed(condition, answers);
+    if (count) return condition.formatProblem(count);
   }
   return undefined;
-}
-
-/** Forbids a conversion because of values that do not fit. `conversionAssertions` counts the values that fit and change. */
-export function findMisfitRefusal(conversion: Conversion, { answers, renames }: PlanContext): Refusal | undefined {
-  const inB = withNamesOfB(conversion, renames);
-  const count = printMisfit(inB) === undefined ? 0 : answers.countOrQueue(printChangedQuestion(inB));
-  return count ? [formatMisfits(count, conversion)] : undefined;
 }

@@ -399,7 +399,7 @@ export function formatMisfits(count: number, { from, to }: Conversion): string {
 const printCountQuestion = (table: string, condition?: string): string =>
   `SELECT count() FROM ${quoteLiteral(table)}${condition === undefined ? '' : ` WHERE ${condition}`}`;
 
-export const printPartitionQuestion = (table: string, state: PartitionState): string =>
+const printPartitionQuestion = (table: string, state: PartitionState): string =>
   `SELECT count() FROM table_partitions(${quoteLiteral(table)}) WHERE ${state}`;
 
 /**

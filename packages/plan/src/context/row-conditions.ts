@@ -1,0 +1,72 @@
+/*!
+ * What an ALTER of a table requires of its rows: no partition is in a state, and no value is beyond the new type, that the ALTER would harm.
+ * A plan and a dry run ask the server whether that is so. Each case was tried on 9.3.4.
+ */
+import { type Alteration, featuresOf, findColumn, losesLoneSurrogates, type TableDefinition } from '@sqlpipe/ddl';
+import type { Conversion } from '@sqlpipe/engine';
+import {
+  type Assertion,
+  formatMisfits,
+  noneChangedAssertion,
+  noPartitionAssertion,
+  PARTITION_STATES,
+  type PartitionState,
+} from '../queries/assertions.js';
+import { printMisfit } from '../queries/conversions.js';
+import type { ServerAnswers } from './server-answers.js';
+
+export interface RowCondition {
+  /** Whether the ALTER harms nothing. The question of the assertion counts the partitions or values that the ALTER would harm. */
+  readonly assertion: Assertion;
+  /** Says what would happen to them, and what to do first. */
+  formatProblem(count: number): readonly [problem: string, ...hints: string[]];
+  /** Whether values would be lost. Otherwise the table would be suspended, or partitions could not be read. */
+  readonly losesValues?: boolean;
+}
+
+/** A table with the name by which the server is asked. */
+type AskedTable = Pick<TableDefinition, 'name' | 'partitionBy' | 'timestamp'>;
+
+/** The number of partitions or values that an ALTER would harm: see `countOrQueue`. */
+export const countHarmed = ({ assertion: { questions: [question = ''] = [] } }: RowCondition, answers: ServerAnswers) =>
+  answers.countOrQueue(question);
+
+/** @param actions the actions of the ALTER, or `fill` for the UPDATE of `printFill` */
+export function findPartitionConditions(
+  { name, partitionBy, timestamp }: AskedTable,
+  actions: readonly string[],
+  version: string | undefined,
+): RowCondition[] {
+  if (partitionBy === 'NONE') return [];
+  const canAlterParquet = version !== undefined && featuresOf(version)('ALTER of Parquet');
+  return (Object.keys(PARTITION_STATES) as PartitionState[]).flatMap(state => {
+    const { adjective, formatAdvice, problems } = PARTITION_STATES[state];
+    const problem = Object.entries(problems).find(([action]) => actions.includes(action))?.[1];
+    if (problem === undefined || (state === 'isParquet' && canAlterParquet)) return [];
+    return {
+      assertion: noPartitionAssertion(name, state),
+      formatProblem: count => [
+        `${count} ${count === 1 ? 'partition is' : 'partitions are'} ${adjective}, ${problem}`,
+        `${formatAdvice(name, `"${timestamp}"`)} first`,
+      ],
+    };
+  });
+}
+
+/** The values that a conversion would not fit into the new type. Whether values that fit would change is another question. */
+export const findMisfitConditions = (conversion: Conversion): RowCondition[] =>
+  printMisfit(conversion) === undefined
+    ? []
+    : [
+        {
+          assertion: noneChangedAssertion(conversion),
+          formatProblem: count => [formatMisfits(count, conversion)],
+          losesValues: losesLoneSurrogates(conversion.from, conversion.to),
+        },
+      ];
+
+export function findConversion(table: TableDefinition, alteration: Alteration): Conversion | undefined {
+  if (alteration.action !== 'type') return undefined;
+  const column = findColumn(table, alteration.column);
+  return column && { table: table.name, column: column.name, from: column.type, to: alteration.type };
+}
