@@ -202,7 +202,7 @@ testWithQuestDB('no value is stored before a change of a type if a partition is 
   await execute(server, "ALTER TABLE t ATTACH PARTITION LIST '2024-01-01'");
   await waitUntilTrue(server, "SELECT count() = 1 FROM table_partitions('t') WHERE readOnly");
   const stopped = await run.exits(1, 'sqlapply --allow-plan $DB < plan');
-  t.regex(stopped.stderr, /the assertion is not true: 't' has read-only partitions \(1\), over which an UPDATE would /);
+  t.regex(stopped.stderr, /the assertion is not true: 't' has read-only partitions \(1\): an UPDATE would /);
   const refused = await run.exits(1, 'sqldiff --alter after.sql $DB');
   t.regex(
     refused.stderr,
@@ -259,12 +259,12 @@ testWithQuestDB('a partition that becomes Parquet after planning stops the first
     const planned = await run('sqldiff --alter --allow-loss drop:p.y after.sql $DB > plan && cat plan');
     t.is(planned.code, 0, planned.stderr);
     t.is(planned.stdout.match(/AS all_native FROM table_partitions\('p'\)/g)?.length, 1);
-    t.regex(planned.stdout, /-- stops the plan if 'p' has Parquet partitions, /);
+    t.regex(planned.stdout, /-- stops the plan if 'p' has Parquet partitions: /);
     await execute(server, "ALTER TABLE p CONVERT PARTITION TO PARQUET WHERE ts < '1970-01-03'");
     await settle(server, 'p');
     t.regex(
       (await run.exits(1, 'sqlapply --allow-plan $DB < plan')).stderr,
-      /the assertion is not true: 'p' has Parquet partitions \(2\), over which .*; use .* CONVERT PARTITION TO NATIVE/,
+      /the assertion is not true: 'p' has Parquet partitions \(2\): .*; use .* CONVERT PARTITION TO NATIVE/,
       change,
     );
     t.deepEqual(await execute(server, 'SELECT sum(x), sum(y), count() FROM p'), [[6, 12, 6]], change);
