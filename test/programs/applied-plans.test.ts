@@ -96,7 +96,7 @@ testWithQuestDB('a dry run shows the effects of each change on other objects', a
   const run = await shellWithFiles(t, server, {
     'changes.sql': `ALTER TABLE ledger DROP COLUMN acc;
 ALTER TABLE ledger RENAME COLUMN qty TO quantity;
-ALTER TABLE ledger ALTER COLUMN x TYPE INT;
+ALTER TABLE ledger ALTER COLUMN x TYPE BOOLEAN;
 ALTER TABLE ledger ADD COLUMN z INT;`,
   });
   const dry = await run.exits(1, 'sqlapply --dry-run --allow ALTER $DB changes.sql');
@@ -108,15 +108,15 @@ ALTER TABLE ledger ADD COLUMN z INT;`,
   invalidates materialized view 'hourly': drop column operation
 would send ALTER TABLE ledger RENAME COLUMN qty TO quantity
   invalidates view 'quantities': Invalid column: qty
-would send ALTER TABLE ledger ALTER COLUMN x TYPE INT
+would send ALTER TABLE ledger ALTER COLUMN x TYPE BOOLEAN
   rewrites column 'x'
-  may lose values of column 'x': LONG to INT
+  may lose values of column 'x': LONG to BOOLEAN; 39 of 40 values change
 would send ALTER TABLE ledger ADD COLUMN z INT
 would leave materialized view 'hourly' invalid
 would leave view 'quantities' invalid
 table 'ledger': removes dedup key 'acc'; --allow-loss keys:ledger allows it
 table 'ledger': loses column 'acc'; --allow-loss drop:ledger.acc allows it
-table 'ledger': may lose values of column 'x': LONG to INT; --allow-loss values:ledger.x allows it
+table 'ledger': may lose values of column 'x': LONG to BOOLEAN; 39 of 40 values change; --allow-loss values:ledger.x allows it
 `,
   );
   const json = await run('sqlapply --dry-run --json --allow ALTER $DB changes.sql');

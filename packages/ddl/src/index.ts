@@ -16,6 +16,7 @@ export {
 export { COLUMN_OPTIONS, COLUMN_TYPE, findColumnProperty } from './columns/column-properties.js';
 export {
   canCast,
+  canConvert,
   decimalLimits,
   hasNull,
   isLossless,

@@ -34,7 +34,7 @@ export interface Effect {
    * - `rewritten`: rows, values or an index are written, and the cost grows with the number of rows;
    * - `removed`: a plain view, an index or rights are removed, but a statement can create them again;
    * - `lost`: a loss, with its kind in `loss`;
-   * - `invalidated`: a plain view cannot be queried, or a stored view is no longer refreshed;
+   * - `invalidated`: a plain view cannot be queried, a stored view is no longer refreshed, or a table is suspended;
    * - `repaired`: the view is valid again.
    */
   readonly effect: 'rewritten' | 'removed' | 'lost' | 'invalidated' | 'repaired';
@@ -46,6 +46,7 @@ export interface Effect {
   readonly text: string;
 }
 
+/** An effect on an object or on one of its columns. */
 export const effectOn = (
   { kind, name }: NamedObject,
   effect: Effect['effect'],

@@ -31,6 +31,7 @@ import { createExecutor, type ExecutionContext, type Executor } from './executor
 import { type AclSource, ExistingAcl } from './existing-acl.js';
 import { type ExistingObjects, isShowable } from './fetched-objects.js';
 import type { StatementResult } from './outcome.js';
+import { DEPENDS_ON_EARLIER, RowHarm } from './row-harm.js';
 import type { TargetSchema } from './target.js';
 
 /** The context of a real run. `DryRun` replaces its `client` by one that executes statements on the engine. */
@@ -64,6 +65,7 @@ export class DryRun {
   #effects: readonly Effect[] = [];
   readonly #affected = new NameSet();
   readonly #answers: ServerAnswers;
+  readonly #harm: RowHarm;
   readonly #questions: ReturnType<typeof createRowQuestions>;
   /** The queries of the views that were refreshed last over other plain views than the target has. */
   readonly #refreshedQueries = new NameMap<string | undefined>();
@@ -85,6 +87,7 @@ export class DryRun {
       ...this.#questions,
       newNameOf: view => context.plan?.renamedViews.get(view) ?? view,
     });
+    this.#harm = new RowHarm(this.#engine, this.#rows, this.#answers);
     this.#allowed = new AllowedLosses([...context.allowLoss, ...(context.plan?.neededAllowances ?? [])], name => {
       const columns = this.#engine.find(name)?.columns;
       return columns && new NameSet(columns.map(column => column.name));
@@ -115,7 +118,10 @@ export class DryRun {
     const invalid = [...this.#engine.invalidViews().keys()].filter(name => !this.#invalidBefore.has(name));
     return [
       ...invalid.map(name => `would leave ${this.#engine.title(name)} invalid`),
-      ...this.#rows.losses().flatMap(({ effect }) => formatForbiddenLoss(effect, this.#allowed) ?? []),
+      ...this.#harm.effects.flatMap(({ loss, text }) => (loss ? [] : `would ${text.replace('damages', 'damage')}`)),
+      ...[...this.#rows.losses().map(({ effect }) => this.#harm.describe(effect)), ...this.#harm.effects].flatMap(
+        effect => formatForbiddenLoss(effect, this.#allowed) ?? [],
+      ),
     ];
   }
 
@@ -179,7 +185,7 @@ export class DryRun {
     const isOther = (name: string) => this.#engine.find(name)?.id !== this.#rows.findLoaded(name)?.id;
     const names = findReferencesOfQuery(query.replace(/;\s*$/, ''));
     if (names.some(name => this.#affected.has(name)) || assertion?.tables.some(isOther))
-      throw new UnknownEffectError('its result depends on rows that the statements before it would change');
+      throw new UnknownEffectError(DEPENDS_ON_EARLIER);
     return this.context.client.queryRows(query);
   }
 
@@ -189,14 +195,18 @@ export class DryRun {
       throw new UnknownEffectError(`the target does not show its schema: ${this.#hiddenReason}`);
     try {
       const sent = toRequestText(statement);
+      const harm = await this.#harm.ask(sent);
       const execution = await whenReady(() => this.#engine.execute(sent, this.#caller));
       await this.#askAboutRows(execution);
-      this.#effects = this.#rows.recordStatement(sent, execution);
+      const effects = this.#rows.recordStatement(sent, execution).map(each => this.#harm.describe(each));
+      this.#effects = [...effects, ...harm.effects];
+      this.#harm.record(sent, execution, harm);
       for (const { name } of execution.transitions) this.#affected.add(name);
       for (const { object } of this.#effects) this.#affected.add(object);
       // The engine has checked the statement, but it has no rows. Only an UPDATE that fills a column has the same effect with any rows.
       if (/^(?:INSERT|UPDATE|WITH)$/.test(identify(statement).verb) && !parseFill(statement))
         throw new UnknownEffectError('its result depends on rows');
+      if (harm.doubt !== undefined) throw new UnknownEffectError(harm.doubt);
       const refresh = this.#effects.find(isFullRefresh);
       const reason = refresh && this.#engine.invalidViews().get(refresh.object);
       return reason === undefined

@@ -127,12 +127,13 @@ function reportStatement(outcome: Outcome, io: Io): void {
 async function* writeDryRun(outcomes: AsyncIterable<Outcome>, io: Io, predictDamage: Replay['predictDamage']) {
   const counts = new Map<Result, number>();
   for await (const outcome of outcomes) {
-    const { result, identity, statement, effects = [] } = outcome;
-    const showsStatement = identity.kind === 'other' && result === 'would send';
+    const { result, identity, statement, effects = [], error } = outcome;
+    const showsStatement = identity.kind === 'other' && (result === 'would send' || result === 'unknown');
     const what = showsStatement ? truncate(printOnOneLine(redact(statement)), 120) : displayName(identity);
     if (WITHOUT_EFFECT.has(result)) counts.set(result, (counts.get(result) ?? 0) + 1);
     else await io.write(`${result} ${escapeControls(what)}\n`);
     for (const { text } of effects) await io.write(`  ${escapeControls(text)}\n`);
+    if (result === 'unknown' && error !== undefined) await io.write(`  ${escapeControls(error)}\n`);
     yield outcome;
   }
   for (const line of predictDamage()) await io.write(`${escapeControls(line)}\n`);

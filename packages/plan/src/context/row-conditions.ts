@@ -1,11 +1,19 @@
 /*!
- * What an ALTER of a table requires of its rows: no partition is in a state, and no value is beyond the new type, that the ALTER would harm.
+ * What an ALTER of a table requires of its rows: it harms no partition, because of its state, and no value, because of the new type.
  * A plan and a dry run ask the server whether that is so. Each case was tried on 9.3.4.
  */
-import { type Alteration, featuresOf, findColumn, losesLoneSurrogates, type TableDefinition } from '@sqlpipe/ddl';
+import {
+  type Alteration,
+  canConvert,
+  featuresOf,
+  findColumn,
+  losesLoneSurrogates,
+  type TableDefinition,
+} from '@sqlpipe/ddl';
 import type { Conversion } from '@sqlpipe/engine';
 import {
   type Assertion,
+  emptyAssertion,
   formatMisfits,
   noneChangedAssertion,
   noPartitionAssertion,
@@ -15,6 +23,7 @@ import {
 import { printMisfit } from '../queries/conversions.js';
 import type { ServerAnswers } from './server-answers.js';
 
+/** Something that an ALTER requires of the rows of its table. */
 export interface RowCondition {
   /** Whether the ALTER harms nothing. The question of the assertion counts the partitions or values that the ALTER would harm. */
   readonly assertion: Assertion;
@@ -65,6 +74,20 @@ export const findMisfitConditions = (conversion: Conversion): RowCondition[] =>
         },
       ];
 
+/** As `findMisfitConditions`, and for conversions that no plan contains. */
+export const findValueConditions = (conversion: Conversion): RowCondition[] =>
+  canConvert(conversion.from, conversion.to)
+    ? findMisfitConditions(conversion)
+    : [
+        {
+          assertion: emptyAssertion(conversion.table),
+          formatProblem: () => [
+            `the server accepts ${conversion.from} to ${conversion.to}, but suspends a table that has rows`,
+          ],
+        },
+      ];
+
+/** The conversion of an ALTER; undefined for an ALTER that keeps the types. */
 export function findConversion(table: TableDefinition, alteration: Alteration): Conversion | undefined {
   if (alteration.action !== 'type') return undefined;
   const column = findColumn(table, alteration.column);

@@ -1,0 +1,132 @@
+/*!
+ * Predicts in a dry run which values an ALTER would lose, and whether it would suspend its table. The target is asked what a planner asks,
+ * about its rows before the run.
+ */
+import { isLossless, parseAlters, parseCommand, parseFill } from '@sqlpipe/ddl';
+import {
+  type CatalogueObject,
+  type Conversion,
+  type Effect,
+  type Engine,
+  type Execution,
+  effectOn,
+  type RowAccount,
+  type Table,
+} from '@sqlpipe/engine';
+import { countHarmed, findConversion, findValueConditions, type RowCondition, type ServerAnswers } from '@sqlpipe/plan';
+import { displayName, foldCase } from '@sqlpipe/sql';
+
+/** What a statement would do to rows, if the engine accepts it. */
+interface Harm {
+  readonly effects: Effect[];
+  /** Why the result of the statement is unknown. */
+  doubt?: string;
+}
+
+export const DEPENDS_ON_EARLIER = 'its result depends on rows that the statements before it would change';
+const NOT_ANSWERED = 'its result depends on rows, and the target does not answer a query about them';
+
+export class RowHarm {
+  readonly #loaded: ReadonlyMap<number | undefined, CatalogueObject>;
+  /** The ids of the tables whose values earlier statements change. What the target answers about these values is outdated. */
+  readonly #written = new Set<number | undefined>();
+  readonly #found: { readonly effect: Effect; readonly id: number | undefined }[] = [];
+  /** How many values of a column change, as the end of a sentence. */
+  readonly #changes = new Map<string, string>();
+
+  constructor(
+    private readonly engine: Engine,
+    private readonly rows: RowAccount,
+    private readonly answers: ServerAnswers,
+  ) {
+    this.#loaded = new Map(engine.catalogue.list().map(object => [object.id, object]));
+  }
+
+  /** The effects on the tables that still exist. */
+  get effects(): Effect[] {
+    return this.#found.flatMap(({ effect, id }) => (this.engine.catalogue.findById(id) ? effect : []));
+  }
+
+  /** Asks the target before the engine executes the statement. Conversions that change no value are recorded in the row account. */
+  async ask(statement: string): Promise<Harm> {
+    const harm: Harm = { effects: [] };
+    for (const { name, alteration } of parseAlters(statement)) {
+      const table = this.engine.find(name);
+      if (table?.kind !== 'table' || table.opaque !== undefined) continue;
+      const conversion = findConversion(table, alteration);
+      if (conversion) await this.#askAboutValues(table, conversion, harm);
+    }
+    return harm;
+  }
+
+  /** Records a statement that the engine has accepted. */
+  record(statement: string, { effects }: Execution, harm: Harm): void {
+    for (const effect of harm.effects) this.#found.push({ effect, id: this.engine.find(effect.object)?.id });
+    // An UPDATE of `printFill` changes no value, nor does CONVERT PARTITION.
+    if (parseFill(statement) || parseCommand(statement)?.verb.startsWith('convert ')) return;
+    for (const { effect, object, column, loss } of effects)
+      if (column === undefined && (effect === 'rewritten' || loss === 'drop'))
+        this.#written.add(this.engine.find(object)?.id);
+  }
+
+  /** Adds how many values change, if the target has counted them. */
+  describe(effect: Effect): Effect {
+    const changes = effect.loss === 'values' ? this.#changes.get(keyOf(effect)) : undefined;
+    return changes === undefined ? effect : { ...effect, text: effect.text + changes };
+  }
+
+  async #askAboutValues(table: Table, conversion: Conversion, harm: Harm): Promise<void> {
+    const { column, from, to } = conversion;
+    // For other conversions, the engine predicts a loss. It remains if the target cannot be asked.
+    const hasNoLoss = isLossless(from, to);
+    const stored = this.#findStored(table, conversion);
+    if (stored === 'nothing') return;
+    const conditions = findValueConditions(stored ?? conversion);
+    if (stored === undefined) {
+      if (hasNoLoss && conditions.length > 0) harm.doubt = DEPENDS_ON_EARLIER;
+      return;
+    }
+    for (const condition of conditions) {
+      const count = await this.#count(condition);
+      if (count === undefined && hasNoLoss) harm.doubt = NOT_ANSWERED;
+      // The loss that the engine predicts does not happen: all values fit, or the table is suspended.
+      if (count !== undefined) this.rows.recordAssertion({ conversion });
+      if (count) harm.effects.push(toEffect(table, column, condition, count));
+    }
+    if (hasNoLoss || conditions.length > 0) return;
+    const changed = await this.#answer(() => this.answers.countChangedValues(stored));
+    if (changed === 0) this.rows.recordAssertion({ conversion });
+    const path = { object: stored.table, column: stored.column };
+    this.#changes.set(keyOf({ object: table.name, column }), this.answers.formatChangedValues(path));
+  }
+
+  /** The conversion with the names of the target; undefined if earlier statements change the values or the type of the column. */
+  #findStored({ id, columns }: Table, conversion: Conversion): Conversion | 'nothing' | undefined {
+    if (this.#written.has(id)) return undefined;
+    const former = this.#loaded.get(id);
+    const current = columns.find(({ name }) => name === conversion.column);
+    const column = former?.columns.find(each => each.id === current?.id);
+    if (!former || !column) return 'nothing';
+    return column.type === conversion.from ? { ...conversion, table: former.name, column: column.name } : undefined;
+  }
+
+  /** The number of values that would be harmed; undefined if the target does not answer. sqlserve answers only the assertion. */
+  async #count(condition: RowCondition): Promise<number | undefined> {
+    const [isTrue] = (await this.#answer(() => this.answers.findOrQueue(condition.assertion.statement))) ?? [];
+    return isTrue === true ? 0 : this.#answer(() => countHarmed(condition, this.answers));
+  }
+
+  async #answer<T>(find: () => T): Promise<T> {
+    const answer = find();
+    return (await this.answers.askQueued()) ? find() : answer;
+  }
+}
+
+const keyOf = ({ object, column = '' }: Pick<Effect, 'object' | 'column'>): string => foldCase(`${object}\0${column}`);
+
+function toEffect(table: Table, column: string, { losesValues, formatProblem }: RowCondition, count: number): Effect {
+  const problem = formatProblem(count).join('; ');
+  return losesValues
+    ? effectOn(table, 'lost', `loses values of column '${column}': ${problem}`, { column, loss: 'values' })
+    : effectOn(table, 'invalidated', `damages ${displayName(table)}: ${problem}`);
+}

@@ -1,0 +1,108 @@
+/*! What a dry run says of an ALTER that would lose values or damage a table, and what the ALTER then does on a real server. */
+import { isSuspended, settle, waitUntilApplied } from '../support/background.js';
+import { shellWithFiles } from '../support/ledger.js';
+import { sharedQuestDB, testWithQuestDB } from '../support/questdb.js';
+import { execute } from '../support/server.js';
+import { startSqlserve } from '../support/sqlserve.js';
+import { test } from '../support/test.js';
+
+const server = sharedQuestDB();
+
+const TABLE =
+  'CREATE TABLE t (ts TIMESTAMP, s STRING, n INT, x DOUBLE, d DECIMAL(10,2)) TIMESTAMP(ts) PARTITION BY DAY WAL';
+
+async function makeTable(): Promise<void> {
+  await server.dropAll();
+  await execute(server, TABLE);
+  await execute(server, "INSERT INTO t VALUES (0, left('😀', 1), 100, 1.5, 1.5m), (1, 'a', 7, 2.0, null)");
+  await waitUntilApplied(server);
+}
+
+const to = (column: string, type: string): string => `ALTER TABLE t ALTER COLUMN ${column} TYPE ${type};`;
+const DRY_RUN = 'sqlapply --dry-run --allow all';
+
+testWithQuestDB('values that a new type cannot hold are counted in a dry run, and lost in the run', async t => {
+  await makeTable();
+  const run = await shellWithFiles(t, server, { 'half.sql': to('s', 'VARCHAR'), 'whole.sql': to('x', 'LONG') });
+  const half = await run.exits(1, `${DRY_RUN} $DB half.sql`);
+  t.regex(
+    half.stdout,
+    /^ {2}loses values of column 's': 1 value does not fit: half of a surrogate pair would become \?/m,
+  );
+  t.regex(half.stdout, /^table 't': loses .*; --allow-loss values:t\.s allows it$/m);
+  const { stdout } = await run.ok(`${DRY_RUN} --json --allow-loss values:t.s $DB half.sql`);
+  t.like(JSON.parse(stdout).effects.at(-1), { effect: 'lost', loss: 'values', object: 't', column: 's' });
+  const whole = await run.exits(1, `${DRY_RUN} $DB whole.sql`);
+  t.regex(whole.stdout, /^ {2}may lose values of column 'x': DOUBLE to LONG; 1 of 2 values change$/m);
+  t.regex(whole.stdout, /^table 't': may lose .*; 1 of 2 values change; --allow-loss values:t\.x allows it$/m);
+  await run.ok('sqlapply -q --allow ALTER $DB half.sql whole.sql');
+  t.deepEqual(await execute(server, 'SELECT s, x FROM t'), [
+    ['?', 1],
+    ['a', 2],
+  ]);
+});
+
+testWithQuestDB('a new type that holds all values of the column loses nothing', async t => {
+  await makeTable();
+  await execute(server, "UPDATE t SET s = 'é', x = 3.0");
+  await waitUntilApplied(server);
+  const statements = [to('s', 'VARCHAR'), to('x', 'LONG'), to('n', 'DECIMAL(3,0)'), to('d', 'DECIMAL(9,1)')];
+  const run = await shellWithFiles(t, server, { 'fits.sql': statements.join('\n') });
+  t.notRegex((await run.ok(`${DRY_RUN} $DB fits.sql`)).stdout, /lose|damage|unknown/);
+  await run.ok('sqlapply -q --allow ALTER $DB fits.sql');
+  t.deepEqual(await execute(server, 'SELECT s, x, n::INT, d FROM t'), [
+    ['é', 3, 100, '1.5'],
+    ['é', 3, 7, null],
+  ]);
+});
+
+testWithQuestDB('a conversion that would suspend the table is damage, which no --allow-loss allows', async t => {
+  for (const [statement, problem] of [
+    [to('n', 'DECIMAL(2,0)'), '1 value does not fit, and the table would be suspended; UPDATE it first'],
+    [to('d', 'INT'), 'the server accepts DECIMAL(10,2) to INT, but suspends a table that has rows'],
+  ] as const) {
+    await makeTable();
+    const run = await shellWithFiles(t, server, { 'alter.sql': statement });
+    const options = '--allow-loss values:t.n --allow-loss values:t.d';
+    const { stdout } = await run.exits(1, `${DRY_RUN} ${options} $DB alter.sql`);
+    t.true(stdout.includes(`\n  damages table 't': ${problem}\n`), stdout);
+    t.true(stdout.includes(`\nwould damage table 't': ${problem}\n`), stdout);
+    await execute(server, statement);
+    t.true(await settle(server, 't'));
+    await execute(server, 'CREATE TABLE u (ts TIMESTAMP, n INT, d DECIMAL(10,2)) TIMESTAMP(ts) PARTITION BY DAY WAL');
+    const other = await shellWithFiles(t, server, { 'empty.sql': statement.replace(' t ', ' u ') });
+    t.notRegex((await other.ok(`${DRY_RUN} $DB empty.sql`)).stdout, /lose|damage/);
+    await other.ok('sqlapply -q --allow ALTER $DB empty.sql');
+    t.false(await isSuspended(server, 'u'));
+  }
+});
+
+testWithQuestDB('after statements that change the rows, the result of such an ALTER is unknown', async t => {
+  await makeTable();
+  const run = await shellWithFiles(t, server, {
+    'renamed.sql': `RENAME TABLE t TO u; ALTER TABLE u RENAME COLUMN s TO r;${to('r', 'VARCHAR').replace(' t ', ' u ')}`,
+    'updated.sql': `UPDATE t SET s = 'a';${to('s', 'VARCHAR')}`,
+    'narrowed.sql': `UPDATE t SET x = 1;${to('x', 'LONG')}`,
+    'filled.sql': `${TABLE.replace(' t ', ' u ')};INSERT INTO u SELECT * FROM t;${to('s', 'VARCHAR').replace(' t ', ' u ')}`,
+    'created.sql': `${TABLE.replace(' t ', ' u ')};${to('s', 'VARCHAR').replace(' t ', ' u ')}`,
+  });
+  t.regex((await run.exits(1, `${DRY_RUN} $DB renamed.sql`)).stdout, /^table 'u': loses .* --allow-loss values:u\.r /m);
+  const doubt =
+    /^unknown ALTER TABLE (.*)\n {2}its result depends on rows that the statements before it would change$/m;
+  for (const file of ['updated.sql', 'filled.sql']) t.regex((await run.ok(`${DRY_RUN} $DB ${file}`)).stdout, doubt);
+  // A loss that the types alone make possible stays a loss.
+  t.regex((await run.exits(1, `${DRY_RUN} $DB narrowed.sql`)).stdout, /^ {2}may lose values of column 'x'/m);
+  t.notRegex((await run.ok(`${DRY_RUN} $DB created.sql`)).stdout, /unknown|lose/);
+  const json = await run.ok(`${DRY_RUN} --json $DB updated.sql`);
+  t.like(JSON.parse(json.stdout.trim().split('\n').at(-1) ?? ''), {
+    result: 'unknown',
+    error: 'its result depends on rows that the statements before it would change',
+  });
+});
+
+test('sqlserve, which has no rows, loses none', async t => {
+  const empty = await startSqlserve(t);
+  await execute(empty, TABLE);
+  const run = await shellWithFiles(t, empty, { 'alter.sql': to('s', 'VARCHAR') });
+  t.notRegex((await run.ok(`${DRY_RUN} $DB alter.sql`)).stdout, /unknown|lose/);
+});
