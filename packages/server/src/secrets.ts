@@ -10,21 +10,14 @@ const KEY_LENGTH = 32;
 
 const computeKey = promisify<string, Buffer, number, typeof SCRYPT_COST, Buffer>(scrypt);
 
-/** Maximum number of hashes in progress. They use the threads that also write the journal: guessers must not fill them. */
-const MAX_CONCURRENT = 2;
-let running = 0;
-const queue: (() => void)[] = [];
+/** One hash at a time in each queue. Hashes use the threads that also write the journal: guessers must not fill them. */
+const queues: Promise<unknown>[] = [Promise.resolve(), Promise.resolve()];
 
-async function deriveKey(password: string, salt: Buffer): Promise<Buffer> {
-  if (running >= MAX_CONCURRENT) await new Promise<void>(resolve => queue.push(resolve));
-  else running++;
-  try {
-    return await computeKey(password, salt, KEY_LENGTH, SCRYPT_COST);
-  } finally {
-    const next = queue.shift();
-    if (next) next();
-    else running--;
-  }
+function deriveKey(password: string, salt: Buffer): Promise<Buffer> {
+  const compute = () => computeKey(password, salt, KEY_LENGTH, SCRYPT_COST);
+  const key = (queues.shift() as Promise<unknown>).then(compute, compute);
+  queues.push(key);
+  return key;
 }
 
 const formatHash = (salt: Buffer, key: Buffer): string => `scrypt$${salt.toString('base64')}$${key.toString('base64')}`;
