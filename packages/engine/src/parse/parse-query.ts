@@ -25,15 +25,7 @@ export class QuerySyntaxError extends RejectionError {
 }
 
 /** A query, and the positions of its parts in the statement. */
-export interface ParsedQuery {
-  readonly select: SelectStatement;
-  readonly start: number;
-  /** QuestDB reports the position of a node's first token, of a binary expression's operator, or of a named part. */
-  positionOf(node: object, part?: string): number;
-  /** The text of a node or of a part of it. `operator` is a part of a binary expression. */
-  text(node: object, part?: string): string;
-  rejection(message: string, node: object, part?: string): RejectionError;
-}
+export type ParsedQuery = ReturnType<typeof parseQuery>;
 
 interface Cst {
   readonly name: string;
@@ -99,15 +91,17 @@ interface ParsedText {
 /** A cache by text, because each change of a table compiles the views over this table again. */
 const parsed = new Map<string, ParsedText>();
 
-function parseQuery(text: string, origin: QueryOrigin): ParsedQuery {
+function parseQuery(text: string, origin: QueryOrigin) {
   const { select, nodes } = parsed.get(text) ?? parseByGrammar(text, origin);
+  /** QuestDB reports the position of a node's first token, of a binary expression's operator, or of a named part. */
   const positionOf = (node: object, part?: string) => origin.start + nodes.span(node, part).start;
   return {
     select,
     start: origin.start,
     positionOf,
-    rejection: (message, node, part) => new RejectionError(positionOf(node, part), message),
-    text: (node, part) => {
+    rejection: (message: string, node: object, part?: string) => new RejectionError(positionOf(node, part), message),
+    /** The text of a node or of a part of it. `operator` is a part of a binary expression. */
+    text: (node: object, part?: string) => {
       const { start, end } = nodes.span(node, part);
       return text.slice(start, end);
     },
