@@ -20,7 +20,7 @@ import { CONVERSION_ASSERTION, printChangedQuestion, printMisfit } from './conve
 import { type CopyWithCasts, parseCopy, printSurplusAssertion } from './copies.js';
 import { parseExpired, printExpiredQuestion, type RetainedObject } from './expired-rows.js';
 import { type ComparedView, printNothingIsLostAssertion } from './history.js';
-import { type PeriodHolder, parseUnended, printUnendedQuestion } from './periods.js';
+import { type PeriodHolder, printUnendedQuestion } from './periods.js';
 
 /** For each of the `questions` of an assertion, the values of the first column of the server's answer. */
 type FirstColumns = readonly (readonly unknown[])[];
@@ -92,9 +92,9 @@ const ASSERTION_PARSERS = new Map<string, AssertionParser>(
       const { retained, body } = parseExpired(text) ?? {};
       return retained && noneExpireAssertion(retained, body);
     },
-    none_unended(text) {
-      const view = parseUnended(text);
-      return view && periodsEndedAssertion(view);
+    none_unended(text, [name = '', length = '', unit = '', timeZone]) {
+      const [, timestamp, delay] = /^[^"]*"([^"]+)" >= .*-(\d+), now\(\)/.exec(text) ?? [];
+      return periodsEndedAssertion({ name, timestamp, refresh: { period: { length, delay: delay + unit }, timeZone } });
     },
     is_computable: text => (IS_COMPUTABLE.test(text) ? computableAssertion(text) : undefined),
     none_limited: (_, [view = '', ...others]) => noLimitAssertion([view, ...others]),

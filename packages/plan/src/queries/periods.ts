@@ -28,13 +28,3 @@ function printUnended(items: string, { name, timestamp = '', refresh: { period, 
   const end = zone ? `to_utc(${floorOf(`to_timezone(${now}, ${zone})`)}, ${zone})` : floorOf(now);
   return `SELECT ${items} FROM ${quoteLiteral(name)} WHERE ${doubleQuote(timestamp)} >= ${end}`;
 }
-
-const PARTS =
-  /^SELECT count\(\) = 0 AS none_unended FROM '([^']+)' WHERE "([^"]+)" >= (?:to_utc\()?timestamp_floor\('(\w+)', (?:to_timezone\()?dateadd\('(\w)', -(\d+), now\(\)\)(?:, '([^']+)'\))?/;
-
-/** The caller prints the question again, and compares the texts. */
-export function parseUnended(text: string): PeriodHolder | undefined {
-  const [, name, timestamp, length = '', unit, delay = '0', timeZone] = PARTS.exec(text) ?? [];
-  if (name === undefined) return undefined;
-  return { name, timestamp, refresh: { period: { length, delay: `${delay}${unit}` }, timeZone } };
-}
