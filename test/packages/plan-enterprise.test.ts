@@ -81,3 +81,26 @@ test('--ignore-owner keeps the owner of a view that a plan recreates, and a view
   const [creation = ''] = statements.flatMap(({ statement }) => (/^CREATE/.test(statement) ? [statement] : []));
   t.regex(creation, /max\(x\)[^]*\nOWNED BY 'bob';$/);
 });
+
+for (const [why, owner, ignoreOwner] of [
+  ['--ignore-owner is given', 'OWNED BY ann', true],
+  ['A states none', '', false],
+] as const)
+  test(`a rebuilt table and a recreated view keep their owner if ${why}`, async t => {
+    const schema = (columns: string, of: string, owner: string) => [
+      `CREATE TABLE t (ts TIMESTAMP, ${columns}) TIMESTAMP(ts) PARTITION BY DAY WAL ${owner};`,
+      `CREATE MATERIALIZED VIEW m WITH BASE t AS (select ts, ${of}(x) n from t sample by 1h) PARTITION BY DAY ${owner};`,
+    ];
+    const [a, b] = [schema('y INT, x INT', 'max', owner), schema('x INT, y INT', 'min', 'OWNED BY bob')];
+    const { statements, omissions } = await planChanges(a, b, {
+      ignoreOwner,
+      rebuild: ['t'],
+      allowLoss: ['history:m'],
+    });
+    t.deepEqual(omissions, []);
+    const created = statements.map(({ statement }) => statement).filter(statement => /^CREATE/.test(statement));
+    t.deepEqual(
+      created.map(statement => /OWNED BY .*/.exec(statement)?.[0]),
+      ["OWNED BY 'bob';", "OWNED BY 'bob';"],
+    );
+  });

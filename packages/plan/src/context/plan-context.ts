@@ -1,4 +1,4 @@
-import { type CompareOptions, ownerOf, type PropertyName, tryParseDefinition } from '@sqlpipe/ddl';
+import { type CompareOptions, type Definition, ownerOf, type PropertyName, tryParseDefinition } from '@sqlpipe/ddl';
 import { Engine, type EngineOptions, type ExternalFacts, type StoredRows } from '@sqlpipe/engine';
 import {
   type Health,
@@ -99,6 +99,10 @@ export const ignoresProperty = (
   identity: NamedObject,
   property: PropertyName,
 ): boolean => (ignoreOwner && property === 'owner') || ignore.ignoresProperty(identity, property);
+
+/** Whether an object that takes the place of a former one keeps a property of it: an option ignores it, or A states no owner. */
+export const keepsProperty = (context: PlanContext, wanted: Definition, property: PropertyName): boolean =>
+  (property === 'owner' && wanted.owner === undefined) || ignoresProperty(context, wanted, property);
 
 /** Assumes what rows a view stores, until the server has answered. */
 function assumeStoredRows(view: string, engineOfB: Engine, allowed: AllowedLosses): StoredRows {

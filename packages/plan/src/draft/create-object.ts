@@ -11,12 +11,12 @@ import {
   UNLIMITED,
 } from '@sqlpipe/ddl';
 import type { Entry } from '@sqlpipe/schema';
-import { ignoresProperty, type PlanContext } from '../context/plan-context.js';
+import { ignoresProperty, keepsProperty, type PlanContext } from '../context/plan-context.js';
 import type { Draft } from './draft.js';
 import { readsTableOfB } from './view-sources.js';
 
 /**
- * Finds the CREATE statement of an object. A recreated view keeps the properties that an option ignores. Until `alterRetention` sets the
+ * Finds the CREATE statement of an object. A recreated view keeps some properties (`keepsProperty`). Until `alterRetention` sets the
  * retention of A, a materialized view has another one in two cases:
  * - If A has a shorter retention, a recreated view keeps that of B.
  * - A new view from which other views are filled has none (`withholdRetention`).
@@ -35,7 +35,7 @@ export function findCreation(
   if (!definition || definition.kind === 'table') return asWanted;
   let created = definition;
   if (replaced?.kind === definition.kind) {
-    created = keepProperties(definition, replaced, property => ignoresProperty(context, entry, property));
+    created = keepProperties(definition, replaced, property => keepsProperty(context, definition, property));
     if (created.kind === 'materialized view' && replaced.kind === created.kind)
       created = keepRetention(created, replaced) ?? created;
   } else if (
