@@ -81,3 +81,14 @@ test('a file that is replaced keeps its permissions, and a link to it stays a li
     stat -c '%F %a' link.sql elsewhere/a.sql new.sql; cmp elsewhere/a.sql new.sql && ls elsewhere`);
   t.is(stdout, 'symbolic link 777\nregular file 664\nregular file 644\na.sql\n', stderr);
 });
+
+test('a link to a file that does not exist stays a link, and the file is created', async t => {
+  const run = await inProcess(t);
+  const { stdout, stderr } = await run.bash(`
+    mkdir -p real/deep; ln -s real/deep folder; ln -s ../a.sql folder/second; ln -s folder/second first.sql
+    sqldump -o first.sql ${src.url} && sqldump -o new.sql ${src.url}
+    stat -c '%F' first.sql folder/second && cmp real/a.sql new.sql && ls real`);
+  t.is(stdout, 'symbolic link\nsymbolic link\na.sql\ndeep\n', stderr);
+  const { stderr: message } = await run.bash.exits(64, 'ln -s a b; : | sqldiff --alter --undo a -o b - new.sql');
+  t.regex(message, /--undo and -o need different files/);
+});

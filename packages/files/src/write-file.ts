@@ -1,6 +1,6 @@
 import type { Stats } from 'node:fs';
-import { open, realpath, rename, rm, stat } from 'node:fs/promises';
-import { resolve } from 'node:path';
+import { open, readlink, realpath, rename, rm, stat } from 'node:fs/promises';
+import { dirname, resolve } from 'node:path';
 import { addAbortSignal, type Writable } from 'node:stream';
 import { finished } from 'node:stream/promises';
 import { isatty } from 'node:tty';
@@ -99,7 +99,14 @@ export const isStdout = (path: string | undefined): path is undefined | '-' => p
 /** Whether two options name the same file, however it is spelt, or both name standard output. */
 export async function isSameOutput(one: string | undefined, other: string | undefined): Promise<boolean> {
   if (isStdout(one) || isStdout(other)) return isStdout(one) && isStdout(other);
-  return resolve(one) === resolve(other) || isSameFile(one, other);
+  const [a, b] = await Promise.all([one, other].map(path => followLinks(resolve(path))));
+  return a === b || isSameFile(one, other);
+}
+
+/** The file that a link names, which need not exist; for anything else, the given path. */
+async function followLinks(path: string, maxLinks = 40): Promise<string> {
+  const link = maxLinks > 0 ? await readlink(path).catch(() => undefined) : undefined;
+  return link === undefined ? path : followLinks(resolve(await realpath(dirname(path)), link), maxLinks - 1);
 }
 
 /** Whether an output would replace a file that is read; among the inputs, `-` is standard input. */
@@ -162,6 +169,5 @@ async function stageOutput(
   if (existing?.isDirectory()) throw new CodedError('IO', `${path}: is a directory; give the name of a file`);
   const signal = catchSignals?.();
   if (existing && !existing.isFile()) return { commit: () => writeFile(path, 'w', write, signal), discard };
-  const target = existing ? await realpath(path) : path; // a link is kept, and its target is replaced
-  return stageFile(target, existing, write, signal, mode);
+  return stageFile(await followLinks(path), existing, write, signal, mode); // a link is kept
 }
