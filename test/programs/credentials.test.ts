@@ -207,6 +207,7 @@ for (const [what, toml, message] of [
     `${ENTRY}token_command = "echo t0ken; echo locked >&2; false"`,
     /token_command of prod failed: locked$/,
   ],
+  ['a token_command that a signal ends', `${ENTRY}token_command = "kill -9 $$"`, /prod failed: ended by SIGKILL$/],
   ['a token_command that prints nothing', `${ENTRY}token_command = "true"`, /printed nothing/],
   ['what is no TOML', '[prod]\nurl = http://x', /instances.toml, line 2: /],
   ['an entry without a url', '[prod]\nuser = "x"', /\[prod\] has no url/],

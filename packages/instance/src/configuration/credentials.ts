@@ -186,7 +186,8 @@ async function runTokenCommand(
           `token_command of ${name} did not end within ${timeout / 1000} s; does it wait for input? --timeout waits longer`,
         );
       const stderr = maskSecrets(String(error.stderr ?? ''), [String(error.stdout ?? '').trim()]).trim();
-      throw configError(`token_command of ${name} failed: ${truncate(stderr || `exit status ${error.code}`, 200)}`);
+      const ending = error.signal ? `ended by ${error.signal}` : `exit status ${error.code}`;
+      throw configError(`token_command of ${name} failed: ${truncate(stderr || ending, 200)}`);
     });
   const token = stdout.replace(/\r?\n$/, '');
   if (token === '') throw configError(`token_command of ${name} printed nothing; it must print the token`);
