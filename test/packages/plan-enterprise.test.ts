@@ -104,3 +104,37 @@ for (const [why, owner, ignoreOwner] of [
       ["OWNED BY 'bob';", "OWNED BY 'bob';"],
     );
   });
+
+for (const [why, options] of [
+  ['with --ignore-extra', { ignoreExtra: true }],
+  ['with --ignore grant', { ignore: new IgnoreRules(['grant']) }],
+] as const)
+  test(`${why}, a plan gives the rights of B again on what it rebuilds, renames or recreates`, async t => {
+    const schema = (columns: string, of: string, deals: string) => [
+      `CREATE TABLE t (ts TIMESTAMP, ${columns}) TIMESTAMP(ts) PARTITION BY DAY WAL;`,
+      `CREATE TABLE ${deals} (x INT);`,
+      `CREATE MATERIALIZED VIEW m WITH BASE t AS (select ts, ${of}(x) n from t sample by 1h) PARTITION BY DAY;`,
+      'CREATE USER bob;',
+    ];
+    const rights = [
+      'INSERT ON t',
+      'SELECT ON t(y)',
+      'SELECT ON deals',
+      'SELECT ON m(n)',
+      'SELECT ON gone',
+      'SELECT ON t(g)',
+    ];
+    const a = schema('z INT, x INT', 'max', 'trades');
+    const b = [
+      ...[...schema('x INT, y INT, g INT', 'min', 'deals'), 'CREATE TABLE gone (x INT);'],
+      ...rights.map(right => `GRANT ${right} TO bob;`),
+    ];
+    const renamed = ['t.y=z', 'deals=trades'];
+    const allowLoss = ['history:m', 'drop:t.g', 'drop:gone'];
+    const plan = await planChanges(a, b, { renamed, rebuild: ['t'], allowLoss, ...options });
+    t.deepEqual(plan.omissions, []);
+    t.deepEqual(
+      plan.schemaAfter.statements.filter(statement => /^GRANT (?!.* gone)/.test(statement)).sort(),
+      ['INSERT ON t', 'SELECT ON m(n)', 'SELECT ON t(z)', 'SELECT ON trades'].map(right => `GRANT ${right} TO bob;`),
+    );
+  });

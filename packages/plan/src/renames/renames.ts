@@ -69,6 +69,11 @@ export class Renames {
     return [...this.columnRenamesOf(table)].find(([, to]) => isSameName(to, column))?.[0] ?? column;
   }
 
+  /** The new name of a column if a plan or a rebuild renames it; otherwise the given name. @param table the table's name in A */
+  columnAfterPlan(table: string, column: string): string {
+    return [...this.columnRenamesOf(table)].find(([from]) => isSameName(from, column))?.[1] ?? column;
+  }
+
   /** The paths by which a user may name an object or a column: with the old and the new names. */
   findPaths({ object, column }: ObjectPath): ObjectPath[] {
     const objects = [object, this.otherName(object) ?? object];
