@@ -40,8 +40,8 @@ const standIns: Plugin = {
   },
 };
 
-/** The main file of a program, and that of `sqlpipe copy`. */
-const MAIN_FILE = /^packages\/sql[^/]+\/src\/(main|copy)\.ts$/;
+/** The main file of a program, that of `sqlpipe copy`, and the list of programs. */
+const MAIN_FILE = /^packages\/sql[^/]+\/src\/(main|copy|programs)\.ts$/;
 
 /**
  * Finds the sources of programs. What main files and the command line import when it is needed is a bundle of its own, and is added

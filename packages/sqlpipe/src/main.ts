@@ -1,7 +1,7 @@
 /*! Starts the named program with the remaining arguments. The other programs are not loaded. */
 import { basename } from 'node:path';
 import { COMPLETE, type Main, type ProcessLike, runInProcess } from '@sqlpipe/cli';
-import { PROGRAMS } from './programs.js';
+import { OWN_PROGRAMS, PROGRAMS } from './programs.js';
 
 export const main: Main = host => (host ? start(host) : runInProcess(start));
 
@@ -21,7 +21,8 @@ async function start(host: ProcessLike): Promise<number> {
 }
 
 async function findMain(word: string): Promise<Main | undefined> {
-  if (word === 'check') return (await import('./check.js')).main;
-  if (word === 'copy') return (await import('./copy.js')).main;
-  return (await PROGRAMS.find(({ command, name }) => word === command || word === name)?.load())?.main;
+  const program =
+    PROGRAMS.find(({ command, name }) => word === command || word === name) ??
+    OWN_PROGRAMS.find(({ command }) => word === command);
+  return (await program?.load())?.main;
 }

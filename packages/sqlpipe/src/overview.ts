@@ -1,14 +1,15 @@
 /*! What `sqlpipe` prints itself: its help, its version, its completion, and the error for an unknown program. */
 import { type ProcessLike, runProgram, SCRIPTS, UsageError } from '@sqlpipe/cli';
 import { suggestWord } from '@sqlpipe/text';
-import { OWN_COMMANDS, OWN_PROGRAMS, PROGRAMS } from './programs.js';
+import { OWN_PROGRAMS, PROGRAMS } from './programs.js';
 
+const COMMANDS_WITH_HELP = [...PROGRAMS, ...OWN_PROGRAMS];
 const COMMANDS = [
-  ...PROGRAMS.map(({ command, summary }) => [command, summary] as const),
-  ...Object.entries(OWN_COMMANDS),
+  ...COMMANDS_WITH_HELP,
+  { command: 'completion', summary: 'print a shell completion script for all programs' },
+  { command: 'help', summary: 'print the options of a program' },
 ];
-const NAMES = COMMANDS.map(([name]) => name);
-const COMMANDS_WITH_HELP = [...PROGRAMS.map(({ command }) => command), ...Object.keys(OWN_PROGRAMS)];
+const NAMES = COMMANDS.map(({ command }) => command);
 
 /** The program. The options after an unknown program's name belong to that program. */
 export const main = (host: ProcessLike): Promise<number> => {
@@ -19,7 +20,7 @@ export const main = (host: ProcessLike): Promise<number> => {
       operands: '<program> [argument..]',
       summary: `Starts one of these programs:
 
-${COMMANDS.map(([name, summary]) => `  ${name.padEnd(12)}${summary}`).join('\n')}`,
+${COMMANDS.map(({ command, summary }) => `  ${command.padEnd(12)}${summary}`).join('\n')}`,
       examples: [
         ['sqlpipe dump http://localhost:9000 | sqlpipe apply http://other:9000', 'copy a schema'],
         ['sqlpipe diff --help', 'print the options of a program'],
@@ -39,7 +40,7 @@ ${COMMANDS.map(([name, summary]) => `  ${name.padEnd(12)}${summary}`).join('\n')
 /** What may replace the last argument; undefined for the options of sqlpipe itself. The programs complete their own arguments. */
 function listOffers([word = '', second]: readonly string[]): string[] | undefined {
   if (word.startsWith('-')) return undefined;
-  if (second === undefined) return COMMANDS.map(([name, summary]) => `${name}\t${summary}`);
+  if (second === undefined) return COMMANDS.map(({ command, summary }) => `${command}\t${summary}`);
   if (word === 'completion') return Object.keys(SCRIPTS);
-  return word === 'help' ? COMMANDS_WITH_HELP : [];
+  return word === 'help' ? COMMANDS_WITH_HELP.map(({ command }) => command) : [];
 }
