@@ -78,7 +78,7 @@ const sourcesOf = ({ dependencies }: TrackedView): CatalogueObject[] =>
 export class ViewHistories {
   readonly #trackedViews: ReadonlyMap<number | undefined, TrackedView>;
   readonly #droppedOrRecomputed = new Set<TrackedView>();
-  /** The ids of views that were created and not refreshed since. The server fills these in the background, unless they are deferred. */
+  /** The ids of views that were created and not refreshed since. The server fills these in the background, see `#isLeftEmpty`. */
   readonly #unrefreshed = new Set<number | undefined>();
 
   constructor(private readonly ledger: Ledger) {
@@ -97,9 +97,9 @@ export class ViewHistories {
       .flatMap(({ before }) => this.#trackedViews.get(before?.id) ?? [])
       .filter(({ former }) => !this.ledger.catalogue.findById(former.id));
     const isRefresh = execution.effects.some(isFullRefresh);
-    for (const { id } of this.#findRefreshedOrCreated(execution))
-      if (isRefresh) this.#unrefreshed.delete(id);
-      else this.#unrefreshed.add(id);
+    for (const view of this.#findRefreshedOrCreated(execution))
+      if (isRefresh && !this.#readsEmptyView(view)) this.#unrefreshed.delete(view.id);
+      else this.#unrefreshed.add(view.id);
     return [
       ...dropped.flatMap(tracked => this.#recordRowLoss(tracked, undefined, index)),
       ...this.findComputed(execution).flatMap(({ former, current }) => {
@@ -133,6 +133,17 @@ export class ViewHistories {
         current?.kind === 'materialized view' && current.refresh.type === 'IMMEDIATE' && current.partlyRefreshed;
       return isPartial && current.invalid === undefined && altered.has(current.base) ? [current] : [];
     });
+  }
+
+  /** Whether nothing fills a view: it is deferred, or it reads such a view. */
+  #isLeftEmpty(view: MaterializedView): boolean {
+    return this.#unrefreshed.has(view.id) && (view.refresh.deferred || this.#readsEmptyView(view));
+  }
+
+  #readsEmptyView({ base, references }: MaterializedView): boolean {
+    const { catalogue } = this.ledger;
+    const sources = catalogue.sources([base, ...references]).flatMap(name => catalogue.find(name) ?? []);
+    return sources.some(source => source.kind === 'materialized view' && this.#isLeftEmpty(source));
   }
 
   #findTracked(object: CatalogueObject): TrackedView | undefined {
@@ -279,7 +290,7 @@ export class ViewHistories {
     const tracked = this.#trackedViews.get(former.id);
     const redefinition = hadRows ? tracked?.redefinition : undefined;
     const sourceLoss = tracked && redefinition && this.#findSourceLoss(tracked, redefinition.unreadSources);
-    const isLeftEmpty = hadRows && this.#unrefreshed.has(successor.id) && successor.refresh.deferred;
+    const isLeftEmpty = hadRows && this.#isLeftEmpty(successor);
     const text = `leaves ${displayName(successor)} empty although it had rows`;
     return [
       ...recordedLosses,
