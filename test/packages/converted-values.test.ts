@@ -183,7 +183,8 @@ testWithQuestDB('rows that are older than a column without NULL keep what they r
 
 testWithQuestDB('no value is stored before a change of a type if a partition is read-only', async t => {
   const print = (type: string) => `CREATE TABLE t (ts TIMESTAMP, b ${type}) TIMESTAMP(ts) PARTITION BY DAY WAL;`;
-  const run = await shellWithFiles(t, server, { 'after.sql': print('INT') });
+  const fill = `UPDATE 't' SET "b" = "b" WHERE "b" = 0;`;
+  const run = await shellWithFiles(t, server, { 'after.sql': print('INT'), 'fill.sql': fill });
   await execute(server, print('BYTE'));
   await execute(server, "INSERT INTO t VALUES ('2024-01-01', 0), ('2024-01-02', 7)");
   await waitUntilApplied(server);
@@ -208,6 +209,8 @@ testWithQuestDB('no value is stored before a change of a type if a partition is 
     refused.stderr,
     /1 partition is read-only, over which the UPDATE .*\n {2}hint: attach copies of their folders/,
   );
+  const dry = await run.exits(1, 'sqlsplit fill.sql | sqlapply --dry-run --allow UPDATE $DB');
+  t.regex(dry.stdout, /^would damage table 't': 1 partition is read-only, over which the UPDATE .*; attach copies /m);
   t.false(await isSuspended(server, 't'));
   await execute(server, 'UPDATE t SET b = b WHERE b = 0');
   t.true(await settle(server, 't'));

@@ -1,5 +1,5 @@
 /*! What a dry run says of an ALTER that would lose values or damage a table, and what the ALTER then does on a real server. */
-import { isSuspended, settle, waitUntilApplied } from '../support/background.js';
+import { isSuspended, settle, waitUntilApplied, waitUntilTrue } from '../support/background.js';
 import { shellWithFiles } from '../support/ledger.js';
 import { sharedQuestDB, testWithQuestDB } from '../support/questdb.js';
 import { execute } from '../support/server.js';
@@ -100,9 +100,90 @@ testWithQuestDB('after statements that change the rows, the result of such an AL
   });
 });
 
+const PARTITIONED = 'CREATE TABLE t (ts TIMESTAMP, n INT, k SYMBOL) TIMESTAMP(ts) PARTITION BY DAY WAL';
+
+async function makePartitions(): Promise<void> {
+  await server.dropAll();
+  await execute(server, PARTITIONED);
+  await execute(server, "INSERT INTO t VALUES (0, 4, 'a'), ('1970-01-02', 5, 'a'), ('1970-01-03', 6, 'a')");
+  await waitUntilApplied(server);
+}
+
+const ADVICE = `use ALTER TABLE 't' CONVERT PARTITION TO NATIVE WHERE "ts" IS NOT NULL first`;
+
+testWithQuestDB('a dry run says which ALTER damages a table with Parquet partitions', async t => {
+  await makePartitions();
+  await execute(server, "ALTER TABLE t CONVERT PARTITION TO PARQUET WHERE ts < '1970-01-03'");
+  await waitUntilApplied(server);
+  const run = await shellWithFiles(t, server, {
+    'add.sql': 'ALTER TABLE t ADD COLUMN z INT;',
+    'drop.sql': 'ALTER TABLE t DROP COLUMN n;',
+    'rename.sql': 'RENAME TABLE t TO u; ALTER TABLE u RENAME COLUMN n TO m;',
+    'type.sql': to('n', 'LONG'),
+    'nothing.sql': 'ALTER TABLE t ADD COLUMN IF NOT EXISTS n INT; ALTER TABLE t ALTER COLUMN n SET PARQUET(default);',
+    'native.sql': 'ALTER TABLE t CONVERT PARTITION TO NATIVE WHERE ts IS NOT NULL; ALTER TABLE t ADD COLUMN z INT;',
+    'created.sql': `${PARTITIONED.replace(' t ', ' u ')}; ALTER TABLE u ADD COLUMN z INT;`,
+  });
+  for (const [file, problem] of [
+    ['add.sql', `t': 2 partitions are Parquet, which cannot be read after a column was added; ${ADVICE}`],
+    ['drop.sql', `t': 2 partitions are Parquet, which cannot be read after a column was dropped; ${ADVICE}`],
+    [
+      'rename.sql',
+      `u': 2 partitions are Parquet, whose renamed column cannot be read after a conversion to native; ${ADVICE}`,
+    ],
+    ['type.sql', `t': 2 partitions are Parquet, over which a change of a type suspends the table; ${ADVICE}`],
+  ] as const) {
+    const { stdout } = await run.exits(1, `${DRY_RUN} --allow-loss drop:t.n $DB ${file}`);
+    t.true(stdout.includes(`\n  damages table '${problem}\n`), stdout);
+    t.true(stdout.includes(`\nwould damage table '${problem}\n`), stdout);
+  }
+  const { stdout } = await run.exits(1, `${DRY_RUN} --json $DB add.sql`);
+  t.like(JSON.parse(stdout).effects, [{ effect: 'invalidated', kind: 'table', object: 't' }]);
+  for (const file of ['nothing.sql', 'created.sql'])
+    t.notRegex((await run.ok(`${DRY_RUN} $DB ${file}`)).stdout, /damage|unknown/);
+  t.regex(
+    (await run.ok(`${DRY_RUN} $DB native.sql`)).stdout,
+    /^unknown ALTER TABLE t ADD COLUMN z INT\n {2}its result/m,
+  );
+  await execute(server, 'ALTER TABLE t DROP COLUMN n');
+  await waitUntilApplied(server);
+  t.truthy((await server.execute('SELECT * FROM t')).error);
+});
+
+testWithQuestDB('a dry run says which ALTER damages a table with detached partitions', async t => {
+  await makePartitions();
+  await execute(server, "ALTER TABLE t DETACH PARTITION LIST '1970-01-01'");
+  await waitUntilTrue(server, "SELECT count() = 1 FROM table_partitions('t') WHERE detached");
+  const attach = "ALTER TABLE t ATTACH PARTITION LIST '1970-01-01';";
+  const rename = 'ALTER TABLE t RENAME COLUMN n TO m;';
+  const run = await shellWithFiles(t, server, {
+    'rename.sql': rename,
+    'type.sql': to('n', 'LONG'),
+    'index.sql': 'ALTER TABLE t ALTER COLUMN k ADD INDEX;',
+    'add.sql': 'ALTER TABLE t ADD COLUMN z INT;',
+    'attached.sql': attach + rename,
+  });
+  for (const [file, problem] of [
+    ['rename.sql', 'in which a renamed column would read NULL'],
+    ['type.sql', 'which cannot be attached after a change of a type'],
+    ['index.sql', 'in which an index added now would have no files'],
+  ] as const) {
+    const { stdout } = await run.exits(1, `${DRY_RUN} $DB ${file}`);
+    t.true(
+      stdout.includes(`\nwould damage table 't': 1 partition is detached, ${problem}; attach them first\n`),
+      stdout,
+    );
+  }
+  t.notRegex((await run.ok(`${DRY_RUN} $DB add.sql`)).stdout, /damage|unknown/);
+  t.regex((await run.ok(`${DRY_RUN} $DB attached.sql`)).stdout, /^unknown ALTER TABLE t RENAME COLUMN n TO m\n/m);
+  for (const statement of [rename, attach]) await execute(server, statement);
+  await waitUntilTrue(server, 'SELECT count() = 3 FROM t');
+  t.deepEqual(await execute(server, 'SELECT m FROM t'), [[null], [5], [6]]);
+});
+
 test('sqlserve, which has no rows, loses none', async t => {
   const empty = await startSqlserve(t);
   await execute(empty, TABLE);
-  const run = await shellWithFiles(t, empty, { 'alter.sql': to('s', 'VARCHAR') });
-  t.notRegex((await run.ok(`${DRY_RUN} $DB alter.sql`)).stdout, /unknown|lose/);
+  const run = await shellWithFiles(t, empty, { 'alter.sql': `${to('s', 'VARCHAR')}${to('n', 'LONG')}` });
+  t.notRegex((await run.ok(`${DRY_RUN} $DB alter.sql`)).stdout, /unknown|lose|damage/);
 });

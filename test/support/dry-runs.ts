@@ -111,9 +111,11 @@ function judge(
   const all = stream.statements
     .slice(0, end < 0 ? undefined : end)
     .map((statement, i) => ({ statement, dry: dry[i], run: run[i] }));
-  const isHidden = ({ error = '' }: Verdict) => error.startsWith('the target does not show its schema');
+  // An ALTER depends on rows only after statements that change them.
+  const isExplained = ({ error = '' }: Verdict) =>
+    /^the target does not show its schema|^its result depends on rows that/.test(error);
   const unknown = all.filter(
-    ({ statement, dry }) => dry?.result === 'unknown' && (dependsOnRows(statement) || isHidden(dry)),
+    ({ statement, dry }) => dry?.result === 'unknown' && (dependsOnRows(statement) || isExplained(dry)),
   );
   const known = all.filter(each => !unknown.includes(each));
   const hasReject = known.some(({ run }) => run && !['applied', 'skipped'].includes(run.result));

@@ -34,7 +34,7 @@ export interface Effect {
    * - `rewritten`: rows, values or an index are written, and the cost grows with the number of rows;
    * - `removed`: a plain view, an index or rights are removed, but a statement can create them again;
    * - `lost`: a loss, with its kind in `loss`;
-   * - `invalidated`: a plain view cannot be queried, a stored view is no longer refreshed, or a table is suspended;
+   * - `invalidated`: a plain view cannot be queried, a stored view is no longer refreshed, or a table is damaged;
    * - `repaired`: the view is valid again.
    */
   readonly effect: 'rewritten' | 'removed' | 'lost' | 'invalidated' | 'repaired';

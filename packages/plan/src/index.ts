@@ -1,7 +1,13 @@
 /*! The statements that turn one schema into another, each proven on an engine. */
 export type { Plan } from './assemble-plan.js';
 export { createEngine, isEnterpriseSchema, type PlanOptions } from './context/plan-context.js';
-export { countHarmed, findConversion, findValueConditions, type RowCondition } from './context/row-conditions.js';
+export {
+  countHarmed,
+  findConversion,
+  findPartitionConditions,
+  findValueConditions,
+  type RowCondition,
+} from './context/row-conditions.js';
 export { type RowQueries, ServerAnswers, type StoredSize } from './context/server-answers.js';
 export { planChanges } from './plan.js';
 export { RejectedViewError } from './proof/rejected-views.js';

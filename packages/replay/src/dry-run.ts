@@ -87,7 +87,7 @@ export class DryRun {
       ...this.#questions,
       newNameOf: view => context.plan?.renamedViews.get(view) ?? view,
     });
-    this.#harm = new RowHarm(this.#engine, this.#rows, this.#answers);
+    this.#harm = new RowHarm(this.#engine, this.#rows, this.#answers, this.#schema.version);
     this.#allowed = new AllowedLosses([...context.allowLoss, ...(context.plan?.neededAllowances ?? [])], name => {
       const columns = this.#engine.find(name)?.columns;
       return columns && new NameSet(columns.map(column => column.name));
@@ -116,12 +116,14 @@ export class DryRun {
 
   predictDamage(): string[] {
     const invalid = [...this.#engine.invalidViews().keys()].filter(name => !this.#invalidBefore.has(name));
+    const damage = this.#harm.effects.flatMap(({ loss, text }) =>
+      loss ? [] : `would ${text.replace('damages', 'damage')}`,
+    );
+    const losses = [...this.#rows.losses().map(({ effect }) => this.#harm.describe(effect)), ...this.#harm.effects];
     return [
       ...invalid.map(name => `would leave ${this.#engine.title(name)} invalid`),
-      ...this.#harm.effects.flatMap(({ loss, text }) => (loss ? [] : `would ${text.replace('damages', 'damage')}`)),
-      ...[...this.#rows.losses().map(({ effect }) => this.#harm.describe(effect)), ...this.#harm.effects].flatMap(
-        effect => formatForbiddenLoss(effect, this.#allowed) ?? [],
-      ),
+      ...new Set(damage),
+      ...losses.flatMap(effect => formatForbiddenLoss(effect, this.#allowed) ?? []),
     ];
   }
 

@@ -1,8 +1,8 @@
 /*!
- * Predicts in a dry run which values an ALTER would lose, and whether it would suspend its table. The target is asked what a planner asks,
+ * Predicts in a dry run which values an ALTER would lose, and whether it would damage its table. The target is asked what a planner asks,
  * about its rows before the run.
  */
-import { isLossless, parseAlters, parseCommand, parseFill } from '@sqlpipe/ddl';
+import { findColumn, isLossless, parseAlters, parseCommand, parseFill } from '@sqlpipe/ddl';
 import {
   type CatalogueObject,
   type Conversion,
@@ -13,7 +13,14 @@ import {
   type RowAccount,
   type Table,
 } from '@sqlpipe/engine';
-import { countHarmed, findConversion, findValueConditions, type RowCondition, type ServerAnswers } from '@sqlpipe/plan';
+import {
+  countHarmed,
+  findConversion,
+  findPartitionConditions,
+  findValueConditions,
+  type RowCondition,
+  type ServerAnswers,
+} from '@sqlpipe/plan';
 import { displayName, foldCase } from '@sqlpipe/sql';
 
 /** What a statement would do to rows, if the engine accepts it. */
@@ -30,6 +37,8 @@ export class RowHarm {
   readonly #loaded: ReadonlyMap<number | undefined, CatalogueObject>;
   /** The ids of the tables whose values earlier statements change. What the target answers about these values is outdated. */
   readonly #written = new Set<number | undefined>();
+  /** The ids of the tables whose partitions earlier statements convert, detach, attach or drop. */
+  readonly #repartitioned = new Set<number | undefined>();
   readonly #found: { readonly effect: Effect; readonly id: number | undefined }[] = [];
   /** How many values of a column change, as the end of a sentence. */
   readonly #changes = new Map<string, string>();
@@ -38,6 +47,7 @@ export class RowHarm {
     private readonly engine: Engine,
     private readonly rows: RowAccount,
     private readonly answers: ServerAnswers,
+    private readonly version: string | undefined,
   ) {
     this.#loaded = new Map(engine.catalogue.list().map(object => [object.id, object]));
   }
@@ -50,9 +60,14 @@ export class RowHarm {
   /** Asks the target before the engine executes the statement. Conversions that change no value are recorded in the row account. */
   async ask(statement: string): Promise<Harm> {
     const harm: Harm = { effects: [] };
+    const fill = parseFill(statement);
+    const filled = fill && this.#findTable(fill.table);
+    if (filled) await this.#askAboutPartitions(filled, 'fill', harm);
     for (const { name, alteration } of parseAlters(statement)) {
-      const table = this.engine.find(name);
-      if (table?.kind !== 'table' || table.opaque !== undefined) continue;
+      const table = this.#findTable(name);
+      // ADD COLUMN IF NOT EXISTS may do nothing.
+      if (!table || (alteration.action === 'add column' && findColumn(table, alteration.column.name))) continue;
+      await this.#askAboutPartitions(table, alteration.action, harm);
       const conversion = findConversion(table, alteration);
       if (conversion) await this.#askAboutValues(table, conversion, harm);
     }
@@ -62,17 +77,37 @@ export class RowHarm {
   /** Records a statement that the engine has accepted. */
   record(statement: string, { effects }: Execution, harm: Harm): void {
     for (const effect of harm.effects) this.#found.push({ effect, id: this.engine.find(effect.object)?.id });
-    // An UPDATE of `printFill` changes no value, nor does CONVERT PARTITION.
-    if (parseFill(statement) || parseCommand(statement)?.verb.startsWith('convert ')) return;
-    for (const { effect, object, column, loss } of effects)
-      if (column === undefined && (effect === 'rewritten' || loss === 'drop'))
-        this.#written.add(this.engine.find(object)?.id);
+    if (parseFill(statement)) return; // it changes no value
+    const verb = parseCommand(statement)?.verb ?? '';
+    for (const { effect, object, column, loss } of effects) {
+      if (column !== undefined || (effect !== 'rewritten' && loss !== 'drop')) continue;
+      const id = this.engine.find(object)?.id;
+      if (/ partition\b/.test(verb)) this.#repartitioned.add(id);
+      if (!verb.startsWith('convert ')) this.#written.add(id);
+    }
   }
 
   /** Adds how many values change, if the target has counted them. */
   describe(effect: Effect): Effect {
     const changes = effect.loss === 'values' ? this.#changes.get(keyOf(effect)) : undefined;
     return changes === undefined ? effect : { ...effect, text: effect.text + changes };
+  }
+
+  #findTable(name: string): Table | undefined {
+    const table = this.engine.find(name);
+    return table?.kind === 'table' && table.opaque === undefined ? table : undefined;
+  }
+
+  /** @param action an action of ALTER, or `fill` for an UPDATE of `printFill` */
+  async #askAboutPartitions(table: Table, action: string, harm: Harm): Promise<void> {
+    const former = this.#loaded.get(table.id);
+    const isOutdated = this.#repartitioned.has(table.id);
+    const name = former?.name ?? table.name;
+    for (const condition of findPartitionConditions({ ...table, name }, [action], this.version)) {
+      const count = isOutdated ? undefined : former ? await this.#count(condition) : 0;
+      if (count === undefined) harm.doubt = isOutdated ? DEPENDS_ON_EARLIER : NOT_ANSWERED;
+      if (count) harm.effects.push(toEffect(table, condition, count));
+    }
   }
 
   async #askAboutValues(table: Table, conversion: Conversion, harm: Harm): Promise<void> {
@@ -91,7 +126,7 @@ export class RowHarm {
       if (count === undefined && hasNoLoss) harm.doubt = NOT_ANSWERED;
       // The loss that the engine predicts does not happen: all values fit, or the table is suspended.
       if (count !== undefined) this.rows.recordAssertion({ conversion });
-      if (count) harm.effects.push(toEffect(table, column, condition, count));
+      if (count) harm.effects.push(toEffect(table, condition, count, column));
     }
     if (hasNoLoss || conditions.length > 0) return;
     const changed = await this.#answer(() => this.answers.countChangedValues(stored));
@@ -110,7 +145,7 @@ export class RowHarm {
     return column.type === conversion.from ? { ...conversion, table: former.name, column: column.name } : undefined;
   }
 
-  /** The number of values that would be harmed; undefined if the target does not answer. sqlserve answers only the assertion. */
+  /** The number of values or partitions that would be harmed; undefined if the target does not answer. sqlserve answers assertions only. */
   async #count(condition: RowCondition): Promise<number | undefined> {
     const [isTrue] = (await this.#answer(() => this.answers.findOrQueue(condition.assertion.statement))) ?? [];
     return isTrue === true ? 0 : this.#answer(() => countHarmed(condition, this.answers));
@@ -124,7 +159,7 @@ export class RowHarm {
 
 const keyOf = ({ object, column = '' }: Pick<Effect, 'object' | 'column'>): string => foldCase(`${object}\0${column}`);
 
-function toEffect(table: Table, column: string, { losesValues, formatProblem }: RowCondition, count: number): Effect {
+function toEffect(table: Table, { losesValues, formatProblem }: RowCondition, count: number, column = ''): Effect {
   const problem = formatProblem(count).join('; ');
   return losesValues
     ? effectOn(table, 'lost', `loses values of column '${column}': ${problem}`, { column, loss: 'values' })

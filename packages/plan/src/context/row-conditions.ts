@@ -40,7 +40,7 @@ type AskedTable = Pick<TableDefinition, 'name' | 'partitionBy' | 'timestamp'>;
 export const countHarmed = ({ assertion: { questions: [question = ''] = [] } }: RowCondition, answers: ServerAnswers) =>
   answers.countOrQueue(question);
 
-/** @param actions the actions of the ALTER, or `fill` for the UPDATE of `printFill` */
+/** Conditions on the partitions of a table. @param actions the actions of the ALTER, or `fill` for the UPDATE of `printFill` */
 export function findPartitionConditions(
   { name, partitionBy, timestamp }: AskedTable,
   actions: readonly string[],
