@@ -111,23 +111,27 @@ test('a plan goes on if the reply to a CREATE is lost and the object is there', 
   await run.ok('sqldiff a.sql $DB');
 });
 
+const SUM = 'SELECT count(), sum(x) FROM t';
+
+/** Makes a table with rows, and the file `plan`, which copies them to a new one. */
+async function planRebuild(t: ExecutionContext) {
+  const print = (unit: string) => `CREATE TABLE t (ts TIMESTAMP, x LONG) TIMESTAMP(ts) PARTITION BY ${unit} WAL;`;
+  await execute(questdb, print('DAY'));
+  await execute(questdb, "INSERT INTO t SELECT timestamp_sequence('2024-01-01', 60000000), x FROM long_sequence(5000)");
+  await waitUntilApplied(questdb);
+  const run = await inProcess(t, { DB: questdb.url }, { 'a.sql': print('HOUR') });
+  await run('sqldiff --alter --rebuild t a.sql $DB > plan');
+  return { run, rows: await execute(questdb, SUM) };
+}
+
 for (const [until, message] of [
   ['has copied the rows', /already exists, and the plan was made for a target without it/],
-  ['has ended', /somebody else has changed table 't' while the plan was applied/],
+  ['has ended', /somebody else has replaced table 't' while the plan was applied/],
 ] as const)
   testWithQuestDB(
     `a plan that is applied twice at the same time stops, and rows are copied once: one run ${until}`,
     async t => {
-      const print = (unit: string) => `CREATE TABLE t (ts TIMESTAMP, x LONG) TIMESTAMP(ts) PARTITION BY ${unit} WAL;`;
-      await execute(questdb, print('DAY'));
-      await execute(
-        questdb,
-        "INSERT INTO t SELECT timestamp_sequence('2024-01-01', 60000000), x FROM long_sequence(5000)",
-      );
-      await waitUntilApplied(questdb);
-      const before = await execute(questdb, 'SELECT count(), sum(x) FROM t');
-      const run = await inProcess(t, { DB: questdb.url }, { 'a.sql': print('HOUR') });
-      await run('sqldiff --alter --rebuild t a.sql $DB > plan');
+      const { run, rows } = await planRebuild(t);
       const [hasCopied, isOtherOver] = [deferred(), deferred()];
       const { url } = await recordingProxy(t, questdb, async query => {
         if (!query.includes('RENAME TABLE') || until === 'has ended') return undefined;
@@ -147,6 +151,35 @@ for (const [until, message] of [
       t.regex(stderr, /; nothing was lost\n.* make the plan again with sqldiff --alter/);
       isOtherOver.resolve();
       t.like(await applied, { code: 0 });
-      t.deepEqual(await execute(questdb, 'SELECT count(), sum(x) FROM t'), before);
+      t.deepEqual(await execute(questdb, SUM), rows);
+    },
+  );
+
+for (const [name, trigger, kept] of [
+  ['before the first RENAME', /AS as_many_rows/, 't'],
+  ['before the second RENAME', /RENAME TABLE 't' TO/, 't_before_'],
+] as const)
+  testWithQuestDB(
+    `a plan does not exchange a table for one that somebody has created again: it stops ${name}`,
+    async t => {
+      const { run, rows } = await planRebuild(t);
+      const { url, queries } = await recordingProxy(t, questdb, async query => {
+        if (!trigger.test(query)) return undefined;
+        const create = queries.find(each => /^(?!SHOW ).*CREATE TABLE/s.test(each)) ?? '';
+        await execute(questdb, `DROP TABLE ${/'t_new_\w+'/.exec(create)?.[0]}`);
+        await execute(questdb, create);
+        return kept === 't'
+          ? [200, { columns: [{ name: 'a', type: 'BOOLEAN' }], dataset: [[true]], count: 1 }]
+          : undefined;
+      });
+      const { stderr } = await run.exits(1, `sqlapply --allow-plan ${url} < plan`);
+      const message =
+        /\(RENAME of table 't.*'\): somebody else has replaced table 't_new_\w+' while the plan was applied/;
+      t.regex(stderr, message);
+      const [[table] = []] = await execute(
+        questdb,
+        `SELECT table_name FROM tables() WHERE table_name LIKE '${kept}%' ORDER BY 1`,
+      );
+      t.deepEqual(await execute(questdb, SUM.replace(' t', ` '${table}'`)), rows);
     },
   );

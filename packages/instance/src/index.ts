@@ -12,7 +12,7 @@ export { listInstances } from './configuration/named-instances.js';
 export { resolveInstance } from './configuration/resolve-instance.js';
 export { type DumpOptions, dump } from './dump/dump.js';
 export { fetchPrincipals, fetchRights, fetchRightsOf, hasCredentials } from './dump/fetch-acl.js';
-export { listAllObjects } from './dump/list-objects.js';
+export { fetchIds, listAllObjects } from './dump/list-objects.js';
 export { fetchStatements } from './dump/show-create.js';
 export { SymbolCapacities } from './dump/symbol-capacities.js';
 export { type Client, connect } from './http/client.js';

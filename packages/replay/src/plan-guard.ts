@@ -1,8 +1,8 @@
 /*! Others may change objects while a plan is applied. A statement is sent only if what it changes or reads is as the plan left it. */
 import { compareStatements, findReferences } from '@sqlpipe/ddl';
-import { type Client, fetchStatements, InstanceError, listAllObjects } from '@sqlpipe/instance';
+import { type Client, fetchIds, fetchStatements, InstanceError, listAllObjects } from '@sqlpipe/instance';
 import { findPlannedObjects } from '@sqlpipe/plan/text';
-import { displayName, identify, isObject, kindKey, type NamedObject, NameSet } from '@sqlpipe/sql';
+import { displayName, identify, isObject, kindKey, type NamedObject, NameMap, NameSet } from '@sqlpipe/sql';
 
 const findNames = (statements: readonly string[]): NameSet =>
   new NameSet(statements.flatMap(each => findReferences(each)));
@@ -10,26 +10,36 @@ const findNames = (statements: readonly string[]): NameSet =>
 interface GuardedObject extends NamedObject {
   /** As the plan left it; undefined if there is no such object. */
   readonly statement: string | undefined;
+  /** A recreated object has another id, however equal its statement. Undefined if the server shows none. */
+  readonly id: unknown;
 }
 
 export class PlanGuard {
   readonly #known = new Map<string, GuardedObject>();
+  /** The number of statements that were executed. */
+  #executed = 0;
 
-  private constructor(private readonly client: Client) {}
+  /** @param plan its statements, which are executed in this order */
+  private constructor(
+    private readonly client: Client,
+    private readonly plan: readonly string[],
+  ) {}
 
   /** Reads the objects that a plan changes or reads, and all views, because these may read what the plan changes. */
-  static async start(client: Client, statements: readonly string[]): Promise<PlanGuard> {
-    const guard = new PlanGuard(client);
-    const planned = findPlannedObjects(statements);
-    await guard.#fetch(planned);
+  static async start(client: Client, plan: readonly string[]): Promise<PlanGuard> {
+    const guard = new PlanGuard(client, plan);
+    const planned = findPlannedObjects(plan);
+    const listed = await listAllObjects(client);
+    const ids = new NameMap(listed.map(({ name, id }) => [name, id]));
+    await guard.#fetch(planned, ids);
     const existing = guard.statements();
-    const names = findNames([...statements, ...existing]);
-    const others = (await listAllObjects(client)).flatMap(({ kind, name }) => {
+    const names = findNames([...plan, ...existing]);
+    const others = listed.flatMap(({ kind, name }) => {
       const isRead = names.has(name) || (existing.length > 0 && kind !== 'table');
       return isRead && isObject(kind) && !guard.#known.has(kindKey({ kind, name })) ? [{ kind, name }] : [];
     });
     // Objects that this account may not read are skipped: the planner did not know them either, so the plan does not depend on them.
-    await guard.#fetch(others, () => {});
+    await guard.#fetch(others, ids, () => {});
     return guard;
   }
 
@@ -37,28 +47,45 @@ export class PlanGuard {
     return [...this.#known.values()].flatMap(({ statement }) => statement ?? []);
   }
 
-  /** What somebody else has changed in the objects that a statement changes or reads: a sentence for each object. */
+  /**
+   * What somebody else has changed in the objects that a statement changes or reads: a sentence for each object. The objects of the next
+   * statement are compared too. If only the first RENAME of a rebuild were sent, the table would be missing.
+   */
   async findConflicts(statement: string): Promise<string[]> {
-    const known = this.#findObjects(statement);
+    const own = this.#findObjects(statement);
+    if (own.length === 0) return [];
+    const next = this.plan[this.#executed + 1];
+    const known = [...new Set([...own, ...(next === undefined ? [] : this.#findObjects(next))])];
     const statements = await fetchStatements(this.client, known);
-    return known.flatMap((object, i) => formatConflict(object, statements[i]) ?? []);
+    const ids = await this.#fetchIds(known);
+    return known.flatMap((object, i) => formatConflict(object, statements[i], ids.get(object.name)) ?? []);
   }
 
   /** Reads again what a statement has changed. If that fails, these objects are no longer compared. */
   async record(statement: string): Promise<void> {
+    this.#executed++;
     const changed = findPlannedObjects([statement]);
     try {
-      await this.#fetch(changed);
+      await this.#fetch(changed, await this.#fetchIds(changed));
     } catch (error) {
       if (!(error instanceof InstanceError)) throw error;
       for (const object of changed) this.#known.delete(kindKey(object));
     }
   }
 
-  async #fetch(objects: readonly NamedObject[], onDenied?: () => void): Promise<void> {
+  async #fetchIds(objects: readonly NamedObject[]): Promise<NameMap<unknown>> {
+    if (objects.length === 0) return new NameMap();
+    return fetchIds(
+      this.client,
+      objects.map(({ name }) => name),
+    );
+  }
+
+  /** @param ids fetched before the statements: an object that is recreated meanwhile must not have its new id with its old statement */
+  async #fetch(objects: readonly NamedObject[], ids: NameMap<unknown>, onDenied?: () => void): Promise<void> {
     const statements = await fetchStatements(this.client, objects, onDenied);
     for (const [i, object] of objects.entries())
-      this.#known.set(kindKey(object), { ...object, statement: statements[i] });
+      this.#known.set(kindKey(object), { ...object, statement: statements[i], id: ids.get(object.name) });
   }
 
   /** Finds the objects that a statement changes, and what these read. One to create is left out: if it exists, a server rejects it. */
@@ -72,10 +99,12 @@ export class PlanGuard {
   }
 }
 
-function formatConflict(object: GuardedObject, existing: string | undefined): string | undefined {
-  const { statement } = object;
-  if (statement === existing) return undefined;
+function formatConflict(object: GuardedObject, existing: string | undefined, existingId: unknown): string | undefined {
+  const { statement, id } = object;
   const what = displayName(object);
+  const isReplaced = existing !== undefined && id !== undefined && existingId !== undefined && id !== existingId;
+  if (isReplaced) return `somebody else has replaced ${what} while the plan was applied`;
+  if (statement === existing) return undefined;
   if (statement === undefined) return `somebody else has created ${what} while the plan was applied`;
   if (existing === undefined) return `somebody else has dropped or renamed ${what} while the plan was applied`;
   const { differences } = compareStatements(existing, statement);

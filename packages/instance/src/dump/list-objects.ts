@@ -1,6 +1,15 @@
-import { foldCase, type Kind, type NamedObject, NameSet, OBJECT_KINDS, quoteLiteral, tableTypeOf } from '@sqlpipe/sql';
+import {
+  foldCase,
+  type Kind,
+  type NamedObject,
+  NameMap,
+  NameSet,
+  OBJECT_KINDS,
+  quoteLiteral,
+  tableTypeOf,
+} from '@sqlpipe/sql';
 import type { Client } from '../http/client.js';
-import { type BestEffortClient, queryIfSupported, tryQuery } from '../http/optional-queries.js';
+import { type BestEffortClient, queryIfAccepted, queryIfSupported, tryQuery } from '../http/optional-queries.js';
 import { InstanceError } from '../instance-error.js';
 import { VIEW_LISTS } from '../reports/health.js';
 
@@ -48,17 +57,24 @@ export async function fetchLastTransactions(bestEffort: BestEffortClient): Promi
   return new Map(rows?.map(([name, transaction]) => [String(name), transaction]));
 }
 
+/** The ids of a few objects, by name, see `ListedObject`. Empty if the server shows none. */
+export async function fetchIds(client: Client, names: readonly string[]): Promise<NameMap<unknown>> {
+  const rows = await queryIfAccepted(client, `SELECT table_name, id FROM tables() WHERE ${isNamed(names)}`);
+  return new NameMap((rows ?? []).map(([name, id]) => [String(name), id]));
+}
+
 export async function findViews(client: Client, names: readonly string[]): Promise<NameSet> {
-  const folded = names.map(foldCase);
-  const list = folded.map(quoteLiteral).join(', ');
   const rows = await queryTables(
     client,
-    ({ isNotTable }) => `SELECT table_name FROM tables() WHERE ${isNotTable} AND lower(table_name) IN (${list})`,
+    ({ isNotTable }) => `SELECT table_name FROM tables() WHERE ${isNotTable} AND ${isNamed(names)}`,
   );
   if (rows) return new NameSet(rows.map(([name]) => String(name)));
   const views = (await listByFunctions(client)).filter(({ kind }) => kind !== 'table');
   return new NameSet(views.map(({ name }) => name));
 }
+
+const isNamed = (names: readonly string[]): string =>
+  `lower(table_name) IN (${names.map(foldCase).map(quoteLiteral).join(', ')})`;
 
 /**
  * Queries tables() with the column that shows kinds in this version. Undefined if the query is rejected, because a view named `tables`
