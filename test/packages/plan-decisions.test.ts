@@ -387,3 +387,12 @@ test('the time to recognize an assertion is linear in its text', t => {
     }
   t.true(process.cpuUsage(start).user < 10e6); // 1 s; quadratic it is minutes
 });
+
+test('a rebuilt table keeps the parameters that A leaves open', async t => {
+  const table = (columns: string, parameters: string) =>
+    `CREATE TABLE t (ts TIMESTAMP, ${columns}) TIMESTAMP(ts) PARTITION BY DAY WAL${parameters};`;
+  const before = table('x INT, y INT', ' WITH maxUncommittedRows=1000, o3MaxLag=5s');
+  const { statements } = await planChanges([table('y INT, x INT', ' WITH o3MaxLag=7s')], [before], { rebuild: ['t'] });
+  const created = statements.map(({ statement }) => statement).filter(statement => /^CREATE/.test(statement));
+  t.regex(created.join(), /WITH maxUncommittedRows=1000, o3MaxLag=7000000us;$/);
+});

@@ -1,4 +1,11 @@
-import { type CompareOptions, type Definition, ownerOf, type PropertyName, tryParseDefinition } from '@sqlpipe/ddl';
+import {
+  type CompareOptions,
+  type Definition,
+  findProperty,
+  ownerOf,
+  type PropertyName,
+  tryParseDefinition,
+} from '@sqlpipe/ddl';
 import { Engine, type EngineOptions, type ExternalFacts, type StoredRows } from '@sqlpipe/engine';
 import {
   type Health,
@@ -100,9 +107,13 @@ export const ignoresProperty = (
   property: PropertyName,
 ): boolean => (ignoreOwner && property === 'owner') || ignore.ignoresProperty(identity, property);
 
-/** Whether an object that takes the place of a former one keeps a property of it: an option ignores it, or A states no owner. */
+/** The properties that A may leave open, and that do not depend on others. */
+export const OPEN_PROPERTIES: ReadonlySet<string> = new Set(['owner', 'maxUncommittedRows', 'o3MaxLag']);
+
+/** Whether an object that takes the place of a former one keeps a property of it: A leaves it open, or an option ignores it. */
 export const keepsProperty = (context: PlanContext, wanted: Definition, property: PropertyName): boolean =>
-  (property === 'owner' && wanted.owner === undefined) || ignoresProperty(context, wanted, property);
+  (OPEN_PROPERTIES.has(property) && findProperty(property, wanted.kind)?.value(wanted) === undefined) ||
+  ignoresProperty(context, wanted, property);
 
 /** Assumes what rows a view stores, until the server has answered. */
 function assumeStoredRows(view: string, engineOfB: Engine, allowed: AllowedLosses): StoredRows {

@@ -35,7 +35,7 @@ import {
   findUnusedHash,
   isRebuildHash,
 } from '../auxiliary/rebuild-names.js';
-import { keepsProperty, type PlanContext } from '../context/plan-context.js';
+import { keepsProperty, OPEN_PROPERTIES, type PlanContext } from '../context/plan-context.js';
 import { expiredRowsOf, mayConcernColumn } from '../losses/losses.js';
 import { formatPath, formatPathForShell } from '../losses/object-path.js';
 import type { Omission } from '../losses/omission.js';
@@ -61,7 +61,7 @@ import { changeOf, type Draft } from './draft.js';
 interface Rebuild {
   /** The old table, as earlier steps of the draft have left it. They may have renamed it. */
   readonly old: TableDefinition;
-  /** The new table as A defines it, but with the retention of B if `--ignore` excludes it, and with B's owner (`keepsProperty`). */
+  /** The new table as A defines it, but with what it keeps of B: an ignored retention, and `OPEN_PROPERTIES`. */
   readonly final: TableDefinition;
   /** The new table as CREATE TABLE makes it: with a temporary name, and perhaps with another retention than `final`. */
   readonly created: TableDefinition;
@@ -76,8 +76,8 @@ export function rebuildTable(entry: Entry, wanted: TableDefinition, draft: Draft
   const { newName, keptName } = createRebuildNames(old.name, findUnusedHash(wanted, old, engine));
   const copied = findCopiedColumns(wanted, old, context.renames.columnRenamesOf(entry.name));
   const conversions = findConversions(old.name, copied);
-  const owned = keepProperties(wanted, old, name => name === 'owner' && keepsProperty(context, wanted, name));
-  const { final, created } = chooseRetention(entry, owned, old, draft);
+  const isKept = (name: PropertyName) => OPEN_PROPERTIES.has(name) && keepsProperty(context, wanted, name);
+  const { final, created } = chooseRetention(entry, keepProperties(wanted, old, isKept), old, draft);
   const rebuild = { old, final, created: { ...created, name: newName }, copied, conversions };
   const { reasons, losses } = findObstacles(entry, rebuild, draft);
   if (reasons.length > 0) return draft.addOmission({ ...change, reasons, losses, hints: [] });
@@ -116,8 +116,8 @@ function findObstacles(entry: Entry, rebuild: Rebuild, draft: Draft): Pick<Omiss
   const { old, final, copied, conversions } = rebuild;
   const { context } = draft;
   const { answers, ignore, renames } = context;
-  // The new table cannot keep an ignored property as it is in B. There are exceptions: `final` has the owner and the retention of B, and if
-  // the order of columns is ignored, any order is accepted.
+  // The new table cannot keep an ignored property as it is in B. There are exceptions: `final` keeps some, and if the order of
+  // columns is ignored, any order is accepted.
   const ignored = compareDefinitions(final, old).differences.filter(
     ({ property }) => property !== COLUMN_ORDER && ignore.ignoresProperty(entry, property),
   );
