@@ -1,7 +1,7 @@
 import type { PropertyDifference } from '@sqlpipe/ddl';
 import { fetchComparisonFacts } from '@sqlpipe/instance';
 import { compareSchemas, differenceResult, IgnoreRules } from '@sqlpipe/schema';
-import type { Kind } from '@sqlpipe/sql';
+import type { Kind, NamedObject } from '@sqlpipe/sql';
 import type { OnWarning } from './instance.js';
 import { readSides, type Schema } from './schema.js';
 
@@ -83,25 +83,22 @@ export async function diff(
   const rules = { ignoreOwner, ignoreExtra, ignore: new IgnoreRules(ignore) };
   const compared = compareSchemas(sideA.statements, sideB.statements, { ...rules, ...facts });
   return {
-    differences: compared.differences.map(({ identity: { kind, name }, comparison, ...statements }) => ({
-      kind,
-      name,
+    differences: compared.differences.map(({ identity, comparison, ...statements }) => ({
+      ...nameOf(identity),
       result: differenceResult(statements),
       ...statements,
       properties: comparison?.differences ?? [],
     })),
-    problems: compared.problems.map(({ identity: { kind, name }, state, side, reason }) => ({
-      kind,
-      name,
-      result: state,
+    problems: compared.problems.map(({ identity, state: result, side, reason }) => ({
+      ...nameOf(identity),
+      result,
       side,
       reason,
     })),
     total: compared.total,
-    notComparable: compared.notComparable.map(({ identity: { kind, name }, properties }) => ({
-      kind,
-      name,
-      properties,
-    })),
+    notComparable: compared.notComparable.map(({ identity, properties }) => ({ ...nameOf(identity), properties })),
   };
 }
+
+/** What the library shows of an identity. */
+export const nameOf = ({ kind, name }: NamedObject): NamedObject => ({ kind, name });
