@@ -14,7 +14,7 @@ import { IgnoredStatements, splitIgnoredRights } from './ignored.js';
 import type { ReplayOptions } from './options.js';
 import { endsRun, type Outcome, type ReplayInput } from './outcome.js';
 import type { PlanGuard } from './plan-guard.js';
-import { createPreflightCheck, type PlanPermissions, type PreflightCheck, requireAllowed } from './preflight.js';
+import { createPreflightCheck, type PreflightCheck, requireAllowed } from './preflight.js';
 import { fetchSchemaIfShown, fetchTargetSchema, type ReplayTarget, type TargetSchema } from './target.js';
 import { verifyOutcomes } from './verify.js';
 
@@ -35,7 +35,6 @@ interface Run {
   readonly statements: AsyncIterable<string>;
   readonly count: number | undefined;
   readonly locations: ReplayInput['locations'];
-  readonly permitted: PlanPermissions;
   readonly preflightCheck: PreflightCheck;
   readonly ignored: IgnoredStatements;
   readonly guard?: PlanGuard | undefined;
@@ -102,7 +101,6 @@ async function prepareRun(input: ReplayInput, { client, opened }: ReplayTarget, 
     statements: spooled ?? allowed,
     count: spooled?.count,
     locations,
-    permitted,
     preflightCheck,
     ignored,
     guard,
@@ -118,7 +116,7 @@ async function makePlan(run: Run, { config, client }: ReplayTarget, options: Rep
   for (const warning of warnings) options.warn(warning);
   for (const note of notes) options.info?.(note);
   if (!(options.dryRun || options.keepGoing)) rejectOmissions(omissions);
-  const permitted = { ...run.permitted, statements: new Set(planStatements), allowsPlan: true };
+  const permitted = { statements: new Set(planStatements), queries: new NameMap<string[]>(), allowsPlan: true };
   const isGuarded = planStatements.length > 0 && !options.dryRun;
   return {
     ...run,
