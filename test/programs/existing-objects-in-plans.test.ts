@@ -1,7 +1,7 @@
 /*! What a plan creates did not exist when the plan was made. If it exists, the plan stops, because another run may be applying it. */
 import { type Outcome, plan, type ReplayOptions, replay, serve } from '@sqlpipe/api';
 import type { ExecutionContext } from 'ava';
-import { waitUntilApplied } from '../support/background.js';
+import { waitUntilApplied, waitUntilRefreshed } from '../support/background.js';
 import { deferred } from '../support/deferred.js';
 import { inProcess } from '../support/in-process.js';
 import { sharedQuestDB, testWithQuestDB } from '../support/questdb.js';
@@ -96,6 +96,21 @@ test('sqlapply --alter does not skip what its plan creates, although it is ignor
   const { stderr } = await run.exits(1, 'sqlapply --alter --ignore needed $DB a.sql');
   t.regex(stderr, /statement 2 \(table 'needed'\): already exists with a different definition/);
   t.false(queries.some(query => query.includes('CREATE VIEW v')));
+});
+
+testWithQuestDB('a rule about tables does not skip the table that a plan creates to mark a view', async t => {
+  const print = (column: string) =>
+    `CREATE MATERIALIZED VIEW m REFRESH MANUAL DEFERRED AS (SELECT ts, ${column} FROM t SAMPLE BY 1h);`;
+  await planRebuild(t);
+  await execute(questdb, print('sum(x) n'));
+  await execute(questdb, 'REFRESH MATERIALIZED VIEW m FULL');
+  await waitUntilRefreshed(questdb);
+  const files = { 'a.sql': print('sum(x) n, max(x) y'), 'b.sql': print('sum(x) n, min(x) y') };
+  const run = await inProcess(t, { DB: questdb.url }, files);
+  for (const operands of ['--ignore table $DB a.sql', '--ignore "*_unfilled_*" $DB b.sql']) {
+    const { stderr } = await run.ok(`sqlapply -v --alter ${operands}`);
+    t.regex(stderr, /\(table 'm_unfilled_\w+'\): applied/);
+  }
 });
 
 test('a plan goes on if the reply to a CREATE is lost and the object is there', async t => {
