@@ -138,3 +138,29 @@ for (const [why, options] of [
       ['INSERT ON t', 'SELECT ON m(n)', 'SELECT ON t(z)', 'SELECT ON trades'].map(right => `GRANT ${right} TO bob;`),
     );
   });
+
+const VIEW_AND_TABLE = (of: string) => [
+  'CREATE TABLE t (ts TIMESTAMP, x INT) TIMESTAMP(ts) PARTITION BY DAY WAL;',
+  `CREATE MATERIALIZED VIEW m WITH BASE t REFRESH MANUAL AS (select ts, ${of}(x) n from t sample by 1h) PARTITION BY DAY;`,
+];
+
+test('a kept grant follows the CREATE at once, also if B is known without its users', async t => {
+  const b = [...VIEW_AND_TABLE('min'), 'GRANT SELECT ON m TO bob WITH GRANT OPTION;', 'GRANT INSERT ON t TO bob;'];
+  const { statements, omissions } = await planChanges(VIEW_AND_TABLE('max'), b, { ignore: new IgnoreRules(['grant']) });
+  t.deepEqual(omissions, []);
+  const texts = statements.map(({ statement }) => statement);
+  const created = texts.findIndex(text => text.startsWith('CREATE MATERIALIZED VIEW'));
+  t.is(texts[created + 1], 'GRANT SELECT ON m TO bob WITH GRANT OPTION;');
+  t.is(texts.filter(text => text.startsWith('GRANT')).length, 1);
+});
+
+test('a recreation is left out if the plan could not give back a grant of B', async t => {
+  const b = [...VIEW_AND_TABLE('min'), 'GRANT SELECT ON t TO bob;', 'GRANT TELEPORT ON m TO bob;'];
+  const ignore = new IgnoreRules(['grant']);
+  const unknown = await planChanges(VIEW_AND_TABLE('max'), b, { ignore });
+  t.deepEqual(
+    unknown.omissions.map(({ what }) => what),
+    ['DROP and CREATE'],
+  );
+  t.regex(unknown.omissions[0]?.reasons.join() ?? '', /^the server would reject it: .*TELEPORT/);
+});

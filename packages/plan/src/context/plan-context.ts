@@ -21,6 +21,7 @@ import { AllowedLosses } from '../losses/losses.js';
 import { resolvePath } from '../losses/object-path.js';
 import type { Assertion } from '../queries/assertions.js';
 import { Renames } from '../renames/renames.js';
+import { findKeptGrants } from './kept-grants.js';
 import type { RowQueries, ServerAnswers } from './server-answers.js';
 
 /** Options for planning. */
@@ -60,6 +61,8 @@ export interface PlanContext extends Omit<PlanOptions, keyof RowQueries> {
   readonly engineOfB: Engine;
   readonly healthProblems: readonly HealthProblem[];
   readonly answers: ServerAnswers;
+  /** The grants of B that the plan keeps although A may lack them (`findKeptGrants`). */
+  readonly keptGrants: ReturnType<typeof findKeptGrants>;
   /** The new tables that interrupted rebuilds have left, if this plan finishes or repeats these rebuilds (`findLeftovers`). */
   readonly leftovers: NameSet;
   /** The tables whose rebuild was interrupted between its two RENAMEs, if this plan does not finish it (`findBetweenRenames`). */
@@ -82,6 +85,7 @@ export function createPlanContext(
     }),
   );
   const leftovers = findLeftovers(a, engineOfB, toRebuild);
+  const ignore = options.ignore ?? new IgnoreRules();
   return {
     ...options,
     a,
@@ -96,7 +100,8 @@ export function createPlanContext(
     answers,
     leftovers,
     betweenRenames: findBetweenRenames(a, engineOfB, leftovers),
-    ignore: options.ignore ?? new IgnoreRules(),
+    ignore,
+    keptGrants: findKeptGrants(engineOfB, renames, { ...options, ignore }),
   };
 }
 

@@ -1,5 +1,5 @@
 /*! A draft executes each statement on an engine when it is added. A proof (prove.ts) later finds the rows that the statements lose. */
-import { type Alteration, type PropertyName, printAlter } from '@sqlpipe/ddl';
+import { type Alteration, type PropertyName, printAlter, printRight } from '@sqlpipe/ddl';
 import { type Engine, type Execution, isNotExecutable, OpaqueError } from '@sqlpipe/engine';
 import {
   displayName,
@@ -13,6 +13,7 @@ import {
   redactFully,
 } from '@sqlpipe/sql';
 import { maskSecrets } from '@sqlpipe/text';
+import { findRemovedGrants } from '../context/kept-grants.js';
 import { ignoresProperty, type PlanContext } from '../context/plan-context.js';
 import type { NamedLoss } from '../losses/losses.js';
 import type { Change, Omission } from '../losses/omission.js';
@@ -65,7 +66,10 @@ export class Draft {
     readonly context: PlanContext,
   ) {}
 
-  /** Adds all statements of a change, or none of them if the change is ignored or excluded, or if the engine rejects a statement. */
+  /**
+   * Adds all statements of a change, or none of them if the change is ignored or excluded, or if the engine rejects a statement. Grants
+   * that the plan keeps follow the statement that creates their object again.
+   */
   add(change: Change, statements: readonly (string | Assertion)[]): boolean {
     if (this.isIgnored(change.identity, change.properties[0])) return false;
     const excluded = this.excluded.get(changeKey(change));
@@ -74,13 +78,25 @@ export class Draft {
       return false;
     }
     const before = this.engine.log.savepoint();
-    const steps = statements.map(
-      (each): Step =>
-        typeof each === 'string' ? { statement: each, change } : { statement: each.statement, assertion: each, change },
-    );
+    const steps: Step[] = [];
+    const executions: Execution[] = [];
+    const execute = (step: Step): void => {
+      steps.push(step);
+      const execution = this.engine.execute(step.statement);
+      executions.push(execution);
+      // Right after the CREATE or RENAME: if the plan is interrupted before the GRANT, the next plan does not know the grant.
+      const created = execution.transitions.flatMap(({ before, after }) => (after && !before ? after.name : []));
+      for (const grant of created.flatMap(name => findRemovedGrants(name, this.engine, this.context)))
+        execute({ statement: printRight(grant), change });
+    };
     try {
-      const executions = steps.map(({ statement }) => this.engine.execute(statement));
-      for (const [i, step] of steps.entries()) this.#addStep(step, executions[i], steps.length > 1);
+      for (const each of statements)
+        execute(
+          typeof each === 'string'
+            ? { statement: each, change }
+            : { statement: each.statement, assertion: each, change },
+        );
+      for (const [i, step] of steps.entries()) this.#addStep(step, executions[i], statements.length > 1);
       return true;
     } catch (error) {
       this.engine.log.rollback(before);

@@ -1,16 +1,14 @@
 import {
   compareStatements,
-  findColumn,
   parsePrincipal,
   printAliasChanges,
   printRevocation,
   printRight,
-  type Right,
   sortByScope,
 } from '@sqlpipe/ddl';
-import { dumpOrder, type Entry, RightSet, type Schema, toEntry } from '@sqlpipe/schema';
+import { dumpOrder, type Entry, RightSet, type Schema } from '@sqlpipe/schema';
 import { displayName, identify, isPrincipal } from '@sqlpipe/sql';
-import type { PlanContext } from '../context/plan-context.js';
+import { findRemovedGrants, keepsRight } from '../context/kept-grants.js';
 import { changeOf, type Draft } from './draft.js';
 import { omitProperty } from './unalterable.js';
 
@@ -19,34 +17,21 @@ const rightsIn = (schema: Schema): RightSet =>
 
 const addStatement = (draft: Draft, statement: string): boolean => draft.addStatement(statement, identify(statement));
 
-/** Whether the plan keeps a right that only B has. */
-const keepsRight = (right: Right, { ignoreExtra, ignore }: PlanContext): boolean =>
-  ignoreExtra || ignore.ignoresObject(toEntry(printRight(right)));
-
 export function revokeRights(draft: Draft): void {
   const wanted = rightsIn(draft.context.a);
   for (const right of [...draft.engine.acl.rights])
     if (!wanted.has(right) && !keepsRight(right, draft.context)) addStatement(draft, printRevocation(right));
 }
 
-/** The rights that only B has and the plan keeps, but that the server has removed with a renamed, rebuilt or recreated object. */
-function findRemovedGrants({ engine, context }: Draft): Right[] {
-  const { engineOfB, renames } = context;
-  return [...engineOfB.acl.rights].flatMap(right => {
-    if (right.kind !== 'grant' || right.table === undefined || !keepsRight(right, context)) return [];
-    const table = renames.nameAfterPlan(right.table);
-    const column = right.column && renames.columnAfterPlan(table, right.column);
-    const kept = { ...right, table, column };
-    if (engine.acl.rights.has(kept) || !engine.acl.find(right.entity)) return [];
-    const object = engine.catalogue.findCompiled(table);
-    return object && (column === undefined || findColumn(object, column)) ? [kept] : [];
-  });
-}
-
-/** Wider rights come first, because they replace narrower ones. If a narrower one would lose its grant option, it is revoked first. */
+/**
+ * Wider rights come first, because they replace narrower ones. If a narrower one would lose its grant option, it is revoked first, and
+ * given again if the plan keeps it.
+ */
 export function grantRights(draft: Draft): void {
-  const { rights } = draft.engine.acl;
-  for (const right of sortByScope([...rightsIn(draft.context.a), ...findRemovedGrants(draft)], printRight)) {
+  const { context, engine } = draft;
+  const { rights } = engine.acl;
+  const removed = [...context.keptGrants.keys()].flatMap(name => findRemovedGrants(name, engine, context));
+  for (const right of sortByScope([...rightsIn(context.a), ...removed], printRight)) {
     if (rights.has(right)) continue;
     for (const replaced of rights.findLostOptions(right)) addStatement(draft, printRevocation(replaced));
     addStatement(draft, printRight(right));
