@@ -35,4 +35,11 @@ testWithQuestDB('refreshes that run are seen from the views above, and a refresh
   t.is((await runSqlapply(t, server.url, refresh)).code, 0);
   t.deepEqual(await db.queryRows('SELECT count() FROM n'), [[1]]);
   t.deepEqual(await fetchRunningRefreshes(db, "'N'"), []);
+
+  const query = '(SELECT ts, sum(s) s FROM m SAMPLE BY 1d) PARTITION BY DAY';
+  await db.execute('REFRESH MATERIALIZED VIEW m FULL');
+  await waitUntilTrue(server, 'SELECT count() = 0 FROM m');
+  const create = { text: `CREATE MATERIALIZED VIEW created WITH BASE m REFRESH MANUAL AS ${query};` };
+  t.is((await runSqlapply(t, server.url, create)).code, 0);
+  await waitUntilTrue(server, 'SELECT count() = 1 FROM created');
 });

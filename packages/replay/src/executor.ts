@@ -2,6 +2,7 @@
  * Executes one statement on the target. The statement is compared with the existing object before it is sent, or after it was rejected.
  * If the reply is lost, the target is queried to find out whether the statement was executed.
  */
+import { tryParseDefinition } from '@sqlpipe/ddl';
 import { type Client, InstanceError, type PollLimits, type Reply } from '@sqlpipe/instance';
 import type { Entry } from '@sqlpipe/schema';
 import { givesRight, isAcl, readStatementHead } from '@sqlpipe/sql';
@@ -116,11 +117,12 @@ async function execute(entry: Entry, context: StatementContext): Promise<Stateme
 }
 
 /** @param before the comparison with an existing object; undefined if there was none */
-async function send(entry: Entry, before: Compared | undefined, context: ExecutionContext): Promise<StatementResult> {
-  const { client, existing, guard, isSimulated, onRows, pollLimits } = context;
+async function send(entry: Entry, before: Compared | undefined, context: StatementContext): Promise<StatementResult> {
+  const { client, existing, guard, isPlanned, isSimulated, onRows, pollLimits } = context;
   const { kind, statement } = entry;
-  // A REFRESH (its kind is `other`) may read a view that the server is still filling. So may a CREATE in a plan (only a plan has a guard).
-  const mayReadUnfilled = !isSimulated && (guard !== undefined || kind === 'other');
+  // A REFRESH (its kind is `other`) may read a view that the server is still filling. So may a CREATE.
+  const waitsForRows = isPlanned || guard !== undefined || kind === 'other' || isFilledOnce(entry);
+  const mayReadUnfilled = !isSimulated && waitsForRows;
   const notSent = mayReadUnfilled ? await waitForSources(entry, client, pollLimits) : undefined;
   if (notSent) return notSent;
   const pending = kind === 'other' && !isSimulated ? await prepareConfirmation(statement, context) : undefined;
@@ -132,6 +134,12 @@ async function send(entry: Entry, before: Compared | undefined, context: Executi
   await existing.acl.recordSent(entry);
   if (pending) return confirmEffect(pending, context);
   return before?.result === 'differs' ? { result: 'applied', replaced: before } : { result: 'applied' };
+}
+
+/** Whether only its CREATE fills a view: it never gets rows that its sources get later, unless somebody refreshes it. */
+function isFilledOnce({ kind, statement }: Entry): boolean {
+  const view = kind === 'materialized view' ? tryParseDefinition(statement) : undefined;
+  return view?.kind === 'materialized view' && view.refresh.type === 'MANUAL' && !view.refresh.deferred;
 }
 
 /** After a lost reply to an ALTER, returns success if the object shows that the ALTER was executed. @throws `error` otherwise */
