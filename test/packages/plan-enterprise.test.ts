@@ -164,3 +164,17 @@ test('a recreation is left out if the plan could not give back a grant of B', as
   );
   t.regex(unknown.omissions[0]?.reasons.join() ?? '', /^the server would reject it: .*TELEPORT/);
 });
+
+const OTHER_KINDS = [
+  'CREATE MATERIALIZED VIEW v WITH BASE t AS (select ts, max(x) n from t sample by 1h) PARTITION BY DAY;',
+  'CREATE TABLE v (ts TIMESTAMP) TIMESTAMP(ts) PARTITION BY DAY WAL;',
+];
+
+for (const statement of OTHER_KINDS)
+  test(`an object of another kind keeps the owner of the view that it replaces: ${statement}`, async t => {
+    const [table = ''] = VIEW_AND_TABLE('max');
+    const b = [table, 'CREATE VIEW v AS (select x from t) OWNED BY bob;'];
+    const { statements, omissions } = await planChanges([table, statement], b, { allowLoss: ['drop:v'] });
+    t.deepEqual(omissions, []);
+    t.regex(statements.at(-1)?.statement ?? '', /\nOWNED BY 'bob';$/);
+  });

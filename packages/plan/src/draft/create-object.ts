@@ -32,18 +32,22 @@ export function findCreation(
   const { a, defaults } = context;
   const definition = a.definitionOf(entry);
   const asWanted = { definition, statement: defaults ? spellOutDefaults(entry.statement, defaults) : entry.statement };
-  if (!definition || definition.kind === 'table') return asWanted;
-  let created = definition;
-  if (replaced?.kind === definition.kind) {
+  if (!definition || ('query' in definition && definition.query !== undefined)) return asWanted;
+  const { owner } = replaced ?? {};
+  // An object of another kind keeps the owner too.
+  const isOwnerKept = owner !== undefined && keepsProperty(context, definition, 'owner');
+  const owned: Definition = isOwnerKept ? { ...definition, owner } : definition;
+  let created = owned;
+  if (definition.kind !== 'table' && replaced?.kind === definition.kind) {
     created = keepProperties(definition, replaced, property => keepsProperty(context, definition, property));
     if (created.kind === 'materialized view' && replaced.kind === created.kind)
       created = keepRetention(created, replaced) ?? created;
   } else if (
-    definition.kind === 'materialized view' &&
-    formatExpiredRows(undefined, definition) !== undefined &&
+    owned.kind === 'materialized view' &&
+    formatExpiredRows(undefined, owned) !== undefined &&
     feedsViews(entry, draft)
   )
-    created = withholdRetention(entry, definition, draft);
+    created = withholdRetention(entry, owned, draft);
   if (created === definition) return asWanted;
   return { definition: created, statement: printDefinition(created, EXPLICIT) };
 }
