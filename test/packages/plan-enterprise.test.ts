@@ -163,6 +163,20 @@ test('a recreation is left out if the plan could not give back a grant of B', as
     ['DROP and CREATE'],
   );
   t.regex(unknown.omissions[0]?.reasons.join() ?? '', /^the server would reject it: .*TELEPORT/);
+  const hidden = await planChanges(VIEW_AND_TABLE('max'), VIEW_AND_TABLE('min'), {
+    isEnterprise: true,
+    hiddenGrants: 'Access denied for zoe [LIST USERS]',
+  });
+  t.deepEqual(hidden.statements, []);
+  t.deepEqual(
+    hidden.omissions.map(({ what, reasons }) => [what, reasons]),
+    [
+      [
+        'DROP and CREATE',
+        ['the grants on it could not be given back, because they are not known: Access denied for zoe [LIST USERS]'],
+      ],
+    ],
+  );
 });
 
 const OTHER_KINDS = [
@@ -178,3 +192,15 @@ for (const statement of OTHER_KINDS)
     t.deepEqual(omissions, []);
     t.regex(statements.at(-1)?.statement ?? '', /\nOWNED BY 'bob';$/);
   });
+
+test('a change is left out if the new object would have another owner', async t => {
+  const [table = ''] = VIEW_AND_TABLE('max');
+  const b = [table, 'CREATE VIEW v AS (select x from t) OWNED BY bob;'];
+  const options = { allowLoss: ['drop:v'] };
+  const { statements, omissions } = await planChanges([table, 'CREATE TABLE v AS (select x from t);'], b, options);
+  t.deepEqual(statements, []);
+  const [reason] = omissions.flatMap(({ reasons }) => reasons);
+  t.is(reason, "table 'v' would no longer be OWNED BY 'bob'");
+  const stated = await planChanges([table, 'CREATE TABLE v AS (select x from t) OWNED BY ann;'], b, options);
+  t.deepEqual(stated.omissions, []);
+});

@@ -22,7 +22,7 @@ import {
 /** The options of a plan that its undo needs too. */
 export type UndoOptions = Pick<
   PlanOptions,
-  'defaults' | 'ignoreOwner' | 'version' | 'isEnterprise' | 'allowLoss' | 'ignore'
+  'defaults' | 'ignoreOwner' | 'version' | 'isEnterprise' | 'hiddenGrants' | 'allowLoss' | 'ignore'
 >;
 
 export interface UndoPlan extends Plan {
@@ -42,7 +42,15 @@ export interface UndoPlan extends Plan {
 export async function planUndo(
   plan: Plan,
   b: readonly string[],
-  { defaults, ignoreOwner, version, isEnterprise, allowLoss = [], ignore = new IgnoreRules() }: UndoOptions = {},
+  {
+    defaults,
+    ignoreOwner,
+    version,
+    isEnterprise,
+    hiddenGrants,
+    allowLoss = [],
+    ignore = new IgnoreRules(),
+  }: UndoOptions = {},
 ): Promise<UndoPlan> {
   const before = new Schema(b);
   const engineAfterPlan = createEngine({
@@ -58,6 +66,7 @@ export async function planUndo(
     ignoreOwner,
     version,
     isEnterprise,
+    hiddenGrants,
     renamed: reverseRenames(plan),
     allowLoss: [...allowLoss, ...drops.map(({ loss }) => formatLoss(loss))],
     skipInvalid: true,

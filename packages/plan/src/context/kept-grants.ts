@@ -15,13 +15,15 @@ export const keepsRight = (right: Right, { ignoreExtra = false, ignore }: KeptEx
   ignoreExtra || (ignore.hasObjectRules && ignore.ignoresObject(toEntry(printRight(right))));
 
 /** Finds the grants of B that the plan keeps, with the names after the plan, by the object that they are on. */
-export function findKeptGrants(engineOfB: Engine, renames: Renames, options: KeptExtras): NameMap<readonly Grant[]> {
-  const kept = new NameMap<readonly Grant[]>();
+export function findKeptGrants(engineOfB: Engine, renames: Renames, options: KeptExtras): NameMap<Grant[]> {
+  const kept = new NameMap<Grant[]>();
   for (const right of engineOfB.acl.rights) {
     if (right.kind !== 'grant' || right.table === undefined || !keepsRight(right, options)) continue;
     const table = renames.nameAfterPlan(right.table);
     const column = right.column && renames.columnAfterPlan(table, right.column);
-    kept.set(table, [...(kept.get(table) ?? []), { ...right, table, column }]);
+    const grants = kept.get(table) ?? [];
+    grants.push({ ...right, table, column });
+    kept.set(table, grants);
   }
   return kept;
 }

@@ -46,6 +46,8 @@ export interface PlanOptions extends RowQueries {
   readonly skipInvalid?: boolean;
   /** Whether B is of the enterprise edition. By default, the statements of B decide. */
   readonly isEnterprise?: boolean | undefined;
+  /** Why the grants of B are not known. Then the plan replaces no object, because it could not give back the grants on it. */
+  readonly hiddenGrants?: string | undefined;
 }
 
 /** What planning needs to know. The plan turns schema B into A. */

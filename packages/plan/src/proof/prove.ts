@@ -2,14 +2,15 @@
  * Proves a plan by running it on an engine that has B: the engine accepts each statement, no rows of B are lost without permission, and no
  * view becomes invalid. A change that causes a failure is excluded: the next draft leaves it out.
  */
-import type { PropertyName } from '@sqlpipe/ddl';
+import { type PropertyName, printRight } from '@sqlpipe/ddl';
 import { type Effect, type Engine, type Execution, type ExternalFacts, RowAccount } from '@sqlpipe/engine';
 import { compareSchemas } from '@sqlpipe/schema';
-import { displayName, type NameMap } from '@sqlpipe/sql';
+import { displayName, isSameName, NameMap } from '@sqlpipe/sql';
 import { isAuxiliaryTable } from '../auxiliary/auxiliary-tables.js';
 import { parseMark } from '../auxiliary/marks.js';
 import { parseRebuildName } from '../auxiliary/rebuild-names.js';
-import { losesNothingByRefresh, type PlanContext } from '../context/plan-context.js';
+import { findRemovedGrants } from '../context/kept-grants.js';
+import { keepsProperty, losesNothingByRefresh, type PlanContext } from '../context/plan-context.js';
 import { changeKey, type Draft, type Step, whyNotExecutable } from '../draft/draft.js';
 import type { NamedLoss } from '../losses/losses.js';
 import type { Change, Omission } from '../losses/omission.js';
@@ -42,23 +43,29 @@ type LossFailure = Failure & Required<Pick<Failure, 'loss'>>;
 export function proveDraft({ steps, context }: Draft, engine: Engine): Proof {
   const invalidBefore = engine.invalidViews();
   const rows = new RowAccount(engine, createExternalFacts(context, engine));
-  const { effects, rejection } = executeSteps(steps, rows, engine, context);
+  const { effects, removals, rejection } = executeSteps(steps, rows, engine, context);
   if (rejection) return { effects, excluded: toOmissions([rejection], steps), rows, acceptedLosses: [] };
   const losses = findLosses(rows, context);
   const isAllowed = ({ loss }: LossFailure) => context.allowed.allows(loss);
   const forbidden = losses.filter(each => !isAllowed(each));
-  const failures = [...forbidden, ...findInvalidatedViews(invalidBefore, rows, engine, context)];
+  const failures = [
+    ...forbidden,
+    ...findInvalidatedViews(invalidBefore, rows, engine, context),
+    ...findLostRights(removals, engine, context),
+  ];
   const acceptedLosses = losses.filter(isAllowed).map(({ loss }) => loss);
   return { effects, excluded: toOmissions(failures, steps), rows, acceptedLosses };
 }
 
+/** @returns `removals`: for each name that an object had, the last step after which no object had it */
 function executeSteps(
   steps: readonly Step[],
   rows: RowAccount,
   engine: Engine,
   context: PlanContext,
-): Pick<Proof, 'effects'> & { readonly rejection?: Failure } {
+): Pick<Proof, 'effects'> & { readonly removals: NameMap<number>; readonly rejection?: Failure } {
   const effects: (readonly Effect[])[] = [];
+  const removals = new NameMap<number>();
   for (const [index, { statement, assertion }] of steps.entries())
     try {
       if (assertion) rows.recordAssertion(assertion);
@@ -66,13 +73,40 @@ function executeSteps(
       const view = findViewRejectedByServer(execution, engine, context);
       if (view !== undefined) {
         const reason = `the server rejects the query of ${engine.title(view)}`;
-        return { effects, rejection: { causes: [index], reason } };
+        return { effects, removals, rejection: { causes: [index], reason } };
       }
       effects.push(rows.recordStatement(statement, execution));
+      for (const { before, after } of execution.transitions) if (before && !after) removals.set(before.name, index);
     } catch (error) {
-      return { effects, rejection: { causes: [index], reason: whyNotExecutable(error, statement) } };
+      return { effects, removals, rejection: { causes: [index], reason: whyNotExecutable(error, statement) } };
     }
-  return { effects };
+  return { effects, removals };
+}
+
+/**
+ * Finds the objects that the plan drops, renames or creates again and that would not have the grants and the owner of B afterwards. What A
+ * states is not compared here, because `requireLeadsToA` does.
+ */
+function findLostRights(removals: NameMap<number>, engine: Engine, context: PlanContext): Failure[] {
+  const { a, engineOfB, hiddenGrants, renames } = context;
+  return [...removals].flatMap(([name, index]): Failure[] => {
+    const former = engineOfB.find(name);
+    const object = engine.find(renames.nameAfterPlan(name));
+    if (!former || !object) return [];
+    const grants = findRemovedGrants(object.name, engine, context).map(printRight);
+    const { owner } = former;
+    const wanted = a.definitionOf(object.name);
+    const isOwnerKept = !wanted || keepsProperty(context, wanted, 'owner');
+    const isOwnerGone = owner === undefined || (engineOfB.acl.find(owner) && !engine.acl.find(owner));
+    const isOwnerLost = isOwnerKept && !isOwnerGone && !isSameName(object.owner, owner);
+    return [
+      ...grants.map(grant => `nothing in the plan gives back ${grant.replace(/;$/, '')}`),
+      ...(isOwnerLost ? [`${displayName(object)} would no longer be OWNED BY '${owner}'`] : []),
+      ...(hiddenGrants === undefined || former.kind === 'view'
+        ? []
+        : [`the grants on it could not be given back, because they are not known: ${hiddenGrants}`]),
+    ].map(reason => ({ causes: [index], reason }));
+  });
 }
 
 /**
