@@ -291,3 +291,42 @@ test('hints: a token sent to a server that accepts only passwords', async t => {
   );
   t.notRegex((await run('SQLDUMP_USER=u SQLDUMP_PASSWORD=wrong sqldump $OSS')).stderr, /tokens/);
 });
+
+for (const isDumped of [true, false])
+  test(`a plan with --include SCHEMA gives back grants on a recreated view${isDumped ? '' : ', without SHOW CREATE DATABASE'}`, async t => {
+    const { server, run } = await startSetting(t, query =>
+      !isDumped && query.startsWith('SHOW CREATE DATABASE')
+        ? [400, { error: "expected 'TABLE' or 'VIEW'", position: 12 }]
+        : undefined,
+    );
+    const view = (of: string) =>
+      `CREATE MATERIALIZED VIEW m WITH BASE trades AS (SELECT ts, ${of}(price) p FROM trades SAMPLE BY 1h) PARTITION BY DAY`;
+    await setUp(server, view('max'), 'GRANT SELECT ON m TO zoe WITH GRANT OPTION', 'GRANT SELECT ON trades TO zoe');
+    await run(`cat > a.sql <<'END'\n${TABLE};\n${view('min')};\nEND`);
+    const plan = await run.ok(
+      'sqldiff --alter --include SCHEMA --undo undo.sql -o plan.sql a.sql $DST && cat plan.sql',
+    );
+    t.is(plan.stdout.match(/^GRANT/gm)?.length, 1, plan.stdout);
+    t.regex((await run('cat undo.sql')).stdout, /max\(price\)[^]*^GRANT SELECT ON m TO zoe WITH GRANT OPTION;$/m);
+    await run.ok('sqlapply -q --allow-plan $DST plan.sql');
+    t.true(
+      (await permissionsOf(server, 'zoe')).includes('SELECT m  true'),
+      (await permissionsOf(server, 'zoe')).join(),
+    );
+    await run.ok('sqldiff --alter --include SCHEMA a.sql $DST');
+  });
+
+test('a plan leaves out a recreation if the account may not see the grants', async t => {
+  const { server, run } = await startSetting(t);
+  const view = (of: string) =>
+    `CREATE MATERIALIZED VIEW m WITH BASE trades AS (SELECT ts, ${of}(price) p FROM trades SAMPLE BY 1h) PARTITION BY DAY`;
+  await setUp(server, view('max'), 'GRANT HTTP TO zoe', 'GRANT SELECT ON ALL TABLES TO zoe');
+  await run(`cat > a.sql <<'END'\n${TABLE};\n${view('min')};\nEND`);
+  const asZoe = "SQLDIFF_USER=zoe SQLDIFF_PASSWORD='of zoe'";
+  const { stdout, stderr } = await run.exits(1, `${asZoe} sqldiff --alter --include SCHEMA a.sql $DST`);
+  t.is(stdout, '\0');
+  t.regex(
+    stderr,
+    /'m': left out: DROP and CREATE\n +the grants on it could not be given back, because they are not known: Access denied/,
+  );
+});

@@ -46,6 +46,11 @@ export class IgnoreRules {
     return isIgnored && !this.exceptions.has(identityKey(entry));
   }
 
+  /** These rules and another one. @throws InvalidOptionError */
+  and(pattern: string): IgnoreRules {
+    return new IgnoreRules([...this.patterns, pattern], this.exceptions);
+  }
+
   /** The same rules, except that they do not ignore these objects and principals. */
   except(entries: Iterable<Entry>): IgnoreRules {
     return new IgnoreRules(this.patterns, new Set(Array.from(entries, identityKey)));

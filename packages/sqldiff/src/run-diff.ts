@@ -10,13 +10,15 @@ import {
   MemoryBudget,
   parseSelection,
   type SchemaComparison,
+  type Selection,
   selectWanted,
 } from '@sqlpipe/schema';
 import { displayName } from '@sqlpipe/sql';
 import { formatHints } from '@sqlpipe/text';
+import { fetchGrants } from './fetch-grants.js';
 import { Locations } from './locations.js';
 import type { DiffArgs } from './options.js';
-import { readSide, resolveOperands, type Sides } from './sides.js';
+import { type ReadSide, readSide, resolveOperands, type Sides } from './sides.js';
 import { countIgnored, formatIgnored, writeComparison } from './write-comparison.js';
 import { writeMissing } from './write-statements.js';
 
@@ -84,9 +86,17 @@ async function compareAndWrite(args: DiffArgs, io: Io): Promise<number> {
   if (compared.ignored.length > 0) io.info(countIgnored(compared));
   const { writePlan } = await import('./write-plan.js'); // loaded late, because few runs need an engine
   const skipInvalid = a.config !== undefined;
+  const { sideB, ...kept } = await addKeptGrants(b, ignore, readOptions.selection);
   return withPlanningFacts(a.config, b.config, facts =>
-    writePlan([a, b], { ...args, ignore, locations, skipInvalid, ...facts }, io),
+    writePlan([a, sideB], { ...args, locations, skipInvalid, ...kept, ...facts }, io),
   );
+}
+
+/** Adds the grants of instance B that the options leave out. The plan ignores them, but gives them back on what it replaces. */
+async function addKeptGrants(b: ReadSide, ignore: IgnoreRules, selection: Selection) {
+  if (!b.config || selection.selects('grant')) return { sideB: b, ignore };
+  const { grants, hiddenGrants } = await fetchGrants(b.config);
+  return { sideB: { ...b, statements: [...b.statements, ...grants] }, ignore: ignore.and('grant'), hiddenGrants };
 }
 
 /** No statement changes the order of columns. With --alter, the plan lists the difference as left out, so no warning is needed. */
