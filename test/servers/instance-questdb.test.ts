@@ -55,9 +55,8 @@ testWithQuestDB('statements may be larger than with curl --data-urlencode, by th
   t.teardown(() => db.close());
   await db.execute(wide(1329));
   await t.throwsAsync(db.execute(wide(1330)), { message: /too large/ });
-  for (const page of ['README.md', 'packages/sqlapply/sqlapply.1'])
-    for (const columns of [1329, 1230])
-      t.true(readFileSync(page, 'utf8').includes(wide(columns).length.toLocaleString('en-US')), page);
+  const page = readFileSync('packages/sqlapply/sqlapply.1', 'utf8');
+  for (const columns of [1329, 1230]) t.true(page.includes(wide(columns).length.toLocaleString('en-US')));
 });
 
 testWithQuestDB('a dump that the server limits to fewer rows is rejected', async t => {
