@@ -55,6 +55,32 @@ testWithQuestDB('sqldiff and the library report what does not work, with the rea
   ]);
 });
 
+testWithQuestDB('sqldump, sqlpipe check and sqldiff report plain views that a changed view has made stale', async t => {
+  const schema = `CREATE TABLE t (ts TIMESTAMP, x INT) timestamp(ts) PARTITION BY DAY;
+CREATE TABLE u (ts TIMESTAMP, x INT) timestamp(ts) PARTITION BY DAY;
+CREATE VIEW lower AS (SELECT x FROM t);
+CREATE VIEW Higher AS (SELECT x FROM lower);
+CREATE VIEW valid AS (SELECT x FROM u);
+CREATE VIEW above_valid AS (SELECT x FROM valid);
+`;
+  for (const statement of schema.trim().split('\n')) await execute(server, statement);
+  const run = await shellWithFiles(t, server, {});
+  await run.ok('sqldump -o before.sql $DB; sqlpipe check $DB');
+  await execute(server, 'ALTER VIEW lower AS (SELECT x FROM u)');
+  const dumped = await run.ok('sqldump --skip-invalid -o valid.sql $DB; sqldump -o after.sql $DB');
+  t.is(
+    dumped.stderr.match(/view 'Higher' is invalid on the source \(it reads a view whose query has changed;/g)?.length,
+    2,
+  );
+  t.notRegex(dumped.stderr, /valid'/);
+  t.regex((await run('grep -h VIEW valid.sql after.sql | sort | uniq -u')).stdout, /^CREATE VIEW 'Higher' AS \( \n$/);
+  t.regex(
+    (await run.exits(1, 'sqlpipe check $DB')).stdout,
+    /^user: .*(?:\n.*){2}\ninvalid: 'Higher': it reads a view.*\nstat/m,
+  );
+  t.regex((await run.exits(1, 'sqldiff after.sql $DB')).stdout, /^invalid in .*: view 'Higher'\n.*\n$/);
+});
+
 testWithQuestDB('a known problem is ignored and counted; --ignore-extra is silent about what only B has', async t => {
   await makeProblems(server);
   const run = await shellWithFiles(t, server, { 'same.sql': SCHEMA, 'part.sql': SCHEMA.split('\n')[1] ?? '' });

@@ -105,8 +105,8 @@ async function* dumpStatements(
     warn(`invalid views may be in the dump despite --skip-invalid, because the server does not list them: ${message}`);
     return true;
   };
-  const queryViews = (query: string) =>
-    options.skipInvalid ? tryQuery(() => checks.queryRows(query), warnOfUnknown) : bestEffort.queryRows(query);
+  const attempt: BestEffortClient['attempt'] = use =>
+    options.skipInvalid ? tryQuery(() => use(checks), warnOfUnknown) : bestEffort.attempt(use);
   for await (const batch of names.select(fetchRows(clients, options, readOptions))) {
     const statements: string[] = [];
     for (const row of batch) {
@@ -122,9 +122,8 @@ async function* dumpStatements(
         hasAcl = true;
         if (!selection.selects(kind)) continue; // a category of the server may have more kinds of access control than were selected
       }
-      const list = VIEW_LISTS.get(kind);
-      if (list) {
-        if (!invalid.has(kind)) invalid.set(kind, await fetchInvalidViews(queryViews, [list]));
+      if (VIEW_LISTS.has(kind) && (options.reportInvalid || options.skipInvalid)) {
+        if (!invalid.has(kind)) invalid.set(kind, (await fetchInvalidViews(attempt, [kind])).invalid);
         const reason = invalid.get(kind)?.get(name);
         if (reason && options.reportInvalid)
           options.warn(

@@ -1,9 +1,10 @@
 import { findReferencesOfQuery } from '@sqlpipe/ddl';
 import { type Health, STALE_REASON } from '@sqlpipe/schema';
-import { type Kind, NameMap, NameSet, OBJECT_KINDS, quoteLiteral } from '@sqlpipe/sql';
+import { DEFAULT_REQUEST_BUFFER, type Kind, NameMap, NameSet, OBJECT_KINDS, quoteLiteral } from '@sqlpipe/sql';
 import type { Client } from '../http/client.js';
-import { queryIfAccepted, tryQuery } from '../http/optional-queries.js';
-import type { InstanceError } from '../instance-error.js';
+import { type BestEffortClient, ifAccepted, queryIfAccepted } from '../http/optional-queries.js';
+import { batchesOf, fetchInHalves } from '../http/request.js';
+import { InstanceError } from '../instance-error.js';
 
 type RunQuery = (query: string) => Promise<unknown[][] | undefined>;
 
@@ -21,11 +22,10 @@ export async function fetchHealth(client: Client): Promise<Health> {
     const rows = finished === null ? await query(`SELECT 1 FROM ${quoteLiteral(String(name))} LIMIT 1`) : undefined;
     if (rows) (rows.length === 0 ? neverRefreshed : partlyRefreshed).add(String(name));
   }
-  const invalid = await fetchInvalidViews(query);
-  const stale = await fetchStaleViews(client);
+  const { invalid, stale } = await fetchInvalidViews(use => ifAccepted(() => use(client)));
   return {
-    invalid: new NameMap([...stale, ...invalid]),
-    stale: new NameSet(stale.keys()),
+    invalid: new NameMap(invalid),
+    stale: new NameSet(stale),
     columns,
     neverRefreshed,
     partlyRefreshed,
@@ -38,34 +38,57 @@ export const VIEW_LISTS = new Map<Kind, string>(
   OBJECT_KINDS.flatMap(kind => (kind === 'table' ? [] : [[kind, `${kind.replace(' ', '_')}s()`]])),
 );
 
-/** The reasons of invalid views, by name. @param lists functions that list views */
+/** The reasons of the invalid views of some kinds, and the names of those that are stale. */
 export async function fetchInvalidViews(
-  query: RunQuery,
-  lists: Iterable<string> = VIEW_LISTS.values(),
-): Promise<Map<string, string>> {
+  attempt: BestEffortClient['attempt'],
+  kinds: Iterable<Kind> = VIEW_LISTS.keys(),
+): Promise<{ readonly invalid: Map<string, string>; readonly stale: readonly string[] }> {
   const invalid = new Map<string, string>();
-  for (const list of lists) {
-    const rows = await query(`SELECT view_name, invalidation_reason FROM ${list} WHERE view_status = 'invalid'`);
+  const stale: string[] = [];
+  for (const kind of kinds) {
+    const query = `SELECT view_name, invalidation_reason FROM ${VIEW_LISTS.get(kind)} WHERE view_status = 'invalid'`;
+    const rows = await attempt(client => client.queryRows(query));
     for (const [name, reason] of rows ?? []) invalid.set(String(name), String(reason ?? 'no reason given'));
+    if (kind !== 'view' || !rows) continue;
+    for (const { name, reason } of (await attempt(fetchStaleViews)) ?? []) {
+      invalid.set(name, reason);
+      stale.push(name);
+    }
   }
-  return invalid;
+  return { invalid, stale };
 }
 
-/** The reasons why plain views that read other views cannot be queried, although the server reports them as valid; see `STALE_REASON`. */
-async function fetchStaleViews(client: Client): Promise<Map<string, string>> {
-  const rows = await queryIfAccepted(client, "SELECT view_name, view_sql FROM views() WHERE view_status = 'valid'");
-  const views = new NameMap((rows ?? []).map(([name, query]) => [String(name), String(query)]));
-  const stale = new Map<string, string>();
-  for (const [name, query] of views) {
-    if (!findReferencesOfQuery(query).some(each => views.has(each))) continue;
-    const isExpected = ({ status, code, serverMessage = STALE_REASON }: InstanceError): boolean => {
-      const isRejected = status === 500 || code === 'REJECTED';
-      if (isRejected) stale.set(name, serverMessage);
-      return isRejected || code === 'DENIED';
-    };
-    await tryQuery(() => client.queryRows(`SELECT * FROM ${quoteLiteral(name)} LIMIT 0`), isExpected);
-  }
+interface StaleView {
+  readonly name: string;
+  readonly reason: string;
+}
+
+/** The plain views that read other views and cannot be queried, although the server reports them as valid; see `STALE_REASON`. */
+async function fetchStaleViews(client: Client): Promise<StaleView[]> {
+  const rows = await client.queryRows("SELECT view_name, view_sql FROM views() WHERE view_status = 'valid'");
+  const names = new NameSet(rows.map(([name]) => String(name)));
+  const readers = rows.filter(([, query]) => findReferencesOfQuery(String(query)).some(each => names.has(each)));
+  const stale: StaleView[] = [];
+  for (const batch of batchesOf(readers.map(([name]) => String(name))))
+    stale.push(...(await fetchInHalves(batch, views => findStaleViews(client, views))));
   return stale;
+}
+
+/** The stale views among some, by one query. Undefined if it fails for one of several views. */
+async function findStaleViews(client: Client, views: readonly string[]): Promise<StaleView[] | undefined> {
+  const query = views.map(view => `SELECT 1 FROM (SELECT * FROM ${quoteLiteral(view)} LIMIT 0)`).join(' UNION ALL ');
+  const [name = '', ...others] = views;
+  if (others.length > 0 && client.bufferNeeded(query, 'query') > DEFAULT_REQUEST_BUFFER) return undefined;
+  try {
+    await client.queryRows(query);
+    return [];
+  } catch (error) {
+    if (!(error instanceof InstanceError)) throw error;
+    const isRejected = error.status === 500 || error.code === 'REJECTED';
+    if (!isRejected && error.code !== 'DENIED') throw error;
+    if (others.length > 0) return undefined;
+    return isRejected ? [{ name, reason: error.serverMessage ?? STALE_REASON }] : [];
+  }
 }
 
 /** The errors of tables and views whose changes the instance does not apply, by name. */

@@ -31,7 +31,7 @@ export async function fetchServerReport(config: ConnectionConfig) {
       accessControl,
       permissions: [...new Set(permissions)],
       requestLimit: parameters.get('http.request.header.buffer.size') ?? 'unknown',
-      invalid: await fetchInvalidViews(query),
+      invalid: (await fetchInvalidViews(use => bestEffort.attempt(use))).invalid,
       suspended: await fetchSuspended(query),
       ...(readOnly && { denied: 'the server is read-only, so no schema can be applied to it' }),
       ...(!mayCreate && { denied: 'this user has no permission CREATE TABLE, so no schema can be applied to it' }),
