@@ -168,7 +168,7 @@ test('a table that differs in more than the order of columns stops the run, and 
     stderr,
     /already exists with a different definition\n.*LONG[^]*column order: [^]*hint: --ignore 'column order' accepts this order/,
   );
-  t.regex(stderr, /0 of 2 applied, 1 differs, 1 not reached\n {2}hint: fix the error/);
+  t.regex(stderr, /0 of 2 applied, 1 differs, 1 not reached\n {2}hint: change the object/);
 });
 
 test('--alter adds the column at the end, and says 1 the first time as the second', async t => {
