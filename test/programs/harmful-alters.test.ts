@@ -42,6 +42,29 @@ testWithQuestDB('values that a new type cannot hold are counted in a dry run, an
   ]);
 });
 
+testWithQuestDB('whether a refresh of a range loses rows is unknown in a dry run', async t => {
+  await server.dropAll();
+  await execute(server, 'CREATE TABLE t (ts TIMESTAMP, n INT) TIMESTAMP(ts) PARTITION BY DAY WAL');
+  await execute(server, "INSERT INTO t VALUES ('2024-01-01', 1), ('2024-01-05', 2)");
+  const body = '(SELECT ts, sum(n) s FROM t SAMPLE BY 1M) PARTITION BY YEAR';
+  await execute(server, `CREATE MATERIALIZED VIEW m REFRESH MANUAL AS ${body}`);
+  await waitUntilApplied(server);
+  await execute(server, 'REFRESH MATERIALIZED VIEW m FULL');
+  await waitUntilTrue(server, 'SELECT sum(s) = 3 FROM m');
+  await execute(server, 'ALTER TABLE t SET TTL 1 DAY');
+  await execute(server, "INSERT INTO t VALUES ('2024-01-05', 0)");
+  await waitUntilTrue(server, 'SELECT sum(n) = 2 FROM t');
+  const range = "RANGE FROM '2024-01-01' TO '2024-01-31';";
+  const run = await shellWithFiles(t, server, { 'range.sql': `REFRESH MATERIALIZED VIEW m ${range}` });
+  const { stdout } = await run.ok(`${DRY_RUN} $DB range.sql`);
+  t.regex(
+    stdout,
+    /^unknown .*\n {2}it computes rows of the view again, and the rows that they were computed from may be gone$/m,
+  );
+  await run.ok('sqlapply -q --allow REFRESH $DB range.sql');
+  await waitUntilTrue(server, 'SELECT sum(s) = 2 FROM m');
+});
+
 testWithQuestDB('a new type that holds all values of the column loses nothing', async t => {
   await makeTable();
   await execute(server, "UPDATE t SET s = 'é', x = 3.0");

@@ -31,6 +31,7 @@ interface Harm {
 }
 
 export const DEPENDS_ON_EARLIER = 'its result depends on rows that the statements before it would change';
+const COMPUTED_AGAIN = 'it computes rows of the view again, and the rows that they were computed from may be gone';
 const NOT_ANSWERED = 'its result depends on rows, and the target does not answer a query about them';
 
 export class RowHarm {
@@ -60,6 +61,9 @@ export class RowHarm {
   /** Asks the target before the engine executes the statement. Conversions that change no value are recorded in the row account. */
   async ask(statement: string): Promise<Harm> {
     const harm: Harm = { effects: [] };
+    const command = parseCommand(statement);
+    if (command?.verb === 'refresh range' && this.#loaded.has(this.engine.find(command.name)?.id))
+      harm.doubt = COMPUTED_AGAIN;
     const fill = parseFill(statement);
     const filled = fill && this.#findTable(fill.table);
     if (filled) await this.#askAboutPartitions(filled, 'fill', harm);
