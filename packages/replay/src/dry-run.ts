@@ -146,7 +146,7 @@ export class DryRun {
       streamFirstColumn: (...query) => client.streamFirstColumn(...query),
       queryRows: query => this.#askAssertion(query),
       execute: statement => this.#simulate(statement),
-      bufferNeeded: statement => client.bufferNeeded(statement),
+      bufferNeeded: (...request) => client.bufferNeeded(...request),
       close: async () => {},
     };
   }

@@ -1,15 +1,8 @@
 /*! Fetches the CREATE statements of objects as the instance prints them, many per request. A request that is too large is halved. */
 import { MemoryBudget } from '@sqlpipe/schema';
-import {
-  DEFAULT_REQUEST_BUFFER,
-  displayName,
-  kindKeywords,
-  type NamedObject,
-  NameSet,
-  quoteLiteral,
-} from '@sqlpipe/sql';
+import { displayName, kindKeywords, type NamedObject, NameSet, quoteLiteral } from '@sqlpipe/sql';
 import { escapeControls } from '@sqlpipe/text';
-import type { Client } from '../http/client.js';
+import { type Client, fitsRequest } from '../http/client.js';
 import { MalformedReplyError } from '../http/json.js';
 import { isUnsupported, queryIfSupported, UNKNOWN_SHOW_CREATE } from '../http/optional-queries.js';
 import { batchesOf, fetchInHalves } from '../http/request.js';
@@ -75,7 +68,7 @@ async function fetchBatch(
 ): Promise<(string | undefined)[] | undefined> {
   const queries = objects.map(({ kind, name }) => `SHOW CREATE ${kindKeywords(kind)} ${quoteLiteral(name)}`);
   const query = queries.join(' UNION ALL ');
-  if (objects.length > 1 && client.bufferNeeded(query, 'query') > DEFAULT_REQUEST_BUFFER) return undefined;
+  if (objects.length > 1 && !fitsRequest(client, query)) return undefined;
   const rows: string[] = [];
   let length = 0;
   try {

@@ -3,8 +3,8 @@
  * (observed on 9.3.4). A capacity that is larger than the symbols need was requested by a user. Only such a capacity is dumped.
  */
 import { DEFAULT_CAPACITY, quoteName } from '@sqlpipe/ddl';
-import { DEFAULT_REQUEST_BUFFER, quoteLiteral } from '@sqlpipe/sql';
-import type { Client } from '../http/client.js';
+import { quoteLiteral } from '@sqlpipe/sql';
+import { type Client, fitsRequest } from '../http/client.js';
 import { type BestEffortClient, ifAccepted, tryQuery } from '../http/optional-queries.js';
 import { batchesOf, fetchInHalves } from '../http/request.js';
 import { fetchParameters } from '../reports/server.js';
@@ -87,7 +87,7 @@ async function fetchCapacities(client: Client, tables: readonly SymbolTable[]): 
         `SELECT ${index}, "column", symbolCapacity, symbolTableSize FROM table_columns(${quoteLiteral(name)}) WHERE symbolCapacity > ${DEFAULT_CAPACITY}`,
     )
     .join(' UNION ALL ');
-  if (tables.length > 1 && client.bufferNeeded(query, 'query') > DEFAULT_REQUEST_BUFFER) return undefined;
+  if (tables.length > 1 && !fitsRequest(client, query)) return undefined;
   const rows = await tryQuery(
     () => client.queryRows(query),
     error => error.matches(/does not exist/),

@@ -1,5 +1,5 @@
 /*! Every failure of an instance is an `InstanceError`, whose message starts with the instance's name. */
-import { bufferNeeded, returnsRows } from '@sqlpipe/sql';
+import { bufferNeeded, DEFAULT_REQUEST_BUFFER, returnsRows } from '@sqlpipe/sql';
 import { truncate } from '@sqlpipe/text';
 import type { ConnectionConfig } from '../configuration/connection-config.js';
 import { InstanceError } from '../instance-error.js';
@@ -101,7 +101,7 @@ class HttpClient implements Client {
       response = await this.#send(query, 'query');
       yield* scanRows(response, maxValueBytes);
     } catch (error) {
-      throw this.#toInstanceError(error, response, this.bufferNeeded(query, 'query'));
+      throw this.#toInstanceError(error, query, 'query', response);
     }
   }
 
@@ -160,7 +160,7 @@ class HttpClient implements Client {
         response = await this.#send(statement, purpose);
         return await read(response);
       } catch (error) {
-        const failure = this.#toInstanceError(error, response, this.bufferNeeded(statement, purpose));
+        const failure = this.#toInstanceError(error, statement, purpose, response);
         if (purpose === 'execute' && failure instanceof InstanceError && failure.outcomeUnknown) throw failure;
         await pauseAfter(failure);
       }
@@ -194,11 +194,12 @@ class HttpClient implements Client {
   }
 
   /** An error that no request has caused is a bug, and is returned unchanged. */
-  #toInstanceError(error: unknown, response: Response | undefined, bufferNeeded: number): unknown {
+  #toInstanceError(error: unknown, statement: string, purpose: Purpose, response: Response | undefined): unknown {
     const status = response?.status;
     if (error instanceof ServerError && response) return this.#rejectionError(error, response);
     if (error instanceof UnexpectedResponseError) return this.#unexpectedResponseError(error, status);
     if (!(error instanceof TransportError)) return error;
+    const bufferNeeded = this.bufferNeeded(statement, purpose);
     const { code, message } = toTransportFailure(error, { ...this.config, bufferNeeded });
     const outcomeUnknown = error.phase !== 'connecting' && mayHaveRun(status);
     const { unknownName } = this.config;
@@ -255,6 +256,10 @@ async function* scanRows(response: Response, maxValueBytes: number | undefined):
 /** Whether a failed request with this status (undefined without a reply) may have been executed nevertheless. */
 const mayHaveRun = (status: number | undefined): boolean =>
   status === undefined || status < 300 || status === 408 || status >= 500;
+
+/** Whether a server accepts a query, unless its request buffer is smaller than the default. */
+export const fitsRequest = (client: Client, query: string): boolean =>
+  client.bufferNeeded(query, 'query') <= DEFAULT_REQUEST_BUFFER;
 
 /** Connects to an instance, uses the client, and closes it. */
 export async function withClient<T>(config: ConnectionConfig, use: (client: Client) => Promise<T>): Promise<T> {

@@ -1,7 +1,7 @@
 import { findReferencesOfQuery } from '@sqlpipe/ddl';
 import { type Health, STALE_REASON } from '@sqlpipe/schema';
-import { DEFAULT_REQUEST_BUFFER, type Kind, NameMap, NameSet, OBJECT_KINDS, quoteLiteral } from '@sqlpipe/sql';
-import type { Client } from '../http/client.js';
+import { type Kind, NameMap, NameSet, OBJECT_KINDS, quoteLiteral } from '@sqlpipe/sql';
+import { type Client, fitsRequest } from '../http/client.js';
 import { type BestEffortClient, ifAccepted, queryIfAccepted } from '../http/optional-queries.js';
 import { batchesOf, fetchInHalves } from '../http/request.js';
 import { InstanceError } from '../instance-error.js';
@@ -78,7 +78,7 @@ async function fetchStaleViews(client: Client): Promise<StaleView[]> {
 async function findStaleViews(client: Client, views: readonly string[]): Promise<StaleView[] | undefined> {
   const query = views.map(view => `SELECT 1 FROM (SELECT * FROM ${quoteLiteral(view)} LIMIT 0)`).join(' UNION ALL ');
   const [name = '', ...others] = views;
-  if (others.length > 0 && client.bufferNeeded(query, 'query') > DEFAULT_REQUEST_BUFFER) return undefined;
+  if (others.length > 0 && !fitsRequest(client, query)) return undefined;
   try {
     await client.queryRows(query);
     return [];
