@@ -116,13 +116,14 @@ export class DryRun {
 
   predictDamage(): string[] {
     const invalid = [...this.#engine.invalidViews().keys()].filter(name => !this.#invalidBefore.has(name));
-    const damage = this.#harm.effects.flatMap(({ loss, text }) =>
-      loss ? [] : `would ${text.replace('damages', 'damage')}`,
-    );
-    const losses = [...this.#rows.losses().map(({ effect }) => this.#harm.describe(effect)), ...this.#harm.effects];
+    const { found } = this.#harm;
+    const losses = [
+      ...this.#rows.losses().map(({ effect }) => this.#harm.describe(effect)),
+      ...found.map(({ effect }) => effect),
+    ];
     return [
       ...invalid.map(name => `would leave ${this.#engine.title(name)} invalid`),
-      ...new Set(damage),
+      ...new Set(found.flatMap(({ damage }) => damage ?? [])),
       ...losses.flatMap(effect => formatForbiddenLoss(effect, this.#allowed) ?? []),
     ];
   }
@@ -201,8 +202,8 @@ export class DryRun {
       const execution = await whenReady(() => this.#engine.execute(sent, this.#caller));
       await this.#askAboutRows(execution);
       const effects = this.#rows.recordStatement(sent, execution).map(each => this.#harm.describe(each));
-      this.#effects = [...effects, ...harm.effects];
-      this.#harm.record(sent, execution, harm);
+      this.#effects = [...effects, ...harm.found.map(({ effect }) => effect)];
+      this.#harm.record(execution, harm);
       for (const { name } of execution.transitions) this.#affected.add(name);
       for (const { object } of this.#effects) this.#affected.add(object);
       // The engine has checked the statement, but it has no rows. Only an UPDATE that fills a column has the same effect with any rows.

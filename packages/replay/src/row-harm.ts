@@ -23,9 +23,20 @@ import {
 } from '@sqlpipe/plan';
 import { displayName, foldCase } from '@sqlpipe/sql';
 
+/** An effect of a statement on rows. */
+interface FoundEffect {
+  readonly effect: Effect;
+  /** What would happen to the table, if `effect` is no loss of values. */
+  readonly damage?: string;
+}
+
 /** What a statement would do to rows, if the engine accepts it. */
 interface Harm {
-  readonly effects: Effect[];
+  /** As in `Command`; empty if the statement is none. */
+  readonly verb: string;
+  /** Whether the statement only stores the values that its table already shows. */
+  readonly isFill: boolean;
+  readonly found: FoundEffect[];
   /** Why the result of the statement is unknown. */
   doubt?: string;
 }
@@ -40,7 +51,7 @@ export class RowHarm {
   readonly #written = new Set<number | undefined>();
   /** The ids of the tables whose partitions earlier statements convert, detach, attach or drop. */
   readonly #repartitioned = new Set<number | undefined>();
-  readonly #found: { readonly effect: Effect; readonly id: number | undefined }[] = [];
+  readonly #found: (FoundEffect & { readonly id: number | undefined })[] = [];
   /** How many values of a column change, as the end of a sentence. */
   readonly #changes = new Map<string, string>();
 
@@ -53,18 +64,18 @@ export class RowHarm {
     this.#loaded = new Map(engine.catalogue.list().map(object => [object.id, object]));
   }
 
-  /** The effects on the tables that still exist. */
-  get effects(): Effect[] {
-    return this.#found.flatMap(({ effect, id }) => (this.engine.catalogue.findById(id) ? effect : []));
+  /** What was found about the tables that still exist. */
+  get found(): readonly FoundEffect[] {
+    return this.#found.filter(({ id }) => this.engine.catalogue.findById(id));
   }
 
   /** Asks the target before the engine executes the statement. Conversions that change no value are recorded in the row account. */
   async ask(statement: string): Promise<Harm> {
-    const harm: Harm = { effects: [] };
     const command = parseCommand(statement);
+    const fill = parseFill(statement);
+    const harm: Harm = { verb: command?.verb ?? '', isFill: fill !== undefined, found: [] };
     if (command?.verb === 'refresh range' && this.#loaded.has(this.engine.find(command.name)?.id))
       harm.doubt = COMPUTED_AGAIN;
-    const fill = parseFill(statement);
     const filled = fill && this.#findTable(fill.table);
     if (filled) await this.#askAboutPartitions(filled, 'fill', harm);
     for (const { name, alteration } of parseAlters(statement)) {
@@ -79,10 +90,9 @@ export class RowHarm {
   }
 
   /** Records a statement that the engine has accepted. */
-  record(statement: string, { effects }: Execution, harm: Harm): void {
-    for (const effect of harm.effects) this.#found.push({ effect, id: this.engine.find(effect.object)?.id });
-    if (parseFill(statement)) return; // it changes no value
-    const verb = parseCommand(statement)?.verb ?? '';
+  record({ effects }: Execution, { verb, isFill, found }: Harm): void {
+    for (const each of found) this.#found.push({ ...each, id: this.engine.find(each.effect.object)?.id });
+    if (isFill) return;
     for (const { effect, object, column, loss } of effects) {
       if (column !== undefined || (effect !== 'rewritten' && loss !== 'drop')) continue;
       const id = this.engine.find(object)?.id;
@@ -110,7 +120,7 @@ export class RowHarm {
     for (const condition of findPartitionConditions({ ...table, name }, [action], this.version)) {
       const count = isOutdated ? undefined : former ? await this.#count(condition) : 0;
       if (count === undefined) harm.doubt = isOutdated ? DEPENDS_ON_EARLIER : NOT_ANSWERED;
-      if (count) harm.effects.push(toEffect(table, condition, count));
+      if (count) harm.found.push(toFoundEffect(table, condition, count));
     }
   }
 
@@ -130,7 +140,7 @@ export class RowHarm {
       if (count === undefined && hasNoLoss) harm.doubt = NOT_ANSWERED;
       // The loss that the engine predicts does not happen: all values fit, or the table is suspended.
       if (count !== undefined) this.rows.recordAssertion({ conversion });
-      if (count) harm.effects.push(toEffect(table, condition, count, column));
+      if (count) harm.found.push(toFoundEffect(table, condition, count, column));
     }
     if (hasNoLoss || conditions.length > 0) return;
     const changed = await this.#answer(() => this.answers.countChangedValues(stored));
@@ -163,9 +173,12 @@ export class RowHarm {
 
 const keyOf = ({ object, column = '' }: Pick<Effect, 'object' | 'column'>): string => foldCase(`${object}\0${column}`);
 
-function toEffect(table: Table, { losesValues, formatProblem }: RowCondition, count: number, column = ''): Effect {
+function toFoundEffect(table: Table, { losesValues, formatProblem }: RowCondition, count: number, column = '') {
   const problem = formatProblem(count).join('; ');
-  return losesValues
-    ? effectOn(table, 'lost', `loses values of column '${column}': ${problem}`, { column, loss: 'values' })
-    : effectOn(table, 'invalidated', `damages ${displayName(table)}: ${problem}`);
+  if (losesValues)
+    return {
+      effect: effectOn(table, 'lost', `loses values of column '${column}': ${problem}`, { column, loss: 'values' }),
+    };
+  const damage = `${displayName(table)}: ${problem}`;
+  return { effect: effectOn(table, 'invalidated', `damages ${damage}`), damage: `would damage ${damage}` };
 }
