@@ -49,7 +49,7 @@ export class Draft {
   readonly renamedTables: string[] = [];
   /** The allowed losses that the draft relies on. */
   readonly acceptedLosses: NamedLoss[] = [];
-  readonly omissions: Omission[] = [];
+  readonly #omissions = new Set<Omission>();
   readonly #omissionsByObject = new Map<string, Omission[]>();
   /** Objects that the plan cannot change as needed. An object that reads a blocked object is left out too. */
   readonly #blocked = new NameSet();
@@ -168,10 +168,16 @@ export class Draft {
   }
 
   addOmission(omission: Omission): void {
-    const known = this.omissionsOf(omission.identity);
-    if (this.isIgnored(omission.identity, omission.properties[0]) || known.includes(omission)) return;
-    this.omissions.push(omission);
-    this.#omissionsByObject.set(omissionKey(omission.identity), [...known, omission]);
+    if (this.isIgnored(omission.identity, omission.properties[0]) || this.#omissions.has(omission)) return;
+    this.#omissions.add(omission);
+    const key = omissionKey(omission.identity);
+    const ofObject = this.#omissionsByObject.get(key);
+    if (ofObject) ofObject.push(omission);
+    else this.#omissionsByObject.set(key, [omission]);
+  }
+
+  get omissions(): readonly Omission[] {
+    return [...this.#omissions];
   }
 
   /** The omissions of an object or a principal. A right has no name, so these are the omissions of its kind. */
