@@ -2,7 +2,7 @@
 import { isSystemTable } from '@sqlpipe/ddl';
 import { topologicalOrder } from '@sqlpipe/schema';
 import { NameMap, NameSet } from '@sqlpipe/sql';
-import { type CatalogueObject, referencesOf } from './catalogue-objects.js';
+import { type CatalogueObject, type MaterializedView, referencesOf } from './catalogue-objects.js';
 import type { TransactionLog } from './transaction-log.js';
 
 /** How columns without an alias are named: `cairo.sql.column.alias.expression.enabled` selects 'by expression'. */
@@ -10,6 +10,8 @@ export type ColumnNaming = 'by expression' | 'by function';
 
 /** The catalogue, for those who only read it. */
 export type Catalogue = Omit<MutableCatalogue, 'put' | 'drop' | 'clear' | 'compile'>;
+
+type References = Pick<MaterializedView, 'base' | 'references'>;
 
 const byId = (a: CatalogueObject, b: CatalogueObject): number => (a.id ?? 0) - (b.id ?? 0);
 
@@ -177,12 +179,22 @@ export class MutableCatalogue {
     return seen;
   }
 
-  /** The tables and stored views that a query reads if it refers to these names; sorted, in lower case. */
-  sources(names: readonly string[]): string[] {
-    return [...new NameSet(names.flatMap(name => this.#sourcesOf(name)))].sort();
+  /** The names that a materialized view refers to, directly or through plain views. In lower case. */
+  closureOf({ base, references }: References): NameSet {
+    return this.closure([base, ...references]);
   }
 
-  #sourcesOf(name: string): readonly string[] {
+  /** The tables and stored views that a query reads if it refers to these names; sorted, in lower case. */
+  sources(names: readonly string[]): string[] {
+    return [...new NameSet(names.flatMap(name => this.#sourcesBehind(name)))].sort();
+  }
+
+  /** The tables and stored views that a materialized view reads; sorted, in lower case. They need not exist. */
+  sourcesOf({ base, references }: References): string[] {
+    return this.sources([base, ...references]);
+  }
+
+  #sourcesBehind(name: string): readonly string[] {
     if (this.find(name)?.kind !== 'view') return [name];
     const known = this.#sources.get(name);
     if (known) return known;

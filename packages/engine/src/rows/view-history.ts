@@ -84,8 +84,8 @@ export class ViewHistories {
   constructor(private readonly ledger: Ledger) {
     const { loaded, catalogue } = ledger;
     const views = loaded.filter(object => object.kind === 'materialized view');
-    const dependenciesOf = ({ base, references }: MaterializedView) =>
-      [...catalogue.closure([base, ...references])].flatMap(name => catalogue.find(name) ?? []);
+    const dependenciesOf = (view: MaterializedView) =>
+      [...catalogue.closureOf(view)].flatMap(name => catalogue.find(name) ?? []);
     this.#trackedViews = new Map(
       views.map(former => [former.id, { former, dependencies: dependenciesOf(former), periodicViews: [] }]),
     );
@@ -140,9 +140,9 @@ export class ViewHistories {
     return this.#unrefreshed.has(view.id) && (view.refresh.deferred || this.#readsEmptyView(view));
   }
 
-  #readsEmptyView({ base, references }: MaterializedView): boolean {
+  #readsEmptyView(view: MaterializedView): boolean {
     const { catalogue } = this.ledger;
-    const sources = catalogue.sources([base, ...references]).flatMap(name => catalogue.find(name) ?? []);
+    const sources = catalogue.sourcesOf(view).flatMap(name => catalogue.find(name) ?? []);
     return sources.some(source => source.kind === 'materialized view' && this.#isLeftEmpty(source));
   }
 
@@ -156,7 +156,7 @@ export class ViewHistories {
     for (const id of REMOVING_LOSSES.has(loss) ? this.#unrefreshed : []) {
       const view = catalogue.findById(id);
       if (view?.kind !== 'materialized view' || view.refresh.deferred || !this.#findTracked(view)) continue;
-      if (!catalogue.sources([view.base, ...view.references]).some(name => isSameName(name, object))) continue;
+      if (!catalogue.sourcesOf(view).some(name => isSameName(name, object))) continue;
       const text = `${displayName(view)} may miss rows that '${object}' loses before the server has read them`;
       losses.add(id, { effect: historyLoss(view, text), causes: [index] });
     }
@@ -218,9 +218,9 @@ export class ViewHistories {
   }
 
   /** The sources of the former view that the new view does not read. Reading another holder of a source is enough. */
-  #findUnreadSources(former: MaterializedView, { base, references }: MaterializedView): CatalogueObject[] {
+  #findUnreadSources(former: MaterializedView, current: MaterializedView): CatalogueObject[] {
     const { catalogue } = this.ledger;
-    const readIds = new Set(catalogue.sources([base, ...references]).map(name => catalogue.find(name)?.id));
+    const readIds = new Set(catalogue.sourcesOf(current).map(name => catalogue.find(name)?.id));
     const tracked = this.#trackedViews.get(former.id);
     return (tracked ? sourcesOf(tracked) : []).filter(
       source => !this.#findCurrentHolders(source, former).some(({ id }) => readIds.has(id)),

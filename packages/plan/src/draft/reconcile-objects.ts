@@ -151,7 +151,7 @@ const readsRecreatedView = (
 ) =>
   current.kind === 'materialized view' &&
   engineOfB.catalogue.findById(current.id) !== undefined &&
-  [...catalogue.closure([current.base, ...current.references])].some(name => {
+  [...catalogue.closureOf(current)].some(name => {
     const source = catalogue.find(name);
     const isCreatedByPlan =
       source?.kind === 'materialized view' && engineOfB.catalogue.findById(source.id) === undefined;

@@ -20,7 +20,7 @@ import { isRedefined } from '../views/query-after-plan.js';
 import { findCreation } from './create-object.js';
 import type { Draft } from './draft.js';
 import { findStoredViewsAndReaders, listObjects, reconcileObject } from './reconcile-objects.js';
-import { findSources, findStoredSources, readsTableOfB } from './view-sources.js';
+import { findStoredSources, readsTableOfB } from './view-sources.js';
 
 /**
  * Changes stored views, and the views that read them, as A defines them. A view comes after the views that it reads. Also repairs views:
@@ -98,7 +98,7 @@ function lacksRows(view: MaterializedView, { ofViewsWithRows, toFillFirst }: Vie
   // An interrupted plan may have dropped the view. Then its mark, or rows of a view that reads it, show that the view had rows.
   const hadRows = isMarked(name, context) || mayHaveRowsInB(view, context) || ofViewsWithRows.has(name);
   const isNeeded = toFillFirst.has(name) || willSourcesLoseRows(view, draft);
-  const mustHaveRows = hadRows || (isNeeded && readsTableOfB(findSources(view, draft), draft));
+  const mustHaveRows = hadRows || (isNeeded && readsTableOfB(draft.engine.catalogue.sourcesOf(view), draft));
   const isBeingFilled = isFilledByServer(view) && engineOfB.wasNeverRefreshed(name);
   const isInB = engineOfB.catalogue.findById(view.id) !== undefined;
   return mustHaveRows && (!isInB || isBeingFilled || isUnfilled(name, context));
@@ -165,7 +165,7 @@ const wasInvalid = ({ name }: NamedObject, healthProblems: PlanContext['healthPr
 /** Whether the plan later drops a source of a view, or shortens the retention of a source. */
 function willSourcesLoseRows(view: MaterializedView, draft: Draft): boolean {
   const { a, ignoreExtra } = draft.context;
-  return findSources(view, draft).some(name => {
+  return draft.engine.catalogue.sourcesOf(view).some(name => {
     const wanted = a.definitionOf(name);
     return wanted
       ? formatExpiredRows(draft.engine.definitionOf(name), wanted) !== undefined
@@ -173,8 +173,8 @@ function willSourcesLoseRows(view: MaterializedView, draft: Draft): boolean {
   });
 }
 
-function readsRetypedColumn({ base, references }: MaterializedView, { engine, context: { engineOfB } }: Draft) {
-  return [...engine.catalogue.closure([base, ...references])].some(name => {
+function readsRetypedColumn(view: MaterializedView, { engine, context: { engineOfB } }: Draft) {
+  return [...engine.catalogue.closureOf(view)].some(name => {
     const current = engine.find(name);
     const former = engineOfB.catalogue.findById(current?.id);
     const types = new Map(former?.kind === 'table' ? former.columns.map(({ id, type }) => [id, type]) : []);
@@ -222,9 +222,9 @@ function refreshView(view: MaterializedView, needsRefresh: boolean, draft: Draft
   ]);
 }
 
-const readsRedefinedView = ({ id, base, references }: MaterializedView, { engine, context }: Draft): boolean =>
-  context.engineOfB.catalogue.findById(id) !== undefined &&
-  [...engine.catalogue.closure([base, ...references])].some(name => {
+const readsRedefinedView = (view: MaterializedView, { engine, context }: Draft): boolean =>
+  context.engineOfB.catalogue.findById(view.id) !== undefined &&
+  [...engine.catalogue.closureOf(view)].some(name => {
     const [former, current] = [context.engineOfB.find(context.renames.nameBeforePlan(name)), engine.find(name)];
     return former?.kind === 'view' && current?.kind === 'view' && isRedefined(former, current, context);
   });

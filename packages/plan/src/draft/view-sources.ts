@@ -1,5 +1,4 @@
 /*! Finds what views read. */
-import type { MaterializedView } from '@sqlpipe/engine';
 import type { Entry } from '@sqlpipe/schema';
 import type { PlanContext } from '../context/plan-context.js';
 import type { Draft } from './draft.js';
@@ -15,10 +14,6 @@ export function findStoredSources(entry: Entry, { a, b }: PlanContext): string[]
   }
   return [...sources].filter(name => find(name)?.kind !== 'view');
 }
-
-/** As `findStoredSources`, for a view of the draft. A source need not exist. */
-export const findSources = ({ base, references }: MaterializedView, { engine }: Draft): string[] =>
-  engine.catalogue.sources([base, ...references]);
 
 /** Whether a query reads a table of B, directly or through views. Any other table is new and empty, so it has no rows for a view. */
 export const readsTableOfB = (references: readonly string[], draft: Draft): boolean =>
