@@ -57,6 +57,34 @@ testWithQuestDB('a materialized view whose columns get other types is created ag
   t.regex(failed.stderr, /the refresh failed: the columns of the view may have other types/);
 });
 
+test('a plan for some kinds of objects applies, and leaves the others as they are', async t => {
+  const server = await startSqlserve(t);
+  const table = (columns: string) => `CREATE TABLE t (ts TIMESTAMP, ${columns}) TIMESTAMP(ts) PARTITION BY DAY WAL;`;
+  const view = (column: string) => `CREATE VIEW v AS (SELECT ts, ${column} FROM t);`;
+  const hourly = (of: string) => `CREATE MATERIALIZED VIEW m AS (SELECT ts, ${of}(x) s FROM t SAMPLE BY 1h);`;
+  for (const statement of [table('x INT, y INT'), view('x'), hourly('sum')]) await execute(server, statement);
+  const run = await shellWithFiles(t, server, {
+    'wide.sql': [table('x INT, y INT, z INT'), view('y'), hourly('max')].join('\n'),
+    'narrow.sql': table('y INT'),
+  });
+  await run.ok('sqldump $DB > before');
+  for (const [option, changed] of [
+    ['--include TABLES', ['ALTER TABLE']],
+    ['--include VIEWS', ['ALTER VIEW']],
+    ['--exclude MATERIALIZED_VIEWS,ACL', ['ALTER TABLE', 'ALTER VIEW']],
+  ] as const) {
+    const { stdout } = await run.ok(
+      `sqldiff --alter ${option} wide.sql $DB > plan; sqldiff --alter ${option} wide.sql $DB`,
+    );
+    t.deepEqual(stdout.match(/^ALTER (TABLE|VIEW)/gm), [...changed], option);
+    await run.ok('sqlapply --dry-run --allow-plan $DB < plan');
+  }
+  const dropping = await run.exits(1, 'sqldiff --alter --include TABLES --allow-loss drop:t.x narrow.sql $DB > plan');
+  t.regex(dropping.stderr, /'t': left out: ALTER TABLE 't' DROP COLUMN x\n {2}invalidates .*view '[mv]'/);
+  await run.ok('sqldiff --alter --include TABLES wide.sql $DB > plan && sqlapply --allow-plan $DB < plan');
+  t.is((await run('sqldiff --names before $DB')).stdout, "differs: table 't'\n");
+});
+
 test('a plan is rejected if a view reads from what it changes since it was made', async t => {
   const server = await startSqlserve(t);
   const table = (columns: string) => `CREATE TABLE t (ts TIMESTAMP, ${columns}) TIMESTAMP(ts) PARTITION BY DAY WAL;`;

@@ -19,6 +19,6 @@ export { formatIgnorePattern, type IgnoredDifference, IgnoreRules } from './igno
 export { createMatcher, type MatchCriteria, NameSelection, type RelatedOptions, selectWithRelated } from './matcher.js';
 export { RightSet } from './right-set.js';
 export { dumpOrder, type Entry, identifyEntry, Schema, toEntry } from './schema.js';
-export { InvalidOptionError, parseSelection, type Selection, wordsOf } from './selection.js';
+export { InvalidOptionError, parsePlanSelection, parseSelection, type Selection, wordsOf } from './selection.js';
 export { findCycle, topologicalOrder } from './topological-order.js';
 export { findNeeded, selectWanted, splitRights } from './wanted.js';

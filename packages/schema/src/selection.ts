@@ -1,4 +1,4 @@
-import { CATEGORIES, isAcl, KINDS, type Kind } from '@sqlpipe/sql';
+import { CATEGORIES, isAcl, isObject, KINDS, type Kind, OBJECT_KINDS, type ObjectKind } from '@sqlpipe/sql';
 import { CodedError } from '@sqlpipe/text';
 
 /** An option of a program or of the library has an invalid value. */
@@ -66,4 +66,21 @@ export function parseSelection(include: readonly string[] = [], exclude: readonl
     selects: kind => named.has(kind) === include.length > 0,
     requestsAcl: mode === 'INCLUDE' && words.some(word => word.toUpperCase() !== 'ALL' && kindsOf(word)?.some(isAcl)),
   };
+}
+
+/**
+ * The selection for a plan. If it has some kinds of objects, it has the others too: these may read what the plan changes, so the plan has
+ * to know and ignore them.
+ * @returns `unselected`: the kinds of objects that the lists leave out
+ * @throws InvalidOptionError as `parseSelection` does
+ */
+export function parsePlanSelection(
+  include: readonly string[],
+  exclude: readonly string[],
+): { selection: Selection; unselected: readonly ObjectKind[] } {
+  const selection = parseSelection(include, exclude);
+  const unselected = OBJECT_KINDS.filter(kind => !selection.selects(kind));
+  if (unselected.length === 0 || unselected.length === OBJECT_KINDS.length) return { selection, unselected: [] };
+  const excludedAcl = wordsOf(exclude).filter(word => !kindsOf(word)?.some(isObject));
+  return { selection: parseSelection(include.length > 0 ? [...include, 'SCHEMA'] : [], excludedAcl), unselected };
 }

@@ -8,6 +8,7 @@ import {
   compareSchemas,
   IgnoreRules,
   MemoryBudget,
+  parsePlanSelection,
   parseSelection,
   type SchemaComparison,
   type Selection,
@@ -50,8 +51,11 @@ async function rejectReplacedOperand({ output, undo }: DiffArgs, sides: Sides): 
 }
 
 async function compareAndWrite(args: DiffArgs, io: Io): Promise<number> {
-  const { missing, alter, maxRecord } = args;
-  const ignore = new IgnoreRules(await readIgnorePatterns(args));
+  const { missing, alter, maxRecord, include, exclude } = args;
+  const { selection, unselected } = alter
+    ? parsePlanSelection(include, exclude)
+    : { selection: parseSelection(include, exclude), unselected: [] };
+  const ignore = new IgnoreRules([...(await readIgnorePatterns(args)), ...unselected]);
   const stdin = deferInput(async function* () {
     for await (const batch of readStandardInput(io.stdin(), { maxRecord }))
       for (const { statement } of batch) yield statement;
@@ -67,7 +71,7 @@ async function compareAndWrite(args: DiffArgs, io: Io): Promise<number> {
   const readOptions = {
     maxRecord,
     budget: new MemoryBudget(),
-    selection: parseSelection(args.include, args.exclude),
+    selection,
     locations,
     stdin,
     warn: io.warn,
@@ -86,7 +90,7 @@ async function compareAndWrite(args: DiffArgs, io: Io): Promise<number> {
   if (compared.ignored.length > 0) io.info(countIgnored(compared));
   const { writePlan } = await import('./write-plan.js'); // loaded late, because few runs need an engine
   const skipInvalid = a.config !== undefined;
-  const { sideB, ...kept } = await addKeptGrants(b, ignore, readOptions.selection);
+  const { sideB, ...kept } = await addKeptGrants(b, ignore, selection);
   return withPlanningFacts(a.config, b.config, facts =>
     writePlan([a, sideB], { ...args, locations, skipInvalid, ...kept, ...facts }, io),
   );
