@@ -93,7 +93,13 @@ export { ALL_NAMES } from './parser/rights.js';
 export { isArray, isDecimal, isTimestamp, printGeohashType, TYPE_PATTERN } from './parser/types.js';
 export { printDefinition } from './print.js';
 export { findProperty, keepProperties, type PropertyName, propertiesOf } from './properties/object-properties.js';
-export { formatExpiredRows, keepRetention, retentionAgeOf, retentionOf, UNLIMITED } from './properties/retention.js';
+export {
+  formatExpiredRows,
+  keepRetention,
+  retentionAgeOf,
+  retentionOf,
+  withoutRetention,
+} from './properties/retention.js';
 export { PARTITIONING, TIMESTAMP, VOLUME } from './properties/storage.js';
 export {
   COLUMN_ORDER,

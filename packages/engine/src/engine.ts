@@ -10,7 +10,6 @@ import {
   printDefinition,
   printRight,
   SERVER_DEFAULTS,
-  UNLIMITED,
 } from '@sqlpipe/ddl';
 import type { Body } from '@sqlpipe/ddl/parser';
 import { type Entry, type Health, Schema } from '@sqlpipe/schema';
@@ -331,11 +330,11 @@ function placeholderDefinition(kind: ObjectKind, name: string): Definition {
     case 'view':
       return { kind, name, body };
     case 'live view':
-      return { kind, name, body, flush: '', inMemory: '', start: 'NOW', ...UNLIMITED };
+      return { kind, name, body, flush: '', inMemory: '', start: 'NOW', ttl: 0 };
     case 'materialized view':
-      return { kind, name, body, refresh: { type: 'MANUAL', deferred: false }, ...UNLIMITED };
+      return { kind, name, body, refresh: { type: 'MANUAL', deferred: false }, ttl: 0 };
     case 'table':
-      return { kind, name, columns: [], partitionBy: 'DAY', ...UNLIMITED, wal: true, parquet: false };
+      return { kind, name, columns: [], partitionBy: 'DAY', ttl: 0, wal: true, parquet: false };
   }
 }
 

@@ -112,8 +112,11 @@ export function recheckRetention(spans: ClauseSpans, { kind, ttl, partitionBy }:
     rejectUnfittingAge(partitionBy, ttl, position);
 }
 
-/** The retention of a definition whose rows never expire. */
-export const UNLIMITED = { ttl: 0 } as const;
+/** Removes all that expires rows: the TTL, the storage policy and EXPIRE ROWS. */
+export const withoutRetention = <S extends TableDefinition | MaterializedViewDefinition>(stored: S): S => ({
+  ...stored,
+  ...{ ttl: 0, policy: undefined, expire: undefined },
+});
 
 /**
  * Which rows a change expires, as the end of the sentence `expires rows of table 't' …`. Undefined if the change expires no rows.

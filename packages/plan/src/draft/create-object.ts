@@ -5,10 +5,11 @@ import {
   formatExpiredRows,
   keepProperties,
   keepRetention,
+  type MaterializedViewDefinition,
   printDefinition,
   propertiesOf,
   spellOutDefaults,
-  UNLIMITED,
+  withoutRetention,
 } from '@sqlpipe/ddl';
 import type { Entry } from '@sqlpipe/schema';
 import { ignoresProperty, keepsProperty, type PlanContext } from '../context/plan-context.js';
@@ -56,8 +57,8 @@ export function findCreation(
  * Removes the retention from a view. Otherwise the view would drop the expired rows of B before the views that read it are filled. An
  * interrupted plan may have dropped these views, and the next plan cannot know which rows they had.
  */
-function withholdRetention<View extends Definition>(entry: Entry, wanted: View, { engine, context }: Draft): View {
-  const unlimited = { ...wanted, ...UNLIMITED, expire: undefined };
+function withholdRetention(entry: Entry, wanted: MaterializedViewDefinition, { engine, context }: Draft) {
+  const unlimited = withoutRetention(wanted);
   const withheld = propertiesOf(wanted.kind).flatMap(({ name, alter }) =>
     alter?.expiresRows && alter.between(wanted, unlimited, engine.has) && !ignoresProperty(context, entry, name)
       ? [name]

@@ -22,7 +22,7 @@ import {
   printDefinition,
   retentionAgeOf,
   type TableDefinition,
-  UNLIMITED,
+  withoutRetention,
 } from '@sqlpipe/ddl';
 import { type CatalogueObject, type Conversion, type Effect, findCopyLosses } from '@sqlpipe/engine';
 import type { Entry } from '@sqlpipe/schema';
@@ -106,7 +106,7 @@ function chooseRetention(
   const final = keepProperties(wanted, old, isKept);
   if (final !== wanted) return { final, created: final };
   const limited = keepRetention(wanted, old) ?? wanted;
-  const unlimited = { ...limited, ...UNLIMITED, policy: undefined };
+  const unlimited = withoutRetention(limited);
   const expiresRows = formatExpiredRows(unlimited, limited) !== undefined;
   const isSetLater = expiresRows && draft.acceptLoss(expiredRowsOf(old.name));
   return { final, created: isSetLater ? unlimited : limited };
