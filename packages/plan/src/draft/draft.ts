@@ -28,7 +28,7 @@ export interface Step {
 
 export type Refusal = readonly [reason: string, ...hints: string[]];
 
-/** Identifies the same change in two drafts. */
+/** Identifies the same change in two drafts. Its properties would not do: to change an index, a DROP and an ADD set the same one. */
 export const changeKey = ({ identity, what }: Change): string => `${identityKey(identity)} ${what}`;
 
 const omissionKey = (identity: NamedObject): string => (hasName(identity) ? identityKey(identity) : identity.kind);
@@ -115,7 +115,7 @@ export class Draft {
     const { object = '' } = effects.find(({ kind, loss }) => kind === 'materialized view' && loss === 'drop') ?? {};
     const isEarly = isRecreation && !this.context.allowed.allows({ loss: 'history', object });
     const outdatingStep = isEarly ? this.#outdatedBy.get(object) : undefined;
-    this.steps.splice(outdatingStep ? this.steps.indexOf(outdatingStep) : this.steps.length, 0, step);
+    this.#insert(step, outdatingStep);
     // Another view that the same step outdates may read this view. So its DROP has to come before the DROP of this view.
     for (const [view, first] of this.#outdatedBy) if (first === outdatingStep) this.#outdatedBy.set(view, step);
     const invalidated = effects.flatMap(({ effect, object }) => (effect === 'invalidated' ? [object] : []));
@@ -139,11 +139,16 @@ export class Draft {
     return this.add(changeByStatement(statement, identity, properties), [statement]);
   }
 
-  /** Adds a statement before all other changes. No step may depend on it, because the engine executes it after the other steps. */
-  addFirst(statement: string, identity: NamedObject): void {
-    const first = this.steps.findIndex(({ assertion }) => assertion === undefined);
+  /** Inserts a statement before the first one that is no assertion. No step so far may depend on it: the engine executes it only now. */
+  addBeforeChanges(statement: string, identity: NamedObject): void {
     this.engine.execute(statement);
-    this.steps.splice(first, 0, { statement, change: changeByStatement(statement, identity) });
+    const firstChange = this.steps.find(({ assertion }) => assertion === undefined);
+    this.#insert({ statement, change: changeByStatement(statement, identity) }, firstChange);
+  }
+
+  /** @param next the step that follows; undefined at the end */
+  #insert(step: Step, next: Step | undefined): void {
+    this.steps.splice(next ? this.steps.indexOf(next) : this.steps.length, 0, step);
   }
 
   excludes(statement: string, identity: NamedObject): boolean {

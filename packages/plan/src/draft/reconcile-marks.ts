@@ -13,7 +13,7 @@ export function reconcileMarks(draft: Draft): void {
     if (!isFilled || engineOfB.catalogue.findById(view.id)) continue;
     const mark = markOf(view.name);
     if (engine.find(mark)) continue;
-    draft.addFirst(`CREATE TABLE ${quoteLiteral(mark)} (ts TIMESTAMP);`, { kind: 'table', name: mark });
+    draft.addBeforeChanges(`CREATE TABLE ${quoteLiteral(mark)} (ts TIMESTAMP);`, { kind: 'table', name: mark });
   }
   for (const { name } of engine.catalogue.list()) {
     const view = parseMark(name, draft.context);
