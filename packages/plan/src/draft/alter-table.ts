@@ -56,7 +56,7 @@ export function alterTable(
   }
   const assertions = findPartitionConditions(table, actions, context.version)
     .map(({ assertion }) => assertion)
-    .filter(({ statement }) => draft.steps.every(step => step.statement !== statement));
+    .filter(({ statement }) => !draft.hasStep(statement));
   const unchanged = conversion ? conversionAssertions(conversion, context) : [];
   // The assertions on values do not see rows that the server has not applied yet, but the ALTER converts those rows too.
   const applied = unchanged.length > 0 ? [allAppliedAssertion(name)] : [];

@@ -45,6 +45,7 @@ const changeByStatement = (statement: string, identity: NamedObject, properties?
 
 export class Draft {
   readonly steps: Step[] = [];
+  readonly #statements = new Set<string>();
   /** The old names of the tables that the draft renames. */
   readonly renamedTables: string[] = [];
   /** The allowed losses that the draft relies on. */
@@ -148,7 +149,12 @@ export class Draft {
 
   /** @param next the step that follows; undefined at the end */
   #insert(step: Step, next: Step | undefined): void {
+    this.#statements.add(step.statement);
     this.steps.splice(next ? this.steps.indexOf(next) : this.steps.length, 0, step);
+  }
+
+  hasStep(statement: string): boolean {
+    return this.#statements.has(statement);
   }
 
   excludes(statement: string, identity: NamedObject): boolean {
