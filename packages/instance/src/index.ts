@@ -11,11 +11,11 @@ export type {
 export { listInstances } from './configuration/named-instances.js';
 export { resolveInstance } from './configuration/resolve-instance.js';
 export { type DumpOptions, dump } from './dump/dump.js';
-export { fetchPrincipals, fetchRights, fetchRightsOf, hasCredentials } from './dump/fetch-acl.js';
+export { fetchGrants, fetchPrincipals, fetchRights, fetchRightsOf, hasCredentials } from './dump/fetch-acl.js';
 export { fetchIds, listAllObjects } from './dump/list-objects.js';
 export { fetchStatements } from './dump/show-create.js';
 export { SymbolCapacities } from './dump/symbol-capacities.js';
-export { type Client, connect, withClient } from './http/client.js';
+export { type Client, connect } from './http/client.js';
 export { BestEffortClient, ifAccepted, tryQuery } from './http/optional-queries.js';
 export type { Rejection, Reply } from './http/reply.js';
 export { encodeQuery, MAX_PER_REQUEST, toRequestText } from './http/request.js';

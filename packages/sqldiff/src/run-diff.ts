@@ -1,7 +1,7 @@
 import { annotateFailure, type Io, readIgnorePatterns, UsageError, writeSettings } from '@sqlpipe/cli';
 import { COLUMN_ORDER } from '@sqlpipe/ddl';
 import { isAnyInput, isSameOutput, isStdout, readStandardInput } from '@sqlpipe/files';
-import { fetchComparisonFacts, withPlanningFacts } from '@sqlpipe/instance';
+import { fetchComparisonFacts, fetchGrants, withPlanningFacts } from '@sqlpipe/instance';
 import { COLUMN_ORDER_REASON, columnOrderHints } from '@sqlpipe/plan/text';
 import { type DeferredInput, deferInput } from '@sqlpipe/records';
 import {
@@ -16,7 +16,6 @@ import {
 } from '@sqlpipe/schema';
 import { displayName } from '@sqlpipe/sql';
 import { formatHints } from '@sqlpipe/text';
-import { fetchGrants } from './fetch-grants.js';
 import { Locations } from './locations.js';
 import type { DiffArgs } from './options.js';
 import { type ReadSide, readSide, resolveOperands, type Sides } from './sides.js';
@@ -96,7 +95,7 @@ async function compareAndWrite(args: DiffArgs, io: Io): Promise<number> {
   );
 }
 
-/** Adds the grants of instance B that the options leave out. The plan ignores them, but gives them back on what it replaces. */
+/** Adds the grants of instance B that --include or --exclude leave out. The plan keeps them, also on what it replaces. */
 async function addKeptGrants(b: ReadSide, ignore: IgnoreRules, selection: Selection) {
   if (!b.config || selection.selects('grant')) return { sideB: b, ignore };
   const { grants, hiddenGrants } = await fetchGrants(b.config);

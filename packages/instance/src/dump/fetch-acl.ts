@@ -1,8 +1,20 @@
 /*! Reads users, groups, service accounts and their rights: through the dump, or through SHOW on servers without it. */
-import { type Assumption, type Grant, type Membership, parseRights, quoteAclName, type Right } from '@sqlpipe/ddl';
+import {
+  type Assumption,
+  type Grant,
+  type Membership,
+  parseRights,
+  printRight,
+  quoteAclName,
+  type Right,
+} from '@sqlpipe/ddl';
 import { collectStatements, RightSet } from '@sqlpipe/schema';
-import type { Client } from '../http/client.js';
+import { identify } from '@sqlpipe/sql';
+import type { ConnectionConfig } from '../configuration/connection-config.js';
+import { type Client, withClient } from '../http/client.js';
 import { tryQuery } from '../http/optional-queries.js';
+import { InstanceError } from '../instance-error.js';
+import { isEnterprise } from '../reports/server.js';
 
 /** The statements of a dump that create users, groups and service accounts. @throws InstanceError if the instance does not show them */
 export async function fetchPrincipals(client: Client): Promise<string[]> {
@@ -35,6 +47,26 @@ export async function fetchRightsOf(client: Client, name: string): Promise<Right
   const rights = await listRights(client, name);
   const own = rights.filter(right => !groups.some(entity => inherited.has({ ...right, entity })));
   return [...groups.map((group): Right => ({ kind: 'membership', user: name, group })), ...own];
+}
+
+/** The grants of an instance as statements, or why it does not show them. @throws InstanceError if it gives no answer */
+export const fetchGrants = (config: ConnectionConfig): Promise<{ grants: string[]; hiddenGrants?: string }> =>
+  withClient(config, async client => {
+    if (!(await isEnterprise(client))) return { grants: [] };
+    try {
+      const rights = (await fetchRights(client)) ?? (await fetchRightsOfAll(client));
+      return { grants: rights.flatMap(right => (right.kind === 'grant' ? printRight(right) : [])) };
+    } catch (error) {
+      if (!(error instanceof InstanceError) || error.serverMessage === undefined) throw error;
+      return { grants: [], hiddenGrants: error.serverMessage };
+    }
+  });
+
+async function fetchRightsOfAll(client: Client): Promise<Right[]> {
+  const rights: Right[] = [];
+  for (const statement of await fetchPrincipals(client))
+    rights.push(...(await fetchRightsOf(client, identify(statement).name)));
+  return rights;
 }
 
 /**
