@@ -1,11 +1,14 @@
 /*! Copies a schema from one instance to another: the pipelines of sqldump and sqlapply, with a stream in memory between them. */
 import { PassThrough } from 'node:stream';
-import { type Io, rejectSharedInsecure, writeSettings } from '@sqlpipe/cli';
+import { type Args, type CONNECTION_OPTIONS, type Io, rejectSharedInsecure, writeSettings } from '@sqlpipe/cli';
 import { dump, resolveInstance } from '@sqlpipe/instance';
 import { decodeRecords, deferInput, writeRecords } from '@sqlpipe/records';
 import { parseSelection } from '@sqlpipe/schema';
 import { applyInput, type Input } from '@sqlpipe/sqlapply/apply';
-import type { CopyArgs } from './copy-options.js';
+import type { REPLAY_OPTIONS } from '@sqlpipe/sqlapply/options';
+import type { SELECTION_OPTIONS } from '@sqlpipe/sqldump/options';
+
+type CopyArgs = Args<typeof CONNECTION_OPTIONS & typeof SELECTION_OPTIONS & typeof REPLAY_OPTIONS>;
 
 export async function copySchema({ include, exclude, ...options }: CopyArgs, io: Io): Promise<number> {
   const [from = '', to = ''] = options.operands;

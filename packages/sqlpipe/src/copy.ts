@@ -1,5 +1,6 @@
-import { createMain } from '@sqlpipe/cli';
-import { OPTIONS } from './copy-options.js';
+import { CONNECTION_OPTIONS, createMain } from '@sqlpipe/cli';
+import { REPLAY_OPTIONS } from '@sqlpipe/sqlapply/options';
+import { SELECTION_OPTIONS } from '@sqlpipe/sqldump/options';
 
 export const main = createMain({
   name: 'sqlpipe copy',
@@ -10,6 +11,7 @@ export const main = createMain({
     ['sqlpipe copy http://localhost:9000 http://other:9000', 'copy a schema'],
     ['sqlpipe copy --alter --dry-run prod laptop', 'show the changes that laptop needs'],
   ],
-  options: OPTIONS,
+  // All of sqldump and sqlapply, except those for files and for a single instance.
+  options: { ...CONNECTION_OPTIONS, ...SELECTION_OPTIONS, ...REPLAY_OPTIONS },
   run: async (options, io) => (await import('./copy-schema.js')).copySchema(options, io),
 });
