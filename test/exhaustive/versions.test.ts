@@ -56,17 +56,14 @@ const OLD: [RegExp, Buffer][] = [
   [/^SHOW CREATE TABLE/, reply(rowsBody(T))],
 ];
 
-test('features that an old server lacks are queried once per connection', async t => {
+test('a server whose tables() lacks a column is asked for the older one', async t => {
   const { url, requests } = await startOld(t);
   const run = await inProcess(t, { URL: url });
   const stdout = await run.silent('sqldump $URL');
   t.is(stdout, `${T.replace('my col', '"my col"')}\n\0`);
-  t.is(requests.filter(({ statement }) => statement.includes('table_type')).length, 2);
-  t.is(
-    requests.filter(({ statement }) => statement.includes('matView')).length,
-    3,
-    'the list is fetched twice, and once to compare with',
-  );
+  const asked = (column: string) => requests.filter(({ statement }) => statement.includes(column)).length;
+  const lists = 3; // the list is fetched twice, and once to compare with
+  t.deepEqual([asked('table_type'), asked('matView')], [lists, lists]);
   const verbose = (await run('sqldump -v $URL > x')).stderr;
   t.true(verbose.includes(`: table 't': added quotes to names that need them: "my col"\n`), verbose);
 });

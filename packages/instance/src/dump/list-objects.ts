@@ -9,7 +9,7 @@ import {
   tableTypeOf,
 } from '@sqlpipe/sql';
 import type { Client } from '../http/client.js';
-import { type BestEffortClient, queryIfAccepted, queryIfSupported, tryQuery } from '../http/optional-queries.js';
+import { type BestEffortClient, ifSupported, queryIfAccepted, tryQuery } from '../http/optional-queries.js';
 import { InstanceError } from '../instance-error.js';
 import { VIEW_LISTS } from '../reports/health.js';
 
@@ -81,21 +81,18 @@ const isNamed = (names: readonly string[]): string =>
  * shadows the function (observed on 9.3.4).
  */
 async function queryTables(client: Client, queryFor: (kindColumn: (typeof COLUMNS)[number]) => string) {
-  const query = async () => {
-    for (const kindColumn of COLUMNS) {
-      const rows = await queryIfSupported(client, kindColumn.column, () => client.queryRows(queryFor(kindColumn)));
-      if (rows) return rows;
-    }
-    return undefined;
-  };
-  return tryQuery(query, ({ code }) => code === 'REJECTED');
+  for (const kindColumn of COLUMNS) {
+    const query = () => client.queryRows(queryFor(kindColumn));
+    const rows = await tryQuery(query, ({ code }) => code === 'REJECTED');
+    if (rows) return rows;
+  }
+  return undefined;
 }
 
 /** A server without a function that lists a kind has no objects of this kind. */
 async function listByFunctions(client: Client): Promise<NamedObject[]> {
   const names = async (query: string) => (await client.queryRows(query)).map(([name]) => String(name));
-  const namesIn = async (list: string) =>
-    new Set(await queryIfSupported(client, list, () => names(`SELECT view_name FROM ${list}`)));
+  const namesIn = async (list: string) => new Set(await ifSupported(() => names(`SELECT view_name FROM ${list}`)));
   const kinds = new Map<string, Kind>();
   for (const [kind, list] of VIEW_LISTS) for (const name of await namesIn(list)) kinds.set(name, kind);
   return (await names('SHOW TABLES')).map(name => ({ name, kind: kinds.get(name) ?? 'table' }));

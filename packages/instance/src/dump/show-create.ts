@@ -4,7 +4,7 @@ import { displayName, kindKeywords, type NamedObject, NameSet, quoteLiteral } fr
 import { escapeControls } from '@sqlpipe/text';
 import { type Client, fitsRequest } from '../http/client.js';
 import { MalformedReplyError } from '../http/json.js';
-import { isUnsupported, queryIfSupported, UNKNOWN_SHOW_CREATE } from '../http/optional-queries.js';
+import { ifSupported, isUnsupported, UNKNOWN_SHOW_CREATE } from '../http/optional-queries.js';
 import { batchesOf, fetchInHalves } from '../http/request.js';
 import { InstanceError } from '../instance-error.js';
 import { findViews } from './list-objects.js';
@@ -47,7 +47,7 @@ export async function fetchUncheckedStatements(
   objects: readonly NamedObject[],
   onDenied?: OnDenied,
 ): Promise<(string | undefined)[]> {
-  const printed = await queryIfSupported(client, 'SHOW CREATE', async () => {
+  const printed = await ifSupported(async () => {
     const statements: (string | undefined)[] = [];
     const budget = new MemoryBudget();
     for (const batch of batchesOf(objects))

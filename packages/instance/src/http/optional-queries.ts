@@ -58,22 +58,8 @@ export const UNKNOWN_SHOW_CREATE = /^expected 'TABLE'/;
 /** The messages for an unknown function, column and statement (observed on 8.1.4 to 9.3.4). */
 const UNSUPPORTED = [/^unknown function name: /, /^Invalid column: /, UNKNOWN_SHOW];
 
-const knownUnsupported = new WeakMap<Client, Set<string>>();
-
-/** The result of a query; undefined if this version does not support it. @param what a function, a column or a statement */
-export async function queryIfSupported<T>(
-  client: Client,
-  what: string,
-  query: () => Promise<T>,
-): Promise<T | undefined> {
-  const unsupported = knownUnsupported.get(client) ?? new Set();
-  if (unsupported.has(what)) return undefined;
-  return tryQuery(query, error => {
-    if (!isUnsupported(error)) return false;
-    knownUnsupported.set(client, unsupported.add(what));
-    return true;
-  });
-}
+/** The result of queries; undefined if this version does not support one. */
+export const ifSupported = <T>(query: () => Promise<T>): Promise<T | undefined> => tryQuery(query, isUnsupported);
 
 export const isUnsupported = (error: InstanceError): boolean =>
   error.code === 'REJECTED' && UNSUPPORTED.some(pattern => error.matches(pattern));
