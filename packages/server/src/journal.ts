@@ -5,7 +5,7 @@
  */
 import { once } from 'node:events';
 import { constants } from 'node:fs';
-import { type FileHandle, lstat, mkdir, open, rename, rm, stat } from 'node:fs/promises';
+import { type FileHandle, lstat, mkdir, open, readFile, rename, rm, stat } from 'node:fs/promises';
 import { createServer, type Server } from 'node:net';
 import { platform } from 'node:os';
 import { dirname, join } from 'node:path';
@@ -157,43 +157,24 @@ async function makeFolder(path: string): Promise<void> {
 }
 
 async function restoreJournal(path: string, restore: (entry: JournalEntry) => void): Promise<void> {
-  const file = await openRegular(path);
-  if (!file) return;
-  let lineNumber = 0;
-  for await (const line of readLines(file.createReadStream())) {
-    lineNumber++;
+  const lines = (await readRegular(path)).split('\n').slice(0, -1); // a last line without LF was not acknowledged
+  for (const [i, line] of lines.entries()) {
     const entries = parseLine(line);
-    if (!entries)
-      throw new CodedError('DAMAGED', `${path}: line ${lineNumber} is damaged; restore the folder from a copy`);
+    if (!entries) throw new CodedError('DAMAGED', `${path}: line ${i + 1} is damaged; restore the folder from a copy`);
     entries.forEach(restore);
   }
 }
 
-/** Only LF ends a line: to `node:readline`, U+2028 ends one too from Node 24 on. A last line without LF was not acknowledged. */
-async function* readLines(bytes: AsyncIterable<Buffer>): AsyncGenerator<string> {
-  let rest: Buffer[] = [];
-  for await (let chunk of bytes) {
-    for (let end = chunk.indexOf(LF); end >= 0; end = chunk.indexOf(LF)) {
-      yield Buffer.concat([...rest, chunk.subarray(0, end)]).toString();
-      rest = [];
-      chunk = chunk.subarray(end + 1);
-    }
-    rest.push(chunk);
-  }
-}
-
-const LF = 0x0a;
-
-/** Opens a file, unless there is none. @throws CodedError for a link, a pipe and the like, which sqlserve never creates */
-async function openRegular(path: string): Promise<FileHandle | undefined> {
+/** The text of a file; '' if there is none. @throws CodedError for a link, a pipe and the like, which sqlserve never creates */
+async function readRegular(path: string): Promise<string> {
   try {
     const stats = await lstat(path);
     if (!stats.isFile())
       throw new CodedError('DAMAGED', `${path} is not a regular file; restore the folder from a copy`);
-    return await open(path, constants.O_RDONLY | constants.O_NOFOLLOW);
+    return await readFile(path, { encoding: 'utf8', flag: constants.O_RDONLY | constants.O_NOFOLLOW });
   } catch (error) {
     if ((error as NodeJS.ErrnoException).code !== 'ENOENT') throw error;
-    return;
+    return '';
   }
 }
 
