@@ -2,8 +2,7 @@
 import { readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { JournalEntry } from '@sqlpipe/engine';
-import { emulateServer } from '../../packages/server/src/emulated-server.js';
-import { formatLine, type Journal } from '../../packages/server/src/journal.js';
+import { formatLine } from '../../packages/server/src/journal.js';
 import { Service } from '../../packages/server/src/service.js';
 import { deferred } from '../support/deferred.js';
 import { freshFolder } from '../support/folder.js';
@@ -143,7 +142,6 @@ test('each login extends a token with REFRESH, and no other token', async t => {
 });
 
 test('a token that is used while another statement is stored is extended on disk too', async t => {
-  const emulated = emulateServer('enterprise', undefined, { naming: 'by expression', version: '10.0.0' });
   const [reached, opened] = [deferred(), deferred()];
   const lines: string[] = [];
   // The fourth change waits for the journal, as for a slow disk.
@@ -152,7 +150,8 @@ test('a token that is used while another statement is stored is extended on disk
     reached.resolve();
     await opened.promise;
   };
-  const service = new Service(emulated, { append } as unknown as Journal);
+  const service = new Service('enterprise', undefined, { naming: 'by expression', version: '10.0.0' });
+  service.journal = { append };
   const caller = { name: 'admin' };
   for (const statement of ['create service account robot', 'grant http to robot'])
     await service.execute(statement, caller);
@@ -164,7 +163,7 @@ test('a token that is used while another statement is stored is extended on disk
   const token = made.kind === 'rows' ? String(made.rows[0]?.[1]) : '';
   const slow = service.execute('create table t (x int)', caller);
   await reached.promise;
-  const robot = await emulated.authenticate(bearer(token));
+  const robot = await service.authenticate(bearer(token));
   t.is(robot?.name, 'robot');
   const asked = service.execute('select 1', robot ?? caller);
   opened.resolve();

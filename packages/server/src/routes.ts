@@ -2,7 +2,7 @@
 import { BlockList } from 'node:net';
 import { RejectionError } from '@sqlpipe/ddl/parser';
 import { DenialError, OpaqueError } from '@sqlpipe/engine';
-import type { Caller, EmulatedServer } from './emulated-server.js';
+import type { Caller } from './logins.js';
 import { decodeBytes, type HttpRequest } from './request.js';
 import {
   emptyResponse,
@@ -19,16 +19,15 @@ export function createRouter(
   service: Service,
   hosts?: ReadonlySet<string>,
 ): (request: HttpRequest) => Promise<HttpResponse> {
-  const { emulated } = service;
   return async request => {
     const foreignReason = foreignRequestReason(request.headers, hosts);
     if (foreignReason !== undefined) return textResponse(403, foreignReason);
     const rejection = findRequestError(request);
     if (rejection) return rejection;
-    if (request.path === '/settings') return settings(emulated);
+    if (request.path === '/settings') return settings(service);
     if (request.path === '/ping') return emptyResponse(204);
     if (request.path === '/') return emptyResponse(301, { Location: '/index.html' });
-    const caller = await emulated.authenticate(request.headers.get('authorization'));
+    const caller = await service.authenticate(request.headers.get('authorization'));
     if (caller === undefined) return textResponse(401, 'Unauthorized');
     const response = await execute(service, request.parameters, caller);
     return { ...response, headers: { 'Keep-Alive': 'timeout=5, max=10000' } };
@@ -47,7 +46,7 @@ function findRequestError({ method, path, headers }: HttpRequest): HttpResponse 
   return method === 'GET' ? undefined : textResponse(405, `Method ${method} not supported`);
 }
 
-const settings = ({ isEnterprise, version }: EmulatedServer): HttpResponse => ({
+const settings = ({ isEnterprise, options: { version } }: Service): HttpResponse => ({
   ...jsonResponse(
     200,
     JSON.stringify({

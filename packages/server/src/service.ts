@@ -3,7 +3,8 @@ import { printDefinition } from '@sqlpipe/ddl';
 import { missingError, RejectionError } from '@sqlpipe/ddl/parser';
 import {
   type CatalogueObject,
-  type Engine,
+  type ColumnNaming,
+  Engine,
   printPermissions,
   printPrincipals,
   type QueryStatement,
@@ -17,21 +18,39 @@ import {
 } from '@sqlpipe/engine';
 import { isPrincipal, type Kind } from '@sqlpipe/sql';
 import { listColumns, PARAMETERS } from './catalogue-functions.js';
-import type { Caller, EmulatedServer } from './emulated-server.js';
 import type { Journal } from './journal.js';
+import {
+  type Authenticate,
+  acceptLogin,
+  acceptPrincipals,
+  type Caller,
+  DEFAULT_ADMIN,
+  type EditionName,
+  type LoginCredentials,
+} from './logins.js';
 import { answerQuery } from './query-answers.js';
+import { createSecrets } from './secrets.js';
 import { showAcl } from './show-acl.js';
 
 export class Service {
-  readonly #engine: Engine;
+  readonly isEnterprise: boolean;
+  readonly engine: Engine;
+  readonly authenticate: Authenticate;
+  /** Changes are written here before they are acknowledged; without a journal they are not stored. */
+  journal: Pick<Journal, 'append'> | undefined;
   #last: Promise<unknown> = Promise.resolve();
 
-  /** @param journal changes are written here before they are acknowledged; without a journal they are not stored */
+  /** @param login the only login of the open source edition, or the administrator of the enterprise edition */
   constructor(
-    readonly emulated: EmulatedServer,
-    readonly journal?: Journal,
+    edition: EditionName,
+    login: LoginCredentials | undefined,
+    readonly options: { readonly naming: ColumnNaming; readonly version: string },
   ) {
-    this.#engine = emulated.engine;
+    this.isEnterprise = edition === 'enterprise';
+    const admin = login ?? DEFAULT_ADMIN;
+    const enterprise = this.isEnterprise && { isEnterprise: true, admin: admin.user, secrets: createSecrets() };
+    this.engine = new Engine({ ...options, ...enterprise });
+    this.authenticate = this.isEnterprise ? acceptPrincipals(this.engine.acl, admin) : acceptLogin(login);
   }
 
   /** Executes one statement for a caller. Its changes are on disk when the promise resolves. @throws RejectionError */
@@ -44,7 +63,7 @@ export class Service {
 
   /** Undoes a statement that cannot be stored, because it would be lost after a restart. No other statement runs meanwhile. */
   async #executeAndStore(text: string, { name, renewToken }: Caller): Promise<StatementReply> {
-    const engine = this.#engine;
+    const { engine } = this;
     const before = engine.log.savepoint();
     renewToken?.();
     const reply = await whenReady(() => this.#execute(text, name));
@@ -60,9 +79,9 @@ export class Service {
   }
 
   #execute(text: string, caller: string): StatementReply {
-    const { reply } = this.#engine.execute(text, caller);
+    const { reply } = this.engine.execute(text, caller);
     if (reply.kind !== 'unanswered') return reply;
-    return { kind: 'rows', ...this.#answer(reply.query, this.#engine.session(caller)) };
+    return { kind: 'rows', ...this.#answer(reply.query, this.engine.session(caller)) };
   }
 
   #answer(query: QueryStatement, session: Session): Rows {

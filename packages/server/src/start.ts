@@ -5,9 +5,9 @@ import { RejectionError } from '@sqlpipe/ddl/parser';
 import type { Acl, ColumnNaming } from '@sqlpipe/engine';
 import { DEFAULT_REQUEST_BUFFER, findSecrets } from '@sqlpipe/sql';
 import { CodedError, maskSecrets } from '@sqlpipe/text';
-import { DEFAULT_ADMIN, type EditionName, emulateServer, type LoginCredentials } from './emulated-server.js';
 import { createEndpoint, type Endpoint } from './endpoint.js';
 import { Journal } from './journal.js';
+import { DEFAULT_ADMIN, type EditionName, type LoginCredentials } from './logins.js';
 import { createRouter, isLoopback } from './routes.js';
 import { Service } from './service.js';
 
@@ -70,20 +70,19 @@ export async function startServer({
   load = [],
   logRequest,
 }: ServerOptions): Promise<RunningServer> {
-  const emulated = emulateServer(edition, login, { naming, version: FULL_VERSIONS[questdb] });
+  const service = new Service(edition, login, { naming, version: FULL_VERSIONS[questdb] });
   let isRestored = data !== undefined;
   const loadAll = async () => {
     isRestored = false;
-    const service = new Service(emulated);
     const caller = { name: (login ?? DEFAULT_ADMIN).user };
     for (const schema of load) await loadSchema(schema, statement => service.execute(statement, caller));
   };
   if (data === undefined) await loadAll();
-  const journal = data === undefined ? undefined : await Journal.open(data, emulated.engine, loadAll);
+  const journal = data === undefined ? undefined : await Journal.open(data, service.engine, loadAll);
+  service.journal = journal;
   let endpoint: Endpoint;
   try {
-    if (emulated.isEnterprise) rejectNamesake(emulated.engine.acl);
-    const service = new Service(emulated, journal);
+    if (service.isEnterprise) rejectNamesake(service.engine.acl);
     const isPublic = !isLoopback((await lookup(address)).address);
     const hosts = isPublic && allowHost.length === 0 ? undefined : new Set(allowHost.map(host => host.toLowerCase()));
     endpoint = createEndpoint({ answer: createRouter(service, hosts), requestLimit, logRequest });

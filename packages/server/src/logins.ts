@@ -1,6 +1,6 @@
-/*! The server that is emulated: an engine of an edition and version, and who may log in. */
-import { type Acl, type ColumnNaming, Engine } from '@sqlpipe/engine';
-import { createSecrets, digest, hashPassword, isExpired, isSameSecret, PasswordCheck } from './secrets.js';
+/*! Who may log in to a server. */
+import type { Acl } from '@sqlpipe/engine';
+import { digest, hashPassword, isExpired, isSameSecret, PasswordCheck } from './secrets.js';
 
 export interface Caller {
   readonly name: string;
@@ -8,13 +8,8 @@ export interface Caller {
   readonly renewToken?: (() => void) | undefined;
 }
 
-export interface EmulatedServer {
-  readonly isEnterprise: boolean;
-  readonly version: string;
-  readonly engine: Engine;
-  /** The caller with these credentials; undefined if access is denied. */
-  authenticate(authorization: string | undefined): Promise<Caller | undefined>;
-}
+/** Returns the caller with these credentials; undefined if access is denied. */
+export type Authenticate = (authorization: string | undefined) => Promise<Caller | undefined>;
 
 /** A user and a password. */
 export interface LoginCredentials {
@@ -30,31 +25,15 @@ export type EditionName = (typeof EDITIONS)[number];
 /** The administrator of the enterprise edition, unless another is given. */
 export const DEFAULT_ADMIN: LoginCredentials = { user: 'admin', password: 'quest' };
 
-/** @param login the only login of the open source edition, or the administrator of the enterprise edition */
-export function emulateServer(
-  edition: EditionName,
-  login: LoginCredentials | undefined,
-  options: { readonly naming: ColumnNaming; readonly version: string },
-): EmulatedServer {
-  const { version } = options;
-  if (edition === 'enterprise') {
-    const admin = login ?? DEFAULT_ADMIN;
-    const enterprise = { isEnterprise: true, admin: admin.user, secrets: createSecrets() };
-    const engine = new Engine({ ...options, ...enterprise });
-    return { isEnterprise: true, version, engine, authenticate: createAuthenticator(engine.acl, admin) };
-  }
+/** Accepts one login; without one, everybody. */
+export function acceptLogin(login: LoginCredentials | undefined): Authenticate {
   const expected = login && `Basic ${Buffer.from(`${login.user}:${login.password}`).toString('base64')}`;
-  return {
-    isEnterprise: false,
-    version,
-    engine: new Engine(options),
-    authenticate: async authorization =>
-      expected === undefined || isSameSecret(authorization ?? '', expected) ? { name: login?.user ?? '' } : undefined,
-  };
+  return async authorization =>
+    expected === undefined || isSameSecret(authorization ?? '', expected) ? { name: login?.user ?? '' } : undefined;
 }
 
-/** The administrator's password is configured and not stored, and is hashed like any other. */
-function createAuthenticator(acl: Acl, admin: LoginCredentials): EmulatedServer['authenticate'] {
+/** Accepts the principals of the enterprise edition. The administrator's password is configured, not stored, and hashed like any other. */
+export function acceptPrincipals(acl: Acl, admin: LoginCredentials): Authenticate {
   const check = new PasswordCheck();
   let adminHash: Promise<string> | undefined;
 
