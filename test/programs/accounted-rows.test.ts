@@ -18,11 +18,11 @@ testWithQuestDB('a view that was refreshed only for a range has a history too', 
     'same.sql': `${table(day(''))}\n${deferred.replace('sum(x)', 'sum(x) + 0')};`,
     'expired.sql': `${table(day('TTL 1 DAY'))}\n${deferred.replace('sum(x)', 'sum(x) + 1')};`,
   });
-  await run.ok('sqlapply -q --alter --allow-plan $DB same.sql');
+  await run.ok('sqlapply -q --alter $DB same.sql');
   t.is((await takeHoldings(server)).get('m')?.rows, 3, 'it is filled again');
   await execute(server, 'ALTER TABLE t SET TTL 1 DAY');
   await waitUntilTrue(server, 'SELECT count() = 2 FROM t');
-  const careful = await run('sqlapply -q --alter --allow-plan $DB expired.sql');
+  const careful = await run('sqlapply -q --alter $DB expired.sql');
   t.deepEqual(namesOf(careful.stderr), ['history:m'], careful.stderr);
   t.is((await takeHoldings(server)).get('m')?.rows, 3);
 });
@@ -38,7 +38,7 @@ testWithQuestDB('an invalid view that a plan was not given is neither repaired n
   });
   const unchanged = await run('sqldiff --alter --ignore-extra base.sql $DB | tr "\\0" "\\n"');
   t.deepEqual([unchanged.code, unchanged.stdout.trim()], [0, ''], unchanged.stderr);
-  await run.ok('sqlapply --alter --allow-plan $DB new.sql');
+  await run.ok('sqlapply --alter $DB new.sql');
   const now = await takeHoldings(server);
   t.deepEqual([findMissing(before, now), now.get('m')?.rows, now.has('j')], [[], 3, true]);
   const ignored = await run('sqldiff --alter --ignore m --ignore-extra new.sql $DB | tr "\\0" "\\n"');

@@ -55,7 +55,7 @@ testWithQuestDB('a type over which the server rejects the query of a view is lef
     // A view whose columns get other types is created again, and a CREATE that the server rejects is no loss that can be allowed.
     const needed = column === 'x BOOLEAN' ? 'values:t.x' : 'history:m';
     t.deepEqual(namesOf(careful.stderr), [needed], careful.stderr);
-    await run.exits(1, 'sqlapply -q --alter --allow-plan --keep-going --allow-loss values:t.x $DB wanted.sql');
+    await run.exits(1, 'sqlapply -q --alter --keep-going --allow-loss values:t.x $DB wanted.sql');
     t.deepEqual(findMissing(before, await takeHoldings(server)), [], what);
     // Nobody was asked while this plan was made. If values may change, a view over them is kept.
     const blind = await run(
@@ -116,7 +116,7 @@ testWithQuestDB('a view with a new query that the server rejects is not dropped'
   const wanted = `${table(day(''))}\n${SUM.replace('sum(x)', 'max(no_such_function(x))')};`;
   const former = `${table(day(''))}\n${SUM};`;
   const run = await shellWithFiles(t, server, { 'wanted.sql': wanted, 'former.sql': former });
-  const { stderr } = await run('sqlapply -q --alter --allow-plan --keep-going $DB wanted.sql');
+  const { stderr } = await run('sqlapply -q --alter --keep-going $DB wanted.sql');
   t.regex(stderr, /left out: DROP and CREATE.*\n.*the server rejects the query of materialized view 'm'/);
   t.deepEqual(namesOf(stderr), [], stderr);
   const unasked = await run('sqldiff --alter wanted.sql former.sql -o plan; sqlapply -q --allow-plan $DB plan');

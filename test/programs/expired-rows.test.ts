@@ -38,7 +38,7 @@ testWithQuestDB('rows that a view has and its own TTL expires when it is compute
     );
     await waitUntilTrue(server, `SELECT count() = 0 FROM m WHERE ts < '${days[0]}T23'`);
     await run.ok('sqlapply --dry-run --allow REFRESH $DB refresh.sql');
-    await run.ok('sqlapply -q --alter --allow-plan $DB type.sql');
+    await run.ok('sqlapply -q --alter $DB type.sql');
   }
 });
 
@@ -79,12 +79,12 @@ testWithQuestDB('rows that the TTL of a table has expired are a loss of the UPDA
   const stopped = await run('sqlapply --allow-plan $DB plan');
   t.regex(stopped.stderr, /the assertion is not true: 't' has 1 row older than its TTL/);
   for (const file of ['type.sql', 'longer.sql']) {
-    const careful = await run(`sqlapply -q --alter --allow-plan $DB ${file}`);
+    const careful = await run(`sqlapply -q --alter $DB ${file}`);
     t.deepEqual([careful.code, namesOf(careful.stderr)], [1, ['ttl:t']], careful.stderr);
   }
-  await run.ok('sqlapply -q --alter --allow-plan $DB kept.sql');
+  await run.ok('sqlapply -q --alter $DB kept.sql');
   t.is((await takeHoldings(server)).get('t')?.rows, 2);
-  await run.ok('sqlapply -q --alter --allow-loss drop:t.c --allow-loss ttl:t --allow-plan $DB type.sql');
+  await run.ok('sqlapply -q --alter --allow-loss drop:t.c --allow-loss ttl:t $DB type.sql');
   t.is((await takeHoldings(server)).get('t')?.rows, 1);
 });
 

@@ -231,6 +231,11 @@ test('a plan is not applied with an option that would skip some of its statement
     (await run.exits(1, 'sqlapply --alter --allow all $DB < plan')).stderr,
     'sqlapply: --alter cannot be combined with a plan; it makes one of a schema; nothing was sent\n',
   );
+  for (const option of ['--allow-plan', '--stale-ok'])
+    t.regex(
+      (await run.exits(64, `sqlapply --alter ${option} nowhere after.sql`)).stderr,
+      /^sqlapply: --alter cannot be combined with --allow-plan or --stale-ok, .*; remove --alter to apply a plan\n/,
+    );
   const { statements } = await plan(`${run.folder}/after.sql`, server, { allowLoss: ['drop:m'] });
   const applied = replay(statements, server, { ignore: ['m'], allowPlan: true });
   await t.throwsAsync(() => applied.next(), { message: /^--ignore cannot be combined with a plan/ });

@@ -79,6 +79,10 @@ async function rejectBadArgs(options: RunArgs): Promise<void> {
     throw new UsageError(
       '--alter cannot be combined with --stream or --if-exists, because it compares a complete schema',
     );
+  if (alter && (options.allowPlan || options.staleOk))
+    throw new UsageError(
+      '--alter cannot be combined with --allow-plan or --stale-ok, because it makes a plan of its own; remove --alter to apply a plan',
+    );
   if (renamed.length > 0 && !alter) throw new UsageError('--renamed works only with --alter');
   rejectBadOptions(options, toFlag);
 }
