@@ -205,6 +205,38 @@ for (const change of ['CREATE OR REPLACE VIEW v AS (SELECT y FROM t);', 'ALTER T
     t.deepEqual([code, results], [0, ['skipped', 'skipped', 'applied']], stderr);
   });
 
+const BUSY = reply('', 503);
+
+for (const statement of [
+  'CREATE TABLE IF NOT EXISTS t (x INT, y INT);',
+  'CREATE OR REPLACE VIEW v AS (SELECT y FROM t);',
+  'ALTER TABLE t ADD COLUMN z INT;',
+])
+  test(`if the query before a statement breaks off, the statement was not sent and has failed: ${statement}`, async t => {
+    const queries: string[] = [];
+    const url = await startProxy(t, [...TABLES, OLD], {
+      reply: query => (query.startsWith('SHOW CREATE') && queries.push(query) === 1 ? BUSY : undefined),
+    });
+    const { code, results, stderr } = await runSqlapply(t, url, { text: statement, options: '--allow REPLACE,ALTER' });
+    t.deepEqual([code, results, queries.length], [69, ['failed'], 1], stderr);
+    t.notRegex(stderr, /whether it was applied/);
+  });
+
+test('if a query after an accepted ALTER breaks off, the outcome is unknown', async t => {
+  let isSent = false;
+  const url = await startProxy(t, TABLES, {
+    reply(statement) {
+      if (statement.startsWith('ALTER')) isSent = true;
+      else if (isSent) return BUSY;
+      return undefined;
+    },
+  });
+  const text = 'ALTER TABLE t ADD COLUMN z INT;';
+  const { code, results, stderr } = await runSqlapply(t, url, { text, options: '--allow ALTER' });
+  t.deepEqual([code, results], [69, ['unknown']], stderr);
+  t.regex(stderr, /ALTER of table 't'\): whether it was applied is unknown: .*answered 503/);
+});
+
 const MANY = Array.from({ length: 250 }, (_, i) => `CREATE TABLE t${i} (x INT);`);
 const SKIPPED = MANY.map(() => 'skipped');
 

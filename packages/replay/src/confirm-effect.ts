@@ -83,7 +83,17 @@ export async function wasAltered(pending: PendingEffect, context: ConfirmationCo
   return result === 'applied' && comparison?.isTokenComparison === false;
 }
 
+/** If the target cannot be asked, the outcome is unknown: it has accepted the statement. */
 export async function confirmEffect(pending: PendingEffect, context: ConfirmationContext): Promise<StatementResult> {
+  try {
+    return await waitForEffect(pending, context);
+  } catch (error) {
+    if (!(error instanceof InstanceError)) throw error;
+    return { result: 'unknown', error: error.message, failure: error };
+  }
+}
+
+async function waitForEffect(pending: PendingEffect, context: ConfirmationContext): Promise<StatementResult> {
   const { parsed, expected } = pending;
   const { existing, noVerify } = context;
   if (parsed.verb === 'refresh') return waitForRefresh(parsed.name, pending.refresh, context);

@@ -129,10 +129,7 @@ export class ExistingAcl {
     try {
       return await query();
     } catch (error) {
-      if (!(error instanceof InstanceError)) throw error;
-      // The new error has no `outcomeUnknown`, because a query changes nothing.
-      if (error.serverMessage === undefined)
-        throw new InstanceError(error.code, error.message, { status: error.status, cause: error });
+      if (!(error instanceof InstanceError) || error.serverMessage === undefined) throw error;
       if (this.#hidden.size === 0)
         this.warn(
           `${this.source.label}: access control cannot be compared, because the server does not show it: ${error.serverMessage}`,

@@ -161,7 +161,7 @@ class HttpClient implements Client {
         return await read(response);
       } catch (error) {
         const failure = this.#toInstanceError(error, statement, purpose, response);
-        if (purpose === 'execute' && failure instanceof InstanceError && failure.outcomeUnknown) throw failure;
+        if (failure instanceof InstanceError && failure.outcomeUnknown) throw failure;
         await pauseAfter(failure);
       }
     }
@@ -197,11 +197,11 @@ class HttpClient implements Client {
   #toInstanceError(error: unknown, statement: string, purpose: Purpose, response: Response | undefined): unknown {
     const status = response?.status;
     if (error instanceof ServerError && response) return this.#rejectionError(error, response);
-    if (error instanceof UnexpectedResponseError) return this.#unexpectedResponseError(error, status);
+    if (error instanceof UnexpectedResponseError) return this.#unexpectedResponseError(error, purpose, status);
     if (!(error instanceof TransportError)) return error;
     const bufferNeeded = this.bufferNeeded(statement, purpose);
     const { code, message } = toTransportFailure(error, { ...this.config, bufferNeeded });
-    const outcomeUnknown = error.phase !== 'connecting' && mayHaveRun(status);
+    const outcomeUnknown = error.phase !== 'connecting' && mayHaveRun(purpose, status);
     const { unknownName } = this.config;
     const hint = error.phase === 'connecting' && unknownName ? `; ${unknownName}` : '';
     return new InstanceError(code, `${this.label}: ${message}${hint}`, { status, outcomeUnknown, cause: error.cause });
@@ -218,13 +218,17 @@ class HttpClient implements Client {
     return this.#prefix + this.#endpoints[0];
   }
 
-  #unexpectedResponseError(error: UnexpectedResponseError, status: number | undefined): InstanceError {
+  #unexpectedResponseError(
+    error: UnexpectedResponseError,
+    purpose: Purpose,
+    status: number | undefined,
+  ): InstanceError {
     const { code, message, cause } = error;
     const tried = this.#endpoints.map(endpoint => this.config.url.origin + this.#prefix + endpoint);
     const help = status === 401 ? `: ${this.#authenticationHelp}` : status === 404 ? ` Tried: ${tried.join(', ')}` : '';
     return new InstanceError(code, `${this.label}: ${message}${help}`, {
       status,
-      outcomeUnknown: mayHaveRun(status),
+      outcomeUnknown: mayHaveRun(purpose, status),
       cause,
     });
   }
@@ -253,9 +257,9 @@ async function* scanRows(response: Response, maxValueBytes: number | undefined):
   }
 }
 
-/** Whether a failed request with this status (undefined without a reply) may have been executed nevertheless. */
-const mayHaveRun = (status: number | undefined): boolean =>
-  status === undefined || status < 300 || status === 408 || status >= 500;
+/** Whether a failed request with this status (undefined without a reply) may have changed something. A query changes nothing. */
+const mayHaveRun = (purpose: Purpose, status: number | undefined): boolean =>
+  purpose === 'execute' && (status === undefined || status < 300 || status === 408 || status >= 500);
 
 /** Whether a server accepts a query, unless its request buffer is smaller than the default. */
 export const fitsRequest = (client: Client, query: string): boolean =>
