@@ -32,7 +32,7 @@ test: QUESTDB := 9.3.4
 test: types ## run the tests, also against a real QuestDB if Java and Maven are installed
 
 exhaustive: FILES := 'test/{docs,release,exhaustive}/**'
-exhaustive: QUESTDB := 9.3.4 9.2.3 9.0.3 8.1.4
+exhaustive: QUESTDB := 9.3.4 9.3.0 9.2.3 9.0.3 8.1.4
 exhaustive: types ## run the tests of documents and releases, and those that take longest: every fault, kills, random pairs, old versions
 
 # The jars are fetched first, because test files run in parallel and Maven must not.

@@ -31,7 +31,7 @@ function readDocumented(): Map<string, Map<string, string>> {
   );
 }
 
-for (const version of ['8.1.4', '9.0.3', '9.2.3'])
+for (const version of ['8.1.4', '9.0.3', '9.2.3', '9.3.0'])
   testWithVersion(version)(`QuestDB ${version} works as docs/COMPATIBILITY.md says`, async t => {
     newest ??= borrowQuestDB(file);
     const [old, latest] = await Promise.all([startQuestDB(t, { QUESTDB_VERSION: version }), newest]);

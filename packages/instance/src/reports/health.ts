@@ -1,4 +1,4 @@
-import { findReferencesOfQuery } from '@sqlpipe/ddl';
+import { findReferencesOfQuery, quoteName } from '@sqlpipe/ddl';
 import { type Health, STALE_REASON } from '@sqlpipe/schema';
 import { type Kind, NameMap, NameSet, OBJECT_KINDS, quoteLiteral } from '@sqlpipe/sql';
 import { type Client, fitsRequest } from '../http/client.js';
@@ -74,9 +74,12 @@ async function fetchStaleViews(client: Client): Promise<StaleView[]> {
   return stale;
 }
 
-/** The stale views among some, by one query. Undefined if it fails for one of several views. */
+/**
+ * The stale views among some, by one query. Undefined if it fails for one of several views. Only names that need quotes have them, because
+ * 9.3.0 cannot read a plain view by a quoted name.
+ */
 async function findStaleViews(client: Client, views: readonly string[]): Promise<StaleView[] | undefined> {
-  const query = views.map(view => `SELECT 1 FROM (SELECT * FROM ${quoteLiteral(view)} LIMIT 0)`).join(' UNION ALL ');
+  const query = views.map(view => `SELECT 1 FROM (SELECT * FROM ${quoteName(view)} LIMIT 0)`).join(' UNION ALL ');
   const [name = '', ...others] = views;
   if (others.length > 0 && !fitsRequest(client, query)) return undefined;
   try {
