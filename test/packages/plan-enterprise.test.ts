@@ -1,5 +1,6 @@
 /*! Which statements only the enterprise edition prints, and rows that its storage policies drop. */
-import { isEnterpriseSchema, planChanges } from '@sqlpipe/plan';
+import { isEnterpriseSchema } from '@sqlpipe/ddl';
+import { planChanges } from '@sqlpipe/plan';
 import { IgnoreRules } from '@sqlpipe/schema';
 import { test } from '../support/test.js';
 

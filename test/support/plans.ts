@@ -1,6 +1,7 @@
 /*! Plans in tests: what they allow, and what executing their statements makes of a schema. */
+import { isEnterpriseSchema } from '@sqlpipe/ddl';
 import { Engine, type EngineOptions, whenReady } from '@sqlpipe/engine';
-import { isEnterpriseSchema, type Plan } from '@sqlpipe/plan';
+import type { Plan } from '@sqlpipe/plan';
 import { formatLoss } from '@sqlpipe/plan/text';
 
 export const lossesOf = ({ omissions }: Plan): string[] => [

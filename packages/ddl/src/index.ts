@@ -76,7 +76,7 @@ export {
   type ViewDefinition,
 } from './definition.js';
 export { findCommonTableExpressions, findMentions, findUnknownNames, isUnderstood, type Mention } from './mentions.js';
-export { dependsOnVersion, findMissingFeatures, mayLackFeature } from './needed-features.js';
+export { dependsOnVersion, findMissingFeatures, isEnterpriseSchema, mayLackFeature } from './needed-features.js';
 export { featuresOf, type HasFeature } from './parser/features.js';
 export {
   doubleQuote,

@@ -1,7 +1,9 @@
+import { identify, isAcl } from '@sqlpipe/sql';
 import { COLUMN_PROPERTIES } from './columns/column-properties.js';
 import { tryParseDefinition } from './compare.js';
 import type { Definition, TableDefinition } from './definition.js';
 import { type FeatureName, featuresOf } from './parser/features.js';
+import { ownerOf } from './parser/owner.js';
 import { ALL_PROPERTIES } from './properties/object-properties.js';
 import type { Feature } from './property.js';
 
@@ -22,6 +24,15 @@ const FEATURES: readonly Feature<Definition>[] = [
   ),
   ...ALL_PROPERTIES.flatMap(({ features = [] }) => features),
 ];
+
+/** Whether statements come from the enterprise edition: only this edition has access control, owners and storage policies. */
+export const isEnterpriseSchema = (statements: readonly string[]): boolean =>
+  statements.some(statement => {
+    // Parsing is slow, so only a statement with the word is parsed.
+    const definition = /\bstorage\b/i.test(statement) ? tryParseDefinition(statement) : undefined;
+    const hasPolicy = definition?.kind === 'table' && definition.policy !== undefined;
+    return hasPolicy || isAcl(identify(statement).kind) || ownerOf(statement) !== undefined;
+  });
 
 /** Whether only some versions of the server support a statement. */
 export const dependsOnVersion = (statement: string): boolean => findFeatures(statement).length > 0;

@@ -338,6 +338,10 @@ function placeholderDefinition(kind: ObjectKind, name: string): Definition {
   }
 }
 
+/** Creates an empty engine that predicts effects. An enterprise server's version is ignored: the engine knows only open source versions. */
+export const createPredictingEngine = ({ isEnterprise, version, defaults, health }: EngineOptions): Engine =>
+  new Engine({ isEnterprise, version: isEnterprise ? undefined : version, rows: 'assumed', defaults, health });
+
 const DONE: StatementReply = { kind: 'ddl' };
 
 /** Nobody logs in to an engine without a server. So it stores no password hashes, which are slow to compute. */

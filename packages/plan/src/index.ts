@@ -1,6 +1,6 @@
 /*! The statements that turn one schema into another, each proven on an engine. */
 export type { Plan } from './assemble-plan.js';
-export { createEngine, isEnterpriseSchema, type PlanOptions } from './context/plan-context.js';
+export type { PlanOptions } from './context/plan-context.js';
 export {
   countHarmed,
   findConversion,

@@ -3,19 +3,13 @@
  * data. The next draft leaves these changes out. An answer of the server about rows may change the draft too, so planning is repeated.
  * From the outside in: `planChanges`, `planUntilAnswered`, `planWithAnswers`, `draftUntilProven`, `draftPlan`.
  */
-import { compareStatements } from '@sqlpipe/ddl';
-import { type Engine, whenReady } from '@sqlpipe/engine';
+import { compareStatements, isEnterpriseSchema } from '@sqlpipe/ddl';
+import { createPredictingEngine, type Engine, whenReady } from '@sqlpipe/engine';
 import { type Entry, formatIgnorePattern, IgnoreRules, Schema, selectWanted } from '@sqlpipe/schema';
 import { displayName, isObject, NameSet } from '@sqlpipe/sql';
 import { assemblePlan, type Plan, type ProvenDraft } from './assemble-plan.js';
-import {
-  createEngine,
-  createPlanContext,
-  ignoresProperty,
-  isEnterpriseSchema,
-  type PlanContext,
-  type PlanOptions,
-} from './context/plan-context.js';
+import { ignoresProperty } from './context/kept-of-b.js';
+import { createPlanContext, type PlanContext, type PlanOptions } from './context/plan-context.js';
 import { ServerAnswers } from './context/server-answers.js';
 import { alterRetention } from './draft/alter-object.js';
 import { changeKey, changeOf, Draft } from './draft/draft.js';
@@ -95,7 +89,7 @@ async function planUntilAnswered(schemas: Schemas, answers: ServerAnswers, optio
  */
 function planWithAnswers({ a, b }: Schemas, answers: ServerAnswers, options: PlanOptions): ProvenDraft {
   const loadEngineOfB = () => {
-    const engine = createEngine(options);
+    const engine = createPredictingEngine(options);
     engine.load(b.statements);
     return engine;
   };
@@ -103,7 +97,7 @@ function planWithAnswers({ a, b }: Schemas, answers: ServerAnswers, options: Pla
   // If B comes from a server, `options.health` lists its invalid views. Here the list is emptied, because such a view may be valid as A
   // defines it. The empty list still tells the engine that a server knows the views. So a plain view that the engine rejects is opaque, and
   // its readers count as valid (`compileLoaded`). Without a list, they would count as invalid.
-  const rejected = findRejectedViews(context, createEngine({ ...options, health: options.health && {} }));
+  const rejected = findRejectedViews(context, createPredictingEngine({ ...options, health: options.health && {} }));
   if (rejected.length === 0) return draftUntilProven(context, loadEngineOfB);
   const rejectedInAOnly = options.skipInvalid
     ? []

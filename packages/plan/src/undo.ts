@@ -1,11 +1,11 @@
 /*! Plans the statements that undo a plan, without asking the server. */
-import { parseAlters, tryParseDefinition } from '@sqlpipe/ddl';
-import { type Engine, whenReady } from '@sqlpipe/engine';
+import { isEnterpriseSchema, parseAlters, tryParseDefinition } from '@sqlpipe/ddl';
+import { createPredictingEngine, type Engine, whenReady } from '@sqlpipe/engine';
 import { IgnoreRules, Schema } from '@sqlpipe/schema';
 import { identify, isObject, isPrincipal, isSameName, type Kind } from '@sqlpipe/sql';
 import { indentLines } from '@sqlpipe/text';
 import { findKnownColumns, type Plan } from './assemble-plan.js';
-import { createEngine, isEnterpriseSchema, type PlanOptions } from './context/plan-context.js';
+import type { PlanOptions } from './context/plan-context.js';
 import { formatLoss, type NamedLoss } from './losses/losses.js';
 import { formatRename } from './losses/object-path.js';
 import { formatOmission, type Omission } from './losses/omission.js';
@@ -53,7 +53,7 @@ export async function planUndo(
   }: UndoOptions = {},
 ): Promise<UndoPlan> {
   const before = new Schema(b);
-  const engineAfterPlan = createEngine({
+  const engineAfterPlan = createPredictingEngine({
     isEnterprise: isEnterprise ?? isEnterpriseSchema(plan.schemaAfter.statements),
     version,
     defaults,

@@ -12,6 +12,7 @@ import {
 } from '@sqlpipe/ddl';
 import { RejectionError } from '@sqlpipe/ddl/parser';
 import {
+  createPredictingEngine,
   DenialError,
   type Effect,
   type Engine,
@@ -22,7 +23,7 @@ import {
   whenReady,
 } from '@sqlpipe/engine';
 import { type Client, type Rejection, type Reply, toRequestText } from '@sqlpipe/instance';
-import { createEngine, createRowQuestions, printQueryOverPlainViews, ServerAnswers } from '@sqlpipe/plan';
+import { createRowQuestions, printQueryOverPlainViews, ServerAnswers } from '@sqlpipe/plan';
 import { AllowedLosses, formatAllowance, type PlanHead, parseAssertion } from '@sqlpipe/plan/text';
 import type { Entry } from '@sqlpipe/schema';
 import { displayName, findSecrets, identify, isPrincipal, type NamedObject, NameMap, NameSet } from '@sqlpipe/sql';
@@ -77,7 +78,7 @@ export class DryRun {
     this.#hiddenReason = 'hidden' in schema ? schema.hidden : undefined;
     this.#schema = 'hidden' in schema ? { statements: [], defaults: SERVER_DEFAULTS } : schema;
     this.#answers = new ServerAnswers(this.#schema);
-    this.#engine = createEngine(this.#schema);
+    this.#engine = createPredictingEngine(this.#schema);
     this.#engine.load(this.#schema.statements);
     this.#invalidBefore = this.#engine.invalidViews();
     this.#questions = createRowQuestions(this.#answers, this.#engine);

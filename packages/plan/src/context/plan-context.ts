@@ -1,12 +1,5 @@
-import {
-  type CompareOptions,
-  type Definition,
-  findProperty,
-  ownerOf,
-  type PropertyName,
-  tryParseDefinition,
-} from '@sqlpipe/ddl';
-import { Engine, type EngineOptions, type ExternalFacts, type StoredRows } from '@sqlpipe/engine';
+import type { CompareOptions } from '@sqlpipe/ddl';
+import type { Engine, ExternalFacts, StoredRows } from '@sqlpipe/engine';
 import {
   type Health,
   type HealthProblem,
@@ -15,13 +8,13 @@ import {
   problemsOf,
   type Schema,
 } from '@sqlpipe/schema';
-import { identify, isAcl, type NamedObject, NameSet } from '@sqlpipe/sql';
+import { NameSet } from '@sqlpipe/sql';
 import { findBetweenRenames, findLeftovers } from '../auxiliary/rebuild-names.js';
 import { AllowedLosses } from '../losses/losses.js';
 import { resolvePath } from '../losses/object-path.js';
 import type { Assertion } from '../queries/assertions.js';
 import { Renames } from '../renames/renames.js';
-import { findKeptGrants } from './kept-grants.js';
+import { findKeptGrants } from './kept-of-b.js';
 import type { RowQueries, ServerAnswers } from './server-answers.js';
 
 /** Options for planning. */
@@ -107,21 +100,6 @@ export function createPlanContext(
   };
 }
 
-/** Whether an option ignores a property of an object. */
-export const ignoresProperty = (
-  { ignore, ignoreOwner }: PlanContext,
-  identity: NamedObject,
-  property: PropertyName,
-): boolean => (ignoreOwner && property === 'owner') || ignore.ignoresProperty(identity, property);
-
-/** The properties that A may leave open, and that do not depend on others. */
-export const OPEN_PROPERTIES: ReadonlySet<string> = new Set(['owner', 'maxUncommittedRows', 'o3MaxLag']);
-
-/** Whether an object that takes the place of a former one keeps a property of it: A leaves it open, or an option ignores it. */
-export const keepsProperty = (context: PlanContext, wanted: Definition, property: PropertyName): boolean =>
-  (OPEN_PROPERTIES.has(property) && findProperty(property, wanted.kind)?.value(wanted) === undefined) ||
-  ignoresProperty(context, wanted, property);
-
 /** Assumes what rows a view stores, until the server has answered. */
 function assumeStoredRows(view: string, engineOfB: Engine, allowed: AllowedLosses): StoredRows {
   // If the loss is allowed, no assertion checks the rows, so nothing is known of them.
@@ -136,16 +114,3 @@ export function losesNothingByRefresh(view: string, { findStoredRows }: Pick<Pla
   const answer = findStoredRows(view);
   return answer === 'none' || answer === 'recomputable';
 }
-
-/** Creates an empty engine. The version of an enterprise server is ignored, because the engine knows only open source versions. */
-export const createEngine = ({ isEnterprise, version, defaults, health }: EngineOptions): Engine =>
-  new Engine({ isEnterprise, version: isEnterprise ? undefined : version, rows: 'assumed', defaults, health });
-
-/** Whether statements come from the enterprise edition: only this edition has access control, owners and storage policies. */
-export const isEnterpriseSchema = (statements: readonly string[]): boolean =>
-  statements.some(statement => {
-    // Parsing is slow, so only a statement with the word is parsed.
-    const definition = /\bstorage\b/i.test(statement) ? tryParseDefinition(statement) : undefined;
-    const hasPolicy = definition?.kind === 'table' && definition.policy !== undefined;
-    return hasPolicy || isAcl(identify(statement).kind) || ownerOf(statement) !== undefined;
-  });

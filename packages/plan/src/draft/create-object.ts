@@ -12,7 +12,8 @@ import {
   withoutRetention,
 } from '@sqlpipe/ddl';
 import type { Entry } from '@sqlpipe/schema';
-import { ignoresProperty, keepsProperty, type PlanContext } from '../context/plan-context.js';
+import { ignoresProperty, keepsProperty } from '../context/kept-of-b.js';
+import type { PlanContext } from '../context/plan-context.js';
 import type { Draft } from './draft.js';
 import { readsTableOfB } from './view-sources.js';
 

@@ -13,8 +13,8 @@ import {
   redactFully,
 } from '@sqlpipe/sql';
 import { maskSecrets } from '@sqlpipe/text';
-import { findRemovedGrants } from '../context/kept-grants.js';
-import { ignoresProperty, type PlanContext } from '../context/plan-context.js';
+import { findRemovedGrants, ignoresProperty } from '../context/kept-of-b.js';
+import type { PlanContext } from '../context/plan-context.js';
 import type { NamedLoss } from '../losses/losses.js';
 import type { Change, Omission } from '../losses/omission.js';
 import type { Assertion } from '../queries/assertions.js';

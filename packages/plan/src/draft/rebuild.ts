@@ -35,7 +35,8 @@ import {
   findUnusedHash,
   isRebuildHash,
 } from '../auxiliary/rebuild-names.js';
-import { keepsProperty, OPEN_PROPERTIES, type PlanContext } from '../context/plan-context.js';
+import { keepsProperty, OPEN_PROPERTIES } from '../context/kept-of-b.js';
+import type { PlanContext } from '../context/plan-context.js';
 import { expiredRowsOf, mayConcernColumn } from '../losses/losses.js';
 import { formatPath, formatPathForShell } from '../losses/object-path.js';
 import type { Omission } from '../losses/omission.js';

@@ -8,7 +8,7 @@ import {
 } from '@sqlpipe/ddl';
 import { dumpOrder, type Entry, RightSet, type Schema } from '@sqlpipe/schema';
 import { displayName, identify, isPrincipal } from '@sqlpipe/sql';
-import { findRemovedGrants, keepsRight } from '../context/kept-grants.js';
+import { findRemovedGrants, keepsRight } from '../context/kept-of-b.js';
 import { changeOf, type Draft } from './draft.js';
 import { omitProperty } from './unalterable.js';
 

@@ -4,7 +4,8 @@ import type { Engine } from '@sqlpipe/engine';
 import { type Entry, Schema } from '@sqlpipe/schema';
 import { displayName, isObject, NameSet } from '@sqlpipe/sql';
 import { CodedError } from '@sqlpipe/text';
-import { ignoresProperty, type PlanContext } from '../context/plan-context.js';
+import { ignoresProperty } from '../context/kept-of-b.js';
+import type { PlanContext } from '../context/plan-context.js';
 
 /** A server would reject views of A, for example because they read something that A lacks. */
 export class RejectedViewError extends CodedError {

@@ -1,21 +1,49 @@
-/*! Grants that only B has, or that an option ignores. A plan keeps them, but a server removes them with the object that a plan replaces. */
-import { findColumn, type Grant, printRight, type Right } from '@sqlpipe/ddl';
+/*!
+ * What a plan keeps of B: grants that only B has, properties that A leaves open, and what an option ignores. A server removes grants with
+ * the object that a plan replaces, so the plan gives them again.
+ */
+import {
+  type Definition,
+  findColumn,
+  findProperty,
+  type Grant,
+  type PropertyName,
+  printRight,
+  type Right,
+} from '@sqlpipe/ddl';
 import type { Engine } from '@sqlpipe/engine';
 import { type IgnoreRules, toEntry } from '@sqlpipe/schema';
-import { NameMap } from '@sqlpipe/sql';
+import { type NamedObject, NameMap } from '@sqlpipe/sql';
 import type { Renames } from '../renames/renames.js';
 
-interface KeptExtras {
+/** The options that say what a plan keeps. */
+interface KeptOfB {
   readonly ignoreExtra?: boolean | undefined;
+  readonly ignoreOwner?: boolean | undefined;
   readonly ignore: IgnoreRules;
 }
 
+/** Whether an option ignores a property of an object. */
+export const ignoresProperty = (
+  { ignore, ignoreOwner }: KeptOfB,
+  identity: NamedObject,
+  property: PropertyName,
+): boolean => (ignoreOwner && property === 'owner') || ignore.ignoresProperty(identity, property);
+
+/** The properties that A may leave open, and that do not depend on others. */
+export const OPEN_PROPERTIES: ReadonlySet<string> = new Set(['owner', 'maxUncommittedRows', 'o3MaxLag']);
+
+/** Whether an object that takes the place of a former one keeps a property of it: A leaves it open, or an option ignores it. */
+export const keepsProperty = (options: KeptOfB, wanted: Definition, property: PropertyName): boolean =>
+  (OPEN_PROPERTIES.has(property) && findProperty(property, wanted.kind)?.value(wanted) === undefined) ||
+  ignoresProperty(options, wanted, property);
+
 /** Whether the plan keeps a right that only B has. */
-export const keepsRight = (right: Right, { ignoreExtra = false, ignore }: KeptExtras): boolean =>
+export const keepsRight = (right: Right, { ignoreExtra = false, ignore }: KeptOfB): boolean =>
   ignoreExtra || (ignore.hasObjectRules && ignore.ignoresObject(toEntry(printRight(right))));
 
 /** Finds the grants of B that the plan keeps, with the names after the plan, by the object that they are on. */
-export function findKeptGrants(engineOfB: Engine, renames: Renames, options: KeptExtras): NameMap<Grant[]> {
+export function findKeptGrants(engineOfB: Engine, renames: Renames, options: KeptOfB): NameMap<Grant[]> {
   const kept = new NameMap<Grant[]>();
   for (const right of engineOfB.acl.rights) {
     if (right.kind !== 'grant' || right.table === undefined || !keepsRight(right, options)) continue;
