@@ -163,10 +163,11 @@ function findTablesToKeepIdle({ steps, renamedTables, context }: Draft): string[
 function toPlannedStatement(
   { statement, assertion, change }: Step,
   effects: readonly Effect[],
-  { engine: engineAfterPlan, context }: Draft,
+  draft: Draft,
   invalidAfterPlan: NameMap<string>,
 ): PlannedStatement {
-  const { answers, engineOfB, renames } = context;
+  const { engine: engineAfterPlan, context } = draft;
+  const { engineOfB, renames } = context;
   const purpose = assertion?.purpose ?? formatMark(statement, change.identity, context);
   if (purpose !== undefined) return withPurpose({ statement, purpose });
   const findAfterPlan = (name: string) => engineAfterPlan.find(renames.nameAfterPlan(name));
@@ -176,7 +177,7 @@ function toPlannedStatement(
     const existsAfterPlan = successor?.kind === kind;
     if (loss === 'drop' && isStoredView(kind) && column === undefined && existsAfterPlan)
       return `is replaced by ${engineAfterPlan.title(successor.name)}; CREATE follows`;
-    if (loss === 'values') return text + answers.formatChangedValues(renames.pathBeforePlan({ object, column }));
+    if (loss === 'values') return text + draft.formatChangedValues({ object, column });
     if (effect !== 'invalidated' || invalidAfterPlan.has(object)) return text;
     const nextStatement = { view: 'ALTER VIEW', 'live view': 'CREATE' }[kind as string] ?? 'REFRESH … FULL';
     return `${text}; ${existsAfterPlan ? nextStatement : 'DROP'} follows`;

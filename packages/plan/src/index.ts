@@ -1,16 +1,16 @@
 /*! The statements that turn one schema into another, each proven on an engine. */
 export type { Plan } from './assemble-plan.js';
 export type { PlanOptions } from './context/plan-context.js';
+export { type RowQueries, ServerAnswers, type StoredSize } from './context/server-answers.js';
+export { planChanges } from './plan.js';
+export { RejectedViewError } from './proof/rejected-views.js';
+export { formatChangedValues } from './queries/conversions.js';
 export {
-  countHarmed,
   findConversion,
   findPartitionConditions,
   findValueConditions,
   type RowCondition,
-} from './context/row-conditions.js';
-export { type RowQueries, ServerAnswers, type StoredSize } from './context/server-answers.js';
-export { planChanges } from './plan.js';
-export { RejectedViewError } from './proof/rejected-views.js';
+} from './queries/row-conditions.js';
 export { planUndo, type UndoOptions } from './undo.js';
 export { createRowQuestions } from './views/askable-views.js';
 export { printQueryOverPlainViews } from './views/query-after-plan.js';

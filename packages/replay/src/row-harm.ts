@@ -14,10 +14,10 @@ import {
   type Table,
 } from '@sqlpipe/engine';
 import {
-  countHarmed,
   findConversion,
   findPartitionConditions,
   findValueConditions,
+  formatChangedValues,
   type RowCondition,
   type ServerAnswers,
 } from '@sqlpipe/plan';
@@ -143,10 +143,9 @@ export class RowHarm {
       if (count) harm.found.push(toFoundEffect(table, condition, count, column));
     }
     if (hasNoLoss || conditions.length > 0) return;
-    const changed = await this.#answer(() => this.answers.countChangedValues(stored));
-    if (changed === 0) this.rows.recordAssertion({ conversion });
-    const path = { object: stored.table, column: stored.column };
-    this.#changes.set(keyOf({ object: table.name, column }), this.answers.formatChangedValues(path));
+    const values = await this.#answer(() => this.answers.findChangedValues(stored));
+    if (values?.changed === 0) this.rows.recordAssertion({ conversion });
+    this.#changes.set(keyOf({ object: table.name, column }), formatChangedValues(values));
   }
 
   /** The conversion with the names of the target; undefined if earlier statements change the values or the type of the column. */
@@ -160,9 +159,10 @@ export class RowHarm {
   }
 
   /** The number of values or partitions that would be harmed; undefined if the target does not answer. sqlserve answers assertions only. */
-  async #count(condition: RowCondition): Promise<number | undefined> {
-    const [isTrue] = (await this.#answer(() => this.answers.findOrQueue(condition.assertion.statement))) ?? [];
-    return isTrue === true ? 0 : this.#answer(() => countHarmed(condition, this.answers));
+  async #count({ assertion: { statement, questions } }: RowCondition): Promise<number | undefined> {
+    const answer = await this.#answer(() => this.answers.findAnswer(statement));
+    const isTrue = typeof answer !== 'string' && answer[0] === true;
+    return isTrue ? 0 : this.#answer(() => this.answers.findCount(questions[0]));
   }
 
   async #answer<T>(find: () => T): Promise<T> {

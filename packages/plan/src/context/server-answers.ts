@@ -1,11 +1,10 @@
 import type { Conversion, UnendedRows } from '@sqlpipe/engine';
 import { foldCase, type NameMap } from '@sqlpipe/sql';
-import { type ObjectPath, pathKey } from '../losses/object-path.js';
-import { printConversionQuestion } from '../queries/conversions.js';
+import { type ChangedValues, printConversionQuestion } from '../queries/conversions.js';
 import { type AskHistory, type HistoryAnswer, printHistoryQuestion } from '../queries/history.js';
 
-/** The first row that a query returns; undefined if the server rejects the query. */
-export type AnswerRow = readonly unknown[] | undefined;
+/** The first row that a query returns, or why there is none. `unasked`: the server was not asked yet, or no server can be asked. */
+type Answer = readonly unknown[] | 'rejected' | 'unasked';
 
 /** The size of a table or a materialized view on a server. */
 export interface StoredSize {
@@ -16,43 +15,56 @@ export interface StoredSize {
 /** Functions that ask a server about rows. If one is absent, only assertions check the rows, when the plan is applied. */
 export interface RowQueries {
   readonly askHistory?: AskHistory | undefined;
-  /** Runs a query that returns one row. */
-  readonly askRow?: ((query: string) => Promise<AnswerRow>) | undefined;
+  /** Runs a query that returns one row; undefined if the server rejects the query. */
+  readonly askRow?: ((query: string) => Promise<readonly unknown[] | undefined>) | undefined;
   /** Asks for the sizes of tables and materialized views; undefined if the server does not show them. */
   readonly askSizes?: (() => Promise<NameMap<StoredSize> | undefined>) | undefined;
 }
 
-/** The server's answers about rows and queries. If an answer is missing, the planner queues the question and later plans again. */
+/** The server's answers about rows and queries. If an answer is missing, its question is queued, and the planner later plans again. */
 export class ServerAnswers {
   /** The queued questions, by the query or by `historyKey`. */
   readonly #questions = new Map<string, () => Promise<unknown>>();
-  readonly #rows = new Map<string, AnswerRow>();
+  readonly #answers = new Map<string, Answer>();
   /** By `historyKey`. */
   readonly #histories = new Map<string, HistoryAnswer>();
-  /** By `pathKey` of a column: the answer to `printConversionQuestion`. */
-  readonly #changedValues = new Map<string, AnswerRow>();
 
   constructor(readonly server: RowQueries) {}
 
-  /** The answer to a query. Undefined if the server rejects the query, or was not asked yet. Then the query is queued. */
-  findOrQueue(query: string): AnswerRow {
+  findAnswer(query: string): Answer {
     const { askRow } = this.server;
-    if (askRow && !this.#rows.has(query))
-      this.#questions.set(query, async () => this.#rows.set(query, await askRow(query)));
-    return this.#rows.get(query);
+    const answer = this.#answers.get(query) ?? 'unasked';
+    if (answer === 'unasked' && askRow)
+      this.#questions.set(query, async () => this.#answers.set(query, (await askRow(query)) ?? 'rejected'));
+    return answer;
   }
 
-  /** As `findOrQueue`, for a query that counts rows. 0 until the server has answered; undefined if the server rejects the query. */
-  countOrQueue(query: string): number | undefined {
-    const [count = 0] = this.findOrQueue(query) ?? [];
-    return this.rejects(query) ? undefined : Number(count);
+  /** The number that a query returns. 0 until the server has answered; undefined if the server rejects the query. */
+  findCount(query: string): number | undefined {
+    const answer = this.findAnswer(query);
+    if (answer === 'rejected') return undefined;
+    return answer === 'unasked' ? 0 : Number(answer[0]);
   }
 
-  /** As `countOrQueue`, for a query that also returns the times of the first and the last row. */
-  findRowsOrQueue(query: string): UnendedRows {
-    if (this.rejects(query)) return 'unknown';
-    const [count = 0, first, last] = this.findOrQueue(query) ?? [];
+  /** What a query returns that also asks for the times of the first and the last row; `none` until the server has answered. */
+  findUnendedRows(query: string): UnendedRows {
+    const answer = this.findAnswer(query);
+    if (answer === 'rejected') return 'unknown';
+    const [count, first, last] = answer === 'unasked' ? [0] : answer;
     return Number(count) === 0 ? 'none' : { count: Number(count), first: String(first), last: String(last) };
+  }
+
+  /** Undefined until the server has answered, or if it rejects the question. @param conversion has the names of B */
+  findChangedValues(conversion: Conversion): ChangedValues | undefined {
+    const answer = this.findAnswer(printConversionQuestion(conversion));
+    if (answer === 'rejected' || answer === 'unasked') return undefined;
+    const [changed, nulls, total] = answer.map(Number) as [number, number, number];
+    return { changed, nulls, total };
+  }
+
+  /** False until the server has answered. */
+  rejects(query: string): boolean {
+    return this.findAnswer(query) === 'rejected';
   }
 
   /** @returns whether there was a question */
@@ -61,11 +73,6 @@ export class ServerAnswers {
     this.#questions.clear();
     for (const askServer of questions) await askServer();
     return questions.length > 0;
-  }
-
-  /** As `findOrQueue`, but only whether the server rejects the query. False until the server has answered. */
-  rejects(query: string): boolean {
-    return this.findOrQueue(query) === undefined && this.#rows.has(query);
   }
 
   /**
@@ -89,21 +96,6 @@ export class ServerAnswers {
 
   findHistory(view: string, query?: string): HistoryAnswer | undefined {
     return this.#histories.get(historyKey(view, query));
-  }
-
-  /** As `findOrQueue`, for the values that a conversion changes. `formatChangedValues` needs the answer. */
-  countChangedValues(conversion: Conversion): number | undefined {
-    const { table: object, column } = conversion;
-    const answer = this.findOrQueue(printConversionQuestion(conversion));
-    this.#changedValues.set(pathKey({ object, column }), answer);
-    return answer && Number(answer[0]);
-  }
-
-  /** Formats how many values of a column a conversion changes, as the end of a sentence. */
-  formatChangedValues(column: ObjectPath): string {
-    const [changed, nulls, total] = this.#changedValues.get(pathKey(column)) ?? [];
-    if (total === undefined) return '; how many values change is unknown';
-    return `; ${changed} of ${total} values change${Number(nulls) > 0 ? `, ${nulls} of them to NULL` : ''}`;
   }
 }
 

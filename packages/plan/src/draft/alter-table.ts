@@ -14,16 +14,16 @@ import {
 import type { Conversion } from '@sqlpipe/engine';
 import { isSameName } from '@sqlpipe/sql';
 import type { PlanContext } from '../context/plan-context.js';
+import type { ServerAnswers } from '../context/server-answers.js';
+import { pathKey } from '../losses/object-path.js';
+import { type Assertion, allAppliedAssertion, noneChangedAssertion } from '../queries/assertions.js';
+import { printMisfit } from '../queries/conversions.js';
 import {
-  countHarmed,
   findConversion,
   findMisfitConditions,
   findPartitionConditions,
   type RowCondition,
-} from '../context/row-conditions.js';
-import type { ServerAnswers } from '../context/server-answers.js';
-import { type Assertion, allAppliedAssertion, noneChangedAssertion } from '../queries/assertions.js';
-import { printMisfit } from '../queries/conversions.js';
+} from '../queries/row-conditions.js';
 import { printOnOneLine } from '../statements/statement-text.js';
 import { changeOf, type Draft, type Refusal } from './draft.js';
 import { formatUnalterable } from './unalterable.js';
@@ -57,19 +57,20 @@ export function alterTable(
   const assertions = findPartitionConditions(table, actions, context.version)
     .map(({ assertion }) => assertion)
     .filter(({ statement }) => !draft.hasStep(statement));
-  const unchanged = conversion ? conversionAssertions(conversion, context) : [];
+  const unchanged = conversion ? conversionAssertions(conversion, draft) : [];
   // The assertions on values do not see rows that the server has not applied yet, but the ALTER converts those rows too.
   const applied = unchanged.length > 0 ? [allAppliedAssertion(name)] : [];
   return draft.add(change, [...assertions, ...applied, ...unchanged, ...fill, statement]);
 }
 
 /** Asserts that no value changes: always if a value may not fit (`printMisfit`), otherwise only if the server has found no change. */
-export function conversionAssertions(conversion: Conversion, { answers, renames }: PlanContext): Assertion[] {
+export function conversionAssertions(conversion: Conversion, { context, conversions }: Draft): Assertion[] {
   const { from, to } = conversion;
   if (printMisfit(conversion) !== undefined) return [noneChangedAssertion(conversion)];
   if (isLossless(from, to)) return [];
-  const isKept = answers.countChangedValues(withNamesOfB(conversion, renames)) === 0;
-  return isKept ? [noneChangedAssertion(conversion)] : [];
+  const inB = withNamesOfB(conversion, context.renames);
+  conversions.set(pathKey({ object: inB.table, column: inB.column }), inB);
+  return context.answers.findChangedValues(inB)?.changed === 0 ? [noneChangedAssertion(conversion)] : [];
 }
 
 function withNamesOfB({ table, column, ...types }: Conversion, renames: PlanContext['renames']): Conversion {
@@ -89,7 +90,7 @@ export const findMisfitRefusal = (conversion: Conversion, { answers, renames }: 
 /** @param conditions have the names of B */
 function findRowRefusal(conditions: readonly RowCondition[], answers: ServerAnswers): Refusal | undefined {
   for (const condition of conditions) {
-    const count = countHarmed(condition, answers);
+    const count = answers.findCount(condition.assertion.questions[0]);
     if (count) return condition.formatProblem(count);
   }
   return undefined;

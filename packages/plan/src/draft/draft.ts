@@ -1,6 +1,6 @@
 /*! A draft executes each statement on an engine when it is added. A proof (prove.ts) later finds the rows that the statements lose. */
 import { type Alteration, type PropertyName, printAlter, printRight } from '@sqlpipe/ddl';
-import { type Engine, type Execution, isNotExecutable, OpaqueError } from '@sqlpipe/engine';
+import { type Conversion, type Engine, type Execution, isNotExecutable, OpaqueError } from '@sqlpipe/engine';
 import {
   displayName,
   findSecrets,
@@ -16,8 +16,10 @@ import { maskSecrets } from '@sqlpipe/text';
 import { findRemovedGrants, ignoresProperty } from '../context/kept-of-b.js';
 import type { PlanContext } from '../context/plan-context.js';
 import type { NamedLoss } from '../losses/losses.js';
+import { type ObjectPath, pathKey } from '../losses/object-path.js';
 import type { Change, Omission } from '../losses/omission.js';
 import type { Assertion } from '../queries/assertions.js';
+import { formatChangedValues } from '../queries/conversions.js';
 import { printOnOneLine } from '../statements/statement-text.js';
 
 export interface Step {
@@ -50,6 +52,8 @@ export class Draft {
   readonly renamedTables: string[] = [];
   /** The allowed losses that the draft relies on. */
   readonly acceptedLosses: NamedLoss[] = [];
+  /** The conversions that may change values, with the names of B; by `pathKey` of the column. */
+  readonly conversions = new Map<string, Conversion>();
   readonly #omissions = new Set<Omission>();
   readonly #omissionsByObject = new Map<string, Omission[]>();
   /** Objects that the plan cannot change as needed. An object that reads a blocked object is left out too. */
@@ -206,6 +210,12 @@ export class Draft {
     const isAllowed = this.context.allowed.allows(loss);
     if (isAllowed) this.acceptedLosses.push(loss);
     return isAllowed;
+  }
+
+  /** Formats how many values the conversion of a column changes, as the end of a sentence. @param path has the names after the plan */
+  formatChangedValues(path: ObjectPath): string {
+    const conversion = this.conversions.get(pathKey(this.context.renames.pathBeforePlan(path)));
+    return formatChangedValues(conversion && this.context.answers.findChangedValues(conversion));
   }
 
   block(...names: string[]): void {

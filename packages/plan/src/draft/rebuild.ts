@@ -45,6 +45,7 @@ import {
   allAppliedAssertion,
   allCopiedAssertion,
   asManyRowsAssertion,
+  type CountingAssertion,
   emptyAssertion,
   formatOverwriting,
   noneAddedAssertion,
@@ -82,7 +83,7 @@ export function rebuildTable(entry: Entry, wanted: TableDefinition, draft: Draft
   const rebuild = { old, final, created: { ...created, name: newName }, copied, conversions };
   const { reasons, losses } = findObstacles(entry, rebuild, draft);
   if (reasons.length > 0) return draft.addOmission({ ...change, reasons, losses, hints: [] });
-  const unchanged = conversions.flatMap(each => conversionAssertions(each, context));
+  const unchanged = conversions.flatMap(each => conversionAssertions(each, draft));
   draft.add(change, printRebuild(rebuild, keptName, [...unchanged, ...copyableAssertions(rebuild, context)]));
 }
 
@@ -123,19 +124,17 @@ function findObstacles(entry: Entry, rebuild: Rebuild, draft: Draft): Pick<Omiss
     ({ property }) => property !== COLUMN_ORDER && ignore.ignoresProperty(entry, property),
   );
   const rebuildInB = { ...rebuild, old: { ...old, name: renames.nameBeforePlan(old.name) } };
-  const unmet = copyableAssertions(rebuildInB, context).flatMap(
-    ({ questions: [question = ''] = [], formatReason, loss }) => {
-      const count = answers.countOrQueue(question);
-      return count ? [{ reason: formatReason([[count]]), loss }] : [];
-    },
-  );
+  const unmet = copyableAssertions(rebuildInB, context).flatMap(({ questions: [question], formatReason, loss }) => {
+    const count = answers.findCount(question);
+    return count ? [{ reason: formatReason([[count]]), loss }] : [];
+  });
   // The old table keeps all values, so a column that the copy lacks is no loss (`mayConcernColumn`). But fewer dedup keys or a shorter
   // retention are losses, because they affect rows that are written later.
   const copyLosses = findCopyLosses(old, final, copied);
   const keys = copied.filter(({ column }) => column.dedup);
   const hadTheseKeys = old.columns.some(({ dedup }) => dedup) && !copyLosses.some(({ loss }) => loss === 'keys');
   const overwritten =
-    keys.length === 0 || hadTheseKeys ? 0 : answers.countOrQueue(printDuplicatesQuestion(rebuildInB.old.name, keys));
+    keys.length === 0 || hadTheseKeys ? 0 : answers.findCount(printDuplicatesQuestion(rebuildInB.old.name, keys));
   const losses = [...copyLosses, ...unmet]
     .flatMap(({ loss }) => (loss === undefined || mayConcernColumn(loss) ? [] : [{ loss, object: old.name }]))
     .filter(named => !draft.acceptLoss(named));
@@ -173,7 +172,7 @@ function findUnrefreshableViews(rebuild: Rebuild, { engine, context }: Draft): C
 }
 
 /** Asserts that the new table can hold all rows: none has NULL in the new designated timestamp, and none is older than the retention. */
-function copyableAssertions({ old, final, created, copied }: Rebuild, context: PlanContext): Assertion[] {
+function copyableAssertions({ old, final, created, copied }: Rebuild, context: PlanContext): CountingAssertion[] {
   const { name } = old;
   /** The old name of the column that becomes the designated timestamp. Undefined if the new table has none, or does not copy it. */
   const time = copied.find(({ to }) => isSameName(to, final.timestamp))?.from;
@@ -239,7 +238,7 @@ export function dropOldTables(draft: Draft): void {
     const copied = findCopiedColumns(rebuilt, old, renames.columnRenamesOf(table));
     // If B has the old table, an earlier plan made the rebuild, and nothing in this plan has checked the conversions.
     const conversions = context.engineOfB.find(name) ? findConversions(name, copied) : [];
-    const unchanged = conversions.flatMap(each => conversionAssertions(each, context));
+    const unchanged = conversions.flatMap(each => conversionAssertions(each, draft));
     const allCopied = allCopiedAssertion({ from: name, to: table, columns: toComparable(copied) });
     dropCopiedTable(old, copied, [...unchanged, allCopied], draft);
   }

@@ -40,12 +40,13 @@ interface Failure {
 type LossFailure = Failure & Required<Pick<Failure, 'loss'>>;
 
 /** @param engine has B; the proof executes the steps on it, up to the first one that is rejected */
-export function proveDraft({ steps, context }: Draft, engine: Engine): Proof {
+export function proveDraft(draft: Draft, engine: Engine): Proof {
+  const { steps, context } = draft;
   const invalidBefore = engine.invalidViews();
   const rows = new RowAccount(engine, createExternalFacts(context, engine));
   const { effects, removals, rejection } = executeSteps(steps, rows, engine, context);
   if (rejection) return { effects, excluded: toOmissions([rejection], steps), rows, acceptedLosses: [] };
-  const losses = findLosses(rows, context);
+  const losses = findLosses(rows, draft);
   const isAllowed = ({ loss }: LossFailure) => context.allowed.allows(loss);
   const forbidden = losses.filter(each => !isAllowed(each));
   const failures = [
@@ -174,13 +175,12 @@ function createExternalFacts(context: PlanContext, engine: Engine): ExternalFact
 }
 
 /** A mark, or the new table of an interrupted rebuild, is no loss. The loss of an old table `t_before_…` has the name of `t`. */
-function findLosses(rows: RowAccount, context: PlanContext): LossFailure[] {
-  const { answers, leftovers, renames } = context;
+function findLosses(rows: RowAccount, draft: Draft): LossFailure[] {
+  const { context } = draft;
   return rows.losses().flatMap(({ effect: { loss, object, column, text }, causes }): LossFailure[] => {
-    if (loss === undefined || leftovers.has(object) || parseMark(object, context) !== undefined) return [];
+    if (loss === undefined || context.leftovers.has(object) || parseMark(object, context) !== undefined) return [];
     const table = isAuxiliaryTable(object, context) ? parseRebuildName(object)?.table : undefined;
-    const changedValues =
-      loss === 'values' ? answers.formatChangedValues(renames.pathBeforePlan({ object, column })) : '';
+    const changedValues = loss === 'values' ? draft.formatChangedValues({ object, column }) : '';
     return [{ causes, reason: text + changedValues, loss: { loss, object: table ?? object, column } }];
   });
 }

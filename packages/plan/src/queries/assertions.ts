@@ -63,6 +63,11 @@ export interface Assertion {
   readonly conversion?: Conversion;
 }
 
+/** An assertion that something does not exist. Its question counts the rows, values or partitions that do. */
+export interface CountingAssertion extends Assertion {
+  readonly questions: readonly [string];
+}
+
 /** Parses an assertion; undefined for any other statement. If the result has `printFor`, the caller must check that it prints this text. */
 export function parseAssertion(statement: string): Assertion | undefined {
   const text = withoutLeadingComments(statement);
@@ -149,7 +154,7 @@ const countOf = (answers: FirstColumns, index = 0): number => Number(answers[ind
 
 const formatCountOf = (answers: FirstColumns, what: string): string => formatCount(countOf(answers), what);
 
-/** Makes the common parts of assertions that something does not exist. @param question counts the rows or partitions */
+/** Makes the common parts of a `CountingAssertion`. */
 const noneAssertion = (table: string, question: string, alias: string) =>
   ({
     statement: `${question.replace('count()', `count() = 0 AS ${alias}`)};`,
@@ -189,7 +194,7 @@ export function noLimitAssertion(views: NameList): Assertion {
 }
 
 /** Asserts that no row has expired, see `printExpiredQuestion`. @param body returns the newest row; by default it is that of `retained` */
-export function noneExpireAssertion(retained: RetainedObject, body?: string): Assertion {
+export function noneExpireAssertion(retained: RetainedObject, body?: string): CountingAssertion {
   const { name } = retained;
   return {
     ...noneAssertion(name, printExpiredQuestion(retained, body), 'none_expire'),
@@ -203,7 +208,7 @@ export function noneExpireAssertion(retained: RetainedObject, body?: string): As
   };
 }
 
-export function periodsEndedAssertion(view: PeriodHolder): Assertion {
+export function periodsEndedAssertion(view: PeriodHolder): CountingAssertion {
   const { name } = view;
   return {
     ...noneAssertion(name, printUnendedQuestion(view), 'none_unended'),
@@ -228,7 +233,7 @@ export function computableAssertion(statement: string): Assertion {
 }
 
 /** @param condition what `printValueCondition` prints for a column; undefined for the complete table */
-export function emptyAssertion(table: string, condition?: string): Assertion {
+export function emptyAssertion(table: string, condition?: string): CountingAssertion {
   const [, name] = /^"([^"]+)"/.exec(condition ?? '') ?? [];
   const [holder, what] = name === undefined ? [`'${table}'`, 'row'] : [`column '${name}' of '${table}'`, 'value'];
   return {
@@ -238,7 +243,7 @@ export function emptyAssertion(table: string, condition?: string): Assertion {
   };
 }
 
-export function noneNullAssertion(table: string, column: string): Assertion {
+export function noneNullAssertion(table: string, column: string): CountingAssertion {
   const name = `column '${column}' of '${table}'`;
   return {
     ...noneAssertion(table, printCountQuestion(table, `${doubleQuote(column)} IS NULL`), 'none_null'),
@@ -249,7 +254,7 @@ export function noneNullAssertion(table: string, column: string): Assertion {
 }
 
 /** Asserts that a conversion changes no value (`none_changed`) or, if values may not fit into the new type, that all fit (`all_fit`). */
-export function noneChangedAssertion(conversion: Conversion): Assertion {
+export function noneChangedAssertion(conversion: Conversion): CountingAssertion {
   const { table, column } = conversion;
   const [name, question] = [`column '${column}' of '${table}'`, printChangedQuestion(conversion)];
   const isAboutFit = printMisfit(conversion) !== undefined;
@@ -310,7 +315,7 @@ export const PARTITION_STATES = {
 export type PartitionState = keyof typeof PARTITION_STATES;
 
 /** Asserts that a table has no partition in a state: `all_native`, `all_attached` or `all_writable`. */
-export function noPartitionAssertion(table: string, state: PartitionState): Assertion {
+export function noPartitionAssertion(table: string, state: PartitionState): CountingAssertion {
   const { alias, adjective, problem, formatAdvice } = PARTITION_STATES[state];
   const what = `${adjective} partitions`;
   return {

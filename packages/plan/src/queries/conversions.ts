@@ -19,6 +19,16 @@ export function printConversionQuestion(conversion: Conversion): string {
   return `SELECT ${count(`${before} <> ${back}`)}, ${count(isNull)}, count() FROM ${quoteLiteral(conversion.table)}`;
 }
 
+/** The answer to `printConversionQuestion`. */
+export type ChangedValues = Readonly<Record<'changed' | 'nulls' | 'total', number>>;
+
+/** Formats how many values a conversion changes, as the end of a sentence. @param values undefined if no server has answered */
+export function formatChangedValues(values: ChangedValues | undefined): string {
+  if (!values) return '; how many values change is unknown';
+  const { changed, nulls, total } = values;
+  return `; ${changed} of ${total} values change${nulls > 0 ? `, ${nulls} of them to NULL` : ''}`;
+}
+
 /** The query counts the values that change or do not fit. For `CONVERSION_ASSERTION`, the table has an alias such as "INT to BYTE". */
 export function printChangedQuestion(conversion: Conversion): string {
   const [before, , back] = printValues(conversion);

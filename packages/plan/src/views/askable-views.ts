@@ -63,8 +63,8 @@ export const createRowQuestions = (
   findBody: (view: string) => string | undefined = () => undefined,
 ) => ({
   countExpired: (each: RetentionEnforcement) =>
-    answers.countOrQueue(printExpiredQuestion(...findExpiredArguments(each, engine, findBody(each.former.name)))),
-  findUnended: (view: ComputedView) => answers.findRowsOrQueue(printUnendedRange(underFormerName(view, engine))),
+    answers.findCount(printExpiredQuestion(...findExpiredArguments(each, engine, findBody(each.former.name)))),
+  findUnended: (view: ComputedView) => answers.findUnendedRows(printUnendedRange(underFormerName(view, engine))),
 });
 
 /** Adds the opposite direction: the query of a dropped view is taken from A, so it may read new names that B lacks. */

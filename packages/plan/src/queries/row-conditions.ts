@@ -12,21 +12,20 @@ import {
 } from '@sqlpipe/ddl';
 import type { Conversion } from '@sqlpipe/engine';
 import {
-  type Assertion,
+  type CountingAssertion,
   emptyAssertion,
   formatMisfits,
   noneChangedAssertion,
   noPartitionAssertion,
   PARTITION_STATES,
   type PartitionState,
-} from '../queries/assertions.js';
-import { printMisfit } from '../queries/conversions.js';
-import type { ServerAnswers } from './server-answers.js';
+} from './assertions.js';
+import { printMisfit } from './conversions.js';
 
 /** Something that an ALTER requires of the rows of its table. */
 export interface RowCondition {
-  /** Whether the ALTER harms nothing. The question of the assertion counts the partitions or values that the ALTER would harm. */
-  readonly assertion: Assertion;
+  /** Whether the ALTER harms nothing. Its question counts the partitions or values that the ALTER would harm. */
+  readonly assertion: CountingAssertion;
   /** Says what would happen to them, and what to do first. */
   formatProblem(count: number): readonly [problem: string, ...hints: string[]];
   /** Whether values would be lost. Otherwise the table would be suspended, or partitions could not be read. */
@@ -35,10 +34,6 @@ export interface RowCondition {
 
 /** A table with the name by which the server is asked. */
 type AskedTable = Pick<TableDefinition, 'name' | 'partitionBy' | 'timestamp'>;
-
-/** The number of partitions or values that an ALTER would harm: see `countOrQueue`. */
-export const countHarmed = ({ assertion: { questions: [question = ''] = [] } }: RowCondition, answers: ServerAnswers) =>
-  answers.countOrQueue(question);
 
 /** Conditions on the partitions of a table. @param actions the actions of the ALTER, or `fill` for the UPDATE of `printFill` */
 export function findPartitionConditions(
