@@ -1,7 +1,8 @@
 /*! What a dry run says of an ALTER that would lose values or damage a table, and what the ALTER then does on a real server. */
-import { isSuspended, settle, waitUntilApplied, waitUntilTrue } from '../support/background.js';
+import { isSuspended, settle, waitUntilApplied, waitUntilNone, waitUntilTrue } from '../support/background.js';
+import { freshFolder } from '../support/folder.js';
 import { shellWithFiles } from '../support/ledger.js';
-import { sharedQuestDB, testWithQuestDB } from '../support/questdb.js';
+import { sharedQuestDB, startQuestDBIn, testWithQuestDB } from '../support/questdb.js';
 import { execute } from '../support/server.js';
 import { startSqlserve } from '../support/sqlserve.js';
 import { test } from '../support/test.js';
@@ -209,4 +210,73 @@ test('sqlserve, which has no rows, loses none', async t => {
   await execute(empty, TABLE);
   const run = await shellWithFiles(t, empty, { 'alter.sql': `${to('s', 'VARCHAR')}${to('n', 'LONG')}` });
   t.notRegex((await run.ok(`${DRY_RUN} $DB alter.sql`)).stdout, /unknown|lose|damage/);
+});
+
+const BYPASS = 'ALTER TABLE t SET TYPE BYPASS WAL;';
+
+const viewOver = (base: string, name: string, start: string): string =>
+  `CREATE MATERIALIZED VIEW ${name} REFRESH ${start} AS (SELECT ts, sum(n) n FROM ${base} SAMPLE BY 1d) PARTITION BY YEAR`;
+
+testWithQuestDB('a dry run names what a table loses without WAL, which the server changes when it starts', async t => {
+  const folder = await freshFolder(t);
+  const env = { QDB_DEV_MODE_ENABLED: 'true' };
+  const first = await startQuestDBIn(t, folder, env);
+  for (const statement of [
+    'CREATE TABLE t (ts TIMESTAMP, n INT) TIMESTAMP(ts) PARTITION BY DAY WAL DEDUP UPSERT KEYS(ts)',
+    "INSERT INTO t VALUES ('2024-01-01', 1)",
+    viewOver('t', 'm', 'IMMEDIATE'),
+    viewOver('t', 'unfilled', 'MANUAL DEFERRED'),
+    viewOver('m', 'above', 'IMMEDIATE'),
+  ])
+    await execute(first, statement);
+  await waitUntilTrue(first, 'SELECT count() = 1 FROM above');
+  await execute(first, 'ALTER TABLE t SUSPEND WAL');
+  await execute(first, "INSERT INTO t VALUES ('2024-01-02', 2)");
+  const run = await shellWithFiles(t, first, {
+    'bypass.sql': `${BYPASS} SELECT count() = 1 FROM t; REFRESH MATERIALIZED VIEW m FULL;`,
+    'undone.sql': `${BYPASS} ALTER TABLE t SET TYPE WAL;`,
+    'resumed.sql': `${BYPASS} ALTER TABLE t RESUME WAL; ${viewOver('t', 'later', 'IMMEDIATE')};`,
+  });
+  const when = 'after a restart of the server';
+  const { stdout } = await run.exits(1, `${DRY_RUN} $DB bypass.sql`);
+  t.is(
+    stdout,
+    `would send ALTER TABLE t SET TYPE BYPASS WAL
+  skips transactions of table 't' that are not applied, ${when}
+  switches deduplication off, ${when}
+  invalidates materialized view 'm' ${when}: base table is not WAL table
+  invalidates materialized view 'above' ${when}: base materialized view is invalidated
+  invalidates materialized view 'unfilled' ${when}: base table is not WAL table
+would send SELECT count() = 1 FROM t
+would send REFRESH MATERIALIZED VIEW m FULL
+  recomputes materialized view 'm' from what 't' holds
+  invalidates materialized view 'above': truncate operation
+would leave materialized view 'above' invalid
+would leave materialized view 'unfilled' invalid ${when}
+would leave materialized view 'm' invalid ${when}
+table 't': skips transactions of table 't' that are not applied, ${when}; --allow-loss drop:t allows it
+table 't': switches deduplication off, ${when}; --allow-loss keys:t allows it
+`,
+  );
+  for (const [file, status, end] of [
+    ['undone.sql', 0, 'would send ALTER TABLE t SET TYPE WAL'],
+    ['resumed.sql', 1, `would leave materialized view 'later' invalid ${when}`],
+  ] as const) {
+    const { stdout } = await run.exits(status, `${DRY_RUN} --allow-loss keys:t $DB ${file}`);
+    t.true(stdout.endsWith(`\n${end}\n`), stdout);
+  }
+  await run.ok("echo 'ALTER TABLE t SET TYPE BYPASS WAL;' | sqlsplit | sqlapply -q --allow ALTER $DB");
+  await first.end();
+  const second = await startQuestDBIn(t, folder, env);
+  await execute(second, "INSERT INTO t VALUES ('2024-01-01', 3)");
+  t.deepEqual(await execute(second, 'SELECT n FROM t'), [[1], [3]]);
+  await waitUntilNone(() => execute(second, "SELECT * FROM materialized_views() WHERE view_status <> 'invalid'"));
+  t.deepEqual(
+    await execute(second, 'SELECT view_name, invalidation_reason FROM materialized_views() ORDER BY view_name'),
+    [
+      ['above', 'base materialized view is invalidated'],
+      ['m', 'base table is not WAL table'],
+      ['unfilled', 'base table is not WAL table'],
+    ],
+  );
 });

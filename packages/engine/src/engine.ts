@@ -31,6 +31,7 @@ import { type Effect, findEffects, grantRemovals, whyInvalid } from './effects.j
 import { enterpriseHandlers } from './execute/acl-statements.js';
 import { type StatementHandlers, statementHandlers } from './execute/commands.js';
 import { executeCreate } from './execute/create.js';
+import { findEffectsOfRestart } from './execute/restart.js';
 import {
   compileLoaded,
   findUncompiled,
@@ -85,6 +86,7 @@ export class Engine {
   readonly log = new TransactionLog();
   readonly #assumesRows: boolean;
   readonly #handlers: StatementHandlers;
+  readonly #bypassed = new Set<number | undefined>();
   readonly has: HasFeature;
   /** Whether `load` was called. Without a loaded schema, every view is compiled. */
   #hasLoaded = false;
@@ -174,6 +176,7 @@ export class Engine {
       ...this.session(caller),
       catalogue: this.#catalogue,
       secrets,
+      bypassed: this.#bypassed,
       rowEffects: this.#assumesRows ? rowEffects : undefined,
     };
     session.authorize('HTTP');
@@ -251,6 +254,11 @@ export class Engine {
   invalidViews(): NameMap<string> {
     const reasons = this.catalogue.list().map(object => [object.name, whyInvalid(object)] as const);
     return new NameMap(reasons.filter((entry): entry is [string, string] => entry[1] !== undefined));
+  }
+
+  /** What a restart of the server would do, because of statements that were executed. */
+  effectsOfRestart(): Effect[] {
+    return findEffectsOfRestart(this.catalogue, this.#bypassed);
   }
 
   /** The error if this view were created now. Undefined if there would be no error, or if the engine does not understand the query. */

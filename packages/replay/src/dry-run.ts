@@ -3,6 +3,7 @@
  * answers assertions and the planner's questions about rows. The engine accepts functions that it does not know, so the server may still
  * reject a statement. This module is large, so only a dry run imports it.
  */
+import { isDeepStrictEqual } from 'node:util';
 import {
   compareStatements,
   findReferencesOfQuery,
@@ -64,6 +65,7 @@ export class DryRun {
   readonly #allowed: AllowedLosses;
   readonly #execute: Executor;
   #effects: readonly Effect[] = [];
+  #effectsOfRestart: readonly Effect[] = [];
   readonly #affected = new NameSet();
   readonly #answers: ServerAnswers;
   readonly #harm: RowHarm;
@@ -121,9 +123,14 @@ export class DryRun {
     const losses = [
       ...this.#rows.losses().map(({ effect }) => this.#harm.describe(effect)),
       ...found.map(({ effect }) => effect),
+      ...this.#effectsOfRestart,
     ];
+    const invalidLater = this.#effectsOfRestart.filter(({ effect }) => effect === 'invalidated');
     return [
       ...invalid.map(name => `would leave ${this.#engine.title(name)} invalid`),
+      ...invalidLater.map(
+        ({ object }) => `would leave ${this.#engine.title(object)} invalid after a restart of the server`,
+      ),
       ...new Set(found.flatMap(({ damage }) => damage ?? [])),
       ...losses.flatMap(effect => formatForbiddenLoss(effect, this.#allowed) ?? []),
     ];
@@ -207,6 +214,7 @@ export class DryRun {
       this.#harm.record(execution, harm);
       for (const { name } of execution.transitions) this.#affected.add(name);
       for (const { object } of this.#effects) this.#affected.add(object);
+      this.#effects = [...this.#effects, ...this.#findNewEffectsOfRestart()];
       // The engine has checked the statement, but it has no rows. Only an UPDATE that fills a column has the same effect with any rows.
       if (/^(?:INSERT|UPDATE|WITH)$/.test(identify(statement).verb) && !parseFill(statement))
         throw new UnknownEffectError('its result depends on rows');
@@ -224,6 +232,12 @@ export class DryRun {
       const rejection = createRejection(error.message.trim(), details);
       return { ...rejection, message: maskSecrets(rejection.message, findSecrets(statement)) };
     }
+  }
+
+  #findNewEffectsOfRestart(): Effect[] {
+    const known = this.#effectsOfRestart;
+    this.#effectsOfRestart = this.#engine.effectsOfRestart();
+    return this.#effectsOfRestart.filter(each => !known.some(other => isDeepStrictEqual(other, each)));
   }
 
   /** Asks the target how many rows a statement would lose: when views are computed or dropped, by retention, and in an unended period. */

@@ -14,15 +14,11 @@ export type Command =
   | { readonly verb: 'refresh'; readonly name: string; readonly isFull: boolean }
   | PartitionCommand
   | {
-      readonly verb:
-        | 'refresh range'
-        | 'refresh stats'
-        | 'set refresh limit'
-        | 'set type'
-        | 'squash partitions'
-        | 'vacuum';
+      readonly verb: 'refresh range' | 'refresh stats' | 'set refresh limit' | 'squash partitions' | 'vacuum';
       readonly name: string;
     }
+  /** A server changes the type when it is started again. */
+  | { readonly verb: 'set type'; readonly name: string; readonly wal: boolean }
   /** `skips`: whether FROM TRANSACTION skips earlier transactions. */
   | { readonly verb: 'resume wal'; readonly name: string; readonly skips: boolean }
   /** Discards the transactions that are not applied yet. */

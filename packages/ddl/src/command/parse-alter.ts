@@ -220,9 +220,10 @@ class TableParser {
 
   #parseSetType(): Command {
     const { cursor, table, found } = this;
-    if (cursor.requireWord('bypass', 'wal') === 'bypass') cursor.expect('wal');
+    const wal = cursor.requireWord('bypass', 'wal') === 'wal';
+    if (!wal) cursor.expect('wal');
     if (table.partitionBy === 'NONE') throw new RejectionError(found.position, 'Cannot convert non-partitioned table');
-    return { verb: 'set type', name: found.name };
+    return { verb: 'set type', name: found.name, wal };
   }
 }
 

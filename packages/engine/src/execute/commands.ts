@@ -146,6 +146,12 @@ function rebaseWal(name: string, session: MutableSession): void {
   invalidateStoredViews(session.catalogue, name, 'base table rebase');
 }
 
+function setType({ name, wal }: CommandOf<'set type'>, { catalogue, bypassed }: MutableSession): void {
+  const table = catalogue.find(name);
+  if (wal) bypassed.delete(table?.id);
+  else if (table?.kind === 'table' && table.wal) bypassed.add(table.id);
+}
+
 type CommandOf<Verb> = Extract<Command, { verb: Verb }>;
 
 function executeCommand(command: Command, session: MutableSession, query: Body | undefined): void {
@@ -168,6 +174,8 @@ function executeCommand(command: Command, session: MutableSession, query: Body |
       return resumeWal(command.name, command.skips ? 'skips transactions' : undefined, session);
     case 'suspend wal':
       return setSuspended(command.name, true, session);
+    case 'set type':
+      return setType(command, session);
     case 'rebase wal':
       return rebaseWal(command.name, session);
     case 'compile':

@@ -152,6 +152,16 @@ const listViewsWithBase = (catalogue: Catalogue, base: string): MaterializedView
     .filter(view => view.kind === 'materialized view')
     .filter(view => isSameName(view.base, base));
 
+/** Lists the valid materialized views over a base, each with the reason with which it becomes invalid if the base is no WAL table. */
+export function findViewsThatNeedWal(
+  catalogue: Catalogue,
+  base: string,
+  reason = 'base table is not WAL table', // observed on 9.3.4; after a refresh, as in `whyNotRefreshable`
+): (readonly [view: MaterializedView, reason: string])[] {
+  const views = listViewsWithBase(catalogue, base).filter(({ invalid }) => invalid === undefined);
+  return views.flatMap(view => [[view, reason], ...findViewsThatNeedWal(catalogue, view.name, INVALID_BASE_REASON)]);
+}
+
 export function invalidateStoredViews(catalogue: MutableCatalogue, base: string, reason: ChangeOfBase): void {
   invalidateMaterializedViews(catalogue, base, reason);
   invalidateLiveViews(catalogue, base, () => reason);
