@@ -126,6 +126,30 @@ test('a plan goes on if the reply to a CREATE is lost and the object is there', 
   await run.ok('sqldiff a.sql $DB');
 });
 
+for (const [how, apply] of [
+  ['in a plan', 'sqldiff --alter a.sql $DB | sqlapply -v $DB'],
+  ['without a plan', 'sqlsplit a.sql | sqlapply -v $DB'],
+] as const)
+  test(`a CREATE whose reply is lost, and whose object is there only when it is sent again, is applied ${how}`, async t => {
+    const server = await serveHere(t, {});
+    const create = 'CREATE TABLE b (x INT)';
+    let [isLost, isCreated] = [false, false];
+    const { url } = await recordingProxy(t, server, async query => {
+      if (!isLost) {
+        isLost = /^(?!SHOW ).*CREATE TABLE b/s.test(query);
+        return isLost ? [502, 'bad gateway'] : undefined;
+      }
+      if (isCreated || !query.startsWith('SHOW CREATE')) return undefined;
+      isCreated = true;
+      await execute(server, create);
+      return [400, { query, error: 'table does not exist [table=b]', position: 18 }];
+    });
+    const run = await inProcess(t, { DB: url }, { 'a.sql': `CREATE TABLE a (x INT); ${create};` });
+    const { stderr } = await run(apply);
+    t.regex(stderr, /2 statements: 2 applied/);
+    t.true(isCreated);
+  });
+
 const SUM = 'SELECT count(), sum(x) FROM t';
 
 /** Makes a table with rows, and the file `plan`, which copies them to a new one. */

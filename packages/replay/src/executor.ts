@@ -80,23 +80,26 @@ async function executeIfAllowed(entry: Entry, context: StatementContext): Promis
  * @throws the error of the lost reply if the target does not show whether the statement was executed
  */
 async function executeWithRetries(entry: Entry, tries: number, context: StatementContext): Promise<StatementResult> {
-  try {
-    const result = await execute(entry, context);
-    return context.isPlanned && result.result === 'skipped' ? CREATED_SINCE : result;
-  } catch (error) {
-    const canLook = isShowable(entry) || isAcl(entry.kind);
-    if (!(error instanceof InstanceError) || !error.outcomeUnknown || !canLook) throw error;
-    context.existing.acl.invalidate();
-    const compared = await compare(entry, context).catch(() => {
-      throw error;
-    });
-    // The object is as the statement defines it, so the statement was executed.
-    if (compared?.result === 'skipped') return { result: 'applied' };
-    // An object that differs may be older than the statement. A missing right may be hidden: not every server shows its access control.
-    if (compared || isAcl(entry.kind)) throw error;
-    if (tries > 1) return executeWithRetries(entry, tries - 1, context);
-    return { result: 'failed', error: error.message, failure: error };
-  }
+  for (let attempt = 1; ; attempt++)
+    try {
+      const result = await execute(entry, context);
+      if (result.result !== 'skipped') return result;
+      // The server may have executed an earlier attempt after the target was queried.
+      if (attempt > 1 && result.comparison) return { result: 'applied' };
+      return context.isPlanned ? CREATED_SINCE : result;
+    } catch (error) {
+      const canLook = isShowable(entry) || isAcl(entry.kind);
+      if (!(error instanceof InstanceError) || !error.outcomeUnknown || !canLook) throw error;
+      context.existing.acl.invalidate();
+      const compared = await compare(entry, context).catch(() => {
+        throw error;
+      });
+      // The object is as the statement defines it, so the statement was executed.
+      if (compared?.result === 'skipped') return { result: 'applied' };
+      // An object that differs may be older than the statement. A missing right may be hidden: not every server shows its access control.
+      if (compared || isAcl(entry.kind)) throw error;
+      if (attempt >= tries) return { result: 'failed', error: error.message, failure: error };
+    }
 }
 
 async function execute(entry: Entry, context: StatementContext): Promise<StatementResult> {
