@@ -2,6 +2,7 @@ import { type Grant, printRight, printScope, quoteAclName, type Right, sortBySco
 import { RejectionError, type Scope } from '@sqlpipe/ddl/parser';
 import { RightSet } from '@sqlpipe/schema';
 import {
+  addToList,
   isPrincipal,
   isSameName,
   KINDS,
@@ -163,7 +164,7 @@ function printGrants(grants: readonly Grant[]): string[] {
   for (const grant of grants) {
     const { entity, table = '', permission, option, column } = grant;
     const id = JSON.stringify([entity, table, permission, option, column === undefined]);
-    columns.set(id, [...(columns.get(id) ?? []), grant]);
+    addToList(columns, id, grant);
   }
   const permissions = new Map<string, string[]>();
   for (const group of columns.values()) {
@@ -171,7 +172,7 @@ function printGrants(grants: readonly Grant[]): string[] {
     if (!first) continue;
     const scoped = group.flatMap(({ column }) => column ?? []);
     const tail = `${printScope(first.table, scoped)} TO ${quoteAclName(first.entity)}${first.option ? ' WITH GRANT OPTION' : ''};`;
-    permissions.set(tail, [...(permissions.get(tail) ?? []), first.permission]);
+    addToList(permissions, tail, first.permission);
   }
   const statements = [...permissions].map(([tail, names]) => `GRANT ${names.toSorted().join(', ')}${tail}`).toSorted();
   return sortByScope(statements, statement => statement);

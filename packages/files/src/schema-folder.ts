@@ -1,7 +1,7 @@
 import { mkdir, rm } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import { collectStatements, deduplicate, dumpOrder, Schema } from '@sqlpipe/schema';
-import { folderOf } from '@sqlpipe/sql';
+import { addToList, folderOf } from '@sqlpipe/sql';
 import { CodedError } from '@sqlpipe/text';
 import { formatUnmappable, pathFor, rejectStrayFiles, scanFolder, staleTempFiles } from './folder-layout.js';
 import type { LocatedStatement } from './sql-text.js';
@@ -68,9 +68,7 @@ async function filesFor(statements: AsyncIterable<string>): Promise<Map<string, 
         'REJECTED',
         `no file for ${formatUnmappable(statement)}; sqlgrep -v --kind other leaves it out`,
       );
-    const statementsOfFile = files.get(path);
-    if (statementsOfFile) statementsOfFile.push(statement);
-    else files.set(path, [statement]);
+    addToList(files, path, statement);
   }
   return new Map(Array.from(files, ([path, content]) => [path, printFile(content)]));
 }

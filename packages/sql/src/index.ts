@@ -1,3 +1,4 @@
+export { addToList } from './add-to-list.js';
 export { findAmbiguity, requireUnambiguous } from './ambiguity.js';
 export { PLAN_HEAD, parseFailureMarker, printFailureMarker } from './failure-marker.js';
 export {

@@ -1,7 +1,7 @@
 /*! Settings and hidden properties give the same text another meaning on two instances. They are compared if both servers show them. */
 import { fetchHiddenProperties } from '@sqlpipe/instance';
 import type { SchemaComparison } from '@sqlpipe/schema';
-import { identify } from '@sqlpipe/sql';
+import { addToList, identify } from '@sqlpipe/sql';
 import { listFirst } from '@sqlpipe/text';
 import type { ReadSides } from './sides.js';
 
@@ -24,10 +24,7 @@ export async function findHiddenDifferences(
     for (const [object, value] of byObject) {
       const other = inB.get(property)?.get(object);
       if (other === undefined || other === value) continue;
-      const values = `${property} is ${value} in ${a.label} and ${other} in ${b.label}`;
-      const group = groups.get(values);
-      if (group) group.push(object);
-      else groups.set(values, [object]);
+      addToList(groups, `${property} is ${value} in ${a.label} and ${other} in ${b.label}`, object);
     }
     return Array.from(groups, ([values, objects]) => formatHiddenDifference(values, objects));
   });

@@ -1,5 +1,6 @@
 /*! A state machine with a state for each level of parentheses. It also reads unknown syntax. Its rules were observed on QuestDB 9.3.4. */
 import {
+  addToList,
   identify,
   isObject,
   type Kind,
@@ -230,9 +231,7 @@ export class ReferenceFinder {
   /** Makes the current definition usable on this level and on the levels in it. */
   #define(level: Level): void {
     const [name, definition] = level.defining as [string, NamedQuery];
-    const scope = this.#scope.get(name);
-    if (scope) scope.push(definition);
-    else this.#scope.set(name, [definition]);
+    addToList(this.#scope, name, definition);
     level.defined ??= [];
     level.defined.push(name);
   }

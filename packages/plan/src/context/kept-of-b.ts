@@ -13,7 +13,7 @@ import {
 } from '@sqlpipe/ddl';
 import type { Engine } from '@sqlpipe/engine';
 import { type IgnoreRules, toEntry } from '@sqlpipe/schema';
-import { type NamedObject, NameMap } from '@sqlpipe/sql';
+import { addToList, type NamedObject, NameMap } from '@sqlpipe/sql';
 import type { Renames } from '../renames/renames.js';
 
 /** The options that say what a plan keeps. */
@@ -49,9 +49,7 @@ export function findKeptGrants(engineOfB: Engine, renames: Renames, options: Kep
     if (right.kind !== 'grant' || right.table === undefined || !keepsRight(right, options)) continue;
     const table = renames.nameAfterPlan(right.table);
     const column = right.column && renames.columnAfterPlan(table, right.column);
-    const grants = kept.get(table) ?? [];
-    grants.push({ ...right, table, column });
-    kept.set(table, grants);
+    addToList(kept, table, { ...right, table, column });
   }
   return kept;
 }

@@ -2,6 +2,7 @@
 import { type Alteration, type PropertyName, printAlter, printRight } from '@sqlpipe/ddl';
 import { type Conversion, type Engine, type Execution, isNotExecutable, OpaqueError } from '@sqlpipe/engine';
 import {
+  addToList,
   displayName,
   findSecrets,
   hasName,
@@ -185,10 +186,7 @@ export class Draft {
   addOmission(omission: Omission): void {
     if (this.isIgnored(omission.identity, omission.properties[0]) || this.#omissions.has(omission)) return;
     this.#omissions.add(omission);
-    const key = omissionKey(omission.identity);
-    const ofObject = this.#omissionsByObject.get(key);
-    if (ofObject) ofObject.push(omission);
-    else this.#omissionsByObject.set(key, [omission]);
+    addToList(this.#omissionsByObject, omissionKey(omission.identity), omission);
   }
 
   get omissions(): readonly Omission[] {
