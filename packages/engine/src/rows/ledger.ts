@@ -1,6 +1,6 @@
 /*! What a row account knows: the objects of the loaded schema, the losses and their causes so far, and facts from outside. */
 import { type Column, findColumn, isLossless, type TableDefinition } from '@sqlpipe/ddl';
-import { isSameName, NameMap } from '@sqlpipe/sql';
+import { addToList, isSameName, NameMap } from '@sqlpipe/sql';
 import type { Catalogue } from '../catalogue.js';
 import {
   type CatalogueObject,
@@ -9,8 +9,8 @@ import {
   type StoredColumn,
   type Table,
 } from '../catalogue-objects.js';
-import { columnLoss, type Effect, findKeyLosses, findRetentionLosses } from '../effects.js';
-import type { Engine } from '../engine.js';
+import { columnLoss, type Effect, expiredRowsLoss, findKeyLosses, findRetentionLosses } from '../effects.js';
+import type { Engine, Execution } from '../engine.js';
 import type { Transition } from '../transaction-log.js';
 
 /** Stored rows of a materialized view that its query no longer returns. Dates are as the server prints them. */
@@ -101,35 +101,24 @@ interface CopyState {
   readonly columns: Copy['columns'];
 }
 
-class ListsById<V> extends Map<number | undefined, V[]> {
-  of(id: number | undefined): readonly V[] {
-    return this.get(id) ?? [];
-  }
-
-  add(id: number | undefined, value: V): void {
-    const list = this.get(id);
-    if (list) list.push(value);
-    else this.set(id, [value]);
-  }
-}
+type Id = number | undefined;
 
 export class Ledger {
   readonly catalogue: Catalogue;
   readonly loaded: readonly CatalogueObject[];
-  readonly loadedById: ReadonlyMap<number | undefined, CatalogueObject>;
+  readonly loadedById: ReadonlyMap<Id, CatalogueObject>;
   /** The loaded materialized views, by the names that the plan gives them. */
   readonly #loadedByNewName: NameMap<CatalogueObject>;
   readonly facts: Required<ExternalFacts>;
-  readonly losses = new ListsById<AccountedLoss>();
-  /** The indexes of the statements that created, changed or removed an object, by its id. */
-  readonly touchedBy = new ListsById<number>();
-  readonly invalidatedBy = new ListsById<number>();
+  /** By the id of an object or a column; by `undefined` those of principals, which have no id. */
+  readonly #losses = new Map<Id, AccountedLoss[]>();
+  readonly #changes = new Map<Id, number[]>();
+  readonly #invalidations = new Map<Id, number[]>();
   /** By the id of a table: the last copy of its rows. */
-  readonly #copies = new Map<number | undefined, RecordedCopy>();
-  /** By the id of a column: the types that can hold all values of the column, as an assertion has shown. */
-  readonly losslessTypes = new ListsById<string>();
-  /** By the id of an object of the loaded schema. `causes` are indexes of statements. */
-  readonly retentionEnforcements = new Map<number | undefined, RetentionEnforcement & { readonly causes: number[] }>();
+  readonly #copies = new Map<Id, RecordedCopy>();
+  readonly #losslessTypes = new Map<Id, string[]>();
+  /** By the id of an object of the loaded schema. */
+  readonly #retentionEnforcements = new Map<Id, RetentionEnforcement & { readonly loss: { causes: number[] } }>();
 
   constructor({ catalogue }: Engine, facts: ExternalFacts) {
     this.catalogue = catalogue;
@@ -158,13 +147,72 @@ export class Ledger {
     return this.catalogue.find(this.facts.newNameOf(name));
   }
 
-  recordCopy(original: CatalogueObject, { to, columns }: Copy, lossesBefore: readonly AccountedLoss[]): void {
+  /** @param id that of an object or a column; undefined for a principal */
+  addLoss(id: Id, effect: Effect, causes: readonly number[]): void {
+    addToList(this.#losses, id, { effect, causes });
+  }
+
+  lossesOf(id: Id): readonly AccountedLoss[] {
+    return this.#losses.get(id) ?? [];
+  }
+
+  /** Records which objects a statement has created, changed, removed or invalidated. */
+  addChanges({ effects, transitions }: Execution, index: number): void {
+    for (const { before, after } of transitions) addToList(this.#changes, (before ?? after)?.id, index);
+    for (const { effect, object } of effects)
+      if (effect === 'invalidated') addToList(this.#invalidations, this.catalogue.find(object)?.id, index);
+  }
+
+  /** The indexes of the statements that created, changed or removed an object. */
+  changesOf({ id }: CatalogueObject): readonly number[] {
+    return this.#changes.get(id) ?? [];
+  }
+
+  /** The indexes of the statements that invalidated a view. */
+  invalidationsOf(view: CatalogueObject | undefined): readonly number[] {
+    return this.#invalidations.get(view?.id) ?? [];
+  }
+
+  /** Records that a type can hold all values of a column, as an assertion has shown. */
+  addLosslessType({ id }: StoredColumn, type: string): void {
+    addToList(this.#losslessTypes, id, type);
+  }
+
+  isShownLossless(column: StoredColumn | undefined, type: string): boolean {
+    return this.#losslessTypes.get(column?.id)?.includes(type) ?? false;
+  }
+
+  /** After a write, an assertion about the values of a column may no longer hold. */
+  removeLosslessTypes({ id }: StoredColumn): void {
+    this.#losslessTypes.delete(id);
+  }
+
+  get retentionEnforcements(): RetentionEnforcement[] {
+    return [...this.#retentionEnforcements.values()];
+  }
+
+  /** Expired rows are counted once, for the first statement that drops them. Later statements only become further causes of this loss. */
+  addRetentionEnforcement(enforcement: RetentionEnforcement, index: number): Effect[] {
+    const { former, current } = enforcement;
+    const causes = this.causesOf(former, index);
+    const known = this.#retentionEnforcements.get(former.id);
+    known?.loss.causes.push(...causes);
+    if (known) return [];
+    const count = this.facts.countExpired(enforcement);
+    const loss = { effect: expiredRowsLoss(current, count), causes: [...causes] };
+    this.#retentionEnforcements.set(former.id, { ...enforcement, loss });
+    if (count === 0) return [];
+    addToList(this.#losses, current.id, loss);
+    return [loss.effect];
+  }
+
+  addCopy(original: CatalogueObject, { to, columns }: Copy, lossesBefore: readonly AccountedLoss[]): void {
     const table = this.catalogue.find(to);
     if (table?.kind === 'table') this.#copies.set(original.id, { lossesBefore, states: [{ table, columns }] });
   }
 
   /** @param takesRows tells whether the statement removes or overwrites rows of a table */
-  recordChangesOfCopies(transitions: readonly Transition[], takesRows: (table: Table) => boolean): void {
+  updateCopies(transitions: readonly Transition[], takesRows: (table: Table) => boolean): void {
     for (const [id, { lossesBefore, states }] of this.#copies) {
       const [{ table, columns }] = states;
       const after = transitions.find(({ after }) => after?.id === table.id)?.after;
@@ -185,7 +233,7 @@ export class Ledger {
     const { states, lossesBefore } = this.#copies.get(original.id) ?? {};
     const table = this.catalogue.findById(states?.[0].table.id);
     if (!states || !lossesBefore || table?.kind !== 'table' || original.kind !== 'table') return undefined;
-    const isKept = (column: StoredColumn, to: string) => this.losslessTypes.of(column.id).includes(to);
+    const isKept = (column: StoredColumn, to: string) => this.isShownLossless(column, to);
     const all = states.flatMap(state => findCopyLosses(original, state.table, state.columns, isKept));
     const isSame = (a: Effect, b: Effect) => a.loss === b.loss && a.column === b.column;
     const losses = all.filter((effect, i) => all.findIndex(each => isSame(each, effect)) === i);
@@ -193,13 +241,13 @@ export class Ledger {
   }
 
   /** The index of the statement that removed an object, as a list. The list is empty if the object exists. */
-  findRemoval({ id }: CatalogueObject): readonly number[] {
-    return this.catalogue.findById(id) ? [] : this.touchedBy.of(id).slice(-1);
+  findRemoval(object: CatalogueObject): readonly number[] {
+    return this.catalogue.findById(object.id) ? [] : this.changesOf(object).slice(-1);
   }
 
   /** The indexes of the statements that invalidated or else removed the object. If there are none, the current statement is the cause. */
   causesOf(object: CatalogueObject, index: number): readonly number[] {
-    const causes = [this.invalidatedBy.of(object.id), this.findRemoval(object)];
+    const causes = [this.invalidationsOf(object), this.findRemoval(object)];
     return causes.find(({ length }) => length > 0) ?? [index];
   }
 }

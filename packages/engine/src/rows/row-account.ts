@@ -1,14 +1,7 @@
 import { findColumn, parseFill, retentionAgeOf } from '@sqlpipe/ddl';
 import { identify, isSameName, type NameMap } from '@sqlpipe/sql';
 import { type CatalogueObject, type MaterializedView, pairColumns, type Table } from '../catalogue-objects.js';
-import {
-  columnLoss,
-  type Effect,
-  expiredRowsLoss,
-  findLossesOfUnwrittenValues,
-  isRetentionLoss,
-  objectLoss,
-} from '../effects.js';
+import { columnLoss, type Effect, findLossesOfUnwrittenValues, isRetentionLoss, objectLoss } from '../effects.js';
 import type { Engine, Execution } from '../engine.js';
 import type { Transition } from '../transaction-log.js';
 import {
@@ -44,11 +37,11 @@ export class RowAccount {
   }
 
   findRetentionEnforcements(execution: Execution): RetentionEnforcement[] {
-    return findRetentionEnforcements(execution, this.#ledger);
+    return retentionsEnforcedBy(execution, this.#ledger);
   }
 
   get retentionEnforcements(): RetentionEnforcement[] {
-    return [...this.#ledger.retentionEnforcements.values()];
+    return this.#ledger.retentionEnforcements;
   }
 
   findComputedViews(execution: Execution): ComputedView[] {
@@ -61,7 +54,7 @@ export class RowAccount {
 
   /** The indexes of the statements that have made a view invalid. */
   findInvalidations(view: string): readonly number[] {
-    return this.#ledger.invalidatedBy.of(this.#engine.find(view)?.id);
+    return this.#ledger.invalidationsOf(this.#engine.find(view));
   }
 
   /** The index of the statement that has removed the base of a materialized view, as a list; empty if the base exists. */
@@ -75,22 +68,20 @@ export class RowAccount {
   recordAssertion({ copy, conversion }: { readonly copy?: Copy; readonly conversion?: Conversion }): void {
     const original = copy && this.#engine.find(copy.from);
     const loaded = this.#ledger.loadedById.get(original?.id);
-    if (copy && loaded) this.#ledger.recordCopy(loaded, copy, this.#lossesOf(loaded));
+    if (copy && loaded) this.#ledger.addCopy(loaded, copy, this.#lossesOf(loaded));
     if (!conversion) return;
     const converted = this.#engine.find(conversion.table);
     if (converted?.kind !== 'table') return;
     const column = findColumn(converted, conversion.column);
-    if (column?.type === conversion.from) this.#ledger.losslessTypes.add(column.id, conversion.to);
+    if (column?.type === conversion.from) this.#ledger.addLosslessType(column, conversion.to);
   }
 
   /** @returns the effects of the statement, without losses that an assertion disproves, and with losses that only the account finds */
   recordStatement(statement: string, execution: Execution): readonly Effect[] {
     const { effects, transitions } = execution;
     const index = this.#statementCount++;
-    for (const { before, after } of transitions) this.#ledger.touchedBy.add((before ?? after)?.id, index);
-    for (const { effect, object } of effects)
-      if (effect === 'invalidated') this.#ledger.invalidatedBy.add(this.#engine.find(object)?.id, index);
-    this.#recordWrites(statement, execution);
+    this.#ledger.addChanges(execution, index);
+    this.#applyWrites(statement, execution);
     const unwrittenLosses = transitions.flatMap(each => findLossesOfUnwrittenValues(each, this.#fullyWrittenColumns));
     const wasInLoadedSchema = (name: string) =>
       transitions.every(
@@ -101,25 +92,24 @@ export class RowAccount {
       ...effects.filter(effect => !this.#keepsValues(effect, transitions)),
       ...unwrittenLosses,
     ].filter(({ loss, object }) => loss !== 'drop' || wasInLoadedSchema(object));
-    for (const effect of relevantEffects) if (effect.effect === 'lost') this.#recordLoss(effect, transitions, index);
-    const enforcements = findRetentionEnforcements(execution, this.#ledger);
-    const expiryLosses = enforcements.flatMap(found => recordRetentionEnforcement(found, this.#ledger, index));
+    for (const effect of relevantEffects) if (effect.effect === 'lost') this.#addLoss(effect, transitions, index);
+    const enforcements = retentionsEnforcedBy(execution, this.#ledger);
+    const expiryLosses = enforcements.flatMap(found => this.#ledger.addRetentionEnforcement(found, index));
     return [...relevantEffects, ...expiryLosses, ...this.#views.recordStatement(execution, index)];
   }
 
   /** After an UPDATE of `printFill`, every row stores a value of the column. After any other write, assertions may no longer hold. */
-  #recordWrites(statement: string, { effects, transitions }: Execution): void {
+  #applyWrites(statement: string, { effects, transitions }: Execution): void {
     const fill = parseFill(statement);
     const table = fill && this.#engine.find(fill.table);
     if (fill && table?.kind === 'table') this.#fullyWrittenColumns.add(findColumn(table, fill.column)?.id);
     const written = fill ? [] : effects.filter(({ effect, column }) => effect === 'rewritten' && column === undefined);
     for (const { object } of written)
-      for (const { id } of this.#engine.find(object)?.columns ?? []) this.#ledger.losslessTypes.delete(id);
-    // A query may precede UPDATE: WITH … UPDATE.
-    const mayUpdate = /^(?:UPDATE|WITH)$/.test(identify(statement).verb);
-    const overwrites = ({ columns }: Table) => mayUpdate || columns.some(({ dedup }) => dedup);
+      for (const column of this.#engine.find(object)?.columns ?? []) this.#ledger.removeLosslessTypes(column);
+    const isUpdate = identify(statement).verb === 'UPDATE'; // also if a query precedes it: WITH … UPDATE
+    const overwrites = ({ columns }: Table) => isUpdate || columns.some(({ dedup }) => dedup);
     const removals = effects.filter(({ loss, column }) => loss === 'drop' && column === undefined);
-    this.#ledger.recordChangesOfCopies(transitions, copy => {
+    this.#ledger.updateCopies(transitions, copy => {
       const isCopy = ({ object }: Effect) => this.#engine.find(object)?.id === copy.id;
       return removals.some(isCopy) || (overwrites(copy) && written.some(isCopy));
     });
@@ -129,19 +119,19 @@ export class RowAccount {
     const { before, after } = transitions.find(({ name }) => isSameName(name, object)) ?? {};
     if (loss !== 'values' || before?.kind !== 'table' || after?.kind !== 'table') return false;
     const pair = pairColumns(before, after).find(({ column: { name } }) => isSameName(name, column));
-    return this.#ledger.losslessTypes.of(pair?.column.id).includes(pair?.current?.type ?? '');
+    return this.#ledger.isShownLossless(pair?.column, pair?.current?.type ?? '');
   }
 
   /** What the loaded schema has lost so far, including plain views and principals, which hold no rows. */
   losses(): AccountedLoss[] {
-    const { loaded, losses } = this.#ledger;
-    return [...losses.of(undefined), ...loaded.flatMap(object => this.#lossesOf(object))];
+    const { loaded } = this.#ledger;
+    return [...this.#ledger.lossesOf(undefined), ...loaded.flatMap(object => this.#lossesOf(object))];
   }
 
   /** The losses depend on where the rows are now: in the same object, in a copy, in a recreated materialized view, or nowhere. */
   #lossesOf(object: CatalogueObject): AccountedLoss[] {
     const current = this.#engine.catalogue.findById(object.id);
-    if (current) return [...this.#ledger.losses.of(object.id), ...this.#lossesOfColumns(object, current)];
+    if (current) return [...this.#ledger.lossesOf(object.id), ...this.#lossesOfColumns(object, current)];
     const causes = this.#ledger.findRemoval(object);
     const copy = this.#ledger.findCopy(object);
     if (copy) return [...copy.lossesBefore, ...copy.losses.map(effect => ({ effect, causes }))];
@@ -156,27 +146,25 @@ export class RowAccount {
   #lossesOfColumns(before: CatalogueObject, after: CatalogueObject): AccountedLoss[] {
     if (before.kind !== 'table' || after.kind !== 'table') return [];
     return pairColumns(before, after).flatMap(({ column, current }) => {
-      const losses = this.#ledger.losses.of(column.id);
+      const losses = this.#ledger.lossesOf(column.id);
       return current || losses.some(({ effect }) => effect.loss === 'drop')
         ? losses
-        : [{ effect: columnLoss(after, column), causes: this.#ledger.touchedBy.of(before.id) }];
+        : [{ effect: columnLoss(after, column), causes: this.#ledger.changesOf(before) }];
     });
   }
 
-  /** The loss of a principal is recorded without an id, because a principal has no id. `#lossesOf` finds the loss of a complete object. */
-  #recordLoss(effect: Effect, transitions: readonly Transition[], index: number): void {
+  /** The loss of a principal is added without an id, because a principal has no id. `#lossesOf` finds the loss of a complete object. */
+  #addLoss(effect: Effect, transitions: readonly Transition[], index: number): void {
     const { object, column, loss } = effect;
-    const { losses } = this.#ledger;
-    const accountedLoss = { effect, causes: [index] };
-    if (loss === 'drop-user') return losses.add(undefined, accountedLoss);
+    if (loss === 'drop-user') return this.#ledger.addLoss(undefined, effect, [index]);
     const change = transitions.find(({ before }) => before && isSameName(before.name, object));
     const current = this.#engine.find(object);
     const former = change?.before ?? current;
     const isGone = loss === 'drop' && column === undefined && former?.id !== undefined && former.id !== current?.id;
     if (isGone) return;
     const subject = column === undefined || loss === 'keys' ? former : former && findColumn(former, column);
-    losses.add(subject?.id, accountedLoss);
-    this.#views.recordMissedRows(effect, index);
+    this.#ledger.addLoss(subject?.id, effect, [index]);
+    this.#views.addMissedRows(effect, index);
   }
 }
 
@@ -185,7 +173,7 @@ const canExpire = (object: CatalogueObject | undefined): object is Table | Mater
   object?.kind === 'table' || object?.kind === 'materialized view';
 
 /** A server enforces the retention of an object when a statement writes rows, computes a view again or sets another retention. */
-function findRetentionEnforcements({ effects, transitions }: Execution, ledger: Ledger): RetentionEnforcement[] {
+function retentionsEnforcedBy({ effects, transitions }: Execution, ledger: Ledger): RetentionEnforcement[] {
   const written = effects.filter(({ effect, column }) => effect === 'rewritten' && column === undefined);
   const withNewRetention = transitions.filter(
     ({ before, after }) =>
@@ -201,20 +189,4 @@ function findRetentionEnforcements({ effects, transitions }: Execution, ledger: 
     const isEnforced = canExpire(former) && canExpire(current) && retentionAgeOf(current) !== 0 && !isShortened(name);
     return isEnforced ? [{ former, current }] : [];
   });
-}
-
-/** Expired rows are counted once, for the first statement that drops them. Later statements only become further causes. */
-function recordRetentionEnforcement(enforcement: RetentionEnforcement, ledger: Ledger, index: number): Effect[] {
-  const { former, current } = enforcement;
-  const causes = [...ledger.causesOf(former, index)];
-  const known = ledger.retentionEnforcements.get(former.id);
-  known?.causes.push(...causes);
-  if (known) return [];
-  // The loss and the enforcement share the list of causes, to which later statements are added.
-  ledger.retentionEnforcements.set(former.id, { ...enforcement, causes });
-  const count = ledger.facts.countExpired(enforcement);
-  if (count === 0) return [];
-  const effect = expiredRowsLoss(current, count);
-  ledger.losses.add(current.id, { effect, causes });
-  return [effect];
 }

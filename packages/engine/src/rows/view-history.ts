@@ -101,10 +101,10 @@ export class ViewHistories {
       if (isRefresh && !this.#readsEmptyView(view)) this.#unrefreshed.delete(view.id);
       else this.#unrefreshed.add(view.id);
     return [
-      ...dropped.flatMap(tracked => this.#recordRowLoss(tracked, undefined, index)),
+      ...dropped.flatMap(tracked => this.#dropOrCompute(tracked, undefined, index)),
       ...this.findComputed(execution).flatMap(({ former, current }) => {
         const tracked = this.#trackedViews.get(former.id);
-        return tracked ? this.#recordRowLoss(tracked, current, index) : [];
+        return tracked ? this.#dropOrCompute(tracked, current, index) : [];
       }),
     ];
   }
@@ -151,21 +151,21 @@ export class ViewHistories {
   }
 
   /** The server may not have filled a recreated view yet. If a statement removes rows of a source, the view may miss these rows. */
-  recordMissedRows({ object, loss }: Effect, index: number): void {
-    const { catalogue, losses } = this.ledger;
+  addMissedRows({ object, loss }: Effect, index: number): void {
+    const { catalogue } = this.ledger;
     for (const id of REMOVING_LOSSES.has(loss) ? this.#unrefreshed : []) {
       const view = catalogue.findById(id);
       if (view?.kind !== 'materialized view' || view.refresh.deferred || !this.#findTracked(view)) continue;
       if (!catalogue.sourcesOf(view).some(name => isSameName(name, object))) continue;
       const text = `${displayName(view)} may miss rows that '${object}' loses before the server has read them`;
-      losses.add(id, { effect: historyLoss(view, text), causes: [index] });
+      this.ledger.addLoss(id, historyLoss(view, text), [index]);
     }
   }
 
   /** @param computedView the view that the statement computes or creates; undefined if it only drops the former view */
-  #recordRowLoss(tracked: TrackedView, computedView: MaterializedView | undefined, index: number): Effect[] {
+  #dropOrCompute(tracked: TrackedView, computedView: MaterializedView | undefined, index: number): Effect[] {
     const { former } = tracked;
-    const { facts, losses } = this.ledger;
+    const { facts } = this.ledger;
     this.#droppedOrRecomputed.add(tracked);
     const causes = this.ledger.causesOf(former, index);
     const unreadSources = computedView ? this.#findUnreadSources(former, computedView) : [];
@@ -183,7 +183,7 @@ export class ViewHistories {
     const effect = computedView
       ? recomputeLoss(computedView, consequence.text)
       : historyLoss(former, `dropping ${displayName(former)} ${consequence.text}`);
-    losses.add((computedView ?? former).id, { effect, causes: [...causes, ...consequence.causes] });
+    this.ledger.addLoss((computedView ?? former).id, effect, [...causes, ...consequence.causes]);
     return [effect];
   }
 
@@ -245,7 +245,7 @@ export class ViewHistories {
     for (const source of sources) {
       const holders = this.#findCurrentHolders(source, tracked.former);
       const losses = [source, ...holders]
-        .flatMap(({ id }) => this.ledger.losses.of(id))
+        .flatMap(({ id }) => this.ledger.lossesOf(id))
         .filter(({ effect }) => REMOVING_LOSSES.has(effect.loss));
       if (holders.length === 0 || losses.length > 0) {
         const text = `loses rows that '${(holders[0] ?? source).name}' no longer holds`;
@@ -257,7 +257,7 @@ export class ViewHistories {
       const column = this.#findChangedColumn(tracked, source);
       if (column) {
         const text = `loses values that column '${column.name}' of '${source.name}' no longer holds`;
-        return { text, causes: causesOf(this.ledger.losses.of(column.id)) };
+        return { text, causes: causesOf(this.ledger.lossesOf(column.id)) };
       }
     }
     return undefined;
@@ -270,7 +270,7 @@ export class ViewHistories {
     const tokens = [former, ...dependencies].flatMap(each => ('body' in each ? [...significantTokens(each.body)] : []));
     const words = new NameSet(tokens.map(({ text }) => unquote(text)));
     return source.columns.find(column => {
-      const ownLosses = this.ledger.losses.of(column.id).map(({ effect }) => effect);
+      const ownLosses = this.ledger.lossesOf(column.id).map(({ effect }) => effect);
       const losses = [...ownLosses, ...copyLosses.filter(each => isSameName(each.column ?? '', column.name))];
       const isChanged = losses.some(({ loss }) => loss === 'values');
       return isChanged && (words.has('*') || words.has(column.name));
@@ -282,8 +282,8 @@ export class ViewHistories {
    * read may lose rows after the CREATE of the successor.
    */
   lossesOf(former: MaterializedView, successor: MaterializedView): AccountedLoss[] {
-    const { losses, touchedBy, facts } = this.ledger;
-    const recordedLosses = [former, successor].flatMap(({ id }) => losses.of(id));
+    const { facts } = this.ledger;
+    const recordedLosses = [former, successor].flatMap(({ id }) => this.ledger.lossesOf(id));
     const isRecorded = ({ loss }: Effect) => recordedLosses.some(({ effect }) => effect.loss === loss);
     const expiryLosses = findRetentionLosses(former, successor).filter(effect => !isRecorded(effect));
     const hadRows = facts.findStoredRows(former.name) !== 'none';
@@ -302,7 +302,7 @@ export class ViewHistories {
             },
           ]
         : []),
-      ...expiryLosses.map(effect => ({ effect, causes: touchedBy.of(successor.id) })),
+      ...expiryLosses.map(effect => ({ effect, causes: this.ledger.changesOf(successor) })),
       ...(isLeftEmpty ? [{ effect: historyLoss(successor, text), causes: this.ledger.findRemoval(former) }] : []),
     ];
   }
