@@ -298,6 +298,8 @@ for (const [text, message, line, column] of [
   ['a /* /* */ ;', 'unterminated comment', 1, 3],
   ['a;\n-- sqldump: incomplete: it rains\n', 'sqldump left its output incomplete: it rains', 2, 1],
   ['-- x: incomplete: y\na;', 'x left its output incomplete: y', 1, 1],
+  ['; -- x: incomplete: y\na;', 'x left its output incomplete: y', 1, 3],
+  ['a;\n; -- x: incomplete: y\nb;', 'x left its output incomplete: y', 2, 3],
 ] as const)
   test(`rejects ${JSON.stringify(text)}`, t => {
     const error = t.throws(() => split([text]), { instanceOf: SplitError });

@@ -243,11 +243,11 @@ export class Splitter {
     this.#held = undefined;
   }
 
-  /** Rejects a failure marker, which is a comment on a line of its own before or after the statement. */
+  /** Rejects a failure marker: a comment before or after the statement that begins a line, or will begin one without the `;` before it. */
   #rejectFailureMarker(text: string): void {
     if (!mayContainFailureMarker(text)) return;
     let isBeforeStatement = true;
-    let startsLine = this.#column === 1;
+    let startsLine = this.#column === 1 || !this.#held?.acceptsComments;
     let markerToken: Token | undefined;
     for (const token of tokens(text)) {
       const isComment = token.type === 'comment';
