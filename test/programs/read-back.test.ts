@@ -121,8 +121,11 @@ test('read-back: of two views that are replaced, the one that is not as it shoul
   t.is(rejects, `${view('w', 'x')};\n\0`);
 });
 
-/** A state as a server shows it: status, reason, and when the last refresh began and ended. */
-type State = [status: string, reason: string | null, started: string | null, finished: string | null];
+/** A state as a server shows it: status, reason, and when the last refresh began and ended. `hidden`: no state of a view that exists. */
+type State =
+  | [status: string, reason: string | null, started: string | null, finished: string | null]
+  | 'dropped'
+  | 'hidden';
 
 const at = (second: number): string => `2024-01-01T00:00:0${second}.000000Z`;
 
@@ -138,6 +141,7 @@ async function refreshBy(
   again: State[] | string = states,
 ) {
   const server = await startSqlserve(t);
+  if (states.includes('hidden')) await server.execute('CREATE TABLE m (x INT)');
   let isSent = false;
   const { url, queries } = await recordingProxy(t, server, query => {
     if (query.startsWith('REFRESH') && isSent && typeof again === 'string')
@@ -149,7 +153,8 @@ async function refreshBy(
     const [next = before] = isSent ? states : [before];
     if (isSent && states.length > 1) states.shift();
     const columns = ['view_status', 'invalidation_reason', 'started', 'finished'].map(name => ({ name }));
-    return [200, { columns, dataset: [next], count: 1 }];
+    const dataset = typeof next === 'string' ? [] : [next];
+    return [200, { columns, dataset, count: dataset.length }];
   });
   const options = '--allow REFRESH --timeout 20';
   const text = `REFRESH MATERIALIZED VIEW 'm' ${how};`;
@@ -186,6 +191,13 @@ for (const [title, before, states, expected = { code: 0, result: 'applied', left
   ['the first refresh of a view is waited for', NEVER, [NEVER, DONE]],
   ['a drop that the base announces is not the end', OLD, [['invalid', 'drop column operation', at(3), at(3)], DONE]],
   ['an invalid base is not the end', OLD, [['invalid', 'base materialized view is invalidated', at(3), at(3)], DONE]],
+  [
+    'a view that is dropped meanwhile is not waited for',
+    OLD,
+    [RUNNING, 'dropped'],
+    { code: 1, result: 'rejected', error: 'accepted, but the refresh failed: the view no longer exists' },
+  ],
+  ['a view whose state the server does not show for a moment is waited for', OLD, [RUNNING, 'hidden', DONE]],
 ] as [string, State, State[], object?][])
   test(title, async t => {
     const done = await refreshBy(t, 'FULL', before, states);

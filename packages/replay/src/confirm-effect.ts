@@ -16,6 +16,7 @@ import {
   fetchRunningRefreshes,
   fetchWalState,
   InstanceError,
+  listAllObjects,
   type PollLimits,
   poll,
   type RefreshState,
@@ -189,6 +190,9 @@ async function waitForRefresh(
   let invalidatedAt = 0;
   const result = await poll(pollLimits, async (): Promise<StatementResult | undefined> => {
     const state = await fetchRefreshState(client, name);
+    // A missing state does not prove that the view is gone: the server may have rejected the query.
+    if (!state && !(await listAllObjects(client)).some(object => isSameName(object.name, name)))
+      return failedRefresh('the view no longer exists');
     const hasRun = state && state.finished !== before.finished && state.finished >= state.started;
     if (!hasRun || !isInvalidation(state)) {
       invalidatedAt = 0;
