@@ -62,6 +62,8 @@ CREATE VIEW lower AS (SELECT x FROM t);
 CREATE VIEW Higher AS (SELECT x FROM lower);
 CREATE VIEW valid AS (SELECT x FROM u);
 CREATE VIEW above_valid AS (SELECT x FROM valid);
+CREATE VIEW 'x.valid' AS (SELECT x FROM valid);
+CREATE VIEW 'x-valid' AS (SELECT x FROM valid);
 `;
   for (const statement of schema.trim().split('\n')) await execute(server, statement);
   const run = await shellWithFiles(t, server, {});

@@ -1,4 +1,4 @@
-import { findReferencesOfQuery, quoteName } from '@sqlpipe/ddl';
+import { findReferencesOfQuery, isBareName } from '@sqlpipe/ddl';
 import { type Health, STALE_REASON } from '@sqlpipe/schema';
 import { type Kind, NameMap, NameSet, OBJECT_KINDS, quoteLiteral } from '@sqlpipe/sql';
 import { type Client, fitsRequest } from '../http/client.js';
@@ -79,7 +79,8 @@ async function fetchStaleViews(client: Client): Promise<StaleView[]> {
  * 9.3.0 cannot read a plain view by a quoted name.
  */
 async function findStaleViews(client: Client, views: readonly string[]): Promise<StaleView[] | undefined> {
-  const query = views.map(view => `SELECT 1 FROM (SELECT * FROM ${quoteName(view)} LIMIT 0)`).join(' UNION ALL ');
+  const names = views.map(view => (isBareName(view) ? view : quoteLiteral(view)));
+  const query = names.map(each => `SELECT 1 FROM (SELECT * FROM ${each} LIMIT 0)`).join(' UNION ALL ');
   const [name = '', ...others] = views;
   if (others.length > 0 && !fitsRequest(client, query)) return undefined;
   try {
