@@ -63,6 +63,26 @@ test('with --lossy each loss is reported once, and the status is 0', async t => 
   ]);
 });
 
+test('with --lossy a grant on a view goes with the view, and one on several objects keeps the others', async t => {
+  const run = await inProcess(t, {
+    SQL: `CREATE USER ann; CREATE TABLE t (ts TIMESTAMP, a INT); CREATE VIEW v AS (SELECT * FROM t);
+      GRANT SELECT ON V TO ann; GRANT SELECT, INSERT ON v, t(a), T TO ann WITH GRANT OPTION; GRANT SELECT ON t TO ann; GRANT SELECT ON ALL TABLES TO ann;`,
+  });
+  const { stdout, stderr } = await run.ok('sqlsplit <<< "$SQL" | sqltr --to 9.0 --lossy | sqljoin | grep GRANT');
+  t.deepEqual(stdout.trim().split('\n'), [
+    'GRANT SELECT ON t(a) TO ann WITH GRANT OPTION;',
+    'GRANT INSERT ON t(a) TO ann WITH GRANT OPTION;',
+    'GRANT SELECT ON T TO ann WITH GRANT OPTION;',
+    'GRANT INSERT ON T TO ann WITH GRANT OPTION;',
+    'GRANT SELECT ON t TO ann;',
+    'GRANT SELECT ON ALL TABLES TO ann;',
+  ]);
+  t.deepEqual(stderr.trim().split('\n').slice(1), [
+    "sqltr: statement 4 (grant to 'ann'): removed, because it is on 'V', which is removed",
+    "sqltr: statement 5 (grant to 'ann'): its rights on 'v' are removed, because 'v' is removed",
+  ]);
+});
+
 test('nothing is written before the complete input is read', async t => {
   const run = await inProcess(t);
   const { stdout } = await run.bash.exits(

@@ -7,13 +7,14 @@ import {
   findReferences,
   type HasFeature,
   isUnderstood,
+  locateGrantTargets,
   mayLackFeature,
   ownerOf,
   parseCreateStatement,
   removeOwner,
   repair,
 } from '@sqlpipe/ddl';
-import { toEntry } from '@sqlpipe/schema';
+import { type Entry, splitRights, toEntry } from '@sqlpipe/schema';
 import { displayName, type Identity, identify, isAcl, isObject, NameSet } from '@sqlpipe/sql';
 import { CodedError, truncate } from '@sqlpipe/text';
 
@@ -32,7 +33,10 @@ export interface LossOptions {
   readonly warn: (message: string) => void;
 }
 
-/** Applies the adapters, and leaves out what reads from a removed object. @throws CodedError at the end, if losses are not accepted */
+/**
+ * Applies the adapters, and leaves out what reads from a removed object, and rights on one.
+ * @throws CodedError at the end, if losses are not accepted
+ */
 export async function* adapt(
   statements: AsyncIterable<string>,
   adapters: readonly Adapt[],
@@ -45,25 +49,42 @@ export async function* adapt(
   for await (const given of statements) {
     n++;
     const entry = toEntry(given);
-    const missing = leftOut.size > 0 ? findReferences(given).find(name => leftOut.has(name)) : undefined;
-    const { statement, losses }: Adapted =
-      missing === undefined
-        ? applyAll(adapters, given)
-        : { losses: [`removed, because it reads from '${missing}', which is removed`] };
+    const { statements: kept, losses } = leaveOut(leftOut, entry, applyAll(adapters, given));
     if (losses.length > 0) {
       const message = `${formatTitle(n, entry)}: ${losses.join('; ')}`;
       first ??= message;
       lossy++;
       if (isLossy) warn(message);
     }
-    if (statement !== undefined) yield { n, statement };
-    else if (isObject(entry.kind)) leftOut.add(entry.name);
+    for (const statement of kept) yield { n, statement };
+    if (kept.length === 0 && isObject(entry.kind)) leftOut.add(entry.name);
   }
   if (first !== undefined && !isLossy)
     throw new CodedError(
       'REJECTED',
       `${first}${lossy > 1 ? `, and so on for ${lossy - 1} more` : ''}; --lossy accepts that`,
     );
+}
+
+interface Remaining extends Pick<Adapted, 'losses'> {
+  /** Several for a grant of several rights, some of which are left out. */
+  readonly statements: readonly string[];
+}
+
+function leaveOut(removed: NameSet, { kind, statement: given }: Entry, { statement, losses }: Adapted): Remaining {
+  const source = removed.size > 0 ? findReferences(given).find(name => removed.has(name)) : undefined;
+  if (source !== undefined)
+    return { statements: [], losses: [`removed, because it reads from '${source}', which is removed`] };
+  if (statement === undefined) return { statements: [], losses };
+  const findTarget = (right: string) => locateGrantTargets(right, kind).objects.find(({ name }) => removed.has(name));
+  const target = removed.size > 0 ? findTarget(statement)?.name : undefined;
+  if (target === undefined) return { statements: [statement], losses };
+  const statements = splitRights(statement).filter(right => !findTarget(right));
+  const loss =
+    statements.length === 0
+      ? `removed, because it is on '${target}', which is removed`
+      : `its rights on '${target}' are removed, because '${target}' is removed`;
+  return { statements, losses: [...losses, loss] };
 }
 
 function applyAll(adapters: readonly Adapt[], given: string): Adapted {
