@@ -128,7 +128,10 @@ const PROBLEMS = {
 test('check: prints invalid views, suspended tables and the request limit', async t => {
   const run = await inProcess(t);
   await run.ok(`sqlpipe check ${await startAnswering(t, HEALTHY)}`);
-  const { stdout } = await run.exits(1, `sqlpipe check ${await startAnswering(t, { ...HEALTHY, ...PROBLEMS })}`);
+  const withView = { 'SHOW CREATE DATABASE': [['CREATE TABLE a (x INT);'], ['CREATE VIEW v AS (SELECT x FROM b);']] };
+  const url = await startAnswering(t, { ...HEALTHY, ...withView, ...PROBLEMS });
+  const { stdout, stderr } = await run.exits(1, `sqlpipe check ${url}`);
+  t.notRegex(stderr, /invalid/, 'the view is printed once');
   t.is(
     stdout.replace(/.*\n/, ''),
     `endpoint: /api/v1/sql/execute
@@ -138,7 +141,7 @@ access control: off
 request limit: 64448
 invalid: 'v': no\\x1b[31m table a
 suspended: 'a': no space left
-statements: 1
+statements: 2
 `,
   );
 });
