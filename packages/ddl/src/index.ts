@@ -96,6 +96,7 @@ export { findProperty, keepProperties, type PropertyName, propertiesOf } from '.
 export {
   formatExpiredRows,
   keepRetention,
+  NO_RETENTION,
   retentionAgeOf,
   retentionOf,
   withoutRetention,

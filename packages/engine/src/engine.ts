@@ -6,6 +6,7 @@ import {
   featuresOf,
   findReferences,
   type HasFeature,
+  NO_RETENTION,
   parsePrincipal,
   printDefinition,
   printRight,
@@ -338,11 +339,11 @@ function placeholderDefinition(kind: ObjectKind, name: string): Definition {
     case 'view':
       return { kind, name, body };
     case 'live view':
-      return { kind, name, body, flush: '', inMemory: '', start: 'NOW', ttl: 0 };
+      return { kind, name, body, flush: '', inMemory: '', start: 'NOW', ...NO_RETENTION };
     case 'materialized view':
-      return { kind, name, body, refresh: { type: 'MANUAL', deferred: false }, ttl: 0 };
+      return { kind, name, body, refresh: { type: 'MANUAL', deferred: false }, ...NO_RETENTION };
     case 'table':
-      return { kind, name, columns: [], partitionBy: 'DAY', ttl: 0, wal: true, parquet: false };
+      return { kind, name, columns: [], partitionBy: 'DAY', ...NO_RETENTION, wal: true, parquet: false };
   }
 }
 

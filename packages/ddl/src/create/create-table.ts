@@ -18,7 +18,7 @@ import {
 } from '../parser/names.js';
 import { parseColumnType } from '../parser/types.js';
 import { DEDUP_KEYS } from '../properties/dedup-keys.js';
-import { RETENTION } from '../properties/retention.js';
+import { NO_RETENTION, RETENTION } from '../properties/retention.js';
 import {
   FORMAT,
   MAX_UNCOMMITTED_ROWS,
@@ -92,7 +92,7 @@ function toTableStatement(
   const { columns, definition } = reader;
   const timestamp = definition.timestamp && (columns.get(definition.timestamp)?.name ?? definition.timestamp);
   const stated = {
-    ...{ partitionBy: 'NONE' as const, ttl: 0, wal: false, parquet: false },
+    ...{ partitionBy: 'NONE' as const, ...NO_RETENTION, wal: false, parquet: false },
     ...{ ...definition, timestamp },
     columns: [...columns.values()].map(column => addTimestampToIndex(column, timestamp)),
     ...rest,

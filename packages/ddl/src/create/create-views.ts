@@ -6,7 +6,7 @@ import { type Cursor, isWord } from '../parser/cursor.js';
 import { parseCreatedName } from '../parser/names.js';
 import { clausesOf } from '../properties/object-properties.js';
 import { BASE, REFRESH } from '../properties/refresh.js';
-import { TTL } from '../properties/retention.js';
+import { NO_RETENTION, TTL } from '../properties/retention.js';
 import { PARTITIONING } from '../properties/storage.js';
 import { FLUSH, IN_MEMORY, START_FROM } from '../properties/views.js';
 
@@ -50,7 +50,7 @@ export function parseCreateMaterializedView(
   expectEndOfBody(cursor, body);
   if (body.isEnclosed) readClausesAfterQuery(reader);
   const refresh = { type: 'IMMEDIATE', deferred: false } as const;
-  const stated = { ttl: 0, refresh, ...reader.definition, body: body.text };
+  const stated = { ...NO_RETENTION, refresh, ...reader.definition, body: body.text };
   return { ...reader.toStatement('materialized view', created, stated), body, base };
 }
 
@@ -82,7 +82,7 @@ export function parseCreateLiveView(cursor: Cursor, context: CreateContext): Cre
   reader.expected = undefined;
   readClausesAfterQuery(reader);
   const { flush = '', inMemory = flush, start = '' } = reader.definition;
-  const stated = { ttl: 0, ...reader.definition, flush, inMemory, start, body: body.text };
+  const stated = { ...NO_RETENTION, ...reader.definition, flush, inMemory, start, body: body.text };
   return { ...reader.toStatement('live view', created, stated), body };
 }
 

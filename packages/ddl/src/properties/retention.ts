@@ -112,10 +112,13 @@ export function recheckRetention(spans: ClauseSpans, { kind, ttl, partitionBy }:
     rejectUnfittingAge(partitionBy, ttl, position);
 }
 
+/** The retention of a definition that states none. */
+export const NO_RETENTION = { ttl: 0 } as const;
+
 /** Removes all that expires rows: the TTL, the storage policy and EXPIRE ROWS. */
 export const withoutRetention = <S extends TableDefinition | MaterializedViewDefinition>(stored: S): S => ({
   ...stored,
-  ...{ ttl: 0, policy: undefined, expire: undefined },
+  ...{ ...NO_RETENTION, policy: undefined, expire: undefined },
 });
 
 /**
