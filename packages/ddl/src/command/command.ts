@@ -43,28 +43,34 @@ export interface PartitionCommand {
   readonly position: number;
 }
 
-const DROP_PARTITION = { permission: 'DROP PARTITION' };
+const DROP_PARTITION = { permission: 'DROP PARTITION', usesWal: true } as const;
 const REFRESHED_VIEW = { kind: 'materialized view', permission: 'REFRESH MATERIALIZED VIEW' } as const;
 
-/** The kind of the objects unless they are tables, and the required permission. */
-const REQUIRED_RIGHTS: Readonly<
-  Record<Exclude<Command['verb'], 'alter' | 'drop'>, { readonly kind?: ObjectKind; readonly permission: string }>
-> = {
+interface VerbProperties {
+  /** By default table. */
+  readonly kind?: ObjectKind;
+  readonly permission: string;
+  /** Whether a server writes the statement to the WAL of the objects. */
+  readonly usesWal?: true;
+}
+
+/** Those of ALTER depend on its action, and those of DROP on the kind of its object. */
+const VERBS: Readonly<Record<Exclude<Command['verb'], 'alter' | 'drop'>, VerbProperties>> = {
   'drop all': { permission: 'DATABASE ADMIN' },
-  rename: { permission: 'RENAME TABLE' },
-  truncate: { permission: 'TRUNCATE TABLE' },
+  rename: { permission: 'RENAME TABLE', usesWal: true },
+  truncate: { permission: 'TRUNCATE TABLE', usesWal: true },
   refresh: REFRESHED_VIEW,
   'refresh range': REFRESHED_VIEW,
   'refresh stats': REFRESHED_VIEW,
-  insert: { permission: 'INSERT' },
-  update: { permission: 'UPDATE' },
-  'attach partition': { permission: 'ATTACH PARTITION' },
-  'detach partition': { permission: 'DETACH PARTITION' },
+  insert: { permission: 'INSERT', usesWal: true },
+  update: { permission: 'UPDATE', usesWal: true },
+  'attach partition': { permission: 'ATTACH PARTITION', usesWal: true },
+  'detach partition': { permission: 'DETACH PARTITION', usesWal: true },
   'drop partition': DROP_PARTITION,
   'force drop partition': DROP_PARTITION,
-  'squash partitions': DROP_PARTITION,
-  'convert partition to parquet': { permission: 'CONVERT PARTITION TO PARQUET' },
-  'convert partition to native': { permission: 'CONVERT PARTITION TO NATIVE' },
+  'squash partitions': { permission: 'DROP PARTITION' },
+  'convert partition to parquet': { permission: 'CONVERT PARTITION TO PARQUET', usesWal: true },
+  'convert partition to native': { permission: 'CONVERT PARTITION TO NATIVE', usesWal: true },
   vacuum: { permission: 'VACUUM TABLE' },
   'resume wal': { permission: 'RESUME WAL' },
   'suspend wal': { permission: 'RESUME WAL' },
@@ -74,28 +80,26 @@ const REQUIRED_RIGHTS: Readonly<
   'set refresh limit': { kind: 'materialized view', permission: 'SET REFRESH LIMIT' },
 };
 
-const USES_WAL = /^(?:alter|rename|truncate|update|insert|.* partition(?: to .*)?)$/;
-
 /** The objects that a statement names; for RENAME, the old and the new name. Empty for DROP ALL TABLES. */
 export function objectsOf(command: Command): NamedObject[] {
   if (command.verb === 'drop all') return [];
   if (command.verb === 'alter') return command.alters.slice(0, 1);
-  const kind = 'kind' in command ? command.kind : (REQUIRED_RIGHTS[command.verb].kind ?? 'table');
+  const kind = 'kind' in command ? command.kind : (VERBS[command.verb].kind ?? 'table');
   const names = 'names' in command ? command.names : [command.name, ...('to' in command ? [command.to] : [])];
   return names.map(name => ({ kind, name }));
 }
 
 /** The permission that a statement requires. For ALTER, see `permissionOfAlteration`. */
 export const permissionOfCommand = (command: Exclude<Command, { verb: 'alter' }>): string =>
-  command.verb === 'drop' ? `DROP ${kindKeywords(command.kind)}` : REQUIRED_RIGHTS[command.verb].permission;
+  command.verb === 'drop' ? `DROP ${kindKeywords(command.kind)}` : VERBS[command.verb].permission;
 
 /** The permissions that statements on objects can require. */
 export const OBJECT_PERMISSIONS: readonly string[] = [
   ...OBJECT_KINDS.map(kindKeywords).flatMap(kind => [`CREATE ${kind}`, `DROP ${kind}`]),
   ...ALTER_PERMISSIONS,
-  ...Object.values(REQUIRED_RIGHTS).map(({ permission }) => permission),
+  ...Object.values(VERBS).map(({ permission }) => permission),
 ];
 
 /** The tables and stored views to whose WAL a server writes a statement. */
 export const findWalObjects = (command: Command): readonly NamedObject[] =>
-  USES_WAL.test(command.verb) ? objectsOf(command) : [];
+  command.verb === 'alter' || (command.verb !== 'drop' && VERBS[command.verb].usesWal) ? objectsOf(command) : [];
