@@ -3,7 +3,7 @@ import { type Column, tryParseDefinition } from '@sqlpipe/ddl';
 import { areTypesKnown, type Effect, type Engine } from '@sqlpipe/engine';
 import { Schema } from '@sqlpipe/schema';
 import { displayName, identify, isStoredView, type NamedObject, NameMap } from '@sqlpipe/sql';
-import { parseMark } from './auxiliary/marks.js';
+import { parseMark } from './auxiliary/auxiliary-tables.js';
 import type { PlanContext } from './context/plan-context.js';
 import { formatIrreversibleLosses, formatWork } from './cost.js';
 import type { Draft, Step } from './draft/draft.js';

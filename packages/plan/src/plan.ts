@@ -15,7 +15,6 @@ import { alterRetention } from './draft/alter-object.js';
 import { changeKey, changeOf, Draft } from './draft/draft.js';
 import { dropOldTables, resumeRebuilds } from './draft/rebuild.js';
 import { createPrincipals, grantRights, revokeRights } from './draft/reconcile-acl.js';
-import { reconcileMarks } from './draft/reconcile-marks.js';
 import {
   dropExtra,
   dropToFreeNames,
@@ -23,7 +22,7 @@ import {
   reconcileTables,
   renameTables,
 } from './draft/reconcile-objects.js';
-import { omitUnrepaired, reconcileStoredViews } from './draft/refresh-views.js';
+import { omitUnrepaired, reconcileMarks, reconcileStoredViews } from './draft/refresh-views.js';
 import { omitUnalterable } from './draft/unalterable.js';
 import { formatLoss, type NamedLoss } from './losses/losses.js';
 import { formatPathForShell } from './losses/object-path.js';

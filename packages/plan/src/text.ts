@@ -8,8 +8,7 @@ export { COLUMN_ORDER_REASON, columnOrderHints, formatOmission, type Omission } 
 export { isPlanQuery, type KnownView, parseAssertion, ROWLESS_ANSWERS } from './queries/assertions.js';
 export { type CommonQuery, isCastQuery, parseWith, printWith, useNamesOfWith } from './queries/common-queries.js';
 export { printNothingIsLostAssertion } from './queries/history.js';
-export { findAffectedObjects } from './statements/affected-objects.js';
-export { printFullRefresh, printOnOneLine, withoutLeadingComments } from './statements/statement-text.js';
+export { findAffectedObjects, printFullRefresh, printOnOneLine, withoutLeadingComments } from './statements.js';
 export { type PlanHead, parsePlanHead } from './text/head.js';
 export {
   computeFingerprint,

@@ -1,6 +1,48 @@
-import type { NameSet } from '@sqlpipe/sql';
-import { type MarkLookup, parseMark } from './marks.js';
+/*!
+ * The tables that a plan leaves if it is interrupted: marks, and those of rebuilds (rebuild-names.ts).
+ *
+ * A server does not fill a view that is created as DEFERRED. If a plan is interrupted before the refresh, nothing shows that the view had
+ * rows. So the plan creates an empty table, the mark, before it drops the view, and drops the mark after the refresh.
+ */
+import { createHash } from 'node:crypto';
+import { MAX_NAME_LENGTH } from '@sqlpipe/ddl/parser';
+import type { Engine } from '@sqlpipe/engine';
+import type { Schema } from '@sqlpipe/schema';
+import { foldCase, hasName, isSameName, type NameSet } from '@sqlpipe/sql';
 import { parseRebuildName } from './rebuild-names.js';
+
+const SUFFIX = /_unfilled_[0-9a-f]{8}$/;
+
+/** The name of the table that marks a view. The hash keeps it apart from other tables, also if the name of the view is cut. */
+export function markOf(view: string): string {
+  const suffix = `_unfilled_${createHash('sha256').update(foldCase(view)).digest('hex').slice(0, 8)}`;
+  return view.slice(0, MAX_NAME_LENGTH - suffix.length).replace(/[\ud800-\udbff]$/, '') + suffix;
+}
+
+export interface MarkLookup {
+  readonly a: Schema;
+  readonly engineOfB: Engine;
+}
+
+/** Finds the view that a table marks. If the mark has a cut name, only a view of A or B shows the complete name. */
+export function parseMark(table: string, { a, engineOfB }: MarkLookup): string | undefined {
+  if (!SUFFIX.test(table)) return undefined;
+  const view = table.replace(SUFFIX, '');
+  if (markOf(view) === table) return view;
+  const views = [...a.entries.filter(hasName), ...engineOfB.catalogue.list()];
+  return views.find(({ name }) => isSameName(markOf(name), table))?.name;
+}
+
+export const isMarked = (name: string, { a, engineOfB }: MarkLookup): boolean =>
+  a.findObject(name) !== undefined && engineOfB.find(markOf(name)) !== undefined;
+
+/** Whether an interrupted plan has created a view of A and has not filled it, or not completely. */
+export function isUnfilled(name: string, lookup: MarkLookup): boolean {
+  const view = lookup.engineOfB.find(name);
+  return (
+    view?.kind === 'materialized view' && Boolean(view.neverRefreshed || view.partlyRefreshed) && isMarked(name, lookup)
+  );
+}
 
 interface AuxiliaryTables extends MarkLookup {
   readonly betweenRenames: NameSet;

@@ -24,7 +24,7 @@ import {
   findPartitionConditions,
   type RowCondition,
 } from '../queries/row-conditions.js';
-import { printOnOneLine } from '../statements/statement-text.js';
+import { printOnOneLine } from '../statements.js';
 import { changeOf, type Draft, type Refusal } from './draft.js';
 import { formatUnalterable } from './unalterable.js';
 

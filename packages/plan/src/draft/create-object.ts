@@ -15,7 +15,6 @@ import type { Entry } from '@sqlpipe/schema';
 import { ignoresProperty, keepsProperty } from '../context/kept-of-b.js';
 import type { PlanContext } from '../context/plan-context.js';
 import type { Draft } from './draft.js';
-import { readsTableOfB } from './view-sources.js';
 
 /**
  * Finds the CREATE statement of an object. A recreated view keeps some properties (`keepsProperty`). Until `alterRetention` sets the
@@ -73,6 +72,15 @@ function feedsViews(entry: Entry, draft: Draft): boolean {
   const references = draft.context.a.prerequisites(entry).map(({ name }) => name);
   return readsTableOfB(references, draft) && (isReadInA(entry, draft.context) || isReadInDraft(entry, draft));
 }
+
+/** Whether a query reads a table of B, directly or through views. Any other table is new and empty, so it has no rows for a view. */
+export const readsTableOfB = (references: readonly string[], draft: Draft): boolean =>
+  draft.engine.catalogue.sources(references).some(name => {
+    const source = draft.engine.find(name);
+    return source?.kind === 'materialized view'
+      ? readsTableOfB([source.base, ...source.references], draft)
+      : draft.context.engineOfB.find(draft.context.renames.nameBeforePlan(name)) !== undefined;
+  });
 
 function isReadInA(entry: Entry, { a }: PlanContext): boolean {
   const read = new Set([entry]);

@@ -21,7 +21,7 @@ import { type ObjectPath, pathKey } from '../losses/object-path.js';
 import type { Change, Omission } from '../losses/omission.js';
 import type { Assertion } from '../queries/assertions.js';
 import { formatChangedValues } from '../queries/conversions.js';
-import { printOnOneLine } from '../statements/statement-text.js';
+import { printOnOneLine } from '../statements.js';
 
 export interface Step {
   readonly statement: string;

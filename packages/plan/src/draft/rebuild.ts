@@ -55,7 +55,7 @@ import {
   printValueCondition,
 } from '../queries/assertions.js';
 import { printArrayText, printCast, printDuplicatesQuestion } from '../queries/copies.js';
-import { printDrop, printOnOneLine, printTableRename } from '../statements/statement-text.js';
+import { printDrop, printOnOneLine, printTableRename } from '../statements.js';
 import { changesTimestamp } from '../views/query-after-plan.js';
 import { conversionAssertions, findMisfitRefusal } from './alter-table.js';
 import { changeOf, type Draft } from './draft.js';

@@ -5,7 +5,7 @@ import { dumpOrder, type Entry, type Schema } from '@sqlpipe/schema';
 import { displayName, isObject, isPrincipal, isStoredView } from '@sqlpipe/sql';
 import { isAuxiliaryTable } from '../auxiliary/auxiliary-tables.js';
 import type { PlanContext } from '../context/plan-context.js';
-import { printDrop, printTableRename } from '../statements/statement-text.js';
+import { printDrop, printTableRename } from '../statements.js';
 import { alterObject, dropColumns, isOfQuery } from './alter-object.js';
 import { findCreation } from './create-object.js';
 import { changeOf, type Draft, whyNotExecutable } from './draft.js';

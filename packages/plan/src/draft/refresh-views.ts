@@ -12,15 +12,15 @@
 import { formatExpiredRows, printResumeWal } from '@sqlpipe/ddl';
 import { type MaterializedView, OTHER_TYPES_REASON } from '@sqlpipe/engine';
 import { type Entry, isFailureOnRow } from '@sqlpipe/schema';
-import { isSameName, type Kind, type NamedObject, NameSet } from '@sqlpipe/sql';
-import { isMarked, isUnfilled } from '../auxiliary/marks.js';
+import { isSameName, type Kind, type NamedObject, NameSet, quoteLiteral } from '@sqlpipe/sql';
+import { isMarked, isUnfilled, markOf, parseMark } from '../auxiliary/auxiliary-tables.js';
 import { losesNothingByRefresh, type PlanContext } from '../context/plan-context.js';
-import { printDrop, printFullRefresh } from '../statements/statement-text.js';
+import { emptyAssertion } from '../queries/assertions.js';
+import { printDrop, printFullRefresh, printOnOneLine } from '../statements.js';
 import { isRedefined } from '../views/query-after-plan.js';
-import { findCreation } from './create-object.js';
-import type { Draft } from './draft.js';
+import { findCreation, readsTableOfB } from './create-object.js';
+import { changeOf, type Draft } from './draft.js';
 import { findStoredViewsAndReaders, listObjects, reconcileObject } from './reconcile-objects.js';
-import { findStoredSources, readsTableOfB } from './view-sources.js';
 
 /**
  * Changes stored views, and the views that read them, as A defines them. A view comes after the views that it reads. Also repairs views:
@@ -80,6 +80,18 @@ function findViewSources(extra: readonly string[], context: PlanContext): ViewSo
     ofViewsWithRows: sourcesOf(views.filter(view => mayHaveRowsInB(view, context))),
     toFillFirst: findSourcesToFillFirst(context),
   };
+}
+
+/** Finds the tables and materialized views that a view reads, directly or through plain views. */
+function findStoredSources(entry: Entry, { a, b }: PlanContext): string[] {
+  const find = (name: string) => a.findObject(name) ?? b.findObject(name);
+  const sourcesOf = ({ name }: Entry) => (a.findObject(name) ? a : b).dependencies().get(name) ?? [];
+  const sources = new Set(sourcesOf(entry));
+  for (const name of sources) {
+    const source = find(name);
+    if (source?.kind === 'view') for (const each of sourcesOf(source)) sources.add(each); // the set grows during the loop
+  }
+  return [...sources].filter(name => find(name)?.kind !== 'view');
 }
 
 /** A query that failed on a row would fail again, unless the plan changes the type of a column that the query reads. */
@@ -254,4 +266,25 @@ function whyUnrepaired(kind: Kind, reason: string): string {
   return isFailureOnRow(reason)
     ? 'its query would fail again on the same rows'
     : 'a source stays invalid, so a refresh cannot repair the view';
+}
+
+/** Marks the deferred views that the plan creates and refreshes. Removes the marks of views that are filled, or that the plan drops. */
+export function reconcileMarks(draft: Draft): void {
+  const { a, engineOfB, ignoreExtra } = draft.context;
+  const { engine } = draft;
+  for (const view of engine.catalogue.list()) {
+    const isFilled = view.kind === 'materialized view' && view.refresh.deferred && !view.neverRefreshed;
+    if (!isFilled || engineOfB.catalogue.findById(view.id)) continue;
+    const mark = markOf(view.name);
+    if (engine.find(mark)) continue;
+    draft.addBeforeChanges(`CREATE TABLE ${quoteLiteral(mark)} (ts TIMESTAMP);`, { kind: 'table', name: mark });
+  }
+  for (const { name } of engine.catalogue.list()) {
+    const view = parseMark(name, draft.context);
+    if (view === undefined || a.findObject(name)) continue;
+    const isFilled = engine.find(view) !== undefined && !engine.wasNeverRefreshed(view);
+    const drop = printDrop({ kind: 'table', name });
+    const change = changeOf({ kind: 'table', name }, printOnOneLine(drop));
+    if (a.findObject(view) ? isFilled : !ignoreExtra) draft.add(change, [emptyAssertion(name), drop]);
+  }
 }

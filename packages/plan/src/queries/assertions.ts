@@ -14,13 +14,18 @@ import type { ColumnHead, Conversion, Copy, LossKind } from '@sqlpipe/engine';
 import { quoteLiteral } from '@sqlpipe/sql';
 import { formatCount } from '@sqlpipe/text';
 import { expiredRowsOf, formatAllowance } from '../losses/losses.js';
-import { withoutLeadingComments } from '../statements/statement-text.js';
+import { withoutLeadingComments } from '../statements.js';
 import { printComputableAssertion } from './common-queries.js';
 import { CONVERSION_ASSERTION, printChangedQuestion, printMisfit } from './conversions.js';
 import { type CopyWithCasts, parseCopy, printSurplusAssertion } from './copies.js';
-import { parseExpired, printExpiredQuestion, type RetainedObject } from './expired-rows.js';
 import { type ComparedView, printNothingIsLostAssertion } from './history.js';
-import { type PeriodHolder, printUnendedQuestion } from './periods.js';
+import {
+  type PeriodHolder,
+  parseExpired,
+  printExpiredQuestion,
+  printUnendedQuestion,
+  type RetainedObject,
+} from './rows-to-go.js';
 
 /** For each of the `questions` of an assertion, the values of the first column of the server's answer. */
 type FirstColumns = readonly (readonly unknown[])[];

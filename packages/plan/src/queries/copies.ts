@@ -1,7 +1,7 @@
 import { type Column, doubleQuote, printTypeCast } from '@sqlpipe/ddl';
 import type { Copy } from '@sqlpipe/engine';
 import { quoteLiteral } from '@sqlpipe/sql';
-import { chooseAliasPrefix } from '../statements/statement-text.js';
+import { chooseAliasPrefix } from '../statements.js';
 
 export const printCast = (from: Column, to: Column): string =>
   from.type === to.type ? doubleQuote(from.name) : printTypeCast(doubleQuote(from.name), from.type, to.type);

@@ -5,7 +5,7 @@
 import { doubleQuote, findExactValues, type MaterializedViewDefinition } from '@sqlpipe/ddl';
 import type { ColumnHead, StoredRows } from '@sqlpipe/engine';
 import { quoteLiteral } from '@sqlpipe/sql';
-import { chooseAliasPrefix } from '../statements/statement-text.js';
+import { chooseAliasPrefix } from '../statements.js';
 
 export interface HistoryAnswer {
   readonly answer: StoredRows;

@@ -3,7 +3,7 @@ import { type Definition, printDefinition, tryParseDefinition } from '@sqlpipe/d
 import { dumpOrder, Schema } from '@sqlpipe/schema';
 import { foldCase, identify, isObject, type NamedObject, NameSet } from '@sqlpipe/sql';
 import { escapeControls } from '@sqlpipe/text';
-import { findAffectedObjects } from '../statements/affected-objects.js';
+import { findAffectedObjects } from '../statements.js';
 import { formatState } from './head.js';
 
 interface PrintablePlan {

@@ -7,13 +7,12 @@
 import { doubleQuote, findColumn, findReferencesOfQuery } from '@sqlpipe/ddl';
 import type { CatalogueObject, ComputedView, Engine, RetentionEnforcement } from '@sqlpipe/engine';
 import { isSameName, NameSet, quoteLiteral } from '@sqlpipe/sql';
-import { isUnfilled } from '../auxiliary/marks.js';
+import { isUnfilled } from '../auxiliary/auxiliary-tables.js';
 import { parseRebuildName } from '../auxiliary/rebuild-names.js';
 import type { PlanContext } from '../context/plan-context.js';
 import type { ServerAnswers } from '../context/server-answers.js';
 import { type CommonQuery, printWith, renameQuery } from '../queries/common-queries.js';
-import { printExpiredQuestion, type RetainedObject } from '../queries/expired-rows.js';
-import { printUnendedRange } from '../queries/periods.js';
+import { printExpiredQuestion, printUnendedRange, type RetainedObject } from '../queries/rows-to-go.js';
 
 /**
  * Finds the definition of a view, with a query that B's server can run.

@@ -1,8 +1,17 @@
 /*!
- * Prints questions about rows that are still stored although they are older than the TTL: rows of a partition that was attached, or of a
- * view that was refreshed for a range only. A server drops them with the next write, refresh or SET TTL (observed on 9.3.4).
+ * Prints questions about rows that a later statement makes the server drop (observed on 9.3.4):
+ * - Rows that are older than the TTL and still stored: those of a partition that was attached, or of a view that was refreshed for a range
+ *   only. The next write, refresh or SET TTL drops them.
+ * - Rows of a view in a period that has not ended, such as today with `PERIOD (LENGTH 1d)`. A full refresh ends with the last complete
+ *   period, and removes later rows. Only a refresh of a range computes these.
  */
-import { ASSUMED_PARTITION, doubleQuote, type MaterializedViewDefinition, retentionAgeOf } from '@sqlpipe/ddl';
+import {
+  ASSUMED_PARTITION,
+  doubleQuote,
+  type MaterializedViewDefinition,
+  type Refresh,
+  retentionAgeOf,
+} from '@sqlpipe/ddl';
 import { quoteLiteral } from '@sqlpipe/sql';
 
 export type RetainedObject = Pick<MaterializedViewDefinition, 'name' | 'timestamp' | 'partitionBy'> &
@@ -43,4 +52,28 @@ export function parseExpired(text: string): { retained: RetainedObject; body: st
   const source = text.slice(start.length, where);
   const body = source.startsWith('(\n') ? source.slice('(\n'.length, -'\n))'.length) : undefined;
   return { retained: { name, timestamp, partitionBy, ttl: Number(length) * (age === 'M' ? -1 : 1) }, body };
+}
+
+/** A view with its name in B, where its rows are counted, and with the periods of its next refresh. */
+export type PeriodHolder = Pick<MaterializedViewDefinition, 'name' | 'timestamp'> & {
+  readonly refresh: Pick<Refresh, 'period' | 'timeZone'>;
+};
+
+export const printUnendedQuestion = (view: PeriodHolder): string => printUnended('count()', view);
+
+/** Also asks for the times of the first and the last row. sqlserve recognizes the question by the names of its columns. */
+export const printUnendedRange = (view: PeriodHolder): string => {
+  const time = doubleQuote(view.timestamp ?? '');
+  return printUnended(`count() rows_lost, min(${time}) first_lost, max(${time}) last_lost`, view);
+};
+
+/** Subtracts the delay, although 9.3.4 does not. So the end may be too early, and rows are counted that a refresh computes. */
+function printUnended(items: string, { name, timestamp = '', refresh: { period, timeZone } }: PeriodHolder): string {
+  const { length = '', delay: wait = '' } = period === 'sample by interval' ? {} : (period ?? {});
+  const [, delay = '0', unit = 'h'] = /^(\d+)(\w)$/.exec(wait) ?? [];
+  const now = `dateadd('${unit}', -${delay}, now())`;
+  const floorOf = (time: string) => `timestamp_floor(${quoteLiteral(length)}, ${time})`;
+  const zone = timeZone === undefined ? undefined : quoteLiteral(timeZone);
+  const end = zone ? `to_utc(${floorOf(`to_timezone(${now}, ${zone})`)}, ${zone})` : floorOf(now);
+  return `SELECT ${items} FROM ${quoteLiteral(name)} WHERE ${doubleQuote(timestamp)} >= ${end}`;
 }

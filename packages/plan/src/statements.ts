@@ -1,0 +1,54 @@
+import { objectsOf, parseCommand, parseRevocation, quoteAclName } from '@sqlpipe/ddl';
+import {
+  type Identity,
+  identify,
+  isPrincipal,
+  joinTokens,
+  KINDS,
+  kindKeywords,
+  type NamedObject,
+  quoteLiteral,
+  significantTokens,
+  TokenReader,
+} from '@sqlpipe/sql';
+
+export const withoutLeadingComments = (statement: string): string => {
+  const [first] = significantTokens(statement);
+  return statement.slice(first?.start);
+};
+
+/** No column of a question may begin with this prefix of its aliases. */
+export function chooseAliasPrefix(columns: readonly string[]): string {
+  const lengths = columns.map(name => /^sqlpipe(_+)/i.exec(name)?.[1]?.length ?? 0);
+  return `sqlpipe_${'_'.repeat(lengths.reduce((longest, length) => Math.max(longest, length), 0))}`;
+}
+
+export const printDrop = ({ kind, name }: NamedObject): string =>
+  `DROP ${kindKeywords(kind)} ${isPrincipal(kind) ? quoteAclName(name) : quoteLiteral(name)};`;
+
+export const printTableRename = (from: string, to: string): string =>
+  `RENAME TABLE ${quoteLiteral(from)} TO ${quoteLiteral(to)};`;
+
+export const printFullRefresh = (view: string): string => `REFRESH MATERIALIZED VIEW ${quoteLiteral(view)} FULL;`;
+
+/** Without comments, and with one space for any white space. */
+export const printOnOneLine = (statement: string): string => joinTokens(significantTokens(statement.replace(/;$/, '')));
+
+/** The objects that a statement creates, changes or drops; empty if they are not known. */
+export function findAffectedObjects(statement: string): Identity[] {
+  const identity = identify(statement);
+  if (identity.kind !== 'other') return [identity];
+  const { verb } = identity;
+  const parsed = parseCommand(statement);
+  if (!parsed) return findPrincipals(statement).map(each => ({ ...each, verb }));
+  return objectsOf(parsed).map(({ kind, name }) => ({ kind, name, verb }));
+}
+
+function findPrincipals(statement: string): Omit<Identity, 'verb'>[] {
+  const words = new TokenReader(significantTokens(statement));
+  for (const kind of KINDS.filter(isPrincipal))
+    if (words.accept(`ALTER ${kindKeywords(kind)}`)) return [{ kind, name: words.readName().name }];
+  const [right] = parseRevocation(statement) ?? [];
+  if (!right) return [];
+  return [{ kind: right.kind, name: right.kind === 'membership' ? right.user : right.entity }];
+}
