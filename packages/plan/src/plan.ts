@@ -13,7 +13,7 @@ import { createPlanContext, type PlanContext, type PlanOptions } from './context
 import { ServerAnswers } from './context/server-answers.js';
 import { alterRetention } from './draft/alter-object.js';
 import { changeKey, changeOf, Draft } from './draft/draft.js';
-import { dropOldTables, resumeRebuilds } from './draft/rebuild.js';
+import { dropOldTables, resumeRebuilds } from './draft/finish-rebuilds.js';
 import { createPrincipals, grantRights, revokeRights } from './draft/reconcile-acl.js';
 import {
   dropExtra,

@@ -15,7 +15,6 @@ import {
   findColumn,
   findProperty,
   formatExpiredRows,
-  isArray,
   keepProperties,
   keepRetention,
   type PropertyName,
@@ -26,36 +25,24 @@ import {
 } from '@sqlpipe/ddl';
 import { type CatalogueObject, type Conversion, type Effect, findCopyLosses } from '@sqlpipe/engine';
 import type { Entry } from '@sqlpipe/schema';
-import { displayName, isSameName, NameMap, NameSet, quoteLiteral } from '@sqlpipe/sql';
+import { displayName, isSameName, NameMap, quoteLiteral } from '@sqlpipe/sql';
 import { formatCount } from '@sqlpipe/text';
-import {
-  createRebuildNames,
-  findLeftovers,
-  findRebuildTables,
-  findUnusedHash,
-  isRebuildHash,
-} from '../auxiliary/rebuild-names.js';
+import { createRebuildNames, findUnusedHash } from '../auxiliary/rebuild-names.js';
 import { keepsProperty, OPEN_PROPERTIES } from '../context/kept-of-b.js';
 import type { PlanContext } from '../context/plan-context.js';
 import { expiredRowsOf, mayConcernColumn } from '../losses/losses.js';
-import { formatPath, formatPathForShell } from '../losses/object-path.js';
 import type { Omission } from '../losses/omission.js';
 import {
   type Assertion,
   allAppliedAssertion,
-  allCopiedAssertion,
   asManyRowsAssertion,
   type CountingAssertion,
-  emptyAssertion,
   formatOverwriting,
-  noneAddedAssertion,
   noneExpireAssertion,
   noneNullAssertion,
-  noPartitionAssertion,
-  printValueCondition,
 } from '../queries/assertions.js';
-import { printArrayText, printCast, printDuplicatesQuestion } from '../queries/copies.js';
-import { printDrop, printOnOneLine, printTableRename } from '../statements.js';
+import { printCast, printDuplicatesQuestion } from '../queries/copies.js';
+import { printTableRename } from '../statements.js';
 import { changesTimestamp } from '../views/query-after-plan.js';
 import { conversionAssertions, findMisfitRefusal } from './alter-table.js';
 import { changeOf, type Draft } from './draft.js';
@@ -183,7 +170,7 @@ function copyableAssertions({ old, final, created, copied }: Rebuild, context: P
 }
 
 /** @param renamed the new names of columns by their old names */
-const findCopiedColumns = (
+export const findCopiedColumns = (
   newTable: TableDefinition,
   oldTable: TableDefinition,
   renamed: ReadonlyMap<string, string>,
@@ -196,12 +183,9 @@ const findCopiedColumns = (
   });
 };
 
-type CopiedColumns = ReturnType<typeof findCopiedColumns>;
+export type CopiedColumns = ReturnType<typeof findCopiedColumns>;
 
-const toComparable = (copied: CopiedColumns) =>
-  copied.map(each => (isArray(each.column.type) ? { ...each, cast: printArrayText(each.from) } : each));
-
-const findConversions = (table: string, copied: CopiedColumns): Conversion[] =>
+export const findConversions = (table: string, copied: CopiedColumns): Conversion[] =>
   copied
     .filter(({ column, source }) => column.type !== source.type)
     .map(({ column, source }) => ({ table, column: source.name, from: source.type, to: column.type }));
@@ -224,96 +208,4 @@ function printRebuild(
     printTableRename(old.name, keptName),
     printTableRename(newName, old.name),
   ];
-}
-
-/** With `--drop-old`, drops `t_before_…` of each table `t` in `--rebuild`, also if an earlier plan made it. Not if A has `t_before_…`. */
-export function dropOldTables(draft: Draft): void {
-  const { engine, context } = draft;
-  const { a, dropOld, renames, toRebuild } = context;
-  for (const { name, table, hash } of dropOld ? findRebuildTables(engine, 'old') : []) {
-    const [wanted, old, rebuilt] = [a.definitionOf(table), engine.definitionOf(name), engine.definitionOf(table)];
-    if (!toRebuild.has(table) || a.findObject(name)) continue;
-    if (wanted?.kind !== 'table' || old?.kind !== 'table' || rebuilt?.kind !== 'table') continue;
-    if (!isRebuildHash(hash, wanted, old, engine)) continue; // A has changed since the rebuild
-    const copied = findCopiedColumns(rebuilt, old, renames.columnRenamesOf(table));
-    // If B has the old table, an earlier plan made the rebuild, and nothing in this plan has checked the conversions.
-    const conversions = context.engineOfB.find(name) ? findConversions(name, copied) : [];
-    const unchanged = conversions.flatMap(each => conversionAssertions(each, draft));
-    const allCopied = allCopiedAssertion({ from: name, to: table, columns: toComparable(copied) });
-    dropCopiedTable(old, copied, [...unchanged, allCopied], draft);
-  }
-}
-
-/** Drops a table after assertions that another table has all of its rows. If the server cannot compare a column, the DROP is left out. */
-function dropCopiedTable(
-  { kind, name }: TableDefinition,
-  copied: CopiedColumns,
-  assertions: readonly Assertion[],
-  draft: Draft,
-): void {
-  const drop = printDrop({ kind, name });
-  const change = changeOf({ kind, name }, printOnOneLine(drop));
-  const incomparable = copied.find(({ column: { type } }) => type === 'BINARY');
-  if (incomparable) {
-    const why = `the server cannot compare column '${incomparable.from}' with its copy`;
-    draft.omit(change, why, 'compare the rows, then drop it yourself');
-  } else draft.add(change, [allAppliedAssertion(name), ...assertions, noPartitionAssertion(name, 'detached'), drop]);
-}
-
-/**
- * Continues rebuilds in which an earlier plan was interrupted:
- * - Before the first RENAME: the new table is dropped, and the rebuild starts again.
- * - Between the two RENAMEs: the second RENAME follows. But the table is left out if this plan does not make the same rebuild
- *   (`betweenRenames`), or if a writer has created a table of this name.
- */
-export function resumeRebuilds(draft: Draft): void {
-  const { engine, context } = draft;
-  for (const { name: newName, table, hash } of findRebuildTables(engine, 'new')) {
-    const { keptName } = createRebuildNames(table, hash);
-    const hasExchangeBegun = engine.find(keptName) !== undefined;
-    if (context.betweenRenames.has(table) && !engine.find(table))
-      omitBetweenRenames({ table, newName, keptName }, draft);
-    if (!context.leftovers.has(newName)) continue;
-    if (!hasExchangeBegun) dropNewTable(table, newName, draft);
-    else if (engine.find(table)) omitTableOfWriter(table, keptName, draft);
-    else draft.addStatement(printTableRename(newName, table), { kind: 'table', name: newName });
-  }
-}
-
-function dropNewTable(table: string, newName: string, draft: Draft): void {
-  const [leftover, original] = [newName, table].map(each => draft.engine.definitionOf(each));
-  if (leftover?.kind !== 'table' || original?.kind !== 'table') return;
-  const copied = findCopiedColumns(leftover, original, draft.context.renames.columnRenamesOf(table));
-  const added = leftover.columns.filter(column => !copied.some(({ to }) => isSameName(to, column.name)));
-  const unwritten = added.map(column => emptyAssertion(newName, printValueCondition(column)));
-  const noneAdded = noneAddedAssertion({ from: original.name, to: newName, columns: toComparable(copied) });
-  dropCopiedTable(leftover, copied, [noneAdded, ...unwritten], draft);
-}
-
-/** Leaves out a table that a writer has created between the two RENAMEs of a rebuild. */
-function omitTableOfWriter(table: string, keptName: string, draft: Draft): void {
-  draft.omit(
-    changeOf({ kind: 'table', name: table }, `rebuild of table '${table}'`),
-    `a writer created '${table}' while an earlier rebuild exchanged the names; the old rows are in '${keptName}'`,
-    `stop the writers, rename '${table}', and plan again to complete that rebuild`,
-    'then copy the rows of the renamed table',
-  );
-  draft.block(table);
-}
-
-/** Leaves out the table. If the plan created it empty, this would hide where its rows are, and keep `--rebuild` from finishing. */
-function omitBetweenRenames(
-  { table, newName, keptName }: Readonly<Record<'table' | 'newName' | 'keptName', string>>,
-  draft: Draft,
-) {
-  const { a, engineOfB } = draft.context;
-  const canRebuildFinish = findLeftovers(a, engineOfB, new NameSet([table])).has(newName);
-  draft.omit(
-    changeOf({ kind: 'table', name: table }),
-    `an earlier rebuild was interrupted between its two renames; the rows are in '${keptName}' and '${newName}'`,
-    canRebuildFinish
-      ? `--rebuild ${formatPathForShell(formatPath({ object: table }))} finishes that rebuild`
-      : `send ${printTableRename(keptName, table)} and plan again`,
-  );
-  draft.block(table);
 }
