@@ -1,11 +1,10 @@
 /*! Makes a plan from a proven draft: adds the assertions before the first change, the costs of each statement, and the head (`remarks`). */
 import { type Column, tryParseDefinition } from '@sqlpipe/ddl';
-import { areTypesKnown, type Effect, type Engine } from '@sqlpipe/engine';
+import { areTypesKnown, type Effect, type Engine, isRetentionLoss } from '@sqlpipe/engine';
 import { Schema } from '@sqlpipe/schema';
-import { displayName, identify, isStoredView, type NamedObject, NameMap } from '@sqlpipe/sql';
+import { displayName, identify, isStoredView, type Kind, type NamedObject, NameMap } from '@sqlpipe/sql';
 import { parseMark } from './auxiliary/auxiliary-tables.js';
 import type { PlanContext } from './context/plan-context.js';
-import { formatIrreversibleLosses, formatWork } from './cost.js';
 import type { Draft, Step } from './draft/draft.js';
 import { expiredRowsOf, type NamedLoss } from './losses/losses.js';
 import type { Omission } from './losses/omission.js';
@@ -23,6 +22,7 @@ import { addOffers, formatKeptTables, RenameOffers } from './rename-offers.js';
 import { formatRemarks } from './text/head.js';
 import { findExpiredArguments, findRunnableView, underFormerName } from './views/askable-views.js';
 import { isRedefined } from './views/query-after-plan.js';
+import { formatWork } from './work.js';
 
 export interface PlannedStatement {
   readonly statement: string;
@@ -190,6 +190,24 @@ function toPlannedStatement(
     lost: formatIrreversibleLosses(effects, findAfterPlan, isInB),
   };
 }
+
+/**
+ * Describes the effects that nothing undoes. Dedup keys can be set again, and recreated materialized views compute their rows again. Rows
+ * that expire in a view which the plan creates are no rows of B.
+ */
+const formatIrreversibleLosses = (
+  effects: readonly Effect[],
+  findAfterPlan: (name: string) => { readonly kind: Kind } | undefined,
+  isInB: (name: string) => boolean,
+): string[] =>
+  effects
+    .filter(each => {
+      const { effect, loss, kind, object } = each;
+      const isCreatedAgain = loss === 'drop' && kind === 'materialized view' && findAfterPlan(object)?.kind === kind;
+      const isOfNewObject = isRetentionLoss(each) && !isInB(object);
+      return effect === 'lost' && loss !== 'keys' && !isCreatedAgain && !isOfNewObject;
+    })
+    .map(({ kind, object, text }) => `${displayName({ kind, name: object })}: ${text}`);
 
 /** When a plain view gets another query, each materialized view of B that reads the plain view keeps the rows of the former query. */
 function formatKeptRows({ kind, name }: NamedObject, engineAfterPlan: Engine, context: PlanContext) {

@@ -1,5 +1,6 @@
-import { type Effect, isFullRefresh, isRetentionLoss } from '@sqlpipe/engine';
-import { displayName, identify, type Kind } from '@sqlpipe/sql';
+/*! The work that a plan makes for the server: the tables that it copies, rewrites or reads completely, with their sizes. */
+import { isFullRefresh } from '@sqlpipe/engine';
+import { identify } from '@sqlpipe/sql';
 import type { StoredSize } from './context/server-answers.js';
 import type { Draft } from './draft/draft.js';
 import type { Proof } from './proof/prove.js';
@@ -51,21 +52,3 @@ function formatBytes(bytes: number): string {
   const power = Math.min(Math.max(Math.floor(Math.log10(rounded) / 3), 0), UNITS.length - 1);
   return `${rounded / 1000 ** power} ${UNITS[power]}`;
 }
-
-/**
- * Describes the effects that nothing undoes. Dedup keys can be set again, and recreated materialized views compute their rows again. Rows
- * that expire in a view which the plan creates are no rows of B.
- */
-export const formatIrreversibleLosses = (
-  effects: readonly Effect[],
-  findAfterPlan: (name: string) => { readonly kind: Kind } | undefined,
-  isInB: (name: string) => boolean,
-): string[] =>
-  effects
-    .filter(each => {
-      const { effect, loss, kind, object } = each;
-      const isCreatedAgain = loss === 'drop' && kind === 'materialized view' && findAfterPlan(object)?.kind === kind;
-      const isOfNewObject = isRetentionLoss(each) && !isInB(object);
-      return effect === 'lost' && loss !== 'keys' && !isCreatedAgain && !isOfNewObject;
-    })
-    .map(({ kind, object, text }) => `${displayName({ kind, name: object })}: ${text}`);
