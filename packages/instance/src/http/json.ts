@@ -25,8 +25,8 @@ export interface JsonEvents {
   close(depth: number): void;
   key(name: string, depth: number): void;
   scalar(value: unknown, depth: number): void;
-  /** Called after a comma in an array. Reads many elements at once, and returns where the last one ends; `at` if it reads none. */
-  readElements(chunk: Buffer, at: number, depth: number): number;
+  /** Called with many rows of `dataset` at once. Returns false if the other methods have to be called for these rows. */
+  rows(rows: unknown[]): boolean;
 }
 
 type Expect = 'value' | 'value-or-close' | 'key' | 'key-or-close' | 'colon' | 'comma-or-close' | 'nothing';
@@ -50,6 +50,10 @@ export class JsonScanner {
   /** The pieces of a token that was cut, and their length. */
   #pending: Buffer[] = [];
   #pendingLength = 0;
+  /** The latest key at the top level. */
+  #topKey = '';
+  /** The last chunk that was searched for rows, because each chunk is searched only once. */
+  #searched: Buffer | undefined;
   /** Whether a string was cut between a backslash and the character that it escapes. */
   #escaped = false;
 
@@ -85,7 +89,7 @@ export class JsonScanner {
         return this.#readString(chunk, at, at + 1);
       case COMMA:
         if (this.#expect !== 'comma-or-close') throw misplacedError(byte);
-        if (this.#containers.at(-1) === 'array') return this.#readElements(chunk, at + 1);
+        if (this.#containers.at(-1) === 'array') return this.#readRows(chunk, at + 1);
         this.#expect = 'key';
         return at + 1;
       case COLON:
@@ -107,9 +111,16 @@ export class JsonScanner {
     }
   }
 
-  #readElements(chunk: Buffer, at: number): number {
-    const end = this.events.readElements(chunk, at, this.#containers.length);
-    this.#expect = end > at ? 'comma-or-close' : 'value';
+  /** After a comma in an array: `JSON.parse` reads the rows up to the last `],[` of the chunk. That is ten times as fast as the scanner. */
+  #readRows(chunk: Buffer, at: number): number {
+    this.#expect = 'value';
+    if (this.#topKey !== 'dataset' || this.#containers.length !== 2 || this.#searched === chunk) return at;
+    this.#searched = chunk;
+    const end = chunk.lastIndexOf('],[') + 1;
+    if (end <= at || end - at > this.limits.token) return at;
+    const rows = parseRows(chunk.toString('utf8', at, end));
+    if (rows.length === 0 || !this.events.rows(rows)) return at;
+    this.#expect = 'comma-or-close';
     return end;
   }
 
@@ -160,6 +171,7 @@ export class JsonScanner {
       this.#endValue();
     } else if (this.#expect === 'key' || this.#expect === 'key-or-close') {
       this.events.key(text, this.#containers.length);
+      if (this.#containers.length === 1) this.#topKey = text;
       this.#expect = 'colon';
     } else throw misplacedError(QUOTE);
   }
@@ -189,6 +201,19 @@ export class JsonScanner {
     const pieces = this.#pending;
     [this.#pending, this.#pendingLength] = [[], 0];
     return pieces.length === 1 ? end : Buffer.concat(pieces);
+  }
+}
+
+/** An escape may stand for a NUL or half of a surrogate pair; U+FFFD may replace bytes that are not UTF-8. */
+const AMBIGUOUS = /\\u|\uFFFD/;
+
+/** Returns no rows if one may be invalid, so that the scanner finds the error, or if the last `],[` is inside a string or a cell. */
+function parseRows(json: string): unknown[] {
+  if (AMBIGUOUS.test(json)) return [];
+  try {
+    return JSON.parse(`[${json}]`);
+  } catch {
+    return [];
   }
 }
 

@@ -2,7 +2,6 @@
  * Interprets responses: success, a rejection by the server, or anything else, such as status 503 or a proxy's login page. If a message
  * quotes the response, the secrets of the request are masked in the quotation.
  */
-import { isUtf8 } from 'node:buffer';
 import { findSecrets } from '@sqlpipe/sql';
 import { type ErrorCode, maskSecrets, truncate } from '@sqlpipe/text';
 import type { Response } from './connection.js';
@@ -195,39 +194,16 @@ function parseObject(body: Buffer): ReplyObject {
 /** Rejects repeated significant keys at the top level, because `JSON.parse` would use the last value. */
 class KeyCheck implements JsonEvents {
   readonly #found = new Set<string>();
-  #key = '';
-  #hasTriedRows = false;
 
   open(): void {}
   close(): void {}
   scalar(): void {}
+  rows = (): boolean => true;
 
   key(name: string, depth: number): void {
     if (depth !== 1) return;
-    this.#key = name;
     if (this.#found.has(name)) throw duplicateKeyError(name);
     if (SIGNIFICANT_KEYS.has(name)) this.#found.add(name);
-  }
-
-  /**
-   * `JSON.parse` is four times as fast as the scanner. So once for each reply, `JSON.parse` checks the rows of `dataset` up to the last
-   * `],[`. If it fails, the scanner checks these rows: the JSON may be invalid, or the `],[` may be inside a string or a cell.
-   * @returns where the checked rows end; `at` if none are checked
-   */
-  readElements(chunk: Buffer, at: number, depth: number): number {
-    const end = chunk.lastIndexOf('],[') + 1;
-    if (this.#hasTriedRows || depth !== 2 || this.#key !== 'dataset' || end <= at) return at;
-    this.#hasTriedRows = true;
-    return isUtf8(chunk) && isJson(`[${chunk.toString('utf8', at, end)}]`) ? end : at;
-  }
-}
-
-function isJson(text: string): boolean {
-  try {
-    JSON.parse(text);
-    return true;
-  } catch {
-    return false;
   }
 }
 

@@ -45,10 +45,8 @@ export class RowScanner implements JsonEvents {
   /** A server that fails while it writes a row ends the dataset with an empty row. The error follows, so reading continues. */
   #endsInEmptyRow = false;
   #ready: string[] = [];
-  /** The last chunk that `readElements` has searched, because it searches each chunk only once. */
-  #searched: Buffer | undefined;
 
-  constructor(private readonly maxValueBytes = MAX_VALUE_BYTES) {
+  constructor(maxValueBytes = MAX_VALUE_BYTES) {
     this.#json = new JsonScanner(this, { token: maxValueBytes, depth: MAX_DEPTH });
   }
 
@@ -111,16 +109,12 @@ export class RowScanner implements JsonEvents {
     else if (depth === 3) this.#addCell(value);
   }
 
-  /** Parses all rows of a chunk in one call, except the first and the last. The rows must have the form that the server writes. */
-  readElements(chunk: Buffer, at: number, depth: number): number {
-    if (this.#dataset !== 'open' || depth !== 2 || chunk === this.#searched) return at;
-    this.#searched = chunk;
-    const end = chunk.lastIndexOf(BETWEEN_ROWS) + ROW_END;
-    if (end <= at || end - at > this.maxValueBytes || this.#endsInEmptyRow) return at;
-    const rows = parseRows(chunk.toString('utf8', at, end));
+  /** Accepts rows only in the form that the server writes: one string each. */
+  rows(rows: unknown[]): boolean {
+    if (this.#endsInEmptyRow || !rows.every(isSingleString)) return false;
     this.#rows += rows.length;
-    for (const row of rows) this.#ready.push(row);
-    return rows.length ? end : at;
+    for (const [text] of rows) this.#ready.push(text);
+    return true;
   }
 
   #rejectEmptyRow(): void {
@@ -149,23 +143,6 @@ export class RowScanner implements JsonEvents {
 
   #addCell(value: unknown): void {
     if (this.#column++ === 0) this.#firstCell = requireText(value, this.#rows + 1);
-  }
-}
-
-const BETWEEN_ROWS = Buffer.from('"],["');
-const ROW_END = '"]'.length;
-
-/** An escape may stand for a NUL or half of a surrogate pair; U+FFFD may replace bytes that are not UTF-8. */
-const AMBIGUOUS = /\\u|\uFFFD/;
-
-/** Parses rows of one string in one call, which is fast. If a row may be invalid, returns no rows, so that the scanner finds the error. */
-function parseRows(json: string): string[] {
-  if (AMBIGUOUS.test(json)) return [];
-  try {
-    const rows: unknown[] = JSON.parse(`[${json}]`);
-    return rows.every(isSingleString) ? rows.map(([text]) => text) : [];
-  } catch {
-    return [];
   }
 }
 
