@@ -15,7 +15,7 @@ const MESSAGE_FILES = [
   ...['http/client', 'http/json', 'http/reply', 'http/resumed-rows', 'http/row-scanner', 'http/transport-messages'].map(
     name => `instance/src/${name}`,
   ),
-  'files/src/folder-layout',
+  'files/src/schema-folder',
   ...['ambiguity', 'splitter'].map(name => `sql/src/${name}`),
   ...['executor', 'outcome', 'preflight', 'verify'].map(name => `replay/src/${name}`),
   ...['format-rejection', 'login-check', 'resume-hint'].map(name => `sqlapply/src/${name}`),

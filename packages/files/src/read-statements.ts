@@ -55,7 +55,7 @@ const NAME = 'standard input';
 /** The number of bytes that are searched for a NUL and for a second statement. */
 const HEAD = 64 * 1024;
 
-/** Reads standard input in batches; statements of a stream have no line. @throws StreamError, TextError; errors of the input */
+/** Reads standard input in batches; statements of a stream have no line. @throws StreamError, CodedError; errors of the input */
 export async function* readStandardInput(input: Readable, options: ReadOptions): AsyncGenerator<LocatedStatement[]> {
   const chunks: AsyncIterator<Buffer> = input[Symbol.asyncIterator]();
   try {

@@ -1,11 +1,11 @@
-import { mkdir, rm } from 'node:fs/promises';
-import { dirname, join } from 'node:path';
-import { collectStatements, deduplicate, dumpOrder, Schema } from '@sqlpipe/schema';
-import { addToList, folderOf } from '@sqlpipe/sql';
-import { CodedError } from '@sqlpipe/text';
-import { formatUnmappable, pathFor, rejectStrayFiles, scanFolder, staleTempFiles } from './folder-layout.js';
-import type { LocatedStatement } from './sql-text.js';
-import { stageAndCommit, stageFile, statIfExists } from './write-file.js';
+/*! A folder with a file per object. Names of objects may be hostile, and not all file systems distinguish all names. */
+import { lstat, mkdir, readdir, rm } from 'node:fs/promises';
+import { dirname, join, relative, sep } from 'node:path';
+import { collectStatements, deduplicate, dumpOrder, MemoryBudget, Schema } from '@sqlpipe/schema';
+import { addToList, displayName, folderOf, identify, KINDS, redact } from '@sqlpipe/sql';
+import { CodedError, truncate } from '@sqlpipe/text';
+import { type LocatedStatement, parseSqlFile } from './sql-text.js';
+import { isStaged, stageAndCommit, stageFile, statIfExists } from './write-file.js';
 
 /**
  * Reads the statements of a folder that `writeFolder` wrote, in the order of a dump. Each file `*.sql` must be in the folder of its kind;
@@ -74,3 +74,171 @@ async function filesFor(statements: AsyncIterable<string>): Promise<Map<string, 
 }
 
 const printFile = (statements: string[] = []): string => `${statements.join('\n\n')}\n`;
+
+const SUFFIX = '.sql';
+
+/** Whether a file is read, or is an error because its suffix is `.SQL`. Hidden files and folders are ignored. */
+const isSqlFile = (path: string): boolean =>
+  path.toLowerCase().endsWith(SUFFIX) && !path.split('/').some(name => name.startsWith('.'));
+
+/** The path of a statement's file within a folder, such as `tables/trades.sql`; undefined if the statement has no name. */
+function pathFor(statement: string): string | undefined {
+  const { kind, name } = identify(statement);
+  const folder = folderOf(kind);
+  return folder && name && `${folder}/${fileName(name)}${SUFFIX}`;
+}
+
+interface ScannedFile {
+  statements: LocatedStatement[];
+  /** Why `writeFolder` cannot have written the file. */
+  invalid?: CodedError;
+}
+
+/** The files `*.sql` in the folders of the kinds, by path. @throws CodedError if no such folder exists, or if one is not a folder */
+async function scanFolder(folder: string, maxLength?: number): Promise<Map<string, ScannedFile>> {
+  const files = new Map<string, ScannedFile>();
+  const budget = new MemoryBudget();
+  for (const path of await listPaths(folder))
+    if (isSqlFile(path)) files.set(path, await scanFile(folder, path, budget, maxLength));
+  return files;
+}
+
+/** Rejects a `.sql` file outside the folders of the kinds: to ignore it might lose an object. @throws CodedError */
+async function rejectStrayFiles(folder: string, maxLength?: number): Promise<void> {
+  for await (const path of strayFiles(folder)) {
+    const { invalid } = await scanFile(folder, path, new MemoryBudget(), maxLength);
+    const hints = [
+      'hint: if it is not part of the schema, move it out of the folder, or rename it',
+      "hint: names that begin with '.' or have another suffix are ignored",
+    ];
+    throw new CodedError('DAMAGED', `${invalid?.message}`, { lines: hints, locatedMessages: invalid?.locatedMessages });
+  }
+}
+
+/** The paths of `.sql` files outside the folders of the kinds. Links to folders are not followed. */
+async function* strayFiles(folder: string, parent = ''): AsyncGenerator<string> {
+  const entries = await readdir(join(folder, parent), { withFileTypes: true });
+  for (const entry of entries.sort((a, b) => (a.name < b.name ? -1 : 1))) {
+    const path = `${parent}${entry.name}`;
+    if (entry.isDirectory() && !entry.name.startsWith('.') && !isKindFolder(path))
+      yield* strayFiles(folder, `${path}/`);
+    else if (!entry.isDirectory() && isSqlFile(path)) yield path;
+  }
+}
+
+const isKindFolder = (path: string): boolean => KINDS.some(kind => folderOf(kind) === path);
+
+/** The paths of temporary files that killed processes have left. @throws like `scanFolder` */
+const staleTempFiles = async (folder: string): Promise<string[]> => (await listPaths(folder)).filter(isStaged);
+
+/** The paths of everything in the folders of the kinds, sorted, because file systems guarantee no order. */
+async function listPaths(folder: string): Promise<string[]> {
+  const entries = await readdir(folder, { withFileTypes: true });
+  const folders = entries.filter(({ name }) => isKindFolder(name));
+  if (!folders.length)
+    throw new CodedError(
+      'DAMAGED',
+      `${folder} contains none of the folders that sqljoin -d creates, such as tables; is it the right folder?`,
+    );
+  for (const entry of folders) if (!entry.isDirectory()) throw blockedFolderError(join(folder, entry.name));
+  const paths = await Promise.all(folders.map(({ name }) => listInside(folder, name)));
+  return paths.flat().sort();
+}
+
+/** A link in place of a folder is rejected, because the files may come from an untrusted source. */
+async function listInside(folder: string, name: string): Promise<string[]> {
+  // Without `withFileTypes`, links would be followed.
+  const entries = await readdir(join(folder, name), { recursive: true, withFileTypes: true });
+  const link = entries.find(entry => entry.isSymbolicLink() && entry.name.endsWith(CONTINUED_SUFFIX));
+  if (link) throw blockedFolderError(join(link.parentPath, link.name));
+  return entries.map(entry => relative(folder, join(entry.parentPath, entry.name)).replaceAll(sep, '/'));
+}
+
+const blockedFolderError = (path: string): CodedError => new CodedError('DAMAGED', `${path} is not a folder`);
+
+async function scanFile(folder: string, path: string, budget: MemoryBudget, maxLength?: number): Promise<ScannedFile> {
+  const full = join(folder, path);
+  const statements: LocatedStatement[] = [];
+  const reject = (what: string, line?: number): ScannedFile => {
+    const message = `${full} ${what}`;
+    const locatedMessages = [{ path: full, ...(line && { line }), message }];
+    return { statements, invalid: new CodedError('DAMAGED', message, { locatedMessages }) };
+  };
+  if (!(await lstat(full)).isFile()) return reject('is not a regular file');
+  try {
+    for await (const batch of parseSqlFile(full, maxLength))
+      for (const located of batch) {
+        const { statement, line } = located;
+        if (pathFor(statement) !== path) return reject(`contains ${formatMisplaced(statement)}`, line);
+        budget.add(statement);
+        statements.push(located);
+      }
+  } catch (error) {
+    if (error instanceof CodedError && error.code === 'DAMAGED') return { statements, invalid: error };
+    throw error;
+  }
+  return statements.length ? { statements } : reject('contains no statement');
+}
+
+function formatMisplaced(statement: string): string {
+  const path = pathFor(statement);
+  return path ? `${displayName(identify(statement))}, which belongs in ${path}` : formatUnmappable(statement);
+}
+
+const formatUnmappable = (statement: string): string =>
+  `a statement that creates no object: ${truncate(redact(statement), 60)}`;
+
+/** Letters that have no case or are lower case, digits, blanks, and plain punctuation. */
+const READABLE = /^[\p{Ll}\p{Lo}\p{Lm}\p{Nd} _$.-]$/u;
+
+/** Characters that file systems may ignore. */
+const IGNORABLE = /\p{Default_Ignorable_Code_Point}/u;
+
+const CAPITAL = /^[A-Z]$/;
+
+/** The first character of `-x`, which looks like an option, of a hidden `.x`, of ` x`, and of a device on Windows: `con`, `con.sql`. */
+const UNSAFE_START = /^[-. ]|^(?=(?:con|prn|aux|nul|com\d|lpt\d|conin\$|conout\$) *(?:\.|$))./;
+
+const LAST_BLANK = / $/;
+
+/** The maximum length of a file's name in bytes: file systems accept 255, including the suffix and that of a temporary file. */
+const MAX_BYTES = 200;
+
+const CONTINUED_SUFFIX = '~';
+
+/**
+ * Encodes the name of an object as the name of a file, without a suffix: `My|t_1` becomes `!my%7Ct_1` (capitals as in Go's module cache,
+ * other characters as UTF-8 bytes). Small letters, digits, blanks, `_`, `-`, `$` and `.` stay. A name that is too long continues in a
+ * folder: `…~/…`. Each file name can be decoded. It stays unique even on file systems that ignore case or normalize Unicode.
+ */
+function fileName(name: string): string {
+  const encode = (each: string) => (CAPITAL.test(each) ? `!${each.toLowerCase()}` : percentEncode(each));
+  const readable = [...name].map(each => (isReadable(each) ? each : encode(each))).join('');
+  // Some adjacent letters are normalized into one, such as the parts of Korean syllables.
+  const isStable = readable.normalize('NFKC') === readable;
+  const encoded = isStable ? readable : readable.replace(/[^\0-\x7f]/gu, percentEncode);
+  return splitByLength(encoded)
+    .map(piece => piece.replace(UNSAFE_START, percentEncode).replace(LAST_BLANK, percentEncode))
+    .join(`${CONTINUED_SUFFIX}/`);
+}
+
+function isReadable(character: string): boolean {
+  if (!READABLE.test(character) || IGNORABLE.test(character) || character.normalize('NFKC') !== character) return false;
+  return character.toLowerCase() === character && character.toUpperCase().toLowerCase() === character; // ß might be equal to ss
+}
+
+function splitByLength(text: string): string[] {
+  const pieces: string[] = [];
+  let piece = '';
+  for (const character of text) {
+    if (Buffer.byteLength(piece + character) > MAX_BYTES) {
+      pieces.push(piece);
+      piece = '';
+    }
+    piece += character;
+  }
+  return piece ? [...pieces, piece] : pieces;
+}
+
+const percentEncode = (character: string): string =>
+  Buffer.from(character).toString('hex').toUpperCase().replace(/../g, '%$&');

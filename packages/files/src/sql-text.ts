@@ -6,11 +6,6 @@ import { writeTo } from '@sqlpipe/records';
 import { SplitError, Splitter, significantTokens } from '@sqlpipe/sql';
 import { CodedError, escapeLines } from '@sqlpipe/text';
 
-/** A `.sql` text that cannot be read. The message starts with its name. */
-export class TextError extends CodedError {
-  override name = 'TextError';
-}
-
 /** Prints a normalized statement as `.sql` text, with a blank line after it. */
 export const printSqlText = (statement: string): string => `${statement}\n\n`;
 
@@ -84,7 +79,7 @@ function* inOneBatch(statements: Iterable<string>, locate: (statement: string) =
 /**
  * Reads the normalized statements of a `.sql` text; each batch has those that end in one chunk. A byte order mark at the start is dropped.
  * @param maxLength the maximum length of a statement, in UTF-16 code units
- * @throws TextError for an unclosed quote, comment or parenthesis, for bytes that are not UTF-8, and for a NUL
+ * @throws CodedError with the place, for an unclosed quote, comment or parenthesis, for bytes that are not UTF-8, and for a NUL
  */
 export async function* parseSqlText(
   bytes: AsyncIterable<Buffer>,
@@ -101,12 +96,12 @@ export async function* parseSqlText(
     if (!(error instanceof SplitError)) throw error;
     const { line, column, message } = error;
     const locatedMessages = [{ path: name, line, message }];
-    throw new TextError('DAMAGED', `${name}:${line}:${column}: ${message}`, { cause: error, locatedMessages });
+    throw new CodedError('DAMAGED', `${name}:${line}:${column}: ${message}`, { cause: error, locatedMessages });
   }
 }
 
-const encodingError = (path: string, message: string): TextError =>
-  new TextError('DAMAGED', `${path}: ${message}`, { locatedMessages: [{ path, message }] });
+const encodingError = (path: string, message: string): CodedError =>
+  new CodedError('DAMAGED', `${path}: ${message}`, { locatedMessages: [{ path, message }] });
 
 /** Decodes UTF-8 in chunks cut anywhere; a byte order mark at the start is dropped. */
 async function* decodeUtf8(bytes: AsyncIterable<Buffer>, name: string): AsyncGenerator<string> {
