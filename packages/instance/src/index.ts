@@ -27,7 +27,7 @@ export {
   withPlanningFacts,
 } from './reports/facts.js';
 export { fetchHealth, fetchViewColumns } from './reports/health.js';
-export { fetchHiddenProperties } from './reports/hidden-properties.js';
+export { findHiddenDifferences } from './reports/hidden-properties.js';
 export { type PollLimits, poll } from './reports/poll.js';
 export {
   fetchDefaults,

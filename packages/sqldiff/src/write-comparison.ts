@@ -4,6 +4,7 @@ import { styleText } from 'node:util';
 import { Exit, formatAnnotation, formatPropertyLines, type Io, unifiedDiff } from '@sqlpipe/cli';
 import { type Definition, printDefinition, tryParseDefinition } from '@sqlpipe/ddl';
 import { isStdout, writeOutput } from '@sqlpipe/files';
+import { findHiddenDifferences } from '@sqlpipe/instance';
 import {
   type ComparedProblem,
   differenceResult,
@@ -13,7 +14,6 @@ import {
 } from '@sqlpipe/schema';
 import { displayName, hasName, redactFully } from '@sqlpipe/sql';
 import { escapeControls, formatCount, formatSafeJson } from '@sqlpipe/text';
-import { findHiddenDifferences } from './hidden-differences.js';
 import type { Locations } from './locations.js';
 import type { DiffArgs } from './options.js';
 import type { ReadSides } from './sides.js';
@@ -33,7 +33,9 @@ export async function writeComparison(
   const { differences, notComparable, problems } = compared;
   for (const { identity, properties } of notComparable)
     io.info(`${displayName(identity)}: cannot be compared: ${properties.join(', ')}`);
-  for (const warning of await findHiddenDifferences(sides, compared)) io.warn(warning);
+  const different = new Set([...differences, ...compared.ignored].map(each => each.a));
+  const same = sides[0].statements.filter(statement => !different.has(statement));
+  for (const warning of await findHiddenDifferences(...sides, same)) io.warn(warning);
 
   const format = { json, names, text, colors: io.colors && isStdout(output) };
   const labels = [sides[0].label, sides[1].label] as const;

@@ -1,15 +1,20 @@
 /*!
  * Two servers can understand the same text differently. The reasons are server settings for omitted clauses, and properties of objects
- * that no dump contains (names observed on 9.3.4).
+ * that no dump contains (names observed on 9.3.4). They are compared if both servers show them.
  */
-import { displayName, type Identity, type Kind, NameMap, quoteLiteral } from '@sqlpipe/sql';
+import { addToList, displayName, type Identity, identify, type Kind, NameMap, quoteLiteral } from '@sqlpipe/sql';
+import { listFirst } from '@sqlpipe/text';
 import type { ConnectionConfig } from '../configuration/connection-config.js';
 import { BestEffortClient } from '../http/optional-queries.js';
 import { batchesOf } from '../http/request.js';
 import { fetchParameters } from './server.js';
 
-/** By property, then by object. The object of a server setting is ''. */
-type HiddenProperties = Map<string, Map<string, string>>;
+interface HiddenProperty {
+  readonly property: string;
+  /** '' for a server setting. */
+  readonly object: string;
+  readonly value: string;
+}
 
 /** Whether the server changes symbol capacities by itself. Then they are not compared. */
 const AUTO_SCALE = 'cairo.auto.scale.symbol.capacity';
@@ -38,21 +43,45 @@ const LISTS: [query: string, properties: string[], of?: Kind][] = [
 /** The maximum number of objects per request for columns, so that the request is short enough with names of any length. */
 const BATCH_SIZE = 20;
 
+const MAX_LISTED = 3;
+
+interface Side {
+  readonly label: string;
+  readonly config?: ConnectionConfig | undefined;
+}
+
+/**
+ * Describes what statements mean differently on two instances, although they are the same; nothing if one side is not an instance. Never
+ * fails: a property that an instance does not show is not compared.
+ */
+export async function findHiddenDifferences(a: Side, b: Side, statements: readonly string[]): Promise<string[]> {
+  if (!a.config || !b.config) return [];
+  const same = statements.map(identify);
+  const [inA, inB] = [await fetchHiddenProperties(a.config, same), await fetchHiddenProperties(b.config, same)];
+  const groups = new Map<string, string[]>();
+  for (const [key, { property, object, value }] of inA) {
+    const other = inB.get(key)?.value;
+    if (other === undefined || other === value) continue;
+    addToList(groups, `${property} is ${value} in ${a.label} and ${other} in ${b.label}`, object);
+  }
+  return Array.from(groups, ([values, objects]) =>
+    objects[0] === ''
+      ? `the same text may mean something else: ${values}`
+      : `same text, different meaning: ${listFirst(objects, MAX_LISTED)}: ${values}`,
+  );
+}
+
 /** Server settings, and the properties of objects, as far as an instance shows them. Never fails because of the instance. */
-export async function fetchHiddenProperties(
-  config: ConnectionConfig,
-  objects: readonly Identity[],
-): Promise<HiddenProperties> {
+async function fetchHiddenProperties(config: ConnectionConfig, objects: readonly Identity[]) {
   const bestEffort = new BestEffortClient(config);
-  const found: HiddenProperties = new Map();
-  const add = (property: string, object: string, value: unknown): void => {
-    found.set(property, (found.get(property) ?? new Map()).set(object, String(value).trim()));
-  };
+  const found = new Map<string, HiddenProperty>();
+  const add: Add = (property, object, value) =>
+    void found.set(`${property}\0${object}`, { property, object, value: String(value).trim() });
   try {
     for (const [path, value] of (await bestEffort.attempt(fetchParameters)) ?? [])
       if (SETTINGS.includes(path)) add(path, '', value);
     await addProperties(bestEffort, objects, add);
-    const isAutoScaled = found.get(AUTO_SCALE)?.get('') !== 'false';
+    const isAutoScaled = found.get(`${AUTO_SCALE}\0`)?.value !== 'false';
     await addColumns(
       bestEffort,
       objects.filter(({ kind }) => kind === 'materialized view' || (kind === 'table' && !isAutoScaled)),
