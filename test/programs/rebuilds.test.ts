@@ -73,8 +73,8 @@ testWithQuestDB('a dry run of a plan that renames or rebuilds something ends lik
     const run = await shellWithFiles(t, server, { 'after.sql': after });
     await run.ok(`sqldiff --alter ${options} -o plan after.sql $DB`);
     const alter = options.startsWith('--renamed') ? [`--alter ${options} $DB after.sql`] : [];
-    for (const command of ['$DB plan', ...alter]) {
-      const { code, stdout, stderr } = await run(`sqlapply --dry-run --allow-plan ${command}`);
+    for (const command of ['--allow-plan $DB plan', ...alter]) {
+      const { code, stdout, stderr } = await run(`sqlapply --dry-run ${command}`);
       t.is(code, 0, `${what}: ${stdout}${stderr}`);
     }
     t.is((await run('sqlapply -q --allow-plan $DB plan')).code, 0, what);
