@@ -61,10 +61,12 @@ const DEFAULT_OPTIONS: DumpOptions = {
  *   name matches nothing
  */
 export async function* dump(config: ConnectionConfig, given: Partial<DumpOptions> = {}): AsyncGenerator<string[]> {
-  const options = { ...DEFAULT_OPTIONS, ...given };
-  const { warn, info } = options;
-  options.warn = message => warn(`${config.label}: ${message}`);
-  options.info = message => info(`${config.label}: ${message}`);
+  const { warn, info, ...others } = { ...DEFAULT_OPTIONS, ...given };
+  const options = {
+    ...others,
+    warn: (message: string) => warn(`${config.label}: ${message}`),
+    info: (message: string) => info(`${config.label}: ${message}`),
+  };
   // If the server is down, both clients retry. Only the first one reports that.
   const [rows, checks] = [connect(config), connect({ ...config, warn: undefined })];
   const clients = { rows, checks, bestEffort: new BestEffortClient(config) };
@@ -96,7 +98,7 @@ async function* dumpStatements(
   const invalid = new Map<Kind, Map<string, string>>();
   let hasAcl = false;
   let count = 0;
-  const { selection, warn, info } = options;
+  const { selection, skipInvalid, reportInvalid, verbatim, warn, info } = options;
   const { checks, bestEffort } = clients;
   const names = new NameSelection(options.names, options.withDeps);
   const [missing, capacities] = [new MissingObjects(), new SymbolCapacities(use => bestEffort.attempt(use))];
@@ -106,7 +108,7 @@ async function* dumpStatements(
     return true;
   };
   const attempt: BestEffortClient['attempt'] = use =>
-    options.skipInvalid ? tryQuery(() => use(checks), warnOfUnknown) : bestEffort.attempt(use);
+    skipInvalid ? tryQuery(() => use(checks), warnOfUnknown) : bestEffort.attempt(use);
   for await (const batch of names.select(fetchRows(clients, options, readOptions))) {
     const statements: string[] = [];
     for (const row of batch) {
@@ -122,21 +124,21 @@ async function* dumpStatements(
         hasAcl = true;
         if (!selection.selects(kind)) continue; // a category of the server may have more kinds of access control than were selected
       }
-      if (VIEW_LISTS.has(kind) && (options.reportInvalid || options.skipInvalid)) {
+      if (VIEW_LISTS.has(kind) && (reportInvalid || skipInvalid)) {
         if (!invalid.has(kind)) invalid.set(kind, (await fetchInvalidViews(attempt, [kind])).invalid);
         const reason = invalid.get(kind)?.get(name);
-        if (reason && options.reportInvalid)
-          options.warn(
-            `${displayName(identity)} is invalid on the source (${quoteSafely(reason, config)}); ${options.skipInvalid ? 'left out' : 'the target may reject it'}`,
+        if (reason && reportInvalid)
+          warn(
+            `${displayName(identity)} is invalid on the source (${quoteSafely(reason, config)}); ${skipInvalid ? 'left out' : 'the target may reject it'}`,
           );
-        if (reason && options.skipInvalid) continue;
+        if (reason && skipInvalid) continue;
       }
       statements.push(statement);
     }
-    yield options.verbatim ? statements : await capacities.addTo(statements);
+    yield verbatim ? statements : await capacities.addTo(statements);
   }
   if (selection.requestsAcl && !hasAcl && !options.names.length)
-    options.warn('access control was requested, but the server reports none; it may be disabled there');
+    warn('access control was requested, but the server reports none; it may be disabled there');
   missing.report(config, names, options);
   const unmatched = names.formatUnmatched();
   if (unmatched) throw new InstanceError('REJECTED', `${config.label}: ${unmatched}`);
