@@ -4,13 +4,7 @@
  * reject a statement. This module is large, so only a dry run imports it.
  */
 import { isDeepStrictEqual } from 'node:util';
-import {
-  compareStatements,
-  findReferencesOfQuery,
-  parseFill,
-  SERVER_DEFAULTS,
-  type StatementComparison,
-} from '@sqlpipe/ddl';
+import { compareStatements, findReferencesOfQuery, parseFill, SERVER_DEFAULTS } from '@sqlpipe/ddl';
 import { RejectionError } from '@sqlpipe/ddl/parser';
 import {
   createPredictingEngine,
@@ -27,7 +21,7 @@ import { type Client, type Rejection, type Reply, toRequestText } from '@sqlpipe
 import { createRowQuestions, printQueryOverPlainViews, ServerAnswers } from '@sqlpipe/plan';
 import { AllowedLosses, formatAllowance, type PlanHead, parseAssertion } from '@sqlpipe/plan/text';
 import type { Entry } from '@sqlpipe/schema';
-import { displayName, findSecrets, identify, isPrincipal, type NamedObject, NameMap, NameSet } from '@sqlpipe/sql';
+import { displayName, findSecrets, identify, isPrincipal, NameMap, NameSet } from '@sqlpipe/sql';
 import { maskSecrets } from '@sqlpipe/text';
 import { createExecutor, type ExecutionContext, type Executor } from './executor.js';
 import { type AclSource, ExistingAcl } from './existing-acl.js';
@@ -176,11 +170,11 @@ export class DryRun {
       isPrefetched: async () => false, // so that each statement reaches the engine
       invalidate: () => {},
       defaults: async () => defaults,
-      async fetch(identity: NamedObject) {
+      async fetch(identity) {
         if (isPrincipal(identity.kind)) return acl.findPrincipal(identity);
         return engine.find(identity.name)?.kind === identity.kind ? engine.statementOf(identity.name) : undefined;
       },
-      compare: async (statement: string, found: string): Promise<StatementComparison> =>
+      compare: async (statement, found) =>
         compareStatements(statement, found, { defaults, findTable: name => engine.statementOf(name) }),
     };
   }

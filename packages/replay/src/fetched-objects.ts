@@ -1,4 +1,10 @@
-import { compareStatements, DEFAULT_CAPACITY, type Defaults, tryParseDefinition } from '@sqlpipe/ddl';
+import {
+  compareStatements,
+  DEFAULT_CAPACITY,
+  type Defaults,
+  type StatementComparison,
+  tryParseDefinition,
+} from '@sqlpipe/ddl';
 import {
   type Client,
   fetchDefaults,
@@ -14,9 +20,21 @@ import { aclOf, ExistingAcl } from './existing-acl.js';
 /** Whether every target can show the definition of this object. Not every target shows its access control. */
 export const isShowable = ({ kind, name }: NamedObject): boolean => isObject(kind) && name !== '';
 
-export type ExistingObjects = Omit<FetchedObjects, 'lookAhead'>;
+/** The objects of a target, or what a dry run predicts of them. */
+export interface ExistingObjects {
+  readonly acl: ExistingAcl;
+  /** The target's own definition; undefined if the target shows none of that kind and name. */
+  fetch(identity: NamedObject): Promise<string | undefined>;
+  /** Whether the target has an object of that name, of any kind. The server may show an invalid view only under its exact name. */
+  isTaken(identity: NamedObject): Promise<boolean>;
+  isPrefetched(identity: NamedObject): Promise<boolean>;
+  /** Discards the objects that a statement creates or changes, so that they are fetched again. Call it before and after sending. */
+  invalidate(identity: NamedObject): void;
+  defaults(): Promise<Defaults>;
+  compare(statement: string, existing: string): Promise<StatementComparison>;
+}
 
-export class FetchedObjects {
+export class FetchedObjects implements ExistingObjects {
   readonly #client: Client;
   #defaults: Promise<Defaults> | undefined;
   #upcoming: readonly NamedObject[] = [];
@@ -38,7 +56,6 @@ export class FetchedObjects {
     this.acl = new ExistingAcl(aclOf(client), warn);
   }
 
-  /** The target's own definition; undefined if the target shows none of that kind and name. */
   async fetch(identity: NamedObject): Promise<string | undefined> {
     if (isPrincipal(identity.kind)) return this.acl.findPrincipal(identity);
     if (!isShowable(identity)) return undefined;
@@ -52,7 +69,6 @@ export class FetchedObjects {
     return statement;
   }
 
-  /** Whether the target has an object of that name, of any kind. The server may show an invalid view only under its exact name. */
   async isTaken(identity: NamedObject): Promise<boolean> {
     if ((await this.fetch(identity)) !== undefined) return true;
     return (await listAllObjects(this.#client)).some(({ name }) => isSameName(name, identity.name));
@@ -68,7 +84,6 @@ export class FetchedObjects {
     return this.#sent.has(key) ? undefined : this.#prefetched.get(key);
   }
 
-  /** Discards the objects that a statement creates or changes, so that they are fetched again. Call it before and after sending. */
   invalidate(identity: NamedObject): void {
     if (identity.kind !== 'other') return void this.#sent.add(kindKey(identity));
     // The statement may have changed any object. A fetch that is running stores what it finds in the former map.
@@ -119,7 +134,7 @@ export class FetchedObjects {
     return this.#defaults;
   }
 
-  async compare(statement: string, existing: string) {
+  async compare(statement: string, existing: string): Promise<StatementComparison> {
     if (statement === existing) return compareStatements(statement, existing);
     const defaults = await this.defaults();
     const parsed = tryParseDefinition(statement, { defaults });
