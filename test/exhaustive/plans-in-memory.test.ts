@@ -17,7 +17,7 @@ test('random pairs: a plan loses nothing unless allowed, a second plan is empty,
     const { before, after, renamed, changes } = schemaPair(seed);
     const careful = await planChanges(after, before, { renamed });
     const lossy = careful.statements.flatMap(({ effects }) =>
-      effects.filter(({ effect, kind }) => effect === 'lost' && kind === 'table'),
+      effects.filter(({ type, kind }) => type === 'lost' && kind === 'table'),
     );
     t.deepEqual(lossy, [], `seed ${seed}: ${changes}`);
     const allowLoss = lossesOf(careful);

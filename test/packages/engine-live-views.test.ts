@@ -18,7 +18,7 @@ const created = async (options: EngineOptions = {}, statements = [BASE, LIVE, SU
 
 const effectsOf = async (engine: Engine, statement: string): Promise<string[]> => {
   const { effects } = await whenReady(() => engine.execute(statement));
-  return effects.filter(({ kind }) => kind === 'live view').map(({ effect, text }) => `${effect}: ${text}`);
+  return effects.filter(({ kind }) => kind === 'live view').map(({ type, text }) => `${type}: ${text}`);
 };
 
 const invalid = (name: string, reason: string) => `invalidated: invalidates live view '${name}': ${reason}`;
@@ -85,7 +85,7 @@ test('REBASE WAL loses what is not applied, and makes the views over the table i
   engine.load([BASE, LIVE, SUMS]);
   t.throws(() => engine.execute('ALTER TABLE base ADD COLUMN x INT'), { instanceOf: OpaqueError });
   const { effects } = await whenReady(() => engine.execute('ALTER TABLE base REBASE WAL'));
-  const found = effects.map(({ effect, text }) => `${effect}: ${text}`);
+  const found = effects.map(({ type, text }) => `${type}: ${text}`);
   t.deepEqual(found, [
     "lost: loses the transactions of table 'base' that are not applied",
     "invalidated: invalidates materialized view 'm': base table rebase",

@@ -281,7 +281,7 @@ test('a view whose sources have changed below it cannot be queried until its que
     'CREATE VIEW w AS (select x from v);',
   ]);
   const health = (statement: string) =>
-    engine.execute(statement).effects.map(({ effect, object }) => `${effect} ${object}`);
+    engine.execute(statement).effects.map(({ type, object }) => `${type} ${object}`);
   t.deepEqual(health('ALTER VIEW v AS (select x from u)'), ['invalidated w']);
   t.deepEqual(health('COMPILE VIEW w'), []);
   t.deepEqual(health('ALTER VIEW w AS (select x from v)'), ['repaired w']);

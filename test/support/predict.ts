@@ -64,7 +64,7 @@ export async function predict(server: Server, seed: number): Promise<Prediction 
     `seed ${seed}: ${change}: rejected only by the engine: ${execution}`,
   );
   const effects = execution instanceof Error ? [] : execution.effects;
-  const predicted = effects.flatMap(({ effect, object }) => (effect === 'invalidated' ? [object] : []));
+  const predicted = effects.flatMap(({ type, object }) => (type === 'invalidated' ? [object] : []));
   await waitUntilApplied(server);
   await waitUntilNoticed(server);
   const invalidAfter = await findInvalid(server);

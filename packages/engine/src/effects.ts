@@ -37,7 +37,7 @@ export interface Effect {
    * - `invalidated`: a plain view cannot be queried, a stored view is no longer refreshed, or a table is damaged;
    * - `repaired`: the view is valid again.
    */
-  readonly effect: 'rewritten' | 'removed' | 'lost' | 'invalidated' | 'repaired';
+  readonly type: 'rewritten' | 'removed' | 'lost' | 'invalidated' | 'repaired';
   readonly kind: Kind;
   readonly object: string;
   readonly column?: string;
@@ -49,14 +49,13 @@ export interface Effect {
 /** An effect on an object or on one of its columns. */
 export const effectOn = (
   { kind, name }: NamedObject,
-  effect: Effect['effect'],
+  type: Effect['type'],
   text: string,
   details: Pick<Effect, 'column' | 'loss'> = {},
-): Effect => ({ effect, kind, object: name, ...details, text });
+): Effect => ({ type, kind, object: name, ...details, text });
 
 /** Only a full refresh rewrites a materialized view. */
-export const isFullRefresh = ({ effect, kind }: Effect): boolean =>
-  effect === 'rewritten' && kind === 'materialized view';
+export const isFullRefresh = ({ type, kind }: Effect): boolean => type === 'rewritten' && kind === 'materialized view';
 
 /** Counts several transitions of an object as one. Lists views with an unchanged query last, because they follow from other changes. */
 export function findEffects(transitions: readonly Transition[]): Effect[] {

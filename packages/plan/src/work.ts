@@ -30,7 +30,7 @@ function findWork({ steps, engine, context }: Draft, { effects }: Proof): Map<st
   for (const [i, { statement, assertion }] of steps.entries()) {
     if (assertion?.followsCopy) add(assertion.tables[0], 'copies');
     const { kind, name } = identify(statement);
-    const rewritten = (effects[i] ?? []).filter(({ effect }) => effect === 'rewritten');
+    const rewritten = (effects[i] ?? []).filter(({ type }) => type === 'rewritten');
     const refreshed = rewritten.filter(isFullRefresh).map(({ object }) => object);
     for (const viewName of kind === 'materialized view' ? [name] : refreshed) {
       const view = engine.find(viewName);

@@ -119,7 +119,7 @@ export class DryRun {
       ...found.map(({ effect }) => effect),
       ...this.#effectsOfRestart,
     ];
-    const invalidLater = this.#effectsOfRestart.filter(({ effect }) => effect === 'invalidated');
+    const invalidLater = this.#effectsOfRestart.filter(({ type }) => type === 'invalidated');
     return [
       ...invalid.map(name => `would leave ${this.#engine.title(name)} invalid`),
       ...invalidLater.map(

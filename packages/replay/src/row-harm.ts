@@ -93,8 +93,8 @@ export class RowHarm {
   record({ effects }: Execution, { verb, isFill, found }: Harm): void {
     for (const each of found) this.#found.push({ ...each, id: this.engine.find(each.effect.object)?.id });
     if (isFill) return;
-    for (const { effect, object, column, loss } of effects) {
-      if (column !== undefined || (effect !== 'rewritten' && loss !== 'drop')) continue;
+    for (const { type, object, column, loss } of effects) {
+      if (column !== undefined || (type !== 'rewritten' && loss !== 'drop')) continue;
       const id = this.engine.find(object)?.id;
       if (/ partition\b/.test(verb)) this.#repartitioned.add(id);
       if (!verb.startsWith('convert ')) this.#written.add(id);

@@ -166,7 +166,7 @@ function formatReportLine(
     position,
     proven,
     replaced: replaced && true,
-    effects,
+    effects: effects?.map(({ type, ...details }) => ({ effect: type, ...details })),
     ms,
   })}\n`;
 }

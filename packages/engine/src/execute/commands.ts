@@ -284,11 +284,11 @@ function recordRowEffects(command: RowCommand, { catalogue, rowEffects }: Mutabl
       command.position,
       `this server keeps no rows: nothing to ${command.verb.replace('force ', '').split(' ', 1)[0]}`,
     );
-  const { effect, phrase, operation } = EFFECTS_ON_ROWS[command.verb];
+  const { type, phrase, operation } = EFFECTS_ON_ROWS[command.verb];
   for (const name of 'names' in command ? command.names : [command.name]) {
     const table = catalogue.find(name); // with IF EXISTS there may be none
-    const loss = effect === 'lost' ? ({ loss: 'drop' } as const) : {};
-    if (table) rowEffects?.push(effectOn(table, effect, `${phrase} ${displayName(table)}`, loss));
+    const loss = type === 'lost' ? ({ loss: 'drop' } as const) : {};
+    if (table) rowEffects?.push(effectOn(table, type, `${phrase} ${displayName(table)}`, loss));
     if (operation !== undefined) invalidateMaterializedViews(catalogue, name, operation);
     recordFilledViews(catalogue, name);
     // A live view keeps rows that its base loses. So TRUNCATE and DROP PARTITION leave it valid, but UPDATE does not.
@@ -297,24 +297,24 @@ function recordRowEffects(command: RowCommand, { catalogue, rowEffects }: Mutabl
 }
 
 interface EffectOnRows {
-  readonly effect: 'rewritten' | 'lost';
+  readonly type: 'rewritten' | 'lost';
   readonly phrase: string;
   /** The server's reason why materialized views over the table become invalid; undefined if they stay valid. */
   readonly operation?: ChangeOfBase;
 }
 
 const PARTITIONS_LOST: EffectOnRows = {
-  effect: 'lost',
+  type: 'lost',
   phrase: 'loses some rows of',
   operation: 'drop partition operation',
 };
 
-const PARTITIONS_REWRITTEN: EffectOnRows = { effect: 'rewritten', phrase: 'rewrites partitions of' };
+const PARTITIONS_REWRITTEN: EffectOnRows = { type: 'rewritten', phrase: 'rewrites partitions of' };
 
 const EFFECTS_ON_ROWS: Readonly<Record<RowCommand['verb'], EffectOnRows>> = {
-  insert: { effect: 'rewritten', phrase: 'writes rows to' },
-  update: { effect: 'rewritten', phrase: 'rewrites rows of', operation: 'update operation' },
-  truncate: { effect: 'lost', phrase: 'loses all rows of', operation: 'truncate operation' },
+  insert: { type: 'rewritten', phrase: 'writes rows to' },
+  update: { type: 'rewritten', phrase: 'rewrites rows of', operation: 'update operation' },
+  truncate: { type: 'lost', phrase: 'loses all rows of', operation: 'truncate operation' },
   'drop partition': PARTITIONS_LOST,
   'force drop partition': PARTITIONS_LOST,
   'detach partition': PARTITIONS_LOST,

@@ -159,8 +159,8 @@ export class Ledger {
   /** Records which objects a statement has created, changed, removed or invalidated. */
   addChanges({ effects, transitions }: Execution, index: number): void {
     for (const { before, after } of transitions) addToList(this.#changes, (before ?? after)?.id, index);
-    for (const { effect, object } of effects)
-      if (effect === 'invalidated') addToList(this.#invalidations, this.catalogue.find(object)?.id, index);
+    for (const { type, object } of effects)
+      if (type === 'invalidated') addToList(this.#invalidations, this.catalogue.find(object)?.id, index);
   }
 
   /** The indexes of the statements that created, changed or removed an object. */

@@ -92,7 +92,7 @@ export class RowAccount {
       ...effects.filter(effect => !this.#keepsValues(effect, transitions)),
       ...unwrittenLosses,
     ].filter(({ loss, object }) => loss !== 'drop' || wasInLoadedSchema(object));
-    for (const effect of relevantEffects) if (effect.effect === 'lost') this.#addLoss(effect, transitions, index);
+    for (const effect of relevantEffects) if (effect.type === 'lost') this.#addLoss(effect, transitions, index);
     const enforcements = retentionsEnforcedBy(execution, this.#ledger);
     const expiryLosses = enforcements.flatMap(found => this.#ledger.addRetentionEnforcement(found, index));
     return [...relevantEffects, ...expiryLosses, ...this.#views.recordStatement(execution, index)];
@@ -103,7 +103,7 @@ export class RowAccount {
     const fill = parseFill(statement);
     const table = fill && this.#engine.find(fill.table);
     if (fill && table?.kind === 'table') this.#fullyWrittenColumns.add(findColumn(table, fill.column)?.id);
-    const written = fill ? [] : effects.filter(({ effect, column }) => effect === 'rewritten' && column === undefined);
+    const written = fill ? [] : effects.filter(({ type, column }) => type === 'rewritten' && column === undefined);
     for (const { object } of written)
       for (const column of this.#engine.find(object)?.columns ?? []) this.#ledger.removeLosslessTypes(column);
     const isUpdate = identify(statement).verb === 'UPDATE'; // also if a query precedes it: WITH … UPDATE
@@ -174,7 +174,7 @@ const canExpire = (object: CatalogueObject | undefined): object is Table | Mater
 
 /** A server enforces the retention of an object when a statement writes rows, computes a view again or sets another retention. */
 function retentionsEnforcedBy({ effects, transitions }: Execution, ledger: Ledger): RetentionEnforcement[] {
-  const written = effects.filter(({ effect, column }) => effect === 'rewritten' && column === undefined);
+  const written = effects.filter(({ type, column }) => type === 'rewritten' && column === undefined);
   const withNewRetention = transitions.filter(
     ({ before, after }) =>
       canExpire(after) && retentionAgeOf(after) !== (canExpire(before) ? retentionAgeOf(before) : 0),

@@ -124,7 +124,7 @@ export class Draft {
     this.#insert(step, outdatingStep);
     // Another view that the same step outdates may read this view. So its DROP has to come before the DROP of this view.
     for (const [view, first] of this.#outdatedBy) if (first === outdatingStep) this.#outdatedBy.set(view, step);
-    const invalidated = effects.flatMap(({ effect, object }) => (effect === 'invalidated' ? [object] : []));
+    const invalidated = effects.flatMap(({ type, object }) => (type === 'invalidated' ? [object] : []));
     const redefined = new NameSet(
       transitions.flatMap(({ before, after }) =>
         before?.kind === 'view' && after?.kind === 'view' && before.body !== after.body ? [after.name] : [],
