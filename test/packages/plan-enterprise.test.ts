@@ -55,7 +55,7 @@ test('a rebuild is left out if a storage policy would drop rows, unless that is 
   const { omissions } = await planChanges(a, b, { ...options, askRow });
   t.deepEqual(
     omissions.map(({ what, losses }) => [what, losses]),
-    [["rebuild of table 't'", [{ loss: 'ttl', object: 't' }]]],
+    [["rebuild of table 't'", [{ lossKind: 'ttl', object: 't' }]]],
   );
   const allowed = await planChanges(a, b, { ...options, askRow, allowLoss: ['ttl:t'] });
   t.deepEqual(allowed.omissions, []);

@@ -120,7 +120,7 @@ function collectAssertions({ rows }: Proof, context: PlanContext) {
   const add = (assertion: Assertion, ...comments: string[]) => assertions.push(withPurpose(assertion, ...comments));
   for (const [view, { assertion, periodicViews, queryAfterPlan }] of rows.recomputedViews) {
     const definition = findRunnableView(view, context, queryAfterPlan);
-    if (!definition || acceptIfAllowed({ loss: 'history', object: definition.name })) continue;
+    if (!definition || acceptIfAllowed({ lossKind: 'history', object: definition.name })) continue;
     const history = answers.findHistory(view, queryAfterPlan);
     const columns = history?.columns ?? findKnownColumns(definition.name, engineOfB);
     if (assertion !== undefined) add(computableAssertion(assertion));

@@ -8,7 +8,7 @@ import { formatPathForShell, formatRename, type ObjectPath, pathKey } from './lo
 import type { Omission } from './losses/omission.js';
 
 export function addOffers(omission: Omission, offers: RenameOffers): Omission {
-  const dropped = omission.losses.filter(({ loss }) => loss === 'drop');
+  const dropped = omission.losses.filter(({ lossKind }) => lossKind === 'drop');
   const renames = dropped.flatMap(
     ({ object, column }) =>
       (column === undefined ? offers.offerTable(object) : offers.offerColumn(object, column)) ?? [],

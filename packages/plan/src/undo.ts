@@ -114,16 +114,16 @@ function findSafeDrops({ statements, schemaAfter, renamed }: Plan, before: Schem
   return statements.flatMap(({ statement }): SafeDrop[] => {
     const { kind, name } = identify(statement);
     if (isPrincipal(kind) && !before.findPrincipal(name))
-      return [{ loss: { loss: 'drop-user', object: name }, assertions: [] }];
+      return [{ loss: { lossKind: 'drop-user', object: name }, assertions: [] }];
     const isRenamed = [...renamed.values()].some(to => isSameName(to, name));
     if (isObject(kind) && !before.findObject(name) && schemaAfter.findObject(name) && !isRenamed) {
       const assertions = assertionsOf(kind, name, statement);
-      return assertions ? [{ loss: { loss: 'drop', object: name }, assertions }] : [];
+      return assertions ? [{ loss: { lossKind: 'drop', object: name }, assertions }] : [];
     }
     return parseAlters(statement).flatMap(({ name, alteration }): SafeDrop[] => {
       if (alteration.action !== 'add column') return [];
       const { column } = alteration;
-      const loss = { loss: 'drop', object: name, column: column.name } as const;
+      const loss = { lossKind: 'drop', object: name, column: column.name } as const;
       return [{ loss, assertions: noRowsAssertions(name, printValueCondition(column)) }];
     });
   });

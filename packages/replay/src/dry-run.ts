@@ -42,7 +42,7 @@ class UnknownEffectError extends Error {
 }
 
 function formatForbiddenLoss({ kind, loss, object, column, text }: Effect, allowed: AllowedLosses) {
-  const namedLoss = loss && { loss, object, column };
+  const namedLoss = loss && { lossKind: loss, object, column };
   if (!namedLoss || allowed.allows(namedLoss)) return undefined;
   return `${displayName({ kind, name: object })}: ${text}; ${formatAllowance(namedLoss)} allows it`;
 }

@@ -103,7 +103,7 @@ export function createPlanContext(
 /** Assumes what rows a view stores, until the server has answered. */
 function assumeStoredRows(view: string, engineOfB: Engine, allowed: AllowedLosses): StoredRows {
   // If the loss is allowed, no assertion checks the rows, so nothing is known of them.
-  if (allowed.allows({ loss: 'history', object: view })) return 'unknown';
+  if (allowed.allows({ lossKind: 'history', object: view })) return 'unknown';
   if (engineOfB.wasNeverRefreshed(view)) return 'none';
   // An assertion of the plan will check that the query returns the stored rows.
   return 'recomputable';

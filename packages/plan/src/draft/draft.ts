@@ -119,7 +119,7 @@ export class Draft {
   #addStep(step: Step, execution: Execution | undefined, isRecreation: boolean): void {
     const { effects = [], transitions = [] } = execution ?? {};
     const { object = '' } = effects.find(({ kind, loss }) => kind === 'materialized view' && loss === 'drop') ?? {};
-    const isEarly = isRecreation && !this.context.allowed.allows({ loss: 'history', object });
+    const isEarly = isRecreation && !this.context.allowed.allows({ lossKind: 'history', object });
     const outdatingStep = isEarly ? this.#outdatedBy.get(object) : undefined;
     this.#insert(step, outdatingStep);
     // Another view that the same step outdates may read this view. So its DROP has to come before the DROP of this view.

@@ -123,9 +123,9 @@ function findObstacles(entry: Entry, rebuild: Rebuild, draft: Draft): Pick<Omiss
   const overwritten =
     keys.length === 0 || hadTheseKeys ? 0 : answers.findCount(printDuplicatesQuestion(rebuildInB.old.name, keys));
   const losses = [...copyLosses, ...unmet]
-    .flatMap(({ loss }) => (loss === undefined || mayConcernColumn(loss) ? [] : [{ loss, object: old.name }]))
+    .flatMap(({ loss }) => (loss === undefined || mayConcernColumn(loss) ? [] : [{ lossKind: loss, object: old.name }]))
     .filter(named => !draft.acceptLoss(named));
-  const isForbidden = ({ loss }: Effect) => losses.some(each => each.loss === loss);
+  const isForbidden = ({ loss }: Effect) => losses.some(each => each.lossKind === loss);
   const reasons = [
     ...ignored.map(({ property }) => `--ignore excludes ${property}, but a rebuild cannot keep it as it is in B`),
     ...conversions.flatMap(({ column, from, to }) =>

@@ -152,7 +152,7 @@ function staysUnrepaired(view: MaterializedView, refreshed: NameSet, draft: Draf
   if (a.findObject(view.name)) return false;
   const readsRefreshed = [view.base, ...view.references].some(each => refreshed.has(each));
   if (wasInvalid(view, healthProblems) && !readsRefreshed && !mayRefreshExtra(view, draft)) return true;
-  return !ignoreExtra && allowed.allows({ loss: 'drop', object: view.name });
+  return !ignoreExtra && allowed.allows({ lossKind: 'drop', object: view.name });
 }
 
 /** An interrupted plan may have made a view invalid, but nothing shows that. So it is refreshed if no rows are lost without permission. */
@@ -160,7 +160,7 @@ function mayRefreshExtra(view: MaterializedView, draft: Draft): boolean {
   const { engine, context } = draft;
   const source = engine.find(view.base);
   const isRefreshable = source !== undefined && !context.ignore.ignoresObject(source);
-  const mayLose = context.allowed.allows({ loss: 'history', object: view.name });
+  const mayLose = context.allowed.allows({ lossKind: 'history', object: view.name });
   return (
     isRefreshable &&
     (mayLose || losesNothingByRefresh(view.name, context)) &&

@@ -11,9 +11,8 @@ import {
   resolvePath,
 } from './object-path.js';
 
-/** The fields are those of an `Effect`. */
 export interface NamedLoss extends ObjectPath {
-  readonly loss: LossKind;
+  readonly lossKind: LossKind;
 }
 
 /** Whether the name of a loss may contain a column: `drop:trades.qty`. */
@@ -26,21 +25,21 @@ const HAS_COLUMN: Readonly<Record<LossKind, boolean>> = {
   keys: false,
 };
 
-const pathOf = ({ loss, object, column }: NamedLoss): ObjectPath =>
-  HAS_COLUMN[loss] ? { object, column } : { object };
+const pathOf = ({ lossKind, object, column }: NamedLoss): ObjectPath =>
+  HAS_COLUMN[lossKind] ? { object, column } : { object };
 
 /** The loss of the rows of an object that expire. */
-export const expiredRowsOf = (object: string): NamedLoss => ({ loss: 'ttl', object });
+export const expiredRowsOf = (object: string): NamedLoss => ({ lossKind: 'ttl', object });
 
 /** Whether a loss may be that of a column or its values. Any other loss is about a complete object or its rows. */
-export const mayConcernColumn = (loss: LossKind): boolean => HAS_COLUMN[loss];
+export const mayConcernColumn = (lossKind: LossKind): boolean => HAS_COLUMN[lossKind];
 
-export const formatLoss = (loss: NamedLoss): string => `${loss.loss}:${formatPath(pathOf(loss))}`;
+export const formatLoss = (loss: NamedLoss): string => `${loss.lossKind}:${formatPath(pathOf(loss))}`;
 
 /** The option that allows a loss, as typed in a shell. */
 export const formatAllowance = (loss: NamedLoss): string => `--allow-loss ${formatPathForShell(formatLoss(loss))}`;
 
-const lossKey = (loss: NamedLoss): string => `${loss.loss} ${pathKey(pathOf(loss))}`;
+const lossKey = (loss: NamedLoss): string => `${loss.lossKind} ${pathKey(pathOf(loss))}`;
 
 export class AllowedLosses {
   readonly #names = new Map<string, string>();
@@ -82,8 +81,8 @@ function parseLosses(name: string, findColumns: FindColumns): NamedLoss[] {
     throw new InvalidOptionError(
       `--allow-loss ${name}: not the name of a loss; sqldiff --alter prints the names, such as drop:trades.qty and history:m_1h`,
     );
-  const loss = word as LossKind;
-  const existing = HAS_COLUMN[loss] ? resolvePath(path, findColumns) : undefined;
-  const all = HAS_COLUMN[loss] ? findReadings(path) : findReadings(path).slice(0, 1);
-  return (existing ? [existing] : all).map(reading => ({ loss, ...reading }));
+  const lossKind = word as LossKind;
+  const existing = HAS_COLUMN[lossKind] ? resolvePath(path, findColumns) : undefined;
+  const all = HAS_COLUMN[lossKind] ? findReadings(path) : findReadings(path).slice(0, 1);
+  return (existing ? [existing] : all).map(reading => ({ lossKind, ...reading }));
 }

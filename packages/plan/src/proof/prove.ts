@@ -180,7 +180,7 @@ function findLosses(rows: RowAccount, draft: Draft): LossFailure[] {
     if (loss === undefined || context.leftovers.has(object) || parseMark(object, context) !== undefined) return [];
     const table = isAuxiliaryTable(object, context) ? parseRebuildName(object)?.table : undefined;
     const changedValues = loss === 'values' ? draft.formatChangedValues({ object, column }) : '';
-    return [{ causes, reason: text + changedValues, loss: { loss, object: table ?? object, column } }];
+    return [{ causes, reason: text + changedValues, loss: { lossKind: loss, object: table ?? object, column } }];
   });
 }
 

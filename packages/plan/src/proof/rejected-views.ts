@@ -31,7 +31,7 @@ export function findRejectedViews(
     entry =>
       isObject(entry.kind) &&
       !a.findObject(entry.name) &&
-      (ignoreExtra || ignore.ignoresObject(entry) || !allowed.allows({ loss: 'drop', object: entry.name })),
+      (ignoreExtra || ignore.ignoresObject(entry) || !allowed.allows({ lossKind: 'drop', object: entry.name })),
   );
   const all = new Schema(
     [...a.entries, ...keptOfB].map(({ statement }) => statement),

@@ -219,7 +219,7 @@ export function periodsEndedAssertion(view: PeriodHolder): CountingAssertion {
     ...noneAssertion(name, printUnendedQuestion(view), 'none_unended'),
     purpose: `stops the plan if '${name}' has rows of a period that has not ended, because a refresh would lose such rows`,
     formatReason: answers =>
-      `'${name}' has ${formatCountOf(answers, 'row')} of a period that has not ended, and a refresh would lose such rows; plan again with ${formatAllowance({ loss: 'history', object: name })} to allow that`,
+      `'${name}' has ${formatCountOf(answers, 'row')} of a period that has not ended, and a refresh would lose such rows; plan again with ${formatAllowance({ lossKind: 'history', object: name })} to allow that`,
   };
 }
 
