@@ -242,9 +242,10 @@ test('a plan that lacks its last statement, or has only the comments at its head
   const run = await shellWithPlan(t);
   const bare = /the plan is incomplete: only the comments at its head are left/;
   await run("sed 's/fee INT/&, a INT, b INT/' before.sql > more.sql; sqldiff --alter -o plan more.sql $DB");
-  const cut = (options: string) =>
+  await run("sed '$aCREATE TABLE m (x INT); CREATE TABLE n (x INT);' before.sql | sqldiff --alter - $DB -o creating");
+  const cut = (options: string, plan = 'plan') =>
     [
-      `sed -z '$d' plan | sqlapply ${options} $DB`,
+      `sed -z '$d' ${plan} | sqlapply ${options} $DB`,
       /^sqlapply: the plan is incomplete: .* 2 statements, but it has 1; .*nothing was sent$/m,
     ] as const;
   for (const [script, message] of [
@@ -253,9 +254,14 @@ test('a plan that lacks its last statement, or has only the comments at its head
     cut('--allow all --keep-going'),
     cut('--allow ALTER --dry-run'),
     cut('--allow ALTER --stale-ok'),
+    cut('', 'creating'),
+    cut('--stale-ok', 'creating'),
     ['sqldiff --alter -o plan after.sql $DB; sed -z "s/\\n[^-].*//" plan | sqlapply --allow-plan $DB', bare],
     ['sqldiff --alter -o p.sql after.sql $DB; grep "^--" p.sql > head.sql; sqlapply --allow-plan $DB head.sql', bare],
   ] as const)
     t.regex((await run.exits(65, script)).stderr, message);
   await run.ok('sqldiff before.sql $DB');
+  for (const uncounted of ['', '; of a newer version'])
+    await run.ok(`sed 's/; 2 statements/${uncounted}/' creating | sqlapply --dry-run $DB`);
+  await run.ok('sqlapply $DB < creating');
 });

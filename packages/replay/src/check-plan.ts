@@ -80,10 +80,9 @@ export function rejectOmissions(omissions: readonly Omission[]): void {
 /** Requires that the target is in the state for which a plan was made. @param message the error otherwise, without the target's label */
 export async function requireState(plan: readonly string[], client: Client, message: string): Promise<PlanGuard> {
   const guard = await PlanGuard.start(client, plan);
-  const { state, count = 0 } = parsePlanHead(plan[0] ?? '') ?? {};
+  const { state, count } = parsePlanHead(plan[0] ?? '') ?? {};
   // Statements after the plan do not belong to the state for which it was made.
-  const own = count > 0 ? plan.slice(0, count) : plan;
-  if (computeFingerprint(own, guard.statements()) !== state)
+  if (computeFingerprint(plan.slice(0, count), guard.statements()) !== state)
     throw new CodedError('REJECTED', `${client.label}: ${message}`);
   return guard;
 }
@@ -95,18 +94,19 @@ export async function requireState(plan: readonly string[], client: Client, mess
  */
 async function* recordPlanned(
   statements: AsyncIterable<string>,
-  head: PlanHead,
+  { count, verbs }: PlanHead,
   { statements: permitted, queries }: PlanPermissions,
 ): AsyncGenerator<string> {
   let n = 0;
   for await (const statement of statements) {
     const { kind, verb } = identify(statement);
-    if (++n > head.count) permitted.delete(statement);
-    else if (kind === 'other' && head.verbs.includes(verb)) permitted.add(statement);
-    if (head.count > 0) recordQuery(statement, queries);
+    n++;
+    if (count !== undefined && n > count) permitted.delete(statement);
+    else if (kind === 'other' && verbs.includes(verb)) permitted.add(statement);
+    recordQuery(statement, queries);
     yield statement;
   }
-  if (n >= head.count) return;
-  const numbers = `its first comment says ${head.count} statements, but it has ${n}`;
+  if (count === undefined || n >= count) return;
+  const numbers = `its first comment says ${count} statements, but it has ${n}`;
   throw new CodedError('DAMAGED', `the plan is incomplete: ${numbers}; make it again with sqldiff --alter`);
 }

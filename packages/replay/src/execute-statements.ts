@@ -34,7 +34,7 @@ export async function* executeStatements(
     const time = new Date();
     const execute = executors[n % executors.length] as Executor;
     // Only the statements that the head counts were made for one state of the target.
-    const isPlanned = plan !== undefined && n <= (plan.count || Number.POSITIVE_INFINITY);
+    const isPlanned = plan !== undefined && n <= (plan.count ?? Number.POSITIVE_INFINITY);
     const isOver = endOfRun.signal.aborted || signal.aborted;
     const result: StatementResult = isOver ? { result: 'not reached' } : await execute(entry, isPlanned);
     const { statement, ...identity } = entry;

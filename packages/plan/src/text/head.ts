@@ -4,8 +4,8 @@ import { formatCount } from '@sqlpipe/text';
 
 export interface PlanHead {
   readonly state: string;
-  /** The number of its statements; 0 if the head lists no verbs. */
-  readonly count: number;
+  /** The number of its statements. Undefined if the head does not say it; then all statements that follow belong to the plan. */
+  readonly count: number | undefined;
   /** The verbs of its statements that no dump contains. */
   readonly verbs: readonly string[];
   readonly irreversible: ReadonlySet<number>;
@@ -15,13 +15,13 @@ export interface PlanHead {
 }
 
 /** Formats the line with the state. From it, sqlapply knows whether the plan is still valid, and what --allow-plan allows. */
-export function formatState({ state, count, verbs }: Pick<PlanHead, 'state' | 'count' | 'verbs'>): string {
-  const what = `${formatCount(count, 'statement')}; sqlapply needs --allow-plan for ${verbs.join(', ')}`;
-  return `plan for state ${state}${verbs.length > 0 ? `; ${what}` : ''}`;
+export function formatState(state: string, count: number, verbs: readonly string[]): string {
+  const needed = verbs.length > 0 ? `; sqlapply needs --allow-plan for ${verbs.join(', ')}` : '';
+  return `plan for state ${state}; ${formatCount(count, 'statement')}${needed}`;
 }
 
 const STATE = new RegExp(
-  `${PLAN_HEAD.source}(?:; (\\d+) statements?; sqlapply needs --allow-plan for ([A-Z, ]+)$)?`,
+  `${PLAN_HEAD.source}(?:; ([1-9]\\d*) statements?(?:; sqlapply needs --allow-plan for ([A-Z, ]+))?$)?`,
   'm',
 );
 
@@ -64,14 +64,14 @@ const PLAN_VERBS: ReadonlySet<string> = new Set('ALTER DROP INSERT REFRESH REMOV
 export function parsePlanHead(statement: string): PlanHead | undefined {
   const [first] = significantTokens(statement);
   const comments = statement.slice(0, first?.start);
-  const [, state, count = '0', verbs = ''] = STATE.exec(comments) ?? [];
+  const [, state, count, verbs = ''] = STATE.exec(comments) ?? [];
   if (state === undefined) return undefined;
   const find = (line: RegExp): string => line.exec(comments)?.[1] ?? '';
   const list = (line: RegExp): string[] => find(line).split(', ').filter(Boolean);
   const renamedViews = find(/^-- renamed views: (.*)$/m).matchAll(/'([^']+)'='([^']+)'/g);
   return {
     state,
-    count: Number(count),
+    count: count === undefined ? undefined : Number(count),
     verbs: verbs.split(', ').filter(verb => PLAN_VERBS.has(verb)),
     irreversible: new Set(list(/^-- nothing undoes statements? ([\d, ]+)$/m).map(Number)),
     renamedViews: new NameMap([...renamedViews].map(([, from = '', to = '']) => [from, to])),

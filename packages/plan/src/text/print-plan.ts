@@ -17,7 +17,7 @@ export function printPlan({ statements, remarks }: PrintablePlan, b: Iterable<st
   const state = computeFingerprint(plain, b);
   const verbs = findVerbsToAllow(plain);
   return statements.map(({ statement, comments }, i) => {
-    const head = i === 0 ? [formatState({ state, count: plain.length, verbs }), ...remarks] : [];
+    const head = i === 0 ? [formatState(state, plain.length, verbs), ...remarks] : [];
     return [...[...head, ...comments].map(line => `-- ${escapeControls(line)}\n`), statement].join('');
   });
 }
