@@ -23,11 +23,11 @@ import {
   renameTables,
 } from './draft/reconcile-objects.js';
 import { omitUnrepaired, reconcileMarks, reconcileStoredViews } from './draft/refresh-views.js';
-import { omitUnalterable } from './draft/unalterable.js';
+import { omitRemaining } from './draft/unalterable.js';
 import { formatLoss, type NamedLoss } from './losses/losses.js';
 import { formatPathForShell } from './losses/object-path.js';
 import type { Omission } from './losses/omission.js';
-import { proveDraft, requireLeadsToA } from './proof/prove.js';
+import { proveDraft } from './proof/prove.js';
 import { findRejectedViews, isAlsoRejectedInB, RejectedViewError } from './proof/rejected-views.js';
 import { findRunnableView } from './views/askable-views.js';
 
@@ -139,7 +139,8 @@ function draftUntilProven(context: PlanContext, loadEngineOfB: () => Engine): Pr
     for (const [view, { queryAfterPlan }] of proof.rows.recomputedViews) recomputedViews.push({ view, queryAfterPlan });
     acceptedLosses.push(...draft.acceptedLosses, ...proof.acceptedLosses);
     if (proof.excluded.length === 0) {
-      requireLeadsToA(draft);
+      omitRemaining(draft);
+      omitUnrepaired(draft);
       // A loss that only an earlier draft had is listed too, because the user needs the names of all losses at once.
       const named = new Set(draft.omissions.flatMap(namesOfLosses));
       const hasNewLoss = (omission: Omission) => namesOfLosses(omission).some(name => !named.has(name));
@@ -176,8 +177,5 @@ function draftPlan(context: PlanContext, engine: Engine, excluded: ReadonlyMap<s
   alterRetention(draft);
   dropExtra(draft);
   grantRights(draft); // again: a DROP above may have removed a right that A grants; the GRANT fails now, so it is listed as left out
-
-  omitUnalterable(draft);
-  omitUnrepaired(draft);
   return draft;
 }

@@ -1,38 +1,44 @@
-/*! Lists differences that no ALTER removes, with the reasons, which are in `ddl`. */
-import { COLUMN_ORDER, compareDefinitions, findUnalterableReason, type PropertyDifference } from '@sqlpipe/ddl';
-import type { Entry } from '@sqlpipe/schema';
-import { displayName, isObject } from '@sqlpipe/sql';
+/*! Lists the differences from A that remain after the steps, with the reasons, which are in `ddl`. */
+import { COLUMN_ORDER, findUnalterableReason, type PropertyDifference } from '@sqlpipe/ddl';
+import { compareSchemas } from '@sqlpipe/schema';
+import { displayName, type NamedObject } from '@sqlpipe/sql';
+import { isAuxiliaryTable } from '../auxiliary/auxiliary-tables.js';
 import { formatPath, formatPathForShell } from '../losses/object-path.js';
 import { COLUMN_ORDER_REASON, columnOrderHints } from '../losses/omission.js';
 import { changeOf, type Draft, type Refusal } from './draft.js';
 
-export function omitUnalterable(draft: Draft): void {
-  const { context } = draft;
-  for (const entry of context.a.entries) {
+/**
+ * Lists each difference from A that no omission of the same object explains. A right has no name: any omission of its kind explains it.
+ * @throws Error for a difference that a statement removes: then the plan does not lead to A
+ */
+export function omitRemaining(draft: Draft): void {
+  const { engine, context } = draft;
+  const { a, ignoreExtra, defaults, ignoreOwner = false, ignore } = context;
+  for (const entry of a.entries)
     if (entry.kind === 'other') draft.omit(changeOf(entry), 'it creates no object that can be compared');
-    const [wanted, current] = [context.a.definitionOf(entry), draft.engine.definitionOf(entry.name)];
-    if (!isObject(entry.kind) || draft.isBlocked(entry.name) || !wanted || !current || wanted.kind !== current.kind)
-      continue;
-    for (const difference of compareDefinitions(wanted, current).differences) {
-      const { property } = difference;
-      if (!draft.hasOmission(entry, property) && !draft.isIgnored(entry, property))
-        omitProperty(entry, difference, draft);
-    }
+  const { differences } = compareSchemas(a.statements, engine.statements(), { defaults, ignoreOwner, ignore });
+  for (const { identity, a: wanted, comparison } of differences) {
+    if (wanted === undefined && (ignoreExtra || isAuxiliaryTable(identity.name, context))) continue;
+    // If an object is blocked, later changes of it were not tried. So one omission explains all of its differences.
+    if (draft.hasOmission(identity) && (!comparison || draft.isBlocked(identity.name))) continue;
+    if (!comparison) throw new Error(`the plan does not lead to A: ${displayName(identity)}`);
+    for (const difference of comparison.differences)
+      if (!draft.hasOmission(identity, difference.property)) omitProperty(identity, difference, draft);
   }
 }
 
-/** Lists a difference that no statement removes. @throws Error if `ddl` gives no reason: then an ALTER exists that the draft lacks */
-export function omitProperty(entry: Entry, { property, a, b }: PropertyDifference, draft: Draft): void {
-  const change = { identity: entry, properties: [property] };
+/** @throws Error if `ddl` gives no reason why no statement removes the difference: then an ALTER exists that the draft lacks */
+export function omitProperty(identity: NamedObject, { property, a, b }: PropertyDifference, draft: Draft): void {
+  const change = { identity, properties: [property] };
   if (property === COLUMN_ORDER)
     return draft.omit(
       { ...change, what: `${property}: (${b}) to (${a})` },
       COLUMN_ORDER_REASON,
-      ...columnOrderHints(entry.name),
+      ...columnOrderHints(identity.name),
     );
-  const reason = findUnalterableReason(property, entry.kind);
-  if (!reason) throw new Error(`${displayName(entry)}: no statement was found for ${property}: ${b} to ${a}`);
-  draft.omit({ ...change, what: `${property}: ${b} to ${a}` }, ...formatUnalterable(entry.name, reason));
+  const reason = findUnalterableReason(property, identity.kind);
+  if (!reason) throw new Error(`${displayName(identity)}: no statement was found for ${property}: ${b} to ${a}`);
+  draft.omit({ ...change, what: `${property}: ${b} to ${a}` }, ...formatUnalterable(identity.name, reason));
 }
 
 export const formatUnalterable = (table: string, reason: string): Refusal => [

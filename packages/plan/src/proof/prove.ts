@@ -2,9 +2,8 @@
  * Proves a plan by running it on an engine that has B: the engine accepts each statement, no rows of B are lost without permission, and no
  * view becomes invalid. A change that causes a failure is excluded: the next draft leaves it out.
  */
-import { type PropertyName, printRight } from '@sqlpipe/ddl';
+import { printRight } from '@sqlpipe/ddl';
 import { type Effect, type Engine, type Execution, type ExternalFacts, RowAccount } from '@sqlpipe/engine';
-import { compareSchemas } from '@sqlpipe/schema';
 import { displayName, isSameName, NameMap } from '@sqlpipe/sql';
 import { isAuxiliaryTable, parseMark } from '../auxiliary/auxiliary-tables.js';
 import { parseRebuildName } from '../auxiliary/rebuild-names.js';
@@ -85,7 +84,7 @@ function executeSteps(
 
 /**
  * Finds the objects that the plan drops, renames or creates again and that would not have the grants and the owner of B afterwards. What A
- * states is not compared here, because `requireLeadsToA` does.
+ * states is not compared here, because `omitRemaining` does.
  */
 function findLostRights(removals: NameMap<number>, engine: Engine, context: PlanContext): Failure[] {
   const { a, engineOfB, hiddenGrants, renames } = context;
@@ -211,26 +210,4 @@ function toOmissions(failures: readonly Failure[], steps: readonly Step[]): Omis
     losses: failures.flatMap(({ loss }) => loss ?? []),
     hints: [...new Set(failures.flatMap(({ hint }) => hint ?? []))],
   }));
-}
-
-/**
- * Each difference from A must be explained by an omission of the same object. A right has no name: any omission of its kind explains it.
- * @throws Error for a difference that no omission explains
- */
-export function requireLeadsToA(draft: Draft): void {
-  const { engine, context } = draft;
-  const { a: wanted, ignoreExtra, defaults, ignoreOwner = false, ignore } = context;
-  const { differences } = compareSchemas(wanted.statements, engine.statements(), { defaults, ignoreOwner, ignore });
-  for (const { identity, a: entry, comparison } of differences) {
-    if (entry === undefined && (ignoreExtra || isAuxiliaryTable(identity.name, context))) continue;
-    const omitted = draft.omissionsOf(identity);
-    const isOmitted = (property: PropertyName) =>
-      omitted.some(({ properties }) => properties.length === 0 || properties.includes(property));
-    const unexplained = comparison ? comparison.differences.filter(({ property }) => !isOmitted(property)) : [];
-    // If an object is blocked, later changes of it were not tried. So one omission explains all of its differences.
-    if (omitted.length > 0 && (unexplained.length === 0 || draft.isBlocked(identity.name))) continue;
-    throw new Error(
-      `the plan does not lead to A: ${displayName(identity)}${unexplained.map(({ property, a: to, b: from }) => `: ${property}: ${from} to ${to}`).join('')}`,
-    );
-  }
 }
