@@ -15,7 +15,7 @@ import {
   UnexpectedResponseError,
   unreadableReplyError,
 } from './reply.js';
-import { type ApiPath, ENDPOINTS, requestTarget, toRequestText } from './request.js';
+import { type ApiPath, ENDPOINTS, encodeQuery, toRequestText } from './request.js';
 import { createRetryPause, pauseFor } from './retry.js';
 import { RowScanner, ServerError } from './row-scanner.js';
 import { toTransportFailure } from './transport-messages.js';
@@ -131,7 +131,7 @@ class HttpClient implements Client {
 
   #path(statement: string, purpose: Purpose, endpoint = this.#endpoints[0]): string {
     const parameters = purpose === 'query' ? COUNT_PARAMETER : '';
-    return requestTarget(this.#prefix + endpoint, toRequestText(statement), parameters);
+    return `${this.#prefix}${endpoint}?query=${encodeQuery(toRequestText(statement))}${parameters}`;
   }
 
   /** An endpoint that answers 404 has executed nothing, so the other one is tried. */

@@ -21,13 +21,16 @@ export class MalformedReplyError extends Error {
 
 /** Called in order. `depth` is the number of enclosing containers. */
 export interface JsonEvents {
-  open(kind: 'array' | 'object', depth: number): void;
-  close(depth: number): void;
+  open?(kind: 'array' | 'object', depth: number): void;
+  close?(depth: number): void;
   key(name: string, depth: number): void;
-  scalar(value: unknown, depth: number): void;
-  /** Called with many rows of `dataset` at once. Returns false if the other methods have to be called for these rows. */
-  rows(rows: unknown[]): boolean;
+  scalar?(value: unknown, depth: number): void;
+  /** Called with many rows of `dataset` at once. If it returns false, the other methods are called for these rows. */
+  rows?(rows: unknown[]): boolean;
 }
+
+/** Maximum nesting of a reply. Each level needs memory, and an invalid reply may nest without end. QuestDB's arrays have 32 dimensions. */
+const MAX_DEPTH = 128;
 
 type Expect = 'value' | 'value-or-close' | 'key' | 'key-or-close' | 'colon' | 'comma-or-close' | 'nothing';
 
@@ -57,10 +60,10 @@ export class JsonScanner {
   /** Whether a string was cut between a backslash and the character that it escapes. */
   #escaped = false;
 
-  /** @param limits `token`: the bytes of a string or a number; `depth`: the number of nested containers */
+  /** @param maxToken the maximum length of a string or a number, in bytes */
   constructor(
     private readonly events: JsonEvents,
-    private readonly limits: { readonly token: number; readonly depth: number },
+    private readonly maxToken: number,
   ) {}
 
   write(chunk: Buffer): void {
@@ -117,9 +120,9 @@ export class JsonScanner {
     if (this.#topKey !== 'dataset' || this.#containers.length !== 2 || this.#searched === chunk) return at;
     this.#searched = chunk;
     const end = chunk.lastIndexOf('],[') + 1;
-    if (end <= at || end - at > this.limits.token) return at;
+    if (end <= at || end - at > this.maxToken) return at;
     const rows = parseRows(chunk.toString('utf8', at, end));
-    if (rows.length === 0 || !this.events.rows(rows)) return at;
+    if (rows.length === 0 || this.events.rows?.(rows) === false) return at;
     this.#expect = 'comma-or-close';
     return end;
   }
@@ -130,9 +133,9 @@ export class JsonScanner {
 
   #openContainer(kind: 'array' | 'object', byte: number): void {
     if (!this.#expectsValue) throw misplacedError(byte);
-    if (this.#containers.length === this.limits.depth)
-      throw new MalformedReplyError(`is nested deeper than ${this.limits.depth} levels`);
-    this.events.open(kind, this.#containers.length);
+    if (this.#containers.length === MAX_DEPTH)
+      throw new MalformedReplyError(`is nested deeper than ${MAX_DEPTH} levels`);
+    this.events.open?.(kind, this.#containers.length);
     this.#containers.push(kind);
     this.#expect = kind === 'array' ? 'value-or-close' : 'key-or-close';
   }
@@ -142,7 +145,7 @@ export class JsonScanner {
     if (this.#containers.at(-1) !== kind || (this.#expect !== 'comma-or-close' && this.#expect !== justOpened))
       throw misplacedError(byte);
     this.#containers.pop();
-    this.events.close(this.#containers.length);
+    this.events.close?.(this.#containers.length);
     this.#endValue();
   }
 
@@ -167,7 +170,7 @@ export class JsonScanner {
 
   #endString(text: string): void {
     if (this.#expectsValue) {
-      this.events.scalar(text, this.#containers.length);
+      this.events.scalar?.(text, this.#containers.length);
       this.#endValue();
     } else if (this.#expect === 'key' || this.#expect === 'key-or-close') {
       this.events.key(text, this.#containers.length);
@@ -183,7 +186,7 @@ export class JsonScanner {
     if (end === chunk.length) this.#keep(chunk.subarray(start));
     else {
       this.#token = 'none';
-      this.events.scalar(decodeBare(this.#takeToken(chunk.subarray(start, end))), this.#containers.length);
+      this.events.scalar?.(decodeBare(this.#takeToken(chunk.subarray(start, end))), this.#containers.length);
       this.#endValue();
     }
     return end;
@@ -191,8 +194,8 @@ export class JsonScanner {
 
   #keep(bytes: Buffer): void {
     this.#pendingLength += bytes.length;
-    if (this.#pendingLength > this.limits.token)
-      throw new MalformedReplyError(`contains a value longer than ${this.limits.token} bytes`);
+    if (this.#pendingLength > this.maxToken)
+      throw new MalformedReplyError(`contains a value longer than ${this.maxToken} bytes`);
     this.#pending.push(bytes);
   }
 

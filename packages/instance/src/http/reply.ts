@@ -5,11 +5,10 @@
 import { findSecrets } from '@sqlpipe/sql';
 import { type ErrorCode, maskSecrets, truncate } from '@sqlpipe/text';
 import type { Response } from './connection.js';
-import { type JsonEvents, JsonScanner, MalformedReplyError } from './json.js';
+import { JsonScanner, MalformedReplyError } from './json.js';
 import {
   duplicateKeyError,
   findServerError,
-  MAX_DEPTH,
   rejectErrorReply,
   requireCount,
   type ServerError,
@@ -179,7 +178,7 @@ function parseReply(body: Buffer, response: Response): ReplyObject {
 
 /** Parses a JSON object. Rejects repeated significant keys, and deep nesting outside of rows. @throws MalformedReplyError */
 function parseObject(body: Buffer): ReplyObject {
-  const scanner = new JsonScanner(new KeyCheck(), { token: body.length, depth: MAX_DEPTH });
+  const scanner = new JsonScanner({ key: rejectRepeatedKeys() }, body.length);
   scanner.write(body);
   scanner.end();
   const value: unknown = JSON.parse(body.toString());
@@ -192,19 +191,13 @@ function parseObject(body: Buffer): ReplyObject {
 }
 
 /** Rejects repeated significant keys at the top level, because `JSON.parse` would use the last value. */
-class KeyCheck implements JsonEvents {
-  readonly #found = new Set<string>();
-
-  open(): void {}
-  close(): void {}
-  scalar(): void {}
-  rows = (): boolean => true;
-
-  key(name: string, depth: number): void {
+function rejectRepeatedKeys() {
+  const found = new Set<string>();
+  return (name: string, depth: number): void => {
     if (depth !== 1) return;
-    if (this.#found.has(name)) throw duplicateKeyError(name);
-    if (SIGNIFICANT_KEYS.has(name)) this.#found.add(name);
-  }
+    if (found.has(name)) throw duplicateKeyError(name);
+    if (SIGNIFICANT_KEYS.has(name)) found.add(name);
+  };
 }
 
 /** The error in the body of a reply. Undefined if there is none, or if the body is not a valid reply. */

@@ -28,10 +28,6 @@ function endsInStart(statement: string): boolean {
   return keywordOf(clause) === 'START' && time?.type === 'string' && end?.text === ';';
 }
 
-export function requestTarget(path: string, statement: string, parameters = ''): string {
-  return `${path}?query=${encodeQuery(statement)}${parameters}`;
-}
-
 /** The server rejects 130 and more queries in one request with `SQL model is too complex` (observed on 9.3.4). */
 export const MAX_PER_REQUEST = 100;
 

@@ -25,8 +25,6 @@ class MalformedRowError extends MalformedReplyError {
 const NESTED = Symbol('nested');
 /** Maximum length of a value, in bytes. The largest statement of a stream (16 MiB) may be twice as long with escapes. */
 const MAX_VALUE_BYTES = 32 * 1024 * 1024;
-/** Maximum nesting of a reply. Each level needs memory, and an invalid reply may nest without end. QuestDB's arrays have 32 dimensions. */
-export const MAX_DEPTH = 128;
 
 /**
  * Depths: 0 is the `{` of the reply, 1 the `[` of the dataset, 2 the `[` of a row, 3 a cell. Only `end` confirms that all rows arrived.
@@ -47,7 +45,7 @@ export class RowScanner implements JsonEvents {
   #ready: string[] = [];
 
   constructor(maxValueBytes = MAX_VALUE_BYTES) {
-    this.#json = new JsonScanner(this, { token: maxValueBytes, depth: MAX_DEPTH });
+    this.#json = new JsonScanner(this, maxValueBytes);
   }
 
   write(chunk: Buffer): string[] {
