@@ -28,7 +28,6 @@ export {
 } from './reports/facts.js';
 export { fetchHealth, fetchViewColumns } from './reports/health.js';
 export { findHiddenDifferences } from './reports/hidden-properties.js';
-export { type PollLimits, poll } from './reports/poll.js';
 export {
   fetchDefaults,
   fetchParameters,
@@ -41,6 +40,8 @@ export {
   fetchRefreshState,
   fetchRunningRefreshes,
   fetchWalState,
+  type PollLimits,
+  poll,
   type RefreshState,
 } from './reports/view-state.js';
 export { waitUntilReady } from './wait.js';
