@@ -120,8 +120,9 @@ const ANOTHER = 'CREATE TABLE venues (mic SYMBOL)';
 test('the plan that GUIDE shows is the plan of its recipe', async t => {
   const [, shown = ''] = /^The plan to read.*?```sql\n(.*?)^```$/ms.exec(GUIDE) ?? [];
   const run = await exampleShell(t);
-  const { stdout } = await run(`sed -i 's/price DOUBLE/&, venue SYMBOL/' schema/tables/fx_trades.sql
-sqldiff --alter schema schema.sql | tr '\\0' '\\n'`);
+  const { stdout } = await run(`sqlapply -q dst schema.sql
+sed -i 's/price DOUBLE/&, venue SYMBOL/' schema/tables/fx_trades.sql
+sqldiff --alter schema dst | tr '\\0' '\\n'`);
   t.is(stdout.trimEnd(), shown.trimEnd());
 });
 
