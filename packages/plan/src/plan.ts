@@ -1,7 +1,9 @@
 /*!
  * Planning. A draft is a list of steps that turn schema B into A. A proof executes the steps on an engine, and excludes changes that lose
- * data. The next draft leaves these changes out. An answer of the server about rows may change the draft too, so planning is repeated.
- * From the outside in: `planChanges`, `planUntilAnswered`, `planWithAnswers`, `draftUntilProven`, `draftPlan`.
+ * data. Three loops plan again, one in the other, because what each of them looks for shows only when the inner one has ended:
+ * - `planChanges`: some losses show only in a plan that allows others, and the user needs the names of all losses at once.
+ * - `planUntilAnswered`: a plan has questions about rows, and the answers may change it.
+ * - `draftUntilProven`: a proof excludes changes, and the next draft leaves them out.
  */
 import { compareStatements, isEnterpriseSchema } from '@sqlpipe/ddl';
 import { createPredictingEngine, type Engine, whenReady } from '@sqlpipe/engine';
@@ -52,7 +54,6 @@ export async function planChanges(a: Iterable<string>, b: Iterable<string>, give
   const proven = await planUntilAnswered(schemas, answers, options);
   const omissions = [...proven.omissions];
   const allowLoss = [...(options.allowLoss ?? [])];
-  // The user needs the names of all losses at once, but some show only when others are allowed. So each trial plan allows the known losses.
   for (let names = omissions.flatMap(namesOfLosses); names.length > 0; ) {
     allowLoss.push(...names);
     // Suppose A lacks table `t`, but has a view of `t`. The trial drops `t`, so a server would reject the view. This must not be an error.
@@ -67,7 +68,7 @@ export async function planChanges(a: Iterable<string>, b: Iterable<string>, give
 
 const namesOfLosses = ({ losses }: Omission): string[] => losses.map(formatLoss);
 
-/** Plans and asks the server, until no question is left. An answer may change the plan, and a changed plan may have new questions. */
+/** Plans and asks the server, until no question is left: a plan that an answer has changed may have new questions. */
 async function planUntilAnswered(schemas: Schemas, answers: ServerAnswers, options: PlanOptions): Promise<ProvenDraft> {
   for (;;) {
     const proven = await whenReady(() => planWithAnswers(schemas, answers, options));
