@@ -135,12 +135,12 @@ async function makePlan(run: Run, { config, client }: ReplayTarget, options: Rep
 async function createExecutors(
   { schema, preflightCheck, ignored, guard, plan }: Run,
   existing: FetchedObjects,
-  { config, client, jobs }: ReplayTarget,
+  { config, client, jobClients }: ReplayTarget,
   options: ReplayOptions,
 ): Promise<{ executors: Executor[]; dryRun?: DryRun }> {
   const pollLimits = { timeout: config.timeout, interrupted: options.signal };
   const context = { ...options, ignored, preflightCheck, existing, retries: config.retries, pollLimits };
-  if (!options.dryRun) return { executors: jobs.map(client => createExecutor({ ...context, client, guard })) };
+  if (!options.dryRun) return { executors: jobClients.map(client => createExecutor({ ...context, client, guard })) };
   const known = schema ?? (await fetchSchemaIfShown(config, client, options.warn));
   const dryRun = new (await import('./dry-run.js')).DryRun(known, { ...context, client, plan });
   return { executors: [(entry, isPlanned) => dryRun.predict(entry, isPlanned)], dryRun };
@@ -175,12 +175,12 @@ async function* warnOfProblems(
         warn(`${displayName(identity)} was skipped, but is ${state} on the target: ${reason}`);
 }
 
-async function findDamage(client: Client, before: Health): Promise<string[]> {
+async function findDamage(client: Client, former: Health): Promise<string[]> {
   const after = await fetchHealthIfShown(client);
   const objects = (await tryQuery(() => listAllObjects(client))) ?? [];
   return objects
     .flatMap(object => problemsOf(object, after))
-    .filter(({ identity, state }) => !before[state]?.has(identity.name))
+    .filter(({ identity, state }) => !former[state]?.has(identity.name))
     .map(({ identity, state, reason }) => `${displayName(identity)} is ${state}: ${reason}`);
 }
 

@@ -17,7 +17,7 @@ import { CodedError } from '@sqlpipe/text';
 export interface ReplayTarget {
   readonly config: ConnectionConfig;
   /** One for each statement that may be in flight. */
-  readonly jobs: readonly Client[];
+  readonly jobClients: readonly Client[];
   readonly client: Client;
   /** Also closed by `close()`, such as a spool whose statements were not all read. */
   readonly opened: { close(): Promise<void> }[];
@@ -36,11 +36,11 @@ export async function openTarget(config: ConnectionConfig, options: TargetOption
   const [name] = names;
   if (name !== undefined && (options.yesTo === undefined || !names.includes(options.yesTo)))
     throw new CodedError('USAGE', `${name} is protected; to change it, give --yes-to=${name}`);
-  const jobs = Array.from({ length: options.jobs }, () => connect(config));
-  const client = jobs.length === 1 ? (jobs[0] as Client) : connect(config);
-  const opened: ReplayTarget['opened'] = [client, ...jobs];
+  const jobClients = Array.from({ length: options.jobs }, () => connect(config));
+  const client = jobClients.length === 1 ? (jobClients[0] as Client) : connect(config);
+  const opened: ReplayTarget['opened'] = [client, ...jobClients];
   const close = async () => void (await Promise.all(opened.map(each => each.close())));
-  return { config, jobs, client, opened, close };
+  return { config, jobClients, client, opened, close };
 }
 
 /** The schema of the target, and what determines the effects of a statement. */
