@@ -211,8 +211,8 @@ const formatIrreversibleLosses = (
 
 /** When a plain view gets another query, each materialized view of B that reads the plain view keeps the rows of the former query. */
 function formatKeptRows({ kind, name }: NamedObject, engineAfterPlan: Engine, context: PlanContext) {
-  const [before, after] = [context.engineOfB.find(name), engineAfterPlan.find(name)];
-  if (kind !== 'view' || before?.kind !== kind || after?.kind !== kind || !isRedefined(before, after, context))
+  const [former, planned] = [context.engineOfB.find(name), engineAfterPlan.find(name)];
+  if (kind !== 'view' || former?.kind !== kind || planned?.kind !== kind || !isRedefined(former, planned, context))
     return [];
   return engineAfterPlan.catalogue
     .materializedReadersOf(name)

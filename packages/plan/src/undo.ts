@@ -52,14 +52,14 @@ export async function planUndo(
     ignore = new IgnoreRules(),
   }: UndoOptions = {},
 ): Promise<UndoPlan> {
-  const before = new Schema(b);
+  const schemaOfB = new Schema(b);
   const engineAfterPlan = createPredictingEngine({
     isEnterprise: isEnterprise ?? isEnterpriseSchema(plan.schemaAfter.statements),
     version,
     defaults,
   });
   engineAfterPlan.load(plan.schemaAfter.statements);
-  const drops = await whenReady(() => findSafeDrops(plan, before, engineAfterPlan));
+  const drops = await whenReady(() => findSafeDrops(plan, schemaOfB, engineAfterPlan));
   // No server is asked about rows, because the plan has still to run and will change them. Assertions check the rows during the undo.
   const undo = await planChanges(b, plan.schemaAfter.statements, {
     defaults,
@@ -100,23 +100,23 @@ const noRowsAssertions = (table: string, condition?: string): Assertion[] => [
   noPartitionAssertion(table, 'detached'),
 ];
 
-function findSafeDrops({ statements, schemaAfter, renamed }: Plan, before: Schema, after: Engine): SafeDrop[] {
+function findSafeDrops({ statements, schemaAfter, renamed }: Plan, schemaOfB: Schema, engine: Engine): SafeDrop[] {
   /** Undefined if no assertion can show that nothing is lost: for a live view, and for a materialized view whose syntax is unknown. */
   const assertionsOf = (kind: Kind, name: string, statement: string): Assertion[] | undefined => {
     if (kind === 'view') return [];
     if (kind === 'table') return noRowsAssertions(name);
     const created = tryParseDefinition(statement);
-    const view = after.find(name);
+    const view = engine.find(name);
     if (created?.kind !== 'materialized view' || view?.kind !== created.kind) return undefined;
     // The statement need not name the base. sqlapply knows it from the server.
-    return [nothingIsLostAssertion({ ...created, base: view.base }, findKnownColumns(name, after))];
+    return [nothingIsLostAssertion({ ...created, base: view.base }, findKnownColumns(name, engine))];
   };
   return statements.flatMap(({ statement }): SafeDrop[] => {
     const { kind, name } = identify(statement);
-    if (isPrincipal(kind) && !before.findPrincipal(name))
+    if (isPrincipal(kind) && !schemaOfB.findPrincipal(name))
       return [{ loss: { lossKind: 'drop-user', object: name }, assertions: [] }];
     const isRenamed = [...renamed.values()].some(to => isSameName(to, name));
-    if (isObject(kind) && !before.findObject(name) && schemaAfter.findObject(name) && !isRenamed) {
+    if (isObject(kind) && !schemaOfB.findObject(name) && schemaAfter.findObject(name) && !isRenamed) {
       const assertions = assertionsOf(kind, name, statement);
       return assertions ? [{ loss: { lossKind: 'drop', object: name }, assertions }] : [];
     }

@@ -257,7 +257,7 @@ export class Ledger {
  * @param isKept whether a conversion that is not lossless is known to keep all values of a column
  */
 export function findCopyLosses(
-  before: TableDefinition,
+  original: TableDefinition,
   copyTable: TableDefinition,
   columns: Copy['columns'],
   isKept: (column: Column, to: string) => boolean = () => false,
@@ -265,13 +265,13 @@ export function findCopyLosses(
   const findInCopy = ({ name }: Column): Column | undefined =>
     findColumn(copyTable, columns.find(({ from }) => isSameName(from, name))?.to ?? '');
   return [
-    ...findRetentionLosses(before, copyTable),
-    ...findKeyLosses(before, copyTable, findInCopy),
-    ...before.columns.flatMap(column => {
+    ...findRetentionLosses(original, copyTable),
+    ...findKeyLosses(original, copyTable, findInCopy),
+    ...original.columns.flatMap(column => {
       const current = findInCopy(column);
       return current && (isLossless(column.type, current.type) || isKept(column, current.type))
         ? []
-        : [columnLoss(before, column, current?.type)];
+        : [columnLoss(original, column, current?.type)];
     }),
   ];
 }

@@ -95,7 +95,7 @@ export class RowAccount {
     for (const effect of relevantEffects) if (effect.type === 'lost') this.#addLoss(effect, transitions, index);
     const enforcements = retentionsEnforcedBy(execution, this.#ledger);
     const expiryLosses = enforcements.flatMap(found => this.#ledger.addRetentionEnforcement(found, index));
-    return [...relevantEffects, ...expiryLosses, ...this.#views.recordStatement(execution, index)];
+    return [...relevantEffects, ...expiryLosses, ...this.#views.trackStatement(execution, index)];
   }
 
   /** After an UPDATE of `printFill`, every row stores a value of the column. After any other write, assertions may no longer hold. */
@@ -143,13 +143,13 @@ export class RowAccount {
   }
 
   /** A column that is gone is lost, even if no effect of a statement says so. */
-  #lossesOfColumns(before: CatalogueObject, after: CatalogueObject): AccountedLoss[] {
-    if (before.kind !== 'table' || after.kind !== 'table') return [];
-    return pairColumns(before, after).flatMap(({ column, current }) => {
+  #lossesOfColumns(former: CatalogueObject, current: CatalogueObject): AccountedLoss[] {
+    if (former.kind !== 'table' || current.kind !== 'table') return [];
+    return pairColumns(former, current).flatMap(({ column, current: currentColumn }) => {
       const losses = this.#ledger.lossesOf(column.id);
-      return current || losses.some(({ effect }) => effect.loss === 'drop')
+      return currentColumn || losses.some(({ effect }) => effect.loss === 'drop')
         ? losses
-        : [{ effect: columnLoss(after, column), causes: this.#ledger.changesOf(before) }];
+        : [{ effect: columnLoss(current, column), causes: this.#ledger.changesOf(former) }];
     });
   }
 

@@ -92,7 +92,7 @@ export class ViewHistories {
   }
 
   /** @returns the losses of the former views that the statement drops or recomputes */
-  recordStatement(execution: Execution, index: number): Effect[] {
+  trackStatement(execution: Execution, index: number): Effect[] {
     const dropped = execution.transitions
       .flatMap(({ before }) => this.#trackedViews.get(before?.id) ?? [])
       .filter(({ former }) => !this.ledger.catalogue.findById(former.id));

@@ -83,7 +83,7 @@ export class Draft {
       this.addOmission(excluded);
       return false;
     }
-    const before = this.engine.log.savepoint();
+    const savepoint = this.engine.log.savepoint();
     const steps: Step[] = [];
     const executions: Execution[] = [];
     const execute = (step: Step): void => {
@@ -105,7 +105,7 @@ export class Draft {
       for (const [i, step] of steps.entries()) this.#addStep(step, executions[i], statements.length > 1);
       return true;
     } catch (error) {
-      this.engine.log.rollback(before);
+      this.engine.log.rollback(savepoint);
       this.omit(change, whyNotExecutable(error, ...steps.map(({ statement }) => statement)));
       return false;
     }
@@ -172,10 +172,10 @@ export class Draft {
 
   /** Finds the views that would be invalid after a statement, with the reasons. */
   preview(statement: string): NameMap<string> {
-    const before = this.engine.log.savepoint();
+    const savepoint = this.engine.log.savepoint();
     this.engine.execute(statement);
     const invalid = this.engine.invalidViews();
-    this.engine.log.rollback(before);
+    this.engine.log.rollback(savepoint);
     return invalid;
   }
 

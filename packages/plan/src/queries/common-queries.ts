@@ -83,10 +83,10 @@ export function renameInQuery(query: string, renamed: NameMap<string>): string {
   let [body, end] = ['', 0];
   for (const [i, token] of found.entries()) {
     const { type, text, start } = token;
-    const before = keywordOf(found[i - 1]);
+    const previous = keywordOf(found[i - 1]);
     const isWord = type === 'word' && !needsQuotes(text) && found[i + 1]?.text !== '(';
-    const isName = isWord || type === 'name' || (type === 'string' && /^(?:FROM|JOIN)$/.test(before));
-    const to = isName && before !== 'AS' ? renamed.get(unquote(text)) : undefined;
+    const isName = isWord || type === 'name' || (type === 'string' && /^(?:FROM|JOIN)$/.test(previous));
+    const to = isName && previous !== 'AS' ? renamed.get(unquote(text)) : undefined;
     body += query.slice(end, start) + (to === undefined ? text : doubleQuote(to));
     end = start + text.length;
   }
