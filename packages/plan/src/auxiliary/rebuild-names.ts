@@ -48,12 +48,12 @@ export function isRebuildHash(
   wanted: TableDefinition,
   current: TableDefinition,
   engine: Engine,
-  earlierCount = 0,
 ): boolean {
-  const expected = hashRebuild(wanted, current, earlierCount);
-  if (expected === hash) return true;
-  const wasMade = engine.find(createRebuildNames(wanted.name, expected).keptName) !== undefined;
-  return wasMade && isRebuildHash(hash, wanted, current, engine, earlierCount + 1);
+  for (let earlierCount = 0; ; earlierCount++) {
+    const expected = hashRebuild(wanted, current, earlierCount);
+    if (expected === hash) return true;
+    if (!engine.find(createRebuildNames(wanted.name, expected).keptName)) return false;
+  }
 }
 
 /** The new tables of interrupted rebuilds that this plan would make again. A table with another hash may hold rows that are needed. */
