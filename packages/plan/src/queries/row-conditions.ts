@@ -17,10 +17,9 @@ import {
   formatMisfits,
   noneChangedAssertion,
   noPartitionAssertion,
-  PARTITION_STATES,
-  type PartitionState,
 } from './assertions.js';
 import { printMisfit } from './conversions.js';
+import { PARTITION_STATES, type PartitionState } from './partition-states.js';
 
 /** Something that an ALTER requires of the rows of its table. */
 export interface RowCondition {
