@@ -1,9 +1,11 @@
 /*! What rebuilds keep: rows in a new table that was not finished, and what views have computed from values. */
+import { readdir } from 'node:fs/promises';
 import { waitUntilApplied, waitUntilTrue } from '../support/background.js';
+import { freshFolder } from '../support/folder.js';
 import { takeHoldings } from '../support/holdings.js';
 import { day, executeUntil, LONG_MONTH, make, namesOf, rowsOn, SUM, table } from '../support/kept-rows.js';
 import { shellWithFiles } from '../support/ledger.js';
-import { sharedQuestDB, testWithQuestDB } from '../support/questdb.js';
+import { sharedQuestDB, startQuestDB, testWithQuestDB } from '../support/questdb.js';
 import { execute } from '../support/server.js';
 
 const server = sharedQuestDB();
@@ -161,4 +163,25 @@ testWithQuestDB('columns may have the aliases of the questions that a plan asks'
   t.deepEqual([code, stderr], [0, '']);
   await waitUntilTrue(server, 'SELECT count() = 2 FROM m');
   t.deepEqual([...(await takeHoldings(server)).keys()].toSorted(), ['m', 't']);
+});
+
+testWithQuestDB('a table in a volume is rebuilt in it, and no volume is assumed that B does not use', async t => {
+  const folder = await freshFolder(t);
+  const withVolume = await startQuestDB(t, { QDB_CAIRO_VOLUMES: `cold -> ${folder}` });
+  const table = (partition: string, volume: string) =>
+    `CREATE TABLE t (ts TIMESTAMP, x INT) TIMESTAMP(ts) PARTITION BY ${partition} WAL IN VOLUME ${volume};`;
+  const run = await shellWithFiles(t, withVolume, {
+    'before.sql': table('DAY', 'cold'),
+    'after.sql': table('MONTH', 'cold'),
+    'elsewhere.sql': table('DAY', 'warm'),
+  });
+  await run.ok('sqlapply $DB before.sql');
+  await execute(withVolume, "INSERT INTO t VALUES ('2024-01-01', 1)");
+  const moved = await run.exits(1, 'sqldiff --alter --rebuild t elsewhere.sql $DB');
+  t.regex(moved.stderr, /left out: rebuild of table 't'\n {2}it is not known whether the server has a volume 'warm'\n/);
+  await run.ok('sqldiff --alter --rebuild t after.sql $DB > plan');
+  await run.ok('sqlapply --allow-plan $DB < plan; sqldiff --ignore-extra after.sql $DB');
+  t.is((await readdir(folder)).length, 2);
+  const dry = await run('echo "CREATE TABLE u (x INT) IN VOLUME warm;" > u.sql; sqlapply --dry-run $DB u.sql');
+  t.regex(dry.stdout, /unknown/);
 });

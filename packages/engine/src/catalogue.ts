@@ -21,6 +21,9 @@ export class MutableCatalogue {
 
   #lastId = 0;
 
+  /** The volumes that the server has, because an object is or was in one. It may have others. */
+  readonly #volumes = new Set<string>();
+
   /** For each name, the views that refer to it. The named object need not exist. */
   readonly #dependents = new NameMap<NameSet>();
 
@@ -58,7 +61,12 @@ export class MutableCatalogue {
     return compiled;
   }
 
+  hasVolume(volume: string): boolean {
+    return this.#volumes.has(volume);
+  }
+
   put(object: CatalogueObject): void {
+    if ('volume' in object && object.volume !== undefined) this.#volumes.add(object.volume);
     this.#change(object.name, this.#assignIds(object));
   }
 

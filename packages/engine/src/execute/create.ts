@@ -40,9 +40,9 @@ import { analyzeMaterializedView, findTimestampClause, type ViewTiming } from '.
 import { findQueryReferences, requireReadAccess } from '../analyze/query-references.js';
 import type { Catalogue } from '../catalogue.js';
 import { type Table, toStoredColumn } from '../catalogue-objects.js';
-import { unknownSyntaxError } from '../opaque-error.js';
+import { OpaqueError, unknownSyntaxError } from '../opaque-error.js';
 import { parseBody } from '../parse/parse-query.js';
-import { type MutableSession, requireReadable, type Session } from '../session.js';
+import { type MutableSession, requireReadable } from '../session.js';
 import { inputsOf, toColumns } from './validity.js';
 
 export function executeCreate(session: MutableSession, statement: CreateStatement): void {
@@ -59,20 +59,20 @@ export function executeCreate(session: MutableSession, statement: CreateStatemen
 }
 
 /**
- * Checks the name and, if the name is free, the caller's permission. Rejects IN VOLUME, because an engine has no volumes.
+ * Checks the name and, if the name is free, the volume and the caller's permission.
  * @returns false if the object exists and the statement has IF NOT EXISTS, so nothing is created
+ * @throws OpaqueError if it is not known whether a server has the volume
  */
 function checkCreatable(
-  { catalogue, authorize }: Session,
+  session: MutableSession,
   statement: Pick<CreateStatement, 'kind' | 'definition' | 'nameStart' | 'ifNotExists'> & Partial<CreateStatement>,
 ): boolean {
   const { kind, definition, nameStart, ifNotExists, spans } = statement;
-  const object = catalogue.find(definition.name);
+  const object = session.catalogue.find(definition.name);
   if (!object) {
     const volume = spans?.get(VOLUME.name);
-    if (volume && 'volume' in definition)
-      throw new RejectionError(volume.position, `volume alias is not allowed [alias=${definition.volume}]`);
-    authorize(`CREATE ${kindKeywords(kind)}`);
+    if (volume && 'volume' in definition) checkVolume(session, volume.position, definition.volume);
+    session.authorize(`CREATE ${kindKeywords(kind)}`);
     return true;
   }
   if (object.kind !== kind)
@@ -82,6 +82,13 @@ function checkCreatable(
     );
   if (ifNotExists) return false;
   throw new RejectionError(nameStart, `${kind} already exists`);
+}
+
+/** Accepts the volume of an object. Without rows the engine is that of sqlserve, which has no volumes; a real server may have others. */
+function checkVolume({ catalogue, rowEffects }: MutableSession, position: number, volume = ''): void {
+  if (catalogue.hasVolume(volume)) return;
+  if (!rowEffects) throw new RejectionError(position, `volume alias is not allowed [alias=${volume}]`);
+  throw new OpaqueError(`it is not known whether the server has a volume '${volume}'`);
 }
 
 function createTable(session: MutableSession, statement: CreateOf<TableDefinition>): void {
