@@ -29,8 +29,8 @@ export interface ExecutionContext extends Pick<ReplayOptions, 'ifExists' | 'noVe
   existing: ExistingObjects;
   /** Whether the target is an engine, which has no background work. */
   isSimulated?: boolean;
-  /** If a reply was lost and the object is missing, the statement is sent again, up to this many times. 0 and undefined count as 1. */
-  retries: number | undefined;
+  /** The maximum number of times that a statement is sent again because its reply was lost and the object is missing. */
+  resends: number;
   pollLimits: PollLimits;
   guard?: PlanGuard | undefined;
 }
@@ -62,61 +62,84 @@ export function createExecutor(context: ExecutionContext): Executor {
 }
 
 async function executeIfAllowed(entry: Entry, context: StatementContext): Promise<StatementResult> {
-  const { preflightCheck, existing, guard, ignored, isPlanned, retries } = context;
+  const { preflightCheck, existing, guard, ignored, isPlanned } = context;
   const { statement } = entry;
   if (!isPlanned && (await ignored.skips(entry, existing))) return { result: 'skipped' };
   const rejection = await preflightCheck(statement);
   if (rejection) return { result: 'rejected', error: formatPreflightRejection(rejection) };
   const conflicts = (await guard?.findConflicts(statement)) ?? [];
   if (conflicts.length > 0) return { result: 'rejected', error: conflicts.join('; ') };
-  const result = await executeWithRetries(entry, 1 + Math.max(retries ?? 0, 1), context);
+  const result = await executeAndResend(entry, context);
   // The guard has to know the objects as this statement left them. The server may have executed it even if the reply was an error.
   await guard?.record(statement);
   return result;
 }
 
 /**
- * Executes a statement. If the reply is lost and the target lacks the object, executes the statement again, `tries` times in all.
+ * Executes a statement. If the reply is lost and the target lacks the object, executes the statement again.
  * @throws the error of the lost reply if the target does not show whether the statement was executed
  */
-async function executeWithRetries(entry: Entry, tries: number, context: StatementContext): Promise<StatementResult> {
-  for (let attempt = 1; ; attempt++)
+async function executeAndResend(entry: Entry, context: StatementContext): Promise<StatementResult> {
+  for (let resent = 0; ; resent++)
     try {
       const result = await execute(entry, context);
       if (result.result !== 'skipped') return result;
-      // The server may have executed an earlier attempt after the target was queried.
-      if (attempt > 1 && result.comparison) return { result: 'applied' };
+      // The server may have executed the statement after the target was queried.
+      if (resent > 0 && result.comparison) return { result: 'applied' };
       return context.isPlanned ? CREATED_SINCE : result;
     } catch (error) {
-      const canLook = isShowable(entry) || isAcl(entry.kind);
-      if (!(error instanceof InstanceError) || !error.outcomeUnknown || !canLook) throw error;
-      context.existing.acl.invalidate();
-      const compared = await compare(entry, context).catch(() => {
-        throw error;
-      });
-      // The object is as the statement defines it, so the statement was executed.
-      if (compared?.result === 'skipped') return { result: 'applied' };
-      // An object that differs may be older than the statement. A missing right may be hidden: not every server shows its access control.
-      if (compared || isAcl(entry.kind)) throw error;
-      if (attempt >= tries) return { result: 'failed', error: error.message, failure: error };
+      if (!isLostReply(error)) throw error;
+      const found = await findAfterLostReply(entry, error, context);
+      if (found === 'as stated') return { result: 'applied' };
+      if (resent === context.resends) return { result: 'failed', error: error.message, failure: error };
     }
 }
 
+const isLostReply = (error: unknown): error is InstanceError => error instanceof InstanceError && error.outcomeUnknown;
+
+/** Looks whether a statement was executed. @throws the error of its lost reply if the target does not show it */
+async function findAfterLostReply(
+  entry: Entry,
+  lost: InstanceError,
+  context: StatementContext,
+): Promise<'as stated' | 'missing'> {
+  if (!isShowable(entry) && !isAcl(entry.kind)) throw lost;
+  context.existing.acl.invalidate();
+  const compared = await compare(entry, context).catch(() => {
+    throw lost;
+  });
+  if (compared?.result === 'skipped') return 'as stated';
+  // An object that differs may be older than the statement. A missing right may be hidden: not every server shows its access control.
+  if (compared || isAcl(entry.kind)) throw lost;
+  return 'missing';
+}
+
 async function execute(entry: Entry, context: StatementContext): Promise<StatementResult> {
-  const { client, existing, ifExists, isPlanned, pollLimits } = context;
+  const { client, ifExists, pollLimits } = context;
+  if (isAssertion(entry)) return evaluateAssertion(entry.statement, client, pollLimits);
+  const before = (await isComparedFirst(entry, context)) ? await compare(entry, context) : undefined;
+  return before && !isSentAnyway(before, entry, context)
+    ? resolveExisting(before, ifExists)
+    : send(entry, before, context);
+}
+
+/** Some statements succeed whatever existed before, so they are compared first. For a prefetched object, this needs no request. */
+async function isComparedFirst(entry: Entry, { existing, ifExists }: StatementContext): Promise<boolean> {
   const { replaces, keepsExisting } = readStatementHead(entry.statement);
-  const isRight = givesRight(entry.kind);
   const isPrefetched = ifExists === 'compare' && (await existing.isPrefetched(entry));
-  // A statement with OR REPLACE or IF NOT EXISTS, or one that gives a right, succeeds whatever existed before. So it is compared with the
-  // target before it is sent. If the object is prefetched, any statement is compared first, because this needs no further request.
-  const before = isRight || replaces || keepsExisting || isPrefetched ? await compare(entry, context) : undefined;
-  // To give an existing right again changes nothing.
-  if (isPlanned && isRight && before?.result === 'skipped') return send(entry, undefined, context);
-  // A plain CREATE is sent even if the object differs, because the server may have another reason to reject it, which is reported too.
-  const mayReplace = replaces && ifExists === 'compare' && !isPlanned;
-  const isDecided = isRight || before?.result === 'skipped' || (replaces ? !mayReplace : keepsExisting);
-  if (before && isDecided) return resolveExisting(before, ifExists);
-  return isAssertion(entry) ? evaluateAssertion(entry.statement, client, pollLimits) : send(entry, before, context);
+  return givesRight(entry.kind) || replaces || keepsExisting || isPrefetched;
+}
+
+/** Whether a statement is sent although the target has its rights, or an object of its name. */
+function isSentAnyway(before: Compared, entry: Entry, { ifExists, isPlanned }: StatementContext): boolean {
+  const isEqual = before.result === 'skipped';
+  // To give an existing right again changes nothing. A GRANT that differs would remove the grant option.
+  if (givesRight(entry.kind)) return isEqual && isPlanned;
+  if (isEqual) return false;
+  const { replaces, keepsExisting } = readStatementHead(entry.statement);
+  if (replaces) return ifExists === 'compare' && !isPlanned;
+  // A plain CREATE is sent, because the server may have another reason to reject it, which is reported too.
+  return !keepsExisting;
 }
 
 /** @param before the comparison with an existing object; undefined if there was none */
@@ -151,7 +174,7 @@ async function resolveUnknownAlter(
   pending: PendingEffect | undefined,
   context: ExecutionContext,
 ): Promise<Reply> {
-  if (!pending || !(error instanceof InstanceError) || !error.outcomeUnknown) throw error;
+  if (!pending || !isLostReply(error)) throw error;
   if (await wasAltered(pending, context).catch(() => false)) return { ok: true };
   throw error;
 }

@@ -29,6 +29,9 @@ export interface Replay {
   findDamage(): Promise<string[]>;
 }
 
+/** Without --retries too, a statement is sent once more if its reply was lost and its object is missing. */
+const MIN_RESENDS = 1;
+
 const CHANGED_MESSAGE = 'the target changed during planning; rerun the same command';
 
 interface Run {
@@ -139,7 +142,8 @@ async function createExecutors(
   options: ReplayOptions,
 ): Promise<{ executors: Executor[]; dryRun?: DryRun }> {
   const pollLimits = { timeout: config.timeout, interrupted: options.signal };
-  const context = { ...options, ignored, preflightCheck, existing, retries: config.retries, pollLimits };
+  const resends = Math.max(config.retries ?? 0, MIN_RESENDS);
+  const context = { ...options, ignored, preflightCheck, existing, resends, pollLimits };
   if (!options.dryRun) return { executors: jobClients.map(client => createExecutor({ ...context, client, guard })) };
   const known = schema ?? (await fetchSchemaIfShown(config, client, options.warn));
   const dryRun = new (await import('./dry-run.js')).DryRun(known, { ...context, client, plan });
