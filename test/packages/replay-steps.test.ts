@@ -1,7 +1,11 @@
 /*! The steps of a replay: `sqlapply`, `sqlpipe copy` and the library do the same at each of them, and leave none out. */
 import { readdirSync, readlinkSync } from 'node:fs';
 import { replay, serve } from '@sqlpipe/api';
+import { IgnoreRules, identifyEntry } from '@sqlpipe/schema';
 import type { ExecutionContext } from 'ava';
+import { InstanceError } from '../../packages/instance/src/index.js';
+import { createExecutor } from '../../packages/replay/src/executor.js';
+import { IgnoredStatements } from '../../packages/replay/src/ignored.js';
 import { reply, rowsBody, sendPartAndClose, startFaultyServer } from '../faults/faulty-server.js';
 import { inProcess } from '../support/in-process.js';
 import { type Instead, recordingProxy } from '../support/recording-proxy.js';
@@ -135,6 +139,30 @@ for (const [caller, run] of Object.entries(CALLERS)) {
     t.is(sent(), 2);
   });
 }
+
+for (const statement of [A, 'ALTER TABLE a ADD COLUMN y INT;'])
+  test(`a bug after a lost reply is thrown as it is: ${statement}`, async t => {
+    const bug = new TypeError('a bug');
+    const execute = createExecutor({
+      ifExists: 'compare',
+      resends: 1,
+      pollLimits: { timeout: 1 },
+      preflightCheck: async () => undefined,
+      ignored: new IgnoredStatements(new IgnoreRules()),
+      client: {
+        execute: () => Promise.reject(new InstanceError('UNREACHABLE', 'no reply', { outcomeUnknown: true })),
+      },
+      existing: {
+        acl: { invalidate() {} },
+        isPrefetched: async () => false,
+        invalidate() {},
+        defaults: async () => ({}),
+        fetch: async () => A,
+        compare: () => Promise.reject(bug),
+      },
+    } as unknown as Parameters<typeof createExecutor>[0]);
+    t.is(await t.throwsAsync(execute(identifyEntry(statement), false)), bug);
+  });
 
 /** The temporary files that this process has open, and that have no name any more. */
 const unnamedFiles = () =>

@@ -3,7 +3,7 @@
  * If the reply is lost, the target is queried to find out whether the statement was executed.
  */
 import { tryParseDefinition } from '@sqlpipe/ddl';
-import { type Client, InstanceError, type PollLimits, type Reply } from '@sqlpipe/instance';
+import { type Client, InstanceError, type PollLimits, type Reply, tryQuery } from '@sqlpipe/instance';
 import type { Entry } from '@sqlpipe/schema';
 import { givesRight, isAcl, readStatementHead } from '@sqlpipe/sql';
 import { type Compared, compare, resolveExisting, resolveRejection } from './compare-existing.js';
@@ -105,8 +105,8 @@ async function findAfterLostReply(
 ): Promise<'as stated' | 'missing'> {
   if (!isShowable(entry) && !isAcl(entry.kind)) throw lost;
   context.existing.acl.invalidate();
-  const compared = await compare(entry, context).catch(() => {
-    throw lost;
+  const compared = await compare(entry, context).catch(error => {
+    throw error instanceof InstanceError ? lost : error;
   });
   if (compared?.result === 'skipped') return 'as stated';
   // An object that differs may be older than the statement. A missing right may be hidden: not every server shows its access control.
@@ -175,6 +175,6 @@ async function resolveUnknownAlter(
   context: ExecutionContext,
 ): Promise<Reply> {
   if (!pending || !isLostReply(error)) throw error;
-  if (await wasAltered(pending, context).catch(() => false)) return { ok: true };
+  if (await tryQuery(() => wasAltered(pending, context))) return { ok: true };
   throw error;
 }
