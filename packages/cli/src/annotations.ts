@@ -1,5 +1,6 @@
 /*! Messages that GitHub shows at a line of a file (documented as "Workflow commands for GitHub Actions"). */
 import { escapeLines, type LocatedMessage } from '@sqlpipe/text';
+import { causesOf } from './exit.js';
 import type { Io } from './io.js';
 
 /** `::error file=schema.sql,line=3::table 'trades': …` */
@@ -19,13 +20,8 @@ export async function annotateFailure<T>(work: () => Promise<T>, { write }: Pick
   try {
     return await work();
   } catch (error) {
-    await write(locatedMessagesOf(error).map(formatAnnotation).join(''));
+    const located = [...causesOf(error)].find(({ locatedMessages }) => locatedMessages)?.locatedMessages ?? [];
+    await write(located.map(formatAnnotation).join(''));
     throw error;
   }
 }
-
-/** The located messages of an error, or else of the error that caused it. */
-const locatedMessagesOf = (error: unknown): readonly LocatedMessage[] =>
-  error instanceof Error
-    ? ((error as { locatedMessages?: readonly LocatedMessage[] }).locatedMessages ?? locatedMessagesOf(error.cause))
-    : [];

@@ -36,6 +36,11 @@ export class UsageError extends CodedError {
   }
 }
 
+/** An error, and those that caused it. The properties are those of any of our errors. */
+export function* causesOf(error: unknown): Generator<Error & Partial<CodedError> & { printedReason?: string }> {
+  for (let each = error; each instanceof Error; each = each.cause) yield each;
+}
+
 /** The exit status for an error, by its `code`. Any other system error is a failed local read or write; every other error is a bug. */
 export function exitStatus(error: unknown): number {
   const { code, syscall } = error as NodeJS.ErrnoException; // not `instanceof`: each bundle has a class of its own

@@ -1,6 +1,6 @@
 import { setTimeout as pause } from 'node:timers/promises';
 import { escapeControls, formatError } from '@sqlpipe/text';
-import { Exit, exitStatus } from './exit.js';
+import { causesOf, Exit, exitStatus } from './exit.js';
 import { createIo } from './io.js';
 import { parseCommandLine } from './parse-command-line.js';
 import { type Main, type ProcessLike, runInProcess, signalStatus } from './process-like.js';
@@ -59,20 +59,13 @@ const SIGNAL_DELAY = 100;
 function formatFailure(error: unknown, status: number, name: string, host: ProcessLike): string {
   const hint =
     { [Exit.usage]: `\nTry '${name} --help'.`, [Exit.bug]: '\nThis is a bug; please report it.' }[status] ?? '';
-  const text = withoutRepetition(formatError(error), error, host);
+  const causes = [...causesOf(error)];
+  let text = formatError(error);
+  // In a pipe, the program that failed first prints what to do: the programs after it name only the reason.
+  for (const { printedReason = '' } of causes)
+    if (printedReason && host.fstat(0).isFIFO())
+      text = text.replace(printedReason, reason => reason.replace(/; .*/s, ''));
   // Some messages have several lines. In any other message a line end comes from a name, and could fake a second message.
-  return (status === Exit.usage || hasLines(error) ? text : escapeControls(text)) + hint;
-}
-
-/** Whether an error, or one that caused it, says that its message has several lines, each safe to show. */
-const hasLines = (error: unknown): boolean =>
-  error instanceof Error && ((error as { hasLines?: boolean }).hasLines === true || hasLines(error.cause));
-
-/** In a pipe, the program that failed first prints what to do: the programs after it name only the reason. */
-function withoutRepetition(text: string, error: unknown, host: ProcessLike): string {
-  if (!(error instanceof Error)) return text;
-  const { printedReason = '' } = error as { printedReason?: string };
-  const rest =
-    printedReason && host.fstat(0).isFIFO() ? text.replace(printedReason, reason => reason.replace(/; .*/s, '')) : text;
-  return withoutRepetition(rest, error.cause, host);
+  const hasLines = status === Exit.usage || causes.some(({ hasLines }) => hasLines);
+  return (hasLines ? text : escapeControls(text)) + hint;
 }
