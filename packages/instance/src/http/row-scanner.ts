@@ -16,11 +16,8 @@ export class ServerError extends Error {
   }
 }
 
-class MalformedRowError extends MalformedReplyError {
-  constructor(message: string, row: number, help?: string) {
-    super(`${message} (row ${row})`, help);
-  }
-}
+const EMPTY_ROW = 'contains an empty row';
+const NOT_AN_ARRAY = 'contains a row that is not an array';
 
 const NESTED = Symbol('nested');
 /** Maximum length of a value, in bytes. The largest statement of a stream (16 MiB) may be twice as long with escapes. */
@@ -52,7 +49,8 @@ export class RowScanner implements JsonEvents {
     try {
       this.#json.write(chunk);
     } catch (error) {
-      throw error instanceof MalformedReplyError ? this.#addRowNumber(error) : error;
+      if (!(error instanceof MalformedReplyError) || this.#dataset !== 'open') throw error;
+      throw new MalformedReplyError(`${error.message} (row ${this.#rows + 1})`, error.help);
     }
     const rows = this.#ready;
     this.#ready = [];
@@ -63,13 +61,8 @@ export class RowScanner implements JsonEvents {
     rejectErrorReply(this.#topValues);
     this.#json.end();
     if (this.#dataset === 'none') throw new MalformedReplyError('contains no dataset');
-    this.#rejectEmptyRow();
+    if (this.#endsInEmptyRow) throw new MalformedReplyError(`${EMPTY_ROW} (row ${this.#rows + 1})`);
     requireCount(this.#topValues.count, this.#rows);
-  }
-
-  #addRowNumber(error: MalformedReplyError): MalformedReplyError {
-    if (this.#dataset !== 'open' || error instanceof MalformedRowError) return error;
-    return new MalformedRowError(error.message, this.#rows + 1, error.help);
   }
 
   key(name: string, depth: number): void {
@@ -93,9 +86,10 @@ export class RowScanner implements JsonEvents {
     if (this.#dataset !== 'open') return;
     if (depth === 1) this.#dataset = 'closed';
     if (depth !== 2) return;
+    this.#endsInEmptyRow = this.#column === 0;
+    if (this.#endsInEmptyRow) return;
     this.#rows++;
-    if (this.#column === 0) this.#endsInEmptyRow = true;
-    else this.#ready.push(this.#firstCell);
+    this.#ready.push(this.#firstCell);
   }
 
   scalar(value: unknown, depth: number): void {
@@ -103,7 +97,7 @@ export class RowScanner implements JsonEvents {
     if (depth === 1) this.#setTopValue(value);
     else if (depth === 3 && this.#key === 'columns') this.#requireColumnName(value);
     else if (this.#dataset !== 'open') return;
-    else if (depth === 2) throw new MalformedRowError('contains a row that is not an array', this.#rows + 1);
+    else if (depth === 2) throw new MalformedReplyError(NOT_AN_ARRAY);
     else if (depth === 3) this.#addCell(value);
   }
 
@@ -113,10 +107,6 @@ export class RowScanner implements JsonEvents {
     this.#rows += rows.length;
     for (const [text] of rows) this.#ready.push(text);
     return true;
-  }
-
-  #rejectEmptyRow(): void {
-    if (this.#endsInEmptyRow) throw new MalformedRowError('contains an empty row', this.#rows);
   }
 
   #setTopValue(value: unknown): void {
@@ -133,14 +123,14 @@ export class RowScanner implements JsonEvents {
   }
 
   #openRow(kind: 'array' | 'object'): void {
-    if (kind !== 'array') throw new MalformedRowError('contains a row that is not an array', this.#rows + 1);
+    if (kind !== 'array') throw new MalformedReplyError(NOT_AN_ARRAY);
     rejectErrorReply(this.#topValues);
-    this.#rejectEmptyRow();
+    if (this.#endsInEmptyRow) throw new MalformedReplyError(EMPTY_ROW);
     this.#column = 0;
   }
 
   #addCell(value: unknown): void {
-    if (this.#column++ === 0) this.#firstCell = requireText(value, this.#rows + 1);
+    if (this.#column++ === 0) this.#firstCell = requireText(value);
   }
 }
 
@@ -180,11 +170,11 @@ export const duplicateKeyError = (key: string): MalformedReplyError =>
   new MalformedReplyError(`contains ${JSON.stringify(key)} twice`);
 
 /** @throws MalformedReplyError if a statement stream cannot contain the value */
-function requireText(value: unknown, row: number): string {
+function requireText(value: unknown): string {
   if (typeof value !== 'string')
-    throw new MalformedRowError(`contains a row whose first column is ${formatValueKind(value)}`, row);
-  if (value.includes('\0')) throw new MalformedRowError('contains a NUL character', row, RECREATE_HELP);
-  if (!value.isWellFormed()) throw new MalformedRowError('contains half of a surrogate pair', row, RECREATE_HELP);
+    throw new MalformedReplyError(`contains a row whose first column is ${formatValueKind(value)}`);
+  if (value.includes('\0')) throw new MalformedReplyError('contains a NUL character', RECREATE_HELP);
+  if (!value.isWellFormed()) throw new MalformedReplyError('contains half of a surrogate pair', RECREATE_HELP);
   return value;
 }
 
