@@ -37,12 +37,9 @@ export class Journal {
     const lock = await lockFolder(folder);
     try {
       const path = join(folder, 'journal.jsonl');
-      let empty = true;
-      await restoreJournal(path, entry => {
-        empty = false;
-        engine.restore(entry);
-      });
-      if (empty) await begin();
+      const entries = await readEntries(path);
+      for (const entry of entries) engine.restore(entry);
+      if (entries.length === 0) await begin();
       const file = await rewriteJournal(path, engine.snapshot());
       await syncFolder(folder);
       return new Journal(path, lock, engine, file);
@@ -156,13 +153,13 @@ async function makeFolder(path: string): Promise<void> {
   }
 }
 
-async function restoreJournal(path: string, restore: (entry: JournalEntry) => void): Promise<void> {
+async function readEntries(path: string): Promise<JournalEntry[]> {
   const lines = (await readRegular(path)).split('\n').slice(0, -1); // a last line without LF was not acknowledged
-  for (const [i, line] of lines.entries()) {
-    const entries = parseLine(line);
-    if (!entries) throw new CodedError('DAMAGED', `${path}: line ${i + 1} is damaged; restore the folder from a copy`);
-    entries.forEach(restore);
-  }
+  return lines.flatMap((line, i): JournalEntry[] => {
+    const [, text = '', hash] = LINE.exec(line) ?? [];
+    if (hash === hashEntries(text)) return JSON.parse(text);
+    throw new CodedError('DAMAGED', `${path}: line ${i + 1} is damaged; restore the folder from a copy`);
+  });
 }
 
 /** The text of a file; '' if there is none. @throws CodedError for a link, a pipe and the like, which sqlserve never creates */
@@ -176,11 +173,6 @@ async function readRegular(path: string): Promise<string> {
     if ((error as NodeJS.ErrnoException).code !== 'ENOENT') throw error;
     return '';
   }
-}
-
-function parseLine(line: string): JournalEntry[] | undefined {
-  const [, text = '', hash] = LINE.exec(line) ?? [];
-  return hash === hashEntries(text) ? JSON.parse(text) : undefined;
 }
 
 /** A rename is durable only after the folder is synced. */
