@@ -3,6 +3,12 @@ import type { PropertyDifference } from '@sqlpipe/ddl';
 import { truncate } from '@sqlpipe/text';
 import { type StructuredPatchHunk, structuredPatch } from 'diff';
 
+type Style = 'bold' | 'cyan' | 'dim' | 'green' | 'red';
+
+/** Gives a text a style, if there is one; not depending on a stream, because `Io` says whether it shows colors. */
+export const paint = (text: string, style: Style | false | undefined): string =>
+  text && style ? styleText(style, text, { validateStream: false }) : text;
+
 const WIDTH = 160;
 
 /** Formats one line per property, without its line end and safe to show: `column 'price': FLOAT in schema.sql, DOUBLE in prod`. */
@@ -12,8 +18,7 @@ export const formatPropertyLines = (
   colors = false,
 ): string[] =>
   differences.map(each => {
-    const value = (color: 'red' | 'green', text: string) =>
-      colors ? styleText(color, truncate(text, WIDTH), { validateStream: false }) : truncate(text, WIDTH);
+    const value = (color: Style, text: string) => paint(truncate(text, WIDTH), colors && color);
     return `${truncate(each.property, WIDTH)}: ${value('red', each.a)} in ${truncate(a, WIDTH)}, ${value('green', each.b)} in ${truncate(b, WIDTH)}`;
   });
 

@@ -1,6 +1,6 @@
 export { annotateFailure, formatAnnotation } from './annotations.js';
 export { COMPLETE, SCRIPTS } from './completion.js';
-export { formatPropertyLines, unifiedDiff } from './differences.js';
+export { formatPropertyLines, paint, unifiedDiff } from './differences.js';
 export { Exit, exitStatus, UsageError } from './exit.js';
 export type { Io } from './io.js';
 export {

@@ -1,7 +1,6 @@
 import { Readable, type Writable } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
-import { styleText } from 'node:util';
-import { Exit, formatAnnotation, formatPropertyLines, type Io, unifiedDiff } from '@sqlpipe/cli';
+import { Exit, formatAnnotation, formatPropertyLines, type Io, paint, unifiedDiff } from '@sqlpipe/cli';
 import { type Definition, printDefinition, tryParseDefinition } from '@sqlpipe/ddl';
 import { isStdout, writeOutput } from '@sqlpipe/files';
 import { findHiddenDifferences } from '@sqlpipe/instance';
@@ -150,9 +149,4 @@ function printForDiff(statement: string, other: string): string {
 }
 
 /** git's colors of lines, by the first character of the line. */
-const COLORS: Record<string, Style> = { '@': 'cyan', '-': 'red', '+': 'green' };
-
-type Style = 'bold' | 'cyan' | 'red' | 'green';
-
-const paint = (line: string, style: Style | false | undefined): string =>
-  style ? styleText(style, line, { validateStream: false }) : line;
+const COLORS: Record<string, 'cyan' | 'red' | 'green'> = { '@': 'cyan', '-': 'red', '+': 'green' };

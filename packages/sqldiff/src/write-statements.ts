@@ -1,6 +1,5 @@
 import { Readable, type Writable } from 'node:stream';
-import { styleText } from 'node:util';
-import { Exit, type Io } from '@sqlpipe/cli';
+import { Exit, type Io, paint } from '@sqlpipe/cli';
 import { parseAlters } from '@sqlpipe/ddl';
 import { isStdout, isTextOutput, type Output, printSqlText, writeOutputs, writeSqlText } from '@sqlpipe/files';
 import { writeRecords } from '@sqlpipe/records';
@@ -44,11 +43,9 @@ function isRemoval(statement: string): boolean {
 }
 
 function colorStatement(statement: string): string {
-  const paint = (format: 'dim' | 'red', lines: string) =>
-    lines && styleText(format, escapeLines(lines), { validateStream: false });
   const [first] = significantTokens(statement);
   const [comments, rest] = [statement.slice(0, first?.start), statement.slice(first?.start)];
-  return paint('dim', comments) + (isRemoval(statement) ? paint('red', rest) : escapeLines(rest));
+  return paint(escapeLines(comments), 'dim') + paint(escapeLines(rest), isRemoval(statement) && 'red');
 }
 
 /** Writes the objects that only A has. CREATE cannot repair an object that differs, so that is a warning and a negative status. */
