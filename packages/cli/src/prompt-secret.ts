@@ -1,4 +1,5 @@
 /*! Prompts for a secret on the terminal itself, because standard input and standard output may be statement streams. */
+import { once } from 'node:events';
 import { openSync, writeSync } from 'node:fs';
 import { createInterface } from 'node:readline';
 import { Writable } from 'node:stream';
@@ -13,17 +14,13 @@ export async function promptSecret(question: string): Promise<string | undefined
   const lines = createInterface({ input: keys, output: discard, terminal: true });
   writeSync(terminal, `${question}: `);
   try {
-    return await new Promise(resolve => {
-      lines.once('line', resolve);
-      lines.once('close', () => {
-        writeSync(terminal, '\n');
-        resolve(undefined);
-      });
-      lines.once('SIGINT', () => {
-        lines.close();
-        process.kill(0, 'SIGINT');
-      });
+    lines.once('close', () => writeSync(terminal, '\n'));
+    lines.once('SIGINT', () => {
+      lines.close();
+      process.kill(0, 'SIGINT');
     });
+    const [line] = await Promise.race([once(lines, 'line'), once(lines, 'close')]);
+    return line;
   } finally {
     lines.close();
     keys.destroy();
