@@ -65,3 +65,31 @@ testWithQuestDB('a dry run counts the rows of a table as lost if its copy has lo
     t.is(isKept, losses.length === 0, about);
   }
 });
+
+testWithQuestDB(
+  'a dry run says what a copy loses of later rows if it gets the name of its table, which is kept',
+  async t => {
+    const run = await inProcess(t, { DB: server.url });
+    const copies: readonly [losses: readonly string[], rest: string][] = [
+      [[], 'WAL DEDUP UPSERT KEYS(ts)'],
+      [['keys:t'], 'WAL'],
+      [['ttl:t'], 'TTL 40 DAYS WAL DEDUP UPSERT KEYS(ts)'],
+    ];
+    for (const [losses, rest] of copies) {
+      await server.dropAll();
+      for (const statement of rowsOn(LONG_MONTH, day(''))) await execute(server, statement);
+      await execute(server, 'ALTER TABLE t DEDUP ENABLE UPSERT KEYS(ts)');
+      await waitUntilApplied(server);
+      const create = `CREATE TABLE c (ts TIMESTAMP, x INT) TIMESTAMP(ts) PARTITION BY DAY ${rest};`;
+      const stream = [create, ...COPY, 'RENAME TABLE t TO o;', 'RENAME TABLE c TO t;'].join('\n');
+      const dry = await run(`sqlsplit <<'END' | sqlapply --dry-run --allow all $DB\n${stream}\nEND`);
+      t.deepEqual([namesOf(dry.stdout), dry.code], [losses, losses.length > 0 ? 1 : 0], dry.stdout + dry.stderr);
+      await run.ok(`sqlsplit <<'END' | sqlapply -q --allow all $DB\n${stream}\nEND`);
+      await execute(server, `INSERT INTO t VALUES ('${LONG_MONTH[2]}T12:00', 1), ('2024-06-01T12:00', 2)`);
+      await waitUntilApplied(server);
+      const days = await execute(server, "SELECT timestamp_floor('d', ts)::STRING, count() FROM t ORDER BY 1");
+      const isAsBefore = days.length === 4 && days.every(([, count]) => count === 1);
+      t.is(isAsBefore, losses.length === 0, JSON.stringify(days));
+    }
+  },
+);

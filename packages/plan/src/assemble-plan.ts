@@ -63,7 +63,7 @@ export async function assemblePlan({ draft, proof, omissions, acceptedByDrafts }
   const { allowed } = context;
   const { assertions: rowAssertions, acceptedLosses } = collectAssertions(proof, context);
   const assertions = [...(context.firstAssertions ?? []).map(each => withPurpose(each)), ...rowAssertions];
-  const neededLosses = [...draft.acceptedLosses, ...proof.acceptedLosses, ...acceptedLosses];
+  const neededLosses = [...proof.acceptedLosses, ...acceptedLosses];
   const neededAllowances = [...new Set(allowed.namesOf(neededLosses))];
   const usedInAnyDraft = new Set([...neededAllowances, ...allowed.namesOf(acceptedByDrafts)]);
   const invalidAfterPlan = draft.engine.invalidViews();

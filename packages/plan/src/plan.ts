@@ -138,7 +138,7 @@ function draftUntilProven(context: PlanContext, loadEngineOfB: () => Engine): Pr
     const draft = draftPlan(context, loadEngineOfB(), excluded);
     const proof = proveDraft(draft, loadEngineOfB());
     for (const [view, { queryAfterPlan }] of proof.rows.recomputedViews) recomputedViews.push({ view, queryAfterPlan });
-    acceptedLosses.push(...draft.acceptedLosses, ...proof.acceptedLosses);
+    acceptedLosses.push(...proof.acceptedLosses);
     if (proof.excluded.length === 0) {
       omitRemaining(draft);
       omitUnrepaired(draft);

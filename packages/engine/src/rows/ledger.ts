@@ -138,9 +138,10 @@ export class Ledger {
     this.#loadedByNewName = new NameMap(views.map(view => [this.facts.newNameOf(view.name), view]));
   }
 
-  /** The loaded object with the same id, or else the loaded materialized view that the plan gives the name of this object. */
+  /** The loaded object with the same id, or that this table copies, or the loaded materialized view that the plan gives this name. */
   formerOf({ id, name }: CatalogueObject): CatalogueObject | undefined {
-    return this.loadedById.get(id) ?? this.#loadedByNewName.get(name);
+    const [copied] = [...this.#copies].find(([, { states }]) => states[0].table.id === id) ?? [];
+    return this.loadedById.get(id) ?? this.loadedById.get(copied) ?? this.#loadedByNewName.get(name);
   }
 
   successorOf({ name }: CatalogueObject): CatalogueObject | undefined {

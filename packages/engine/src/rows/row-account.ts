@@ -131,11 +131,18 @@ export class RowAccount {
   /** The losses depend on where the rows are now: in the same object, in a copy, in a recreated materialized view, or nowhere. */
   #lossesOf(object: CatalogueObject): AccountedLoss[] {
     const current = this.#engine.catalogue.findById(object.id);
-    if (current) return [...this.#ledger.lossesOf(object.id), ...this.#lossesOfColumns(object, current)];
     const causes = this.#ledger.findRemoval(object);
     const copy = this.#ledger.findCopy(object);
-    if (copy) return [...copy.lossesBefore, ...copy.losses.map(effect => ({ effect, causes }))];
     const successor = this.#ledger.successorOf(object);
+    // Once the copy has the name of the original, it gets the rows that are written later. A kept original does not hold those.
+    const isReplacement = copy !== undefined && copy.table.id === successor?.id;
+    const copyLosses = (copy?.losses ?? []).flatMap(effect => {
+      const isOfLaterRows = isReplacement && (effect.loss === 'keys' || effect.loss === 'ttl');
+      if (isOfLaterRows) return { effect, causes: this.#ledger.changesOf(copy.table) };
+      return current ? [] : { effect, causes };
+    });
+    if (current) return [...this.#ledger.lossesOf(object.id), ...this.#lossesOfColumns(object, current), ...copyLosses];
+    if (copy) return [...copy.lossesBefore, ...copyLosses];
     if (object.kind === 'view' && successor?.kind === 'view') return [];
     if (object.kind === 'materialized view' && successor?.kind === 'materialized view')
       return this.#views.lossesOf(object, successor);

@@ -16,7 +16,6 @@ import {
 import { maskSecrets } from '@sqlpipe/text';
 import { findRemovedGrants, ignoresProperty } from '../context/kept-of-b.js';
 import type { PlanContext } from '../context/plan-context.js';
-import type { NamedLoss } from '../losses/losses.js';
 import { type ObjectPath, pathKey } from '../losses/object-path.js';
 import type { Change, Omission } from '../losses/omission.js';
 import type { Assertion } from '../queries/assertions.js';
@@ -51,8 +50,6 @@ export class Draft {
   readonly #statements = new Set<string>();
   /** The old names of the tables that the draft renames. */
   readonly renamedTables: string[] = [];
-  /** The allowed losses that the draft relies on. */
-  readonly acceptedLosses: NamedLoss[] = [];
   /** The conversions that may change values, with the names of B; by `pathKey` of the column. */
   readonly conversions = new Map<string, Conversion>();
   readonly #omissions = new Set<Omission>();
@@ -202,12 +199,6 @@ export class Draft {
     return this.omissionsOf(identity).some(
       ({ properties }) => property === undefined || properties.length === 0 || properties.includes(property),
     );
-  }
-
-  acceptLoss(loss: NamedLoss): boolean {
-    const isAllowed = this.context.allowed.allows(loss);
-    if (isAllowed) this.acceptedLosses.push(loss);
-    return isAllowed;
   }
 
   /** Formats how many values the conversion of a column changes, as the end of a sentence. @param path has the names after the plan */

@@ -23,14 +23,14 @@ import {
   type TableDefinition,
   withoutRetention,
 } from '@sqlpipe/ddl';
-import { type CatalogueObject, type Conversion, type Effect, findCopyLosses } from '@sqlpipe/engine';
+import { type CatalogueObject, type Conversion, findCopyLosses } from '@sqlpipe/engine';
 import type { Entry } from '@sqlpipe/schema';
 import { displayName, isSameName, NameMap, quoteLiteral } from '@sqlpipe/sql';
 import { formatCount } from '@sqlpipe/text';
 import { createRebuildNames, findUnusedHash } from '../auxiliary/rebuild-names.js';
 import { keepsProperty, OPEN_PROPERTIES } from '../context/kept-of-b.js';
 import type { PlanContext } from '../context/plan-context.js';
-import { expiredRowsOf, mayConcernColumn } from '../losses/losses.js';
+import { expiredRowsOf } from '../losses/losses.js';
 import type { Omission } from '../losses/omission.js';
 import {
   type Assertion,
@@ -97,7 +97,7 @@ function chooseRetention(
   const limited = keepRetention(wanted, old) ?? wanted;
   const unlimited = withoutRetention(limited);
   const expiresRows = formatExpiredRows(unlimited, limited) !== undefined;
-  const isSetLater = expiresRows && draft.acceptLoss(expiredRowsOf(old.name));
+  const isSetLater = expiresRows && draft.context.allowed.allows(expiredRowsOf(old.name));
   return { final, created: isSetLater ? unlimited : limited };
 }
 
@@ -113,19 +113,13 @@ function findObstacles(entry: Entry, rebuild: Rebuild, draft: Draft): Pick<Omiss
   const rebuildInB = { ...rebuild, old: { ...old, name: renames.nameBeforePlan(old.name) } };
   const unmet = copyableAssertions(rebuildInB, context).flatMap(({ questions: [question], formatReason, loss }) => {
     const count = answers.findCount(question);
-    return count ? [{ reason: formatReason([[count]]), loss }] : [];
+    return count ? [{ reason: formatReason([[count]]), losses: loss ? [expiredRowsOf(old.name)] : [] }] : [];
   });
-  // The old table keeps all values, so a column that the copy lacks is no loss (`mayConcernColumn`). But fewer dedup keys or a shorter
-  // retention are losses, because they affect rows that are written later.
-  const copyLosses = findCopyLosses(old, final, copied);
   const keys = copied.filter(({ column }) => column.dedup);
-  const hadTheseKeys = old.columns.some(({ dedup }) => dedup) && !copyLosses.some(({ loss }) => loss === 'keys');
+  const hadTheseKeys =
+    old.columns.some(({ dedup }) => dedup) && !findCopyLosses(old, final, copied).some(({ loss }) => loss === 'keys');
   const overwritten =
     keys.length === 0 || hadTheseKeys ? 0 : answers.findCount(printDuplicatesQuestion(rebuildInB.old.name, keys));
-  const losses = [...copyLosses, ...unmet]
-    .flatMap(({ loss }) => (loss === undefined || mayConcernColumn(loss) ? [] : [{ lossKind: loss, object: old.name }]))
-    .filter(named => !draft.acceptLoss(named));
-  const isForbidden = ({ loss }: Effect) => losses.some(each => each.lossKind === loss);
   const reasons = [
     ...ignored.map(({ property }) => `--ignore excludes ${property}, but a rebuild cannot keep it as it is in B`),
     ...conversions.flatMap(({ column, from, to }) =>
@@ -139,9 +133,8 @@ function findObstacles(entry: Entry, rebuild: Rebuild, draft: Draft): Pick<Omiss
     ...findUnrefreshableViews(rebuild, draft).map(
       view => `${displayName(view)} could not be refreshed over another designated timestamp; drop it first`,
     ),
-    ...copyLosses.filter(isForbidden).map(({ text }) => `the new table ${text}`),
   ];
-  return { reasons, losses };
+  return { reasons, losses: unmet.flatMap(({ losses }) => losses) };
 }
 
 /** Finds the views that a server cannot refresh after the rebuild. A view with another query in A is no obstacle: the plan recreates it. */

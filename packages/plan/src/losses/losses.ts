@@ -31,9 +31,6 @@ const pathOf = ({ lossKind, object, column }: NamedLoss): ObjectPath =>
 /** The loss of the rows of an object that expire. */
 export const expiredRowsOf = (object: string): NamedLoss => ({ lossKind: 'ttl', object });
 
-/** Whether a loss may be that of a column or its values. Any other loss is about a complete object or its rows. */
-export const mayConcernColumn = (lossKind: LossKind): boolean => HAS_COLUMN[lossKind];
-
 export const formatLoss = (loss: NamedLoss): string => `${loss.lossKind}:${formatPath(pathOf(loss))}`;
 
 /** The option that allows a loss, as typed in a shell. */
