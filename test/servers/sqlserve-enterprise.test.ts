@@ -118,6 +118,17 @@ test('enterprise: WITH VERIFICATION rejects missing objects and principals', asy
   t.is((await executeAs(server, admin, verified)).status, 200);
 });
 
+test('enterprise: DROP rejects a principal that is missing or of another kind', async t => {
+  const server = await startWith(t, 'create user bob');
+  for (const [sql, error] of [
+    ['drop user nobody', 'user does not exist [name=nobody]'],
+    ['drop group bob', 'group does not exist [name=bob]'],
+  ] as const)
+    t.like(await executeAs(server, admin, sql), { status: 400, error, position: sql.lastIndexOf(' ') + 1 }, sql);
+  for (const sql of ['drop user if exists nobody', 'drop user bob'])
+    t.is((await executeAs(server, admin, sql)).status, 200, sql);
+});
+
 test('enterprise: a token is valid until it is dropped', async t => {
   const server = await startWith(t, 'create service account robot', 'grant http to robot');
   const created = await executeAs(server, admin, "alter service account robot create token type rest with ttl '30d'");

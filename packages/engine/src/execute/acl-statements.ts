@@ -109,7 +109,8 @@ function handleDrop(cursor: Cursor, session: MutableSession, kind: PrincipalKind
   cursor.expectEnd();
   session.authorize(`DROP ${kindKeywords(kind)}`);
   if (hasIfClause && acl.find(name)?.kind !== kind) return;
-  rowEffects?.push(principalLoss(requirePrincipal(acl, kind, { name, start })));
+  const principal = requirePrincipal(acl, kind, { name, start });
+  rowEffects?.push(principalLoss(principal));
   acl.remove(name);
   for (const object of catalogue.listWithSystemTables())
     if (isSameName(object.owner, name)) catalogue.put({ ...object, owner: acl.admin });
