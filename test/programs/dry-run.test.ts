@@ -7,9 +7,10 @@ import type { ExecutionContext } from 'ava';
 import { type Comparison, type DryRuns, formatDifference, makeTarget, openDryRuns } from '../support/dry-runs.js';
 import { compareOnSqlserve } from '../support/enterprise-streams.js';
 import { inProcess } from '../support/in-process.js';
+import { admin, executeAs } from '../support/principals.js';
 import { borrowQuestDB, testWithQuestDB } from '../support/questdb.js';
 import { recordedStream } from '../support/recorded-streams.js';
-import { startSqlserve } from '../support/sqlserve.js';
+import { serveHere, startSqlserve } from '../support/sqlserve.js';
 import { type StatementStream, statementStream } from '../support/statement-streams.js';
 import { fileScope, test } from '../support/test.js';
 
@@ -111,6 +112,29 @@ testWithQuestDB('a refresh over a plain view that gives other types by now', asy
 test('streams about access control, sent by the administrator and by somebody who lacks permissions', async t => {
   t.log(`seeds ${SEED} to ${SEED + STREAMS - 1}`);
   for (const seed of SEEDS) check(t, await compareOnSqlserve(dryRuns, seed));
+});
+
+test('objects that the account creates for somebody else, and may not read', async t => {
+  const server = await serveHere(t, { edition: 'enterprise' });
+  const rights = ['HTTP', 'CREATE TABLE', 'CREATE VIEW', 'LIST USERS', 'USER DETAILS'];
+  const target = [
+    ...['ann', 'limited'].map(name => `CREATE USER ${name}`),
+    "ALTER USER limited WITH PASSWORD 'quest'",
+    ...rights.map(right => `GRANT ${right} TO limited`),
+  ];
+  for (const statement of target) await executeAs(server, admin, statement);
+  const table = 'CREATE TABLE hers (a INT)';
+  const statements = [`${table} OWNED BY ann`, table, 'CREATE VIEW hers AS (select 1 a)', 'CREATE TABLE x (LIKE hers)'];
+  const stream = { seed: 0, source: '', target, statements };
+  const comparison = await dryRuns.compare(server, stream, '--user limited');
+  check(t, comparison);
+  const incomparable = 'it cannot be compared: Access denied for limited [SELECT on hers]';
+  t.deepEqual(
+    comparison.run.map(({ error = '' }) => error.includes(incomparable)),
+    [false, true, true, false],
+  );
+  const guarded = { ...stream, statements: ['CREATE TABLE IF NOT EXISTS hers (a INT)'] };
+  t.deepEqual((await dryRuns.compare(server, guarded, '--user limited')).status, { dry: 77, run: 77 });
 });
 
 async function checkOnSqlserve(t: ExecutionContext, stream: Pick<StatementStream, 'target' | 'statements'>) {

@@ -5,7 +5,7 @@
  */
 import { isDeepStrictEqual } from 'node:util';
 import { compareStatements, findReferencesOfQuery, parseFill, SERVER_DEFAULTS } from '@sqlpipe/ddl';
-import { RejectionError } from '@sqlpipe/ddl/parser';
+import { catchRejection, RejectionError } from '@sqlpipe/ddl/parser';
 import {
   createPredictingEngine,
   DenialError,
@@ -15,13 +15,14 @@ import {
   isFullRefresh,
   OpaqueError,
   RowAccount,
+  requireReadable,
   whenReady,
 } from '@sqlpipe/engine';
-import { type Client, type Rejection, type Reply, toRequestText } from '@sqlpipe/instance';
+import { type Client, InstanceError, type Rejection, type Reply, toRequestText } from '@sqlpipe/instance';
 import { createRowQuestions, printQueryOverPlainViews, ServerAnswers } from '@sqlpipe/plan';
 import { AllowedLosses, formatAllowance, type PlanHead, parseAssertion } from '@sqlpipe/plan/text';
 import type { Entry } from '@sqlpipe/schema';
-import { displayName, findSecrets, identify, isPrincipal, NameMap, NameSet } from '@sqlpipe/sql';
+import { displayName, findSecrets, identify, isPrincipal, type NamedObject, NameMap, NameSet } from '@sqlpipe/sql';
 import { maskSecrets } from '@sqlpipe/text';
 import { createExecutor, type ExecutionContext, type Executor } from './executor.js';
 import { type AclSource, ExistingAcl } from './existing-acl.js';
@@ -170,13 +171,25 @@ export class DryRun {
       isPrefetched: async () => false, // so that each statement reaches the engine
       invalidate: () => {},
       defaults: async () => defaults,
-      async fetch(identity) {
-        if (isPrincipal(identity.kind)) return acl.findPrincipal(identity);
-        return engine.find(identity.name)?.kind === identity.kind ? engine.statementOf(identity.name) : undefined;
+      fetch: async identity => (isPrincipal(identity.kind) ? acl.findPrincipal(identity) : this.#showObject(identity)),
+      compare: async (statement, found) => {
+        const findTable = (name: string) => this.#showObject({ kind: 'table', name });
+        return compareStatements(statement, found, { defaults, findTable });
       },
-      compare: async (statement, found) =>
-        compareStatements(statement, found, { defaults, findTable: name => engine.statementOf(name) }),
     };
+  }
+
+  /** @throws InstanceError if the account may not read the object, even if it is of another kind */
+  #showObject({ kind, name }: NamedObject): string | undefined {
+    const object = this.#engine.find(name);
+    if (!object) return undefined;
+    const session = this.#engine.session(this.#caller ?? this.#engine.acl.admin);
+    const denial = catchRejection(() => requireReadable(session, object.name));
+    if (denial instanceof RejectionError)
+      throw new InstanceError('DENIED', `${this.context.client.label}: ${denial.message}`, {
+        serverMessage: denial.message,
+      });
+    return object.kind === kind ? this.#engine.statementOf(name) : undefined;
   }
 
   /**
