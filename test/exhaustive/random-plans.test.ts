@@ -1,8 +1,9 @@
 /*! Random pairs of schemas: a plan turns one into the other on a real server with rows. PAIRS sets their number, SEED the first one. */
+import { isDeepStrictEqual } from 'node:util';
 import { CORPUS } from '../support/corpus.js';
 import { corpusPair } from '../support/corpus-pairs.js';
 import { inProcess } from '../support/in-process.js';
-import { predict } from '../support/predict.js';
+import { type Prediction, predict } from '../support/predict.js';
 import { sharedQuestDB, testWithQuestDB } from '../support/questdb.js';
 import { reconcile } from '../support/reconcile.js';
 import { SEED } from '../support/seed.js';
@@ -24,10 +25,12 @@ const server = sharedQuestDB();
 );
 
 testWithQuestDB('views break as predicted', async t => {
+  const wrong: Prediction[] = [];
   for (let seed = SEED, done = 0; done < PAIRS; seed++) {
     const prediction = await predict(server, seed);
     if (!prediction) continue;
     done++;
-    t.deepEqual([...prediction.predicted].sort(), [...prediction.invalid].sort(), prediction.change);
+    if (!isDeepStrictEqual([...prediction.predicted].sort(), [...prediction.invalid].sort())) wrong.push(prediction);
   }
+  t.deepEqual(wrong, []);
 });

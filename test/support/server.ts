@@ -25,6 +25,7 @@ export interface Reply {
   ddl?: string;
   error?: string;
   position?: number;
+  columns?: { name: string; type: string }[];
   dataset?: unknown[][];
 }
 
