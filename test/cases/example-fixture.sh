@@ -6,6 +6,7 @@ CREATE TABLE venues (mic SYMBOL, city VARCHAR);
 CREATE VIEW fx_spreads AS (SELECT ts, pair, ask - bid AS spread FROM fx_quotes);
 SQL
 cp schema.sql rest.sql
+sqlsplit schema.sql > rest.stream
 grep TABLE schema.sql > tables.sql
 grep VIEW schema.sql > views.sql
 sqlsplit schema.sql | sqljoin -d schema
