@@ -206,3 +206,22 @@ test('a view loses its rows if it is created again over an ignored view that the
   t.deepEqual(await lossesWith('recomputable'), ['history:m2', 'history:n']);
   t.deepEqual(await lossesWith('none'), []);
 });
+
+test('an option about an object that A lacks, or that is ignored, is an error that says so', async t => {
+  const named = (name: string, column = 'x') => table(`${column} INT`, name);
+  const [ignored, lacking] = [{ ignore: new IgnoreRules(['tmp_*']) }, "'tmp_m' is ignored, so it is not changed"];
+  for (const [a, b, options, message] of [
+    [named('tmp_m'), named('m'), { renamed: ['m=tmp_m'], ...ignored }, `--renamed m=tmp_m: ${lacking}`],
+    [named('tmp_m'), named('m'), { renamed: ['m=tmp_n'] }, "--renamed m=tmp_n: A has no 'tmp_n'; did you mean tmp_m?"],
+    [named('tmp_m', 'y'), named('tmp_m'), { renamed: ['tmp_m.x=y'], ...ignored }, `--renamed tmp_m.x=y: ${lacking}`],
+    [
+      named('tmp_m', 'y'),
+      named('tmp_m'),
+      { renamed: ['tmp_m.x=z'] },
+      "--renamed tmp_m.x=z: A has no column 'z' in 'tmp_m'",
+    ],
+    [named('tmp_m'), named('tmp_m'), { rebuild: ['tmp_m'], ...ignored }, `--rebuild tmp_m: ${lacking}`],
+    [named('n'), named('m'), { rebuild: ['m'] }, '--rebuild m: A has no such table'],
+  ] as const)
+    await t.throwsAsync(() => planChanges([a], [b], options), { message }, message);
+});

@@ -13,7 +13,7 @@ import { findBetweenRenames, findLeftovers } from '../auxiliary/rebuild-names.js
 import { AllowedLosses } from '../losses/losses.js';
 import { resolvePath } from '../losses/object-path.js';
 import type { Assertion } from '../queries/assertions.js';
-import { Renames } from '../renames/renames.js';
+import { formatIgnoredObject, Renames } from '../renames/renames.js';
 import { findKeptGrants } from './kept-of-b.js';
 import type { RowQueries, ServerAnswers } from './server-answers.js';
 
@@ -70,17 +70,20 @@ export function createPlanContext(
   answers: ServerAnswers,
   options: PlanOptions,
 ): PlanContext {
-  const renames = new Renames(a, b, engineOfB, options.renamed ?? []);
+  const ignore = options.ignore ?? new IgnoreRules();
+  const renames = new Renames(a, b, engineOfB, { ...options, ignore });
   const allowed = new AllowedLosses(options.allowLoss ?? [], renames.findColumns, path => renames.findPaths(path));
   const toRebuild = new NameSet(
     (options.rebuild ?? []).map(name => {
       const { object = '' } = resolvePath(name, renames.findColumns) ?? {};
       if (a.findObject(object)?.kind === 'table') return object;
-      throw new InvalidOptionError(`--rebuild ${name}: A has no such table`);
+      const isIgnored = ignore.ignoresObject({ kind: 'table', name: object });
+      throw new InvalidOptionError(
+        `--rebuild ${name}: ${isIgnored ? formatIgnoredObject(object) : 'A has no such table'}`,
+      );
     }),
   );
   const leftovers = findLeftovers(a, engineOfB, toRebuild);
-  const ignore = options.ignore ?? new IgnoreRules();
   return {
     ...options,
     a,

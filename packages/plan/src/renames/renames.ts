@@ -4,8 +4,8 @@
  */
 import { type Column, findColumn, type TableDefinition } from '@sqlpipe/ddl';
 import type { Engine } from '@sqlpipe/engine';
-import { type Entry, InvalidOptionError, type Schema } from '@sqlpipe/schema';
-import { displayName, isObject, isSameName, NameMap, NameSet, unquote } from '@sqlpipe/sql';
+import { type Entry, type IgnoreRules, InvalidOptionError, type Schema } from '@sqlpipe/schema';
+import { displayName, isObject, isSameName, type NamedObject, NameMap, NameSet, unquote } from '@sqlpipe/sql';
 import { suggestWord } from '@sqlpipe/text';
 import { findRebuildTables } from '../auxiliary/rebuild-names.js';
 import { findReadings, formatPath, type ObjectPath, resolvePath, splitRename } from '../losses/object-path.js';
@@ -15,6 +15,7 @@ export class Renames {
   readonly #a: Schema;
   readonly #b: Schema;
   readonly #engineOfB: Engine;
+  readonly #ignore: IgnoreRules;
   /** The pending renames of objects: the new name by the old name. */
   readonly pending = new NameMap<string>();
   /** `pending`, and the renames that an earlier plan has made or begun. */
@@ -38,10 +39,16 @@ export class Renames {
    * @param renamed renames as `OLD=NEW`, which take precedence over comments
    * @throws InvalidOptionError if a rename in `renamed` is malformed, matches nothing, is ambiguous, or contradicts A or B
    */
-  constructor(a: Schema, b: Schema, engineOfB: Engine, renamed: readonly string[]) {
+  constructor(
+    a: Schema,
+    b: Schema,
+    engineOfB: Engine,
+    { renamed = [], ignore }: { readonly renamed?: readonly string[] | undefined; readonly ignore: IgnoreRules },
+  ) {
     this.#a = a;
     this.#b = b;
     this.#engineOfB = engineOfB;
+    this.#ignore = ignore;
     this.#readOptions(renamed);
     const comments = a.entries
       .filter(({ kind }) => isObject(kind))
@@ -165,6 +172,8 @@ export class Renames {
     for (const { object, column = '' } of readings)
       this.#statedColumns.push({ table: object, from: column, to: newColumn });
     const { object: oldTable = '', column: oldColumn = '' } = resolvePath(from, this.findColumns) ?? {};
+    const object = oldColumn === '' ? this.#engineOfB.find(oldTable) : undefined;
+    if (object) throw renameError(rename, this.#whyNotInA({ ...object, name: newColumn }));
     const former = this.#findTableOfB(oldTable);
     const source = former && findColumn(former, oldColumn);
     // B lacks the old column. Has an earlier plan, or a rebuild, already made the rename?
@@ -185,6 +194,8 @@ export class Renames {
     const names = wanted?.columns.map(({ name }) => name) ?? [];
     if (isSameName(source.name, newColumn)) throw renameError(rename, SAME_NAME);
     const name = names.find(candidate => isSameName(candidate, newColumn));
+    if (!wanted && this.#ignore.ignoresObject({ ...former, name: table }))
+      throw renameError(rename, formatIgnoredObject(table));
     if (!wanted || name === undefined)
       throw renameError(rename, `A has no column '${newColumn}' in '${table}'${suggestWord(newColumn, names)}`);
     if (findColumn(former, name)) throw renameError(rename, `B has a column '${name}' too`);
@@ -298,6 +309,13 @@ export class Renames {
     this.warnings.push(`${displayName(entry)}: ${comment}: ${reason}`);
   }
 
+  #whyNotInA(object: NamedObject): string {
+    const { name } = object;
+    if (this.#ignore.ignoresObject(object)) return formatIgnoredObject(name);
+    const names = this.#a.entries.filter(({ kind }) => isObject(kind)).map(entry => entry.name);
+    return `A has no '${name}'${suggestWord(name, names)}`;
+  }
+
   #suggestObject(name: string): string {
     return suggestWord(
       name,
@@ -318,6 +336,9 @@ function rejectSharedName(
 }
 
 type EntryComment = RenameComment & { readonly entry: Entry };
+
+/** Why an option about an object has no effect, although A may have the object. */
+export const formatIgnoredObject = (name: string): string => `'${name}' is ignored, so it is not changed`;
 
 const renameError = (rename: string, reason: string) => new InvalidOptionError(`--renamed ${rename}: ${reason}`);
 
