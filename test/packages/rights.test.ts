@@ -205,3 +205,12 @@ test('RightSet: a rollback restores exactly the state of the savepoint, in its o
     t.deepEqual([...set], [...other]);
   });
 });
+
+test('RightSet: the grants on a table are those that all rights list, in their order', t =>
+  forAll(200, fc.array(right, { maxLength: 25 }), all => {
+    const set = new RightSet(all);
+    for (const name of ['t', 'U', 'ops', 'robot', '*', 'none']) {
+      const listed = [...set].filter(right => right.kind === 'grant' && isSame(right.table ?? '', name));
+      t.deepEqual(set.grantsOn(name), listed as Grant[]);
+    }
+  }));

@@ -95,9 +95,8 @@ export class Acl {
 
   /** @param to the new name of a renamed column, which gets the grants @returns the number of removed grants */
   removeRightsOn(table: string, column?: string, to?: string): number {
-    const removed = [...this.rights]
-      .filter(right => right.kind === 'grant')
-      .filter(grant => isSameName(grant.table, table) && (column === undefined || isSameName(grant.column, column)));
+    const isRemoved = (grant: Grant) => column === undefined || isSameName(grant.column, column);
+    const removed = this.rights.grantsOn(table).filter(isRemoved);
     for (const grant of removed) this.revoke(grant);
     if (to !== undefined) for (const grant of removed) this.grant({ ...grant, column: to });
     return removed.length;

@@ -87,6 +87,13 @@ export class RightSet {
     return inOrder(memberships).flatMap(right => (right.kind === 'membership' ? right.group : []));
   }
 
+  /** The grants on one table or view, and on its columns. */
+  grantsOn(table: string): Grant[] {
+    const subjects = [...this.#rights.values()].flatMap(each => [...each.values()]);
+    const rights = inOrder(subjects.flatMap(tables => listStored(tables.get(table))));
+    return rights.filter(right => right.kind === 'grant'); // a group, too, is stored under its name
+  }
+
   *[Symbol.iterator](): Generator<Right> {
     yield* inOrder([...this.#rights.values()].flatMap(listSubjects));
   }
