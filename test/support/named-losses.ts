@@ -5,7 +5,11 @@ export class Named {
   readonly used = new Set<string>();
   readonly #texts: readonly string[];
 
-  constructor(names: readonly string[]) {
+  /** @param emptied the views of which a message has said that the loss leaves them empty, also if a refresh would fill them */
+  constructor(
+    names: readonly string[],
+    readonly emptied: ReadonlySet<string>,
+  ) {
     this.#texts = names;
     this.#names = names.map(name => {
       const [, loss = '', path = ''] = /^([a-z-]+):(.+)$/s.exec(name) ?? [];

@@ -371,7 +371,9 @@ async function lostOfView(
       what: 'history of a view',
       about: `${about}: ids ${summarize(lost)}, ${lost.filter(isInTables).length} of them in tables`,
     });
-  if (computable.length > 0 && !named.permit(isRefreshable ? ['ttl', 'drop'] : ['ttl', 'drop', 'history'], objects))
+  // An ignored view that others need is created again, but not filled, if its `history` says that.
+  const isFilled = isRefreshable && !objects.some(name => named.emptied.has(name));
+  if (computable.length > 0 && !named.permit(['ttl', 'drop', ...(isFilled ? [] : ['history'])], objects))
     findings.push({ what: 'view not filled again', about: `${about}: ids ${summarize(computable)}` });
   return findings;
 }

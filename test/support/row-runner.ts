@@ -42,6 +42,8 @@ export class Runner {
   /** Plans that an assertion has stopped although nothing happened in between, and although something did. */
   alone = 0;
   disturbed = 0;
+  /** The views of which a message says that their `history` leaves them empty. */
+  readonly emptied = new Set<string>();
   /** Whether the wanted schema, or a rename that was stated, was rejected. */
   isRejected = false;
   /** The names of losses that were allowed in the end, and those of them that lost nothing. */
@@ -116,6 +118,8 @@ export async function plan(
   const statements = readPlan(run.file('plan'));
   run.note(...statements.map(each => each.trim()));
   const leftOut = stderr.split(/^(?=sqldiff: )/m).filter(message => message.includes(': left out: '));
+  for (const [, name = ''] of stderr.matchAll(/leaves materialized view '(.+)' empty although it had rows/g))
+    run.emptied.add(name);
   if (status === 70) run.report('status 70', stderr);
   // A view of the wanted schema is broken, or a rename that was stated is refused.
   else if (status === 65 || (status === 64 && /--renamed|--rebuild/.test(stderr))) run.isRejected = true;

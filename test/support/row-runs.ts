@@ -238,7 +238,7 @@ async function go(run: Runner): Promise<void> {
     isApplied = await apply(run, [...words, ...files], true);
   }
   run.rows.before = async () => {};
-  const named = new Named(allowed);
+  const named = new Named(allowed, run.emptied);
   run.findings.push(...(await lostAfter(run, then, task.change, named)));
   if (run.findings.length > 0 || !isApplied) return;
   if (status === 0)
@@ -333,7 +333,7 @@ async function countNeedless(run: Runner, { options, change }: Task, before: rea
   if (late.length > 0) run.report('named only after others were allowed', late.join(' '));
   const then = await takeHolders(server);
   const isApplied = await apply(run, ['--allow', 'all', server.url, run.file('plan')], false);
-  const named = new Named(allowed);
+  const named = new Named(allowed, run.emptied);
   run.findings.push(...(await lostAfter(run, then, change, named)));
   if (!isApplied) return;
   const counted = opening.names.filter(name => /^(history|values|ttl):/.test(name));
