@@ -87,8 +87,9 @@ export const normalizeQuery = (query: string): string => toComparable(tokenizeQu
 function toComparable(tokens: readonly QueryToken[]): string[] {
   /** For each open parenthesis, whether it belongs to a CAST, where a type and not a name follows AS. */
   const areCasts: boolean[] = [];
+  const naming = findNamingConstants(tokens);
   return tokens.map((token, i) => {
-    const comparable = toComparableToken(tokens, token, i, areCasts.at(-1) ?? false);
+    const comparable = naming.has(token) ? token.text : toComparableToken(tokens, token, i, areCasts.at(-1) ?? false);
     if (token.text === '(') areCasts.push(isKeyword(tokens[i - 1], 'cast'));
     if (token.text === ')') areCasts.pop();
     return isApart(tokens[i - 1], token) ? ` ${comparable}` : comparable;
@@ -130,3 +131,40 @@ function isName(word: string, before: string | undefined, after: string | undefi
 
 const BEGINS_ITEM = new Set(['select', 'distinct', ',']);
 const ENDS_ITEM = new Set([',', ')', 'from']);
+
+/** The only words whose case is in the name of a view's column. Others are printed in lower case, or no column may have the name. */
+const CONSTANTS = ['null', 'true', 'false', 'nan'];
+
+/** Finds the constants in items of SELECT without an alias: the server names such a column after its expression (observed on 9.3.4). */
+function findNamingConstants(tokens: readonly QueryToken[]): ReadonlySet<QueryToken> {
+  const found = new Set<QueryToken>();
+  let list: { readonly depth: number; constants: QueryToken[] } | undefined;
+  /** For each open parenthesis, the list of the SELECT around it. */
+  const outer: (typeof list)[] = [];
+  const endItem = (end: number): void => {
+    if (list && !hasAlias(tokens[end - 2], tokens[end - 1])) for (const each of list.constants) found.add(each);
+    if (list) list.constants = [];
+  };
+  for (const [i, token] of tokens.entries()) {
+    if (token.text === '(') outer.push(list);
+    else if (token.text === ')') {
+      if (list && list.depth > token.depth) endItem(i);
+      list = outer.pop();
+    } else if (isKeyword(token, 'select')) list = { depth: token.depth, constants: [] };
+    else if (isKeyword(token, ...CONSTANTS)) list?.constants.push(token);
+    else if (token.depth === list?.depth && isKeyword(token, ',', ...ENDS_LIST)) {
+      endItem(i);
+      if (token.text !== ',') list = undefined;
+    }
+  }
+  endItem(tokens.length);
+  return found;
+}
+
+const ENDS_LIST = ['from', 'union', 'except', 'intersect', 'where', 'order', 'limit'];
+
+function hasAlias(before: QueryToken | undefined, last: QueryToken | undefined): boolean {
+  if (!before || !last || !/^["'`\p{L}_]/u.test(last.text) || isKeyword(last, 'end', ...CONSTANTS)) return false;
+  if (isKeyword(before, 'as', 'end', ...CONSTANTS)) return true;
+  return /["'`)\]\p{L}\p{N}_]$/u.test(before.text) && !KEYWORDS.has(before.text);
+}
