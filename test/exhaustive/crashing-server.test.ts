@@ -5,12 +5,14 @@
 import type { Socket } from 'node:net';
 import { setTimeout as pause } from 'node:timers/promises';
 import type { ExecutionContext } from 'ava';
-import { startFailingTarget } from '../faults/run.js';
+import { startFaultyServer } from '../faults/faulty-server.js';
+import { forwardRequest, startFailingTarget } from '../faults/run.js';
+import { waitUntilApplied, waitUntilRefreshed, waitUntilTrue } from '../support/background.js';
 import { freshFolder } from '../support/folder.js';
 import { inProcess, type Run } from '../support/in-process.js';
 import { startQuestDBIn, testWithQuestDB } from '../support/questdb.js';
 import { random, SEED } from '../support/seed.js';
-import type { ServerProcess } from '../support/server.js';
+import { execute, type ServerProcess } from '../support/server.js';
 import { DATA } from '../support/server-pool.js';
 import { withoutStatements } from '../support/shell.js';
 import { fileScope, test } from '../support/test.js';
@@ -93,6 +95,48 @@ testWithQuestDB('a rerun completes the job after the server is killed at any mom
     await killServer();
     await replay;
     await assertRerunCompletes(t, run);
+    await discardServer();
+  }
+});
+
+/** The URL of a server that dies when a statement has emptied `m` and the server has begun to fill it, before the reply arrives. */
+async function startDyingServer(t: ExecutionContext, good: ServerProcess, last: RegExp): Promise<string> {
+  let isDead = false;
+  const { url } = await startFaultyServer(t, async (socket, request) => {
+    const whole = isDead ? undefined : await forwardRequest(good, request);
+    if (last.test(request.statement)) {
+      isDead = true;
+      await waitUntilTrue(good, 'SELECT count() = 0 FROM m');
+      await killServer();
+    }
+    return isDead || !whole ? socket.destroy() : socket.write(whole);
+  });
+  return url;
+}
+
+testWithQuestDB('a view that the server was filling when it was killed is filled by the next plan', async t => {
+  const [table, view] = [
+    'CREATE TABLE t (ts TIMESTAMP, x LONG, y INT) TIMESTAMP(ts) PARTITION BY DAY WAL',
+    'CREATE MATERIALIZED VIEW m REFRESH MANUAL AS (select ts, sum(x) n from t sample by 1s) PARTITION BY DAY',
+  ];
+  const rows = "SELECT timestamp_sequence('2024-01-01', 500000), x, 1 FROM long_sequence(3000000)";
+  for (const [last, wanted] of [
+    [/^CREATE MATERIALIZED VIEW/m, `${table}; ${view.replace('sum(x) n', 'sum(x) n, max(x) highest')};`],
+    [/^REFRESH MATERIALIZED VIEW/m, `${table.replace(', y INT', '')}; ${view};`],
+  ] as const) {
+    const good = await ensureServer();
+    await good.execute(table);
+    await good.execute(`INSERT INTO t ${rows}`);
+    await waitUntilApplied(good);
+    await good.execute(view);
+    await waitUntilRefreshed(good);
+    const run = await inProcess(t, {}, { 'wanted.sql': wanted });
+    const dying = await startDyingServer(t, good, last);
+    const { stderr } = await run.exits(69, `sqlapply --alter --allow-loss drop:t.y ${dying} wanted.sql`);
+    const restarted = await ensureServer();
+    t.deepEqual(await execute(restarted, 'SELECT count() FROM m'), [[0]], stderr);
+    await run.ok(`sqlapply --alter ${restarted.url} wanted.sql`);
+    t.deepEqual(await execute(restarted, 'SELECT count(), sum(n) FROM m'), [[1500000, 4500001500000]]);
     await discardServer();
   }
 });

@@ -133,6 +133,35 @@ test('a view that is not filled completely keeps its mark until the next plan ha
   t.deepEqual(changesOf(next), ["REFRESH MATERIALIZED VIEW 'm2' FULL;", mark.replace(/CREATE (.*) \(.*/, 'DROP $1;')]);
 });
 
+test('a view that a server was filling when it died is filled by the next plan', async t => {
+  const daily = 'select ts, sum(n) n from m sample by 1d';
+  const refreshed = (...views: string[]) => views.map(view => `REFRESH MATERIALIZED VIEW '${view}' FULL;`);
+  const healthOf = (...views: string[]) => ({ neverRefreshed: new NameSet(views), unstarted: new NameSet(views) });
+  for (const refresh of [
+    'WITH BASE m REFRESH MANUAL',
+    'WITH BASE m REFRESH EVERY 1h',
+    'WITH BASE m REFRESH IMMEDIATE',
+  ]) {
+    const all = chain(refresh, daily);
+    const plan = await planChanges(all, all, { health: healthOf('m2') });
+    t.deepEqual([changesOf(plan), plan.omissions], [refreshed('m2'), []], refresh);
+    t.deepEqual(changesOf(await planChanges(all, all, { health: healthOf('m', 'm2') })), refreshed('m', 'm2'), refresh);
+    // The server is filling it.
+    t.deepEqual(
+      changesOf(await planChanges(all, all, { health: { neverRefreshed: new NameSet(['m2']) } })),
+      [],
+      refresh,
+    );
+    const ignore = new IgnoreRules(['m2']);
+    t.deepEqual(changesOf(await planChanges(all, all, { health: healthOf('m2'), ignore })), [], refresh);
+    // The interrupted plan may have refreshed a view that only B has.
+    const extra = { health: healthOf('m2'), ignoreExtra: true };
+    t.deepEqual(changesOf(await planChanges(all.slice(0, 2), all, extra)), refreshed('m2'), refresh);
+  }
+  const deferred = chain('WITH BASE m REFRESH MANUAL DEFERRED', daily);
+  t.deepEqual(changesOf(await planChanges(deferred, deferred, { health: healthOf('m2') })), []);
+});
+
 test('the mark of a view with a long name has a name that a server accepts', async t => {
   const emoji = '\u{1f600}';
   for (const name of ['m'.repeat(109), 'm'.repeat(110), 'm'.repeat(127), emoji.repeat(63), `m${emoji.repeat(63)}`]) {

@@ -73,6 +73,8 @@ export interface MaterializedView extends MaterializedViewDefinition, QueryResul
   readonly isInvalidEarly?: boolean;
   /** Whether the view has no rows yet. Then a change of its base does not make the view invalid. */
   readonly neverRefreshed?: boolean;
+  /** Whether a server had not begun to fill the view when it was loaded. */
+  readonly isUnstarted?: boolean;
   /** Whether only a range of the view was refreshed. */
   readonly partlyRefreshed?: boolean;
   /** What the query could read when the view was created or loaded, see `inputsOf`. */

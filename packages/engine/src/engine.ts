@@ -322,6 +322,7 @@ function loadObject(kind: ObjectKind, entry: Entry, schema: Schema, health: Heal
         base: definition.base ?? references[0] ?? '',
         partitionBy: definition.partitionBy ?? ASSUMED_PARTITION,
         neverRefreshed: knownHealth?.neverRefreshed?.has(name) ?? false,
+        ...(knownHealth?.unstarted?.has(name) && { isUnstarted: true }),
         ...(knownHealth?.partlyRefreshed?.has(name) && { partlyRefreshed: true }),
         ...invalid,
       };

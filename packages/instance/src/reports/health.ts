@@ -11,16 +11,17 @@ type RunQuery = (query: string) => Promise<unknown[][] | undefined>;
 /** Fetches the health of all objects, as far as the instance shows it. @throws InstanceError if it does not reply */
 export async function fetchHealth(client: Client): Promise<Health> {
   const query: RunQuery = sql => queryIfAccepted(client, sql);
-  const views =
-    (await query('SELECT view_name, view_status, last_refresh_finish_timestamp FROM materialized_views()')) ?? [];
+  const fields = 'view_name, view_status, last_refresh_start_timestamp, last_refresh_finish_timestamp';
+  const views = (await query(`SELECT ${fields} FROM materialized_views()`)) ?? [];
   const columns = new NameMap<readonly ViewColumn[]>();
   for (const [name, status] of views)
     if (status === 'invalid') columns.set(String(name), (await fetchViewColumns(client, String(name))) ?? []);
-  const [neverRefreshed, partlyRefreshed] = [new NameSet(), new NameSet()];
-  for (const [name, , finished] of views) {
+  const [neverRefreshed, unstarted, partlyRefreshed] = [new NameSet(), new NameSet(), new NameSet()];
+  for (const [name, , started, finished] of views) {
     // A refresh of a range has no finish time.
     const rows = finished === null ? await query(`SELECT 1 FROM ${quoteLiteral(String(name))} LIMIT 1`) : undefined;
     if (rows) (rows.length === 0 ? neverRefreshed : partlyRefreshed).add(String(name));
+    if (rows?.length === 0 && started === null) unstarted.add(String(name));
   }
   const { invalid, stale } = await fetchInvalidViews(use => ifAccepted(() => use(client)));
   return {
@@ -28,6 +29,7 @@ export async function fetchHealth(client: Client): Promise<Health> {
     stale: new NameSet(stale),
     columns,
     neverRefreshed,
+    unstarted,
     partlyRefreshed,
     suspended: new NameMap(await fetchSuspended(query)),
   };

@@ -36,12 +36,13 @@ export function parseMark(table: string, { a, engineOfB }: MarkLookup): string |
 export const isMarked = (name: string, { a, engineOfB }: MarkLookup): boolean =>
   a.findObject(name) !== undefined && engineOfB.find(markOf(name)) !== undefined;
 
-/** Whether an interrupted plan has created a view of A and has not filled it, or not completely. */
+/** Whether an interruption has left a view of B empty, or not completely filled. Only a mark shows it of a DEFERRED view. */
 export function isUnfilled(name: string, lookup: MarkLookup): boolean {
   const view = lookup.engineOfB.find(name);
-  return (
-    view?.kind === 'materialized view' && Boolean(view.neverRefreshed || view.partlyRefreshed) && isMarked(name, lookup)
-  );
+  if (view?.kind !== 'materialized view') return false;
+  const { neverRefreshed, partlyRefreshed, isUnstarted, refresh } = view;
+  if (isUnstarted && !refresh.deferred) return true;
+  return Boolean(neverRefreshed || partlyRefreshed) && isMarked(name, lookup);
 }
 
 interface AuxiliaryTables extends MarkLookup {

@@ -100,7 +100,10 @@ const isRepairable = (view: MaterializedView, draft: Draft): boolean =>
 
 /** Whether only a REFRESH fills a view in time: before another view reads its rows, and before its sources lose rows. */
 const needsRefreshToFill = (view: MaterializedView, { ofAllViews }: ViewSources, draft: Draft): boolean =>
-  !isFilledByServer(view) || ofAllViews.has(view.name) || willSourcesLoseRows(view, draft);
+  !isFilledByServer(view) ||
+  ofAllViews.has(view.name) ||
+  willSourcesLoseRows(view, draft) ||
+  isUnfilled(view.name, draft.context);
 
 /** Whether a view should have rows but lacks some: it is new, the server is still filling it, or an interrupted plan has not filled it. */
 function lacksRows(view: MaterializedView, { ofViewsWithRows, toFillFirst }: ViewSources, draft: Draft): boolean {
@@ -109,11 +112,12 @@ function lacksRows(view: MaterializedView, { ofViewsWithRows, toFillFirst }: Vie
   const { engineOfB } = context;
   // An interrupted plan may have dropped the view. Then its mark, or rows of a view that reads it, show that the view had rows.
   const hadRows = isMarked(name, context) || mayHaveRowsInB(view, context) || ofViewsWithRows.has(name);
-  const isNeeded = toFillFirst.has(name) || willSourcesLoseRows(view, draft);
+  const wasInterrupted = isUnfilled(name, context);
+  const isNeeded = toFillFirst.has(name) || willSourcesLoseRows(view, draft) || wasInterrupted;
   const mustHaveRows = hadRows || (isNeeded && readsTableOfB(draft.engine.catalogue.sourcesOf(view), draft));
   const isBeingFilled = isFilledByServer(view) && engineOfB.wasNeverRefreshed(name);
   const isInB = engineOfB.catalogue.findById(view.id) !== undefined;
-  return mustHaveRows && (!isInB || isBeingFilled || isUnfilled(name, context));
+  return mustHaveRows && (!isInB || isBeingFilled || wasInterrupted);
 }
 
 /** The server fills a view after CREATE and after changes of its base, unless it is DEFERRED or waits for a timer or REFRESH. */
@@ -131,7 +135,9 @@ function findSourcesToFillFirst(context: PlanContext): NameSet {
   for (const entry of listObjects(a).reverse()) {
     const definition = a.definitionOf(entry);
     const isInB = engineOfB.find(entry.name)?.kind === entry.kind;
-    const isUnfilledView = definition?.kind === 'materialized view' && (!isInB || isMarked(entry.name, context));
+    const isUnfilledView =
+      definition?.kind === 'materialized view' &&
+      (!isInB || isMarked(entry.name, context) || isUnfilled(entry.name, context));
     if (!isUnfilledView) continue;
     const { base = '' } = isFilledByServer(definition) && !needed.has(entry.name) ? definition : {};
     const isFollowed = formatExpiredRows(undefined, a.definitionOf(base)) === undefined;
