@@ -1,5 +1,6 @@
 /*! The planner alone: plans for schemas in memory, checked without a server. */
 import { execFileSync } from 'node:child_process';
+import { compareStatements } from '@sqlpipe/ddl';
 import { type PlanOptions, planChanges } from '@sqlpipe/plan';
 import { formatLoss, formatOmission, parsePlanHead, printPlan } from '@sqlpipe/plan/text';
 import { compareSchemas, IgnoreRules } from '@sqlpipe/schema';
@@ -50,6 +51,13 @@ test('names in allowLoss and renamed may contain dots', async t => {
   await t.throwsAsync(() => planChanges(before, [dotted, third], { renamed: ['u=a'] }), {
     message: "--renamed u=a: B has no 'u'",
   });
+});
+
+test('the message of a server that begins with a blank is printed without it', async t => {
+  const [b, a] = ['x', '"a.b"'].map(column => `CREATE TABLE t (${column} INT);`) as [string, string];
+  const [omission] = (await planChanges([a], [b])).omissions;
+  t.deepEqual(omission?.reasons, ['the server would reject it: new column name contains invalid characters']);
+  t.regex(compareStatements(a, b).differences[0]?.a ?? '', /^new column name contains invalid characters: /);
 });
 
 test('a loss is allowed by its own name only', async t => {

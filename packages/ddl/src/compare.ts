@@ -127,7 +127,7 @@ function comparePrincipals(a: string, b: string): StatementComparison | undefine
 /** Why the syntax of a statement is unknown, as the start of a text; '' if it is known. */
 function formatSyntaxError(statement: string): string {
   const result = catchRejection(() => parseDefinition(repair(statement).statement));
-  return result instanceof RejectionError ? `${result.message}: ` : '';
+  return result instanceof RejectionError ? `${result.message.trim()}: ` : '';
 }
 
 function compareTexts(a: string, b: string, prefix: (statement: string) => string = () => ''): StatementComparison {

@@ -219,6 +219,6 @@ export class Draft {
 /** Says why the engine does not execute a statement. The statements' secrets are masked. @throws an error that is not about a statement */
 export function whyNotExecutable(error: unknown, ...statements: readonly string[]): string {
   if (!isNotExecutable(error)) throw error;
-  const reason = maskSecrets(error.message, statements.flatMap(findSecrets));
+  const reason = maskSecrets(error.message.trim(), statements.flatMap(findSecrets));
   return error instanceof OpaqueError ? reason : `the server would reject it: ${reason}`;
 }
