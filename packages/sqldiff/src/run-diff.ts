@@ -85,7 +85,7 @@ async function compareAndWrite(args: DiffArgs, io: Io): Promise<number> {
   if (!alter) warnOfColumnOrder(compared, io);
   for (const note of notes) io.info(note);
   if (missing) return writeMissing(compared.differences, args, io);
-  if (!alter) return writeComparison(compared, [a, b], { ...args, locations }, io);
+  if (!alter) return writeComparison(compared, [a, b], args, locations, io);
   if (compared.ignored.length > 0) io.info(countIgnored(compared));
   const { writePlan } = await import('./write-plan.js'); // loaded late, because few runs need an engine
   const skipInvalid = a.config !== undefined;

@@ -17,16 +17,15 @@ import type { Locations } from './locations.js';
 import type { DiffArgs } from './options.js';
 import type { ReadSides } from './sides.js';
 
-export interface ComparisonOptions extends Pick<DiffArgs, 'json' | 'names' | 'text' | 'output'> {
-  /** Where the statements of files are, if findings are written as annotations. */
-  readonly locations?: Locations | undefined;
-}
-
-/** @returns the exit status, which is negative if there is a finding */
+/**
+ * @param locations where the statements of files are, if findings are written as annotations
+ * @returns the exit status, which is negative if there is a finding
+ */
 export async function writeComparison(
   compared: SchemaComparison,
   sides: ReadSides,
-  { json, names, text, output, locations }: ComparisonOptions,
+  { json, names, text, output }: DiffArgs,
+  locations: Locations | undefined,
   io: Io,
 ): Promise<number> {
   const { differences, notComparable, problems } = compared;
