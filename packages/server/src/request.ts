@@ -2,6 +2,7 @@
  * Reads a request as QuestDB does, which is not quite HTTP: lines may end in a bare LF, any method and version is accepted, the path is not
  * decoded, and a request that is too long or badly encoded gets no response.
  */
+import { isUtf8 } from 'node:buffer';
 import { bufferNeeded } from '@sqlpipe/sql';
 
 export interface HttpRequest {
@@ -73,13 +74,8 @@ function decode(text: string): string | undefined {
 
 /** Decodes the bytes of a Latin-1 string as UTF-8. If they are not UTF-8, `text` shows them as QuestDB does. */
 export function decodeBytes(bytes: string): { text: string; valid: boolean } {
-  try {
-    return {
-      text: new TextDecoder('utf-8', { fatal: true, ignoreBOM: true }).decode(Buffer.from(bytes, 'latin1')),
-      valid: true,
-    };
-  } catch {
-    const text = bytes.replace(/[\x80-\xff]/g, byte => String.fromCharCode(0xff00 | byte.charCodeAt(0)));
-    return { text, valid: false };
-  }
+  const buffer = Buffer.from(bytes, 'latin1');
+  if (isUtf8(buffer)) return { text: buffer.toString(), valid: true };
+  const text = bytes.replace(/[\x80-\xff]/g, byte => String.fromCharCode(0xff00 | byte.charCodeAt(0)));
+  return { text, valid: false };
 }
