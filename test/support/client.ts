@@ -10,6 +10,7 @@ export const TARGET: ConnectionConfig = {
   insecure: false,
   timeout: 30_000,
   connectTimeout: 30_000,
+  settings: [],
 };
 
 export async function readRows(db: Client): Promise<string[]> {

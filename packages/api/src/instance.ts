@@ -1,5 +1,5 @@
 /*! Resolves an instance as a calling program names it. */
-import { type ResolvedInstance, resolveInstance } from '@sqlpipe/instance';
+import { type ConnectionConfig, resolveInstance } from '@sqlpipe/instance';
 import { CodedError } from '@sqlpipe/text';
 
 /** An instance, and what is needed to connect to it. */
@@ -37,7 +37,7 @@ export type Instance = string | InstanceOptions;
 export type OnWarning = (message: string) => void;
 
 /** How to connect. @throws InstanceError with the code CONFIG; CodedError for a value that is no instance */
-export async function resolve(instance: Instance, warn: OnWarning = () => {}): Promise<ResolvedInstance> {
+export async function resolve(instance: Instance, warn: OnWarning = () => {}): Promise<ConnectionConfig> {
   const given: Partial<InstanceOptions> = typeof instance === 'string' ? { url: instance } : (instance ?? {});
   const { url, user, password, token, env = {}, ...options } = given;
   if (typeof url !== 'string')

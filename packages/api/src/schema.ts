@@ -1,6 +1,6 @@
 /*! Reads a schema, wherever it is: on an instance, in files or in memory. */
 import { type Location, readStatementsAt } from '@sqlpipe/files';
-import { dump, hasAddressSyntax, type ResolvedInstance } from '@sqlpipe/instance';
+import { type ConnectionConfig, dump, hasAddressSyntax } from '@sqlpipe/instance';
 import { collectStatements, deduplicate } from '@sqlpipe/schema';
 import { MAX_RECORD, normalizeStatement } from '@sqlpipe/sql';
 import { CodedError } from '@sqlpipe/text';
@@ -22,7 +22,7 @@ export interface OpenSchema {
   /** What it is called in messages. */
   readonly label: string;
   /** How to connect, if it is an instance. */
-  readonly config?: ResolvedInstance;
+  readonly config?: ConnectionConfig;
   readonly statements: AsyncIterable<string | string[]>;
 }
 
@@ -64,7 +64,7 @@ function openPath(path: string): OpenSchema {
 }
 
 interface ReadSchema {
-  readonly config: ResolvedInstance | undefined;
+  readonly config: ConnectionConfig | undefined;
   readonly statements: readonly string[];
 }
 

@@ -6,7 +6,6 @@ export type {
   Credentials,
   InstanceOptions,
   ResolveContext,
-  ResolvedInstance,
 } from './configuration/connection-config.js';
 export { listInstances } from './configuration/named-instances.js';
 export { resolveInstance } from './configuration/resolve-instance.js';

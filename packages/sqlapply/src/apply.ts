@@ -10,7 +10,7 @@ import {
   writeSettings,
 } from '@sqlpipe/cli';
 import { isAnyInput, isSameOutput, type Location, readStandardInput, readStatementsAt } from '@sqlpipe/files';
-import { type ResolvedInstance, resolveInstance } from '@sqlpipe/instance';
+import { type ConnectionConfig, resolveInstance } from '@sqlpipe/instance';
 import { type DeferredInput, deferInput } from '@sqlpipe/records';
 import { openTarget, PreflightError, rejectBadOptions, replay } from '@sqlpipe/replay';
 import { IgnoreRules } from '@sqlpipe/schema';
@@ -37,7 +37,7 @@ const GRACE_PERIOD = 2000;
 
 interface InputAndInstance {
   input: Input;
-  instance: ResolvedInstance;
+  instance: ConnectionConfig;
 }
 
 /** Prepares a run, executes it and reports it. An error of the preparation says that nothing was sent. @returns the exit status */

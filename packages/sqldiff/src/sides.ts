@@ -3,13 +3,13 @@ import { stat } from 'node:fs/promises';
 import { rejectSharedInsecure, UsageError } from '@sqlpipe/cli';
 import { readStatementsAt, withoutLocations } from '@sqlpipe/files';
 import {
+  type ConnectionConfig,
   type DumpOptions,
   dump,
   hasPathSyntax,
   InstanceError,
   listInstances,
   type ResolveContext,
-  type ResolvedInstance,
   resolveInstance,
 } from '@sqlpipe/instance';
 import { StreamError } from '@sqlpipe/records';
@@ -22,7 +22,7 @@ export interface Side {
   /** The name in the output; never a secret. */
   label: string;
   /** How to connect, if the side is an instance. */
-  config?: ResolvedInstance;
+  config?: ConnectionConfig;
   /** The file or folder, if the side is one; `-` is standard input. */
   path: string;
 }

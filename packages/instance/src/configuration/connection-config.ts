@@ -31,10 +31,7 @@ export interface ConnectionConfig {
   pause?: ((milliseconds: number, signal: AbortSignal) => Promise<unknown>) | undefined;
   /** Aborts when the user interrupts the program: then pauses before a retry end, and the next failure is final. */
   interrupted?: AbortSignal;
-}
-
-/** An instance as the command line and the environment describe it. */
-export interface ResolvedInstance extends ConnectionConfig {
+  /** Its own settings with their sources, for `--show-config`. */
   settings: readonly Setting[];
 }
 

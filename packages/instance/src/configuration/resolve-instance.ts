@@ -10,7 +10,7 @@ import {
   isOwnHost,
   parseAddress,
 } from './address.js';
-import type { ResolveContext, ResolvedInstance, Setting } from './connection-config.js';
+import type { ConnectionConfig, ResolveContext, Setting } from './connection-config.js';
 import {
   ADDRESS_SOURCE,
   fromAddress,
@@ -51,7 +51,7 @@ const DEFAULT_LIMITS = { timeout: 120, connect_timeout: 10 };
  * - a prompt for the password, on a terminal, if only the user is known.
  * @throws InstanceError with the code CONFIG
  */
-export async function resolveInstance(operand: string, context: ResolveContext): Promise<ResolvedInstance> {
+export async function resolveInstance(operand: string, context: ResolveContext): Promise<ConnectionConfig> {
   const { env, options = {} } = context;
   const entry = canBeName(operand) ? (await readInstances(env)).get(operand) : undefined;
   const address = entry ? addressOfEntry(entry, operand, env) : parseOperand(operand, env);
