@@ -94,10 +94,7 @@ function planWithAnswers({ a, b }: Schemas, answers: ServerAnswers, options: Pla
     return engine;
   };
   const context = createPlanContext({ a, b }, loadEngineOfB(), answers, options);
-  // If B comes from a server, `options.health` lists its invalid views. Here the list is emptied, because such a view may be valid as A
-  // defines it. The empty list still tells the engine that a server knows the views. So a plain view that the engine rejects is opaque, and
-  // its readers count as valid (`compileLoaded`). Without a list, they would count as invalid.
-  const rejected = findRejectedViews(context, createPredictingEngine({ ...options, health: options.health && {} }));
+  const rejected = findRejectedViews(context);
   if (rejected.length === 0) return draftUntilProven(context, loadEngineOfB);
   const rejectedInAOnly = options.skipInvalid
     ? []

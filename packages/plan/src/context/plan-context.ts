@@ -1,14 +1,7 @@
 import type { CompareOptions } from '@sqlpipe/ddl';
-import type { Engine, ExternalFacts, StoredRows } from '@sqlpipe/engine';
-import {
-  type Health,
-  type HealthProblem,
-  IgnoreRules,
-  InvalidOptionError,
-  problemsOf,
-  type Schema,
-} from '@sqlpipe/schema';
-import { NameSet } from '@sqlpipe/sql';
+import { createPredictingEngine, type Engine, type ExternalFacts, type StoredRows } from '@sqlpipe/engine';
+import { type Health, type HealthProblem, IgnoreRules, InvalidOptionError, problemsOf, Schema } from '@sqlpipe/schema';
+import { isObject, NameSet } from '@sqlpipe/sql';
 import { findBetweenRenames, findLeftovers } from '../auxiliary/rebuild-names.js';
 import { AllowedLosses } from '../losses/losses.js';
 import { resolvePath } from '../losses/object-path.js';
@@ -54,6 +47,8 @@ export interface PlanContext extends Omit<PlanOptions, keyof RowQueries> {
   readonly findStoredRows: Required<ExternalFacts>['findStoredRows'];
   /** An engine with the objects of B. Nothing changes it. */
   readonly engineOfB: Engine;
+  /** An engine with the objects of A, and with those that only B has and the plan keeps. Nothing changes it. */
+  readonly wantedEngine: Engine;
   readonly healthProblems: readonly HealthProblem[];
   readonly answers: ServerAnswers;
   /** The grants of B that the plan keeps although A may lack them (`findKeptGrants`). */
@@ -94,6 +89,7 @@ export function createPlanContext(
     findStoredRows: (view, query) =>
       answers.findHistory(view, query)?.answer ?? assumeStoredRows(view, engineOfB, allowed),
     engineOfB,
+    wantedEngine: loadWanted({ a, b }, allowed, options),
     healthProblems: b.entries.flatMap(entry => problemsOf(entry, options.health ?? {})),
     answers,
     leftovers,
@@ -101,6 +97,23 @@ export function createPlanContext(
     ignore,
     keptGrants: findKeptGrants(engineOfB, renames, { ...options, ignore }),
   };
+}
+
+function loadWanted({ a, b }: Pick<PlanContext, 'a' | 'b'>, allowed: AllowedLosses, options: PlanOptions): Engine {
+  const { ignoreExtra, ignore, defaults, health } = options;
+  const kept = b.entries.filter(
+    entry =>
+      isObject(entry.kind) &&
+      !a.findObject(entry.name) &&
+      (ignoreExtra || ignore?.ignoresObject(entry) || !allowed.allows({ lossKind: 'drop', object: entry.name })),
+  );
+  // If B comes from a server, `health` lists its invalid views. Here the list is emptied, because such a view may be valid as A defines it.
+  // The empty list still tells the engine that a server knows the views. So a plain view that the engine rejects is opaque, and its
+  // readers count as valid (`compileLoaded`). Without a list, they would count as invalid.
+  const engine = createPredictingEngine({ ...options, health: health && {} });
+  const statements = [...a.entries, ...kept].map(({ statement }) => statement);
+  engine.load(new Schema(statements, defaults).statements);
+  return engine;
 }
 
 /** Assumes what rows a view stores, until the server has answered. */

@@ -11,6 +11,7 @@ import {
   spellOutDefaults,
   withoutRetention,
 } from '@sqlpipe/ddl';
+import type { MaterializedView } from '@sqlpipe/engine';
 import type { Entry } from '@sqlpipe/schema';
 import { ignoresProperty, keepsProperty } from '../context/kept-of-b.js';
 import type { PlanContext } from '../context/plan-context.js';
@@ -46,7 +47,7 @@ export function findCreation(
   } else if (
     owned.kind === 'materialized view' &&
     formatExpiredRows(undefined, owned) !== undefined &&
-    feedsViews(entry, draft)
+    feedsViews(entry, context)
   )
     created = withholdRetention(entry, owned, draft);
   if (created === definition) return asWanted;
@@ -68,30 +69,17 @@ function withholdRetention(entry: Entry, wanted: MaterializedViewDefinition, { e
 }
 
 /** Whether rows of B reach a materialized view, and from there other materialized views. */
-function feedsViews(entry: Entry, draft: Draft): boolean {
-  const references = draft.context.a.prerequisites(entry).map(({ name }) => name);
-  return readsTableOfB(references, draft) && (isReadInA(entry, draft.context) || isReadInDraft(entry, draft));
+function feedsViews({ name }: Entry, context: PlanContext): boolean {
+  const view = context.wantedEngine.find(name);
+  const isRead = context.wantedEngine.catalogue.materializedReadersOf(name).length > 0;
+  return isRead && view?.kind === 'materialized view' && readsTableOfB(view, context);
 }
 
-/** Whether a query reads a table of B, directly or through views. Any other table is new and empty, so it has no rows for a view. */
-export const readsTableOfB = (references: readonly string[], draft: Draft): boolean =>
-  draft.engine.catalogue.sources(references).some(name => {
-    const source = draft.engine.find(name);
+/** Whether a view reads a table of B, directly or through views. Any other table is new and empty, so it has no rows for a view. */
+export const readsTableOfB = (view: MaterializedView, context: PlanContext): boolean =>
+  context.wantedEngine.catalogue.sourcesOf(view).some(name => {
+    const source = context.wantedEngine.find(name);
     return source?.kind === 'materialized view'
-      ? readsTableOfB([source.base, ...source.references], draft)
-      : draft.context.engineOfB.find(draft.context.renames.nameBeforePlan(name)) !== undefined;
+      ? readsTableOfB(source, context)
+      : context.engineOfB.find(context.renames.nameBeforePlan(name)) !== undefined;
   });
-
-function isReadInA(entry: Entry, { a }: PlanContext): boolean {
-  const read = new Set([entry]);
-  for (const each of read)
-    for (const reader of a.dependentsOf(each)) {
-      if (reader.kind === 'materialized view') return true;
-      if (reader.kind === 'view') read.add(reader); // the set grows during the loop
-    }
-  return false;
-}
-
-/** Also finds views that only B has. */
-const isReadInDraft = ({ name }: Entry, draft: Draft): boolean =>
-  draft.engine.catalogue.materializedReadersOf(name).length > 0;

@@ -34,7 +34,7 @@ export function reconcileStoredViews(draft: Draft): void {
   const reconciledLast = findStoredViewsAndReaders(context);
   const namesOnlyInB = engine.catalogue.list().flatMap(({ name }) => (a.findObject(name) ? [] : name));
   const extra = engine.catalogue.inDependencyOrder(namesOnlyInB).map(({ name }) => name);
-  const sources = findViewSources(extra, context);
+  const sources = findViewSources(context);
   const refreshed = new NameSet();
   const repair = (name: string): void => {
     const current = engine.find(name);
@@ -68,30 +68,16 @@ interface ViewSources {
   readonly toFillFirst: NameSet;
 }
 
-function findViewSources(extra: readonly string[], context: PlanContext): ViewSources {
-  const { a, b } = context;
-  const views = [...a.entries, ...extra.flatMap(name => b.findObject(name) ?? [])].filter(
-    ({ kind }) => kind === 'materialized view',
-  );
-  const sourcesOf = (entries: readonly Entry[]) =>
-    new NameSet(entries.flatMap(entry => findStoredSources(entry, context)));
+function findViewSources(context: PlanContext): ViewSources {
+  const { catalogue } = context.wantedEngine;
+  const views = catalogue.list().filter(object => object.kind === 'materialized view');
+  const sourcesOf = (readers: readonly MaterializedView[]) =>
+    new NameSet(readers.flatMap(view => catalogue.sourcesOf(view)));
   return {
     ofAllViews: sourcesOf(views),
     ofViewsWithRows: sourcesOf(views.filter(view => mayHaveRowsInB(view, context))),
     toFillFirst: findSourcesToFillFirst(context),
   };
-}
-
-/** Finds the tables and materialized views that a view reads, directly or through plain views. */
-function findStoredSources(entry: Entry, { a, b }: PlanContext): string[] {
-  const find = (name: string) => a.findObject(name) ?? b.findObject(name);
-  const sourcesOf = ({ name }: Entry) => (a.findObject(name) ? a : b).dependencies().get(name) ?? [];
-  const sources = new Set(sourcesOf(entry));
-  for (const name of sources) {
-    const source = find(name);
-    if (source?.kind === 'view') for (const each of sourcesOf(source)) sources.add(each); // the set grows during the loop
-  }
-  return [...sources].filter(name => find(name)?.kind !== 'view');
 }
 
 /** A query that failed on a row would fail again, unless the plan changes the type of a column that the query reads. */
@@ -114,7 +100,7 @@ function lacksRows(view: MaterializedView, { ofViewsWithRows, toFillFirst }: Vie
   const hadRows = isMarked(name, context) || mayHaveRowsInB(view, context) || ofViewsWithRows.has(name);
   const wasInterrupted = isUnfilled(name, context);
   const isNeeded = toFillFirst.has(name) || willSourcesLoseRows(view, draft) || wasInterrupted;
-  const mustHaveRows = hadRows || (isNeeded && readsTableOfB(draft.engine.catalogue.sourcesOf(view), draft));
+  const mustHaveRows = hadRows || (isNeeded && readsTableOfB(view, context));
   const isBeingFilled = isFilledByServer(view) && engineOfB.wasNeverRefreshed(name);
   const isInB = engineOfB.catalogue.findById(view.id) !== undefined;
   return mustHaveRows && (!isInB || isBeingFilled || wasInterrupted);
@@ -130,19 +116,16 @@ const isFilledByServer = ({ refresh }: Pick<MaterializedView, 'refresh'>): boole
  * new or marked view needs the rows of this view, or rows of the base expire.
  */
 function findSourcesToFillFirst(context: PlanContext): NameSet {
-  const { a, engineOfB } = context;
+  const { a, engineOfB, wantedEngine } = context;
   const needed = new NameSet();
-  for (const entry of listObjects(a).reverse()) {
-    const definition = a.definitionOf(entry);
-    const isInB = engineOfB.find(entry.name)?.kind === entry.kind;
-    const isUnfilledView =
-      definition?.kind === 'materialized view' &&
-      (!isInB || isMarked(entry.name, context) || isUnfilled(entry.name, context));
-    if (!isUnfilledView) continue;
-    const { base = '' } = isFilledByServer(definition) && !needed.has(entry.name) ? definition : {};
-    const isFollowed = formatExpiredRows(undefined, a.definitionOf(base)) === undefined;
-    for (const source of findStoredSources(entry, context))
-      if (!isFollowed || !isSameName(source, base)) needed.add(source);
+  for (const { kind, name } of listObjects(a).reverse()) {
+    const view = wantedEngine.find(name);
+    const isInB = engineOfB.find(name)?.kind === kind;
+    const isUnfilledView = !isInB || isMarked(name, context) || isUnfilled(name, context);
+    if (view?.kind !== 'materialized view' || !isUnfilledView) continue;
+    const isFollowed = formatExpiredRows(undefined, wantedEngine.definitionOf(view.base)) === undefined;
+    const followed = isFollowed && isFilledByServer(view) && !needed.has(name) ? view.base : '';
+    for (const source of wantedEngine.catalogue.sourcesOf(view)) if (!isSameName(source, followed)) needed.add(source);
   }
   return needed;
 }
@@ -181,15 +164,14 @@ const wasInvalid = ({ name }: NamedObject, healthProblems: PlanContext['healthPr
   healthProblems.some(({ identity, state }) => state === 'invalid' && isSameName(identity.name, name));
 
 /** Whether the plan later drops a source of a view, or shortens the retention of a source. */
-function willSourcesLoseRows(view: MaterializedView, draft: Draft): boolean {
-  const { a, ignoreExtra } = draft.context;
-  return draft.engine.catalogue.sourcesOf(view).some(name => {
-    const wanted = a.definitionOf(name);
-    return wanted
-      ? formatExpiredRows(draft.engine.definitionOf(name), wanted) !== undefined
-      : !ignoreExtra && !a.findObject(name);
-  });
-}
+const willSourcesLoseRows = (view: MaterializedView, { engine, context: { wantedEngine } }: Draft): boolean =>
+  engine.catalogue
+    .sourcesOf(view)
+    .some(
+      name =>
+        !wantedEngine.find(name) ||
+        formatExpiredRows(engine.definitionOf(name), wantedEngine.definitionOf(name)) !== undefined,
+    );
 
 function readsRetypedColumn(view: MaterializedView, { engine, context: { engineOfB } }: Draft) {
   return [...engine.catalogue.closureOf(view)].some(name => {

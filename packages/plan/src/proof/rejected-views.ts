@@ -1,8 +1,7 @@
 /*! Finds the views of A that a server would reject over the objects of A and those of B that the plan keeps. */
 import { compareDefinitions, compareStatements } from '@sqlpipe/ddl';
-import type { Engine } from '@sqlpipe/engine';
-import { type Entry, Schema } from '@sqlpipe/schema';
-import { displayName, isObject, NameSet } from '@sqlpipe/sql';
+import type { Entry } from '@sqlpipe/schema';
+import { displayName, NameSet } from '@sqlpipe/sql';
 import { CodedError } from '@sqlpipe/text';
 import { ignoresProperty } from '../context/kept-of-b.js';
 import type { PlanContext } from '../context/plan-context.js';
@@ -22,24 +21,10 @@ export interface RejectedView {
   readonly reason: string;
 }
 
-/** Checking a view takes milliseconds, so only those are checked that differ from B or read what differs. @param engine has no objects */
-export function findRejectedViews(
-  { a, b, ignoreExtra, ignore, allowed, defaults }: PlanContext,
-  engine: Engine,
-): RejectedView[] {
-  const keptOfB = b.entries.filter(
-    entry =>
-      isObject(entry.kind) &&
-      !a.findObject(entry.name) &&
-      (ignoreExtra || ignore.ignoresObject(entry) || !allowed.allows({ lossKind: 'drop', object: entry.name })),
-  );
-  const all = new Schema(
-    [...a.entries, ...keptOfB].map(({ statement }) => statement),
-    defaults,
-  );
-  engine.load(all.statements);
+/** Checking a view takes milliseconds, so only those are checked that differ from B or read what differs. */
+export function findRejectedViews({ a, engineOfB, wantedEngine: engine }: PlanContext): RejectedView[] {
   const isDifferent = (name: string): boolean => {
-    const [wanted, former] = [all.definitionOf(name), b.definitionOf(name)];
+    const [wanted, former] = [engine.definitionOf(name), engineOfB.definitionOf(name)];
     return !wanted || !former || compareDefinitions(wanted, former).differences.length > 0;
   };
   const lacksReference = (name: string): boolean => {
