@@ -1,5 +1,5 @@
 /*! Streams for the enterprise edition: users, grants and permissions, sent by the administrator or by somebody who lacks some. */
-import type { Comparison, DryRuns } from './dry-runs.js';
+import type { Comparison, Difference, DryRuns } from './dry-runs.js';
 import { enterprisePair } from './enterprise-pairs.js';
 import { admin, executeAs } from './principals.js';
 import { randomness } from './schema-pairs.js';
@@ -36,6 +36,7 @@ async function enterpriseStream(seed: number): Promise<EnterpriseStream> {
   const share = random.pick([0, 0.5, 1]);
   const statements = [...pair.after, ...(await planOf(pair))]
     .filter(() => random.chance(0.6))
+    .filter(statement => !statement.startsWith('UPDATE')) // sqlserve rejects it, because it has no rows
     .map(statement => statement.replace(/;$/, ''));
   if (random.chance(0.6))
     for (let count = 1 + random.below(4); count > 0; count--)
@@ -62,8 +63,13 @@ export async function compareOnSqlserve({ compare }: DryRuns, seed: number): Pro
     const server = await serveHere(scope, { edition: 'enterprise' });
     const stream = await enterpriseStream(seed);
     for (const statement of stream.target) await executeAs(server, admin, statement);
-    return await compare(server, stream, `--user ${stream.user}`);
+    const comparison = await compare(server, stream, `--user ${stream.user}`);
+    return { ...comparison, differences: comparison.differences.filter(each => !isFailedRefresh(each)) };
   } finally {
     await scope.end();
   }
 }
+
+/** A refresh fails on a real server, but sqlserve has no rows and does not show how a refresh ended. */
+const isFailedRefresh = ({ dry, run }: Difference): boolean =>
+  run?.result === 'applied' && /^accepted, but the refresh failed: /.test(dry?.error ?? '');

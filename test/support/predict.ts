@@ -4,6 +4,7 @@ import { isDeepStrictEqual } from 'node:util';
 import type { TableDefinition } from '@sqlpipe/ddl';
 import { RejectionError } from '@sqlpipe/ddl/parser';
 import { isNotExecutable, whenReady } from '@sqlpipe/engine';
+import { isFailureOnRow } from '@sqlpipe/schema';
 import { identify, NameSet } from '@sqlpipe/sql';
 import { isSuspended, waitUntilApplied, waitUntilIdle, waitUntilTrue } from './background.js';
 import { engineWith } from './plans.js';
@@ -111,9 +112,14 @@ async function findInvalid(server: Server): Promise<Set<string>> {
   for (const [name, query] of await execute(server, 'SELECT view_name, view_sql FROM materialized_views()'))
     if (!(await hasTypesOf(server, String(name), String(query)))) found.add(String(name));
   for (const [name, status] of await execute(server, 'SELECT view_name, view_status FROM views()'))
-    if (status === 'invalid' || (await server.execute(`SELECT * FROM '${name}' LIMIT 1`)).error !== undefined)
-      found.add(String(name));
+    if (status === 'invalid' || (await isBroken(server, String(name)))) found.add(String(name));
   return found;
+}
+
+/** Whether a plain view cannot be queried, whatever rows it reads. */
+async function isBroken(server: Server, view: string): Promise<boolean> {
+  const { error } = await server.execute(`SELECT * FROM '${view}' LIMIT 1`);
+  return error !== undefined && !isFailureOnRow(error);
 }
 
 /** Whether a query gives columns of the same types as a view. True if the server rejects one of them. */
