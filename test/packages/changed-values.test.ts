@@ -136,3 +136,10 @@ testWithQuestDB('a rebuild casts each pair of types that the server casts, and l
     }
   }
 });
+
+test('a rebuild that sets the TTL of B last relies on the permission to lose expired rows', async t => {
+  const schema = (by: string) => [`CREATE TABLE t (ts TIMESTAMP) TIMESTAMP(ts) PARTITION BY ${by} TTL 1 DAY WAL;`];
+  const options = { rebuild: ['t'], allowLoss: ['ttl:t'] };
+  const { neededAllowances, notes } = await planChanges(schema('HOUR'), schema('DAY'), options);
+  t.deepEqual([neededAllowances, notes], [['ttl:t'], []]);
+});

@@ -66,6 +66,7 @@ testWithQuestDB('rows that the TTL of a table has expired are a loss of the UPDA
     'type.sql': table(day('TTL 1 DAY'), 'x INT, b INT'),
     'longer.sql': table(day('TTL 2 DAYS'), 'x INT, b BYTE'),
     'kept.sql': table(day('TTL 1 DAY'), 'x INT, b BYTE, c INT'),
+    'renamed.sql': `-- renamed from t\n${table(day('TTL 1 DAY'), 'x INT, b BYTE, c INT').replace('TABLE t', 'TABLE u')}`,
   });
   await make(server, rowsOn(LONG_MONTH.slice(0, 1), day('TTL 1 DAY'), 'x INT, b BYTE'));
   await make(server, ["INSERT INTO t (ts, x) VALUES ('2024-01-02', 1)"]);
@@ -84,6 +85,10 @@ testWithQuestDB('rows that the TTL of a table has expired are a loss of the UPDA
   }
   await run.ok('sqlapply -q --alter $DB kept.sql');
   t.is((await takeHoldings(server)).get('t')?.rows, 2);
+  await run.ok('sqlapply -q --alter $DB renamed.sql');
+  await waitUntilApplied(server);
+  t.is((await takeHoldings(server)).get('u')?.rows, 2);
+  await make(server, ['RENAME TABLE u TO t']);
   await run.ok('sqlapply -q --alter --allow-loss drop:t.c --allow-loss ttl:t $DB type.sql');
   t.is((await takeHoldings(server)).get('t')?.rows, 1);
 });

@@ -203,7 +203,7 @@ export class Ledger {
     const loss = { effect: expiredRowsLoss(current, count), causes: [...causes] };
     this.#retentionEnforcements.set(former.id, { ...enforcement, loss });
     if (count === 0) return [];
-    addToList(this.#losses, current.id, loss);
+    addToList(this.#losses, former.id, loss);
     return [loss.effect];
   }
 
