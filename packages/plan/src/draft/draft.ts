@@ -52,7 +52,8 @@ export class Draft {
   readonly renamedTables: string[] = [];
   /** The conversions that may change values, with the names of B; by `pathKey` of the column. */
   readonly conversions = new Map<string, Conversion>();
-  readonly #omissions = new Set<Omission>();
+  /** By their content, because a draft may try to give a right twice. */
+  readonly #omissions = new Map<string, Omission>();
   readonly #omissionsByObject = new Map<string, Omission[]>();
   /** Objects that the plan cannot change as needed. An object that reads a blocked object is left out too. */
   readonly #blocked = new NameSet();
@@ -181,13 +182,15 @@ export class Draft {
   }
 
   addOmission(omission: Omission): void {
-    if (this.isIgnored(omission.identity, omission.properties[0]) || this.#omissions.has(omission)) return;
-    this.#omissions.add(omission);
-    addToList(this.#omissionsByObject, omissionKey(omission.identity), omission);
+    const { identity, ...content } = omission;
+    const key = `${identityKey(identity)} ${JSON.stringify(content)}`;
+    if (this.isIgnored(identity, omission.properties[0]) || this.#omissions.has(key)) return;
+    this.#omissions.set(key, omission);
+    addToList(this.#omissionsByObject, omissionKey(identity), omission);
   }
 
   get omissions(): readonly Omission[] {
-    return [...this.#omissions];
+    return [...this.#omissions.values()];
   }
 
   /** The omissions of an object or a principal. A right has no name, so these are the omissions of its kind. */
