@@ -197,14 +197,15 @@ class HttpClient implements Client {
   #toInstanceError(error: unknown, statement: string, purpose: Purpose, response: Response | undefined): unknown {
     const status = response?.status;
     if (error instanceof ServerError && response) return this.#rejectionError(error, response);
-    if (error instanceof UnexpectedResponseError) return this.#unexpectedResponseError(error, purpose, status);
-    if (!(error instanceof TransportError)) return error;
-    const bufferNeeded = this.bufferNeeded(statement, purpose);
-    const { code, message } = toTransportFailure(error, { ...this.config, bufferNeeded });
-    const outcomeUnknown = error.phase !== 'connecting' && mayHaveRun(purpose, status);
-    const { unknownName } = this.config;
-    const hint = error.phase === 'connecting' && unknownName ? `; ${unknownName}` : '';
-    return new InstanceError(code, `${this.label}: ${message}${hint}`, { status, outcomeUnknown, cause: error.cause });
+    const isTransport = error instanceof TransportError;
+    if (!isTransport && !(error instanceof UnexpectedResponseError)) return error;
+    const context = { ...this.config, bufferNeeded: this.bufferNeeded(statement, purpose) };
+    const { code, message } = isTransport ? toTransportFailure(error, context) : error;
+    const isSent = !isTransport || error.phase !== 'connecting';
+    const hint = isSent || !context.unknownName ? '' : `; ${context.unknownName}`;
+    const help = isTransport ? hint : this.#responseHelp(status);
+    const outcomeUnknown = isSent && mayHaveRun(purpose, status);
+    return new InstanceError(code, `${this.label}: ${message}${help}`, { status, outcomeUnknown, cause: error.cause });
   }
 
   get #authenticationHelp(): string {
@@ -218,19 +219,10 @@ class HttpClient implements Client {
     return this.#prefix + this.#endpoints[0];
   }
 
-  #unexpectedResponseError(
-    error: UnexpectedResponseError,
-    purpose: Purpose,
-    status: number | undefined,
-  ): InstanceError {
-    const { code, message, cause } = error;
+  #responseHelp(status: number | undefined): string {
+    if (status === 401) return `: ${this.#authenticationHelp}`;
     const tried = this.#endpoints.map(endpoint => this.config.url.origin + this.#prefix + endpoint);
-    const help = status === 401 ? `: ${this.#authenticationHelp}` : status === 404 ? ` Tried: ${tried.join(', ')}` : '';
-    return new InstanceError(code, `${this.label}: ${message}${help}`, {
-      status,
-      outcomeUnknown: mayHaveRun(purpose, status),
-      cause,
-    });
+    return status === 404 ? ` Tried: ${tried.join(', ')}` : '';
   }
 }
 
