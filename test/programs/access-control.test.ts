@@ -330,3 +330,23 @@ test('a plan leaves out a recreation if the account may not see the grants', asy
     /'m': left out: DROP and CREATE\n +the grants on it could not be given back, because they are not known: Access denied/,
   );
 });
+
+test('a plan for rights only knows the users, groups and service accounts', async t => {
+  const { server, run } = await startSetting(t);
+  const principals = ['CREATE USER una', 'CREATE GROUP crew', 'CREATE SERVICE ACCOUNT bot'];
+  await setUp(server, ...principals, 'GRANT ASSUME SERVICE ACCOUNT bot TO una', 'GRANT HTTP TO crew');
+  await run(
+    `cat > a.sql <<'END'\n${['CREATE USER joe', 'CREATE GROUP crew', 'ADD USER una TO crew'].join(';\n')};\nEND`,
+  );
+  for (const option of ['--include PERMISSIONS', '--exclude USERS,GROUPS,SERVICE_ACCOUNTS,SCHEMA']) {
+    const plan = `sqldiff --alter ${option} -o plan.sql a.sql $DST`;
+    const { stdout } = await run.ok(
+      `${plan}; grep -E '^[A-Z]+ ' plan.sql; sqlapply -q --dry-run --allow-plan $DST plan.sql`,
+    );
+    t.regex(
+      stdout,
+      /^REVOKE ASSUME SERVICE ACCOUNT bot FROM una;\nREVOKE HTTP FROM crew;\nADD USER una TO crew;\n/,
+      option,
+    );
+  }
+});

@@ -1,4 +1,4 @@
-import { CATEGORIES, isAcl, isObject, KINDS, type Kind, OBJECT_KINDS, type ObjectKind } from '@sqlpipe/sql';
+import { CATEGORIES, givesRight, isAcl, isPrincipal, KINDS, type Kind, OBJECT_KINDS } from '@sqlpipe/sql';
 import { CodedError } from '@sqlpipe/text';
 
 /** An option of a program or of the library has an invalid value. */
@@ -69,18 +69,23 @@ export function parseSelection(include: readonly string[] = [], exclude: readonl
 }
 
 /**
- * The selection for a plan. If it has some kinds of objects, it has the others too: these may read what the plan changes, so the plan has
- * to know and ignore them.
- * @returns `unselected`: the kinds of objects that the lists leave out
+ * The selection for a plan, which has to know more than it may change, and ignores the rest: all objects if it changes some, because others
+ * may read these; and all principals if it changes rights.
+ * @returns `unselected`: the kinds that the lists leave out, but the selection has
  * @throws InvalidOptionError as `parseSelection` does
  */
 export function parsePlanSelection(
   include: readonly string[],
   exclude: readonly string[],
-): { selection: Selection; unselected: readonly ObjectKind[] } {
-  const selection = parseSelection(include, exclude);
-  const unselected = OBJECT_KINDS.filter(kind => !selection.selects(kind));
-  if (unselected.length === 0 || unselected.length === OBJECT_KINDS.length) return { selection, unselected: [] };
-  const excludedAcl = wordsOf(exclude).filter(word => !kindsOf(word)?.some(isObject));
-  return { selection: parseSelection(include.length > 0 ? [...include, 'SCHEMA'] : [], excludedAcl), unselected };
+): { selection: Selection; unselected: readonly Kind[] } {
+  const { selects, requestsAcl, ...selection } = parseSelection(include, exclude);
+  const needed: Kind[] = [
+    ...(OBJECT_KINDS.some(selects) ? OBJECT_KINDS : []),
+    ...(KINDS.some(kind => givesRight(kind) && selects(kind)) ? KINDS.filter(isPrincipal) : []),
+  ];
+  const unselected = needed.filter(kind => !selects(kind));
+  if (unselected.length === 0) return { selection: { ...selection, selects, requestsAcl }, unselected };
+  const included = include.length > 0 ? [...include, ...unselected] : [];
+  const excluded = wordsOf(exclude).filter(word => !kindsOf(word)?.some(kind => unselected.includes(kind)));
+  return { selection: { ...parseSelection(included, excluded), requestsAcl }, unselected };
 }
