@@ -366,3 +366,14 @@ test('without a server, a view over a view that reads a missing table gets its q
   t.deepEqual(changesOf({ omissions, ...plan }), repairs.slice(1, 2), 'the server would reject the query of z');
   t.regex(omissions[0]?.reasons[0] ?? '', /the server rejects the query of view 'z'/);
 });
+
+test('a view that a plan has dropped is filled before the view over it, whose rows show that it had some', async t => {
+  const table = 'CREATE TABLE t (ts TIMESTAMP, x INT) timestamp(ts) PARTITION BY DAY WAL;';
+  const [low, high] = [['m', 't', 'x', '1h'] as const, ['o', 'm', 'n', '1d'] as const].map(
+    ([view, base, value, step]) =>
+      `CREATE MATERIALIZED VIEW ${view} WITH BASE ${base} REFRESH IMMEDIATE AS (select ts, sum(${value}) n from ${base} sample by ${step}) PARTITION BY MONTH;`,
+  ) as [string, string];
+  const health = { invalid: new NameMap([['o', 'base table is dropped or renamed']]) };
+  const found = changesOf(await planChanges([table, low, high], [table, high], { health }));
+  t.deepEqual(found, [low, "REFRESH MATERIALIZED VIEW 'm' FULL;", "REFRESH MATERIALIZED VIEW 'o' FULL;"]);
+});
