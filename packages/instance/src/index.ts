@@ -42,5 +42,6 @@ export {
   type PollLimits,
   poll,
   type RefreshState,
+  readsStoredView,
 } from './reports/view-state.js';
 export { waitUntilReady } from './wait.js';

@@ -20,6 +20,7 @@ import {
   type PollLimits,
   poll,
   type RefreshState,
+  readsStoredView,
   tryQuery,
 } from '@sqlpipe/instance';
 import { printFullRefresh } from '@sqlpipe/plan/text';
@@ -207,6 +208,30 @@ async function waitForRefresh(
   });
   return result ?? unfinished('unknown', 'accepted, but not finished yet; a larger --timeout waits longer', client);
 }
+
+/**
+ * After a plan has created a view over a materialized view, waits until it is filled, or nothing fills it. Some time after a REFRESH of the
+ * lower view, a server invalidates the views over it, also one that was created meanwhile. Such a view is refreshed.
+ */
+export async function waitForFirstFill(name: string, context: ConfirmationContext): Promise<StatementResult> {
+  const { client, pollLimits } = context;
+  let activeAt = performance.now();
+  const watch = async () => {
+    const state = (await fetchRefreshState(client, name)) ?? NO_STATE;
+    if (state.status === 'refreshing') activeAt = performance.now();
+    const isOver = state === NO_STATE || state.finished !== '' || isInvalidation(state);
+    return isOver || performance.now() - activeAt > IDLE_PERIOD ? state : undefined;
+  };
+  const hasStoredBase = await tryQuery(() => readsStoredView(client, name));
+  const state = hasStoredBase ? await tryQuery(() => poll(pollLimits, watch)) : undefined;
+  if (!state || !isInvalidation(state)) return APPLIED;
+  const reply = await client.execute(printFullRefresh(name));
+  return reply.ok
+    ? waitForRefresh(name, state, context)
+    : { ...failedRefresh(reply.message), isDenied: reply.isDenied };
+}
+
+const NO_STATE: RefreshState = { status: 'valid', reason: undefined, started: '', finished: '' };
 
 const failedRefresh = (reason: string) =>
   ({ result: 'rejected', error: `accepted, but the refresh failed: ${reason}` }) as const;

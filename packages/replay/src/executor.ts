@@ -11,6 +11,7 @@ import {
   confirmEffect,
   type PendingEffect,
   prepareConfirmation,
+  waitForFirstFill,
   waitForSources,
   wasAltered,
 } from './confirm-effect.js';
@@ -159,13 +160,18 @@ async function send(entry: Entry, before: Compared | undefined, context: Stateme
   if (reply.rows) await onRows(reply.rows);
   await existing.acl.recordSent(entry);
   if (pending) return confirmEffect(pending, context);
+  if (isPlanned && !isSimulated && startsToFill(entry)) return waitForFirstFill(entry.name, context);
   return before?.result === 'differs' ? { result: 'applied', replaced: before } : { result: 'applied' };
 }
 
 /** Whether only its CREATE fills a view: it never gets rows that its sources get later, unless somebody refreshes it. */
-function isFilledOnce({ kind, statement }: Entry): boolean {
+const isFilledOnce = (entry: Entry): boolean => startsToFill(entry, 'MANUAL');
+
+/** Whether a server begins to fill a view when it has created it. */
+function startsToFill({ kind, statement }: Entry, refresh?: 'MANUAL'): boolean {
   const view = kind === 'materialized view' ? tryParseDefinition(statement) : undefined;
-  return view?.kind === 'materialized view' && view.refresh.type === 'MANUAL' && !view.refresh.deferred;
+  if (view?.kind !== 'materialized view' || view.refresh.deferred) return false;
+  return refresh === undefined || view.refresh.type === refresh;
 }
 
 /** After a lost reply to an ALTER, returns success if the object shows that the ALTER was executed. @throws `error` otherwise */

@@ -57,6 +57,15 @@ export async function fetchRefreshState(client: Client, view: string): Promise<R
   return { status: status ?? '', reason: reason || undefined, started: started ?? '', finished: finished ?? '' };
 }
 
+/** Whether the base of a materialized view is a materialized view too, as far as the instance shows it. */
+export async function readsStoredView(client: Client, view: string): Promise<boolean> {
+  const query = 'SELECT view_name, base_table_name FROM materialized_views()';
+  const bases = new NameMap(
+    (await queryIfAccepted(client, query))?.map(([name, base]) => [String(name), String(base)]),
+  );
+  return bases.has(bases.get(view) ?? '');
+}
+
 /** A materialized view that is being refreshed in full, as far as the instance shows it. */
 interface RunningRefresh {
   readonly view: string;
