@@ -74,3 +74,21 @@ testWithQuestDB(
     t.deepEqual(await execute(server, 'SELECT count(), max(n) FROM n'), [[1, 20000]]);
   },
 );
+
+testWithQuestDB('a refresh of a suspended view is not awaited, and the message says how to resume it', async t => {
+  await server.dropAll();
+  const [table = '', , low = ''] = SLOW_VIEW;
+  for (const statement of [table, 'CREATE TABLE k (x INT)', low]) await execute(server, statement);
+  const { url } = await recordingProxy(t, server, query => {
+    if (query.startsWith('REFRESH')) return [200, { ddl: 'OK' }]; // accepted, and never applied
+    const row = [1, 2, true];
+    const columns = row.map(String).map(name => ({ name }));
+    return /FROM wal_tables\(\) WHERE lower\(name\) = 'm'/.test(query)
+      ? [200, { columns, dataset: [row], count: 1 }]
+      : undefined;
+  });
+  const refresh = { text: 'REFRESH MATERIALIZED VIEW m FULL;', options: '--allow all --timeout 20' };
+  const { code, stderr } = await runSqlapply(t, url, refresh);
+  t.is(code, 69, stderr);
+  t.regex(stderr, /not applied: it is suspended; use ALTER MATERIALIZED VIEW 'm' RESUME WAL/);
+});

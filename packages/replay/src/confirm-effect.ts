@@ -140,12 +140,12 @@ async function waitForWal(
     return state === 'pending' ? undefined : state;
   });
   if (state === 'applied') return undefined;
-  const problem =
-    state === 'suspended'
-      ? `accepted, but not applied: it is suspended; use ${printResumeWal(object)}`
-      : 'accepted, but not applied yet; a larger --timeout waits longer';
-  return unfinished('unknown', problem, client);
+  if (state === 'suspended') return suspended(object, client);
+  return unfinished('unknown', 'accepted, but not applied yet; a larger --timeout waits longer', client);
 }
+
+const suspended = (object: NamedObject, client: Client): StatementResult =>
+  unfinished('unknown', `accepted, but not applied: it is suspended; use ${printResumeWal(object)}`, client);
 
 const unfinished = (result: 'failed' | 'unknown', error: string, { label }: Client): StatementResult => ({
   result,
@@ -188,6 +188,7 @@ async function waitForRefresh(
   { client, pollLimits }: ConfirmationContext,
 ): Promise<StatementResult> {
   if (!before) return APPLIED;
+  const view = { kind: 'materialized view', name } as const;
   let invalidatedAt = 0;
   const result = await poll(pollLimits, async (): Promise<StatementResult | undefined> => {
     const state = await fetchRefreshState(client, name);
@@ -197,7 +198,7 @@ async function waitForRefresh(
     const hasRun = state && state.finished !== before.finished && state.finished >= state.started;
     if (!hasRun || !isInvalidation(state)) {
       invalidatedAt = 0;
-      if (!hasRun) return undefined;
+      if (!hasRun) return (await fetchWalState(client, name)) === 'suspended' ? suspended(view, client) : undefined;
       return state.status === 'valid' ? APPLIED : failedRefresh(state.reason ?? NO_REASON);
     }
     invalidatedAt ||= performance.now();
