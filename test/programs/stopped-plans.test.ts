@@ -289,6 +289,9 @@ test('with --keep-going, sqlapply --alter applies the rest of a plan, and compar
     "echo 'CREATE TABLE a (y INT); CREATE TABLE b (y INT); CREATE TABLE c (x INT, y INT);' | sqlsplit | sqlapply --keep-going --alter $DB",
   );
   for (const name of ['a', 'b']) t.regex(stderr, new RegExp(`table '${name}'\\): already exists with a different`));
+  await run("printf 'CREATE TABLE c (x INT, y INT);\\n\\nCREATE TABLE a (y INT);\\n' > in.sql");
+  const ofFile = await run.exits(1, 'sqlapply --keep-going --alter $DB in.sql');
+  t.regex(ofFile.stderr, /^sqlapply: in\.sql:3: table 'a': already exists with a different/m);
   t.deepEqual((await server.execute('SHOW COLUMNS FROM c')).dataset?.length, 2);
 });
 

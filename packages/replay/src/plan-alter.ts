@@ -5,15 +5,17 @@ import { formatOmission, type Omission, printPlan } from '@sqlpipe/plan/text';
 import { collectStatements, deduplicate } from '@sqlpipe/schema';
 import { identify, isObject, isSameName } from '@sqlpipe/sql';
 import type { ReplayOptions } from './options.js';
+import type { ReplayInput } from './outcome.js';
 import type { TargetSchema } from './target.js';
 
 /** Objects that only the target has are kept. @returns `statements`: those of the plan, then those of the wanted schema */
 export async function planAlter(
-  statements: AsyncIterable<string>,
+  { statements, locations }: ReplayInput,
   { statements: b, ...known }: TargetSchema,
   { allowLoss, renamed, ignore }: Pick<ReplayOptions, 'allowLoss' | 'renamed' | 'ignore'>,
 ) {
-  const wanted = deduplicate(await collectStatements(statements));
+  const given = await collectStatements(statements);
+  const wanted = deduplicate(given);
   const definitions = wanted.filter(statement => identify(statement).kind !== 'other');
   const plan = await planChanges(definitions, b, { ...known, allowLoss, renamed, ignore, ignoreExtra: true });
   const planStatements = printPlan(plan, b);
@@ -24,10 +26,12 @@ export async function planAlter(
     const isListed = plan.omissions.some(({ identity }) => identity.kind === kind && isSameName(identity.name, name));
     return isObject(kind) && isListed && plan.schemaAfter.findObject(name)?.kind !== kind;
   };
+  const locationOf = new Map(given.map((statement, i) => [statement, locations[i]] as const).reverse());
   const others = wanted.filter(statement => !bareStatements.has(statement) && !isLeftOut(statement));
   return {
     planStatements,
     statements: [...planStatements, ...others],
+    locations: [...planStatements.map(() => undefined), ...others.map(each => locationOf.get(each))],
     // The order of columns is reported when the statement is compared.
     omissions: plan.omissions.filter(omission => !concernsHealth(omission) && !isColumnOrder(omission.properties)),
     notes: plan.notes,

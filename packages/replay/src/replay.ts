@@ -115,7 +115,7 @@ async function prepareRun(input: ReplayInput, { client, opened }: ReplayTarget, 
 async function makePlan(run: Run, { config, client }: ReplayTarget, options: ReplayOptions): Promise<Run> {
   const schema = await fetchTargetSchema(config, client, options.warn);
   const { planAlter } = await import('./plan-alter.js');
-  const { planStatements, statements, omissions, notes, warnings } = await planAlter(run.statements, schema, options);
+  const { planStatements, statements, locations, omissions, notes, warnings } = await planAlter(run, schema, options);
   for (const warning of warnings) options.warn(warning);
   for (const note of notes) options.info?.(note);
   if (!(options.dryRun || options.keepGoing)) rejectOmissions(omissions);
@@ -125,7 +125,7 @@ async function makePlan(run: Run, { config, client }: ReplayTarget, options: Rep
     ...run,
     statements: Readable.from(statements),
     count: statements.length,
-    locations: [],
+    locations,
     preflightCheck: createPreflightCheck(client, options.allow, permitted),
     ...(isGuarded && { guard: await requireState(planStatements, client, CHANGED_MESSAGE) }),
     schema,
