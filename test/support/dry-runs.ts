@@ -40,7 +40,7 @@ export interface Comparison {
   readonly status: { readonly dry: number; readonly run: number };
   /**
    * Whether the exit statuses agree. A dry run also ends with 1 if something would be lost, and with 0 although a statement
-   * of which it does not know is rejected.
+   * of which it does not know is rejected. If such a statement is denied, only the run ends with 77.
    */
   readonly isSameStatus: boolean;
   readonly isUnchanged: boolean;
@@ -133,7 +133,8 @@ function judge(
       end >= 0 ||
       status.dry === status.run ||
       (status.dry === 1 && status.run === 0 && mayLose) ||
-      (status.dry === 0 && unknown.length > 0 && !hasReject),
+      (status.dry === 0 && unknown.length > 0 && !hasReject) ||
+      (status.run === 77 && unknown.some(({ run }) => /^Access denied/.test(run?.error ?? ''))),
   };
 }
 
