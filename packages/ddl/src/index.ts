@@ -94,6 +94,8 @@ export { isArray, isDecimal, isTimestamp, printGeohashType, TYPE_PATTERN } from 
 export { printDefinition } from './print.js';
 export { findProperty, keepProperties, type PropertyName, propertiesOf } from './properties/object-properties.js';
 export {
+  expiresMoreRows,
+  expiresRows,
   formatExpiredRows,
   keepRetention,
   NO_RETENTION,

@@ -133,6 +133,13 @@ export function formatExpiredRows(before: Definition | undefined, after: Definit
   return age === undefined ? undefined : `that are older than ${printAge(age)}`;
 }
 
+/** Whether `after` expires rows that `before` keeps, by another rule of EXPIRE ROWS or at an earlier age. */
+export const expiresMoreRows = (before: Definition | undefined, after: Definition | undefined): boolean =>
+  formatExpiredRows(before, after) !== undefined;
+
+/** Whether rows of an object expire at all. */
+export const expiresRows = (object: Definition | undefined): boolean => expiresMoreRows(undefined, object);
+
 function findShorterAge(before: Definition | undefined, after: Definition | undefined): Age | undefined {
   const [formerAges = [], ages = []] = [before, after].map(each => (each && 'ttl' in each ? agesOf(each) : []));
   return ages.find((age, i) => age !== 0 && age !== formerAges[i] && !isAtLeast(age, formerAges[i] ?? 0));
@@ -169,7 +176,7 @@ export function keepRetention<Stored extends TableDefinition | MaterializedViewD
   former: Stored,
 ): Stored | undefined {
   const { partitionBy } = wanted;
-  if (formatExpiredRows(former, wanted) === undefined) return undefined;
+  if (!expiresMoreRows(former, wanted)) return undefined;
   const withFormerRule =
     wanted.kind === 'materialized view' && former.kind === wanted.kind
       ? { ...wanted, expire: wanted.expire && former.expire }

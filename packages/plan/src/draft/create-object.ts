@@ -2,7 +2,7 @@
 import {
   type Definition,
   EXPLICIT,
-  formatExpiredRows,
+  expiresRows,
   keepProperties,
   keepRetention,
   type MaterializedViewDefinition,
@@ -44,11 +44,7 @@ export function findCreation(
     created = keepProperties(definition, replaced, property => keepsProperty(context, definition, property));
     if (created.kind === 'materialized view' && replaced.kind === created.kind)
       created = keepRetention(created, replaced) ?? created;
-  } else if (
-    owned.kind === 'materialized view' &&
-    formatExpiredRows(undefined, owned) !== undefined &&
-    feedsViews(entry, context)
-  )
+  } else if (owned.kind === 'materialized view' && expiresRows(owned) && feedsViews(entry, context))
     created = withholdRetention(entry, owned, draft);
   if (created === definition) return asWanted;
   return { definition: created, statement: printDefinition(created, EXPLICIT) };

@@ -12,9 +12,9 @@ import {
   compareDefinitions,
   doubleQuote,
   EXPLICIT,
+  expiresRows,
   findColumn,
   findProperty,
-  formatExpiredRows,
   keepProperties,
   keepRetention,
   type PropertyName,
@@ -95,10 +95,8 @@ function chooseRetention(
   const final = keepProperties(wanted, old, isKept);
   if (final !== wanted) return { final, created: final };
   const limited = keepRetention(wanted, old) ?? wanted;
-  const unlimited = withoutRetention(limited);
-  const expiresRows = formatExpiredRows(unlimited, limited) !== undefined;
-  const isSetLater = expiresRows && draft.context.allowed.allows(expiredRowsOf(old.name));
-  return { final, created: isSetLater ? unlimited : limited };
+  const isSetLater = expiresRows(limited) && draft.context.allowed.allows(expiredRowsOf(old.name));
+  return { final, created: isSetLater ? withoutRetention(limited) : limited };
 }
 
 function findObstacles(entry: Entry, rebuild: Rebuild, draft: Draft): Pick<Omission, 'reasons' | 'losses'> {

@@ -9,7 +9,7 @@
  * Suppose the plan is interrupted after the CREATE. Then B has `m` as A wants it, and only the mark shows that `m` lacks rows. The next
  * plan finds the mark, sends the REFRESH and drops the mark.
  */
-import { formatExpiredRows, printResumeWal } from '@sqlpipe/ddl';
+import { expiresMoreRows, expiresRows, printResumeWal } from '@sqlpipe/ddl';
 import { type MaterializedView, OTHER_TYPES_REASON } from '@sqlpipe/engine';
 import { type Entry, isFailureOnRow } from '@sqlpipe/schema';
 import { isSameName, type Kind, type NamedObject, NameSet, quoteLiteral } from '@sqlpipe/sql';
@@ -123,7 +123,7 @@ function findSourcesToFillFirst(context: PlanContext): NameSet {
     const isInB = engineOfB.find(name)?.kind === kind;
     const isUnfilledView = !isInB || isMarked(name, context) || isUnfilled(name, context);
     if (view?.kind !== 'materialized view' || !isUnfilledView) continue;
-    const isFollowed = formatExpiredRows(undefined, wantedEngine.definitionOf(view.base)) === undefined;
+    const isFollowed = !expiresRows(wantedEngine.definitionOf(view.base));
     const followed = isFollowed && isFilledByServer(view) && !needed.has(name) ? view.base : '';
     for (const source of wantedEngine.catalogue.sourcesOf(view)) if (!isSameName(source, followed)) needed.add(source);
   }
@@ -168,9 +168,7 @@ const willSourcesLoseRows = (view: MaterializedView, { engine, context: { wanted
   engine.catalogue
     .sourcesOf(view)
     .some(
-      name =>
-        !wantedEngine.find(name) ||
-        formatExpiredRows(engine.definitionOf(name), wantedEngine.definitionOf(name)) !== undefined,
+      name => !wantedEngine.find(name) || expiresMoreRows(engine.definitionOf(name), wantedEngine.definitionOf(name)),
     );
 
 function readsRetypedColumn(view: MaterializedView, { engine, context: { engineOfB } }: Draft) {
