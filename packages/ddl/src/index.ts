@@ -97,11 +97,11 @@ export {
   expiresMoreRows,
   expiresRows,
   formatExpiredRows,
-  keepRetention,
+  keepExpiry,
   NO_RETENTION,
   retentionAgeOf,
   retentionOf,
-  withoutRetention,
+  withoutExpiry,
 } from './properties/retention.js';
 export { PARTITIONING, TIMESTAMP, VOLUME } from './properties/storage.js';
 export {

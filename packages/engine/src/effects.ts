@@ -82,7 +82,7 @@ function findObjectEffects({ before, after }: Transition, all: readonly Transiti
     ];
   }
   const effects = before.kind === 'table' && after.kind === 'table' ? findTableEffects(before, after) : [];
-  return [...effects, ...findRetentionLosses(before, after), ...findHealthEffects(before, after)];
+  return [...effects, ...findExpiryLosses(before, after), ...findHealthEffects(before, after)];
 }
 
 /** For a plan, a dropped plain view is a loss too. The statement that drops the view only has the effect `removed`. */
@@ -158,14 +158,14 @@ export function findLossesOfUnwrittenValues(
   });
 }
 
-export function findRetentionLosses(before: Definition, after: Definition): Effect[] {
+export function findExpiryLosses(before: Definition, after: Definition): Effect[] {
   const which = formatExpiredRows(before, after);
   if (which === undefined) return [];
   return [effectOn(after, 'lost', `expires rows of ${displayName(after)} ${which}`, { loss: 'ttl' })];
 }
 
-/** Whether an effect loses rows that a retention expires. */
-export const isRetentionLoss = ({ loss }: Effect): boolean => loss === 'ttl';
+/** Whether an effect loses rows that expire. */
+export const isExpiryLoss = ({ loss }: Effect): boolean => loss === 'ttl';
 
 /** The loss of rows that have expired. @param count undefined if the server could not count these rows */
 export function expiredRowsLoss(object: NamedObject, count: number | undefined): Effect {

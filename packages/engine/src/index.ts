@@ -16,7 +16,7 @@ export {
   type Table,
   type View,
 } from './catalogue-objects.js';
-export { type Effect, effectOn, isFullRefresh, isRetentionLoss, type LossKind, OTHER_TYPES_REASON } from './effects.js';
+export { type Effect, effectOn, isExpiryLoss, isFullRefresh, type LossKind, OTHER_TYPES_REASON } from './effects.js';
 export { createPredictingEngine, Engine, type EngineOptions, type Execution, type QueryStatement } from './engine.js';
 export { NotReadyError, whenReady } from './not-ready.js';
 export { isNotExecutable, OpaqueError } from './opaque-error.js';

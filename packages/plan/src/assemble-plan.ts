@@ -1,6 +1,6 @@
 /*! Makes a plan from a proven draft: adds the assertions before the first change, the costs of each statement, and the head (`remarks`). */
 import { type Column, tryParseDefinition } from '@sqlpipe/ddl';
-import { areTypesKnown, type Effect, type Engine, isRetentionLoss } from '@sqlpipe/engine';
+import { areTypesKnown, type Effect, type Engine, isExpiryLoss } from '@sqlpipe/engine';
 import { Schema } from '@sqlpipe/schema';
 import { displayName, identify, isStoredView, type Kind, type NamedObject, NameMap } from '@sqlpipe/sql';
 import { parseMark } from './auxiliary/auxiliary-tables.js';
@@ -204,7 +204,7 @@ const formatIrreversibleLosses = (
     .filter(each => {
       const { type, loss, kind, object } = each;
       const isCreatedAgain = loss === 'drop' && kind === 'materialized view' && findAfterPlan(object)?.kind === kind;
-      const isOfNewObject = isRetentionLoss(each) && !isInB(object);
+      const isOfNewObject = isExpiryLoss(each) && !isInB(object);
       return type === 'lost' && loss !== 'keys' && !isCreatedAgain && !isOfNewObject;
     })
     .map(({ kind, object, text }) => `${displayName({ kind, name: object })}: ${text}`);

@@ -13,7 +13,7 @@ import { assemblePlan, type Plan, type ProvenDraft } from './assemble-plan.js';
 import { ignoresProperty } from './context/kept-of-b.js';
 import { createPlanContext, type PlanContext, type PlanOptions } from './context/plan-context.js';
 import { ServerAnswers } from './context/server-answers.js';
-import { alterRetention } from './draft/alter-object.js';
+import { alterExpiry } from './draft/alter-object.js';
 import { changeKey, changeOf, Draft } from './draft/draft.js';
 import { dropOldTables, resumeRebuilds } from './draft/finish-rebuilds.js';
 import { createPrincipals, grantRights, revokeRights } from './draft/reconcile-acl.js';
@@ -172,7 +172,7 @@ function draftPlan(context: PlanContext, engine: Engine, excluded: ReadonlyMap<s
   grantRights(draft);
 
   dropOldTables(draft);
-  alterRetention(draft);
+  alterExpiry(draft);
   dropExtra(draft);
   grantRights(draft); // again: a DROP above may have removed a right that A grants; the GRANT fails now, so it is listed as left out
   return draft;

@@ -1,5 +1,5 @@
 /*!
- * When rows of an object expire: by a TTL or a storage policy. `formatExpiredRows` and `keepRetention` also consider EXPIRE ROWS
+ * When rows of an object expire: by a TTL or a storage policy. `formatExpiredRows` and `keepExpiry` also consider EXPIRE ROWS
  * (expire-rows.ts). The enterprise edition is closed source. So the ages of a storage policy are assumed to have the syntax of a TTL.
  */
 import type { LocatedName } from '@sqlpipe/sql';
@@ -115,8 +115,8 @@ export function recheckRetention(spans: ClauseSpans, { kind, ttl, partitionBy }:
 /** The retention of a definition that states none. */
 export const NO_RETENTION = { ttl: 0 } as const;
 
-/** Removes all that expires rows: the TTL, the storage policy and EXPIRE ROWS. */
-export const withoutRetention = <S extends TableDefinition | MaterializedViewDefinition>(stored: S): S => ({
+/** Removes the expiry: the TTL, the storage policy and EXPIRE ROWS. */
+export const withoutExpiry = <S extends TableDefinition | MaterializedViewDefinition>(stored: S): S => ({
   ...stored,
   ...{ ...NO_RETENTION, policy: undefined, expire: undefined },
 });
@@ -168,10 +168,10 @@ function isAtLeast(age: Age, than: Age): boolean {
 }
 
 /**
- * Returns `wanted` with the former retention where the wanted one expires more rows: the former rule, or the former TTL and policy.
+ * Returns `wanted` with the former expiry where the wanted one expires more rows: the former rule, or the former TTL and policy.
  * @returns undefined if no more rows expire, or if the former TTL does not fit the partitions of `wanted`
  */
-export function keepRetention<Stored extends TableDefinition | MaterializedViewDefinition>(
+export function keepExpiry<Stored extends TableDefinition | MaterializedViewDefinition>(
   wanted: Stored,
   former: Stored,
 ): Stored | undefined {

@@ -9,7 +9,7 @@ import {
   type StoredColumn,
   type Table,
 } from '../catalogue-objects.js';
-import { columnLoss, type Effect, expiredRowsLoss, findKeyLosses, findRetentionLosses } from '../effects.js';
+import { columnLoss, type Effect, expiredRowsLoss, findExpiryLosses, findKeyLosses } from '../effects.js';
 import type { Engine, Execution } from '../engine.js';
 import type { Transition } from '../transaction-log.js';
 
@@ -266,7 +266,7 @@ export function findCopyLosses(
   const findInCopy = ({ name }: Column): Column | undefined =>
     findColumn(copyTable, columns.find(({ from }) => isSameName(from, name))?.to ?? '');
   return [
-    ...findRetentionLosses(original, copyTable),
+    ...findExpiryLosses(original, copyTable),
     ...findKeyLosses(original, copyTable, findInCopy),
     ...original.columns.flatMap(column => {
       const current = findInCopy(column);

@@ -1,7 +1,7 @@
 import { findColumn, parseFill, retentionAgeOf } from '@sqlpipe/ddl';
 import { identify, isSameName, type NameMap } from '@sqlpipe/sql';
 import { type CatalogueObject, type MaterializedView, pairColumns, type Table } from '../catalogue-objects.js';
-import { columnLoss, type Effect, findLossesOfUnwrittenValues, isRetentionLoss, objectLoss } from '../effects.js';
+import { columnLoss, type Effect, findLossesOfUnwrittenValues, isExpiryLoss, objectLoss } from '../effects.js';
 import type { Engine, Execution } from '../engine.js';
 import type { Transition } from '../transaction-log.js';
 import {
@@ -137,7 +137,7 @@ export class RowAccount {
     // Once the copy has the name of the original, it gets the rows that are written later. A kept original does not hold those.
     const isReplacement = copy !== undefined && copy.table.id === successor?.id;
     const copyLosses = (copy?.losses ?? []).flatMap(effect => {
-      const isOfLaterRows = isReplacement && (effect.loss === 'keys' || effect.loss === 'ttl');
+      const isOfLaterRows = isReplacement && (effect.loss === 'keys' || isExpiryLoss(effect));
       if (isOfLaterRows) return { effect, causes: this.#ledger.changesOf(copy.table) };
       return current ? [] : { effect, causes };
     });
@@ -189,8 +189,7 @@ function retentionsEnforcedBy({ effects, transitions }: Execution, ledger: Ledge
     return canExpire(after) && retentionAgeOf(after) !== (canExpire(before) ? retentionAgeOf(before) : 0);
   });
   // If the statement shortens the retention, its effects already have this loss. But the effects on a copy are no losses of its original.
-  const isShortened = (name: string) =>
-    effects.some(effect => isRetentionLoss(effect) && isSameName(effect.object, name));
+  const isShortened = (name: string) => effects.some(effect => isExpiryLoss(effect) && isSameName(effect.object, name));
   const names = new Set([...written.map(({ object }) => object), ...withNewRetention.map(({ name }) => name)]);
   return [...names].flatMap(name => {
     const current = ledger.catalogue.find(name);

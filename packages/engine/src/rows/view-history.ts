@@ -16,7 +16,7 @@
 import { displayName, isSameName, NameMap, NameSet, significantTokens, unquote } from '@sqlpipe/sql';
 import { formatCount } from '@sqlpipe/text';
 import type { CatalogueObject, MaterializedView, StoredColumn } from '../catalogue-objects.js';
-import { type Effect, effectOn, findRetentionLosses, isFullRefresh, REMOVING_LOSSES } from '../effects.js';
+import { type Effect, effectOn, findExpiryLosses, isFullRefresh, REMOVING_LOSSES } from '../effects.js';
 import type { Execution } from '../engine.js';
 import type { AccountedLoss, ComputedView, Ledger, StoredRows, UnendedRows } from './ledger.js';
 
@@ -285,7 +285,7 @@ export class ViewHistories {
     const { facts } = this.ledger;
     const recordedLosses = [former, successor].flatMap(({ id }) => this.ledger.lossesOf(id));
     const isRecorded = ({ loss }: Effect) => recordedLosses.some(({ effect }) => effect.loss === loss);
-    const expiryLosses = findRetentionLosses(former, successor).filter(effect => !isRecorded(effect));
+    const expiryLosses = findExpiryLosses(former, successor).filter(effect => !isRecorded(effect));
     const hadRows = facts.findStoredRows(former.name) !== 'none';
     const tracked = this.#trackedViews.get(former.id);
     const redefinition = hadRows ? tracked?.redefinition : undefined;

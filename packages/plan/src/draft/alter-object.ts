@@ -70,7 +70,7 @@ function alterProperties(entry: Entry, wanted: Definition, draft: Draft, expires
 }
 
 /** Sets the properties that let the server drop rows. This comes late in a plan, because nothing undoes the loss of expired rows. */
-export function alterRetention(draft: Draft): void {
+export function alterExpiry(draft: Draft): void {
   for (const entry of dumpOrder(draft.context.a)) {
     const [wanted, current] = [draft.context.a.definitionOf(entry), draft.engine.definitionOf(entry.name)];
     if (wanted && wanted.kind === current?.kind && !isOfQuery(wanted)) alterProperties(entry, wanted, draft, true);

@@ -1,15 +1,15 @@
-/*! Finds the CREATE statements of objects. A materialized view may get its retention later, by an ALTER at the end of the plan. */
+/*! Finds the CREATE statements of objects. A materialized view may get its expiry later, by an ALTER at the end of the plan. */
 import {
   type Definition,
   EXPLICIT,
   expiresRows,
+  keepExpiry,
   keepProperties,
-  keepRetention,
   type MaterializedViewDefinition,
   printDefinition,
   propertiesOf,
   spellOutDefaults,
-  withoutRetention,
+  withoutExpiry,
 } from '@sqlpipe/ddl';
 import type { MaterializedView } from '@sqlpipe/engine';
 import type { Entry } from '@sqlpipe/schema';
@@ -18,10 +18,10 @@ import type { PlanContext } from '../context/plan-context.js';
 import type { Draft } from './draft.js';
 
 /**
- * Finds the CREATE statement of an object. A recreated view keeps some properties (`keepsProperty`). Until `alterRetention` sets the
- * retention of A, a materialized view has another one in two cases:
- * - If A has a shorter retention, a recreated view keeps that of B.
- * - A new view from which other views are filled has none (`withholdRetention`).
+ * Finds the CREATE statement of an object. A recreated view keeps some properties (`keepsProperty`). Until `alterExpiry` sets the
+ * expiry of A, a materialized view has another one in two cases:
+ * - If A expires more rows, a recreated view keeps that of B.
+ * - A new view from which other views are filled has none (`withholdExpiry`).
  *
  * @param replaced the definition that the new object replaces, in B or after the steps so far
  */
@@ -43,19 +43,19 @@ export function findCreation(
   if (definition.kind !== 'table' && replaced?.kind === definition.kind) {
     created = keepProperties(definition, replaced, property => keepsProperty(context, definition, property));
     if (created.kind === 'materialized view' && replaced.kind === created.kind)
-      created = keepRetention(created, replaced) ?? created;
+      created = keepExpiry(created, replaced) ?? created;
   } else if (owned.kind === 'materialized view' && expiresRows(owned) && feedsViews(entry, context))
-    created = withholdRetention(entry, owned, draft);
+    created = withholdExpiry(entry, owned, draft);
   if (created === definition) return asWanted;
   return { definition: created, statement: printDefinition(created, EXPLICIT) };
 }
 
 /**
- * Removes the retention from a view. Otherwise the view would drop the expired rows of B before the views that read it are filled. An
+ * Removes the expiry from a view. Otherwise the view would drop the expired rows of B before the views that read it are filled. An
  * interrupted plan may have dropped these views, and the next plan cannot know which rows they had.
  */
-function withholdRetention(entry: Entry, wanted: MaterializedViewDefinition, { engine, context }: Draft) {
-  const unlimited = withoutRetention(wanted);
+function withholdExpiry(entry: Entry, wanted: MaterializedViewDefinition, { engine, context }: Draft) {
+  const unlimited = withoutExpiry(wanted);
   const withheld = propertiesOf(wanted.kind).flatMap(({ name, alter }) =>
     alter?.expiresRows && alter.between(wanted, unlimited, engine.has) && !ignoresProperty(context, entry, name)
       ? [name]

@@ -15,13 +15,13 @@ import {
   expiresRows,
   findColumn,
   findProperty,
+  keepExpiry,
   keepProperties,
-  keepRetention,
   type PropertyName,
   printDefinition,
   retentionAgeOf,
   type TableDefinition,
-  withoutRetention,
+  withoutExpiry,
 } from '@sqlpipe/ddl';
 import { type CatalogueObject, type Conversion, findCopyLosses } from '@sqlpipe/engine';
 import type { Entry } from '@sqlpipe/schema';
@@ -78,8 +78,8 @@ export function rebuildTable(entry: Entry, wanted: TableDefinition, draft: Draft
  * Chooses the retention of the new table, which lets the server drop old rows. The first case that applies decides:
  * 1. `--ignore` excludes the retention: the table keeps the retention of B.
  * 2. The user allows the loss of expired rows: CREATE TABLE sets no retention, because rows that expire during the copy would make the
- *    counts differ. `alterRetention` sets the retention of A at the end.
- * 3. A expires more rows than B: CREATE TABLE sets the retention of B, if the partitions of A permit it. `alterRetention` sets A's.
+ *    counts differ. `alterExpiry` sets the retention of A at the end.
+ * 3. A expires more rows than B: CREATE TABLE sets the retention of B, if the partitions of A permit it. `alterExpiry` sets A's.
  * 4. Otherwise CREATE TABLE sets the retention of A.
  *
  * Except in case 2, assertions show that no row expires.
@@ -94,9 +94,9 @@ function chooseRetention(
     findProperty(name, 'table')?.alter?.expiresRows === true && draft.context.ignore.ignoresProperty(entry, name);
   const final = keepProperties(wanted, old, isKept);
   if (final !== wanted) return { final, created: final };
-  const limited = keepRetention(wanted, old) ?? wanted;
+  const limited = keepExpiry(wanted, old) ?? wanted;
   const isSetLater = expiresRows(limited) && draft.context.allowed.allows(expiredRowsOf(old.name));
-  return { final, created: isSetLater ? withoutRetention(limited) : limited };
+  return { final, created: isSetLater ? withoutExpiry(limited) : limited };
 }
 
 function findObstacles(entry: Entry, rebuild: Rebuild, draft: Draft): Pick<Omission, 'reasons' | 'losses'> {

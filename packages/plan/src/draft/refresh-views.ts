@@ -163,7 +163,7 @@ const propertiesOfRepair = (view: NamedObject, { context }: Draft) =>
 const wasInvalid = ({ name }: NamedObject, healthProblems: PlanContext['healthProblems']): boolean =>
   healthProblems.some(({ identity, state }) => state === 'invalid' && isSameName(identity.name, name));
 
-/** Whether the plan later drops a source of a view, or shortens the retention of a source. */
+/** Whether the plan later drops a source of a view, or makes a source expire more rows. */
 const willSourcesLoseRows = (view: MaterializedView, { engine, context: { wantedEngine } }: Draft): boolean =>
   engine.catalogue
     .sourcesOf(view)
