@@ -153,7 +153,7 @@ export class Ledger {
     addToList(this.#losses, id, { effect, causes });
   }
 
-  lossesOf(id: Id): readonly AccountedLoss[] {
+  recordedLossesOf(id: Id): readonly AccountedLoss[] {
     return this.#losses.get(id) ?? [];
   }
 

@@ -68,7 +68,7 @@ export class RowAccount {
   recordAssertion({ copy, conversion }: { readonly copy?: Copy; readonly conversion?: Conversion }): void {
     const original = copy && this.#engine.find(copy.from);
     const loaded = this.#ledger.loadedById.get(original?.id);
-    if (copy && loaded) this.#ledger.addCopy(loaded, copy, this.#lossesOf(loaded));
+    if (copy && loaded) this.#ledger.addCopy(loaded, copy, this.#judge(loaded));
     if (!conversion) return;
     const converted = this.#engine.find(conversion.table);
     if (converted?.kind !== 'table') return;
@@ -125,11 +125,11 @@ export class RowAccount {
   /** What the loaded schema has lost so far, including plain views and principals, which hold no rows. */
   losses(): AccountedLoss[] {
     const { loaded } = this.#ledger;
-    return [...this.#ledger.lossesOf(undefined), ...loaded.flatMap(object => this.#lossesOf(object))];
+    return [...this.#ledger.recordedLossesOf(undefined), ...loaded.flatMap(object => this.#judge(object))];
   }
 
   /** The losses depend on where the rows are now: in the same object, in a copy, in a recreated materialized view, or nowhere. */
-  #lossesOf(object: CatalogueObject): AccountedLoss[] {
+  #judge(object: CatalogueObject): AccountedLoss[] {
     const current = this.#engine.catalogue.findById(object.id);
     const causes = this.#ledger.findRemoval(object);
     const copy = this.#ledger.findCopy(object);
@@ -141,11 +141,12 @@ export class RowAccount {
       if (isOfLaterRows) return { effect, causes: this.#ledger.changesOf(copy.table) };
       return current ? [] : { effect, causes };
     });
-    if (current) return [...this.#ledger.lossesOf(object.id), ...this.#lossesOfColumns(object, current), ...copyLosses];
+    if (current)
+      return [...this.#ledger.recordedLossesOf(object.id), ...this.#lossesOfColumns(object, current), ...copyLosses];
     if (copy) return [...copy.lossesBefore, ...copyLosses];
     if (object.kind === 'view' && successor?.kind === 'view') return [];
     if (object.kind === 'materialized view' && successor?.kind === 'materialized view')
-      return this.#views.lossesOf(object, successor);
+      return this.#views.judgeView(object, successor);
     return [{ effect: objectLoss(object), causes }];
   }
 
@@ -153,14 +154,14 @@ export class RowAccount {
   #lossesOfColumns(former: CatalogueObject, current: CatalogueObject): AccountedLoss[] {
     if (former.kind !== 'table' || current.kind !== 'table') return [];
     return pairColumns(former, current).flatMap(({ column, current: currentColumn }) => {
-      const losses = this.#ledger.lossesOf(column.id);
+      const losses = this.#ledger.recordedLossesOf(column.id);
       return currentColumn || losses.some(({ effect }) => effect.loss === 'drop')
         ? losses
         : [{ effect: columnLoss(current, column), causes: this.#ledger.changesOf(former) }];
     });
   }
 
-  /** The loss of a principal is added without an id, because a principal has no id. `#lossesOf` finds the loss of a complete object. */
+  /** The loss of a principal is added without an id, because a principal has no id. `#judge` finds the loss of a complete object. */
   #addLoss(effect: Effect, transitions: readonly Transition[], index: number): void {
     const { object, column, loss } = effect;
     if (loss === 'drop-user') return this.#ledger.addLoss(undefined, effect, [index]);

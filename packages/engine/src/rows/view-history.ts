@@ -205,7 +205,7 @@ export class ViewHistories {
     const readSources = sourcesOf(tracked).filter(source => !unreadSources.includes(source));
     const sourceLoss = this.#findSourceLoss(tracked, readSources);
     if (sourceLoss !== undefined) return sourceLoss;
-    // After all statements, `lossesOf` judges the sources that a redefined view no longer reads.
+    // After all statements, `judgeView` judges the sources that a redefined view no longer reads.
     const [unread] = tracked.redefinition?.successor === computedView ? [] : unreadSources;
     if (unread)
       return toConsequence(
@@ -245,7 +245,7 @@ export class ViewHistories {
     for (const source of sources) {
       const holders = this.#findCurrentHolders(source, tracked.former);
       const losses = [source, ...holders]
-        .flatMap(({ id }) => this.ledger.lossesOf(id))
+        .flatMap(({ id }) => this.ledger.recordedLossesOf(id))
         .filter(({ effect }) => REMOVING_LOSSES.has(effect.loss));
       if (holders.length === 0 || losses.length > 0) {
         const text = `loses rows that '${(holders[0] ?? source).name}' no longer holds`;
@@ -257,7 +257,7 @@ export class ViewHistories {
       const column = this.#findChangedColumn(tracked, source);
       if (column) {
         const text = `loses values that column '${column.name}' of '${source.name}' no longer holds`;
-        return { text, causes: causesOf(this.ledger.lossesOf(column.id)) };
+        return { text, causes: causesOf(this.ledger.recordedLossesOf(column.id)) };
       }
     }
     return undefined;
@@ -270,7 +270,7 @@ export class ViewHistories {
     const tokens = [former, ...dependencies].flatMap(each => ('body' in each ? [...significantTokens(each.body)] : []));
     const words = new NameSet(tokens.map(({ text }) => unquote(text)));
     return source.columns.find(column => {
-      const ownLosses = this.ledger.lossesOf(column.id).map(({ effect }) => effect);
+      const ownLosses = this.ledger.recordedLossesOf(column.id).map(({ effect }) => effect);
       const losses = [...ownLosses, ...copyLosses.filter(each => isSameName(each.column ?? '', column.name))];
       const isChanged = losses.some(({ loss }) => loss === 'values');
       return isChanged && (words.has('*') || words.has(column.name));
@@ -281,9 +281,9 @@ export class ViewHistories {
    * All losses of a view after the last statement. Some losses show only at the end. For example, a source that the successor does not
    * read may lose rows after the CREATE of the successor.
    */
-  lossesOf(former: MaterializedView, successor: MaterializedView): AccountedLoss[] {
+  judgeView(former: MaterializedView, successor: MaterializedView): AccountedLoss[] {
     const { facts } = this.ledger;
-    const recordedLosses = [former, successor].flatMap(({ id }) => this.ledger.lossesOf(id));
+    const recordedLosses = [former, successor].flatMap(({ id }) => this.ledger.recordedLossesOf(id));
     const isRecorded = ({ loss }: Effect) => recordedLosses.some(({ effect }) => effect.loss === loss);
     const expiryLosses = findExpiryLosses(former, successor).filter(effect => !isRecorded(effect));
     const hadRows = facts.findStoredRows(former.name) !== 'none';
