@@ -3,9 +3,9 @@ import { execFileSync } from 'node:child_process';
 import { compareStatements } from '@sqlpipe/ddl';
 import { type PlanOptions, planChanges } from '@sqlpipe/plan';
 import { formatLoss, formatOmission, parsePlanHead, printPlan } from '@sqlpipe/plan/text';
-import { compareSchemas, IgnoreRules } from '@sqlpipe/schema';
-import { NameMap, NameSet } from '@sqlpipe/sql';
-import { changesOf, engineWith, executeAll, lossesOf, textsOf } from '../support/plans.js';
+import { IgnoreRules } from '@sqlpipe/schema';
+import { NameMap } from '@sqlpipe/sql';
+import { changesOf, executeAll, lossesOf, textsOf } from '../support/plans.js';
 import { test } from '../support/test.js';
 
 test('names in allowLoss and renamed may contain dots', async t => {
@@ -185,32 +185,6 @@ test('the refreshes of a chain of invalid views are left out with all names in o
   const recreated = await planChanges(changed, chain, { health, askHistory });
   const seen = recreated.omissions.map(({ what }) => what);
   t.deepEqual(seen, ['DROP and CREATE', "REFRESH MATERIALIZED VIEW 'd' FULL"]);
-});
-
-test('a deferred view that is created again is filled again, if it had rows', async t => {
-  const view = VIEW.replace('REFRESH MANUAL', 'REFRESH MANUAL DEFERRED');
-  const after = [BASE, view.replace('sum(x)', 'max(x)')];
-  const refresh = "REFRESH MATERIALIZED VIEW 'm' FULL;";
-  t.is(textsOf(await planChanges(after, [BASE, view])).at(-3), refresh);
-  const empty = { health: { neverRefreshed: new NameSet(['m']) } };
-  t.false(textsOf(await planChanges(after, [BASE, view], empty)).includes(refresh));
-});
-
-test('wherever a plan is interrupted, the next one fills a deferred view that had rows', async t => {
-  const view = VIEW.replace('REFRESH MANUAL', 'REFRESH MANUAL DEFERRED');
-  const after = [BASE, view.replace('sum(x)', 'max(x)')];
-  const statements = textsOf(await planChanges(after, [BASE, view]));
-  for (const [sent] of [...statements, ''].entries()) {
-    const engine = engineWith([BASE, view]);
-    for (const statement of statements.slice(0, sent)) engine.execute(statement);
-    const health = { neverRefreshed: new NameSet(engine.wasNeverRefreshed('m') ? ['m'] : []) };
-    const other = ['CREATE TABLE n (x INT);'];
-    t.deepEqual(textsOf(await planChanges(other, engine.statements(), { health, ignoreExtra: true })), other);
-    const rest = textsOf(await planChanges(after, engine.statements(), { health }));
-    for (const statement of rest) engine.execute(statement);
-    t.deepEqual(compareSchemas(after, engine.statements()).differences, [], `after ${sent}`);
-    t.false(engine.wasNeverRefreshed('m'), `after ${sent}`);
-  }
 });
 
 test('a plan that was interrupted after a rename finds the names of its options and the timestamp of its views', async t => {

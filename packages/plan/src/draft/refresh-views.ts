@@ -254,13 +254,17 @@ function whyUnrepaired(kind: Kind, reason: string): string {
     : 'a source stays invalid, so a refresh cannot repair the view';
 }
 
-/** Marks the deferred views that the plan creates and refreshes. Removes the marks of views that are filled, or that the plan drops. */
+/**
+ * Marks the deferred views of A that the plan refreshes in full, or creates and refreshes. Removes the marks of views that are filled, or
+ * that the plan drops.
+ */
 export function reconcileMarks(draft: Draft): void {
   const { a, engineOfB, ignoreExtra } = draft.context;
   const { engine } = draft;
   for (const view of engine.catalogue.list()) {
     const isFilled = view.kind === 'materialized view' && view.refresh.deferred && !view.neverRefreshed;
-    if (!isFilled || engineOfB.catalogue.findById(view.id)) continue;
+    const isRefreshed = a.findObject(view.name) !== undefined && draft.hasStep(printFullRefresh(view.name));
+    if (!isFilled || (engineOfB.catalogue.findById(view.id) && !isRefreshed)) continue;
     const mark = markOf(view.name);
     if (engine.find(mark)) continue;
     draft.addBeforeChanges(`CREATE TABLE ${quoteLiteral(mark)} (ts TIMESTAMP);`, { kind: 'table', name: mark });
