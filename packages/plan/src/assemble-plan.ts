@@ -13,10 +13,10 @@ import {
   type Assertion,
   computableAssertion,
   emptyAssertion,
-  noLimitAssertion,
   noneExpireAssertion,
+  noneLimitedAssertion,
+  noneUnendedAssertion,
   nothingIsLostAssertion,
-  periodsEndedAssertion,
 } from './queries/assertions.js';
 import { addOffers, formatKeptTables, RenameOffers } from './rename-offers.js';
 import { formatRemarks } from './text/head.js';
@@ -130,11 +130,11 @@ function collectAssertions({ rows }: Proof, context: PlanContext) {
       add(nothingIsLostAssertion(definition, columns), ...(history ? [] : ['no server was asked about such rows']));
       assertedViews.push(definition.name);
       for (const periodicView of periodicViews)
-        add(periodsEndedAssertion(underFormerName({ former: definition, current: periodicView }, engineOfB)));
+        add(noneUnendedAssertion(underFormerName({ former: definition, current: periodicView }, engineOfB)));
     }
   }
   const [first, ...others] = assertedViews;
-  if (first !== undefined) add(noLimitAssertion([first, ...others]));
+  if (first !== undefined) add(noneLimitedAssertion([first, ...others]));
   for (const enforcement of rows.retentionEnforcements) {
     const { name } = enforcement.former;
     if (acceptIfAllowed(expiredRowsOf(name)) || findStoredRows(name) === 'none') continue;

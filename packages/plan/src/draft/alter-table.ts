@@ -16,7 +16,7 @@ import { isSameName } from '@sqlpipe/sql';
 import type { PlanContext } from '../context/plan-context.js';
 import type { ServerAnswers } from '../context/server-answers.js';
 import { pathKey } from '../losses/object-path.js';
-import { type Assertion, allAppliedAssertion, noneChangedAssertion } from '../queries/assertions.js';
+import { type Assertion, allAppliedAssertion, conversionAssertion } from '../queries/assertions.js';
 import { printMisfit } from '../queries/conversions.js';
 import {
   findConversion,
@@ -66,11 +66,11 @@ export function alterTable(
 /** Asserts that no value changes: always if a value may not fit (`printMisfit`), otherwise only if the server has found no change. */
 export function conversionAssertions(conversion: Conversion, { context, conversions }: Draft): Assertion[] {
   const { from, to } = conversion;
-  if (printMisfit(conversion) !== undefined) return [noneChangedAssertion(conversion)];
+  if (printMisfit(conversion) !== undefined) return [conversionAssertion(conversion)];
   if (isLossless(from, to)) return [];
   const inB = withNamesOfB(conversion, context.renames);
   conversions.set(pathKey({ object: inB.table, column: inB.column }), inB);
-  return context.answers.findChangedValues(inB)?.changed === 0 ? [noneChangedAssertion(conversion)] : [];
+  return context.answers.findChangedValues(inB)?.changed === 0 ? [conversionAssertion(conversion)] : [];
 }
 
 function withNamesOfB({ table, column, ...types }: Conversion, renames: PlanContext['renames']): Conversion {

@@ -105,10 +105,10 @@ const ASSERTION_PARSERS = new Map<string, AssertionParser>(
     },
     none_unended(text, [name = '', length = '', unit = '', timeZone]) {
       const [, timestamp, delay] = /^[^"]*"([^"]+)" >= .*-(\d+), now\(\)/.exec(text) ?? [];
-      return periodsEndedAssertion({ name, timestamp, refresh: { period: { length, delay: delay + unit }, timeZone } });
+      return noneUnendedAssertion({ name, timestamp, refresh: { period: { length, delay: delay + unit }, timeZone } });
     },
     is_computable: text => (IS_COMPUTABLE.test(text) ? computableAssertion(text) : undefined),
-    none_limited: (_, [view = '', ...others]) => noLimitAssertion([view, ...others]),
+    none_limited: (_, [view = '', ...others]) => noneLimitedAssertion([view, ...others]),
     is_empty(text, [table = '']) {
       const [, condition] = VALUE_CONDITION.exec(text) ?? [];
       return emptyAssertion(table, condition);
@@ -153,7 +153,7 @@ export const isPlanQuery = (query: string): boolean =>
 
 function parseConversionAssertion(text: string): Assertion | undefined {
   const [, table = '', from = '', to = '', column = ''] = CONVERSION_ASSERTION.exec(text) ?? [];
-  return column === '' ? undefined : noneChangedAssertion({ table, column, from, to });
+  return column === '' ? undefined : conversionAssertion({ table, column, from, to });
 }
 
 const countOf = (answers: FirstColumns, index = 0): number => Number(answers[index]?.[0]);
@@ -187,7 +187,7 @@ function toNothingIsLostAssertion(view: string, statement: string): Assertion {
 }
 
 /** Asserts that no view has a refresh limit. No dump shows refresh limits, so the plan has to ask the server. */
-export function noLimitAssertion(views: NameList): Assertion {
+export function noneLimitedAssertion(views: NameList): Assertion {
   const list = views.map(quoteLiteral).join(', ');
   return {
     statement: `SELECT count() = 0 AS none_limited FROM materialized_views() WHERE view_name IN (${list}) AND refresh_limit <> 0;`,
@@ -214,7 +214,7 @@ export function noneExpireAssertion(retained: RetainedObject, body?: string): Co
   };
 }
 
-export function periodsEndedAssertion(view: PeriodHolder): CountingAssertion {
+export function noneUnendedAssertion(view: PeriodHolder): CountingAssertion {
   const { name } = view;
   return {
     ...noneAssertion(name, printUnendedQuestion(view), 'none_unended'),
@@ -260,7 +260,7 @@ export function noneNullAssertion(table: string, column: string): CountingAssert
 }
 
 /** Asserts that a conversion changes no value (`none_changed`) or, if values may not fit into the new type, that all fit (`all_fit`). */
-export function noneChangedAssertion(conversion: Conversion): CountingAssertion {
+export function conversionAssertion(conversion: Conversion): CountingAssertion {
   const { table, column } = conversion;
   const [name, question] = [`column '${column}' of '${table}'`, printChangedQuestion(conversion)];
   const isAboutFit = printMisfit(conversion) !== undefined;

@@ -13,9 +13,9 @@ import {
 import type { Conversion } from '@sqlpipe/engine';
 import {
   type CountingAssertion,
+  conversionAssertion,
   emptyAssertion,
   formatMisfits,
-  noneChangedAssertion,
   noPartitionAssertion,
 } from './assertions.js';
 import { printMisfit } from './conversions.js';
@@ -62,7 +62,7 @@ export const findMisfitConditions = (conversion: Conversion): RowCondition[] =>
     ? []
     : [
         {
-          assertion: noneChangedAssertion(conversion),
+          assertion: conversionAssertion(conversion),
           formatProblem: count => [formatMisfits(count, conversion)],
           losesValues: losesLoneSurrogates(conversion.from, conversion.to),
         },
