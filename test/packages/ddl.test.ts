@@ -2,7 +2,7 @@
 import {
   type CompareOptions,
   compareStatements,
-  findExactValues,
+  flagExactItems,
   isCleanTable,
   needsQuotes,
   parseCreateStatement,
@@ -260,7 +260,7 @@ test('20,000 columns are compared within seconds', t => {
 });
 
 test('values that a query computes exactly', t => {
-  const exact = (items: string, rest = 'from t sample by 1h') => findExactValues(`select ${items} ${rest}`, 'T');
+  const exact = (items: string, rest = 'from t sample by 1h') => flagExactItems(`select ${items} ${rest}`, 'T');
   const areAll = (expected: boolean, ...items: string[]) => {
     for (const item of items) t.deepEqual(exact(`ts, ${item}`), [true, expected], item);
   };
@@ -283,8 +283,8 @@ test('values that a query computes exactly', t => {
   ])
     t.deepEqual(exact('ts, x', rest), [], rest);
   for (const query of ['t', 'with t as (select ts, sum(x) x from u) select x from t', 'select distinct x from t', ''])
-    t.deepEqual(findExactValues(query, 't'), [], query);
-  t.deepEqual(findExactValues("select x from 't' /* from u */", 't'), [true]);
+    t.deepEqual(flagExactItems(query, 't'), [], query);
+  t.deepEqual(flagExactItems("select x from 't' /* from u */", 't'), [true]);
   for (const rest of ['from t asof join u', 'from (select ts, x / 7 x from t)', 'from v', 'from t join u on (x)'])
     t.deepEqual(exact('ts, x, max(x)', `${rest} sample by 1d`), [true, true, false], `group keys ${rest}`);
   const nested = 'from (select ts, sum(x) x from t sample by 1h) sample by 1d';

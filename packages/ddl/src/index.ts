@@ -113,7 +113,7 @@ export {
   parseColumnPropertyName,
 } from './property.js';
 export { findFunction } from './queries/functions.js';
-export { findExactValues, locateColumns } from './queries/query-columns.js';
+export { flagExactItems, locateColumns } from './queries/query-columns.js';
 export { isBareName } from './queries/query-names.js';
 export {
   closingIndex,

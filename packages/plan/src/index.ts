@@ -2,6 +2,7 @@
 export type { Plan } from './assemble-plan.js';
 export type { PlanOptions } from './context/plan-context.js';
 export { type RowQueries, ServerAnswers, type StoredSize } from './context/server-answers.js';
+export { pathKey } from './losses/object-path.js';
 export { planChanges } from './plan.js';
 export { RejectedViewError } from './proof/rejected-views.js';
 export { formatChangedValues } from './queries/conversions.js';

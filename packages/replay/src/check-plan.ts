@@ -6,7 +6,7 @@ import { identify } from '@sqlpipe/sql';
 import { CodedError, indentLines } from '@sqlpipe/text';
 import { recordQuery } from './assertions.js';
 import type { ReplayOptions } from './options.js';
-import { type ReplayInput, statementLabel } from './outcome.js';
+import { formatStatementLabel, type ReplayInput } from './outcome.js';
 import { PlanGuard } from './plan-guard.js';
 import type { PlanPermissions } from './preflight.js';
 
@@ -48,7 +48,7 @@ export async function checkPlan(
     for await (const statement of { [Symbol.asyncIterator]: () => iterator }) {
       n++;
       if (parsePlanHead(statement)) {
-        const label = statementLabel({ n, statement, identity: identify(statement), location: locations[n - 1] });
+        const label = formatStatementLabel({ n, statement, identity: identify(statement), location: locations[n - 1] });
         throw new CodedError('REJECTED', `${label}: begins a plan, which must be applied alone`);
       }
       yield statement;

@@ -2,11 +2,11 @@
 export { isShowable } from './fetched-objects.js';
 export { type IfExists, type ReplayOptions, rejectBadOptions } from './options.js';
 export {
+  formatStatementLabel,
   isReject,
   isReordered,
   type Outcome,
   type Result,
-  statementLabel,
 } from './outcome.js';
 export { PreflightError } from './preflight.js';
 export { type Replay, replay } from './replay.js';

@@ -107,7 +107,7 @@ export function formatStatementName({ statement, identity }: Pick<Outcome, 'stat
 }
 
 /** Names a statement by its place: `statement 3 (table 'fx_trades')`, or in a file `schema.sql:42: table 'fx_trades'`. */
-export function statementLabel(labelled: LabelledStatement): string {
+export function formatStatementLabel(labelled: LabelledStatement): string {
   const { n, statement, location, position } = labelled;
   const what = escapeControls(formatStatementName(labelled));
   const { path, line } = findLocation(statement, location, position) ?? {};

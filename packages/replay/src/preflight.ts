@@ -14,7 +14,7 @@ import {
 } from '@sqlpipe/sql';
 import { CodedError, type LocatedMessage } from '@sqlpipe/text';
 import { isPlanAssertion, type ViewQueries } from './assertions.js';
-import { formatStatementName, statementLabel } from './outcome.js';
+import { formatStatementLabel, formatStatementName } from './outcome.js';
 
 /**
  * A statement of this length is small enough for any server. The server stores a request twice, and a UTF-16 code unit needs at most nine
@@ -154,7 +154,7 @@ export async function* requireAllowed(
     if (rejection.verb) verbs.add(rejection.verb);
     if (reasons.length < MAX_LISTED) {
       const located = { n, statement, identity: identify(statement), location };
-      reasons.push(`${statementLabel(located)}: ${rejection.reason}`);
+      reasons.push(`${formatStatementLabel(located)}: ${rejection.reason}`);
       const message = `${formatStatementName(located)}: ${rejection.reason}`;
       locatedMessages.push({ ...findLocation(statement, location), message });
     } else more++;

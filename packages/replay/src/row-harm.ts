@@ -18,10 +18,11 @@ import {
   findPartitionConditions,
   findValueConditions,
   formatChangedValues,
+  pathKey,
   type RowCondition,
   type ServerAnswers,
 } from '@sqlpipe/plan';
-import { displayName, foldCase } from '@sqlpipe/sql';
+import { displayName } from '@sqlpipe/sql';
 
 /** An effect of a statement on rows. */
 interface FoundEffect {
@@ -103,7 +104,7 @@ export class RowHarm {
 
   /** Adds how many values change, if the target has counted them. */
   describe(effect: Effect): Effect {
-    const changes = effect.loss === 'values' ? this.#changes.get(keyOf(effect)) : undefined;
+    const changes = effect.loss === 'values' ? this.#changes.get(pathKey(effect)) : undefined;
     return changes === undefined ? effect : { ...effect, text: effect.text + changes };
   }
 
@@ -145,7 +146,7 @@ export class RowHarm {
     if (hasNoLoss || conditions.length > 0) return;
     const values = await this.#answer(() => this.answers.findChangedValues(stored));
     if (values?.changed === 0) this.rows.recordAssertion({ conversion });
-    this.#changes.set(keyOf({ object: table.name, column }), formatChangedValues(values));
+    this.#changes.set(pathKey({ object: table.name, column }), formatChangedValues(values));
   }
 
   /** The conversion with the names of the target; undefined if earlier statements change the values or the type of the column. */
@@ -170,8 +171,6 @@ export class RowHarm {
     return (await this.answers.askQueued()) ? find() : answer;
   }
 }
-
-const keyOf = ({ object, column = '' }: Pick<Effect, 'object' | 'column'>): string => foldCase(`${object}\0${column}`);
 
 function toFoundEffect(table: Table, { losesValues, formatProblem }: RowCondition, count: number, column = '') {
   const problem = formatProblem(count).join('; ');

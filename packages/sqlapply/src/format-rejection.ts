@@ -1,7 +1,7 @@
 import { formatPropertyLines } from '@sqlpipe/cli';
 import { COLUMN_ORDER } from '@sqlpipe/ddl';
 import { columnOrderHints } from '@sqlpipe/plan/text';
-import { type Outcome, statementLabel } from '@sqlpipe/replay';
+import { formatStatementLabel, type Outcome } from '@sqlpipe/replay';
 import { isAcl, redact } from '@sqlpipe/sql';
 import { escapeControls, formatHints, truncate } from '@sqlpipe/text';
 
@@ -20,7 +20,7 @@ type Reported = Pick<
 export function formatRejection(outcome: Reported, label: string, colors = false): [head: string, below?: string[]] {
   const { statement, result, error = '', position, comparison, isDenied } = outcome;
   const unknown = result === 'unknown' ? 'whether it was applied is unknown: ' : '';
-  const head = `${statementLabel(outcome)}: ${unknown}${truncate(error, MAX_MESSAGE)}${isDenied ? DENIED_HELP : ''}`;
+  const head = `${formatStatementLabel(outcome)}: ${unknown}${truncate(error, MAX_MESSAGE)}${isDenied ? DENIED_HELP : ''}`;
   const differences = formatPropertyLines(comparison?.differences ?? [], ['the statement', label], colors);
   const caret = position === undefined ? [] : formatCaret(redact(statement), position);
   const below = differences.length > 0 ? differences.map(line => `  ${line}`) : caret;

@@ -7,13 +7,13 @@ import { findLocation, writeOutput } from '@sqlpipe/files';
 import { findAffectedObjects, formatOmission, printOnOneLine } from '@sqlpipe/plan/text';
 import { createCommitWriter, encodeRecords } from '@sqlpipe/records';
 import {
+  formatStatementLabel,
   isReject,
   isReordered,
   type Outcome,
   type Replay,
   type ReplayTarget,
   type Result,
-  statementLabel,
 } from '@sqlpipe/replay';
 import { displayName, redact, redactFully } from '@sqlpipe/sql';
 import { escapeControls, escapeLines, formatCount, formatSafeJson, indentLines, truncate } from '@sqlpipe/text';
@@ -83,7 +83,9 @@ async function* reportOutcomes(
         show(...formatRejection(outcome, label, io.errorColors));
         if (options.annotations) await io.write(annotate(outcome, label));
       } else if (outcome.failure && !summary.failure)
-        io.error(`${statementLabel(outcome)}: it was applied, but could not be read back: ${outcome.failure.message}`);
+        io.error(
+          `${formatStatementLabel(outcome)}: it was applied, but could not be read back: ${outcome.failure.message}`,
+        );
       if (!options.dryRun) reportStatement(outcome, io);
       if (outcome.replaced) io.warn(...formatReplacement(outcome, label, io.errorColors));
       summary.count(outcome, signal.aborted);
@@ -120,7 +122,7 @@ function reportStatement(outcome: Outcome, io: Io): void {
   if (WITHOUT_EFFECT.has(outcome.result)) return;
   const lines = escapeLines(redactFully(outcome.statement)).split('\n');
   const below = lines.map(line => `  ${line}`);
-  io.detail(`${statementLabel(outcome)}: ${outcome.result}`, below);
+  io.detail(`${formatStatementLabel(outcome)}: ${outcome.result}`, below);
 }
 
 /** Writes `would create table 'x'` and the effects for each statement, then the damage. Skipped or unreached ones are only counted. */

@@ -19,7 +19,7 @@ import { formatHints } from '@sqlpipe/text';
 import { Locations } from './locations.js';
 import type { DiffArgs } from './options.js';
 import { type ReadSide, readSide, resolveOperands, type Sides } from './sides.js';
-import { countIgnored, formatIgnored, writeComparison } from './write-comparison.js';
+import { formatIgnored, formatIgnoredCount, writeComparison } from './write-comparison.js';
 import { writeMissing } from './write-statements.js';
 
 export async function runDiff(args: DiffArgs, io: Io): Promise<number> {
@@ -86,12 +86,12 @@ async function compareAndWrite(args: DiffArgs, io: Io): Promise<number> {
   for (const note of notes) io.info(note);
   if (missing) return writeMissing(compared.differences, args, io);
   if (!alter) return writeComparison(compared, [a, b], args, locations, io);
-  if (compared.ignored.length > 0) io.info(countIgnored(compared));
+  if (compared.ignored.length > 0) io.info(formatIgnoredCount(compared));
   const { writePlan } = await import('./write-plan.js'); // loaded late, because few runs need an engine
   const skipInvalid = a.config !== undefined;
   const { sideB, ...kept } = await addKeptGrants(b, ignore, selection);
-  return withPlanningFacts(a.config, b.config, facts =>
-    writePlan([a, sideB], { ...args, locations, skipInvalid, ...kept, ...facts }, io),
+  return withPlanningFacts(a.config, b.config, planningFacts =>
+    writePlan([a, sideB], { ...args, locations, skipInvalid, ...kept, ...planningFacts }, io),
   );
 }
 

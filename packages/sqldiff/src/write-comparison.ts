@@ -73,11 +73,11 @@ function summarize(compared: SchemaComparison): string {
   const parts = [`${differences.length} of ${formatCount(total, 'object')} ${verb}`];
   if (problems.length > 0)
     parts.push(`${problems.length} ${problems.length === 1 ? 'is' : 'are'} invalid or suspended`);
-  if (ignored.length > 0) parts.push(countIgnored(compared));
+  if (ignored.length > 0) parts.push(formatIgnoredCount(compared));
   return parts.join('; ');
 }
 
-export const countIgnored = ({ ignored }: SchemaComparison): string =>
+export const formatIgnoredCount = ({ ignored }: SchemaComparison): string =>
   `${formatCount(ignored.length, 'difference')} ignored`;
 
 /** `ignored: table 'trades': TTL` */

@@ -43,7 +43,7 @@ export function locateColumns(statement: string): { readonly columns: LocatedNam
  *   aggregate may differ in its last digits.
  * - In a SELECT over subqueries or joins: the group keys, if no subquery has an aggregate.
  */
-export function findExactValues(query: string, table: string): boolean[] {
+export function flagExactItems(query: string, table: string): boolean[] {
   const tokens = tokenizeQuery(query);
   const sources = findReferencesOfQuery(query);
   const isSimple = tokens.filter(token => isKeyword(token, 'select')).length === 1;

@@ -26,6 +26,7 @@ export function resolvePath(text: string, find: FindColumns): ObjectPath | undef
   return paths[0];
 }
 
+/** A key that is the same for paths whose names differ only in case. */
 export const pathKey = ({ object, column }: ObjectPath): string =>
   column === undefined ? foldCase(object) : `${foldCase(object)}\0${foldCase(column)}`;
 

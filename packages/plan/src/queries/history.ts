@@ -2,7 +2,7 @@
  * Prints questions about the rows of a materialized view that its query no longer returns. Each form was tried on 9.3.4, also while rows
  * were written.
  */
-import { doubleQuote, findExactValues, type MaterializedViewDefinition } from '@sqlpipe/ddl';
+import { doubleQuote, flagExactItems, type MaterializedViewDefinition } from '@sqlpipe/ddl';
 import type { ColumnHead, StoredRows } from '@sqlpipe/engine';
 import { quoteLiteral } from '@sqlpipe/sql';
 import { chooseAliasPrefix } from '../statements.js';
@@ -78,7 +78,7 @@ function printLostRow(view: ComparedView, columns: readonly ColumnHead[]): strin
 
 /** The last digits of a computed floating point value may differ from one run of the query to the next. */
 function findComputedColumns({ body, base = '' }: ComparedView, columns: readonly ColumnHead[]): ColumnHead[] {
-  const exact = findExactValues(body, base);
+  const exact = flagExactItems(body, base);
   return columns.filter((column, index) => isFloat(column) && !(exact.length === columns.length && exact[index]));
 }
 
