@@ -112,11 +112,11 @@ export class DryRun {
     }
   }
 
-  predictDamage(): string[] {
+  predictHarm(): string[] {
     const invalid = [...this.#engine.invalidViews().keys()].filter(name => !this.#invalidBefore.has(name));
     const { found } = this.#harm;
     const losses = [
-      ...this.#rows.losses().map(({ effect }) => this.#harm.describe(effect)),
+      ...this.#rows.losses().map(({ effect }) => this.#harm.addChangeCount(effect)),
       ...found.map(({ effect }) => effect),
       ...this.#effectsOfRestart,
     ];
@@ -216,7 +216,7 @@ export class DryRun {
       const harm = await this.#harm.ask(sent);
       const execution = await whenReady(() => this.#engine.execute(sent, this.#caller));
       await this.#askAboutRows(execution);
-      const effects = this.#rows.recordStatement(sent, execution).map(each => this.#harm.describe(each));
+      const effects = this.#rows.recordStatement(sent, execution).map(each => this.#harm.addChangeCount(each));
       this.#effects = [...effects, ...harm.found.map(({ effect }) => effect)];
       this.#harm.record(execution, harm);
       for (const { name } of execution.transitions) this.#affected.add(name);

@@ -24,9 +24,9 @@ export interface Replay {
   readonly omissions: readonly Omission[];
   readonly outcomes: AsyncIterable<Outcome>;
   /** After the outcomes of a dry run: a line for each view that the run would leave invalid, and for each loss that is not allowed. */
-  predictDamage(): string[];
+  predictHarm(): string[];
   /** A line for each object that has become invalid or suspended since the run began. Only for a plan without `staleOk`. */
-  findDamage(): Promise<string[]>;
+  findNewProblems(): Promise<string[]>;
 }
 
 /** Without --retries too, a statement is sent once more if its reply was lost and its object is missing. */
@@ -81,8 +81,8 @@ export async function replay(input: ReplayInput, target: ReplayTarget, options: 
   return {
     omissions,
     outcomes: warnOfProblems(outcomes, client, options),
-    predictDamage: () => dryRun?.predictDamage() ?? [],
-    findDamage: async () => (healthBefore ? findDamage(client, healthBefore) : []),
+    predictHarm: () => dryRun?.predictHarm() ?? [],
+    findNewProblems: async () => (healthBefore ? findNewProblems(client, healthBefore) : []),
   };
 }
 
@@ -179,7 +179,7 @@ async function* warnOfProblems(
         warn(`${displayName(identity)} was skipped, but is ${state} on the target: ${reason}`);
 }
 
-async function findDamage(client: Client, former: Health): Promise<string[]> {
+async function findNewProblems(client: Client, former: Health): Promise<string[]> {
   const after = await fetchHealthIfShown(client);
   const objects = (await tryQuery(() => listAllObjects(client))) ?? [];
   return objects

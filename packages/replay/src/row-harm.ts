@@ -103,7 +103,7 @@ export class RowHarm {
   }
 
   /** Adds how many values change, if the target has counted them. */
-  describe(effect: Effect): Effect {
+  addChangeCount(effect: Effect): Effect {
     const changes = effect.loss === 'values' ? this.#changes.get(pathKey(effect)) : undefined;
     return changes === undefined ? effect : { ...effect, text: effect.text + changes };
   }

@@ -24,22 +24,22 @@ import { Summary } from './summary.js';
 
 /** Executes a replay by reading its outcomes. @returns the exit status */
 export async function reportReplay(replay: Replay, target: ReplayTarget, options: RunArgs, io: Io): Promise<number> {
-  const { omissions, predictDamage } = replay;
+  const { omissions, predictHarm } = replay;
   const { label } = target.client;
   const summary = new Summary(label, options);
   for (const [head, ...lines] of omissions.map(formatOmission)) io.error(head, indentLines(lines));
-  if (omissions.length > 0) summary.recordOmissionOrDamage();
+  if (omissions.length > 0) summary.recordOmissionOrHarm();
   const isStdoutTaken = hasDataOnStdout(options);
   let { outcomes } = replay;
-  if (options.dryRun && !isStdoutTaken) outcomes = writeDryRun(outcomes, io, predictDamage);
+  if (options.dryRun && !isStdoutTaken) outcomes = writeDryRun(outcomes, io, predictHarm);
   if (options.report) outcomes = writeReport(outcomes, options.report, options, io);
   if (options.json) outcomes = writeReport(outcomes, '-', options, io);
   outcomes = reportOutcomes(outcomes, summary, { ...replay, ...target }, options, io);
   if (options.rejects) await writeRejects(options.rejects, io.stdout, outcomes, options.maxRecord);
   else for await (const _ of outcomes); // reading them executes the statements
-  const damage = predictDamage();
-  if (damage.length > 0) summary.recordOmissionOrDamage();
-  if (isStdoutTaken) for (const line of damage) io.warn(`${label}: ${line}`);
+  const harm = predictHarm();
+  if (harm.length > 0) summary.recordOmissionOrHarm();
+  if (isStdoutTaken) for (const line of harm) io.warn(`${label}: ${line}`);
   return summary.status;
 }
 
@@ -66,7 +66,7 @@ async function* writeReport(outcomes: AsyncIterable<Outcome>, path: string, opti
 async function* reportOutcomes(
   outcomes: AsyncIterable<Outcome>,
   summary: Summary,
-  { config, client, findDamage }: Pick<ReplayTarget, 'config' | 'client'> & Pick<Replay, 'findDamage'>,
+  { config, client, findNewProblems }: Pick<ReplayTarget, 'config' | 'client'> & Pick<Replay, 'findNewProblems'>,
   options: RunArgs,
   io: Io,
 ): AsyncGenerator<Outcome> {
@@ -104,7 +104,7 @@ async function* reportOutcomes(
     if (summary.notComparable) io.info(summary.notComparable);
     const hasOutcomes = hasEnded || summary.total > 0;
     const isSuccess = hasEnded && summary.complete && !signal.aborted;
-    if (!isSuccess && canAsk) for (const line of await findDamage()) io.warn(`${label}: ${line}`);
+    if (!isSuccess && canAsk) for (const line of await findNewProblems()) io.warn(`${label}: ${line}`);
     const state = signal.aborted ? `interrupted: ${summary}` : `${summary}`;
     if (hasOutcomes && !isPipeClosed) (isSuccess ? summarize : io.error)(state);
   }
@@ -125,8 +125,8 @@ function reportStatement(outcome: Outcome, io: Io): void {
   io.detail(`${formatStatementLabel(outcome)}: ${outcome.result}`, below);
 }
 
-/** Writes `would create table 'x'` and the effects for each statement, then the damage. Skipped or unreached ones are only counted. */
-async function* writeDryRun(outcomes: AsyncIterable<Outcome>, io: Io, predictDamage: Replay['predictDamage']) {
+/** Writes `would create table 'x'` and the effects for each statement, then the harm. Skipped or unreached ones are only counted. */
+async function* writeDryRun(outcomes: AsyncIterable<Outcome>, io: Io, predictHarm: Replay['predictHarm']) {
   const counts = new Map<Result, number>();
   for await (const outcome of outcomes) {
     const { result, identity, statement, effects = [], error } = outcome;
@@ -138,7 +138,7 @@ async function* writeDryRun(outcomes: AsyncIterable<Outcome>, io: Io, predictDam
     if (result === 'unknown' && error !== undefined) await io.write(`  ${escapeControls(error)}\n`);
     yield outcome;
   }
-  for (const line of predictDamage()) await io.write(`${escapeControls(line)}\n`);
+  for (const line of predictHarm()) await io.write(`${escapeControls(line)}\n`);
   for (const [result, count] of counts) await io.write(`${result}: ${formatCount(count, 'statement')}\n`);
 }
 

@@ -48,8 +48,8 @@ export class Summary {
     }
   }
 
-  /** Makes the status negative although no statement was rejected: a change is left out, or a dry run predicts damage. */
-  recordOmissionOrDamage(): void {
+  /** Makes the status negative although no statement was rejected: a change is left out, or a dry run predicts harm. */
+  recordOmissionOrHarm(): void {
     this.#isNegative = true;
   }
 
