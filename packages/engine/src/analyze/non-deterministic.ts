@@ -56,7 +56,7 @@ class DeterminismCheck {
     const all = [filter, findContents([items, conditions], scope), sorted];
     for (const ref of refs) {
       const names = all.flatMap(({ names }) => names);
-      this.#checkSource(ref, scope, findColumnsRead(ref, names, items, read));
+      this.#checkSource(ref, scope, readOfRef(ref, names, items, read));
     }
     for (const { operator, all: keepsDuplicates, select: next } of setOperations)
       this.#check(next, scope, operator === 'UNION' && keepsDuplicates ? readOfUnion(select, next, read) : undefined);
@@ -118,7 +118,7 @@ function variesByRow(item: SelectItem, scope: QueryScope): boolean {
   return names.length > 0 || calls.some(({ name }) => /^rnd_/i.test(name));
 }
 
-function findColumnsRead(ref: TableRef, names: Contents['names'], items: readonly SelectItem[], read: ColumnsRead) {
+function readOfRef(ref: TableRef, names: Contents['names'], items: readonly SelectItem[], read: ColumnsRead) {
   const { table, timestampDesignation: timestamp } = ref;
   const alias = ref.alias ?? (table.type === 'qualifiedName' ? table.parts.join('.') : undefined);
   const isOfRef = (qualifier: string): boolean => alias === undefined || isSameName(qualifier, alias);
