@@ -6,8 +6,8 @@ import { dumpOrder, Schema } from '@sqlpipe/schema';
 import type { Client } from '../http/client.js';
 import type { BestEffortClient } from '../http/optional-queries.js';
 import { fetchLastTransactions, type ListedObject, listAllObjects } from './list-objects.js';
-import { changingSchemaError, isWanted, type ObjectReadOptions, titleOf } from './missing-objects.js';
 import { fetchUncheckedStatements } from './show-create.js';
+import { changingSchemaError, isWanted, type ObjectReadOptions, titleOf } from './unreadable-objects.js';
 
 const MAX_READS = 6;
 
@@ -25,8 +25,8 @@ export async function fetchCatalogueDump(
   reportChanges(previous, latest, options);
   for (const object of latest.listed) {
     const denial = denied.get(object.name);
-    if (denial !== undefined) options.missing.addDenied(object, denial);
-    else if (object.kind === 'other') options.missing.addUnknown(object);
+    if (denial !== undefined) options.unreadable.addDenied(object, denial);
+    else if (object.kind === 'other') options.unreadable.addUnknown(object);
   }
   const stableObjects = [...latest.objects.values()].filter(({ name }) => previous.objects.has(name));
   return dumpOrder(new Schema(stableObjects.map(({ statement }) => statement))).map(({ statement }) => statement);

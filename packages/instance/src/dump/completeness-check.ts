@@ -9,8 +9,8 @@ import { foldCase, givesRight, identify, isAcl, isObject, KINDS, type NamedObjec
 import type { Client } from '../http/client.js';
 import { tryQuery } from '../http/optional-queries.js';
 import { type ListedObject, listAllObjects } from './list-objects.js';
-import { changingSchemaError, isWanted, listTitles, type ObjectReadOptions, titleOf } from './missing-objects.js';
 import { fetchUncheckedStatements } from './show-create.js';
+import { changingSchemaError, isWanted, listTitles, type ObjectReadOptions, titleOf } from './unreadable-objects.js';
 
 const MAX_LIST_REFETCHES = 6;
 
@@ -132,14 +132,14 @@ export class CompletenessCheck {
   async #fetchStatementsOf(objects: readonly ListedObject[]): Promise<string[]> {
     for (const object of objects) {
       this.#pending.delete(foldCase(object.name));
-      if (object.kind === 'other') this.options.missing.addUnknown(object);
+      if (object.kind === 'other') this.options.unreadable.addUnknown(object);
     }
     const known = objects.filter(({ kind }) => kind !== 'other');
     if (!known.length) return [];
     const denied = new Set<NamedObject>();
     const onDenied = (object: NamedObject, message: string) => {
       denied.add(object);
-      this.options.missing.addDenied(object, message);
+      this.options.unreadable.addDenied(object, message);
     };
     const statements = await fetchUncheckedStatements(this.client, known, onDenied);
     return known.flatMap((object, i) => {

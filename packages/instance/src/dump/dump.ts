@@ -11,8 +11,8 @@ import { InstanceError } from '../instance-error.js';
 import { fetchInvalidViews, VIEW_LISTS } from '../reports/health.js';
 import { fetchCatalogueDump } from './catalogue-dump.js';
 import { addMissingRows, CompletenessCheck } from './completeness-check.js';
-import { MissingObjects, type ObjectReadOptions } from './missing-objects.js';
 import { SymbolCapacities } from './symbol-capacities.js';
+import { type ObjectReadOptions, UnreadableObjects } from './unreadable-objects.js';
 
 /** Options for dumping. By default everything is dumped and repaired. */
 export interface DumpOptions {
@@ -101,8 +101,8 @@ async function* dumpStatements(
   const { selection, skipInvalid, reportInvalid, verbatim, warn, info } = options;
   const { checks, bestEffort } = clients;
   const names = new NameSelection(options.names, options.withDeps);
-  const [missing, capacities] = [new MissingObjects(), new SymbolCapacities(use => bestEffort.attempt(use))];
-  const readOptions = { names, missing, selects: selection.selects, warn, info };
+  const [unreadable, capacities] = [new UnreadableObjects(), new SymbolCapacities(use => bestEffort.attempt(use))];
+  const readOptions = { names, unreadable, selects: selection.selects, warn, info };
   const warnOfUnknown = ({ message }: InstanceError): true => {
     warn(`invalid views may be in the dump despite --skip-invalid, because the server does not list them: ${message}`);
     return true;
@@ -139,7 +139,7 @@ async function* dumpStatements(
   }
   if (selection.requestsAcl && !hasAcl && !options.names.length)
     warn('access control was requested, but the server reports none; it may be disabled there');
-  missing.report(config, names, options);
+  unreadable.report(config, names, options);
   const unmatched = names.formatUnmatched();
   if (unmatched) throw new InstanceError('REJECTED', `${config.label}: ${unmatched}`);
 }

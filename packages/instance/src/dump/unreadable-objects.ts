@@ -27,7 +27,7 @@ interface Absence {
 }
 
 /** Objects that a dump lacks, because the account may not read their definitions, or because their kind is unknown. */
-export class MissingObjects {
+export class UnreadableObjects {
   readonly #absences: Absence[] = [];
 
   addDenied(object: NamedObject, denial: string): void {
@@ -38,7 +38,7 @@ export class MissingObjects {
     this.#absences.push({ object, reason: `of an unknown kind, ${object.mark}` });
   }
 
-  /** Warns of each missing object that the selected names need, if a partial dump is accepted. @throws InstanceError otherwise */
+  /** Warns of each unreadable object that the selected names need, if a partial dump is accepted. @throws InstanceError otherwise */
   report(
     { label }: ConnectionConfig,
     names: NameSelection,
@@ -60,7 +60,7 @@ export class MissingObjects {
 export interface ObjectReadOptions {
   readonly selects: (kind: Kind) => boolean;
   readonly names: NameSelection;
-  readonly missing: MissingObjects;
+  readonly unreadable: UnreadableObjects;
   readonly warn: (message: string) => void;
   readonly info: (message: string) => void;
 }
