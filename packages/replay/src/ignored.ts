@@ -9,7 +9,7 @@ import {
   Schema,
   splitRights,
 } from '@sqlpipe/schema';
-import { identityKey } from '@sqlpipe/sql';
+import { namespaceKey } from '@sqlpipe/sql';
 import type { ExistingObjects } from './fetched-objects.js';
 import type { ReplayInput } from './outcome.js';
 
@@ -29,7 +29,7 @@ export class IgnoredStatements {
       yield statement;
     }
     const needed = findNeeded(new Schema(all), entry => this.isIgnored(entry));
-    for (const entry of needed.keys()) this.#needed.add(identityKey(entry));
+    for (const entry of needed.keys()) this.#needed.add(namespaceKey(entry));
   }
 
   isIgnored(entry: Entry): boolean {
@@ -39,7 +39,7 @@ export class IgnoredStatements {
   /** Skips an ignored object, unless another statement needs it and the target lacks it. @throws InstanceError */
   async skips(entry: Entry, existing: Pick<ExistingObjects, 'fetch'>): Promise<boolean> {
     if (!this.isIgnored(entry)) return false;
-    return !this.#needed.has(identityKey(entry)) || (await existing.fetch(entry)) !== undefined;
+    return !this.#needed.has(namespaceKey(entry)) || (await existing.fetch(entry)) !== undefined;
   }
 }
 

@@ -1,8 +1,8 @@
 import { getHeapStatistics } from 'node:v8';
 import { compareStatements } from '@sqlpipe/ddl';
-import { displayName, hasName, identityKey } from '@sqlpipe/sql';
+import { displayName, hasName, namespaceKey } from '@sqlpipe/sql';
 import { CodedError } from '@sqlpipe/text';
-import { type Entry, toEntry } from './schema.js';
+import { type Entry, toUnambiguousEntry } from './schema.js';
 
 /** The number of bytes per statement, besides its text, for names and collections (measured: 400 to 700). */
 const OVERHEAD = 1000;
@@ -57,9 +57,9 @@ export class DuplicateNameError extends CodedError {
 export function deduplicate(statements: Iterable<string>): string[] {
   const seen = new Map<string, { entry: Entry; position: number }>();
   return Array.from(statements).filter((statement, i) => {
-    const [entry, position] = [toEntry(statement), i + 1];
+    const [entry, position] = [toUnambiguousEntry(statement), i + 1];
     if (entry.kind === 'other') return true;
-    const key = hasName(entry) ? identityKey(entry) : statement;
+    const key = hasName(entry) ? namespaceKey(entry) : statement;
     const first = seen.get(key);
     const { differences, notComparable } = compareStatements(first?.entry.statement ?? statement, statement);
     if (first && differences.length + notComparable.length > 0)

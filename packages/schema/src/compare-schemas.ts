@@ -6,7 +6,7 @@ import {
   type Right,
   type StatementComparison,
 } from '@sqlpipe/ddl';
-import { foldCase, hasName, type Identity, identify, identityKey, significantTokens } from '@sqlpipe/sql';
+import { foldCase, hasName, type Identity, identify, namespaceKey, significantTokens } from '@sqlpipe/sql';
 import { type Health, type HealthProblem, problemsOf } from './health.js';
 import { type IgnoredDifference, IgnoreRules } from './ignore.js';
 import { RightSet } from './right-set.js';
@@ -143,4 +143,4 @@ class SchemaItems {
 
 /** A key that two statements share if they create the same object, or, without a name, if they are the same. */
 const itemKey = (entry: Entry): string =>
-  hasName(entry) ? identityKey(entry) : Array.from(significantTokens(entry.statement), ({ text }) => text).join(' ');
+  hasName(entry) ? namespaceKey(entry) : Array.from(significantTokens(entry.statement), ({ text }) => text).join(' ');

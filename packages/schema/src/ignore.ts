@@ -1,6 +1,6 @@
 /*! Rules by which a user ignores differences between two schemas, such as `tmp_*` and `trades: TTL`. */
 import { COLUMN_ORDER, type Comparison, listComparedProperties, type PropertyName } from '@sqlpipe/ddl';
-import { foldCase, type Identity, identityKey, KINDS, type Kind, type NamedObject, unquote } from '@sqlpipe/sql';
+import { foldCase, type Identity, KINDS, type Kind, type NamedObject, namespaceKey, unquote } from '@sqlpipe/sql';
 import { suggestWord } from '@sqlpipe/text';
 import { canMatchSame, matchesGlob } from './glob.js';
 import { statesOf } from './health.js';
@@ -43,7 +43,7 @@ export class IgnoreRules {
 
   ignoresObject(entry: NamedStatement): boolean {
     const isIgnored = this.#rules.some(rule => rule.property === undefined && matchesEntry(rule, entry));
-    return isIgnored && !this.exceptions.has(identityKey(entry));
+    return isIgnored && !this.exceptions.has(namespaceKey(entry));
   }
 
   /** These rules and another one. @throws InvalidOptionError */
@@ -53,7 +53,7 @@ export class IgnoreRules {
 
   /** The same rules, except that they do not ignore these objects and principals. */
   except(entries: Iterable<Entry>): IgnoreRules {
-    return new IgnoreRules(this.patterns, new Set(Array.from(entries, identityKey)));
+    return new IgnoreRules(this.patterns, new Set(Array.from(entries, namespaceKey)));
   }
 
   /** Whether a property of an object is ignored, named as in a comparison: `TTL`, `column 'price'`. */

@@ -3,7 +3,7 @@ import { foldCase, type NamedObject, NameSet } from '@sqlpipe/sql';
 import { escapeControls, suggestWord } from '@sqlpipe/text';
 import { collectStatements } from './collect.js';
 import { matchesGlob } from './glob.js';
-import { type Entry, Schema, toEntry } from './schema.js';
+import { type Entry, Schema, toUnambiguousEntry } from './schema.js';
 import { InvalidOptionError, parseKinds } from './selection.js';
 
 /** What a statement creates. The statement itself is needed for the names in a grant. */
@@ -106,7 +106,7 @@ export class NameSelection {
     if (!this.names.length) return yield* batches;
     const matches = (entry: Entry) => this.#matches(entry);
     if (!this.withDeps) {
-      for await (const batch of batches) yield batch.filter(statement => matches(toEntry(statement)));
+      for await (const batch of batches) yield batch.filter(statement => matches(toUnambiguousEntry(statement)));
       return;
     }
     const schema = new Schema(await collectStatements(batches));

@@ -31,7 +31,7 @@ export interface Entry extends Identity {
 export const identifyEntry = (statement: string): Entry => ({ ...identify(statement), statement });
 
 /** Converts a statement into an entry. @throws CodedError if a comment hides from SQL what QuestDB runs */
-export function toEntry(statement: string): Entry {
+export function toUnambiguousEntry(statement: string): Entry {
   return { ...requireUnambiguous(statement), statement };
 }
 
@@ -45,12 +45,12 @@ export class Schema {
   #dependencies?: ReadonlyMap<string, string[]>;
   #dependents?: ReadonlyMap<Entry, Entry[]>;
 
-  /** @param defaults what the server fills in if a statement omits it @throws like `toEntry` */
+  /** @param defaults what the server fills in if a statement omits it @throws like `toUnambiguousEntry` */
   constructor(
     statements: Iterable<string>,
     private readonly defaults?: CompareOptions['defaults'],
   ) {
-    this.entries = Array.from(statements, toEntry);
+    this.entries = Array.from(statements, toUnambiguousEntry);
     for (const entry of this.entries) {
       const names = isObject(entry.kind) ? this.#objects : isPrincipal(entry.kind) ? this.#principals : undefined;
       if (names && !names.has(entry.name)) names.set(entry.name, entry);

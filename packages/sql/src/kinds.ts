@@ -78,7 +78,7 @@ export const CATEGORIES: ReadonlyMap<string, readonly Kind[]> = new Map([
 ]);
 
 /** Two objects of the same name have the same key. So do two principals of the same name, and two rights of one kind and entity. */
-export const identityKey = ({ kind, name }: { kind: Kind; name: string }): string =>
+export const namespaceKey = ({ kind, name }: { kind: Kind; name: string }): string =>
   `${isObject(kind) ? 'object' : isPrincipal(kind) ? 'principal' : kind} ${foldCase(name)}`;
 
 /** A key that is the same for statements of one kind and name. */

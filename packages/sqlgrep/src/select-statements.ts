@@ -8,7 +8,7 @@ import {
   type RelatedOptions,
   Schema,
   selectWithRelated,
-  toEntry,
+  toUnambiguousEntry,
 } from '@sqlpipe/schema';
 import { identify } from '@sqlpipe/sql';
 import { escapeControls, formatSafeJson } from '@sqlpipe/text';
@@ -48,7 +48,7 @@ async function* selectStatements(
     const schema = new Schema(await collectStatements(statements));
     for (const { statement } of selectWithRelated(schema, matches, related)) yield statement;
   } else {
-    for await (const statement of statements) if (matches(toEntry(statement))) yield statement;
+    for await (const statement of statements) if (matches(toUnambiguousEntry(statement))) yield statement;
   }
 }
 

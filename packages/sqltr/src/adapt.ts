@@ -14,7 +14,7 @@ import {
   removeOwner,
   repair,
 } from '@sqlpipe/ddl';
-import { type Entry, splitRights, toEntry } from '@sqlpipe/schema';
+import { type Entry, splitRights, toUnambiguousEntry } from '@sqlpipe/schema';
 import { displayName, type Identity, identify, isAcl, isObject, NameSet } from '@sqlpipe/sql';
 import { CodedError, truncate } from '@sqlpipe/text';
 
@@ -48,7 +48,7 @@ export async function* adapt(
   let n = 0;
   for await (const given of statements) {
     n++;
-    const entry = toEntry(given);
+    const entry = toUnambiguousEntry(given);
     const { statements: kept, losses } = leaveOut(leftOut, entry, applyAll(adapters, given));
     if (losses.length > 0) {
       const message = `${formatTitle(n, entry)}: ${losses.join('; ')}`;

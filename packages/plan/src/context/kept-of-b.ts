@@ -12,7 +12,7 @@ import {
   type Right,
 } from '@sqlpipe/ddl';
 import type { Engine } from '@sqlpipe/engine';
-import { type IgnoreRules, toEntry } from '@sqlpipe/schema';
+import { type IgnoreRules, toUnambiguousEntry } from '@sqlpipe/schema';
 import { addToList, type NamedObject, NameMap } from '@sqlpipe/sql';
 import type { Renames } from '../renames/renames.js';
 
@@ -40,7 +40,7 @@ export const keepsProperty = (options: KeptOfB, wanted: Definition, property: Pr
 
 /** Whether the plan keeps a right that only B has. */
 export const keepsRight = (right: Right, { ignoreExtra = false, ignore }: KeptOfB): boolean =>
-  ignoreExtra || (ignore.hasObjectRules && ignore.ignoresObject(toEntry(printRight(right))));
+  ignoreExtra || (ignore.hasObjectRules && ignore.ignoresObject(toUnambiguousEntry(printRight(right))));
 
 /** Finds the grants of B that the plan keeps, with the names after the plan, by the object that they are on. */
 export function findKeptGrants(engineOfB: Engine, renames: Renames, options: KeptOfB): NameMap<Grant[]> {

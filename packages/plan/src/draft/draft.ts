@@ -6,10 +6,10 @@ import {
   displayName,
   findSecrets,
   hasName,
-  identityKey,
   type NamedObject,
   NameMap,
   NameSet,
+  namespaceKey,
   type ObjectKind,
   redactFully,
 } from '@sqlpipe/sql';
@@ -31,9 +31,9 @@ export interface Step {
 export type Refusal = readonly [reason: string, ...hints: string[]];
 
 /** Identifies the same change in two drafts. Its properties would not do: to change an index, a DROP and an ADD set the same one. */
-export const changeKey = ({ identity, what }: Change): string => `${identityKey(identity)} ${what}`;
+export const changeKey = ({ identity, what }: Change): string => `${namespaceKey(identity)} ${what}`;
 
-const omissionKey = (identity: NamedObject): string => (hasName(identity) ? identityKey(identity) : identity.kind);
+const omissionKey = (identity: NamedObject): string => (hasName(identity) ? namespaceKey(identity) : identity.kind);
 
 export const changeOf = (
   identity: NamedObject,
@@ -183,7 +183,7 @@ export class Draft {
 
   addOmission(omission: Omission): void {
     const { identity, ...content } = omission;
-    const key = `${identityKey(identity)} ${JSON.stringify(content)}`;
+    const key = `${namespaceKey(identity)} ${JSON.stringify(content)}`;
     if (this.isIgnored(identity, omission.properties[0]) || this.#omissions.has(key)) return;
     this.#omissions.set(key, omission);
     addToList(this.#omissionsByObject, omissionKey(identity), omission);
