@@ -39,7 +39,7 @@ export async function checkPlan(
   permitted: PlanPermissions,
   client: Client,
   options: Conflicting & Pick<ReplayOptions, 'allowPlan'>,
-): Promise<{ statements: AsyncIterable<string>; plan?: PlanHead; guard?: PlanGuard }> {
+): Promise<{ statements: AsyncIterable<string>; planHead?: PlanHead; guard?: PlanGuard }> {
   const iterator = statements[Symbol.asyncIterator]();
   const first = await iterator.next();
   const all = (async function* () {
@@ -63,11 +63,11 @@ export async function checkPlan(
   }
   const { staleOk, allowPlan } = options;
   const recorded = recordPlanned(all, head, permitted);
-  if (staleOk) return { statements: recorded, plan: head };
-  const plan = await collectStatements(recorded);
+  if (staleOk) return { statements: recorded, planHead: head };
+  const planStatements = await collectStatements(recorded);
   const help = `make it again with sqldiff --alter${allowPlan ? '' : ', or apply it with --stale-ok'}`;
-  const guard = await requireState(plan, client, `the plan was made for a different state; ${help}`);
-  return { statements: Readable.from(plan), plan: head, guard };
+  const guard = await requireState(planStatements, client, `the plan was made for a different state; ${help}`);
+  return { statements: Readable.from(planStatements), planHead: head, guard };
 }
 
 export function rejectOmissions(omissions: readonly Omission[]): void {
@@ -78,11 +78,15 @@ export function rejectOmissions(omissions: readonly Omission[]): void {
 }
 
 /** Requires that the target is in the state for which a plan was made. @param message the error otherwise, without the target's label */
-export async function requireState(plan: readonly string[], client: Client, message: string): Promise<PlanGuard> {
-  const guard = await PlanGuard.start(client, plan);
-  const { state, count } = parsePlanHead(plan[0] ?? '') ?? {};
+export async function requireState(
+  planStatements: readonly string[],
+  client: Client,
+  message: string,
+): Promise<PlanGuard> {
+  const guard = await PlanGuard.start(client, planStatements);
+  const { state, count } = parsePlanHead(planStatements[0] ?? '') ?? {};
   // Statements after the plan do not belong to the state for which it was made.
-  if (computeFingerprint(plan.slice(0, count), guard.statements()) !== state)
+  if (computeFingerprint(planStatements.slice(0, count), guard.statements()) !== state)
     throw new CodedError('REJECTED', `${client.label}: ${message}`);
   return guard;
 }

@@ -34,7 +34,7 @@ import type { TargetSchema } from './target.js';
 /** The context of a real run. `DryRun` replaces its `client` by one that executes statements on the engine. */
 interface DryRunContext extends Omit<ExecutionContext, 'isSimulated' | 'noVerify'> {
   readonly allowLoss: readonly string[];
-  readonly plan: PlanHead | undefined;
+  readonly planHead: PlanHead | undefined;
 }
 
 /** A result cannot be predicted, for example because it depends on rows. It is `unknown`, which does not change the exit status. */
@@ -83,10 +83,10 @@ export class DryRun {
       findStoredRows: view =>
         this.#answers.findHistory(view, this.#refreshedQueries.get(view))?.answer ?? 'recomputable',
       ...this.#questions,
-      newNameOf: view => context.plan?.renamedViews.get(view) ?? view,
+      newNameOf: view => context.planHead?.renamedViews.get(view) ?? view,
     });
     this.#harm = new RowHarm(this.#engine, this.#rows, this.#answers, this.#schema.version);
-    this.#allowed = new AllowedLosses([...context.allowLoss, ...(context.plan?.neededAllowances ?? [])], name => {
+    this.#allowed = new AllowedLosses([...context.allowLoss, ...(context.planHead?.neededAllowances ?? [])], name => {
       const columns = this.#engine.find(name)?.columns;
       return columns && new NameSet(columns.map(column => column.name));
     });
@@ -255,7 +255,7 @@ export class DryRun {
       const view = mayLoseHistory ? this.#rows.findLoaded(object) : undefined;
       if (view?.kind !== 'materialized view' || view.opaque !== undefined) continue;
       // Whoever made a plan wants what its views return, so only their former queries count.
-      const query = this.context.plan
+      const query = this.context.planHead
         ? undefined
         : printQueryOverPlainViews(view, this.#engine, name => this.#rows.findLoaded(name));
       this.#refreshedQueries.set(view.name, query);

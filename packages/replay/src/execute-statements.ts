@@ -11,7 +11,7 @@ interface RunOptions extends Pick<ReplayOptions, 'keepGoing' | 'dryRun' | 'signa
   /** Aborted when an outcome ends the run. Later statements are `not reached`. */
   endOfRun: AbortController;
   /** The head of the plan that the statements begin with. */
-  plan: PlanHead | undefined;
+  planHead: PlanHead | undefined;
   /** How many of the statements belong to the plan; by default, all. */
   planLength: number | undefined;
 }
@@ -24,17 +24,22 @@ interface RunOptions extends Pick<ReplayOptions, 'keepGoing' | 'dryRun' | 'signa
 export async function* executeStatements(
   statements: AsyncIterable<string>,
   executors: readonly Executor[],
-  { signal, endOfRun, plan: head, planLength = Number.POSITIVE_INFINITY, locations, ...continuation }: RunOptions,
+  { signal, endOfRun, planHead: head, planLength = Number.POSITIVE_INFINITY, locations, ...continuation }: RunOptions,
 ): AsyncGenerator<Outcome> {
   const inFlight: InFlight[] = [];
 
-  const executeInTurn = async (n: number, entry: Entry, blockers: InFlight[], plan?: PlanHead): Promise<Outcome> => {
+  const executeInTurn = async (
+    n: number,
+    entry: Entry,
+    blockers: InFlight[],
+    planHead?: PlanHead,
+  ): Promise<Outcome> => {
     for (const { outcome } of blockers) await outcome;
     const started = performance.now();
     const time = new Date();
     const execute = executors[n % executors.length] as Executor;
     // Only the statements that the head counts were made for one state of the target.
-    const isPlanned = plan !== undefined && n <= (plan.count ?? Number.POSITIVE_INFINITY);
+    const isPlanned = planHead !== undefined && n <= (planHead.count ?? Number.POSITIVE_INFINITY);
     const isOver = endOfRun.signal.aborted || signal.aborted;
     const result: StatementResult = isOver ? { result: 'not reached' } : await execute(entry, isPlanned);
     const { statement, ...identity } = entry;
@@ -43,7 +48,7 @@ export async function* executeStatements(
       statement,
       location: locations[n - 1],
       identity,
-      plan,
+      planHead,
       ...(result.result !== 'not reached' && { time }),
       ms: Math.round(performance.now() - started),
       ...result,
@@ -60,11 +65,11 @@ export async function* executeStatements(
   try {
     for await (const statement of statements) {
       n++;
-      const plan = n <= planLength ? head : undefined;
+      const planHead = n <= planLength ? head : undefined;
       const entry = identifyEntry(statement);
-      const isAlone = plan !== undefined || !createsObject(entry);
+      const isAlone = planHead !== undefined || !createsObject(entry);
       if (isAlone) yield* yieldUpTo(0);
-      inFlight.push({ entry, outcome: executeInTurn(n, entry, findBlockers(entry, inFlight), plan) });
+      inFlight.push({ entry, outcome: executeInTurn(n, entry, findBlockers(entry, inFlight), planHead) });
       // The executors take turns. So the next statement needs the executor of the oldest one in flight, which has to end first.
       yield* yieldUpTo(isAlone ? 0 : executors.length - 1);
     }

@@ -66,7 +66,7 @@ interface Attempt {
   readonly location?: Location | undefined;
   readonly identity: Identity;
   /** The head of the plan that the statement belongs to. */
-  readonly plan: PlanHead | undefined;
+  readonly planHead: PlanHead | undefined;
   /** When the statement was sent, or compared with an existing object; undefined if it was not reached. */
   readonly time?: Date;
   /** Milliseconds until the result was known, including the wait for the reply. */
@@ -77,8 +77,12 @@ interface Attempt {
 export type Outcome = Attempt & StatementResult;
 
 /** Whether an existing table differs only in the order of its columns. False in a plan, because such a difference ends a plan. */
-export const isReordered = ({ result, comparison, plan }: StatementResult & Partial<Pick<Attempt, 'plan'>>): boolean =>
-  result === 'differs' && !plan && isColumnOrder(comparison?.differences.map(({ property }) => property) ?? []);
+export const isReordered = ({
+  result,
+  comparison,
+  planHead,
+}: StatementResult & Partial<Pick<Attempt, 'planHead'>>): boolean =>
+  result === 'differs' && !planHead && isColumnOrder(comparison?.differences.map(({ property }) => property) ?? []);
 
 /** Whether the target does not have what the statement says. Then the statement is written to the rejects. */
 export const isReject = ({ result, failure }: Outcome): boolean =>
@@ -92,7 +96,7 @@ export const isReject = ({ result, failure }: Outcome): boolean =>
  */
 export function endsRun(outcome: Outcome, { keepGoing, dryRun }: Pick<ReplayOptions, 'keepGoing' | 'dryRun'>): boolean {
   if (!isReject(outcome)) return false;
-  const isReliedOn = outcome.plan !== undefined || isAssertion(outcome.identity);
+  const isReliedOn = outcome.planHead !== undefined || isAssertion(outcome.identity);
   return outcome.failure !== undefined || !(dryRun || isReordered(outcome) || (keepGoing && !isReliedOn));
 }
 

@@ -19,21 +19,21 @@ export class PlanGuard {
   /** The number of statements that were executed. */
   #executed = 0;
 
-  /** @param plan its statements, which are executed in this order */
+  /** @param planStatements executed in this order */
   private constructor(
     private readonly client: Client,
-    private readonly plan: readonly string[],
+    private readonly planStatements: readonly string[],
   ) {}
 
   /** Reads the objects that a plan changes or reads, and all views, because these may read what the plan changes. */
-  static async start(client: Client, plan: readonly string[]): Promise<PlanGuard> {
-    const guard = new PlanGuard(client, plan);
-    const planned = findPlannedObjects(plan);
+  static async start(client: Client, planStatements: readonly string[]): Promise<PlanGuard> {
+    const guard = new PlanGuard(client, planStatements);
+    const planned = findPlannedObjects(planStatements);
     const listed = await listAllObjects(client);
     const ids = new NameMap(listed.map(({ name, id }) => [name, id]));
     await guard.#fetch(planned, ids);
     const existing = guard.statements();
-    const names = findNames([...plan, ...existing]);
+    const names = findNames([...planStatements, ...existing]);
     const others = listed.flatMap(({ kind, name }) => {
       const isRead = names.has(name) || (existing.length > 0 && kind !== 'table');
       return isRead && isObject(kind) && !guard.#known.has(kindKey({ kind, name })) ? [{ kind, name }] : [];
@@ -54,7 +54,7 @@ export class PlanGuard {
   async findConflicts(statement: string): Promise<string[]> {
     const own = this.#findObjects(statement);
     if (own.length === 0) return [];
-    const next = this.plan[this.#executed + 1];
+    const next = this.planStatements[this.#executed + 1];
     const known = [...new Set([...own, ...(next === undefined ? [] : this.#findObjects(next))])];
     const statements = await fetchStatements(this.client, known);
     const ids = await this.#fetchIds(known);

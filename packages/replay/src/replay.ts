@@ -41,7 +41,7 @@ interface Run {
   readonly preflightCheck: PreflightCheck;
   readonly ignored: IgnoredStatements;
   readonly guard?: PlanGuard | undefined;
-  readonly plan?: PlanHead | undefined;
+  readonly planHead?: PlanHead | undefined;
   // Only with `alter`. The first `planLength` statements are the plan.
   readonly schema?: TargetSchema;
   readonly planLength?: number;
@@ -63,7 +63,7 @@ export async function replay(input: ReplayInput, target: ReplayTarget, options: 
   if (wait !== undefined) await waitUntilReady(config, { seconds: wait, signal, info });
   const runOfInput = await prepareRun(input, target, options);
   const run = options.alter ? await makePlan(runOfInput, target, options) : runOfInput;
-  const { statements, count, guard, locations, plan, planLength, omissions = [] } = run;
+  const { statements, count, guard, locations, planHead, planLength, omissions = [] } = run;
   const healthBefore = guard && (run.schema?.health ?? (await fetchHealth(client)));
 
   // With `wait`, the target is usually a container that restarts, so it has many of the objects already.
@@ -75,7 +75,7 @@ export async function replay(input: ReplayInput, target: ReplayTarget, options: 
   // The rest only builds a chain of generators. No statement is sent until `outcomes` is read.
   const upcoming = dryRun || count === undefined ? statements : existing.lookAhead(statements);
   const queue = count === undefined ? upcoming : trackProgress(upcoming, count, stopSignal);
-  let outcomes = executeStatements(queue, executors, { ...options, endOfRun, plan, planLength, locations });
+  let outcomes = executeStatements(queue, executors, { ...options, endOfRun, planHead, planLength, locations });
   if (!(options.dryRun || options.noVerify))
     outcomes = endPlan(verifyOutcomes(outcomes, client, existing, options.ignore), options, endOfRun);
   return {
@@ -95,11 +95,11 @@ async function prepareRun(input: ReplayInput, { client, opened }: ReplayTarget, 
   const { statements, locations } = splitIgnoredRights({ ...input, ...checked }, ignored);
   const checkUnlessIgnored: PreflightCheck = async statement =>
     ignored.isIgnored(identifyEntry(statement)) ? undefined : preflightCheck(statement);
-  const checksLater = dryRun || stream || (options.keepGoing && !checked.plan);
+  const checksLater = dryRun || stream || (options.keepGoing && !checked.planHead);
   const allowed = checksLater ? statements : requireAllowed(statements, checkUnlessIgnored, locations);
   const spooled = stream ? undefined : await spool(ignored.recordNeeded(allowed));
   if (spooled) opened.push(spooled);
-  const { guard, plan } = checked;
+  const { guard, planHead } = checked;
   return {
     statements: spooled ?? allowed,
     count: spooled?.count,
@@ -107,7 +107,7 @@ async function prepareRun(input: ReplayInput, { client, opened }: ReplayTarget, 
     preflightCheck,
     ignored,
     guard,
-    plan,
+    planHead,
   };
 }
 
@@ -129,14 +129,14 @@ async function makePlan(run: Run, { config, client }: ReplayTarget, options: Rep
     preflightCheck: createPreflightCheck(client, options.allow, permitted),
     ...(isGuarded && { guard: await requireState(planStatements, client, CHANGED_MESSAGE) }),
     schema,
-    plan: parsePlanHead(planStatements[0] ?? ''),
+    planHead: parsePlanHead(planStatements[0] ?? ''),
     planLength: planStatements.length,
     omissions,
   };
 }
 
 async function createExecutors(
-  { schema, preflightCheck, ignored, guard, plan }: Run,
+  { schema, preflightCheck, ignored, guard, planHead }: Run,
   existing: FetchedObjects,
   { config, client, jobClients }: ReplayTarget,
   options: ReplayOptions,
@@ -146,14 +146,14 @@ async function createExecutors(
   const context = { ...options, ignored, preflightCheck, existing, resends, pollLimits };
   if (!options.dryRun) return { executors: jobClients.map(client => createExecutor({ ...context, client, guard })) };
   const known = schema ?? (await fetchSchemaIfShown(config, client, options.warn));
-  const dryRun = new (await import('./dry-run.js')).DryRun(known, { ...context, client, plan });
+  const dryRun = new (await import('./dry-run.js')).DryRun(known, { ...context, client, planHead });
   return { executors: [(entry, isPlanned) => dryRun.predict(entry, isPlanned)], dryRun };
 }
 
 /** Ends the run if an object of a plan was read back and differs from its statement. */
 async function* endPlan(outcomes: AsyncIterable<Outcome>, options: ReplayOptions, endOfRun: AbortController) {
   for await (const outcome of outcomes) {
-    if (outcome.plan && endsRun(outcome, options)) endOfRun.abort();
+    if (outcome.planHead && endsRun(outcome, options)) endOfRun.abort();
     yield outcome;
   }
 }

@@ -28,7 +28,7 @@ export async function* verifyOutcomes(
     for await (const outcome of outcomes) {
       waiting.push(outcome);
       if (!isAcl(outcome.identity.kind)) count++;
-      if (count < BATCH_SIZE && !outcome.plan) continue;
+      if (count < BATCH_SIZE && !outcome.planHead) continue;
       yield* await readWaiting();
       [waiting, count] = [[], 0];
     }

@@ -29,8 +29,8 @@ export class ResumeHint {
 
   /** @param isInterrupted whether the user has stopped the run: then a request that failed was canceled */
   count(outcome: Outcome, isInterrupted: boolean): void {
-    const { n, statement, identity, plan, result, comparison, failure, exists = false } = outcome;
-    this.#isPlan ||= plan !== undefined;
+    const { n, statement, identity, planHead, result, comparison, failure, exists = false } = outcome;
+    this.#isPlan ||= planHead !== undefined;
     if (result === 'unknown' && !isShowable(identity)) this.#unknown = n;
     if (result === 'applied' && identity.kind === 'other') this.#appliedVerbs.add(identity.verb);
     const isComparable = comparison

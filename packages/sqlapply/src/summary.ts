@@ -31,7 +31,7 @@ export class Summary {
 
   count(outcome: Outcome, isInterrupted: boolean): void {
     this.total++;
-    this.#irreversible = outcome.plan?.irreversible ?? this.#irreversible;
+    this.#irreversible = outcome.planHead?.irreversible ?? this.#irreversible;
     if (outcome.result === 'applied' && this.#irreversible?.has(outcome.n)) this.#appliedLosses.push(outcome.n);
     this.#counts.set(outcome.result, (this.#counts.get(outcome.result) ?? 0) + 1);
     this.failure ??= outcome.failure;
