@@ -24,9 +24,9 @@ export async function readFolder(folder: string, maxLength: number): Promise<Loc
 }
 
 /**
- * Writes the files whose statements have changed, and removes the files of other objects; other files are not touched. All files are
+ * Writes the files whose statements have changed, and removes the files of objects that are gone, and old temporary files. All files are
  * written under temporary names before the first is renamed. If a rename fails, some files are new and some old.
- * @throws DuplicateNameError; CodedError if a statement has no path, or another file has the path of an object; nothing has changed then
+ * @throws DuplicateNameError; CodedError if a statement has no path, or a foreign file has the path of an object; no file has changed then
  */
 export async function writeFolder(
   folder: string,
@@ -81,7 +81,7 @@ const SUFFIX = '.sql';
 const isSqlFile = (path: string): boolean =>
   path.toLowerCase().endsWith(SUFFIX) && !path.split('/').some(name => name.startsWith('.'));
 
-/** The path of a statement's file within a folder, such as `tables/trades.sql`; undefined if the statement has no name. */
+/** The path of a statement's file, such as `tables/trades.sql`; undefined if the statement has no name, or its kind no folder. */
 function pathFor(statement: string): string | undefined {
   const { kind, name } = identify(statement);
   const folder = folderOf(kind);
@@ -94,7 +94,7 @@ interface ScannedFile {
   invalid?: CodedError;
 }
 
-/** The files `*.sql` in the folders of the kinds, by path. @throws CodedError if no such folder exists, or if one is not a folder */
+/** The `.sql` files in the folders for tables, views and so on. @throws CodedError if no such folder exists, or if one is not a folder */
 async function scanFolder(folder: string, maxLength?: number): Promise<Map<string, ScannedFile>> {
   const files = new Map<string, ScannedFile>();
   const budget = new MemoryBudget();
@@ -196,20 +196,20 @@ const IGNORABLE = /\p{Default_Ignorable_Code_Point}/u;
 
 const CAPITAL = /^[A-Z]$/;
 
-/** The first character of `-x`, which looks like an option, of a hidden `.x`, of ` x`, and of a device on Windows: `con`, `con.sql`. */
+/** The first character of an unsafe name: `-x` looks like an option, `.x` is hidden, ` x` loses its blank, `con` is a device on Windows. */
 const UNSAFE_START = /^[-. ]|^(?=(?:con|prn|aux|nul|com\d|lpt\d|conin\$|conout\$) *(?:\.|$))./;
 
 const LAST_BLANK = / $/;
 
-/** The maximum length of a file's name in bytes: file systems accept 255, including the suffix and that of a temporary file. */
+/** The maximum length of an encoded name in bytes. File systems accept 255. The rest is for suffixes, and for an unsafe start or end. */
 const MAX_BYTES = 200;
 
 const CONTINUED_SUFFIX = '~';
 
 /**
  * Encodes the name of an object as the name of a file, without a suffix: `My|t_1` becomes `!my%7Ct_1` (capitals as in Go's module cache,
- * other characters as UTF-8 bytes). Small letters, digits, blanks, `_`, `-`, `$` and `.` stay. A name that is too long continues in a
- * folder: `…~/…`. Each file name can be decoded. It stays unique even on file systems that ignore case or normalize Unicode.
+ * other characters as UTF-8 bytes). Small letters, digits, blanks, `_`, `-`, `$` and `.` stay where they are safe. A name that is too long
+ * continues in a folder: `…~/…`. Each file name can be decoded. It stays unique even on file systems that ignore case or normalize Unicode.
  */
 function fileName(name: string): string {
   const encode = (each: string) => (CAPITAL.test(each) ? `!${each.toLowerCase()}` : percentEncode(each));

@@ -43,7 +43,7 @@ interface StatementContext extends ExecutionContext {
   isPlanned: boolean;
 }
 
-/** A plan was made for a target without the object. Who has created it may be filling it, or apply the same plan. */
+/** A plan was made for a target without the object. Whoever has created it since may be filling it, or applying the same plan. */
 const CREATED_SINCE: StatementResult = {
   result: 'rejected',
   error: 'already exists, and the plan was made for a target without it',
@@ -98,7 +98,7 @@ async function executeAndResend(entry: Entry, context: StatementContext): Promis
 
 const isLostReply = (error: unknown): error is InstanceError => error instanceof InstanceError && error.outcomeUnknown;
 
-/** Looks whether a statement was executed. @throws the error of its lost reply if the target does not show it */
+/** Finds out whether a statement was executed. @throws the error of its lost reply if the target does not show it */
 async function findAfterLostReply(
   entry: Entry,
   lost: InstanceError,
@@ -124,22 +124,22 @@ async function execute(entry: Entry, context: StatementContext): Promise<Stateme
     : send(entry, before, context);
 }
 
-/** Some statements succeed whatever existed before, so they are compared first. For a prefetched object, this needs no request. */
+/** Some statements succeed whatever existed before, so they are compared first. So are prefetched objects, which needs no request. */
 async function isComparedFirst(entry: Entry, { existing, ifExists }: StatementContext): Promise<boolean> {
   const { replaces, keepsExisting } = readStatementHead(entry.statement);
   const isPrefetched = ifExists === 'compare' && (await existing.isPrefetched(entry));
   return givesRight(entry.kind) || replaces || keepsExisting || isPrefetched;
 }
 
-/** Whether a statement is sent although the target has its rights, or an object of its name. */
+/** Whether a statement is sent although the target already has the right that it gives, or an object of its name. */
 function isSentAnyway(before: Compared, entry: Entry, { ifExists, isPlanned }: StatementContext): boolean {
   const isEqual = before.result === 'skipped';
-  // To give an existing right again changes nothing. A GRANT that differs would remove the grant option.
+  // A plan sends an equal GRANT again, which changes nothing. A GRANT that differs is never sent: it would remove the grant option.
   if (givesRight(entry.kind)) return isEqual && isPlanned;
   if (isEqual) return false;
   const { replaces, keepsExisting } = readStatementHead(entry.statement);
   if (replaces) return ifExists === 'compare' && !isPlanned;
-  // A plain CREATE is sent, because the server may have another reason to reject it, which is reported too.
+  // A plain CREATE is sent although the server will reject it: the server may give a further reason, which is reported too.
   return !keepsExisting;
 }
 
@@ -164,7 +164,7 @@ async function send(entry: Entry, before: Compared | undefined, context: Stateme
   return before?.result === 'differs' ? { result: 'applied', replaced: before } : { result: 'applied' };
 }
 
-/** Whether only its CREATE fills a view: it never gets rows that its sources get later, unless somebody refreshes it. */
+/** Whether the server fills a view once, at its CREATE. Later rows of its sources reach it only by a REFRESH. */
 const isFilledOnce = (entry: Entry): boolean => startsToFill(entry, 'MANUAL');
 
 /** Whether a server begins to fill a view when it has created it. */

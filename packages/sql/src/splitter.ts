@@ -15,8 +15,8 @@ import { significantTokens, type Token, tokens } from './tokens.js';
 export const MAX_RECORD = 16 * 1024 * 1024;
 
 /**
- * The text has a failure marker (`failure-marker.ts`), an unclosed or overlong statement, a missing `;`, or an incomplete plan. Or a
- * record has a second statement. Lines and columns (UTF-16 code units) count from 1.
+ * The text cannot be split. It has a failure marker (`failure-marker.ts`), an incomplete plan, or a statement that is unclosed or too long.
+ * Or its last `;` is missing. Or a record has a second statement. Lines and columns (UTF-16 code units) count from 1.
  */
 export class SplitError extends CodedError {
   override name = 'SplitError';
@@ -53,8 +53,8 @@ const UNCLOSED_MESSAGES: Partial<Record<SegmentType, string>> = {
 export class Splitter {
   /**
    * The first scanner reads by the rules of SQL. If a block comment contains a quote or `--`, a second one reads by those of the server.
-   * The first `;` that any scanner finds ends the statement. The wrong rules usually hide a `;` in a string or a comment, and rarely show
-   * one that is none.
+   * Wrong rules usually miss a `;`, because they take it for a part of a string or a comment. They rarely find one where there is none. So
+   * the first `;` that a scanner finds ends the statement.
    */
   #scanners = [new StatementScanner('sql')];
   #pieces: string[] = [];
@@ -243,7 +243,10 @@ export class Splitter {
     this.#held = undefined;
   }
 
-  /** Rejects a failure marker: a comment before or after the statement that begins a line, or will begin one without the `;` before it. */
+  /**
+   * Rejects a failure marker: a comment that is the first thing on its line, before or after the statement. A `;` without a statement may
+   * stand before the marker, because such a `;` is removed.
+   */
   #rejectFailureMarker(text: string): void {
     if (!mayContainFailureMarker(text)) return;
     let isBeforeStatement = true;

@@ -1,6 +1,7 @@
 /*!
  * Rejects queries that a live view cannot have. `checkLiveViewParserRules` makes the checks of QuestDB's parser. Then
- * `analyzeLiveView` makes those of its compiler. The rules are from the source and the tests of QuestDB 10. No server was asked.
+ * `analyzeLiveView` makes those of its compiler. The rules and the messages are those of QuestDB 10, from its source and tests. No server
+ * was asked.
  */
 import type { Expression, SelectStatement } from '@questdb/sql-parser';
 import { findColumn, isKeyword, type QueryToken, splitList, tokenizeQuery, topLevelIndex } from '@sqlpipe/ddl';
@@ -216,8 +217,9 @@ function rejectUnboundedReplays({ calls }: ScannedQuery): void {
 }
 
 /**
- * Example: `last_value(x) OVER (… ROWS BETWEEN UNBOUNDED PRECEDING AND 2 PRECEDING)` reads only the row that is 2 before the current
- * row. So a late row changes few results. EXCLUDE CURRENT ROW counts as `1 PRECEDING`, wherever the frame ends.
+ * Whether a call reads one row at a fixed distance. Example: `last_value(x) OVER (… ROWS BETWEEN UNBOUNDED PRECEDING AND 2 PRECEDING)`
+ * reads only the row that is 2 before the current row. So a late row changes few results. EXCLUDE CURRENT ROW counts as `1 PRECEDING`,
+ * wherever the frame ends.
  */
 const readsRowAtFixedDistance = ({ name, ignoresNulls, window }: WindowCall): boolean =>
   name.toLowerCase() === 'last_value' &&

@@ -16,6 +16,7 @@ import type { Transition } from '../transaction-log.js';
 /** Stored rows of a materialized view that its query no longer returns. Dates are as the server prints them. */
 interface HistoryRows {
   readonly count: number;
+  /** The number of all stored rows. */
   readonly total: number;
   readonly first: string;
   readonly last: string;
@@ -74,9 +75,12 @@ export interface ExternalFacts {
   readonly newNameOf?: (object: string) => string;
   /** Whether the view is in the wanted schema and not ignored. A view that is not wanted must keep all its rows. By default true. */
   readonly isWanted?: (view: string) => boolean;
-  /** Whether a recreated view has another query than before, apart from new names of what it reads. */
+  /** Whether a recreated view has a different query. By default, a new name of what it reads counts as a difference. */
   readonly isRedefined?: (former: MaterializedView, current: MaterializedView) => boolean;
-  /** Whether the server can compute a view after the statements so far; undefined if the query has not changed. */
+  /**
+   * Asks whether the server can compute the new query of a view after the statements so far. Undefined if there is nothing to ask: by
+   * default, and if the query has not changed.
+   */
   readonly askComputable?: (
     former: MaterializedView,
     current: MaterializedView,
@@ -92,7 +96,7 @@ export interface AccountedLoss {
 interface RecordedCopy {
   /** The losses of the original before it was copied. The copy lacks these rows too. */
   readonly lossesBefore: readonly AccountedLoss[];
-  /** The copy after each change of it, and the names that the columns then have. What one state cannot hold is lost, whatever follows. */
+  /** The states of the copy, the last one first. A value that one state could not hold is lost, even if a later state could hold it. */
   readonly states: readonly [CopyState, ...CopyState[]];
 }
 
@@ -110,11 +114,11 @@ export class Ledger {
   /** The loaded materialized views, by the names that the plan gives them. */
   readonly #loadedByNewName: NameMap<CatalogueObject>;
   readonly facts: Required<ExternalFacts>;
-  /** By the id of an object or a column; by `undefined` those of principals, which have no id. */
+  /** The losses by the id of an object or a column. Users, groups and service accounts have no id: theirs are under `undefined`. */
   readonly #losses = new Map<Id, AccountedLoss[]>();
   readonly #changes = new Map<Id, number[]>();
   readonly #invalidations = new Map<Id, number[]>();
-  /** By the id of a table: the last copy of its rows. */
+  /** The last copy of the rows of a table, by the id of the table. */
   readonly #copies = new Map<Id, RecordedCopy>();
   readonly #losslessTypes = new Map<Id, string[]>();
   /** By the id of an object of the loaded schema. */
@@ -138,7 +142,10 @@ export class Ledger {
     this.#loadedByNewName = new NameMap(views.map(view => [this.facts.newNameOf(view.name), view]));
   }
 
-  /** The loaded object with the same id, or that this table copies, or the loaded materialized view that the plan gives this name. */
+  /**
+   * Finds the loaded object that this one continues: the object with the same id, the original of this copy, or the materialized view that
+   * the plan gives this name.
+   */
   formerOf({ id, name }: CatalogueObject): CatalogueObject | undefined {
     const [copied] = [...this.#copies].find(([, { states }]) => states[0].table.id === id) ?? [];
     return this.loadedById.get(id) ?? this.loadedById.get(copied) ?? this.#loadedByNewName.get(name);

@@ -57,7 +57,7 @@ export class RowAccount {
     return this.#ledger.invalidationsOf(this.#engine.find(view));
   }
 
-  /** The index of the statement that has removed the base of a materialized view, as a list; empty if the base exists. */
+  /** The index of the statement that has removed the base of a materialized view, as a list; empty if no statement has. */
   findRemovalOfBase(view: string): readonly number[] {
     const object = this.#engine.find(view);
     const base = object?.kind === 'materialized view' ? this.findLoaded(object.base) : undefined;
@@ -98,7 +98,7 @@ export class RowAccount {
     return [...relevantEffects, ...expiryLosses, ...this.#views.trackStatement(execution, index)];
   }
 
-  /** After an UPDATE of `printFill`, every row stores a value of the column. After any other write, assertions may no longer hold. */
+  /** Notes what a statement writes. The UPDATE of `printFill` gives each row a value. Any other write may make assertions untrue. */
   #applyWrites(statement: string, { effects, transitions }: Execution): void {
     const fill = parseFill(statement);
     const table = fill && this.#engine.find(fill.table);
@@ -134,7 +134,8 @@ export class RowAccount {
     const causes = this.#ledger.findRemoval(object);
     const copy = this.#ledger.findCopy(object);
     const successor = this.#ledger.successorOf(object);
-    // Once the copy has the name of the original, it gets the rows that are written later. A kept original does not hold those.
+    // Once the copy has the name of the original, later rows go to the copy. So what its keys and TTL take is lost, even if the original
+    // is kept.
     const isReplacement = copy !== undefined && copy.table.id === successor?.id;
     const copyLosses = (copy?.losses ?? []).flatMap(effect => {
       const isOfLaterRows = isReplacement && (effect.loss === 'keys' || isExpiryLoss(effect));
@@ -161,7 +162,7 @@ export class RowAccount {
     });
   }
 
-  /** The loss of a principal is added without an id, because a principal has no id. `#judge` finds the loss of a complete object. */
+  /** The loss of a whole object is not added: `#judge` finds it. A user, group or service account has no id. */
   #addLoss(effect: Effect, transitions: readonly Transition[], index: number): void {
     const { object, column, loss } = effect;
     if (loss === 'drop-user') return this.#ledger.addLoss(undefined, effect, [index]);

@@ -1,5 +1,5 @@
 /*!
- * Rebuilds the tables that `--rebuild` names. A rebuild of `t`, without its assertions:
+ * Rebuilds the tables that `--rebuild` names. (A is the wanted schema, B that of the target.) A rebuild of `t`, without its assertions:
  *     CREATE TABLE 't_new_1a2b3c4d' …;
  *     INSERT INTO 't_new_1a2b3c4d' … SELECT … FROM 't';
  *     RENAME TABLE 't' TO 't_before_1a2b3c4d';    -- the old table, which is kept, as QuestDB's documentation recommends
@@ -103,8 +103,7 @@ function findObstacles(entry: Entry, rebuild: Rebuild, draft: Draft): Pick<Omiss
   const { old, final, copied, conversions } = rebuild;
   const { context } = draft;
   const { answers, ignore, renames } = context;
-  // The new table cannot keep an ignored property as it is in B. There are exceptions: `final` keeps some, and if the order of
-  // columns is ignored, any order is accepted.
+  // Most ignored properties cannot stay as they are in B. `final` has those that can. If the order of columns is ignored, any is accepted.
   const ignored = compareDefinitions(final, old).differences.filter(
     ({ property }) => property !== COLUMN_ORDER && ignore.ignoresProperty(entry, property),
   );
@@ -135,7 +134,7 @@ function findObstacles(entry: Entry, rebuild: Rebuild, draft: Draft): Pick<Omiss
   return { reasons, losses: unmet.flatMap(({ losses }) => losses) };
 }
 
-/** Finds the views that a server cannot refresh after the rebuild. A view with another query in A is no obstacle: the plan recreates it. */
+/** Finds the views that a server cannot refresh after the rebuild. The plan recreates a view with a different query in A, so it is none. */
 function findUnrefreshableViews(rebuild: Rebuild, { engine, context }: Draft): CatalogueObject[] {
   // A materialized view cannot be refreshed any more if its base gets another designated timestamp (observed on 9.3.4).
   const { old, final } = rebuild;

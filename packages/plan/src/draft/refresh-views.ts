@@ -1,6 +1,6 @@
 /*!
- * Drafts the statements that fill and repair views. Example: A has another query for `m`. `m` is DEFERRED, so the server does not fill it.
- * The plan, without its assertions:
+ * Drafts the statements that fill and repair views. Example: A, the wanted schema, has a different query for `m` than B, the target. `m` is
+ * DEFERRED, so the server does not fill it. The plan, without its assertions:
  *     CREATE TABLE 'm_unfilled_62c66a7a' (ts TIMESTAMP);           -- the mark: `m` is not filled yet
  *     DROP MATERIALIZED VIEW 'm';
  *     CREATE MATERIALIZED VIEW 'm' … REFRESH MANUAL DEFERRED …;    -- `m` is unfilled: it has a mark and no rows
@@ -112,8 +112,10 @@ const isFilledByServer = ({ refresh }: Pick<MaterializedView, 'refresh'>): boole
 
 /**
  * Finds the sources that must be filled before a new or marked view, because REFRESH reads the rows that the sources have at that moment.
- * Exception: if the server fills a view, it also adds rows that the base gets later. So the base need not be filled first, unless another
- * new or marked view needs the rows of this view, or rows of the base expire.
+ * The base need not be filled first if all of this holds:
+ * - The server fills the view. Then it also adds rows that the base gets later.
+ * - No other new or marked view needs the rows of the view.
+ * - No rows of the base expire.
  */
 function findSourcesToFillFirst(context: PlanContext): NameSet {
   const { a, engineOfB, wantedEngine } = context;
@@ -133,8 +135,8 @@ function findSourcesToFillFirst(context: PlanContext): NameSet {
 /**
  * Whether a view that A lacks stays as it is, in two cases:
  * - The plan drops the view later.
- * - The view was invalid before the plan. Exceptions: `mayRefreshExtra`, and a view that reads a view which the plan has refreshed, because
- *   the same cause may have made both views invalid.
+ * - The view was invalid before the plan, and `mayRefreshExtra` does not permit a refresh. But if the view reads a view that the plan has
+ *   refreshed, it is repaired, because the same cause may have made both invalid.
  */
 function staysUnrepaired(view: MaterializedView, refreshed: NameSet, draft: Draft): boolean {
   const { a, ignoreExtra, allowed, healthProblems } = draft.context;
@@ -191,8 +193,8 @@ const mayHaveRowsInB = (
 /**
  * Refreshes a view, or recreates it by DROP and CREATE in two cases:
  * - Its query returns other types than its columns have. A refresh would empty the view and then fail (observed on 9.3.4).
- * - A plain view that it reads gets another query. After this change, no server can say whether the query of the view returns all rows. So
- *   the DROP goes before the change (`Draft.#addStep`).
+ * - A plain view that it reads gets a different query. After that, no server can tell whether a refresh would lose rows. So the DROP goes
+ *   before the change of the plain view (`Draft.#addStep`).
  *
  * A view that A lacks is not recreated: if the plan was interrupted after the DROP, its definition would be lost.
  * @param needsRefresh whether a recreated view is refreshed even if the server fills it
@@ -201,14 +203,14 @@ function refreshView(view: MaterializedView, needsRefresh: boolean, draft: Draft
   const { a } = draft.context;
   const refresh = printFullRefresh(view.name);
   const properties = propertiesOfRepair(view, draft);
-  // A proof has excluded the refresh because of a loss. The recreation is left out too, and its omission already names this loss.
+  // If the refresh was excluded because of a loss, and the recreation was left out too, that omission already names the loss.
   if (draft.excludes(refresh, view) && draft.hasOmission(view, 'invalid')) return;
   const reason = draft.preview(refresh).get(view.name);
   const wanted = a.findObject(view.name);
   const isOutdated = reason === undefined && wanted?.kind === view.kind && readsRedefinedView(view, draft);
   const isRefreshEnough = reason === undefined && !isOutdated;
   const mustRecreate = reason === OTHER_TYPES_REASON || isOutdated;
-  // If a proof has excluded the refresh, `addStatement` does not add it but lists it with its loss: the user needs the names of all losses.
+  // `addStatement` lists an excluded refresh with its loss instead of adding it: the user needs the names of all losses.
   if (isRefreshEnough || draft.excludes(refresh, view)) draft.addStatement(refresh, view, properties);
   if (!mustRecreate || wanted?.kind !== view.kind) return;
   const { definition, statement } = findCreation(wanted, draft.engine.definitionOf(view.name), draft);

@@ -1,10 +1,10 @@
 /*!
  * The assertions of a plan: SELECTs that must return true before the next statement is sent. The life of `emptyAssertion('t')`:
- * 1. The planner adds it to a draft. The proof, and later a dry run, read from `copy` and `conversion` what its success shows.
+ * 1. The planner adds it to a draft. (If an assertion has `copy` or `conversion`, the proof and a dry run rely on what these say.)
  * 2. The plan has only its text: `SELECT count() = 0 AS is_empty FROM 't';`. Anybody may edit this text.
  * 3. sqlapply reads the text. `parseAssertion` finds the parser by the alias `is_empty`, makes the assertion again, and compares the texts.
  *    Only an identical text is an assertion. Anything else is a SELECT, which needs `--allow SELECT`.
- * 4. sqlapply sends it. If the answer is false, the plan ends, and `questions` and `formatReason` say why.
+ * 4. sqlapply sends it. If the answer stays false, the plan ends, and `questions` and `formatReason` say why.
  *
  * The text of some assertions contains the query of a view. `parseAssertion` cannot know this query. So such an assertion has `printFor`,
  * and the caller must check that it prints the text for the view that the target has (`isPlanAssertion` in `replay`).
@@ -32,7 +32,7 @@ import {
 type FirstColumns = readonly (readonly unknown[])[];
 
 export interface KnownView {
-  /** Each query that the view may have, with the WITH clause by which the planner replaces what the target lacks (`printWith`). */
+  /** The queries that the view may have. If one reads what the target lacks, a WITH clause of the planner stands for that (`printWith`). */
   readonly bodies: readonly string[];
   /** The materialized view on the target; undefined if there is none. Its `body` includes the same WITH clause. */
   readonly existing?: ComparedView | undefined;
@@ -199,7 +199,7 @@ export function noneLimitedAssertion(views: NameList): Assertion {
   };
 }
 
-/** Asserts that no row has expired, see `printExpiredQuestion`. @param body returns the newest row; by default it is that of `retained` */
+/** Asserts that no row has expired, see `printExpiredQuestion`. @param body as there */
 export function noneExpireAssertion(retained: RetainedObject, body?: string): CountingAssertion {
   const { name } = retained;
   return {
