@@ -1,5 +1,7 @@
 /*! The examples of the library in docstrings and in the guide, as a program of somebody else that is compiled and run. */
 import { readdirSync, readFileSync } from 'node:fs';
+import { writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
 import { serve } from '@sqlpipe/api';
 import { compile, examplesIn, libraryFolder, runCompiled, runTogether } from '../support/library.js';
 import { fileScope, test } from '../support/test.js';
@@ -9,7 +11,9 @@ const SOURCES = 'packages/api/src';
 
 const docstringsOf = (path: string) => readFileSync(path, 'utf8').replace(/^ \* ?/gm, '');
 
-const guideTest = examplesIn(readFileSync('GUIDE.md', 'utf8'), 'GUIDE.md')[0]?.code ?? '';
+const GUIDE = readFileSync('GUIDE.md', 'utf8');
+const guideTest = examplesIn(GUIDE, 'GUIDE.md')[0]?.code ?? '';
+const [, trading = ''] = /^cat > trading.sql .*?\n(.*?)^SQL$/ms.exec(GUIDE) ?? [];
 const examples = readdirSync(SOURCES).flatMap(name => examplesIn(docstringsOf(`${SOURCES}/${name}`), name));
 
 /** Dumps an instance without the environment, and with it. */
@@ -29,6 +33,7 @@ let printed: string[];
 
 test.before(async () => {
   folder = await libraryFolder(file);
+  await writeFile(join(folder, 'trading.sql'), trading);
   const programs = Object.fromEntries(examples.map(({ code }, i) => [`example${i}`, code]));
   await compile(folder, { ...programs, guide: guideTest, environment });
   printed = await runTogether(
