@@ -1,4 +1,5 @@
 /*! The server's order of statements, and dependency order: compared with real dumps. */
+import { Engine } from '@sqlpipe/engine';
 import { dumpOrder, findCycle, Schema, topologicalOrder } from '@sqlpipe/schema';
 import { foldCase } from '@sqlpipe/sql';
 import { databases } from '../support/databases.js';
@@ -118,20 +119,48 @@ test('order: a self-reference changes nothing', t =>
     t.deepEqual(topologicalOrder(new Map(needs).set(name, [...(needs.get(name) ?? []), name]), expands), order);
   }));
 
+/** A schema with the given graph. */
+const toStatements = ({ names, needs, views }: { names: string[]; needs: Map<string, string[]>; views: Set<string> }) =>
+  names.map(name => {
+    const tables = (needs.get(name) ?? []).map(need => `"${need.toUpperCase()}"`);
+    if (!tables.length) return `CREATE TABLE '${name}' (x INT);`;
+    const query = `(\nSELECT * FROM ${tables.join(' JOIN ')}\n)`;
+    return views.has(name) ? `CREATE VIEW '${name}' AS ${query};` : `CREATE MATERIALIZED VIEW '${name}' AS ${query};`;
+  });
+
 test('order: independent of the order of the input', t => {
-  const schemas = graphs.chain(({ names, needs, views }) => {
-    const statements = names.map(name => {
-      const tables = (needs.get(name) ?? []).map(need => `"${need.toUpperCase()}"`);
-      if (!tables.length) return `CREATE TABLE '${name}' (x INT);`;
-      const query = `(\nSELECT * FROM ${tables.join(' JOIN ')}\n)`;
-      return views.has(name) ? `CREATE VIEW '${name}' AS ${query};` : `CREATE MATERIALIZED VIEW '${name}' AS ${query};`;
-    });
-    return fc.record({
+  const schemas = graphs.map(toStatements).chain(statements =>
+    fc.record({
       statements: fc.constant(statements),
       shuffled: fc.shuffledSubarray(statements, { minLength: statements.length }),
-    });
-  });
+    }),
+  );
   forAll(100, schemas, ({ statements, shuffled }) => t.deepEqual(sortForDump(shuffled), sortForDump(statements)));
+});
+
+test('order: the engine has the same', t =>
+  forAll(200, graphs.map(toStatements), statements => {
+    const engine = new Engine();
+    engine.load(statements);
+    t.deepEqual(
+      engine.catalogue.inDependencyOrder().map(({ name }) => name),
+      dumpOrder(new Schema(statements)).map(({ name }) => name),
+    );
+  }));
+
+test('order: the engine looks through views that are not chosen', t => {
+  const engine = new Engine();
+  engine.load([
+    'CREATE TABLE t1 (ts TIMESTAMP) timestamp(ts) PARTITION BY DAY WAL;',
+    'CREATE TABLE t2 (ts TIMESTAMP) timestamp(ts) PARTITION BY DAY WAL;',
+    'CREATE VIEW v AS (SELECT t1.ts FROM t1 CROSS JOIN t2);',
+    'CREATE VIEW a AS (SELECT ts FROM v);',
+    'CREATE MATERIALIZED VIEW m WITH BASE t2 AS (SELECT t2.ts, count() n FROM t2 CROSS JOIN v SAMPLE BY 1h) PARTITION BY DAY;',
+  ]);
+  const sort = (...chosen: string[]) => engine.catalogue.inDependencyOrder(chosen).map(({ name }) => name);
+  t.deepEqual(sort('m', 'v', 't2', 't1'), ['t1', 't2', 'v', 'm']);
+  t.deepEqual(sort('m', 't2', 't1'), ['t1', 't2', 'm']);
+  t.deepEqual(sort('a', 't2', 't1'), ['t1', 't2', 'a']);
 });
 
 const chain = (length: number, step: 1 | -1): Map<string, string[]> => {

@@ -163,26 +163,28 @@ export class MutableCatalogue {
     return this.listWithSystemTables().filter(({ name }) => !isSystemTable(name));
   }
 
-  /** Objects in dump order, by default all of `list`. Dependencies on objects that are not chosen are ignored. */
+  /** Objects in dump order, by default all of `list`. Dependencies on tables and stored views that are not chosen are ignored. */
   inDependencyOrder(chosen: Iterable<string> = this.list().map(({ name }) => name)): CatalogueObject[] {
     const objects = new Map([...chosen].flatMap(name => this.find(name) ?? []).map(object => [object.name, object]));
-    const needs = new Map([...objects.values()].map(object => [object.name, this.#dependencies(object)]));
-    return topologicalOrder(needs).flatMap(name => objects.get(name) ?? []);
+    const isLeftOut = ({ name }: CatalogueObject) => !objects.has(name);
+    const needs = [...objects.values()].map((object): [string, string[]] => {
+      const direct = [...referencesOf(object), ...('base' in object ? [object.base] : [])];
+      return [object.name, [...this.closure(direct, isLeftOut)].flatMap(name => this.find(name)?.name ?? [])];
+    });
+    const isView = (name: string) => objects.get(name)?.kind === 'view';
+    return topologicalOrder(new Map(needs), isView).flatMap(name => objects.get(name) ?? []);
   }
 
-  /** If plain view `a` reads plain view `b`, which reads table `t`, then `a` depends on `b` and on `t`. */
-  #dependencies(object: CatalogueObject): string[] {
-    if (object.kind === 'table') return [];
-    const names = object.kind === 'view' ? this.closure(object.references) : [...object.references, object.base];
-    return [...names].flatMap(name => this.find(name)?.name ?? []);
-  }
-
-  /** The given names, and all names that plain views among them refer to, directly or through other plain views. In lower case. */
-  closure(names: readonly string[]): NameSet {
+  /**
+   * The given names, and all names that plain views among them refer to, directly or through other plain views. In lower case.
+   * @param isExpanded whether to look through a plain view; by default, through each
+   */
+  closure(names: readonly string[], isExpanded: (view: CatalogueObject) => boolean = () => true): NameSet {
     const seen = new NameSet(names);
     for (const name of seen) {
       const object = this.find(name);
-      if (object?.kind === 'view') for (const each of object.references) seen.add(each); // the set grows during the loop
+      if (object?.kind !== 'view' || !isExpanded(object)) continue;
+      for (const each of object.references) seen.add(each); // the set grows during the loop
     }
     return seen;
   }
