@@ -26,7 +26,8 @@ export async function readFolder(folder: string, maxLength: number): Promise<Loc
 /**
  * Writes the files whose statements have changed, and removes the files of objects that are gone, and old temporary files. All files are
  * written under temporary names before the first is renamed. If a rename fails, some files are new and some old.
- * @throws DuplicateNameError; CodedError if a statement has no path, or a foreign file has the path of an object; no file has changed then
+ * @throws DuplicateNameError; CodedError if a statement has no path, or a foreign file has the path of an object. Then no file of an object
+ * has changed.
  */
 export async function writeFolder(
   folder: string,
@@ -145,7 +146,7 @@ async function listPaths(folder: string): Promise<string[]> {
   return paths.flat().sort();
 }
 
-/** A link in place of a folder is rejected, because the files may come from an untrusted source. */
+/** A link in place of a folder for a kind is rejected, because the files may come from an untrusted source. */
 async function listInside(folder: string, name: string): Promise<string[]> {
   // Without `withFileTypes`, links would be followed.
   const entries = await readdir(join(folder, name), { recursive: true, withFileTypes: true });
@@ -201,15 +202,16 @@ const UNSAFE_START = /^[-. ]|^(?=(?:con|prn|aux|nul|com\d|lpt\d|conin\$|conout\$
 
 const LAST_BLANK = / $/;
 
-/** The maximum length of an encoded name in bytes. File systems accept 255. The rest is for suffixes, and for an unsafe start or end. */
+/** The maximum length of one piece of an encoded name in bytes. File systems accept 255: the rest is for suffixes and unsafe ends. */
 const MAX_BYTES = 200;
 
 const CONTINUED_SUFFIX = '~';
 
 /**
- * Encodes the name of an object as the name of a file, without a suffix: `My|t_1` becomes `!my%7Ct_1` (capitals as in Go's module cache,
- * other characters as UTF-8 bytes). Small letters, digits, blanks, `_`, `-`, `$` and `.` stay where they are safe. A name that is too long
- * continues in a folder: `…~/…`. Each file name can be decoded. It stays unique even on file systems that ignore case or normalize Unicode.
+ * Encodes the name of an object as the name of a file, without a suffix: `My|t_1` becomes `!my%7Ct_1` (A to Z as in Go's module cache,
+ * other characters as UTF-8 bytes). Small letters, letters without case, digits, blanks, `_`, `-`, `$` and `.` stay where they are safe. A
+ * name that is too long continues in a folder: `…~/…`. Each file name can be decoded. It stays unique even where case is ignored or Unicode
+ * is normalized.
  */
 function fileName(name: string): string {
   const encode = (each: string) => (CAPITAL.test(each) ? `!${each.toLowerCase()}` : percentEncode(each));

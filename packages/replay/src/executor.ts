@@ -124,7 +124,7 @@ async function execute(entry: Entry, context: StatementContext): Promise<Stateme
     : send(entry, before, context);
 }
 
-/** Some statements succeed whatever existed before, so they are compared first. So are prefetched objects, which needs no request. */
+/** Whether to compare before sending: if the server would accept the statement in any case, or if comparing needs no request. */
 async function isComparedFirst(entry: Entry, { existing, ifExists }: StatementContext): Promise<boolean> {
   const { replaces, keepsExisting } = readStatementHead(entry.statement);
   const isPrefetched = ifExists === 'compare' && (await existing.isPrefetched(entry));

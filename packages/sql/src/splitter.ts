@@ -15,8 +15,8 @@ import { significantTokens, type Token, tokens } from './tokens.js';
 export const MAX_RECORD = 16 * 1024 * 1024;
 
 /**
- * The text cannot be split. It has a failure marker (`failure-marker.ts`), an incomplete plan, or a statement that is unclosed or too long.
- * Or its last `;` is missing. Or a record has a second statement. Lines and columns (UTF-16 code units) count from 1.
+ * The text cannot be split, for one of these reasons: a failure marker (`failure-marker.ts`), an incomplete plan, an unclosed or overlong
+ * statement, a missing last `;`, a second statement in a record. Lines and columns (UTF-16 code units) count from 1.
  */
 export class SplitError extends CodedError {
   override name = 'SplitError';

@@ -1,4 +1,4 @@
-/*! Parses ALTER. As in QuestDB, an unknown column is rejected before a later syntax error. Odd blanks in messages are QuestDB's. */
+/*! Parses ALTER. As in QuestDB, an unknown column is rejected before a later syntax error. Odd blanks and quotes are QuestDB's. */
 import { isSameName } from '@sqlpipe/sql';
 import { COLUMN_PROPERTIES } from '../columns/column-properties.js';
 import { parseAddedColumn } from '../columns/type.js';
@@ -352,7 +352,7 @@ function acceptFromTransaction(cursor: Cursor): boolean {
 
 type PartitionVerb = `${'attach' | 'convert' | 'detach' | 'drop' | 'force drop'} partition`;
 
-/** Parses the text after PARTITION. Which partitions it names does not matter, so the text after LIST or WHERE is skipped. */
+/** Parses the text after PARTITION. Which partitions it names does not matter, so most of the text after LIST or WHERE is skipped. */
 function parsePartitions(
   cursor: Cursor,
   { object: { kind, partitionBy }, name }: FoundObject,

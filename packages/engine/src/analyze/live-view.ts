@@ -78,7 +78,7 @@ const isOrderItemOf = (item: readonly QueryToken[], column: string): boolean => 
 
 const isDescending = (item: readonly QueryToken[]): boolean => isKeyword(item.at(-1), 'desc');
 
-/** QuestDB reports an error of a window at its ANCHOR. Without ANCHOR, at PARTITION BY, then at ORDER BY. */
+/** QuestDB reports an error of a window at its ANCHOR, else at its first partition column, else at its first order column. */
 const positionOf = ({ anchor, partitionBy, orderBy }: Window, otherwise: number): number =>
   anchor?.start ?? partitionBy[0]?.[0]?.start ?? orderBy[0]?.[0]?.start ?? otherwise;
 

@@ -65,7 +65,7 @@ export interface Conversion {
 
 /** What only the server or the wanted schema can tell. Each function has a default, for use without a server. */
 export interface ExternalFacts {
-  /** By default `recomputable`. @param query the query to use in place of the current one; see `Recomputation.queryAfterPlan` */
+  /** What is known of the rows of a view; by default `recomputable`. @param query replaces its query, see `Recomputation.queryAfterPlan` */
   readonly findStoredRows?: (view: string, query?: string) => StoredRows;
   /** The number of expired rows, which the server will drop; undefined if the server cannot say. By default 0. */
   readonly countExpired?: (enforcement: RetentionEnforcement) => number | undefined;
@@ -75,11 +75,11 @@ export interface ExternalFacts {
   readonly newNameOf?: (object: string) => string;
   /** Whether the view is in the wanted schema and not ignored. A view that is not wanted must keep all its rows. By default true. */
   readonly isWanted?: (view: string) => boolean;
-  /** Whether a recreated view has a different query. By default, a new name of what it reads counts as a difference. */
+  /** Whether a recreated view has a different query. By default the texts are compared, so a renamed source counts. */
   readonly isRedefined?: (former: MaterializedView, current: MaterializedView) => boolean;
   /**
-   * Asks whether the server can compute the new query of a view after the statements so far. Undefined if there is nothing to ask: by
-   * default, and if the query has not changed.
+   * Whether the server can compute the new query of a view after the statements so far: the query, an assertion of it, and whether the
+   * server has rejected it. Undefined by default, and for a query that has not changed.
    */
   readonly askComputable?: (
     former: MaterializedView,

@@ -190,7 +190,7 @@ function retentionsEnforcedBy({ effects, transitions }: Execution, ledger: Ledge
     const before = beforeOf(after?.id);
     return canExpire(after) && retentionAgeOf(after) !== (canExpire(before) ? retentionAgeOf(before) : 0);
   });
-  // If the statement shortens the retention, its effects already have this loss. But the effects on a copy are no losses of its original.
+  // A shorter retention is already among the effects of the statement. For a copy it is found here too, as a loss of the original.
   const isShortened = (name: string) => effects.some(effect => isExpiryLoss(effect) && isSameName(effect.object, name));
   const names = new Set([...written.map(({ object }) => object), ...withNewRetention.map(({ name }) => name)]);
   return [...names].flatMap(name => {

@@ -103,7 +103,7 @@ function findObstacles(entry: Entry, rebuild: Rebuild, draft: Draft): Pick<Omiss
   const { old, final, copied, conversions } = rebuild;
   const { context } = draft;
   const { answers, ignore, renames } = context;
-  // Most ignored properties cannot stay as they are in B. `final` has those that can. If the order of columns is ignored, any is accepted.
+  // Most ignored properties cannot stay as they are in B. `final` has those that can. If the order of columns is ignored, any will do.
   const ignored = compareDefinitions(final, old).differences.filter(
     ({ property }) => property !== COLUMN_ORDER && ignore.ignoresProperty(entry, property),
   );
@@ -134,7 +134,7 @@ function findObstacles(entry: Entry, rebuild: Rebuild, draft: Draft): Pick<Omiss
   return { reasons, losses: unmet.flatMap(({ losses }) => losses) };
 }
 
-/** Finds the views that a server cannot refresh after the rebuild. The plan recreates a view with a different query in A, so it is none. */
+/** Finds the views that a server cannot refresh after the rebuild, except those whose query differs in A: the plan recreates them. */
 function findUnrefreshableViews(rebuild: Rebuild, { engine, context }: Draft): CatalogueObject[] {
   // A materialized view cannot be refreshed any more if its base gets another designated timestamp (observed on 9.3.4).
   const { old, final } = rebuild;

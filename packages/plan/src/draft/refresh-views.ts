@@ -106,7 +106,7 @@ function lacksRows(view: MaterializedView, { ofViewsWithRows, toFillFirst }: Vie
   return mustHaveRows && (!isInB || isBeingFilled || wasInterrupted);
 }
 
-/** The server fills a view after CREATE and after changes of its base, unless it is DEFERRED or waits for a timer or REFRESH. */
+/** Whether the server fills a view at its CREATE, and again after each change of its base. */
 const isFilledByServer = ({ refresh }: Pick<MaterializedView, 'refresh'>): boolean =>
   refresh.type === 'IMMEDIATE' && !refresh.deferred;
 
@@ -133,10 +133,9 @@ function findSourcesToFillFirst(context: PlanContext): NameSet {
 }
 
 /**
- * Whether a view that A lacks stays as it is, in two cases:
- * - The plan drops the view later.
- * - The view was invalid before the plan, and `mayRefreshExtra` does not permit a refresh. But if the view reads a view that the plan has
- *   refreshed, it is repaired, because the same cause may have made both invalid.
+ * Whether the plan does not repair a view that A lacks: it drops the view later, or the view was invalid before the plan. Such a view is
+ * repaired all the same if `mayRefreshExtra` permits it, or if the view reads one that the plan has refreshed: the same cause may have made
+ * both invalid.
  */
 function staysUnrepaired(view: MaterializedView, refreshed: NameSet, draft: Draft): boolean {
   const { a, ignoreExtra, allowed, healthProblems } = draft.context;
@@ -203,14 +202,14 @@ function refreshView(view: MaterializedView, needsRefresh: boolean, draft: Draft
   const { a } = draft.context;
   const refresh = printFullRefresh(view.name);
   const properties = propertiesOfRepair(view, draft);
-  // If the refresh was excluded because of a loss, and the recreation was left out too, that omission already names the loss.
+  // Nothing to add: the omission of the recreation already names the loss because of which the refresh was excluded.
   if (draft.excludes(refresh, view) && draft.hasOmission(view, 'invalid')) return;
   const reason = draft.preview(refresh).get(view.name);
   const wanted = a.findObject(view.name);
   const isOutdated = reason === undefined && wanted?.kind === view.kind && readsRedefinedView(view, draft);
   const isRefreshEnough = reason === undefined && !isOutdated;
   const mustRecreate = reason === OTHER_TYPES_REASON || isOutdated;
-  // `addStatement` lists an excluded refresh with its loss instead of adding it: the user needs the names of all losses.
+  // An excluded refresh is passed too: `addStatement` then lists its loss, which the user has to know.
   if (isRefreshEnough || draft.excludes(refresh, view)) draft.addStatement(refresh, view, properties);
   if (!mustRecreate || wanted?.kind !== view.kind) return;
   const { definition, statement } = findCreation(wanted, draft.engine.definitionOf(view.name), draft);
@@ -258,7 +257,7 @@ function whyUnrepaired(kind: Kind, reason: string): string {
 
 /**
  * Marks the deferred views of A that the plan refreshes in full, or creates and refreshes. Removes the marks of views that are filled, or
- * that the plan drops.
+ * that A lacks.
  */
 export function reconcileMarks(draft: Draft): void {
   const { a, engineOfB, ignoreExtra } = draft.context;

@@ -32,7 +32,7 @@ import {
 type FirstColumns = readonly (readonly unknown[])[];
 
 export interface KnownView {
-  /** The queries that the view may have. If one reads what the target lacks, a WITH clause of the planner stands for that (`printWith`). */
+  /** The queries that the view may have. The planner adds a WITH clause for the sources that the target lacks (`printWith`). */
   readonly bodies: readonly string[];
   /** The materialized view on the target; undefined if there is none. Its `body` includes the same WITH clause. */
   readonly existing?: ComparedView | undefined;
@@ -186,7 +186,7 @@ function toNothingIsLostAssertion(view: string, statement: string): Assertion {
   };
 }
 
-/** Asserts that no view has a refresh limit. No dump shows refresh limits, so the plan has to ask the server. */
+/** Asserts that none of these views has a refresh limit. No dump shows refresh limits, so the plan has to ask the server. */
 export function noneLimitedAssertion(views: NameList): Assertion {
   const list = views.map(quoteLiteral).join(', ');
   return {
@@ -259,7 +259,7 @@ export function noneNullAssertion(table: string, column: string): CountingAssert
   };
 }
 
-/** Asserts that a conversion changes no value (`none_changed`) or, if values may not fit into the new type, that all fit (`all_fit`). */
+/** Asserts `all_fit` if the new type cannot hold every value of the old one, otherwise `none_changed`. */
 export function conversionAssertion(conversion: Conversion): CountingAssertion {
   const { table, column } = conversion;
   const [name, question] = [`column '${column}' of '${table}'`, printChangedQuestion(conversion)];
@@ -277,7 +277,7 @@ export function conversionAssertion(conversion: Conversion): CountingAssertion {
   };
 }
 
-/** Asserts that a table has no partition in a state: `all_native`, `all_attached` or `all_writable`. */
+/** Asserts that no partition of a table is in a state. The alias names the opposite: `all_native` if none is Parquet. */
 export function noPartitionAssertion(table: string, state: PartitionState): CountingAssertion {
   const { alias, adjective, problem, formatAdvice } = PARTITION_STATES[state];
   const what = `${adjective} partitions`;
