@@ -245,6 +245,7 @@ test('a schema with a view that is not valid over its own tables is an error, an
   const view = 'CREATE VIEW v AS (select ts, x from t);';
   const through = ['CREATE VIEW v AS (select * from t);', 'CREATE VIEW w AS (select x from v);'];
   const broken = 'CREATE VIEW v AS (select t.x from t cross join gone);';
+  const live = 'FLUSH EVERY 5s START FROM NOW AS (select ts, x from t);';
   const cases: [after: string[], before: string[], options: object, message: RegExp][] = [
     [
       [BASE.replace('x INT', 'y INT'), VIEW],
@@ -267,6 +268,8 @@ test('a schema with a view that is not valid over its own tables is an error, an
       { allowLoss: ['drop:gone'] },
       /view 'v': table does not exist/,
     ],
+    [[BASE, VIEW.replace('from t', 'from t where ts > now()')], [], {}, /view 'm': non-deterministic function .*now$/],
+    [[BASE, `CREATE LIVE VIEW l ${live}`, VIEW.replace(/\bt\b/g, 'l')], [], {}, /live views are not allowed as base/],
   ];
   for (const [after, before, options, message] of cases)
     await t.throwsAsync(() => planChanges(after, before, options), { name: 'RejectedViewError', message });

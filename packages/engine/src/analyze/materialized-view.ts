@@ -252,7 +252,7 @@ function analyzePassthrough(
   return { interval: '', timestamp: designated, partitionBy: object.partitionBy };
 }
 
-function requireWalBase(base: LocatedName, catalogue: Catalogue): void {
+export function requireWalBase(base: LocatedName, catalogue: Catalogue): void {
   const object = catalogue.find(base.name);
   if (!object) throw missingError(base.start, base.name);
   if (object.kind === 'live view')

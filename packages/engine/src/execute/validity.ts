@@ -9,6 +9,7 @@ import type { ChangeOfBase } from '@sqlpipe/schema';
 import { isSameName } from '@sqlpipe/sql';
 import { analyzeRelation } from '../analyze/analyze-relation.js';
 import type { Relation } from '../analyze/column-scope.js';
+import { requireWalBase } from '../analyze/materialized-view.js';
 import { rejectNonDeterministic } from '../analyze/non-deterministic.js';
 import { findColumnsRead } from '../analyze/query-references.js';
 import type { Catalogue, MutableCatalogue } from '../catalogue.js';
@@ -190,11 +191,14 @@ export function whyNotCreatable(
   catalogue: Catalogue,
 ): string | undefined {
   if (opaque !== undefined) return undefined;
-  const base = view.kind === 'materialized view' ? catalogue.find(view.base) : undefined;
-  if (base?.kind === 'table' && !base.wal) return 'base table has to be WAL enabled';
-  const relation = analyzeBody(body, catalogue);
-  const isRejected = relation instanceof RejectionError && !(relation instanceof QuerySyntaxError);
-  return isRejected ? relation.message : undefined;
+  const rejection = catchRejection(() => {
+    const query = parseQueryText(body);
+    analyzeRelation(query, catalogue);
+    if (view.kind !== 'materialized view') return;
+    requireWalBase({ name: view.base, start: 0 }, catalogue);
+    rejectNonDeterministic(query, catalogue);
+  });
+  return rejection && !(rejection instanceof QuerySyntaxError) ? rejection.message : undefined;
 }
 
 export function whyNotRefreshable(view: MaterializedView, catalogue: Catalogue): string | undefined {
