@@ -51,33 +51,39 @@ interface Consequence {
 
 const toConsequence = (text: string): Consequence => ({ text, causes: [] });
 
+/** The last computation of a view. An earlier one does not count, because the last one computes all rows again. */
 export interface Recomputation {
   /** The assertion that the server can compute the view again; undefined if its query has not changed. */
-  assertion?: string;
+  readonly assertion?: string | undefined;
   /** The query as it reads when the view is computed, if it has changed. Only for a view that is not wanted, which must keep its rows. */
-  queryAfterPlan?: string | undefined;
-  /** The computed views with a refresh period. Computing such a view loses its rows of a period that has not ended. */
+  readonly queryAfterPlan?: string | undefined;
+  /** The computed view if it has a refresh period, as a list. Computing such a view loses its rows of a period that has not ended. */
   readonly periodicViews: MaterializedView[];
 }
 
-interface TrackedView extends Recomputation {
+interface TrackedView {
   readonly former: MaterializedView;
   /** The objects that the view reads directly or through plain views, and these plain views. */
   readonly dependencies: readonly CatalogueObject[];
-  /** Set if the query of the successor does not read all sources of the former view. `causes` are the indexes of statements. */
-  redefinition?: {
-    readonly successor: MaterializedView;
-    readonly unreadSources: readonly CatalogueObject[];
-    readonly causes: readonly number[];
-  };
 }
+
+interface TrackedRecomputation extends Recomputation {
+  /** The sources of the former view that the computed view does not read. */
+  readonly unreadSources: readonly CatalogueObject[];
+  readonly isRejected: boolean;
+  /** Set if the query of the successor does not read all sources of the former view. `causes` are the indexes of statements. */
+  readonly redefinition?: { readonly successor: MaterializedView; readonly causes: readonly number[] } | undefined;
+}
+
+const NOT_RECOMPUTED: TrackedRecomputation = { periodicViews: [], unreadSources: [], isRejected: false };
 
 const sourcesOf = ({ dependencies }: TrackedView): CatalogueObject[] =>
   dependencies.filter(({ kind }) => kind !== 'view');
 
 export class ViewHistories {
   readonly #trackedViews: ReadonlyMap<number | undefined, TrackedView>;
-  readonly #droppedOrRecomputed = new Set<TrackedView>();
+  /** For each view that was dropped or computed, the last computation. */
+  readonly #recomputations = new Map<TrackedView, TrackedRecomputation>();
   /** The ids of views that were created and not refreshed since. The server fills these in the background, see `#isLeftEmpty`. */
   readonly #unrefreshed = new Set<number | undefined>();
 
@@ -86,9 +92,7 @@ export class ViewHistories {
     const views = loaded.filter(object => object.kind === 'materialized view');
     const dependenciesOf = (view: MaterializedView) =>
       [...catalogue.closureOf(view)].flatMap(name => catalogue.find(name) ?? []);
-    this.#trackedViews = new Map(
-      views.map(former => [former.id, { former, dependencies: dependenciesOf(former), periodicViews: [] }]),
-    );
+    this.#trackedViews = new Map(views.map(former => [former.id, { former, dependencies: dependenciesOf(former) }]));
   }
 
   /** @returns the losses of the former views that the statement drops or recomputes */
@@ -165,20 +169,11 @@ export class ViewHistories {
   /** @param computedView the view that the statement computes or creates; undefined if it only drops the former view */
   #dropOrCompute(tracked: TrackedView, computedView: MaterializedView | undefined, index: number): Effect[] {
     const { former } = tracked;
-    const { facts } = this.ledger;
-    this.#droppedOrRecomputed.add(tracked);
     const causes = this.ledger.causesOf(former, index);
-    const unreadSources = computedView ? this.#findUnreadSources(former, computedView) : [];
-    const isRedefined =
-      computedView !== undefined && computedView.id !== former.id && facts.isRedefined(former, computedView);
-    if (isRedefined && unreadSources.length > 0)
-      tracked.redefinition = { successor: computedView, unreadSources, causes };
-    if (facts.findStoredRows(former.name) === 'none') return [];
-    const computability = computedView && facts.askComputable(former, computedView);
-    if (computability) tracked.assertion = computability.assertion;
-    if (computedView) tracked.queryAfterPlan = facts.isWanted(former.name) ? undefined : computability?.query;
-    if (computedView?.refresh.period) tracked.periodicViews.push(computedView);
-    const consequence = this.#findHistoryLoss(tracked, computedView, unreadSources, computability?.isRejected ?? false);
+    const recomputation = computedView ? this.#recompute(former, computedView, causes) : NOT_RECOMPUTED;
+    this.#recomputations.set(tracked, recomputation);
+    if (this.ledger.facts.findStoredRows(former.name) === 'none') return [];
+    const consequence = this.#findHistoryLoss(tracked, computedView, recomputation);
     if (consequence === undefined) return [];
     const effect = computedView
       ? recomputeLoss(computedView, consequence.text)
@@ -187,14 +182,34 @@ export class ViewHistories {
     return [effect];
   }
 
+  #recompute(
+    former: MaterializedView,
+    computedView: MaterializedView,
+    causes: readonly number[],
+  ): TrackedRecomputation {
+    const { facts } = this.ledger;
+    const unreadSources = this.#findUnreadSources(former, computedView);
+    const isRedefined = computedView.id !== former.id && facts.isRedefined(former, computedView);
+    const redefinition = isRedefined && unreadSources.length > 0 ? { successor: computedView, causes } : undefined;
+    if (facts.findStoredRows(former.name) === 'none') return { ...NOT_RECOMPUTED, unreadSources, redefinition };
+    const computability = facts.askComputable(former, computedView);
+    return {
+      assertion: computability?.assertion,
+      queryAfterPlan: facts.isWanted(former.name) ? undefined : computability?.query,
+      periodicViews: computedView.refresh.period ? [computedView] : [],
+      unreadSources,
+      isRejected: computability?.isRejected ?? false,
+      redefinition,
+    };
+  }
+
   #findHistoryLoss(
     tracked: TrackedView,
     computedView: MaterializedView | undefined,
-    unreadSources: readonly CatalogueObject[],
-    isRejected: boolean,
+    { queryAfterPlan, unreadSources, isRejected, redefinition }: TrackedRecomputation,
   ): Consequence | undefined {
     const { former } = tracked;
-    const storedRows = this.ledger.facts.findStoredRows(former.name, computedView && tracked.queryAfterPlan);
+    const storedRows = this.ledger.facts.findStoredRows(former.name, queryAfterPlan);
     // DROP has already recorded the rows that the former query does not return. CREATE of a successor does not record these rows again.
     const isSuccessor = computedView !== undefined && computedView.id !== former.id;
     if (storedRows !== 'recomputable' && !isSuccessor) return toConsequence(formatUnreturnedRows(storedRows));
@@ -206,7 +221,7 @@ export class ViewHistories {
     const sourceLoss = this.#findSourceLoss(tracked, readSources);
     if (sourceLoss !== undefined) return sourceLoss;
     // After all statements, `judgeView` judges the sources that a redefined view no longer reads.
-    const [unread] = tracked.redefinition?.successor === computedView ? [] : unreadSources;
+    const [unread] = redefinition ? [] : unreadSources;
     if (unread)
       return toConsequence(
         `loses rows that only '${(this.#findCurrentHolders(unread, former)[0] ?? unread).name}' holds`,
@@ -288,8 +303,9 @@ export class ViewHistories {
     const expiryLosses = findExpiryLosses(former, successor).filter(effect => !isRecorded(effect));
     const hadRows = facts.findStoredRows(former.name) !== 'none';
     const tracked = this.#trackedViews.get(former.id);
-    const redefinition = hadRows ? tracked?.redefinition : undefined;
-    const sourceLoss = tracked && redefinition && this.#findSourceLoss(tracked, redefinition.unreadSources);
+    const recomputation = hadRows && tracked ? this.#recomputations.get(tracked) : undefined;
+    const redefinition = recomputation?.redefinition;
+    const sourceLoss = tracked && redefinition && this.#findSourceLoss(tracked, recomputation.unreadSources);
     const isLeftEmpty = hadRows && this.#isLeftEmpty(successor);
     const text = `leaves ${displayName(successor)} empty although it had rows`;
     return [
@@ -312,7 +328,9 @@ export class ViewHistories {
     const existsOrWasRecreated = ({ former }: TrackedView) =>
       (this.ledger.catalogue.findById(former.id) ?? this.ledger.successorOf(former))?.kind === former.kind;
     return new NameMap(
-      [...this.#droppedOrRecomputed].filter(existsOrWasRecreated).map(tracked => [tracked.former.name, tracked]),
+      [...this.#recomputations].flatMap(([tracked, recomputation]): [string, Recomputation][] =>
+        existsOrWasRecreated(tracked) ? [[tracked.former.name, recomputation]] : [],
+      ),
     );
   }
 }
