@@ -192,11 +192,8 @@ export function whyNotCreatable(
 ): string | undefined {
   if (opaque !== undefined) return undefined;
   const rejection = catchRejection(() => {
-    const query = parseQueryText(body);
-    analyzeRelation(query, catalogue);
-    if (view.kind !== 'materialized view') return;
-    requireWalBase({ name: view.base, start: 0 }, catalogue);
-    rejectNonDeterministic(query, catalogue);
+    analyzeRelation(parseQueryText(body), catalogue);
+    if (view.kind === 'materialized view') requireWalBase({ name: view.base, start: 0 }, catalogue);
   });
   return rejection && !(rejection instanceof QuerySyntaxError) ? rejection.message : undefined;
 }
