@@ -85,7 +85,7 @@ export async function wasAltered(pending: PendingEffect, context: ConfirmationCo
   return result === 'applied' && comparison?.isTokenComparison === false;
 }
 
-/** If the target cannot be asked, the outcome is unknown: it has accepted the statement. */
+/** If the target cannot be asked, the outcome is unknown, not failed, because the target has accepted the statement. */
 export async function confirmEffect(pending: PendingEffect, context: ConfirmationContext): Promise<StatementResult> {
   try {
     return await waitForEffect(pending, context);
@@ -211,8 +211,8 @@ async function waitForRefresh(
 }
 
 /**
- * After a plan has created a view over a materialized view, waits until it is filled, or nothing fills it. Some time after a REFRESH of the
- * lower view, a server invalidates the views over it, also one that was created meanwhile. Such a view is refreshed.
+ * After a plan has created a view over a materialized view, waits until the new view is filled, or until nothing is filling it. A late
+ * effect of an earlier REFRESH of the lower view may invalidate the new view. Then it is refreshed.
  */
 export async function waitForFirstFill(name: string, context: ConfirmationContext): Promise<StatementResult> {
   const { client, pollLimits } = context;

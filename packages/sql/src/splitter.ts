@@ -53,8 +53,8 @@ const UNCLOSED_MESSAGES: Partial<Record<SegmentType, string>> = {
 export class Splitter {
   /**
    * The first scanner reads by the rules of SQL. If a block comment contains a quote or `--`, a second one reads by those of the server.
-   * Wrong rules usually miss a `;`, because they take it for a part of a string or a comment. They rarely find one where there is none. So
-   * the first `;` that a scanner finds ends the statement.
+   * The scanner with the wrong rules rarely finds a `;` too early: it usually takes the `;` for a part of a string or a comment. So the
+   * first `;` that either scanner finds ends the statement.
    */
   #scanners = [new StatementScanner('sql')];
   #pieces: string[] = [];

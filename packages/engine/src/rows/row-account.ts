@@ -134,8 +134,8 @@ export class RowAccount {
     const causes = this.#ledger.findRemoval(object);
     const copy = this.#ledger.findCopy(object);
     const successor = this.#ledger.successorOf(object);
-    // Once the copy has the name of the original, later rows go to the copy. So what its keys and its retention take is lost, even if
-    // the original is kept.
+    // Once the copy has the name of the original, later rows go to the copy. Those that its dedup keys overwrite, or its
+    // retention drops, are lost, even if the original is kept.
     const isReplacement = copy !== undefined && copy.table.id === successor?.id;
     const copyLosses = (copy?.losses ?? []).flatMap(effect => {
       const isOfLaterRows = isReplacement && (effect.loss === 'keys' || isExpiryLoss(effect));

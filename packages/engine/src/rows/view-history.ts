@@ -55,7 +55,7 @@ const toConsequence = (text: string): Consequence => ({ text, causes: [] });
 export interface Recomputation {
   /** The assertion that the server can compute the view again; undefined if its query has not changed. */
   readonly assertion?: string | undefined;
-  /** The query as it reads when the view is computed, if it has changed. Only for a view that is not wanted, which must keep its rows. */
+  /** The text of the query when the view is computed, if it has changed. Set only for a view that is not wanted: it must keep all rows. */
   readonly queryAfterPlan?: string | undefined;
   /** The computed view if it has a refresh period, as a list. Computing such a view loses its rows of a period that has not ended. */
   readonly periodicViews: MaterializedView[];

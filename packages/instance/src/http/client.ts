@@ -40,7 +40,7 @@ export interface Client {
    * @throws InstanceError; its `outcomeUnknown` says whether the statement may have been executed
    */
   execute(statement: string): Promise<Reply>;
-  /** The minimum request buffer (bytes) of a server that accepts this statement; see `DEFAULT_REQUEST_BUFFER`. A query needs more. */
+  /** How large the request buffer of a server must be to accept this statement, in bytes; see `DEFAULT_REQUEST_BUFFER`. */
   bufferNeeded(statement: string, purpose?: Purpose): number;
   close(): Promise<void>;
 }

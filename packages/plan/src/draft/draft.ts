@@ -30,7 +30,7 @@ export interface Step {
 
 export type Refusal = readonly [reason: string, ...hints: string[]];
 
-/** Identifies the same change in two drafts. Its properties would not do: to change an index, a DROP and an ADD set the same one. */
+/** Identifies the same change in two drafts. Its properties do not: DROP and ADD of an index are two changes of the same property. */
 export const changeKey = ({ identity, what }: Change): string => `${namespaceKey(identity)} ${what}`;
 
 const omissionKey = (identity: NamedObject): string => (hasName(identity) ? namespaceKey(identity) : identity.kind);

@@ -21,7 +21,10 @@ import { conversionAssertions } from './alter-table.js';
 import { changeOf, type Draft } from './draft.js';
 import { type CopiedColumns, findConversions, findCopiedColumns } from './rebuild.js';
 
-/** With `--drop-old`, drops `t_before_…` of each table `t` in `--rebuild`, also if an earlier plan made it. Not if A has `t_before_…`. */
+/**
+ * With `--drop-old`, drops the old table `t_before_…` of each table `t` in `--rebuild`, even one from an earlier plan. An old table that A
+ * has stays.
+ */
 export function dropOldTables(draft: Draft): void {
   const { engine, context } = draft;
   const { a, dropOld, renames, toRebuild } = context;
@@ -99,7 +102,7 @@ function omitTableOfWriter(table: string, keptName: string, draft: Draft): void 
   draft.block(table);
 }
 
-/** Leaves out the table. If the plan created it empty, this would hide where its rows are, and keep `--rebuild` from finishing. */
+/** Leaves out the table. Creating it empty would hide where its rows are. Then `--rebuild` could not finish the interrupted rebuild. */
 function omitBetweenRenames(
   { table, newName, keptName }: Readonly<Record<'table' | 'newName' | 'keptName', string>>,
   draft: Draft,

@@ -103,7 +103,7 @@ function findObstacles(entry: Entry, rebuild: Rebuild, draft: Draft): Pick<Omiss
   const { old, final, copied, conversions } = rebuild;
   const { context } = draft;
   const { answers, ignore, renames } = context;
-  // Most ignored properties cannot stay as they are in B. `final` has those that can. If the order of columns is ignored, any will do.
+  // A rebuild can keep few ignored properties of B, and `final` has these. An ignored order of columns is no obstacle.
   const ignored = compareDefinitions(final, old).differences.filter(
     ({ property }) => property !== COLUMN_ORDER && ignore.ignoresProperty(entry, property),
   );

@@ -133,9 +133,10 @@ function findSourcesToFillFirst(context: PlanContext): NameSet {
 }
 
 /**
- * Whether the plan does not repair a view that A lacks: it drops the view later, or the view was invalid before the plan. Such a view is
- * repaired all the same if `mayRefreshExtra` permits it, or if the view reads one that the plan has refreshed: the same cause may have made
- * both invalid.
+ * Whether the plan leaves a view that A lacks unrepaired, for one of two reasons:
+ * - It drops the view later.
+ * - The view was invalid before the plan, and `mayRefreshExtra` does not permit a refresh. But a view that reads one which the plan has
+ *   refreshed is repaired: the same cause may have made both invalid.
  */
 function staysUnrepaired(view: MaterializedView, refreshed: NameSet, draft: Draft): boolean {
   const { a, ignoreExtra, allowed, healthProblems } = draft.context;
@@ -202,7 +203,7 @@ function refreshView(view: MaterializedView, needsRefresh: boolean, draft: Draft
   const { a } = draft.context;
   const refresh = printFullRefresh(view.name);
   const properties = propertiesOfRepair(view, draft);
-  // Nothing to add: the omission of the recreation already names the loss because of which the refresh was excluded.
+  // The omitted recreation already names the loss that the refresh would cause.
   if (draft.excludes(refresh, view) && draft.hasOmission(view, 'invalid')) return;
   const reason = draft.preview(refresh).get(view.name);
   const wanted = a.findObject(view.name);

@@ -180,7 +180,7 @@ function toNothingIsLostAssertion(view: string, statement: string): Assertion {
     comparedView: view,
     purpose: `stops the plan if ${problem}`,
     formatReason: () => `${problem}; make the plan again: the new plan says what would be lost`,
-    // The planner prints another text, without a tolerance for floating point, if it does not know the columns. So both texts are valid.
+    // If the planner does not know the columns, its text has no tolerance for floating point. So the texts with and without it are valid.
     printFor: ({ existing, columns }) =>
       existing ? [undefined, columns].map(known => printNothingIsLostAssertion(existing, known)) : [],
   };

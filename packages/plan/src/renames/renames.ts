@@ -281,7 +281,7 @@ export class Renames {
     return rebuilt.flatMap(({ name }) => this.#findTable(this.#engineOfB, name) ?? []);
   }
 
-  /** Adds a rename that a rebuild has made: of the two columns, its old table has only `column`. @returns whether it was added */
+  /** Adds the rename if a rebuild has made it: the old table of the rebuild has `column`, and not `to`. @returns whether it was added */
   #addRenameMadeByRebuild({ object, column = '' }: ObjectPath, to: string): boolean {
     const table = this.#objectRenames.get(object) ?? object;
     const oldTables = this.#findOldTables(table).filter(old => !findColumn(old, to));
