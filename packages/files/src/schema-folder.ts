@@ -78,7 +78,7 @@ const printFile = (statements: string[] = []): string => `${statements.join('\n\
 
 const SUFFIX = '.sql';
 
-/** Whether a file is read, or is an error because its suffix is `.SQL`. Hidden files and folders are ignored. */
+/** Whether a file is not ignored. `.SQL` counts too, so that it is rejected. Hidden files and folders are ignored. */
 const isSqlFile = (path: string): boolean =>
   path.toLowerCase().endsWith(SUFFIX) && !path.split('/').some(name => name.startsWith('.'));
 

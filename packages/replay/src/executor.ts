@@ -124,7 +124,7 @@ async function execute(entry: Entry, context: StatementContext): Promise<Stateme
     : send(entry, before, context);
 }
 
-/** Whether to compare before sending: because a server accepts it even if the object exists, or because it costs no request. */
+/** Whether to compare before sending: if a server would accept the statement although the object exists, or if that costs no request. */
 async function isComparedFirst(entry: Entry, { existing, ifExists }: StatementContext): Promise<boolean> {
   const { replaces, keepsExisting } = readStatementHead(entry.statement);
   const isPrefetched = ifExists === 'compare' && (await existing.isPrefetched(entry));

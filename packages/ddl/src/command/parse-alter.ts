@@ -1,4 +1,4 @@
-/*! Parses ALTER. As in QuestDB, an unknown column is rejected before a later syntax error. Odd messages are its own. */
+/*! Parses ALTER. As in QuestDB, an unknown column is rejected before a later syntax error. Odd wording in messages is QuestDB's. */
 import { isSameName } from '@sqlpipe/sql';
 import { COLUMN_PROPERTIES } from '../columns/column-properties.js';
 import { parseAddedColumn } from '../columns/type.js';

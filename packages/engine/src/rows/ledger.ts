@@ -78,8 +78,8 @@ export interface ExternalFacts {
   /** Whether a recreated view has a different query. By default the texts are compared, so a renamed source counts. */
   readonly isRedefined?: (former: MaterializedView, current: MaterializedView) => boolean;
   /**
-   * Whether the server can compute the new query of a view after the statements so far: the query, an assertion of it, and whether the
-   * server has rejected it. Undefined by default, and for a query that has not changed.
+   * The new query of a view, the assertion that the server can compute it after the statements so far, and whether the server has rejected
+   * it. Undefined if the query has not changed, and by default.
    */
   readonly askComputable?: (
     former: MaterializedView,

@@ -135,8 +135,8 @@ function findSourcesToFillFirst(context: PlanContext): NameSet {
 /**
  * Whether the plan leaves a view that A lacks unrepaired, for one of two reasons:
  * - It drops the view later.
- * - The view was invalid before the plan, and `mayRefreshExtra` does not permit a refresh. But a view that reads one which the plan has
- *   refreshed is repaired: the same cause may have made both invalid.
+ * - The view was invalid before the plan, and `mayRefreshExtra` does not permit a refresh. Exception: the view reads a refreshed view.
+ *   The same cause may have made both invalid.
  */
 function staysUnrepaired(view: MaterializedView, refreshed: NameSet, draft: Draft): boolean {
   const { a, ignoreExtra, allowed, healthProblems } = draft.context;
