@@ -89,7 +89,7 @@ export function createPlanContext(
     findStoredRows: (view, query) =>
       answers.findHistory(view, query)?.answer ?? assumeStoredRows(view, engineOfB, allowed),
     engineOfB,
-    wantedEngine: loadWanted({ a, b }, allowed, options),
+    wantedEngine: createWantedEngine({ a, b }, allowed, options),
     healthProblems: b.entries.flatMap(entry => problemsOf(entry, options.health ?? {})),
     answers,
     leftovers,
@@ -99,9 +99,13 @@ export function createPlanContext(
   };
 }
 
-function loadWanted({ a, b }: Pick<PlanContext, 'a' | 'b'>, allowed: AllowedLosses, options: PlanOptions): Engine {
+function createWantedEngine(
+  { a, b }: Pick<PlanContext, 'a' | 'b'>,
+  allowed: AllowedLosses,
+  options: PlanOptions,
+): Engine {
   const { ignoreExtra, ignore, defaults, health } = options;
-  const kept = b.entries.filter(
+  const keptEntries = b.entries.filter(
     entry =>
       isObject(entry.kind) &&
       !a.findObject(entry.name) &&
@@ -111,7 +115,7 @@ function loadWanted({ a, b }: Pick<PlanContext, 'a' | 'b'>, allowed: AllowedLoss
   // The empty list still tells the engine that a server knows the views. So a plain view that the engine rejects is opaque, and its
   // readers count as valid (`compileLoaded`). Without a list, they would count as invalid.
   const engine = createPredictingEngine({ ...options, health: health && {} });
-  const statements = [...a.entries, ...kept].map(({ statement }) => statement);
+  const statements = [...a.entries, ...keptEntries].map(({ statement }) => statement);
   engine.load(new Schema(statements, defaults).statements);
   return engine;
 }
