@@ -156,8 +156,8 @@ export class Engine {
       execution = this.#executeAlone(text, caller);
     }
     recompilePlainViews(catalogue, listChanged());
-    // Only when the next row of the base arrives does a server notice that a materialized view cannot be refreshed. The engine assumes
-    // that such a row arrives.
+    // If a materialized view cannot be refreshed any more, a server notices that when the next row of its base arrives. The engine
+    // assumes that a row arrives.
     if (this.#assumesRows) invalidateUnrefreshable(catalogue, listChanged());
     // After any change of a table, a server fills the IMMEDIATE views over this table that have no rows yet.
     for (const { before, after } of listTransitions())
@@ -226,7 +226,7 @@ export class Engine {
     return this.catalogue.find(name);
   }
 
-  /** Undefined also for an opaque object. It was loaded from CREATE TABLE AS, or from a statement that the engine does not understand. */
+  /** Undefined also for an opaque object: one that was loaded from CREATE TABLE AS or from a statement that the engine cannot parse. */
   definitionOf(name: string): Definition | undefined {
     const object = this.find(name);
     return object && object.opaque === undefined ? object : undefined;
@@ -262,7 +262,7 @@ export class Engine {
     return findEffectsOfRestart(this.catalogue, this.#bypassed);
   }
 
-  /** The error if this view were created now. Undefined if there would be no error, or if the engine does not understand the query. */
+  /** The error that creating this view would cause now. Undefined if there would be none, or if the engine cannot parse the query. */
   whyNotCreatable(name: string): string | undefined {
     const object = this.find(name);
     return object && object.kind !== 'table' ? whyNotCreatable(object, this.catalogue) : undefined;
@@ -282,7 +282,7 @@ export class Engine {
     ];
   }
 
-  /** Applies and commits a change that the journal has from before a restart. */
+  /** Applies and commits a change that the journal recorded before a restart. */
   restore(entry: JournalEntry): void {
     if ('put' in entry) this.#catalogue.put(entry.put);
     else if ('drop' in entry) this.#catalogue.drop(entry.drop);
@@ -296,7 +296,7 @@ export class Engine {
   }
 }
 
-/** Most views get their columns later, when `findCompiled` compiles their queries. The reported health of opaque objects is ignored. */
+/** Makes an object of a statement. Most views get columns later (`findCompiled`). Reported health of opaque objects is ignored. */
 function loadObject(kind: ObjectKind, entry: Entry, schema: Schema, health: Health | undefined): CatalogueObject {
   const { name, statement } = entry;
   const parsed = schema.definitionOf(entry);

@@ -1,4 +1,4 @@
-/*! A server may reply before a statement has had its effect. Waits until the statement has changed its object, then checks the object. */
+/*! A server may reply before a statement has had its effect. These functions wait until the object has changed, then check the object. */
 import {
   applyAlteration,
   type Command,
@@ -85,7 +85,7 @@ export async function wasAltered(pending: PendingEffect, context: ConfirmationCo
   return result === 'applied' && comparison?.isTokenComparison === false;
 }
 
-/** If the target cannot be asked, the outcome is unknown, not failed, because the target has accepted the statement. */
+/** Waits for the effect of an accepted statement. If the target cannot be asked about it, the outcome is unknown, not failed. */
 export async function confirmEffect(pending: PendingEffect, context: ConfirmationContext): Promise<StatementResult> {
   try {
     return await waitForEffect(pending, context);
@@ -130,7 +130,7 @@ async function verifyDone(
   return isDone ? { result: 'applied', proven: true } : { result: 'differs', error: NOT_DONE };
 }
 
-/** Waits until the server has applied all writes to a table or stored view. @returns why it has not; undefined if it has */
+/** Waits until the server has applied all writes to a table or stored view. @returns the reason if it has not, otherwise undefined */
 async function waitForWal(
   object: NamedObject,
   { client, pollLimits }: ConfirmationContext,
@@ -211,8 +211,8 @@ async function waitForRefresh(
 }
 
 /**
- * After a plan has created a view over a materialized view, waits until the new view is filled, or until nothing is filling it. A late
- * effect of an earlier REFRESH of the lower view may invalidate the new view. Then it is refreshed.
+ * After a plan has created a view over a materialized view, waits until the new view is filled, or until nothing is filling it. An
+ * earlier REFRESH of the lower view may still invalidate the new view. Then the new view is refreshed.
  */
 export async function waitForFirstFill(name: string, context: ConfirmationContext): Promise<StatementResult> {
   const { client, pollLimits } = context;
@@ -246,6 +246,6 @@ const REFRESH_AGAIN_AFTER = 1000;
 /** A server gives no reason for a failed refresh if the query returns other types than the view has (observed on 9.3.4). */
 const NO_REASON = 'the columns of the view may have other types than its query gives; drop and recreate it';
 
-/** Whether a change of its base made a view invalid, not a failed refresh. Then `started` equals `finished` (observed on 9.3.4). */
+/** Whether a view is invalid because its base changed. If a refresh has failed, `started` and `finished` differ (observed on 9.3.4). */
 const isInvalidation = ({ status, reason, started, finished }: RefreshState): boolean =>
   status !== 'valid' && (reason === undefined ? started === finished : isChangeOfBase(reason));

@@ -1,6 +1,7 @@
 /*!
- * When rows of an object expire: by a TTL or a storage policy. `formatExpiredRows` and `keepExpiry` also consider EXPIRE ROWS
- * (expire-rows.ts). The enterprise edition is closed source. So the ages of a storage policy are assumed to have the syntax of a TTL.
+ * When rows of an object expire: by a TTL or by a storage policy. `formatExpiredRows` and `keepExpiry` also consider EXPIRE ROWS
+ * (expire-rows.ts). Storage policies exist only in the enterprise edition, which is closed source. Their ages are assumed to have the
+ * syntax of a TTL.
  */
 import type { LocatedName } from '@sqlpipe/sql';
 import {
@@ -21,17 +22,17 @@ import { parseAge, printAge } from '../parser/numbers.js';
 import { property } from '../property.js';
 import { normalizeRule } from './expire-rows.js';
 
-/** The storage policy in force. `TTL 3 DAYS` counts as the policy `(DROP LOCAL 3 DAYS)`. A disabled policy is not in force. */
+/** The storage policy in force; undefined if there is none or it is disabled. `TTL 3 DAYS` counts as the policy `(DROP LOCAL 3 DAYS)`. */
 function policyOf({ ttl, policy }: Pick<RetentionFields, 'ttl' | 'policy'>): StoragePolicy | undefined {
   if (policy) return policy.disabled ? undefined : policy;
   return ttl === 0 ? undefined : { after: { 'DROP LOCAL': ttl } };
 }
 
-/** The TTL and the policy of an object. A server with storage policies stores a TTL as a policy. Without `has`, both stay as they are. */
+/** The TTL and the policy that a server stores. A server with storage policies stores a TTL as a policy, so its TTL is 0. */
 export const retentionOf = (object: RetentionFields, has?: HasFeature) =>
   has?.('storage policies') ? { ttl: 0, policy: policyOf(object) } : { ttl: object.ttl, policy: object.policy };
 
-/** The TTL of an object. A policy whose only stage is DROP LOCAL counts as a TTL, any other policy as 0. */
+/** The TTL of an object. A policy with DROP LOCAL as its only stage counts as a TTL. With any other policy, the TTL is 0. */
 function ttlOf(object: RetentionFields): Age {
   const { 'DROP LOCAL': ttl = 0, ...others } = policyOf(object)?.after ?? {};
   return Object.keys(others).length === 0 ? ttl : 0;
@@ -98,13 +99,13 @@ export function isAcceptedAge(unit: PartitionUnit, age: Age): boolean {
 function rejectUnfittingAge(unit: PartitionUnit, age: Age, position: number): void {
   if (unit === 'NONE') throw new RejectionError(position, 'cannot set TTL on a non-partitioned table');
   if (isAcceptedAge(unit, age)) return;
-  // Versions up to 9.3.4 have another message.
+  // This is the message of versions after 9.3.4.
   throw new RejectionError(position, 'TTL value must be an integer multiple of the partition size (its time interval)');
 }
 
 /**
- * Checks the TTL of a view without PARTITION BY, when the partitions that the server chooses are known. For a materialized view, the
- * server then checks only a TTL in hours (observed on 9.3.4).
+ * Checks the TTL of a view without PARTITION BY. Its partitions are known only after the other clauses, because the server chooses them.
+ * For a materialized view, the server then checks only a TTL in hours (observed on 9.3.4).
  */
 export function recheckRetention(spans: ClauseSpans, { kind, ttl, partitionBy }: RetentionFields): void {
   const position = spans.get(TTL.name)?.position;
@@ -123,8 +124,8 @@ export const withoutExpiry = <S extends TableDefinition | MaterializedViewDefini
 
 /**
  * Which rows a change expires, as the end of the sentence `expires rows of table 't' …`. Undefined if the change expires no rows.
- * - for another rule of EXPIRE ROWS, whatever the TTL is: `by the rule KEEP LATEST`
- * - for a shorter TTL: `that are older than 2 DAYS`
+ * - If the rule of EXPIRE ROWS changes, with any TTL: `by the rule KEEP LATEST`
+ * - If the TTL becomes shorter: `that are older than 2 DAYS`
  */
 export function formatExpiredRows(before: Definition | undefined, after: Definition | undefined): string | undefined {
   const [formerRule, rule] = [before, after].map(each => (each && 'expire' in each ? each.expire : undefined));
@@ -152,15 +153,15 @@ function agesOf(object: Pick<RetentionFields, 'ttl' | 'policy'>): readonly [loca
 }
 
 /**
- * The age at which rows expire; 0 if they never do. In a storage policy, this is the earlier one of DROP LOCAL and DROP REMOTE. DROP
- * LOCAL counts even after TO REMOTE, because nothing shows whether the remote rows are complete.
+ * The age at which rows expire; 0 if they never expire. With a storage policy, it is the age of DROP LOCAL or of DROP REMOTE, whichever is
+ * earlier. DROP LOCAL counts even after TO REMOTE, because nothing shows whether the remote rows are complete.
  */
 export function retentionAgeOf(object: Pick<RetentionFields, 'ttl' | 'policy'>): Age {
   const [local, remote] = agesOf(object);
   return local === 0 || isAtLeast(local, remote) ? remote : local;
 }
 
-/** Whether an age is at least another one, however long the months are (28 to 31 days). 0 means never, which is longer than any age. */
+/** Whether an age is at least as long as another one, for months of any length (28 to 31 days). 0 means never, the longest age. */
 function isAtLeast(age: Age, than: Age): boolean {
   if (than === 0) return false;
   if (age > 0 === than > 0) return Math.abs(age) >= Math.abs(than);

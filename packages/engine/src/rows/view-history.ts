@@ -45,7 +45,7 @@ function formatUnendedRows(rows: UnendedRows): string | undefined {
 interface Consequence {
   /** Starts with a verb, such as `loses rows …`. */
   readonly text: string;
-  /** The statements that have taken rows or values from what the view reads. */
+  /** The indexes of the statements that removed rows or values from the sources of the view. */
   readonly causes: readonly number[];
 }
 
@@ -55,9 +55,9 @@ const toConsequence = (text: string): Consequence => ({ text, causes: [] });
 export interface Recomputation {
   /** The assertion that the server can compute the view again; undefined if its query has not changed. */
   readonly assertion?: string | undefined;
-  /** The text of the query when the view is computed, if it has changed. Set only for a view that is not wanted: it must keep all rows. */
+  /** The changed query with which the view is computed, only for a view that A lacks: a plan must not lose rows of such a view. */
   readonly queryAfterPlan?: string | undefined;
-  /** The computed view if it has a refresh period, as a list. Computing such a view loses its rows of a period that has not ended. */
+  /** A list of the computed view if it has a refresh period. Computing such a view loses its rows of a period that has not ended. */
   readonly periodicViews: MaterializedView[];
 }
 
@@ -139,7 +139,7 @@ export class ViewHistories {
     });
   }
 
-  /** Whether nothing fills a view: it is deferred, or it reads such a view. */
+  /** Whether a view was not refreshed since it was created, and nothing will fill it: it is deferred, or a view that it reads is empty. */
   #isLeftEmpty(view: MaterializedView): boolean {
     return this.#unrefreshed.has(view.id) && (view.refresh.deferred || this.#readsEmptyView(view));
   }
@@ -232,7 +232,7 @@ export class ViewHistories {
     return unended ? toConsequence(unended) : undefined;
   }
 
-  /** The sources of the former view that the new view does not read. Reading another holder of a source is enough. */
+  /** The sources of the former view that the new view does not read. A source counts as read if the new view reads any holder of it. */
   #findUnreadSources(former: MaterializedView, current: MaterializedView): CatalogueObject[] {
     const { catalogue } = this.ledger;
     const readIds = new Set(catalogue.sourcesOf(current).map(name => catalogue.find(name)?.id));
@@ -278,7 +278,7 @@ export class ViewHistories {
     return undefined;
   }
 
-  /** Finds a column of a source whose values may have changed. The query of the view, or of a view that it reads, must mention it. */
+  /** Finds a column of a source whose values may have changed, and that is mentioned in the query of the view or of a view below it. */
   #findChangedColumn({ former, dependencies }: TrackedView, source: CatalogueObject): StoredColumn | undefined {
     if (source.kind !== 'table') return undefined;
     const copyLosses = this.ledger.findCopy(source)?.losses ?? [];

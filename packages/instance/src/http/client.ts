@@ -32,11 +32,14 @@ export interface Client {
    * @param maxValueBytes the maximum length of a single value in bytes, as JSON writes it; by default 32 MiB
    */
   streamFirstColumn(query: string, maxValueBytes?: number): AsyncGenerator<string[], void, undefined>;
-  /** All rows of a reply of at most 32 MiB. A cell with an array or an object is undefined. Throws as `streamFirstColumn` does. */
+  /**
+   * All rows of a query whose reply has at most 32 MiB. A cell that holds an array or an object becomes undefined.
+   * @throws InstanceError as `streamFirstColumn` does
+   */
   queryRows(query: string): Promise<unknown[][]>;
   /**
-   * Sends one statement, without a final `;`, see `toRequestText`. A statement is sent again only if the server has certainly not executed
-   * it. A rejection is returned. But if a statement may return rows, and its reply has rows and an error, the rejection is thrown.
+   * Sends one statement, without its final `;` (`toRequestText`). The statement is sent again only if the server has certainly not executed
+   * it. If the server rejects the statement, the rejection is returned. It is thrown only if the reply has rows before the error.
    * @throws InstanceError; its `outcomeUnknown` says whether the statement may have been executed
    */
   execute(statement: string): Promise<Reply>;
@@ -48,14 +51,14 @@ export interface Client {
 /** Creates a client of an instance. Nothing is sent before the first request. */
 export const connect = (config: ConnectionConfig): Client => new HttpClient(config);
 
-/** Milliseconds before a request is sent again after status 429. If the server asks for more than the maximum, nothing is sent again. */
+/** The pauses before a request with status 429 is sent again, in milliseconds. If the server asks for more than the maximum, it fails. */
 const BUSY_DELAYS = [250, 500, 1000, 2000, 4000];
 const MAX_BUSY_DELAY = 30_000;
 
-/** Makes the server send the number of all rows. If a limit of the server cuts off rows, the numbers differ, and the reply is rejected. */
+/** Asks the server for the number of all rows. If a limit cuts off rows, fewer rows than this number arrive, and the reply is rejected. */
 const COUNT_PARAMETER = '&count=true';
 
-/** The statuses of replies to statements. Any other may come from a proxy, or before a server looks at the path. */
+/** The statuses that prove that an endpoint exists. Any other may come from a proxy, or from a server that has not looked at the path. */
 const ENDPOINT_STATUSES = new Set([200, 400, 403]);
 
 const DENIED_HELP = '; grant the permission to this user, or use another account';
@@ -134,7 +137,7 @@ class HttpClient implements Client {
     return `${this.#prefix}${endpoint}?query=${encodeQuery(toRequestText(statement))}${parameters}`;
   }
 
-  /** An endpoint that answers 404 has executed nothing, so the other one is tried. */
+  /** Sends to the first endpoint. If its status is 404, it has executed nothing, so the second endpoint is tried. */
   async #send(statement: string, purpose: Purpose): Promise<Response> {
     const sendTo = async (endpoint: ApiPath): Promise<Response> => {
       const path = this.#path(statement, purpose, endpoint);
@@ -151,7 +154,7 @@ class HttpClient implements Client {
     return sendTo(second);
   }
 
-  /** After a temporary failure, sends the request again if retries are on and the purpose permits that. */
+  /** After a temporary failure, sends the request again if retries are on and the statement has certainly not been executed. */
   async #request<T>(statement: string, purpose: Purpose, read: (response: Response) => Promise<T>): Promise<T> {
     const pauseAfter = createRetryPause(this.config, this.#ended);
     for (;;) {
@@ -167,7 +170,7 @@ class HttpClient implements Client {
     }
   }
 
-  /** After the status 429, sends up to five times more. The pauses together are no longer than the time limit. */
+  /** Sends a request up to five times more while its status is 429. All pauses together are no longer than the time limit. */
   async #sendAgainWhileBusy(send: () => Promise<Response>): Promise<Response> {
     const { timeout, pause = pauseFor } = this.config;
     let remaining = timeout || Number.POSITIVE_INFINITY;
@@ -249,11 +252,11 @@ async function* scanRows(response: Response, maxValueBytes: number | undefined):
   }
 }
 
-/** Whether a failed request with this status (undefined without a reply) may have changed something. A query changes nothing. */
+/** Whether a failed request may have changed something. A query changes nothing. @param status undefined if there was no reply */
 const mayHaveRun = (purpose: Purpose, status: number | undefined): boolean =>
   purpose === 'execute' && (status === undefined || status < 300 || status === 408 || status >= 500);
 
-/** Whether a server accepts a query, unless its request buffer is smaller than the default. */
+/** Whether a query fits into a request buffer of the default size. */
 export const fitsRequest = (client: Client, query: string): boolean =>
   client.bufferNeeded(query, 'query') <= DEFAULT_REQUEST_BUFFER;
 

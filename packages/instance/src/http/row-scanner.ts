@@ -1,6 +1,6 @@
 /*!
- * Reads the rows of a reply while it arrives. The first cell of each row is passed on. Everything else is checked and dropped. So memory
- * does not grow with the reply.
+ * Reads the rows of a reply while the reply arrives. It passes on the first cell of each row, and checks and drops everything else. So
+ * memory does not grow with the reply.
  */
 import { type JsonEvents, JsonScanner, MalformedReplyError, RECREATE_HELP } from './json.js';
 
@@ -24,7 +24,9 @@ const NESTED = Symbol('nested');
 const MAX_VALUE_BYTES = 32 * 1024 * 1024;
 
 /**
- * Depths: 0 is the `{` of the reply, 1 the `[` of the dataset, 2 the `[` of a row, 3 a cell. Only `end` confirms that all rows arrived.
+ * `write` returns the rows that a chunk completes. All rows have arrived only if `end` does not throw.
+ *
+ * The depth of a JSON event is 0 for the `{` of the reply, 1 for the `[` of the dataset, 2 for the `[` of a row, and 3 for a cell.
  * @throws MalformedReplyError for an incomplete or invalid reply; ServerError for a reply that contains an error
  */
 export class RowScanner implements JsonEvents {
@@ -37,7 +39,7 @@ export class RowScanner implements JsonEvents {
   #inColumnName = false;
   #columnName: unknown;
   #firstCell = '';
-  /** A server that fails while it writes a row ends the dataset with an empty row. The error follows, so reading continues. */
+  /** If a server fails while it writes a row, it ends the dataset with an empty row, and the error follows. So reading continues. */
   #endsInEmptyRow = false;
   #ready: string[] = [];
 
@@ -101,7 +103,7 @@ export class RowScanner implements JsonEvents {
     else if (depth === 3) this.#addCell(value);
   }
 
-  /** Accepts rows only in the form that the server writes: one string each. */
+  /** Accepts many rows at once if each consists of one string, as the server writes them. Otherwise they arrive as single events. */
   rows(rows: unknown[]): boolean {
     if (this.#endsInEmptyRow || !rows.every(isSingleString)) return false;
     this.#rows += rows.length;
@@ -140,7 +142,7 @@ const isSingleString = (row: unknown): row is [string] =>
 /** The name of the only column in the server's reply to SHOW CREATE (observed on 9.3.4 and 9.4.4). */
 const DDL = 'ddl';
 
-/** The keys that determine what a reply means. In version 2 `error` is named `notice`. */
+/** The keys that determine what a reply means. With the parameter `version=2`, the server calls the error `notice`. */
 export const SIGNIFICANT_KEYS = new Set(['ddl', 'dml', 'dataset', 'error', 'notice', 'position', 'errorPos', 'count']);
 
 /** @throws ServerError if the reply has an error, see `findServerError` */
@@ -150,8 +152,8 @@ export function rejectErrorReply(reply: Record<string, unknown>): void {
 }
 
 /**
- * An error may come with any status, before or after the rows, and its message may have any type. Observed on 9.3.4: after rows, the
- * position is called `errorPos`. In an empty query, the position is a string.
+ * A reply may contain an error with any status, before or after its rows. The message may have any type. Observed on 9.3.4: after rows,
+ * the position is called `errorPos`; for an empty query, the position is a string.
  */
 export function findServerError(reply: Record<string, unknown>): ServerError | undefined {
   const key = 'error' in reply ? 'error' : 'notice';

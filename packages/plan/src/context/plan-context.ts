@@ -28,7 +28,7 @@ export interface PlanOptions extends RowQueries {
   readonly dropOld?: boolean;
   readonly health?: Health;
   readonly version?: string | undefined;
-  /** Whether invalid views of A are left out. They are if A is an instance; in files they are an error. */
+  /** Whether invalid views of A are left out. Without this option, they are an error. Set if A is an instance. */
   readonly skipInvalid?: boolean;
   /** Whether B is of the enterprise edition. By default, the statements of B decide. */
   readonly isEnterprise?: boolean | undefined;
@@ -36,7 +36,7 @@ export interface PlanOptions extends RowQueries {
   readonly hiddenGrants?: string | undefined;
 }
 
-/** What planning needs to know. The plan turns schema B into A. */
+/** Everything that the planner knows: both schemas, the options, and what B's server has answered. The plan turns schema B into A. */
 export interface PlanContext extends Omit<PlanOptions, keyof RowQueries> {
   readonly a: Schema;
   readonly b: Schema;
@@ -111,16 +111,16 @@ function createWantedEngine(
       !a.findObject(entry.name) &&
       (ignoreExtra || ignore?.ignoresObject(entry) || !allowed.allows({ lossKind: 'drop', object: entry.name })),
   );
-  // If B comes from a server, `health` lists its invalid views. Here the list is emptied, because such a view may be valid as A defines it.
-  // The empty list still tells the engine that a server knows the views. So a plain view that the engine rejects is opaque, and its
-  // readers count as valid (`compileLoaded`). Without a list, they would count as invalid.
+  // `health` lists the views that are invalid in B. They may be valid as A defines them, so this engine gets an empty list. Without any
+  // list, the engine would trust only itself: if it rejected a plain view, the readers of this view would count as invalid. With the empty
+  // list, the rejected view is opaque, and its readers count as valid (`compileLoaded`).
   const engine = createPredictingEngine({ ...options, health: health && {} });
   const statements = [...a.entries, ...keptEntries].map(({ statement }) => statement);
   engine.load(new Schema(statements, defaults).statements);
   return engine;
 }
 
-/** Assumes what rows a view stores, until the server has answered. */
+/** What the planner assumes about the rows of a view before the server has answered. */
 function assumeStoredRows(view: string, engineOfB: Engine, allowed: AllowedLosses): StoredRows {
   // If the loss is allowed, no assertion checks the rows, so nothing is known of them.
   if (allowed.allows({ lossKind: 'history', object: view })) return 'unknown';

@@ -1,4 +1,4 @@
-/*! A draft executes each statement on an engine when it is added. A proof (prove.ts) later finds the rows that the statements lose. */
+/*! A draft collects the statements of a plan and executes each on an engine. A proof (prove.ts) later finds the rows that are lost. */
 import { type Alteration, type PropertyName, printAlter, printRight } from '@sqlpipe/ddl';
 import { type Conversion, type Engine, type Execution, isNotExecutable, OpaqueError } from '@sqlpipe/engine';
 import {
@@ -30,7 +30,7 @@ export interface Step {
 
 export type Refusal = readonly [reason: string, ...hints: string[]];
 
-/** Identifies the same change in two drafts. Its properties do not: DROP and ADD of an index are two changes of the same property. */
+/** A key by which two drafts know the same change. Its properties are not enough: DROP INDEX and ADD INDEX change the same property. */
 export const changeKey = ({ identity, what }: Change): string => `${namespaceKey(identity)} ${what}`;
 
 const omissionKey = (identity: NamedObject): string => (hasName(identity) ? namespaceKey(identity) : identity.kind);
@@ -50,9 +50,9 @@ export class Draft {
   readonly #statements = new Set<string>();
   /** The old names of the tables that the draft renames. */
   readonly renamedTables: string[] = [];
-  /** The conversions that may change values, with the names of B; by `pathKey` of the column. */
+  /** The conversions that may change values, by `pathKey` of the column in B. */
   readonly conversions = new Map<string, Conversion>();
-  /** By their content, because a draft may try to give a right twice. */
+  /** By their content, so that each is listed once. A draft may try twice to give the same right. */
   readonly #omissions = new Map<string, Omission>();
   readonly #omissionsByObject = new Map<string, Omission[]>();
   /** Objects that the plan cannot change as needed. An object that reads a blocked object is left out too. */
@@ -88,7 +88,7 @@ export class Draft {
       steps.push(step);
       const execution = this.engine.execute(step.statement);
       executions.push(execution);
-      // Right after the CREATE or RENAME: if the plan is interrupted before the GRANT, the next plan does not know the grant.
+      // The grants follow at once. If a plan is interrupted between the CREATE and the GRANT, the next plan no longer knows the grant.
       const created = execution.transitions.flatMap(({ before, after }) => (after && !before ? after.name : []));
       for (const grant of created.flatMap(name => findRemovedGrants(name, this.engine, this.context)))
         execute({ statement: printRight(grant), change });
@@ -110,9 +110,9 @@ export class Draft {
   }
 
   /**
-   * Adds a step at the end, except the DROP of a view that is created again: this DROP goes before the first step that outdates the view.
-   * Otherwise, if the plan was interrupted between these two steps, no server could say whether the query of the view returns all rows. If
-   * the user allows the loss of these rows, the DROP is not moved.
+   * Adds a step at the end. The DROP of a view that is created again is an exception: it goes before the first step that outdates the
+   * view. Suppose that it came later, and the plan was interrupted before it. Then no server could say whether the query of the view
+   * returns all rows. If the user allows the loss of these rows, the DROP comes at the end too.
    */
   #addStep(step: Step, execution: Execution | undefined, isRecreation: boolean): void {
     const { effects = [], transitions = [] } = execution ?? {};
@@ -120,7 +120,7 @@ export class Draft {
     const isEarly = isRecreation && !this.context.allowed.allows({ lossKind: 'history', object });
     const outdatingStep = isEarly ? this.#outdatedBy.get(object) : undefined;
     this.#insert(step, outdatingStep);
-    // Another view that the same step outdates may read this view. So its DROP has to come before the DROP of this view.
+    // The step may outdate several views. A view has to be dropped before the views that it reads, so later DROPs go before this one.
     for (const [view, first] of this.#outdatedBy) if (first === outdatingStep) this.#outdatedBy.set(view, step);
     const invalidated = effects.flatMap(({ type, object }) => (type === 'invalidated' ? [object] : []));
     const redefined = new NameSet(
@@ -143,7 +143,7 @@ export class Draft {
     return this.add(changeByStatement(statement, identity, properties), [statement]);
   }
 
-  /** Inserts a statement before the first one that is no assertion. No step so far may depend on it: the engine executes it only now. */
+  /** Inserts a statement before the first step that is no assertion. The engine executes it only now, so no earlier step may need it. */
   addBeforeChanges(statement: string, identity: NamedObject): void {
     this.engine.execute(statement);
     const firstChange = this.steps.find(({ assertion }) => assertion === undefined);

@@ -1,6 +1,6 @@
 /*!
- * Finishes rebuilds: drops their old tables with `--drop-old`, and continues those in which an earlier plan was interrupted. `rebuild.ts`
- * shows the statements of a rebuild.
+ * Finishes rebuilds of earlier plans. With `--drop-old`, their old tables are dropped. A rebuild that was interrupted is continued.
+ * `rebuild.ts` shows the statements of a rebuild.
  */
 import { isArray, type TableDefinition } from '@sqlpipe/ddl';
 import { isSameName, NameSet } from '@sqlpipe/sql';
@@ -22,8 +22,8 @@ import { changeOf, type Draft } from './draft.js';
 import { type CopiedColumns, findConversions, findCopiedColumns } from './rebuild.js';
 
 /**
- * With `--drop-old`, drops the old table `t_before_…` of each table `t` in `--rebuild`, even one from an earlier plan. An old table that A
- * has stays.
+ * With `--drop-old`, drops the old table `t_before_…` of each table `t` in `--rebuild`. An earlier plan may have left this old table. If
+ * A has the old table, it is kept.
  */
 export function dropOldTables(draft: Draft): void {
   const { engine, context } = draft;
@@ -34,7 +34,7 @@ export function dropOldTables(draft: Draft): void {
     if (wanted?.kind !== 'table' || old?.kind !== 'table' || rebuilt?.kind !== 'table') continue;
     if (!isRebuildHash(hash, wanted, old, engine)) continue; // A has changed since the rebuild
     const copied = findCopiedColumns(rebuilt, old, renames.columnRenamesOf(table));
-    // If B has the old table, an earlier plan made the rebuild, and nothing in this plan has checked the conversions.
+    // If B has the old table, an earlier plan made the rebuild. So only these assertions check the conversions in this plan.
     const conversions = context.engineOfB.find(name) ? findConversions(name, copied) : [];
     const unchanged = conversions.flatMap(each => conversionAssertions(each, draft));
     const allCopied = allCopiedAssertion({ from: name, to: table, columns: toComparable(copied) });
@@ -45,7 +45,7 @@ export function dropOldTables(draft: Draft): void {
 const toComparable = (copied: CopiedColumns) =>
   copied.map(each => (isArray(each.column.type) ? { ...each, cast: printArrayText(each.from) } : each));
 
-/** Drops a table after assertions that another table has all of its rows. If the server cannot compare a column, the DROP is left out. */
+/** Asserts that a copy has all rows of a table, then drops the table. If the server cannot compare a column, the DROP is left out. */
 function dropCopiedTable(
   { kind, name }: TableDefinition,
   copied: CopiedColumns,
@@ -102,7 +102,7 @@ function omitTableOfWriter(table: string, keptName: string, draft: Draft): void 
   draft.block(table);
 }
 
-/** Leaves out the table. Creating it empty would hide where its rows are. Then `--rebuild` could not finish the interrupted rebuild. */
+/** Leaves out a table whose rebuild was interrupted. If the plan created it empty, `--rebuild` could not finish this rebuild later. */
 function omitBetweenRenames(
   { table, newName, keptName }: Readonly<Record<'table' | 'newName' | 'keptName', string>>,
   draft: Draft,

@@ -1,5 +1,5 @@
 /*!
- * The renames from the existing schema (B) to the wanted one (A). The user states each of them by `--renamed` or by a comment in A. The
+ * The renames from the existing schema (B) to the wanted schema (A). The user states each rename by `--renamed` or by a comment in A. The
  * planner guesses no rename, because a wrong guess could lose data. A rename is pending until a plan has made it.
  */
 import { type Column, findColumn, type TableDefinition } from '@sqlpipe/ddl';
@@ -20,22 +20,22 @@ export class Renames {
   readonly pending = new NameMap<string>();
   /** `pending`, and the renames that an earlier plan has made or begun. */
   readonly #objectRenames = new NameMap<string>();
-  /** For each table of A, the renames of columns: the new name by the old name. They are pending, or made by an unfinished rebuild. */
+  /** For each table of A, the column renames that are pending, or that an unfinished rebuild has made: the new name by the old name. */
   readonly #columnRenames = new NameMap<Map<string, string>>();
-  /** Renames of columns that an earlier plan has made. The user may still write the old or the new name. `table` is the name in B. */
+  /** Column renames that an earlier plan has made, since the user may still write either name. `table` is the name of the table in B. */
   readonly #madeColumnRenames: { readonly table: string; readonly names: readonly [string, string] }[] = [];
   readonly notes: string[] = [];
   /** For each rename comment without effect, the reason. */
   readonly warnings: string[] = [];
-  /** The objects that are left out because a rename comment contradicts A or B, by their old and new names. The values are the reasons. */
+  /** The reason for each object that is left out because a rename comment contradicts A or B, by its old name and by its new name. */
   readonly refused = new NameMap<string>();
-  /** All stated renames of objects, also those that are already made: the new name by the old name. */
+  /** All stated renames of objects, pending or not: the new name by the old name. */
   readonly statedObjects = new Map<string, string>();
-  /** All stated renames of columns. `table` is the name in A or B; for an option, each table that its text may mean. */
+  /** All stated renames of columns. `table` is its name in A or B. If an option may mean several tables, there is one entry for each. */
   readonly #statedColumns: { readonly table: string; readonly from: string; readonly to: string }[] = [];
 
   /**
-   * @param b only for principals; the objects of B are looked up in `engineOfB`
+   * @param b used for principals only, because `engineOfB` has the objects of B
    * @param renamed renames as `OLD=NEW`, which take precedence over comments
    * @throws InvalidOptionError if a rename in `renamed` is malformed, matches nothing, is ambiguous, or contradicts A or B
    */
@@ -130,7 +130,7 @@ export class Renames {
     return new NameSet(tables.flatMap(table => table?.columns.map(column => column.name) ?? []));
   };
 
-  /** Reads renames of objects first: in `--renamed t.x=y`, `t` may be the old or the new name of the table. */
+  /** Reads renames of objects before renames of columns: in `--renamed t.x=y`, `t` may be the old or the new name of the table. */
   #readOptions(renames: readonly string[]): void {
     const columnRenames: [rename: string, from: string, to: string][] = [];
     for (const rename of renames) {
@@ -157,7 +157,7 @@ export class Renames {
     this.statedObjects.set(from, wanted.name);
     const isMade = this.#engineOfB.find(to) !== undefined || this.#findOldTables(to).length > 0;
     if (!former && isMade) return this.#reportMade(rename);
-    // A view gets its new name by DROP and CREATE, and an earlier plan may have been interrupted after the DROP.
+    // A plan renames a view by DROP and CREATE. If an earlier plan was interrupted after the DROP, B has neither name.
     if (!former && wanted.kind !== 'table')
       return void this.notes.push(`--renamed ${rename}: B has neither name; '${to}' is created`);
     if (!former) throw renameError(rename, `B has no '${from}'${this.#suggestObject(from)}`);
@@ -295,7 +295,7 @@ export class Renames {
     this.#columnRenames.set(table, renames.set(from.name, to));
   }
 
-  /** Leaves out the entry and the object with the old name. If the object has a reason already, the first reason stays. */
+  /** Leaves out an entry, and the object of B with the old name. If that object is already left out, its first reason is kept. */
   #refuse(entry: Entry, reason: string, old = entry.name): void {
     this.refused.set(entry.name, reason);
     if (!this.refused.has(old)) this.refused.set(old, `${displayName(entry)}: ${reason}`);
@@ -342,10 +342,10 @@ export const formatIgnoredObject = (name: string): string => `'${name}' is ignor
 
 const renameError = (rename: string, reason: string) => new InvalidOptionError(`--renamed ${rename}: ${reason}`);
 
-/** A rename from `t` to `T` is no rename: 9.3.4 keeps the old name of the table. It rejects such a rename of a column. */
+/** QuestDB does not change the case of a name: 9.3.4 ignores RENAME of a table from `t` to `T`, and rejects it for a column. */
 const SAME_NAME = 'for QuestDB, names that differ only in case are the same name';
 
-/** Why a rename comment has no effect, whatever A and B contain; undefined if it may have an effect. */
+/** Why a rename comment has no effect with any A and B. Undefined if it may have one. */
 function whyWithoutEffect(from: readonly string[], name: string): string | undefined {
   if (from.length === 0) return "not understood; write '-- renamed from OLD'";
   return from.some(former => isSameName(former, name)) ? SAME_NAME : undefined;
