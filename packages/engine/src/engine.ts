@@ -39,7 +39,7 @@ import {
   invalidateUnrefreshable,
   recompilePlainViews,
   recordFilledViews,
-  whyNotCreatable,
+  whyUnresolved,
 } from './execute/validity.js';
 import { parseBody } from './parse/parse-query.js';
 import { type ParsedStatement, parseStatement } from './parse/statement.js';
@@ -262,10 +262,13 @@ export class Engine {
     return findEffectsOfRestart(this.catalogue, this.#bypassed);
   }
 
-  /** The error that creating this view would cause now. Undefined if there would be none, or if the engine cannot parse the query. */
-  whyNotCreatable(name: string): string | undefined {
+  /**
+   * The error if the query of this view, or its base, does not fit the current objects. Undefined also if the engine cannot parse the
+   * query. A server may still reject the CREATE, for example because of FILL. A plan learns that when it executes the CREATE.
+   */
+  whyUnresolved(name: string): string | undefined {
     const object = this.find(name);
-    return object && object.kind !== 'table' ? whyNotCreatable(object, this.catalogue) : undefined;
+    return object && object.kind !== 'table' ? whyUnresolved(object, this.catalogue) : undefined;
   }
 
   /** Whether an object is a materialized view that has no rows, because it was never refreshed. False if that is not known. */

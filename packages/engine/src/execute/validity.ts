@@ -186,7 +186,7 @@ export function findColumnsReadFromBase({ body, base }: LiveView, catalogue: Cat
   return columns instanceof RejectionError ? undefined : columns;
 }
 
-export function whyNotCreatable(
+export function whyUnresolved(
   { body, opaque, ...view }: Exclude<CatalogueObject, Table>,
   catalogue: Catalogue,
 ): string | undefined {

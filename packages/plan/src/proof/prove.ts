@@ -125,7 +125,7 @@ function findInvalidatedViews(
     if (wasInvalid && !(causes.length > 0 && isRecomputable)) return [];
     // A view that A lacks is not created again: if the plan was interrupted after the DROP, its definition would be lost.
     const view = engine.find(name);
-    const isCreatable = view?.kind === 'materialized view' && isRecomputable && !engine.whyNotCreatable(name);
+    const isCreatable = view?.kind === 'materialized view' && isRecomputable && !engine.whyUnresolved(name);
     const isRecreatedIfInA = isCreatable && !context.a.findObject(name) && !context.ignore.ignoresObject(view);
     const hint = isRecreatedIfInA ? `if A has ${engine.title(name)}, the plan creates it again` : undefined;
     return [{ causes, reason: `invalidates ${engine.title(name)}: ${reason}`, hint }];

@@ -37,7 +37,7 @@ export function findRejectedViews({ a, engineOfB, wantedEngine: engine }: PlanCo
   for (const name of affected) for (const reader of catalogue.dependentsOf(name)) affected.add(reader.name);
   return names.flatMap(name => {
     const entry = affected.has(name) ? a.findObject(name) : undefined;
-    const reason = entry && engine.whyNotCreatable(name);
+    const reason = entry && engine.whyUnresolved(name);
     return entry && reason !== undefined ? [{ entry, reason }] : [];
   });
 }
@@ -54,7 +54,7 @@ export function isAlsoRejectedInB(
   const former = b.findObject(entry.name)?.statement;
   const { differences = undefined } = former === undefined ? {} : compareStatements(entry.statement, former);
   const isSame = differences?.every(({ property }) => ignoresProperty(context, entry, property));
-  if (isSame && engineOfB.whyNotCreatable(entry.name) !== undefined) return true;
+  if (isSame && engineOfB.whyUnresolved(entry.name) !== undefined) return true;
   const isRejected = (needed: Entry) => rejected.some(view => view.entry === needed);
   return a
     .prerequisites(entry)
