@@ -15,6 +15,7 @@ import type { Change, Omission } from '../losses/omission.js';
 import { printCompileQuestion, printComputableAssertion } from '../queries/common-queries.js';
 import { createRowQuestions, findRunnableView } from '../views/askable-views.js';
 import { isRedefined, printQueryAfterPlan } from '../views/query-after-plan.js';
+import { RepairableViews } from './repairable-views.js';
 
 export interface Proof {
   /** The effects of each step. If a step was rejected, the list ends before this step. */
@@ -34,6 +35,11 @@ interface Failure {
   readonly hint?: string | undefined;
 }
 
+interface Accounts {
+  readonly rows: RowAccount;
+  readonly repairable: RepairableViews;
+}
+
 /** A failure unless its loss is allowed. */
 type LossFailure = Failure & Required<Pick<Failure, 'loss'>>;
 
@@ -42,14 +48,15 @@ export function proveDraft(draft: Draft, engine: Engine): Proof {
   const { steps, context } = draft;
   const invalidBefore = engine.invalidViews();
   const rows = new RowAccount(engine, createExternalFacts(context, engine));
-  const { effects, removals, rejection } = executeSteps(steps, rows, engine, context);
+  const repairable = new RepairableViews(engine);
+  const { effects, removals, rejection } = executeSteps(steps, { rows, repairable }, engine, context);
   if (rejection) return { effects, excluded: toOmissions([rejection], steps), rows, acceptedLosses: [] };
   const losses = findLosses(rows, draft);
   const isAllowed = ({ loss }: LossFailure) => context.allowed.allows(loss);
   const forbidden = losses.filter(each => !isAllowed(each));
   const failures = [
     ...forbidden,
-    ...findInvalidatedViews(invalidBefore, rows, engine, context),
+    ...findInvalidatedViews(invalidBefore, { rows, repairable }, engine, context),
     ...findLostRights(removals, engine, context),
   ];
   const acceptedLosses = losses.filter(isAllowed).map(({ loss }) => loss);
@@ -59,7 +66,7 @@ export function proveDraft(draft: Draft, engine: Engine): Proof {
 /** @returns `removals`: for each name that an object had, the last step after which no object had it */
 function executeSteps(
   steps: readonly Step[],
-  rows: RowAccount,
+  { rows, repairable }: Accounts,
   engine: Engine,
   context: PlanContext,
 ): Pick<Proof, 'effects'> & { readonly removals: NameMap<number>; readonly rejection?: Failure } {
@@ -75,6 +82,7 @@ function executeSteps(
         return { effects, removals, rejection: { causes: [index], reason } };
       }
       effects.push(rows.recordStatement(statement, execution));
+      repairable.recordStep(execution, index);
       for (const { before, after } of execution.transitions) if (before && !after) removals.set(before.name, index);
     } catch (error) {
       return { effects, removals, rejection: { causes: [index], reason: whyNotExecutable(error, statement) } };
@@ -109,18 +117,20 @@ function findLostRights(removals: NameMap<number>, engine: Engine, context: Plan
 }
 
 /**
- * Finds the views that the plan would make invalid. A view that is already invalid in B counts too if a refresh would lose nothing and the
- * plan removes its base. Perhaps an interrupted plan made the view invalid. A refresh would repair it, but not without the base.
+ * Finds the views that the plan would make invalid. A view that is already invalid in B counts too if a refresh would lose nothing, and the
+ * plan removes the base or makes the view unrepairable (`RepairableViews`).
  */
 function findInvalidatedViews(
   invalidBefore: NameMap<string>,
-  rows: RowAccount,
+  { rows, repairable }: Accounts,
   engine: Engine,
   context: PlanContext,
 ): Failure[] {
   return [...engine.invalidViews()].flatMap(([name, reason]): Failure[] => {
     const wasInvalid = invalidBefore.has(name);
-    const causes = wasInvalid ? rows.findRemovalOfBase(name) : rows.findInvalidations(name);
+    const causes = wasInvalid
+      ? [...repairable.findCauses(name), ...rows.findRemovalOfBase(name)]
+      : rows.findInvalidations(name);
     const isRecomputable = losesNothingByRefresh(name, context);
     if (wasInvalid && !(causes.length > 0 && isRecomputable)) return [];
     // A view that A lacks is not created again: if the plan was interrupted after the DROP, its definition would be lost.

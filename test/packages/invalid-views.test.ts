@@ -1,0 +1,42 @@
+/*! Plans over views that are invalid in B. An interrupted plan may have made them invalid, but nothing shows that. */
+import { planChanges } from '@sqlpipe/plan';
+import { NameMap } from '@sqlpipe/sql';
+import { changesOf } from '../support/plans.js';
+import { test } from '../support/test.js';
+
+test('a column that an invalid view reads stays, because a killed plan may have made the view invalid', async t => {
+  const table = (...columns: string[]) =>
+    `CREATE TABLE t (ts TIMESTAMP, ${columns.join(', ')}) timestamp(ts) PARTITION BY DAY WAL;`;
+  const views = [
+    'CREATE VIEW v AS (select ts, y z from t);',
+    'CREATE MATERIALIZED VIEW low WITH BASE t REFRESH IMMEDIATE AS (select ts, sum(x) n from t sample by 1h) PARTITION BY DAY;',
+    'CREATE MATERIALIZED VIEW high WITH BASE low REFRESH IMMEDIATE AS (select low.ts, sum(z) n from low asof join v sample by 1d) PARTITION BY DAY;',
+  ];
+  const options = { ignoreExtra: true, allowLoss: ['drop:t.a', 'drop:t.x', 'drop:t.y'] };
+  const [wanted, wide, retyped] = [
+    table('k INT'),
+    table('k INT', 'a INT', 'x INT', 'y INT'),
+    table('k INT', 'x DOUBLE'),
+  ];
+  const invalid = new NameMap([
+    ['low', 'drop column operation'],
+    ['high', 'base materialized view is invalidated'],
+  ]);
+  const repairs = ["REFRESH MATERIALIZED VIEW 'low' FULL;", "REFRESH MATERIALIZED VIEW 'high' FULL;"];
+  const killed = table('k INT', 'x INT', 'y INT');
+  const next = await planChanges([wanted], [killed, ...views], { ...options, health: { invalid } });
+  t.deepEqual(changesOf(next), repairs);
+  t.deepEqual(
+    next.omissions.map(({ what }) => what),
+    ["ALTER TABLE 't' DROP COLUMN x", "ALTER TABLE 't' DROP COLUMN y"],
+  );
+  // A column that no view reads goes, also if it is the first one.
+  const all = await planChanges([wanted], [wide, ...views], { ...options, health: { invalid } });
+  t.deepEqual(changesOf(all), ["ALTER TABLE 't' DROP COLUMN a;", ...repairs]);
+  // A view whose columns would get other types cannot be refreshed.
+  const typed = await planChanges([retyped], [table('k INT', 'x INT'), views[1] ?? ''], {
+    ...options,
+    health: { invalid },
+  });
+  t.deepEqual(changesOf(typed), repairs.slice(0, 1));
+});
