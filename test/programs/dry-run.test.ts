@@ -47,11 +47,19 @@ const TRANSFERS = [
   ["COPY missing FROM 'x.csv'"],
 ];
 
-testWithQuestDB('generated, recorded and copying streams on a real QuestDB', async t => {
+/** LIKE of each kind of object, and a second time, when the table exists. */
+const COPIES = [
+  'CREATE VIEW v AS (SELECT ts, s, x + 1 y FROM t)',
+  'CREATE VIEW w AS (SELECT s FROM t)',
+  'CREATE MATERIALIZED VIEW m AS (SELECT ts, s, count() n FROM t SAMPLE BY 1h), INDEX(s)',
+  ...['t', 'V', 'w', 'm', 'missing', 't', 'V', 'm'].map(name => `CREATE TABLE like_${name} (LIKE ${name})`),
+];
+
+testWithQuestDB('generated, recorded and fixed streams on a real QuestDB', async t => {
   t.log(`seeds ${SEED} to ${SEED + STREAMS - 1}`);
   const server = await borrowQuestDB(file);
   const target = ['CREATE TABLE t (ts TIMESTAMP, s SYMBOL INDEX, x INT) TIMESTAMP(ts) PARTITION BY DAY'];
-  for (const statements of TRANSFERS) {
+  for (const statements of [...TRANSFERS, COPIES]) {
     const stream = { seed: 0, source: '', target, statements };
     await makeTarget(server, stream);
     const comparison = await dryRuns.compare(server, stream);

@@ -48,12 +48,14 @@ test('ALTER changes the output of SHOW CREATE', async t => {
   t.is((await shared.execute('drop table if exists trades')).ddl, 'OK');
 });
 
-test('a table like a materialized view has WAL, and names of columns match in any case, as in QuestDB 9.3.4', async t => {
+test('a table like a view has WAL, and names of columns match in any case, as in QuestDB 9.3.4', async t => {
   const server = await startSqlserve(t);
   for (const sql of [
     'create table b (ts timestamp, x int) timestamp(ts) partition by day wal',
     'create materialized view m as (select ts, max(x) x from b sample by 1h) partition by day',
     'create table l (like m)',
+    'create view v as (select x + 1 y, ts from b)',
+    'create table k (like V)',
     'create table c as (select ts, x from b), cast(X as long) timestamp(ts)',
     'create table d as (select ts, x from b) timestamp(TS) partition by day wal dedup upsert keys(TS, X)',
   ])
@@ -66,6 +68,7 @@ test('a table like a materialized view has WAL, and names of columns match in an
     [500_000, -1],
     [500_000, -1],
   ]);
+  t.is(await shown('k'), "CREATE TABLE 'k' ( \n\ty INT,\n\tts TIMESTAMP\n) timestamp(ts) PARTITION BY N/A;");
   t.is(await shown('l'), "CREATE TABLE 'l' ( \n\tts TIMESTAMP,\n\tx INT\n) timestamp(ts) PARTITION BY DAY;");
   t.is(
     await shown('c'),

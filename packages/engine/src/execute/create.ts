@@ -9,8 +9,11 @@ import {
   type LiveViewDefinition,
   MAX_FILE_NAME_BYTES,
   type MaterializedViewDefinition,
+  NO_RETENTION,
   PARTITIONING,
+  type PartitionUnit,
   parseTimestamp,
+  printDefinition,
   type Refresh,
   retentionOf,
   type TableDefinition,
@@ -118,14 +121,22 @@ function createTable(session: MutableSession, statement: CreateOf<TableDefinitio
 
 function toTableLike(catalogue: Catalogue, { name, owner }: TableDefinition, like: LocatedName): Table {
   const likeObject = catalogue.findCompiled(like.name);
-  if (!likeObject || likeObject.kind === 'view') throw missingError(like.start, like.name);
+  if (!likeObject) throw missingError(like.start, like.name);
   if (likeObject.opaque !== undefined) throw unknownSyntaxError(likeObject);
-  const { columns, timestamp, partitionBy } = likeObject;
-  const copy = { name, columns: structuredClone(columns), timestamp, partitionBy, owner, ...retentionOf(likeObject) };
+  const { columns, timestamp } = likeObject;
+  const copy = { kind: 'table', name, columns: structuredClone(columns), timestamp, owner } as const;
+  if (likeObject.kind === 'view') {
+    // 9.3.4 accepts a plain view, and makes a table that it shows like this. Its first row suspends it, so what changes it is opaque.
+    const partitionBy = (timestamp === undefined ? 'NONE' : 'N/A') as PartitionUnit;
+    const table = { ...copy, ...NO_RETENTION, partitionBy, wal: true, parquet: false };
+    return { ...table, opaque: printDefinition(table, { quoted: true }) };
+  }
+  const { partitionBy } = likeObject;
+  const stored = { ...copy, partitionBy, ...retentionOf(likeObject) };
   // A table LIKE a materialized view gets the o3MaxLag -1 (observed in tables() on 9.3.4). One LIKE a live view is assumed to get it too.
-  if (likeObject.kind !== 'table') return { kind: 'table', ...copy, wal: true, parquet: false, o3MaxLag: -1 };
+  if (likeObject.kind !== 'table') return { ...stored, wal: true, parquet: false, o3MaxLag: -1 };
   const { wal, parquet, maxUncommittedRows, o3MaxLag } = likeObject;
-  return { kind: 'table', ...copy, wal, parquet, maxUncommittedRows, o3MaxLag };
+  return { ...stored, wal, parquet, maxUncommittedRows, o3MaxLag };
 }
 
 function toTableAsQuery(catalogue: Catalogue, statement: CreateOf<TableDefinition> & { readonly body: Body }): Table {
