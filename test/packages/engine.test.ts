@@ -315,6 +315,7 @@ const anyStatement = (): fc.Arbitrary<string> => {
     fc.tuple(table, column, column).map(([t, c, to]) => `alter table ${t} rename column ${c} to ${to}`),
     table.map(t => `create table ${t} (ts timestamp, qty int) timestamp(ts) partition by day`),
     table.map(t => `drop table ${t}`),
+    fc.tuple(table, fc.constantFrom('', 'bypass')).map(([t, bypass]) => `alter table ${t} set type ${bypass} wal`),
     fc.tuple(table, table).map(([t, to]) => `rename table ${t} to ${to}`),
     view.map(v => `drop view ${v}`),
     fc.tuple(view, table, column).map(([v, t, c]) => `create or replace view ${v} as (select ${c} from ${t})`),
@@ -339,6 +340,10 @@ const anyStatement = (): fc.Arbitrary<string> => {
 /** All that a server would show. A number is never given again. */
 const stateOf = (engine: Engine) => ({
   statements: engine.statements(),
+  restart: engine
+    .effectsOfRestart()
+    .map(({ text }) => text)
+    .sort(),
   objects: engine.catalogue
     .list()
     .map(({ name, columns, ...object }) => [

@@ -9,7 +9,7 @@ import type { TransactionLog } from './transaction-log.js';
 export type ColumnNaming = 'by expression' | 'by function';
 
 /** The catalogue, for those who only read it. */
-export type Catalogue = Omit<MutableCatalogue, 'put' | 'drop' | 'clear' | 'compile'>;
+export type Catalogue = Omit<MutableCatalogue, 'put' | 'drop' | 'clear' | 'compile' | 'setBypassed'>;
 
 type References = Pick<MaterializedView, 'base' | 'references'>;
 
@@ -23,6 +23,8 @@ export class MutableCatalogue {
 
   /** The volumes that the server has, because an object is or was in one. It may have others. */
   readonly #volumes = new Set<string>();
+
+  readonly #bypassed = new Set<number | undefined>();
 
   /** For each name, the views that refer to it. The named object need not exist. */
   readonly #dependents = new NameMap<NameSet>();
@@ -63,6 +65,18 @@ export class MutableCatalogue {
 
   hasVolume(volume: string): boolean {
     return this.#volumes.has(volume);
+  }
+
+  /** The ids of the WAL tables that bypass WAL after a restart, see `findEffectsOfRestart`. */
+  get bypassed(): ReadonlySet<number | undefined> {
+    return this.#bypassed;
+  }
+
+  setBypassed(id: number | undefined, isBypassed: boolean): void {
+    if (this.#bypassed.has(id) === isBypassed) return;
+    if (isBypassed) this.#bypassed.add(id);
+    else this.#bypassed.delete(id);
+    this.log.record(() => this.setBypassed(id, !isBypassed));
   }
 
   put(object: CatalogueObject): void {

@@ -87,7 +87,6 @@ export class Engine {
   readonly log = new TransactionLog();
   readonly #assumesRows: boolean;
   readonly #handlers: StatementHandlers;
-  readonly #bypassed = new Set<number | undefined>();
   readonly has: HasFeature;
   /** Whether `load` was called. Without a loaded schema, every view is compiled. */
   #hasLoaded = false;
@@ -177,7 +176,6 @@ export class Engine {
       ...this.session(caller),
       catalogue: this.#catalogue,
       secrets,
-      bypassed: this.#bypassed,
       rowEffects: this.#assumesRows ? rowEffects : undefined,
     };
     session.authorize('HTTP');
@@ -259,7 +257,7 @@ export class Engine {
 
   /** What a restart of the server would do, because of statements that were executed. */
   effectsOfRestart(): Effect[] {
-    return findEffectsOfRestart(this.catalogue, this.#bypassed);
+    return findEffectsOfRestart(this.catalogue);
   }
 
   /**

@@ -59,8 +59,6 @@ export interface Session extends CallerRights, Pick<ServerTraits, 'has' | 'defau
 export interface MutableSession extends Session {
   readonly catalogue: MutableCatalogue;
   readonly secrets: Secrets;
-  /** The ids of the WAL tables that bypass WAL after a restart, see `findEffectsOfRestart`. */
-  readonly bypassed: Set<number | undefined>;
   /** Receives the effects on rows and principals; undefined if tables have no rows, so that statements about rows are rejected. */
   readonly rowEffects?: Effect[] | undefined;
 }

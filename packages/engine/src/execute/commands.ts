@@ -146,10 +146,9 @@ function rebaseWal(name: string, session: MutableSession): void {
   invalidateStoredViews(session.catalogue, name, 'base table rebase');
 }
 
-function setType({ name, wal }: CommandOf<'set type'>, { catalogue, bypassed }: MutableSession): void {
+function setType({ name, wal }: CommandOf<'set type'>, { catalogue }: MutableSession): void {
   const table = catalogue.find(name);
-  if (wal) bypassed.delete(table?.id);
-  else if (table?.kind === 'table' && table.wal) bypassed.add(table.id);
+  if (table?.kind === 'table') catalogue.setBypassed(table.id, !wal && table.wal);
 }
 
 type CommandOf<Verb> = Extract<Command, { verb: Verb }>;

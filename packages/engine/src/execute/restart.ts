@@ -7,8 +7,8 @@ import { findViewsThatNeedWal } from './validity.js';
  * What the next restart of the server does to tables that SET TYPE BYPASS WAL has named: it skips what a suspended table has not applied,
  * ends deduplication, and makes the materialized views over the table invalid (observed on 9.3.4).
  */
-export function findEffectsOfRestart(catalogue: Catalogue, bypassed: Iterable<number | undefined>): Effect[] {
-  return [...bypassed].flatMap(id => {
+export function findEffectsOfRestart(catalogue: Catalogue): Effect[] {
+  return [...catalogue.bypassed].flatMap(id => {
     const table = catalogue.findById(id);
     if (table?.kind !== 'table') return [];
     const skipped = `skips transactions of ${displayName(table)} that are not applied, ${WHEN}`;
