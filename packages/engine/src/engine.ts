@@ -88,7 +88,7 @@ export class Engine {
   readonly #assumesRows: boolean;
   readonly #handlers: StatementHandlers;
   readonly has: HasFeature;
-  /** Whether `load` was called. Without a loaded schema, every view is compiled. */
+  /** Whether `load` was called. Without it, every view has been compiled by its CREATE. */
   #hasLoaded = false;
 
   constructor(private readonly options: EngineOptions = {}) {

@@ -24,8 +24,8 @@ export async function readFolder(folder: string, maxLength: number): Promise<Loc
 }
 
 /**
- * Writes the files whose statements have changed, and removes the files of objects that are gone, and old temporary files. All files are
- * written under temporary names before the first is renamed. If a rename fails, some files are new and some old.
+ * Writes the files whose statements have changed. Removes old temporary files, and the files of objects that no longer exist. All files
+ * are written under temporary names before the first is renamed. If a rename fails, some files are new and some old.
  * @throws DuplicateNameError; CodedError if a statement has no path, or a foreign file has the path of an object. Then no file of an object
  * has changed.
  */
@@ -78,11 +78,11 @@ const printFile = (statements: string[] = []): string => `${statements.join('\n\
 
 const SUFFIX = '.sql';
 
-/** Whether a file is not ignored. `.SQL` counts too, so that it is rejected. Hidden files and folders are ignored. */
+/** Whether a file is read. `.SQL` files are read too, so that they can be rejected. Hidden files and folders are not read. */
 const isSqlFile = (path: string): boolean =>
   path.toLowerCase().endsWith(SUFFIX) && !path.split('/').some(name => name.startsWith('.'));
 
-/** The path of a statement's file, such as `tables/trades.sql`; undefined if the statement has no name, or its kind no folder. */
+/** The path of a statement's file, such as `tables/trades.sql`; undefined if there is no name, or no folder for its kind. */
 function pathFor(statement: string): string | undefined {
   const { kind, name } = identify(statement);
   const folder = folderOf(kind);
@@ -104,7 +104,7 @@ async function scanFolder(folder: string, maxLength?: number): Promise<Map<strin
   return files;
 }
 
-/** Rejects a `.sql` file outside the folders of the kinds: to ignore it might lose an object. @throws CodedError */
+/** Rejects a `.sql` file outside the folders of the kinds. If such a file was ignored, an object might be lost. @throws CodedError */
 async function rejectStrayFiles(folder: string, maxLength?: number): Promise<void> {
   for await (const path of strayFiles(folder)) {
     const { invalid } = await scanFile(folder, path, new MemoryBudget(), maxLength);
@@ -146,7 +146,7 @@ async function listPaths(folder: string): Promise<string[]> {
   return paths.flat().sort();
 }
 
-/** A link in place of a folder for a kind is rejected, because the files may come from an untrusted source. */
+/** Rejects links in place of folders of long names, because the files may come from an untrusted source. */
 async function listInside(folder: string, name: string): Promise<string[]> {
   // Without `withFileTypes`, links would be followed.
   const entries = await readdir(join(folder, name), { recursive: true, withFileTypes: true });

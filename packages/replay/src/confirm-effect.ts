@@ -153,7 +153,7 @@ const unfinished = (result: 'failed' | 'unknown', error: string, { label }: Clie
   failure: new InstanceError('UNREACHABLE', `${label}: ${error}`),
 });
 
-/** Milliseconds without activity after which a refresh counts as ended. After REFRESH of a range, 9.3.4 shows `refreshing` for ever. */
+/** Milliseconds without activity after which a refresh counts as ended: after a REFRESH of a range, 9.3.4 shows `refreshing` for ever. */
 const IDLE_PERIOD = 1000;
 
 /**

@@ -43,7 +43,7 @@ interface StatementContext extends ExecutionContext {
   isPlanned: boolean;
 }
 
-/** A plan was made for a target without the object. Whoever has created it since may be filling it, or applying the same plan. */
+/** The plan was made for a target without the object. Whoever has created it since may be filling it, or applying the same plan. */
 const CREATED_SINCE: StatementResult = {
   result: 'rejected',
   error: 'already exists, and the plan was made for a target without it',
@@ -124,7 +124,7 @@ async function execute(entry: Entry, context: StatementContext): Promise<Stateme
     : send(entry, before, context);
 }
 
-/** Whether to compare before sending: if a server would accept the statement although the object exists, or if that costs no request. */
+/** Whether to compare before sending: a server may accept the statement although the object exists, or comparing costs no request. */
 async function isComparedFirst(entry: Entry, { existing, ifExists }: StatementContext): Promise<boolean> {
   const { replaces, keepsExisting } = readStatementHead(entry.statement);
   const isPrefetched = ifExists === 'compare' && (await existing.isPrefetched(entry));

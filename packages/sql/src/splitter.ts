@@ -52,7 +52,7 @@ const UNCLOSED_MESSAGES: Partial<Record<SegmentType, string>> = {
  */
 export class Splitter {
   /**
-   * The first scanner reads by the rules of SQL. If a block comment contains a quote or `--`, a second one reads by those of the server.
+   * The first scanner reads by the rules of SQL. If a block comment contains a quote or `--`, a second scanner follows the server's rules.
    * The scanner with the wrong rules rarely finds a `;` too early: it usually takes the `;` for a part of a string or a comment. So the
    * first `;` that either scanner finds ends the statement.
    */
@@ -80,7 +80,7 @@ export class Splitter {
     return this.#held && printHeldStatement(this.#held);
   }
 
-  /** The text after the last `;` that has ended a statement. */
+  /** The text after the last `;` between statements. */
   get remainder(): string {
     return this.#pieces.join('') + this.#carry;
   }
@@ -96,7 +96,7 @@ export class Splitter {
 
   /**
    * Yields what is left: the held statement, and a statement after the last `;`.
-   * @throws SplitError as `write` does, for an unclosed quote, comment or parenthesis, or for a missing required `;`
+   * @throws SplitError for an unclosed quote, comment or parenthesis, for a missing `;` if it is required, and as `write` does
    * @throws SplitError for an incomplete plan, of which only the comments at the head are left
    */
   *end({ requiresSemicolon = false } = {}): Generator<string> {
@@ -142,7 +142,7 @@ export class Splitter {
     }
   }
 
-  /** Finds the `;` that ends the current statement. If the statement has no comments and ends in this chunk, no scanner is needed. */
+  /** Finds the `;` that ends the current statement. A statement without comments that lies in one chunk needs no scanner. */
   #findEnd(chunk: string, from: number): StatementEnd | undefined {
     const end = this.#length ? -1 : findEndFast(chunk, from);
     return end < 0 ? this.#scan(chunk, from) : { end };
@@ -244,8 +244,8 @@ export class Splitter {
   }
 
   /**
-   * Rejects a failure marker: a comment that is the first thing on its line, before or after the statement. A `;` without a statement may
-   * stand before the marker, because such a `;` is removed.
+   * Rejects a failure marker: a comment at the start of its line, before or after the statement. It counts as the start if only a `;`
+   * without a statement comes before, because such a `;` is removed.
    */
   #rejectFailureMarker(text: string): void {
     if (!mayContainFailureMarker(text)) return;
@@ -367,7 +367,7 @@ function trim(text: string): string {
   return text.slice(start, lastIndexNotOf(WHITESPACE, text) + 1);
 }
 
-/** The first index from `start` on where text can be cut, see `COMMENT_DELIMITER_CHARACTERS`. Otherwise the end of the text. */
+/** The first index, `start` or later, at which text can be cut (see `COMMENT_DELIMITER_CHARACTERS`). Otherwise the end of the text. */
 function findSafeCut(text: string, start: number): number {
   let end = Math.min(start, text.length);
   while (end < text.length && COMMENT_DELIMITER_CHARACTERS.includes(text.charAt(end - 1))) end++;

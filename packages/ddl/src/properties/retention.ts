@@ -124,7 +124,7 @@ export const withoutExpiry = <S extends TableDefinition | MaterializedViewDefini
 
 /**
  * Which rows a change expires, as the end of the sentence `expires rows of table 't' …`. Undefined if the change expires no rows.
- * - If the rule of EXPIRE ROWS changes, with any TTL: `by the rule KEEP LATEST`
+ * - If the rule of EXPIRE ROWS changes, whether or not the TTL does: `by the rule KEEP LATEST`
  * - If the TTL becomes shorter: `that are older than 2 DAYS`
  */
 export function formatExpiredRows(before: Definition | undefined, after: Definition | undefined): string | undefined {
@@ -161,7 +161,7 @@ export function retentionAgeOf(object: Pick<RetentionFields, 'ttl' | 'policy'>):
   return local === 0 || isAtLeast(local, remote) ? remote : local;
 }
 
-/** Whether an age is at least as long as another one, for months of any length (28 to 31 days). 0 means never, the longest age. */
+/** Whether an age, not 0, is at least as long as another one, for months of any length (28 to 31 days). `than` 0 means never. */
 function isAtLeast(age: Age, than: Age): boolean {
   if (than === 0) return false;
   if (age > 0 === than > 0) return Math.abs(age) >= Math.abs(than);
@@ -170,7 +170,7 @@ function isAtLeast(age: Age, than: Age): boolean {
 
 /**
  * Returns `wanted` with the former expiry where the wanted one expires more rows: the former rule, or the former TTL and policy.
- * @returns undefined if no more rows expire, or if the former TTL does not fit the partitions of `wanted`
+ * @returns undefined if `wanted` expires no additional rows, or if the former TTL does not fit the partitions of `wanted`
  */
 export function keepExpiry<Stored extends TableDefinition | MaterializedViewDefinition>(
   wanted: Stored,
@@ -276,8 +276,8 @@ const STORAGE_POLICY = property<RetentionFields, PolicyAlteration>()({
   }),
   // The only documented example has this clause on a line of its own, where a TTL would be.
   print: ({ policy }) => (policy && !policy.disabled ? `\nSTORAGE POLICY${printStages(policy)}` : ''),
-  // The open source edition has only a TTL: the age at which no local and no remote data is left. After TO REMOTE without DROP REMOTE,
-  // remote data stays forever, so there is no TTL.
+  // The open source edition has only a TTL. DROP REMOTE counts, because remote data is usually kept longest. After TO REMOTE without DROP
+  // REMOTE, remote data is kept forever, so there is no TTL.
   translate(object, has) {
     const { policy } = object;
     if (!policy || has('storage policies')) return undefined;

@@ -78,8 +78,8 @@ export interface ExternalFacts {
   /** Whether a recreated view has a different query. By default the texts are compared, so a renamed source counts. */
   readonly isRedefined?: (former: MaterializedView, current: MaterializedView) => boolean;
   /**
-   * The new query of a view, the assertion that the server can compute it after the statements so far, and whether the server has rejected
-   * it. Undefined if the query has not changed, and by default.
+   * Undefined if the query of a view has not changed, and by default. Otherwise the new query, an assertion that the server can compute
+   * this query after the statements so far, and whether the server has already rejected the query.
    */
   readonly askComputable?: (
     former: MaterializedView,
@@ -92,7 +92,7 @@ export interface AccountedLoss {
   readonly causes: readonly number[];
 }
 
-/** A copy that an assertion has shown. */
+/** A copy of a table. An assertion has compared it with the table. */
 interface RecordedCopy {
   /** The losses of the original before it was copied. The copy lacks these rows too. */
   readonly lossesBefore: readonly AccountedLoss[];
@@ -253,7 +253,10 @@ export class Ledger {
     return this.catalogue.findById(object.id) ? [] : this.changesOf(object).slice(-1);
   }
 
-  /** The indexes of the statements that invalidated or else removed the object. If there are none, the current statement is the cause. */
+  /**
+   * The indexes of the statements that invalidated an object. If there are none, the index of the statement that removed it. If the object
+   * still exists, the index of the current statement.
+   */
   causesOf(object: CatalogueObject, index: number): readonly number[] {
     const causes = [this.invalidationsOf(object), this.findRemoval(object)];
     return causes.find(({ length }) => length > 0) ?? [index];

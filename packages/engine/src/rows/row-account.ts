@@ -134,8 +134,8 @@ export class RowAccount {
     const causes = this.#ledger.findRemoval(object);
     const copy = this.#ledger.findCopy(object);
     const successor = this.#ledger.successorOf(object);
-    // Once the copy has the name of the original, later rows go to the copy. Those that its dedup keys overwrite, or its
-    // retention drops, are lost, even if the original is kept.
+    // Once the copy has the name of the original, later rows go to the copy. Its dedup keys may overwrite these rows, and its retention may
+    // drop them. They are lost even if the original is kept.
     const isReplacement = copy !== undefined && copy.table.id === successor?.id;
     const copyLosses = (copy?.losses ?? []).flatMap(effect => {
       const isOfLaterRows = isReplacement && (effect.loss === 'keys' || isExpiryLoss(effect));
@@ -162,7 +162,7 @@ export class RowAccount {
     });
   }
 
-  /** The loss of a whole object is not added: `#judge` finds it. A user, group or service account has no id. */
+  /** Adds a loss, except that of a whole object, which `#judge` adds. Principals have no id, so their losses have the id `undefined`. */
   #addLoss(effect: Effect, transitions: readonly Transition[], index: number): void {
     const { object, column, loss } = effect;
     if (loss === 'drop-user') return this.#ledger.addLoss(undefined, effect, [index]);

@@ -55,9 +55,9 @@ const toConsequence = (text: string): Consequence => ({ text, causes: [] });
 export interface Recomputation {
   /** The assertion that the server can compute the view again; undefined if its query has not changed. */
   readonly assertion?: string | undefined;
-  /** The changed query with which the view is computed, only for a view that A lacks: a plan must not lose rows of such a view. */
+  /** The changed query with which the view is computed. Undefined for a view of A, which is meant to have the rows of the new query. */
   readonly queryAfterPlan?: string | undefined;
-  /** A list of the computed view if it has a refresh period. Computing such a view loses its rows of a period that has not ended. */
+  /** The computed view; empty if it has no refresh period. Computing it loses the rows of a period that has not ended. */
   readonly periodicViews: MaterializedView[];
 }
 
@@ -71,7 +71,7 @@ interface TrackedRecomputation extends Recomputation {
   /** The sources of the former view that the computed view does not read. */
   readonly unreadSources: readonly CatalogueObject[];
   readonly isRejected: boolean;
-  /** Set if the query of the successor does not read all sources of the former view. `causes` are the indexes of statements. */
+  /** Set if the successor has another query, which does not read all sources of the former view. `causes` are the indexes of statements. */
   readonly redefinition?: { readonly successor: MaterializedView; readonly causes: readonly number[] } | undefined;
 }
 
@@ -84,7 +84,7 @@ export class ViewHistories {
   readonly #trackedViews: ReadonlyMap<number | undefined, TrackedView>;
   /** For each view that was dropped or computed, the last computation. */
   readonly #recomputations = new Map<TrackedView, TrackedRecomputation>();
-  /** The ids of views that were created and not refreshed since. The server fills these in the background, see `#isLeftEmpty`. */
+  /** The ids of views that no statement has filled since their CREATE. The server fills most in the background, see `#isLeftEmpty`. */
   readonly #unrefreshed = new Set<number | undefined>();
 
   constructor(private readonly ledger: Ledger) {
@@ -139,7 +139,7 @@ export class ViewHistories {
     });
   }
 
-  /** Whether a view was not refreshed since it was created, and nothing will fill it: it is deferred, or a view that it reads is empty. */
+  /** Whether nothing fills a view: no statement has filled it, and the view is deferred, or reads a view that nothing fills. */
   #isLeftEmpty(view: MaterializedView): boolean {
     return this.#unrefreshed.has(view.id) && (view.refresh.deferred || this.#readsEmptyView(view));
   }
@@ -278,7 +278,7 @@ export class ViewHistories {
     return undefined;
   }
 
-  /** Finds a column of a source whose values may have changed, and that is mentioned in the query of the view or of a view below it. */
+  /** Finds a column whose values may have changed, and which the query of the view or of a view below it mentions, by name or by `*`. */
   #findChangedColumn({ former, dependencies }: TrackedView, source: CatalogueObject): StoredColumn | undefined {
     if (source.kind !== 'table') return undefined;
     const copyLosses = this.ledger.findCopy(source)?.losses ?? [];

@@ -51,7 +51,7 @@ export interface Client {
 /** Creates a client of an instance. Nothing is sent before the first request. */
 export const connect = (config: ConnectionConfig): Client => new HttpClient(config);
 
-/** The pauses before a request with status 429 is sent again, in milliseconds. If the server asks for more than the maximum, it fails. */
+/** Milliseconds before a request with status 429 is repeated. If the server asks for more than the maximum, it is not repeated. */
 const BUSY_DELAYS = [250, 500, 1000, 2000, 4000];
 const MAX_BUSY_DELAY = 30_000;
 

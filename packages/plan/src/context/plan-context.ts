@@ -17,7 +17,7 @@ export interface PlanOptions extends RowQueries {
   readonly allowLoss?: readonly string[];
   /** `old=new` or `trades.old=new`. */
   readonly renamed?: readonly string[];
-  /** The tables to rebuild if more than their retention differs. */
+  /** The tables to rebuild. A table is not rebuilt if only its retention differs. */
   readonly rebuild?: readonly string[];
   readonly defaults?: CompareOptions['defaults'];
   readonly ignoreOwner?: boolean | undefined;
@@ -32,7 +32,7 @@ export interface PlanOptions extends RowQueries {
   readonly skipInvalid?: boolean;
   /** Whether B is of the enterprise edition. By default, the statements of B decide. */
   readonly isEnterprise?: boolean | undefined;
-  /** Why the grants of B are not known. Then the plan replaces no object, because it could not give back the grants on it. */
+  /** Why the grants of B are not known. If set, the plan replaces no object, because it could not give back the grants on the object. */
   readonly hiddenGrants?: string | undefined;
 }
 
@@ -111,9 +111,9 @@ function createWantedEngine(
       !a.findObject(entry.name) &&
       (ignoreExtra || ignore?.ignoresObject(entry) || !allowed.allows({ lossKind: 'drop', object: entry.name })),
   );
-  // `health` lists the views that are invalid in B. They may be valid as A defines them, so this engine gets an empty list. Without any
-  // list, the engine would trust only itself: if it rejected a plain view, the readers of this view would count as invalid. With the empty
-  // list, the rejected view is opaque, and its readers count as valid (`compileLoaded`).
+  // `health` lists the views that are invalid in B. They may be valid as A defines them, so this engine gets an empty list instead. The
+  // empty list says that a server accepts all views. So a plain view that the engine rejects is opaque, and its readers count as valid
+  // (`compileLoaded`).
   const engine = createPredictingEngine({ ...options, health: health && {} });
   const statements = [...a.entries, ...keptEntries].map(({ statement }) => statement);
   engine.load(new Schema(statements, defaults).statements);

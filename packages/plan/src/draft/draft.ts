@@ -30,7 +30,7 @@ export interface Step {
 
 export type Refusal = readonly [reason: string, ...hints: string[]];
 
-/** A key by which two drafts know the same change. Its properties are not enough: DROP INDEX and ADD INDEX change the same property. */
+/** A key that is equal for the same change of two drafts. Object and property are not enough: DROP INDEX and ADD INDEX share both. */
 export const changeKey = ({ identity, what }: Change): string => `${namespaceKey(identity)} ${what}`;
 
 const omissionKey = (identity: NamedObject): string => (hasName(identity) ? namespaceKey(identity) : identity.kind);
@@ -110,9 +110,9 @@ export class Draft {
   }
 
   /**
-   * Adds a step at the end. The DROP of a view that is created again is an exception: it goes before the first step that outdates the
-   * view. Suppose that it came later, and the plan was interrupted before it. Then no server could say whether the query of the view
-   * returns all rows. If the user allows the loss of these rows, the DROP comes at the end too.
+   * Adds a step at the end. Exception: the DROP of a view that is created again is inserted before the first step that outdates the view.
+   * If a plan was interrupted between that step and a later DROP, no server could say whether the query of the view returns all rows. If
+   * the user allows the loss of these rows, the DROP is added at the end.
    */
   #addStep(step: Step, execution: Execution | undefined, isRecreation: boolean): void {
     const { effects = [], transitions = [] } = execution ?? {};
@@ -120,7 +120,7 @@ export class Draft {
     const isEarly = isRecreation && !this.context.allowed.allows({ lossKind: 'history', object });
     const outdatingStep = isEarly ? this.#outdatedBy.get(object) : undefined;
     this.#insert(step, outdatingStep);
-    // The step may outdate several views. A view has to be dropped before the views that it reads, so later DROPs go before this one.
+    // `outdatingStep` may outdate several views, and those added later read the earlier ones. So later DROPs are inserted before this one.
     for (const [view, first] of this.#outdatedBy) if (first === outdatingStep) this.#outdatedBy.set(view, step);
     const invalidated = effects.flatMap(({ type, object }) => (type === 'invalidated' ? [object] : []));
     const redefined = new NameSet(
@@ -143,7 +143,7 @@ export class Draft {
     return this.add(changeByStatement(statement, identity, properties), [statement]);
   }
 
-  /** Inserts a statement before the first step that is no assertion. The engine executes it only now, so no earlier step may need it. */
+  /** Inserts a statement before the first step that is no assertion. The steps so far cannot rely on it: the engine executes it now. */
   addBeforeChanges(statement: string, identity: NamedObject): void {
     this.engine.execute(statement);
     const firstChange = this.steps.find(({ assertion }) => assertion === undefined);

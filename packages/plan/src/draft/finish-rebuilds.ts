@@ -1,5 +1,5 @@
 /*!
- * Finishes rebuilds of earlier plans. With `--drop-old`, their old tables are dropped. A rebuild that was interrupted is continued.
+ * Finishes rebuilds: with `--drop-old`, drops the old tables; continues the rebuilds in which an earlier plan was interrupted.
  * `rebuild.ts` shows the statements of a rebuild.
  */
 import { isArray, type TableDefinition } from '@sqlpipe/ddl';
@@ -34,7 +34,7 @@ export function dropOldTables(draft: Draft): void {
     if (wanted?.kind !== 'table' || old?.kind !== 'table' || rebuilt?.kind !== 'table') continue;
     if (!isRebuildHash(hash, wanted, old, engine)) continue; // A has changed since the rebuild
     const copied = findCopiedColumns(rebuilt, old, renames.columnRenamesOf(table));
-    // If B has the old table, an earlier plan made the rebuild. So only these assertions check the conversions in this plan.
+    // If this plan makes the rebuild, the rebuild checks the conversions. If B has the old table, an earlier plan made it, so check here.
     const conversions = context.engineOfB.find(name) ? findConversions(name, copied) : [];
     const unchanged = conversions.flatMap(each => conversionAssertions(each, draft));
     const allCopied = allCopiedAssertion({ from: name, to: table, columns: toComparable(copied) });
@@ -45,7 +45,7 @@ export function dropOldTables(draft: Draft): void {
 const toComparable = (copied: CopiedColumns) =>
   copied.map(each => (isArray(each.column.type) ? { ...each, cast: printArrayText(each.from) } : each));
 
-/** Asserts that a copy has all rows of a table, then drops the table. If the server cannot compare a column, the DROP is left out. */
+/** Drops a table after assertions that another table has all its rows. If the server cannot compare a column, the DROP is left out. */
 function dropCopiedTable(
   { kind, name }: TableDefinition,
   copied: CopiedColumns,
@@ -65,7 +65,7 @@ function dropCopiedTable(
  * Continues rebuilds in which an earlier plan was interrupted:
  * - Before the first RENAME: the new table is dropped, and the rebuild starts again.
  * - Between the two RENAMEs: the second RENAME follows. But the table is left out if this plan does not make the same rebuild
- *   (`betweenRenames`), or if a writer has created a table of this name.
+ *   (`betweenRenames`), or if a writer has created a table with its name.
  */
 export function resumeRebuilds(draft: Draft): void {
   const { engine, context } = draft;
@@ -102,7 +102,7 @@ function omitTableOfWriter(table: string, keptName: string, draft: Draft): void 
   draft.block(table);
 }
 
-/** Leaves out a table whose rebuild was interrupted. If the plan created it empty, `--rebuild` could not finish this rebuild later. */
+/** Leaves out a table that B lacks after an interrupted rebuild. If the plan created an empty table, `--rebuild` could not finish later. */
 function omitBetweenRenames(
   { table, newName, keptName }: Readonly<Record<'table' | 'newName' | 'keptName', string>>,
   draft: Draft,

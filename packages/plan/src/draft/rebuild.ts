@@ -75,7 +75,7 @@ export function rebuildTable(entry: Entry, wanted: TableDefinition, draft: Draft
 }
 
 /**
- * Chooses the retention of the new table, which lets the server drop old rows. The first case that applies decides:
+ * Chooses the retention of the new table. By its retention, the server drops old rows. The first case that applies decides:
  * 1. `--ignore` excludes the retention: the table keeps the retention of B.
  * 2. The user allows the loss of expired rows: CREATE TABLE sets no retention, because rows that expire during the copy would make the
  *    counts differ. `alterExpiry` sets the retention of A at the end.
@@ -193,7 +193,7 @@ function printRebuild(
     ...beforeCopy,
     printDefinition(created, EXPLICIT),
     `INSERT INTO ${quoteLiteral(newName)} (${columns}) SELECT ${values} FROM ${quoteLiteral(old.name)};`,
-    // `copy` tells the proof which columns the new table has. If the old table is dropped, its other columns count as lost.
+    // By `copy`, the proof of the plan (prove.ts) knows the copied columns. If the old table is dropped, its other columns count as lost.
     { ...asManyRowsAssertion(old.name, newName), copy: { from: old.name, to: newName, columns: copied } },
     printTableRename(old.name, keptName),
     printTableRename(newName, old.name),

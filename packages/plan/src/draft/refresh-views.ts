@@ -23,7 +23,7 @@ import { changeOf, type Draft } from './draft.js';
 import { findStoredViewsAndReaders, listObjects, reconcileObject } from './reconcile-objects.js';
 
 /**
- * Changes stored views, and the views that read them, as A defines them. A view comes after the views that it reads. Also repairs views:
+ * Makes stored views (materialized or live), and the views that read them, as A defines them. Views come after those they read. Repairs:
  * - A stale plain view (`View.isStale`) gets its query again.
  * - An invalid materialized view is refreshed or recreated, unless its query would fail again.
  * - A materialized view that lacks rows is refreshed, unless the server fills it in time (`needsRefreshToFill`).
@@ -133,8 +133,8 @@ function findSourcesToFillFirst(context: PlanContext): NameSet {
 }
 
 /**
- * Whether the plan leaves a view that A lacks unrepaired, for one of two reasons:
- * - It drops the view later.
+ * Whether a view stays as it is, although it needs a repair. This concerns only views that A lacks, and has two reasons:
+ * - The plan drops the view later.
  * - The view was invalid before the plan, and `mayRefreshExtra` does not permit a refresh. Exception: the view reads a refreshed view.
  *   The same cause may have made both invalid.
  */
@@ -146,7 +146,7 @@ function staysUnrepaired(view: MaterializedView, refreshed: NameSet, draft: Draf
   return !ignoreExtra && allowed.allows({ lossKind: 'drop', object: view.name });
 }
 
-/** An interrupted plan may have made a view invalid, but nothing shows that. So it is refreshed if no rows are lost without permission. */
+/** Whether to refresh an invalid view that A lacks. An interrupted plan may have made it invalid. The refresh must need no permission. */
 function mayRefreshExtra(view: MaterializedView, draft: Draft): boolean {
   const { engine, context } = draft;
   const source = engine.find(view.base);
@@ -229,7 +229,7 @@ const readsRedefinedView = (view: MaterializedView, { engine, context }: Draft):
     return former?.kind === 'view' && current?.kind === 'view' && isRedefined(former, current, context);
   });
 
-/** Lists the suspended tables and the invalid views of A that the plan leaves unrepaired. */
+/** Leaves out the repair of suspended tables and stored views, and of the views of A that stay invalid. */
 export function omitUnrepaired(draft: Draft): void {
   const { healthProblems, a, ignore } = draft.context;
   for (const { identity, state, reason } of healthProblems) {
@@ -257,8 +257,8 @@ function whyUnrepaired(kind: Kind, reason: string): string {
 }
 
 /**
- * Marks the deferred views of A that the plan refreshes in full, or creates and refreshes. Removes the marks of views that are filled, or
- * that A lacks.
+ * Marks the deferred views of A that the plan refreshes in full, or creates and refreshes. Removes the marks of views that are filled,
+ * and of views that A lacks, unless these are kept (`ignoreExtra`).
  */
 export function reconcileMarks(draft: Draft): void {
   const { a, engineOfB, ignoreExtra } = draft.context;

@@ -1,10 +1,11 @@
 /*!
  * The assertions of a plan: SELECTs that must return true before the next statement is sent. The life of `emptyAssertion('t')`:
- * 1. The planner adds it to a draft. (If an assertion has `copy` or `conversion`, the proof and a dry run rely on what these say.)
+ * 1. The planner adds it to a draft. (If an assertion has `copy` or `conversion`, the proof of the plan and a dry run rely on these.)
  * 2. The plan has only its text: `SELECT count() = 0 AS is_empty FROM 't';`. Anybody may edit this text.
  * 3. sqlapply reads the text. `parseAssertion` finds the parser by the alias `is_empty`, makes the assertion again, and compares the texts.
  *    Only an identical text is an assertion. Anything else is a SELECT, which needs `--allow SELECT`.
- * 4. sqlapply sends it. If the answer stays false, the plan ends, and `questions` and `formatReason` say why.
+ * 4. sqlapply sends it. If the answer is false, the plan ends, and `questions` and `formatReason` say why. (Unless an assertion has
+ *    `isFinal`, it is sent again first: work in the background may still make it true.)
  *
  * The text of some assertions contains the query of a view. `parseAssertion` cannot know this query. So such an assertion has `printFor`,
  * and the caller must check that it prints the text for the view that the target has (`isPlanAssertion` in `replay`).
@@ -62,14 +63,14 @@ export interface Assertion {
   readonly help?: string;
   /** Prints each text that the planner may have written for the view. Missing if the assertion contains no query of a view. */
   printFor?(view: KnownView): readonly string[];
-  /** Only of `none_expire`: the loss if the assertion is false. If the user allows this loss, a rebuild copies without the assertion. */
+  /** The loss if the assertion is false; only `none_expire` has it. If the user allows it, a rebuild needs no such assertion. */
   readonly loss?: LossKind;
   /** The copy that exists if the assertion is true. Its `columns` are empty if the text does not show them. */
   readonly copy?: Copy;
   readonly conversion?: Conversion;
 }
 
-/** An assertion that something does not exist. Its question counts the rows, values or partitions that do. */
+/** An assertion that there are no such rows, values or partitions. Its only question counts them. */
 export interface CountingAssertion extends Assertion {
   readonly questions: readonly [string];
 }
@@ -180,7 +181,7 @@ function toNothingIsLostAssertion(view: string, statement: string): Assertion {
     comparedView: view,
     purpose: `stops the plan if ${problem}`,
     formatReason: () => `${problem}; make the plan again: the new plan says what would be lost`,
-    // If the planner does not know the columns, its text has no tolerance for floating point. So the texts with and without it are valid.
+    // The text has a tolerance for floating point, unless the planner did not know the columns. So both texts are valid.
     printFor: ({ existing, columns }) =>
       existing ? [undefined, columns].map(known => printNothingIsLostAssertion(existing, known)) : [],
   };
@@ -199,7 +200,7 @@ export function noneLimitedAssertion(views: NameList): Assertion {
   };
 }
 
-/** Asserts that no row has expired, see `printExpiredQuestion`. @param body as there */
+/** Asserts that no row has expired. @param body see `printExpiredQuestion` */
 export function noneExpireAssertion(retained: RetainedObject, body?: string): CountingAssertion {
   const { name } = retained;
   return {
@@ -259,7 +260,7 @@ export function noneNullAssertion(table: string, column: string): CountingAssert
   };
 }
 
-/** Asserts `all_fit` if the new type cannot hold every value of the old one, otherwise `none_changed`. */
+/** Asserts `all_fit` if values may not fit into the new type (`printMisfit`). Otherwise asserts `none_changed`. */
 export function conversionAssertion(conversion: Conversion): CountingAssertion {
   const { table, column } = conversion;
   const [name, question] = [`column '${column}' of '${table}'`, printChangedQuestion(conversion)];
@@ -277,7 +278,7 @@ export function conversionAssertion(conversion: Conversion): CountingAssertion {
   };
 }
 
-/** Asserts that no partition of a table is in a state. The alias names the opposite: `all_native` if none is Parquet. */
+/** Asserts that no partition of a table has a state, such as Parquet. The alias names the opposite, such as `all_native`. */
 export function noPartitionAssertion(table: string, state: PartitionState): CountingAssertion {
   const { alias, adjective, problem, formatAdvice } = PARTITION_STATES[state];
   const what = `${adjective} partitions`;
@@ -288,7 +289,7 @@ export function noPartitionAssertion(table: string, state: PartitionState): Coun
   };
 }
 
-/** Asserts that the server has applied all rows that were sent to it. False for a suspended table, and true for a table without WAL. */
+/** Asserts that the server has applied all rows sent to a table. False if the table is suspended, true for a table without WAL. */
 export function allAppliedAssertion(table: string): Assertion {
   return {
     statement: `SELECT coalesce(max(CASE WHEN writerTxn = sequencerTxn AND NOT suspended THEN 0 ELSE 1 END), 0) = 0 AS all_applied FROM wal_tables() WHERE name = ${quoteLiteral(table)};`,
@@ -366,8 +367,9 @@ const printPartitionQuestion = (table: string, state: PartitionState): string =>
   `SELECT count() FROM table_partitions(${quoteLiteral(table)}) WHERE ${state}`;
 
 /**
- * Prints the condition for values that are lost with their column. A column that is added again has NULL in every row, so NULL is no loss.
- * If the type has no NULL, 0 or false is no loss. QuestDB 9.3.4 cannot compare an array with NULL, so the array's text is compared.
+ * Prints the condition for values that are lost if a column is dropped and added again. The new column has NULL in every row, so a NULL
+ * is not lost. A type without NULL has 0 (or false) there, so a 0 is not lost. QuestDB 9.3.4 cannot compare an array with NULL, so the
+ * text of the array is compared.
  */
 export function printValueCondition({ name, type }: Pick<Column, 'name' | 'type'>): string {
   const column = doubleQuote(name);

@@ -22,7 +22,7 @@ export class Renames {
   readonly #objectRenames = new NameMap<string>();
   /** For each table of A, the column renames that are pending, or that an unfinished rebuild has made: the new name by the old name. */
   readonly #columnRenames = new NameMap<Map<string, string>>();
-  /** Column renames that an earlier plan has made, since the user may still write either name. `table` is the name of the table in B. */
+  /** Column renames that an earlier plan has made. They are kept because the user may still write either name. `table` is a name in B. */
   readonly #madeColumnRenames: { readonly table: string; readonly names: readonly [string, string] }[] = [];
   readonly notes: string[] = [];
   /** For each rename comment without effect, the reason. */
@@ -221,7 +221,7 @@ export class Renames {
     const isOldNameReused = all.some(other => other.column === undefined && isSameName(other.entry.name, old));
     const isKept = this.#a.findObject(old) !== undefined;
     const newNameProblem = `B has a '${entry.name}' too`;
-    // If both A and B have an object with the old name and one with the new name, no rename is needed.
+    // If both A and B have both names, no rename is needed, unless A renames yet another object to the old name.
     if (hasNewName && isKept && !isOldNameReused) return this.#warn(entry, text, newNameProblem);
     if (hasNewName || isKept)
       return this.#refuse(entry, `${text}: ${isKept ? `A has a '${old}' too` : newNameProblem}`, old);
@@ -244,8 +244,8 @@ export class Renames {
     const oldNameInA = from.find(
       name => findColumn(wanted, name) && all.some(each => each.entry === entry && isSameName(each.column, name)),
     );
-    // Suppose A says `x -- renamed from y` and `y -- renamed from x`. If a plan for that was interrupted, the names in B would not show
-    // which column has which values. So names are never exchanged.
+    // A column takes the old name of this one, for example `x -- renamed from y` and `y -- renamed from x`. If such a plan was interrupted,
+    // the names in B would not show which column has which values. So both are refused.
     if (oldNameInA !== undefined) return this.#refuse(entry, `${text}: A has a column '${oldNameInA}' too`);
     if (old === undefined && findColumn(former, column)) {
       for (const name of from) this.#madeColumnRenames.push({ table: former.name, names: [name, column] });
@@ -260,8 +260,8 @@ export class Renames {
       return this.#refuse(entry, `${text}: A has a column '${old.name}' too`);
     if (namesake === undefined) return this.#addColumnRename(entry.name, old, column);
     const newNameProblem = `B has a column '${column}' too`;
-    // B has both columns, so the rename is not made. If the types differ, a plan would convert the column with the new name, which has
-    // other values. Otherwise a warning is enough.
+    // B has both columns, so the rename is not made. If `namesake` does not have the type in A, a plan would convert it, although its
+    // values are not those of the old column. If it has that type, a warning is enough.
     if (namesake.type !== findColumn(wanted, column)?.type) return this.#refuse(entry, `${text}: ${newNameProblem}`);
     this.#warn(entry, text, newNameProblem);
   }
@@ -345,7 +345,7 @@ const renameError = (rename: string, reason: string) => new InvalidOptionError(`
 /** QuestDB does not change the case of a name: 9.3.4 ignores RENAME of a table from `t` to `T`, and rejects it for a column. */
 const SAME_NAME = 'for QuestDB, names that differ only in case are the same name';
 
-/** Why a rename comment has no effect with any A and B. Undefined if it may have one. */
+/** Why a rename comment never has an effect. Undefined if its effect depends on A and B. */
 function whyWithoutEffect(from: readonly string[], name: string): string | undefined {
   if (from.length === 0) return "not understood; write '-- renamed from OLD'";
   return from.some(former => isSameName(former, name)) ? SAME_NAME : undefined;
