@@ -163,8 +163,7 @@ export class Engine {
       if (before?.kind === 'table' && after) recordFilledViews(catalogue, after.name);
     const transitions = listTransitions();
     const rights = this.#updateRights(transitions);
-    if (!this.#assumesRows) return { ...execution, transitions };
-    const effects = [...execution.effects, ...findEffects(transitions), ...rights];
+    const effects = this.#assumesRows ? [...execution.effects, ...findEffects(transitions), ...rights] : [];
     return { ...execution, transitions, effects };
   }
 
@@ -176,7 +175,8 @@ export class Engine {
       ...this.session(caller),
       catalogue: this.#catalogue,
       secrets,
-      rowEffects: this.#assumesRows ? rowEffects : undefined,
+      assumesRows: this.#assumesRows,
+      rowEffects,
     };
     session.authorize('HTTP');
     const statement = parseStatement(text, this.#handlers, {

@@ -59,8 +59,10 @@ export interface Session extends CallerRights, Pick<ServerTraits, 'has' | 'defau
 export interface MutableSession extends Session {
   readonly catalogue: MutableCatalogue;
   readonly secrets: Secrets;
-  /** Receives the effects on rows and principals; undefined if tables have no rows, so that statements about rows are rejected. */
-  readonly rowEffects?: Effect[] | undefined;
+  /** Whether all tables count as having rows. If not, statements about rows are rejected. */
+  readonly assumesRows: boolean;
+  /** Receives the effects on rows and principals. */
+  readonly rowEffects: Effect[];
 }
 
 /** Requires the right to read at least a part of an object. @throws DenialError */

@@ -110,7 +110,7 @@ function handleDrop(cursor: Cursor, session: MutableSession, kind: PrincipalKind
   session.authorize(`DROP ${kindKeywords(kind)}`);
   if (hasIfClause && acl.find(name)?.kind !== kind) return;
   const principal = requirePrincipal(acl, kind, { name, start });
-  rowEffects?.push(principalLoss(principal));
+  rowEffects.push(principalLoss(principal));
   acl.remove(name);
   for (const object of catalogue.listWithSystemTables())
     if (isSameName(object.owner, name)) catalogue.put({ ...object, owner: acl.admin });

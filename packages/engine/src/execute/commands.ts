@@ -87,7 +87,7 @@ function handleCommand(cursor: Cursor, session: MutableSession, verb: string): v
 }
 
 function handleStatementOnData(cursor: Cursor, session: MutableSession, verb: string): void {
-  if (!session.rowEffects)
+  if (!session.assumesRows)
     throw new RejectionError(
       cursor.start,
       `this server keeps the schema and no rows, so it rejects ${verb.toUpperCase()}; use a real QuestDB for tests that need rows`,
@@ -130,7 +130,7 @@ function resumeWal(name: string, lossPhrase: string | undefined, session: Mutabl
   const table = session.catalogue.find(name);
   if (table && lossPhrase !== undefined) {
     const text = `${lossPhrase} of ${displayName(table)} that are not applied`;
-    session.rowEffects?.push(effectOn(table, 'lost', text, { loss: 'drop' }));
+    session.rowEffects.push(effectOn(table, 'lost', text, { loss: 'drop' }));
   }
   setSuspended(name, false, session);
 }
@@ -217,7 +217,7 @@ function executeRefresh({ name, isFull }: CommandOf<'refresh'>, { catalogue, row
   catalogue.put(reason === undefined ? refreshed : { ...refreshed, invalid: reason });
   if (!isFull) return;
   const text = `recomputes ${displayName(view)} from what '${view.base}' holds`;
-  rowEffects?.push(effectOn(view, 'rewritten', text));
+  rowEffects.push(effectOn(view, 'rewritten', text));
   invalidateMaterializedViews(catalogue, view.name, 'truncate operation');
   invalidateLiveViews(catalogue, view.name, () => 'base materialized view is refreshed in full');
 }
@@ -276,9 +276,9 @@ type RowCommand = Extract<Command, { verb: 'insert' | 'update' | 'truncate' }> |
 
 const isRowCommand = (command: Command): command is RowCommand => Object.hasOwn(EFFECTS_ON_ROWS, command.verb);
 
-function recordRowEffects(command: RowCommand, { catalogue, rowEffects }: MutableSession): void {
+function recordRowEffects(command: RowCommand, { catalogue, assumesRows, rowEffects }: MutableSession): void {
   // The message has the first word of the verb, without FORCE: `force drop partition` becomes `drop`.
-  if (!rowEffects && 'position' in command)
+  if (!assumesRows && 'position' in command)
     throw new RejectionError(
       command.position,
       `this server keeps no rows: nothing to ${command.verb.replace('force ', '').split(' ', 1)[0]}`,
@@ -287,7 +287,7 @@ function recordRowEffects(command: RowCommand, { catalogue, rowEffects }: Mutabl
   for (const name of 'names' in command ? command.names : [command.name]) {
     const table = catalogue.find(name); // with IF EXISTS there may be none
     const loss = type === 'lost' ? ({ loss: 'drop' } as const) : {};
-    if (table) rowEffects?.push(effectOn(table, type, `${phrase} ${displayName(table)}`, loss));
+    if (table) rowEffects.push(effectOn(table, type, `${phrase} ${displayName(table)}`, loss));
     if (operation !== undefined) invalidateMaterializedViews(catalogue, name, operation);
     recordFilledViews(catalogue, name);
     // A live view keeps rows that its base loses. So TRUNCATE and DROP PARTITION leave it valid, but UPDATE does not.

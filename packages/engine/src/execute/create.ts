@@ -88,9 +88,9 @@ function checkCreatable(
 }
 
 /** Accepts the volume of an object. Without rows the engine is that of sqlserve, which has no volumes; a real server may have others. */
-function checkVolume({ catalogue, rowEffects }: MutableSession, position: number, volume = ''): void {
+function checkVolume({ catalogue, assumesRows }: MutableSession, position: number, volume = ''): void {
   if (catalogue.hasVolume(volume)) return;
-  if (!rowEffects) throw new RejectionError(position, `volume alias is not allowed [alias=${volume}]`);
+  if (!assumesRows) throw new RejectionError(position, `volume alias is not allowed [alias=${volume}]`);
   throw new OpaqueError(`it is not known whether the server has a volume '${volume}'`);
 }
 
