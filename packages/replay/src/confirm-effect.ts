@@ -218,21 +218,19 @@ export async function waitForFirstFill(name: string, context: ConfirmationContex
   const { client, pollLimits } = context;
   let activeAt = performance.now();
   const watch = async () => {
-    const state = (await fetchRefreshState(client, name)) ?? NO_STATE;
-    if (state.status === 'refreshing') activeAt = performance.now();
-    const isOver = state === NO_STATE || state.finished !== '' || isInvalidation(state);
-    return isOver || performance.now() - activeAt > IDLE_PERIOD ? state : undefined;
+    const state = await fetchRefreshState(client, name);
+    if (state?.status === 'refreshing') activeAt = performance.now();
+    const isOver = state?.finished !== '' || isInvalidation(state); // it is over too if there is no such view
+    return isOver || performance.now() - activeAt > IDLE_PERIOD ? { state } : undefined;
   };
   const hasStoredBase = await tryQuery(() => readsStoredView(client, name));
-  const state = hasStoredBase ? await tryQuery(() => poll(pollLimits, watch)) : undefined;
+  const { state } = (hasStoredBase ? await tryQuery(() => poll(pollLimits, watch)) : undefined) ?? {};
   if (!state || !isInvalidation(state)) return APPLIED;
   const reply = await client.execute(printFullRefresh(name));
   return reply.ok
     ? waitForRefresh(name, state, context)
     : { ...failedRefresh(reply.message), isDenied: reply.isDenied };
 }
-
-const NO_STATE: RefreshState = { status: 'valid', reason: undefined, started: '', finished: '' };
 
 const failedRefresh = (reason: string) =>
   ({ result: 'rejected', error: `accepted, but the refresh failed: ${reason}` }) as const;
