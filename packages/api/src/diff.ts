@@ -84,21 +84,21 @@ export async function diff(
   const compared = compareSchemas(sideA.statements, sideB.statements, { ...rules, ...facts });
   return {
     differences: compared.differences.map(({ identity, comparison, ...statements }) => ({
-      ...nameOf(identity),
+      ...namedObject(identity),
       result: differenceResult(statements),
       ...statements,
       properties: comparison?.differences ?? [],
     })),
     problems: compared.problems.map(({ identity, state: result, side, reason }) => ({
-      ...nameOf(identity),
+      ...namedObject(identity),
       result,
       side,
       reason,
     })),
     total: compared.total,
-    notComparable: compared.notComparable.map(({ identity, properties }) => ({ ...nameOf(identity), properties })),
+    notComparable: compared.notComparable.map(({ identity, properties }) => ({ ...namedObject(identity), properties })),
   };
 }
 
 /** What the library shows of an identity. */
-export const nameOf = ({ kind, name }: NamedObject): NamedObject => ({ kind, name });
+export const namedObject = ({ kind, name }: NamedObject): NamedObject => ({ kind, name });

@@ -2,9 +2,9 @@ import type { PropertyDifference } from '@sqlpipe/ddl';
 import {
   type Outcome as InternalOutcome,
   openTarget,
+  prepareReplay,
   type Result,
   rejectBadOptions,
-  replay as replayStatements,
 } from '@sqlpipe/replay';
 import { IgnoreRules } from '@sqlpipe/schema';
 import type { Kind } from '@sqlpipe/sql';
@@ -118,7 +118,7 @@ export async function* replay(
   const target = await openTarget(config, { jobs, dryRun, yesTo });
   let failure: Error | undefined;
   try {
-    const { outcomes } = await replayStatements({ statements: flatten(statements), locations }, target, settings);
+    const { outcomes } = await prepareReplay({ statements: flatten(statements), locations }, target, settings);
     for await (const outcome of outcomes) {
       failure ??= outcome.failure;
       yield toPublic(outcome);

@@ -9,5 +9,5 @@ export {
   type Result,
 } from './outcome.js';
 export { PreflightError } from './preflight.js';
-export { type Replay, replay } from './replay.js';
+export { prepareReplay, type Replay } from './replay.js';
 export { openTarget, type ReplayTarget } from './target.js';

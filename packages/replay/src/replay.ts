@@ -1,4 +1,4 @@
-/*! Replays statements on a target, in four steps: read and check, plan, execute, verify. The library and all programs call `replay`. */
+/*! Replays statements on a target, in four steps: read and check, plan, execute, verify. Libraries and programs call `prepareReplay`. */
 import { Readable } from 'node:stream';
 import { type Client, fetchHealth, listAllObjects, tryQuery, waitUntilReady } from '@sqlpipe/instance';
 import { type Omission, type PlanHead, parsePlanHead } from '@sqlpipe/plan/text';
@@ -50,14 +50,14 @@ interface Run {
 
 /**
  * Prepares the replay of statements on a target. The statements are sent when the caller reads their outcomes.
- * - By default, `replay` reads and checks all statements before it returns. It throws if the check rejects a statement.
- * - In a dry run, or with `keepGoing` if the input is no plan, `replay` reads all statements. Each is checked later, when its outcome is
+ * - By default, it reads and checks all statements before it returns. It throws if the check rejects a statement.
+ * - In a dry run, or with `keepGoing` if the input is no plan, it reads all statements. Each is checked later, when its outcome is
  *   read, and a rejection is an outcome.
  * - With `stream`, each statement is also read when its outcome is read.
  * A statement that fails on the target is always an outcome.
  * @throws PreflightError, CodedError, InstanceError, and the errors of the input
  */
-export async function replay(input: ReplayInput, target: ReplayTarget, options: ReplayOptions): Promise<Replay> {
+export async function prepareReplay(input: ReplayInput, target: ReplayTarget, options: ReplayOptions): Promise<Replay> {
   const { config, client } = target;
   const { wait, signal, info = () => {}, trackProgress = statements => statements } = options;
   if (wait !== undefined) await waitUntilReady(config, { seconds: wait, signal, info });

@@ -9,7 +9,7 @@ export interface Caller {
 }
 
 /** Returns the caller with these credentials; undefined if access is denied. */
-export type Authenticate = (authorization: string | undefined) => Promise<Caller | undefined>;
+export type Authenticator = (authorization: string | undefined) => Promise<Caller | undefined>;
 
 /** A user and a password. */
 export interface LoginCredentials {
@@ -26,14 +26,14 @@ export type EditionName = (typeof EDITIONS)[number];
 export const DEFAULT_ADMIN: LoginCredentials = { user: 'admin', password: 'quest' };
 
 /** Accepts one login; without one, everybody. */
-export function acceptLogin(login: LoginCredentials | undefined): Authenticate {
+export function loginAuthenticator(login: LoginCredentials | undefined): Authenticator {
   const expected = login && `Basic ${Buffer.from(`${login.user}:${login.password}`).toString('base64')}`;
   return async authorization =>
     expected === undefined || isSameSecret(authorization ?? '', expected) ? { name: login?.user ?? '' } : undefined;
 }
 
 /** Accepts the principals of the enterprise edition. The administrator's password is configured, not stored, and hashed like any other. */
-export function acceptPrincipals(acl: Acl, admin: LoginCredentials): Authenticate {
+export function principalAuthenticator(acl: Acl, admin: LoginCredentials): Authenticator {
   const check = new PasswordCheck();
   let adminHash: Promise<string> | undefined;
 

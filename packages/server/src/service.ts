@@ -20,13 +20,13 @@ import { isPrincipal, type Kind } from '@sqlpipe/sql';
 import { listColumns, PARAMETERS } from './catalogue-functions.js';
 import type { Journal } from './journal.js';
 import {
-  type Authenticate,
-  acceptLogin,
-  acceptPrincipals,
+  type Authenticator,
   type Caller,
   DEFAULT_ADMIN,
   type EditionName,
   type LoginCredentials,
+  loginAuthenticator,
+  principalAuthenticator,
 } from './logins.js';
 import { answerQuery } from './query-answers.js';
 import { createSecrets } from './secrets.js';
@@ -35,7 +35,7 @@ import { showAcl } from './show-acl.js';
 export class Service {
   readonly isEnterprise: boolean;
   readonly engine: Engine;
-  readonly authenticate: Authenticate;
+  readonly authenticate: Authenticator;
   /** Changes are written here before they are acknowledged; without a journal they are not stored. */
   journal: Pick<Journal, 'append'> | undefined;
   #last: Promise<unknown> = Promise.resolve();
@@ -50,7 +50,7 @@ export class Service {
     const admin = login ?? DEFAULT_ADMIN;
     const enterprise = this.isEnterprise && { isEnterprise: true, admin: admin.user, secrets: createSecrets() };
     this.engine = new Engine({ ...options, ...enterprise });
-    this.authenticate = this.isEnterprise ? acceptPrincipals(this.engine.acl, admin) : acceptLogin(login);
+    this.authenticate = this.isEnterprise ? principalAuthenticator(this.engine.acl, admin) : loginAuthenticator(login);
   }
 
   /** Executes one statement for a caller. Its changes are on disk when the promise resolves. @throws RejectionError */

@@ -12,11 +12,11 @@ import {
 import { isAnyInput, isSameOutput, type Location, readStandardInput, readStatementsAt } from '@sqlpipe/files';
 import { type ConnectionConfig, resolveInstance } from '@sqlpipe/instance';
 import { type DeferredInput, deferInput } from '@sqlpipe/records';
-import { openTarget, PreflightError, rejectBadOptions, replay } from '@sqlpipe/replay';
+import { openTarget, PreflightError, prepareReplay, rejectBadOptions } from '@sqlpipe/replay';
 import { IgnoreRules } from '@sqlpipe/schema';
 import { CodedError, formatError } from '@sqlpipe/text';
 import type { ApplyArgs, RunArgs } from './options.js';
-import { reportReplay, writeRows } from './report-outcomes.js';
+import { executeReplay, writeRows } from './report-outcomes.js';
 
 export async function apply(options: ApplyArgs, io: Io): Promise<number> {
   const [operand = ''] = options.operands;
@@ -54,7 +54,7 @@ export async function applyInput(
       throw toNothingSentError(error);
     });
     try {
-      return await reportReplay(prepared, target, options, io);
+      return await executeReplay(prepared, target, options, io);
     } finally {
       await target.close();
     }
@@ -100,7 +100,8 @@ async function prepare(openInputAndInstance: () => Promise<InputAndInstance>, op
     setTimeout(target.close, GRACE_PERIOD).unref();
   });
   try {
-    const prepared = await replay({ statements: readInput(input, options, io), locations: input.locations }, target, {
+    const statements = readInput(input, options, io);
+    const prepared = await prepareReplay({ statements, locations: input.locations }, target, {
       ...options,
       ignore,
       signal,

@@ -15,14 +15,14 @@ export class LoginCheck {
 
   constructor(private readonly config: ConnectionConfig) {}
 
-  count({ result, identity, statement }: Outcome): void {
+  recordOutcome({ result, identity, statement }: Outcome): void {
     if ((identity.kind !== 'user' && identity.kind !== 'service account') || !EXISTING_RESULTS.has(result)) return;
     const isNew = result === 'applied' && parsePrincipal(statement)?.credentials === undefined;
     this.#found.set(identity.name, { identity, isNew });
   }
 
   /** A line for each principal that cannot log in, by what the target shows or, if it shows nothing, by the statements. Never fails. */
-  async messages(canAsk: boolean): Promise<string[]> {
+  async findMissingLogins(canAsk: boolean): Promise<string[]> {
     if (this.#found.size === 0) return [];
     const bestEffort = new BestEffortClient(this.config);
     const lacking: string[] = [];

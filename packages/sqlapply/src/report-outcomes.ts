@@ -23,7 +23,7 @@ import { hasDataOnStdout, type RunArgs } from './options.js';
 import { Summary } from './summary.js';
 
 /** Executes a replay by reading its outcomes. @returns the exit status */
-export async function reportReplay(replay: Replay, target: ReplayTarget, options: RunArgs, io: Io): Promise<number> {
+export async function executeReplay(replay: Replay, target: ReplayTarget, options: RunArgs, io: Io): Promise<number> {
   const { omissions, predictHarm } = replay;
   const { label } = target.client;
   const summary = new Summary(label, options);
@@ -81,15 +81,15 @@ async function* reportOutcomes(
         // If only the order of a table's columns differs, the run continues, so this is a warning.
         const show = isReordered(outcome) ? io.warn : io.error;
         show(...formatRejection(outcome, label, io.errorColors));
-        if (options.annotations) await io.write(annotate(outcome, label));
+        if (options.annotations) await io.write(toAnnotation(outcome, label));
       } else if (outcome.failure && !summary.failure)
         io.error(
           `${formatStatementLabel(outcome)}: it was applied, but could not be read back: ${outcome.failure.message}`,
         );
       if (!options.dryRun) reportStatement(outcome, io);
       if (outcome.replaced) io.warn(...formatReplacement(outcome, label, io.errorColors));
-      summary.count(outcome, signal.aborted);
-      logins.count(outcome);
+      summary.recordOutcome(outcome, signal.aborted);
+      logins.recordOutcome(outcome);
       yield outcome;
     }
     hasEnded = true;
@@ -100,7 +100,7 @@ async function* reportOutcomes(
     throw error;
   } finally {
     const canAsk = !summary.failure && !signal.aborted;
-    for (const message of await logins.messages(canAsk)) io.warn(message);
+    for (const message of await logins.findMissingLogins(canAsk)) io.warn(message);
     if (summary.notComparable) io.info(summary.notComparable);
     const hasOutcomes = hasEnded || summary.total > 0;
     const isSuccess = hasEnded && summary.complete && !signal.aborted;
@@ -110,7 +110,7 @@ async function* reportOutcomes(
   }
 }
 
-function annotate(outcome: Outcome, label: string): string {
+function toAnnotation(outcome: Outcome, label: string): string {
   const { location, ...unlocated } = outcome;
   const { statement, position } = outcome;
   const [head, below = []] = formatRejection(unlocated, label);

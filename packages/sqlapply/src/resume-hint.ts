@@ -28,7 +28,7 @@ export class ResumeHint {
   ) {}
 
   /** @param isInterrupted whether the user has stopped the run: then a request that failed was canceled */
-  count(outcome: Outcome, isInterrupted: boolean): void {
+  recordOutcome(outcome: Outcome, isInterrupted: boolean): void {
     const { n, statement, identity, planHead, result, comparison, failure, exists = false } = outcome;
     this.#isPlan ||= planHead !== undefined;
     if (result === 'unknown' && !isShowable(identity)) this.#unknown = n;

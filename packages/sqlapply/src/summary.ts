@@ -29,7 +29,7 @@ export class Summary {
     this.#resumeHint = dryRun ? undefined : new ResumeHint(ifExists, alter);
   }
 
-  count(outcome: Outcome, isInterrupted: boolean): void {
+  recordOutcome(outcome: Outcome, isInterrupted: boolean): void {
     this.total++;
     this.#irreversible = outcome.planHead?.irreversible ?? this.#irreversible;
     if (outcome.result === 'applied' && this.#irreversible?.has(outcome.n)) this.#appliedLosses.push(outcome.n);
@@ -41,7 +41,7 @@ export class Summary {
       this.#hasReordered = true;
       return;
     }
-    this.#resumeHint?.count(outcome, isInterrupted);
+    this.#resumeHint?.recordOutcome(outcome, isInterrupted);
     if (isReject(outcome) && outcome.result !== 'not reached') {
       this.#isDenied ||= outcome.isDenied === true;
       this.#isNegative = true;

@@ -42,13 +42,13 @@ export async function writeComparison(
     ...problems.map(each => `${formatProblem(each, labels, format)}\n`),
   ];
   const write = (out: Writable) => pipeline(Readable.from(findings), out, { end: false });
-  if (locations) await io.write(annotate(compared, labels, locations).join(''));
+  if (locations) await io.write(toAnnotations(compared, labels, locations).join(''));
   if (!locations || !isStdout(output)) await writeOutput(output, io.stdout, write, io.catchSignals);
-  if (!json) io.info(summarize(compared));
+  if (!json) io.info(formatSummary(compared));
   return findings.length ? Exit.negative : Exit.ok;
 }
 
-function annotate({ differences, problems }: SchemaComparison, labels: Labels, locations: Locations): string[] {
+function toAnnotations({ differences, problems }: SchemaComparison, labels: Labels, locations: Locations): string[] {
   return [
     ...differences.flatMap(difference => {
       const { identity, a, b, comparison } = difference;
@@ -67,7 +67,7 @@ function annotate({ differences, problems }: SchemaComparison, labels: Labels, l
 }
 
 /** `2 of 12 objects differ; 1 is invalid or suspended; 3 differences ignored` */
-function summarize(compared: SchemaComparison): string {
+function formatSummary(compared: SchemaComparison): string {
   const { differences, total, problems, ignored } = compared;
   const verb = differences.length === 1 ? 'differs' : 'differ';
   const parts = [`${differences.length} of ${formatCount(total, 'object')} ${verb}`];

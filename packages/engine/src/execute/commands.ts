@@ -51,13 +51,13 @@ type HandlerResult = Rows | undefined | void;
 
 export type StatementHandlers = ReadonlyMap<string, StatementHandler>;
 
-const handle = (handler: StatementHandler, ...verbs: string[]) => verbs.map(verb => [verb, handler] as const);
+const forVerbs = (handler: StatementHandler, ...verbs: string[]) => verbs.map(verb => [verb, handler] as const);
 
 export const statementHandlers: StatementHandlers = new Map([
   // Statements about a client's session have no effect.
-  ...handle(() => {}, 'set', 'begin', 'commit', 'rollback'),
-  ...handle(handleCommand, 'alter', 'compile', 'drop', 'refresh', 'rename', 'truncate', 'vacuum'),
-  ...handle(handleStatementOnData, 'insert', 'update', 'copy', 'reindex', 'backup', 'checkpoint', 'snapshot', 'cancel'),
+  ...forVerbs(() => {}, 'set', 'begin', 'commit', 'rollback'),
+  ...forVerbs(handleCommand, 'alter', 'compile', 'drop', 'refresh', 'rename', 'truncate', 'vacuum'),
+  ...forVerbs(handleDataStatement, 'insert', 'update', 'copy', 'reindex', 'backup', 'checkpoint', 'snapshot', 'cancel'),
 ]);
 
 function handleCommand(cursor: Cursor, session: MutableSession, verb: string): void {
@@ -86,7 +86,7 @@ function handleCommand(cursor: Cursor, session: MutableSession, verb: string): v
   executeCommand(command, session, query);
 }
 
-function handleStatementOnData(cursor: Cursor, session: MutableSession, verb: string): void {
+function handleDataStatement(cursor: Cursor, session: MutableSession, verb: string): void {
   if (!session.assumesRows)
     throw new RejectionError(
       cursor.start,

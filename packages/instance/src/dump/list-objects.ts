@@ -59,21 +59,21 @@ export async function fetchLastTransactions(bestEffort: BestEffortClient): Promi
 
 /** The ids of a few objects, by name, see `ListedObject`. Empty if the server shows none. */
 export async function fetchIds(client: Client, names: readonly string[]): Promise<NameMap<unknown>> {
-  const rows = await queryIfAccepted(client, `SELECT table_name, id FROM tables() WHERE ${isNamed(names)}`);
+  const rows = await queryIfAccepted(client, `SELECT table_name, id FROM tables() WHERE ${nameCondition(names)}`);
   return new NameMap((rows ?? []).map(([name, id]) => [String(name), id]));
 }
 
 export async function findViews(client: Client, names: readonly string[]): Promise<NameSet> {
   const rows = await queryTables(
     client,
-    ({ isNotTable }) => `SELECT table_name FROM tables() WHERE ${isNotTable} AND ${isNamed(names)}`,
+    ({ isNotTable }) => `SELECT table_name FROM tables() WHERE ${isNotTable} AND ${nameCondition(names)}`,
   );
   if (rows) return new NameSet(rows.map(([name]) => String(name)));
   const views = (await listByFunctions(client)).filter(({ kind }) => kind !== 'table');
   return new NameSet(views.map(({ name }) => name));
 }
 
-const isNamed = (names: readonly string[]): string =>
+const nameCondition = (names: readonly string[]): string =>
   `lower(table_name) IN (${names.map(foldCase).map(quoteLiteral).join(', ')})`;
 
 /**

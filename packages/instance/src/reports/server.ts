@@ -19,7 +19,7 @@ export async function fetchServerReport(config: ConnectionConfig) {
   try {
     const [[build] = []] = await client.queryRows('SELECT build()');
     const parameters = (await bestEffort.attempt(fetchParameters)) ?? new Map<string, string>();
-    const accessControl = await hasAccessControl(client);
+    const accessControl = await fetchAccessControl(client);
     // Servers list none for a built-in administrator.
     const permissions = accessControl === 'on' ? ((await firstColumn('SHOW PERMISSIONS')) ?? []) : [];
     const readOnly = ['readonly', 'http.security.readonly'].some(name => parameters.get(name) === 'true');
@@ -73,10 +73,10 @@ export async function fetchParameters(client: Client): Promise<Map<string, strin
 const BUILD = /^(?!.*enterprise).*\bQuestDB (\d+\.\d+(?:\.\d+)?)/i;
 
 /** Whether an instance is of the enterprise edition, the only one with access control. */
-export const isEnterprise = async (client: Client): Promise<boolean> => (await hasAccessControl(client)) === 'on';
+export const isEnterprise = async (client: Client): Promise<boolean> => (await fetchAccessControl(client)) === 'on';
 
 /** Only a server with access control knows SHOW USERS, even if it denies the answer. */
-async function hasAccessControl(client: Client): Promise<'on' | 'off' | 'unknown'> {
+async function fetchAccessControl(client: Client): Promise<'on' | 'off' | 'unknown'> {
   try {
     await client.queryRows('SHOW USERS');
     return 'on';
