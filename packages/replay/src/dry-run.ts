@@ -24,7 +24,7 @@ import { AllowedLosses, formatAllowance, type PlanHead, parseAssertion } from '@
 import type { Entry } from '@sqlpipe/schema';
 import { displayName, findSecrets, identify, isPrincipal, type NamedObject, NameMap, NameSet } from '@sqlpipe/sql';
 import { maskSecrets } from '@sqlpipe/text';
-import { createExecutor, type ExecutionContext, type Executor } from './executor.js';
+import { createExecutor, type ExecutionContext } from './executor.js';
 import { type AclSource, ExistingAcl } from './existing-acl.js';
 import { type ExistingObjects, isShowable } from './fetched-objects.js';
 import type { StatementResult } from './outcome.js';
@@ -58,8 +58,7 @@ export class DryRun {
   /** The account of this run. If it is undefined, statements run as the built-in administrator, so no missing permission is predicted. */
   readonly #caller: string | undefined;
   readonly #allowed: AllowedLosses;
-  readonly #execute: Executor;
-  #effects: readonly Effect[] = [];
+  readonly #existing: ExistingObjects;
   #effectsOfRestart: readonly Effect[] = [];
   readonly #affected = new NameSet();
   readonly #answers: ServerAnswers;
@@ -91,16 +90,20 @@ export class DryRun {
       return columns && new NameSet(columns.map(column => column.name));
     });
     this.#caller = this.#loadCaller();
-    const existing = this.#hiddenReason === undefined ? this.#createExistingObjects() : context.existing;
-    const client = this.#createSimulatedClient();
-    this.#execute = createExecutor({ ...context, client, existing, isSimulated: true, noVerify: true });
+    this.#existing = this.#hiddenReason === undefined ? this.#createExistingObjects() : context.existing;
   }
 
   async predict(entry: Entry, isPlanned: boolean): Promise<StatementResult> {
-    this.#effects = [];
+    let found: readonly Effect[] = [];
+    const client = this.#createSimulatedClient(async statement => {
+      const { reply, effects } = await this.#simulate(statement);
+      found = effects;
+      return reply;
+    });
+    const context = { ...this.context, client, existing: this.#existing, isSimulated: true, noVerify: true };
     try {
-      const simulated = await this.#execute(entry, isPlanned);
-      const effects = this.#effects.length > 0 ? { effects: this.#effects } : {};
+      const simulated = await createExecutor(context)(entry, isPlanned);
+      const effects = found.length > 0 ? { effects: found } : {};
       if (simulated.result === 'rejected') return { ...simulated, ...effects };
       if (simulated.result !== 'applied') return simulated;
       const { replaced } = simulated;
@@ -142,14 +145,14 @@ export class DryRun {
     return account.name;
   }
 
-  #createSimulatedClient(): Client {
+  #createSimulatedClient(execute: Client['execute']): Client {
     const { client } = this.context;
     return {
       label: client.label,
       endpoint: client.endpoint,
       streamFirstColumn: (...query) => client.streamFirstColumn(...query),
       queryRows: query => this.#askAssertion(query),
-      execute: statement => this.#simulate(statement),
+      execute,
       bufferNeeded: (...request) => client.bufferNeeded(...request),
       close: async () => {},
     };
@@ -208,7 +211,7 @@ export class DryRun {
   }
 
   /** Executes a statement on the engine. A refresh that would be accepted and then fail is a rejection. @throws UnknownEffectError */
-  async #simulate(statement: string): Promise<Reply> {
+  async #simulate(statement: string): Promise<{ readonly reply: Reply; readonly effects: readonly Effect[] }> {
     if (this.#hiddenReason !== undefined)
       throw new UnknownEffectError(`the target does not show its schema: ${this.#hiddenReason}`);
     try {
@@ -217,27 +220,27 @@ export class DryRun {
       const execution = await whenReady(() => this.#engine.execute(sent, this.#caller));
       await this.#askAboutRows(execution);
       const effects = this.#rows.recordStatement(sent, execution).map(each => this.#harm.addChangeCount(each));
-      this.#effects = [...effects, ...harm.found.map(({ effect }) => effect)];
+      effects.push(...harm.found.map(({ effect }) => effect));
       this.#harm.record(execution, harm);
       for (const { name } of execution.transitions) this.#affected.add(name);
-      for (const { object } of this.#effects) this.#affected.add(object);
-      this.#effects = [...this.#effects, ...this.#findNewEffectsOfRestart()];
+      for (const { object } of effects) this.#affected.add(object);
+      effects.push(...this.#findNewEffectsOfRestart());
       // The engine has checked the statement, but it has no rows. Only an UPDATE that fills a column has the same effect with any rows.
       if (/^(?:INSERT|UPDATE|WITH)$/.test(identify(statement).verb) && !parseFill(statement))
         throw new UnknownEffectError('its result depends on rows');
       if (harm.doubt !== undefined) throw new UnknownEffectError(harm.doubt);
-      const refresh = this.#effects.find(isFullRefresh);
+      const refresh = effects.find(isFullRefresh);
       const reason = refresh && this.#engine.invalidViews().get(refresh.object);
-      return reason === undefined
-        ? { ok: true }
-        : createRejection(`accepted, but the refresh failed: ${reason}`, { status: 200 });
+      if (reason === undefined) return { reply: { ok: true }, effects };
+      return { reply: createRejection(`accepted, but the refresh failed: ${reason}`, { status: 200 }), effects };
     } catch (error) {
       if (error instanceof OpaqueError) throw new UnknownEffectError(error.message);
       if (!(error instanceof RejectionError)) throw error;
       const { position } = error;
       const details = { status: 400, position, isDenied: error instanceof DenialError };
       const rejection = createRejection(error.message.trim(), details);
-      return { ...rejection, message: maskSecrets(rejection.message, findSecrets(statement)) };
+      const message = maskSecrets(rejection.message, findSecrets(statement));
+      return { reply: { ...rejection, message }, effects: [] };
     }
   }
 
