@@ -131,6 +131,15 @@ test('a column named like the suffix of a number is read after its table', async
   t.deepEqual([...engine.invalidViews()], []);
 });
 
+test('a view reads the same source if a view under it names it in another case', async t => {
+  const engine = new Engine();
+  const views = ['CREATE VIEW v AS (SELECT x FROM T);', 'CREATE VIEW w AS (SELECT x FROM v);'];
+  engine.load(['CREATE TABLE t (x INT);', ...views]);
+  engine.catalogue.findCompiled('w');
+  await whenReady(() => engine.execute('ALTER VIEW v AS (SELECT x FROM t)'));
+  t.like(engine.catalogue.findCompiled('w'), { isStale: undefined, sources: ['T'] });
+});
+
 // Each partition was observed on 9.3.4.
 test('the sampling of a query decides how a materialized view is partitioned', async t => {
   const inner = '(select ts, avg(x) v from t sample by 1h)';

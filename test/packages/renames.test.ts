@@ -225,3 +225,10 @@ test('an option about an object that A lacks, or that is ignored, is an error th
   ] as const)
     await t.throwsAsync(() => planChanges([a], [b], options), { message }, message);
 });
+
+test('a plan names a renamed view as B writes it', async t => {
+  const [base = ''] = OLD;
+  const view = (name: string) => `CREATE VIEW ${name} AS (select qty from t);`;
+  const { remarks } = await planChanges([base, view('Sums')], [base, view('MyView')], { renamed: ['myview=Sums'] });
+  t.deepEqual(remarks, ["renamed views: 'MyView'='Sums'"]);
+});

@@ -3,6 +3,8 @@ import {
   displayName,
   findSecrets,
   identify,
+  NameMap,
+  NameSet,
   normalizeStatement,
   redact,
   SplitError,
@@ -382,4 +384,15 @@ for (const [text, expected] of [
 test('unquote removes quotes', t => {
   const seen = ["'a''b'", '"a""b"', '`a`', 'a'].map(text => unquote(text));
   t.deepEqual(seen, ["a'b", 'a"b', 'a', 'a']);
+});
+
+test('a map and a set of names find any case, and keep the first one', t => {
+  const set = new NameSet(['MyView', 'a', 'MYVIEW', 'A']);
+  const map = new NameMap([...set].map(name => [name, 1])).set('MYVIEW', 2);
+  t.is([...set].join(), 'MyView,a');
+  t.is([...map].join(), 'MyView,2,a,1');
+  t.deepEqual([set.has('mYvIeW'), map.get('mYvIeW'), map.delete('myview'), map.has('MyView')], [true, 2, true, false]);
+  t.is([...map.set('MYVIEW', 3).keys()].join(), 'a,MYVIEW');
+  map.clear();
+  t.is([...map.set('myview', 4).keys()].join(), 'myview');
 });

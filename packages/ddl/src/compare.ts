@@ -259,9 +259,9 @@ const columnsByName = ({ columns }: ColumnList): NameMap<ListedColumn> =>
 
 /** Compares the order of common columns. Equal columns at the start and at the end of both lists are not shown. */
 function compareOrder(a: string[], b: string[], comparison: ComparisonBuilder): void {
-  const first = a.findIndex((name, index) => name !== b[index]);
+  const first = a.findIndex((name, index) => !isSameName(name, b[index]));
   if (first < 0) return;
-  const end = a.findLastIndex((name, index) => name !== b[index]) + 1;
+  const end = a.findLastIndex((name, index) => !isSameName(name, b[index])) + 1;
   const [orderA, orderB] = [a, b].map(names => names.slice(first, end).join(', '));
   comparison.add(COLUMN_ORDER, orderA, orderB);
 }

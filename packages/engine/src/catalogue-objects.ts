@@ -56,8 +56,8 @@ export interface View extends ViewDefinition, QueryResult {
   /** Why the server rejects the query, and the position of the error in it. */
   readonly invalid?: { readonly reason: string; readonly position: number };
   /**
-   * The tables and stored views that the view read when its query was last stated or loaded, in lower case. They may be missing. The list
-   * of a view that was stale when it was loaded is empty, because only its own statement repairs it.
+   * The tables and stored views that the view read when its query was last stated or loaded. They may be missing. The list of a view that
+   * was stale when it was loaded is empty, because only its own statement repairs it.
    */
   readonly sources?: readonly string[];
   /** Whether the view now reads a source that is not in `sources`. A server rejects queries on it until ALTER VIEW repeats its query. */

@@ -190,7 +190,7 @@ export class MutableCatalogue {
   }
 
   /**
-   * The given names, and all names that plain views among them refer to, directly or through other plain views. In lower case.
+   * The given names, and all names that plain views among them refer to, directly or through other plain views.
    * @param isExpanded whether to look through a plain view; by default, through each
    */
   closure(names: readonly string[], isExpanded: (view: CatalogueObject) => boolean = () => true): NameSet {
@@ -203,17 +203,17 @@ export class MutableCatalogue {
     return seen;
   }
 
-  /** The names that a materialized view refers to, directly or through plain views. In lower case. */
+  /** The names that a materialized view refers to, directly or through plain views. */
   closureOf({ base, references }: References): NameSet {
     return this.closure([base, ...references]);
   }
 
-  /** The tables and stored views that a query reads if it refers to these names; sorted, in lower case. */
+  /** The tables and stored views that a query reads if it refers to these names; sorted. */
   sources(names: readonly string[]): string[] {
     return [...new NameSet(names.flatMap(name => this.#sourcesBehind(name)))].sort();
   }
 
-  /** The tables and stored views that a materialized view reads; sorted, in lower case. They need not exist. */
+  /** The tables and stored views that a materialized view reads; sorted. They need not exist. */
   sourcesOf({ base, references }: References): string[] {
     return this.sources([base, ...references]);
   }

@@ -52,41 +52,71 @@ export const foldCase = (name: string): string =>
 export const isSameName = (a: string | undefined, b: string | undefined): boolean =>
   a !== undefined && b !== undefined && foldCase(a) === foldCase(b);
 
-/** A map by name, in any case. Its keys are folded. */
+/** The names in a map or a set that are not folded, by their folded form. */
+type UnfoldedNames = Map<string, string>;
+
+function findStored(unfolded: UnfoldedNames | undefined, name: string): string {
+  const folded = foldCase(name);
+  return unfolded?.get(folded) ?? folded;
+}
+
+function addUnfolded(unfolded: UnfoldedNames | undefined, name: string): UnfoldedNames | undefined {
+  const folded = foldCase(name);
+  if (folded !== name) return (unfolded ?? new Map()).set(folded, name);
+  unfolded?.delete(folded); // `clear` may have left it
+  return unfolded;
+}
+
+/** A map by name, in any case. Each key stays as it was first given. */
 export class NameMap<Value> extends Map<string, Value> {
-  /** Tells the compiler that a plain map, which distinguishes case, cannot replace it. */
-  declare protected readonly ignoresCase: true;
+  #unfolded: UnfoldedNames | undefined;
+
+  constructor(entries: Iterable<readonly [string, Value]> = []) {
+    super();
+    for (const [name, value] of entries) this.set(name, value);
+  }
 
   override get(name: string): Value | undefined {
-    return super.get(foldCase(name));
+    return super.get(findStored(this.#unfolded, name));
   }
 
   override has(name: string): boolean {
-    return super.has(foldCase(name));
+    return super.has(findStored(this.#unfolded, name));
   }
 
   override set(name: string, value: Value): this {
-    return super.set(foldCase(name), value);
+    if (!this.has(name)) this.#unfolded = addUnfolded(this.#unfolded, name);
+    return super.set(findStored(this.#unfolded, name), value);
   }
 
   override delete(name: string): boolean {
-    return super.delete(foldCase(name));
+    const stored = findStored(this.#unfolded, name);
+    this.#unfolded?.delete(foldCase(name));
+    return super.delete(stored);
   }
 }
 
-/** A set of names, in any case. Its elements are folded. */
+/** A set of names, in any case. Each name stays as it was first added. */
 export class NameSet extends Set<string> {
-  declare protected readonly ignoresCase: true;
+  #unfolded: UnfoldedNames | undefined;
+
+  constructor(names: Iterable<string> = []) {
+    super();
+    for (const name of names) this.add(name);
+  }
 
   override has(name: string): boolean {
-    return super.has(foldCase(name));
+    return super.has(findStored(this.#unfolded, name));
   }
 
   override add(name: string): this {
-    return super.add(foldCase(name));
+    if (!this.has(name)) this.#unfolded = addUnfolded(this.#unfolded, name);
+    return super.add(findStored(this.#unfolded, name));
   }
 
   override delete(name: string): boolean {
-    return super.delete(foldCase(name));
+    const stored = findStored(this.#unfolded, name);
+    this.#unfolded?.delete(foldCase(name));
+    return super.delete(stored);
   }
 }

@@ -6,7 +6,7 @@ import { isDeepStrictEqual } from 'node:util';
 import { printDefinition } from '@sqlpipe/ddl';
 import { catchRejection, missingError, RejectionError } from '@sqlpipe/ddl/parser';
 import type { ChangeOfBase } from '@sqlpipe/schema';
-import { isSameName } from '@sqlpipe/sql';
+import { foldCase, isSameName, NameSet } from '@sqlpipe/sql';
 import { analyzeRelation } from '../analyze/analyze-relation.js';
 import type { Relation } from '../analyze/column-scope.js';
 import { requireWalBase } from '../analyze/materialized-view.js';
@@ -74,8 +74,8 @@ function compilePlainView({ invalid: _, isUncompiled: __, isStale: ___, ...view 
   }
   const relation = analyzeBody(view.body, catalogue);
   if (relation instanceof RejectionError) return { ...view, invalid: toInvalid(relation) };
-  const { sources } = view;
-  const isStale = sources !== undefined && catalogue.sources(view.references).some(name => !sources.includes(name));
+  const sources = view.sources && new NameSet(view.sources);
+  const isStale = sources !== undefined && catalogue.sources(view.references).some(name => !sources.has(name));
   return { ...view, columns: toColumns(relation), timestamp: relation.timestamp, ...(isStale && { isStale }) };
 }
 
@@ -246,8 +246,8 @@ export function inputsOf(
   return [...catalogue.closureOf({ base, references })].flatMap(read => {
     const object = catalogue.findCompiled(read);
     if (object?.kind === 'view' && !(object.opaque === undefined && areTypesKnown(object.columns)))
-      return `${read} ${object.opaque ?? object.body}`;
-    const key = object?.kind === 'view' ? read : object?.id;
+      return `${foldCase(read)} ${object.opaque ?? object.body}`;
+    const key = object?.kind === 'view' ? foldCase(read) : object?.id;
     return object?.columns.map(({ id, name, type }) => `${key} ${id ?? name} ${type}`) ?? [];
   });
 }

@@ -57,7 +57,7 @@ export class Renames {
     for (const comment of comments) if (comment.column !== undefined) this.#readColumnComment(comment, comments);
   }
 
-  /** Finds the new name by the old name of an object, or the old name (in lower case) by the new name. Undefined if it is not renamed. */
+  /** Finds the new name by the old name of an object, or the old name by the new name. Undefined if it is not renamed. */
   otherName(name: string): string | undefined {
     return this.#objectRenames.get(name) ?? [...this.#objectRenames].find(([, to]) => isSameName(to, name))?.[0];
   }
@@ -66,7 +66,7 @@ export class Renames {
     return this.pending.get(name) ?? name;
   }
 
-  /** The old name, in lower case, if the plan renames the object; otherwise the given name. */
+  /** The old name if the plan renames the object; otherwise the given name. */
   nameBeforePlan(name: string): string {
     return [...this.pending].find(([, to]) => isSameName(to, name))?.[0] ?? name;
   }

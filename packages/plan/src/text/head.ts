@@ -9,7 +9,7 @@ export interface PlanHead {
   /** The verbs of its statements that no dump contains. */
   readonly verbs: readonly string[];
   readonly irreversible: ReadonlySet<number>;
-  /** The new names of the views that the plan drops and creates again, by the old names in lower case. */
+  /** The new names of the views that the plan drops and creates again, by the old names. */
   readonly renamedViews: NameMap<string>;
   readonly neededAllowances: readonly string[];
 }
