@@ -3,7 +3,8 @@ import { type Column, tryParseDefinition } from '@sqlpipe/ddl';
 import { areTypesKnown, type Effect, type Engine, isExpiryLoss } from '@sqlpipe/engine';
 import { Schema } from '@sqlpipe/schema';
 import { displayName, identify, isStoredView, type Kind, type NamedObject, NameMap } from '@sqlpipe/sql';
-import { parseMark } from './auxiliary/auxiliary-tables.js';
+import { isAuxiliaryTable, parseMark } from './auxiliary/auxiliary-tables.js';
+import { parseRebuildName } from './auxiliary/rebuild-names.js';
 import type { PlanContext } from './context/plan-context.js';
 import type { Draft, Step } from './draft/draft.js';
 import { expiredRowsOf, type NamedLoss } from './losses/losses.js';
@@ -18,7 +19,7 @@ import {
   noneUnendedAssertion,
   nothingIsLostAssertion,
 } from './queries/assertions.js';
-import { addOffers, formatKeptTables, RenameOffers } from './rename-offers.js';
+import { RenameOffers } from './rename-offers.js';
 import { formatRemarks } from './text/head.js';
 import { findExpiredArguments, findRunnableView, underFormerName } from './views/askable-views.js';
 import { isRedefined } from './views/query-after-plan.js';
@@ -98,6 +99,23 @@ export async function assemblePlan({ draft, proof, omissions, acceptedByDrafts }
     renamed: renames.pending,
     schemaAfter: new Schema(draft.engine.statements()),
   };
+}
+
+function formatKeptTables(context: PlanContext, offers: RenameOffers): string[] {
+  const { a, b, betweenRenames, dropOld, ignoreExtra, renames } = context;
+  return b.entries.flatMap(({ kind, name }) => {
+    const { table = '', role } = parseRebuildName(name) ?? {};
+    if (kind !== 'table' || a.findObject(name) || renames.pending.has(name) || betweenRenames.has(table)) return [];
+    if (!dropOld && role === 'old' && isAuxiliaryTable(name, context))
+      return [`table '${name}' is kept: it is the old table of a rebuild; --drop-old drops it`];
+    const offer = ignoreExtra ? offers.takeOffer({ object: name }) : undefined;
+    return offer === undefined ? [] : [`table '${name}' is kept; ${offer}`];
+  });
+}
+
+function addOffers(omission: Omission, offers: RenameOffers): Omission {
+  const dropped = omission.losses.filter(({ lossKind }) => lossKind === 'drop');
+  return { ...omission, hints: [...omission.hints, ...dropped.flatMap(path => offers.takeOffer(path) ?? [])] };
 }
 
 /** Whether a renamed object is a view, which the plan drops and creates under its new name. */

@@ -1,74 +1,51 @@
 /*! Offers renames. If a column or table is dropped and a similar one is created, the user may have renamed it. */
 import type { Column, Definition } from '@sqlpipe/ddl';
-import { foldCase, isSameName } from '@sqlpipe/sql';
-import { isAuxiliaryTable } from './auxiliary/auxiliary-tables.js';
-import { parseRebuildName } from './auxiliary/rebuild-names.js';
+import { addToList, foldCase, isSameName, NameSet } from '@sqlpipe/sql';
 import type { PlanContext } from './context/plan-context.js';
 import { formatPathForShell, formatRename, type ObjectPath, pathKey } from './losses/object-path.js';
-import type { Omission } from './losses/omission.js';
 
-export function addOffers(omission: Omission, offers: RenameOffers): Omission {
-  const dropped = omission.losses.filter(({ lossKind }) => lossKind === 'drop');
-  const renames = dropped.flatMap(
-    ({ object, column }) =>
-      (column === undefined ? offers.offerTable(object) : offers.offerColumn(object, column)) ?? [],
-  );
-  return { ...omission, hints: [...omission.hints, ...renames.map(option => `renamed? ${option}`)] };
-}
-
-export const formatKeptTables = (context: PlanContext, offers: RenameOffers): string[] =>
-  context.b.entries.flatMap(({ kind, name }) => {
-    const { a, renames, ignoreExtra, dropOld } = context;
-    if (kind !== 'table' || a.findObject(name) || renames.pending.has(name)) return [];
-    if (context.betweenRenames.has(parseRebuildName(name)?.table ?? '')) return [];
-    if (!dropOld && isAuxiliaryTable(name, context) && parseRebuildName(name)?.role === 'old')
-      return [`table '${name}' is kept: it is the old table of a rebuild; --drop-old drops it`];
-    const option = ignoreExtra ? offers.offerTable(name) : undefined;
-    return option === undefined ? [] : [`table '${name}' is kept; renamed? ${option}`];
-  });
-
-/** No new name is offered twice. */
+/** The new names that can be offered. No name is offered twice. */
 export class RenameOffers {
-  readonly #offered = new Set<string>();
+  /** The names of the new tables, by `columnKey`. */
+  readonly #newTables = new Map<string, string[]>();
+  readonly #offeredColumns = new Set<string>();
 
-  constructor(private readonly context: PlanContext) {}
+  constructor(private readonly context: PlanContext) {
+    const { a, engineOfB, renames } = context;
+    const renamed = new NameSet(renames.pending.values());
+    for (const entry of a.entries) {
+      const { kind, name } = entry;
+      const isNew = kind === 'table' && a.findObject(name) === entry && !engineOfB.find(name) && !renamed.has(name);
+      if (isNew) addToList(this.#newTables, columnKey(a.definitionOf(entry)), name);
+    }
+  }
 
-  /** Offers a new column of the same type, preferably that in the same place. */
-  offerColumn(table: string, column: string): string | undefined {
+  /** Takes a new name for a dropped table or column, and formats the offer; undefined if no new one is similar. */
+  takeOffer(dropped: ObjectPath): string | undefined {
+    const name = dropped.column === undefined ? this.#takeTable(dropped.object) : this.#takeColumn(dropped);
+    return name && `renamed? --renamed ${formatPathForShell(formatRename(dropped, name))}`;
+  }
+
+  /** Takes a new table with the same columns. */
+  #takeTable(table: string): string | undefined {
+    return this.#newTables.get(columnKey(this.context.engineOfB.definitionOf(table)))?.shift();
+  }
+
+  /** Takes a new column of the same type, preferably that in the same place. */
+  #takeColumn({ object: table, column }: ObjectPath): string | undefined {
     const { a, engineOfB, renames } = this.context;
     const other = renames.otherName(table) ?? table;
     const former = columnsOf(engineOfB.definitionOf(table) ?? engineOfB.definitionOf(other));
     const wanted = columnsOf(a.definitionOf(table) ?? a.definitionOf(other));
     const index = former.findIndex(({ name }) => isSameName(name, column));
-    const renamed = [...renames.columnRenamesOf(table).values()];
-    const usedNames = [...former.map(({ name }) => name), ...renamed];
-    const isNew = ({ name, type }: Column): boolean =>
-      type === former[index]?.type && !usedNames.some(usedName => isSameName(usedName, name));
-    const isOffered = ({ name }: Column) => this.#offered.has(pathKey({ object: table, column: name }));
-    const candidates = wanted.filter(candidate => isNew(candidate) && !isOffered(candidate));
-    const chosen = candidates.find(candidate => wanted.indexOf(candidate) === index) ?? candidates[0];
-    return chosen && this.#offer({ object: table, column }, chosen.name);
-  }
-
-  /** Offers a new table with the same columns. */
-  offerTable(table: string): string | undefined {
-    const { a, engineOfB, renames } = this.context;
-    const columns = columnKey(engineOfB.definitionOf(table));
-    const newNames = [...renames.pending.values()];
-    const chosen = a.entries.find(
-      ({ kind, name }) =>
-        kind === 'table' &&
-        !engineOfB.find(name) &&
-        !newNames.some(newName => isSameName(newName, name)) &&
-        columnKey(a.definitionOf(name)) === columns &&
-        !this.#offered.has(pathKey({ object: name })),
+    const usedNames = new NameSet([...former.map(({ name }) => name), ...renames.columnRenamesOf(table).values()]);
+    const keyOf = ({ name }: Column) => pathKey({ object: table, column: name });
+    const candidates = wanted.filter(
+      each => each.type === former[index]?.type && !usedNames.has(each.name) && !this.#offeredColumns.has(keyOf(each)),
     );
-    return chosen && this.#offer({ object: table }, chosen.name);
-  }
-
-  #offer(from: ObjectPath, name: string): string {
-    this.#offered.add(pathKey(from.column === undefined ? { object: name } : { ...from, column: name }));
-    return `--renamed ${formatPathForShell(formatRename(from, name))}`;
+    const chosen = candidates.find(candidate => wanted.indexOf(candidate) === index) ?? candidates[0];
+    if (chosen) this.#offeredColumns.add(keyOf(chosen));
+    return chosen?.name;
   }
 }
 
