@@ -75,6 +75,47 @@ testWithQuestDB('generated, recorded and fixed streams on a real QuestDB', async
       }
 });
 
+/** Of tables without WAL by day (`b`) and by month (`n`), and with WAL by hour (`w`); with the results of the dry run. */
+const PARTITIONS = [
+  ["ALTER TABLE B DROP PARTITION LIST '2024-01-03', '2024-01-01'", 'rejected'],
+  ["ALTER TABLE b DROP PARTITION LIST '2024-01-01', '2024-01'", 'rejected'],
+  ["ALTER TABLE b DROP PARTITION LIST '2024-01-01' '2024-01-03'", 'rejected'],
+  ["ALTER TABLE b DETACH PARTITION LIST '2024-01-03'", 'unknown'],
+  ["ALTER TABLE b CONVERT PARTITION TO PARQUET LIST '2024-01-03'", 'unknown'],
+  ["ALTER TABLE b DROP PARTITION WHERE ts < '2020'", 'unknown'],
+  ["ALTER TABLE b FORCE DROP PARTITION LIST '2024-01-03'", 'would send'],
+  ["ALTER TABLE n DROP PARTITION LIST '2024-02-03'", 'rejected'],
+  ["ALTER TABLE n DROP PARTITION LIST '2024-01-03x'", 'would send'],
+  ["ALTER TABLE n DROP PARTITION LIST '2024-01'", 'unknown'],
+  ["ALTER TABLE w DROP PARTITION LIST '2024-01-01T5'", 'rejected'],
+  ["ALTER TABLE w DROP PARTITION LIST '2024-01-01T05'", 'would send'],
+  ['CREATE TABLE new (ts TIMESTAMP) TIMESTAMP(ts) PARTITION BY YEAR BYPASS WAL', 'would create'],
+  ["ALTER TABLE new DROP PARTITION LIST '2024'", 'rejected'],
+  ["ALTER TABLE b DROP PARTITION LIST '2024-01-02', '2024-01-01'", 'unknown'],
+] as const;
+
+testWithQuestDB('partitions that a table has and lacks', async t => {
+  const server = await borrowQuestDB(file);
+  const target = [
+    'CREATE TABLE b (ts TIMESTAMP) TIMESTAMP(ts) PARTITION BY DAY BYPASS WAL',
+    'CREATE TABLE n (ts TIMESTAMP_NS) TIMESTAMP(ts) PARTITION BY MONTH BYPASS WAL',
+    'CREATE TABLE w (ts TIMESTAMP) TIMESTAMP(ts) PARTITION BY HOUR WAL',
+    ...['b', 'n', 'w'].map(name => `INSERT INTO ${name} VALUES ('2024-01-01'), ('2024-01-02')`),
+  ];
+  await makeTarget(server, { seed: 0, source: '', target, statements: [] });
+  const comparison = await dryRuns.compare(server, {
+    seed: 0,
+    source: '',
+    target,
+    statements: PARTITIONS.map(([statement]) => statement),
+  });
+  check(t, comparison);
+  t.deepEqual(
+    comparison.dry.map(({ result }, i) => [PARTITIONS[i]?.[0], result]),
+    PARTITIONS.map(each => [...each]),
+  );
+});
+
 /** Of a view whose types the engine does not know, and that reads a plain view: the new query of the plain view, and the result. */
 const REPLACED = [
   ['sum(y)', 'x::DOUBLE y', 'rejected'],

@@ -31,6 +31,7 @@ export interface Difference {
 
 export interface Comparison {
   readonly stream: StatementStream;
+  readonly dry: readonly Verdict[];
   readonly run: readonly Verdict[];
   /** The statement at which the server failed, or has not finished a change, which ends the run. */
   readonly failure: Verdict | undefined;
@@ -124,6 +125,7 @@ function judge(
   );
   return {
     stream,
+    dry,
     run: run.slice(0, all.length),
     failure: end < 0 ? undefined : run[end],
     differences: known.filter(({ dry, run }) => describe(dry) !== describe(run)),

@@ -28,7 +28,7 @@ import { createExecutor, type ExecutionContext } from './executor.js';
 import { type AclSource, ExistingAcl } from './existing-acl.js';
 import { type ExistingObjects, isShowable } from './fetched-objects.js';
 import type { StatementResult } from './outcome.js';
-import { DEPENDS_ON_EARLIER, RowHarm } from './row-harm.js';
+import { DEPENDS_ON_EARLIER, type Harm, RowHarm } from './row-harm.js';
 import type { TargetSchema } from './target.js';
 
 /** The context of a real run. `DryRun` replaces its `client` by one that executes statements on the engine. */
@@ -217,7 +217,7 @@ export class DryRun {
     try {
       const sent = toRequestText(statement);
       const harm = await this.#harm.ask(sent);
-      const execution = await whenReady(() => this.#engine.execute(sent, this.#caller));
+      const execution = await whenReady(() => this.#executeUnlessRejected(sent, harm));
       await this.#askAboutRows(execution);
       const effects = this.#rows.recordStatement(sent, execution).map(each => this.#harm.addChangeCount(each));
       effects.push(...harm.found.map(({ effect }) => effect));
@@ -242,6 +242,15 @@ export class DryRun {
       const message = maskSecrets(rejection.message, findSecrets(statement));
       return { reply: { ...rejection, message }, effects: [] };
     }
+  }
+
+  /** The engine rejects a statement first, because rows and partitions are looked for last. */
+  #executeUnlessRejected(statement: string, { rejection }: Pick<Harm, 'rejection'>): Execution {
+    const savepoint = this.#engine.log.savepoint();
+    const execution = this.#engine.execute(statement, this.#caller);
+    if (!rejection) return execution;
+    this.#engine.log.rollback(savepoint);
+    throw rejection;
   }
 
   #findNewEffectsOfRestart(): Effect[] {

@@ -2,7 +2,16 @@
  * Predicts in a dry run which values an ALTER would lose, and whether it would damage its table. The target is asked what a planner asks,
  * about its rows before the run.
  */
-import { findColumn, isLossless, parseAlters, parseCommand, parseFill } from '@sqlpipe/ddl';
+import {
+  findColumn,
+  isLossless,
+  type PartitionCommand,
+  parseAlters,
+  parseCommand,
+  parseFill,
+  parsePartitionName,
+} from '@sqlpipe/ddl';
+import { RejectionError } from '@sqlpipe/ddl/parser';
 import {
   type CatalogueObject,
   type Conversion,
@@ -22,7 +31,7 @@ import {
   type RowCondition,
   type ServerAnswers,
 } from '@sqlpipe/plan';
-import { displayName } from '@sqlpipe/sql';
+import { displayName, quoteLiteral } from '@sqlpipe/sql';
 
 /** An effect of a statement on rows. */
 interface FoundEffect {
@@ -32,7 +41,7 @@ interface FoundEffect {
 }
 
 /** What a statement would do to rows, if the engine accepts it. */
-interface Harm {
+export interface Harm {
   /** As in `Command`; empty if the statement is none. */
   readonly verb: string;
   /** Whether the statement only stores the values that its table already shows. */
@@ -40,10 +49,13 @@ interface Harm {
   readonly found: FoundEffect[];
   /** Why the result of the statement is unknown. */
   doubt?: string;
+  /** Why the server rejects the statement, although the engine accepts it. */
+  rejection?: RejectionError;
 }
 
 export const DEPENDS_ON_EARLIER = 'its result depends on rows that the statements before it would change';
 const COMPUTED_AGAIN = 'it computes rows of the view again, and the rows that they were computed from may be gone';
+const DEPENDS_ON_PARTITIONS = 'its result depends on the partitions of the table';
 const NOT_ANSWERED = 'its result depends on rows, and the target does not answer a query about them';
 
 export class RowHarm {
@@ -77,6 +89,7 @@ export class RowHarm {
     const harm: Harm = { verb: command?.verb ?? '', isFill: fill !== undefined, found: [] };
     if (command?.verb === 'refresh range' && this.#loaded.has(this.engine.find(command.name)?.id))
       harm.doubt = COMPUTED_AGAIN;
+    if (command && 'kind' in command && 'position' in command) await this.#findMissingPartition(command, harm);
     const filled = fill && this.#findTable(fill.table);
     if (filled) await this.#askAboutPartitions(filled, 'fill', harm);
     for (const { name, alteration } of parseAlters(statement)) {
@@ -111,6 +124,36 @@ export class RowHarm {
   #findTable(name: string): Table | undefined {
     const table = this.engine.find(name);
     return table?.kind === 'table' && table.opaque === undefined ? table : undefined;
+  }
+
+  /**
+   * A table with WAL accepts names of partitions that it lacks, but CONVERT PARTITION suspends it then. Without WAL, the server rejects
+   * them (observed on 9.3.4). What DETACH, ATTACH or WHERE would find is not asked.
+   */
+  async #findMissingPartition({ verb, name, partitions }: PartitionCommand, harm: Harm): Promise<void> {
+    const table = this.#findTable(name);
+    if (!table || verb === 'force drop partition' || (table.wal && !(verb.startsWith('convert') && partitions))) return;
+    const former = this.#loaded.get(table.id);
+    const isOutdated = this.#written.has(table.id) || this.#repartitioned.has(table.id);
+    const isAskable = !isOutdated && partitions && /^(?:drop|convert)/.test(verb);
+    for (const partition of isAskable ? partitions : [undefined]) {
+      const { name = '', begin } = partition ? parsePartitionName(partition.name, table.partitionBy) : {};
+      const count = begin === undefined ? undefined : await this.#countPartitions(former, name);
+      if (count) continue;
+      // The server drops the partitions before the missing one.
+      if (count === 0 && partition && begin && partition === partitions?.[0] && verb === 'drop partition')
+        harm.rejection = new RejectionError(partition.start, formatMissingPartition(table, begin));
+      else harm.doubt = isOutdated ? DEPENDS_ON_EARLIER : DEPENDS_ON_PARTITIONS;
+      return;
+    }
+  }
+
+  /** @param table undefined for a table that the target lacks @returns undefined if the target does not answer */
+  async #countPartitions(table: CatalogueObject | undefined, partition: string): Promise<number | undefined> {
+    if (!table) return 0;
+    const query = `SELECT count() FROM table_partitions(${quoteLiteral(table.name)}) WHERE name = '${partition}'`;
+    const answer = await this.#answer(() => this.answers.findAnswer(query));
+    return typeof answer === 'string' ? undefined : Number(answer[0]);
   }
 
   /** @param action an action of ALTER, or `fill` for an UPDATE of `printFill` */
@@ -170,6 +213,12 @@ export class RowHarm {
     const answer = find();
     return (await this.answers.askQueued()) ? find() : answer;
   }
+}
+
+function formatMissingPartition({ name, columns, timestamp, partitionBy }: Table, begin: string): string {
+  const isNano = columns.some(column => column.name === timestamp && column.type === 'TIMESTAMP_NS');
+  const time = isNano ? begin.replace('Z', '000Z') : begin;
+  return `could not remove partition [table=${name}, partitionTimestamp=${time}, partitionBy=${partitionBy}]`;
 }
 
 function toFoundEffect(table: Table, { losesValues, formatProblem }: RowCondition, count: number, column = '') {

@@ -1,4 +1,11 @@
-import { type Kind, kindKeywords, type NamedObject, OBJECT_KINDS, type ObjectKind } from '@sqlpipe/sql';
+import {
+  type Kind,
+  kindKeywords,
+  type LocatedName,
+  type NamedObject,
+  OBJECT_KINDS,
+  type ObjectKind,
+} from '@sqlpipe/sql';
 import { ALTER_PERMISSIONS, type Alter, type Alteration } from './alteration.js';
 
 /** A statement that changes, fills or refreshes existing objects. Names are as written. */
@@ -33,7 +40,7 @@ export const toAlter = (
   ...alterations: Alteration[]
 ): Command => ({ verb: 'alter', alters: alterations.map(alteration => ({ kind, name, alteration })) });
 
-/** A statement about some partitions, which are not parsed. The position is that of the word PARTITION. */
+/** A statement about some partitions. The position is that of the word PARTITION. */
 export interface PartitionCommand {
   readonly verb:
     | `${'drop' | 'force drop' | 'attach' | 'detach'} partition`
@@ -41,6 +48,8 @@ export interface PartitionCommand {
   readonly kind: ObjectKind;
   readonly name: string;
   readonly position: number;
+  /** Those after LIST. */
+  readonly partitions?: readonly LocatedName[];
 }
 
 const DROP_PARTITION = { permission: 'DROP PARTITION', usesWal: true } as const;

@@ -1,13 +1,14 @@
 /*! Parses ALTER. As in QuestDB, an unknown column is rejected before a later syntax error. Odd wording in messages is QuestDB's. */
-import { isSameName } from '@sqlpipe/sql';
+import { isSameName, type LocatedName } from '@sqlpipe/sql';
 import { COLUMN_PROPERTIES } from '../columns/column-properties.js';
 import { parseAddedColumn } from '../columns/type.js';
-import type { Column } from '../definition.js';
+import type { Column, PartitionUnit } from '../definition.js';
 import { expectEndOfBody, parseViewBody } from '../parser/body.js';
 import { type Cursor, isWord, RejectionError } from '../parser/cursor.js';
 import { type FoundObject, isKnown, type NameLookup, parseAlteredObject } from '../parser/lookup.js';
 import { isValidColumnName, parseEntityName, unquoteToken } from '../parser/names.js';
 import { parseAge, parseInt64 } from '../parser/numbers.js';
+import { parsePartitionName } from '../parser/partition-name.js';
 import { propertiesOf } from '../properties/object-properties.js';
 import type { Alteration } from './alteration.js';
 import { type Command, type PartitionCommand, toAlter } from './command.js';
@@ -352,7 +353,7 @@ function acceptFromTransaction(cursor: Cursor): boolean {
 
 type PartitionVerb = `${'attach' | 'convert' | 'detach' | 'drop' | 'force drop'} partition`;
 
-/** Parses the text after PARTITION. Which partitions it names does not matter, so most of the text after LIST or WHERE is skipped. */
+/** Parses the text after PARTITION. A condition after WHERE is skipped, and so are the options of newer versions after WITH. */
 function parsePartitions(
   cursor: Cursor,
   { object: { kind, partitionBy }, name }: FoundObject,
@@ -363,8 +364,22 @@ function parsePartitions(
   if (isConversion) cursor.expect('to');
   const completeVerb = isConversion ? (`${verb} to ${cursor.requireWord('parquet', 'native')}` as const) : verb;
   if (partitionBy === 'NONE' && verb !== 'force drop partition') throw cursor.error('table is not partitioned');
-  if (cursor.requireWord('list', 'where') === 'list' && cursor.requireNoSemicolon('partition name') === ',')
-    throw cursor.error('partition name missing');
+  if (cursor.requireWord('list', 'where') === 'list')
+    return { verb: completeVerb, kind, name, position, partitions: [...readPartitionNames(cursor, partitionBy)] };
   cursor.skipRest();
   return { verb: completeVerb, kind, name, position };
+}
+
+function* readPartitionNames(cursor: Cursor, unit: PartitionUnit | undefined): Generator<LocatedName> {
+  for (let isLast = false; !isLast; ) {
+    const token = cursor.requireNoSemicolon('partition name');
+    if (token === ',') throw cursor.error('partition name missing');
+    const { pattern, name, begin } = parsePartitionName(unquoteToken(token), unit);
+    if (pattern && begin === undefined) throw cursor.error(`'${pattern}' expected, found [ts=${name}]`);
+    yield { name, start: cursor.start };
+    const next = cursor.next() ?? ';';
+    isLast = next === ';' || isWord(next, 'with');
+    if (isLast) cursor.skipRest();
+    else cursor.expectToken(next, ',');
+  }
 }
