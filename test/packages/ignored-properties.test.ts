@@ -86,3 +86,10 @@ test('a plain view with an ignored query and another owner does not block its re
   const { statements, omissions } = await plan(a, [u('INT'), v('k', 'bob')], { ignore: ['v: query'] });
   t.deepEqual([statements.length, omissions.map(({ what }) => what)], [1, ['owner: bob to ann']]);
 });
+
+test('a rebuilt table keeps an ignored TTL, even if rows may expire', async t => {
+  const table = (unit: string) => `CREATE TABLE u (ts TIMESTAMP) TIMESTAMP(ts) PARTITION BY ${unit} TTL 2 DAYS;`;
+  const options = { ignore: ['u: TTL'], allowLoss: ['ttl:u'], rebuild: ['u'] };
+  const { statements } = await plan([table('HOUR')], [table('DAY')], options);
+  t.regex(statements.find(statement => /^CREATE TABLE/m.test(statement)) ?? '', /PARTITION BY HOUR TTL 2 DAYS/);
+});

@@ -75,7 +75,7 @@ export function rebuildTable(entry: Entry, wanted: TableDefinition, draft: Draft
 }
 
 /**
- * Chooses the retention of the new table. By its retention, the server drops old rows. The first case that applies decides:
+ * Chooses the retention of the new table. The first case that applies decides:
  * 1. `--ignore` excludes the retention: the table keeps the retention of B.
  * 2. The user allows the loss of expired rows: CREATE TABLE sets no retention, because rows that expire during the copy would make the
  *    counts differ. `alterExpiry` sets the retention of A at the end.
@@ -93,10 +93,9 @@ function chooseRetention(
   const isKept = (name: PropertyName) =>
     findProperty(name, 'table')?.alter?.expiresRows === true && draft.context.ignore.ignoresProperty(entry, name);
   const final = keepProperties(wanted, old, isKept);
-  if (final !== wanted) return { final, created: final };
-  const limited = keepExpiry(wanted, old) ?? wanted;
+  const limited = keepExpiry(final, old) ?? final;
   const isSetLater = expiresRows(limited) && draft.context.allowed.allows(expiredRowsOf(old.name));
-  return { final, created: isSetLater ? withoutExpiry(limited) : limited };
+  return { final, created: isSetLater ? keepProperties(withoutExpiry(limited), limited, isKept) : limited };
 }
 
 function findObstacles(entry: Entry, rebuild: Rebuild, draft: Draft): Pick<Omission, 'reasons' | 'losses'> {
