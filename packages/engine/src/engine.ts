@@ -56,7 +56,7 @@ export interface EngineOptions {
   readonly naming?: ColumnNaming;
   /** What a server reports about the loaded objects; undefined if no server was asked. */
   readonly health?: Health | undefined;
-  /** With `assumed`, all tables count as having rows. With `none`, the default, there are no effects; INSERT and UPDATE are rejected. */
+  /** With `assumed`, all tables count as having rows. With `none`, the default, statements about rows are rejected. */
   readonly rows?: 'assumed' | 'none';
   /** The name of the built-in administrator, which is the default caller. */
   readonly admin?: string;
@@ -224,7 +224,7 @@ export class Engine {
     return this.catalogue.find(name);
   }
 
-  /** Undefined also for an opaque object: one that was loaded from CREATE TABLE AS or from a statement that the engine cannot parse. */
+  /** Undefined also for an opaque object, such as one that was loaded from CREATE TABLE AS. */
   definitionOf(name: string): Definition | undefined {
     const object = this.find(name);
     return object && object.opaque === undefined ? object : undefined;

@@ -146,7 +146,7 @@ async function listPaths(folder: string): Promise<string[]> {
   return paths.flat().sort();
 }
 
-/** Rejects links in place of folders of long names, because the files may come from an untrusted source. */
+/** Rejects links in place of the folders of long names (`fileName`), because the files may come from an untrusted source. */
 async function listInside(folder: string, name: string): Promise<string[]> {
   // Without `withFileTypes`, links would be followed.
   const entries = await readdir(join(folder, name), { recursive: true, withFileTypes: true });

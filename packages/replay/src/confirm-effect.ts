@@ -244,6 +244,6 @@ const REFRESH_AGAIN_AFTER = 1000;
 /** A server gives no reason for a failed refresh if the query returns other types than the view has (observed on 9.3.4). */
 const NO_REASON = 'the columns of the view may have other types than its query gives; drop and recreate it';
 
-/** Whether a view is invalid because its base changed. If a refresh has failed, `started` and `finished` differ (observed on 9.3.4). */
+/** Whether a change of its base made a view invalid. If no reason is given, a failed refresh shows in `started` (observed on 9.3.4). */
 const isInvalidation = ({ status, reason, started, finished }: RefreshState): boolean =>
   status !== 'valid' && (reason === undefined ? started === finished : isChangeOfBase(reason));

@@ -28,7 +28,7 @@ export interface ExecutionContext extends Pick<ReplayOptions, 'ifExists' | 'noVe
   preflightCheck: PreflightCheck;
   ignored: IgnoredStatements;
   existing: ExistingObjects;
-  /** Whether the target is an engine, which has no background work. */
+  /** Whether this is a dry run: its target is an engine, which has no background work. */
   isSimulated?: boolean;
   /** The maximum number of times that a statement is sent again because its reply was lost and the object is missing. */
   resends: number;
@@ -85,7 +85,7 @@ async function executeAndResend(entry: Entry, context: StatementContext): Promis
     try {
       const result = await execute(entry, context);
       if (result.result !== 'skipped') return result;
-      // The server may have executed the statement after the target was queried.
+      // The object exists now, as stated: the server has executed the statement of the first request after all.
       if (resent > 0 && result.comparison) return { result: 'applied' };
       return context.isPlanned ? CREATED_SINCE : result;
     } catch (error) {

@@ -53,8 +53,8 @@ const UNCLOSED_MESSAGES: Partial<Record<SegmentType, string>> = {
 export class Splitter {
   /**
    * The first scanner reads by the rules of SQL. If a block comment contains a quote or `--`, a second scanner follows the server's rules.
-   * The scanner with the wrong rules rarely finds a `;` too early: it usually takes the `;` for a part of a string or a comment. So the
-   * first `;` that either scanner finds ends the statement.
+   * One of them reads some text wrongly. Then it usually takes a `;` for a part of a string or comment, and rarely finds one too early. So
+   * the first `;` that either scanner finds ends the statement.
    */
   #scanners = [new StatementScanner('sql')];
   #pieces: string[] = [];
@@ -244,8 +244,8 @@ export class Splitter {
   }
 
   /**
-   * Rejects a failure marker: a comment at the start of its line, before or after the statement. It counts as the start if only a `;`
-   * without a statement comes before, because such a `;` is removed.
+   * Rejects a failure marker before or after the statement. A failure marker is a comment that comes first on its line. A `;` without a
+   * statement may come before the marker, because such a `;` is removed.
    */
   #rejectFailureMarker(text: string): void {
     if (!mayContainFailureMarker(text)) return;

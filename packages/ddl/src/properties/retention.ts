@@ -1,7 +1,6 @@
 /*!
- * When rows of an object expire: by a TTL or by a storage policy. `formatExpiredRows` and `keepExpiry` also consider EXPIRE ROWS
- * (expire-rows.ts). Storage policies exist only in the enterprise edition, which is closed source. Their ages are assumed to have the
- * syntax of a TTL.
+ * When rows of an object expire: by a TTL or by a storage policy. Some functions also consider EXPIRE ROWS (expire-rows.ts). Storage
+ * policies exist only in the enterprise edition, which is closed source. Their ages are assumed to have the syntax of a TTL.
  */
 import type { LocatedName } from '@sqlpipe/sql';
 import {
@@ -124,8 +123,8 @@ export const withoutExpiry = <S extends TableDefinition | MaterializedViewDefini
 
 /**
  * Which rows a change expires, as the end of the sentence `expires rows of table 't' …`. Undefined if the change expires no rows.
- * - If the rule of EXPIRE ROWS changes, whether or not the TTL does: `by the rule KEEP LATEST`
- * - If the TTL becomes shorter: `that are older than 2 DAYS`
+ * - If the object gets another rule of EXPIRE ROWS: `by the rule KEEP LATEST`
+ * - Otherwise, if rows expire at an earlier age: `that are older than 2 DAYS`
  */
 export function formatExpiredRows(before: Definition | undefined, after: Definition | undefined): string | undefined {
   const [formerRule, rule] = [before, after].map(each => (each && 'expire' in each ? each.expire : undefined));
@@ -161,7 +160,7 @@ export function retentionAgeOf(object: Pick<RetentionFields, 'ttl' | 'policy'>):
   return local === 0 || isAtLeast(local, remote) ? remote : local;
 }
 
-/** Whether an age, not 0, is at least as long as another one, for months of any length (28 to 31 days). `than` 0 means never. */
+/** Whether `age`, which is not 0, is at least as long as `than`, whatever the months' lengths are. If `than` is 0 (never), it is not. */
 function isAtLeast(age: Age, than: Age): boolean {
   if (than === 0) return false;
   if (age > 0 === than > 0) return Math.abs(age) >= Math.abs(than);
@@ -169,7 +168,7 @@ function isAtLeast(age: Age, than: Age): boolean {
 }
 
 /**
- * Returns `wanted` with the former expiry where the wanted one expires more rows: the former rule, or the former TTL and policy.
+ * Changes `wanted` so that it expires no more rows than `former`: it gets the former rule, the former TTL and policy, or all of them.
  * @returns undefined if `wanted` expires no additional rows, or if the former TTL does not fit the partitions of `wanted`
  */
 export function keepExpiry<Stored extends TableDefinition | MaterializedViewDefinition>(
@@ -276,8 +275,8 @@ const STORAGE_POLICY = property<RetentionFields, PolicyAlteration>()({
   }),
   // The only documented example has this clause on a line of its own, where a TTL would be.
   print: ({ policy }) => (policy && !policy.disabled ? `\nSTORAGE POLICY${printStages(policy)}` : ''),
-  // The open source edition has only a TTL. DROP REMOTE counts, because remote data is usually kept longest. After TO REMOTE without DROP
-  // REMOTE, remote data is kept forever, so there is no TTL.
+  // The open source edition has only a TTL. It gets the age of DROP REMOTE, or else of DROP LOCAL. With TO REMOTE but without DROP REMOTE,
+  // remote data is kept forever, so there is no TTL.
   translate(object, has) {
     const { policy } = object;
     if (!policy || has('storage policies')) return undefined;

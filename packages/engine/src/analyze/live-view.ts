@@ -190,7 +190,7 @@ const FRAMELESS = ['lag', ...NEED_LATER_ROWS];
 const ANCHOR_ADVICE =
   "add an ANCHOR to reset per segment, e.g. WINDOW w AS (PARTITION BY <key> ORDER BY <ts> ANCHOR EXPRESSION timestamp_floor('1d', <ts>))";
 
-/** A late row may change the results of all rows after it. QuestDB would have to compute all of these rows again, so it wants an ANCHOR. */
+/** A late row may change the results of all rows after it. So QuestDB requires an ANCHOR, or a bounded frame. */
 function rejectUnboundedReplays({ calls }: ScannedQuery): void {
   for (const call of calls) {
     const { name, start, window } = call;
@@ -227,7 +227,7 @@ const readsRowAtFixedDistance = ({ name, ignoresNulls, window }: WindowCall): bo
   window?.frame === 'rows' &&
   (/^\d+ preceding$/.test(window.to) || window.excludesCurrentRow);
 
-/** Functions that downsample. Which rows they return also depends on later rows. */
+/** Functions that downsample. Later rows decide too which rows they return. */
 const SUBSAMPLING = ['sdt', 'lttb', 'm4', 'minmax', 'uniform', 'cadence'];
 
 /**

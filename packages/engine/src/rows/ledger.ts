@@ -65,7 +65,7 @@ export interface Conversion {
 
 /** What only the server or the wanted schema can tell. Each function has a default, for use without a server. */
 export interface ExternalFacts {
-  /** What is known of the rows of a view; by default `recomputable`. @param query replaces its query, see `Recomputation.queryAfterPlan` */
+  /** What is known of the rows of a view; by default `recomputable`. @param query `Recomputation.queryAfterPlan` of the view */
   readonly findStoredRows?: (view: string, query?: string) => StoredRows;
   /** The number of expired rows, which the server will drop; undefined if the server cannot say. By default 0. */
   readonly countExpired?: (enforcement: RetentionEnforcement) => number | undefined;
@@ -75,11 +75,11 @@ export interface ExternalFacts {
   readonly newNameOf?: (object: string) => string;
   /** Whether the view is in the wanted schema and not ignored. A view that is not wanted must keep all its rows. By default true. */
   readonly isWanted?: (view: string) => boolean;
-  /** Whether a recreated view has a different query. By default the texts are compared, so a renamed source counts. */
+  /** Whether a recreated view has a different query. By default the texts are compared, so a query with a renamed source is different. */
   readonly isRedefined?: (former: MaterializedView, current: MaterializedView) => boolean;
   /**
-   * Undefined if the query of a view has not changed, and by default. Otherwise the new query, an assertion that the server can compute
-   * this query after the statements so far, and whether the server has already rejected the query.
+   * The new query of a view. The assertion says whether the server can compute this query after the statements so far. `isRejected` says
+   * whether the server has already rejected the query. Undefined if the query has not changed. By default undefined.
    */
   readonly askComputable?: (
     former: MaterializedView,
@@ -254,8 +254,8 @@ export class Ledger {
   }
 
   /**
-   * The indexes of the statements that invalidated an object. If there are none, the index of the statement that removed it. If the object
-   * still exists, the index of the current statement.
+   * The indexes of the statements that invalidated an object, or else of the statement that removed the object, or else `index`, which is
+   * the current statement.
    */
   causesOf(object: CatalogueObject, index: number): readonly number[] {
     const causes = [this.invalidationsOf(object), this.findRemoval(object)];

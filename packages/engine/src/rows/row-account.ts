@@ -76,7 +76,7 @@ export class RowAccount {
     if (column?.type === conversion.from) this.#ledger.addLosslessType(column, conversion.to);
   }
 
-  /** @returns the effects of the statement, without losses that an assertion disproves, and with losses that only the account finds */
+  /** @returns the effects of the statement, with losses that only the account finds, and without losses that are none */
   recordStatement(statement: string, execution: Execution): readonly Effect[] {
     const { effects, transitions } = execution;
     const index = this.#statementCount++;
@@ -190,7 +190,7 @@ function retentionsEnforcedBy({ effects, transitions }: Execution, ledger: Ledge
     const before = beforeOf(after?.id);
     return canExpire(after) && retentionAgeOf(after) !== (canExpire(before) ? retentionAgeOf(before) : 0);
   });
-  // A shorter retention is already among the effects of the statement. For a copy it is found here too, as a loss of the original.
+  // If an ALTER sets a shorter retention, its effects already name the loss. A copy needs an enforcement too: the original loses its rows.
   const isShortened = (name: string) => effects.some(effect => isExpiryLoss(effect) && isSameName(effect.object, name));
   const names = new Set([...written.map(({ object }) => object), ...withNewRetention.map(({ name }) => name)]);
   return [...names].flatMap(name => {

@@ -55,9 +55,9 @@ const toConsequence = (text: string): Consequence => ({ text, causes: [] });
 export interface Recomputation {
   /** The assertion that the server can compute the view again; undefined if its query has not changed. */
   readonly assertion?: string | undefined;
-  /** The changed query with which the view is computed. Undefined for a view of A, which is meant to have the rows of the new query. */
+  /** The query that the view has after the plan, if it changes. Undefined if A has the view: it may get other rows by the new query. */
   readonly queryAfterPlan?: string | undefined;
-  /** The computed view; empty if it has no refresh period. Computing it loses the rows of a period that has not ended. */
+  /** Holds the view if it has a refresh period. Computing such a view loses its rows of a period that has not ended. */
   readonly periodicViews: MaterializedView[];
 }
 
@@ -84,7 +84,7 @@ export class ViewHistories {
   readonly #trackedViews: ReadonlyMap<number | undefined, TrackedView>;
   /** For each view that was dropped or computed, the last computation. */
   readonly #recomputations = new Map<TrackedView, TrackedRecomputation>();
-  /** The ids of views that no statement has filled since their CREATE. The server fills most in the background, see `#isLeftEmpty`. */
+  /** The ids of views that may be empty: they were created, or refreshed while a source was empty. The server fills most of them later. */
   readonly #unrefreshed = new Set<number | undefined>();
 
   constructor(private readonly ledger: Ledger) {
@@ -139,7 +139,7 @@ export class ViewHistories {
     });
   }
 
-  /** Whether nothing fills a view: no statement has filled it, and the view is deferred, or reads a view that nothing fills. */
+  /** Whether an empty view stays empty. A deferred view does, and a view over a view that stays empty. The server fills any other view. */
   #isLeftEmpty(view: MaterializedView): boolean {
     return this.#unrefreshed.has(view.id) && (view.refresh.deferred || this.#readsEmptyView(view));
   }
@@ -278,7 +278,10 @@ export class ViewHistories {
     return undefined;
   }
 
-  /** Finds a column whose values may have changed, and which the query of the view or of a view below it mentions, by name or by `*`. */
+  /**
+   * Finds a column of a source whose values may have changed. Only columns count whose name (or `*`) is in the query of the view, or of a
+   * view below it.
+   */
   #findChangedColumn({ former, dependencies }: TrackedView, source: CatalogueObject): StoredColumn | undefined {
     if (source.kind !== 'table') return undefined;
     const copyLosses = this.ledger.findCopy(source)?.losses ?? [];

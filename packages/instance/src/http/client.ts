@@ -26,7 +26,7 @@ export interface Client {
   /** The path that statements are sent to: the documented one, until a reply shows which one exists. */
   readonly endpoint: string;
   /**
-   * The first column of each row of a query, in batches as the reply arrives, and in constant memory. The rows are complete only if the
+   * The statements in the reply to SHOW CREATE, in batches as the reply arrives, and in constant memory. They are complete only if the
    * generator ends without an error. If a reply breaks off and retries are on, the query is sent again.
    * @throws InstanceError; `REJECTED` with the server's message and position if the server rejected the query
    * @param maxValueBytes the maximum length of a single value in bytes, as JSON writes it; by default 32 MiB
@@ -73,7 +73,7 @@ class HttpClient implements Client {
   readonly label: string;
   readonly #connection: Connection;
   readonly #closed = new AbortController();
-  /** Aborts when the client is closed or the user interrupts the program. Then pauses end at once, and the next failure is final. */
+  /** Aborts when the client is closed or the user interrupts the program. Then pauses end at once, and the last failure is final. */
   readonly #ended: AbortSignal;
   /** The endpoints to try. After one of them has replied like a QuestDB server, this is the only one. */
   #endpoints: readonly [ApiPath, ...ApiPath[]] = ENDPOINTS;
@@ -242,7 +242,7 @@ async function* scanRows(response: Response, maxValueBytes: number | undefined):
       const rows = scanner.write(chunk);
       yield rows;
       if (rows.length) timer.restart();
-      else timer.start(); // the limit holds for the time until a row is complete
+      else timer.start(); // without a complete row, the time limit goes on
     }
     scanner.end();
   } catch (error) {

@@ -111,9 +111,8 @@ function createWantedEngine(
       !a.findObject(entry.name) &&
       (ignoreExtra || ignore?.ignoresObject(entry) || !allowed.allows({ lossKind: 'drop', object: entry.name })),
   );
-  // `health` lists the views that are invalid in B. They may be valid as A defines them, so this engine gets an empty list instead. The
-  // empty list says that a server accepts all views. So a plain view that the engine rejects is opaque, and its readers count as valid
-  // (`compileLoaded`).
+  // A view that is invalid in B may be valid as A defines it. So here, no view counts as invalid. If the engine rejects a view that a
+  // server has accepted, `{}` makes the engine trust the server (`compileLoaded`).
   const engine = createPredictingEngine({ ...options, health: health && {} });
   const statements = [...a.entries, ...keptEntries].map(({ statement }) => statement);
   engine.load(new Schema(statements, defaults).statements);

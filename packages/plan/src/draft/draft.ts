@@ -52,14 +52,14 @@ export class Draft {
   readonly renamedTables: string[] = [];
   /** The conversions that may change values, by `pathKey` of the column in B. */
   readonly conversions = new Map<string, Conversion>();
-  /** By their content, so that each is listed once. A draft may try twice to give the same right. */
+  /** The omissions, by their content. If a draft tries to give the same right twice, its omission is listed once. */
   readonly #omissions = new Map<string, Omission>();
   readonly #omissionsByObject = new Map<string, Omission[]>();
   /** Objects that the plan cannot change as needed. An object that reads a blocked object is left out too. */
   readonly #blocked = new NameSet();
   /**
-   * For each view, the first step that outdates it: the step makes the view invalid, or changes the query of a plain view that it reads.
-   * After this step, no server can say whether the query of the view returns all rows that the view stores.
+   * For each materialized view, the first step that makes it invalid or changes a plain view below it. After this step, no server can say
+   * whether the query of the materialized view returns all rows that it stores.
    */
   readonly #outdatedBy = new NameMap<Step>();
 
@@ -71,8 +71,8 @@ export class Draft {
   ) {}
 
   /**
-   * Adds all statements of a change, or none of them if the change is ignored or excluded, or if the engine rejects a statement. Grants
-   * that the plan keeps follow the statement that creates their object again.
+   * Adds all statements of a change. Adds none of them if the change is ignored or excluded, or if the engine rejects a statement. If a
+   * statement recreates an object, the grants on this object are added after the statement.
    */
   add(change: Change, statements: readonly (string | Assertion)[]): boolean {
     if (this.isIgnored(change.identity, change.properties[0])) return false;
@@ -110,9 +110,9 @@ export class Draft {
   }
 
   /**
-   * Adds a step at the end. Exception: the DROP of a view that is created again is inserted before the first step that outdates the view.
-   * If a plan was interrupted between that step and a later DROP, no server could say whether the query of the view returns all rows. If
-   * the user allows the loss of these rows, the DROP is added at the end.
+   * Adds a step at the end. Only the DROP of a view that is recreated is inserted before the step that outdates the view (`#outdatedBy`).
+   * If a plan is interrupted while a view is outdated, the next plan cannot ask the server what a DROP of the view would lose. If the user
+   * allows this loss, nothing has to be asked, so the DROP is added at the end.
    */
   #addStep(step: Step, execution: Execution | undefined, isRecreation: boolean): void {
     const { effects = [], transitions = [] } = execution ?? {};
@@ -120,7 +120,7 @@ export class Draft {
     const isEarly = isRecreation && !this.context.allowed.allows({ lossKind: 'history', object });
     const outdatingStep = isEarly ? this.#outdatedBy.get(object) : undefined;
     this.#insert(step, outdatingStep);
-    // `outdatingStep` may outdate several views, and those added later read the earlier ones. So later DROPs are inserted before this one.
+    // If another view reads the dropped view, the DROP of the other view is added later, but has to come first.
     for (const [view, first] of this.#outdatedBy) if (first === outdatingStep) this.#outdatedBy.set(view, step);
     const invalidated = effects.flatMap(({ type, object }) => (type === 'invalidated' ? [object] : []));
     const redefined = new NameSet(
@@ -143,7 +143,7 @@ export class Draft {
     return this.add(changeByStatement(statement, identity, properties), [statement]);
   }
 
-  /** Inserts a statement before the first step that is no assertion. The steps so far cannot rely on it: the engine executes it now. */
+  /** Inserts a statement before the first step that is no assertion. No step so far may need its effect: the engine executes it last. */
   addBeforeChanges(statement: string, identity: NamedObject): void {
     this.engine.execute(statement);
     const firstChange = this.steps.find(({ assertion }) => assertion === undefined);

@@ -34,7 +34,7 @@ export function dropOldTables(draft: Draft): void {
     if (wanted?.kind !== 'table' || old?.kind !== 'table' || rebuilt?.kind !== 'table') continue;
     if (!isRebuildHash(hash, wanted, old, engine)) continue; // A has changed since the rebuild
     const copied = findCopiedColumns(rebuilt, old, renames.columnRenamesOf(table));
-    // If this plan makes the rebuild, the rebuild checks the conversions. If B has the old table, an earlier plan made it, so check here.
+    // If B has the old table, the rebuild was made by an earlier plan, which cannot check the conversions for this plan.
     const conversions = context.engineOfB.find(name) ? findConversions(name, copied) : [];
     const unchanged = conversions.flatMap(each => conversionAssertions(each, draft));
     const allCopied = allCopiedAssertion({ from: name, to: table, columns: toComparable(copied) });
@@ -64,8 +64,8 @@ function dropCopiedTable(
 /**
  * Continues rebuilds in which an earlier plan was interrupted:
  * - Before the first RENAME: the new table is dropped, and the rebuild starts again.
- * - Between the two RENAMEs: the second RENAME follows. But the table is left out if this plan does not make the same rebuild
- *   (`betweenRenames`), or if a writer has created a table with its name.
+ * - Between the two RENAMEs, when no table has the original name: the second RENAME follows. But the rebuild is left out if this plan
+ *   does not make the same rebuild (`betweenRenames`), or if a writer has created a table with the original name.
  */
 export function resumeRebuilds(draft: Draft): void {
   const { engine, context } = draft;
@@ -102,7 +102,7 @@ function omitTableOfWriter(table: string, keptName: string, draft: Draft): void 
   draft.block(table);
 }
 
-/** Leaves out a table that B lacks after an interrupted rebuild. If the plan created an empty table, `--rebuild` could not finish later. */
+/** Leaves out a table. An empty new table would take the name that the interrupted rebuild needs for the table with the rows. */
 function omitBetweenRenames(
   { table, newName, keptName }: Readonly<Record<'table' | 'newName' | 'keptName', string>>,
   draft: Draft,

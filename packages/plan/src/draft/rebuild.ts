@@ -50,7 +50,7 @@ import { changeOf, type Draft } from './draft.js';
 interface Rebuild {
   /** The old table, as earlier steps of the draft have left it. They may have renamed it. */
   readonly old: TableDefinition;
-  /** The new table as A defines it, but with what it keeps of B: an ignored retention, and `OPEN_PROPERTIES`. */
+  /** The new table as A defines it. It keeps from B an ignored retention, and the properties that A leaves open (`OPEN_PROPERTIES`). */
   readonly final: TableDefinition;
   /** The new table as CREATE TABLE makes it: with a temporary name, and perhaps with another retention than `final`. */
   readonly created: TableDefinition;
@@ -102,7 +102,7 @@ function findObstacles(entry: Entry, rebuild: Rebuild, draft: Draft): Pick<Omiss
   const { old, final, copied, conversions } = rebuild;
   const { context } = draft;
   const { answers, ignore, renames } = context;
-  // A rebuild can keep few ignored properties of B, and `final` has these. An ignored order of columns is no obstacle.
+  // `final` has the ignored properties of B that a rebuild can keep. Other ignored differences are obstacles, except the order of columns.
   const ignored = compareDefinitions(final, old).differences.filter(
     ({ property }) => property !== COLUMN_ORDER && ignore.ignoresProperty(entry, property),
   );
@@ -192,7 +192,7 @@ function printRebuild(
     ...beforeCopy,
     printDefinition(created, EXPLICIT),
     `INSERT INTO ${quoteLiteral(newName)} (${columns}) SELECT ${values} FROM ${quoteLiteral(old.name)};`,
-    // By `copy`, the proof of the plan (prove.ts) knows the copied columns. If the old table is dropped, its other columns count as lost.
+    // `copy` names the copied columns for the proof (prove.ts). If the old table is dropped, its other columns count as lost.
     { ...asManyRowsAssertion(old.name, newName), copy: { from: old.name, to: newName, columns: copied } },
     printTableRename(old.name, keptName),
     printTableRename(newName, old.name),

@@ -23,7 +23,7 @@ import { changeOf, type Draft } from './draft.js';
 import { findStoredViewsAndReaders, listObjects, reconcileObject } from './reconcile-objects.js';
 
 /**
- * Makes stored views (materialized or live), and the views that read them, as A defines them. Views come after those they read. Repairs:
+ * Changes stored views (materialized or live) and their readers as A defines them, each after the views that it reads. Also repairs views:
  * - A stale plain view (`View.isStale`) gets its query again.
  * - An invalid materialized view is refreshed or recreated, unless its query would fail again.
  * - A materialized view that lacks rows is refreshed, unless the server fills it in time (`needsRefreshToFill`).
@@ -146,7 +146,7 @@ function staysUnrepaired(view: MaterializedView, refreshed: NameSet, draft: Draf
   return !ignoreExtra && allowed.allows({ lossKind: 'drop', object: view.name });
 }
 
-/** Whether to refresh an invalid view that A lacks. An interrupted plan may have made it invalid. The refresh must need no permission. */
+/** Whether to refresh an invalid view that A lacks, because an interrupted plan may have made it invalid. No unallowed loss may result. */
 function mayRefreshExtra(view: MaterializedView, draft: Draft): boolean {
   const { engine, context } = draft;
   const source = engine.find(view.base);
@@ -203,7 +203,7 @@ function refreshView(view: MaterializedView, needsRefresh: boolean, draft: Draft
   const { a } = draft.context;
   const refresh = printFullRefresh(view.name);
   const properties = propertiesOfRepair(view, draft);
-  // The omitted recreation already names the loss that the refresh would cause.
+  // If the recreation of the view was left out, its omission already names the loss that the refresh would cause.
   if (draft.excludes(refresh, view) && draft.hasOmission(view, 'invalid')) return;
   const reason = draft.preview(refresh).get(view.name);
   const wanted = a.findObject(view.name);
@@ -229,7 +229,7 @@ const readsRedefinedView = (view: MaterializedView, { engine, context }: Draft):
     return former?.kind === 'view' && current?.kind === 'view' && isRedefined(former, current, context);
   });
 
-/** Leaves out the repair of suspended tables and stored views, and of the views of A that stay invalid. */
+/** Lists the suspended tables and stored views of A, and its views that stay invalid: the plan leaves out their repair. */
 export function omitUnrepaired(draft: Draft): void {
   const { healthProblems, a, ignore } = draft.context;
   for (const { identity, state, reason } of healthProblems) {

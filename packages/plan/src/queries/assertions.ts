@@ -33,7 +33,7 @@ import {
 type FirstColumns = readonly (readonly unknown[])[];
 
 export interface KnownView {
-  /** The queries that the view may have. The planner adds a WITH clause for the sources that the target lacks (`printWith`). */
+  /** The queries that the view may have, each with a WITH clause for the sources that the target lacks (`printWith`). */
   readonly bodies: readonly string[];
   /** The materialized view on the target; undefined if there is none. Its `body` includes the same WITH clause. */
   readonly existing?: ComparedView | undefined;
@@ -50,7 +50,7 @@ export interface Assertion {
   readonly isFinal?: boolean;
   /** The materialized view whose rows are compared with its query. A false answer is not final while the view lags behind its base. */
   readonly comparedView?: string;
-  /** Whether nothing may write to `tables[0]` while the plan runs. */
+  /** Whether `tables[0]` must not be written to while the plan runs. */
   readonly needsIdleTable?: boolean;
   /** Whether the statement before the assertion copies the rows of `tables[0]`. */
   readonly followsCopy?: boolean;
@@ -70,7 +70,7 @@ export interface Assertion {
   readonly conversion?: Conversion;
 }
 
-/** An assertion that there are no such rows, values or partitions. Its only question counts them. */
+/** An assertion that certain rows, values or partitions do not exist. Its only question counts those that exist. */
 export interface CountingAssertion extends Assertion {
   readonly questions: readonly [string];
 }
@@ -87,7 +87,7 @@ export function parseAssertion(statement: string): Assertion | undefined {
 /** @param names what the text has in single quotes */
 type AssertionParser = (text: string, names: readonly string[]) => Assertion | undefined;
 
-/** The assertion compares nothing: `sqlpipe_rows >= 0` is always true. A server that cannot compute the query rejects the assertion. */
+/** The answer to this assertion is always true (`sqlpipe_rows >= 0`). But a server that cannot compute the query rejects the assertion. */
 const IS_COMPUTABLE = /^SELECT sqlpipe_rows >= 0 AS is_computable .*\n\) "[^"]+" LIMIT 1\);$/s;
 
 /** Matches what `printValueCondition` prints, and nothing else: anybody may have written the text. */
@@ -260,7 +260,7 @@ export function noneNullAssertion(table: string, column: string): CountingAssert
   };
 }
 
-/** Asserts `all_fit` if values may not fit into the new type (`printMisfit`). Otherwise asserts `none_changed`. */
+/** Asserts `all_fit` if some values of the old type might not fit into the new one (`printMisfit`). Otherwise asserts `none_changed`. */
 export function conversionAssertion(conversion: Conversion): CountingAssertion {
   const { table, column } = conversion;
   const [name, question] = [`column '${column}' of '${table}'`, printChangedQuestion(conversion)];
@@ -278,7 +278,7 @@ export function conversionAssertion(conversion: Conversion): CountingAssertion {
   };
 }
 
-/** Asserts that no partition of a table has a state, such as Parquet. The alias names the opposite, such as `all_native`. */
+/** Asserts that no partition of a table is in the given state, such as Parquet. The alias names the opposite, such as `all_native`. */
 export function noPartitionAssertion(table: string, state: PartitionState): CountingAssertion {
   const { alias, adjective, problem, formatAdvice } = PARTITION_STATES[state];
   const what = `${adjective} partitions`;

@@ -25,13 +25,13 @@ export class Renames {
   /** Column renames that an earlier plan has made. They are kept because the user may still write either name. `table` is a name in B. */
   readonly #madeColumnRenames: { readonly table: string; readonly names: readonly [string, string] }[] = [];
   readonly notes: string[] = [];
-  /** For each rename comment without effect, the reason. */
+  /** Warnings about rename comments that have no effect. */
   readonly warnings: string[] = [];
-  /** The reason for each object that is left out because a rename comment contradicts A or B, by its old name and by its new name. */
+  /** The objects that are left out because their rename comments contradict A or B: the reason by the old name, and by the new name. */
   readonly refused = new NameMap<string>();
   /** All stated renames of objects, pending or not: the new name by the old name. */
   readonly statedObjects = new Map<string, string>();
-  /** All stated renames of columns. `table` is its name in A or B. If an option may mean several tables, there is one entry for each. */
+  /** All stated renames of columns. `table` is a name in A or B. If an option may mean several tables, there is an entry for each table. */
   readonly #statedColumns: { readonly table: string; readonly from: string; readonly to: string }[] = [];
 
   /**
@@ -244,8 +244,8 @@ export class Renames {
     const oldNameInA = from.find(
       name => findColumn(wanted, name) && all.some(each => each.entry === entry && isSameName(each.column, name)),
     );
-    // A column takes the old name of this one, for example `x -- renamed from y` and `y -- renamed from x`. If such a plan was interrupted,
-    // the names in B would not show which column has which values. So both are refused.
+    // Suppose A says `x -- renamed from y` and `y -- renamed from x`. If a plan for that was interrupted, the names in B would not show
+    // which column has which values. So the table is left out if one of its columns takes the old name of another.
     if (oldNameInA !== undefined) return this.#refuse(entry, `${text}: A has a column '${oldNameInA}' too`);
     if (old === undefined && findColumn(former, column)) {
       for (const name of from) this.#madeColumnRenames.push({ table: former.name, names: [name, column] });
