@@ -1,5 +1,6 @@
 /*! Plans over views that are invalid in B. An interrupted plan may have made them invalid, but nothing shows that. */
 import { planChanges } from '@sqlpipe/plan';
+import { IgnoreRules } from '@sqlpipe/schema';
 import { NameMap } from '@sqlpipe/sql';
 import { changesOf } from '../support/plans.js';
 import { test } from '../support/test.js';
@@ -33,6 +34,13 @@ test('a column that an invalid view reads stays, because a killed plan may have 
   // A column that no view reads goes, also if it is the first one.
   const all = await planChanges([wanted], [wide, ...views], { ...options, health: { invalid } });
   t.deepEqual(changesOf(all), ["ALTER TABLE 't' DROP COLUMN a;", ...repairs]);
+  // No plan makes an ignored view invalid. So it may have been invalid for long, and is not in the way.
+  const ignore = new IgnoreRules(['low', 'high']);
+  const over = await planChanges([wanted], [killed, ...views], { ...options, ignore, health: { invalid } });
+  t.deepEqual(
+    over.omissions.map(({ what }) => what),
+    ["ALTER TABLE 't' DROP COLUMN y"], // because of `v`
+  );
   // A view whose columns would get other types cannot be refreshed.
   const typed = await planChanges([retyped], [table('k INT', 'x INT'), views[1] ?? ''], {
     ...options,

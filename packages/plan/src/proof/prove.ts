@@ -128,15 +128,17 @@ function findInvalidatedViews(
 ): Failure[] {
   return [...engine.invalidViews()].flatMap(([name, reason]): Failure[] => {
     const wasInvalid = invalidBefore.has(name);
+    const view = engine.find(name);
+    const isIgnored = view !== undefined && context.ignore.ignoresObject(view);
+    // No interrupted plan has made an ignored view invalid. So it is not in the way.
     const causes = wasInvalid
-      ? [...repairable.findCauses(name), ...rows.findRemovalOfBase(name)]
+      ? [...(isIgnored ? [] : repairable.findCauses(name)), ...rows.findRemovalOfBase(name)]
       : rows.findInvalidations(name);
     const isRecomputable = losesNothingByRefresh(name, context);
     if (wasInvalid && !(causes.length > 0 && isRecomputable)) return [];
     // A view that A lacks is not created again: if the plan was interrupted after the DROP, its definition would be lost.
-    const view = engine.find(name);
     const isCreatable = view?.kind === 'materialized view' && isRecomputable && !engine.whyUnresolved(name);
-    const isRecreatedIfInA = isCreatable && !context.a.findObject(name) && !context.ignore.ignoresObject(view);
+    const isRecreatedIfInA = isCreatable && !context.a.findObject(name) && !isIgnored;
     const hint = isRecreatedIfInA ? `if A has ${engine.title(name)}, the plan creates it again` : undefined;
     return [{ causes, reason: `invalidates ${engine.title(name)}: ${reason}`, hint }];
   });
