@@ -119,7 +119,7 @@ export class DryRun {
     const invalid = [...this.#engine.invalidViews().keys()].filter(name => !this.#invalidBefore.has(name));
     const { found } = this.#harm;
     const losses = [
-      ...this.#rows.losses().map(({ effect }) => this.#harm.addChangeCount(effect)),
+      ...this.#rows.losses().map(({ effect }) => this.#harm.withChangeCount(effect)),
       ...found.map(({ effect }) => effect),
       ...this.#effectsOfRestart,
     ];
@@ -219,7 +219,7 @@ export class DryRun {
       const harm = await this.#harm.ask(sent);
       const execution = await whenReady(() => this.#executeUnlessRejected(sent, harm));
       await this.#askAboutRows(execution);
-      const effects = this.#rows.recordStatement(sent, execution).map(each => this.#harm.addChangeCount(each));
+      const effects = this.#rows.recordStatement(sent, execution).map(each => this.#harm.withChangeCount(each));
       effects.push(...harm.found.map(({ effect }) => effect));
       this.#harm.record(execution, harm);
       for (const { name } of execution.transitions) this.#affected.add(name);

@@ -143,7 +143,7 @@ export class FetchedObjects implements ExistingObjects {
     // From 9.3 on, SHOW CREATE leaves symbol capacities out, but `table_columns()` shows them.
     const columns = parsed?.kind === 'table' ? parsed.columns : [];
     const statesCapacity = columns.some(({ capacity = 0 }) => capacity > DEFAULT_CAPACITY);
-    const [complete = existing] = statesCapacity ? await this.#capacities.addTo([existing]) : [];
+    const [complete = existing] = statesCapacity ? await this.#capacities.complete([existing]) : [];
     return compareStatements(statement, complete, { defaults, findTable: () => likeTable });
   }
 }

@@ -115,8 +115,8 @@ export class RowHarm {
     }
   }
 
-  /** Adds how many values change, if the target has counted them. */
-  addChangeCount(effect: Effect): Effect {
+  /** The effect with the number of values that change, if the target has counted them. */
+  withChangeCount(effect: Effect): Effect {
     const changes = effect.loss === 'values' ? this.#changes.get(pathKey(effect)) : undefined;
     return changes === undefined ? effect : { ...effect, text: effect.text + changes };
   }

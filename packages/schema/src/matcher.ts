@@ -67,12 +67,12 @@ export function selectWithRelated(
   { withDeps, withDependents }: RelatedOptions,
 ): Entry[] {
   let selected = new Set(schema.entries.filter(matches));
-  if (withDependents) selected = addReachable(selected, entry => schema.dependentsOf(entry));
-  if (withDeps) selected = addReachable(selected, entry => schema.prerequisites(entry));
+  if (withDependents) selected = findReachable(selected, entry => schema.dependentsOf(entry));
+  if (withDeps) selected = findReachable(selected, entry => schema.prerequisites(entry));
   return schema.entries.filter(entry => selected.has(entry));
 }
 
-function addReachable(entries: Iterable<Entry>, next: (entry: Entry) => Iterable<Entry>): Set<Entry> {
+function findReachable(entries: Iterable<Entry>, next: (entry: Entry) => Iterable<Entry>): Set<Entry> {
   const reached = new Set(entries);
   for (const entry of reached) for (const other of next(entry)) reached.add(other); // the set grows during the loop
   return reached;
@@ -96,21 +96,21 @@ export class NameSelection {
     this.#unmatched = new Map(names.map(name => [name, createMatcher({ patterns: [name] })]));
   }
 
-  /** Whether a listed object must be read. With dependencies, every object must, because only definitions show what an object needs. */
-  mustRead(object: NamedObject): boolean {
-    this.#existing.add(object.name);
-    return this.withDeps || this.#isNamed(object);
+  /** Selects the objects to read. With dependencies, these are all, because only definitions show what an object needs. */
+  selectListed<T extends NamedObject>(listed: readonly T[]): readonly T[] {
+    for (const { name } of listed) this.#existing.add(name);
+    return this.withDeps ? listed : listed.filter(this.#isNamed);
   }
 
   async *select(batches: AsyncIterable<string[]>): AsyncGenerator<string[]> {
     if (!this.names.length) return yield* batches;
-    const matches = (entry: Entry) => this.#matches(entry);
     if (!this.withDeps) {
-      for await (const batch of batches) yield batch.filter(statement => matches(toUnambiguousEntry(statement)));
+      for await (const batch of batches)
+        yield batch.filter(statement => this.#recordMatch(toUnambiguousEntry(statement)));
       return;
     }
     const schema = new Schema(await collectStatements(batches));
-    const selected = selectWithRelated(schema, matches, { withDeps: true });
+    const selected = selectWithRelated(schema, entry => this.#recordMatch(entry), { withDeps: true });
     const isView = (name: string) => schema.findObject(name)?.kind === 'view';
     for (const { kind, statement } of selected) {
       for (const name of findReferences(statement, isView)) this.#needed.add(name);
@@ -119,9 +119,9 @@ export class NameSelection {
     yield selected.map(({ statement }) => statement);
   }
 
-  /** Whether the selection is incomplete without an object. Call this after all statements were selected. */
-  isIncompleteWithout(object: NamedObject): boolean {
-    return this.#matches(object) || this.#needed.has(object.name);
+  /** Selects the absences that make the selection incomplete. Call this after all statements were selected. */
+  selectAbsent<T extends { readonly object: NamedObject }>(absences: readonly T[]): T[] {
+    return absences.filter(({ object }) => this.#recordMatch(object) || this.#needed.has(object.name));
   }
 
   /** Describes the names that matched nothing, with a suggestion; undefined if all matched. */
@@ -133,7 +133,8 @@ export class NameSelection {
     return escapeControls(`nothing matches ${names.map(name => `'${name}'`).join(', ')}${suggestion}`);
   }
 
-  #matches(entry: NamedStatement): boolean {
+  /** @returns whether a name matches */
+  #recordMatch(entry: NamedStatement): boolean {
     for (const name of searchableNames(entry)) this.#existing.add(name);
     for (const [name, matches] of this.#unmatched) if (matches(entry)) this.#unmatched.delete(name);
     return this.#isNamed(entry);

@@ -73,8 +73,9 @@ async function readObjects(
 ): Promise<Reading> {
   const [all, transactions] = await Promise.all([listAllObjects(client), fetchLastTransactions(bestEffort)]);
   // All views are read, because the order of two objects can depend on a view between them.
-  const isNeeded = (object: ListedObject) => names.mustRead(object) || object.kind !== 'table';
-  const listed = all.filter(object => isWanted(object, selects) && isNeeded(object));
+  const wanted = all.filter(object => isWanted(object, selects));
+  const selected = new Set(names.selectListed(wanted));
+  const listed = wanted.filter(object => selected.has(object) || object.kind !== 'table');
   // Without an id, a recreated table could have the same last transaction as the former table.
   const transactionOf = ({ id, name }: ListedObject) => (id === undefined ? undefined : transactions.get(name));
   const objects = listed

@@ -18,6 +18,8 @@ const MAX_UNLISTED = 1000;
 
 type Objects = ReadonlyMap<string, ListedObject>;
 
+const byName = (objects: readonly ListedObject[]) => new Map(objects.map(each => [foldCase(each.name), each]));
+
 export class CompletenessCheck {
   /** Resolves when the list has arrived, or cannot be fetched. */
   readonly listRequest: Promise<void>;
@@ -47,7 +49,7 @@ export class CompletenessCheck {
   }
 
   /** @returns false if the dump already has the object, because its statement was fetched */
-  recordRow(name: string): boolean {
+  acceptRow(name: string): boolean {
     this.#recordedEarly?.push(name);
     if (!this.#list) return true;
     // This saves time: if nothing is pending or fetched, and `#unlisted` is full, the name changes nothing.
@@ -100,18 +102,15 @@ export class CompletenessCheck {
         return true;
       },
     );
-    return (
-      list &&
-      new Map(list.filter(each => isWanted(each, this.options.selects)).map(each => [foldCase(each.name), each]))
-    );
+    return list && byName(list.filter(each => isWanted(each, this.options.selects)));
   }
 
   #useList(list: Objects | undefined): void {
     this.#list = list;
-    this.#pending = new Map(Array.from(list ?? []).filter(([, object]) => this.options.names.mustRead(object)));
+    this.#pending = byName(this.options.names.selectListed([...(list?.values() ?? [])]));
     const earlyNames = this.#recordedEarly ?? [];
     this.#recordedEarly = undefined;
-    if (list) for (const name of earlyNames) this.recordRow(name);
+    if (list) for (const name of earlyNames) this.acceptRow(name);
   }
 
   #pendingReferences(statement: string): ListedObject[] {
@@ -163,13 +162,12 @@ export class CompletenessCheck {
   #addRenamedAndRecreated(list: Objects | undefined): void {
     const ids = new Set<unknown>(Array.from(this.#list?.values() ?? [], ({ id }) => id));
     ids.delete(undefined); // servers before 9.0, and functions other than tables(), give no ids
-    for (const [key, object] of list ?? []) {
-      const isGone = this.#gone.has(key);
-      if ((this.#list?.has(key) && !isGone) || this.#unlisted.has(key) || this.#fetched.has(key)) continue;
-      if (!this.options.names.mustRead(object)) continue;
-      if (isGone || ids.has(object.id)) this.#pending.set(key, object);
+    const isInDump = (key: string) => this.#unlisted.has(key) || this.#fetched.has(key);
+    const isNew = (key: string) => (!this.#list?.has(key) || this.#gone.has(key)) && !isInDump(key);
+    const added = [...(list?.values() ?? [])].filter(({ name }) => isNew(foldCase(name)));
+    for (const [key, object] of byName(this.options.names.selectListed(added)))
+      if (this.#gone.has(key) || ids.has(object.id)) this.#pending.set(key, object);
       else this.options.info(`${titleOf(object)} was created while the schema was read, and is not in the dump`);
-    }
   }
 }
 
@@ -187,7 +185,7 @@ export async function* addMissingRows(
       let missing: string[] = [];
       if (isObject(kind) && kind !== 'table') missing = await check.fetchNeeded(row);
       else if (hasObjects && givesRight(kind)) missing = await check.fetchOthers(); // rights come after all objects
-      const isKept = !name || isAcl(kind) || check.recordRow(name);
+      const isKept = !name || isAcl(kind) || check.acceptRow(name);
       if (isKept && !missing.length) continue;
       yield [...batch.slice(start, i), ...missing];
       start = isKept ? i : i + 1;

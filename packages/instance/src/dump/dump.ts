@@ -135,7 +135,7 @@ async function* dumpStatements(
       }
       statements.push(statement);
     }
-    yield verbatim ? statements : await capacities.addTo(statements);
+    yield verbatim ? statements : await capacities.complete(statements);
   }
   if (selection.requestsAcl && !hasAcl && !options.names.length)
     warn('access control was requested, but the server reports none; it may be disabled there');
@@ -167,7 +167,7 @@ async function* fetchRows(
   try {
     yield* addMissingRows(rows.streamFirstColumn(query, Math.max(MIN_ROW_LIMIT, 2 * maxRecord)), check);
   } catch (error) {
-    if (!hasNoShowCreateDatabase(error)) throw addAclHint(error, selection);
+    if (!hasNoShowCreateDatabase(error)) throw withAclHint(error, selection);
     if (via === 'database')
       throw error.withMessage(`${error.message}; it has no SHOW CREATE DATABASE, so use --via catalogue`);
     await check.listRequest; // one request at a time
@@ -177,7 +177,7 @@ async function* fetchRows(
 
 const ACL_RIGHTS = /\[(?:LIST|USER DETAILS|LIST USERS)\b/;
 
-function addAclHint(error: unknown, { selects }: Selection): unknown {
+function withAclHint(error: unknown, { selects }: Selection): unknown {
   if (!(error instanceof InstanceError) || error.code !== 'DENIED') return error;
   if (!error.matches(ACL_RIGHTS) || !KINDS.some(kind => isAcl(kind) && selects(kind))) return error;
   return error.withMessage(`${error.message}; hint: sqldump --include SCHEMA dumps without access control`);

@@ -27,7 +27,7 @@ interface SymbolTable {
 
 type CapacityRow = [index: number, column: string, capacity: number, used: number];
 
-/** Adds symbol capacities to statements; leaves them as they are if the instance does not show them. */
+/** Completes statements by symbol capacities; leaves them as they are if the instance does not show them. */
 export class SymbolCapacities {
   #isShown = true;
   #rule: ScalingRule | undefined;
@@ -38,21 +38,21 @@ export class SymbolCapacities {
     return new SymbolCapacities(use => ifAccepted(() => use(client)));
   }
 
-  async addTo(statements: string[]): Promise<string[]> {
+  async complete(statements: string[]): Promise<string[]> {
     const tables = this.#isShown ? statements.flatMap(findTableWithSymbol) : [];
     if (!tables.length) return statements;
-    const complete = [...statements];
+    const completed = [...statements];
     for (const batch of batchesOf(tables)) {
       const rows = await this.attempt(client => fetchInHalves(batch, some => fetchCapacities(client, some)));
       this.#isShown = rows !== undefined;
       if (!rows) break;
       for (const [index, column, capacity, used] of rows) {
-        const statement = complete[index];
+        const statement = completed[index];
         if (statement !== undefined && (await this.#isRequested(capacity, used)))
-          complete[index] = addCapacity(statement, column, capacity);
+          completed[index] = withCapacity(statement, column, capacity);
       }
     }
-    return complete;
+    return completed;
   }
 
   async #isRequested(capacity: number, used: number): Promise<boolean> {
@@ -96,8 +96,8 @@ async function fetchCapacities(client: Client, tables: readonly SymbolTable[]): 
   return rows.map(([index, column, capacity, used]) => [Number(index), String(column), Number(capacity), Number(used)]);
 }
 
-/** Adds the capacity where servers before 9.3 print it. */
-function addCapacity(statement: string, column: string, capacity: number): string {
+/** The statement with the capacity where servers before 9.3 print it. */
+function withCapacity(statement: string, column: string, capacity: number): string {
   for (const name of [column, quoteName(column)]) {
     const head = `\n\t${name} SYMBOL`;
     const at = statement.indexOf(head) + head.length;

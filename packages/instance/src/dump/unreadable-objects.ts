@@ -44,7 +44,7 @@ export class UnreadableObjects {
     names: NameSelection,
     { partial, warn }: { partial: boolean; warn(message: string): void },
   ): void {
-    const absences = this.#absences.filter(({ object }) => names.isIncompleteWithout(object));
+    const absences = names.selectAbsent(this.#absences);
     const titles = absences.map(({ object, reason }) => `${titleOf(object)} (${reason})`);
     if (partial) for (const title of titles) warn(`the dump lacks ${title}`);
     if (partial || !titles.length) return;
