@@ -9,7 +9,7 @@ import { Readable } from 'node:stream';
 import { repair } from '@sqlpipe/ddl';
 import { foldCase, identify } from '@sqlpipe/sql';
 import { sortStatements } from '../../packages/sqlsort/src/sort.js';
-import { Rules } from '../../packages/sqltr/src/rules.js';
+import { RenameRules } from '../../packages/sqltr/src/rename-rules.js';
 import { translate } from '../../packages/sqltr/src/translate.js';
 import { cases } from '../cases/cases.js';
 import { CORPUS, readCorpus } from '../support/corpus.js';
@@ -92,10 +92,10 @@ test('nothing is written before the complete input is read', async t => {
   t.notRegex(stdout, /CREATE/);
 });
 
-const NONE = new Rules([], '');
+const NONE = new RenameRules([], '');
 
 function rename(statements: readonly string[], ...rules: string[]): Promise<string[]> {
-  const names = { objects: new Rules(rules, '--rename'), owners: NONE, principals: NONE };
+  const names = { objects: new RenameRules(rules, '--rename'), owners: NONE, principals: NONE };
   const losses = { isLossy: false, warn() {} };
   return Readable.from(translate(Readable.from(statements), { names, adapters: [] }, losses)).toArray();
 }

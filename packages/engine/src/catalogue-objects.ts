@@ -17,7 +17,7 @@ export interface StoredColumn extends Column {
 }
 
 /** A table, with what is known besides its definition. */
-export interface Table extends TableDefinition, Loaded {
+export interface Table extends TableDefinition, CatalogueEntry {
   readonly columns: StoredColumn[];
   /** Number of ALTER TABLE statements that added, dropped or renamed columns. One error message contains it. */
   readonly structureVersion?: number;
@@ -36,7 +36,7 @@ export function pairColumns(before: Table, after: Table): ColumnPair[] {
   return before.columns.map(column => ({ column, current: byId.get(column.id) }));
 }
 
-interface Loaded {
+interface CatalogueEntry {
   /** A renamed table keeps its id. A recreated object of the same name has another id. */
   readonly id?: number;
   readonly isUncompiled?: boolean;
@@ -44,7 +44,7 @@ interface Loaded {
   readonly opaque?: string;
 }
 
-interface QueryResult extends Loaded {
+interface QueryResult extends CatalogueEntry {
   readonly columns: StoredColumn[];
   readonly timestamp?: string | undefined;
   /** Tables and views of any kind that the query names. */

@@ -6,15 +6,15 @@ import { finished } from 'node:stream/promises';
 import { isatty } from 'node:tty';
 import { CodedError } from '@sqlpipe/text';
 
-export interface Staged {
+export interface StagedOutput {
   /** Renames the file; removes it if that fails. */
   commit(): Promise<void>;
   discard(): Promise<void>;
 }
 
 /** Stages each item, then commits all. If anything fails, discards what is not committed. */
-export async function stageAndCommit<T>(items: Iterable<T>, stage: (item: T) => Promise<Staged>): Promise<void> {
-  const staged: Staged[] = [];
+export async function stageAndCommit<T>(items: Iterable<T>, stage: (item: T) => Promise<StagedOutput>): Promise<void> {
+  const staged: StagedOutput[] = [];
   try {
     for (const item of items) staged.push(await stage(item));
     for (const each of staged) await each.commit();
@@ -42,7 +42,7 @@ export async function stageFile(
   write: (file: Writable) => Promise<unknown>,
   interrupted?: AbortSignal,
   mode?: number,
-): Promise<Staged> {
+): Promise<StagedOutput> {
   const temporary = `${path}.${MARK}${Math.random().toString(36).slice(2, 10)}.tmp`;
   const discard = () => rm(temporary, { force: true }).catch(() => {});
   const discardOnError = async (work: Promise<unknown>): Promise<void> => {
@@ -162,7 +162,7 @@ async function stageOutput(
   stdout: Writable,
   catchSignals?: () => AbortSignal,
   mode?: number,
-): Promise<Staged> {
+): Promise<StagedOutput> {
   const discard = async () => {};
   if (isStdout(path)) return { commit: async () => void (await write(stdout)), discard };
   const existing = await statIfExists(path);

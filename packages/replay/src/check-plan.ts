@@ -10,10 +10,10 @@ import { formatStatementLabel, type ReplayInput } from './outcome.js';
 import { PlanGuard } from './plan-guard.js';
 import type { PlanPermissions } from './preflight.js';
 
-type Conflicting = Pick<ReplayOptions, 'alter' | 'ifExists' | 'ignore' | 'staleOk' | 'stream'>;
+type ConflictingOptions = Pick<ReplayOptions, 'alter' | 'ifExists' | 'ignore' | 'staleOk' | 'stream'>;
 
 /** The options that would skip statements of a plan, send them before all are known, or send them after another plan. */
-const CONFLICTS: readonly (readonly [message: string, isGiven: (options: Conflicting) => boolean])[] = [
+const CONFLICTS: readonly (readonly [message: string, isGiven: (options: ConflictingOptions) => boolean])[] = [
   [
     '--if-exists skip cannot be combined with a plan, which relies on what it creates',
     ({ ifExists }) => ifExists === 'skip',
@@ -38,7 +38,7 @@ export async function checkPlan(
   { statements, locations }: ReplayInput,
   permitted: PlanPermissions,
   client: Client,
-  options: Conflicting & Pick<ReplayOptions, 'allowPlan'>,
+  options: ConflictingOptions & Pick<ReplayOptions, 'allowPlan'>,
 ): Promise<{ statements: AsyncIterable<string>; planHead?: PlanHead; guard?: PlanGuard }> {
   const iterator = statements[Symbol.asyncIterator]();
   const first = await iterator.next();

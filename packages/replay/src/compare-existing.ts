@@ -25,41 +25,41 @@ interface ComparisonOptions extends Pick<ReplayOptions, 'ifExists'> {
 }
 
 /** `skipped` if the target has what the statement says. */
-export type Compared = ResultOf<'skipped' | 'differs'>;
+export type MatchResult = ResultOf<'skipped' | 'differs'>;
 
 /** Compares a statement with the existing object or rights. Undefined if the target has none, or does not show them. */
-export async function compare(
+export async function compareExisting(
   entry: Entry,
   { existing, ignored }: Omit<ComparisonOptions, 'ifExists'>,
-): Promise<Compared | undefined> {
+): Promise<MatchResult | undefined> {
   if (givesRight(entry.kind)) return compareRights(entry.statement, existing);
   const found = await existing.fetch(entry);
   if (found === undefined) return undefined;
   const comparison = ignored.rules.withoutIgnored(entry, await existing.compare(entry.statement, found));
   if (comparison.differences.length === 0) return { result: 'skipped', comparison };
-  const differs: Compared = { result: 'differs', error: DIFFERENT_MESSAGE, comparison };
+  const differs: MatchResult = { result: 'differs', error: DIFFERENT_MESSAGE, comparison };
   if (isReordered(differs)) return { ...differs, error: COLUMN_ORDER_REASON };
   return comparison.isTokenComparison ? { ...differs, error: TEXT_DIFFERS_MESSAGE } : differs;
 }
 
 /** A GRANT without the grant option removes an existing one, which is a difference. @returns undefined if rights are missing or hidden */
-async function compareRights(statement: string, { acl }: ExistingObjects): Promise<Compared | undefined> {
+async function compareRights(statement: string, { acl }: ExistingObjects): Promise<MatchResult | undefined> {
   const comparison = await acl.compare(statement);
   if (!comparison) return undefined;
   if (comparison.differences.length > 0) return { result: 'differs', error: GRANT_OPTION_MESSAGE, comparison };
   return comparison.exists ? { result: 'skipped', comparison } : undefined;
 }
 
-export function resolveExisting(compared: Compared, ifExists: ReplayOptions['ifExists']): StatementResult {
-  if (ifExists === 'compare') return compared;
+export function resolveExisting(match: MatchResult, ifExists: ReplayOptions['ifExists']): StatementResult {
+  if (ifExists === 'compare') return match;
   return ifExists === 'skip' ? { result: 'skipped' } : { result: 'rejected', error: EXISTS_MESSAGE };
 }
 
-/** @param before the comparison before the statement was sent; undefined if there was none */
+/** @param match the comparison before the statement was sent; undefined if there was none */
 export async function resolveRejection(
   entry: Entry,
   rejection: Rejection,
-  before: Compared | undefined,
+  match: MatchResult | undefined,
   options: ComparisonOptions,
 ): Promise<StatementResult> {
   const { ifExists } = options;
@@ -75,8 +75,8 @@ export async function resolveRejection(
   try {
     if (exists && ifExists === 'skip')
       return !isObject(entry.kind) || (await options.existing.isTaken(entry)) ? { result: 'skipped' } : rejected;
-    const compared = before ?? (await compare(entry, options));
-    if (compared && (exists || compared.result === 'skipped')) return resolveExisting(compared, ifExists);
+    const found = match ?? (await compareExisting(entry, options));
+    if (found && (exists || found.result === 'skipped')) return resolveExisting(found, ifExists);
     return exists && concernsPrincipal ? incomparable : rejected;
   } catch (failure) {
     if (!(failure instanceof InstanceError)) throw failure;

@@ -6,7 +6,7 @@ import { tryParseDefinition } from '@sqlpipe/ddl';
 import { type Client, InstanceError, type PollLimits, type Reply, tryQuery } from '@sqlpipe/instance';
 import type { Entry } from '@sqlpipe/schema';
 import { givesRight, isAcl, readStatementHead } from '@sqlpipe/sql';
-import { type Compared, compare, resolveExisting, resolveRejection } from './compare-existing.js';
+import { compareExisting, type MatchResult, resolveExisting, resolveRejection } from './compare-existing.js';
 import {
   confirmEffect,
   type PendingEffect,
@@ -106,7 +106,7 @@ async function findAfterLostReply(
 ): Promise<'as stated' | 'missing'> {
   if (!isShowable(entry) && !isAcl(entry.kind)) throw lost;
   context.existing.acl.invalidate();
-  const compared = await compare(entry, context).catch(error => {
+  const compared = await compareExisting(entry, context).catch(error => {
     throw error instanceof InstanceError ? lost : error;
   });
   if (compared?.result === 'skipped') return 'as stated';
@@ -118,10 +118,8 @@ async function findAfterLostReply(
 async function execute(entry: Entry, context: StatementContext): Promise<StatementResult> {
   const { client, ifExists, pollLimits } = context;
   if (isAssertion(entry)) return evaluateAssertion(entry.statement, client, pollLimits);
-  const before = (await isComparedFirst(entry, context)) ? await compare(entry, context) : undefined;
-  return before && !isSentAnyway(before, entry, context)
-    ? resolveExisting(before, ifExists)
-    : send(entry, before, context);
+  const match = (await isComparedFirst(entry, context)) ? await compareExisting(entry, context) : undefined;
+  return match && !isSentAnyway(match, entry, context) ? resolveExisting(match, ifExists) : send(entry, match, context);
 }
 
 /** Whether to compare before sending: a server may accept the statement although the object exists, or comparing costs no request. */
@@ -132,8 +130,8 @@ async function isComparedFirst(entry: Entry, { existing, ifExists }: StatementCo
 }
 
 /** Whether a statement is sent although the target already has the right that it gives, or an object of its name. */
-function isSentAnyway(before: Compared, entry: Entry, { ifExists, isPlanned }: StatementContext): boolean {
-  const isEqual = before.result === 'skipped';
+function isSentAnyway(match: MatchResult, entry: Entry, { ifExists, isPlanned }: StatementContext): boolean {
+  const isEqual = match.result === 'skipped';
   // A plan sends an equal GRANT again, which changes nothing. A GRANT that differs is never sent: it would remove the grant option.
   if (givesRight(entry.kind)) return isEqual && isPlanned;
   if (isEqual) return false;
@@ -143,8 +141,8 @@ function isSentAnyway(before: Compared, entry: Entry, { ifExists, isPlanned }: S
   return !keepsExisting;
 }
 
-/** @param before the comparison with an existing object; undefined if there was none */
-async function send(entry: Entry, before: Compared | undefined, context: StatementContext): Promise<StatementResult> {
+/** @param match the comparison with an existing object; undefined if there was none */
+async function send(entry: Entry, match: MatchResult | undefined, context: StatementContext): Promise<StatementResult> {
   const { client, existing, guard, isPlanned, isSimulated, onRows, pollLimits } = context;
   const { kind, statement } = entry;
   // A REFRESH (its kind is `other`) may read a view that the server is still filling. So may a CREATE.
@@ -156,12 +154,12 @@ async function send(entry: Entry, before: Compared | undefined, context: Stateme
   existing.invalidate(entry);
   const reply = await client.execute(statement).catch(error => resolveUnknownAlter(error, pending, context));
   existing.invalidate(entry);
-  if (!reply.ok) return resolveRejection(entry, reply, before, context);
+  if (!reply.ok) return resolveRejection(entry, reply, match, context);
   if (reply.rows) await onRows(reply.rows);
   await existing.acl.recordSent(entry);
   if (pending) return confirmEffect(pending, context);
   if (isPlanned && !isSimulated && startsToFill(entry)) return waitForFirstFill(entry.name, context);
-  return before?.result === 'differs' ? { result: 'applied', replaced: before } : { result: 'applied' };
+  return match?.result === 'differs' ? { result: 'applied', replaced: match } : { result: 'applied' };
 }
 
 /** Whether the server fills a view once, at its CREATE. Later rows of its sources reach it only by a REFRESH. */

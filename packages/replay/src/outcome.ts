@@ -31,21 +31,21 @@ interface Details {
 }
 
 /** A result with the details that it always has and those that it may have. It cannot have any other detail. */
-type With<R extends string, Always extends keyof Details = never, Perhaps extends keyof Details = never> = {
+type ResultWith<R extends string, Always extends keyof Details = never, Perhaps extends keyof Details = never> = {
   readonly result: R;
 } & Pick<Details, Always> &
   Partial<Pick<Details, Perhaps>> & { readonly [Other in Exclude<keyof Details, Always | Perhaps>]?: undefined };
 
 export type StatementResult =
-  | With<'applied', never, 'comparison' | 'proven' | 'replaced' | 'failure'>
-  | With<'skipped', never, 'comparison'>
-  | With<'differs', 'error', 'comparison' | 'proven' | 'replaced' | 'failure'>
-  | With<'rejected', 'error', 'position' | 'isDenied' | 'exists' | 'effects' | 'failure'>
-  | With<'unknown', 'error', 'failure'>
-  | With<'failed', 'error' | 'failure'>
-  | With<'not reached'>
-  | With<'would replace', 'replaced', 'effects'>
-  | With<'would create' | 'would send', never, 'effects'>;
+  | ResultWith<'applied', never, 'comparison' | 'proven' | 'replaced' | 'failure'>
+  | ResultWith<'skipped', never, 'comparison'>
+  | ResultWith<'differs', 'error', 'comparison' | 'proven' | 'replaced' | 'failure'>
+  | ResultWith<'rejected', 'error', 'position' | 'isDenied' | 'exists' | 'effects' | 'failure'>
+  | ResultWith<'unknown', 'error', 'failure'>
+  | ResultWith<'failed', 'error' | 'failure'>
+  | ResultWith<'not reached'>
+  | ResultWith<'would replace', 'replaced', 'effects'>
+  | ResultWith<'would create' | 'would send', never, 'effects'>;
 
 /**
  * The result of a statement. The man page lists all results, for example:

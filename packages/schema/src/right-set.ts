@@ -133,12 +133,12 @@ export class RightSet {
     return this.#rights.get(entity)?.get(subject)?.get(table);
   }
 
-  #find(key: Key): Stored | undefined {
+  #find(key: Key): StoredRight | undefined {
     return this.#tableOf(key)?.get(key.column);
   }
 
   /** Stores a right, or removes it. Empty maps do not stay. */
-  #store(key: Key, stored: Stored | undefined): void {
+  #store(key: Key, stored: StoredRight | undefined): void {
     const replaced = this.#find(key);
     if (replaced === stored) return;
     this.log?.record(() => this.#store(key, replaced));
@@ -152,12 +152,12 @@ export class RightSet {
   }
 }
 
-interface Stored {
+interface StoredRight {
   readonly right: Right;
   readonly order: number;
 }
 
-type GrantedColumns = NameMap<Stored>;
+type GrantedColumns = NameMap<StoredRight>;
 type Tables = NameMap<GrantedColumns>;
 type Subjects = Map<string, Tables>;
 type Entities = NameMap<Subjects>;
@@ -167,12 +167,12 @@ function setOrPrune<V>(map: Map<string, V>, key: string, value: V | undefined): 
   else map.set(key, value);
 }
 
-const listStored = (columns: GrantedColumns | undefined): Stored[] => [...(columns?.values() ?? [])];
+const listStored = (columns: GrantedColumns | undefined): StoredRight[] => [...(columns?.values() ?? [])];
 
-const listSubjects = (subjects: Subjects | undefined): Stored[] =>
+const listSubjects = (subjects: Subjects | undefined): StoredRight[] =>
   [...(subjects?.values() ?? [])].flatMap(tables => [...tables.values()].flatMap(listStored));
 
-const inOrder = (stored: Stored[]): Right[] => stored.sort((a, b) => a.order - b.order).map(({ right }) => right);
+const inOrder = (stored: StoredRight[]): Right[] => stored.sort((a, b) => a.order - b.order).map(({ right }) => right);
 
 const hasOption = (right: Right): boolean => right.kind !== 'membership' && right.option;
 

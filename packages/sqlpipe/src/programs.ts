@@ -1,9 +1,9 @@
 /*! The programs, each as a command of sqlpipe; only this file imports them. */
 import type { Main } from '@sqlpipe/cli';
 
-type Load = () => Promise<{ readonly main: Main }>;
+type LoadProgram = () => Promise<{ readonly main: Main }>;
 
-const toList = (programs: Readonly<Record<string, readonly [summary: string, load: Load]>>) =>
+const toList = (programs: Readonly<Record<string, readonly [summary: string, load: LoadProgram]>>) =>
   Object.entries(programs).map(([command, [summary, load]]) => ({ command, name: `sql${command}`, summary, load }));
 
 /** The programs that are also installed under their own name. */

@@ -18,14 +18,14 @@ import { type Entry, splitRights, toUnambiguousEntry } from '@sqlpipe/schema';
 import { displayName, type Identity, identify, isAcl, isObject, NameSet } from '@sqlpipe/sql';
 import { CodedError, truncate } from '@sqlpipe/text';
 
-interface Adapted {
+interface Adaptation {
   /** Undefined if the statement is left out. */
   readonly statement?: string | undefined;
   /** A sentence for each thing that is lost. */
   readonly losses: readonly string[];
 }
 
-export type Adapt = (statement: string) => Adapted;
+export type Adapter = (statement: string) => Adaptation;
 
 export interface LossOptions {
   readonly isLossy: boolean;
@@ -39,9 +39,9 @@ export interface LossOptions {
  */
 export async function* adapt(
   statements: AsyncIterable<string>,
-  adapters: readonly Adapt[],
+  adapters: readonly Adapter[],
   { isLossy, warn }: LossOptions,
-): AsyncGenerator<Numbered> {
+): AsyncGenerator<NumberedStatement> {
   const leftOut = new NameSet();
   let first: string | undefined;
   let lossy = 0;
@@ -66,12 +66,12 @@ export async function* adapt(
     );
 }
 
-interface Remaining extends Pick<Adapted, 'losses'> {
+interface Remainder extends Pick<Adaptation, 'losses'> {
   /** Several for a grant of several rights, some of which are left out. */
   readonly statements: readonly string[];
 }
 
-function leaveOut(removed: NameSet, { kind, statement: given }: Entry, { statement, losses }: Adapted): Remaining {
+function leaveOut(removed: NameSet, { kind, statement: given }: Entry, { statement, losses }: Adaptation): Remainder {
   const source = removed.size > 0 ? findReferences(given).find(name => removed.has(name)) : undefined;
   if (source !== undefined)
     return { statements: [], losses: [`removed, because it reads from '${source}', which is removed`] };
@@ -87,19 +87,19 @@ function leaveOut(removed: NameSet, { kind, statement: given }: Entry, { stateme
   return { statements, losses: [...losses, loss] };
 }
 
-function applyAll(adapters: readonly Adapt[], given: string): Adapted {
+function applyAll(adapters: readonly Adapter[], given: string): Adaptation {
   let statement: string | undefined = given;
   const losses: string[] = [];
   for (const adapter of adapters) {
     if (statement === undefined) break;
-    const adapted: Adapted = adapter(statement);
+    const adapted: Adaptation = adapter(statement);
     losses.push(...adapted.losses);
     statement = adapted.statement;
   }
   return { statement, losses };
 }
 
-export interface Numbered {
+export interface NumberedStatement {
   readonly n: number;
   readonly statement: string;
 }
@@ -110,7 +110,7 @@ export const formatTitle = (n: number, identity: Identity): string =>
 
 const OPEN_SOURCE = 'the open source edition has no';
 
-export function toOpenSource(statement: string): Adapted {
+export function toOpenSource(statement: string): Adaptation {
   const { kind } = identify(statement);
   if (isAcl(kind)) return { losses: [`removed, because ${OPEN_SOURCE} access control`] };
   if (kind === 'other' || !/\b(?:owned|storage)\b/i.test(statement)) return { statement, losses: [] };
@@ -128,7 +128,7 @@ export function toOpenSource(statement: string): Adapted {
 const UNKNOWN = 'not changed, because its syntax is unknown';
 
 /** Translates a statement for the enterprise edition, where a table has a storage policy instead. */
-export function toEnterprise(statement: string): Adapted {
+export function toEnterprise(statement: string): Adaptation {
   const isTable = identify(statement).kind === 'table' && isUnderstood(statement, 'table');
   return isTable ? translateProperties(statement, featuresOf(undefined)) : { statement, losses: [] };
 }
@@ -164,7 +164,7 @@ function replaceClauses(
 /** Adapts statements to a version. @param version such as `9.3`, which means 9.3.0 */
 export const toVersion =
   (version: string) =>
-  (given: string): Adapted => {
+  (given: string): Adaptation => {
     const { kind } = identify(given);
     if (!isObject(kind)) return { statement: given, losses: [] };
     if (!isUnderstood(given, kind)) return { statement: given, losses: [UNKNOWN] };

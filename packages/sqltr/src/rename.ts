@@ -9,21 +9,21 @@ import {
 import { spool } from '@sqlpipe/records';
 import { displayName, foldCase, isSameName, NameSet, readStatementHead } from '@sqlpipe/sql';
 import { CodedError, truncate } from '@sqlpipe/text';
-import { formatTitle, type Numbered } from './adapt.js';
-import type { Rules } from './rules.js';
+import { formatTitle, type NumberedStatement } from './adapt.js';
+import type { RenameRules } from './rename-rules.js';
 
-export interface NameRules {
-  readonly objects: Rules;
+export interface RulesByRole {
+  readonly objects: RenameRules;
   /** Only for OWNED BY. If none of these rules matches an owner, those for principals apply. */
-  readonly owners: Rules;
-  readonly principals: Rules;
+  readonly owners: RenameRules;
+  readonly principals: RenameRules;
 }
 
 /** Renames after all statements were read: only then are conflicts known. @throws CodedError for those, and for names in unknown syntax */
-export async function* rename(statements: AsyncIterable<Numbered>, rules: NameRules): AsyncGenerator<string> {
+export async function* rename(input: AsyncIterable<NumberedStatement>, rules: RulesByRole): AsyncGenerator<string> {
   const renaming = new Renaming(rules);
   const surveyed = async function* () {
-    for await (const numbered of statements) yield pack(numbered.statement, renaming.survey(numbered));
+    for await (const numbered of input) yield pack(numbered.statement, renaming.survey(numbered));
   };
   const all = await spool(surveyed());
   const canFail = renaming.canFail();
@@ -55,12 +55,12 @@ class Renaming {
   #hasClash = false;
   readonly #inQueries: boolean;
 
-  constructor(private readonly rules: NameRules) {
+  constructor(private readonly rules: RulesByRole) {
     this.#inQueries = !rules.objects.isEmpty;
   }
 
   /** Records the names in a statement, and returns its mentions. */
-  survey({ n, statement }: Numbered): Mention[] {
+  survey({ n, statement }: NumberedStatement): Mention[] {
     const { kind, name } = readStatementHead(statement);
     const mentions = findMentions(statement, { inQueries: this.#inQueries });
     for (const mention of mentions) this.#claim(mention, true);

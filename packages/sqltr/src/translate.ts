@@ -1,13 +1,13 @@
 import { collectGarbageEarly, Exit, type Io, readRuleFile, UsageError } from '@sqlpipe/cli';
 import { decodeRecords, spool, writeRecords } from '@sqlpipe/records';
-import { type Adapt, adapt, type LossOptions, type Numbered, toEnterprise, toOpenSource, toVersion } from './adapt.js';
-import { type NameRules, rename } from './rename.js';
-import { Rules } from './rules.js';
+import { type Adapter, adapt, type LossOptions, toEnterprise, toOpenSource, toVersion } from './adapt.js';
+import { type RulesByRole, rename } from './rename.js';
+import { RenameRules } from './rename-rules.js';
 
 /** The translated statements, after all were read. @throws CodedError if one cannot be translated */
 export async function* translate(
   statements: AsyncIterable<string>,
-  { names, adapters }: { readonly names: NameRules; readonly adapters: readonly Adapt[] },
+  { names, adapters }: { readonly names: RulesByRole; readonly adapters: readonly Adapter[] },
   losses: LossOptions,
 ): AsyncGenerator<string> {
   const adapted = adapt(statements, adapters, losses);
@@ -16,13 +16,13 @@ export async function* translate(
   yield* keepsNames ? await spool(texts(adapted)) : rename(adapted, names);
 }
 
-async function* texts(statements: AsyncIterable<Numbered>): AsyncGenerator<string> {
+async function* texts(statements: AsyncIterable<{ readonly statement: string }>): AsyncGenerator<string> {
   for await (const { statement } of statements) yield statement;
 }
 
-const EDITIONS: Record<string, Adapt> = { 'open-source': toOpenSource, oss: toOpenSource, enterprise: toEnterprise };
+const EDITIONS: Record<string, Adapter> = { 'open-source': toOpenSource, oss: toOpenSource, enterprise: toEnterprise };
 
-function adaptersFor(targets: readonly string[]): Adapt[] {
+function adaptersFor(targets: readonly string[]): Adapter[] {
   const isVersion = (target: string): boolean => /^\d+(?:\.\d+){0,2}$/.test(target);
   for (const target of targets)
     if (!Object.hasOwn(EDITIONS, target) && !isVersion(target))
@@ -44,9 +44,9 @@ export async function writeTranslation(
   collectGarbageEarly();
   const fromFiles = await Promise.all(renameFile.map(path => readRuleFile('--rename-file', path)));
   const names = {
-    objects: new Rules([...rename, ...fromFiles.flat()], '--rename'),
-    owners: new Rules(owner, '--owner'),
-    principals: new Rules(principal, '--principal'),
+    objects: new RenameRules([...rename, ...fromFiles.flat()], '--rename'),
+    owners: new RenameRules(owner, '--owner'),
+    principals: new RenameRules(principal, '--principal'),
   };
   const translated = translate(
     decodeRecords(io.stdin(), { maxRecord }),

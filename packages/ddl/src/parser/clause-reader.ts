@@ -50,7 +50,7 @@ export class DuplicateColumnError extends RejectionError {
   }
 }
 
-type Stated = Partial<
+type StatedClauses = Partial<
   Omit<TableDefinition, 'kind' | 'columns'> &
     Omit<MaterializedViewDefinition, 'kind'> &
     Omit<LiveViewDefinition, 'kind'>
@@ -100,7 +100,7 @@ export interface Clause<F extends object = object> {
 
 /** Reads the clauses of one statement. `token` is the next token, already read. */
 export class ClauseReader {
-  definition: Stated;
+  definition: StatedClauses;
   readonly spans = new Map<string, ClauseSpan>();
   token: string | undefined;
   /** What must come next, in the wording of the server's message; undefined if the statement may end. */
@@ -119,7 +119,7 @@ export class ClauseReader {
   constructor(
     readonly cursor: Cursor,
     readonly context: CreateContext,
-    kind: Stated['kind'],
+    kind: StatedClauses['kind'],
     readonly isQuery = false,
   ) {
     this.definition = { kind };

@@ -7,14 +7,14 @@ import { quoteColumn, quoteName, requireLiteral, unquoteToken } from '../parser/
 import { isArray } from '../parser/types.js';
 import { property } from '../property.js';
 
-type Keyed = Pick<TableDefinition, 'columns' | 'wal' | 'timestamp'>;
+type KeyedTable = Pick<TableDefinition, 'columns' | 'wal' | 'timestamp'>;
 
-const keysOf = ({ columns }: Keyed): string[] => columns.filter(({ dedup }) => dedup).map(({ name }) => name);
+const keysOf = ({ columns }: KeyedTable): string[] => columns.filter(({ dedup }) => dedup).map(({ name }) => name);
 
 const keySet = (names: readonly string[]): string => names.map(foldCase).sort().join(', ');
 
 /** The keys are compared sorted, because servers print them in column order. */
-export const DEDUP_KEYS = property<Keyed, { readonly action: 'dedup keys'; readonly keys: readonly string[] }>()({
+export const DEDUP_KEYS = property<KeyedTable, { readonly action: 'dedup keys'; readonly keys: readonly string[] }>()({
   name: 'dedup keys',
   value: table => keySet(keysOf(table)) || 'none',
   words: ['dedup', 'deduplicate'],

@@ -36,15 +36,15 @@ const CLAUSES_BY_KIND = {
   'live view': { before: [FLUSH, IN_MEMORY, PARTITIONING, TTL, START_FROM], after: [OWNER] },
 } as const;
 
-type Listed = (typeof CLAUSES_BY_KIND)[ObjectKind]['before' | 'after'][number];
+type ListedProperty = (typeof CLAUSES_BY_KIND)[ObjectKind]['before' | 'after'][number];
 
 type AlterationOf<P> = P extends Property<infer _, infer A, string> ? A : never;
 
-export type PropertyAlteration = AlterationOf<Listed>;
+export type PropertyAlteration = AlterationOf<ListedProperty>;
 
 /** Any property in which statements or objects can differ. */
 export type PropertyName =
-  | Listed['name']
+  | ListedProperty['name']
   | ReturnType<typeof columnPropertyName>
   | ('name' | 'kind' | 'query' | 'column order' | 'statement')
   | ('external alias' | 'credentials' | 'invalid' | 'suspended')

@@ -169,9 +169,9 @@ export const BASE = property<Pick<MaterializedViewDefinition, 'base'>>()({
   print: ({ base }) => (base === undefined ? '' : ` WITH BASE '${base}'`),
 });
 
-type Refreshed = Pick<MaterializedViewDefinition, 'body' | 'refresh'>;
+type RefreshedView = Pick<MaterializedViewDefinition, 'body' | 'refresh'>;
 
-export const REFRESH = property<Refreshed, { readonly action: 'refresh'; readonly refresh: Refresh }>()({
+export const REFRESH = property<RefreshedView, { readonly action: 'refresh'; readonly refresh: Refresh }>()({
   name: 'refresh',
   value: ({ refresh: { type, every, deferred } }) => [type, every, deferred && 'DEFERRED'].filter(Boolean).join(' '),
   words: ['refresh'],
@@ -207,7 +207,7 @@ export const REFRESH = property<Refreshed, { readonly action: 'refresh'; readonl
 });
 
 const detail = <N extends string>(name: N, value: (refresh: Refresh) => string | undefined) =>
-  property<Refreshed, never>()({
+  property<RefreshedView, never>()({
     name,
     value: ({ refresh }) => value(refresh),
     isHidden: name === 'refresh period',

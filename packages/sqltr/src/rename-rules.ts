@@ -26,7 +26,7 @@ function matches({ prefix, suffix }: Pattern, folded: string): boolean {
 const RULE = /^("[^"]*"|[^"=]+)=("[^"]*"|[^"=]+)$/;
 
 /** Rules in their order: the first one that matches a name applies. Names are compared without regard to case. */
-export class Rules {
+export class RenameRules {
   readonly #rules: Rule[];
   /** For each whole name on the left, the index of the first rule for it. */
   readonly #firstExactRule = new Map<string, number>();
