@@ -23,7 +23,7 @@ export const PARQUET: ColumnProperty<'parquet settings', { parquet: string }> = 
     syntax: {
       set(cursor, { has }, altered) {
         cursor.expect('parquet');
-        const parquet = parseParquet(cursor, altered.column?.type, has);
+        const parquet = parseParquet(cursor, altered.column?.type, has, true);
         expectEndOfAlter(cursor, altered, 'to set parquet encoding');
         return { action: 'parquet settings', column: altered.name, parquet };
       },
@@ -67,7 +67,7 @@ const CODECS = new Map<string, Codec>(
 );
 
 /** Parses the parentheses after PARQUET. @returns the printed form; '' for `(default)`, which has no effect (but 9.3.4 prints it) */
-export function parseParquet(cursor: Cursor, type: string | undefined, has: HasFeature): string {
+export function parseParquet(cursor: Cursor, type: string | undefined, has: HasFeature, isAltered = false): string {
   const isBloomFilter = (word: string) => has('BLOOM_FILTER') && isWord(word, 'bloom_filter');
   cursor.expect('(');
   const parts: string[] = [];
@@ -78,7 +78,7 @@ export function parseParquet(cursor: Cursor, type: string | undefined, has: HasF
     if (token === ',') {
       token = cursor.require('compression codec name or BLOOM_FILTER');
       if (!isBloomFilter(token)) {
-        token = parseCompression(cursor, token, parts);
+        token = parseCompression(cursor, token, parts, isAltered || has('BLOOM_FILTER'));
         if (token === ',' && has('BLOOM_FILTER')) token = cursor.require('BLOOM_FILTER');
       }
     }
@@ -106,12 +106,13 @@ function parseEncoding(cursor: Cursor, token: string, type: string | undefined):
   return name;
 }
 
-function parseCompression(cursor: Cursor, token: string, parts: string[]): string {
+/** @param listsCodecs whether the server lists the codecs if it rejects one */
+function parseCompression(cursor: Cursor, token: string, parts: string[], listsCodecs: boolean): string {
   const name = token.toLowerCase();
   const codec = CODECS.get(name);
   if (!codec) {
-    const supported = [...CODECS.keys()].join(', ');
-    throw cursor.error(`invalid parquet compression codec '${token}', supported values: ${supported}`);
+    const list = `'${token}', supported values: ${[...CODECS.keys()].join(', ')}`;
+    throw cursor.error(`invalid parquet compression codec${listsCodecs ? ` ${list}` : `: ${token}`}`);
   }
   const next = cursor.require("'(' or ')'");
   if (next !== '(') {

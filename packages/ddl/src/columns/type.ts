@@ -49,7 +49,7 @@ export function parseAddedColumn(
 ): { column: Column; typePosition: number } {
   const token = cursor.requireNoSemicolon('column type');
   const typePosition = cursor.start;
-  const column = newColumn(name, parseColumnType(cursor, token), lookup);
+  const column = newColumn(name, parseColumnType(cursor, token, true), lookup);
   if (cursor.accept(']')) throw unmatchedBracketError(name, typePosition);
   if (column.type === 'SYMBOL') parseAddedSymbol(cursor, column, lookup);
   // NULL and NOT NULL have no effect.

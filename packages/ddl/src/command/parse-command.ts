@@ -152,6 +152,7 @@ function rejectRename(lookup: NameLookup, { name, start }: LocatedName, to: stri
   if (table.kind !== 'table') throw new RejectionError(start, `cannot modify ${table.kind} [view=${name}]`);
   const existing = lookup.find(to);
   if (!existing || existing.name === table.name) return;
+  if (table.wal === false) throw new RejectionError(0, 'Rename target exists');
   throw new RejectionError(0, `cannot rename table, new name is already in use [table=${name}, toTableName=${to}]`);
 }
 

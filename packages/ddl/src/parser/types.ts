@@ -42,7 +42,8 @@ export const isDecimal = (type: string | undefined): boolean => type?.startsWith
 /** Whether a type is an array of any number of dimensions. */
 export const isArray = (type: string): boolean => type.endsWith('[]');
 
-export function parseColumnType(cursor: Cursor, token: string): string {
+/** @param isAltered whether the type is that of a column in an ALTER, which has other messages and positions */
+export function parseColumnType(cursor: Cursor, token: string, isAltered = false): string {
   const position = cursor.start;
   if (token === '[') throw misplacedBracketError(cursor, position);
   const type = PARSED_TYPE_NAMES.get(token.toLowerCase());
@@ -51,7 +52,7 @@ export function parseColumnType(cursor: Cursor, token: string): string {
   if (type === 'DOUBLE') cursor.accept('precision');
   const dimensions = parseArrayDimensions(cursor, type, position);
   if (dimensions > 0) return toArrayType(type, dimensions, position);
-  if (type === 'GEOHASH') return parseGeohash(cursor);
+  if (type === 'GEOHASH') return parseGeohash(cursor, isAltered);
   if (type === 'DECIMAL') return parseDecimal(cursor);
   return type;
 }
@@ -116,10 +117,13 @@ function arrayTypeError(cursor: Cursor, type: string, typePosition: number, open
 }
 
 /** Parses `(5c)` or `(33b)`. */
-function parseGeohash(cursor: Cursor): string {
-  cursor.expect('(');
-  const position = cursor.start;
-  const { name } = parseLiteral(cursor);
+function parseGeohash(cursor: Cursor, isAltered: boolean): string {
+  const hasPrecision = cursor.accept('(');
+  if (isAltered && !hasPrecision) throw new RejectionError(cursor.reach, 'missing GEOHASH precision');
+  if (!hasPrecision) cursor.expect('(');
+  const { start } = cursor;
+  const literal = parseLiteral(cursor);
+  const [name, position] = [literal.name, isAltered ? literal.start : start];
   const count = parseInt32(name.slice(0, -1));
   if (count === undefined)
     throw new RejectionError(position, "invalid GEOHASH size, must be number followed by 'C' or 'B' character");
