@@ -3,7 +3,8 @@ import { bufferNeeded, DEFAULT_REQUEST_BUFFER, returnsRows } from '@sqlpipe/sql'
 import { truncate } from '@sqlpipe/text';
 import type { ConnectionConfig } from '../configuration/connection-config.js';
 import { InstanceError } from '../instance-error.js';
-import { Connection, type Response, TransportError } from './connection.js';
+import { Connection } from './connection.js';
+import { type Response, TransportError } from './exchange.js';
 import { MalformedReplyError } from './json.js';
 import {
   parseRetryAfter,

@@ -1,7 +1,7 @@
 import { DEFAULT_REQUEST_BUFFER } from '@sqlpipe/sql';
 import { type ErrorCode, truncate } from '@sqlpipe/text';
 import type { ConnectionConfig } from '../configuration/connection-config.js';
-import type { TransportError } from './connection.js';
+import type { TransportError } from './exchange.js';
 
 interface TransportFailure {
   code: ErrorCode;
