@@ -77,7 +77,10 @@ export function resumeRebuilds(draft: Draft): void {
     if (!context.leftovers.has(newName)) continue;
     if (!hasExchangeBegun) dropNewTable(table, newName, draft);
     else if (engine.find(table)) omitTableOfWriter(table, keptName, draft);
-    else draft.addStatement(printTableRename(newName, table), { kind: 'table', name: newName });
+    else {
+      const { name } = context.a.findObject(table) ?? { name: table };
+      draft.addStatement(printTableRename(newName, name), { kind: 'table', name: newName });
+    }
   }
 }
 

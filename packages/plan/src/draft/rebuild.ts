@@ -180,7 +180,7 @@ export const findConversions = (table: string, copied: CopiedColumns): Conversio
     .map(({ column, source }) => ({ table, column: source.name, from: source.type, to: column.type }));
 
 function printRebuild(
-  { created, old, copied }: Rebuild,
+  { created, final, old, copied }: Rebuild,
   keptName: string,
   beforeCopy: readonly Assertion[],
 ): readonly (string | Assertion)[] {
@@ -195,6 +195,6 @@ function printRebuild(
     // `copy` names the copied columns for the proof (prove.ts). If the old table is dropped, its other columns count as lost.
     { ...asManyRowsAssertion(old.name, newName), copy: { from: old.name, to: newName, columns: copied } },
     printTableRename(old.name, keptName),
-    printTableRename(newName, old.name),
+    printTableRename(newName, final.name), // in the case of A
   ];
 }
