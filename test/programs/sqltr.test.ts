@@ -63,6 +63,17 @@ test('with --lossy each loss is reported once, and the status is 0', async t => 
   ]);
 });
 
+test('what a version lacks is lost with its clause, but a posting index becomes a plain one', async t => {
+  const run = await inProcess(t, {
+    SQL: 'CREATE TABLE t (ts TIMESTAMP, s SYMBOL INDEX TYPE POSTING INCLUDE (ts)) TIMESTAMP(ts) PARTITION BY DAY FORMAT PARQUET;',
+  });
+  const { stdout, stderr } = await run.ok('sqlsplit <<< "$SQL" | sqltr --to 9.3.4 --lossy');
+  t.regex(stdout, /s SYMBOL INDEX\) TIMESTAMP\(ts\) PARTITION BY DAY;/);
+  const because = (feature: string) => `because QuestDB 9.3.4 has no ${feature}`;
+  const losses = `its posting indexes become plain ones, ${because('INDEX TYPE')}; FORMAT PARQUET is removed, ${because('FORMAT PARQUET')}`;
+  t.is(stderr, `sqltr: statement 1 (table 't'): ${losses}\n`);
+});
+
 test('with --lossy a grant on a view goes with the view, and one on several objects keeps the others', async t => {
   const run = await inProcess(t, {
     SQL: `CREATE USER ann; CREATE TABLE t (ts TIMESTAMP, a INT); CREATE VIEW v AS (SELECT * FROM t);

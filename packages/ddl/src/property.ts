@@ -44,6 +44,8 @@ export interface Property<F extends object, A extends Action = never, N extends 
   value(definition: F): string | undefined;
   /** Whether no server shows the property. If only one definition states it, it is reported as not comparable. */
   readonly isHidden?: boolean;
+  /** Whether a statement may leave it open and nothing depends on it. A plan keeps what B has, and recreates no view for it. */
+  readonly isOptional?: boolean;
   /** Prints the clause in CREATE with the white space before it; '' if there is none. */
   print?(definition: F, options: PrintOptions): string;
   readonly features?: readonly Feature<F>[];
@@ -68,6 +70,8 @@ export interface Feature<F> {
   isIn(definition: F): boolean;
   /** The clause without the feature. Missing if the object is of no use without the feature. */
   without?(clause: string): string;
+  /** What the object loses without the feature, if that is not the complete clause. */
+  readonly loss?: string;
 }
 
 /** The action of an ALTER: `{ action: 'format', parquet: true }`. */

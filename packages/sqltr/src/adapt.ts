@@ -170,19 +170,17 @@ export const toVersion =
     if (!isUnderstood(given, kind)) return { statement: given, losses: [UNKNOWN] };
     if (!mayLackFeature(given, version)) return { statement: given, losses: [] };
     const has = featuresOf(version);
-    const removed = new Set<string>();
+    const removed = new Map<string, string>();
     const statement = replaceClauses(given, (property, clause, { kind }) => {
       const { features = [] } = findProperty(property, kind) ?? findColumnProperty(property) ?? {};
       const feature = features.find(({ name, word }) => !has(name) && word.test(clause));
-      if (feature?.without) removed.add(feature.name);
+      if (feature?.without) removed.set(feature.name, feature.loss ?? `${feature.name} is removed`);
       return feature?.without?.(clause);
     });
     const [missing] = findMissingFeatures(statement, version);
     if (missing) return { losses: [`removed, because QuestDB ${version} has no ${missing}`] };
-    const lost = findMissingFeatures(given, version).filter(feature => removed.has(feature));
-    const losses = lost.map(feature => {
-      const loss = feature === 'INDEX TYPE' ? 'its posting indexes become plain ones' : `${feature} is removed`;
-      return `${loss}, because QuestDB ${version} has no ${feature}`;
-    });
+    const losses = findMissingFeatures(given, version).flatMap(feature =>
+      removed.has(feature) ? `${removed.get(feature)}, because QuestDB ${version} has no ${feature}` : [],
+    );
     return { statement, losses };
   };

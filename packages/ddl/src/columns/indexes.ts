@@ -16,6 +16,7 @@ export const INDEX: ColumnProperty<'add index' | 'drop index', { index?: Index }
       name: 'INDEX TYPE',
       word: /\b(?:type|include)\b/i,
       isIn: ({ index }) => index !== undefined && index.capacity === undefined,
+      loss: 'its posting indexes become plain ones',
       without(clause) {
         const cursor = new Cursor(clause);
         const isSized = cursor.skipTo(token => isWord(token, 'capacity')) !== undefined;

@@ -176,6 +176,7 @@ const parameter = <N extends keyof Parameters>(name: N, unit: string) =>
     name,
     value: ({ [name]: value }) => (value === undefined ? undefined : `${value}${unit}`),
     isHidden: true,
+    isOptional: true,
     alter: {
       actions: ['parameter'],
       sets: [name],
@@ -273,6 +274,7 @@ export const VOLUME = property<{ readonly volume?: string | undefined }>()({
 export const OWNER = property<{ readonly owner?: string | undefined }>()({
   name: 'owner',
   value: ({ owner }) => owner && foldCase(owner),
+  isOptional: true,
   words: ['owned'],
   feature: 'owners',
   parse(reader) {

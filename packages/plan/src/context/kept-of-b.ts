@@ -30,13 +30,11 @@ export const ignoresProperty = (
   property: PropertyName,
 ): boolean => (ignoreOwner && property === 'owner') || ignore.ignoresProperty(identity, property);
 
-/** The properties that A may leave open, and that do not depend on others. */
-export const OPEN_PROPERTIES: ReadonlySet<string> = new Set(['owner', 'maxUncommittedRows', 'o3MaxLag']);
-
 /** Whether an object that takes the place of a former one keeps a property of it: A leaves it open, or an option ignores it. */
-export const keepsProperty = (options: KeptOfB, wanted: Definition, property: PropertyName): boolean =>
-  (OPEN_PROPERTIES.has(property) && findProperty(property, wanted.kind)?.value(wanted) === undefined) ||
-  ignoresProperty(options, wanted, property);
+export function keepsProperty(options: KeptOfB, wanted: Definition, property: PropertyName): boolean {
+  const entry = findProperty(property, wanted.kind);
+  return (entry?.isOptional && entry.value(wanted) === undefined) || ignoresProperty(options, wanted, property);
+}
 
 /** Whether the plan keeps a right that only B has. */
 export const keepsRight = (right: Right, { ignoreExtra = false, ignore }: KeptOfB): boolean =>

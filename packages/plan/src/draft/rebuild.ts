@@ -28,7 +28,7 @@ import type { Entry } from '@sqlpipe/schema';
 import { displayName, isSameName, NameMap, quoteLiteral } from '@sqlpipe/sql';
 import { formatCount } from '@sqlpipe/text';
 import { createRebuildNames, findUnusedHash } from '../auxiliary/rebuild-names.js';
-import { keepsProperty, OPEN_PROPERTIES } from '../context/kept-of-b.js';
+import { keepsProperty } from '../context/kept-of-b.js';
 import type { PlanContext } from '../context/plan-context.js';
 import { expiredRowsOf } from '../losses/losses.js';
 import type { Omission } from '../losses/omission.js';
@@ -50,7 +50,7 @@ import { changeOf, type Draft } from './draft.js';
 interface Rebuild {
   /** The old table, as earlier steps of the draft have left it. They may have renamed it. */
   readonly old: TableDefinition;
-  /** The new table as A defines it. It keeps from B an ignored retention, and the properties that A leaves open (`OPEN_PROPERTIES`). */
+  /** The new table as A defines it. It keeps from B an ignored retention, and the optional properties that A leaves open. */
   readonly final: TableDefinition;
   /** The new table as CREATE TABLE makes it: with a temporary name, and perhaps with another retention than `final`. */
   readonly created: TableDefinition;
@@ -65,7 +65,8 @@ export function rebuildTable(entry: Entry, wanted: TableDefinition, draft: Draft
   const { newName, keptName } = createRebuildNames(old.name, findUnusedHash(wanted, old, engine));
   const copied = findCopiedColumns(wanted, old, context.renames.columnRenamesOf(entry.name));
   const conversions = findConversions(old.name, copied);
-  const isKept = (name: PropertyName) => OPEN_PROPERTIES.has(name) && keepsProperty(context, wanted, name);
+  const isKept = (name: PropertyName) =>
+    findProperty(name, 'table')?.isOptional === true && keepsProperty(context, wanted, name);
   const { final, created } = chooseRetention(entry, keepProperties(wanted, old, isKept), old, draft);
   const rebuild = { old, final, created: { ...created, name: newName }, copied, conversions };
   const { reasons, losses } = findObstacles(entry, rebuild, draft);

@@ -127,17 +127,15 @@ function isAsWanted(entry: Entry, draft: Draft): boolean {
   return compareDefinitions(wanted, current).differences.every(({ property }) => draft.isIgnored(entry, property));
 }
 
-/** A view is not recreated for a difference in these properties, because that costs its history. The names differ only in case. */
-const NOT_WORTH_RECREATING: ReadonlySet<string> = new Set(['owner', 'name']);
-
+/** A view is not recreated for its owner or the case of its name, because that costs its history. */
 function mustRecreate(wanted: Definition, { engine, context: { ignore } }: Draft): boolean {
   const { kind, name } = wanted;
   const current = engine.definitionOf(name);
   if (current?.kind !== kind || !isStoredView(kind)) return false;
   return compareDefinitions(wanted, current).differences.some(({ property }) => {
-    const alter = propertiesOf(kind).find(candidate => candidate.alter?.sets.includes(property))?.alter;
-    const isAlterable = alter && (kind === 'live view' || alter.between(wanted, current, engine.has) !== undefined);
-    return !isAlterable && !NOT_WORTH_RECREATING.has(property) && !ignore.ignoresProperty(wanted, property);
+    const entry = propertiesOf(kind).find(({ name, alter }) => name === property || alter?.sets.includes(property));
+    const isAlterable = entry?.alter?.between(wanted, current, engine.has) ?? (kind === 'live view' && entry?.alter);
+    return !isAlterable && !entry?.isOptional && property !== 'name' && !ignore.ignoresProperty(wanted, property);
   });
 }
 
