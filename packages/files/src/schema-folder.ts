@@ -146,7 +146,7 @@ async function listPaths(folder: string): Promise<string[]> {
   return paths.flat().sort();
 }
 
-/** Rejects links in place of the folders of long names (`fileName`), because the files may come from an untrusted source. */
+/** A long name continues in a folder (`fileName`). A link in its place is rejected: the files may come from an untrusted source. */
 async function listInside(folder: string, name: string): Promise<string[]> {
   // Without `withFileTypes`, links would be followed.
   const entries = await readdir(join(folder, name), { recursive: true, withFileTypes: true });
@@ -202,7 +202,7 @@ const UNSAFE_START = /^[-. ]|^(?=(?:con|prn|aux|nul|com\d|lpt\d|conin\$|conout\$
 
 const LAST_BLANK = / $/;
 
-/** The maximum length of one piece of an encoded name in bytes. File systems accept 255: the rest is for suffixes and unsafe ends. */
+/** The maximum number of bytes of one piece of an encoded name. File systems accept 255, but a suffix may be added to a piece. */
 const MAX_BYTES = 200;
 
 const CONTINUED_SUFFIX = '~';

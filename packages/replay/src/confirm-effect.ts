@@ -45,7 +45,7 @@ export interface ConfirmationContext {
   readonly noVerify: boolean;
 }
 
-/** Before a statement is sent, reads the state that it will change. Undefined unless the statement changes an existing object. */
+/** Before a statement is sent, reads the state that it will change. Undefined for a statement that only creates or gives something. */
 export async function prepareConfirmation(
   statement: string,
   context: ConfirmationContext,
@@ -211,8 +211,8 @@ async function waitForRefresh(
 }
 
 /**
- * After a plan has created a view over a materialized view, waits until the new view is filled, or until nothing is filling it. An
- * earlier REFRESH of the lower view may still invalidate the new view. Then the new view is refreshed.
+ * After a plan has created a view over a materialized view, waits until the server has filled the new view, or until the server has been
+ * idle for a while. An earlier REFRESH of the lower view may still invalidate the new view. Then the new view is refreshed.
  */
 export async function waitForFirstFill(name: string, context: ConfirmationContext): Promise<StatementResult> {
   const { client, pollLimits } = context;
@@ -244,6 +244,6 @@ const REFRESH_AGAIN_AFTER = 1000;
 /** A server gives no reason for a failed refresh if the query returns other types than the view has (observed on 9.3.4). */
 const NO_REASON = 'the columns of the view may have other types than its query gives; drop and recreate it';
 
-/** Whether a change of its base made a view invalid. If no reason is given, a failed refresh shows in `started` (observed on 9.3.4). */
+/** Whether a change of its base made a view invalid. If no reason is given, `started` equals `finished` then (observed on 9.3.4). */
 const isInvalidation = ({ status, reason, started, finished }: RefreshState): boolean =>
   status !== 'valid' && (reason === undefined ? started === finished : isChangeOfBase(reason));

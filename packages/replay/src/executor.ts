@@ -85,7 +85,7 @@ async function executeAndResend(entry: Entry, context: StatementContext): Promis
     try {
       const result = await execute(entry, context);
       if (result.result !== 'skipped') return result;
-      // The object exists now, as stated: the server has executed the statement of the first request after all.
+      // The object exists now, as stated: the server has executed the statement after all.
       if (resent > 0 && result.comparison) return { result: 'applied' };
       return context.isPlanned ? CREATED_SINCE : result;
     } catch (error) {
@@ -122,7 +122,7 @@ async function execute(entry: Entry, context: StatementContext): Promise<Stateme
   return match && !isSentAnyway(match, entry, context) ? resolveExisting(match, ifExists) : send(entry, match, context);
 }
 
-/** Whether to compare before sending: a server may accept the statement although the object exists, or comparing costs no request. */
+/** Whether to compare before sending. A server may accept some statements although the object exists. Others if it costs no request. */
 async function isComparedFirst(entry: Entry, { existing, ifExists }: StatementContext): Promise<boolean> {
   const { replaces, keepsExisting } = readStatementHead(entry.statement);
   const isPrefetched = ifExists === 'compare' && (await existing.isPrefetched(entry));
@@ -132,7 +132,8 @@ async function isComparedFirst(entry: Entry, { existing, ifExists }: StatementCo
 /** Whether a statement is sent although the target already has the right that it gives, or an object of its name. */
 function isSentAnyway(match: MatchResult, entry: Entry, { ifExists, isPlanned }: StatementContext): boolean {
   const isEqual = match.result === 'skipped';
-  // A plan sends an equal GRANT again, which changes nothing. A GRANT that differs is never sent: it would remove the grant option.
+  // A plan sends an equal GRANT again, which changes nothing. A GRANT that differs is never sent: without WITH GRANT OPTION, it
+  // would remove that option.
   if (givesRight(entry.kind)) return isEqual && isPlanned;
   if (isEqual) return false;
   const { replaces, keepsExisting } = readStatementHead(entry.statement);

@@ -53,8 +53,8 @@ const UNCLOSED_MESSAGES: Partial<Record<SegmentType, string>> = {
 export class Splitter {
   /**
    * The first scanner reads by the rules of SQL. If a block comment contains a quote or `--`, a second scanner follows the server's rules.
-   * One of them reads some text wrongly. Then it usually takes a `;` for a part of a string or comment, and rarely finds one too early. So
-   * the first `;` that either scanner finds ends the statement.
+   * The first `;` that either scanner finds ends the statement. This is safe, because a scanner that reads text wrongly usually overlooks
+   * a `;`: it takes the `;` for a part of a string or a comment.
    */
   #scanners = [new StatementScanner('sql')];
   #pieces: string[] = [];
@@ -245,7 +245,7 @@ export class Splitter {
 
   /**
    * Rejects a failure marker before or after the statement. A failure marker is a comment that comes first on its line. A `;` without a
-   * statement may come before the marker, because such a `;` is removed.
+   * statement may come before it on this line, because such a `;` is removed.
    */
   #rejectFailureMarker(text: string): void {
     if (!mayContainFailureMarker(text)) return;
@@ -303,7 +303,7 @@ export function normalizeStatement(text: string): string {
   const trimmed = trim(text);
   if (isNormalized(trimmed)) return trimmed;
   const splitter = new Splitter();
-  const [first] = [...splitter.write(text)]; // yields the first statement only if a second one ends
+  const [first] = [...splitter.write(text)]; // yields nothing unless a second statement has ended
   if (first) throw secondStatementError(first);
   const { held, remainder } = splitter;
   const [statement = '', second] = [...splitter.end()];

@@ -95,7 +95,7 @@ class TableParser {
     return { name, column };
   }
 
-  /** Parses a comma-separated list. @param parseEnd called after each item: if a clause ends the list, parses it and returns true */
+  /** Parses a comma-separated list. @param parseEnd called after each item; parses a clause that ends the list, and returns if it did */
   #parseList<T>(parseItem: () => T, parseEnd = () => false): T[] {
     const items = [parseItem()];
     while (!parseEnd()) {

@@ -160,7 +160,7 @@ export function retentionAgeOf(object: Pick<RetentionFields, 'ttl' | 'policy'>):
   return local === 0 || isAtLeast(local, remote) ? remote : local;
 }
 
-/** Whether `age`, which is not 0, is at least as long as `than`, whatever the months' lengths are. If `than` is 0 (never), it is not. */
+/** Whether `age`, which is not 0, is at least as long as `than`, whatever the lengths of the months are. False if `than` is 0 (never). */
 function isAtLeast(age: Age, than: Age): boolean {
   if (than === 0) return false;
   if (age > 0 === than > 0) return Math.abs(age) >= Math.abs(than);
@@ -169,7 +169,7 @@ function isAtLeast(age: Age, than: Age): boolean {
 
 /**
  * Changes `wanted` so that it expires no more rows than `former`: it gets the former rule, the former TTL and policy, or all of them.
- * @returns undefined if `wanted` expires no additional rows, or if the former TTL does not fit the partitions of `wanted`
+ * @returns undefined if `wanted` expires no additional rows, or if an age of the former retention does not fit the partitions of `wanted`
  */
 export function keepExpiry<Stored extends TableDefinition | MaterializedViewDefinition>(
   wanted: Stored,

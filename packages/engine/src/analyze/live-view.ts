@@ -190,7 +190,7 @@ const FRAMELESS = ['lag', ...NEED_LATER_ROWS];
 const ANCHOR_ADVICE =
   "add an ANCHOR to reset per segment, e.g. WINDOW w AS (PARTITION BY <key> ORDER BY <ts> ANCHOR EXPRESSION timestamp_floor('1d', <ts>))";
 
-/** A late row may change the results of all rows after it. So QuestDB requires an ANCHOR, or a bounded frame. */
+/** A late row may change the results of all rows after it. So QuestDB requires an ANCHOR for such calls. */
 function rejectUnboundedReplays({ calls }: ScannedQuery): void {
   for (const call of calls) {
     const { name, start, window } = call;
@@ -227,7 +227,7 @@ const readsRowAtFixedDistance = ({ name, ignoresNulls, window }: WindowCall): bo
   window?.frame === 'rows' &&
   (/^\d+ preceding$/.test(window.to) || window.excludesCurrentRow);
 
-/** Functions that downsample. Later rows decide too which rows they return. */
+/** Functions that downsample. The rows that they return also depend on later rows. */
 const SUBSAMPLING = ['sdt', 'lttb', 'm4', 'minmax', 'uniform', 'cadence'];
 
 /**
@@ -364,7 +364,7 @@ function findFunctionProblem({ calls }: ScannedQuery, base: Base): string | unde
 }
 
 /**
- * Whether QuestDB 10 can save the state of a call. The exceptions are:
+ * Whether QuestDB 10 can save the state of a call. It cannot for these calls:
  * - a window without PARTITION BY, unless its frame starts at the current row
  * - `lag` of a DECIMAL with more than 18 digits
  */

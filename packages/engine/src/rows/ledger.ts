@@ -29,7 +29,7 @@ interface HistoryRows {
  * - `none`: the view has no rows.
  * - `recomputable`: the query returns all stored rows.
  * - `HistoryRows`: the query no longer returns these rows.
- * - `unknown`: no server has answered, or a refresh limit leaves out rows. If the user allows the loss, no server is asked.
+ * - `unknown`: no server has answered, a refresh limit leaves out rows, or the user allows the loss, so no assertion checks the rows.
  */
 export type StoredRows = 'none' | 'recomputable' | 'unknown' | HistoryRows;
 
@@ -73,7 +73,7 @@ export interface ExternalFacts {
   readonly findUnended?: (view: ComputedView) => UnendedRows;
   /** The planned name of an object of the loaded schema; by default, its own name. */
   readonly newNameOf?: (object: string) => string;
-  /** Whether the view is in the wanted schema and not ignored. A view that is not wanted must keep all its rows. By default true. */
+  /** Whether the view is in the wanted schema and not ignored. If a plan keeps any other view, it must keep its rows. By default true. */
   readonly isWanted?: (view: string) => boolean;
   /** Whether a recreated view has a different query. By default the texts are compared, so a query with a renamed source is different. */
   readonly isRedefined?: (former: MaterializedView, current: MaterializedView) => boolean;
@@ -265,7 +265,7 @@ export class Ledger {
 
 /**
  * Finds what is lost if a table is dropped after its rows were copied to another table.
- * @param isKept whether a conversion that is not lossless is known to keep all values of a column
+ * @param isKept whether the conversion of a column is known to keep all its values, although values of this type may change in general
  */
 export function findCopyLosses(
   original: TableDefinition,

@@ -57,7 +57,7 @@ export class RowAccount {
     return this.#ledger.invalidationsOf(this.#engine.find(view));
   }
 
-  /** The index of the statement that has removed the base of a materialized view, as a list; empty if no statement has. */
+  /** The index of the statement that has removed the base of a materialized view, as a list; empty if its base exists. */
   findRemovalOfBase(view: string): readonly number[] {
     const object = this.#engine.find(view);
     const base = object?.kind === 'materialized view' ? this.findLoaded(object.base) : undefined;
@@ -76,7 +76,7 @@ export class RowAccount {
     if (column?.type === conversion.from) this.#ledger.addLosslessType(column, conversion.to);
   }
 
-  /** @returns the effects of the statement, with losses that only the account finds, and without losses that are none */
+  /** @returns the effects of the statement, with losses that only the account finds, and without disproved losses */
   recordStatement(statement: string, execution: Execution): readonly Effect[] {
     const { effects, transitions } = execution;
     const index = this.#statementCount++;
@@ -190,7 +190,8 @@ function retentionsEnforcedBy({ effects, transitions }: Execution, ledger: Ledge
     const before = beforeOf(after?.id);
     return canExpire(after) && retentionAgeOf(after) !== (canExpire(before) ? retentionAgeOf(before) : 0);
   });
-  // If an ALTER sets a shorter retention, its effects already name the loss. A copy needs an enforcement too: the original loses its rows.
+  // If an ALTER sets a shorter retention, its effects already name the loss, but only for this table. If the table is a copy, the loss of
+  // the original's rows is found here.
   const isShortened = (name: string) => effects.some(effect => isExpiryLoss(effect) && isSameName(effect.object, name));
   const names = new Set([...written.map(({ object }) => object), ...withNewRetention.map(({ name }) => name)]);
   return [...names].flatMap(name => {

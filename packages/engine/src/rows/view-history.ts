@@ -55,7 +55,7 @@ const toConsequence = (text: string): Consequence => ({ text, causes: [] });
 export interface Recomputation {
   /** The assertion that the server can compute the view again; undefined if its query has not changed. */
   readonly assertion?: string | undefined;
-  /** The query that the view has after the plan, if it changes. Undefined if A has the view: it may get other rows by the new query. */
+  /** The changed query of a view that A lacks, because a plan must keep the rows of such a view. Undefined for other views. */
   readonly queryAfterPlan?: string | undefined;
   /** Holds the view if it has a refresh period. Computing such a view loses its rows of a period that has not ended. */
   readonly periodicViews: MaterializedView[];
@@ -139,7 +139,7 @@ export class ViewHistories {
     });
   }
 
-  /** Whether an empty view stays empty. A deferred view does, and a view over a view that stays empty. The server fills any other view. */
+  /** Whether an empty view stays empty: it is deferred, or a view that it reads stays empty. The server fills all other views. */
   #isLeftEmpty(view: MaterializedView): boolean {
     return this.#unrefreshed.has(view.id) && (view.refresh.deferred || this.#readsEmptyView(view));
   }
@@ -279,8 +279,8 @@ export class ViewHistories {
   }
 
   /**
-   * Finds a column of a source whose values may have changed. Only columns count whose name (or `*`) is in the query of the view, or of a
-   * view below it.
+   * Finds a column of a source whose values may have changed. A column counts only if its name (or `*`) is in the query of the view, or of
+   * a view below it.
    */
   #findChangedColumn({ former, dependencies }: TrackedView, source: CatalogueObject): StoredColumn | undefined {
     if (source.kind !== 'table') return undefined;

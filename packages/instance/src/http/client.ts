@@ -59,7 +59,7 @@ const MAX_BUSY_DELAY = 30_000;
 /** Asks the server for the number of all rows. If a limit cuts off rows, fewer rows than this number arrive, and the reply is rejected. */
 const COUNT_PARAMETER = '&count=true';
 
-/** The statuses that prove that an endpoint exists. Any other may come from a proxy, or from a server that has not looked at the path. */
+/** The statuses of an endpoint that exists. Any other status may come from a proxy, or from a server that has not looked at the path. */
 const ENDPOINT_STATUSES = new Set([200, 400, 403]);
 
 const DENIED_HELP = '; grant the permission to this user, or use another account';
@@ -76,7 +76,7 @@ class HttpClient implements Client {
   readonly #closed = new AbortController();
   /** Aborts when the client is closed or the user interrupts the program. Then pauses end at once, and the last failure is final. */
   readonly #ended: AbortSignal;
-  /** The endpoints to try. After one of them has replied like a QuestDB server, this is the only one. */
+  /** The endpoints to try. After one of them has replied with one of `ENDPOINT_STATUSES`, it is the only one. */
   #endpoints: readonly [ApiPath, ...ApiPath[]] = ENDPOINTS;
 
   constructor(private readonly config: ConnectionConfig) {
@@ -243,7 +243,7 @@ async function* scanRows(response: Response, maxValueBytes: number | undefined):
       const rows = scanner.write(chunk);
       yield rows;
       if (rows.length) timer.restart();
-      else timer.start(); // without a complete row, the time limit goes on
+      else timer.start(); // not restarted: the limit is the time for a complete row
     }
     scanner.end();
   } catch (error) {

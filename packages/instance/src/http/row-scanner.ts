@@ -103,7 +103,7 @@ export class RowScanner implements JsonEvents {
     else if (depth === 3) this.#addCell(value);
   }
 
-  /** Accepts a batch of rows if each row is one string. After the result false, the batch arrives again as single events. */
+  /** Accepts a batch of rows if each row is one string. If it returns false, the batch arrives again as single events. */
   rows(rows: unknown[]): boolean {
     if (this.#endsInEmptyRow || !rows.every(isSingleString)) return false;
     this.#rows += rows.length;

@@ -111,8 +111,8 @@ function createWantedEngine(
       !a.findObject(entry.name) &&
       (ignoreExtra || ignore?.ignoresObject(entry) || !allowed.allows({ lossKind: 'drop', object: entry.name })),
   );
-  // A view that is invalid in B may be valid as A defines it. So here, no view counts as invalid. If the engine rejects a view that a
-  // server has accepted, `{}` makes the engine trust the server (`compileLoaded`).
+  // A view that is invalid in B may be valid as A defines it, so `{}` lists no view as invalid. It is not undefined, because a server has
+  // accepted the views of B: if the engine rejects such a view, the server is right (`compileLoaded`).
   const engine = createPredictingEngine({ ...options, health: health && {} });
   const statements = [...a.entries, ...keptEntries].map(({ statement }) => statement);
   engine.load(new Schema(statements, defaults).statements);

@@ -120,7 +120,7 @@ export class Draft {
     const isEarly = isRecreation && !this.context.allowed.allows({ lossKind: 'history', object });
     const outdatingStep = isEarly ? this.#outdatedBy.get(object) : undefined;
     this.#insert(step, outdatingStep);
-    // If another view reads the dropped view, the DROP of the other view is added later, but has to come first.
+    // Other views that the same step outdates may read the dropped view. So their DROPs, if any, are inserted before this DROP.
     for (const [view, first] of this.#outdatedBy) if (first === outdatingStep) this.#outdatedBy.set(view, step);
     const invalidated = effects.flatMap(({ type, object }) => (type === 'invalidated' ? [object] : []));
     const redefined = new NameSet(
@@ -143,7 +143,7 @@ export class Draft {
     return this.add(changeByStatement(statement, identity, properties), [statement]);
   }
 
-  /** Inserts a statement before the first step that is no assertion. No step so far may need its effect: the engine executes it last. */
+  /** Inserts a statement before the first step that is no assertion. The engine executes it last, so the steps so far must not need it. */
   addBeforeChanges(statement: string, identity: NamedObject): void {
     this.engine.execute(statement);
     const firstChange = this.steps.find(({ assertion }) => assertion === undefined);

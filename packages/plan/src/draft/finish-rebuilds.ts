@@ -34,7 +34,7 @@ export function dropOldTables(draft: Draft): void {
     if (wanted?.kind !== 'table' || old?.kind !== 'table' || rebuilt?.kind !== 'table') continue;
     if (!isRebuildHash(hash, wanted, old, engine)) continue; // A has changed since the rebuild
     const copied = findCopiedColumns(rebuilt, old, renames.columnRenamesOf(table));
-    // If B has the old table, the rebuild was made by an earlier plan, which cannot check the conversions for this plan.
+    // If B has the old table, an earlier plan made the rebuild. So the conversions still have to be checked in this plan.
     const conversions = context.engineOfB.find(name) ? findConversions(name, copied) : [];
     const unchanged = conversions.flatMap(each => conversionAssertions(each, draft));
     const allCopied = allCopiedAssertion({ from: name, to: table, columns: toComparable(copied) });
@@ -63,7 +63,7 @@ function dropCopiedTable(
 
 /**
  * Continues rebuilds in which an earlier plan was interrupted:
- * - Before the first RENAME: the new table is dropped, and the rebuild starts again.
+ * - Before the first RENAME: if this plan makes the same rebuild, the new table is dropped, and the rebuild starts again.
  * - Between the two RENAMEs, when no table has the original name: the second RENAME follows. But the rebuild is left out if this plan
  *   does not make the same rebuild (`betweenRenames`), or if a writer has created a table with the original name.
  */
@@ -105,7 +105,7 @@ function omitTableOfWriter(table: string, keptName: string, draft: Draft): void 
   draft.block(table);
 }
 
-/** Leaves out a table. An empty new table would take the name that the interrupted rebuild needs for the table with the rows. */
+/** Leaves out a table. Otherwise the plan would create it empty, and the interrupted rebuild could not give its name to the new table. */
 function omitBetweenRenames(
   { table, newName, keptName }: Readonly<Record<'table' | 'newName' | 'keptName', string>>,
   draft: Draft,

@@ -23,7 +23,7 @@ import { changeOf, type Draft } from './draft.js';
 import { findStoredViewsAndReaders, listObjects, reconcileObject } from './reconcile-objects.js';
 
 /**
- * Changes stored views (materialized or live) and their readers as A defines them, each after the views that it reads. Also repairs views:
+ * Gives stored views (materialized or live) and their readers the definitions of A, each after the views that it reads. Also repairs views:
  * - A stale plain view (`View.isStale`) gets its query again.
  * - An invalid materialized view is refreshed or recreated, unless its query would fail again.
  * - A materialized view that lacks rows is refreshed, unless the server fills it in time (`needsRefreshToFill`).
@@ -146,7 +146,7 @@ function staysUnrepaired(view: MaterializedView, refreshed: NameSet, draft: Draf
   return !ignoreExtra && allowed.allows({ lossKind: 'drop', object: view.name });
 }
 
-/** Whether to refresh an invalid view that A lacks, because an interrupted plan may have made it invalid. No unallowed loss may result. */
+/** Whether an invalid view that only B has is refreshed. An interrupted plan may have made it invalid. The refresh must lose no rows. */
 function mayRefreshExtra(view: MaterializedView, draft: Draft): boolean {
   const { engine, context } = draft;
   const source = engine.find(view.base);
@@ -229,7 +229,7 @@ const readsRedefinedView = (view: MaterializedView, { engine, context }: Draft):
     return former?.kind === 'view' && current?.kind === 'view' && isRedefined(former, current, context);
   });
 
-/** Lists the suspended tables and stored views of A, and its views that stay invalid: the plan leaves out their repair. */
+/** Leaves out, as omissions with a reason, the repair of suspended objects of A, and of its views that stay invalid. */
 export function omitUnrepaired(draft: Draft): void {
   const { healthProblems, a, ignore } = draft.context;
   for (const { identity, state, reason } of healthProblems) {

@@ -4,11 +4,11 @@
  * 2. The plan has only its text: `SELECT count() = 0 AS is_empty FROM 't';`. Anybody may edit this text.
  * 3. sqlapply reads the text. `parseAssertion` finds the parser by the alias `is_empty`, makes the assertion again, and compares the texts.
  *    Only an identical text is an assertion. Anything else is a SELECT, which needs `--allow SELECT`.
- * 4. sqlapply sends it. If the answer is false, the plan ends, and `questions` and `formatReason` say why. (Unless an assertion has
- *    `isFinal`, it is sent again first: work in the background may still make it true.)
+ * 4. sqlapply sends it. While the answer is false, sqlapply sends it again for a time, unless `isFinal` is set. If the answer stays false,
+ *    the plan ends, and `questions` and `formatReason` say why.
  *
  * The text of some assertions contains the query of a view. `parseAssertion` cannot know this query. So such an assertion has `printFor`,
- * and the caller must check that it prints the text for the view that the target has (`isPlanAssertion` in `replay`).
+ * and the caller must check that `printFor` prints the text for the view that the target has (`isPlanAssertion` in `replay`).
  */
 import { type Column, doubleQuote, hasNull, isArray, losesLoneSurrogates } from '@sqlpipe/ddl';
 import type { ColumnHead, Conversion, Copy, LossKind } from '@sqlpipe/engine';
@@ -181,7 +181,7 @@ function toNothingIsLostAssertion(view: string, statement: string): Assertion {
     comparedView: view,
     purpose: `stops the plan if ${problem}`,
     formatReason: () => `${problem}; make the plan again: the new plan says what would be lost`,
-    // The text has a tolerance for floating point, unless the planner did not know the columns. So both texts are valid.
+    // If the planner knew the columns, the text has a tolerance for floating point. If not, it has none. Both texts are valid.
     printFor: ({ existing, columns }) =>
       existing ? [undefined, columns].map(known => printNothingIsLostAssertion(existing, known)) : [],
   };

@@ -27,7 +27,7 @@ export class Renames {
   readonly notes: string[] = [];
   /** Warnings about rename comments that have no effect. */
   readonly warnings: string[] = [];
-  /** The objects that are left out because their rename comments contradict A or B: the reason by the old name, and by the new name. */
+  /** Why objects are left out: their rename comments contradict A or B. Both the old and the new name of an object are keys. */
   readonly refused = new NameMap<string>();
   /** All stated renames of objects, pending or not: the new name by the old name. */
   readonly statedObjects = new Map<string, string>();
@@ -260,7 +260,7 @@ export class Renames {
       return this.#refuse(entry, `${text}: A has a column '${old.name}' too`);
     if (namesake === undefined) return this.#addColumnRename(entry.name, old, column);
     const newNameProblem = `B has a column '${column}' too`;
-    // B has both columns, so the rename is not made. If `namesake` does not have the type in A, a plan would convert it, although its
+    // B has both columns, so the rename is impossible. If `namesake` does not have the type in A, a plan would convert it, although its
     // values are not those of the old column. If it has that type, a warning is enough.
     if (namesake.type !== findColumn(wanted, column)?.type) return this.#refuse(entry, `${text}: ${newNameProblem}`);
     this.#warn(entry, text, newNameProblem);
@@ -337,7 +337,7 @@ function rejectSharedName(
 
 type EntryComment = RenameComment & { readonly entry: Entry };
 
-/** Why an option about an object has no effect, although A may have the object. */
+/** Why an option about an ignored object has no effect. */
 export const formatIgnoredObject = (name: string): string => `'${name}' is ignored, so it is not changed`;
 
 const renameError = (rename: string, reason: string) => new InvalidOptionError(`--renamed ${rename}: ${reason}`);
