@@ -151,8 +151,8 @@ const verdicts = (
 
 const verdictsOfAcl = (acl: Acl): string[] =>
   verdicts(
-    ({ entity, permission, option, table, column }) => acl.has(entity, permission, { table, column }, option),
-    (name, table) => acl.mayReadPart(name, table),
+    ({ entity, permission, option, table, column }) => acl.hasPermission(entity, permission, { table, column }, option),
+    (name, table) => acl.canReadPart(name, table),
     (name, account, option) => acl.canAssume(name, account, option),
   );
 
@@ -172,7 +172,7 @@ test('what a principal may do equals the verdict of a naive model', t => {
       ),
     );
   });
-  t.true(new Acl('admin').has('ADMIN', 'SELECT', { table: 't' }, true));
+  t.true(new Acl('admin').hasPermission('ADMIN', 'SELECT', { table: 't' }, true));
 });
 
 test('Acl: after a commit, earlier savepoints undo nothing', t => {
@@ -182,7 +182,7 @@ test('Acl: after a commit, earlier savepoints undo nothing', t => {
   acl.grant({ kind: 'grant', entity: 'ann', permission: 'HTTP', option: false });
   log.commit();
   log.rollback(savepoint);
-  t.true(acl.has('ann', 'HTTP', {}));
+  t.true(acl.hasPermission('ann', 'HTTP', {}));
 });
 
 test('RightSet: a rollback restores exactly the state of the savepoint, in its order', t => {

@@ -103,19 +103,19 @@ export class Acl {
   }
 
   /** Rights of groups count, and the administrator has every permission. @param option whether the grant option is required too */
-  has(name: string, permission: string, scope: Scope, option = false): boolean {
+  hasPermission(name: string, permission: string, scope: Scope, option = false): boolean {
     return this.#holds(name, entity => this.rights.allows({ kind: 'grant', permission, ...scope, entity, option }));
   }
 
   /** Whether a principal may read a table or at least one of its columns. */
-  mayReadPart(name: string, table: string): boolean {
+  canReadPart(name: string, table: string): boolean {
     const grant = { kind: 'grant', permission: 'SELECT', table, option: false } as const;
     return this.#holds(name, entity => this.rights.allowsPart({ ...grant, entity }));
   }
 
   /** @param option whether the principal must also be allowed to let others assume the account */
   canAssume(name: string, account: string, option = false): boolean {
-    return this.#holds(name, entity => this.rights.has({ kind: 'assumption', account, entity, option }));
+    return this.#holds(name, entity => this.rights.includes({ kind: 'assumption', account, entity, option }));
   }
 
   #holds(name: string, isHolder: (entity: string) => boolean): boolean {

@@ -37,7 +37,7 @@ export {
   type ColumnHead,
   DenialError,
   type Rows,
-  requireReadable,
+  requirePartialReadAccess,
   type Session,
   type StatementReply,
   type Value,

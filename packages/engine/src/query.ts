@@ -6,5 +6,5 @@ export type { Expression, SelectItem, SelectStatement, TableFunctionCall } from 
 export { analyzeRelation } from './analyze/analyze-relation.js';
 export { columnName } from './analyze/column-names.js';
 export type { Relation } from './analyze/column-scope.js';
-export { requireReadAccess, returnsNoRows } from './analyze/query-references.js';
+export { requireQueryReadAccess, returnsNoRows } from './analyze/query-references.js';
 export { type ParsedQuery, parseQueryText } from './parse/parse-query.js';

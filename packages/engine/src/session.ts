@@ -16,26 +16,26 @@ interface CallerRights {
   /** Without `on`, the permission is for the whole database. @throws DenialError */
   readonly authorize: (permission: string, on?: string, columns?: readonly string[]) => void;
   /** Whether the caller may read at least a part of an object. Other objects are left out of dumps, but not of lists. */
-  readonly canRead: (name: string) => boolean;
+  readonly canReadPart: (name: string) => boolean;
   /** The owner of objects that are created without OWNED BY. */
   readonly owner?: string | undefined;
   /** Makes `owner`, or the caller if it is undefined, the owner of an added column. */
-  readonly assignColumnOwner: (table: string, column: string, owner: string | undefined) => void;
+  readonly setColumnOwner: (table: string, column: string, owner: string | undefined) => void;
 }
 
 /** The open source edition has no owners and no permissions. */
-export const ALL_RIGHTS: CallerRights = { authorize: () => {}, canRead: () => true, assignColumnOwner: () => {} };
+export const ALL_RIGHTS: CallerRights = { authorize: () => {}, canReadPart: () => true, setColumnOwner: () => {} };
 
 export function rightsOfCaller(caller: string, acl: Acl, catalogue: Catalogue): CallerRights {
   const owns = (name: string) => isSameName(catalogue.find(name)?.owner, caller);
   const isAllowed = (permission: string, table?: string, columns: readonly string[] = []) =>
     (table !== undefined && owns(table)) ||
-    acl.has(caller, permission, { table }) ||
-    (columns.length > 0 && columns.every(column => acl.has(caller, permission, { table, column })));
+    acl.hasPermission(caller, permission, { table }) ||
+    (columns.length > 0 && columns.every(column => acl.hasPermission(caller, permission, { table, column })));
   return {
     owner: caller,
-    canRead: name => owns(name) || acl.mayReadPart(caller, name),
-    assignColumnOwner(table, column, owner = caller) {
+    canReadPart: name => owns(name) || acl.canReadPart(caller, name),
+    setColumnOwner(table, column, owner = caller) {
       if (isSameName(owner, acl.admin) || isSameName(catalogue.find(table)?.owner, owner)) return;
       acl.grant({ kind: 'grant', entity: owner, permission: 'ALL', option: true, table, column });
     },
@@ -66,8 +66,8 @@ export interface MutableSession extends Session {
 }
 
 /** Requires the right to read at least a part of an object. @throws DenialError */
-export function requireReadable({ authorize, canRead }: Session, name: string): void {
-  if (!canRead(name)) authorize('SELECT', name);
+export function requirePartialReadAccess({ authorize, canReadPart }: Session, name: string): void {
+  if (!canReadPart(name)) authorize('SELECT', name);
 }
 
 /** A column of a reply. */

@@ -15,7 +15,7 @@ import {
   isFullRefresh,
   OpaqueError,
   RowAccount,
-  requireReadable,
+  requirePartialReadAccess,
   whenReady,
 } from '@sqlpipe/engine';
 import { type Client, InstanceError, type Rejection, type Reply, toRequestText } from '@sqlpipe/instance';
@@ -187,7 +187,7 @@ export class DryRun {
     const object = this.#engine.find(name);
     if (!object) return undefined;
     const session = this.#engine.session(this.#caller ?? this.#engine.acl.admin);
-    const denial = catchRejection(() => requireReadable(session, object.name));
+    const denial = catchRejection(() => requirePartialReadAccess(session, object.name));
     if (denial instanceof RejectionError)
       throw new InstanceError('DENIED', `${this.context.client.label}: ${denial.message}`, {
         serverMessage: denial.message,

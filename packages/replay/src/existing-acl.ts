@@ -50,7 +50,7 @@ export class ExistingAcl {
     const rights = parseRights(statement);
     const known = rights && (await this.#fetchRightsFor(rights));
     if (!known) return undefined;
-    const isStored = rights.every(right => known.stores(right));
+    const isStored = rights.every(right => known.hasExactly(right));
     const losing = isStored ? [] : rights.flatMap(right => known.findLostOptions(right));
     const differences = losing.map(right => ({
       property: printRight({ ...right, option: false } as Right).slice(0, -1) as `GRANT ${string}`,
@@ -61,7 +61,7 @@ export class ExistingAcl {
       differences,
       notComparable: [],
       isTokenComparison: false,
-      exists: rights.every(right => known.has(right)),
+      exists: rights.every(right => known.includes(right)),
     };
   }
 

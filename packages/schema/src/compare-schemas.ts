@@ -137,7 +137,7 @@ class SchemaItems {
 
   /** Whether this schema contains an item of the other schema. A right may be included in a wider right. */
   has(key: string, right: Right | undefined): boolean {
-    return right ? this.#rights.has(right) : this.items.has(key);
+    return right ? this.#rights.includes(right) : this.items.has(key);
   }
 }
 

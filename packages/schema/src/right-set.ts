@@ -24,7 +24,7 @@ export class RightSet {
   /** Gives a right as a server does: it replaces the rights that it covers, unless a wider one includes it. */
   grant(right: Right): void {
     for (const covered of this.#findCovered(right)) this.delete(covered);
-    if (!this.has(right)) this.add(right);
+    if (!this.includes(right)) this.add(right);
   }
 
   /** Takes a right away as a server does, with those that it covers. ALL takes away every permission. */
@@ -51,22 +51,22 @@ export class RightSet {
   }
 
   /** Whether these rights include a right, possibly with the grant option or on a wider scope. */
-  has(right: Right): boolean {
+  includes(right: Right): boolean {
     return this.#findCovering(right).some(wider => hasOption(wider) || !hasOption(right));
   }
 
   /** Whether a permission is allowed: by a grant of it, of ALL, which includes all but DATABASE ADMIN, or of DATABASE ADMIN. */
   allows(grant: Grant): boolean {
-    return includingGrants(grant).some(each => this.has(each));
+    return includingGrants(grant).some(each => this.includes(each));
   }
 
   /** Whether a permission is allowed on a table or on at least one of its columns. */
   allowsPart(grant: Grant): boolean {
-    return includingGrants(grant).some(each => this.has(each) || this.#tableOf(rightKey(each)) !== undefined);
+    return includingGrants(grant).some(each => this.includes(each) || this.#tableOf(rightKey(each)) !== undefined);
   }
 
   /** Whether exactly this right is stored, with the same grant option: granting it again changes nothing. */
-  stores(right: Right): boolean {
+  hasExactly(right: Right): boolean {
     const same = this.#find(rightKey(right));
     return same !== undefined && hasOption(same.right) === hasOption(right);
   }

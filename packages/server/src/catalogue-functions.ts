@@ -7,7 +7,7 @@ import {
   type LiveView,
   type MaterializedView,
   type Rows,
-  requireReadable,
+  requirePartialReadAccess,
   type Session,
   type Value,
   type View,
@@ -130,7 +130,7 @@ const COLUMN_COLUMNS: readonly ListColumn<CatalogueColumn>[] = [
 export function listColumns(session: Session, name: string, position: number): Rows {
   const object = session.catalogue.find(name);
   if (!object) throw missingError(position, name);
-  requireReadable(session, object.name);
+  requirePartialReadAccess(session, object.name);
   const { kind, columns, timestamp } = object;
   return listObjects(
     COLUMN_COLUMNS,

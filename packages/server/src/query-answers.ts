@@ -8,7 +8,7 @@ import {
   type ParsedQuery,
   parseQueryText,
   type Relation,
-  requireReadAccess,
+  requireQueryReadAccess,
   returnsNoRows,
   type SelectItem,
   type SelectStatement,
@@ -30,7 +30,7 @@ export function answerQuery(text: string, session: Session): Rows {
   const { select } = query;
   // Errors of the query are reported before the fact that no rows are stored.
   const relation = analyzeRelation(query, session.catalogue);
-  requireReadAccess(session, query);
+  requireQueryReadAccess(session, query);
   const assertion = isPlanQuery(text) ? answerAssertion(select) : undefined;
   if (assertion) return assertion;
   if (returnsNoRows(query, session.catalogue))

@@ -9,7 +9,7 @@ import {
   printPrincipals,
   type QueryStatement,
   type Rows,
-  requireReadable,
+  requirePartialReadAccess,
   type Session,
   type ShownObject,
   type StatementReply,
@@ -114,7 +114,7 @@ export class Service {
     if (kinds.has('grant')) authorize('USER DETAILS');
     const before = has('principals') ? printPrincipals(acl, kinds) : [];
     const after = has('principals') ? printPermissions(acl, kinds) : [];
-    const selected = session.catalogue.list().filter(({ kind, name }) => kinds.has(kind) && session.canRead(name));
+    const selected = session.catalogue.list().filter(({ kind, name }) => kinds.has(kind) && session.canReadPart(name));
     const objects = session.catalogue.inDependencyOrder(namesOf(selected));
     return ddlRows([...before, ...objects.map(object => printDefinition(object)), ...after]);
   }
@@ -123,7 +123,7 @@ export class Service {
 function requireShownObject(session: Session, { kind, name, start }: ShownObject): CatalogueObject {
   const object = session.catalogue.find(name);
   if (!object) throw missingError(start, name, kind);
-  requireReadable(session, object.name);
+  requirePartialReadAccess(session, object.name);
   if (object.kind === kind) return object;
   const isView = object.kind === 'view' || object.kind === 'materialized view';
   const found = kind === 'table' && isView ? 'view or materialized view' : object.kind;

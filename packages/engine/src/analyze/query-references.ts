@@ -4,7 +4,7 @@ import { isSameName } from '@sqlpipe/sql';
 import type { Catalogue } from '../catalogue.js';
 import type { CatalogueObject } from '../catalogue-objects.js';
 import { childrenOf, type ParsedQuery, parseQueryText, type TreeNode } from '../parse/parse-query.js';
-import { requireReadable, type Session } from '../session.js';
+import { requirePartialReadAccess, type Session } from '../session.js';
 import { hasAggregate } from './functions.js';
 import { QueryScope, type Source, type TableRef } from './query-scope.js';
 
@@ -13,9 +13,9 @@ export const findQueryReferences = (query: ParsedQuery, catalogue: Catalogue): s
 ];
 
 /** Requires the right to read what a query reads. @throws DenialError */
-export function requireReadAccess(session: Session, query: ParsedQuery): void {
+export function requireQueryReadAccess(session: Session, query: ParsedQuery): void {
   for (const { object, columns } of listReads(query, session.catalogue)) {
-    requireReadable(session, object.name);
+    requirePartialReadAccess(session, object.name);
     // The right to read one column includes the timestamp. Single columns of a plain view cannot be granted.
     const columnsToCheck = object.kind === 'view' ? [] : columns.filter(name => name !== object.timestamp);
     if (columnsToCheck.length > 0) session.authorize('SELECT', object.name, columnsToCheck);

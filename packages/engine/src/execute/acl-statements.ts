@@ -266,7 +266,7 @@ function requireScopeExists({ catalogue }: Session, { scope: { column }, table }
 
 /** Requires the permission WITH GRANT OPTION, unless the caller owns the object. @throws DenialError */
 function requireGrantRight({ acl, caller, catalogue }: Session, permission: string, scope: Scope): void {
-  if (acl.has(caller, permission, scope, true)) return;
+  if (acl.hasPermission(caller, permission, scope, true)) return;
   if (scope.table !== undefined && isSameName(catalogue.find(scope.table)?.owner, caller)) return;
   const on = scope.table === undefined || scope.table === ALL_NAMES ? '' : ` on ${scope.table}`;
   throw new DenialError(0, `Access denied for ${caller} [${permission} WITH GRANT OPTION${on}]`);

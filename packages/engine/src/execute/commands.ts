@@ -26,7 +26,7 @@ import {
 import type { ChangeOfBase } from '@sqlpipe/schema';
 import { displayName, isStoredView } from '@sqlpipe/sql';
 import { analyzeRelation } from '../analyze/analyze-relation.js';
-import { requireReadAccess } from '../analyze/query-references.js';
+import { requireQueryReadAccess } from '../analyze/query-references.js';
 import type { Catalogue } from '../catalogue.js';
 import { type CatalogueObject, type ColumnPair, type MaterializedView, pairColumns } from '../catalogue-objects.js';
 import { effectOn } from '../effects.js';
@@ -81,7 +81,7 @@ function handleCommand(cursor: Cursor, session: MutableSession, verb: string): v
     },
   });
   authorizeCommand(command, session);
-  if (inserted) requireReadAccess(session, inserted);
+  if (inserted) requireQueryReadAccess(session, inserted);
   rejectSuspended(command, session);
   executeCommand(command, session, query);
 }
@@ -222,13 +222,13 @@ function executeRefresh({ name, isFull }: CommandOf<'refresh'>, { catalogue, row
   invalidateLiveViews(catalogue, view.name, () => 'base materialized view is refreshed in full');
 }
 
-function executeAlterTable(alters: readonly Alter[], { catalogue, assignColumnOwner }: MutableSession): void {
+function executeAlterTable(alters: readonly Alter[], { catalogue, setColumnOwner }: MutableSession): void {
   const table = catalogue.find(alters[0]?.name ?? '');
   if (table?.kind !== 'table') return;
   let changed = table;
   for (const { alteration } of alters) {
     if (alteration.action === 'add column' && !findColumn(changed, alteration.column.name))
-      assignColumnOwner(table.name, alteration.column.name, alteration.owner);
+      setColumnOwner(table.name, alteration.column.name, alteration.owner);
     changed = applyAlteration(changed, alteration);
   }
   const pairs = pairColumns(table, changed);

@@ -40,12 +40,12 @@ import { analyzeRelation } from '../analyze/analyze-relation.js';
 import type { Relation } from '../analyze/column-scope.js';
 import { analyzeLiveView, checkLiveViewParserRules } from '../analyze/live-view.js';
 import { analyzeMaterializedView, findTimestampClause, type ViewTiming } from '../analyze/materialized-view.js';
-import { findQueryReferences, requireReadAccess } from '../analyze/query-references.js';
+import { findQueryReferences, requireQueryReadAccess } from '../analyze/query-references.js';
 import type { Catalogue } from '../catalogue.js';
 import { type Table, toStoredColumn } from '../catalogue-objects.js';
 import { OpaqueError, unknownSyntaxError } from '../opaque-error.js';
 import { parseBody } from '../parse/parse-query.js';
-import { type MutableSession, requireReadable } from '../session.js';
+import { type MutableSession, requirePartialReadAccess } from '../session.js';
 import { inputsOf, toColumns } from './validity.js';
 
 export function executeCreate(session: MutableSession, statement: CreateStatement): void {
@@ -101,7 +101,7 @@ function createTable(session: MutableSession, statement: CreateOf<TableDefinitio
   const definition = { ...statement.definition, owner, ...retentionOf(statement.definition, session.has) };
   if (like && !catalogue.find(like.name)) throw missingError(like.start, like.name);
   if (!checkCreatable(session, statement)) return;
-  if (like) requireReadable(session, like.name);
+  if (like) requirePartialReadAccess(session, like.name);
   const table = like
     ? toTableLike(catalogue, definition, like)
     : body
@@ -112,7 +112,7 @@ function createTable(session: MutableSession, statement: CreateOf<TableDefinitio
   // For a missing covered column, the server's message for CREATE has `doesn't exist`; the one for ALTER has `does not exist`.
   for (const { name, index } of body ? [] : columns)
     if (index) rejectBadCoveredColumns(name, statement.clauseNames.covered.get(name) ?? [], columns, "doesn't exist");
-  if (body) requireReadAccess(session, parseBody(body));
+  if (body) requireQueryReadAccess(session, parseBody(body));
   rejectBadName(name, nameStart, body ? '' : 'Could not create table, ');
   // If a name is too long for a folder, QuestDB reports that the table exists.
   if (Buffer.byteLength(name) > MAX_FILE_NAME_BYTES) throw new RejectionError(nameStart, 'table already exists');
@@ -250,7 +250,7 @@ function putView(session: MutableSession, statement: ViewStatement, badColumnPos
   const relation = analyzeRelation(query, catalogue);
   const references = findQueryReferences(query, catalogue);
   if (orReplace) rejectCycle(catalogue, name, references, body.start);
-  requireReadAccess(session, query);
+  requireQueryReadAccess(session, query);
   for (const [index, field] of relation.fields.entries()) rejectBadColumnName(field.name, index, badColumnPosition);
   rejectBadName(name, nameStart, '');
   catalogue.put({
@@ -297,7 +297,7 @@ function createMaterializedView(session: MutableSession, statement: CreateOf<Mat
   rejectInvalidTimeZone(refresh.timeZone, nameStart);
   const query = parseBody(body);
   const relation = analyzeRelation(query, catalogue);
-  requireReadAccess(session, query);
+  requireQueryReadAccess(session, query);
   const timing = analyzeMaterializedView(statement, base, relation, session);
   const unindexable = relation.fields.find(
     ({ name: field, type = 'SYMBOL' }) => indexes?.has(foldCase(field)) && type !== 'SYMBOL',
@@ -341,7 +341,7 @@ function createLiveView(session: MutableSession, statement: CreateOf<LiveViewDef
   const scannedQuery = checkLiveViewParserRules(body, catalogue);
   if (!checkCreatable(session, statement)) return;
   const { base, relation } = analyzeLiveView(statement, scannedQuery, catalogue);
-  requireReadAccess(session, parseBody(body));
+  requireQueryReadAccess(session, parseBody(body));
   const completeDefinition = { ...definition, partitionBy: definition.partitionBy ?? base.partitionBy };
   recheckRetention(spans, completeDefinition);
   rejectBadName(name, nameStart, '');

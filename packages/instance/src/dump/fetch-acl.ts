@@ -45,7 +45,7 @@ export async function fetchRightsOf(client: Client, name: string): Promise<Right
   const inherited = new RightSet();
   for (const group of groups) for (const right of await listRights(client, group)) inherited.add(right);
   const rights = await listRights(client, name);
-  const own = rights.filter(right => !groups.some(entity => inherited.has({ ...right, entity })));
+  const own = rights.filter(right => !groups.some(entity => inherited.includes({ ...right, entity })));
   return [...groups.map((group): Right => ({ kind: 'membership', user: name, group })), ...own];
 }
 

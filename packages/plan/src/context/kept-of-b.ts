@@ -65,7 +65,7 @@ export function findRemovedGrants(
   const isDropped = ({ entity }: Grant) => engineOfB.acl.find(entity) !== undefined && !engine.acl.find(entity);
   return grants.filter(
     grant =>
-      !engine.acl.rights.has(grant) &&
+      !engine.acl.rights.includes(grant) &&
       !isDropped(grant) &&
       (grant.column === undefined || findColumn(object, grant.column) !== undefined),
   );

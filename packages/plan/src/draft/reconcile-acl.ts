@@ -20,7 +20,7 @@ const addStatement = (draft: Draft, statement: string): boolean => draft.addStat
 export function revokeRights(draft: Draft): void {
   const wanted = rightsIn(draft.context.a);
   for (const right of [...draft.engine.acl.rights])
-    if (!wanted.has(right) && !keepsRight(right, draft.context)) addStatement(draft, printRevocation(right));
+    if (!wanted.includes(right) && !keepsRight(right, draft.context)) addStatement(draft, printRevocation(right));
 }
 
 /**
@@ -32,7 +32,7 @@ export function grantRights(draft: Draft): void {
   const { rights } = engine.acl;
   const removed = [...context.keptGrants.keys()].flatMap(name => findRemovedGrants(name, engine, context));
   for (const right of sortByScope([...rightsIn(context.a), ...removed], printRight)) {
-    if (rights.has(right)) continue;
+    if (rights.includes(right)) continue;
     for (const replaced of rights.findLostOptions(right)) addStatement(draft, printRevocation(replaced));
     addStatement(draft, printRight(right));
   }
