@@ -86,7 +86,7 @@ test('an interruption ends the pauses, and the next 429 is final', async t => {
       socket.end(reply('', 429, 'Retry-After: 20'));
       setImmediate(() => interruption.abort());
     },
-    { interrupted: interruption.signal },
+    { signal: interruption.signal },
   );
   await t.throwsAsync(db.execute('x'), { message: /too busy; try again in 20 s/ });
   t.true(requests.length <= 2); // one more if the pause has begun

@@ -294,7 +294,7 @@ test('an interruption ends a pause between two questions', async t => {
     return undefined;
   };
   const end = once(interruption.signal, 'abort').then(() => wait(100, 'later'));
-  t.is(await Promise.race([poll({ timeout: 0, interrupted: interruption.signal }, ask), end]), undefined);
+  t.is(await Promise.race([poll({ timeout: 0, signal: interruption.signal }, ask), end]), undefined);
 });
 
 test('a large request without a reply is explained with both sizes', async t => {

@@ -131,7 +131,7 @@ test('nothing is sent again when the user interrupts the program, or closes the 
   const interrupted = await connectTo(t, socket => socket.end(), {
     retries: 9,
     pause: waits,
-    interrupted: controller.signal,
+    signal: controller.signal,
     warn: () => setImmediate(() => controller.abort()),
   });
   await t.throwsAsync(() => interrupted.db.queryRows('q'), { message: /closed before a reply arrived/ });

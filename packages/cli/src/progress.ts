@@ -4,25 +4,25 @@ import { escapeControls } from '@sqlpipe/text';
 import type { SingleBar } from 'cli-progress';
 import type { ProgressStep } from './progress-bar.js';
 
-/** Passes statements on, and draws their progress if there is a display. @param stopSignal aborted when the rest must not be counted */
+/** Passes statements on, and draws their progress if there is a display. @param signal aborted when the rest must not be counted */
 export const withProgress = <Batch extends string | string[]>(
   statements: AsyncIterable<Batch>,
   progress: Progress | undefined,
   total?: number,
-  stopSignal?: AbortSignal,
-): AsyncIterable<Batch> => (progress ? drawProgress(statements, progress, total, stopSignal) : statements);
+  signal?: AbortSignal,
+): AsyncIterable<Batch> => (progress ? drawProgress(statements, progress, total, signal) : statements);
 
 async function* drawProgress<Batch extends string | string[]>(
   statements: AsyncIterable<Batch>,
   progress: Progress,
   total: number | undefined,
-  stopSignal: AbortSignal | undefined,
+  signal: AbortSignal | undefined,
 ): AsyncGenerator<Batch> {
   let done = 0;
   try {
     for await (const batch of statements) {
       const [first = '', ...more]: string[] = [batch].flat();
-      if (first && !stopSignal?.aborted)
+      if (first && !signal?.aborted)
         await progress.show({ done, total, what: escapeControls(displayName(identify(first))) });
       yield batch;
       done += first ? 1 + more.length : 0;

@@ -32,7 +32,7 @@ export async function readFolder(folder: string, maxLength: number): Promise<Loc
 export async function writeFolder(
   folder: string,
   statements: AsyncIterable<string>,
-  interrupted?: AbortSignal,
+  signal?: AbortSignal,
 ): Promise<void> {
   const files = await filesFor(statements);
   await ensureFolder(folder);
@@ -49,7 +49,7 @@ export async function writeFolder(
   await stageAndCommit(changed, async ([name, content]) => {
     const path = join(folder, name);
     await mkdir(dirname(path), { recursive: true });
-    return stageFile(path, await statIfExists(path), async file => file.write(content), interrupted);
+    return stageFile(path, await statIfExists(path), async file => file.write(content), signal);
   });
   for (const [path, { invalid }] of existing) if (!invalid && !files.has(path)) await rm(join(folder, path));
 }

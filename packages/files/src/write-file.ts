@@ -40,7 +40,7 @@ export async function stageFile(
   path: string,
   existing: Stats | undefined,
   write: (file: Writable) => Promise<unknown>,
-  interrupted?: AbortSignal,
+  signal?: AbortSignal,
   mode?: number,
 ): Promise<StagedOutput> {
   const temporary = `${path}.${MARK}${Math.random().toString(36).slice(2, 10)}.tmp`;
@@ -55,7 +55,7 @@ export async function stageFile(
     }
   };
   const permissions = existing ? existing.mode & (mode ?? ALL_PERMISSIONS) : mode;
-  await discardOnError(writeFile(temporary, 'wx', write, interrupted, permissions));
+  await discardOnError(writeFile(temporary, 'wx', write, signal, permissions));
   return { commit: () => discardOnError(rename(temporary, path)), discard };
 }
 
@@ -71,12 +71,12 @@ async function writeFile(
   path: string,
   flags: string,
   write: (file: Writable) => Promise<unknown>,
-  interrupted?: AbortSignal,
+  signal?: AbortSignal,
   mode?: number,
 ): Promise<void> {
   const handle = await open(path, flags, mode); // first, so that a wrong path fails before any work
   const file = Object.assign(handle.createWriteStream({ flush: flags === 'wx' }), { isTTY: isatty(handle.fd) });
-  if (interrupted) addAbortSignal(interrupted, file);
+  if (signal) addAbortSignal(signal, file);
   const closed = finished(file);
   closed.catch(() => {}); // reported below
   try {

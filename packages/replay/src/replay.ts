@@ -141,7 +141,7 @@ async function createExecutors(
   { config, client, jobClients }: ReplayTarget,
   options: ReplayOptions,
 ): Promise<{ executors: Executor[]; dryRun?: DryRun }> {
-  const pollLimits = { timeout: config.timeout, interrupted: options.signal };
+  const pollLimits = { timeout: config.timeout, signal: options.signal };
   const resends = Math.max(config.retries ?? 0, MIN_RESENDS);
   const context = { ...options, ignored, preflightCheck, existing, resends, pollLimits };
   if (!options.dryRun) return { executors: jobClients.map(client => createExecutor({ ...context, client, guard })) };

@@ -94,7 +94,7 @@ async function prepare(openInputAndInstance: () => Promise<InputAndInstance>, op
   const ignore = new IgnoreRules(await readIgnorePatterns(options));
   const { input, instance } = await openInputAndInstance();
   const signal = io.catchSignals();
-  const target = await openTarget({ ...instance, interrupted: signal }, options);
+  const target = await openTarget({ ...instance, signal }, options);
   signal.addEventListener('abort', () => {
     input.stop();
     setTimeout(target.close, GRACE_PERIOD).unref();

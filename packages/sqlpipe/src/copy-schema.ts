@@ -26,7 +26,7 @@ export async function copySchema({ include, exclude, ...options }: CopyArgs, io:
   }
   const openInputAndInstance = async () => {
     const { source, target } = await resolveEnds();
-    const config = { ...source, interrupted: io.catchSignals() };
+    const config = { ...source, signal: io.catchSignals() };
     const dumpUntil = (signal: AbortSignal) =>
       dump(config, { ...options, selection, signal, warn: io.warn, info: io.info });
     return { input: openStream(dumpUntil, options.maxRecord), instance: target };

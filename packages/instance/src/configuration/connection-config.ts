@@ -30,7 +30,7 @@ export interface ConnectionConfig {
   /** Waits, or ends when the signal aborts; by default a timer. */
   pause?: ((milliseconds: number, signal: AbortSignal) => Promise<unknown>) | undefined;
   /** Aborts when the user interrupts the program: then pauses before a retry end, and the next failure is final. */
-  interrupted?: AbortSignal;
+  signal?: AbortSignal;
   /** Its own settings with their sources, for `--show-config`. */
   settings: readonly Setting[];
 }

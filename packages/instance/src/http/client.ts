@@ -81,8 +81,8 @@ class HttpClient implements Client {
 
   constructor(private readonly config: ConnectionConfig) {
     this.label = config.label;
-    const { interrupted } = config;
-    this.#ended = interrupted ? AbortSignal.any([this.#closed.signal, interrupted]) : this.#closed.signal;
+    const { signal } = config;
+    this.#ended = signal ? AbortSignal.any([this.#closed.signal, signal]) : this.#closed.signal;
     this.#connection = new Connection(config);
   }
 

@@ -7,7 +7,7 @@ import { queryIfAccepted } from '../http/optional-queries.js';
 export interface PollLimits {
   /** Milliseconds in total; 0 for no limit. */
   readonly timeout: number;
-  readonly interrupted?: AbortSignal | undefined;
+  readonly signal?: AbortSignal | undefined;
 }
 
 /** Milliseconds between two questions: the first pause and the longest one. */
@@ -15,14 +15,14 @@ const [SHORTEST, LONGEST] = [5, 500];
 
 /** Asks with growing pauses until there is an answer. The result is undefined if the time is up, or the user interrupts the program. */
 export async function poll<T>(
-  { timeout, interrupted }: PollLimits,
+  { timeout, signal }: PollLimits,
   ask: () => Promise<T | undefined>,
 ): Promise<T | undefined> {
   const end = timeout > 0 ? performance.now() + timeout : Number.POSITIVE_INFINITY;
   for (let delay = SHORTEST; ; delay = Math.min(2 * delay, LONGEST)) {
     const answer = await ask();
-    if (answer !== undefined || performance.now() > end || interrupted?.aborted) return answer;
-    await pause(delay, undefined, { signal: interrupted }).catch(() => {}); // an interruption ends it
+    if (answer !== undefined || performance.now() > end || signal?.aborted) return answer;
+    await pause(delay, undefined, { signal }).catch(() => {}); // an interruption ends it
   }
 }
 
@@ -130,10 +130,10 @@ export async function askUntilSettled<T>(
   view: string | undefined,
   ask: () => Promise<T>,
   isFinal: (answer: T) => boolean,
-  { timeout, interrupted }: PollLimits = { timeout: CATCH_UP },
+  { timeout, signal }: PollLimits = { timeout: CATCH_UP },
 ): Promise<T> {
   let answer: T | undefined;
-  await poll({ timeout: Math.min(timeout || CATCH_UP, CATCH_UP), interrupted }, async () => {
+  await poll({ timeout: Math.min(timeout || CATCH_UP, CATCH_UP), signal }, async () => {
     const before = view && (await fetchSettledState(client, view));
     answer = await ask();
     if (isFinal(answer)) return true;
