@@ -8,7 +8,7 @@ import { type Defaults, type Definition, SERVER_DEFAULTS, type TableDefinition }
 import { catchRejection, RejectionError, tryParse } from './parser/cursor.js';
 import { printDefinition } from './print.js';
 import { type AnyProperty, type PropertyName, propertiesOf } from './properties/object-properties.js';
-import { OWNER } from './properties/storage.js';
+import { OWNER } from './properties/owner.js';
 import { COLUMN_ORDER, columnPropertyName, EXPLICIT } from './property.js';
 import { findQueryColumns } from './queries/query-columns.js';
 import { findQueryDifference } from './queries/query-tokens.js';

@@ -17,7 +17,7 @@ import {
   type PropertyName,
   propertiesOf,
 } from '../properties/object-properties.js';
-import { printOwner } from '../properties/storage.js';
+import { printOwner } from '../properties/owner.js';
 import { parseColumnPropertyName } from '../property.js';
 
 type StructureAlteration =

@@ -4,7 +4,7 @@ import { type CheckQuery, parseViewBody, readCode } from '../parser/body.js';
 import { Cursor, isWord, RejectionError, tokenError } from '../parser/cursor.js';
 import { type KnownObject, type NameLookup, requireObject } from '../parser/lookup.js';
 import { parseTableName, rejectReserved, unquoteToken } from '../parser/names.js';
-import { parseBatch } from '../properties/storage.js';
+import { parseBatch } from '../properties/parameters.js';
 import type { Command } from './command.js';
 
 /** Parses the text after INSERT. Like the server, it looks for the table and its columns last. */

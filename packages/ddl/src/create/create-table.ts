@@ -18,17 +18,10 @@ import {
 } from '../parser/names.js';
 import { parseColumnType } from '../parser/types.js';
 import { DEDUP_KEYS } from '../properties/dedup-keys.js';
+import { OWNER } from '../properties/owner.js';
+import { MAX_UNCOMMITTED_ROWS, parseBatch } from '../properties/parameters.js';
 import { NO_RETENTION, RETENTION } from '../properties/retention.js';
-import {
-  FORMAT,
-  MAX_UNCOMMITTED_ROWS,
-  OWNER,
-  PARTITIONING,
-  parseBatch,
-  TIMESTAMP,
-  VOLUME,
-  WAL,
-} from '../properties/storage.js';
+import { FORMAT, PARTITIONING, TIMESTAMP, VOLUME, WAL } from '../properties/storage.js';
 import { columnPropertyName } from '../property.js';
 
 /** Parses the text after CREATE. @param first the token after CREATE, already read @throws RejectionError */

@@ -4,19 +4,11 @@ import type { Definition } from '../definition.js';
 import type { columnPropertyName, Property } from '../property.js';
 import { DEDUP_KEYS } from './dedup-keys.js';
 import { EXPIRE_ROWS } from './expire-rows.js';
+import { OWNER } from './owner.js';
+import { MAX_UNCOMMITTED_ROWS, O3_MAX_LAG } from './parameters.js';
 import { BASE, REFRESH, REFRESH_DETAILS } from './refresh.js';
 import { RETENTION, TTL } from './retention.js';
-import {
-  FORMAT,
-  MAX_UNCOMMITTED_ROWS,
-  O3_MAX_LAG,
-  OWNER,
-  PARTITIONING,
-  TIMESTAMP,
-  VIEW_TIMESTAMP,
-  VOLUME,
-  WAL,
-} from './storage.js';
+import { FORMAT, PARTITIONING, TIMESTAMP, VIEW_TIMESTAMP, VOLUME, WAL } from './storage.js';
 import { FLUSH, IN_MEMORY, START_FROM, VIEW_INDEXES } from './views.js';
 
 /** The clauses before and after the query of a view. For a table: the clauses after its columns. */

@@ -1,0 +1,22 @@
+import { foldCase } from '@sqlpipe/sql';
+import { parseEntityName } from '../parser/names.js';
+import { property } from '../property.js';
+
+/** The place of OWNED BY is documented for tables only: on a line of its own, at the very end. Views follow the same rule here. */
+export const OWNER = property<{ readonly owner?: string | undefined }>()({
+  name: 'owner',
+  value: ({ owner }) => owner && foldCase(owner),
+  isOptional: true,
+  words: ['owned'],
+  feature: 'owners',
+  parse(reader) {
+    reader.cursor.expect('by');
+    const { name, start } = parseEntityName(reader.cursor, 'owner name');
+    reader.position = start;
+    return { owner: name };
+  },
+  print: ({ owner }) => printOwner(owner),
+  whyUnalterable: 'no statement changes an owner',
+});
+
+export const printOwner = (owner: string | undefined): string => (owner === undefined ? '' : `\nOWNED BY '${owner}'`);

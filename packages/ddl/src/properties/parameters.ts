@@ -1,0 +1,114 @@
+/*! The parameters of a table, `maxUncommittedRows` and `o3MaxLag`, and the lag of an INSERT in batches. */
+import type { TableDefinition } from '../definition.js';
+import type { ClauseReader } from '../parser/clause-reader.js';
+import { type Cursor, isWord, RejectionError, unexpectedTokenError } from '../parser/cursor.js';
+import { MICROS, parseInt32, parseInt64, parseLongToken } from '../parser/numbers.js';
+import { type PrintOptions, property } from '../property.js';
+
+type Parameters = Pick<TableDefinition, 'maxUncommittedRows' | 'o3MaxLag'>;
+
+/** Parses `5s`, `250ms` or `10us` into microseconds. @throws RejectionError for anything else */
+function parseLag(text: string, position: number): number {
+  const digits = /^\d*/.exec(text)?.[0].length ?? 0;
+  const qualifier = text.slice(digits);
+  if (digits > 0 && parseInt64(text.slice(0, digits)) !== undefined) {
+    const micros = MICROS.get(qualifier);
+    if (micros !== undefined) return Math.floor(Number(text.slice(0, digits)) * micros);
+    if (qualifier === '') throw new RejectionError(position + digits, `expected interval qualifier in ${text}`);
+    if (qualifier.length > 2)
+      throw new RejectionError(position + digits, `expected 1/2 letter interval qualifier in ${text}`);
+  }
+  throw new RejectionError(position + text.length, `invalid interval qualifier ${text}`);
+}
+
+/** Parses `n` or `n o3MaxLag x` after BATCH. @param next the word after both @returns whether there is a lag */
+export function parseBatch(cursor: Cursor, next: 'table' | 'into'): boolean {
+  if (parseLongToken(cursor) <= 0n) throw cursor.error('batch size must be positive integer');
+  const hasLag = isWord(cursor.require(`${next} or o3MaxLag`), 'o3maxlag');
+  const position = cursor.reach;
+  if (hasLag) parseLag(cursor.require('lag value'), position);
+  else cursor.unread();
+  return hasLag;
+}
+
+const parameter = <N extends keyof Parameters>(name: N, unit: string) =>
+  property<Parameters, { readonly action: 'parameter'; readonly name: keyof Parameters; readonly value: number }>()({
+    name,
+    value: ({ [name]: value }) => (value === undefined ? undefined : `${value}${unit}`),
+    isHidden: true,
+    isOptional: true,
+    alter: {
+      actions: ['parameter'],
+      sets: [name],
+      syntax: { 'set param': parseParameter },
+      print: ({ name, value }) => `SET PARAM ${name} = ${value}${name === 'o3MaxLag' ? 'us' : ''}`,
+      apply: (table, { name, value }) => ({ ...table, [name]: value }),
+      permissions: ['SET TABLE PARAM'],
+      between({ [name]: value }, { [name]: current }) {
+        const isOther = value !== undefined && current !== undefined && value !== current;
+        return isOther ? { action: 'parameter', name, value } : undefined;
+      },
+    },
+  });
+
+function parseParameter(cursor: Cursor) {
+  const position = cursor.reach;
+  const name = cursor.requireNoSemicolon('param name');
+  if (cursor.requireNoSemicolon("'='") !== '=') throw cursor.error("'=' expected");
+  const value = cursor.next() ?? '';
+  const action = 'parameter' as const;
+  if (isWord(name, 'o3maxlag')) return { action, name: 'o3MaxLag' as const, value: parseLag(value, position) };
+  if (!isWord(name, 'maxuncommittedrows')) throw new RejectionError(position, `unknown parameter '${name}'`);
+  const rows = parseInt32(value);
+  if (rows === undefined) throw new RejectionError(position, `invalid value [value=${value},parameter=${name}]`);
+  if (rows < 0) throw new RejectionError(position, 'maxUncommittedRows must be non negative');
+  return { action, name: 'maxUncommittedRows' as const, value: rows };
+}
+
+/** QuestDB 9.0 to 9.2 print both parameters. */
+export const MAX_UNCOMMITTED_ROWS = {
+  ...parameter('maxUncommittedRows', ''),
+  words: ['with'],
+  parse: parseTableParameters,
+  print({ maxUncommittedRows, o3MaxLag }: Parameters, { form }: PrintOptions) {
+    const stated = [
+      ...(maxUncommittedRows === undefined ? [] : [`maxUncommittedRows=${maxUncommittedRows}`]),
+      // A table that was made LIKE a stored view has -1, which no statement sets.
+      ...(o3MaxLag === undefined || o3MaxLag < 0 ? [] : [`o3MaxLag=${o3MaxLag}us`]),
+    ];
+    return form === '9.3' || stated.length < (form === '9.0' ? 2 : 1) ? '' : `\nWITH ${stated.join(', ')}`;
+  },
+};
+
+export const O3_MAX_LAG = parameter('o3MaxLag', 'us');
+
+/** `WITH maxUncommittedRows=n, o3MaxLag=x`, and a comma before IN VOLUME. */
+function parseTableParameters({ cursor }: ClauseReader): Parameters {
+  const parameters: Parameters = {};
+  for (;;) {
+    Object.assign(parameters, parseGivenParameter(cursor));
+    if (!cursor.accept(',')) return parameters;
+    const next = cursor.next();
+    if (next === undefined) throw unexpectedTokenError(cursor.start, ',');
+    cursor.unread();
+    if (isWord(next, 'in')) return parameters;
+  }
+}
+
+function parseGivenParameter(cursor: Cursor): Parameters {
+  const name = cursor.next();
+  if (cursor.next() !== '=') throw new RejectionError(cursor.reach, ' expected parameter after WITH');
+  const equals = cursor.start;
+  const value = cursor.next();
+  if (value === undefined) throw new RejectionError(equals, "too few arguments for '=' [found=1,expected=2]");
+  cursor.next();
+  const position = cursor.reach;
+  cursor.unread();
+  if (isWord(name, 'maxuncommittedrows')) {
+    const maxUncommittedRows = parseInt32(value);
+    if (maxUncommittedRows !== undefined) return { maxUncommittedRows };
+    throw new RejectionError(position, ` could not parse maxUncommittedRows value "${value}"`);
+  }
+  if (!isWord(name, 'o3maxlag')) throw new RejectionError(position, ` unrecognized ${name} after WITH`);
+  return { o3MaxLag: parseLag(value, position) };
+}
