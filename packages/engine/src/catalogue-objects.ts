@@ -105,5 +105,7 @@ export interface LiveView extends LiveViewDefinition, QueryResult {
 /** A table or a view of any kind. */
 export type CatalogueObject = Table | View | MaterializedView | LiveView;
 
+export const isPlainView = (object: CatalogueObject | undefined): object is View => object?.kind === 'view';
+
 export const referencesOf = (object: CatalogueObject): readonly string[] =>
   'references' in object ? object.references : [];

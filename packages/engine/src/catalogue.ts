@@ -2,7 +2,7 @@
 import { isSystemTable } from '@sqlpipe/ddl';
 import { topologicalOrder } from '@sqlpipe/schema';
 import { NameMap, NameSet } from '@sqlpipe/sql';
-import { type CatalogueObject, type MaterializedView, referencesOf } from './catalogue-objects.js';
+import { type CatalogueObject, isPlainView, type MaterializedView, referencesOf } from './catalogue-objects.js';
 import type { TransactionLog } from './transaction-log.js';
 
 /** How columns without an alias are named: `cairo.sql.column.alias.expression.enabled` selects 'by expression'. */
@@ -157,15 +157,31 @@ export class MutableCatalogue {
     return [...(this.#dependents.get(name) ?? [])].flatMap(view => this.find(view) ?? []);
   }
 
+  /**
+   * The views that read one of the given names, directly or through other views.
+   * @param isExpanded whether to look for the readers of a view too; by default, for those of each plain view
+   */
+  readersOf(names: Iterable<string>, isExpanded: (view: CatalogueObject) => boolean = isPlainView): CatalogueObject[] {
+    const seen = new NameSet(names);
+    const readers = new Set<CatalogueObject>();
+    for (const name of seen)
+      for (const view of this.dependentsOf(name)) {
+        readers.add(view);
+        if (isExpanded(view)) seen.add(view.name); // the set grows during the loop
+      }
+    return [...readers];
+  }
+
+  /** The given names, and those of all views that read one of them, directly or through views of any kind. */
+  withReaders(names: readonly string[]): NameSet {
+    return new NameSet([...names, ...this.readersOf(names, () => true).map(({ name }) => name)]);
+  }
+
   /** The materialized views that read an object, directly or through plain views. */
   materializedReadersOf(name: string): CatalogueObject[] {
-    const seen = new NameSet([name]);
-    const readers = new Set<CatalogueObject>();
-    for (const each of seen)
-      for (const view of this.dependentsOf(each))
-        if (view.kind === 'materialized view') readers.add(view);
-        else if (view.kind === 'view') seen.add(view.name); // the set grows during the loop
-    return [...readers].sort(byId);
+    return this.readersOf([name])
+      .filter(({ kind }) => kind === 'materialized view')
+      .sort(byId);
   }
 
   listWithSystemTables(): CatalogueObject[] {
@@ -180,7 +196,7 @@ export class MutableCatalogue {
   /** Objects in dump order, by default all of `list`. Dependencies on tables and stored views that are not chosen are ignored. */
   inDependencyOrder(chosen: Iterable<string> = this.list().map(({ name }) => name)): CatalogueObject[] {
     const objects = new Map([...chosen].flatMap(name => this.find(name) ?? []).map(object => [object.name, object]));
-    const isLeftOut = ({ name }: CatalogueObject) => !objects.has(name);
+    const isLeftOut = (object: CatalogueObject) => isPlainView(object) && !objects.has(object.name);
     const needs = [...objects.values()].map((object): [string, string[]] => {
       const direct = [...referencesOf(object), ...('base' in object ? [object.base] : [])];
       return [object.name, [...this.closure(direct, isLeftOut)].flatMap(name => this.find(name)?.name ?? [])];
@@ -190,15 +206,14 @@ export class MutableCatalogue {
   }
 
   /**
-   * The given names, and all names that plain views among them refer to, directly or through other plain views.
-   * @param isExpanded whether to look through a plain view; by default, through each
+   * The given names, and all names that views among them refer to, directly or through other views.
+   * @param isExpanded whether to look through a view; by default, through each plain view
    */
-  closure(names: readonly string[], isExpanded: (view: CatalogueObject) => boolean = () => true): NameSet {
+  closure(names: readonly string[], isExpanded: (view: CatalogueObject) => boolean = isPlainView): NameSet {
     const seen = new NameSet(names);
     for (const name of seen) {
       const object = this.find(name);
-      if (object?.kind !== 'view' || !isExpanded(object)) continue;
-      for (const each of object.references) seen.add(each); // the set grows during the loop
+      if (object && isExpanded(object)) for (const each of referencesOf(object)) seen.add(each); // the set grows during the loop
     }
     return seen;
   }
@@ -219,15 +234,12 @@ export class MutableCatalogue {
   }
 
   #sourcesBehind(name: string): readonly string[] {
-    if (this.find(name)?.kind !== 'view') return [name];
+    if (!isPlainView(this.find(name))) return [name];
     const known = this.#sources.get(name);
     if (known) return known;
-    const seen = new NameSet([name]);
-    for (const each of seen) {
-      const object = this.find(each);
-      if (object?.kind === 'view') for (const next of this.#sources.get(each) ?? object.references) seen.add(next);
-    }
-    const found = [...seen].filter(each => this.find(each)?.kind !== 'view');
+    const read = this.closure([name], object => isPlainView(object) && !this.#sources.has(object.name));
+    const sources = [...read].flatMap(each => (isPlainView(this.find(each)) ? (this.#sources.get(each) ?? []) : each));
+    const found = [...new NameSet(sources)];
     this.#sources.set(name, found);
     return found;
   }

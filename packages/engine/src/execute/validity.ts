@@ -16,6 +16,7 @@ import type { Catalogue, MutableCatalogue } from '../catalogue.js';
 import {
   areTypesKnown,
   type CatalogueObject,
+  isPlainView,
   type LiveView,
   type MaterializedView,
   type StoredColumn,
@@ -27,8 +28,8 @@ import { OTHER_TYPES_REASON } from '../effects.js';
 import { parseQueryText, QuerySyntaxError } from '../parse/parse-query.js';
 
 export function recompilePlainViews(catalogue: MutableCatalogue, changed: readonly string[]): void {
-  for (const view of catalogue.inDependencyOrder(findPlainViewsOver(catalogue, changed))) {
-    if (view.kind !== 'view') continue;
+  const names = catalogue.readersOf(changed).flatMap(view => (isPlainView(view) ? [view.name] : []));
+  for (const view of catalogue.inDependencyOrder(names).filter(isPlainView)) {
     const compiled = compilePlainView(view, catalogue);
     if (!isDeepStrictEqual(compiled, view)) catalogue.put(compiled);
   }
@@ -39,9 +40,7 @@ export function recompilePlainViews(catalogue: MutableCatalogue, changed: readon
  * of its base arrives (observed on 9.3.4). The engine assumes this row.
  */
 export function invalidateUnrefreshable(catalogue: MutableCatalogue, changed: readonly string[]): void {
-  const names = [...changed, ...findPlainViewsOver(catalogue, changed)];
-  const views = new Map(names.flatMap(name => catalogue.dependentsOf(name)).map(view => [view.name, view]));
-  const unrefreshable = [...views.values()].flatMap(view => {
+  const unrefreshable = catalogue.readersOf(changed).flatMap(view => {
     if (view.kind !== 'materialized view' || view.invalid !== undefined) return [];
     const reason = whyNotRefreshable(view, catalogue);
     return reason === undefined ? [] : [{ ...view, invalid: reason, isInvalidEarly: true }];
@@ -52,18 +51,9 @@ export function invalidateUnrefreshable(catalogue: MutableCatalogue, changed: re
   }
 }
 
-function findPlainViewsOver(catalogue: Catalogue, names: readonly string[]): Set<string> {
-  const views = new Set<string>();
-  const add = (view: CatalogueObject) => view.kind === 'view' && views.add(view.name);
-  for (const name of names) catalogue.dependentsOf(name).forEach(add);
-  for (const name of views) catalogue.dependentsOf(name).forEach(add); // the set grows during the loop
-  return views;
-}
-
 export function findUncompiled(catalogue: Catalogue, changed: readonly string[]): CatalogueObject[] {
-  return [...changed, ...findPlainViewsOver(catalogue, changed)]
-    .flatMap(name => [catalogue.dependentsOf(name), catalogue.find(name) ?? []].flat())
-    .filter(object => object.isUncompiled);
+  const objects = changed.flatMap(name => catalogue.find(name) ?? []);
+  return [...catalogue.readersOf(changed), ...objects].filter(({ isUncompiled }) => isUncompiled);
 }
 
 function compilePlainView({ invalid: _, isUncompiled: __, isStale: ___, ...view }: View, catalogue: Catalogue): View {

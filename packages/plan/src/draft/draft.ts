@@ -123,14 +123,10 @@ export class Draft {
     // Other views that the same step outdates may read the dropped view. So their DROPs, if any, are inserted before this DROP.
     for (const [view, first] of this.#outdatedBy) if (first === outdatingStep) this.#outdatedBy.set(view, step);
     const invalidated = effects.flatMap(({ type, object }) => (type === 'invalidated' ? [object] : []));
-    const redefined = new NameSet(
-      transitions.flatMap(({ before, after }) =>
-        before?.kind === 'view' && after?.kind === 'view' && before.body !== after.body ? [after.name] : [],
-      ),
+    const redefined = transitions.flatMap(({ before, after }) =>
+      before?.kind === 'view' && after?.kind === 'view' && before.body !== after.body ? [after.name] : [],
     );
-    const { catalogue } = this.engine;
-    for (const name of redefined) for (const view of catalogue.dependentsOf(name)) redefined.add(view.name);
-    for (const view of [...invalidated, ...redefined])
+    for (const view of [...invalidated, ...this.engine.catalogue.withReaders(redefined)])
       if (!this.#outdatedBy.has(view)) this.#outdatedBy.set(view, step);
   }
 

@@ -1,7 +1,7 @@
 /*! Finds the views of A that a server would reject over the objects of A and those of B that the plan keeps. */
 import { compareDefinitions, compareStatements } from '@sqlpipe/ddl';
 import type { Entry } from '@sqlpipe/schema';
-import { displayName, NameSet } from '@sqlpipe/sql';
+import { displayName } from '@sqlpipe/sql';
 import { CodedError } from '@sqlpipe/text';
 import { ignoresProperty } from '../context/kept-of-b.js';
 import type { PlanContext } from '../context/plan-context.js';
@@ -33,8 +33,7 @@ export function findRejectedViews({ a, engineOfB, wantedEngine: engine }: PlanCo
   };
   const { catalogue } = engine;
   const names = catalogue.list().map(({ name }) => name);
-  const affected = new NameSet(names.filter(name => lacksReference(name) || isDifferent(name)));
-  for (const name of affected) for (const reader of catalogue.dependentsOf(name)) affected.add(reader.name);
+  const affected = catalogue.withReaders(names.filter(name => lacksReference(name) || isDifferent(name)));
   return names.flatMap(name => {
     const entry = affected.has(name) ? a.findObject(name) : undefined;
     const reason = entry && engine.whyUnresolved(name);

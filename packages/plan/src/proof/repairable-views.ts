@@ -21,9 +21,7 @@ export class RepairableViews {
   recordStep({ transitions }: Execution, index: number): void {
     if (this.#views.size === 0) return;
     const changed = transitions.filter(({ before, after }) => before?.columns !== after?.columns);
-    const names = new NameSet(changed.map(({ name }) => name));
-    // The set grows during the loop.
-    for (const name of names) for (const view of this.#engine.catalogue.dependentsOf(name)) names.add(view.name);
+    const names = this.#engine.catalogue.withReaders(changed.map(({ name }) => name));
     const affected = [...this.#views].filter(view => names.has(view));
     const repairable = this.#findRepairable(affected);
     for (const view of affected)

@@ -33,14 +33,10 @@ export function printQueryAfterPlan(
   const queries = new NameMap<CommonQuery>();
   /** The objects whose types or rows differ from those before the plan. */
   const changed = new NameSet();
-  const names = catalogue.closure(view.references);
   // B lacks a materialized view that the plan creates. So its query is put in its place, and the objects that this query reads are needed.
-  for (const name of names) {
-    const source = catalogue.find(name);
-    if (source?.kind === 'materialized view' && !context.engineOfB.catalogue.findById(source.id))
-      for (const each of catalogue.closure(source.references)) names.add(each);
-  }
-  for (const { name } of catalogue.inDependencyOrder(names)) {
+  const isExpanded = ({ kind, id }: CatalogueObject) =>
+    kind === 'view' || (kind === 'materialized view' && !context.engineOfB.catalogue.findById(id));
+  for (const { name } of catalogue.inDependencyOrder(catalogue.closure(view.references, isExpanded))) {
     const object = catalogue.findCompiled(name);
     if (object?.kind === 'view') {
       const former = context.engineOfB.find(context.renames.nameBeforePlan(name));
