@@ -73,10 +73,19 @@ const createParser = (specs: OptionSpecs) =>
       'greedy-arrays': false,
       'parse-positional-numbers': false,
     })
-    .options(specs)
+    .options(Object.fromEntries(Object.entries(specs).map(([option, spec]) => [option, readNumberAsText(spec)])))
     .strictOptions()
     .showHelpOnFail(false)
     .exitProcess(false);
+
+/** yargs accepts `0x2`, `1e3` and `+5` as numbers. So it reads numbers as text, of which only decimal ones are converted. */
+function readNumberAsText(spec: OptionSpec): OptionSpec {
+  if (spec.type !== 'number') return spec;
+  const { coerce = (value: unknown) => value } = spec;
+  const toDecimal = (text: string) => (/^(?:\d+(?:\.\d+)?|\.\d+)$/.test(text) ? Number(text) : Number.NaN);
+  const toNumber = (given: unknown) => (typeof given === 'string' && given !== '' ? toDecimal(given) : given);
+  return { ...spec, type: 'string', coerce: given => coerce([given].flat().map(toNumber)) };
+}
 
 function formatInstead(
   program: ProgramDescription,
@@ -127,10 +136,10 @@ function takeLastValues(values: Readonly<Record<string, unknown>>, specs: Option
   );
 }
 
-/** Rejects a negative or infinite number, and an empty value, which an unset variable leaves. */
+/** Rejects what is no number or an infinite one, and an empty value, which an unset variable leaves. */
 function rejectBadValue(option: string, value: unknown): void {
   if (typeof value === 'number' && !(value >= 0 && value < Number.POSITIVE_INFINITY))
-    throw new UsageError(`${formatFlag(option)} must be a number of at least 0`);
+    throw new UsageError(`${formatFlag(option)} must be a decimal number of at least 0`);
   if (value === '' || (Array.isArray(value) && value.includes('')))
     throw new UsageError(`${formatFlag(option)} is empty; is a variable unset?`);
 }
