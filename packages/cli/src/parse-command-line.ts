@@ -150,6 +150,8 @@ function requireOperands(operands: string[], usage: string): string[] {
   if (operands.includes('')) throw new UsageError('an operand is empty; is a variable unset?');
   const missing = wanted.filter(operand => operand.startsWith('<'))[operands.length];
   if (missing) throw new UsageError(`missing operand: ${missing}`);
+  if (operands[0] === '-' && wanted[0] === '<instance>')
+    throw new UsageError('missing operand: <instance>; it comes before - (standard input)');
   if (!usage.includes('..') && operands.length > wanted.length)
     throw new UsageError(`too many operands: ${operands.length} given, ${wanted.length} accepted`);
   return operands;
