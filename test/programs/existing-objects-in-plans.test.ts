@@ -222,3 +222,24 @@ for (const [name, trigger, kept] of [
       t.deepEqual(await execute(questdb, SUM.replace(' t', ` '${table}'`)), rows);
     },
   );
+
+testWithQuestDB('a plan stops if somebody else replaces a view while it is refreshed', async t => {
+  const table = (columns: string) => `CREATE TABLE t (ts TIMESTAMP, ${columns}) TIMESTAMP(ts) PARTITION BY DAY WAL;`;
+  const view =
+    'CREATE MATERIALIZED VIEW m REFRESH MANUAL DEFERRED AS (SELECT ts, sum(x) n FROM t SAMPLE BY 1h) PARTITION BY DAY;';
+  for (const statement of [table('x INT, y INT'), "INSERT INTO t VALUES ('2024-01-01', 1, 1)", view])
+    await execute(questdb, statement);
+  await waitUntilApplied(questdb);
+  await execute(questdb, 'REFRESH MATERIALIZED VIEW m FULL');
+  await waitUntilRefreshed(questdb);
+  const { url } = await recordingProxy(t, questdb, async query => {
+    if (!query.includes('REFRESH MATERIALIZED VIEW')) return undefined;
+    await execute(questdb, query.replace(/;$/, ''));
+    for (const statement of ['DROP MATERIALIZED VIEW m', view]) await execute(questdb, statement);
+    return [200, { ddl: 'OK' }];
+  });
+  const run = await inProcess(t, { DB: questdb.url }, { 'a.sql': `${table('x INT')} ${view}` });
+  await run('sqldiff --alter --allow-loss drop:t.y a.sql $DB > plan');
+  const { stderr } = await run.exits(1, `sqlapply --allow-plan ${url} < plan`);
+  t.regex(stderr, /accepted, but somebody else has replaced materialized view 'm' while the plan was applied/);
+});

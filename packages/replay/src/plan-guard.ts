@@ -61,15 +61,22 @@ export class PlanGuard {
     return known.flatMap((object, i) => formatConflict(object, statements[i], ids.get(object.name)) ?? []);
   }
 
-  /** Reads again what a statement has changed. If that fails, these objects are no longer compared. */
-  async record(statement: string): Promise<void> {
+  /**
+   * Reads again what a statement has changed. If that fails, these objects are no longer compared.
+   * @returns a sentence for each object that somebody else has replaced since `findConflicts`, for example while it was refreshed
+   */
+  async record(statement: string): Promise<string[]> {
     this.#executed++;
     const changed = findPlannedObjects([statement]);
     try {
-      await this.#fetch(changed, await this.#fetchIds(changed));
+      const ids = await this.#fetchIds(changed);
+      const replaced = changed.filter(object => isReplaced(this.#known.get(kindKey(object)), ids.get(object.name)));
+      await this.#fetch(changed, ids);
+      return replaced.map(formatReplaced);
     } catch (error) {
       if (!(error instanceof InstanceError)) throw error;
       for (const object of changed) this.#known.delete(kindKey(object));
+      return [];
     }
   }
 
@@ -99,11 +106,16 @@ export class PlanGuard {
   }
 }
 
+const isReplaced = ({ id }: { readonly id?: unknown } = {}, existingId: unknown): boolean =>
+  id !== undefined && existingId !== undefined && id !== existingId;
+
+const formatReplaced = (object: NamedObject): string =>
+  `somebody else has replaced ${displayName(object)} while the plan was applied`;
+
 function formatConflict(object: GuardedObject, existing: string | undefined, existingId: unknown): string | undefined {
-  const { statement, id } = object;
+  const { statement } = object;
   const what = displayName(object);
-  const isReplaced = existing !== undefined && id !== undefined && existingId !== undefined && id !== existingId;
-  if (isReplaced) return `somebody else has replaced ${what} while the plan was applied`;
+  if (existing !== undefined && isReplaced(object, existingId)) return formatReplaced(object);
   if (statement === existing) return undefined;
   if (statement === undefined) return `somebody else has created ${what} while the plan was applied`;
   if (existing === undefined) return `somebody else has dropped or renamed ${what} while the plan was applied`;
