@@ -1,7 +1,7 @@
 import { setTimeout as pause } from 'node:timers/promises';
 import type { ConnectionConfig } from './configuration/connection-config.js';
 import { connect } from './http/client.js';
-import { isTransientFailure } from './http/retry.js';
+import { isTransient } from './http/retry.js';
 import { InstanceError } from './instance-error.js';
 
 const INTERVAL = 500;
@@ -51,9 +51,4 @@ async function probe(config: ConnectionConfig, remaining: number, signal: AbortS
     signal.removeEventListener('abort', close);
     await close();
   }
-}
-
-function isTransient(error: InstanceError): boolean {
-  const { code, status = 200 } = error;
-  return status === 200 ? isTransientFailure(error) : code === 'UNREACHABLE'; // 429, 503, others above 500
 }

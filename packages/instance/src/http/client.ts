@@ -7,7 +7,6 @@ import { Connection } from './connection.js';
 import { type Response, TransportError } from './exchange.js';
 import { MalformedReplyError } from './json.js';
 import {
-  parseRetryAfter,
   type Reply,
   readReply,
   readRows,
@@ -17,7 +16,7 @@ import {
   unreadableReplyError,
 } from './reply.js';
 import { type ApiPath, ENDPOINTS, encodeQuery, toRequestText } from './request.js';
-import { createRetryPause, pauseFor } from './retry.js';
+import { createRetryPause, mayHaveRun, type Purpose, sendWhileBusy } from './retry.js';
 import { RowScanner, ServerError } from './row-scanner.js';
 import { toTransportFailure } from './transport-messages.js';
 
@@ -52,10 +51,6 @@ export interface Client {
 /** Creates a client of an instance. Nothing is sent before the first request. */
 export const connect = (config: ConnectionConfig): Client => new HttpClient(config);
 
-/** Milliseconds before a request with status 429 is repeated. If the server asks for more than the maximum, it is not repeated. */
-const BUSY_DELAYS = [250, 500, 1000, 2000, 4000];
-const MAX_BUSY_DELAY = 30_000;
-
 /** Asks the server for the number of all rows. If a limit cuts off rows, fewer rows than this number arrive, and the reply is rejected. */
 const COUNT_PARAMETER = '&count=true';
 
@@ -66,9 +61,6 @@ const DENIED_HELP = '; grant the permission to this user, or use another account
 
 /** Observed on 9.3.4: the open source edition answers a token like a wrong password. */
 const TOKENS_UNSUPPORTED = '; the open source edition accepts no tokens, only a user and a password';
-
-/** A query may always be sent again. A statement is sent again only if the server has certainly not executed it. */
-type Purpose = 'query' | 'execute';
 
 class HttpClient implements Client {
   readonly label: string;
@@ -142,9 +134,8 @@ class HttpClient implements Client {
   async #send(statement: string, purpose: Purpose): Promise<Response> {
     const sendTo = async (endpoint: ApiPath): Promise<Response> => {
       const path = this.#path(statement, purpose, endpoint);
-      const response = await this.#sendAgainWhileBusy(() =>
-        purpose === 'query' ? this.#connection.getIdempotent(path) : this.#connection.get(path),
-      );
+      const send = () => (purpose === 'query' ? this.#connection.getIdempotent(path) : this.#connection.get(path));
+      const response = await sendWhileBusy(send, this.config, this.#ended);
       if (ENDPOINT_STATUSES.has(response.status)) this.#endpoints = [endpoint];
       return response;
     };
@@ -155,7 +146,6 @@ class HttpClient implements Client {
     return sendTo(second);
   }
 
-  /** After a temporary failure, sends the request again if retries are on and the statement has certainly not been executed. */
   async #request<T>(statement: string, purpose: Purpose, read: (response: Response) => Promise<T>): Promise<T> {
     const pauseAfter = createRetryPause(this.config, this.#ended);
     for (;;) {
@@ -164,28 +154,9 @@ class HttpClient implements Client {
         response = await this.#send(statement, purpose);
         return await read(response);
       } catch (error) {
-        const failure = this.#toInstanceError(error, statement, purpose, response);
-        if (failure instanceof InstanceError && failure.outcomeUnknown) throw failure;
-        await pauseAfter(failure);
+        await pauseAfter(this.#toInstanceError(error, statement, purpose, response));
       }
     }
-  }
-
-  /** Sends a request up to five times more while its status is 429. All pauses together are no longer than the time limit. */
-  async #sendAgainWhileBusy(send: () => Promise<Response>): Promise<Response> {
-    const { timeout, pause = pauseFor } = this.config;
-    let remaining = timeout || Number.POSITIVE_INFINITY;
-    for (const milliseconds of BUSY_DELAYS) {
-      const response = await send();
-      const delay = Math.max(milliseconds, 1000 * (parseRetryAfter(response) ?? 0));
-      remaining -= delay;
-      if (response.status !== 429 || delay > MAX_BUSY_DELAY || remaining < 0 || this.#ended.aborted) return response;
-      response.body.destroy();
-      if (delay >= 1000) this.config.info?.(`${this.label}: too busy; trying again in ${Math.round(delay / 1000)} s`);
-      // If the pause is aborted, the request is sent once more, and its result is final.
-      await pause(delay, this.#ended).catch(() => {});
-    }
-    return send();
   }
 
   #rejectionError(error: ServerError, response: Response): InstanceError {
@@ -252,10 +223,6 @@ async function* scanRows(response: Response, maxValueBytes: number | undefined):
     timer.stop();
   }
 }
-
-/** Whether a failed request may have changed something. A query changes nothing. @param status undefined if there was no reply */
-const mayHaveRun = (purpose: Purpose, status: number | undefined): boolean =>
-  purpose === 'execute' && (status === undefined || status < 300 || status === 408 || status >= 500);
 
 /** Whether a query fits into a request buffer of the default size. */
 export const fitsRequest = (client: Client, query: string): boolean =>
