@@ -75,8 +75,8 @@ export interface Execution {
 export type QueryStatement = Exclude<ParsedStatement, { type: 'create' | 'command' }>;
 
 /**
- * A QuestDB schema in memory that executes statements as a server would. sqlserve is a test server with this engine. Plans and dry runs
- * predict with it what statements do on a real server.
+ * A QuestDB schema in memory that executes statements as a server would. sqlserve is a test server with this engine. The planner and dry
+ * runs use an engine to predict what statements do on a real server.
  *
  * Loading compiles no view. A view is compiled, to find its columns, when a statement needs them or changes an object that the view reads.
  */
@@ -167,7 +167,7 @@ export class Engine {
     return { ...execution, transitions, effects };
   }
 
-  /** Executes a statement, but does not update dependent views and rights. A query is only parsed. */
+  /** Executes a statement. Updating plain views and rights is left to the caller. A query is only parsed. */
   #executeAlone(text: string, caller: string): Omit<Execution, 'transitions'> {
     const rowEffects: Effect[] = [];
     const { secrets = NO_SECRETS } = this.options;

@@ -53,8 +53,8 @@ const UNCLOSED_MESSAGES: Partial<Record<SegmentType, string>> = {
 export class Splitter {
   /**
    * The first scanner reads by the rules of SQL. If a block comment contains a quote or `--`, a second scanner follows the server's rules.
-   * The first `;` that either scanner finds ends the statement. This is safe, because a scanner that reads text wrongly usually overlooks
-   * a `;`: it takes the `;` for a part of a string or a comment.
+   * The first `;` that either scanner finds ends the statement: a scanner that reads text wrongly overlooks a `;`, as a part of a string or
+   * a comment. It rarely finds a `;` that is none.
    */
   #scanners = [new StatementScanner('sql')];
   #pieces: string[] = [];
@@ -80,7 +80,7 @@ export class Splitter {
     return this.#held && printHeldStatement(this.#held);
   }
 
-  /** The text after the last `;` between statements. */
+  /** The text after the last `;` that has ended a statement or stood alone. */
   get remainder(): string {
     return this.#pieces.join('') + this.#carry;
   }

@@ -95,7 +95,7 @@ class TableParser {
     return { name, column };
   }
 
-  /** Parses a comma-separated list. @param parseEnd called after each item; parses a clause that ends the list, and returns if it did */
+  /** Parses a comma-separated list. @param parseEnd called after each item; parses a clause that ends the list, if there is one */
   #parseList<T>(parseItem: () => T, parseEnd = () => false): T[] {
     const items = [parseItem()];
     while (!parseEnd()) {
@@ -353,7 +353,7 @@ function acceptFromTransaction(cursor: Cursor): boolean {
 
 type PartitionVerb = `${'attach' | 'convert' | 'detach' | 'drop' | 'force drop'} partition`;
 
-/** Parses the text after PARTITION. A condition after WHERE is skipped, and so are the options of newer versions after WITH. */
+/** Parses the text after PARTITION. Skips a condition (after WHERE), and the options that newer versions accept (after WITH). */
 function parsePartitions(
   cursor: Cursor,
   { object: { kind, partitionBy }, name }: FoundObject,

@@ -275,8 +275,8 @@ const STORAGE_POLICY = property<RetentionFields, PolicyAlteration>()({
   }),
   // The only documented example has this clause on a line of its own, where a TTL would be.
   print: ({ policy }) => (policy && !policy.disabled ? `\nSTORAGE POLICY${printStages(policy)}` : ''),
-  // The open source edition has only a TTL. It gets the age of DROP REMOTE, or else of DROP LOCAL. With TO REMOTE but without DROP REMOTE,
-  // remote data is kept forever, so there is no TTL.
+  // The open source edition has only a TTL. The TTL is the age of DROP REMOTE, or else of DROP LOCAL. With TO REMOTE but without DROP
+  // REMOTE, remote data is kept forever, so there is no TTL.
   translate(object, has) {
     const { policy } = object;
     if (!policy || has('storage policies')) return undefined;

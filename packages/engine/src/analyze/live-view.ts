@@ -190,7 +190,7 @@ const FRAMELESS = ['lag', ...NEED_LATER_ROWS];
 const ANCHOR_ADVICE =
   "add an ANCHOR to reset per segment, e.g. WINDOW w AS (PARTITION BY <key> ORDER BY <ts> ANCHOR EXPRESSION timestamp_floor('1d', <ts>))";
 
-/** A late row may change the results of all rows after it. So QuestDB requires an ANCHOR for such calls. */
+/** A late row may change the results of all rows after it. QuestDB rejects a call if the number of these rows is not bounded. */
 function rejectUnboundedReplays({ calls }: ScannedQuery): void {
   for (const call of calls) {
     const { name, start, window } = call;
@@ -310,7 +310,7 @@ const isOrderedOnlyBy = ({ orderBy: [first, second] }: Window, timestamp: string
 const CACHE_PROBLEM =
   'may only use window functions that support incremental refresh; this query requires caching or multi-pass evaluation';
 
-/** @returns the message after `live view select`; undefined for a plain scan with window functions @throws RejectionError for DISTINCT */
+/** @returns the end of the message `live view select …`; undefined if the shape is supported @throws RejectionError for DISTINCT */
 function findShapeProblem(select: SelectStatement, { calls }: ScannedQuery, base: Base): string | undefined {
   // QuestDB has this message for a union too.
   if (calls.length === 0 || select.setOperations?.length) return 'must contain at least one window function';
@@ -364,7 +364,7 @@ function findFunctionProblem({ calls }: ScannedQuery, base: Base): string | unde
 }
 
 /**
- * Whether QuestDB 10 can save the state of a call. It cannot for these calls:
+ * Whether QuestDB 10 can save the state of a call. It cannot with:
  * - a window without PARTITION BY, unless its frame starts at the current row
  * - `lag` of a DECIMAL with more than 18 digits
  */

@@ -68,7 +68,7 @@ class BaseCheck {
   readonly #tables = new WeakMap<Select, NameMap<LocatedName>>();
   readonly #checked = new WeakSet<Select>();
 
-  /** @param checkedViews the plain views that were checked, because views over views can name one view many times */
+  /** @param checkedViews the plain views that need no second check: a query may read the same view many times, through other views */
   constructor(
     readonly query: ParsedQuery,
     readonly catalogue: Catalogue,
@@ -98,7 +98,7 @@ class BaseCheck {
 
   /**
    * Checks the parts of a query that read the base, also through plain views. A part that also reads another table must have no union.
-   * @throws RejectionError whose position is in the query of the plain view, if that has the problem (observed on 9.3.4)
+   * @throws RejectionError; if the problem is in a plain view, the position is in the query of the plain view (observed on 9.3.4)
    */
   rejectUnsupported(select: Select, outer: QueryScope, base: string): void {
     if (this.#checked.has(select)) return;

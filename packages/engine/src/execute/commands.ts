@@ -43,7 +43,7 @@ import {
   whyNotRefreshable,
 } from './validity.js';
 
-/** Parses and executes a statement from its second word on. Without rows, the reply is OK. @param verb the first word */
+/** Parses and executes a statement from its second word on. If it returns no rows, the reply is OK. @param verb the first word */
 export type StatementHandler = (cursor: Cursor, session: MutableSession, verb: string) => HandlerResult;
 
 // biome-ignore lint/suspicious/noConfusingVoidType: most handlers have no rows, and return nothing
@@ -108,7 +108,7 @@ function authorizeCommand(command: Command, { catalogue, authorize }: Session): 
   }
 }
 
-/** The column for which a permission on the column is enough. Undefined if the ALTER requires a permission on the table. */
+/** The column on which an ALTER requires the permission. Undefined if the ALTER requires the permission on the whole table. */
 const findPermissionColumns = (alteration: Alteration, object: CatalogueObject): string[] | undefined =>
   'column' in alteration && alteration.action !== 'add column' && alteration.action !== 'rename column'
     ? [findColumn(object, alteration.column)?.name ?? alteration.column]
@@ -185,7 +185,7 @@ function executeCommand(command: Command, session: MutableSession, query: Body |
   }
 }
 
-/** COMPILE of a valid view changes nothing, because the engine compiles a view only when a statement needs it. */
+/** Checks a view, and changes nothing. The engine keeps no compiled query that it would have to renew. */
 function executeCompile({ name, position }: CommandOf<'compile'>, { catalogue }: Session): void {
   const view = catalogue.find(name);
   if (view?.kind === 'view' && view.invalid) throw new RejectionError(position, view.invalid.reason);
@@ -234,7 +234,8 @@ function executeAlterTable(alters: readonly Alter[], { catalogue, setColumnOwner
   const pairs = pairColumns(table, changed);
   const isRestructured = changed.columns.length > table.columns.length || pairs.some(isRenamedOrGone);
   const reason = findChangeOfBase(pairs);
-  // After `put`, the query of a live view may no longer fit its base. Then the columns that it reads could not be found.
+  // This comes before `put`: afterwards, the query of a live view may no longer fit its base, and the columns that the query reads could
+  // not be found.
   if (reason)
     invalidateLiveViews(catalogue, table.name, view => {
       const read = findColumnsReadFromBase(view, catalogue);
@@ -298,7 +299,7 @@ function recordRowEffects(command: RowCommand, { catalogue, assumesRows, rowEffe
 interface EffectOnRows {
   readonly type: 'rewritten' | 'lost';
   readonly phrase: string;
-  /** The server's reason why materialized views over the table become invalid; undefined if they stay valid. */
+  /** The server's reason why stored views over the table become invalid; undefined if they stay valid. */
   readonly operation?: ChangeOfBase;
 }
 

@@ -87,7 +87,7 @@ function checkCreatable(
   throw new RejectionError(nameStart, `${kind} already exists`);
 }
 
-/** Accepts the volume of an object. Without rows the engine is that of sqlserve, which has no volumes; a real server may have others. */
+/** Rejects a volume that the server lacks. In sqlserve (an engine without rows), there are none. A real server may have unknown volumes. */
 function checkVolume({ catalogue, assumesRows }: MutableSession, position: number, volume = ''): void {
   if (catalogue.hasVolume(volume)) return;
   if (!assumesRows) throw new RejectionError(position, `volume alias is not allowed [alias=${volume}]`);
@@ -126,7 +126,8 @@ function toTableLike(catalogue: Catalogue, { name, owner }: TableDefinition, lik
   const { columns, timestamp } = likeObject;
   const copy = { kind: 'table', name, columns: structuredClone(columns), timestamp, owner } as const;
   if (likeObject.kind === 'view') {
-    // 9.3.4 accepts a plain view, and makes a table that it shows like this. Its first row suspends it, so what changes it is opaque.
+    // 9.3.4 accepts LIKE with a plain view, and shows the new table with this partitioning. The first row suspends the table, so it is
+    // opaque here.
     const partitionBy = (timestamp === undefined ? 'NONE' : 'N/A') as PartitionUnit;
     const table = { ...copy, ...NO_RETENTION, partitionBy, wal: true, parquet: false };
     return { ...table, opaque: printDefinition(table, { quoted: true }) };
@@ -232,8 +233,9 @@ export function createView(session: MutableSession, statement: ViewStatement): v
     return;
   }
   session.authorize('ALTER VIEW', definition.name);
-  // With OR REPLACE, QuestDB's compiler does not count the parenthesis before the query and the white space beside it, so its positions
-  // are too small. Its parser's positions are right. Here, the parser's errors are `DuplicateColumnError` and those with the position 0.
+  // When QuestDB's compiler replaces a view, it does not count the parenthesis before the query and the white space beside it, so its
+  // positions are too small. The positions of QuestDB's parser are right. An error is from the parser if its position is 0, or if it is a
+  // `DuplicateColumnError`.
   const shift = body.start - body.outerStart;
   const rejection = catchRejection(() => putView(session, statement, body.start));
   if (!(rejection instanceof RejectionError)) return;
@@ -266,7 +268,7 @@ function putView(session: MutableSession, statement: ViewStatement, badColumnPos
 }
 
 function rejectCycle(catalogue: Catalogue, name: string, references: readonly string[], position: number): void {
-  const isRead = catalogue.dependentsOf(name).length > 0; // a view that nothing reads can only refer to itself
+  const isRead = catalogue.dependentsOf(name).length > 0; // if nothing reads the view, the only possible cycle is a view that reads itself
   const reference = references.find(each => isSameName(each, name) || (isRead && catalogue.closure([each]).has(name)));
   if (reference === undefined) return;
   const problem = isSameName(reference, name)

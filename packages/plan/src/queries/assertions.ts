@@ -1,13 +1,13 @@
 /*!
  * The assertions of a plan: SELECTs that must return true before the next statement is sent. The life of `emptyAssertion('t')`:
- * 1. The planner adds it to a draft. (If an assertion has `copy` or `conversion`, the proof of the plan and a dry run rely on these.)
+ * 1. The planner adds it to a draft. (If an assertion has `copy` or `conversion`, the planner and a dry run rely on what these say.)
  * 2. The plan has only its text: `SELECT count() = 0 AS is_empty FROM 't';`. Anybody may edit this text.
  * 3. sqlapply reads the text. `parseAssertion` finds the parser by the alias `is_empty`, makes the assertion again, and compares the texts.
  *    Only an identical text is an assertion. Anything else is a SELECT, which needs `--allow SELECT`.
  * 4. sqlapply sends it. While the answer is false, sqlapply sends it again for a time, unless `isFinal` is set. If the answer stays false,
  *    the plan ends, and `questions` and `formatReason` say why.
  *
- * The text of some assertions contains the query of a view. `parseAssertion` cannot know this query. So such an assertion has `printFor`,
+ * The text of some assertions contains the query of a view, and `parseAssertion` cannot know whether it is right. So these have `printFor`,
  * and the caller must check that `printFor` prints the text for the view that the target has (`isPlanAssertion` in `replay`).
  */
 import { type Column, doubleQuote, hasNull, isArray, losesLoneSurrogates } from '@sqlpipe/ddl';
@@ -63,7 +63,7 @@ export interface Assertion {
   readonly help?: string;
   /** Prints each text that the planner may have written for the view. Missing if the assertion contains no query of a view. */
   printFor?(view: KnownView): readonly string[];
-  /** The loss if the assertion is false; only `none_expire` has it. If the user allows it, a rebuild needs no such assertion. */
+  /** The loss if the assertion is false; set only for `none_expire`. A rebuild for which the user allows the loss has no such assertion. */
   readonly loss?: LossKind;
   /** The copy that exists if the assertion is true. Its `columns` are empty if the text does not show them. */
   readonly copy?: Copy;

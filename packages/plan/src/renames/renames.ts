@@ -221,7 +221,7 @@ export class Renames {
     const isOldNameReused = all.some(other => other.column === undefined && isSameName(other.entry.name, old));
     const isKept = this.#a.findObject(old) !== undefined;
     const newNameProblem = `B has a '${entry.name}' too`;
-    // If both A and B have both names, no rename is needed, unless A renames yet another object to the old name.
+    // A and B have both names, so no rename is needed. But if A renames another object to the old name, the rename is refused below.
     if (hasNewName && isKept && !isOldNameReused) return this.#warn(entry, text, newNameProblem);
     if (hasNewName || isKept)
       return this.#refuse(entry, `${text}: ${isKept ? `A has a '${old}' too` : newNameProblem}`, old);
@@ -260,8 +260,8 @@ export class Renames {
       return this.#refuse(entry, `${text}: A has a column '${old.name}' too`);
     if (namesake === undefined) return this.#addColumnRename(entry.name, old, column);
     const newNameProblem = `B has a column '${column}' too`;
-    // B has both columns, so the rename is impossible. If `namesake` does not have the type in A, a plan would convert it, although its
-    // values are not those of the old column. If it has that type, a warning is enough.
+    // B has both columns, so the rename is impossible. If A has another type for the column, a plan would convert `namesake`, whose
+    // values are not those of the old column. Otherwise a warning is enough.
     if (namesake.type !== findColumn(wanted, column)?.type) return this.#refuse(entry, `${text}: ${newNameProblem}`);
     this.#warn(entry, text, newNameProblem);
   }
