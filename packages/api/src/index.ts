@@ -1,7 +1,8 @@
 /**
  * sqlpipe as a library: what the programs do, as functions. It writes to no terminal, and reads environment variables only if
  * an instance has `env`. Errors have a code; `ErrorCode` says when. Each function throws `USAGE` for wrong arguments. Reading a
- * schema throws what `dump` throws for an instance, and what `split` throws for a path.
+ * schema throws what `dump` throws for an instance, and what `split` throws for a path. Messages and hints name options as the
+ * programs do: `--if-exists` is `ifExists`.
  *
  * @packageDocumentation
  */

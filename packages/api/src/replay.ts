@@ -90,8 +90,7 @@ export interface Outcome {
  * - `DAMAGED` for a plan that lacks statements;
  * - `USAGE` for wrong options, and for a protected instance without `yesTo`.
  *
- * If the instance fails, it throws `UNREACHABLE`, `DENIED` or `PROTOCOL` after all outcomes. Messages name options as the programs do:
- * `--if-exists` is `ifExists`.
+ * If the instance fails, it throws `UNREACHABLE`, `DENIED` or `PROTOCOL` after all outcomes.
  */
 export async function* replay(
   schema: Schema,
