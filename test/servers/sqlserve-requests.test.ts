@@ -7,7 +7,7 @@ import { join } from 'node:path';
 import { createInterface } from 'node:readline';
 import { text } from 'node:stream/consumers';
 import { setImmediate } from 'node:timers/promises';
-import { createEndpoint } from '../../packages/server/src/endpoint.js';
+import { createHttpServer } from '../../packages/server/src/http-server.js';
 import { deferred } from '../support/deferred.js';
 import { freshFolder } from '../support/folder.js';
 import type { Server } from '../support/server.js';
@@ -204,7 +204,7 @@ test('an unread reply delays the next request of its connection', async t => {
 test('of requests that arrive together the first is answered; those sent meanwhile come next', async t => {
   const answers = [deferred(), deferred(), deferred()];
   const asked: (string | undefined)[] = [];
-  const { server: listener, close } = createEndpoint({
+  const { server: listener, close } = createHttpServer({
     async answer({ parameters }) {
       const query = parameters.get('query');
       await answers[asked.push(query) - 1]?.promise;

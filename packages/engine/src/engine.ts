@@ -43,7 +43,7 @@ import {
 } from './execute/validity.js';
 import { parseBody } from './parse/parse-query.js';
 import { type ParsedStatement, parseStatement } from './parse/statement.js';
-import type { Secrets } from './principal.js';
+import type { SecretFactory } from './principal.js';
 import { ALL_RIGHTS, rightsOfCaller, type Session, type StatementReply } from './session.js';
 import { type JournalEntry, TransactionLog, type Transition } from './transaction-log.js';
 
@@ -60,7 +60,7 @@ export interface EngineOptions {
   readonly rows?: 'assumed' | 'none';
   /** The name of the built-in administrator, which is the default caller. */
   readonly admin?: string;
-  readonly secrets?: Secrets;
+  readonly secrets?: SecretFactory;
 }
 
 /** What one statement changed and returned. */
@@ -356,7 +356,7 @@ export const createPredictingEngine = ({ isEnterprise, version, defaults, health
 const DONE: StatementReply = { kind: 'ddl' };
 
 /** Nobody logs in to an engine without a server. So it stores no password hashes, which are slow to compute. */
-const NO_SECRETS: Secrets = {
+const NO_SECRETS: SecretFactory = {
   hashPassword: () => '',
   generateToken: () => ({ token: '', stored: { digest: '', expires: 0 } }),
   digest: () => '',

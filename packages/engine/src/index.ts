@@ -21,7 +21,7 @@ export { createPredictingEngine, Engine, type EngineOptions, type Execution, typ
 export { NotReadyError, whenReady } from './not-ready.js';
 export { isNotExecutable, OpaqueError } from './opaque-error.js';
 export type { AclList, ShownObject } from './parse/show.js';
-export type { Principal, Secrets, StoredToken } from './principal.js';
+export type { Principal, SecretFactory, StoredToken } from './principal.js';
 export {
   type ComputedView,
   type Conversion,
@@ -36,7 +36,7 @@ export { RowAccount } from './rows/row-account.js';
 export {
   type ColumnHead,
   DenialError,
-  type Rows,
+  type ResultSet,
   requirePartialReadAccess,
   type Session,
   type StatementReply,

@@ -10,7 +10,7 @@ export interface StoredToken {
 }
 
 /** Makes what is stored of passwords and tokens. */
-export interface Secrets {
+export interface SecretFactory {
   /** @throws NotReadyError while the hash is computed */
   hashPassword(password: string): string;
   generateToken(lifetime: number, refresh: boolean): { token: string; stored: StoredToken };

@@ -4,7 +4,7 @@ import { isSameName } from '@sqlpipe/sql';
 import type { Acl } from './acl.js';
 import type { Catalogue, MutableCatalogue } from './catalogue.js';
 import type { Effect } from './effects.js';
-import type { Secrets } from './principal.js';
+import type { SecretFactory } from './principal.js';
 
 /** The caller lacks a permission. The status of the reply is 403. */
 export class DenialError extends RejectionError {
@@ -58,7 +58,7 @@ export interface Session extends CallerRights, Pick<ServerTraits, 'has' | 'defau
 /** A session whose statement may change the schema. */
 export interface MutableSession extends Session {
   readonly catalogue: MutableCatalogue;
-  readonly secrets: Secrets;
+  readonly secrets: SecretFactory;
   /** Whether all tables count as having rows. If not, statements about rows are rejected. */
   readonly assumesRows: boolean;
   /** Receives the effects on rows and principals. */
@@ -80,11 +80,14 @@ export interface ColumnHead {
 export type Value = string | number | boolean | null;
 
 /** The rows of a reply, with their columns. */
-export interface Rows {
+export interface ResultSet {
   readonly columns: readonly ColumnHead[];
   readonly rows: readonly (readonly Value[])[];
   readonly timestamp?: string | undefined;
 }
 
 /** The reply to a statement: that it was executed, that it was empty, or rows. */
-export type StatementReply = { readonly kind: 'ddl' } | { readonly kind: 'empty' } | ({ readonly kind: 'rows' } & Rows);
+export type StatementReply =
+  | { readonly kind: 'ddl' }
+  | { readonly kind: 'empty' }
+  | ({ readonly kind: 'rows' } & ResultSet);

@@ -6,7 +6,7 @@ import {
   type ColumnHead,
   type LiveView,
   type MaterializedView,
-  type Rows,
+  type ResultSet,
   requirePartialReadAccess,
   type Session,
   type Value,
@@ -15,7 +15,7 @@ import {
 import type { ParsedQuery, TableFunctionCall } from '@sqlpipe/engine/query';
 import { tableTypeOf } from '@sqlpipe/sql';
 
-export function callFunction(source: TableFunctionCall, session: Session, query: ParsedQuery): Rows {
+export function callFunction(source: TableFunctionCall, session: Session, query: ParsedQuery): ResultSet {
   const { name: spelling, args } = source;
   const [argument] = args;
   const name = spelling.toLowerCase();
@@ -34,7 +34,7 @@ export function callFunction(source: TableFunctionCall, session: Session, query:
 
 type ListColumn<T> = readonly [name: string, type: string, value: (object: T) => Value];
 
-const listObjects = <T>(columns: readonly ListColumn<T>[], objects: readonly T[]): Rows => ({
+const listObjects = <T>(columns: readonly ListColumn<T>[], objects: readonly T[]): ResultSet => ({
   columns: columns.map(([name, type]) => ({ name, type })),
   rows: objects.map(object => columns.map(([, , value]) => value(object))),
 });
@@ -127,7 +127,7 @@ const COLUMN_COLUMNS: readonly ListColumn<CatalogueColumn>[] = [
   ['upsertKey', 'BOOLEAN', ({ dedup }) => dedup],
 ];
 
-export function listColumns(session: Session, name: string, position: number): Rows {
+export function listColumns(session: Session, name: string, position: number): ResultSet {
   const object = session.catalogue.find(name);
   if (!object) throw missingError(position, name);
   requirePartialReadAccess(session, object.name);
@@ -139,7 +139,7 @@ export function listColumns(session: Session, name: string, position: number): R
 }
 
 /** As on the server, they also list objects that the caller may not read. */
-const LISTS = new Map<string, (session: Session) => Rows>([
+const LISTS = new Map<string, (session: Session) => ResultSet>([
   ['tables', ({ catalogue }) => listObjects(TABLE_COLUMNS, catalogue.list())],
   ['views', session => listKind('view', VIEW_COLUMNS, session)],
   ['materialized_views', session => listKind('materialized view', MATERIALIZED_VIEW_COLUMNS, session)],
@@ -150,7 +150,7 @@ const listKind = <Kind extends CatalogueObject['kind']>(
   kind: Kind,
   columns: readonly ListColumn<Extract<CatalogueObject, { kind: Kind }>>[],
   { catalogue }: Session,
-): Rows =>
+): ResultSet =>
   listObjects(
     columns,
     catalogue.list().filter((object): object is Extract<CatalogueObject, { kind: Kind }> => object.kind === kind),
@@ -159,7 +159,7 @@ const listKind = <Kind extends CatalogueObject['kind']>(
 export const heads = (type: string, names: string): ColumnHead[] => names.split(' ').map(name => ({ name, type }));
 
 /** SHOW PARAMETERS returns no rows, because sqlserve has none of the server's settings. */
-export const PARAMETERS: Rows = {
+export const PARAMETERS: ResultSet = {
   columns: [
     ...heads('STRING', 'property_path env_var_name value value_source'),
     ...heads('BOOLEAN', 'sensitive reloadable'),

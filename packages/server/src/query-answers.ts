@@ -1,6 +1,6 @@
 /*! Answers queries over catalogue functions and over tables, which have no rows, and queries that drivers send when they connect. */
 import { RejectionError } from '@sqlpipe/ddl/parser';
-import type { ColumnHead, Rows, Session, Value } from '@sqlpipe/engine';
+import type { ColumnHead, ResultSet, Session, Value } from '@sqlpipe/engine';
 import {
   analyzeRelation,
   columnName,
@@ -25,7 +25,7 @@ const FUNCTIONS: ReadonlyMap<string, (session: Session) => string> = new Map<str
 ]);
 
 /** @throws RejectionError for a query that needs rows */
-export function answerQuery(text: string, session: Session): Rows {
+export function answerQuery(text: string, session: Session): ResultSet {
   const query = parseQueryText(text);
   const { select } = query;
   // Errors of the query are reported before the fact that no rows are stored.
@@ -54,7 +54,7 @@ function headOf({ name, type }: Relation['fields'][number]): ColumnHead {
   return { name, type };
 }
 
-function answerSelect(query: ParsedQuery, relation: Relation, session: Session): Rows {
+function answerSelect(query: ParsedQuery, relation: Relation, session: Session): ResultSet {
   const { select } = query;
   const [from, ...joins] = select.from ?? [];
   const hasOnlyColumns = !(select.groupBy || select.sampleBy || select.latestOn || select.distinct || select.pivot);
@@ -69,7 +69,7 @@ function answerSelect(query: ParsedQuery, relation: Relation, session: Session):
   return limitRows(sortRows(project(table, query, relation, session), select), select);
 }
 
-function filterRows({ columns, rows }: Rows, { where }: SelectStatement): Rows {
+function filterRows({ columns, rows }: ResultSet, { where }: SelectStatement): ResultSet {
   if (!where) return { columns, rows };
   const indexes = new Map(columns.map(({ name }, index) => [name.toLowerCase(), index]));
   const isSelected = (row: readonly Value[]) => {
@@ -80,7 +80,7 @@ function filterRows({ columns, rows }: Rows, { where }: SelectStatement): Rows {
   return { columns, rows: rows.filter(isSelected) };
 }
 
-function answerAssertion({ columns }: SelectStatement): Rows | undefined {
+function answerAssertion({ columns }: SelectStatement): ResultSet | undefined {
   const names = columns.map(item => (item.type === 'selectItem' ? (item.alias ?? '') : ''));
   const answers = names.flatMap(name => ROWLESS_ANSWERS.get(name) ?? []);
   if (names.length === 0 || answers.length < names.length) return undefined;
@@ -116,7 +116,7 @@ function evaluate(expression: Expression, session: Session): Value | undefined {
   return FUNCTIONS.get(expression.name.toLowerCase())?.(session);
 }
 
-function project(table: Rows, query: ParsedQuery, { fields }: Relation, session: Session): Rows {
+function project(table: ResultSet, query: ParsedQuery, { fields }: Relation, session: Session): ResultSet {
   const valueAt = (index: number) => (row: readonly Value[]) => row[index] ?? null;
   const next = fields.values(); // without those of `*`: the analysis does not know the columns of a list
   const picks = query.select.columns.flatMap((item): PickedColumn[] => {
@@ -142,7 +142,7 @@ interface PickedColumn {
   value(row: readonly Value[]): Value;
 }
 
-function sortRows(table: Rows, { orderBy }: SelectStatement): Rows {
+function sortRows(table: ResultSet, { orderBy }: SelectStatement): ResultSet {
   if (!orderBy) return table;
   const keys = orderBy.map(({ expression, direction }) => {
     const index = table.columns.findIndex(head => isSameName(head.name, columnName(expression)));
@@ -151,7 +151,7 @@ function sortRows(table: Rows, { orderBy }: SelectStatement): Rows {
   });
   const rows = table.rows.toSorted((a, b) => {
     for (const { index, sign } of keys) {
-      const order = compare(a[index] ?? null, b[index] ?? null);
+      const order = compareValues(a[index] ?? null, b[index] ?? null);
       if (order !== 0) return order * sign;
     }
     return 0;
@@ -159,7 +159,7 @@ function sortRows(table: Rows, { orderBy }: SelectStatement): Rows {
   return { columns: table.columns, rows };
 }
 
-function limitRows(table: Rows, { limit }: SelectStatement): Rows {
+function limitRows(table: ResultSet, { limit }: SelectStatement): ResultSet {
   if (!limit) return table;
   const { lowerBound, upperBound } = limit;
   const count = lowerBound.type === 'literal' && !upperBound ? Number(lowerBound.value) : Number.NaN;
@@ -167,7 +167,7 @@ function limitRows(table: Rows, { limit }: SelectStatement): Rows {
   return { columns: table.columns, rows: table.rows.slice(0, count) };
 }
 
-const compare = (a: Value, b: Value): number => (a === b ? 0 : (a ?? '') < (b ?? '') ? -1 : 1);
+const compareValues = (a: Value, b: Value): number => (a === b ? 0 : (a ?? '') < (b ?? '') ? -1 : 1);
 
 type Row = (column: string) => Value | undefined;
 

@@ -58,7 +58,7 @@ function parseHeaders(lines: readonly string[]): Map<string, string> | undefined
 function parseParameters(query: string): Map<string, string> | undefined {
   const parameters = new Map<string, string>();
   for (const pair of query.split('&')) {
-    const [name, value, ...more] = pair.split('=').map(decode);
+    const [name, value, ...more] = pair.split('=').map(decodeParameter);
     if (name === undefined || (value === undefined && pair.includes('='))) return;
     if (value === undefined) continue;
     if (more.length === 0 && value !== '') parameters.set(name, value);
@@ -66,7 +66,7 @@ function parseParameters(query: string): Map<string, string> | undefined {
   return parameters;
 }
 
-function decode(text: string): string | undefined {
+function decodeParameter(text: string): string | undefined {
   if (/%(?![0-9a-f]{2})/i.test(text)) return;
   const spaced = text.replaceAll('+', ' ');
   return spaced.replace(/%(..)/g, (_, hex: string) => String.fromCharCode(Number.parseInt(hex, 16)));

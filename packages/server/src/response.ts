@@ -11,7 +11,7 @@ export interface HttpResponse {
 }
 
 /** `limit=lo,hi` selects rows; `nm=true` omits the metadata, and `count=true` counts the rows beyond the limit too. */
-export function formatResponse(
+export function replyResponse(
   reply: StatementReply,
   query: string,
   parameters: HttpRequest['parameters'],

@@ -6,10 +6,10 @@ import type { Caller } from './logins.js';
 import { decodeBytes, type HttpRequest } from './request.js';
 import {
   emptyResponse,
-  formatResponse,
   type HttpResponse,
   jsonResponse,
   rejectionResponse,
+  replyResponse,
   textResponse,
 } from './response.js';
 import type { Service } from './service.js';
@@ -24,7 +24,7 @@ export function createRouter(
     if (foreignReason !== undefined) return textResponse(403, foreignReason);
     const rejection = findRequestError(request);
     if (rejection) return rejection;
-    if (request.path === '/settings') return settings(service);
+    if (request.path === '/settings') return settingsResponse(service);
     if (request.path === '/ping') return emptyResponse(204);
     if (request.path === '/') return emptyResponse(301, { Location: '/index.html' });
     const caller = await service.authenticate(request.headers.get('authorization'));
@@ -46,7 +46,7 @@ function findRequestError({ method, path, headers }: HttpRequest): HttpResponse 
   return method === 'GET' ? undefined : textResponse(405, `Method ${method} not supported`);
 }
 
-const settings = ({ isEnterprise, options: { version } }: Service): HttpResponse => ({
+const settingsResponse = ({ isEnterprise, options: { version } }: Service): HttpResponse => ({
   ...jsonResponse(
     200,
     JSON.stringify({
@@ -68,13 +68,13 @@ async function execute(service: Service, parameters: HttpRequest['parameters'], 
   const { text: query, valid } = decodeBytes(parameters.get('query') ?? '');
   if (!valid) return rejectionResponse(400, query, 'Bad UTF8 encoding in query text', 0);
   try {
-    return formatResponse(await service.execute(query, caller), query, parameters);
+    return replyResponse(await service.execute(query, caller), query, parameters);
   } catch (error) {
-    return formatFailure(query, error);
+    return failureResponse(query, error);
   }
 }
 
-function formatFailure(query: string, error: unknown): HttpResponse {
+function failureResponse(query: string, error: unknown): HttpResponse {
   if (error instanceof RejectionError)
     return rejectionResponse(error instanceof DenialError ? 403 : 400, query, error.message, error.position);
   // A status of 500 would say that it is worth trying again.

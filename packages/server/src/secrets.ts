@@ -1,7 +1,7 @@
 /*! Hashes of passwords and tokens. A password can be guessed, so its hash is slow; for a token of 256 random bits, SHA-256 suffices. */
 import { createHash, randomBytes, scrypt, timingSafeEqual } from 'node:crypto';
 import { promisify } from 'node:util';
-import { NotReadyError, type Secrets, type StoredToken } from '@sqlpipe/engine';
+import { NotReadyError, type SecretFactory, type StoredToken } from '@sqlpipe/engine';
 
 /** What OWASP recommends for scrypt if memory is scarce: 16 MiB. */
 const SCRYPT_COST = { N: 2 ** 14, r: 8, p: 5 };
@@ -39,7 +39,7 @@ export function generateToken(ttl: number, refresh: boolean): { token: string; s
 }
 
 /** What statements need of secrets. A statement with a password is executed again when the hash is known. */
-export function createSecrets(): Secrets {
+export function createSecretFactory(): SecretFactory {
   const hashes = new Map<string, string>();
   return {
     hashPassword(password) {

@@ -8,7 +8,7 @@ import {
   printPermissions,
   printPrincipals,
   type QueryStatement,
-  type Rows,
+  type ResultSet,
   requirePartialReadAccess,
   type Session,
   type ShownObject,
@@ -29,7 +29,7 @@ import {
   principalAuthenticator,
 } from './logins.js';
 import { answerQuery } from './query-answers.js';
-import { createSecrets } from './secrets.js';
+import { createSecretFactory } from './secrets.js';
 import { showAcl } from './show-acl.js';
 
 export class Service {
@@ -48,7 +48,7 @@ export class Service {
   ) {
     this.isEnterprise = edition === 'enterprise';
     const admin = login ?? DEFAULT_ADMIN;
-    const enterprise = this.isEnterprise && { isEnterprise: true, admin: admin.user, secrets: createSecrets() };
+    const enterprise = this.isEnterprise && { isEnterprise: true, admin: admin.user, secrets: createSecretFactory() };
     this.engine = new Engine({ ...options, ...enterprise });
     this.authenticate = this.isEnterprise ? principalAuthenticator(this.engine.acl, admin) : loginAuthenticator(login);
   }
@@ -84,7 +84,7 @@ export class Service {
     return { kind: 'rows', ...this.#answer(reply.query, this.engine.session(caller)) };
   }
 
-  #answer(query: QueryStatement, session: Session): Rows {
+  #answer(query: QueryStatement, session: Session): ResultSet {
     const { catalogue } = session;
     switch (query.type) {
       case 'explain show create database':
@@ -108,7 +108,7 @@ export class Service {
     }
   }
 
-  #dump(kinds: ReadonlySet<Kind>, session: Session): Rows {
+  #dump(kinds: ReadonlySet<Kind>, session: Session): ResultSet {
     const { acl, authorize, has } = session;
     if ([...kinds].some(isPrincipal)) authorize('LIST USERS');
     if (kinds.has('grant')) authorize('USER DETAILS');
@@ -130,11 +130,11 @@ function requireShownObject(session: Session, { kind, name, start }: ShownObject
   throw new RejectionError(start, `${kind} name expected, got ${found} name`);
 }
 
-const listOf = (name: string, type: string, values: readonly Value[]): Rows => ({
+const listOf = (name: string, type: string, values: readonly Value[]): ResultSet => ({
   columns: [{ name, type }],
   rows: values.map(value => [value]),
 });
 
 const namesOf = (objects: readonly CatalogueObject[]): string[] => objects.map(({ name }) => name);
 
-const ddlRows = (statements: readonly string[]): Rows => listOf('ddl', 'VARCHAR', statements);
+const ddlRows = (statements: readonly string[]): ResultSet => listOf('ddl', 'VARCHAR', statements);

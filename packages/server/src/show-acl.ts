@@ -1,13 +1,13 @@
 /*! Answers SHOW of access control, with the documented columns. Callers need no permission to see what concerns themselves. */
 import { ALL_NAMES, type Right } from '@sqlpipe/ddl';
 import { RejectionError } from '@sqlpipe/ddl/parser';
-import type { Acl, AclList, CatalogueObject, Principal, Rows, Session, Value } from '@sqlpipe/engine';
+import type { Acl, AclList, CatalogueObject, Principal, ResultSet, Session, Value } from '@sqlpipe/engine';
 import { isSameName } from '@sqlpipe/sql';
 import { heads } from './catalogue-functions.js';
 import { isExpired } from './secrets.js';
 
 /** @throws DenialError, and RejectionError if there is no principal of that name */
-export function showAcl(list: AclList, entity: string | undefined, session: Session): Rows {
+export function showAcl(list: AclList, entity: string | undefined, session: Session): ResultSet {
   if (entity !== undefined) requireDetailsAccess(session, entity);
   return ACL_ANSWERS[list](session, entity);
 }
@@ -19,12 +19,12 @@ function requireDetailsAccess({ acl, caller, authorize }: Session, entity: strin
   authorize('USER DETAILS');
 }
 
-const listEnabled = (acl: Acl, kind: Principal['kind'], others: Value[][] = []): Rows => ({
+const listEnabled = (acl: Acl, kind: Principal['kind'], others: Value[][] = []): ResultSet => ({
   columns: [...heads('STRING', 'name'), ...heads('BOOLEAN', 'enabled')],
   rows: [...others, ...acl.list(kind).map(({ name, disabled = false }): Value[] => [name, !disabled])],
 });
 
-const ACL_ANSWERS: Readonly<Record<AclList, (session: Session, entity: string | undefined) => Rows>> = {
+const ACL_ANSWERS: Readonly<Record<AclList, (session: Session, entity: string | undefined) => ResultSet>> = {
   users: ({ acl, authorize }) => {
     authorize('LIST USERS');
     return listEnabled(acl, 'user', [[acl.admin, true]]);
@@ -68,7 +68,7 @@ const ACL_ANSWERS: Readonly<Record<AclList, (session: Session, entity: string | 
 const rightsWithGroups = (acl: Acl, entity: string): Right[] =>
   acl.namesWithGroups(entity).flatMap(name => [...acl.rights.rightsOf(name)]);
 
-function credentialRows({ acl, caller }: Session, kind: Principal['kind'], name = caller): Rows {
+function credentialRows({ acl, caller }: Session, kind: Principal['kind'], name = caller): ResultSet {
   const principal = acl.requireEntity(name, 0);
   if ((principal?.kind ?? 'user') !== kind) throw new RejectionError(0, `${kind} does not exist [name=${name}]`);
   const hasToken = principal?.tokens.some(token => !isExpired(token)) ?? false;

@@ -5,7 +5,7 @@ import { RejectionError } from '@sqlpipe/ddl/parser';
 import type { Acl, ColumnNaming } from '@sqlpipe/engine';
 import { DEFAULT_REQUEST_BUFFER, findSecrets } from '@sqlpipe/sql';
 import { CodedError, maskSecrets } from '@sqlpipe/text';
-import { createEndpoint, type Endpoint } from './endpoint.js';
+import { createHttpServer, type HttpServer } from './http-server.js';
 import { Journal } from './journal.js';
 import { DEFAULT_ADMIN, type EditionName, type LoginCredentials } from './logins.js';
 import { createRouter, isLoopback } from './routes.js';
@@ -80,20 +80,20 @@ export async function startServer({
   if (data === undefined) await loadAll();
   const journal = data === undefined ? undefined : await Journal.open(data, service.engine, loadAll);
   service.journal = journal;
-  let endpoint: Endpoint;
+  let httpServer: HttpServer;
   try {
     if (service.isEnterprise) rejectNamesake(service.engine.acl);
     const isPublic = !isLoopback((await lookup(address)).address);
     const hosts = isPublic && allowHost.length === 0 ? undefined : new Set(allowHost.map(host => host.toLowerCase()));
-    endpoint = createEndpoint({ answer: createRouter(service, hosts), requestLimit, logRequest });
-    await once(endpoint.server.listen(port, address), 'listening');
+    httpServer = createHttpServer({ answer: createRouter(service, hosts), requestLimit, logRequest });
+    await once(httpServer.server.listen(port, address), 'listening');
   } catch (error) {
     await journal?.close();
     throw error;
   }
-  const { port: selected } = endpoint.server.address() as AddressInfo;
+  const { port: selected } = httpServer.server.address() as AddressInfo;
   const closeAll = async () => {
-    await endpoint.close();
+    await httpServer.close();
     await journal?.close();
   };
   let closed: Promise<void> | undefined;

@@ -19,7 +19,7 @@ import { isSameName, kindKeywords, type LocatedName, type PrincipalKind } from '
 import type { Acl } from '../acl.js';
 import { principalLoss } from '../effects.js';
 import type { Principal } from '../principal.js';
-import { DenialError, type MutableSession, type Rows, type Session } from '../session.js';
+import { DenialError, type MutableSession, type ResultSet, type Session } from '../session.js';
 import { type StatementHandler, type StatementHandlers, statementHandlers } from './commands.js';
 
 export const enterpriseHandlers: StatementHandlers = new Map([
@@ -116,7 +116,7 @@ function handleDrop(cursor: Cursor, session: MutableSession, kind: PrincipalKind
     if (isSameName(object.owner, name)) catalogue.put({ ...object, owner: acl.admin });
 }
 
-function handleAlter(cursor: Cursor, session: MutableSession, kind: PrincipalKind): Rows | undefined {
+function handleAlter(cursor: Cursor, session: MutableSession, kind: PrincipalKind): ResultSet | undefined {
   const { acl } = session;
   const locatedName = parseEntityName(cursor, `${kind} name`);
   if (kind === 'group') return void changeAlias(cursor, session, locatedName);
@@ -140,7 +140,7 @@ function handleAlter(cursor: Cursor, session: MutableSession, kind: PrincipalKin
 }
 
 /** Executes ALTER GROUP. A group never logs in, so only its external alias can be altered. */
-function changeAlias(cursor: Cursor, session: MutableSession, locatedName: LocatedName): void {
+function changeAlias(cursor: Cursor, session: MutableSession, located: LocatedName): void {
   const { acl } = session;
   const adds = isWord(cursor.requireNoSemicolon("'with' or 'drop'"), 'with');
   if (!adds) cursor.expectToken(cursor.text.slice(cursor.start, cursor.end), 'drop');
@@ -149,18 +149,18 @@ function changeAlias(cursor: Cursor, session: MutableSession, locatedName: Locat
   const position = cursor.start;
   cursor.expectEnd();
   session.authorize(`${adds ? 'ADD' : 'REMOVE'} EXTERNAL ALIAS`);
-  const group = requirePrincipal(acl, 'group', locatedName);
+  const group = requirePrincipal(acl, 'group', located);
   if (!adds && group.alias !== alias)
     throw new RejectionError(position, `external alias does not exist [name=${alias}]`);
   acl.put({ ...group, alias: adds ? alias : undefined });
 }
 
-function setPassword(cursor: Cursor, session: MutableSession, kind: PrincipalKind, locatedName: LocatedName): void {
+function setPassword(cursor: Cursor, session: MutableSession, kind: PrincipalKind, located: LocatedName): void {
   const { acl, caller } = session;
   const password = parsePassword(cursor);
   cursor.expectEnd();
-  if (!isSameName(caller, locatedName.name)) session.authorize(`${password === undefined ? 'REMOVE' : 'ADD'} PASSWORD`);
-  const principal = requirePrincipal(acl, kind, locatedName);
+  if (!isSameName(caller, located.name)) session.authorize(`${password === undefined ? 'REMOVE' : 'ADD'} PASSWORD`);
+  const principal = requirePrincipal(acl, kind, located);
   acl.put({ ...principal, password: password && session.secrets.hashPassword(password) });
 }
 
@@ -168,12 +168,12 @@ function setPassword(cursor: Cursor, session: MutableSession, kind: PrincipalKin
 const REST_TOKEN_WORDS = ['token', 'type', 'rest'];
 
 /** Creates a token, and drops the principal's expired tokens. The engine stores only a digest, so only this reply has the token. */
-function createToken(cursor: Cursor, session: MutableSession, kind: PrincipalKind, locatedName: LocatedName): Rows {
+function createToken(cursor: Cursor, session: MutableSession, kind: PrincipalKind, located: LocatedName): ResultSet {
   cursor.expect(...REST_TOKEN_WORDS);
   const { milliseconds, refresh } = parseTokenLifetime(cursor);
   cursor.expectEnd();
   session.authorize('CREATE REST TOKEN');
-  const principal = requirePrincipal(session.acl, kind, locatedName);
+  const principal = requirePrincipal(session.acl, kind, located);
   const { token, stored } = session.secrets.generateToken(milliseconds, refresh);
   session.acl.put({ ...principal, tokens: [...principal.tokens.filter(old => old.expires > Date.now()), stored] });
   return {
@@ -188,14 +188,14 @@ function createToken(cursor: Cursor, session: MutableSession, kind: PrincipalKin
 }
 
 /** If the statement names no token, all tokens of the principal are dropped. */
-function dropTokens(cursor: Cursor, session: MutableSession, kind: PrincipalKind, locatedName: LocatedName): void {
+function dropTokens(cursor: Cursor, session: MutableSession, kind: PrincipalKind, located: LocatedName): void {
   cursor.expect(...REST_TOKEN_WORDS);
   const token = cursor.next();
   const position = cursor.start;
   const droppedDigest = token === undefined || token === ';' ? undefined : session.secrets.digest(unquoteToken(token));
   if (droppedDigest !== undefined) cursor.expectEnd();
   session.authorize('DROP REST TOKEN');
-  const principal = requirePrincipal(session.acl, kind, locatedName);
+  const principal = requirePrincipal(session.acl, kind, located);
   const tokens = principal.tokens.filter(old => droppedDigest !== undefined && old.digest !== droppedDigest);
   if (droppedDigest !== undefined && tokens.length === principal.tokens.length)
     throw new RejectionError(position, 'token does not exist');

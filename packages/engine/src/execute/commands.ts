@@ -32,7 +32,7 @@ import { type CatalogueObject, type ColumnPair, type MaterializedView, pairColum
 import { effectOn } from '../effects.js';
 import { OpaqueError, unknownSyntaxError } from '../opaque-error.js';
 import { type ParsedQuery, parseBody, parseQueryText } from '../parse/parse-query.js';
-import type { MutableSession, Rows, Session } from '../session.js';
+import type { MutableSession, ResultSet, Session } from '../session.js';
 import { createView, defaultStart } from './create.js';
 import {
   findColumnsReadFromBase,
@@ -47,7 +47,7 @@ import {
 export type StatementHandler = (cursor: Cursor, session: MutableSession, verb: string) => HandlerResult;
 
 // biome-ignore lint/suspicious/noConfusingVoidType: most handlers have no rows, and return nothing
-type HandlerResult = Rows | undefined | void;
+type HandlerResult = ResultSet | undefined | void;
 
 export type StatementHandlers = ReadonlyMap<string, StatementHandler>;
 

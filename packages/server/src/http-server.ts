@@ -1,5 +1,5 @@
 /*!
- * The HTTP endpoint, on bare sockets, because Node's HTTP server would correct what QuestDB does differently (observed on 9.3.4): QuestDB
+ * The HTTP server, on bare sockets, because Node's HTTP server would correct what QuestDB does differently (observed on 9.3.4): QuestDB
  * drops what it reads together with a request, keeps connections open, responds in chunks, and closes one after an unreadable request.
  * Unlike QuestDB, sqlserve ends a request that takes too long, closes idle connections for new ones, and does not read on after a body.
  */
@@ -8,7 +8,7 @@ import { createServer, type Server, type Socket } from 'node:net';
 import { type HttpRequest, readRequest } from './request.js';
 import type { HttpResponse } from './response.js';
 
-interface EndpointOptions {
+interface HttpServerOptions {
   /** Answers a request. It must not throw. */
   answer(request: HttpRequest): Promise<HttpResponse>;
   readonly requestLimit: number;
@@ -16,12 +16,12 @@ interface EndpointOptions {
   readonly logRequest?: ((line: string) => void) | undefined;
 }
 
-export interface Endpoint {
+export interface HttpServer {
   readonly server: Server;
   close(): Promise<void>;
 }
 
-export function createEndpoint(options: EndpointOptions): Endpoint {
+export function createHttpServer(options: HttpServerOptions): HttpServer {
   const connections: Connections = { open: new Set(), waiting: new Set() };
   const server = createServer({ noDelay: true }, socket => serveConnection(socket, options, connections));
   return {
@@ -52,7 +52,7 @@ interface Connections {
 
 function serveConnection(
   socket: Socket,
-  { answer, requestLimit, logRequest }: EndpointOptions,
+  { answer, requestLimit, logRequest }: HttpServerOptions,
   { open, waiting }: Connections,
 ): void {
   let received = '';
@@ -93,12 +93,12 @@ function serveConnection(
     logRequest?.(`${formatTarget(request)} ${response.status} ${(performance.now() - start).toFixed(1)} ms`);
     if (socket.destroyed) return;
     if (request.hasBody) {
-      socket.off('readable', serveNext).resume().end(formatMessage(response, true));
+      socket.off('readable', serveNext).resume().end(encodeResponse(response, true));
       deadline = closeLater();
       return;
     }
     // The next request waits until this response is sent: responses that the client does not read must not pile up.
-    socket.write(formatMessage(response), () => {
+    socket.write(encodeResponse(response), () => {
       busy = false;
       waiting.add(socket);
       void serveNext();
@@ -131,7 +131,7 @@ const TYPES = { json: 'application/json; charset=utf-8', text: 'text/plain; char
 /** `http.send.buffer.size`: no chunk is larger. */
 const MAX_CHUNK = 2 * 1024 * 1024;
 
-function formatMessage(
+function encodeResponse(
   { status, type, body, headers = {}, isUnchunked = false }: HttpResponse,
   closing = false,
 ): Buffer {
