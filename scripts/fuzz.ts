@@ -14,7 +14,7 @@ import { dumpOrder, Schema } from '@sqlpipe/schema';
 import { findSecrets, identify, normalizeStatement, redact, SplitError, Splitter, tokens } from '@sqlpipe/sql';
 import { CodedError, maskSecrets } from '@sqlpipe/text';
 import fc from 'fast-check';
-import { MalformedReplyError } from '../packages/instance/src/http/json.js';
+import { MalformedReplyError } from '../packages/instance/src/http/json-scanner.js';
 import { RowScanner, ServerError } from '../packages/instance/src/http/row-scanner.js';
 
 const SECONDS = Number(process.env.SECONDS ?? 60);

@@ -12,8 +12,8 @@ const MESSAGE_CALLEES = /^(?!RejectionError|DenialError)\w*(Error|Failure)$|^#?(
 
 /** Files with texts that other files throw or print: every text in them counts as a message. */
 const MESSAGE_FILES = [
-  ...['http/client', 'http/json', 'http/reply', 'http/resumed-rows', 'http/row-scanner', 'http/transport-messages'].map(
-    name => `instance/src/${name}`,
+  ...['client', 'json-scanner', 'reply', 'resumed-rows', 'row-scanner', 'transport-messages'].map(
+    name => `instance/src/http/${name}`,
   ),
   'files/src/schema-folder',
   ...['ambiguity', 'splitter'].map(name => `sql/src/${name}`),

@@ -1,5 +1,5 @@
 /*! The rows of a reply in any chunks: the same as those of JSON.parse, or an error with the reason. */
-import { MalformedReplyError } from '../../packages/instance/src/http/json.js';
+import { MalformedReplyError } from '../../packages/instance/src/http/json-scanner.js';
 import { RowScanner, ServerError } from '../../packages/instance/src/http/row-scanner.js';
 import { fc, forAll, splitAt } from '../support/seed.js';
 import { test } from '../support/test.js';

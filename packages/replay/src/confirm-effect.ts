@@ -12,11 +12,11 @@ import {
 } from '@sqlpipe/ddl';
 import {
   type Client,
+  fetchAllObjects,
   fetchRefreshState,
   fetchRunningRefreshes,
   fetchWalState,
   InstanceError,
-  listAllObjects,
   type PollLimits,
   poll,
   type RefreshState,
@@ -193,7 +193,7 @@ async function waitForRefresh(
   const result = await poll(pollLimits, async (): Promise<StatementResult | undefined> => {
     const state = await fetchRefreshState(client, name);
     // A missing state does not prove that the view is gone: the server may have rejected the query.
-    if (!state && !(await listAllObjects(client)).some(object => isSameName(object.name, name)))
+    if (!state && !(await fetchAllObjects(client)).some(object => isSameName(object.name, name)))
       return failedRefresh('the view no longer exists');
     const hasRun = state && state.finished !== before.finished && state.finished >= state.started;
     if (!hasRun || !isInvalidation(state)) {

@@ -7,10 +7,10 @@ import {
 } from '@sqlpipe/ddl';
 import {
   type Client,
+  fetchAllObjects,
   fetchDefaults,
   fetchStatements,
   InstanceError,
-  listAllObjects,
   MAX_PER_REQUEST,
   SymbolCapacities,
 } from '@sqlpipe/instance';
@@ -71,7 +71,7 @@ export class FetchedObjects implements ExistingObjects {
 
   async isTaken(identity: NamedObject): Promise<boolean> {
     if ((await this.fetch(identity)) !== undefined) return true;
-    return (await listAllObjects(this.#client)).some(({ name }) => isSameName(name, identity.name));
+    return (await fetchAllObjects(this.#client)).some(({ name }) => isSameName(name, identity.name));
   }
 
   async isPrefetched(identity: NamedObject): Promise<boolean> {
@@ -115,7 +115,7 @@ export class FetchedObjects implements ExistingObjects {
     const found = new Map<string, string>();
     this.#prefetched = found;
     try {
-      this.#keys ??= listAllObjects(this.#client).then(all => new Set(all.map(kindKey)));
+      this.#keys ??= fetchAllObjects(this.#client).then(all => new Set(all.map(kindKey)));
       const keys = await this.#keys;
       const existing = upcoming.filter(identity => keys.has(kindKey(identity)));
       const statements = await fetchStatements(this.#client, existing);

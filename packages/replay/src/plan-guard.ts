@@ -1,6 +1,6 @@
 /*! Others may change objects while a plan is applied. A statement is sent only if what it changes or reads is as the plan left it. */
 import { compareStatements, findReferences } from '@sqlpipe/ddl';
-import { type Client, fetchIds, fetchStatements, InstanceError, listAllObjects } from '@sqlpipe/instance';
+import { type Client, fetchAllObjects, fetchIds, fetchStatements, InstanceError } from '@sqlpipe/instance';
 import { findPlannedObjects } from '@sqlpipe/plan/text';
 import { displayName, identify, isObject, kindKey, type NamedObject, NameMap, NameSet } from '@sqlpipe/sql';
 
@@ -29,7 +29,7 @@ export class PlanGuard {
   static async start(client: Client, planStatements: readonly string[]): Promise<PlanGuard> {
     const guard = new PlanGuard(client, planStatements);
     const planned = findPlannedObjects(planStatements);
-    const listed = await listAllObjects(client);
+    const listed = await fetchAllObjects(client);
     const ids = new NameMap(listed.map(({ name, id }) => [name, id]));
     await guard.#fetch(planned, ids);
     const existing = guard.statements();

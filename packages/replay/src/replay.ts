@@ -1,6 +1,6 @@
 /*! Replays statements on a target, in four steps: read and check, plan, execute, verify. Libraries and programs call `prepareReplay`. */
 import { Readable } from 'node:stream';
-import { type Client, fetchHealth, listAllObjects, tryQuery, waitUntilReady } from '@sqlpipe/instance';
+import { type Client, fetchAllObjects, fetchHealth, tryQuery, waitUntilReady } from '@sqlpipe/instance';
 import { type Omission, type PlanHead, parsePlanHead } from '@sqlpipe/plan/text';
 import { spool } from '@sqlpipe/records';
 import { type Health, identifyEntry, problemsOf } from '@sqlpipe/schema';
@@ -181,7 +181,7 @@ async function* warnOfProblems(
 
 async function findNewProblems(client: Client, former: Health): Promise<string[]> {
   const after = await fetchHealthIfShown(client);
-  const objects = (await tryQuery(() => listAllObjects(client))) ?? [];
+  const objects = (await tryQuery(() => fetchAllObjects(client))) ?? [];
   return objects
     .flatMap(object => problemsOf(object, after))
     .filter(({ identity, state }) => !former[state]?.has(identity.name))

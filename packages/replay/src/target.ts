@@ -8,7 +8,7 @@ import {
   fetchRightsOf,
   InstanceError,
   type InstanceFacts,
-  ifAccepted,
+  tryIfAccepted,
 } from '@sqlpipe/instance';
 import { collectStatements } from '@sqlpipe/schema';
 import { CodedError } from '@sqlpipe/text';
@@ -60,7 +60,7 @@ export async function fetchTargetSchema(
   const { user: name } = config;
   // The open source edition does not show rights.
   const account =
-    name === undefined ? undefined : { name, rights: await ifAccepted(() => fetchRightsOf(client, name)) };
+    name === undefined ? undefined : { name, rights: await tryIfAccepted(() => fetchRightsOf(client, name)) };
   return { statements, ...(await fetchInstanceFacts(client)), account };
 }
 

@@ -5,8 +5,8 @@
 import { dumpOrder, Schema } from '@sqlpipe/schema';
 import type { Client } from '../http/client.js';
 import type { BestEffortClient } from '../http/optional-queries.js';
-import { fetchLastTransactions, type ListedObject, listAllObjects } from './list-objects.js';
-import { fetchUncheckedStatements } from './show-create.js';
+import { fetchAllObjects, fetchLastTransactions, type ListedObject } from './fetch-objects.js';
+import { fetchUncheckedStatements } from './fetch-statements.js';
 import { changingSchemaError, isWanted, type ObjectReadOptions, titleOf } from './unreadable-objects.js';
 
 const MAX_READS = 6;
@@ -71,7 +71,7 @@ async function readObjects(
   previous: Reading,
   denied: Map<string, string>,
 ): Promise<Reading> {
-  const [all, transactions] = await Promise.all([listAllObjects(client), fetchLastTransactions(bestEffort)]);
+  const [all, transactions] = await Promise.all([fetchAllObjects(client), fetchLastTransactions(bestEffort)]);
   // All views are read, because the order of two objects can depend on a view between them.
   const wanted = all.filter(object => isWanted(object, selects));
   const selected = new Set(names.selectListed(wanted));

@@ -8,8 +8,8 @@ import { dumpOrder, Schema } from '@sqlpipe/schema';
 import { foldCase, givesRight, identify, isAcl, isObject, KINDS, type NamedObject } from '@sqlpipe/sql';
 import type { Client } from '../http/client.js';
 import { tryQuery } from '../http/optional-queries.js';
-import { type ListedObject, listAllObjects } from './list-objects.js';
-import { fetchUncheckedStatements } from './show-create.js';
+import { fetchAllObjects, type ListedObject } from './fetch-objects.js';
+import { fetchUncheckedStatements } from './fetch-statements.js';
 import { changingSchemaError, isWanted, listTitles, type ObjectReadOptions, titleOf } from './unreadable-objects.js';
 
 const MAX_LIST_REFETCHES = 6;
@@ -96,7 +96,7 @@ export class CompletenessCheck {
   async #fetchList(): Promise<Objects | undefined> {
     if (!KINDS.some(kind => isObject(kind) && this.options.selects(kind))) return new Map(); // access control only
     const list = await tryQuery(
-      () => listAllObjects(this.client),
+      () => fetchAllObjects(this.client),
       ({ message }) => {
         this.#failure = message;
         return true;

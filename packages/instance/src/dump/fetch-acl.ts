@@ -43,8 +43,8 @@ export async function fetchRightsOf(client: Client, name: string): Promise<Right
   const rows = await fetchRowsIfExists(client, `SHOW GROUPS ${quoteAclName(name)}`);
   const groups = rows.map(([group]) => String(group));
   const inherited = new RightSet();
-  for (const group of groups) for (const right of await listRights(client, group)) inherited.add(right);
-  const rights = await listRights(client, name);
+  for (const group of groups) for (const right of await fetchListedRights(client, group)) inherited.add(right);
+  const rights = await fetchListedRights(client, name);
   const own = rights.filter(right => !groups.some(entity => inherited.includes({ ...right, entity })));
   return [...groups.map((group): Right => ({ kind: 'membership', user: name, group })), ...own];
 }
@@ -73,7 +73,7 @@ async function fetchRightsOfAll(client: Client): Promise<Right[]> {
  * The documented columns of permissions are permission, table_name, column_name, grant_option and origin, where `I` means implied by
  * others. Those of service accounts are name and grant_option.
  */
-async function listRights(client: Client, entity: string): Promise<Exclude<Right, Membership>[]> {
+async function fetchListedRights(client: Client, entity: string): Promise<Exclude<Right, Membership>[]> {
   const grants = await fetchRowsIfExists(client, `SHOW PERMISSIONS ${quoteAclName(entity)}`);
   const accounts = await fetchRowsIfExists(client, `SHOW SERVICE ACCOUNTS ${quoteAclName(entity)}`);
   const nameIn = (cell: unknown): string | undefined => (cell === null || cell === '' ? undefined : String(cell));

@@ -2,7 +2,7 @@
 import { type Column, type PartitionUnit, printDefinition, toAge } from '@sqlpipe/ddl';
 import { type NamedObject, NameMap, quoteLiteral } from '@sqlpipe/sql';
 import type { Client } from '../http/client.js';
-import { ifSupported, tryQuery } from '../http/optional-queries.js';
+import { tryIfSupported, tryQuery } from '../http/optional-queries.js';
 
 const PROPERTIES = 'table_name, designatedTimestamp, partitionBy, walEnabled, maxUncommittedRows, o3MaxLag';
 const COLUMNS = '"column", type, indexed, indexBlockCapacity, symbolCached, symbolCapacity, upsertKey';
@@ -13,7 +13,7 @@ export async function reconstructTables(
   objects: readonly NamedObject[],
 ): Promise<(string | undefined)[]> {
   const list = (columns: string) => client.queryRows(`SELECT ${columns} FROM tables()`);
-  const rows = (await ifSupported(() => list(`${PROPERTIES}, ttlValue, ttlUnit`))) ?? (await list(PROPERTIES));
+  const rows = (await tryIfSupported(() => list(`${PROPERTIES}, ttlValue, ttlUnit`))) ?? (await list(PROPERTIES));
   const byName = new NameMap(rows.map(row => [String(row[0]), row]));
   const statements: (string | undefined)[] = [];
   for (const { kind, name } of objects) {

@@ -5,7 +5,7 @@
 import { DEFAULT_CAPACITY, quoteName } from '@sqlpipe/ddl';
 import { quoteLiteral } from '@sqlpipe/sql';
 import { type Client, fitsRequest } from '../http/client.js';
-import { type BestEffortClient, ifAccepted, tryQuery } from '../http/optional-queries.js';
+import { type BestEffortClient, tryIfAccepted, tryQuery } from '../http/optional-queries.js';
 import { batchesOf, fetchInHalves } from '../http/request.js';
 import { fetchParameters } from '../reports/server.js';
 
@@ -35,7 +35,7 @@ export class SymbolCapacities {
   constructor(private readonly attempt: BestEffortClient['attempt']) {}
 
   static of(client: Client): SymbolCapacities {
-    return new SymbolCapacities(use => ifAccepted(() => use(client)));
+    return new SymbolCapacities(use => tryIfAccepted(() => use(client)));
   }
 
   async complete(statements: string[]): Promise<string[]> {

@@ -5,7 +5,7 @@ import { displayName, isObject, KINDS, type Kind, type NamedObject } from '@sqlp
 import { escapeControls, listFirst } from '@sqlpipe/text';
 import type { ConnectionConfig } from '../configuration/connection-config.js';
 import { InstanceError } from '../instance-error.js';
-import type { ListedObject } from './list-objects.js';
+import type { ListedObject } from './fetch-objects.js';
 
 const MAX_NAMED = 20;
 

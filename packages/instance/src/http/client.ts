@@ -5,7 +5,7 @@ import type { ConnectionConfig } from '../configuration/connection-config.js';
 import { InstanceError } from '../instance-error.js';
 import { Connection } from './connection.js';
 import { type Response, TransportError } from './exchange.js';
-import { MalformedReplyError } from './json.js';
+import { MalformedReplyError } from './json-scanner.js';
 import {
   type Reply,
   readReply,

@@ -59,18 +59,18 @@ export const UNKNOWN_SHOW_CREATE = /^expected 'TABLE'/;
 const UNSUPPORTED = [/^unknown function name: /, /^Invalid column: /, UNKNOWN_SHOW];
 
 /** The result of queries; undefined if this version does not support one. */
-export const ifSupported = <T>(query: () => Promise<T>): Promise<T | undefined> => tryQuery(query, isUnsupported);
+export const tryIfSupported = <T>(query: () => Promise<T>): Promise<T | undefined> => tryQuery(query, isUnsupported);
 
 export const isUnsupported = (error: InstanceError): boolean =>
   error.code === 'REJECTED' && UNSUPPORTED.some(pattern => error.matches(pattern));
 
 /** The result of queries; undefined if the instance rejects one, because not every version and account may ask it. */
-export const ifAccepted = <T>(query: () => Promise<T>): Promise<T | undefined> =>
+export const tryIfAccepted = <T>(query: () => Promise<T>): Promise<T | undefined> =>
   tryQuery(query, ({ serverMessage }) => serverMessage !== undefined);
 
 /** The rows of a query; undefined if the instance rejects it. */
 export const queryIfAccepted = (client: Client, query: string): Promise<unknown[][] | undefined> =>
-  ifAccepted(() => client.queryRows(query));
+  tryIfAccepted(() => client.queryRows(query));
 
 /** The result of queries; undefined if one fails with an expected error. Any other error is thrown. */
 export async function tryQuery<T>(

@@ -5,7 +5,7 @@
 import { findSecrets } from '@sqlpipe/sql';
 import { type ErrorCode, maskSecrets, truncate } from '@sqlpipe/text';
 import type { Response } from './exchange.js';
-import { JsonScanner, MalformedReplyError } from './json.js';
+import { JsonScanner, MalformedReplyError } from './json-scanner.js';
 import {
   duplicateKeyError,
   findServerError,

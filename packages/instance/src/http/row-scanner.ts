@@ -2,7 +2,7 @@
  * Reads the rows of a reply while the reply arrives. It passes on the first cell of each row, and checks and drops everything else. So
  * memory does not grow with the reply.
  */
-import { type JsonEvents, JsonScanner, MalformedReplyError, RECREATE_HELP } from './json.js';
+import { type JsonEvents, JsonScanner, MalformedReplyError, RECREATE_HELP } from './json-scanner.js';
 
 /** The error that a reply contains, as `error` or `notice`: the server's message, and its position in the query. */
 export class ServerError extends Error {

@@ -2,7 +2,7 @@ import { findReferencesOfQuery, isBareName } from '@sqlpipe/ddl';
 import { type Health, STALE_REASON } from '@sqlpipe/schema';
 import { type Kind, NameMap, NameSet, OBJECT_KINDS, quoteLiteral } from '@sqlpipe/sql';
 import { type Client, fitsRequest } from '../http/client.js';
-import { type BestEffortClient, ifAccepted, queryIfAccepted } from '../http/optional-queries.js';
+import { type BestEffortClient, queryIfAccepted, tryIfAccepted } from '../http/optional-queries.js';
 import { batchesOf, fetchInHalves } from '../http/request.js';
 import { InstanceError } from '../instance-error.js';
 
@@ -23,7 +23,7 @@ export async function fetchHealth(client: Client): Promise<Health> {
     if (rows) (rows.length === 0 ? neverRefreshed : partlyRefreshed).add(String(name));
     if (rows?.length === 0 && started === null) unstarted.add(String(name));
   }
-  const { invalid, stale } = await fetchInvalidViews(use => ifAccepted(() => use(client)));
+  const { invalid, stale } = await fetchInvalidViews(use => tryIfAccepted(() => use(client)));
   return {
     invalid: new NameMap(invalid),
     stale: new NameSet(stale),
@@ -72,7 +72,7 @@ async function fetchStaleViews(client: Client): Promise<StaleView[]> {
   const readers = rows.filter(([, query]) => findReferencesOfQuery(String(query)).some(each => names.has(each)));
   const stale: StaleView[] = [];
   for (const batch of batchesOf(readers.map(([name]) => String(name))))
-    stale.push(...(await fetchInHalves(batch, views => findStaleViews(client, views))));
+    stale.push(...(await fetchInHalves(batch, views => fetchStaleBatch(client, views))));
   return stale;
 }
 
@@ -80,7 +80,7 @@ async function fetchStaleViews(client: Client): Promise<StaleView[]> {
  * The stale views among some, by one query. Undefined if it fails for one of several views. Only names that need quotes have them, because
  * 9.3.0 cannot read a plain view by a quoted name.
  */
-async function findStaleViews(client: Client, views: readonly string[]): Promise<StaleView[] | undefined> {
+async function fetchStaleBatch(client: Client, views: readonly string[]): Promise<StaleView[] | undefined> {
   const names = views.map(view => (isBareName(view) ? view : quoteLiteral(view)));
   const query = names.map(each => `SELECT 1 FROM (SELECT * FROM ${each} LIMIT 0)`).join(' UNION ALL ');
   const [name = '', ...others] = views;

@@ -15,19 +15,19 @@ export async function fetchServerReport(config: ConnectionConfig) {
   const query = (sql: string) => bestEffort.queryRows(sql);
   // A token contains no user.
   const given = config.authorization === undefined ? 'none given' : (config.user ?? 'whose token it is');
-  const firstColumn = async (sql: string) => (await query(sql))?.map(([value]) => String(value));
+  const queryFirstColumn = async (sql: string) => (await query(sql))?.map(([value]) => String(value));
   try {
     const [[build] = []] = await client.queryRows('SELECT build()');
     const parameters = (await bestEffort.attempt(fetchParameters)) ?? new Map<string, string>();
     const accessControl = await fetchAccessControl(client);
     // Servers list none for a built-in administrator.
-    const permissions = accessControl === 'on' ? ((await firstColumn('SHOW PERMISSIONS')) ?? []) : [];
+    const permissions = accessControl === 'on' ? ((await queryFirstColumn('SHOW PERMISSIONS')) ?? []) : [];
     const readOnly = ['readonly', 'http.security.readonly'].some(name => parameters.get(name) === 'true');
     const mayCreate = !permissions.length || permissions.some(each => /^(ALL|CREATE TABLE)$/i.test(each));
     return {
       endpoint: client.endpoint,
       version: String(build).replace(/^Build Information: /, ''),
-      user: (await firstColumn('SELECT current_user()'))?.[0] ?? given,
+      user: (await queryFirstColumn('SELECT current_user()'))?.[0] ?? given,
       accessControl,
       permissions: [...new Set(permissions)],
       requestLimit: parameters.get('http.request.header.buffer.size') ?? 'unknown',
@@ -44,10 +44,10 @@ export async function fetchServerReport(config: ConnectionConfig) {
 /** The instance's own defaults; those that it does not show are the defaults of a server without configuration. */
 export async function fetchDefaults(client: Client): Promise<Defaults> {
   const parameters = await fetchParameters(client);
-  const flag = (path: string, otherwise: boolean): boolean => (parameters.get(path) ?? String(otherwise)) === 'true';
+  const isSet = (path: string, otherwise: boolean): boolean => (parameters.get(path) ?? String(otherwise)) === 'true';
   return {
-    wal: flag('cairo.wal.enabled.default', SERVER_DEFAULTS.wal),
-    symbolCached: flag('cairo.default.symbol.cache.flag', SERVER_DEFAULTS.symbolCached),
+    wal: isSet('cairo.wal.enabled.default', SERVER_DEFAULTS.wal),
+    symbolCached: isSet('cairo.default.symbol.cache.flag', SERVER_DEFAULTS.symbolCached),
     indexCapacity: Number(parameters.get('cairo.index.value.block.size')) || SERVER_DEFAULTS.indexCapacity,
     maxInMemory: Number(parameters.get('cairo.live.view.in.memory.max')) || SERVER_DEFAULTS.maxInMemory,
   };

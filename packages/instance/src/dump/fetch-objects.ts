@@ -9,7 +9,7 @@ import {
   tableTypeOf,
 } from '@sqlpipe/sql';
 import type { Client } from '../http/client.js';
-import { type BestEffortClient, ifSupported, queryIfAccepted, tryQuery } from '../http/optional-queries.js';
+import { type BestEffortClient, queryIfAccepted, tryIfSupported, tryQuery } from '../http/optional-queries.js';
 import { InstanceError } from '../instance-error.js';
 import { VIEW_LISTS } from '../reports/health.js';
 
@@ -33,7 +33,7 @@ export interface ListedObject extends NamedObject {
 }
 
 /** All objects, in any order. */
-export async function listAllObjects(client: Client): Promise<ListedObject[]> {
+export async function fetchAllObjects(client: Client): Promise<ListedObject[]> {
   const rows = await queryTables(client, ({ column }) => `SELECT table_name, ${column}, id FROM tables()`);
   if (rows?.some(([name, mark]) => typeof name !== 'string' || mark === undefined))
     throw new InstanceError(
@@ -44,7 +44,7 @@ export async function listAllObjects(client: Client): Promise<ListedObject[]> {
     const kind = KIND_BY_VALUE.get(String(mark));
     return { name: String(name), kind: kind ?? 'other', id, ...(kind === undefined && { mark: String(mark) }) };
   });
-  return listed ?? listByFunctions(client);
+  return listed ?? fetchObjectsByKind(client);
 }
 
 /**
@@ -63,13 +63,13 @@ export async function fetchIds(client: Client, names: readonly string[]): Promis
   return new NameMap((rows ?? []).map(([name, id]) => [String(name), id]));
 }
 
-export async function findViews(client: Client, names: readonly string[]): Promise<NameSet> {
+export async function fetchViewNames(client: Client, names: readonly string[]): Promise<NameSet> {
   const rows = await queryTables(
     client,
     ({ isNotTable }) => `SELECT table_name FROM tables() WHERE ${isNotTable} AND ${nameCondition(names)}`,
   );
   if (rows) return new NameSet(rows.map(([name]) => String(name)));
-  const views = (await listByFunctions(client)).filter(({ kind }) => kind !== 'table');
+  const views = (await fetchObjectsByKind(client)).filter(({ kind }) => kind !== 'table');
   return new NameSet(views.map(({ name }) => name));
 }
 
@@ -90,9 +90,9 @@ async function queryTables(client: Client, queryFor: (kindColumn: (typeof COLUMN
 }
 
 /** A server without a function that lists a kind has no objects of this kind. */
-async function listByFunctions(client: Client): Promise<NamedObject[]> {
+async function fetchObjectsByKind(client: Client): Promise<NamedObject[]> {
   const names = async (query: string) => (await client.queryRows(query)).map(([name]) => String(name));
-  const namesIn = async (list: string) => new Set(await ifSupported(() => names(`SELECT view_name FROM ${list}`)));
+  const namesIn = async (list: string) => new Set(await tryIfSupported(() => names(`SELECT view_name FROM ${list}`)));
   const kinds = new Map<string, Kind>();
   for (const [kind, list] of VIEW_LISTS) for (const name of await namesIn(list)) kinds.set(name, kind);
   return (await names('SHOW TABLES')).map(name => ({ name, kind: kinds.get(name) ?? 'table' }));

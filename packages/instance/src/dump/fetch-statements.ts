@@ -3,11 +3,11 @@ import { MemoryBudget } from '@sqlpipe/schema';
 import { displayName, kindKeywords, type NamedObject, NameSet, quoteLiteral } from '@sqlpipe/sql';
 import { escapeControls } from '@sqlpipe/text';
 import { type Client, fitsRequest } from '../http/client.js';
-import { MalformedReplyError } from '../http/json.js';
-import { ifSupported, isUnsupported, UNKNOWN_SHOW_CREATE } from '../http/optional-queries.js';
+import { MalformedReplyError } from '../http/json-scanner.js';
+import { isUnsupported, tryIfSupported, UNKNOWN_SHOW_CREATE } from '../http/optional-queries.js';
 import { batchesOf, fetchInHalves } from '../http/request.js';
 import { InstanceError } from '../instance-error.js';
-import { findViews } from './list-objects.js';
+import { fetchViewNames } from './fetch-objects.js';
 import { reconstructTables } from './reconstruct-tables.js';
 
 /** Maximum length of the statements in one reply, in UTF-16 code units. A longer batch is requested in halves. */
@@ -31,7 +31,7 @@ export async function fetchStatements(
     const printed = await fetchUncheckedStatements(client, batch, onDenied);
     const names = batch.flatMap(({ kind, name }, i) => (kind === 'table' && printed[i] !== undefined ? name : []));
     // 9.3.4 answers SHOW CREATE TABLE of a view with a CREATE TABLE that has the view's columns.
-    const views = names.length ? await findViews(client, names) : new NameSet();
+    const views = names.length ? await fetchViewNames(client, names) : new NameSet();
     const isView = ({ kind, name }: NamedObject) => kind === 'table' && views.has(name);
     statements.push(...batch.map((object, i) => (isView(object) ? undefined : printed[i])));
   }
@@ -47,7 +47,7 @@ export async function fetchUncheckedStatements(
   objects: readonly NamedObject[],
   onDenied?: OnDenied,
 ): Promise<(string | undefined)[]> {
-  const printed = await ifSupported(async () => {
+  const printed = await tryIfSupported(async () => {
     const statements: (string | undefined)[] = [];
     const budget = new MemoryBudget();
     for (const batch of batchesOf(objects))
