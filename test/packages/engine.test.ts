@@ -289,6 +289,15 @@ test('an object of unknown syntax has any column, and cannot be changed', async 
   ]);
 });
 
+test('a change of a table invalidates a view that was created over a plain view of the table', async t => {
+  const engine = loaded();
+  await effectsOf(engine, 'create view o as (select ts, v from other)');
+  await effectsOf(engine, 'create materialized view m as (select ts, sum(v) n from o sample by 1h) partition by day');
+  await effectsOf(engine, 'alter table other add column w int');
+  const effects = await effectsOf(engine, 'alter table other drop column w'); // observed on 9.3.4
+  t.is(effects.at(-1), "invalidated: invalidates materialized view 'm': drop column operation");
+});
+
 test('a rejected statement changes nothing', async t => {
   const engine = loaded();
   const before = engine.statements();

@@ -107,5 +107,10 @@ export type CatalogueObject = Table | View | MaterializedView | LiveView;
 
 export const isPlainView = (object: CatalogueObject | undefined): object is View => object?.kind === 'view';
 
-export const referencesOf = (object: CatalogueObject): readonly string[] =>
-  'references' in object ? object.references : [];
+export type References = Pick<MaterializedView, 'base' | 'references'>;
+
+/** What the query of a view names, and the base of a stored view. The query may read the base only through a plain view. */
+export const referencesOf = (object: CatalogueObject | References): readonly string[] => [
+  ...('base' in object ? [object.base] : []),
+  ...('references' in object ? object.references : []),
+];

@@ -2,7 +2,7 @@
 import { isSystemTable } from '@sqlpipe/ddl';
 import { topologicalOrder } from '@sqlpipe/schema';
 import { NameMap, NameSet } from '@sqlpipe/sql';
-import { type CatalogueObject, isPlainView, type MaterializedView, referencesOf } from './catalogue-objects.js';
+import { type CatalogueObject, isPlainView, type References, referencesOf } from './catalogue-objects.js';
 import type { TransactionLog } from './transaction-log.js';
 
 /** How columns without an alias are named: `cairo.sql.column.alias.expression.enabled` selects 'by expression'. */
@@ -10,8 +10,6 @@ export type ColumnNaming = 'by expression' | 'by function';
 
 /** The catalogue, for those who only read it. */
 export type Catalogue = Omit<MutableCatalogue, 'put' | 'drop' | 'clear' | 'compile' | 'setBypassed'>;
-
-type References = Pick<MaterializedView, 'base' | 'references'>;
 
 const byId = (a: CatalogueObject, b: CatalogueObject): number => (a.id ?? 0) - (b.id ?? 0);
 
@@ -197,10 +195,10 @@ export class MutableCatalogue {
   inDependencyOrder(chosen: Iterable<string> = this.list().map(({ name }) => name)): CatalogueObject[] {
     const objects = new Map([...chosen].flatMap(name => this.find(name) ?? []).map(object => [object.name, object]));
     const isLeftOut = (object: CatalogueObject) => isPlainView(object) && !objects.has(object.name);
-    const needs = [...objects.values()].map((object): [string, string[]] => {
-      const direct = [...referencesOf(object), ...('base' in object ? [object.base] : [])];
-      return [object.name, [...this.closure(direct, isLeftOut)].flatMap(name => this.find(name)?.name ?? [])];
-    });
+    const needs = [...objects.values()].map((object): [string, string[]] => [
+      object.name,
+      [...this.closure(referencesOf(object), isLeftOut)].flatMap(name => this.find(name)?.name ?? []),
+    ]);
     const isView = (name: string) => objects.get(name)?.kind === 'view';
     return topologicalOrder(new Map(needs), isView).flatMap(name => objects.get(name) ?? []);
   }
@@ -219,8 +217,8 @@ export class MutableCatalogue {
   }
 
   /** The names that a materialized view refers to, directly or through plain views. */
-  closureOf({ base, references }: References): NameSet {
-    return this.closure([base, ...references]);
+  closureOf(view: References): NameSet {
+    return this.closure(referencesOf(view));
   }
 
   /** The tables and stored views that a query reads if it refers to these names; sorted. */
@@ -229,8 +227,8 @@ export class MutableCatalogue {
   }
 
   /** The tables and stored views that a materialized view reads; sorted. They need not exist. */
-  sourcesOf({ base, references }: References): string[] {
-    return this.sources([base, ...references]);
+  sourcesOf(view: References): string[] {
+    return this.sources(referencesOf(view));
   }
 
   #sourcesBehind(name: string): readonly string[] {
