@@ -88,8 +88,8 @@ export interface PropertyAlter<F extends object, A extends Action, N extends str
   /** The parsers of the text after its first words, by these words: `{ 'set format': … }`. */
   readonly syntax: Readonly<Record<string, (cursor: Cursor, lookup: NameLookup, altered: FoundObject) => A>>;
   print(alteration: A): string;
-  /** Returns the definition after the ALTER. By default, the fields of A replace those of the definition. */
-  apply?(definition: F, alteration: A): F;
+  /** Returns the fields that the ALTER changes. By default, these are the fields of A. */
+  apply?(definition: F, alteration: A): Partial<F>;
   readonly permissions: readonly [string, ...string[]];
   /** By default, the first one. */
   permission?(alteration: A): string;

@@ -12,10 +12,10 @@ export type ColumnAlteration = Parameters<(typeof TYPE | (typeof OPTION_ENTRIES)
 export type AnyColumnProperty = ColumnPropertyOf<ColumnAlteration>;
 
 /** The type of a column. */
-export const COLUMN_TYPE = TYPE as unknown as AnyColumnProperty;
+export const COLUMN_TYPE: AnyColumnProperty = TYPE;
 
 /** What a column has besides its name and its type. */
-export const COLUMN_OPTIONS = OPTION_ENTRIES as unknown as readonly AnyColumnProperty[];
+export const COLUMN_OPTIONS: readonly AnyColumnProperty[] = OPTION_ENTRIES;
 
 export const COLUMN_PROPERTIES = [COLUMN_TYPE, ...COLUMN_OPTIONS];
 

@@ -101,7 +101,7 @@ const ofProperty = (alter: Required<AnyProperty>['alter']): ActionRules<Property
   apply(definition, alteration) {
     const { action, ...set } = alteration;
     if (!propertiesOf(definition.kind).some(each => each.alter?.actions.includes(action))) return definition;
-    return alter.apply ? alter.apply(definition, alteration) : ({ ...definition, ...set } as Definition);
+    return { ...definition, ...(alter.apply?.(definition, alteration) ?? set) } as Definition;
   },
 });
 

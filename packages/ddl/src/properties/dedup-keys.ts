@@ -34,7 +34,7 @@ export const DEDUP_KEYS = property<KeyedTable, { readonly action: 'dedup keys'; 
       keys.length > 0 ? `DEDUP ENABLE UPSERT KEYS(${keys.map(quoteColumn).join(',')})` : 'DEDUP DISABLE',
     apply(table, { keys }) {
       const set = new NameSet(keys);
-      return { ...table, columns: table.columns.map(each => ({ ...each, dedup: set.has(each.name) })) };
+      return { columns: table.columns.map(each => ({ ...each, dedup: set.has(each.name) })) };
     },
     permissions: ['DEDUP ENABLE', 'DEDUP DISABLE'],
     permission: ({ keys }) => (keys.length > 0 ? 'DEDUP ENABLE' : 'DEDUP DISABLE'),

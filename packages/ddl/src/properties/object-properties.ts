@@ -45,7 +45,7 @@ export type PropertyName =
 export type AnyProperty = Property<Definition, PropertyAlteration, PropertyName>;
 
 export const clausesOf = (kind: ObjectKind) =>
-  CLAUSES_BY_KIND[kind] as unknown as Readonly<Record<'before' | 'after', readonly AnyProperty[]>>;
+  CLAUSES_BY_KIND[kind] as Readonly<Record<'before' | 'after', readonly AnyProperty[]>>;
 
 /** The properties of a kind besides its query and its columns. */
 export const propertiesOf = (kind: ObjectKind): readonly AnyProperty[] => Object.values(clausesOf(kind)).flat();

@@ -42,7 +42,7 @@ const parameter = <N extends keyof Parameters>(name: N, unit: string) =>
       sets: [name],
       syntax: { 'set param': parseParameter },
       print: ({ name, value }) => `SET PARAM ${name} = ${value}${name === 'o3MaxLag' ? 'us' : ''}`,
-      apply: (table, { name, value }) => ({ ...table, [name]: value }),
+      apply: (_, { name, value }) => ({ [name]: value }),
       permissions: ['SET TABLE PARAM'],
       between({ [name]: value }, { [name]: current }) {
         const isOther = value !== undefined && current !== undefined && value !== current;

@@ -187,9 +187,8 @@ export const REFRESH = property<RefreshedView, { readonly action: 'refresh'; rea
     syntax: { 'set refresh': cursor => ({ action: 'refresh', refresh: parseSetRefresh(cursor) }) },
     print: ({ refresh }) => `SET REFRESH ${printRefreshClause({ ...refresh, deferred: false })}`,
     // DEFERRED belongs to the creation of the view and stays (observed on 9.3.4).
-    apply: (view, { refresh }) => ({
-      ...view,
-      refresh: { ...resolveRefresh(refresh, view.body), deferred: view.refresh.deferred },
+    apply: ({ body, refresh: { deferred } }, { refresh }) => ({
+      refresh: { ...resolveRefresh(refresh, body), deferred },
     }),
     permissions: ['SET REFRESH TYPE'],
     between(wanted, current) {

@@ -308,9 +308,9 @@ const STORAGE_POLICY = property<RetentionFields, PolicyAlteration>()({
     },
     print: alteration =>
       `${verbOf(alteration)} STORAGE POLICY${'policy' in alteration ? printStages(alteration.policy) : ''}`,
-    apply(table, alteration) {
-      if (alteration.action === 'storage policy') return { ...table, ttl: 0, policy: alteration.policy };
-      return table.policy ? { ...table, policy: { ...table.policy, disabled: alteration.disabled } } : table;
+    apply({ policy }, alteration) {
+      if (alteration.action === 'storage policy') return { ttl: 0, policy: alteration.policy };
+      return policy ? { policy: { ...policy, disabled: alteration.disabled } } : {};
     },
     permissions: ['SET STORAGE POLICY', 'REMOVE STORAGE POLICY', 'ENABLE STORAGE POLICY', 'DISABLE STORAGE POLICY'],
     permission: alteration => `${verbOf(alteration).replace('DROP', 'REMOVE')} STORAGE POLICY`,
