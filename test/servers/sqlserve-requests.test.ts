@@ -85,7 +85,7 @@ test('health checks are answered: constants and now()', async t => {
       { name: "'ab'", type: 'STRING' },
       { name: 'c', type: 'CHAR' },
       { name: 'true', type: 'BOOLEAN' },
-      { name: '-3', type: 'INT' },
+      { name: '-(3)', type: 'INT' },
       { name: 'half', type: 'DOUBLE' },
     ],
     dataset: [[1, 'ab', 'c', true, -3, 0.5]],

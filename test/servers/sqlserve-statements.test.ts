@@ -300,6 +300,37 @@ for (const service of [sqlserve, questdb])
       );
   });
 
+/** Expressions, and the names that a server gives to their columns. */
+const NAMES: readonly (readonly [expression: string, name: string])[] = [
+  ['X > 1 AND y < 2 Or b', 'X > 1 and y < 2 or b'],
+  ['x > 1 AND (y > 2 OR b)', 'x > 1 and (y > 2 or b)'],
+  ["s LIKE 'A%'", "s like 'A%'"],
+  ["s NOT ILIKE 'A%'", "not(s ilike 'A%')"],
+  ['(NOT b) = b', '(not(b)) = b'],
+  ['x IN (1) AND b', 'x in 1 and b'],
+  ['(x + 1 NOT IN (1,2)) = b', 'not(x + 1 in (1, 2)) = b'],
+  ['x NOT BETWEEN 1 AND 2 * y', 'not(x between (1, 2 * y))'],
+  ['(x IS NULL) = b', 'x = NULL = b'],
+  ['s IS NOT NULL', 's != NULL'],
+  ['-1 - -x', '-(1) - -(x)'],
+  ["s || ('A' || x) = s", "concat(s, 'A', x) = s"],
+  ["CASE x WHEN 1 THEN 'A' ELSE 'B' END", "switch(x, 1, 'A', 'B')"],
+  ['COUNT(DISTINCT x)', 'count_distinct(x)'],
+  ['(-x)::FLOAT', '(-(x))::DOUBLE'],
+  ['CAST(x AS Decimal( 10 , 2 ))', 'x::Decimal_10_2'],
+  ['ARRAY[[1,2],[x,3]]', 'ARRAY[ARRAY[1, 2], ARRAY[x, 3]]'],
+];
+
+for (const service of [sqlserve, questdb])
+  service.test(`${service.name} names columns after expressions`, async t => {
+    const server = await service.start(t);
+    await server.execute('create table q (x int, y int, b boolean, s varchar)');
+    for (const [expression, name] of NAMES) {
+      const { columns, error } = await server.execute(`select y, ${expression} from q`);
+      t.is(columns?.[1]?.name, name, error);
+    }
+  });
+
 /** Queries that are compared as equal without these quotes, and queries that say something else without them. */
 const QUOTED: [query: string, same: boolean][] = [
   ['select "x" from "q"', true],

@@ -101,6 +101,13 @@ function inferNumberType(text: string): string {
   return /m$/i.test(text) ? 'DECIMAL(18,3)' : 'DOUBLE';
 }
 
+/** DECIMAL( 10,2 ) is printed as `DECIMAL_10_2`, and `geohash(5c)` as `geohash5c`. @param isPostgres as in `parseCastType` */
+function printCastType(text: string, isPostgres: boolean): string {
+  const [type = text, size] = text.replace(/\s+(?:precision)?|\)/gi, '').split('(');
+  if (isPostgres && type.toLowerCase() === 'float') return 'DOUBLE';
+  return size === undefined ? type : `${type}${isDecimal(type.toUpperCase()) ? `_${size.replace(',', '_')}` : size}`;
+}
+
 /** In `x::float`, the type is DOUBLE, as in PostgreSQL. In `CAST(x AS float)`, it is QuestDB's FLOAT. */
 function parseCastType(text: string, isPostgres: boolean): string | undefined {
   if (isPostgres && /^float(?![a-z0-9_])/i.test(text)) return text.replace(/^float/i, 'DOUBLE');
@@ -163,18 +170,21 @@ const PRECEDENCE = [
   ['&'],
   ['^'],
   ['|'],
-  ['IN', 'BETWEEN', 'WITHIN'],
+  ['in', 'between', 'within'],
   ['<', '<=', '>', '>='],
-  ['=', '!=', '<>', '~', '!~', 'LIKE', 'ILIKE'],
-  ['NOT'],
-  ['AND'],
-  ['OR'],
+  ['=', '!=', '<>', '~', '!~', 'like', 'ilike', 'isNull'],
+  ['not'],
+  ['and'],
+  ['or'],
 ];
 
-const rank = (expression: Expression): number => {
+const rankOf = (operator: string): number => PRECEDENCE.findIndex(level => level.includes(operator.toLowerCase()));
+
+function rank(expression: Expression): number {
   const inner = stripParentheses(expression);
-  return inner.type === 'binary' ? PRECEDENCE.findIndex(level => level.includes(inner.operator.toUpperCase())) : -1;
-};
+  if (inner.type === 'unary') return inner.operator === 'NOT' ? rankOf('not') : -1;
+  return rankOf(inner.type === 'binary' ? inner.operator.replace(/^not /i, '') : inner.type);
+}
 
 const stripParentheses = (expression: Expression): Expression =>
   expression.type === 'paren' && !expression.additionalExpressions?.length
@@ -185,6 +195,10 @@ export function printExpression(expression: Expression, names: NameResolver): st
   const { query } = names;
   const text = (inner: Expression): string => printExpression(inner, names);
   const list = (inner: readonly Expression[]): string => inner.map(text).join(', ');
+  const operand = (inner: Expression, ownRank: number): string =>
+    rank(inner) > ownRank ? `(${text(inner)})` : text(inner);
+  const negated = (printed: string, isNegated: boolean | undefined): string =>
+    isNegated ? `not(${printed})` : printed;
   switch (expression.type) {
     case 'paren':
       return text(expression.expression);
@@ -195,33 +209,54 @@ export function printExpression(expression: Expression, names: NameResolver): st
     case 'column':
       return query.text(expression).replaceAll('"', '');
     case 'function':
-      return `${expression.name}(${list(expression.args)})`;
+      return `${expression.distinct ? 'count_distinct' : expression.name}(${list(expression.args)})`;
     case 'cast':
     case 'typeCast': {
       const inner = stripParentheses(expression.expression);
       const isCompound = ['binary', 'unary', 'case', 'between', 'in'].includes(inner.type);
-      return `${isCompound ? `(${text(inner)})` : text(inner)}::${query.text(expression, 'dataType') || expression.dataType}`;
+      const type = query.text(expression, 'dataType') || expression.dataType;
+      return `${isCompound ? `(${text(inner)})` : text(inner)}::${printCastType(type, expression.type === 'typeCast')}`;
     }
     case 'unary':
-      return `${query.text(expression).startsWith('-') ? '-' : expression.operator.toLowerCase()}(${text(expression.operand)})`.replace(
-        /^-\((\w+)\)$/,
-        '-$1',
-      );
+      return `${query.text(expression).startsWith('-') ? '-' : expression.operator.toLowerCase()}(${text(expression.operand)})`;
     case 'binary': {
+      const operator = query.text(expression, 'operator').toLowerCase();
+      if (operator === '||') return `concat(${list(flattenConcatenation(expression))})`;
       const ownRank = rank(expression);
-      const left = rank(expression.left) > ownRank ? `(${text(expression.left)})` : text(expression.left);
-      const right = rank(expression.right) >= ownRank ? `(${text(expression.right)})` : text(expression.right);
-      return `${left} ${query.text(expression, 'operator')} ${right}`;
+      const printed = `${operand(expression.left, ownRank)} ${operator} ${operand(expression.right, ownRank - 1)}`;
+      return negated(printed, /^not /i.test(expression.operator));
     }
+    case 'in': {
+      const [only, ...others] = expression.values;
+      const values = only && others.length === 0 ? text(only) : `(${list(expression.values)})`;
+      return negated(`${operand(expression.expression, rankOf('in'))} in ${values}`, expression.not);
+    }
+    case 'between':
+      return negated(
+        `${operand(expression.expression, rankOf('in'))} between (${list([expression.low, expression.high])})`,
+        expression.not,
+      );
+    case 'isNull':
+      return `${operand(expression.expression, rankOf('='))} ${expression.not ? '!=' : '='} NULL`;
     case 'arrayAccess':
       return `${text(expression.array)}${query.text(expression).slice(query.text(expression.array).length)}`;
     case 'case': {
-      const branches = expression.whenClauses.map(({ when, then }) => ` when ${text(when)} then ${text(then)}`);
-      return `case${branches.join('')}${expression.elseClause ? ` else ${text(expression.elseClause)}` : ''} end`;
+      const { operand: switched, whenClauses, elseClause } = expression;
+      if (switched)
+        return `switch(${list([switched, ...whenClauses.flatMap(({ when, then }) => [when, then]), ...(elseClause ? [elseClause] : [])])})`;
+      const branches = whenClauses.map(({ when, then }) => ` when ${text(when)} then ${text(then)}`);
+      return `case${branches.join('')}${elseClause ? ` else ${text(elseClause)}` : ''} end`;
     }
     case 'arrayLiteral':
-      return isEmptyArray(expression) ? 'ARRAY' : query.text(expression);
+      return isEmptyArray(expression) ? 'ARRAY' : `ARRAY[${list(expression.elements)}]`;
     default:
       return query.text(expression);
   }
 }
+
+const flattenConcatenation = (expression: Expression): Expression[] => {
+  const inner = stripParentheses(expression);
+  return inner.type === 'binary' && inner.operator === '||'
+    ? [inner.left, inner.right].flatMap(flattenConcatenation)
+    : [expression];
+};
