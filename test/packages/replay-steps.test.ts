@@ -1,7 +1,7 @@
 /*! The steps of a replay: `sqlapply`, `sqlpipe copy` and the library do the same at each of them, and leave none out. */
 import { readdirSync, readlinkSync } from 'node:fs';
 import { replay, serve } from '@sqlpipe/api';
-import { IgnoreRules, identifyEntry } from '@sqlpipe/schema';
+import { IgnoreRules, toEntry } from '@sqlpipe/schema';
 import type { ExecutionContext } from 'ava';
 import { InstanceError } from '../../packages/instance/src/index.js';
 import { createExecutor } from '../../packages/replay/src/executor.js';
@@ -161,7 +161,7 @@ for (const statement of [A, 'ALTER TABLE a ADD COLUMN y INT;'])
         compare: () => Promise.reject(bug),
       },
     } as unknown as Parameters<typeof createExecutor>[0]);
-    t.is(await t.throwsAsync(execute(identifyEntry(statement), false)), bug);
+    t.is(await t.throwsAsync(execute(toEntry(statement), false)), bug);
   });
 
 /** The temporary files that this process has open, and that have no name any more. */

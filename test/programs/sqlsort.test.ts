@@ -1,6 +1,6 @@
 /*! sqlsort: a schema in any order is sorted as its dump, and cycles and conflicts are reported. */
 import { Schema } from '@sqlpipe/schema';
-import { toDot } from '../../packages/sqlsort/src/graph.js';
+import { formatDot } from '../../packages/sqlsort/src/graph.js';
 import { cases } from '../cases/cases.js';
 import { inProcess } from '../support/in-process.js';
 import { loginAs } from '../support/principals.js';
@@ -98,7 +98,7 @@ test('--graph of an empty schema, and of a truncated stream', async t => {
 
 test('the graph of 150,000 objects does not overflow the call stack', t => {
   const tables = Array.from({ length: 150_000 }, (_, i) => `CREATE TABLE 't${i}' (x INT);`);
-  t.is(toDot(new Schema(tables)).split('\n').length, tables.length + 4);
+  t.is(formatDot(new Schema(tables)).split('\n').length, tables.length + 4);
 });
 
 const withGraphviz = testWith('dot');

@@ -14,7 +14,7 @@ export const namesOf = (option: string, { alias = [] }: OptionSpec): string[] =>
  * What may replace the last argument: words, each with a tab and a description if it has one. `:instances` and `:files` stand for the names
  * of instances and files, which the script adds.
  */
-export function listOffers(given: readonly string[], specs: OptionSpecs, operands: readonly OperandType[]): string[] {
+export function listCompletions(given: readonly string[], specs: OptionSpecs, types: readonly OperandType[]): string[] {
   // bash splits `--via=auto` into three words.
   const words = given.flatMap((word, i) => (word !== '=' ? word : i === given.length - 1 ? '' : []));
   const last = words.at(-1) ?? '';
@@ -23,7 +23,7 @@ export function listOffers(given: readonly string[], specs: OptionSpecs, operand
   const [, spec] = options.find(([option, each]) => namesOf(option, each).includes(name)) ?? [];
   const values = spec && listValues(spec, last.slice(start.length));
   if (values) return values;
-  if (options.length === 0 || !last.startsWith('-')) return operands.map(type => `:${type}`);
+  if (options.length === 0 || !last.startsWith('-')) return types.map(type => `:${type}`);
   return options.flatMap(([option, each]) => namesOf(option, each).map(flag => `${flag}\t${each.describe}`));
 }
 

@@ -2,7 +2,7 @@
 import { basename } from 'node:path';
 import { suggestWord } from '@sqlpipe/text';
 import yargs from 'yargs';
-import { COMPLETE, formatFlag, listOffers, namesOf, SCRIPTS } from './completion.js';
+import { COMPLETE, formatFlag, listCompletions, namesOf, SCRIPTS } from './completion.js';
 import { UsageError } from './exit.js';
 import type { Verbosity } from './io.js';
 import { CONNECTION_GROUP } from './options.js';
@@ -21,7 +21,7 @@ export function parseCommandLine<Specs extends OptionSpecs>(program: Program<Spe
   const words = [...host.args];
   const specs = addCommonOptions(program.options);
   if (words[0] === COMPLETE) {
-    const offers = program.offers?.() ?? listOffers(words.slice(1), specs, program.operandTypes ?? []);
+    const offers = program.completions?.() ?? listCompletions(words.slice(1), specs, program.operandTypes ?? []);
     return { quiet: false, verbose: 0, output: offers.map(offer => `${offer}\n`).join('') };
   }
   let parsed: Parsed<Specs> | undefined;
@@ -103,13 +103,13 @@ function formatInstead(
 function rejectPropertyNames(words: string[], specs: OptionSpecs): void {
   const options = words.slice(0, words.includes('--') ? words.indexOf('--') : undefined);
   for (const [, name = ''] of options.map(word => /^--?([^=]*)/.exec(word) ?? []))
-    if (name in Object.prototype) throw new UsageError(unknownOption(name, specs));
+    if (name in Object.prototype) throw new UsageError(formatUnknownOption(name, specs));
 }
 
 /** Rewords a message of yargs, with a suggestion. Only the first unknown option is named: in `-pSECRET` each letter is an option. */
 function formatParseError(message: string, specs: OptionSpecs): string {
   const [, option] = /^Unknown arguments?: ([^,]*)/.exec(message) ?? [];
-  if (option !== undefined) return unknownOption(option, specs);
+  if (option !== undefined) return formatUnknownOption(option, specs);
   const [, incomplete] = /^Not enough arguments following: (.*)/.exec(message) ?? [];
   if (incomplete !== undefined) return `missing value for option: ${incomplete}`;
   const [, name = '', value] = /^Invalid values:\s+Argument: (.*), Given: "(.*)", Choices: /m.exec(message) ?? [];
@@ -118,7 +118,7 @@ function formatParseError(message: string, specs: OptionSpecs): string {
   return `invalid value for --${name}: '${value}'; it must be one of ${choices.join(', ')}${suggestWord(value, choices)}`;
 }
 
-function unknownOption(option: string, specs: OptionSpecs): string {
+function formatUnknownOption(option: string, specs: OptionSpecs): string {
   const known = Object.entries(specs).flatMap(([name, spec]) => namesOf(name, spec));
   return `unknown option: ${formatFlag(option)}${suggestWord(formatFlag(option), known)}`;
 }

@@ -28,8 +28,8 @@ export interface Program<Specs extends OptionSpecs> {
   options: Specs;
   /** The commands that its completion script completes, separated by blanks; by default its own. */
   completedCommands?: string;
-  /** What may replace the last argument, see `listOffers`; undefined for its options and operands. */
-  offers?(): string[] | undefined;
+  /** What may replace the last argument, see `listCompletions`; undefined for its options and operands. */
+  completions?(): string[] | undefined;
   /** An option that replaces the work of the program, and needs no operands. */
   standaloneOption?: string;
   /** Does the work and resolves to the exit status. An error that it throws is reported in one message. */

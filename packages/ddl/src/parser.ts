@@ -2,7 +2,7 @@
 
 export { rejectBadCoveredColumns } from './columns/indexes.js';
 export {
-  KINDS_OTHER_THAN,
+  OTHER_KIND_MESSAGES,
   parseCommandAfter,
   parsePrincipalKind,
   parsePrincipalName,

@@ -174,7 +174,7 @@ export function expiredRowsLoss(object: NamedObject, count: number | undefined):
 }
 
 function findHealthEffects(before: CatalogueObject, after: CatalogueObject): Effect[] {
-  const [reasonBefore, reason] = [whyInvalid(before), whyInvalid(after)];
+  const [reasonBefore, reason] = [findInvalidReason(before), findInvalidReason(after)];
   if (reason !== undefined && reasonBefore === undefined)
     return [effectOn(after, 'invalidated', `invalidates ${displayName(after)}: ${reason}`)];
   if (reason === undefined && reasonBefore !== undefined)
@@ -186,7 +186,7 @@ function findHealthEffects(before: CatalogueObject, after: CatalogueObject): Eff
 export const OTHER_TYPES_REASON = 'its query gives columns of other types';
 
 /** Why a plain view cannot be queried, or why a stored view is no longer refreshed. Undefined for valid views and tables. */
-export function whyInvalid(object: CatalogueObject): string | undefined {
+export function findInvalidReason(object: CatalogueObject): string | undefined {
   if (object.kind === 'table') return undefined;
   if (object.kind !== 'view') return object.invalid;
   return object.invalid?.reason ?? (object.isStale ? STALE_REASON : undefined);

@@ -28,7 +28,7 @@ import { Acl, printPrincipals } from './acl.js';
 import { requireValidBase } from './analyze/materialized-view.js';
 import { type Catalogue, type ColumnNaming, MutableCatalogue } from './catalogue.js';
 import { type CatalogueObject, pairColumns, toStoredColumn } from './catalogue-objects.js';
-import { type Effect, findEffects, grantRemovals, whyInvalid } from './effects.js';
+import { type Effect, findEffects, findInvalidReason, grantRemovals } from './effects.js';
 import { enterpriseHandlers } from './execute/acl-statements.js';
 import { type StatementHandlers, statementHandlers } from './execute/commands.js';
 import { executeCreate } from './execute/create.js';
@@ -251,7 +251,7 @@ export class Engine {
 
   /** The reason why a view is invalid, by the name of the view. Valid views are left out. */
   invalidViews(): NameMap<string> {
-    const reasons = this.catalogue.list().map(object => [object.name, whyInvalid(object)] as const);
+    const reasons = this.catalogue.list().map(object => [object.name, findInvalidReason(object)] as const);
     return new NameMap(reasons.filter((entry): entry is [string, string] => entry[1] !== undefined));
   }
 

@@ -10,11 +10,11 @@ export {
   writeSqlText,
 } from './sql-text.js';
 export {
-  isAnyInput,
+  isInput,
   isSameOutput,
   isStdout,
   isTextOutput,
   type Output,
   writeOutput,
   writeOutputs,
-} from './write-file.js';
+} from './write-output.js';

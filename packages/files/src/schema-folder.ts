@@ -5,7 +5,7 @@ import { collectStatements, deduplicate, dumpOrder, MemoryBudget, Schema } from 
 import { addToList, displayName, folderOf, identify, KINDS, redact } from '@sqlpipe/sql';
 import { CodedError, truncate } from '@sqlpipe/text';
 import { type LocatedStatement, parseSqlFile } from './sql-text.js';
-import { isStaged, stageAndCommit, stageFile, statIfExists } from './write-file.js';
+import { isStaged, stageAndCommit, stageFile, statIfExists } from './write-output.js';
 
 /**
  * Reads the statements of a folder that `writeFolder` wrote, in the order of a dump. Each file `*.sql` must be in the folder of its kind;

@@ -85,7 +85,7 @@ export async function* decodeRecords(
     }
     if (end < chunk.length) partial.push(chunk.subarray(end));
     partialBytes += chunk.length - end;
-    if (partialBytes > maxRecord && recordCount) throw recordTooLong(recordCount + 1, maxRecord);
+    if (partialBytes > maxRecord && recordCount) throw recordTooLongError(recordCount + 1, maxRecord);
     if (partialBytes > maxRecord)
       throw new StreamError(
         `no NUL byte in the first ${maxRecord} bytes: it is either .sql text (sqlsplit converts it) or a longer record (--max-record raises the limit)`,
@@ -101,7 +101,7 @@ export async function* decodeRecords(
 
 /** The statement of a record; '' if the record has none. @param bytes with the NUL @param record its number */
 function decodeRecord(bytes: Buffer, record: number, maxRecord: number): string {
-  if (bytes.length > maxRecord) throw recordTooLong(record, maxRecord);
+  if (bytes.length > maxRecord) throw recordTooLongError(record, maxRecord);
   if (bytes.subarray(0, BYTE_ORDER_MARK.length).equals(BYTE_ORDER_MARK))
     throw new StreamError(
       `record ${record} starts with a byte order mark, which a stream does not have; sqlsplit accepts one in .sql text`,
@@ -120,7 +120,7 @@ const BYTE_ORDER_MARK = Buffer.from('\ufeff');
 /** Editors add a line feed at the end of a file. No record that we write begins with white space. */
 const isWhiteSpace = (bytes: Buffer): boolean => bytes.every(byte => WHITESPACE.includes(String.fromCharCode(byte)));
 
-const recordTooLong = (record: number, maxRecord: number): StreamError =>
+const recordTooLongError = (record: number, maxRecord: number): StreamError =>
   new StreamError(`record ${record} is longer than ${maxRecord} bytes; --max-record raises the limit`);
 
 function truncatedError(rest: Buffer, recordCount: number): StreamError {

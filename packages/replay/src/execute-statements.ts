@@ -1,7 +1,7 @@
 /*! Executes statements in a generator. A Node stream would read ahead, and send more statements before its reader gets a rejection. */
 import { findReferences } from '@sqlpipe/ddl';
 import type { PlanHead } from '@sqlpipe/plan/text';
-import { type Entry, identifyEntry } from '@sqlpipe/schema';
+import { type Entry, toEntry } from '@sqlpipe/schema';
 import { isObject, isSameName, NameSet, readStatementHead } from '@sqlpipe/sql';
 import type { Executor } from './executor.js';
 import type { ReplayOptions } from './options.js';
@@ -66,7 +66,7 @@ export async function* executeStatements(
     for await (const statement of statements) {
       n++;
       const planHead = n <= planLength ? head : undefined;
-      const entry = identifyEntry(statement);
+      const entry = toEntry(statement);
       const isAlone = planHead !== undefined || !createsObject(entry);
       if (isAlone) yield* yieldUpTo(0);
       inFlight.push({ entry, outcome: executeInTurn(n, entry, findBlockers(entry, inFlight), planHead) });

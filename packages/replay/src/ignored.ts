@@ -1,14 +1,6 @@
 /*! The statements that a replay skips, because the user ignores what they create or grant. */
 import type { Location } from '@sqlpipe/files';
-import {
-  type Entry,
-  findNeeded,
-  type IgnoreRules,
-  identifyEntry,
-  MemoryBudget,
-  Schema,
-  splitRights,
-} from '@sqlpipe/schema';
+import { type Entry, findNeeded, type IgnoreRules, MemoryBudget, Schema, splitRights, toEntry } from '@sqlpipe/schema';
 import { namespaceKey } from '@sqlpipe/sql';
 import type { ExistingObjects } from './fetched-objects.js';
 import type { ReplayInput } from './outcome.js';
@@ -51,7 +43,7 @@ export function splitIgnoredRights({ statements, locations }: ReplayInput, ignor
     for await (const statement of statements) {
       const location = locations[n++];
       const single = splitRights(statement);
-      const remaining = single.filter(each => !ignored.isIgnored(identifyEntry(each)));
+      const remaining = single.filter(each => !ignored.isIgnored(toEntry(each)));
       const isSplit = remaining.length > 0 && remaining.length < single.length;
       for (const each of isSplit ? remaining : [statement]) {
         splitLocations.push(location);

@@ -2,7 +2,7 @@
 import { dependsOnVersion, featuresOf, findMissingFeatures, isRepairForm } from '@sqlpipe/ddl';
 import { findLocation, type Location } from '@sqlpipe/files';
 import { type Client, fetchParameters, fetchVersion, tryQuery } from '@sqlpipe/instance';
-import { wordsOf } from '@sqlpipe/schema';
+import { splitWords } from '@sqlpipe/schema';
 import {
   DEFAULT_REQUEST_BUFFER,
   findAmbiguity,
@@ -61,7 +61,7 @@ export function createPreflightCheck(
   allow: readonly string[],
   permitted: PlanPermissions,
 ): PreflightCheck {
-  const allowed = new Set(wordsOf(allow).map(verb => verb.toUpperCase()));
+  const allowed = new Set(splitWords(allow).map(verb => verb.toUpperCase()));
   let version: Promise<string | undefined> | undefined;
   let limit: Promise<number> | undefined;
   const knownVersion = () => {

@@ -3,7 +3,7 @@ import { Readable } from 'node:stream';
 import { type Client, fetchAllObjects, fetchHealth, tryQuery, waitUntilReady } from '@sqlpipe/instance';
 import { type Omission, type PlanHead, parsePlanHead } from '@sqlpipe/plan/text';
 import { spool } from '@sqlpipe/records';
-import { type Health, identifyEntry, problemsOf } from '@sqlpipe/schema';
+import { type Health, problemsOf, toEntry } from '@sqlpipe/schema';
 import { displayName, type Identity, isObject, NameMap } from '@sqlpipe/sql';
 import { checkPlan, rejectOmissions, requireState } from './check-plan.js';
 import type { DryRun } from './dry-run.js';
@@ -94,7 +94,7 @@ async function prepareRun(input: ReplayInput, { client, opened }: ReplayTarget, 
   const checked = await checkPlan(input, permitted, client, options);
   const { statements, locations } = splitIgnoredRights({ ...input, ...checked }, ignored);
   const checkUnlessIgnored: PreflightCheck = async statement =>
-    ignored.isIgnored(identifyEntry(statement)) ? undefined : preflightCheck(statement);
+    ignored.isIgnored(toEntry(statement)) ? undefined : preflightCheck(statement);
   const checksLater = dryRun || stream || (options.keepGoing && !checked.planHead);
   const allowed = checksLater ? statements : requireAllowed(statements, checkUnlessIgnored, locations);
   const spooled = stream ? undefined : await spool(ignored.recordNeeded(allowed));

@@ -6,7 +6,7 @@ import { canMatchSame, matchesGlob } from './glob.js';
 import { statesOf } from './health.js';
 import { type NamedStatement, searchableNames } from './matcher.js';
 import type { Entry } from './schema.js';
-import { InvalidOptionError, kindOf } from './selection.js';
+import { InvalidOptionError, parseKind } from './selection.js';
 
 /** In lower case. A rule without a property ignores complete objects. */
 interface IgnoreRule {
@@ -79,7 +79,7 @@ function parseIgnoreRule(pattern: string): IgnoreRule {
     );
   const word = foldCase(object);
   if (property === undefined && word === COLUMN_ORDER) return { name: '*', property: word };
-  const kind = kindOf(word);
+  const kind = parseKind(word);
   const what = kind ? { kind } : { name: foldCase(unquote(object)) };
   if (property !== undefined) requireProperty(pattern, property, kind);
   return { ...what, property: property && foldCase(property) };
@@ -87,7 +87,7 @@ function parseIgnoreRule(pattern: string): IgnoreRule {
 
 /** The pattern for one object. Without quotes, `grant` would be the kind. */
 export const formatIgnorePattern = (name: string): string =>
-  /^[\w-]+$/.test(name) && !kindOf(name) ? name : `'${name}'`;
+  /^[\w-]+$/.test(name) && !parseKind(name) ? name : `'${name}'`;
 
 /** @throws InvalidOptionError for a property that no object of a kind has */
 function requireProperty(pattern: string, property: string, kind: Kind | undefined): void {

@@ -18,7 +18,7 @@ export {
 export { formatIgnorePattern, type IgnoredDifference, IgnoreRules } from './ignore.js';
 export { createMatcher, type MatchCriteria, NameSelection, type RelatedOptions, selectWithRelated } from './matcher.js';
 export { RightSet } from './right-set.js';
-export { dumpOrder, type Entry, identifyEntry, Schema, toUnambiguousEntry } from './schema.js';
-export { InvalidOptionError, parsePlanSelection, parseSelection, type Selection, wordsOf } from './selection.js';
+export { dumpOrder, type Entry, Schema, toEntry, toUnambiguousEntry } from './schema.js';
+export { InvalidOptionError, parsePlanSelection, parseSelection, type Selection, splitWords } from './selection.js';
 export { findCycle, topologicalOrder } from './topological-order.js';
 export { findNeeded, selectWanted, splitRights } from './wanted.js';

@@ -28,7 +28,7 @@ export interface Entry extends Identity {
 }
 
 /** Identifies a statement by the rules of SQL, even if QuestDB reads it differently. */
-export const identifyEntry = (statement: string): Entry => ({ ...identify(statement), statement });
+export const toEntry = (statement: string): Entry => ({ ...identify(statement), statement });
 
 /** Converts a statement into an entry. @throws CodedError if a comment hides from SQL what QuestDB runs */
 export function toUnambiguousEntry(statement: string): Entry {

@@ -21,22 +21,22 @@ export interface Selection {
 }
 
 /** The kind of a word, in any case: on a command line, `materialized-view` needs no quotes. */
-export const kindOf = (word: string): Kind | undefined =>
+export const parseKind = (word: string): Kind | undefined =>
   KINDS.find(kind => kind === word.toLowerCase().replaceAll('-', ' '));
 
 function kindsOf(word: string): readonly Kind[] | undefined {
-  const kind = kindOf(word);
+  const kind = parseKind(word);
   return CATEGORIES.get(word.toUpperCase()) ?? (kind && [kind]);
 }
 
 /** The words of an option that may be given several times, each time with words separated by commas. */
-export const wordsOf = (lists: readonly string[]): string[] =>
+export const splitWords = (lists: readonly string[]): string[] =>
   lists.flatMap(list => list.split(',')).map(word => word.trim());
 
 /** @param lists categories and kinds, in any case and separated by commas @throws InvalidOptionError for an unknown word */
 export function parseKinds(lists: readonly string[]): Set<Kind> {
   return new Set(
-    wordsOf(lists).flatMap(word => {
+    splitWords(lists).flatMap(word => {
       const kinds = kindsOf(word);
       if (kinds) return kinds;
       throw new InvalidOptionError(
@@ -49,7 +49,7 @@ export function parseKinds(lists: readonly string[]): Set<Kind> {
 /** The category of a word for the server's clause; undefined if an EXCLUDE of that category would omit other kinds too. */
 function categoryOf(word: string, isExcluded: boolean): string | undefined {
   if (CATEGORIES.has(word.toUpperCase())) return word.toUpperCase();
-  const [category, kinds] = [...CATEGORIES].find(([, each]) => each.includes(kindOf(word) as Kind)) ?? [];
+  const [category, kinds] = [...CATEGORIES].find(([, each]) => each.includes(parseKind(word) as Kind)) ?? [];
   return isExcluded && kinds?.length !== 1 ? undefined : category;
 }
 
@@ -57,7 +57,7 @@ function categoryOf(word: string, isExcluded: boolean): string | undefined {
 export function parseSelection(include: readonly string[] = [], exclude: readonly string[] = []): Selection {
   if (include.length && exclude.length) throw new InvalidOptionError('--include and --exclude cannot be combined');
   const mode = include.length ? 'INCLUDE' : 'EXCLUDE';
-  const words = wordsOf([...include, ...exclude]);
+  const words = splitWords([...include, ...exclude]);
   const named = parseKinds([...include, ...exclude]);
   if (named.has('other')) throw new InvalidOptionError('a dump contains no statements of the kind other');
   const categories = new Set(words.flatMap(word => categoryOf(word, mode === 'EXCLUDE') ?? []));
@@ -86,6 +86,6 @@ export function parsePlanSelection(
   const unselected = needed.filter(kind => !selects(kind));
   if (unselected.length === 0) return { selection: { ...selection, selects, requestsAcl }, unselected };
   const included = include.length > 0 ? [...include, ...unselected] : [];
-  const excluded = wordsOf(exclude).filter(word => !kindsOf(word)?.some(kind => unselected.includes(kind)));
+  const excluded = splitWords(exclude).filter(word => !kindsOf(word)?.some(kind => unselected.includes(kind)));
   return { selection: { ...parseSelection(included, excluded), requestsAcl }, unselected };
 }

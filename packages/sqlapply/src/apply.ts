@@ -9,7 +9,7 @@ import {
   withProgress,
   writeSettings,
 } from '@sqlpipe/cli';
-import { isAnyInput, isSameOutput, type Location, readStandardInput, readStatementsAt } from '@sqlpipe/files';
+import { isInput, isSameOutput, type Location, readStandardInput, readStatementsAt } from '@sqlpipe/files';
 import { type ConnectionConfig, resolveInstance } from '@sqlpipe/instance';
 import { type DeferredInput, deferInput } from '@sqlpipe/records';
 import { openTarget, PreflightError, prepareReplay, rejectBadOptions } from '@sqlpipe/replay';
@@ -65,7 +65,7 @@ export async function applyInput(
 async function rejectReplacedInput({ operands: [, ...files], report, rejects }: ApplyArgs): Promise<void> {
   const inputs = files.length > 0 ? files : ['-'];
   for (const [option, path] of Object.entries({ report, rejects }))
-    if (await isAnyInput(path, inputs)) throw new UsageError(`--${option} would replace the input; give another file`);
+    if (await isInput(path, inputs)) throw new UsageError(`--${option} would replace the input; give another file`);
 }
 
 async function rejectBadArgs(options: RunArgs): Promise<void> {

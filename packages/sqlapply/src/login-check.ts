@@ -34,7 +34,7 @@ export class LoginCheck {
         const query = `SHOW ${kindKeywords(identity.kind)} ${quoteAclName(identity.name)}`;
         const rows: unknown[][] | undefined = isSilent ? undefined : await bestEffort.queryRows(query);
         isSilent ||= rows === undefined;
-        if (rows ? !hasCredentials(rows) : isNew) lacking.push(loginHint(identity));
+        if (rows ? !hasCredentials(rows) : isNew) lacking.push(formatLoginHint(identity));
       }
     } finally {
       await bestEffort.close();
@@ -43,7 +43,7 @@ export class LoginCheck {
   }
 }
 
-function loginHint({ kind, name }: Identity): string {
+function formatLoginHint({ kind, name }: Identity): string {
   const change = kind === 'user' ? "WITH PASSWORD '…'" : "CREATE TOKEN TYPE REST WITH TTL '…'";
   return `${kind} '${name}' cannot log in yet: ALTER ${kindKeywords(kind)} ${quoteLiteral(name)} ${change};`;
 }

@@ -1,6 +1,6 @@
 import { annotateFailure, type Io, readIgnorePatterns, UsageError, writeSettings } from '@sqlpipe/cli';
 import { COLUMN_ORDER } from '@sqlpipe/ddl';
-import { isAnyInput, isSameOutput, isStdout, readStandardInput } from '@sqlpipe/files';
+import { isInput, isSameOutput, isStdout, readStandardInput } from '@sqlpipe/files';
 import { fetchComparisonFacts, fetchGrants, withPlanningFacts } from '@sqlpipe/instance';
 import { COLUMN_ORDER_REASON, columnOrderHints } from '@sqlpipe/plan/text';
 import { type DeferredInput, deferInput } from '@sqlpipe/records';
@@ -46,7 +46,7 @@ async function rejectBadArgs(args: DiffArgs): Promise<void> {
 async function rejectReplacedOperand({ output, undo }: DiffArgs, sides: Sides): Promise<void> {
   const inputs = sides.flatMap(({ config, path }) => (config ? [] : [path]));
   for (const [option, path] of Object.entries({ '-o': output, '--undo': undo }))
-    if (await isAnyInput(path, inputs)) throw new UsageError(`${option} would replace an operand; give another file`);
+    if (await isInput(path, inputs)) throw new UsageError(`${option} would replace an operand; give another file`);
 }
 
 async function compareAndWrite(args: DiffArgs, io: Io): Promise<number> {

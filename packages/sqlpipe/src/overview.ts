@@ -27,7 +27,7 @@ ${COMMANDS.map(({ command, summary }) => `  ${command.padEnd(12)}${summary}`).jo
         ['sqlpipe check localhost:9000', 'check an instance'],
       ],
       completedCommands: ['sqlpipe', ...PROGRAMS.map(({ name }) => name)].join(' '),
-      offers: () => listOffers(host.args.slice(1)),
+      completions: () => listCommands(host.args.slice(1)),
       options: {},
       run: () => {
         throw new UsageError(`unknown program: ${word}; there are ${NAMES.join(', ')}${suggestWord(word, NAMES)}`);
@@ -38,7 +38,7 @@ ${COMMANDS.map(({ command, summary }) => `  ${command.padEnd(12)}${summary}`).jo
 };
 
 /** What may replace the last argument; undefined for the options of sqlpipe itself. The programs complete their own arguments. */
-function listOffers([word = '', second]: readonly string[]): string[] | undefined {
+function listCommands([word = '', second]: readonly string[]): string[] | undefined {
   if (word.startsWith('-')) return undefined;
   if (second === undefined) return COMMANDS.map(({ command, summary }) => `${command}\t${summary}`);
   if (word === 'completion') return Object.keys(SCRIPTS);

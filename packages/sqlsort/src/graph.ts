@@ -23,7 +23,7 @@ const DOT_SHAPES: Readonly<Record<ObjectKind, string>> = {
   'live view': 'hexagon',
 };
 
-export function toDot(schema: Schema): string {
+export function formatDot(schema: Schema): string {
   const { nodes, arrows } = buildDiagram(schema);
   return joinLines([
     'digraph schema {',
@@ -47,7 +47,7 @@ const MERMAID_SHAPES: Readonly<Record<ObjectKind, [before: string, after: string
   'live view': ['{{"', '"}}'],
 };
 
-export function toMermaid(schema: Schema): string {
+export function formatMermaid(schema: Schema): string {
   const { nodes, arrows } = buildDiagram(schema);
   return joinLines([
     'flowchart LR',

@@ -3,7 +3,7 @@ import { decodeRecords, writeRecords } from '@sqlpipe/records';
 import { collectStatements, deduplicate, dumpOrder, type Entry, findCycle, Schema } from '@sqlpipe/schema';
 import { displayName } from '@sqlpipe/sql';
 import { CodedError } from '@sqlpipe/text';
-import { toDot, toMermaid } from './graph.js';
+import { formatDot, formatMermaid } from './graph.js';
 
 /** @throws DuplicateNameError if two statements of one name differ, CodedError for a cycle, and the errors of the input */
 async function readSchema(statements: AsyncIterable<string>): Promise<Schema> {
@@ -34,7 +34,7 @@ export async function writeSorted(
   io: Io,
 ): Promise<number> {
   const input = decodeRecords(io.stdin(), { maxRecord });
-  if (graph) await io.write({ dot: toDot, mermaid: toMermaid }[graph](await readSchema(input)));
+  if (graph) await io.write({ dot: formatDot, mermaid: formatMermaid }[graph](await readSchema(input)));
   else await writeRecords(sortStatements(input), io.stdout, 'sqlsort', maxRecord);
   return Exit.ok;
 }

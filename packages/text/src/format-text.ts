@@ -36,7 +36,7 @@ export function truncate(text: string, length: number): string {
 }
 
 /** Lists the first items, and the number of the others: `a, b and 3 more`. */
-export function listFirst(items: readonly string[], maximum: number): string {
+export function formatFirst(items: readonly string[], maximum: number): string {
   const more = items.length > maximum ? ` and ${items.length - maximum} more` : '';
   return items.slice(0, maximum).join(', ') + more;
 }

@@ -4,11 +4,11 @@ export {
   escapeLines,
   formatCount,
   formatError,
+  formatFirst,
   formatHints,
   formatMessage,
   formatSafeJson,
   indentLines,
-  listFirst,
   systemErrorReason,
   truncate,
 } from './format-text.js';

@@ -51,7 +51,7 @@ const PARSERS: ReadonlyMap<string, (cursor: Cursor, lookup: NameLookup) => Comma
 ]);
 
 /** By the kind that a statement requires: the server's words for an object of another kind. */
-export const KINDS_OTHER_THAN: Readonly<Record<ObjectKind, string>> = {
+export const OTHER_KIND_MESSAGES: Readonly<Record<ObjectKind, string>> = {
   table: 'view or materialized view',
   view: 'table or materialized view',
   'materialized view': 'table or view',
@@ -101,7 +101,7 @@ function parseDropObject(cursor: Cursor, lookup: NameLookup, kind: ObjectKind): 
   const name = unquoteToken(token);
   const object = lookup.find(name, kind);
   if (object && object.kind !== kind)
-    throw cursor.error(formatWrongKind(kind, object) ?? `${kind} name expected, got ${KINDS_OTHER_THAN[kind]} name`);
+    throw cursor.error(formatWrongKind(kind, object) ?? `${kind} name expected, got ${OTHER_KIND_MESSAGES[kind]} name`);
   cursor.expectEnd();
   if (!object && !ifExists) throw missingError(position, name, kind);
   return { verb: 'drop', kind, name };

@@ -44,7 +44,7 @@ export const FLUSH = property<Pick<LiveViewDefinition, 'flush'>>()({
   // Without IN MEMORY, this is also the time in memory.
   check({ flush = '' }, position, { maxInMemory = Number.POSITIVE_INFINITY }) {
     if (microsOf(flush) <= maxInMemory) return;
-    const problem = tooLong('FLUSH EVERY', maxInMemory);
+    const problem = formatTooLong('FLUSH EVERY', maxInMemory);
     throw new RejectionError(position, `${problem} because IN MEMORY defaults to FLUSH EVERY`);
   },
   print: ({ flush }) => ` FLUSH EVERY ${flush}`,
@@ -60,7 +60,7 @@ export const IN_MEMORY = property<Pick<LiveViewDefinition, 'inMemory'>>()({
     const { text, micros, position } = parseLengthAfter(reader.cursor, 'memory');
     if (micros < microsOf(flush))
       throw new RejectionError(position, `live view IN MEMORY must be at least FLUSH EVERY (${flush})`);
-    if (micros > maxInMemory) throw new RejectionError(position, tooLong('IN MEMORY', maxInMemory));
+    if (micros > maxInMemory) throw new RejectionError(position, formatTooLong('IN MEMORY', maxInMemory));
     return { inMemory: text };
   },
   print: ({ inMemory }) => ` IN MEMORY ${inMemory}`,
@@ -83,7 +83,7 @@ function parseViewIndex(cursor: Cursor, indexes: Map<string, number>, defaultCap
   cursor.expect(')');
 }
 
-function tooLong(clause: string, micros: number): string {
+function formatTooLong(clause: string, micros: number): string {
   const units = [...MICROS].filter(([unit]) => unit !== 'd');
   const [unit, factor] = units.findLast(([, factor]) => micros % factor === 0) ?? ['us', 1];
   return `live view ${clause} must be at most cairo.live.view.in.memory.max (${micros / factor}${unit})`;

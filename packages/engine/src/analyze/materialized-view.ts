@@ -108,7 +108,7 @@ class BaseCheck {
     const readsBase = names.has(base);
     if (readsBase) this.#rejectBadSelectItems(select, scope, base);
     for (const { select: next } of select.setOperations ?? []) {
-      if (readsBase && names.size > 1) throw this.query.rejection(`union ${notSupported(base)}`, next);
+      if (readsBase && names.size > 1) throw this.query.rejection(`union ${formatUnsupported(base)}`, next);
       this.rejectUnsupported(next, scope, base);
     }
     const sources = scope.sourcesOf(select);
@@ -152,7 +152,7 @@ class BaseCheck {
       const problem = `column '${name}' requires an explicit alias. Use: ${name} AS your_column_name`;
       throw this.query.rejection(problem, expression);
     }
-    if (window) throw this.query.rejection(`window function ${notSupported(base)}`, window);
+    if (window) throw this.query.rejection(`window function ${formatUnsupported(base)}`, window);
   }
 
   #rejectBadSampling({ sampleBy }: Select, base: string): void {
@@ -161,15 +161,15 @@ class BaseCheck {
     if (sampleBy.alignTo?.mode === 'firstObservation') {
       // QuestDB computes the position of ALIGN as if one blank followed the duration.
       const position = query.positionOf(sampleBy, 'DurationLiteral') + sampleBy.duration.length + 1;
-      throw new RejectionError(position, `ALIGN TO FIRST OBSERVATION ${notSupported(base)}`);
+      throw new RejectionError(position, `ALIGN TO FIRST OBSERVATION ${formatUnsupported(base)}`);
     }
     const bound = sampleBy.from ?? sampleBy.to;
-    if (bound) throw query.rejection(`FROM-TO ${notSupported(base)}`, bound);
-    if (sampleBy.fill?.length) throw query.rejection(`FILL ${notSupported(base)}`, sampleBy.fill, 'fillValue');
+    if (bound) throw query.rejection(`FROM-TO ${formatUnsupported(base)}`, bound);
+    if (sampleBy.fill?.length) throw query.rejection(`FILL ${formatUnsupported(base)}`, sampleBy.fill, 'fillValue');
   }
 }
 
-const notSupported = (base: string): string => `on base table is not supported for materialized views: ${base}`;
+const formatUnsupported = (base: string): string => `on base table is not supported for materialized views: ${base}`;
 
 /** What the query of a materialized view says about time. */
 export interface ViewTiming {

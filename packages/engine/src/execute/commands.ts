@@ -36,11 +36,11 @@ import type { MutableSession, ResultSet, Session } from '../session.js';
 import { createView, defaultStart } from './create.js';
 import {
   findColumnsReadFromBase,
+  findUnrefreshableReason,
   invalidateLiveViews,
   invalidateMaterializedViews,
   invalidateStoredViews,
   recordFilledViews,
-  whyNotRefreshable,
 } from './validity.js';
 
 /** Parses and executes a statement from its second word on. If it returns no rows, the reply is OK. @param verb the first word */
@@ -205,14 +205,14 @@ function renameTable({ name, to }: CommandOf<'rename'>, session: MutableSession)
 }
 
 /**
- * A full refresh repairs an invalid view, unless `whyNotRefreshable` gives a reason. The server empties the view before it fills the
+ * A full refresh repairs an invalid view, unless `findUnrefreshableReason` gives a reason. The server empties the view before it fills the
  * view again. This makes the views over it invalid (observed on 9.3.4; documented for live views).
  */
 function executeRefresh({ name, isFull }: CommandOf<'refresh'>, { catalogue, rowEffects }: MutableSession): void {
   const view = catalogue.findCompiled(name);
   if (view?.kind !== 'materialized view') return;
   const { invalid, isInvalidEarly: _, partlyRefreshed: __, ...rest } = view;
-  const reason = isFull ? whyNotRefreshable(view, catalogue) : invalid;
+  const reason = isFull ? findUnrefreshableReason(view, catalogue) : invalid;
   const refreshed: MaterializedView = { ...rest, neverRefreshed: false };
   catalogue.put(reason === undefined ? refreshed : { ...refreshed, invalid: reason });
   if (!isFull) return;

@@ -26,8 +26,8 @@ import {
   type CreateStatement,
   catchRejection,
   DuplicateColumnError,
-  KINDS_OTHER_THAN,
   missingError,
+  OTHER_KIND_MESSAGES,
   RejectionError,
   recheckRetention,
   rejectBadCoveredColumns,
@@ -81,7 +81,7 @@ function checkCreatable(
   if (object.kind !== kind)
     throw new RejectionError(
       nameStart,
-      `${object.kind === 'live view' ? object.kind : KINDS_OTHER_THAN[kind]} with the requested name already exists`,
+      `${object.kind === 'live view' ? object.kind : OTHER_KIND_MESSAGES[kind]} with the requested name already exists`,
     );
   if (ifNotExists) return false;
   throw new RejectionError(nameStart, `${kind} already exists`);

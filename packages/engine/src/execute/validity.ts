@@ -42,7 +42,7 @@ export function recompilePlainViews(catalogue: MutableCatalogue, changed: readon
 export function invalidateUnrefreshable(catalogue: MutableCatalogue, changed: readonly string[]): void {
   const unrefreshable = catalogue.readersOf(changed).flatMap(view => {
     if (view.kind !== 'materialized view' || view.invalid !== undefined) return [];
-    const reason = whyNotRefreshable(view, catalogue);
+    const reason = findUnrefreshableReason(view, catalogue);
     return reason === undefined ? [] : [{ ...view, invalid: reason, isInvalidEarly: true }];
   });
   for (const view of unrefreshable) {
@@ -147,7 +147,7 @@ const listViewsWithBase = (catalogue: Catalogue, base: string): MaterializedView
 export function findViewsThatNeedWal(
   catalogue: Catalogue,
   base: string,
-  reason = 'base table is not WAL table', // observed on 9.3.4; after a refresh, as in `whyNotRefreshable`
+  reason = 'base table is not WAL table', // observed on 9.3.4; after a refresh, as in `findUnrefreshableReason`
 ): (readonly [view: MaterializedView, reason: string])[] {
   const views = listViewsWithBase(catalogue, base).filter(({ invalid }) => invalid === undefined);
   return views.flatMap(view => [[view, reason], ...findViewsThatNeedWal(catalogue, view.name, INVALID_BASE_REASON)]);
@@ -188,7 +188,7 @@ export function whyUnresolved(
   return rejection && !(rejection instanceof QuerySyntaxError) ? rejection.message : undefined;
 }
 
-export function whyNotRefreshable(view: MaterializedView, catalogue: Catalogue): string | undefined {
+export function findUnrefreshableReason(view: MaterializedView, catalogue: Catalogue): string | undefined {
   const base = catalogue.find(view.base);
   if (!base) return `[-105]: ${missingError(0, view.base).message}`; // the number of this error, not a position
   if (base.kind === 'view') return `[0]: cannot get a reader for view [view=${base.name}]`;

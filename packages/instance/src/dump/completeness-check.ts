@@ -10,7 +10,7 @@ import type { Client } from '../http/client.js';
 import { tryQuery } from '../http/optional-queries.js';
 import { fetchAllObjects, type ListedObject } from './fetch-objects.js';
 import { fetchUncheckedStatements } from './fetch-statements.js';
-import { changingSchemaError, isWanted, listTitles, type ObjectReadOptions, titleOf } from './unreadable-objects.js';
+import { changingSchemaError, formatTitles, isWanted, type ObjectReadOptions, titleOf } from './unreadable-objects.js';
 
 const MAX_LIST_REFETCHES = 6;
 
@@ -89,7 +89,7 @@ export class CompletenessCheck {
       );
     else if (this.#unlisted.size)
       this.options.info(
-        `the server's list lacks ${listTitles(Array.from(this.#unlisted.values(), name => titleOf({ kind: 'other', name })))}: either these objects are new, or this account sees only a part of the list, and the dump may be incomplete too`,
+        `the server's list lacks ${formatTitles(Array.from(this.#unlisted.values(), name => titleOf({ kind: 'other', name })))}: either these objects are new, or this account sees only a part of the list, and the dump may be incomplete too`,
       );
   }
 

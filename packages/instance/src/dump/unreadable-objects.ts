@@ -2,7 +2,7 @@
 import { isSystemTable } from '@sqlpipe/ddl';
 import type { NameSelection } from '@sqlpipe/schema';
 import { displayName, isObject, KINDS, type Kind, type NamedObject } from '@sqlpipe/sql';
-import { escapeControls, listFirst } from '@sqlpipe/text';
+import { escapeControls, formatFirst } from '@sqlpipe/text';
 import type { ConnectionConfig } from '../configuration/connection-config.js';
 import { InstanceError } from '../instance-error.js';
 import type { ListedObject } from './fetch-objects.js';
@@ -18,7 +18,7 @@ export function isWanted({ kind, name }: ListedObject, selects: (kind: Kind) => 
 export const titleOf = (object: NamedObject): string =>
   escapeControls(object.kind === 'other' ? `'${object.name}'` : displayName(object));
 
-export const listTitles = (titles: readonly string[]): string => listFirst(titles, MAX_NAMED);
+export const formatTitles = (titles: readonly string[]): string => formatFirst(titles, MAX_NAMED);
 
 interface Absence {
   readonly object: ListedObject;
@@ -51,7 +51,7 @@ export class UnreadableObjects {
     const denials = absences.flatMap(({ denial }) => denial ?? []);
     throw new InstanceError(
       denials.length ? 'DENIED' : 'PROTOCOL',
-      `${label}: the dump lacks ${listTitles(titles)}; ${denials.length ? 'grant SELECT on each to this account' : 'use a newer sqlpipe'}, or accept a partial dump with --partial`,
+      `${label}: the dump lacks ${formatTitles(titles)}; ${denials.length ? 'grant SELECT on each to this account' : 'use a newer sqlpipe'}, or accept a partial dump with --partial`,
       { serverMessage: denials[0] },
     );
   }

@@ -3,7 +3,7 @@
  * that no dump contains (names observed on 9.3.4). They are compared if both servers show them.
  */
 import { addToList, displayName, type Identity, identify, type Kind, NameMap, quoteLiteral } from '@sqlpipe/sql';
-import { listFirst } from '@sqlpipe/text';
+import { formatFirst } from '@sqlpipe/text';
 import type { ConnectionConfig } from '../configuration/connection-config.js';
 import { BestEffortClient } from '../http/optional-queries.js';
 import { batchesOf } from '../http/request.js';
@@ -67,7 +67,7 @@ export async function findHiddenDifferences(a: Side, b: Side, statements: readon
   return Array.from(groups, ([values, objects]) =>
     objects[0] === ''
       ? `the same text may mean something else: ${values}`
-      : `same text, different meaning: ${listFirst(objects, MAX_LISTED)}: ${values}`,
+      : `same text, different meaning: ${formatFirst(objects, MAX_LISTED)}: ${values}`,
   );
 }
 

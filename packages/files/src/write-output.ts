@@ -110,7 +110,7 @@ async function followLinks(path: string, maxLinks = 40): Promise<string> {
 }
 
 /** Whether an output would replace a file that is read; among the inputs, `-` is standard input. */
-export async function isAnyInput(output: string | undefined, inputs: readonly string[]): Promise<boolean> {
+export async function isInput(output: string | undefined, inputs: readonly string[]): Promise<boolean> {
   if (isStdout(output)) return false;
   const same = await Promise.all(inputs.map(path => isSameFile(output, path === '-' ? '/dev/stdin' : path)));
   return same.includes(true);
