@@ -43,6 +43,23 @@ test('rows in descending order have no designated timestamp', async t => {
   });
 });
 
+test('a loaded view has the timestamp that its CREATE gives it', async t => {
+  const floored = "create view v as (select timestamp_floor('1h', ts) hour, sum(x) n from t)";
+  for (const query of [
+    "select timestamp_floor('1h', ts) hour, sum(x) n from t",
+    'select hour, max(n) n from v',
+    'select ts as hour, sum(x) n from t sample by 1h',
+    'select sum(x) n, ts from t sample by 1h',
+  ]) {
+    const view = `create materialized view m with base t as (${query}) partition by day`;
+    const created = (await engineAfter(floored, view)).find('m');
+    const engine = new Engine();
+    engine.load([TABLE, floored, view]);
+    const loaded = await whenReady(() => engine.catalogue.findCompiled('m'));
+    t.is(loaded?.timestamp, created?.timestamp ?? 'none', query);
+  }
+});
+
 test('a materialized view may name the timestamp of its base in any case', async t => {
   const engine = await engineAfter('create materialized view m as (select TS as bucket, avg(f) a from t sample by 1h)');
   t.regex(engine.statementOf('m') ?? '', /PARTITION BY MONTH/);

@@ -190,6 +190,10 @@ export function findTimestampClause({ definition, spans }: CreateStatement): Loc
     : undefined;
 }
 
+/** The designated timestamp of a view, unless it has a TIMESTAMP clause. */
+export const findViewTimestamp = (query: ParsedQuery, relation: Relation, catalogue: Catalogue): string | undefined =>
+  findTimeGrouping(query, catalogue)?.column ?? relation.timestamp;
+
 export function analyzeMaterializedView(
   statement: CreateOf<MaterializedViewDefinition>,
   base: LocatedName,
@@ -207,10 +211,9 @@ export function analyzeMaterializedView(
     throw new RejectionError(timestamp.start, `TIMESTAMP column does not exist [name=${timestamp.name}]`);
   requireWalBase(base, catalogue);
   const grouping = findTimeGrouping(query, catalogue);
+  const designated = timestamp?.name ?? findViewTimestamp(query, relation, catalogue);
   if (!grouping) {
-    const passthrough = has('passthrough views')
-      ? analyzePassthrough(query, timestamp, base, relation, catalogue)
-      : undefined;
+    const passthrough = has('passthrough views') ? analyzePassthrough(query, designated, base, catalogue) : undefined;
     if (passthrough) return passthrough;
     const problem = timestamp
       ? `materialized view query requires a sampling interval, use SAMPLE BY or GROUP BY timestamp_floor() [name=${timestamp.name}]`
@@ -226,7 +229,6 @@ export function analyzeMaterializedView(
   rejectNonDeterministic(query, catalogue);
   if (field?.type !== undefined && !isTimestamp(field.type))
     throw new RejectionError(timestamp?.start ?? 0, `TIMESTAMP column expected [actual=${field.type}]`);
-  const designated = timestamp?.name ?? grouping.column ?? relation.timestamp;
   if (designated === undefined)
     throw new RejectionError(body.start, 'materialized view query is required to have designated timestamp');
   return { interval: grouping.interval, timestamp: designated, ...period };
@@ -235,9 +237,8 @@ export function analyzeMaterializedView(
 /** A passthrough view has one row for each selected row of its base. @returns undefined for any other view */
 function analyzePassthrough(
   query: ParsedQuery,
-  timestamp: LocatedName | undefined,
+  designated: string | undefined,
   base: LocatedName,
-  relation: Relation,
   catalogue: Catalogue,
 ): ViewTiming | undefined {
   const { select } = query;
@@ -246,7 +247,6 @@ function analyzePassthrough(
   const isScan = source && 'object' in source && isSameName(source.name, base.name);
   if (!isScan || queries || distinct || limit || latestOn || pivot || orderBy || hasAggregate(select)) return undefined;
   const object = catalogue.find(base.name);
-  const designated = timestamp?.name ?? relation.timestamp;
   if (designated === undefined || !object || !('partitionBy' in object)) return undefined;
   rejectNonDeterministic(query, catalogue);
   return { interval: '', timestamp: designated, partitionBy: object.partitionBy };

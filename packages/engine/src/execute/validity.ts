@@ -9,7 +9,7 @@ import type { ChangeOfBase } from '@sqlpipe/schema';
 import { foldCase, isSameName, NameSet } from '@sqlpipe/sql';
 import { analyzeRelation } from '../analyze/analyze-relation.js';
 import type { Relation } from '../analyze/column-scope.js';
-import { requireWalBase } from '../analyze/materialized-view.js';
+import { findViewTimestamp, requireWalBase } from '../analyze/materialized-view.js';
 import { rejectNonDeterministic } from '../analyze/non-deterministic.js';
 import { findColumnsRead } from '../analyze/query-references.js';
 import type { Catalogue, MutableCatalogue } from '../catalogue.js';
@@ -103,10 +103,12 @@ export function compileLoaded(object: CatalogueObject, catalogue: Catalogue, isH
     return { ...view, invalid: toInvalid(relation) };
   }
   const returned = toColumns(relation);
-  const derived = view.kind === 'materialized view' ? returned.map(each => toStoredColumn(each, view)) : returned;
+  const isStored = view.kind === 'materialized view';
+  const derived = isStored ? returned.map(each => toStoredColumn(each, view)) : returned;
   const columns = view.columns.length > 0 ? view.columns : derived;
-  const timestamp = view.timestamp ?? relation.timestamp;
-  if (view.kind === 'materialized view' && view.invalid === undefined)
+  const found = isStored ? findViewTimestamp(parseQueryText(view.body), relation, catalogue) : relation.timestamp;
+  const timestamp = view.timestamp ?? found;
+  if (isStored && view.invalid === undefined)
     return { ...view, columns, timestamp, inputs: inputsOf({ ...view, columns }, catalogue) };
   return { ...view, columns, timestamp };
 }
