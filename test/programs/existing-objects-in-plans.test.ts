@@ -243,3 +243,16 @@ testWithQuestDB('a plan stops if somebody else replaces a view while it is refre
   const { stderr } = await run.exits(1, `sqlapply --allow-plan ${url} < plan`);
   t.regex(stderr, /accepted, but somebody else has replaced materialized view 'm' while the plan was applied/);
 });
+
+testWithQuestDB('a plan gives the name of a view to a table, and then to a materialized view', async t => {
+  const base = 'CREATE TABLE t (ts TIMESTAMP, x INT) TIMESTAMP(ts) PARTITION BY DAY WAL;';
+  await execute(questdb, base);
+  await execute(questdb, 'CREATE VIEW v AS (SELECT ts, x FROM t)');
+  const view = 'CREATE MATERIALIZED VIEW v AS (SELECT ts, sum(x) n FROM t SAMPLE BY 1h) PARTITION BY DAY;';
+  const files = { 'table.sql': `${base} CREATE TABLE v (x INT);`, 'view.sql': `${base} ${view}` };
+  const run = await inProcess(t, { DB: questdb.url }, files);
+  for (const file of ['table.sql', 'view.sql'])
+    await t.notThrowsAsync(
+      run.ok(`sqldiff --alter --allow-loss drop:v ${file} $DB > plan; sqlapply --allow-plan $DB < plan`),
+    );
+});

@@ -91,8 +91,12 @@ export class PlanGuard {
   /** @param ids fetched before the statements: an object that is recreated meanwhile must not have its new id with its old statement */
   async #fetch(objects: readonly NamedObject[], ids: NameMap<unknown>, onDenied?: () => void): Promise<void> {
     const statements = await fetchStatements(this.client, objects, onDenied);
-    for (const [i, object] of objects.entries())
-      this.#known.set(kindKey(object), { ...object, statement: statements[i], id: ids.get(object.name) });
+    for (const [i, object] of objects.entries()) {
+      const statement = statements[i];
+      // Without a statement, the id is that of an object of another kind, which has the same name.
+      const id = statement === undefined ? undefined : ids.get(object.name);
+      this.#known.set(kindKey(object), { ...object, statement, id });
+    }
   }
 
   /** Finds the objects that a statement changes, and what these read. One to create is left out: if it exists, a server rejects it. */
