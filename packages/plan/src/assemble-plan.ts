@@ -5,7 +5,7 @@ import { Schema } from '@sqlpipe/schema';
 import { displayName, identify, isStoredView, type Kind, type NamedObject, NameMap } from '@sqlpipe/sql';
 import { isAuxiliaryTable, parseMark } from './auxiliary/auxiliary-tables.js';
 import { parseRebuildName } from './auxiliary/rebuild-names.js';
-import type { PlanContext } from './context/plan-context.js';
+import type { PlanContext, Schemas } from './context/plan-context.js';
 import type { Draft, Step } from './draft/draft.js';
 import { expiredRowsOf, type NamedLoss } from './losses/losses.js';
 import type { Omission } from './losses/omission.js';
@@ -228,18 +228,18 @@ const formatIrreversibleLosses = (
     .map(({ kind, object, text }) => `${displayName({ kind, name: object })}: ${text}`);
 
 /** When a plain view gets another query, each materialized view of B that reads the plain view keeps the rows of the former query. */
-function formatKeptRows({ kind, name }: NamedObject, engineAfterPlan: Engine, context: PlanContext) {
-  const [former, planned] = [context.engineOfB.find(name), engineAfterPlan.find(name)];
-  if (kind !== 'view' || former?.kind !== kind || planned?.kind !== kind || !isRedefined(former, planned, context))
+function formatKeptRows({ kind, name }: NamedObject, engineAfterPlan: Engine, schemas: Schemas) {
+  const [former, planned] = [schemas.engineOfB.find(name), engineAfterPlan.find(name)];
+  if (kind !== 'view' || former?.kind !== kind || planned?.kind !== kind || !isRedefined(former, planned, schemas))
     return [];
   return engineAfterPlan.catalogue
     .materializedReadersOf(name)
-    .filter(({ id }) => context.engineOfB.catalogue.findById(id) !== undefined)
+    .filter(({ id }) => schemas.engineOfB.catalogue.findById(id) !== undefined)
     .map(view => `${displayName(view)} keeps the rows of the former query until REFRESH … FULL`);
 }
 
-function formatMark(statement: string, { name }: NamedObject, context: PlanContext): string | undefined {
-  const view = parseMark(name, context);
+function formatMark(statement: string, { name }: NamedObject, schemas: Schemas): string | undefined {
+  const view = parseMark(name, schemas);
   if (view === undefined) return undefined;
   return identify(statement).kind === 'table'
     ? `marks '${view}' as not filled yet: if this plan is interrupted, the next one fills it`

@@ -11,7 +11,7 @@ import { type Entry, formatIgnorePattern, IgnoreRules, Schema, selectWanted } fr
 import { displayName, isObject, NameSet } from '@sqlpipe/sql';
 import { assemblePlan, type Plan, type ProvenDraft } from './assemble-plan.js';
 import { ignoresProperty } from './context/kept-of-b.js';
-import { createPlanContext, type PlanContext, type PlanOptions } from './context/plan-context.js';
+import { createPlanContext, type PlanContext, type PlanOptions, type SchemaPair } from './context/plan-context.js';
 import { ServerAnswers } from './context/server-answers.js';
 import { alterExpiry } from './draft/alter-object.js';
 import { changeKey, changeOf, Draft } from './draft/draft.js';
@@ -32,11 +32,6 @@ import type { Omission } from './losses/omission.js';
 import { proveDraft } from './proof/prove.js';
 import { findRejectedViews, isAlsoRejectedInB, RejectedViewError } from './proof/rejected-views.js';
 import { findRunnableView } from './views/askable-views.js';
-
-interface Schemas {
-  readonly a: Schema;
-  readonly b: Schema;
-}
 
 /**
  * Plans the statements that turn schema B into A. The plan leaves out a change that is impossible, or that loses data without permission.
@@ -69,9 +64,9 @@ export async function planChanges(a: Iterable<string>, b: Iterable<string>, give
 const namesOfLosses = ({ losses }: Omission): string[] => losses.map(formatLoss);
 
 /** Plans and asks the server, until no question is left: a plan that an answer has changed may have new questions. */
-async function planUntilAnswered(schemas: Schemas, answers: ServerAnswers, options: PlanOptions): Promise<ProvenDraft> {
+async function planUntilAnswered(pair: SchemaPair, answers: ServerAnswers, options: PlanOptions): Promise<ProvenDraft> {
   for (;;) {
-    const proven = await whenReady(() => planWithAnswers(schemas, answers, options));
+    const proven = await whenReady(() => planWithAnswers(pair, answers, options));
     if (await answers.askQueued()) continue;
     // Questions about the history of a view scan all of its rows. So they are asked last, and only about views that a draft recomputes.
     // `undefined` stands for the query that the view has in B.
@@ -87,7 +82,7 @@ async function planUntilAnswered(schemas: Schemas, answers: ServerAnswers, optio
  * table. The plan does not touch such a view if B has the same problem (`isAlsoRejectedInB`), or if `skipInvalid` is set.
  * @throws RejectedViewError for any other view of A that a server would reject
  */
-function planWithAnswers({ a, b }: Schemas, answers: ServerAnswers, options: PlanOptions): ProvenDraft {
+function planWithAnswers({ a, b }: SchemaPair, answers: ServerAnswers, options: PlanOptions): ProvenDraft {
   const loadEngineOfB = () => {
     const engine = createPredictingEngine(options);
     engine.load(b.statements);

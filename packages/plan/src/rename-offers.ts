@@ -1,7 +1,7 @@
 /*! Offers renames. If a column or table is dropped and a similar one is created, the user may have renamed it. */
 import type { Column, Definition } from '@sqlpipe/ddl';
 import { addToList, foldCase, isSameName, NameSet } from '@sqlpipe/sql';
-import type { PlanContext } from './context/plan-context.js';
+import type { Schemas } from './context/plan-context.js';
 import { formatPathForShell, formatRename, type ObjectPath, pathKey } from './losses/object-path.js';
 
 /** The new names that can be offered. No name is offered twice. */
@@ -10,8 +10,8 @@ export class RenameOffers {
   readonly #newTables = new Map<string, string[]>();
   readonly #offeredColumns = new Set<string>();
 
-  constructor(private readonly context: PlanContext) {
-    const { a, engineOfB, renames } = context;
+  constructor(private readonly schemas: Schemas) {
+    const { a, engineOfB, renames } = schemas;
     const renamed = new NameSet(renames.pending.values());
     for (const entry of a.entries) {
       const { kind, name } = entry;
@@ -28,12 +28,12 @@ export class RenameOffers {
 
   /** Takes a new table with the same columns. */
   #takeTable(table: string): string | undefined {
-    return this.#newTables.get(columnKey(this.context.engineOfB.definitionOf(table)))?.shift();
+    return this.#newTables.get(columnKey(this.schemas.engineOfB.definitionOf(table)))?.shift();
   }
 
   /** Takes a new column of the same type, preferably that in the same place. */
   #takeColumn({ object: table, column }: ObjectPath): string | undefined {
-    const { a, engineOfB, renames } = this.context;
+    const { a, engineOfB, renames } = this.schemas;
     const other = renames.otherName(table) ?? table;
     const former = columnsOf(engineOfB.definitionOf(table) ?? engineOfB.definitionOf(other));
     const wanted = columnsOf(a.definitionOf(table) ?? a.definitionOf(other));

@@ -45,8 +45,10 @@ export function isUnfilled(name: string, lookup: MarkLookup): boolean {
   return Boolean(neverRefreshed || partlyRefreshed) && isMarked(name, lookup);
 }
 
-interface AuxiliaryTables extends MarkLookup {
+export interface AuxiliaryTables extends MarkLookup {
+  /** The tables whose rebuild was interrupted between its two RENAMEs, if this plan does not finish it (`findBetweenRenames`). */
   readonly betweenRenames: NameSet;
+  /** The new tables that interrupted rebuilds have left, if this plan finishes or repeats these rebuilds (`findLeftovers`). */
   readonly leftovers: NameSet;
   readonly toRebuild: NameSet;
 }

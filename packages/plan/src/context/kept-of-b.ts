@@ -17,7 +17,7 @@ import { addToList, type NamedObject, NameMap } from '@sqlpipe/sql';
 import type { Renames } from '../renames/renames.js';
 
 /** The options that say what a plan keeps. */
-interface KeptOfB {
+export interface KeptOfB {
   readonly ignoreExtra?: boolean | undefined;
   readonly ignoreOwner?: boolean | undefined;
   readonly ignore: IgnoreRules;

@@ -2,12 +2,13 @@ import type { CompareOptions } from '@sqlpipe/ddl';
 import { createPredictingEngine, type Engine, type ExternalFacts, type StoredRows } from '@sqlpipe/engine';
 import { type Health, type HealthProblem, IgnoreRules, InvalidOptionError, problemsOf, Schema } from '@sqlpipe/schema';
 import { isObject, NameSet } from '@sqlpipe/sql';
+import type { AuxiliaryTables } from '../auxiliary/auxiliary-tables.js';
 import { findBetweenRenames, findLeftovers } from '../auxiliary/rebuild-names.js';
 import { AllowedLosses } from '../losses/losses.js';
 import { resolvePath } from '../losses/object-path.js';
 import type { Assertion } from '../queries/assertions.js';
 import { formatIgnoredObject, Renames } from '../renames/renames.js';
-import { findKeptGrants } from './kept-of-b.js';
+import { findKeptGrants, type KeptOfB } from './kept-of-b.js';
 import type { RowQueries, ServerAnswers } from './server-answers.js';
 
 /** Options for planning. */
@@ -36,31 +37,39 @@ export interface PlanOptions extends RowQueries {
   readonly hiddenGrants?: string | undefined;
 }
 
-/** Everything that the planner knows: both schemas, the options, and what B's server has answered. The plan turns schema B into A. */
-export interface PlanContext extends Omit<PlanOptions, keyof RowQueries> {
+/** The plan turns schema B into A. Nothing changes the engines. */
+export interface Schemas {
   readonly a: Schema;
   readonly b: Schema;
   readonly renames: Renames;
-  readonly allowed: AllowedLosses;
-  readonly toRebuild: NameSet;
-  readonly ignore: IgnoreRules;
-  readonly findStoredRows: Required<ExternalFacts>['findStoredRows'];
-  /** An engine with the objects of B. Nothing changes it. */
+  /** An engine with the objects of B. */
   readonly engineOfB: Engine;
-  /** An engine with the objects of A, and with those that only B has and the plan keeps. Nothing changes it. */
+  /** An engine with the objects of A, and with those that only B has and the plan keeps. */
   readonly wantedEngine: Engine;
-  readonly healthProblems: readonly HealthProblem[];
+}
+
+export type SchemaPair = Pick<Schemas, 'a' | 'b'>;
+
+/** What is known of B's server, besides its schema. */
+export interface ServerFacts extends Pick<PlanOptions, 'hiddenGrants' | 'version'> {
   readonly answers: ServerAnswers;
+  readonly findStoredRows: Required<ExternalFacts>['findStoredRows'];
+  readonly healthProblems: readonly HealthProblem[];
+}
+
+/** What the user has chosen. */
+interface Choices extends KeptOfB, Pick<PlanOptions, 'defaults' | 'dropOld' | 'firstAssertions'> {
+  readonly allowed: AllowedLosses;
+}
+
+/** Everything that the planner knows. A function that needs only a part of it says which one. */
+export interface PlanContext extends Schemas, Choices, ServerFacts, AuxiliaryTables {
   /** The grants of B that the plan keeps although A may lack them (`findKeptGrants`). */
   readonly keptGrants: ReturnType<typeof findKeptGrants>;
-  /** The new tables that interrupted rebuilds have left, if this plan finishes or repeats these rebuilds (`findLeftovers`). */
-  readonly leftovers: NameSet;
-  /** The tables whose rebuild was interrupted between its two RENAMEs, if this plan does not finish it (`findBetweenRenames`). */
-  readonly betweenRenames: NameSet;
 }
 
 export function createPlanContext(
-  { a, b }: Pick<PlanContext, 'a' | 'b'>,
+  { a, b }: SchemaPair,
   engineOfB: Engine,
   answers: ServerAnswers,
   options: PlanOptions,
@@ -73,23 +82,20 @@ export function createPlanContext(
       const { object = '' } = resolvePath(name, renames.findColumns) ?? {};
       if (a.findObject(object)?.kind === 'table') return object;
       const isIgnored = ignore.ignoresObject({ kind: 'table', name: object });
-      throw new InvalidOptionError(
-        `--rebuild ${name}: ${isIgnored ? formatIgnoredObject(object) : 'A has no such table'}`,
-      );
+      const reason = isIgnored ? formatIgnoredObject(object) : 'A has no such table';
+      throw new InvalidOptionError(`--rebuild ${name}: ${reason}`);
     }),
   );
   const leftovers = findLeftovers(a, engineOfB, toRebuild);
+  const wantedEngine = createWantedEngine({ a, b }, allowed, options);
+  const schemas: Schemas = { a, b, renames, engineOfB, wantedEngine };
   return {
     ...options,
-    a,
-    b,
-    renames,
+    ...schemas,
     allowed,
     toRebuild,
     findStoredRows: (view, query) =>
       answers.findHistory(view, query)?.answer ?? assumeStoredRows(view, engineOfB, allowed),
-    engineOfB,
-    wantedEngine: createWantedEngine({ a, b }, allowed, options),
     healthProblems: b.entries.flatMap(entry => problemsOf(entry, options.health ?? {})),
     answers,
     leftovers,
@@ -99,11 +105,7 @@ export function createPlanContext(
   };
 }
 
-function createWantedEngine(
-  { a, b }: Pick<PlanContext, 'a' | 'b'>,
-  allowed: AllowedLosses,
-  options: PlanOptions,
-): Engine {
+function createWantedEngine({ a, b }: SchemaPair, allowed: AllowedLosses, options: PlanOptions): Engine {
   const { ignoreExtra, ignore, defaults, health } = options;
   const keptEntries = b.entries.filter(
     entry =>
@@ -129,7 +131,7 @@ function assumeStoredRows(view: string, engineOfB: Engine, allowed: AllowedLosse
 }
 
 /** Whether the query of a view of B returns all rows that the view stores. */
-export function losesNothingByRefresh(view: string, { findStoredRows }: Pick<PlanContext, 'findStoredRows'>): boolean {
+export function losesNothingByRefresh(view: string, { findStoredRows }: Pick<ServerFacts, 'findStoredRows'>): boolean {
   const answer = findStoredRows(view);
   return answer === 'none' || answer === 'recomputable';
 }

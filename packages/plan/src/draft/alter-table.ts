@@ -13,7 +13,7 @@ import {
 } from '@sqlpipe/ddl';
 import type { Conversion } from '@sqlpipe/engine';
 import { isSameName } from '@sqlpipe/sql';
-import type { PlanContext } from '../context/plan-context.js';
+import type { Schemas, ServerFacts } from '../context/plan-context.js';
 import type { ServerAnswers } from '../context/server-answers.js';
 import { pathKey } from '../losses/object-path.js';
 import { type Assertion, allAppliedAssertion, conversionAssertion } from '../queries/assertions.js';
@@ -73,7 +73,7 @@ export function conversionAssertions(conversion: Conversion, { context, conversi
   return context.answers.findChangedValues(inB)?.changed === 0 ? [conversionAssertion(conversion)] : [];
 }
 
-function withNamesOfB({ table, column, ...types }: Conversion, renames: PlanContext['renames']): Conversion {
+function withNamesOfB({ table, column, ...types }: Conversion, renames: Schemas['renames']): Conversion {
   const path = renames.pathBeforePlan({ object: table, column });
   return { ...types, table: path.object, column: path.column ?? '' };
 }
@@ -84,7 +84,7 @@ function findTimestampRefusal({ name, wal, timestamp = '' }: TableDefinition, al
 }
 
 /** Forbids a conversion because of values that do not fit. `conversionAssertions` counts the values that fit and change. */
-export const findMisfitRefusal = (conversion: Conversion, { answers, renames }: PlanContext): Refusal | undefined =>
+export const findMisfitRefusal = (conversion: Conversion, { answers, renames }: Schemas & ServerFacts) =>
   findRowRefusal(findMisfitConditions(withNamesOfB(conversion, renames)), answers);
 
 /** @param conditions have the names of B */

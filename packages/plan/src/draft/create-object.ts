@@ -14,7 +14,7 @@ import {
 import type { MaterializedView } from '@sqlpipe/engine';
 import type { Entry } from '@sqlpipe/schema';
 import { ignoresProperty, keepsProperty } from '../context/kept-of-b.js';
-import type { PlanContext } from '../context/plan-context.js';
+import type { Schemas } from '../context/plan-context.js';
 import type { Draft } from './draft.js';
 
 /**
@@ -65,17 +65,17 @@ function withholdExpiry(entry: Entry, wanted: MaterializedViewDefinition, { engi
 }
 
 /** Whether rows of B reach a materialized view, and from there other materialized views. */
-function feedsViews({ name }: Entry, context: PlanContext): boolean {
-  const view = context.wantedEngine.find(name);
-  const isRead = context.wantedEngine.catalogue.materializedReadersOf(name).length > 0;
-  return isRead && view?.kind === 'materialized view' && readsTableOfB(view, context);
+function feedsViews({ name }: Entry, schemas: Schemas): boolean {
+  const view = schemas.wantedEngine.find(name);
+  const isRead = schemas.wantedEngine.catalogue.materializedReadersOf(name).length > 0;
+  return isRead && view?.kind === 'materialized view' && readsTableOfB(view, schemas);
 }
 
 /** Whether a view reads a table of B, directly or through views. Any other table is new and empty, so it has no rows for a view. */
-export const readsTableOfB = (view: MaterializedView, context: PlanContext): boolean =>
-  context.wantedEngine.catalogue.sourcesOf(view).some(name => {
-    const source = context.wantedEngine.find(name);
+export const readsTableOfB = (view: MaterializedView, schemas: Schemas): boolean =>
+  schemas.wantedEngine.catalogue.sourcesOf(view).some(name => {
+    const source = schemas.wantedEngine.find(name);
     return source?.kind === 'materialized view'
-      ? readsTableOfB(source, context)
-      : context.engineOfB.find(context.renames.nameBeforePlan(name)) !== undefined;
+      ? readsTableOfB(source, schemas)
+      : schemas.engineOfB.find(schemas.renames.nameBeforePlan(name)) !== undefined;
   });

@@ -29,7 +29,7 @@ import { displayName, isSameName, NameMap, quoteLiteral } from '@sqlpipe/sql';
 import { formatCount } from '@sqlpipe/text';
 import { createRebuildNames, findUnusedHash } from '../auxiliary/rebuild-names.js';
 import { keepsProperty } from '../context/kept-of-b.js';
-import type { PlanContext } from '../context/plan-context.js';
+import type { Schemas } from '../context/plan-context.js';
 import { expiredRowsOf } from '../losses/losses.js';
 import type { Omission } from '../losses/omission.js';
 import {
@@ -149,12 +149,12 @@ function findUnrefreshableViews(rebuild: Rebuild, { engine, context }: Draft): C
 }
 
 /** Asserts that the new table can hold all rows: none has NULL in the new designated timestamp, and none is older than the retention. */
-function copyableAssertions({ old, final, created, copied }: Rebuild, context: PlanContext): CountingAssertion[] {
+function copyableAssertions({ old, final, created, copied }: Rebuild, schemas: Schemas): CountingAssertion[] {
   const { name } = old;
   /** The old name of the column that becomes the designated timestamp. Undefined if the new table has none, or does not copy it. */
   const time = copied.find(({ to }) => isSameName(to, final.timestamp))?.from;
   return [
-    ...(time !== undefined && changesTimestamp(old, final, context) ? [noneNullAssertion(name, time)] : []),
+    ...(time !== undefined && changesTimestamp(old, final, schemas) ? [noneNullAssertion(name, time)] : []),
     ...(retentionAgeOf(created) === 0 ? [] : [noneExpireAssertion({ ...created, name, timestamp: time })]),
   ];
 }

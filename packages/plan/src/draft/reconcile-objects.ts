@@ -4,7 +4,7 @@ import type { CatalogueObject } from '@sqlpipe/engine';
 import { dumpOrder, type Entry, type Schema } from '@sqlpipe/schema';
 import { displayName, isObject, isPrincipal, isStoredView } from '@sqlpipe/sql';
 import { isAuxiliaryTable } from '../auxiliary/auxiliary-tables.js';
-import type { PlanContext } from '../context/plan-context.js';
+import type { Schemas } from '../context/plan-context.js';
 import { printDrop, printTableRename } from '../statements.js';
 import { alterObject, dropColumns, isOfQuery } from './alter-object.js';
 import { findCreation } from './create-object.js';
@@ -68,7 +68,7 @@ export function reconcileTables(draft: Draft): void {
   }
 }
 
-export function findStoredViewsAndReaders({ a }: PlanContext): ReadonlySet<Entry> {
+export function findStoredViewsAndReaders({ a }: Schemas): ReadonlySet<Entry> {
   const found = new Set<Entry>();
   for (const entry of listObjects(a))
     if (isStoredView(entry.kind) || a.prerequisites(entry).some(needed => found.has(needed))) found.add(entry);

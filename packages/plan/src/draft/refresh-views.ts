@@ -14,7 +14,7 @@ import { type MaterializedView, OTHER_TYPES_REASON } from '@sqlpipe/engine';
 import { type Entry, isFailureOnRow } from '@sqlpipe/schema';
 import { isSameName, type Kind, type NamedObject, NameSet, quoteLiteral } from '@sqlpipe/sql';
 import { isMarked, isUnfilled, markOf, parseMark } from '../auxiliary/auxiliary-tables.js';
-import { losesNothingByRefresh, type PlanContext } from '../context/plan-context.js';
+import { losesNothingByRefresh, type Schemas, type ServerFacts } from '../context/plan-context.js';
 import { emptyAssertion } from '../queries/assertions.js';
 import { printDrop, printFullRefresh, printOnOneLine } from '../statements.js';
 import { isRedefined } from '../views/query-after-plan.js';
@@ -68,7 +68,7 @@ interface ViewSources {
   readonly toFillFirst: NameSet;
 }
 
-function findViewSources(context: PlanContext): ViewSources {
+function findViewSources(context: Schemas & ServerFacts): ViewSources {
   const { catalogue } = context.wantedEngine;
   const views = catalogue.list().filter(object => object.kind === 'materialized view');
   const sourcesOf = (readers: readonly MaterializedView[]) =>
@@ -117,13 +117,13 @@ const isFilledByServer = ({ refresh }: Pick<MaterializedView, 'refresh'>): boole
  * - No other new or marked view needs the rows of the view.
  * - No rows of the base expire.
  */
-function findSourcesToFillFirst(context: PlanContext): NameSet {
-  const { a, engineOfB, wantedEngine } = context;
+function findSourcesToFillFirst(schemas: Schemas): NameSet {
+  const { a, engineOfB, wantedEngine } = schemas;
   const needed = new NameSet();
   for (const { kind, name } of listObjects(a).reverse()) {
     const view = wantedEngine.find(name);
     const isInB = engineOfB.find(name)?.kind === kind;
-    const isUnfilledView = !isInB || isMarked(name, context) || isUnfilled(name, context);
+    const isUnfilledView = !isInB || isMarked(name, schemas) || isUnfilled(name, schemas);
     if (view?.kind !== 'materialized view' || !isUnfilledView) continue;
     const isFollowed = !expiresRows(wantedEngine.definitionOf(view.base));
     const followed = isFollowed && isFilledByServer(view) && !needed.has(name) ? view.base : '';
@@ -162,7 +162,7 @@ function mayRefreshExtra(view: MaterializedView, draft: Draft): boolean {
 const propertiesOfRepair = (view: NamedObject, { context }: Draft) =>
   wasInvalid(view, context.healthProblems) ? (['invalid'] as const) : [];
 
-const wasInvalid = ({ name }: NamedObject, healthProblems: PlanContext['healthProblems']): boolean =>
+const wasInvalid = ({ name }: NamedObject, healthProblems: ServerFacts['healthProblems']): boolean =>
   healthProblems.some(({ identity, state }) => state === 'invalid' && isSameName(identity.name, name));
 
 /** Whether the plan later drops a source of a view, or makes a source expire more rows. */
@@ -184,7 +184,7 @@ function readsRetypedColumn(view: MaterializedView, { engine, context: { engineO
 
 const mayHaveRowsInB = (
   { kind, name }: Pick<Entry, 'kind' | 'name'>,
-  { b, findStoredRows, renames }: PlanContext,
+  { b, findStoredRows, renames }: Schemas & ServerFacts,
 ): boolean =>
   [name, renames.otherName(name) ?? name].some(
     candidate => b.findObject(candidate)?.kind === kind && findStoredRows(candidate) !== 'none',

@@ -4,7 +4,7 @@ import type { Entry } from '@sqlpipe/schema';
 import { displayName } from '@sqlpipe/sql';
 import { CodedError } from '@sqlpipe/text';
 import { ignoresProperty } from '../context/kept-of-b.js';
-import type { PlanContext } from '../context/plan-context.js';
+import type { PlanContext, Schemas } from '../context/plan-context.js';
 
 /** A server would reject views of A, for example because they read something that A lacks. */
 export class RejectedViewError extends CodedError {
@@ -22,7 +22,7 @@ export interface RejectedView {
 }
 
 /** Checking a view takes milliseconds, so only those are checked that differ from B or read what differs. */
-export function findRejectedViews({ a, engineOfB, wantedEngine: engine }: PlanContext): RejectedView[] {
+export function findRejectedViews({ a, engineOfB, wantedEngine: engine }: Schemas): RejectedView[] {
   const isDifferent = (name: string): boolean => {
     const [wanted, former] = [engine.definitionOf(name), engineOfB.definitionOf(name)];
     return !wanted || !former || compareDefinitions(wanted, former).differences.length > 0;

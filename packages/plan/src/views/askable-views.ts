@@ -7,9 +7,9 @@
 import { doubleQuote, findColumn, findReferencesOfQuery } from '@sqlpipe/ddl';
 import type { CatalogueObject, ComputedView, Engine, RetentionEnforcement } from '@sqlpipe/engine';
 import { isSameName, NameSet, quoteLiteral } from '@sqlpipe/sql';
-import { isUnfilled } from '../auxiliary/auxiliary-tables.js';
+import { type AuxiliaryTables, isUnfilled } from '../auxiliary/auxiliary-tables.js';
 import { parseRebuildName } from '../auxiliary/rebuild-names.js';
-import type { PlanContext } from '../context/plan-context.js';
+import type { Schemas } from '../context/plan-context.js';
 import type { ServerAnswers } from '../context/server-answers.js';
 import { type CommonQuery, printWith, renameQuery } from '../queries/common-queries.js';
 import { printExpiredQuestion, printUnendedRange, type RetainedObject } from '../queries/rows-to-go.js';
@@ -18,7 +18,7 @@ import { printExpiredQuestion, printUnendedRange, type RetainedObject } from '..
  * Finds the definition of a view, with a query that B's server can run.
  * @param query replaces the query of the view; B's server can run it
  */
-export function findRunnableView(name: string, context: PlanContext, query?: string) {
+export function findRunnableView(name: string, context: Schemas & AuxiliaryTables, query?: string) {
   const definition = context.engineOfB.definitionOf(name);
   if (definition?.kind !== 'materialized view') return undefined;
   if (query !== undefined) return { ...definition, body: query };
@@ -71,7 +71,7 @@ const inBothDirections = (renames: Iterable<readonly [string, string]>) =>
   [...renames].flatMap(([from, to]) => [[from, to] as const, [to, from] as const]);
 
 /** Finds queries of WITH for the sources of a query that B lacks: renamed tables, tables with renamed columns, dropped views. */
-function findReplacements(body: string, context: PlanContext, seen = new NameSet()): CommonQuery[] {
+function findReplacements(body: string, context: Schemas & AuxiliaryTables, seen = new NameSet()): CommonQuery[] {
   const { a, engineOfB, leftovers, renames } = context;
   const markSeen = (name: string): boolean => {
     const isNew = !seen.has(name);

@@ -6,14 +6,14 @@
 import { compareDefinitions, doubleQuote, findColumn, printConverted, type TableDefinition } from '@sqlpipe/ddl';
 import type { CatalogueObject, Engine, MaterializedView, Table, View } from '@sqlpipe/engine';
 import { isSameName, NameMap, NameSet, quoteLiteral } from '@sqlpipe/sql';
-import type { PlanContext } from '../context/plan-context.js';
+import type { Schemas } from '../context/plan-context.js';
 import { type CommonQuery, printWith, renameInQuery } from '../queries/common-queries.js';
 
 /** Whether a view has another query than before. New names of the tables and columns that it reads do not count. */
 export function isRedefined<V extends View | MaterializedView>(
   former: V,
   current: V,
-  { renames, engineOfB }: PlanContext,
+  { renames, engineOfB }: Schemas,
 ): boolean {
   const body = renameInQuery(former.body, renames.statedNames(engineOfB.catalogue.closure(former.references)));
   return compareDefinitions({ ...former, body }, current).differences.some(({ property }) => property === 'query');
@@ -27,7 +27,7 @@ export function isRedefined<V extends View | MaterializedView>(
 export function printQueryAfterPlan(
   view: View | MaterializedView,
   engine: Engine,
-  context: PlanContext,
+  schemas: Schemas,
 ): { query: string; isChanged: boolean } {
   const { catalogue } = engine;
   const queries = new NameMap<CommonQuery>();
@@ -35,18 +35,18 @@ export function printQueryAfterPlan(
   const changed = new NameSet();
   // B lacks a materialized view that the plan creates. So its query is put in its place, and the objects that this query reads are needed.
   const isExpanded = ({ kind, id }: CatalogueObject) =>
-    kind === 'view' || (kind === 'materialized view' && !context.engineOfB.catalogue.findById(id));
+    kind === 'view' || (kind === 'materialized view' && !schemas.engineOfB.catalogue.findById(id));
   for (const { name } of catalogue.inDependencyOrder(catalogue.closure(view.references, isExpanded))) {
     const object = catalogue.findCompiled(name);
     if (object?.kind === 'view') {
-      const former = context.engineOfB.find(context.renames.nameBeforePlan(name));
-      const hasOtherQuery = former?.kind !== 'view' || isRedefined(former, object, context);
+      const former = schemas.engineOfB.find(schemas.renames.nameBeforePlan(name));
+      const hasOtherQuery = former?.kind !== 'view' || isRedefined(former, object, schemas);
       if (hasOtherQuery || object.references.some(reference => changed.has(reference))) changed.add(name);
       if (!isServedBy(former, object, queries)) queries.set(name, { name, query: object.body, isView: true });
     } else if (object && object.kind !== 'live view' && object.opaque === undefined) {
       const readsChanged = 'references' in object && object.references.some(reference => changed.has(reference));
-      const isRecreated = readsChanged && !context.engineOfB.catalogue.findById(object.id);
-      const source = isRecreated ? printRecreated(object.body) : printSource(object, context);
+      const isRecreated = readsChanged && !schemas.engineOfB.catalogue.findById(object.id);
+      const source = isRecreated ? printRecreated(object.body) : printSource(object, schemas);
       if (source.isChanged) changed.add(name);
       if (!source.isIdentical) queries.set(name, { name, query: source.query });
     }
@@ -87,7 +87,7 @@ const isServedBy = (former: CatalogueObject | undefined, view: View, queries: Na
 const printRecreated = (query: string) => ({ query, isChanged: true, isIdentical: false });
 
 /** Finds the object of B that stores the rows of a table or a view; undefined if B has no such object. */
-function findFormer({ id, name }: Table | MaterializedView, { engineOfB: { catalogue }, renames }: PlanContext) {
+function findFormer({ id, name }: Table | MaterializedView, { engineOfB: { catalogue }, renames }: Schemas) {
   const found = catalogue.findById(id) ?? catalogue.find(renames.nameBeforePlan(name));
   const former = found && catalogue.findCompiled(found.name);
   return former?.kind === 'view' ? undefined : former;
@@ -97,19 +97,19 @@ function findFormer({ id, name }: Table | MaterializedView, { engineOfB: { catal
 export const changesTimestamp = (
   { timestamp: formerName = '' }: Pick<TableDefinition, 'timestamp'>,
   { name, timestamp = '' }: Pick<TableDefinition, 'name' | 'timestamp'>,
-  { renames }: PlanContext,
+  { renames }: Schemas,
 ): boolean => !isSameName(renames.columnBeforePlan(name, timestamp), formerName);
 
 /** Prints a query that returns what an object will return. @returns `isIdentical`: whether B's object already returns the same */
-function printSource(object: Table | MaterializedView, context: PlanContext) {
-  const former = findFormer(object, context);
+function printSource(object: Table | MaterializedView, schemas: Schemas) {
+  const former = findFormer(object, schemas);
   const isNew = former === undefined;
   if (isNew && object.kind === 'materialized view') return printRecreated(object.body);
-  const hasOtherTimestamp = object.kind === 'table' && !isNew && changesTimestamp(former, object, context);
+  const hasOtherTimestamp = object.kind === 'table' && !isNew && changesTimestamp(former, object, schemas);
   let isChanged = isNew || hasOtherTimestamp || former.columns.length !== object.columns.length;
   const items = object.columns.map(column => {
     const { name, type } = column;
-    const formerColumn = isNew ? undefined : findColumn(former, context.renames.columnBeforePlan(object.name, name));
+    const formerColumn = isNew ? undefined : findColumn(former, schemas.renames.columnBeforePlan(object.name, name));
     isChanged ||= formerColumn?.type !== type;
     const value = formerColumn ? doubleQuote(formerColumn.name) : 'NULL';
     const cast = formerColumn?.type === type ? value : printConverted(value, formerColumn?.type ?? type, type);
@@ -120,7 +120,7 @@ function printSource(object: Table | MaterializedView, context: PlanContext) {
   const isTimestampHidden =
     isNew ||
     object.columns.some(column => {
-      const formerColumn = findColumn(former, context.renames.columnBeforePlan(object.name, column.name));
+      const formerColumn = findColumn(former, schemas.renames.columnBeforePlan(object.name, column.name));
       return !formerColumn || (isSameName(column.name, object.timestamp) && formerColumn.type !== column.type);
     });
   const time = object.timestamp === undefined ? undefined : doubleQuote(object.timestamp);
