@@ -14,7 +14,7 @@ import { ignoresProperty } from './context/kept-of-b.js';
 import { createPlanContext, type PlanContext, type PlanOptions, type SchemaPair } from './context/plan-context.js';
 import { ServerAnswers } from './context/server-answers.js';
 import { alterExpiry } from './draft/alter-object.js';
-import { changeKey, changeOf, Draft } from './draft/draft.js';
+import { Draft } from './draft/draft.js';
 import { dropOldTables, resumeRebuilds } from './draft/finish-rebuilds.js';
 import { createPrincipals, grantRights, revokeRights } from './draft/reconcile-acl.js';
 import {
@@ -28,7 +28,7 @@ import { omitUnrepaired, reconcileMarks, reconcileStoredViews } from './draft/re
 import { omitRemaining } from './draft/unalterable.js';
 import { formatLoss, type NamedLoss } from './losses/losses.js';
 import { formatPathForShell } from './losses/object-path.js';
-import type { Omission } from './losses/omission.js';
+import { changeKey, changeOf, type Omission } from './losses/omission.js';
 import { proveDraft } from './proof/prove.js';
 import { findRejectedViews, isAlsoRejectedInB, RejectedViewError } from './proof/rejected-views.js';
 import { findRunnableView } from './views/askable-views.js';
@@ -135,9 +135,9 @@ function draftUntilProven(context: PlanContext, loadEngineOfB: () => Engine): Pr
       omitRemaining(draft);
       omitUnrepaired(draft);
       // A loss that only an earlier draft had is listed too, because the user needs the names of all losses at once.
-      const named = new Set(draft.omissions.flatMap(namesOfLosses));
+      const named = new Set(draft.omissions.list().flatMap(namesOfLosses));
       const hasNewLoss = (omission: Omission) => namesOfLosses(omission).some(name => !named.has(name));
-      const omissions = [...draft.omissions, ...[...excluded.values()].filter(hasNewLoss)];
+      const omissions = [...draft.omissions.list(), ...[...excluded.values()].filter(hasNewLoss)];
       return { draft, proof, omissions, recomputedByDrafts: recomputedViews, acceptedByDrafts: acceptedLosses };
     }
     const countBefore = excluded.size;

@@ -29,7 +29,7 @@ export function alterObject(entry: Entry, wanted: Definition, draft: Draft): voi
     const { differences } = draft.context.ignore.withoutIgnored(entry, compareDefinitions(wanted, current));
     const hasOtherQuery = differences.some(({ property }) => property === 'query');
     if (hasOtherQuery && !draft.alter('view', current.name, { action: 'query', body: wanted.body }, ['query']))
-      draft.block(name);
+      draft.blocked.add(name);
   } else if (wanted.kind !== 'table') alterProperties(entry, wanted, draft);
   else if (draft.context.toRebuild.has(name) && !differsOnlyByRetention(wanted, current, draft))
     rebuildTable(entry, wanted, draft);
@@ -40,7 +40,7 @@ export function alterObject(entry: Entry, wanted: Definition, draft: Draft): voi
     const keepsOldColumnName = [...draft.context.renames.columnRenamesOf(name).keys()].some(column =>
       findColumn(altered, column),
     );
-    if (keepsOldColumnName && draft.hasOmission(entry)) draft.block(name);
+    if (keepsOldColumnName && draft.omissions.has(entry)) draft.blocked.add(name);
   }
 }
 
@@ -59,7 +59,7 @@ function alterProperties(entry: Entry, wanted: Definition, draft: Draft, expires
     if (!alter || current?.kind !== wanted.kind || (alter.expiresRows ?? false) !== expiresRows) continue;
     // In a blocked object, a property that was left out is not tried again. Others, such as the retention, are altered.
     const isAlreadyOmitted =
-      draft.isBlocked(entry.name) && alter.sets.some(property => draft.hasOmission(entry, property));
+      draft.blocked.has(entry.name) && alter.sets.some(property => draft.omissions.has(entry, property));
     const alteration = isAlreadyOmitted ? undefined : alter.between(wanted, current, draft.engine.has);
     if (!alteration) continue;
     const differing = compareDefinitions(wanted, current).differences.map(({ property }) => property);

@@ -16,6 +16,7 @@ import { isSameName } from '@sqlpipe/sql';
 import type { Schemas, ServerFacts } from '../context/plan-context.js';
 import type { ServerAnswers } from '../context/server-answers.js';
 import { pathKey } from '../losses/object-path.js';
+import { changeOf, type Refusal } from '../losses/omission.js';
 import { type Assertion, allAppliedAssertion, conversionAssertion } from '../queries/assertions.js';
 import { printMisfit } from '../queries/conversions.js';
 import {
@@ -25,7 +26,7 @@ import {
   type RowCondition,
 } from '../queries/row-conditions.js';
 import { printOnOneLine } from '../statements.js';
-import { changeOf, type Draft, type Refusal } from './draft.js';
+import type { Draft } from './draft.js';
 import { formatUnalterable } from './unalterable.js';
 
 /** Adds the ALTER after the assertions and statements that it needs. @returns whether it was added */

@@ -1,45 +1,22 @@
 /*! A draft collects the statements of a plan and executes each on an engine. A proof (prove.ts) later finds the rows that are lost. */
 import { type Alteration, type PropertyName, printAlter, printRight } from '@sqlpipe/ddl';
 import { type Conversion, type Engine, type Execution, isNotExecutable, OpaqueError } from '@sqlpipe/engine';
-import {
-  addToList,
-  displayName,
-  findSecrets,
-  hasName,
-  type NamedObject,
-  NameMap,
-  NameSet,
-  namespaceKey,
-  type ObjectKind,
-  redactFully,
-} from '@sqlpipe/sql';
+import { findSecrets, type NamedObject, NameMap, NameSet, type ObjectKind, redactFully } from '@sqlpipe/sql';
 import { maskSecrets } from '@sqlpipe/text';
-import { findRemovedGrants, ignoresProperty } from '../context/kept-of-b.js';
+import { findRemovedGrants } from '../context/kept-of-b.js';
 import type { PlanContext } from '../context/plan-context.js';
 import { type ObjectPath, pathKey } from '../losses/object-path.js';
-import type { Change, Omission } from '../losses/omission.js';
+import { type Change, changeKey, changeOf, type Omission, type Refusal } from '../losses/omission.js';
 import type { Assertion } from '../queries/assertions.js';
 import { formatChangedValues } from '../queries/conversions.js';
 import { printOnOneLine } from '../statements.js';
+import { isIgnored, Omissions } from './omissions.js';
 
 export interface Step {
   readonly statement: string;
   readonly assertion?: Assertion;
   readonly change: Change;
 }
-
-export type Refusal = readonly [reason: string, ...hints: string[]];
-
-/** A key that is equal for the same change of two drafts. Object and property are not enough: DROP INDEX and ADD INDEX share both. */
-export const changeKey = ({ identity, what }: Change): string => `${namespaceKey(identity)} ${what}`;
-
-const omissionKey = (identity: NamedObject): string => (hasName(identity) ? namespaceKey(identity) : identity.kind);
-
-export const changeOf = (
-  identity: NamedObject,
-  what = displayName(identity),
-  properties: readonly PropertyName[] = [],
-): Change => ({ identity, properties, what });
 
 /** Describes the change by its statement, without secrets, because `what` is shown to the user. */
 const changeByStatement = (statement: string, identity: NamedObject, properties?: readonly PropertyName[]) =>
@@ -52,11 +29,9 @@ export class Draft {
   readonly renamedTables: string[] = [];
   /** The conversions that may change values, by `pathKey` of the column in B. */
   readonly conversions = new Map<string, Conversion>();
-  /** The omissions, by their content. If a draft tries to give the same right twice, its omission is listed once. */
-  readonly #omissions = new Map<string, Omission>();
-  readonly #omissionsByObject = new Map<string, Omission[]>();
+  readonly omissions: Omissions;
   /** Objects that the plan cannot change as needed. An object that reads a blocked object is left out too. */
-  readonly #blocked = new NameSet();
+  readonly blocked = new NameSet();
   /**
    * For each materialized view, the first step that makes it invalid or changes a plain view below it. After this step, no server can say
    * whether the query of the materialized view returns all rows that it stores.
@@ -66,19 +41,21 @@ export class Draft {
   /** @param engine has the objects of B @param excluded the changes that the proofs of earlier drafts have excluded, by `changeKey` */
   constructor(
     readonly engine: Engine,
-    readonly excluded: ReadonlyMap<string, Omission>,
+    private readonly excluded: ReadonlyMap<string, Omission>,
     readonly context: PlanContext,
-  ) {}
+  ) {
+    this.omissions = new Omissions(context);
+  }
 
   /**
    * Adds all statements of a change. Adds none of them if the change is ignored or excluded, or if the engine rejects a statement. If a
    * statement recreates an object, the grants on this object are added after the statement.
    */
   add(change: Change, statements: readonly (string | Assertion)[]): boolean {
-    if (this.isIgnored(change.identity, change.properties[0])) return false;
+    if (isIgnored(change, this.context)) return false;
     const excluded = this.excluded.get(changeKey(change));
     if (excluded) {
-      this.addOmission(excluded);
+      this.omissions.add(excluded);
       return false;
     }
     const savepoint = this.engine.log.savepoint();
@@ -121,18 +98,14 @@ export class Draft {
     const outdatingStep = isEarly ? this.#outdatedBy.get(object) : undefined;
     this.#insert(step, outdatingStep);
     // Other views that the same step outdates may read the dropped view. So their DROPs, if any, are inserted before this DROP.
-    for (const [view, first] of this.#outdatedBy) if (first === outdatingStep) this.#outdatedBy.set(view, step);
+    for (const [view, first] of outdatingStep ? this.#outdatedBy : [])
+      if (first === outdatingStep) this.#outdatedBy.set(view, step);
     const invalidated = effects.flatMap(({ type, object }) => (type === 'invalidated' ? [object] : []));
     const redefined = transitions.flatMap(({ before, after }) =>
       before?.kind === 'view' && after?.kind === 'view' && before.body !== after.body ? [after.name] : [],
     );
     for (const view of [...invalidated, ...this.engine.catalogue.withReaders(redefined)])
       if (!this.#outdatedBy.has(view)) this.#outdatedBy.set(view, step);
-  }
-
-  /** Whether an option ignores a property. The first property of a change decides, because the others follow from it. */
-  isIgnored(identity: NamedObject, property: PropertyName | undefined): boolean {
-    return property !== undefined && ignoresProperty(this.context, identity, property);
   }
 
   addStatement(statement: string, identity: NamedObject, properties: readonly PropertyName[] = []): boolean {
@@ -164,54 +137,14 @@ export class Draft {
     return this.addStatement(printAlter({ kind, name, alteration }), { kind, name }, properties);
   }
 
-  /** Finds the views that would be invalid after a statement, with the reasons. */
-  preview(statement: string): NameMap<string> {
-    const savepoint = this.engine.log.savepoint();
-    this.engine.execute(statement);
-    const invalid = this.engine.invalidViews();
-    this.engine.log.rollback(savepoint);
-    return invalid;
-  }
-
   omit(change: Change, ...[reason, ...hints]: Refusal): void {
-    this.addOmission({ ...change, reasons: [reason], losses: [], hints });
-  }
-
-  addOmission(omission: Omission): void {
-    const { identity, ...content } = omission;
-    const key = `${namespaceKey(identity)} ${JSON.stringify(content)}`;
-    if (this.isIgnored(identity, omission.properties[0]) || this.#omissions.has(key)) return;
-    this.#omissions.set(key, omission);
-    addToList(this.#omissionsByObject, omissionKey(identity), omission);
-  }
-
-  get omissions(): readonly Omission[] {
-    return [...this.#omissions.values()];
-  }
-
-  /** The omissions of an object or a principal. A right has no name, so these are the omissions of its kind. */
-  omissionsOf(identity: NamedObject): readonly Omission[] {
-    return this.#omissionsByObject.get(omissionKey(identity)) ?? [];
-  }
-
-  hasOmission(identity: NamedObject, property?: PropertyName): boolean {
-    return this.omissionsOf(identity).some(
-      ({ properties }) => property === undefined || properties.length === 0 || properties.includes(property),
-    );
+    this.omissions.add({ ...change, reasons: [reason], losses: [], hints });
   }
 
   /** Formats how many values the conversion of a column changes, as the end of a sentence. @param path has the names after the plan */
   formatChangedValues(path: ObjectPath): string {
     const conversion = this.conversions.get(pathKey(this.context.renames.pathBeforePlan(path)));
     return formatChangedValues(conversion && this.context.answers.findChangedValues(conversion));
-  }
-
-  block(...names: string[]): void {
-    for (const name of names) this.#blocked.add(name);
-  }
-
-  isBlocked(name: string): boolean {
-    return this.#blocked.has(name);
   }
 }
 

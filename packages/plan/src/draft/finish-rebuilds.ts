@@ -6,6 +6,7 @@ import { isArray, type TableDefinition } from '@sqlpipe/ddl';
 import { isSameName, NameSet } from '@sqlpipe/sql';
 import { createRebuildNames, findLeftovers, findRebuildTables, isRebuildHash } from '../auxiliary/rebuild-names.js';
 import { formatPath, formatPathForShell } from '../losses/object-path.js';
+import { changeOf } from '../losses/omission.js';
 import {
   type Assertion,
   allAppliedAssertion,
@@ -18,7 +19,7 @@ import {
 import { printArrayText } from '../queries/copies.js';
 import { printDrop, printOnOneLine, printTableRename } from '../statements.js';
 import { conversionAssertions } from './alter-table.js';
-import { changeOf, type Draft } from './draft.js';
+import type { Draft } from './draft.js';
 import { type CopiedColumns, findConversions, findCopiedColumns } from './rebuild.js';
 
 /**
@@ -102,7 +103,7 @@ function omitTableOfWriter(table: string, keptName: string, draft: Draft): void 
     `stop the writers, rename '${table}', and plan again to complete that rebuild`,
     'then copy the rows of the renamed table',
   );
-  draft.block(table);
+  draft.blocked.add(table);
 }
 
 /** Leaves out a table. Otherwise the plan would create it empty, and the interrupted rebuild could not give its name to the new table. */
@@ -119,5 +120,5 @@ function omitBetweenRenames(
       ? `--rebuild ${formatPathForShell(formatPath({ object: table }))} finishes that rebuild`
       : `send ${printTableRename(keptName, table)} and plan again`,
   );
-  draft.block(table);
+  draft.blocked.add(table);
 }

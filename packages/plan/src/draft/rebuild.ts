@@ -31,7 +31,7 @@ import { createRebuildNames, findUnusedHash } from '../auxiliary/rebuild-names.j
 import { keepsProperty } from '../context/kept-of-b.js';
 import type { Schemas } from '../context/plan-context.js';
 import { expiredRowsOf } from '../losses/losses.js';
-import type { Omission } from '../losses/omission.js';
+import { changeOf, type Omission } from '../losses/omission.js';
 import {
   type Assertion,
   allAppliedAssertion,
@@ -45,7 +45,7 @@ import { printCast, printDuplicatesQuestion } from '../queries/copies.js';
 import { printTableRename } from '../statements.js';
 import { changesTimestamp } from '../views/query-after-plan.js';
 import { conversionAssertions, findMisfitRefusal } from './alter-table.js';
-import { changeOf, type Draft } from './draft.js';
+import type { Draft } from './draft.js';
 
 interface Rebuild {
   /** The old table, as earlier steps of the draft have left it. They may have renamed it. */
@@ -70,7 +70,7 @@ export function rebuildTable(entry: Entry, wanted: TableDefinition, draft: Draft
   const { final, created } = chooseRetention(entry, keepProperties(wanted, old, isKept), old, draft);
   const rebuild = { old, final, created: { ...created, name: newName }, copied, conversions };
   const { reasons, losses } = findObstacles(entry, rebuild, draft);
-  if (reasons.length > 0) return draft.addOmission({ ...change, reasons, losses, hints: [] });
+  if (reasons.length > 0) return draft.omissions.add({ ...change, reasons, losses, hints: [] });
   const unchanged = conversions.flatMap(each => conversionAssertions(each, draft));
   draft.add(change, printRebuild(rebuild, keptName, [...unchanged, ...copyableAssertions(rebuild, context)]));
 }

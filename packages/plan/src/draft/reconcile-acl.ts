@@ -8,8 +8,9 @@ import {
 } from '@sqlpipe/ddl';
 import { dumpOrder, type Entry, RightSet, type Schema } from '@sqlpipe/schema';
 import { displayName, identify, isPrincipal } from '@sqlpipe/sql';
-import { findRemovedGrants, keepsRight } from '../context/kept-of-b.js';
-import { changeOf, type Draft } from './draft.js';
+import { findRemovedGrants, ignoresProperty, keepsRight } from '../context/kept-of-b.js';
+import { changeOf } from '../losses/omission.js';
+import type { Draft } from './draft.js';
 import { omitProperty } from './unalterable.js';
 
 const rightsIn = (schema: Schema): RightSet =>
@@ -58,6 +59,6 @@ function alterPrincipal(entry: Entry, inB: Entry, draft: Draft): void {
     for (const statement of printAliasChanges(inB.name, former.alias, wanted.alias))
       draft.addStatement(statement, entry, ['external alias']);
   for (const difference of compareStatements(entry.statement, inB.statement).differences)
-    if (difference.property !== 'external alias' && !draft.isIgnored(entry, difference.property))
+    if (difference.property !== 'external alias' && !ignoresProperty(draft.context, entry, difference.property))
       omitProperty(entry, difference, draft);
 }

@@ -4,11 +4,13 @@ import type { CatalogueObject } from '@sqlpipe/engine';
 import { dumpOrder, type Entry, type Schema } from '@sqlpipe/schema';
 import { displayName, isObject, isPrincipal, isStoredView } from '@sqlpipe/sql';
 import { isAuxiliaryTable } from '../auxiliary/auxiliary-tables.js';
+import { ignoresProperty } from '../context/kept-of-b.js';
 import type { Schemas } from '../context/plan-context.js';
+import { changeOf } from '../losses/omission.js';
 import { printDrop, printTableRename } from '../statements.js';
 import { alterObject, dropColumns, isOfQuery } from './alter-object.js';
 import { findCreation } from './create-object.js';
-import { changeOf, type Draft, whyNotExecutable } from './draft.js';
+import { type Draft, whyNotExecutable } from './draft.js';
 
 export const listObjects = (schema: Schema): Entry[] => dumpOrder(schema).filter(({ kind }) => isObject(kind));
 
@@ -20,7 +22,7 @@ export function omitContradictoryRenames(draft: Draft): void {
   const { a, b, renames } = draft.context;
   for (const [name, reason] of renames.refused) {
     const entry = a.findObject(name) ?? b.findObject(name);
-    draft.block(name);
+    draft.blocked.add(name);
     if (entry) draft.omit(changeOf(entry), reason);
   }
 }
@@ -34,8 +36,8 @@ export function dropToFreeNames(draft: Draft): void {
     const wanted = a.findObject(entry.name);
     const hasOtherKind = wanted !== undefined && wanted.kind !== entry.kind;
     const mustGo = newName !== undefined || hasOtherKind;
-    if (isRenamedTable || !mustGo || draft.isBlocked(entry.name)) continue;
-    if (!draft.addStatement(printDrop(entry), entry)) draft.block(entry.name, newName ?? entry.name);
+    if (isRenamedTable || !mustGo || draft.blocked.has(entry.name)) continue;
+    if (!draft.addStatement(printDrop(entry), entry)) draft.blocked.add(entry.name).add(newName ?? entry.name);
   }
 }
 
@@ -48,7 +50,7 @@ export function renameTables(draft: Draft): void {
       draft.renamedTables.push(table.name);
       continue;
     }
-    draft.block(to);
+    draft.blocked.add(to);
     draft.omit(changeOf({ kind: table.kind, name: to }), `it is still called '${table.name}'`);
   }
 }
@@ -58,7 +60,7 @@ export function reconcileTables(draft: Draft): void {
   const { context } = draft;
   const reconciledLast = findStoredViewsAndReaders(context);
   const entries = listObjects(context.a).filter(entry => !reconciledLast.has(entry));
-  const unblockedAtStart = entries.filter(({ name }) => !draft.isBlocked(name));
+  const unblockedAtStart = entries.filter(({ name }) => !draft.blocked.has(name));
   for (const entry of entries) reconcileObject(entry, draft);
   // A table that the loop above has blocked loses its columns too, because their DROP does not depend on the changes that are left out.
   for (const { name } of unblockedAtStart) {
@@ -79,22 +81,22 @@ export function reconcileObject(entry: Entry, draft: Draft): void {
   const { context } = draft;
   const current = draft.engine.find(entry.name);
   const change = changeOf(entry);
-  if (draft.isBlocked(entry.name)) {
+  if (draft.blocked.has(entry.name)) {
     const oldName = current ? undefined : context.renames.otherName(entry.name);
     const why = oldName === undefined ? 'another object still has this name' : `it is still called '${oldName}'`;
-    if (current?.kind !== entry.kind && !draft.hasOmission(entry)) draft.omit(change, why);
+    if (current?.kind !== entry.kind && !draft.omissions.has(entry)) draft.omit(change, why);
     return;
   }
-  const blocker = context.a.prerequisites(entry).find(({ name, kind }) => isObject(kind) && draft.isBlocked(name));
+  const blocker = context.a.prerequisites(entry).find(({ name, kind }) => isObject(kind) && draft.blocked.has(name));
   if (blocker) {
-    draft.block(entry.name);
+    draft.blocked.add(entry.name);
     if (!isAsWanted(entry, draft))
       draft.omit(change, `it reads from ${displayName(blocker)}, which the plan cannot change as needed`);
     return;
   }
   if (!current) {
     const former = context.engineOfB.definitionOf(context.renames.otherName(entry.name) ?? entry.name);
-    if (!draft.addStatement(findCreation(entry, former, draft).statement, entry)) draft.block(entry.name);
+    if (!draft.addStatement(findCreation(entry, former, draft).statement, entry)) draft.blocked.add(entry.name);
     return;
   }
   const wanted = context.a.definitionOf(entry);
@@ -124,7 +126,9 @@ function isAsWanted(entry: Entry, draft: Draft): boolean {
     const opaque = draft.engine.statementOf(entry.name);
     return opaque !== undefined && compareStatements(entry.statement, opaque).differences.length === 0;
   }
-  return compareDefinitions(wanted, current).differences.every(({ property }) => draft.isIgnored(entry, property));
+  return compareDefinitions(wanted, current).differences.every(({ property }) =>
+    ignoresProperty(draft.context, entry, property),
+  );
 }
 
 /** A view is not recreated for its owner or the case of its name, because that costs its history. */
@@ -169,7 +173,7 @@ function recreateObject(entry: Entry, draft: Draft): void {
   // invalid view only under its exact name.
   const statement = printDrop({ kind, name: draft.engine.find(name)?.name ?? name });
   const creation = findCreation(entry, draft.engine.definitionOf(name), draft);
-  if (!draft.add(changeOf(entry, 'DROP and CREATE'), [statement, creation.statement])) draft.block(name);
+  if (!draft.add(changeOf(entry, 'DROP and CREATE'), [statement, creation.statement])) draft.blocked.add(name);
 }
 
 /** Drops what only B has: first objects, readers before what they read, then principals. */
@@ -178,7 +182,7 @@ export function dropExtra(draft: Draft): void {
   const isKept = ({ name }: Entry): boolean =>
     a.findObject(name) !== undefined ||
     renames.pending.has(name) ||
-    draft.isBlocked(name) ||
+    draft.blocked.has(name) ||
     isAuxiliaryTable(name, draft.context);
   const objects = listObjects(b).filter(entry => !isKept(entry));
   const principals = dumpOrder(b).filter(({ kind, name }) => isPrincipal(kind) && !a.findPrincipal(name));

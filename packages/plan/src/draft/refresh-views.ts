@@ -15,11 +15,12 @@ import { type Entry, isFailureOnRow } from '@sqlpipe/schema';
 import { isSameName, type Kind, type NamedObject, NameSet, quoteLiteral } from '@sqlpipe/sql';
 import { isMarked, isUnfilled, markOf, parseMark } from '../auxiliary/auxiliary-tables.js';
 import { losesNothingByRefresh, type Schemas, type ServerFacts } from '../context/plan-context.js';
+import { changeOf } from '../losses/omission.js';
 import { emptyAssertion } from '../queries/assertions.js';
 import { printDrop, printFullRefresh, printOnOneLine } from '../statements.js';
 import { isRedefined } from '../views/query-after-plan.js';
 import { findCreation, readsTableOfB } from './create-object.js';
-import { changeOf, type Draft } from './draft.js';
+import type { Draft } from './draft.js';
 import { findStoredViewsAndReaders, listObjects, reconcileObject } from './reconcile-objects.js';
 
 /**
@@ -204,8 +205,8 @@ function refreshView(view: MaterializedView, needsRefresh: boolean, draft: Draft
   const refresh = printFullRefresh(view.name);
   const properties = propertiesOfRepair(view, draft);
   // If the recreation of the view was left out, its omission already names the loss that the refresh would cause.
-  if (draft.excludes(refresh, view) && draft.hasOmission(view, 'invalid')) return;
-  const reason = draft.preview(refresh).get(view.name);
+  if (draft.excludes(refresh, view) && draft.omissions.has(view, 'invalid')) return;
+  const reason = whyInvalidAfter(refresh, view, draft);
   const wanted = a.findObject(view.name);
   const isOutdated = reason === undefined && wanted?.kind === view.kind && readsRedefinedView(view, draft);
   const isRefreshEnough = reason === undefined && !isOutdated;
@@ -220,6 +221,14 @@ function refreshView(view: MaterializedView, needsRefresh: boolean, draft: Draft
     statement,
     ...(!needsRefresh && definition?.kind === 'materialized view' && isFilledByServer(definition) ? [] : [refresh]),
   ]);
+}
+
+function whyInvalidAfter(statement: string, view: NamedObject, { engine }: Draft): string | undefined {
+  const savepoint = engine.log.savepoint();
+  engine.execute(statement);
+  const reason = engine.invalidViews().get(view.name);
+  engine.log.rollback(savepoint);
+  return reason;
 }
 
 const readsRedefinedView = (view: MaterializedView, { engine, context }: Draft): boolean =>
@@ -243,7 +252,7 @@ export function omitUnrepaired(draft: Draft): void {
         { ...change, what: printResumeWal(identity) },
         `suspended: ${reason}; remove the cause, then send this statement`,
       );
-    else if ('invalid' in current && current.invalid !== undefined && !draft.hasOmission(identity))
+    else if ('invalid' in current && current.invalid !== undefined && !draft.omissions.has(identity))
       draft.omit({ ...change, what: 'a repair' }, `${whyUnrepaired(kind, reason)}: ${reason}`);
   }
 }

@@ -4,8 +4,8 @@ import { compareSchemas } from '@sqlpipe/schema';
 import { displayName, type NamedObject } from '@sqlpipe/sql';
 import { isAuxiliaryTable } from '../auxiliary/auxiliary-tables.js';
 import { formatPath, formatPathForShell } from '../losses/object-path.js';
-import { COLUMN_ORDER_REASON, columnOrderHints } from '../losses/omission.js';
-import { changeOf, type Draft, type Refusal } from './draft.js';
+import { COLUMN_ORDER_REASON, changeOf, columnOrderHints, type Refusal } from '../losses/omission.js';
+import type { Draft } from './draft.js';
 
 /**
  * Lists each difference from A that no omission of the same object explains. A right has no name: any omission of its kind explains it.
@@ -20,10 +20,10 @@ export function omitRemaining(draft: Draft): void {
   for (const { identity, a: wanted, comparison } of differences) {
     if (wanted === undefined && (ignoreExtra || isAuxiliaryTable(identity.name, context))) continue;
     // If an object is blocked, later changes of it were not tried. So one omission explains all of its differences.
-    if (draft.hasOmission(identity) && (!comparison || draft.isBlocked(identity.name))) continue;
+    if (draft.omissions.has(identity) && (!comparison || draft.blocked.has(identity.name))) continue;
     if (!comparison) throw new Error(`the plan does not lead to A: ${displayName(identity)}`);
     for (const difference of comparison.differences)
-      if (!draft.hasOmission(identity, difference.property)) omitProperty(identity, difference, draft);
+      if (!draft.omissions.has(identity, difference.property)) omitProperty(identity, difference, draft);
   }
 }
 

@@ -1,5 +1,5 @@
 import { COLUMN_ORDER, type PropertyName } from '@sqlpipe/ddl';
-import { displayName, type NamedObject } from '@sqlpipe/sql';
+import { displayName, type NamedObject, namespaceKey } from '@sqlpipe/sql';
 import { formatAllowance, type NamedLoss } from './losses.js';
 import { formatPath, formatPathForShell } from './object-path.js';
 
@@ -11,6 +11,18 @@ export interface Change {
   /** A description on one line: `ALTER TABLE 'trades' DROP COLUMN qty`. */
   readonly what: string;
 }
+
+/** Why a change is left out. */
+export type Refusal = readonly [reason: string, ...hints: string[]];
+
+/** A key that is equal for the same change of two drafts. Object and property are not enough: DROP INDEX and ADD INDEX share both. */
+export const changeKey = ({ identity, what }: Change): string => `${namespaceKey(identity)} ${what}`;
+
+export const changeOf = (
+  identity: NamedObject,
+  what = displayName(identity),
+  properties: readonly PropertyName[] = [],
+): Change => ({ identity, properties, what });
 
 export interface Omission extends Change {
   readonly reasons: readonly string[];

@@ -1,0 +1,39 @@
+import type { PropertyName } from '@sqlpipe/ddl';
+import { addToList, hasName, type NamedObject, namespaceKey } from '@sqlpipe/sql';
+import { ignoresProperty, type KeptOfB } from '../context/kept-of-b.js';
+import type { Change, Omission } from '../losses/omission.js';
+
+/** A right has no name, so all rights of a kind have the same key. */
+const omissionKey = (identity: NamedObject): string => (hasName(identity) ? namespaceKey(identity) : identity.kind);
+
+/** Whether an option ignores a change. Its first property decides, because the others follow from it. */
+export const isIgnored = ({ identity, properties: [property] }: Change, options: KeptOfB): boolean =>
+  property !== undefined && ignoresProperty(options, identity, property);
+
+/** What a draft leaves out. */
+export class Omissions {
+  /** By their content. If a draft tries to give the same right twice, its omission is listed once. */
+  readonly #omissions = new Map<string, Omission>();
+  readonly #byObject = new Map<string, Omission[]>();
+
+  constructor(private readonly options: KeptOfB) {}
+
+  add(omission: Omission): void {
+    const { identity, ...content } = omission;
+    const key = `${namespaceKey(identity)} ${JSON.stringify(content)}`;
+    if (isIgnored(omission, this.options) || this.#omissions.has(key)) return;
+    this.#omissions.set(key, omission);
+    addToList(this.#byObject, omissionKey(identity), omission);
+  }
+
+  list(): Omission[] {
+    return [...this.#omissions.values()];
+  }
+
+  /** Whether something of an object or a principal is left out. @param property by default any */
+  has(identity: NamedObject, property?: PropertyName): boolean {
+    return (this.#byObject.get(omissionKey(identity)) ?? []).some(
+      ({ properties }) => property === undefined || properties.length === 0 || properties.includes(property),
+    );
+  }
+}
