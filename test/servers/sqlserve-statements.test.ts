@@ -318,6 +318,8 @@ const NAMES: readonly (readonly [expression: string, name: string])[] = [
   ['COUNT(DISTINCT x)', 'count_distinct(x)'],
   ['(-x)::FLOAT', '(-(x))::DOUBLE'],
   ['CAST(x AS Decimal( 10 , 2 ))', 'x::Decimal_10_2'],
+  ["x + Long '1'", "x + '1'::Long"],
+  ["COALESCE(TIMESTAMP '2024', NULL) = x", "COALESCE('2024'::TIMESTAMP, NULL) = x"],
   ['ARRAY[[1,2],[x,3]]', 'ARRAY[ARRAY[1, 2], ARRAY[x, 3]]'],
 ];
 

@@ -36,7 +36,7 @@ export {
   unquoteToken,
 } from './parser/names.js';
 export { type LocatedScope, parseRightsStatement, type RightsStatement, type Scope } from './parser/rights.js';
-export { parseColumnType } from './parser/types.js';
+export { parseColumnType, TYPE_NAMES } from './parser/types.js';
 export { wordsWith } from './parser/words.js';
 export { type Interval, rejectInvalidTimeZone, rejectLongPeriod } from './properties/refresh.js';
 export { recheckRetention, rejectImpossiblePolicy } from './properties/retention.js';

@@ -1,5 +1,6 @@
 /*! Adapts the tokens of a query to the grammar of @questdb/sql-parser. Syntax that only QuestDB accepts is left out or rewritten. */
 import { withDepths } from '@sqlpipe/ddl';
+import { TYPE_NAMES } from '@sqlpipe/ddl/parser';
 import { inlineWindows } from './windows.js';
 
 export type Grammar = typeof import('./grammar.js');
@@ -26,6 +27,7 @@ function tokensOfQuery(text: string, tokenize: Grammar['tokenize']) {
  * - A number that the package's lexer splits becomes one token again.
  * - After an operator, `from (` calls a function, as any name would.
  * - In `SAMPLE BY h`, the interval has no number.
+ * - `TIMESTAMP '2024'` becomes `'2024'::TIMESTAMP`.
  */
 function adaptTokens<T extends GrammarToken & { readonly depth: number }>(
   tokens: readonly T[],
@@ -44,7 +46,10 @@ function adaptTokens<T extends GrammarToken & { readonly depth: number }>(
       adapted[adapted.length - 1] = { ...previous, image: previous.image + token.image, endOffset: endOf(token) };
     else if (word === 'from' && next?.image === '(' && isOperator(previous, adapted.at(-2)))
       adapted.push(withTypeOf('name', token, tokenize));
-    else if (/^[a-z]$/i.test(word) && isSampleBy(adapted)) adapted.push(withTypeOf('1h', token, tokenize));
+    else if (TYPE_NAMES.has(word) && next?.tokenType.name === 'StringLiteral' && previous?.image !== '::') {
+      adapted.push(next, { ...withTypeOf('::', token, tokenize), image: '::' }, token);
+      i++;
+    } else if (/^[a-z]$/i.test(word) && isSampleBy(adapted)) adapted.push(withTypeOf('1h', token, tokenize));
     else if (!(word === ',' && next?.image.toLowerCase() === 'from')) adapted.push(token);
   }
   return adapted;
