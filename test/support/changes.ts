@@ -1,5 +1,6 @@
 /*! Changes one property of a definition, and names the property. */
 import type { Column, Definition, MaterializedViewDefinition, TableDefinition } from '@sqlpipe/ddl';
+import { NameMap } from '@sqlpipe/sql';
 import { queryTokens } from './spellings.js';
 
 /** A definition in which one property is changed, and the name of the property. */
@@ -183,7 +184,7 @@ function changesOfMaterializedView(view: MaterializedViewDefinition): Change[] {
   }
   if (ttl === 0) changes.push(change('partitioning', { partitionBy: partitionBy === 'DAY' ? 'MONTH' : 'DAY' }));
   if (timestamp !== undefined) changes.push(change('designated timestamp', { timestamp: `${timestamp}2` }));
-  if (indexes?.size) changes.push(change('indexes', { indexes: new Map([['pair', 128]]) }));
+  if (indexes?.size) changes.push(change('indexes', { indexes: new NameMap([['pair', 128]]) }));
   return changes;
 }
 

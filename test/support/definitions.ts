@@ -10,7 +10,7 @@ import {
   type TableDefinition,
   type ViewDefinition,
 } from '@sqlpipe/ddl';
-import { foldCase } from '@sqlpipe/sql';
+import { foldCase, NameMap } from '@sqlpipe/sql';
 import type { Arbitrary } from 'fast-check';
 import { fc } from './seed.js';
 
@@ -243,7 +243,7 @@ export const materializedViews: Arbitrary<MaterializedViewDefinition> = fc
     body: fc.constantFrom(...SAMPLINGS, UNSAMPLED),
     shape: stored,
     timestamp: optional(fc.constantFrom('ts', 'order')),
-    indexes: fc.constantFrom(new Map(), new Map([['pair', 64]]), new Map([...Object.entries({ a: 256, b: 1024 })])),
+    indexes: fc.constantFrom(...[{}, { pair: 64 }, { a: 256, B: 1024 }].map(each => new NameMap(Object.entries(each)))),
     expire: optional(rule),
     volume,
     owner,

@@ -1,4 +1,5 @@
 /*! A field is optional if a statement may omit it and a server cannot always show it. */
+import type { NameMap } from '@sqlpipe/sql';
 
 export const PARTITION_UNITS = ['HOUR', 'DAY', 'WEEK', 'MONTH', 'YEAR', 'NONE'] as const;
 
@@ -98,8 +99,8 @@ export interface MaterializedViewDefinition extends StoredDefinition {
   readonly expire?: string | undefined;
   /** Present if the statement names the designated timestamp. No server prints it. */
   readonly timestamp?: string | undefined;
-  /** The columns in INDEX, in lower case, with their capacity. No server prints them. */
-  readonly indexes?: ReadonlyMap<string, number> | undefined;
+  /** The capacities of the columns in INDEX. No server prints them. */
+  readonly indexes?: NameMap<number> | undefined;
 }
 
 /** A query over one table whose result is updated with each new row. */

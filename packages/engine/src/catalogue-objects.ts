@@ -6,7 +6,6 @@ import type {
   TableDefinition,
   ViewDefinition,
 } from '@sqlpipe/ddl';
-import { foldCase } from '@sqlpipe/sql';
 
 /** A column of a table or a view. */
 export interface StoredColumn extends Column {
@@ -89,7 +88,7 @@ export function toStoredColumn(
   { name, type, isGuess }: Pick<StoredColumn, 'name' | 'type' | 'isGuess'>,
   { indexes }: Pick<MaterializedViewDefinition, 'indexes'>,
 ): StoredColumn {
-  const capacity = indexes?.get(foldCase(name));
+  const capacity = indexes?.get(name);
   const column = { name, type, cached: type !== 'SYMBOL', dedup: false, ...(isGuess && { isGuess }) };
   return capacity === undefined ? column : { ...column, index: { type: 'BITMAP', capacity } };
 }

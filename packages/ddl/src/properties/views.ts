@@ -1,4 +1,4 @@
-import { foldCase } from '@sqlpipe/sql';
+import { foldCase, NameMap } from '@sqlpipe/sql';
 import { parseCapacityOption } from '../columns/indexes.js';
 import type { LiveViewDefinition, MaterializedViewDefinition } from '../definition.js';
 import { type Cursor, isWord, RejectionError, unexpectedTokenError } from '../parser/cursor.js';
@@ -9,14 +9,14 @@ import { property } from '../property.js';
 /** No server prints the indexes of a materialized view. */
 export const VIEW_INDEXES = property<Pick<MaterializedViewDefinition, 'indexes'>>()({
   name: 'indexes',
-  value({ indexes = new Map() }) {
-    const texts = Array.from(indexes, ([column, capacity]) => `${column} CAPACITY ${capacity}`);
+  value({ indexes = new NameMap() }) {
+    const texts = Array.from(indexes, ([column, capacity]) => `${foldCase(column)} CAPACITY ${capacity}`);
     return texts.sort().join(', ') || undefined;
   },
   isHidden: true,
   words: [','],
   parse({ cursor, context }) {
-    const indexes = new Map<string, number>();
+    const indexes = new NameMap<number>();
     do {
       const word = cursor.require("'index'");
       if (!isWord(word, 'index')) throw unexpectedTokenError(cursor.start, word);
@@ -24,11 +24,11 @@ export const VIEW_INDEXES = property<Pick<MaterializedViewDefinition, 'indexes'>
     } while (cursor.accept(','));
     return { indexes };
   },
-  print: ({ indexes = new Map() }, { form }) =>
+  print: ({ indexes = new NameMap() }, { form }) =>
     form === 'complete'
       ? Array.from(indexes, ([column, capacity]) => `, INDEX(${quoteName(column)} CAPACITY ${capacity})`).join('')
       : '',
-  absent: () => ({ indexes: new Map() }),
+  absent: () => ({ indexes: new NameMap() }),
 });
 
 export const FLUSH = property<Pick<LiveViewDefinition, 'flush'>>()({
@@ -74,12 +74,11 @@ export const START_FROM = property<Pick<LiveViewDefinition, 'start'>>()({
   print: ({ start }) => ` START FROM ${start}`,
 });
 
-function parseViewIndex(cursor: Cursor, indexes: Map<string, number>, defaultCapacity: number): void {
+function parseViewIndex(cursor: Cursor, indexes: NameMap<number>, defaultCapacity: number): void {
   cursor.expect('(');
   const { name, start } = parseLiteral(cursor);
-  const key = foldCase(name);
-  if (indexes.has(key)) throw new RejectionError(start, 'duplicate index clause');
-  indexes.set(key, parseCapacityOption(cursor, cursor.require("'capacity'"), defaultCapacity));
+  if (indexes.has(name)) throw new RejectionError(start, 'duplicate index clause');
+  indexes.set(name, parseCapacityOption(cursor, cursor.require("'capacity'"), defaultCapacity));
   cursor.expect(')');
 }
 

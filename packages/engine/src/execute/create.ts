@@ -35,7 +35,7 @@ import {
   rejectInvalidTimeZone,
   unquoteToken,
 } from '@sqlpipe/ddl/parser';
-import { foldCase, isSameName, kindKeywords, type LocatedName } from '@sqlpipe/sql';
+import { isSameName, kindKeywords, type LocatedName } from '@sqlpipe/sql';
 import { analyzeRelation } from '../analyze/analyze-relation.js';
 import type { Relation } from '../analyze/column-scope.js';
 import { analyzeLiveView, checkLiveViewParserRules } from '../analyze/live-view.js';
@@ -302,7 +302,7 @@ function createMaterializedView(session: MutableSession, statement: CreateOf<Mat
   requireQueryReadAccess(session, query);
   const timing = analyzeMaterializedView(statement, base, relation, session);
   const unindexable = relation.fields.find(
-    ({ name: field, type = 'SYMBOL' }) => indexes?.has(foldCase(field)) && type !== 'SYMBOL',
+    ({ name: field, type = 'SYMBOL' }) => indexes?.has(field) && type !== 'SYMBOL',
   );
   if (unindexable) throw new RejectionError(0, `indexes are supported only for SYMBOL columns: ${unindexable.name}`);
   const partitionBy = definition.partitionBy ?? timing.partitionBy ?? defaultPartition(timing.interval);
