@@ -167,7 +167,7 @@ export class Engine {
     return { ...execution, transitions, effects };
   }
 
-  /** Executes a statement. Updating plain views and rights is left to the caller. A query is only parsed. */
+  /** Executes a statement, without its consequences for plain views and rights. A query is only parsed. */
   #executeAlone(text: string, caller: string): Omit<Execution, 'transitions'> {
     const rowEffects: Effect[] = [];
     const { secrets = NO_SECRETS } = this.options;
@@ -224,7 +224,7 @@ export class Engine {
     return this.catalogue.find(name);
   }
 
-  /** Undefined also for an opaque object, such as one that was loaded from CREATE TABLE AS. */
+  /** Undefined if there is no object of this name, or if it is opaque, for example loaded from CREATE TABLE AS. */
   definitionOf(name: string): Definition | undefined {
     const object = this.find(name);
     return object && object.opaque === undefined ? object : undefined;
@@ -262,7 +262,7 @@ export class Engine {
 
   /**
    * The error if the query of this view, or its base, does not fit the current objects. Undefined also if the engine cannot parse the
-   * query. A server may still reject the CREATE, for example because of FILL. A plan learns that when it executes the CREATE.
+   * query. A server may still reject a CREATE of this view, for example because of FILL. Only executing the CREATE shows that.
    */
   whyUnresolved(name: string): string | undefined {
     const object = this.find(name);

@@ -11,7 +11,7 @@ import {
 } from './lexer.js';
 import { significantTokens, type Token, tokens } from './tokens.js';
 
-/** The default of `--max-record`: the maximum length of a record with LF and NUL, in bytes. `Splitter` counts UTF-16 code units instead. */
+/** The default of `--max-record`: the maximum bytes of a record, including LF and NUL. `Splitter` counts UTF-16 code units instead. */
 export const MAX_RECORD = 16 * 1024 * 1024;
 
 /**
@@ -47,14 +47,14 @@ const UNCLOSED_MESSAGES: Partial<Record<SegmentType, string>> = {
 /**
  * Cuts text into statements at each `;` outside quotes, comments and parentheses. Text with only comments is not a statement.
  * Statements are normalized:
- * - A statement has no white space at its ends, and one `;`. After a `--` comment, the `;` is on a line of its own.
- * - Comments before a statement stay there. Comments on the line of its `;` move before the `;`, unless another statement is on that line.
+ * - A statement has no white space at its ends. It ends in one `;`. After a `--` comment, the `;` is on a line of its own.
+ * - Comments before a statement stay there. Comments that follow a `;` on its line move before the `;`, unless another statement follows.
  */
 export class Splitter {
   /**
    * The first scanner reads by the rules of SQL. If a block comment contains a quote or `--`, a second scanner follows the server's rules.
-   * The first `;` that either scanner finds ends the statement: a scanner that reads text wrongly overlooks a `;`, as a part of a string or
-   * a comment. It rarely finds a `;` that is none.
+   * The first `;` that either scanner finds ends the statement. A scanner with the wrong rules may take this `;` for a part of a string or
+   * a comment. It rarely does the opposite.
    */
   #scanners = [new StatementScanner('sql')];
   #pieces: string[] = [];
@@ -169,7 +169,7 @@ export class Splitter {
     return sqlEnd < 0 ? undefined : { end: start + sqlEnd, scanner: sql };
   }
 
-  /** Adds a scanner with the server's rules that has read the statement so far. @param last the part that is not in `#pieces` yet */
+  /** Adds a scanner with the server's rules, and gives it the statement so far. @param last the part that is not in `#pieces` yet */
   #startServerScanner(last: string): StatementScanner {
     const serverScanner = new StatementScanner('server');
     for (const piece of [...this.#pieces, last]) serverScanner.read(piece);
@@ -367,7 +367,7 @@ function trim(text: string): string {
   return text.slice(start, lastIndexNotOf(WHITESPACE, text) + 1);
 }
 
-/** The first index, `start` or later, at which text can be cut (see `COMMENT_DELIMITER_CHARACTERS`). Otherwise the end of the text. */
+/** The first index, `start` or later, at which text can be cut (`COMMENT_DELIMITER_CHARACTERS`). If there is none, the end of the text. */
 function findSafeCut(text: string, start: number): number {
   let end = Math.min(start, text.length);
   while (end < text.length && COMMENT_DELIMITER_CHARACTERS.includes(text.charAt(end - 1))) end++;

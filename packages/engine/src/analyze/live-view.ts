@@ -78,7 +78,7 @@ const isOrderItemOf = (item: readonly QueryToken[], column: string): boolean => 
 
 const isDescending = (item: readonly QueryToken[]): boolean => isKeyword(item.at(-1), 'desc');
 
-/** QuestDB reports an error of a window at its ANCHOR, else at its first partition column, else at its first order column. */
+/** Where QuestDB reports most errors of a window: at its ANCHOR, or else its first partition column, or else its first order column. */
 const positionOf = ({ anchor, partitionBy, orderBy }: Window, otherwise: number): number =>
   anchor?.start ?? partitionBy[0]?.[0]?.start ?? orderBy[0]?.[0]?.start ?? otherwise;
 
@@ -150,7 +150,7 @@ const hasUnboundedState = (window: Window): boolean =>
   window.to === 'current row' &&
   (window.frame === undefined || window.frame === 'range');
 
-/** Whether a call is a `last_value` whose state is one row for each group. Such a call needs no ANCHOR. */
+/** Whether a call is a `last_value` whose state is one row for each partition. Such a call needs no ANCHOR. */
 const keepsLastValue = ({ name, ignoresNulls, window }: WindowCall): boolean =>
   name.toLowerCase() === 'last_value' &&
   !ignoresNulls &&

@@ -97,7 +97,8 @@ class BaseCheck {
   }
 
   /**
-   * Checks the parts of a query that read the base, also through plain views. A part that also reads another table must have no union.
+   * Checks each SELECT of a query that reads the base, even if only through plain views. If it reads another table too, it must have no
+   * UNION.
    * @throws RejectionError; if the problem is in a plain view, the position is in the query of the plain view (observed on 9.3.4)
    */
   rejectUnsupported(select: Select, outer: QueryScope, base: string): void {
@@ -286,9 +287,9 @@ function findTimeGrouping(query: ParsedQuery, catalogue: Catalogue): TimeGroupin
 }
 
 /**
- * A query may have both SAMPLE BY and timestamp_floor(). If the timestamp of the source is not known, SAMPLE BY decides. Otherwise, the
- * first of these that exists decides (observed on 9.3.4):
- * 1. the first timestamp_floor() with this timestamp in its arguments
+ * A query may have both SAMPLE BY and timestamp_floor(). If the timestamp of the source is not known, SAMPLE BY decides. Otherwise, this
+ * order decides (observed on 9.3.4):
+ * 1. a timestamp_floor() with this timestamp in its arguments; if there are several, the first one
  * 2. the first timestamp_floor(), if the query does not return this timestamp as a column
  * 3. SAMPLE BY
  */

@@ -185,7 +185,7 @@ function executeCommand(command: Command, session: MutableSession, query: Body |
   }
 }
 
-/** Checks a view, and changes nothing. The engine keeps no compiled query that it would have to renew. */
+/** Rejects a view that is known to be invalid. COMPILE changes nothing here: the engine compiles a view when a statement needs it. */
 function executeCompile({ name, position }: CommandOf<'compile'>, { catalogue }: Session): void {
   const view = catalogue.find(name);
   if (view?.kind === 'view' && view.invalid) throw new RejectionError(position, view.invalid.reason);
@@ -234,8 +234,7 @@ function executeAlterTable(alters: readonly Alter[], { catalogue, setColumnOwner
   const pairs = pairColumns(table, changed);
   const isRestructured = changed.columns.length > table.columns.length || pairs.some(isRenamedOrGone);
   const reason = findChangeOfBase(pairs);
-  // This comes before `put`: afterwards, the query of a live view may no longer fit its base, and the columns that the query reads could
-  // not be found.
+  // This comes before `put`. After `put`, the query of a live view may no longer fit its base, so its columns could not be found.
   if (reason)
     invalidateLiveViews(catalogue, table.name, view => {
       const read = findColumnsReadFromBase(view, catalogue);
@@ -299,7 +298,7 @@ function recordRowEffects(command: RowCommand, { catalogue, assumesRows, rowEffe
 interface EffectOnRows {
   readonly type: 'rewritten' | 'lost';
   readonly phrase: string;
-  /** The server's reason why stored views over the table become invalid; undefined if they stay valid. */
+  /** The server's reason why views over the table become invalid; undefined if they stay valid. */
   readonly operation?: ChangeOfBase;
 }
 

@@ -87,7 +87,7 @@ function checkCreatable(
   throw new RejectionError(nameStart, `${kind} already exists`);
 }
 
-/** Rejects a volume that the server lacks. In sqlserve (an engine without rows), there are none. A real server may have unknown volumes. */
+/** Rejects a volume that the server lacks. sqlserve (an engine without rows) has none. A real server may have unused ones. */
 function checkVolume({ catalogue, assumesRows }: MutableSession, position: number, volume = ''): void {
   if (catalogue.hasVolume(volume)) return;
   if (!assumesRows) throw new RejectionError(position, `volume alias is not allowed [alias=${volume}]`);
@@ -134,7 +134,8 @@ function toTableLike(catalogue: Catalogue, { name, owner }: TableDefinition, lik
   }
   const { partitionBy } = likeObject;
   const stored = { ...copy, partitionBy, ...retentionOf(likeObject) };
-  // A table LIKE a materialized view gets the o3MaxLag -1 (observed in tables() on 9.3.4). One LIKE a live view is assumed to get it too.
+  // A table LIKE a materialized view gets the o3MaxLag -1 (observed in tables() on 9.3.4). For LIKE with
+  // a live view, the same is assumed.
   if (likeObject.kind !== 'table') return { ...stored, wal: true, parquet: false, o3MaxLag: -1 };
   const { wal, parquet, maxUncommittedRows, o3MaxLag } = likeObject;
   return { ...stored, wal, parquet, maxUncommittedRows, o3MaxLag };
@@ -233,9 +234,9 @@ export function createView(session: MutableSession, statement: ViewStatement): v
     return;
   }
   session.authorize('ALTER VIEW', definition.name);
-  // When QuestDB's compiler replaces a view, it does not count the parenthesis before the query and the white space beside it, so its
-  // positions are too small. The positions of QuestDB's parser are right. An error is from the parser if its position is 0, or if it is a
-  // `DuplicateColumnError`.
+  // When QuestDB's compiler replaces a view, it does not count the `(` before the query and the white space around this `(`. So positions
+  // in its errors are too small. Positions in errors of QuestDB's parser are right. Errors of the parser are those with the position 0,
+  // and `DuplicateColumnError`.
   const shift = body.start - body.outerStart;
   const rejection = catchRejection(() => putView(session, statement, body.start));
   if (!(rejection instanceof RejectionError)) return;

@@ -53,11 +53,11 @@ const toConsequence = (text: string): Consequence => ({ text, causes: [] });
 
 /** The last computation of a view. An earlier one does not count, because the last one computes all rows again. */
 export interface Recomputation {
-  /** The assertion that the server can compute the view again; undefined if its query has not changed. */
+  /** The assertion that the server can compute the view again. Undefined if the query has not changed, or if the view had no rows. */
   readonly assertion?: string | undefined;
-  /** The changed query of a view that A lacks, because a plan must keep the rows of such a view. Undefined for other views. */
+  /** The changed query. Undefined for a view of the wanted schema: only the rows of other views must all be kept. */
   readonly queryAfterPlan?: string | undefined;
-  /** Holds the view if it has a refresh period. Computing such a view loses its rows of a period that has not ended. */
+  /** Holds the view if it had rows and has a refresh period. Computing it loses the rows of a period that has not ended. */
   readonly periodicViews: MaterializedView[];
 }
 
@@ -71,7 +71,7 @@ interface TrackedRecomputation extends Recomputation {
   /** The sources of the former view that the computed view does not read. */
   readonly unreadSources: readonly CatalogueObject[];
   readonly isRejected: boolean;
-  /** Set if the successor has another query, which does not read all sources of the former view. `causes` are the indexes of statements. */
+  /** Set if the successor has a different query that lacks a source of the former view. `causes` are indexes of the statements before. */
   readonly redefinition?: { readonly successor: MaterializedView; readonly causes: readonly number[] } | undefined;
 }
 
@@ -82,9 +82,9 @@ const sourcesOf = ({ dependencies }: TrackedView): CatalogueObject[] =>
 
 export class ViewHistories {
   readonly #trackedViews: ReadonlyMap<number | undefined, TrackedView>;
-  /** For each view that was dropped or computed, the last computation. */
+  /** For each view that was dropped or computed, the last time. */
   readonly #recomputations = new Map<TrackedView, TrackedRecomputation>();
-  /** The ids of views that may be empty: they were created, or refreshed while a source was empty. The server fills most of them later. */
+  /** The ids of views that may be empty: they were created, or refreshed over an empty view. The server fills most of them later. */
   readonly #unrefreshed = new Set<number | undefined>();
 
   constructor(private readonly ledger: Ledger) {
@@ -113,7 +113,7 @@ export class ViewHistories {
     ];
   }
 
-  /** Finds the materialized views that a statement creates, or makes the server compute. Views without a former view are left out. */
+  /** Finds the materialized views that a statement creates or refreshes, or that the server completes because of the statement. */
   findComputed(execution: Execution): ComputedView[] {
     const views = [...this.#findRefreshedOrCreated(execution), ...this.#findCompletedByServer(execution)];
     return views.flatMap(current => {

@@ -4,11 +4,11 @@
  * 2. The plan has only its text: `SELECT count() = 0 AS is_empty FROM 't';`. Anybody may edit this text.
  * 3. sqlapply reads the text. `parseAssertion` finds the parser by the alias `is_empty`, makes the assertion again, and compares the texts.
  *    Only an identical text is an assertion. Anything else is a SELECT, which needs `--allow SELECT`.
- * 4. sqlapply sends it. While the answer is false, sqlapply sends it again for a time, unless `isFinal` is set. If the answer stays false,
- *    the plan ends, and `questions` and `formatReason` say why.
+ * 4. sqlapply sends it. If the answer is false, the plan ends, and `questions` and `formatReason` say why. (If an assertion is not
+ *    `isFinal`, sqlapply first sends it again for some time.)
  *
- * The text of some assertions contains the query of a view, and `parseAssertion` cannot know whether it is right. So these have `printFor`,
- * and the caller must check that `printFor` prints the text for the view that the target has (`isPlanAssertion` in `replay`).
+ * The text of some assertions contains the query of a view, and `parseAssertion` cannot know whether this query is right. Such an
+ * assertion has `printFor`, and the caller must check that `printFor` prints the text for the view of the target (`isPlanAssertion`).
  */
 import { type Column, doubleQuote, hasNull, isArray, losesLoneSurrogates } from '@sqlpipe/ddl';
 import type { ColumnHead, Conversion, Copy, LossKind } from '@sqlpipe/engine';
@@ -63,7 +63,7 @@ export interface Assertion {
   readonly help?: string;
   /** Prints each text that the planner may have written for the view. Missing if the assertion contains no query of a view. */
   printFor?(view: KnownView): readonly string[];
-  /** The loss if the assertion is false; set only for `none_expire`. A rebuild for which the user allows the loss has no such assertion. */
+  /** The loss if the assertion is false; set only for `none_expire`. If the user allows the loss, the planner makes no such assertion. */
   readonly loss?: LossKind;
   /** The copy that exists if the assertion is true. Its `columns` are empty if the text does not show them. */
   readonly copy?: Copy;

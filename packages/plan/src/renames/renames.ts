@@ -29,9 +29,9 @@ export class Renames {
   readonly warnings: string[] = [];
   /** Why objects are left out: their rename comments contradict A or B. Both the old and the new name of an object are keys. */
   readonly refused = new NameMap<string>();
-  /** All stated renames of objects, pending or not: the new name by the old name. */
+  /** The stated renames of objects, pending or not: the new name by the old name. */
   readonly statedObjects = new Map<string, string>();
-  /** All stated renames of columns. `table` is a name in A or B. If an option may mean several tables, there is an entry for each table. */
+  /** The stated renames of columns. `table` is a name in A or B. An option that may mean several tables has an entry for each. */
   readonly #statedColumns: { readonly table: string; readonly from: string; readonly to: string }[] = [];
 
   /**
@@ -221,7 +221,7 @@ export class Renames {
     const isOldNameReused = all.some(other => other.column === undefined && isSameName(other.entry.name, old));
     const isKept = this.#a.findObject(old) !== undefined;
     const newNameProblem = `B has a '${entry.name}' too`;
-    // A and B have both names, so no rename is needed. But if A renames another object to the old name, the rename is refused below.
+    // A and B have both names, so no rename is needed. But if A also gives the old name to another object, this rename is refused below.
     if (hasNewName && isKept && !isOldNameReused) return this.#warn(entry, text, newNameProblem);
     if (hasNewName || isKept)
       return this.#refuse(entry, `${text}: ${isKept ? `A has a '${old}' too` : newNameProblem}`, old);
@@ -245,7 +245,7 @@ export class Renames {
       name => findColumn(wanted, name) && all.some(each => each.entry === entry && isSameName(each.column, name)),
     );
     // Suppose A says `x -- renamed from y` and `y -- renamed from x`. If a plan for that was interrupted, the names in B would not show
-    // which column has which values. So the table is left out if one of its columns takes the old name of another.
+    // which column has which values. So a table is left out if A gives the old name of one column to another column.
     if (oldNameInA !== undefined) return this.#refuse(entry, `${text}: A has a column '${oldNameInA}' too`);
     if (old === undefined && findColumn(former, column)) {
       for (const name of from) this.#madeColumnRenames.push({ table: former.name, names: [name, column] });
@@ -260,8 +260,8 @@ export class Renames {
       return this.#refuse(entry, `${text}: A has a column '${old.name}' too`);
     if (namesake === undefined) return this.#addColumnRename(entry.name, old, column);
     const newNameProblem = `B has a column '${column}' too`;
-    // B has both columns, so the rename is impossible. If A has another type for the column, a plan would convert `namesake`, whose
-    // values are not those of the old column. Otherwise a warning is enough.
+    // B has both columns, so the rename is impossible. If the types of `namesake` differ in A and B, a plan would convert its values,
+    // which are not those of the old column. Otherwise a warning is enough.
     if (namesake.type !== findColumn(wanted, column)?.type) return this.#refuse(entry, `${text}: ${newNameProblem}`);
     this.#warn(entry, text, newNameProblem);
   }
