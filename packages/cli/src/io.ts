@@ -2,7 +2,7 @@ import type { Readable } from 'node:stream';
 import { styleText } from 'node:util';
 import { escapeControls, escapeLines } from '@sqlpipe/text';
 import { UsageError } from './exit.js';
-import type { Output, ProcessLike } from './process-like.js';
+import type { OutputStream, ProcessLike } from './process-like.js';
 import { Progress } from './progress.js';
 
 export interface Verbosity {
@@ -86,7 +86,7 @@ export function createIo(
   };
 }
 
-const hasColors = (stream: Output): boolean => stream.isTTY === true && stream.hasColors?.() === true;
+const hasColors = (stream: OutputStream): boolean => stream.isTTY === true && stream.hasColors?.() === true;
 
 /** Colors of the terminal's palette, which are readable on dark and on light backgrounds. */
 type Color = 'red' | 'yellow';

@@ -12,8 +12,8 @@ export interface ProcessLike {
   readonly env: NodeJS.ProcessEnv;
   /** Standard input; opened when it is called. */
   stdin(): Readable & { isTTY?: boolean };
-  readonly stdout: Output;
-  readonly stderr: Output;
+  readonly stdout: OutputStream;
+  readonly stderr: OutputStream;
   /** What standard input (0) or standard output (1) is. Node opens /dev/null in place of a closed one. */
   fstat(stream: 0 | 1): Pick<Stats, 'isFIFO' | 'isSocket' | 'isDirectory'>;
   /** Catches the signals that ask a program to end; the returned signal is aborted with the name of the first of them. */
@@ -22,7 +22,7 @@ export interface ProcessLike {
   onUncaught(report: (error: unknown) => number): void;
 }
 
-export type Output = Writable & { isTTY?: boolean; columns?: number; hasColors?(): boolean };
+export type OutputStream = Writable & { isTTY?: boolean; columns?: number; hasColors?(): boolean };
 
 /** A program as a function. Resolves to the exit status. Without an argument it runs in this process, and sets its exit status. */
 export type Main = (host?: ProcessLike) => Promise<number>;

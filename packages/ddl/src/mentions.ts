@@ -96,7 +96,7 @@ export function findUnknownNames(statement: string, mentions: readonly Mention[]
   const known = new Set(mentions.map(({ start }) => start));
   const tokens = [...significantTokens(statement)];
   return tokens.flatMap((token, index) => {
-    if (token.type === 'sign' || known.has(token.start)) return [];
+    if (token.type === 'punctuation' || known.has(token.start)) return [];
     return [...new Set([unquote(token.text), parseName(distance => tokens[index + distance]).name])];
   });
 }

@@ -6,11 +6,11 @@ import { splitWords } from '@sqlpipe/schema';
 import {
   DEFAULT_REQUEST_BUFFER,
   findAmbiguity,
-  type Head,
   identify,
   readStatementHead,
   SERVER_COMMENT_RULES,
   type ServerCommentRules,
+  type StatementHead,
 } from '@sqlpipe/sql';
 import { CodedError, type LocatedMessage } from '@sqlpipe/text';
 import { isPlanAssertion, type ViewQueries } from './assertions.js';
@@ -96,7 +96,7 @@ export function createPreflightCheck(
 
 /** The value of --allow that a statement needs, with the reason; undefined if it is part of a schema dump. */
 function findAllowNeeded(
-  { kind, verb, runsQuery, replaces }: Head,
+  { kind, verb, runsQuery, replaces }: StatementHead,
   statement: string,
 ): { verb: string; reason: string } | undefined {
   // A dump contains these statements too, but each of them only in one form.

@@ -1,6 +1,6 @@
 /*! Whether SQL and servers read one statement alike. If not, a comment for one of them may be executed by the other. */
 import { CodedError, truncate } from '@sqlpipe/text';
-import { displayName, type Head, type Identity, identify, readHead, readPrintedHead } from './identify.js';
+import { displayName, type Identity, identify, readHead, readPrintedHead, type StatementHead } from './identify.js';
 import { isObject } from './kinds.js';
 import { NEWEST_COMMENT_RULES, SERVER_COMMENT_RULES, type ServerCommentRules, serverTokens } from './server-lexer.js';
 import { canHaveComments, joinTokens, significantTokens } from './tokens.js';
@@ -38,14 +38,14 @@ export function requireUnambiguous(statement: string): Identity {
   return identity;
 }
 
-const COMPARED = ['kind', 'name', 'verb', 'replaces', 'runsQuery'] as const satisfies (keyof Head)[];
+const COMPARED = ['kind', 'name', 'verb', 'replaces', 'runsQuery'] as const satisfies (keyof StatementHead)[];
 
 /** Matches text that has the same tokens by all rules: words, common punctuation, and quoted text that is not next to a word. */
 const UNAMBIGUOUS = /^(?:[\w$@ \t\n\r(),;.]|(?<![\w$@'"])(?:'[^']*'|"[^"]*"))*$/;
 
 const VERSIONS: Record<ServerCommentRules, string> = { '9.0': 'before 9.3.2', '9.3.2': 'from 9.3.2 on' };
 
-function formatAmbiguity(head: Head, other: Head, rules: ServerCommentRules): string {
+function formatAmbiguity(head: StatementHead, other: StatementHead, rules: ServerCommentRules): string {
   const [ours, theirs] = [head, other].map(each => truncate(displayName(each) || 'no statement', 80));
   const what = ours === theirs ? 'reads it differently' : `reads ${theirs}`;
   return `SQL reads ${ours}, but QuestDB ${VERSIONS[rules]} ${what}; remove quotes and dashes from its comments`;

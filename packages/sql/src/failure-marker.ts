@@ -22,4 +22,4 @@ export function parseFailureMarker(comment: string): FailureMarker | undefined {
  * Matches the start of a plan, a comment of its first statement, and the fingerprint in it. If only comments are left, the plan is
  * incomplete.
  */
-export const PLAN_HEAD = /^-- plan for state ([0-9a-f]{16})\b/m;
+export const PLAN_START = /^-- plan for state ([0-9a-f]{16})\b/m;

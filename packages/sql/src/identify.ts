@@ -31,7 +31,7 @@ export const displayName = ({ kind, name, verb = '' }: NamedObject & { readonly 
   kind === 'other' ? verb : `${TITLES[kind] ?? kind} '${name}'`;
 
 /** What a statement says before the definition of its object. */
-export interface Head extends Identity {
+export interface StatementHead extends Identity {
   /** CREATE OR REPLACE. */
   replaces: boolean;
   /** IF NOT EXISTS: an existing object stays, even a different one. */
@@ -50,11 +50,11 @@ export function identify(statement: string): Identity {
 }
 
 /** Reads the head of a statement by the rules of SQL. Programs show and select statements by it. */
-export const readStatementHead = (statement: string): Head =>
+export const readStatementHead = (statement: string): StatementHead =>
   readPrintedHead(statement) ?? readHead(significantTokens(statement));
 
 /** Reads a head as servers print it, without a lexer, because most heads are printed. It has no comment, so all servers read it alike. */
-export function readPrintedHead(statement: string): Head | undefined {
+export function readPrintedHead(statement: string): StatementHead | undefined {
   const [, phrase, name, parenthesis] = PRINTED_FORM.exec(statement) ?? [];
   const kind = CREATE_PHRASES.find(([words]) => words === phrase)?.[1];
   if (!kind || name === undefined || (kind === 'table' && !parenthesis)) return undefined;
@@ -63,7 +63,7 @@ export function readPrintedHead(statement: string): Head | undefined {
   return { kind, name, verb: 'CREATE', replaces: false, keepsExisting: false, runsQuery: false, located };
 }
 
-export function readHead(tokens: Iterable<Token>): Head {
+export function readHead(tokens: Iterable<Token>): StatementHead {
   const words = new TokenReader(tokens);
   const noOptions = { replaces: false, keepsExisting: false, runsQuery: false };
   const head = { kind: 'other' as Kind, name: '', verb: readVerb(words), ...noOptions };
@@ -81,7 +81,7 @@ function readVerb(words: TokenReader): string {
   return /^(?:INSERT|UPDATE)$/.test(words.word) ? words.word : first;
 }
 
-function readCreate(words: TokenReader): Partial<Head> {
+function readCreate(words: TokenReader): Partial<StatementHead> {
   const replaces = words.accept('OR REPLACE');
   const isBatch = words.accept('ATOMIC') || words.accept('BATCH');
   if (isBatch) words.skipTo('TABLE');
@@ -113,7 +113,7 @@ function isCreatedFromQuery(words: TokenReader): boolean {
 }
 
 /** Without TO, the statement may be a query: `GRANT g JOIN …` can read a table named `grant` (observed on 9.3.4). */
-function readRight(words: TokenReader): Partial<Head> | undefined {
+function readRight(words: TokenReader): Partial<StatementHead> | undefined {
   if (words.accept('ADD USER')) {
     const { name } = words.readName();
     return words.accept('TO') ? { kind: 'membership', name } : undefined;

@@ -1,14 +1,14 @@
 export { addToList } from './add-to-list.js';
 export { findAmbiguity, requireUnambiguous } from './ambiguity.js';
-export { PLAN_HEAD, parseFailureMarker, printFailureMarker } from './failure-marker.js';
+export { PLAN_START, parseFailureMarker, printFailureMarker } from './failure-marker.js';
 export {
   displayName,
-  type Head,
   type Identity,
   identify,
   type NamedObject,
   readStatementHead,
   returnsRows,
+  type StatementHead,
 } from './identify.js';
 export {
   CATEGORIES,

@@ -38,7 +38,7 @@ export class Lexer {
   constructor(readonly rules: CommentRules = 'sql') {}
 
   /** The type of the unclosed segment at the end of the text read so far, if there is one. */
-  get open(): SegmentType | undefined {
+  get openType(): SegmentType | undefined {
     if (this.#quote && !this.#blockDepth) return this.#quote === "'" ? 'string' : 'name';
     if (this.#blockDepth) return 'block-comment';
     return this.#isInLineComment ? 'line-comment' : undefined;
@@ -46,9 +46,9 @@ export class Lexer {
 
   /** Reads the segment from `start`, and sets `type`. @returns its end; `start` itself if a segment of the previous chunk ends there */
   next(chunk: string, start: number): number {
-    const { open } = this;
-    if (open) {
-      this.type = open;
+    const { openType } = this;
+    if (openType) {
+      this.type = openType;
       return this.#readUntilClosed(chunk, start);
     }
     const end = endOfCode(chunk, start);
@@ -72,7 +72,7 @@ export class Lexer {
     }
     const delimiter = character === '-' || character === '/' ? chunk.slice(start, start + 2) : character;
     this.#open(delimiter);
-    this.type = this.open as SegmentType;
+    this.type = this.openType as SegmentType;
     return this.#readUntilClosed(chunk, start + delimiter.length);
   }
 
@@ -101,7 +101,7 @@ export class Lexer {
         if (edge[0] === '*/') this.#blockDepth--;
         else this.#open(edge[0]);
       }
-      if (!this.open) return end;
+      if (!this.openType) return end;
     }
     return end;
   }
@@ -119,7 +119,7 @@ function find(pattern: RegExp, text: string, from: number): RegExpExecArray | nu
 }
 
 /** Finds the `;` that ends the statement at `from`. -1 if it is not in this text, or if comments or open parentheses need a scanner. */
-export function findEndFast(text: string, from: number): number {
+export function findSimpleEnd(text: string, from: number): number {
   let depth = 0;
   for (let index = endOfCode(text, from); index < text.length; index = endOfCode(text, index + 1)) {
     const character = text.charAt(index);
@@ -163,8 +163,8 @@ export class StatementScanner {
 
   /** What is unclosed at the end of the text read so far; a line comment does not count. */
   get unclosed(): UnclosedSegment | undefined {
-    const { open } = this.#lexer;
-    if (open && open !== 'line-comment') return this.#openSegment;
+    const { openType } = this.#lexer;
+    if (openType && openType !== 'line-comment') return this.#openSegment;
     return this.#depth ? this.#outermost : undefined;
   }
 
@@ -187,7 +187,7 @@ export class StatementScanner {
 
   #consume(type: SegmentType, chunk: string, start: number, end: number): void {
     const segmentStart = this.#length + start;
-    this.#openSegment = this.#lexer.open ? (this.#openSegment ?? { type, start: segmentStart }) : undefined;
+    this.#openSegment = this.#lexer.openType ? (this.#openSegment ?? { type, start: segmentStart }) : undefined;
     if (type === 'code' && this.#ignoresWhitespace && !NON_WHITESPACE.test(chunk.slice(start, end))) return;
     if (type === '(' && this.#depth++ === 0) this.#outermost = { type, start: segmentStart };
     if (type === ')' && this.#depth > 0) this.#depth--;

@@ -36,10 +36,12 @@ export function parseName(peek: (distance: number) => Token | undefined): NameSp
 
 export const isQuoted = ({ type }: Token): boolean => type === 'string' || type === 'name';
 
-const isNamePart = ({ type, text }: Token): boolean => type !== 'sign' || !NAME_TERMINATORS.includes(text.charAt(0));
+const isPunctuation = ({ type }: Token): boolean => type === 'punctuation';
+
+const isNamePart = (token: Token): boolean => !isPunctuation(token) || !NAME_TERMINATORS.includes(token.text.charAt(0));
 
 const isPublicSchema = (first?: Token, dot?: Token): boolean =>
-  dot?.text === '.' && first !== undefined && first.type !== 'sign' && unquote(first.text).toLowerCase() === 'public';
+  dot?.text === '.' && first !== undefined && !isPunctuation(first) && unquote(first.text).toLowerCase() === 'public';
 
 /** A name as a string literal of SQL: in single quotes, with single quotes inside doubled. */
 export const quoteLiteral = (name: string): string => `'${name.replaceAll("'", "''")}'`;

@@ -51,7 +51,7 @@ function firstWords(text: string): string[] {
   const words: string[] = [];
   for (const token of significantTokens(text)) {
     if (words.length >= MAX_WORDS) break;
-    if (token.type !== 'sign') words.push(...withoutQuotes(token.text));
+    if (token.type !== 'punctuation') words.push(...withoutQuotes(token.text));
   }
   const chunks = text.slice(0, MAX_WORDS * MAX_WORDS).split(/\s+/, MAX_WORDS);
   return [...words, ...chunks].filter(word => /[\p{L}\p{N}]/u.test(word));

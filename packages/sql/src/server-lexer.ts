@@ -112,5 +112,5 @@ function typeOf(token: string): TokenType {
   const first = token.charAt(0);
   const isQuote = first === "'" || first === '"' || first === '`';
   if (isQuote && token.length > 1) return first === "'" ? 'string' : 'name';
-  return isQuote || symbolAt(token, 0) === token ? 'sign' : 'word';
+  return isQuote || symbolAt(token, 0) === token ? 'punctuation' : 'word';
 }

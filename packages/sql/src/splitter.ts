@@ -1,8 +1,8 @@
 import { CodedError, truncate } from '@sqlpipe/text';
-import { mayContainFailureMarker, PLAN_HEAD, parseFailureMarker } from './failure-marker.js';
+import { mayContainFailureMarker, PLAN_START, parseFailureMarker } from './failure-marker.js';
 import {
   type CommentRules,
-  findEndFast,
+  findSimpleEnd,
   NON_WHITESPACE,
   type SegmentType,
   StatementScanner,
@@ -107,7 +107,7 @@ export class Splitter {
     try {
       if (!closedScanner) throw this.#unclosedError();
       if (requiresSemicolon && closedScanner.hasContent) throw this.#missingSemicolonError();
-      if (!closedScanner.hasContent && PLAN_HEAD.test(this.remainder))
+      if (!closedScanner.hasContent && PLAN_START.test(this.remainder))
         throw new SplitError(
           'the plan is incomplete: only the comments at its head are left',
           this.#line,
@@ -130,7 +130,7 @@ export class Splitter {
           yield* this.#finish(found.scanner);
         } else {
           this.#rejectTooLong(piece.length);
-          yield* this.#hold(piece, false); // `findEndFast` finds only statements without comments
+          yield* this.#hold(piece, false); // `findSimpleEnd` finds only statements without comments
         }
         this.#column++; // the semicolon itself
         start = found.end + 1;
@@ -144,7 +144,7 @@ export class Splitter {
 
   /** Finds the `;` that ends the current statement. A statement without comments that lies in one chunk needs no scanner. */
   #findEnd(chunk: string, from: number): StatementEnd | undefined {
-    const end = this.#length ? -1 : findEndFast(chunk, from);
+    const end = this.#length ? -1 : findSimpleEnd(chunk, from);
     return end < 0 ? this.#scan(chunk, from) : { end };
   }
 
@@ -313,7 +313,7 @@ export function normalizeStatement(text: string): string {
   return statement;
 }
 
-/** `scanner` is undefined if `findEndFast` found the `;`. */
+/** `scanner` is undefined if `findSimpleEnd` found the `;`. */
 interface StatementEnd {
   readonly end: number;
   readonly scanner?: StatementScanner;
@@ -357,7 +357,7 @@ function secondStatementError(first: string): SplitError {
 /** Whether a trimmed text is one normalized statement without comments, as nearly all are. */
 function isNormalized(text: string): boolean {
   const last = text.length - 1;
-  return last > 0 && findEndFast(text, 0) === last && !WHITESPACE.includes(text.charAt(last - 1));
+  return last > 0 && findSimpleEnd(text, 0) === last && !WHITESPACE.includes(text.charAt(last - 1));
 }
 
 /** Trims what is white space in QuestDB. A RegExp would take quadratic time. */

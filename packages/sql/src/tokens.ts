@@ -1,7 +1,7 @@
 import { type CommentRules, Lexer, type Segment, type SegmentType } from './lexer.js';
 
 /** A `name` is quoted by `"` or backticks; a bare one is a `word`. */
-export type TokenType = 'space' | 'comment' | 'string' | 'name' | 'word' | 'sign';
+export type TokenType = 'space' | 'comment' | 'string' | 'name' | 'word' | 'punctuation';
 
 /** A token of SQL text. */
 export interface Token {
@@ -20,9 +20,9 @@ const TOKEN_TYPES: Record<Exclude<SegmentType, 'code'>, TokenType> = {
   name: 'name',
   'line-comment': 'comment',
   'block-comment': 'comment',
-  '(': 'sign',
-  ')': 'sign',
-  ';': 'sign',
+  '(': 'punctuation',
+  ')': 'punctuation',
+  ';': 'punctuation',
 };
 
 /** Whether a text has what starts a comment, though perhaps within quotes. The rules may read the text after it differently. */
@@ -65,7 +65,7 @@ function* codeTokens(code: string, codeStart: number): Generator<Token> {
     let type: TokenType = 'space';
     end = matchEnd(SPACE, code, start);
     if (end === start) [type, end] = ['word', matchEnd(WORD, code, start)];
-    if (end === start) [type, end] = ['sign', start + 1];
+    if (end === start) [type, end] = ['punctuation', start + 1];
     yield { type, text: code.slice(start, end), start: codeStart + start };
   }
 }

@@ -98,7 +98,7 @@ export class QueryNames {
     this.#last = token;
     const scope = this.#scope;
     scope.parts++;
-    if (token.type === 'sign' || /^\d/.test(token.text) || (last && isDot(last, token.start - 1))) return;
+    if (token.type === 'punctuation' || /^\d/.test(token.text) || (last && isDot(last, token.start - 1))) return;
     const name =
       qualifierIn(ahead) ?? (token.type === 'name' && mayBeColumn(last) ? quotedQualifier(token) : undefined);
     if (name) add(scope.pending, name.name, [name]);
@@ -124,7 +124,7 @@ function qualifierIn(ahead: TokenReader): TableName | undefined {
   for (let distance = 1; end - start < MAX_LENGTH; distance += 2) {
     if (!isDot(ahead.peek(distance), end)) return;
     const part = ahead.peek(distance + 1);
-    if (part?.start !== end + 1 || (part.type === 'sign' && part.text !== '*')) return;
+    if (part?.start !== end + 1 || (part.type === 'punctuation' && part.text !== '*')) return;
     if (!isDot(ahead.peek(distance + 2), part.start + part.text.length))
       return { name, start, end, usage: 'qualifier' };
     name += `.${unquote(part.text)}`;
@@ -143,13 +143,13 @@ function quotedQualifier({ text, start }: Token): TableName | undefined {
 
 /** Whether a quoted name after a token may be a column. After an expression, and after AS, it is an alias. */
 const mayBeColumn = (last: Token | undefined): boolean =>
-  last?.type === 'sign' ? last.text !== ')' && last.text !== ']' : BEFORE_COLUMN.has(keywordOf(last));
+  last?.type === 'punctuation' ? last.text !== ')' && last.text !== ']' : BEFORE_COLUMN.has(keywordOf(last));
 
 const isDot = (token: Token | undefined, start: number): boolean => token?.text === '.' && token.start === start;
 
 function aliasIn(ahead: TokenReader): string | undefined {
   const token = ahead.word === 'AS' ? ahead.peek(1) : ahead.peek();
-  if (!token || token.type === 'sign' || /^[\d@]/.test(token.text)) return undefined;
+  if (!token || token.type === 'punctuation' || /^[\d@]/.test(token.text)) return undefined;
   return NO_ALIAS.has(keywordOf(token)) ? undefined : unquote(token.text);
 }
 

@@ -158,7 +158,7 @@ export class ReferenceFinder {
   #consume(token: Token): void {
     const level = this.#level;
     if (level.state !== 'header') this.names?.addToken(this.#tokens);
-    if (token.type !== 'sign') return this.#consumeWord(token, level);
+    if (token.type !== 'punctuation') return this.#consumeWord(token, level);
     this.#tokens.next();
     if (token.text === '(') this.#open(level);
     else if (token.text === ')') this.#close();

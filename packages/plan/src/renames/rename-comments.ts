@@ -58,6 +58,6 @@ export function parseRenameComments(statement: string): RenameComment[] {
 function parseNames(comment: string): string[] {
   const [, list = ''] = /^--\s*renamed\s+from\s+(.*)$/is.exec(comment.trim()) ?? [];
   const parts = [...significantTokens(list.replace(/,\s*$/, ''))];
-  const isList = parts.every(({ type, text }, i) => (i % 2 === 0 ? type !== 'sign' : text === ','));
+  const isList = parts.every(({ type, text }, i) => (i % 2 === 0 ? type !== 'punctuation' : text === ','));
   return isList && parts.length % 2 === 1 ? parts.filter((_, i) => i % 2 === 0).map(({ text }) => unquote(text)) : [];
 }

@@ -1,5 +1,5 @@
 /*! The head of a plan: the comments of its first statement. */
-import { NameMap, PLAN_HEAD, significantTokens } from '@sqlpipe/sql';
+import { NameMap, PLAN_START, significantTokens } from '@sqlpipe/sql';
 import { formatCount } from '@sqlpipe/text';
 
 export interface PlanHead {
@@ -21,7 +21,7 @@ export function formatState(state: string, count: number, verbs: readonly string
 }
 
 const STATE = new RegExp(
-  `${PLAN_HEAD.source}(?:; ([1-9]\\d*) statements?(?:; sqlapply needs --allow-plan for ([A-Z, ]+))?$)?`,
+  `${PLAN_START.source}(?:; ([1-9]\\d*) statements?(?:; sqlapply needs --allow-plan for ([A-Z, ]+))?$)?`,
   'm',
 );
 
