@@ -60,6 +60,19 @@ test('a loaded view has the timestamp that its CREATE gives it', async t => {
   }
 });
 
+test('a loaded view has the base that its CREATE gives it', async t => {
+  const views = ['create view v as (select ts, x from t)', 'create view w as (select ts, x from v)'];
+  for (const query of [
+    'select ts, sum(x) n from w sample by 1h',
+    'with q as (select ts, x from v) select ts, sum(x) n from q sample by 1h',
+  ]) {
+    const engine = new Engine({ rows: 'assumed' });
+    engine.load([`create materialized view m as (${query}) partition by day`, ...views, TABLE]);
+    const view = engine.find('m');
+    t.is(view && 'base' in view ? view.base : undefined, 't', query);
+  }
+});
+
 test('a materialized view may name the timestamp of its base in any case', async t => {
   const engine = await engineAfter('create materialized view m as (select TS as bucket, avg(f) a from t sample by 1h)');
   t.regex(engine.statementOf('m') ?? '', /PARTITION BY MONTH/);

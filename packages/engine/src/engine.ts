@@ -117,6 +117,9 @@ export class Engine {
         this.acl.put({ kind, name, tokens: [], alias: parsePrincipal(statement)?.alias });
     }
     for (const entry of schema.entries) for (const right of schema.rightsOf(entry) ?? []) this.acl.load(right);
+    for (const view of this.catalogue.list())
+      if (view.kind === 'materialized view' && view.base === '')
+        this.#catalogue.put({ ...view, base: this.catalogue.sources(view.references.slice(0, 1))[0] ?? '' });
     this.log.commit();
   }
 
@@ -320,7 +323,7 @@ function loadObject(kind: ObjectKind, entry: Entry, schema: Schema, health: Heal
         ...definition,
         ...commonFields,
         columns: knownHealth?.columns?.get(name)?.map(column => toStoredColumn(column, definition)) ?? [],
-        base: definition.base ?? references[0] ?? '',
+        base: definition.base ?? '', // `load` finds the base of a statement that names none
         partitionBy: definition.partitionBy ?? ASSUMED_PARTITION,
         neverRefreshed: knownHealth?.neverRefreshed?.has(name) ?? false,
         ...(knownHealth?.unstarted?.has(name) && { isUnstarted: true }),
