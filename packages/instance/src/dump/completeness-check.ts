@@ -5,7 +5,7 @@
  */
 import { findReferences } from '@sqlpipe/ddl';
 import { dumpOrder, Schema } from '@sqlpipe/schema';
-import { foldCase, givesRight, identify, isAcl, isObject, KINDS, type NamedObject } from '@sqlpipe/sql';
+import { givesRight, identify, isAcl, isObject, KINDS, type NamedObject, NameMap, NameSet } from '@sqlpipe/sql';
 import type { Client } from '../http/client.js';
 import { tryQuery } from '../http/optional-queries.js';
 import { fetchAllObjects, type ListedObject } from './fetch-objects.js';
@@ -16,26 +16,24 @@ const MAX_LIST_REFETCHES = 6;
 
 const MAX_UNLISTED = 1000;
 
-type Objects = ReadonlyMap<string, ListedObject>;
-
-const byName = (objects: readonly ListedObject[]) => new Map(objects.map(each => [foldCase(each.name), each]));
+const byName = (objects: readonly ListedObject[]) => new NameMap(objects.map(each => [each.name, each]));
 
 export class CompletenessCheck {
   /** Resolves when the list has arrived, or cannot be fetched. */
   readonly listRequest: Promise<void>;
   /** Why the list could not be fetched. */
   #failure: string | undefined;
-  /** The listed objects by folded name. Undefined until the list arrives, or if it cannot be fetched. */
-  #list: Objects | undefined;
-  /** By folded name: the objects of the list that the dump does not have yet. */
-  #pending = new Map<string, ListedObject>();
+  /** The listed objects. Undefined until the list arrives, or if it cannot be fetched. */
+  #list: NameMap<ListedObject> | undefined;
+  /** The objects of the list that the dump does not have yet. */
+  #pending = new NameMap<ListedObject>();
   /** The names in the dump before the list arrived; undefined after that. */
   #recordedEarly: string[] | undefined = [];
-  /** By folded name: the names in the dump that are not in the list. */
-  readonly #unlisted = new Map<string, string>();
-  readonly #fetched = new Set<string>();
-  /** The folded names of objects that no longer existed when their definitions were requested. */
-  readonly #gone = new Set<string>();
+  /** The names in the dump that are not in the list. */
+  readonly #unlisted = new NameSet();
+  readonly #fetched = new NameSet();
+  /** The names of objects that no longer existed when their definitions were requested. */
+  readonly #gone = new NameSet();
   /** Whether the schema has changed since the list was fetched. */
   #hasChanged = false;
 
@@ -54,10 +52,9 @@ export class CompletenessCheck {
     if (!this.#list) return true;
     // This saves time: if nothing is pending or fetched, and `#unlisted` is full, the name changes nothing.
     if (!this.#pending.size && this.#unlisted.size === MAX_UNLISTED && !this.#fetched.size) return true;
-    const key = foldCase(name);
-    if (this.#pending.delete(key)) return true;
-    if (!this.#list.has(key) && this.#unlisted.size < MAX_UNLISTED) this.#unlisted.set(key, name);
-    return !this.#fetched.has(key);
+    if (this.#pending.delete(name)) return true;
+    if (!this.#list.has(name) && this.#unlisted.size < MAX_UNLISTED) this.#unlisted.add(name);
+    return !this.#fetched.has(name);
   }
 
   /** Fetches the objects that a statement needs and the dump does not have yet. @returns their statements in dump order */
@@ -89,12 +86,12 @@ export class CompletenessCheck {
       );
     else if (this.#unlisted.size)
       this.options.info(
-        `the server's list lacks ${formatTitles(Array.from(this.#unlisted.values(), name => titleOf({ kind: 'other', name })))}: either these objects are new, or this account sees only a part of the list, and the dump may be incomplete too`,
+        `the server's list lacks ${formatTitles(Array.from(this.#unlisted, name => titleOf({ kind: 'other', name })))}: either these objects are new, or this account sees only a part of the list, and the dump may be incomplete too`,
       );
   }
 
-  async #fetchList(): Promise<Objects | undefined> {
-    if (!KINDS.some(kind => isObject(kind) && this.options.selects(kind))) return new Map(); // access control only
+  async #fetchList(): Promise<NameMap<ListedObject> | undefined> {
+    if (!KINDS.some(kind => isObject(kind) && this.options.selects(kind))) return new NameMap(); // access control only
     const list = await tryQuery(
       () => fetchAllObjects(this.client),
       ({ message }) => {
@@ -105,7 +102,7 @@ export class CompletenessCheck {
     return list && byName(list.filter(each => isWanted(each, this.options.selects)));
   }
 
-  #useList(list: Objects | undefined): void {
+  #useList(list: NameMap<ListedObject> | undefined): void {
     this.#list = list;
     this.#pending = byName(this.options.names.selectListed([...(list?.values() ?? [])]));
     const earlyNames = this.#recordedEarly ?? [];
@@ -114,8 +111,8 @@ export class CompletenessCheck {
   }
 
   #pendingReferences(statement: string): ListedObject[] {
-    const isView = (name: string) => this.#list?.get(foldCase(name))?.kind === 'view';
-    return findReferences(statement, isView).flatMap(name => this.#pending.get(foldCase(name)) ?? []);
+    const isView = (name: string) => this.#list?.get(name)?.kind === 'view';
+    return findReferences(statement, isView).flatMap(name => this.#pending.get(name) ?? []);
   }
 
   async #fetchWithReferences(objects: readonly ListedObject[]): Promise<string[]> {
@@ -130,7 +127,7 @@ export class CompletenessCheck {
 
   async #fetchStatementsOf(objects: readonly ListedObject[]): Promise<string[]> {
     for (const object of objects) {
-      this.#pending.delete(foldCase(object.name));
+      this.#pending.delete(object.name);
       if (object.kind === 'other') this.options.unreadable.addUnknown(object);
     }
     const known = objects.filter(({ kind }) => kind !== 'other');
@@ -149,9 +146,7 @@ export class CompletenessCheck {
   }
 
   #recordLeftOut(object: ListedObject, exists: boolean): void {
-    const key = foldCase(object.name);
-    if (exists) this.#fetched.add(key);
-    else this.#gone.add(key);
+    (exists ? this.#fetched : this.#gone).add(object.name);
     if (exists && object.kind === 'live view') return; // some servers leave out all live views
     this.#hasChanged = true;
     const change = exists ? 'created or replaced' : 'dropped or renamed';
@@ -159,14 +154,14 @@ export class CompletenessCheck {
   }
 
   /** Adds the objects of a later list that were renamed (the first list has their ids), or recreated under the same name. */
-  #addRenamedAndRecreated(list: Objects | undefined): void {
+  #addRenamedAndRecreated(list: NameMap<ListedObject> | undefined): void {
     const ids = new Set<unknown>(Array.from(this.#list?.values() ?? [], ({ id }) => id));
     ids.delete(undefined); // servers before 9.0, and functions other than tables(), give no ids
-    const isInDump = (key: string) => this.#unlisted.has(key) || this.#fetched.has(key);
-    const isNew = (key: string) => (!this.#list?.has(key) || this.#gone.has(key)) && !isInDump(key);
-    const added = [...(list?.values() ?? [])].filter(({ name }) => isNew(foldCase(name)));
-    for (const [key, object] of byName(this.options.names.selectListed(added)))
-      if (this.#gone.has(key) || ids.has(object.id)) this.#pending.set(key, object);
+    const isInDump = (name: string) => this.#unlisted.has(name) || this.#fetched.has(name);
+    const isNew = (name: string) => (!this.#list?.has(name) || this.#gone.has(name)) && !isInDump(name);
+    const added = [...(list?.values() ?? [])].filter(({ name }) => isNew(name));
+    for (const [name, object] of byName(this.options.names.selectListed(added)))
+      if (this.#gone.has(name) || ids.has(object.id)) this.#pending.set(name, object);
       else this.options.info(`${titleOf(object)} was created while the schema was read, and is not in the dump`);
   }
 }
