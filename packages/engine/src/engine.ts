@@ -151,8 +151,8 @@ export class Engine {
     let execution = this.#executeAlone(text, caller);
     const uncompiled = this.#hasLoaded ? findUncompiled(catalogue, listChanged()) : [];
     if (uncompiled.length > 0) {
-      // A view counts as made invalid only if it was valid before. To learn that, undo the statement, compile the views over the old
-      // schema, and execute the statement again.
+      // Was a view that is invalid now valid before? To learn that, undo the statement, compile the views over the old schema, and execute
+      // the statement again.
       this.log.rollback(savepoint);
       for (const { name } of uncompiled) catalogue.findCompiled(name);
       execution = this.#executeAlone(text, caller);
@@ -170,7 +170,7 @@ export class Engine {
     return { ...execution, transitions, effects };
   }
 
-  /** Executes a statement, without its consequences for plain views and rights. A query is only parsed. */
+  /** Executes a statement, without the consequences that `execute` adds. A query is only parsed. */
   #executeAlone(text: string, caller: string): Omit<Execution, 'transitions'> {
     const rowEffects: Effect[] = [];
     const { secrets = NO_SECRETS } = this.options;
@@ -300,7 +300,7 @@ export class Engine {
   }
 }
 
-/** Makes an object of a statement. Most views get columns later (`findCompiled`). Reported health of opaque objects is ignored. */
+/** Makes an object from a statement. Most views get columns later (`findCompiled`). Reported health of opaque objects is ignored. */
 function loadObject(kind: ObjectKind, entry: Entry, schema: Schema, health: Health | undefined): CatalogueObject {
   const { name, statement } = entry;
   const parsed = schema.definitionOf(entry);

@@ -48,13 +48,13 @@ const UNCLOSED_MESSAGES: Partial<Record<SegmentType, string>> = {
  * Cuts text into statements at each `;` outside quotes, comments and parentheses. Text with only comments is not a statement.
  * Statements are normalized:
  * - A statement has no white space at its ends. It ends in one `;`. After a `--` comment, the `;` is on a line of its own.
- * - Comments before a statement stay there. Comments that follow a `;` on its line move before the `;`, unless another statement follows.
+ * - Comments before a statement stay there. Comments that follow a `;` on its line move before the `;`, unless a statement follows there.
  */
 export class Splitter {
   /**
    * The first scanner reads by the rules of SQL. If a block comment contains a quote or `--`, a second scanner follows the server's rules.
    * The first `;` that either scanner finds ends the statement. A scanner with the wrong rules may take this `;` for a part of a string or
-   * a comment. It rarely does the opposite.
+   * a comment. It rarely takes a `;` inside a string or a comment for the end.
    */
   #scanners = [new StatementScanner('sql')];
   #pieces: string[] = [];

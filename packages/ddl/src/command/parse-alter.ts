@@ -319,7 +319,7 @@ function parseAlterColumn(cursor: Cursor, lookup: NameLookup, found: FoundObject
   return toAlter(found, parse(cursor, lookup, { object, name, column, position, objectPosition: found.position }));
 }
 
-/** Parses RESUME, SUSPEND or REBASE WAL after its verb; undefined for another verb. Messages about REBASE are from the documentation. */
+/** Parses RESUME, SUSPEND or REBASE WAL after its verb; undefined for an unknown verb. The documentation has the messages about REBASE. */
 function parseWalCommand(
   cursor: Cursor,
   { has }: NameLookup,

@@ -190,7 +190,7 @@ const FRAMELESS = ['lag', ...NEED_LATER_ROWS];
 const ANCHOR_ADVICE =
   "add an ANCHOR to reset per segment, e.g. WINDOW w AS (PARTITION BY <key> ORDER BY <ts> ANCHOR EXPRESSION timestamp_floor('1d', <ts>))";
 
-/** A late row may change the results of all rows after it. QuestDB rejects a call if the number of these rows is not bounded. */
+/** A late row may change the results of all rows after it. QuestDB rejects a call if the number of changed results is not bounded. */
 function rejectUnboundedReplays({ calls }: ScannedQuery): void {
   for (const call of calls) {
     const { name, start, window } = call;
@@ -364,7 +364,7 @@ function findFunctionProblem({ calls }: ScannedQuery, base: Base): string | unde
 }
 
 /**
- * Whether QuestDB 10 can save the state of a call. It cannot with:
+ * Whether QuestDB 10 can save the state of a call. It cannot save the state of:
  * - a window without PARTITION BY, unless its frame starts at the current row
  * - `lag` of a DECIMAL with more than 18 digits
  */

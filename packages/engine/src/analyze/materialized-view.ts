@@ -97,8 +97,7 @@ class BaseCheck {
   }
 
   /**
-   * Checks each SELECT of a query that reads the base, even if only through plain views. If it reads another table too, it must have no
-   * UNION.
+   * Checks each SELECT that reads the base, directly or through plain views. A SELECT that also reads another table must have no UNION.
    * @throws RejectionError; if the problem is in a plain view, the position is in the query of the plain view (observed on 9.3.4)
    */
   rejectUnsupported(select: Select, outer: QueryScope, base: string): void {

@@ -234,7 +234,7 @@ function executeAlterTable(alters: readonly Alter[], { catalogue, setColumnOwner
   const pairs = pairColumns(table, changed);
   const isRestructured = changed.columns.length > table.columns.length || pairs.some(isRenamedOrGone);
   const reason = findChangeOfBase(pairs);
-  // This comes before `put`. After `put`, the query of a live view may no longer fit its base, so its columns could not be found.
+  // This comes before `put`. After `put`, the query may no longer fit the base, so the columns that it reads could not be found.
   if (reason)
     invalidateLiveViews(catalogue, table.name, view => {
       const read = findColumnsReadFromBase(view, catalogue);
@@ -298,7 +298,7 @@ function recordRowEffects(command: RowCommand, { catalogue, assumesRows, rowEffe
 interface EffectOnRows {
   readonly type: 'rewritten' | 'lost';
   readonly phrase: string;
-  /** The server's reason why views over the table become invalid; undefined if they stay valid. */
+  /** The server's reason why materialized views over the table become invalid; undefined if they stay valid. */
   readonly operation?: ChangeOfBase;
 }
 

@@ -87,7 +87,7 @@ function checkCreatable(
   throw new RejectionError(nameStart, `${kind} already exists`);
 }
 
-/** Rejects a volume that the server lacks. sqlserve (an engine without rows) has none. A real server may have unused ones. */
+/** Rejects a volume that the server lacks. sqlserve (an engine without rows) has none. A real server may have others than those in use. */
 function checkVolume({ catalogue, assumesRows }: MutableSession, position: number, volume = ''): void {
   if (catalogue.hasVolume(volume)) return;
   if (!assumesRows) throw new RejectionError(position, `volume alias is not allowed [alias=${volume}]`);

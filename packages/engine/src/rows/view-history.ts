@@ -55,7 +55,7 @@ const toConsequence = (text: string): Consequence => ({ text, causes: [] });
 export interface Recomputation {
   /** The assertion that the server can compute the view again. Undefined if the query has not changed, or if the view had no rows. */
   readonly assertion?: string | undefined;
-  /** The changed query. Undefined for a view of the wanted schema: only the rows of other views must all be kept. */
+  /** The changed query of a view that is not in the wanted schema. Such a view must keep all its rows. Undefined for other views. */
   readonly queryAfterPlan?: string | undefined;
   /** Holds the view if it had rows and has a refresh period. Computing it loses the rows of a period that has not ended. */
   readonly periodicViews: MaterializedView[];
@@ -63,7 +63,7 @@ export interface Recomputation {
 
 interface TrackedView {
   readonly former: MaterializedView;
-  /** The objects that the view reads directly or through plain views, and these plain views. */
+  /** The objects that the view reads, directly or through plain views. The plain views are among them. */
   readonly dependencies: readonly CatalogueObject[];
 }
 
@@ -71,7 +71,7 @@ interface TrackedRecomputation extends Recomputation {
   /** The sources of the former view that the computed view does not read. */
   readonly unreadSources: readonly CatalogueObject[];
   readonly isRejected: boolean;
-  /** Set if the successor has a different query that lacks a source of the former view. `causes` are indexes of the statements before. */
+  /** Set if the successor has a different query that lacks a source of the former view. `causes` are those of `causesOf`. */
   readonly redefinition?: { readonly successor: MaterializedView; readonly causes: readonly number[] } | undefined;
 }
 
@@ -82,7 +82,7 @@ const sourcesOf = ({ dependencies }: TrackedView): CatalogueObject[] =>
 
 export class ViewHistories {
   readonly #trackedViews: ReadonlyMap<number | undefined, TrackedView>;
-  /** For each view that was dropped or computed, the last time. */
+  /** The last drop or computation of each view. */
   readonly #recomputations = new Map<TrackedView, TrackedRecomputation>();
   /** The ids of views that may be empty: they were created, or refreshed over an empty view. The server fills most of them later. */
   readonly #unrefreshed = new Set<number | undefined>();
@@ -113,7 +113,7 @@ export class ViewHistories {
     ];
   }
 
-  /** Finds the materialized views that a statement creates or refreshes, or that the server completes because of the statement. */
+  /** Finds the former views that a statement recreates or refreshes in full, or that the server completes because of the statement. */
   findComputed(execution: Execution): ComputedView[] {
     const views = [...this.#findRefreshedOrCreated(execution), ...this.#findCompletedByServer(execution)];
     return views.flatMap(current => {

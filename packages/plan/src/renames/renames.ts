@@ -221,7 +221,7 @@ export class Renames {
     const isOldNameReused = all.some(other => other.column === undefined && isSameName(other.entry.name, old));
     const isKept = this.#a.findObject(old) !== undefined;
     const newNameProblem = `B has a '${entry.name}' too`;
-    // A and B have both names, so no rename is needed. But if A also gives the old name to another object, this rename is refused below.
+    // A and B have both names, so no rename is needed. But it is refused if the object of A with the old name has a rename comment too.
     if (hasNewName && isKept && !isOldNameReused) return this.#warn(entry, text, newNameProblem);
     if (hasNewName || isKept)
       return this.#refuse(entry, `${text}: ${isKept ? `A has a '${old}' too` : newNameProblem}`, old);
@@ -261,7 +261,7 @@ export class Renames {
     if (namesake === undefined) return this.#addColumnRename(entry.name, old, column);
     const newNameProblem = `B has a column '${column}' too`;
     // B has both columns, so the rename is impossible. If the types of `namesake` differ in A and B, a plan would convert its values,
-    // which are not those of the old column. Otherwise a warning is enough.
+    // although A expects the values of the old column there. Otherwise a warning is enough.
     if (namesake.type !== findColumn(wanted, column)?.type) return this.#refuse(entry, `${text}: ${newNameProblem}`);
     this.#warn(entry, text, newNameProblem);
   }
@@ -337,7 +337,7 @@ function rejectSharedName(
 
 type EntryComment = RenameComment & { readonly entry: Entry };
 
-/** Why an option about an ignored object has no effect. */
+/** Why an option about an ignored object cannot have an effect. */
 export const formatIgnoredObject = (name: string): string => `'${name}' is ignored, so it is not changed`;
 
 const renameError = (rename: string, reason: string) => new InvalidOptionError(`--renamed ${rename}: ${reason}`);
