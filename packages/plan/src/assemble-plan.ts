@@ -72,10 +72,10 @@ export async function assemblePlan({ draft, proof, omissions, acceptedByDrafts }
     ...new Map(assertions.map(assertion => [assertion.statement, assertion])).values(),
     ...draft.steps.map((step, i) => toPlannedStatement(step, proof.effects[i] ?? [], draft, invalidAfterPlan)),
   ];
-  const { renames } = context;
+  const { renameReader, renames } = context;
   const offers = new RenameOffers(context);
   const notes = [
-    ...renames.notes,
+    ...renameReader.notes,
     ...formatKeptTables(context, offers),
     ...[...allowed.names].flatMap(name =>
       usedInAnyDraft.has(name) ? [] : `--allow-loss ${name}: nothing of this name is lost`,
@@ -95,7 +95,7 @@ export async function assemblePlan({ draft, proof, omissions, acceptedByDrafts }
     neededAllowances,
     remarks,
     notes,
-    warnings: renames.warnings,
+    warnings: renameReader.warnings,
     renamed: renames.pending,
     schemaAfter: new Schema(draft.engine.statements()),
   };

@@ -7,7 +7,8 @@ import { findBetweenRenames, findLeftovers } from '../auxiliary/rebuild-names.js
 import { AllowedLosses } from '../losses/losses.js';
 import { resolvePath } from '../losses/object-path.js';
 import type { Assertion } from '../queries/assertions.js';
-import { formatIgnoredObject, Renames } from '../renames/renames.js';
+import { formatIgnoredObject, RenameReader } from '../renames/read-renames.js';
+import type { Renames } from '../renames/renames.js';
 import { findKeptGrants, type KeptOfB } from './kept-of-b.js';
 import type { RowQueries, ServerAnswers } from './server-answers.js';
 
@@ -64,6 +65,7 @@ interface Choices extends KeptOfB, Pick<PlanOptions, 'defaults' | 'dropOld' | 'f
 
 /** Everything that the planner knows. A function that needs only a part of it says which one. */
 export interface PlanContext extends Schemas, Choices, ServerFacts, AuxiliaryTables {
+  readonly renameReader: Pick<RenameReader, 'notes' | 'warnings' | 'refused'>;
   /** The grants of B that the plan keeps although A may lack them (`findKeptGrants`). */
   readonly keptGrants: ReturnType<typeof findKeptGrants>;
 }
@@ -75,11 +77,12 @@ export function createPlanContext(
   options: PlanOptions,
 ): PlanContext {
   const ignore = options.ignore ?? new IgnoreRules();
-  const renames = new Renames(a, b, engineOfB, { ...options, ignore });
-  const allowed = new AllowedLosses(options.allowLoss ?? [], renames.findColumns, path => renames.findPaths(path));
+  const renameReader = new RenameReader(a, b, engineOfB, ignore, options.renamed);
+  const { renames, findColumns } = renameReader;
+  const allowed = new AllowedLosses(options.allowLoss ?? [], findColumns, path => renames.findPaths(path));
   const toRebuild = new NameSet(
     (options.rebuild ?? []).map(name => {
-      const { object = '' } = resolvePath(name, renames.findColumns) ?? {};
+      const { object = '' } = resolvePath(name, findColumns) ?? {};
       if (a.findObject(object)?.kind === 'table') return object;
       const isIgnored = ignore.ignoresObject({ kind: 'table', name: object });
       const reason = isIgnored ? formatIgnoredObject(object) : 'A has no such table';
@@ -92,6 +95,7 @@ export function createPlanContext(
   return {
     ...options,
     ...schemas,
+    renameReader,
     allowed,
     toRebuild,
     findStoredRows: (view, query) =>

@@ -19,8 +19,8 @@ export const listObjects = (schema: Schema): Entry[] => dumpOrder(schema).filter
  * objects are not dropped either: with one of them gone, the next plan would take the comment for a valid rename.
  */
 export function omitContradictoryRenames(draft: Draft): void {
-  const { a, b, renames } = draft.context;
-  for (const [name, reason] of renames.refused) {
+  const { a, b, renameReader } = draft.context;
+  for (const [name, reason] of renameReader.refused) {
     const entry = a.findObject(name) ?? b.findObject(name);
     draft.blocked.add(name);
     if (entry) draft.omit(changeOf(entry), reason);

@@ -1,65 +1,39 @@
 /*!
- * The renames from the existing schema (B) to the wanted schema (A). The user states each rename by `--renamed` or by a comment in A. The
- * planner guesses no rename, because a wrong guess could lose data. A rename is pending until a plan has made it.
+ * Which old name becomes which new name. `read-renames.ts` finds the renames that the user states. The planner guesses none, because a
+ * wrong guess could lose data. A rename is pending until a plan has made it.
  */
-import { type Column, findColumn, type TableDefinition } from '@sqlpipe/ddl';
-import type { Engine } from '@sqlpipe/engine';
-import { type Entry, type IgnoreRules, InvalidOptionError, type Schema } from '@sqlpipe/schema';
-import { displayName, isObject, isSameName, type NamedObject, NameMap, NameSet, unquote } from '@sqlpipe/sql';
-import { suggestWord } from '@sqlpipe/text';
-import { findRebuildTables } from '../auxiliary/rebuild-names.js';
-import { findReadings, formatPath, type ObjectPath, resolvePath, splitRename } from '../losses/object-path.js';
-import { parseRenameComments, type RenameComment } from './rename-comments.js';
+import { isSameName, NameMap } from '@sqlpipe/sql';
+import type { ObjectPath } from '../losses/object-path.js';
 
 export class Renames {
-  readonly #a: Schema;
-  readonly #b: Schema;
-  readonly #engineOfB: Engine;
-  readonly #ignore: IgnoreRules;
   /** The pending renames of objects: the new name by the old name. */
   readonly pending = new NameMap<string>();
   /** `pending`, and the renames that an earlier plan has made or begun. */
-  readonly #objectRenames = new NameMap<string>();
+  readonly objects = new NameMap<string>();
   /** For each table of A, the column renames that are pending, or that an unfinished rebuild has made: the new name by the old name. */
-  readonly #columnRenames = new NameMap<Map<string, string>>();
+  readonly #columns = new NameMap<Map<string, string>>();
   /** Column renames that an earlier plan has made. They are kept because the user may still write either name. `table` is a name in B. */
-  readonly #madeColumnRenames: { readonly table: string; readonly names: readonly [string, string] }[] = [];
-  readonly notes: string[] = [];
-  /** Warnings about rename comments that have no effect. */
-  readonly warnings: string[] = [];
-  /** Why objects are left out: their rename comments contradict A or B. Both the old and the new name of an object are keys. */
-  readonly refused = new NameMap<string>();
+  readonly #madeColumns: { readonly table: string; readonly names: readonly [string, string] }[] = [];
   /** The stated renames of objects, pending or not: the new name by the old name. */
   readonly statedObjects = new Map<string, string>();
   /** The stated renames of columns. `table` is a name in A or B. An option that may mean several tables has an entry for each. */
   readonly #statedColumns: { readonly table: string; readonly from: string; readonly to: string }[] = [];
 
-  /**
-   * @param b used for principals only, because `engineOfB` has the objects of B
-   * @param renamed renames as `OLD=NEW`, which take precedence over comments
-   * @throws InvalidOptionError if a rename in `renamed` is malformed, matches nothing, is ambiguous, or contradicts A or B
-   */
-  constructor(
-    a: Schema,
-    b: Schema,
-    engineOfB: Engine,
-    { renamed = [], ignore }: { readonly renamed?: readonly string[] | undefined; readonly ignore: IgnoreRules },
-  ) {
-    this.#a = a;
-    this.#b = b;
-    this.#engineOfB = engineOfB;
-    this.#ignore = ignore;
-    this.#readOptions(renamed);
-    const comments = a.entries
-      .filter(({ kind }) => isObject(kind))
-      .flatMap(entry => parseRenameComments(entry.statement).map(comment => ({ entry, ...comment })));
-    for (const comment of comments) if (comment.column === undefined) this.#readObjectComment(comment, comments);
-    for (const comment of comments) if (comment.column !== undefined) this.#readColumnComment(comment, comments);
+  addColumn(table: string, from: string, to: string): void {
+    this.#columns.set(table, new Map(this.columnRenamesOf(table)).set(from, to));
+  }
+
+  addMadeColumn(table: string, ...names: [from: string, to: string]): void {
+    this.#madeColumns.push({ table, names });
+  }
+
+  addStatedColumn(table: string, from: string, to: string): void {
+    this.#statedColumns.push({ table, from, to });
   }
 
   /** Finds the new name by the old name of an object, or the old name by the new name. Undefined if it is not renamed. */
   otherName(name: string): string | undefined {
-    return this.#objectRenames.get(name) ?? [...this.#objectRenames].find(([, to]) => isSameName(to, name))?.[0];
+    return this.objects.get(name) ?? [...this.objects].find(([, to]) => isSameName(to, name))?.[0];
   }
 
   nameAfterPlan(name: string): string {
@@ -85,7 +59,7 @@ export class Renames {
   findPaths({ object, column }: ObjectPath): ObjectPath[] {
     const objects = [object, this.otherName(object) ?? object];
     const columnRenames = objects.flatMap(name => [...this.columnRenamesOf(name)]);
-    const made = this.#madeColumnRenames.filter(({ table }) => objects.some(name => isSameName(name, table)));
+    const made = this.#madeColumns.filter(({ table }) => objects.some(name => isSameName(name, table)));
     const all = [...columnRenames, ...made.map(({ names }) => names)];
     const columns = [column, ...all.filter(names => names.some(name => isSameName(name, column))).flat()];
     return objects.flatMap(name => columns.map(each => ({ object: name, column: each })));
@@ -109,244 +83,6 @@ export class Renames {
 
   /** @param table the table's name in A */
   columnRenamesOf(table: string): ReadonlyMap<string, string> {
-    return this.#columnRenames.get(table) ?? new Map();
+    return this.#columns.get(table) ?? new Map();
   }
-
-  /** Finds the columns that a table has in A or in B. Empty for a view or a principal; undefined if nothing has this old or new name. */
-  readonly findColumns = (name: string): NameSet | undefined => {
-    const names = [name, this.otherName(name) ?? name];
-    const exists = names.some(
-      candidate =>
-        this.#engineOfB.find(candidate) ||
-        this.#a.findObject(candidate) ||
-        this.#a.findPrincipal(candidate) ||
-        this.#b.findPrincipal(candidate),
-    );
-    if (!exists) return undefined;
-    const tables = names.flatMap(candidate => [
-      this.#findTable(this.#engineOfB, candidate),
-      this.#findTable(this.#a, candidate),
-    ]);
-    return new NameSet(tables.flatMap(table => table?.columns.map(column => column.name) ?? []));
-  };
-
-  /** Reads renames of objects before renames of columns: in `--renamed t.x=y`, `t` may be the old or the new name of the table. */
-  #readOptions(renames: readonly string[]): void {
-    const columnRenames: [rename: string, from: string, to: string][] = [];
-    for (const rename of renames) {
-      const [from, to] = splitRename(rename);
-      // A lacks the objects that `--ignore` excludes. If an earlier plan has renamed such an object, only B has the new name.
-      const find = (object: string) => this.#a.findObject(object) ?? this.#engineOfB.find(object);
-      const name = resolvePath(to, object => (find(object) ? new NameSet() : undefined))?.object;
-      if (name === undefined || resolvePath(from, this.findColumns)?.column !== undefined)
-        columnRenames.push([rename, from, to]);
-      else this.#readObjectRename(rename, resolvePath(from, this.findColumns)?.object ?? unquote(from), name);
-    }
-    for (const columnRename of columnRenames) this.#readColumnRename(...columnRename);
-  }
-
-  #readObjectRename(rename: string, from: string, to: string): void {
-    if (isSameName(from, to)) throw renameError(rename, SAME_NAME);
-    const [former, wanted] = [this.#engineOfB.find(from), this.#a.findObject(to)];
-    if (!former && !wanted && this.#engineOfB.find(to)) return this.#reportMade(rename);
-    if (!wanted) throw renameError(rename, `A has no '${to}'`);
-    if (former && former.kind !== wanted.kind && [former.kind, wanted.kind].includes('table'))
-      throw renameError(rename, `B has ${displayName(former)}, A has ${displayName(wanted)}`);
-    rejectSharedName(rename, [from, wanted.name], this.#objectRenames);
-    this.#objectRenames.set(from, wanted.name);
-    this.statedObjects.set(from, wanted.name);
-    const isMade = this.#engineOfB.find(to) !== undefined || this.#findOldTables(to).length > 0;
-    if (!former && isMade) return this.#reportMade(rename);
-    // A plan renames a view by DROP and CREATE. If an earlier plan was interrupted after the DROP, B has neither name.
-    if (!former && wanted.kind !== 'table')
-      return void this.notes.push(`--renamed ${rename}: B has neither name; '${to}' is created`);
-    if (!former) throw renameError(rename, `B has no '${from}'${this.#suggestObject(from)}`);
-    if (this.#a.findObject(from)) throw renameError(rename, `A has a '${from}' too`);
-    if (this.#engineOfB.find(to)) throw renameError(rename, `B has a '${to}' too`);
-    this.pending.set(former.name, wanted.name);
-  }
-
-  #readColumnRename(rename: string, from: string, to: string): void {
-    const newColumn = resolvePath(to, this.findColumns)?.column ?? unquote(to);
-    const readings = findReadings(from).filter(path => path.column !== undefined);
-    for (const { object, column = '' } of readings)
-      this.#statedColumns.push({ table: object, from: column, to: newColumn });
-    const { object: oldTable = '', column: oldColumn = '' } = resolvePath(from, this.findColumns) ?? {};
-    const object = oldColumn === '' ? this.#engineOfB.find(oldTable) : undefined;
-    if (object) throw renameError(rename, this.#whyNotInA({ ...object, name: newColumn }));
-    const former = this.#findTableOfB(oldTable);
-    const source = former && findColumn(former, oldColumn);
-    // B lacks the old column. Has an earlier plan, or a rebuild, already made the rename?
-    if (!source) {
-      const tables = readings.flatMap(({ object }) => this.#findTableOfB(object) ?? []);
-      const isMadeByRebuild = readings.some(path => this.#addRenameMadeByRebuild(path, newColumn));
-      const renamed = tables.filter(table => findColumn(table, newColumn));
-      const names = [oldColumn || (readings[0]?.column ?? ''), newColumn] as const;
-      for (const { name } of renamed) this.#madeColumnRenames.push({ table: name, names });
-      if (isMadeByRebuild || renamed.length > 0) return this.#reportMade(rename);
-      const paths = tables.flatMap(({ name: object, columns }) =>
-        columns.map(({ name: column }) => formatPath({ object, column })),
-      );
-      throw renameError(rename, `B has no '${from}'${suggestWord(from, paths) || this.#suggestObject(from)}`);
-    }
-    const table = this.#objectRenames.get(oldTable) ?? oldTable;
-    const wanted = this.#findTable(this.#a, table);
-    const names = wanted?.columns.map(({ name }) => name) ?? [];
-    if (isSameName(source.name, newColumn)) throw renameError(rename, SAME_NAME);
-    const name = names.find(candidate => isSameName(candidate, newColumn));
-    if (!wanted && this.#ignore.ignoresObject({ ...former, name: table }))
-      throw renameError(rename, formatIgnoredObject(table));
-    if (!wanted || name === undefined)
-      throw renameError(rename, `A has no column '${newColumn}' in '${table}'${suggestWord(newColumn, names)}`);
-    if (findColumn(former, name)) throw renameError(rename, `B has a column '${name}' too`);
-    if (findColumn(wanted, source.name)) throw renameError(rename, `A has a column '${oldColumn}' too`);
-    rejectSharedName(rename, [source.name, name], this.columnRenamesOf(table));
-    this.#addColumnRename(table, source, name);
-  }
-
-  #readObjectComment({ entry, from, text }: EntryComment, all: readonly EntryComment[]): void {
-    const problem = whyWithoutEffect(from, entry.name);
-    if (problem !== undefined) return this.#warn(entry, text, problem);
-    const old = from.find(name => this.#engineOfB.find(name));
-    for (const name of from) this.statedObjects.set(name, entry.name);
-    const hasRename = [entry.name, old].some(name => name !== undefined && this.otherName(name) !== undefined);
-    if (hasRename) return; // a `--renamed` or an earlier comment takes precedence
-    const hasNewName = this.#engineOfB.find(entry.name) !== undefined;
-    // B has none of the old names, so an earlier plan may have made the rename.
-    if (old === undefined) {
-      const made = hasNewName ? from.filter(name => !this.#a.findObject(name)) : [];
-      for (const name of made) this.#objectRenames.set(name, entry.name);
-      return;
-    }
-    const isOldNameReused = all.some(other => other.column === undefined && isSameName(other.entry.name, old));
-    const isKept = this.#a.findObject(old) !== undefined;
-    const newNameProblem = `B has a '${entry.name}' too`;
-    // A and B have both names, so no rename is needed. But it is refused if the object of A with the old name has a rename comment too.
-    if (hasNewName && isKept && !isOldNameReused) return this.#warn(entry, text, newNameProblem);
-    if (hasNewName || isKept)
-      return this.#refuse(entry, `${text}: ${isKept ? `A has a '${old}' too` : newNameProblem}`, old);
-    this.#objectRenames.set(old, entry.name);
-    this.pending.set(old, entry.name);
-  }
-
-  #readColumnComment({ entry, column = '', from, text }: EntryComment, all: readonly EntryComment[]): void {
-    const problem = whyWithoutEffect(from, column);
-    if (problem !== undefined) return this.#warn(entry, text, problem);
-    const halfRebuilt = () => this.#findOldTables(entry.name).find(table => from.some(name => findColumn(table, name)));
-    const [former, wanted] = [this.#findTableOfB(entry.name) ?? halfRebuilt(), this.#findTable(this.#a, entry.name)];
-    if (!former || !wanted) return;
-    for (const name of from) this.#statedColumns.push({ table: entry.name, from: name, to: column });
-    const old = from.map(name => findColumn(former, name)).find(column => column !== undefined);
-    const hasRename = [...this.columnRenamesOf(entry.name)].some(
-      ([renamed, to]) => isSameName(to, column) || from.some(name => isSameName(name, renamed)),
-    );
-    if (hasRename) return;
-    const oldNameInA = from.find(
-      name => findColumn(wanted, name) && all.some(each => each.entry === entry && isSameName(each.column, name)),
-    );
-    // Suppose A says `x -- renamed from y` and `y -- renamed from x`. If a plan for that was interrupted, the names in B would not show
-    // which column has which values. So a table is left out if A gives the old name of one column to another column.
-    if (oldNameInA !== undefined) return this.#refuse(entry, `${text}: A has a column '${oldNameInA}' too`);
-    if (old === undefined && findColumn(former, column)) {
-      for (const name of from) this.#madeColumnRenames.push({ table: former.name, names: [name, column] });
-      return void from.some(name => this.#addRenameMadeByRebuild({ object: entry.name, column: name }, column));
-    }
-    if (old === undefined) {
-      const names = former.columns.map(({ name }) => name);
-      return this.#warn(entry, text, `B has no column '${from[0]}'${suggestWord(from[0] ?? '', names)}`);
-    }
-    const namesake = findColumn(former, column);
-    if (namesake === undefined && findColumn(wanted, old.name))
-      return this.#refuse(entry, `${text}: A has a column '${old.name}' too`);
-    if (namesake === undefined) return this.#addColumnRename(entry.name, old, column);
-    const newNameProblem = `B has a column '${column}' too`;
-    // B has both columns, so the rename is impossible. If the types of `namesake` differ in A and B, a plan would convert its values,
-    // although A expects the values of the old column there. Otherwise a warning is enough.
-    if (namesake.type !== findColumn(wanted, column)?.type) return this.#refuse(entry, `${text}: ${newNameProblem}`);
-    this.#warn(entry, text, newNameProblem);
-  }
-
-  #findTableOfB(name: string): TableDefinition | undefined {
-    const isThere = this.#engineOfB.definitionOf(name) !== undefined;
-    return this.#findTable(this.#engineOfB, isThere ? name : (this.otherName(name) ?? name));
-  }
-
-  #findTable(schema: Pick<Engine, 'definitionOf'>, name: string): TableDefinition | undefined {
-    const definition = schema.definitionOf(name);
-    return definition?.kind === 'table' ? definition : undefined;
-  }
-
-  #findOldTables(table: string): TableDefinition[] {
-    const rebuilt = findRebuildTables(this.#engineOfB, 'old').filter(old => isSameName(old.table, table));
-    return rebuilt.flatMap(({ name }) => this.#findTable(this.#engineOfB, name) ?? []);
-  }
-
-  /** Adds the rename if a rebuild has made it: the old table of the rebuild has `column`, and not `to`. @returns whether it was added */
-  #addRenameMadeByRebuild({ object, column = '' }: ObjectPath, to: string): boolean {
-    const table = this.#objectRenames.get(object) ?? object;
-    const oldTables = this.#findOldTables(table).filter(old => !findColumn(old, to));
-    const [copied] = oldTables.flatMap(old => findColumn(old, column) ?? []);
-    if (copied) this.#addColumnRename(table, copied, to);
-    return copied !== undefined;
-  }
-
-  #addColumnRename(table: string, from: Column, to: string): void {
-    const renames = this.#columnRenames.get(table) ?? new Map<string, string>();
-    this.#columnRenames.set(table, renames.set(from.name, to));
-  }
-
-  /** Leaves out an entry, and the object of B with the old name. If that object is already left out, its first reason is kept. */
-  #refuse(entry: Entry, reason: string, old = entry.name): void {
-    this.refused.set(entry.name, reason);
-    if (!this.refused.has(old)) this.refused.set(old, `${displayName(entry)}: ${reason}`);
-  }
-
-  #reportMade(rename: string): void {
-    this.notes.push(`--renamed ${rename}: an earlier plan has already made this rename`);
-  }
-
-  #warn(entry: Entry, comment: string, reason: string): void {
-    this.warnings.push(`${displayName(entry)}: ${comment}: ${reason}`);
-  }
-
-  #whyNotInA(object: NamedObject): string {
-    const { name } = object;
-    if (this.#ignore.ignoresObject(object)) return formatIgnoredObject(name);
-    const names = this.#a.entries.filter(({ kind }) => isObject(kind)).map(entry => entry.name);
-    return `A has no '${name}'${suggestWord(name, names)}`;
-  }
-
-  #suggestObject(name: string): string {
-    return suggestWord(
-      name,
-      this.#engineOfB.catalogue.list().map(object => object.name),
-    );
-  }
-}
-
-/** @throws InvalidOptionError if another object or column gets the same new name */
-function rejectSharedName(
-  rename: string,
-  [from, to]: readonly [string, string],
-  others: Iterable<readonly [string, string]>,
-): void {
-  for (const [old, name] of others)
-    if (isSameName(name, to) && !isSameName(old, from))
-      throw renameError(rename, `'${old}' gets the name '${name}' too`);
-}
-
-type EntryComment = RenameComment & { readonly entry: Entry };
-
-/** Why an option about an ignored object cannot have an effect. */
-export const formatIgnoredObject = (name: string): string => `'${name}' is ignored, so it is not changed`;
-
-const renameError = (rename: string, reason: string) => new InvalidOptionError(`--renamed ${rename}: ${reason}`);
-
-/** QuestDB does not change the case of a name: 9.3.4 ignores RENAME of a table from `t` to `T`, and rejects it for a column. */
-const SAME_NAME = 'for QuestDB, names that differ only in case are the same name';
-
-/** Why a rename comment never has an effect. Undefined if its effect depends on A and B. */
-function whyWithoutEffect(from: readonly string[], name: string): string | undefined {
-  if (from.length === 0) return "not understood; write '-- renamed from OLD'";
-  return from.some(former => isSameName(former, name)) ? SAME_NAME : undefined;
 }

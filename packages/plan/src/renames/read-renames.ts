@@ -1,0 +1,260 @@
+/*! Finds the renames that the user states, by `--renamed` or by comments in A, and compares them with A and B. */
+import { findColumn, type TableDefinition } from '@sqlpipe/ddl';
+import type { Engine } from '@sqlpipe/engine';
+import { type Entry, type IgnoreRules, InvalidOptionError, type Schema } from '@sqlpipe/schema';
+import { displayName, isObject, isSameName, type NamedObject, NameMap, NameSet, unquote } from '@sqlpipe/sql';
+import { suggestWord } from '@sqlpipe/text';
+import { findRebuildTables } from '../auxiliary/rebuild-names.js';
+import { findReadings, formatPath, type ObjectPath, resolvePath, splitRename } from '../losses/object-path.js';
+import { parseRenameComments, type RenameComment } from './rename-comments.js';
+import { Renames } from './renames.js';
+
+export class RenameReader {
+  readonly renames = new Renames();
+  readonly notes: string[] = [];
+  /** Warnings about rename comments that have no effect. */
+  readonly warnings: string[] = [];
+  /** Why objects are left out: their rename comments contradict A or B. Both the old and the new name of an object are keys. */
+  readonly refused = new NameMap<string>();
+  readonly #rebuilt: ReturnType<typeof findRebuildTables>;
+
+  /**
+   * @param b used for principals only, because `engineOfB` has the objects of B
+   * @param renamed renames as `OLD=NEW`, which take precedence over comments
+   * @throws InvalidOptionError if a rename in `renamed` is malformed, matches nothing, is ambiguous, or contradicts A or B
+   */
+  constructor(
+    private readonly a: Schema,
+    private readonly b: Schema,
+    private readonly engineOfB: Engine,
+    private readonly ignore: IgnoreRules,
+    renamed: readonly string[] = [],
+  ) {
+    this.#rebuilt = findRebuildTables(engineOfB, 'old');
+    this.#readOptions(renamed);
+    const comments = a.entries
+      .filter(({ kind }) => isObject(kind))
+      .flatMap(entry => parseRenameComments(entry.statement).map(comment => ({ entry, ...comment })));
+    for (const comment of comments) if (comment.column === undefined) this.#readObjectComment(comment, comments);
+    for (const comment of comments) if (comment.column !== undefined) this.#readColumnComment(comment, comments);
+  }
+
+  /** Finds the columns that a table has in A or in B. Empty for a view or a principal; undefined if nothing has this old or new name. */
+  readonly findColumns = (name: string): NameSet | undefined => {
+    const { a, b, engineOfB } = this;
+    const names = [name, this.renames.otherName(name) ?? name];
+    const objects = names.flatMap(each => engineOfB.find(each) ?? a.findObject(each) ?? []);
+    if (objects.length === 0 && !names.some(each => a.findPrincipal(each) ?? b.findPrincipal(each))) return undefined;
+    const tables = names.flatMap(each => [this.#findTable(engineOfB, each), this.#findTable(a, each)]);
+    return new NameSet(tables.flatMap(table => table?.columns.map(column => column.name) ?? []));
+  };
+
+  /** Reads renames of objects before renames of columns: in `--renamed t.x=y`, `t` may be the old or the new name of the table. */
+  #readOptions(renames: readonly string[]): void {
+    const columnRenames: [rename: string, from: string, to: string][] = [];
+    for (const rename of renames) {
+      const [from, to] = splitRename(rename);
+      // A lacks the objects that `--ignore` excludes. If an earlier plan has renamed such an object, only B has the new name.
+      const find = (object: string) => this.a.findObject(object) ?? this.engineOfB.find(object);
+      const name = resolvePath(to, object => (find(object) ? new NameSet() : undefined))?.object;
+      if (name === undefined || resolvePath(from, this.findColumns)?.column !== undefined)
+        columnRenames.push([rename, from, to]);
+      else this.#readObjectRename(rename, resolvePath(from, this.findColumns)?.object ?? unquote(from), name);
+    }
+    for (const columnRename of columnRenames) this.#readColumnRename(...columnRename);
+  }
+
+  #readObjectRename(rename: string, from: string, to: string): void {
+    if (isSameName(from, to)) throw renameError(rename, SAME_NAME);
+    const [former, wanted] = [this.engineOfB.find(from), this.a.findObject(to)];
+    if (!former && !wanted && this.engineOfB.find(to)) return this.#reportMade(rename);
+    if (!wanted) throw renameError(rename, `A has no '${to}'`);
+    if (former && former.kind !== wanted.kind && [former.kind, wanted.kind].includes('table'))
+      throw renameError(rename, `B has ${displayName(former)}, A has ${displayName(wanted)}`);
+    rejectSharedName(rename, from, wanted.name, this.renames.objects);
+    this.renames.objects.set(from, wanted.name);
+    this.renames.statedObjects.set(from, wanted.name);
+    const isMade = this.engineOfB.find(to) !== undefined || this.#findOldTables(to).length > 0;
+    if (!former && isMade) return this.#reportMade(rename);
+    // A plan renames a view by DROP and CREATE. If an earlier plan was interrupted after the DROP, B has neither name.
+    if (!former && wanted.kind !== 'table')
+      return void this.notes.push(`--renamed ${rename}: B has neither name; '${to}' is created`);
+    if (!former) throw renameError(rename, `B has no '${from}'${this.#suggestObject(from)}`);
+    if (this.a.findObject(from)) throw renameError(rename, `A has a '${from}' too`);
+    if (this.engineOfB.find(to)) throw renameError(rename, `B has a '${to}' too`);
+    this.renames.pending.set(former.name, wanted.name);
+  }
+
+  #readColumnRename(rename: string, from: string, to: string): void {
+    const newColumn = resolvePath(to, this.findColumns)?.column ?? unquote(to);
+    const readings = findReadings(from).filter(path => path.column !== undefined);
+    for (const { object, column = '' } of readings) this.renames.addStatedColumn(object, column, newColumn);
+    const { object: oldTable = '', column: oldColumn = '' } = resolvePath(from, this.findColumns) ?? {};
+    const object = oldColumn === '' ? this.engineOfB.find(oldTable) : undefined;
+    if (object) throw renameError(rename, this.#whyNotInA({ ...object, name: newColumn }));
+    const former = this.#findTableOfB(oldTable);
+    const source = former && findColumn(former, oldColumn);
+    // B lacks the old column. Has an earlier plan, or a rebuild, already made the rename?
+    if (!source) {
+      const tables = readings.flatMap(({ object }) => this.#findTableOfB(object) ?? []);
+      const isMadeByRebuild = readings.some(path => this.#addRenameMadeByRebuild(path, newColumn));
+      const renamed = tables.filter(table => findColumn(table, newColumn));
+      const old = oldColumn || (readings[0]?.column ?? '');
+      for (const { name } of renamed) this.renames.addMadeColumn(name, old, newColumn);
+      if (isMadeByRebuild || renamed.length > 0) return this.#reportMade(rename);
+      const paths = tables.flatMap(({ name: object, columns }) =>
+        columns.map(({ name: column }) => formatPath({ object, column })),
+      );
+      throw renameError(rename, `B has no '${from}'${suggestWord(from, paths) || this.#suggestObject(from)}`);
+    }
+    const table = this.renames.objects.get(oldTable) ?? oldTable;
+    const wanted = this.#findTable(this.a, table);
+    const names = wanted?.columns.map(({ name }) => name) ?? [];
+    if (isSameName(source.name, newColumn)) throw renameError(rename, SAME_NAME);
+    const name = names.find(candidate => isSameName(candidate, newColumn));
+    if (!wanted && this.ignore.ignoresObject({ ...former, name: table }))
+      throw renameError(rename, formatIgnoredObject(table));
+    if (!wanted || name === undefined)
+      throw renameError(rename, `A has no column '${newColumn}' in '${table}'${suggestWord(newColumn, names)}`);
+    if (findColumn(former, name)) throw renameError(rename, `B has a column '${name}' too`);
+    if (findColumn(wanted, source.name)) throw renameError(rename, `A has a column '${oldColumn}' too`);
+    rejectSharedName(rename, source.name, name, this.renames.columnRenamesOf(table));
+    this.renames.addColumn(table, source.name, name);
+  }
+
+  #readObjectComment({ entry, from, text }: EntryComment, all: readonly EntryComment[]): void {
+    const problem = whyWithoutEffect(from, entry.name);
+    if (problem !== undefined) return this.#warn(entry, text, problem);
+    const old = from.find(name => this.engineOfB.find(name));
+    for (const name of from) this.renames.statedObjects.set(name, entry.name);
+    const hasRename = [entry.name, old].some(name => name !== undefined && this.renames.otherName(name) !== undefined);
+    if (hasRename) return; // a `--renamed` or an earlier comment takes precedence
+    const hasNewName = this.engineOfB.find(entry.name) !== undefined;
+    // B has none of the old names, so an earlier plan may have made the rename.
+    if (old === undefined) {
+      for (const name of hasNewName ? from : [])
+        if (!this.a.findObject(name)) this.renames.objects.set(name, entry.name);
+      return;
+    }
+    const isOldNameReused = () => all.some(other => other.column === undefined && isSameName(other.entry.name, old));
+    const isKept = this.a.findObject(old) !== undefined;
+    const newNameProblem = `B has a '${entry.name}' too`;
+    // A and B have both names, so no rename is needed. But it is refused if the object of A with the old name has a rename comment too.
+    if (hasNewName && isKept && !isOldNameReused()) return this.#warn(entry, text, newNameProblem);
+    if (hasNewName || isKept)
+      return this.#refuse(entry, `${text}: ${isKept ? `A has a '${old}' too` : newNameProblem}`, old);
+    this.renames.objects.set(old, entry.name);
+    this.renames.pending.set(old, entry.name);
+  }
+
+  #readColumnComment({ entry, column = '', from, text }: EntryComment, all: readonly EntryComment[]): void {
+    const problem = whyWithoutEffect(from, column);
+    if (problem !== undefined) return this.#warn(entry, text, problem);
+    const halfRebuilt = () => this.#findOldTables(entry.name).find(table => from.some(name => findColumn(table, name)));
+    const [former, wanted] = [this.#findTableOfB(entry.name) ?? halfRebuilt(), this.#findTable(this.a, entry.name)];
+    if (!former || !wanted) return;
+    for (const name of from) this.renames.addStatedColumn(entry.name, name, column);
+    const old = from.map(name => findColumn(former, name)).find(column => column !== undefined);
+    const hasRename = [...this.renames.columnRenamesOf(entry.name)].some(
+      ([renamed, to]) => isSameName(to, column) || from.some(name => isSameName(name, renamed)),
+    );
+    if (hasRename) return;
+    const oldNameInA = from.find(
+      name => findColumn(wanted, name) && all.some(each => each.entry === entry && isSameName(each.column, name)),
+    );
+    // Suppose A says `x -- renamed from y` and `y -- renamed from x`. If a plan for that was interrupted, the names in B would not show
+    // which column has which values. So a table is left out if A gives the old name of one column to another column.
+    if (oldNameInA !== undefined) return this.#refuse(entry, `${text}: A has a column '${oldNameInA}' too`);
+    if (old === undefined && findColumn(former, column)) {
+      for (const name of from) this.renames.addMadeColumn(former.name, name, column);
+      return void from.some(name => this.#addRenameMadeByRebuild({ object: entry.name, column: name }, column));
+    }
+    if (old === undefined) {
+      const names = former.columns.map(({ name }) => name);
+      return this.#warn(entry, text, `B has no column '${from[0]}'${suggestWord(from[0] ?? '', names)}`);
+    }
+    const namesake = findColumn(former, column);
+    if (namesake === undefined && findColumn(wanted, old.name))
+      return this.#refuse(entry, `${text}: A has a column '${old.name}' too`);
+    if (namesake === undefined) return this.renames.addColumn(entry.name, old.name, column);
+    const newNameProblem = `B has a column '${column}' too`;
+    // B has both columns, so the rename is impossible. If the types of `namesake` differ in A and B, a plan would convert its values,
+    // although A expects the values of the old column there. Otherwise a warning is enough.
+    if (namesake.type !== findColumn(wanted, column)?.type) return this.#refuse(entry, `${text}: ${newNameProblem}`);
+    this.#warn(entry, text, newNameProblem);
+  }
+
+  #findTableOfB(name: string): TableDefinition | undefined {
+    const isThere = this.engineOfB.definitionOf(name) !== undefined;
+    return this.#findTable(this.engineOfB, isThere ? name : (this.renames.otherName(name) ?? name));
+  }
+
+  #findTable(schema: Pick<Engine, 'definitionOf'>, name: string): TableDefinition | undefined {
+    const definition = schema.definitionOf(name);
+    return definition?.kind === 'table' ? definition : undefined;
+  }
+
+  #findOldTables(table: string): TableDefinition[] {
+    const rebuilt = this.#rebuilt.filter(old => isSameName(old.table, table));
+    return rebuilt.flatMap(({ name }) => this.#findTable(this.engineOfB, name) ?? []);
+  }
+
+  /** Adds the rename if a rebuild has made it: the old table of the rebuild has `column`, and not `to`. @returns whether it was added */
+  #addRenameMadeByRebuild({ object, column = '' }: ObjectPath, to: string): boolean {
+    const table = this.renames.objects.get(object) ?? object;
+    const [copied] = this.#findOldTables(table).flatMap(old => (!findColumn(old, to) && findColumn(old, column)) || []);
+    if (copied) this.renames.addColumn(table, copied.name, to);
+    return copied !== undefined;
+  }
+
+  /** Leaves out an entry, and the object of B with the old name. If that object is already left out, its first reason is kept. */
+  #refuse(entry: Entry, reason: string, old = entry.name): void {
+    this.refused.set(entry.name, reason);
+    if (!this.refused.has(old)) this.refused.set(old, `${displayName(entry)}: ${reason}`);
+  }
+
+  #reportMade(rename: string): void {
+    this.notes.push(`--renamed ${rename}: an earlier plan has already made this rename`);
+  }
+
+  #warn(entry: Entry, comment: string, reason: string): void {
+    this.warnings.push(`${displayName(entry)}: ${comment}: ${reason}`);
+  }
+
+  #whyNotInA(object: NamedObject): string {
+    const { name } = object;
+    if (this.ignore.ignoresObject(object)) return formatIgnoredObject(name);
+    const names = this.a.entries.filter(({ kind }) => isObject(kind)).map(entry => entry.name);
+    return `A has no '${name}'${suggestWord(name, names)}`;
+  }
+
+  #suggestObject(name: string): string {
+    return suggestWord(
+      name,
+      this.engineOfB.catalogue.list().map(object => object.name),
+    );
+  }
+}
+
+/** @throws InvalidOptionError if another object or column gets the same new name */
+function rejectSharedName(rename: string, from: string, to: string, others: ReadonlyMap<string, string>): void {
+  for (const [old, name] of others)
+    if (isSameName(name, to) && !isSameName(old, from))
+      throw renameError(rename, `'${old}' gets the name '${name}' too`);
+}
+
+type EntryComment = RenameComment & { readonly entry: Entry };
+
+/** Why an option about an ignored object cannot have an effect. */
+export const formatIgnoredObject = (name: string): string => `'${name}' is ignored, so it is not changed`;
+
+const renameError = (rename: string, reason: string) => new InvalidOptionError(`--renamed ${rename}: ${reason}`);
+
+/** QuestDB does not change the case of a name: 9.3.4 ignores RENAME of a table from `t` to `T`, and rejects it for a column. */
+const SAME_NAME = 'for QuestDB, names that differ only in case are the same name';
+
+/** Why a rename comment never has an effect. Undefined if its effect depends on A and B. */
+function whyWithoutEffect(from: readonly string[], name: string): string | undefined {
+  if (from.length === 0) return "not understood; write '-- renamed from OLD'";
+  return from.some(former => isSameName(former, name)) ? SAME_NAME : undefined;
+}
