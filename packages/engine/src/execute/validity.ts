@@ -118,18 +118,20 @@ export function compileLoaded(object: CatalogueObject, catalogue: Catalogue, isH
  * over it are skipped. But if a server still reports it as valid, new views may have been created over it. So they are not skipped.
  * @param includeEmpty whether a view without rows becomes invalid too; the views over it always do (observed on 9.3.4)
  * @param isEarly whether the server still reports the views as valid, see `invalidateUnrefreshable`
+ * @param seen the views that were made invalid; in a file, two views may read each other
  */
 export function invalidateMaterializedViews(
   catalogue: MutableCatalogue,
   base: string,
   reason: ChangeOfBase,
-  { includeEmpty = false, isEarly = false } = {},
+  { includeEmpty = false, isEarly = false, seen = new NameSet() } = {},
 ): void {
   for (const view of listViewsWithBase(catalogue, base)) {
-    if (view.invalid !== undefined && !view.isInvalidEarly) continue;
+    if (seen.has(view.name) || (view.invalid !== undefined && !view.isInvalidEarly)) continue;
+    seen.add(view.name);
     if (includeEmpty || !view.neverRefreshed)
       catalogue.put({ ...view, invalid: view.invalid ?? reason, isInvalidEarly: isEarly });
-    invalidateMaterializedViews(catalogue, view.name, INVALID_BASE_REASON, { includeEmpty: true, isEarly });
+    invalidateMaterializedViews(catalogue, view.name, INVALID_BASE_REASON, { includeEmpty: true, isEarly, seen });
   }
 }
 

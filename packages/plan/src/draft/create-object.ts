@@ -11,7 +11,7 @@ import {
   spellOutDefaults,
   withoutExpiry,
 } from '@sqlpipe/ddl';
-import type { MaterializedView } from '@sqlpipe/engine';
+import type { CatalogueObject, MaterializedView } from '@sqlpipe/engine';
 import type { Entry } from '@sqlpipe/schema';
 import { ignoresProperty, keepsProperty } from '../context/kept-of-b.js';
 import type { Schemas } from '../context/plan-context.js';
@@ -72,10 +72,9 @@ function feedsViews({ name }: Entry, schemas: Schemas): boolean {
 }
 
 /** Whether a view reads a table of B, directly or through views. Any other table is new and empty, so it has no rows for a view. */
-export const readsTableOfB = (view: MaterializedView, schemas: Schemas): boolean =>
-  schemas.wantedEngine.catalogue.sourcesOf(view).some(name => {
-    const source = schemas.wantedEngine.find(name);
-    return source?.kind === 'materialized view'
-      ? readsTableOfB(source, schemas)
-      : schemas.engineOfB.find(schemas.renames.nameBeforePlan(name)) !== undefined;
-  });
+export const readsTableOfB = (view: MaterializedView, { wantedEngine, engineOfB, renames }: Schemas): boolean => {
+  const isComputed = (object?: CatalogueObject) => object?.kind === 'view' || object?.kind === 'materialized view';
+  return [...wantedEngine.catalogue.closure([view.name], isComputed)].some(
+    name => !isComputed(wantedEngine.find(name)) && engineOfB.find(renames.nameBeforePlan(name)) !== undefined,
+  );
+};
