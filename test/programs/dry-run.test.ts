@@ -64,6 +64,9 @@ const REJECTIONS = [
     `ALTER TABLE n ADD COLUMN g GEOHASH${rest}`,
     `CREATE TABLE g (g GEOHASH${rest})`,
   ]),
+  'ALTER TABLE t SET TTL 1h',
+  'CREATE TABLE p (ts TIMESTAMP) TIMESTAMP(ts) PARTITION BY DAY TTL 1h',
+  'CREATE MATERIALIZED VIEW m AS (SELECT ts, sum(x) n FROM t SAMPLE BY 1h) TTL 1h',
   'CREATE TABLE p (a INT PARQUET(default, nope))',
   'ALTER TABLE n ALTER COLUMN a SET PARQUET(default, nope)',
 ];

@@ -15,7 +15,7 @@ import {
 } from '../definition.js';
 import type { ClauseSpans } from '../parser/clause-reader.js';
 import { type Cursor, RejectionError } from '../parser/cursor.js';
-import type { HasFeature } from '../parser/features.js';
+import { featuresOf, type HasFeature } from '../parser/features.js';
 import { type FoundObject, isKnown } from '../parser/lookup.js';
 import { parseAge, printAge } from '../parser/numbers.js';
 import { property } from '../property.js';
@@ -46,8 +46,8 @@ export const TTL = property<RetentionFields, { readonly action: 'ttl'; readonly 
     reader.position = position;
     return { ttl: age };
   },
-  check({ ttl = 0, partitionBy }, position) {
-    if (partitionBy) rejectUnfittingAge(partitionBy, ttl, position);
+  check({ ttl = 0, partitionBy }, position, { has }) {
+    if (partitionBy) rejectUnfittingAge(partitionBy, ttl, position, has);
   },
   print: ({ ttl }) => (ttl === 0 ? '' : ` TTL ${printAge(ttl)}`),
   features: [{ name: 'TTL', word: /ttl/i, isIn: ({ kind, ttl }) => kind === 'table' && ttl !== 0, without: () => '' }],
@@ -65,7 +65,7 @@ export const TTL = property<RetentionFields, { readonly action: 'ttl'; readonly 
         const { age: ttl, position } = parseAge(cursor);
         if (isKnown(object) && has('storage policies') && kind !== 'materialized view' && ttl !== 0)
           throw new RejectionError(position, 'TTL is not supported on Enterprise tables; use a storage policy instead');
-        if (partitionBy) rejectUnfittingAge(partitionBy, ttl, position);
+        if (partitionBy) rejectUnfittingAge(partitionBy, ttl, position, has);
         return { action: 'ttl', ttl };
       },
     },
@@ -95,21 +95,27 @@ export function isAcceptedAge(unit: PartitionUnit, age: Age): boolean {
   }[unit];
 }
 
-function rejectUnfittingAge(unit: PartitionUnit, age: Age, position: number): void {
+/** @param has by default the features of the newest version, as of a server with storage policies */
+function rejectUnfittingAge(unit: PartitionUnit, age: Age, position: number, has = featuresOf(undefined)): void {
   if (unit === 'NONE') throw new RejectionError(position, 'cannot set TTL on a non-partitioned table');
   if (isAcceptedAge(unit, age)) return;
-  // This is the message of versions after 9.3.4.
-  throw new RejectionError(position, 'TTL value must be an integer multiple of the partition size (its time interval)');
+  const isLater = has('FORMAT PARQUET'); // versions after 9.3.4 have both
+  const size = isLater ? 'the partition size (its time interval)' : 'partition size';
+  throw new RejectionError(position, `TTL value must be an integer multiple of ${size}`);
 }
 
 /**
  * Checks the TTL of a view without PARTITION BY. Its partitions are known only after the other clauses, because the server chooses them.
  * For a materialized view, the server then checks only a TTL in hours (observed on 9.3.4).
  */
-export function recheckRetention(spans: ClauseSpans, { kind, ttl, partitionBy }: RetentionFields): void {
+export function recheckRetention(
+  spans: ClauseSpans,
+  { kind, ttl, partitionBy }: RetentionFields,
+  { has }: { readonly has: HasFeature },
+): void {
   const position = spans.get(TTL.name)?.position;
   if (position !== undefined && partitionBy && (kind !== 'materialized view' || ttl > 0))
-    rejectUnfittingAge(partitionBy, ttl, position);
+    rejectUnfittingAge(partitionBy, ttl, position, has);
 }
 
 /** The retention of a definition that states none. */

@@ -309,7 +309,7 @@ function createMaterializedView(session: MutableSession, statement: CreateOf<Mat
   const partitionBy = definition.partitionBy ?? timing.partitionBy ?? defaultPartition(timing.interval);
   const completeDefinition = { ...definition, partitionBy };
   // With PARTITION BY, the parser has checked the retention. Otherwise, the unit of partitions is known only here.
-  if (!definition.partitionBy) recheckRetention(spans, completeDefinition);
+  if (!definition.partitionBy) recheckRetention(spans, completeDefinition, session);
   rejectBadName(name, nameStart, '');
   rejectCycleOfBases(catalogue, statement, base.name);
   const columns = toColumns(relation).map(column => toStoredColumn(column, definition));
@@ -346,7 +346,7 @@ function createLiveView(session: MutableSession, statement: CreateOf<LiveViewDef
   const { base, relation } = analyzeLiveView(statement, scannedQuery, catalogue);
   requireQueryReadAccess(session, parseBody(body));
   const completeDefinition = { ...definition, partitionBy: definition.partitionBy ?? base.partitionBy };
-  recheckRetention(spans, completeDefinition);
+  recheckRetention(spans, completeDefinition, session);
   rejectBadName(name, nameStart, '');
   const digits = findColumn(base, base.timestamp)?.type === 'TIMESTAMP_NS' ? 9 : 6;
   const startTime = parseTimestamp(unquoteToken(start), digits);
