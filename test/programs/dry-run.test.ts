@@ -55,9 +55,14 @@ const COPIES = [
   ...['t', 'V', 'w', 'm', 'missing', 't', 'V', 'm'].map(name => `CREATE TABLE like_${name} (LIKE ${name})`),
 ];
 
-/** Rejections whose message depends on the statement, or on the WAL of its table. */
+/** Rejections whose message depends on the statement, on how it is written, or on the WAL of its table. */
 const REJECTIONS = [
   'CREATE TABLE n (a INT)',
+  'TRUNCATE TABLE n, N',
+  'TRUNCATE TABLE t, n, T',
+  ...['missing', "'missing'", '"missing"'].map(name => `COMPILE VIEW ${name}`),
+  'CREATE MATERIALIZED VIEW v AS (SELECT ts, sum(x) n FROM t SAMPLE BY 1h)',
+  'ALTER MATERIALIZED VIEW v SET REFRESH MANUAL Deferred',
   'CREATE TABLE u (LIKE t)',
   ...['t TO u', 't TO n', 'n TO t', 'n TO N', 't TO T'].map(names => `RENAME TABLE ${names}`),
   ...['', ' x', '(5)', '(61b)'].flatMap(rest => [

@@ -114,14 +114,14 @@ function judge(
     .map((statement, i) => ({ statement, dry: dry[i], run: run[i] }));
   // An ALTER depends on rows only after statements that change them.
   const isExplained = ({ error = '' }: Verdict) =>
-    /^the target does not show its schema|^its result depends on rows that/.test(error);
+    /^the target does not show its schema|^its result depends on rows that|^it is not known whether/.test(error);
   const unknown = all.filter(
     ({ statement, dry }) => dry?.result === 'unknown' && (dependsOnRows(statement) || isExplained(dry)),
   );
   const known = all.filter(each => !unknown.includes(each));
   const hasReject = known.some(({ run }) => run && !['applied', 'skipped'].includes(run.result));
   const mayLose = dry.some(({ effects = [] }) =>
-    effects.some(({ effect }) => effect === 'lost' || effect === 'invalidated'),
+    effects.some(({ effect }) => ['lost', 'invalidated', 'removed'].includes(effect)),
   );
   return {
     stream,

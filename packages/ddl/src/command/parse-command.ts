@@ -1,4 +1,4 @@
-import type { LocatedName, ObjectKind, PrincipalKind } from '@sqlpipe/sql';
+import { isSameName, type LocatedName, type ObjectKind, type PrincipalKind } from '@sqlpipe/sql';
 import { type Defaults, SERVER_DEFAULTS } from '../definition.js';
 import { Cursor, isWord, missingError, RejectionError, tryParse, unexpectedTokenError } from '../parser/cursor.js';
 import { createPermissiveLookup, type NameLookup, readName, requireObject } from '../parser/lookup.js';
@@ -172,6 +172,9 @@ function parseTruncate(cursor: Cursor, lookup: NameLookup): Command {
     if (token === undefined || token === ',') throw new RejectionError(cursor.reach, 'table name expected');
     const name = unquoteToken(readName(cursor, lookup, token));
     if (!ifExists || lookup.find(name, 'table')) requireObject(lookup, 'table', name, cursor.start);
+    // A server locks each table without WAL before it truncates any.
+    if (lookup.find(name, 'table')?.wal === false && names.some(each => isSameName(each, name)))
+      throw cursor.error(`table '${name}' could not be truncated: [-1]: table busy [reason=truncateTables]`);
     names.push(name);
     token = cursor.next();
     if (token === undefined || token === ';' || isWord(token, 'keep')) break;
@@ -221,11 +224,11 @@ function parseRefreshStatement(cursor: Cursor, lookup: NameLookup): Command {
 
 function parseCompile(cursor: Cursor, lookup: NameLookup): Command {
   cursor.expectToken(cursor.requireNoSemicolon("'view'"), 'view');
-  const name = unquoteToken(readName(cursor, lookup, cursor.requireNoSemicolon('view name')));
-  const position = cursor.start;
+  const token = readName(cursor, lookup, cursor.requireNoSemicolon('view name'));
+  const [name, position] = [unquoteToken(token), cursor.start];
   cursor.expectEnd();
   const view = lookup.find(name, 'view');
-  if (!view) throw missingError(position, name, 'view');
+  if (!view) throw missingError(position, token, 'view');
   if (view.kind !== 'view') throw new RejectionError(position, 'view expected, got table');
   return { verb: 'compile', name, position };
 }

@@ -98,7 +98,7 @@ function parseSetRefresh(cursor: Cursor): Refresh {
   cursor.unread();
   const reader = new RefreshReader(cursor, () => {
     const token = cursor.next();
-    if (isWord(token, 'deferred')) throw unexpectedTokenError(cursor.start, 'deferred');
+    if (token && isWord(token, 'deferred')) throw unexpectedTokenError(cursor.start, token);
     return token === undefined || token === ';' ? 'as' : token;
   });
   const clause = reader.read();
