@@ -36,10 +36,10 @@ import { findEffectsOfRestart } from './execute/restart.js';
 import {
   compileLoaded,
   findUncompiled,
+  findUnresolvedReason,
   invalidateUnrefreshable,
   recompilePlainViews,
   recordFilledViews,
-  whyUnresolved,
 } from './execute/validity.js';
 import { parseBody } from './parse/parse-query.js';
 import { type ParsedStatement, parseStatement } from './parse/statement.js';
@@ -267,9 +267,9 @@ export class Engine {
    * The error if the query of this view, or its base, does not fit the current objects. Undefined also if the engine cannot parse the
    * query. A server may still reject a CREATE of this view, for example because of FILL. Only executing the CREATE shows that.
    */
-  whyUnresolved(name: string): string | undefined {
+  findUnresolvedReason(name: string): string | undefined {
     const object = this.find(name);
-    return object && object.kind !== 'table' ? whyUnresolved(object, this.catalogue) : undefined;
+    return object && object.kind !== 'table' ? findUnresolvedReason(object, this.catalogue) : undefined;
   }
 
   /** Whether an object is a materialized view that has no rows, because it was never refreshed. False if that is not known. */

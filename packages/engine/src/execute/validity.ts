@@ -180,7 +180,7 @@ export function findColumnsReadFromBase({ body, base }: LiveView, catalogue: Cat
   return columns instanceof RejectionError ? undefined : columns;
 }
 
-export function whyUnresolved(
+export function findUnresolvedReason(
   { body, opaque, ...view }: Exclude<CatalogueObject, Table>,
   catalogue: Catalogue,
 ): string | undefined {

@@ -137,7 +137,7 @@ function findInvalidatedViews(
     const isRecomputable = losesNothingByRefresh(name, context);
     if (wasInvalid && !(causes.length > 0 && isRecomputable)) return [];
     // A view that A lacks is not created again: if the plan was interrupted after the DROP, its definition would be lost.
-    const isCreatable = view?.kind === 'materialized view' && isRecomputable && !engine.whyUnresolved(name);
+    const isCreatable = view?.kind === 'materialized view' && isRecomputable && !engine.findUnresolvedReason(name);
     const isRecreatedIfInA = isCreatable && !context.a.findObject(name) && !isIgnored;
     const hint = isRecreatedIfInA ? `if A has ${engine.title(name)}, the plan creates it again` : undefined;
     return [{ causes, reason: `invalidates ${engine.title(name)}: ${reason}`, hint }];

@@ -36,7 +36,7 @@ export function findRejectedViews({ a, engineOfB, wantedEngine: engine }: Schema
   const affected = catalogue.withReaders(names.filter(name => lacksReference(name) || isDifferent(name)));
   return names.flatMap(name => {
     const entry = affected.has(name) ? a.findObject(name) : undefined;
-    const reason = entry && engine.whyUnresolved(name);
+    const reason = entry && engine.findUnresolvedReason(name);
     return entry && reason !== undefined ? [{ entry, reason }] : [];
   });
 }
@@ -53,7 +53,7 @@ export function isAlsoRejectedInB(
   const former = b.findObject(entry.name)?.statement;
   const { differences = undefined } = former === undefined ? {} : compareStatements(entry.statement, former);
   const isSame = differences?.every(({ property }) => ignoresProperty(context, entry, property));
-  if (isSame && engineOfB.whyUnresolved(entry.name) !== undefined) return true;
+  if (isSame && engineOfB.findUnresolvedReason(entry.name) !== undefined) return true;
   const isRejected = (needed: Entry) => rejected.some(view => view.entry === needed);
   return a
     .prerequisites(entry)

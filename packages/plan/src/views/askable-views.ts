@@ -26,7 +26,7 @@ export function findRunnableView(name: string, context: Schemas & AuxiliaryTable
   const { catalogue } = context.engineOfB;
   const references = findReferencesOfQuery(body);
   const isQueryable =
-    context.engineOfB.whyUnresolved(name) === undefined &&
+    context.engineOfB.findUnresolvedReason(name) === undefined &&
     references.every(each => catalogue.find(each) && !isUnfilled(each, context)) &&
     ![...catalogue.closure(references)].some(each => isStaleView(catalogue.find(each)));
   return isQueryable ? definition : { ...definition, body: printWith(findReplacements(body, context), body) };
