@@ -5,7 +5,7 @@
  * If the new type cannot hold a value, the value becomes NULL, 0 or another value. But a WAL table is suspended if a value does not fit a
  * DECIMAL, or if a DECIMAL column with any value becomes an integer.
  */
-import { foldCase, significantTokens } from '@sqlpipe/sql';
+import { significantTokens } from '@sqlpipe/sql';
 import { isArray, isDecimal } from '../parser/types.js';
 
 const TEXTS = ['STRING', 'VARCHAR', 'SYMBOL'];
@@ -150,10 +150,10 @@ interface FilledColumn {
 export const printFill = ({ table, column }: FilledColumn, type: string): string =>
   `UPDATE '${table}' SET "${column}" = "${column}" WHERE "${column}" = ${type === 'BOOLEAN' ? 'false' : '0'};`;
 
-/** Parses a statement of `printFill`, and returns names in lower case. Undefined for any other statement. */
+/** Parses a statement of `printFill`. Undefined for any other statement. */
 export function parseFill(statement: string): FilledColumn | undefined {
   const [first] = significantTokens(statement);
   const [, table, column] =
     /^UPDATE '([^']+)' SET "([^"]+)" = "\2" WHERE "\2" = (?:0|false);?\s*$/.exec(statement.slice(first?.start)) ?? [];
-  return table && column ? { table: foldCase(table), column: foldCase(column) } : undefined;
+  return table && column ? { table, column } : undefined;
 }
