@@ -56,7 +56,7 @@ function serveConnection(
   { open, waiting }: Connections,
 ): void {
   let received = '';
-  let busy = false;
+  let isBusy = false;
   let deadline: NodeJS.Timeout | undefined;
   const closeLater = () => setTimeout(() => socket.destroy(), REQUEST_TIMEOUT).unref();
   socket.setEncoding('latin1');
@@ -70,7 +70,7 @@ function serveConnection(
   });
   const serveNext = async () => {
     // All that has arrived since the last request: as with QuestDB, the first request in it is answered, and the rest is dropped.
-    const bytes: string | null = busy ? null : socket.read();
+    const bytes: string | null = isBusy ? null : socket.read();
     if (bytes === null) return;
     received += bytes;
     const request = readRequest(received, requestLimit);
@@ -86,7 +86,7 @@ function serveConnection(
       socket.destroy();
       return;
     }
-    busy = true;
+    isBusy = true;
     waiting.delete(socket);
     const start = performance.now();
     const response = await answer(request);
@@ -99,7 +99,7 @@ function serveConnection(
     }
     // The next request waits until this response is sent: responses that the client does not read must not pile up.
     socket.write(encodeResponse(response), () => {
-      busy = false;
+      isBusy = false;
       waiting.add(socket);
       void serveNext();
     });

@@ -23,7 +23,7 @@ export class Journal {
   ) {}
 
   /** Whether the folder must be synced before the next write: only then has a new file surely replaced the old one. */
-  #isFolderUnsynced = false;
+  #mustSyncFolder = false;
 
   /** Whether the file may end with the entries of a rejected statement: no line may follow an incomplete one. */
   #hasRejectedEnd = false;
@@ -54,8 +54,8 @@ export class Journal {
    * if that fails too, before the next write.
    */
   async append(entries: readonly JournalEntry[]): Promise<void> {
-    if (this.#isFolderUnsynced) await syncFolder(dirname(this.path));
-    this.#isFolderUnsynced = false;
+    if (this.#mustSyncFolder) await syncFolder(dirname(this.path));
+    this.#mustSyncFolder = false;
     if (this.#hasRejectedEnd) await this.#removeRejectedEnd();
     const { file } = this;
     const bytes = Buffer.from(formatLine(entries));
@@ -85,7 +85,7 @@ export class Journal {
       return;
     }
     // From here on no error may reject the changes: both files have them.
-    this.#isFolderUnsynced = true;
+    this.#mustSyncFolder = true;
     await old.handle.close().catch(() => {});
   }
 

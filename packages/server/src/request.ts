@@ -73,9 +73,9 @@ function decodeParameter(text: string): string | undefined {
 }
 
 /** Decodes the bytes of a Latin-1 string as UTF-8. If they are not UTF-8, `text` shows them as QuestDB does. */
-export function decodeBytes(bytes: string): { text: string; valid: boolean } {
+export function decodeBytes(bytes: string): { text: string; isValid: boolean } {
   const buffer = Buffer.from(bytes, 'latin1');
-  if (isUtf8(buffer)) return { text: buffer.toString(), valid: true };
+  if (isUtf8(buffer)) return { text: buffer.toString(), isValid: true };
   const text = bytes.replace(/[\x80-\xff]/g, byte => String.fromCharCode(0xff00 | byte.charCodeAt(0)));
-  return { text, valid: false };
+  return { text, isValid: false };
 }

@@ -65,8 +65,8 @@ const settingsResponse = ({ isEnterprise, options: { version } }: Service): Http
 });
 
 async function execute(service: Service, parameters: HttpRequest['parameters'], caller: Caller): Promise<HttpResponse> {
-  const { text: query, valid } = decodeBytes(parameters.get('query') ?? '');
-  if (!valid) return rejectionResponse(400, query, 'Bad UTF8 encoding in query text', 0);
+  const { text: query, isValid } = decodeBytes(parameters.get('query') ?? '');
+  if (!isValid) return rejectionResponse(400, query, 'Bad UTF8 encoding in query text', 0);
   try {
     return replyResponse(await service.execute(query, caller), query, parameters);
   } catch (error) {

@@ -103,7 +103,7 @@ async function* reportOutcomes(
     for (const message of await logins.findMissingLogins(canAsk)) io.warn(message);
     if (summary.notComparable) io.info(summary.notComparable);
     const hasOutcomes = hasEnded || summary.total > 0;
-    const isSuccess = hasEnded && summary.complete && !signal.aborted;
+    const isSuccess = hasEnded && summary.isComplete && !signal.aborted;
     if (!isSuccess && canAsk) for (const line of await findNewProblems()) io.warn(`${label}: ${line}`);
     const state = signal.aborted ? `interrupted: ${summary}` : `${summary}`;
     if (hasOutcomes && !isPipeClosed) (isSuccess ? summarize : io.error)(state);

@@ -14,10 +14,10 @@ const BEGINNINGS = {
 export class ResumeHint {
   #cause: keyof typeof BEGINNINGS = 'none';
   /** Whether an object exists that can be compared only as text, or not at all. */
-  #incomparable = false;
+  #hasIncomparable = false;
   /** The verbs of applied statements that a rerun would execute again. */
   readonly #appliedVerbs = new Set<string>();
-  #unknown: number | undefined;
+  #unknownStatement: number | undefined;
   /** Whether the input is a plan, which is valid only for the state that it was made for. */
   #isPlan = false;
 
@@ -31,14 +31,14 @@ export class ResumeHint {
   recordOutcome(outcome: Outcome, isInterrupted: boolean): void {
     const { n, statement, identity, planHead, result, comparison, failure, exists = false } = outcome;
     this.#isPlan ||= planHead !== undefined;
-    if (result === 'unknown' && !isShowable(identity)) this.#unknown = n;
+    if (result === 'unknown' && !isShowable(identity)) this.#unknownStatement = n;
     if (result === 'applied' && identity.kind === 'other') this.#appliedVerbs.add(identity.verb);
     const isComparable = comparison
       ? !comparison.isTokenComparison
       : !isObject(identity.kind) || isCleanTable(statement) || tryParseDefinition(statement) !== undefined;
     const isIncomparable =
       (exists && this.ifExists === 'compare') || ((exists || MAY_EXIST.has(result)) && !isComparable);
-    this.#incomparable ||= isIncomparable;
+    this.#hasIncomparable ||= isIncomparable;
     const isRejected = isReject(outcome) && result !== 'not reached';
     const mayBeRight = (isIncomparable && result === 'differs') || exists;
     const isCanceled = isInterrupted && failure !== undefined;
@@ -51,11 +51,11 @@ export class ResumeHint {
     const beginning = BEGINNINGS[this.#cause];
     if (this.#isPlan && this.isPlannedHere) return `${beginning} rerun the same command`;
     if (this.#isPlan) return `${beginning} make the plan again with sqldiff --alter`;
-    const needed = this.#incomparable || this.ifExists === 'skip' ? 'skip' : 'compare';
+    const needed = this.#hasIncomparable || this.ifExists === 'skip' ? 'skip' : 'compare';
     const option = needed === this.ifExists ? '' : ` with --if-exists ${needed}`;
     const without = [
       ...(this.#appliedVerbs.size ? [`without each ${[...this.#appliedVerbs].join(', ')} that was applied`] : []),
-      ...(this.#unknown ? [`without statement ${this.#unknown} if it is in force there`] : []),
+      ...(this.#unknownStatement ? [`without statement ${this.#unknownStatement} if it is in force there`] : []),
     ];
     const but = without.length ? `, ${without.join(' and ')}` : '';
     return `${beginning} rerun the same command${option}${but}: it skips ${needed === 'skip' ? 'existing' : 'equal'} objects`;

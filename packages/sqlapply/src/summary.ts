@@ -60,7 +60,7 @@ export class Summary {
     return this.#isDenied ? Exit.denied : Exit.negative;
   }
 
-  get complete(): boolean {
+  get isComplete(): boolean {
     return !this.failure && !this.#isNegative && !this.#counts.has('not reached');
   }
 
@@ -74,7 +74,7 @@ export class Summary {
   /** `LABEL: 5 statements: 3 applied, 2 skipped`, or `LABEL: 3 of 5 applied, 1 skipped, 1 rejected` and a hint. */
   toString(): string {
     const formatCounts = (counts: [Result, number][]) => counts.map(([result, count]) => `${count} ${result}`);
-    if (this.complete || !this.#resumeHint) {
+    if (this.isComplete || !this.#resumeHint) {
       return [this.label, formatCount(this.total, 'statement'), formatCounts([...this.#counts]).join(', ')]
         .filter(Boolean)
         .join(': ');

@@ -14,13 +14,13 @@ function editDistance(a: string, b: string): number {
   for (let i = 1; i <= a.length; i++) {
     const row = [i];
     for (let j = 1; j <= b.length; j++) {
-      const same = a[i - 1] === b[j - 1];
-      const swapped = a[i - 1] === b[j - 2] && a[i - 2] === b[j - 1];
+      const isSame = a[i - 1] === b[j - 1];
+      const isSwapped = a[i - 1] === b[j - 2] && a[i - 2] === b[j - 1];
       row[j] = Math.min(
         (last?.[j] ?? 0) + 1,
         (row[j - 1] ?? 0) + 1,
-        (last?.[j - 1] ?? 0) + (same ? 0 : 1),
-        swapped ? (beforeLast?.[j - 2] ?? 0) + 1 : Number.POSITIVE_INFINITY,
+        (last?.[j - 1] ?? 0) + (isSame ? 0 : 1),
+        isSwapped ? (beforeLast?.[j - 2] ?? 0) + 1 : Number.POSITIVE_INFINITY,
       );
     }
     [beforeLast, last] = [last, row];

@@ -96,7 +96,7 @@ type Reads = (string | NamedQuery)[];
 
 interface TableSpan extends NameSpan {
   /** Whether the name has a schema or single quotes, which no name of a common table expression has. */
-  cannotBeCte: boolean;
+  mustBeTable: boolean;
 }
 
 /** A common table expression (CTE) or a variable. What it reads counts only if it is used. */
@@ -263,11 +263,11 @@ export class ReferenceFinder {
   #readTableName(): TableSpan {
     const first = this.#tokens.peek();
     const table = this.#tokens.readName();
-    return { ...table, cannotBeCte: first?.start !== table.start || first.text.startsWith("'") };
+    return { ...table, mustBeTable: first?.start !== table.start || first.text.startsWith("'") };
   }
 
   #addReference(table: TableSpan): void {
-    const isTable = table.cannotBeCte || this.isView(table.name);
+    const isTable = table.mustBeTable || this.isView(table.name);
     const definition = isTable ? undefined : this.#findNamedQuery(table.name);
     this.#currentReads.push(definition ?? table.name);
     this.names?.addTable(table, definition === undefined, this.#tokens);

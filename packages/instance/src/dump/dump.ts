@@ -167,7 +167,7 @@ async function* fetchRows(
   try {
     yield* addMissingRows(rows.streamFirstColumn(query, Math.max(MIN_ROW_LIMIT, 2 * maxRecord)), check);
   } catch (error) {
-    if (!hasNoShowCreateDatabase(error)) throw withAclHint(error, selection);
+    if (!isUnknownShowCreateDatabase(error)) throw withAclHint(error, selection);
     if (via === 'database')
       throw error.withMessage(`${error.message}; it has no SHOW CREATE DATABASE, so use --via catalogue`);
     await check.listRequest; // one request at a time
@@ -184,7 +184,7 @@ function withAclHint(error: unknown, { selects }: Selection): unknown {
 }
 
 /** Without SHOW CREATE DATABASE, the message does not list DATABASE. */
-function hasNoShowCreateDatabase(error: unknown): error is InstanceError {
+function isUnknownShowCreateDatabase(error: unknown): error is InstanceError {
   if (!(error instanceof InstanceError) || error.code !== 'REJECTED') return false;
   return (error.matches(UNKNOWN_SHOW) || error.matches(UNKNOWN_SHOW_CREATE)) && !error.matches(/DATABASE/);
 }

@@ -58,7 +58,7 @@ export class JsonScanner {
   /** The last chunk that was searched for rows, because each chunk is searched only once. */
   #searched: Buffer | undefined;
   /** Whether a string was cut between a backslash and the character that it escapes. */
-  #escaped = false;
+  #isEscaped = false;
 
   /** @param maxToken the maximum length of a string or a number, in bytes */
   constructor(
@@ -154,14 +154,14 @@ export class JsonScanner {
   }
 
   /** Reads the string that began at `start` or in an earlier chunk; its closing quote is searched from `from` on. */
-  #readString(chunk: Buffer, start: number, from = this.#escaped ? start + 1 : start): number {
+  #readString(chunk: Buffer, start: number, from = this.#isEscaped ? start + 1 : start): number {
     const close = closingQuote(chunk, from);
     if (close < 0) {
       this.#keep(chunk.subarray(start));
-      this.#escaped = backslashesBefore(chunk, chunk.length, from) % 2 === 1;
+      this.#isEscaped = backslashesBefore(chunk, chunk.length, from) % 2 === 1;
       return chunk.length;
     }
-    this.#escaped = false;
+    this.#isEscaped = false;
     this.#token = 'none';
     const end = close + 1;
     this.#endString(decodeString(this.#takeToken(chunk.subarray(start, end))));

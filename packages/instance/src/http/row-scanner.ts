@@ -36,7 +36,7 @@ export class RowScanner implements JsonEvents {
   #dataset: 'none' | 'open' | 'closed' = 'none';
   #rows = 0;
   #column = 0;
-  #inColumnName = false;
+  #isInColumnName = false;
   #columnName: unknown;
   #firstCell = '';
   /** If a server fails while it writes a row, it ends the dataset with an empty row, and the error follows. So reading continues. */
@@ -68,7 +68,7 @@ export class RowScanner implements JsonEvents {
   }
 
   key(name: string, depth: number): void {
-    if (depth === 3 && this.#key === 'columns') this.#inColumnName = name === 'name';
+    if (depth === 3 && this.#key === 'columns') this.#isInColumnName = name === 'name';
     if (depth !== 1) return;
     if (Object.hasOwn(this.#topValues, name)) throw duplicateKeyError(name);
     this.#key = name;
@@ -118,7 +118,7 @@ export class RowScanner implements JsonEvents {
 
   /** Requires the expected column: a proxy may have cached the reply to another query. */
   #requireColumnName(value: unknown): void {
-    if (!this.#inColumnName) return;
+    if (!this.#isInColumnName) return;
     this.#columnName ??= value;
     if (this.#columnName !== DDL)
       throw new MalformedReplyError(`contains ${JSON.stringify(this.#columnName)} where ${DDL} was requested`);

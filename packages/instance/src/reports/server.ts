@@ -22,7 +22,7 @@ export async function fetchServerReport(config: ConnectionConfig) {
     const accessControl = await fetchAccessControl(client);
     // Servers list none for a built-in administrator.
     const permissions = accessControl === 'on' ? ((await queryFirstColumn('SHOW PERMISSIONS')) ?? []) : [];
-    const readOnly = ['readonly', 'http.security.readonly'].some(name => parameters.get(name) === 'true');
+    const isReadOnly = ['readonly', 'http.security.readonly'].some(name => parameters.get(name) === 'true');
     const mayCreate = !permissions.length || permissions.some(each => /^(ALL|CREATE TABLE)$/i.test(each));
     return {
       endpoint: client.endpoint,
@@ -33,7 +33,7 @@ export async function fetchServerReport(config: ConnectionConfig) {
       requestLimit: parameters.get('http.request.header.buffer.size') ?? 'unknown',
       invalid: (await fetchInvalidViews(use => bestEffort.attempt(use))).invalid,
       suspended: await fetchSuspended(query),
-      ...(readOnly && { denied: 'the server is read-only, so no schema can be applied to it' }),
+      ...(isReadOnly && { denied: 'the server is read-only, so no schema can be applied to it' }),
       ...(!mayCreate && { denied: 'this user has no permission CREATE TABLE, so no schema can be applied to it' }),
     };
   } finally {
