@@ -5,7 +5,7 @@ import { IgnoreRules, toEntry } from '@sqlpipe/schema';
 import type { ExecutionContext } from 'ava';
 import { InstanceError } from '../../packages/instance/src/index.js';
 import { createExecutor } from '../../packages/replay/src/executor.js';
-import { IgnoredStatements } from '../../packages/replay/src/ignored.js';
+import { IgnoredStatements } from '../../packages/replay/src/ignored-statements.js';
 import { reply, rowsBody, sendPartAndClose, startFaultyServer } from '../faults/faulty-server.js';
 import { inProcess } from '../support/in-process.js';
 import { type Instead, recordingProxy } from '../support/recording-proxy.js';

@@ -1,6 +1,6 @@
 /*! Messages that GitHub shows at a line of a file (documented as "Workflow commands for GitHub Actions"). */
 import { escapeLines, type LocatedMessage } from '@sqlpipe/text';
-import { causesOf } from './exit.js';
+import { causesOf } from './exit-status.js';
 import type { Io } from './io.js';
 
 /** `::error file=schema.sql,line=3::table 'trades': …` */

@@ -1,7 +1,7 @@
 export { annotateFailure, formatAnnotation } from './annotations.js';
 export { COMPLETE, SCRIPTS } from './completion.js';
-export { formatPropertyLines, paint, unifiedDiff } from './differences.js';
-export { Exit, exitStatus, UsageError } from './exit.js';
+export { Exit, exitStatus, UsageError } from './exit-status.js';
+export { formatPropertyLines, paint, unifiedDiff } from './format-differences.js';
 export type { Io } from './io.js';
 export {
   ANNOTATIONS_OPTION,

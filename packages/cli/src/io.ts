@@ -1,7 +1,7 @@
 import type { Readable } from 'node:stream';
 import { styleText } from 'node:util';
 import { escapeControls, escapeLines } from '@sqlpipe/text';
-import { UsageError } from './exit.js';
+import { UsageError } from './exit-status.js';
 import type { OutputStream, ProcessLike } from './process-like.js';
 import { Progress } from './progress.js';
 

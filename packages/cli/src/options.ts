@@ -3,7 +3,7 @@ import { isUtf8 } from 'node:buffer';
 import { readFile } from 'node:fs/promises';
 import { CATEGORIES, MAX_RECORD } from '@sqlpipe/sql';
 import { CodedError, escapeControls, formatMessage, systemErrorReason } from '@sqlpipe/text';
-import { Exit, UsageError } from './exit.js';
+import { Exit, UsageError } from './exit-status.js';
 import type { Io } from './io.js';
 import type { Args, OptionSpecs } from './program.js';
 

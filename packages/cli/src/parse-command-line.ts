@@ -3,7 +3,7 @@ import { basename } from 'node:path';
 import { suggestWord } from '@sqlpipe/text';
 import yargs from 'yargs';
 import { COMPLETE, formatFlag, listCompletions, namesOf, SCRIPTS } from './completion.js';
-import { UsageError } from './exit.js';
+import { UsageError } from './exit-status.js';
 import type { Verbosity } from './io.js';
 import { CONNECTION_GROUP } from './options.js';
 import type { ProcessLike } from './process-like.js';

@@ -3,7 +3,7 @@ import { constants } from 'node:os';
 import type { Readable, Writable } from 'node:stream';
 import { isatty } from 'node:tty';
 import { setFlagsFromString } from 'node:v8';
-import { Exit } from './exit.js';
+import { Exit } from './exit-status.js';
 
 /** The arguments, the environment, the streams and the signals of a program. Paths are relative to the directory of the process. */
 export interface ProcessLike {

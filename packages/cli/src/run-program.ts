@@ -1,6 +1,6 @@
 import { setTimeout as pause } from 'node:timers/promises';
 import { escapeControls, formatError } from '@sqlpipe/text';
-import { causesOf, Exit, exitStatus } from './exit.js';
+import { causesOf, Exit, exitStatus } from './exit-status.js';
 import { createIo } from './io.js';
 import { parseCommandLine } from './parse-command-line.js';
 import { type Main, type ProcessLike, runInProcess, signalStatus } from './process-like.js';

@@ -25,7 +25,7 @@ import {
   type ObjectKind,
 } from '@sqlpipe/sql';
 import { Acl, printPrincipals } from './acl.js';
-import { requireValidBase } from './analyze/materialized-view.js';
+import { requireValidBase } from './analyze/analyze-materialized-view.js';
 import { type Catalogue, type ColumnNaming, MutableCatalogue } from './catalogue.js';
 import { type CatalogueObject, pairColumns, toStoredColumn } from './catalogue-objects.js';
 import { type Effect, findEffects, findInvalidReason, grantRemovals } from './effects.js';
@@ -42,7 +42,7 @@ import {
   recordFilledViews,
 } from './execute/validity.js';
 import { parseBody } from './parse/parse-query.js';
-import { type ParsedStatement, parseStatement } from './parse/statement.js';
+import { type ParsedStatement, parseStatement } from './parse/parse-statement.js';
 import type { SecretFactory } from './principal.js';
 import { ALL_RIGHTS, rightsOfCaller, type Session, type StatementReply } from './session.js';
 import { type JournalEntry, TransactionLog, type Transition } from './transaction-log.js';

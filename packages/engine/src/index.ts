@@ -20,7 +20,7 @@ export { type Effect, effectOn, isExpiryLoss, isFullRefresh, type LossKind, OTHE
 export { createPredictingEngine, Engine, type EngineOptions, type Execution, type QueryStatement } from './engine.js';
 export { NotReadyError, whenReady } from './not-ready.js';
 export { isNotExecutable, OpaqueError } from './opaque-error.js';
-export type { AclList, ShownObject } from './parse/show.js';
+export type { AclList, ShownObject } from './parse/parse-show.js';
 export type { Principal, SecretFactory, StoredToken } from './principal.js';
 export {
   type ComputedView,

@@ -19,21 +19,21 @@ export { BestEffortClient, tryIfAccepted, tryQuery } from './http/optional-queri
 export type { Rejection, Reply } from './http/reply.js';
 export { encodeQuery, MAX_PER_REQUEST, toRequestText } from './http/request.js';
 export { InstanceError } from './instance-error.js';
+export { fetchHealth, fetchViewColumns } from './reports/health.js';
+export { findHiddenDifferences } from './reports/hidden-properties.js';
 export {
   fetchComparisonFacts,
   fetchInstanceFacts,
   type InstanceFacts,
   withPlanningFacts,
-} from './reports/facts.js';
-export { fetchHealth, fetchViewColumns } from './reports/health.js';
-export { findHiddenDifferences } from './reports/hidden-properties.js';
+} from './reports/instance-facts.js';
 export {
   fetchDefaults,
   fetchParameters,
   fetchServerReport,
   fetchVersion,
   isEnterprise,
-} from './reports/server.js';
+} from './reports/server-report.js';
 export {
   askUntilSettled,
   fetchRefreshState,

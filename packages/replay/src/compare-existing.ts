@@ -4,7 +4,7 @@ import { COLUMN_ORDER_REASON } from '@sqlpipe/plan/text';
 import type { Entry } from '@sqlpipe/schema';
 import { givesRight, isObject, isPrincipal } from '@sqlpipe/sql';
 import type { ExistingObjects } from './fetched-objects.js';
-import type { IgnoredStatements } from './ignored.js';
+import type { IgnoredStatements } from './ignored-statements.js';
 import type { ReplayOptions } from './options.js';
 import { isReordered, type ResultOf, type StatementResult } from './outcome.js';
 

@@ -17,7 +17,7 @@ import {
 } from './confirm-effect.js';
 import { evaluateAssertion } from './evaluate-assertion.js';
 import { type ExistingObjects, isShowable } from './fetched-objects.js';
-import type { IgnoredStatements } from './ignored.js';
+import type { IgnoredStatements } from './ignored-statements.js';
 import type { ReplayOptions } from './options.js';
 import { isAssertion, type StatementResult } from './outcome.js';
 import type { PlanGuard } from './plan-guard.js';

@@ -10,7 +10,7 @@ import type { DryRun } from './dry-run.js';
 import { executeStatements } from './execute-statements.js';
 import { createExecutor, type Executor } from './executor.js';
 import { FetchedObjects } from './fetched-objects.js';
-import { IgnoredStatements, splitIgnoredRights } from './ignored.js';
+import { IgnoredStatements, splitIgnoredRights } from './ignored-statements.js';
 import type { ReplayOptions } from './options.js';
 import { endsRun, type Outcome, type ReplayInput } from './outcome.js';
 import type { PlanGuard } from './plan-guard.js';

@@ -8,7 +8,7 @@ import {
 } from '@sqlpipe/ddl';
 import { foldCase, hasName, type Identity, identify, namespaceKey, significantTokens } from '@sqlpipe/sql';
 import { type Health, type HealthProblem, problemsOf } from './health.js';
-import { type IgnoredDifference, IgnoreRules } from './ignore.js';
+import { type IgnoredDifference, IgnoreRules } from './ignore-rules.js';
 import { RightSet } from './right-set.js';
 import { dumpOrder, type Entry, Schema } from './schema.js';
 

@@ -1,7 +1,7 @@
 import { findReferences, locateGrantTargets } from '@sqlpipe/ddl';
 import { foldCase, type NamedObject, NameSet } from '@sqlpipe/sql';
 import { escapeControls, suggestWord } from '@sqlpipe/text';
-import { collectStatements } from './collect.js';
+import { collectStatements } from './collect-statements.js';
 import { matchesGlob } from './glob.js';
 import { type Entry, Schema, toUnambiguousEntry } from './schema.js';
 import { InvalidOptionError, parseKinds } from './selection.js';

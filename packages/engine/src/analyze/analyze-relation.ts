@@ -11,8 +11,8 @@ import type { StoredColumn } from '../catalogue-objects.js';
 import { childrenOf, type ParsedQuery } from '../parse/parse-query.js';
 import { chooseAlias, columnName, findAliasPosition, TakenNames } from './column-names.js';
 import { type AliasedRelation, ColumnScope, type Field, type Relation } from './column-scope.js';
-import { inferType, unifyTypes } from './expression.js';
 import { hasAggregate, mayHaveAggregate } from './functions.js';
+import { inferType, unifyTypes } from './infer-type.js';
 import { listTableRefs, QueryScope, type Source, type SubquerySource, type TableRef } from './query-scope.js';
 
 type Pivot = NonNullable<SelectStatement['pivot']>;

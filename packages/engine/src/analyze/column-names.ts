@@ -3,7 +3,7 @@ import type { Expression, SelectItem } from '@questdb/sql-parser';
 import { NameMap, NameSet } from '@sqlpipe/sql';
 import type { ColumnNaming } from '../catalogue.js';
 import type { ParsedQuery } from '../parse/parse-query.js';
-import { type NameResolver, printExpression } from './expression.js';
+import { type NameResolver, printExpression } from './infer-type.js';
 
 /** The name of a column without that of its table; undefined for any other expression. */
 export const columnName = (expression: Expression): string | undefined =>

@@ -2,8 +2,8 @@
 import type { QualifiedName } from '@questdb/sql-parser';
 import { isSameName } from '@sqlpipe/sql';
 import type { ParsedQuery } from '../parse/parse-query.js';
-import type { NameResolver } from './expression.js';
 import { inferFunctionType } from './functions.js';
+import type { NameResolver } from './infer-type.js';
 import type { QueryScope } from './query-scope.js';
 
 export interface Field {

@@ -36,10 +36,10 @@ import {
   unquoteToken,
 } from '@sqlpipe/ddl/parser';
 import { isSameName, kindKeywords, type LocatedName } from '@sqlpipe/sql';
+import { analyzeLiveView, checkLiveViewParserRules } from '../analyze/analyze-live-view.js';
+import { analyzeMaterializedView, findTimestampClause, type ViewTiming } from '../analyze/analyze-materialized-view.js';
 import { analyzeRelation } from '../analyze/analyze-relation.js';
 import type { Relation } from '../analyze/column-scope.js';
-import { analyzeLiveView, checkLiveViewParserRules } from '../analyze/live-view.js';
-import { analyzeMaterializedView, findTimestampClause, type ViewTiming } from '../analyze/materialized-view.js';
 import { findQueryReferences, requireQueryReadAccess } from '../analyze/query-references.js';
 import type { Catalogue } from '../catalogue.js';
 import { type Table, toStoredColumn } from '../catalogue-objects.js';

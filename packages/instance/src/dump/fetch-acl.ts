@@ -14,7 +14,7 @@ import type { ConnectionConfig } from '../configuration/connection-config.js';
 import { type Client, withClient } from '../http/client.js';
 import { tryQuery } from '../http/optional-queries.js';
 import { InstanceError } from '../instance-error.js';
-import { isEnterprise } from '../reports/server.js';
+import { isEnterprise } from '../reports/server-report.js';
 
 /** The statements of a dump that create users, groups and service accounts. @throws InstanceError if the instance does not show them */
 export async function fetchPrincipals(client: Client): Promise<string[]> {

@@ -7,7 +7,7 @@ import { quoteLiteral } from '@sqlpipe/sql';
 import { type Client, fitsRequest } from '../http/client.js';
 import { type BestEffortClient, tryIfAccepted, tryQuery } from '../http/optional-queries.js';
 import { batchesOf, fetchInHalves } from '../http/request.js';
-import { fetchParameters } from '../reports/server.js';
+import { fetchParameters } from '../reports/server-report.js';
 
 const TABLE = /^CREATE TABLE '([^']+)' \( \n/;
 

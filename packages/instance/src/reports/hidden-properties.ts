@@ -7,7 +7,7 @@ import { formatFirst } from '@sqlpipe/text';
 import type { ConnectionConfig } from '../configuration/connection-config.js';
 import { BestEffortClient } from '../http/optional-queries.js';
 import { batchesOf } from '../http/request.js';
-import { fetchParameters } from './server.js';
+import { fetchParameters } from './server-report.js';
 
 interface HiddenProperty {
   readonly property: string;

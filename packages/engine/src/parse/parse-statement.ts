@@ -13,7 +13,7 @@ import {
   unexpectedTokenError,
   wordsWith,
 } from '@sqlpipe/ddl/parser';
-import { parseShow, type ShowStatement } from './show.js';
+import { parseShow, type ShowStatement } from './parse-show.js';
 
 export type ParsedStatement =
   | CreateStatement

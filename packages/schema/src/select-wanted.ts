@@ -1,6 +1,6 @@
 import { parseRights, printRight } from '@sqlpipe/ddl';
 import { displayName, givesRight, identify, isObject } from '@sqlpipe/sql';
-import type { IgnoreRules } from './ignore.js';
+import type { IgnoreRules } from './ignore-rules.js';
 import { type Entry, Schema } from './schema.js';
 
 /** The ignored entries that other entries need, each with one of those. @param exists whether an ignored entry exists already */

@@ -6,7 +6,7 @@ import { type Client, withClient } from '../http/client.js';
 import { queryIfAccepted, tryQuery } from '../http/optional-queries.js';
 import { InstanceError } from '../instance-error.js';
 import { fetchHealth, fetchViewColumns, type ViewColumn } from './health.js';
-import { fetchCommonDefaults, fetchDefaults, fetchVersion, isEnterprise } from './server.js';
+import { fetchCommonDefaults, fetchDefaults, fetchVersion, isEnterprise } from './server-report.js';
 import { askUntilSettled, fetchRefreshState, fetchRunningRefreshes } from './view-state.js';
 
 /** What a comparison of two schemas depends on. A side without an instance is from files. @throws InstanceError */
