@@ -151,9 +151,10 @@ const verdicts = (
 
 const verdictsOfAcl = (acl: Acl): string[] =>
   verdicts(
-    ({ entity, permission, option, table, column }) => acl.hasPermission(entity, permission, { table, column }, option),
+    ({ entity, permission, option, table, column }) =>
+      acl.hasPermission(entity, permission, { table, column }, { option }),
     (name, table) => acl.canReadPart(name, table),
-    (name, account, option) => acl.canAssume(name, account, option),
+    (name, account, option) => acl.canAssume(name, account, { option }),
   );
 
 test('what a principal may do equals the verdict of a naive model', t => {
@@ -172,7 +173,7 @@ test('what a principal may do equals the verdict of a naive model', t => {
       ),
     );
   });
-  t.true(new Acl('admin').hasPermission('ADMIN', 'SELECT', { table: 't' }, true));
+  t.true(new Acl('admin').hasPermission('ADMIN', 'SELECT', { table: 't' }, { option: true }));
 });
 
 test('Acl: after a commit, earlier savepoints undo nothing', t => {

@@ -31,7 +31,7 @@ export interface OpenSchema {
  * @param reportInvalid whether to warn of views that are invalid on the instance
  * @throws InstanceError with the code CONFIG
  */
-export async function openSchema(schema: Schema, warn?: OnWarning, reportInvalid = true): Promise<OpenSchema> {
+export async function openSchema(schema: Schema, warn?: OnWarning, { reportInvalid = true } = {}): Promise<OpenSchema> {
   if (typeof schema === 'string' && !hasAddressSyntax(schema)) return openPath(schema);
   if (!isSchema(schema))
     throw new CodedError('USAGE', 'a schema is an address, a path, an object with a url, or an iterable of statements');
@@ -70,7 +70,8 @@ interface ReadSchema {
 
 /** Finds two schemas, then reads each statement of them once. @throws whatever reading them throws, DuplicateNameError */
 export async function readSides(a: Schema, b: Schema, warn?: OnWarning): Promise<[a: ReadSchema, b: ReadSchema]> {
-  const [openA, openB] = [await openSchema(a, warn, false), await openSchema(b, warn, false)];
+  const openSide = (schema: Schema) => openSchema(schema, warn, { reportInvalid: false });
+  const [openA, openB] = [await openSide(a), await openSide(b)];
   const read = async ({ config, statements }: OpenSchema) => ({
     config,
     statements: deduplicate(await collectStatements(statements)),

@@ -187,10 +187,10 @@ class ComparisonBuilder implements Comparison {
   readonly differences: PropertyDifference[] = [];
   readonly notComparable: string[] = [];
 
-  add(property: PropertyName, a: string | undefined, b: string | undefined, reportOneSided = false): void {
+  add(property: PropertyName, a: string | undefined, b: string | undefined, isHidden = false): void {
     if (a !== undefined && b !== undefined) {
       if (a !== b) this.differences.push({ property, a, b });
-    } else if (reportOneSided && a !== b) this.notComparable.push(property);
+    } else if (isHidden && a !== b) this.notComparable.push(property);
   }
 
   addAll(properties: readonly AnyProperty[], a: Definition, b: Definition): void {

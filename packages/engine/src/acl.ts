@@ -103,7 +103,7 @@ export class Acl {
   }
 
   /** Rights of groups count, and the administrator has every permission. @param option whether the grant option is required too */
-  hasPermission(name: string, permission: string, scope: Scope, option = false): boolean {
+  hasPermission(name: string, permission: string, scope: Scope, { option = false } = {}): boolean {
     return this.#holds(name, entity => this.rights.allows({ kind: 'grant', permission, ...scope, entity, option }));
   }
 
@@ -114,7 +114,7 @@ export class Acl {
   }
 
   /** @param option whether the principal must also be allowed to let others assume the account */
-  canAssume(name: string, account: string, option = false): boolean {
+  canAssume(name: string, account: string, { option = false } = {}): boolean {
     return this.#holds(name, entity => this.rights.includes({ kind: 'assumption', account, entity, option }));
   }
 

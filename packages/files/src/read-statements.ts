@@ -17,7 +17,7 @@ import { type LocatedStatement, parseSqlFile, parseSqlText } from './sql-text.js
 export async function* readStatementsAt(
   path: string,
   maxRecord: number,
-  isText = false,
+  { isText = false } = {},
 ): AsyncGenerator<LocatedStatement[]> {
   const stats = await stat(path).catch(error => rethrowWithPath(error, path));
   if (stats.isDirectory()) yield await readFolder(path, maxRecord);

@@ -64,7 +64,7 @@ export async function* withoutLocations(batches: AsyncIterable<LocatedStatement[
 
 /** Reads a `.sql` file. The last statement must have its `;`: a file cut inside a statement often ends with a valid shorter one. */
 export const parseSqlFile = (path: string, maxLength?: number): AsyncGenerator<LocatedStatement[]> =>
-  parseSqlText(createReadStream(path), path, maxLength, true);
+  parseSqlText(createReadStream(path), path, maxLength, { requiresSemicolon: true });
 
 /** Yields one batch. If reading the statements fails, the batch has those before the error. */
 function* inOneBatch(statements: Iterable<string>, locate: (statement: string) => LocatedStatement) {
@@ -85,7 +85,7 @@ export async function* parseSqlText(
   bytes: AsyncIterable<Buffer>,
   name: string,
   maxLength?: number,
-  requiresSemicolon = false,
+  { requiresSemicolon = false } = {},
 ): AsyncGenerator<LocatedStatement[]> {
   const splitter = new Splitter(maxLength);
   const locate = (statement: string): LocatedStatement => ({ statement, path: name, line: splitter.startLine });

@@ -15,7 +15,6 @@ export async function writeStream(
 /** The statements of the files and folders in order. `-`, or no file at all, stands for standard input. */
 async function* readStatements(files: string[], stdin: () => Readable, maxLength: number): AsyncGenerator<string[]> {
   for (const file of files.length ? files : ['-'])
-    yield* withoutLocations(
-      file === '-' ? parseSqlText(stdin(), 'standard input', maxLength) : readStatementsAt(file, maxLength, true),
-    );
+    if (file === '-') yield* withoutLocations(parseSqlText(stdin(), 'standard input', maxLength));
+    else yield* withoutLocations(readStatementsAt(file, maxLength, { isText: true }));
 }

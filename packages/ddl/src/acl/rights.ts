@@ -37,7 +37,7 @@ export interface Assumption {
 export type Right = Grant | Membership | Assumption;
 
 /** Parses a statement of access control as any server might; undefined for any other. @param ignoresRest whether anything may follow */
-function readStatement(statement: string, ignoresRest = false): RightsStatement | undefined {
+function readStatement(statement: string, { ignoresRest = false } = {}): RightsStatement | undefined {
   const cursor = new Cursor(statement);
   return tryParse(() => {
     const parsed = parseRightsStatement(cursor, cursor.next()?.toLowerCase());
@@ -127,7 +127,7 @@ interface GrantTargets {
 
 /** Finds the names in a statement that gives rights, whatever follows its clauses. Empty for other kinds. */
 export function locateGrantTargets(statement: string, kind: Kind): GrantTargets {
-  const parsed = givesRight(kind) ? readStatement(statement, true) : undefined;
+  const parsed = givesRight(kind) ? readStatement(statement, { ignoresRest: true }) : undefined;
   if (!parsed) return { objects: [], principals: [] };
   if (parsed.kind === 'membership') return { objects: [], principals: [parsed.user, ...parsed.groups] };
   if (parsed.kind === 'assumption') return { objects: [], principals: [parsed.account, parsed.entity] };
@@ -138,7 +138,7 @@ export function locateGrantTargets(statement: string, kind: Kind): GrantTargets 
 /** Sorts grants, the widest scope first: it removes narrower grants with their grant option (documented for GRANT). */
 export const sortByScope = <T>(grants: readonly T[], statementOf: (grant: T) => string): T[] =>
   grants
-    .map(grant => ({ grant, scope: scopeOf(readStatement(statementOf(grant), true)) }))
+    .map(grant => ({ grant, scope: scopeOf(readStatement(statementOf(grant), { ignoresRest: true })) }))
     .sort((a, b) => a.scope - b.scope)
     .map(({ grant }) => grant);
 

@@ -32,7 +32,7 @@ export function parseInsert(cursor: Cursor, lookup: NameLookup): Command {
 
 /** Checks a query together with the queries of a WITH before the INSERT. */
 function withQueriesBefore({ text, start }: Cursor, check: CheckQuery): CheckQuery {
-  const queries = readCode(new Cursor(text.slice(0, start)), 0, false);
+  const queries = readCode(new Cursor(text.slice(0, start)), 0);
   if (queries.trim() === '') return check;
   return body => check({ ...body, code: queries.padEnd(body.start) + body.code, start: 0 });
 }

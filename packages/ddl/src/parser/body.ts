@@ -33,11 +33,11 @@ export function parseViewBody(cursor: Cursor, check: CheckQuery, mayHaveOwner = 
     : undefined;
   if (ownerStart !== undefined) {
     const written = cursor.text.slice(start, ownerStart).trimEnd();
-    const code = readCode(new Cursor(written), 0, false);
+    const code = readCode(new Cursor(written), 0);
     cursor.seek(ownerStart);
     return toBody({ written, code, start, outerStart: start, isEnclosed: false }, check);
   }
-  const code = readCode(cursor, start, false);
+  const code = readCode(cursor, start);
   const token = cursor.next();
   // The server stores the semicolon with the query (observed on 9.3.4 and 9.4.4).
   const end = token === undefined ? cursor.text.length : cursor.end;
@@ -63,7 +63,7 @@ export function parseEnclosedBody(
   if (['insert', 'update', 'create', 'alter', 'drop'].includes(first.toLowerCase()))
     rejectReserved(first, cursor.start);
   cursor.unread();
-  const code = readCode(cursor, start, true);
+  const code = readCode(cursor, start, { isEnclosed: true });
   const written = cursor.text.slice(start, start + code.length);
   return toBody({ written, code, start, outerStart, isEnclosed: true }, check);
 }
@@ -74,7 +74,7 @@ export function expectEndOfBody(cursor: Cursor, { isEnclosed }: Body): void {
 }
 
 /** Reads up to the closing parenthesis or a semicolon, and stops before it. Returns the text with blanks in the place of comments. */
-export function readCode(cursor: Cursor, start: number, isEnclosed: boolean): string {
+export function readCode(cursor: Cursor, start: number, { isEnclosed = false } = {}): string {
   const pieces: string[] = [];
   let length = 0;
   const add = (piece: string, pieceStart: number): void => {

@@ -244,7 +244,8 @@ function requireChangeableRights(statement: RightsStatement, session: MutableSes
   const requireEntity = ({ name, start }: LocatedName) =>
     (verified ? acl.requireEntity(name, start) : acl.find(name))?.name ?? name;
   if (statement.kind === 'assumption') {
-    if (!acl.canAssume(caller, statement.account.name, true)) requireGrantRight(session, 'ASSUME SERVICE ACCOUNT', {});
+    const { name } = statement.account;
+    if (!acl.canAssume(caller, name, { option: true })) requireGrantRight(session, 'ASSUME SERVICE ACCOUNT', {});
     const account = requirePrincipal(acl, 'service account', statement.account).name;
     return [{ kind: 'assumption', account, entity: requireEntity(statement.entity), option }];
   }
@@ -266,7 +267,7 @@ function requireScopeExists({ catalogue }: Session, { scope: { column }, table }
 
 /** Requires the permission WITH GRANT OPTION, unless the caller owns the object. @throws DenialError */
 function requireGrantRight({ acl, caller, catalogue }: Session, permission: string, scope: Scope): void {
-  if (acl.hasPermission(caller, permission, scope, true)) return;
+  if (acl.hasPermission(caller, permission, scope, { option: true })) return;
   if (scope.table !== undefined && isSameName(catalogue.find(scope.table)?.owner, caller)) return;
   const on = scope.table === undefined || scope.table === ALL_NAMES ? '' : ` on ${scope.table}`;
   throw new DenialError(0, `Access denied for ${caller} [${permission} WITH GRANT OPTION${on}]`);

@@ -327,7 +327,7 @@ function rejectBadCopy(cursor: Cursor, catalogue: Catalogue): void {
   const source = cursor.requireNoSemicolon('copy source');
   if (source === '(') {
     const start = cursor.reach;
-    const query = ' '.repeat(start) + readCode(cursor, start, true); // blanks, so that positions are those of the statement
+    const query = ' '.repeat(start) + readCode(cursor, start, { isEnclosed: true }); // blanks keep positions
     return void analyzeRelation(parseQueryText(query), catalogue);
   }
   const direction = cursor.requireNoSemicolon("'from' or 'to' or 'cancel'");

@@ -78,7 +78,7 @@ export function parseBody(body: Body): ParsedQuery {
 /** @throws RejectionError if it is not a query; NotReadyError */
 export function parseQueryText(text: string): ParsedQuery {
   const cursor = new Cursor(text);
-  const code = readCode(cursor, 0, false);
+  const code = readCode(cursor, 0);
   expectOnlySemicolons(cursor);
   return parseQuery(code, { start: 0, isEnclosed: false });
 }
