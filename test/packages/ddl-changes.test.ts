@@ -37,7 +37,7 @@ const objects = [
 ];
 
 const server = (isEnterprise: boolean): NameLookup => ({
-  has: featuresOf(isEnterprise ? undefined : '9.3.4'),
+  hasFeature: featuresOf(isEnterprise ? undefined : '9.3.4'),
   defaults: SERVER_DEFAULTS,
   checkQuery() {},
   find: name => objects.find(object => isSameName(object.name, name)),

@@ -39,14 +39,14 @@ export const dependsOnVersion = (statement: string): boolean => findFeatures(sta
 
 /** A fast check, which does not parse: whether a statement may have a clause that a version such as `9.2.3` lacks. */
 export function mayLackFeature(statement: string, version: string): boolean {
-  const has = featuresOf(version);
-  return FEATURES.some(({ name, word }) => !has(name) && word.test(statement));
+  const hasFeature = featuresOf(version);
+  return FEATURES.some(({ name, word }) => !hasFeature(name) && word.test(statement));
 }
 
 /** Finds the features that a statement needs and a version such as `9.2.3` lacks. Empty for a statement of unknown syntax. */
 export function findMissingFeatures(statement: string, version: string): FeatureName[] {
-  const has = featuresOf(version);
-  const missing = FEATURES.filter(({ name }) => !has(name));
+  const hasFeature = featuresOf(version);
+  const missing = FEATURES.filter(({ name }) => !hasFeature(name));
   return findFeatures(statement, missing).map(({ name }) => name);
 }
 

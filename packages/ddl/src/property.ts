@@ -50,7 +50,7 @@ export interface Property<F extends object, A extends Action = never, N extends 
   print?(definition: F, options: PrintOptions): string;
   readonly features?: readonly Feature<F>[];
   /** Translates the clause to another edition; undefined if it is the same there. */
-  translate?(definition: F, has: HasFeature): ClauseTranslation | undefined;
+  translate?(definition: F, hasFeature: HasFeature): ClauseTranslation | undefined;
   readonly alter?: PropertyAlter<F, A, N>;
   /** Why no ALTER sets the property, or not to every value. */
   readonly whyUnalterable?: string;
@@ -94,7 +94,7 @@ export interface PropertyAlter<F extends object, A extends Action, N extends str
   /** By default, the first one. */
   permission?(alteration: A): string;
   /** The action that gives a definition the wanted value; undefined if there is none, or none is needed. */
-  between(wanted: F, current: F, has: HasFeature): A | undefined;
+  between(wanted: F, current: F, hasFeature: HasFeature): A | undefined;
 }
 
 /** Makes an entry whose names are known to the compiler. */

@@ -87,7 +87,7 @@ export class Engine {
   readonly log = new TransactionLog();
   readonly #assumesRows: boolean;
   readonly #handlers: StatementHandlers;
-  readonly has: HasFeature;
+  readonly hasFeature: HasFeature;
   /** Whether `load` was called. Without it, every view has been compiled by its CREATE. */
   #hasLoaded = false;
 
@@ -98,7 +98,7 @@ export class Engine {
     this.acl = new Acl(admin, this.log);
     this.#assumesRows = rows === 'assumed';
     this.#handlers = isEnterprise ? enterpriseHandlers : statementHandlers;
-    this.has = featuresOf(version, isEnterprise);
+    this.hasFeature = featuresOf(version, isEnterprise);
   }
 
   get catalogue(): Catalogue {
@@ -219,8 +219,8 @@ export class Engine {
   session(caller: string): Session {
     const { catalogue, acl } = this;
     const { version, defaults = SERVER_DEFAULTS } = this.options;
-    const rights = this.has('principals') ? rightsOfCaller(caller, acl, catalogue) : ALL_RIGHTS;
-    return { ...rights, catalogue, acl, caller, version, has: this.has, defaults };
+    const rights = this.hasFeature('principals') ? rightsOfCaller(caller, acl, catalogue) : ALL_RIGHTS;
+    return { ...rights, catalogue, acl, caller, version, hasFeature: this.hasFeature, defaults };
   }
 
   find(name: string): CatalogueObject | undefined {

@@ -48,7 +48,7 @@ export function rightsOfCaller(caller: string, acl: Acl, catalogue: Catalogue): 
 }
 
 /** Who sends a statement, and to what. */
-export interface Session extends CallerRights, Pick<ServerTraits, 'has' | 'defaults'> {
+export interface Session extends CallerRights, Pick<ServerTraits, 'hasFeature' | 'defaults'> {
   readonly catalogue: Catalogue;
   readonly acl: Acl;
   readonly caller: string;

@@ -109,11 +109,11 @@ export class Service {
   }
 
   #dump(kinds: ReadonlySet<Kind>, session: Session): ResultSet {
-    const { acl, authorize, has } = session;
+    const { acl, authorize, hasFeature } = session;
     if ([...kinds].some(isPrincipal)) authorize('LIST USERS');
     if (kinds.has('grant')) authorize('USER DETAILS');
-    const before = has('principals') ? printPrincipals(acl, kinds) : [];
-    const after = has('principals') ? printPermissions(acl, kinds) : [];
+    const before = hasFeature('principals') ? printPrincipals(acl, kinds) : [];
+    const after = hasFeature('principals') ? printPermissions(acl, kinds) : [];
     const selected = session.catalogue.list().filter(({ kind, name }) => kinds.has(kind) && session.canReadPart(name));
     const objects = session.catalogue.inDependencyOrder(namesOf(selected));
     return ddlRows([...before, ...objects.map(object => printDefinition(object)), ...after]);

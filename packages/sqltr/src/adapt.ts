@@ -133,10 +133,10 @@ export function toEnterprise(statement: string): Adaptation {
   return isTable ? translateProperties(statement, featuresOf(undefined)) : { statement, losses: [] };
 }
 
-function translateProperties(given: string, has: HasFeature) {
+function translateProperties(given: string, hasFeature: HasFeature) {
   const losses: string[] = [];
   const statement = replaceClauses(given, (property, _, { definition }) => {
-    const translation = findProperty(property, definition.kind)?.translate?.(definition as Definition, has);
+    const translation = findProperty(property, definition.kind)?.translate?.(definition as Definition, hasFeature);
     if (translation?.loss !== undefined) losses.push(`${translation.loss}, because ${OPEN_SOURCE} such stages`);
     return translation?.clause;
   });
@@ -169,11 +169,11 @@ export const toVersion =
     if (!isObject(kind)) return { statement: given, losses: [] };
     if (!isUnderstood(given, kind)) return { statement: given, losses: [UNKNOWN] };
     if (!mayLackFeature(given, version)) return { statement: given, losses: [] };
-    const has = featuresOf(version);
+    const hasFeature = featuresOf(version);
     const removed = new Map<string, string>();
     const statement = replaceClauses(given, (property, clause, { kind }) => {
       const { features = [] } = findProperty(property, kind) ?? findColumnProperty(property) ?? {};
-      const feature = features.find(({ name, word }) => !has(name) && word.test(clause));
+      const feature = features.find(({ name, word }) => !hasFeature(name) && word.test(clause));
       if (feature?.without) removed.set(feature.name, feature.loss ?? `${feature.name} is removed`);
       return feature?.without?.(clause);
     });

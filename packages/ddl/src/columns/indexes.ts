@@ -69,7 +69,7 @@ function printIndex(index: Index, printNames: (names: readonly string[]) => read
   return ` INDEX TYPE ${index.type}${covered ? ` INCLUDE (${covered})` : ''}`;
 }
 
-type IndexContext = Pick<CreateContext, 'defaults' | 'has'>;
+type IndexContext = Pick<CreateContext, 'defaults' | 'hasFeature'>;
 
 /** Where the options of an index differ from those in CREATE TABLE. */
 interface IndexSyntax {
@@ -84,10 +84,10 @@ interface IndexSyntax {
 export function parseIndexOptions(
   cursor: Cursor,
   token: string | undefined,
-  { defaults, has }: IndexContext,
+  { defaults, hasFeature }: IndexContext,
   { expected, parseCapacity, covered = [] }: IndexSyntax = {},
 ): Index {
-  const isTyped = has('INDEX TYPE');
+  const isTyped = hasFeature('INDEX TYPE');
   if (isTyped && isWord(token, 'include')) return parseCovering('POSTING', cursor, covered);
   if (isTyped && isWord(token, 'type')) return parseIndexType(cursor, defaults.indexCapacity, covered);
   if (expected !== undefined && !isWord(token, 'capacity')) throw cursor.error(`${expected} expected`);

@@ -21,9 +21,9 @@ export const PARQUET: ColumnProperty<'parquet settings', { parquet: string }> = 
   alter: {
     actions: ['parquet settings'],
     syntax: {
-      set(cursor, { has }, altered) {
+      set(cursor, { hasFeature }, altered) {
         cursor.expect('parquet');
-        const parquet = parseParquet(cursor, altered.column?.type, has, true);
+        const parquet = parseParquet(cursor, altered.column?.type, hasFeature, true);
         expectEndOfAlter(cursor, altered, 'to set parquet encoding');
         return { action: 'parquet settings', column: altered.name, parquet };
       },
@@ -67,8 +67,8 @@ const CODECS = new Map<string, Codec>(
 );
 
 /** Parses the parentheses after PARQUET. @returns the printed form; '' for `(default)`, which has no effect (but 9.3.4 prints it) */
-export function parseParquet(cursor: Cursor, type: string | undefined, has: HasFeature, isAltered = false): string {
-  const isBloomFilter = (word: string) => has('BLOOM_FILTER') && isWord(word, 'bloom_filter');
+export function parseParquet(cursor: Cursor, type: string | undefined, hasFeature: HasFeature, alters = false): string {
+  const isBloomFilter = (word: string) => hasFeature('BLOOM_FILTER') && isWord(word, 'bloom_filter');
   cursor.expect('(');
   const parts: string[] = [];
   let token = cursor.require('encoding name or BLOOM_FILTER');
@@ -78,8 +78,8 @@ export function parseParquet(cursor: Cursor, type: string | undefined, has: HasF
     if (token === ',') {
       token = cursor.require('compression codec name or BLOOM_FILTER');
       if (!isBloomFilter(token)) {
-        token = parseCompression(cursor, token, parts, isAltered || has('BLOOM_FILTER'));
-        if (token === ',' && has('BLOOM_FILTER')) token = cursor.require('BLOOM_FILTER');
+        token = parseCompression(cursor, token, parts, alters || hasFeature('BLOOM_FILTER'));
+        if (token === ',' && hasFeature('BLOOM_FILTER')) token = cursor.require('BLOOM_FILTER');
       }
     }
   }

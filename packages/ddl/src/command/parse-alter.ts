@@ -24,7 +24,7 @@ function parseAlterOf(token: string | undefined, cursor: Cursor, lookup: NameLoo
     return new TableParser(cursor, lookup, parseAlteredObject(cursor, lookup, 'table')).parse();
   if (isWord(token, 'view')) return parseAlterView(cursor, lookup);
   if (isWord(token, 'materialized')) return parseAlterMaterializedView(cursor, lookup);
-  if (lookup.has('live views') && isWord(token, 'live')) return parseAlterLiveView(cursor, lookup);
+  if (lookup.hasFeature('live views') && isWord(token, 'live')) return parseAlterLiveView(cursor, lookup);
   throw cursor.errorAt(token, "'table' or 'materialized' or 'view' expected");
 }
 
@@ -125,7 +125,7 @@ class TableParser {
     const columns = this.#parseList(
       () => this.#parseAddColumn(cursor.requireNoSemicolon("'column' or column name")),
       () => {
-        if (!lookup.has('owners') || !cursor.accept('owned')) return false;
+        if (!lookup.hasFeature('owners') || !cursor.accept('owned')) return false;
         cursor.expect('by');
         owner = parseEntityName(cursor, 'owner name').name;
         return true;
@@ -254,7 +254,7 @@ function parseAlterMaterializedView(cursor: Cursor, lookup: NameLookup): Command
   }
   const setCommand = parseAlterProperty(`set ${token}`, cursor, lookup, view);
   if (setCommand) return setCommand;
-  if (lookup.has('storage policies') && isWord(token, 'storage'))
+  if (lookup.hasFeature('storage policies') && isWord(token, 'storage'))
     throw cursor.error('storage policy is not supported for materialized views');
   throw cursor.error("'ttl' or 'refresh' expected");
 }
@@ -288,7 +288,7 @@ function parseAlterLiveView(cursor: Cursor, lookup: NameLookup): Command {
 /** Parses the ALTER of a property after its first words, such as `set ttl` or `dedup`. Undefined if the server has no such ALTER. */
 function parseAlterProperty(words: string, cursor: Cursor, lookup: NameLookup, found: FoundObject) {
   const key = words.toLowerCase();
-  const supported = propertiesOf(found.object.kind).filter(({ feature }) => !feature || lookup.has(feature));
+  const supported = propertiesOf(found.object.kind).filter(({ feature }) => !feature || lookup.hasFeature(feature));
   const parse = supported.find(({ alter }) => alter && Object.hasOwn(alter.syntax, key))?.alter?.syntax[key];
   return parse && toAlter(found, parse(cursor, lookup, found));
 }
@@ -322,17 +322,17 @@ function parseAlterColumn(cursor: Cursor, lookup: NameLookup, found: FoundObject
 /** Parses RESUME, SUSPEND or REBASE WAL after its verb; undefined for an unknown verb. The documentation has the messages about REBASE. */
 function parseWalCommand(
   cursor: Cursor,
-  { has }: NameLookup,
+  { hasFeature }: NameLookup,
   verb: string,
   { object, name }: FoundObject,
 ): Command | undefined {
-  const mayRebase = has('rebase') && object.kind !== 'live view';
+  const mayRebase = hasFeature('rebase') && object.kind !== 'live view';
   if (verb !== 'resume' && verb !== 'suspend' && !(verb === 'rebase' && mayRebase)) return undefined;
   cursor.expect('wal');
   if (object.wal === false) throw cursor.error(`${object.name} is not a WAL table.`);
   if (verb === 'resume') return { verb: 'resume wal', name, skips: acceptFromTransaction(cursor) };
   if (verb === 'suspend') {
-    if (!has('suspend')) throw new RejectionError(0, 'Cannot suspend table, database is not in dev mode');
+    if (!hasFeature('suspend')) throw new RejectionError(0, 'Cannot suspend table, database is not in dev mode');
     return { verb: 'suspend wal', name };
   }
   if (cursor.accept('into')) throw cursor.error('REBASE WAL INTO is only supported on a read-only replica');

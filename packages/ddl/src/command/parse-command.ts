@@ -71,12 +71,12 @@ function parseDrop(cursor: Cursor, lookup: NameLookup): Command {
     cursor.expectEnd();
     return { verb: 'drop all' };
   }
-  if (lookup.has('live views') && isWord(token, 'live')) {
+  if (lookup.hasFeature('live views') && isWord(token, 'live')) {
     cursor.expect('view');
     return parseDropObject(cursor, lookup, 'live view');
   }
   cursor.unread();
-  const kind = lookup.has('principals') ? parsePrincipalKind(cursor) : undefined;
+  const kind = lookup.hasFeature('principals') ? parsePrincipalKind(cursor) : undefined;
   if (kind) {
     const { name } = parsePrincipalName(cursor, kind, 'exists');
     cursor.expectEnd();
@@ -213,7 +213,7 @@ function parseRefreshStatement(cursor: Cursor, lookup: NameLookup): Command {
     cursor.skipRest();
     return { verb: 'refresh range', name };
   }
-  if (lookup.has('refresh stats') && mode === 'stats') {
+  if (lookup.hasFeature('refresh stats') && mode === 'stats') {
     cursor.expectEnd();
     return { verb: 'refresh stats', name };
   }

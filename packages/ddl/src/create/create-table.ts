@@ -172,7 +172,7 @@ function parseColumn(reader: ClauseReader): string {
   token ??= readAfterColumn(cursor, { name, start });
   if (isWord(token, 'parquet')) {
     const clauseStart = cursor.previousEnd;
-    column.parquet = parseParquet(cursor, type, reader.context.has);
+    column.parquet = parseParquet(cursor, type, reader.context.hasFeature);
     token = cursor.require("',' or ')'");
     reader.addSpan(columnPropertyName(name, ' Parquet settings'), clauseStart);
   }

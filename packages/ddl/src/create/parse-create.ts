@@ -22,7 +22,7 @@ export function parseAfterCreate(cursor: Cursor, first: string, context: CreateC
   }
   if (isWord(token, 'view')) return parseCreateView(cursor, orReplace, context);
   if (isWord(token, 'materialized')) return parseCreateMaterializedView(cursor, context);
-  if (context.has('live views') && isWord(token, 'live')) return parseCreateLiveView(cursor, context);
+  if (context.hasFeature('live views') && isWord(token, 'live')) return parseCreateLiveView(cursor, context);
   return parseCreateTable(cursor, token, context);
 }
 

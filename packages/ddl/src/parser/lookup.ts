@@ -19,14 +19,14 @@ export interface KnownObject extends Pick<Partial<TableDefinition>, 'timestamp' 
 export const isKnown = ({ columns }: KnownObject): boolean => columns !== undefined;
 
 export interface ServerTraits {
-  readonly has: HasFeature;
+  readonly hasFeature: HasFeature;
   readonly defaults: Defaults;
   readonly checkQuery: CheckQuery;
 }
 
 /** The traits with which a statement is only parsed: it may have the features of any edition and version. */
 export const createPermissiveTraits = (defaults: Defaults): ServerTraits => ({
-  has: featuresOf(undefined),
+  hasFeature: featuresOf(undefined),
   defaults,
   checkQuery() {},
 });

@@ -28,8 +28,8 @@ function policyOf({ ttl, policy }: Pick<RetentionFields, 'ttl' | 'policy'>): Sto
 }
 
 /** The TTL and the policy that a server stores. A server with storage policies stores a TTL as a policy, so its TTL is 0. */
-export const retentionOf = (object: RetentionFields, has?: HasFeature) =>
-  has?.('storage policies') ? { ttl: 0, policy: policyOf(object) } : { ttl: object.ttl, policy: object.policy };
+export const retentionOf = (object: RetentionFields, hasFeature?: HasFeature) =>
+  hasFeature?.('storage policies') ? { ttl: 0, policy: policyOf(object) } : { ttl: object.ttl, policy: object.policy };
 
 /** The TTL of an object. A policy with DROP LOCAL as its only stage counts as a TTL. With any other policy, the TTL is 0. */
 function ttlOf(object: RetentionFields): Age {
@@ -46,13 +46,13 @@ export const TTL = property<RetentionFields, { readonly action: 'ttl'; readonly 
     reader.position = position;
     return { ttl: age };
   },
-  check({ ttl = 0, partitionBy }, position, { has }) {
-    if (partitionBy) rejectUnfittingAge(partitionBy, ttl, position, has);
+  check({ ttl = 0, partitionBy }, position, { hasFeature }) {
+    if (partitionBy) rejectUnfittingAge(partitionBy, ttl, position, hasFeature);
   },
   print: ({ ttl }) => (ttl === 0 ? '' : ` TTL ${printAge(ttl)}`),
   features: [{ name: 'TTL', word: /ttl/i, isIn: ({ kind, ttl }) => kind === 'table' && ttl !== 0, without: () => '' }],
-  translate: ({ kind, ttl }, has) =>
-    has('storage policies') && kind === 'table' && ttl !== 0
+  translate: ({ kind, ttl }, hasFeature) =>
+    hasFeature('storage policies') && kind === 'table' && ttl !== 0
       ? { clause: `\nSTORAGE POLICY(DROP LOCAL ${printAge(ttl)})` }
       : undefined,
   alter: {
@@ -60,19 +60,19 @@ export const TTL = property<RetentionFields, { readonly action: 'ttl'; readonly 
     sets: ['TTL'],
     expiresRows: true,
     syntax: {
-      'set ttl'(cursor, { has }, { object }) {
+      'set ttl'(cursor, { hasFeature }, { object }) {
         const { kind, partitionBy } = object;
         const { age: ttl, position } = parseAge(cursor);
-        if (isKnown(object) && has('storage policies') && kind !== 'materialized view' && ttl !== 0)
+        if (isKnown(object) && hasFeature('storage policies') && kind !== 'materialized view' && ttl !== 0)
           throw new RejectionError(position, 'TTL is not supported on Enterprise tables; use a storage policy instead');
-        if (partitionBy) rejectUnfittingAge(partitionBy, ttl, position, has);
+        if (partitionBy) rejectUnfittingAge(partitionBy, ttl, position, hasFeature);
         return { action: 'ttl', ttl };
       },
     },
     print: ({ ttl }) => `SET TTL ${ttl === 0 ? '0 HOURS' : printAge(ttl)}`,
     permissions: ['SET TABLE PARAM'],
-    between(wanted, current, has) {
-      if (has('storage policies') && current.kind === 'table') return undefined;
+    between(wanted, current, hasFeature) {
+      if (hasFeature('storage policies') && current.kind === 'table') return undefined;
       const ttl = ttlOf(wanted);
       return ttl !== current.ttl && isAcceptedAge(current.partitionBy ?? ASSUMED_PARTITION, ttl)
         ? { action: 'ttl', ttl }
@@ -96,10 +96,10 @@ export function isAcceptedAge(unit: PartitionUnit, age: Age): boolean {
 }
 
 /** @param has by default the features of the newest version, as of a server with storage policies */
-function rejectUnfittingAge(unit: PartitionUnit, age: Age, position: number, has = featuresOf(undefined)): void {
+function rejectUnfittingAge(unit: PartitionUnit, age: Age, position: number, hasFeature = featuresOf(undefined)): void {
   if (unit === 'NONE') throw new RejectionError(position, 'cannot set TTL on a non-partitioned table');
   if (isAcceptedAge(unit, age)) return;
-  const isLater = has('FORMAT PARQUET'); // versions after 9.3.4 have both
+  const isLater = hasFeature('FORMAT PARQUET'); // versions after 9.3.4 have both
   const size = isLater ? 'the partition size (its time interval)' : 'partition size';
   throw new RejectionError(position, `TTL value must be an integer multiple of ${size}`);
 }
@@ -111,11 +111,11 @@ function rejectUnfittingAge(unit: PartitionUnit, age: Age, position: number, has
 export function recheckRetention(
   spans: ClauseSpans,
   { kind, ttl, partitionBy }: RetentionFields,
-  { has }: { readonly has: HasFeature },
+  { hasFeature }: { readonly hasFeature: HasFeature },
 ): void {
   const position = spans.get(TTL.name)?.position;
   if (position !== undefined && partitionBy && (kind !== 'materialized view' || ttl > 0))
-    rejectUnfittingAge(partitionBy, ttl, position, has);
+    rejectUnfittingAge(partitionBy, ttl, position, hasFeature);
 }
 
 /** The retention of a definition that states none. */
@@ -217,11 +217,11 @@ function parseStoragePolicy(cursor: Cursor, unit: PartitionUnit, stages: Located
 export function rejectImpossiblePolicy(
   policy: StoragePolicy | undefined,
   stages: readonly LocatedName[],
-  has: HasFeature,
+  hasFeature: HasFeature,
 ): void {
   const { 'DROP LOCAL': dropLocal, ...after } = policy?.after ?? {};
   const positionOf = (stage: Stage) => stages.find(({ name }) => name === stage)?.start ?? 0;
-  if (after['DROP REMOTE'] !== undefined && !has('drop remote'))
+  if (after['DROP REMOTE'] !== undefined && !hasFeature('drop remote'))
     throw new RejectionError(positionOf('DROP REMOTE'), "'DROP REMOTE' is not supported yet");
   const lateStage = (['TO PARQUET', 'TO REMOTE'] as const).find(
     stage => dropLocal !== undefined && maxHours(after[stage] ?? 0) > maxHours(dropLocal),
@@ -283,9 +283,9 @@ const STORAGE_POLICY = property<RetentionFields, PolicyAlteration>()({
   print: ({ policy }) => (policy && !policy.disabled ? `\nSTORAGE POLICY${printStages(policy)}` : ''),
   // The open source edition has only a TTL. The TTL is the age of DROP REMOTE, or else of DROP LOCAL. With TO REMOTE but without DROP
   // REMOTE, remote data is kept forever, so there is no TTL.
-  translate(object, has) {
+  translate(object, hasFeature) {
     const { policy } = object;
-    if (!policy || has('storage policies')) return undefined;
+    if (!policy || hasFeature('storage policies')) return undefined;
     const { 'TO REMOTE': toRemote, 'DROP LOCAL': dropLocal, 'DROP REMOTE': dropRemote } = policy.after;
     const ttl = dropRemote ?? (toRemote === undefined ? dropLocal : undefined);
     const clause = ttl === undefined ? '' : `TTL ${printAge(ttl)}`;
@@ -298,11 +298,11 @@ const STORAGE_POLICY = property<RetentionFields, PolicyAlteration>()({
     sets: ['storage policy', 'TTL'],
     expiresRows: true,
     syntax: {
-      'set storage'(cursor, { has }, { object }) {
+      'set storage'(cursor, { hasFeature }, { object }) {
         const stages: LocatedName[] = [];
         // If the partitions are not known, every age is accepted, as for partitions by hour.
         const policy = parseStoragePolicy(cursor, object.partitionBy ?? 'HOUR', stages);
-        if (isKnown(object)) rejectImpossiblePolicy(policy, stages, has);
+        if (isKnown(object)) rejectImpossiblePolicy(policy, stages, hasFeature);
         return { action: 'storage policy', policy };
       },
       'drop storage'(cursor) {
@@ -320,8 +320,8 @@ const STORAGE_POLICY = property<RetentionFields, PolicyAlteration>()({
     },
     permissions: ['SET STORAGE POLICY', 'REMOVE STORAGE POLICY', 'ENABLE STORAGE POLICY', 'DISABLE STORAGE POLICY'],
     permission: alteration => `${verbOf(alteration).replace('DROP', 'REMOVE')} STORAGE POLICY`,
-    between(wanted, current, has) {
-      if (!has('storage policies')) return undefined;
+    between(wanted, current, hasFeature) {
+      if (!hasFeature('storage policies')) return undefined;
       const policy = policyOf(wanted);
       const isSame = printStages(policy) === printStages(policyOf(current));
       return isSame || !hasAcceptedAges(policy, current.partitionBy) ? undefined : { action: 'storage policy', policy };

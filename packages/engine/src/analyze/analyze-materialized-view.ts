@@ -198,7 +198,7 @@ export function analyzeMaterializedView(
   statement: CreateOf<MaterializedViewDefinition>,
   base: LocatedName,
   relation: Relation,
-  { catalogue, has }: Pick<Session, 'catalogue' | 'has'>,
+  { catalogue, hasFeature }: Pick<Session, 'catalogue' | 'hasFeature'>,
 ): ViewTiming {
   const { body } = statement;
   const { refresh } = statement.definition;
@@ -213,7 +213,7 @@ export function analyzeMaterializedView(
   const grouping = findTimeGrouping(query, catalogue);
   const designated = timestamp?.name ?? findViewTimestamp(query, relation, catalogue);
   if (!grouping) {
-    const passthrough = has('passthrough views') ? analyzePassthrough(query, designated, base, catalogue) : undefined;
+    const passthrough = hasFeature('passthrough views') && analyzePassthrough(query, designated, base, catalogue);
     if (passthrough) return passthrough;
     const problem = timestamp
       ? `materialized view query requires a sampling interval, use SAMPLE BY or GROUP BY timestamp_floor() [name=${timestamp.name}]`

@@ -98,7 +98,7 @@ function createTable(session: MutableSession, statement: CreateOf<TableDefinitio
   const { catalogue } = session;
   const { nameStart, like, body } = statement;
   const { name, owner = session.owner } = statement.definition;
-  const definition = { ...statement.definition, owner, ...retentionOf(statement.definition, session.has) };
+  const definition = { ...statement.definition, owner, ...retentionOf(statement.definition, session.hasFeature) };
   if (like && !catalogue.find(like.name)) throw missingError(like.start, like.name);
   if (!checkCreatable(session, statement)) return;
   if (like) requirePartialReadAccess(session, like.name);
@@ -107,7 +107,7 @@ function createTable(session: MutableSession, statement: CreateOf<TableDefinitio
     : body
       ? toTableAsQuery(catalogue, { ...statement, definition, body })
       : definition;
-  rejectImpossiblePolicy(definition.policy, statement.clauseNames.stages, session.has);
+  rejectImpossiblePolicy(definition.policy, statement.clauseNames.stages, session.hasFeature);
   const columns = [...statement.columns.values()];
   // For a missing covered column, the server's message for CREATE has `doesn't exist`; the one for ALTER has `does not exist`.
   for (const { name, index } of body ? [] : columns)

@@ -15,7 +15,7 @@ export interface ShownObject extends LocatedName {
   readonly kind: ObjectKind;
 }
 
-type Traits = Pick<ServerTraits, 'has'>;
+type Traits = Pick<ServerTraits, 'hasFeature'>;
 
 /** What a SHOW statement asks for. */
 export type ShowStatement =
@@ -61,7 +61,7 @@ export function parseShow(cursor: Cursor, traits: Traits): ShowStatement {
   if (isWord(token, 'time') && cursor.accept('zone')) return { type: 'show setting', name: 'TimeZone', value: 'UTC' };
   const setting = Object.entries(DRIVER_SETTINGS).find(([name]) => isWord(token, name.toLowerCase()));
   if (setting) return { type: 'show setting', name: setting[0], value: setting[1] };
-  const list = traits.has('principals') ? parseAclList(cursor, token) : undefined;
+  const list = traits.hasFeature('principals') ? parseAclList(cursor, token) : undefined;
   if (list === 'users') return { type: 'show acl', list };
   if (list !== undefined) return { type: 'show acl', list, entity: parseEntity(cursor) };
   throw new RejectionError(
@@ -94,7 +94,7 @@ function parseShownTable(cursor: Cursor): LocatedName {
 
 function parseShowCreate(cursor: Cursor, traits: Traits): ShowStatement {
   const token = cursor.next();
-  if (traits.has('dump') && isWord(token, 'database'))
+  if (traits.hasFeature('dump') && isWord(token, 'database'))
     return { type: 'show create database', kinds: parseCategories(cursor, traits) };
   const parts = [parseShowCreateOne(cursor, token, traits)];
   while (cursor.accept('union')) {
@@ -105,21 +105,21 @@ function parseShowCreate(cursor: Cursor, traits: Traits): ShowStatement {
   return { type: 'show create', parts };
 }
 
-function parseShowCreateOne(cursor: Cursor, token: string | undefined, { has }: Traits): ShownObject {
+function parseShowCreateOne(cursor: Cursor, token: string | undefined, { hasFeature }: Traits): ShownObject {
   if (isWord(token, 'table')) return { kind: 'table', ...parseShownTable(cursor) };
   if (isWord(token, 'view')) return { kind: 'view', ...parseShownTable(cursor) };
-  const isLive = has('live views') && isWord(token, 'live');
+  const isLive = hasFeature('live views') && isWord(token, 'live');
   if (isLive || isWord(token, 'materialized')) {
     cursor.expect('view');
     return { kind: isLive ? 'live view' : 'materialized view', ...parseShownTable(cursor) };
   }
-  const live = has('live views') ? " or 'LIVE VIEW'" : '';
-  const dump = has('dump') ? " or 'DATABASE'" : '';
+  const live = hasFeature('live views') ? " or 'LIVE VIEW'" : '';
+  const dump = hasFeature('dump') ? " or 'DATABASE'" : '';
   throw cursor.error(`expected 'TABLE' or 'VIEW' or 'MATERIALIZED VIEW'${live}${dump}`);
 }
 
-function parseCategories(cursor: Cursor, { has }: Traits): Set<Kind> {
-  const categories = new Map([...CATEGORIES].filter(([name]) => name !== 'LIVE_VIEWS' || has('live views')));
+function parseCategories(cursor: Cursor, { hasFeature }: Traits): Set<Kind> {
+  const categories = new Map([...CATEGORIES].filter(([name]) => name !== 'LIVE_VIEWS' || hasFeature('live views')));
   const all = new Set(categories.get('ALL'));
   const includes = cursor.accept('include');
   if (!includes && !cursor.accept('exclude')) return all;

@@ -48,7 +48,7 @@ const PRINCIPAL_WORDS = new Set(['user', 'group', 'service']);
 
 function parseCreateOrCommand(cursor: Cursor, context: CreateContext): ParsedStatement {
   const token = cursor.require(AFTER_CREATE);
-  if (!context.has('principals') || !PRINCIPAL_WORDS.has(token.toLowerCase()))
+  if (!context.hasFeature('principals') || !PRINCIPAL_WORDS.has(token.toLowerCase()))
     return parseAfterCreate(cursor, token, context);
   cursor.unread();
   rejectSecondStatement(cursor.text);

@@ -47,7 +47,7 @@ export function alterObject(entry: Entry, wanted: Definition, draft: Draft): voi
 /** If only the retention differs, no rebuild is needed: an ALTER at the end of the plan sets it. */
 function differsOnlyByRetention(wanted: TableDefinition, current: Definition, draft: Draft): boolean {
   const altered = propertiesOf(wanted.kind).flatMap(({ alter }) =>
-    alter?.expiresRows && alter.between(wanted, current, draft.engine.has) ? alter.sets : [],
+    alter?.expiresRows && alter.between(wanted, current, draft.engine.hasFeature) ? alter.sets : [],
   );
   return compareDefinitions(wanted, current).differences.every(({ property }) => altered.includes(property));
 }
@@ -60,7 +60,7 @@ function alterProperties(entry: Entry, wanted: Definition, draft: Draft, expires
     // In a blocked object, a property that was left out is not tried again. Others, such as the retention, are altered.
     const isAlreadyOmitted =
       draft.blocked.has(entry.name) && alter.sets.some(property => draft.omissions.has(entry, property));
-    const alteration = isAlreadyOmitted ? undefined : alter.between(wanted, current, draft.engine.has);
+    const alteration = isAlreadyOmitted ? undefined : alter.between(wanted, current, draft.engine.hasFeature);
     if (!alteration) continue;
     const differing = compareDefinitions(wanted, current).differences.map(({ property }) => property);
     const properties = alter.sets.filter(property => differing.includes(property));

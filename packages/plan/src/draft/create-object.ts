@@ -57,7 +57,7 @@ export function findCreation(
 function withholdExpiry(entry: Entry, wanted: MaterializedViewDefinition, { engine, context }: Draft) {
   const unlimited = withoutExpiry(wanted);
   const withheld = propertiesOf(wanted.kind).flatMap(({ name, alter }) =>
-    alter?.expiresRows && alter.between(wanted, unlimited, engine.has) && !ignoresProperty(context, entry, name)
+    alter?.expiresRows && alter.between(wanted, unlimited, engine.hasFeature) && !ignoresProperty(context, entry, name)
       ? [name]
       : [],
   );

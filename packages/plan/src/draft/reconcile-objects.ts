@@ -138,7 +138,8 @@ function mustRecreate(wanted: Definition, { engine, context: { ignore } }: Draft
   if (current?.kind !== kind || !isStoredView(kind)) return false;
   return compareDefinitions(wanted, current).differences.some(({ property }) => {
     const entry = propertiesOf(kind).find(({ name, alter }) => name === property || alter?.sets.includes(property));
-    const isAlterable = entry?.alter?.between(wanted, current, engine.has) ?? (kind === 'live view' && entry?.alter);
+    const isAlterable =
+      entry?.alter?.between(wanted, current, engine.hasFeature) ?? (kind === 'live view' && entry?.alter);
     return !isAlterable && !entry?.isOptional && property !== 'name' && !ignore.ignoresProperty(wanted, property);
   });
 }
