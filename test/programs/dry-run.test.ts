@@ -96,7 +96,7 @@ testWithQuestDB('generated, recorded and fixed streams on a real QuestDB', async
       }
 });
 
-/** Of tables without WAL by day (`b`) and by month (`n`), and with WAL by hour (`w`); with the results of the dry run. */
+/** Of tables without WAL by day (`b`) and by month (`n`), and with WAL by hour (`w`) and by day (`v`); with the results of the dry run. */
 const PARTITIONS = [
   ["ALTER TABLE B DROP PARTITION LIST '2024-01-03', '2024-01-01'", 'rejected'],
   ["ALTER TABLE b DROP PARTITION LIST '2024-01-01', '2024-01'", 'rejected'],
@@ -113,6 +113,8 @@ const PARTITIONS = [
   ['CREATE TABLE new (ts TIMESTAMP) TIMESTAMP(ts) PARTITION BY YEAR BYPASS WAL', 'would create'],
   ["ALTER TABLE new DROP PARTITION LIST '2024'", 'rejected'],
   ["ALTER TABLE b DROP PARTITION LIST '2024-01-02', '2024-01-01'", 'unknown'],
+  // The run ends here, because the table is suspended.
+  ["ALTER TABLE v CONVERT PARTITION TO PARQUET LIST '2024-01-01', '2024-01-03'", 'would send'],
 ] as const;
 
 testWithQuestDB('partitions that a table has and lacks', async t => {
@@ -121,7 +123,8 @@ testWithQuestDB('partitions that a table has and lacks', async t => {
     'CREATE TABLE b (ts TIMESTAMP) TIMESTAMP(ts) PARTITION BY DAY BYPASS WAL',
     'CREATE TABLE n (ts TIMESTAMP_NS) TIMESTAMP(ts) PARTITION BY MONTH BYPASS WAL',
     'CREATE TABLE w (ts TIMESTAMP) TIMESTAMP(ts) PARTITION BY HOUR WAL',
-    ...['b', 'n', 'w'].map(name => `INSERT INTO ${name} VALUES ('2024-01-01'), ('2024-01-02')`),
+    'CREATE TABLE v (ts TIMESTAMP) TIMESTAMP(ts) PARTITION BY DAY WAL',
+    ...['b', 'n', 'w', 'v'].map(name => `INSERT INTO ${name} VALUES ('2024-01-01'), ('2024-01-02')`),
   ];
   await makeTarget(server, { seed: 0, source: '', target, statements: [] });
   const comparison = await dryRuns.compare(server, {
@@ -131,6 +134,8 @@ testWithQuestDB('partitions that a table has and lacks', async t => {
     statements: PARTITIONS.map(([statement]) => statement),
   });
   check(t, comparison);
+  t.regex(comparison.messages, /would damage table 'v': partition 2024-01-03 does not exist/);
+  t.regex(comparison.failure?.error ?? '', /it is suspended/);
   t.deepEqual(
     comparison.dry.map(({ result }, i) => [PARTITIONS[i]?.[0], result]),
     PARTITIONS.map(each => [...each]),

@@ -138,21 +138,22 @@ export class RowHarm {
     const isAskable = !isOutdated && partitions && /^(?:drop|convert)/.test(verb);
     for (const partition of isAskable ? partitions : [undefined]) {
       const { name = '', begin } = partition ? parsePartitionName(partition.name, table.partitionBy) : {};
-      const count = begin === undefined ? undefined : await this.#countPartitions(former, name);
+      const from = `table_partitions(${quoteLiteral(former?.name ?? '')}) WHERE name = '${name}'`;
+      const count = begin === undefined ? undefined : former ? await this.#countRows(from) : 0;
       if (count) continue;
+      const problem = `partition ${name} does not exist, so the server would suspend the table`;
+      if (count === 0 && table.wal) harm.found.push(toFoundEffect(table, { formatProblem: () => [problem] }, 0));
       // The server drops the partitions before the missing one.
-      if (count === 0 && partition && begin && partition === partitions?.[0] && verb === 'drop partition')
+      else if (count === 0 && partition && begin && partition === partitions?.[0] && verb === 'drop partition')
         harm.rejection = new RejectionError(partition.start, formatMissingPartition(table, begin));
       else harm.doubt = isOutdated ? DEPENDS_ON_EARLIER : DEPENDS_ON_PARTITIONS;
       return;
     }
   }
 
-  /** @param table undefined for a table that the target lacks @returns undefined if the target does not answer */
-  async #countPartitions(table: CatalogueObject | undefined, partition: string): Promise<number | undefined> {
-    if (!table) return 0;
-    const query = `SELECT count() FROM table_partitions(${quoteLiteral(table.name)}) WHERE name = '${partition}'`;
-    const answer = await this.#answer(() => this.answers.findAnswer(query));
+  /** @param from the text after FROM @returns undefined if the target does not answer */
+  async #countRows(from: string): Promise<number | undefined> {
+    const answer = await this.#answer(() => this.answers.findAnswer(`SELECT count() FROM ${from}`));
     return typeof answer === 'string' ? undefined : Number(answer[0]);
   }
 
@@ -221,7 +222,12 @@ function formatMissingPartition({ name, columns, timestamp, partitionBy }: Table
   return `could not remove partition [table=${name}, partitionTimestamp=${time}, partitionBy=${partitionBy}]`;
 }
 
-function toFoundEffect(table: Table, { losesValues, formatProblem }: RowCondition, count: number, column = '') {
+function toFoundEffect(
+  table: Table,
+  { losesValues, formatProblem }: Omit<RowCondition, 'assertion'>,
+  count: number,
+  column = '',
+) {
   const problem = formatProblem(count).join('; ');
   if (losesValues)
     return {
