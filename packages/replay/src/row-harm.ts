@@ -151,6 +151,14 @@ export class RowHarm {
     }
   }
 
+  /** Whether the target answers that a table or a stored view has no rows; undefined if earlier statements may have changed that. */
+  async isEmpty(name: string): Promise<boolean | undefined> {
+    const id = this.engine.find(name)?.id;
+    const former = this.#loaded.get(id);
+    if (this.#written.has(id)) return undefined;
+    return !former || (await this.#countRows(quoteLiteral(former.name))) === 0;
+  }
+
   /** @param from the text after FROM @returns undefined if the target does not answer */
   async #countRows(from: string): Promise<number | undefined> {
     const answer = await this.#answer(() => this.answers.findAnswer(`SELECT count() FROM ${from}`));

@@ -212,7 +212,7 @@ export function findUnrefreshableReason(view: MaterializedView, catalogue: Catal
     (columns.length === view.columns.length &&
       columns.every(({ type }, i) => type === view.columns[i]?.type) &&
       (areTypesKnown([...columns, ...view.columns]) || hasSameInputs(view, catalogue)));
-  // With other types, a refresh would empty the view and then fail (observed on 9.3.4). So the view counts as not refreshable.
+  // With other types, a refresh empties the view and fails, or converts later rows (observed on 9.3.4). So it counts as not refreshable.
   return isSame ? undefined : OTHER_TYPES_REASON;
 }
 

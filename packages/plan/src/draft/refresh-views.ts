@@ -193,7 +193,7 @@ const mayHaveRowsInB = (
 
 /**
  * Refreshes a view, or recreates it by DROP and CREATE in two cases:
- * - Its query returns other types than its columns have. A refresh would empty the view and then fail (observed on 9.3.4).
+ * - Its query returns other types than its columns have. A refresh empties the view, and fails if the base had rows (observed on 9.3.4).
  * - A plain view that it reads gets a different query. After that, no server can tell whether a refresh would lose rows. So the DROP goes
  *   before the change of the plain view (`Draft.#addStep`).
  *
