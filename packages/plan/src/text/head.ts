@@ -45,7 +45,7 @@ export const formatRemarks = ({
 }: Remarks): string[] => [
   ...(/^9\.3\.|^$/.test(version)
     ? []
-    : [`made for QuestDB ${version} by the rules of 9.3: try it on a test server of ${version} first`]),
+    : [`made for QuestDB ${version} by the rules of 9.3: try it on a copy of the instance first`]),
   ...work,
   ...formatList(irreversible.length === 1 ? 'nothing undoes statement ' : 'nothing undoes statements ', irreversible),
   ...idleTables.map(name => `nothing may write to '${name}' while this plan is applied`),
