@@ -109,7 +109,7 @@ type Id = number | undefined;
 
 export class Ledger {
   readonly catalogue: Catalogue;
-  readonly loaded: readonly CatalogueObject[];
+  readonly loaded: NameMap<CatalogueObject>;
   readonly loadedById: ReadonlyMap<Id, CatalogueObject>;
   /** The loaded materialized views, by the names that the plan gives them. */
   readonly #loadedByNewName: NameMap<CatalogueObject>;
@@ -126,7 +126,7 @@ export class Ledger {
 
   constructor({ catalogue }: Engine, facts: ExternalFacts) {
     this.catalogue = catalogue;
-    this.loaded = catalogue.list();
+    this.loaded = new NameMap(catalogue.list().map(object => [object.name, object]));
     this.facts = {
       findStoredRows: () => 'recomputable',
       countExpired: () => 0,
@@ -137,8 +137,9 @@ export class Ledger {
       askComputable: () => undefined,
       ...facts,
     };
-    this.loadedById = new Map(this.loaded.map(object => [object.id, object]));
-    const views = this.loaded.filter(({ kind }) => kind === 'materialized view');
+    const loaded = [...this.loaded.values()];
+    this.loadedById = new Map(loaded.map(object => [object.id, object]));
+    const views = loaded.filter(({ kind }) => kind === 'materialized view');
     this.#loadedByNewName = new NameMap(views.map(view => [this.facts.newNameOf(view.name), view]));
   }
 

@@ -33,7 +33,7 @@ export class RowAccount {
   }
 
   findLoaded(name: string): CatalogueObject | undefined {
-    return this.#ledger.loaded.find(object => isSameName(object.name, name));
+    return this.#ledger.loaded.get(name);
   }
 
   findRetentionEnforcements(execution: Execution): RetentionEnforcement[] {
@@ -124,7 +124,7 @@ export class RowAccount {
 
   /** What the loaded schema has lost so far, including plain views and principals, which hold no rows. */
   losses(): AccountedLoss[] {
-    const { loaded } = this.#ledger;
+    const loaded = [...this.#ledger.loaded.values()];
     return [...this.#ledger.recordedLossesOf(undefined), ...loaded.flatMap(object => this.#judge(object))];
   }
 

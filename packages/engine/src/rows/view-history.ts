@@ -82,6 +82,7 @@ const sourcesOf = ({ dependencies }: TrackedView): CatalogueObject[] =>
 
 export class ViewHistories {
   readonly #trackedViews: ReadonlyMap<number | undefined, TrackedView>;
+  readonly #partlyRefreshed: readonly MaterializedView[];
   /** The last drop or computation of each view. */
   readonly #recomputations = new Map<TrackedView, TrackedRecomputation>();
   /** The ids of views that may be empty: they were created, or refreshed over an empty view. The server fills most of them later. */
@@ -89,7 +90,8 @@ export class ViewHistories {
 
   constructor(private readonly ledger: Ledger) {
     const { loaded, catalogue } = ledger;
-    const views = loaded.filter(object => object.kind === 'materialized view');
+    const views = [...loaded.values()].filter(object => object.kind === 'materialized view');
+    this.#partlyRefreshed = views.filter(view => view.partlyRefreshed);
     const dependenciesOf = (view: MaterializedView) =>
       [...catalogue.closureOf(view)].flatMap(name => catalogue.find(name) ?? []);
     this.#trackedViews = new Map(views.map(former => [former.id, { former, dependencies: dependenciesOf(former) }]));
@@ -131,11 +133,10 @@ export class ViewHistories {
   /** If only a range of an IMMEDIATE view was refreshed, any change of its base makes the server complete the view (observed on 9.3.4). */
   #findCompletedByServer({ transitions }: Execution): MaterializedView[] {
     const altered = new NameSet(transitions.flatMap(({ before, after }) => (before && after ? [after.name] : [])));
-    return [...this.#trackedViews.values()].flatMap(({ former }) => {
-      const current = this.ledger.catalogue.findById(former.id);
-      const isPartial =
-        current?.kind === 'materialized view' && current.refresh.type === 'IMMEDIATE' && current.partlyRefreshed;
-      return isPartial && current.invalid === undefined && altered.has(current.base) ? [current] : [];
+    return this.#partlyRefreshed.flatMap(({ id }) => {
+      const current = this.ledger.catalogue.findById(id);
+      if (current?.kind !== 'materialized view' || current.refresh.type !== 'IMMEDIATE') return [];
+      return current.partlyRefreshed && current.invalid === undefined && altered.has(current.base) ? [current] : [];
     });
   }
 
@@ -264,10 +265,8 @@ export class ViewHistories {
         .filter(({ effect }) => REMOVING_LOSSES.has(effect.loss));
       if (holders.length === 0 || losses.length > 0) {
         const text = `loses rows that '${(holders[0] ?? source).name}' no longer holds`;
-        return {
-          text,
-          causes: [...causesOf(losses), ...(holders.length === 0 ? this.ledger.findRemoval(source) : [])],
-        };
+        const removal = holders.length === 0 ? this.ledger.findRemoval(source) : [];
+        return { text, causes: [...causesOf(losses), ...removal] };
       }
       const column = this.#findChangedColumn(tracked, source);
       if (column) {
