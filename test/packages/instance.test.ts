@@ -263,7 +263,7 @@ test('the final semicolon of a statement is neither sent nor counted', async t =
   for (const statement of ['a;', "a ';'", 'a -- b;\n;', 'a']) await db.execute(statement);
   const texts = requests.map(({ statement }) => statement);
   t.deepEqual(texts, ['a', "a ';'", 'a -- b;\n', 'a']);
-  t.is(db.bufferNeeded('a;'), db.bufferNeeded('a'));
+  t.is(db.requiredBuffer('a;'), db.requiredBuffer('a'));
 });
 
 test('a batch is halved down to single objects, and not further', async t => {
@@ -300,7 +300,7 @@ test('an interruption ends a pause between two questions', async t => {
 test('a large request without a reply is explained with both sizes', async t => {
   const { db } = await connectTo(t, socket => socket.end());
   const statement = `select '${'x'.repeat(40000)}'`;
-  const needed = db.bufferNeeded(statement);
+  const needed = db.requiredBuffer(statement);
   const error = await t.throwsAsync(db.execute(statement), { instanceOf: InstanceError });
   t.regex(error.message, new RegExp(`too large.*${needed} bytes.*64448.*http.request.header.buffer.size`));
   t.like(error, { code: 'UNREACHABLE', outcomeUnknown: true });

@@ -145,7 +145,7 @@ for (const statement of [A, 'ALTER TABLE a ADD COLUMN y INT;'])
     const bug = new TypeError('a bug');
     const execute = createExecutor({
       ifExists: 'compare',
-      resends: 1,
+      maxResends: 1,
       pollLimits: { timeout: 1 },
       preflightCheck: async () => undefined,
       ignored: new IgnoredStatements(new IgnoreRules()),

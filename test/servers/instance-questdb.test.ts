@@ -21,7 +21,7 @@ async function openClient(url: string, env = {}) {
 function maxLength(db: Client, statement: (length: number) => string, purpose?: 'query'): number {
   let length = 1;
   for (let step = 1 << 16; step > 0; step >>= 1)
-    if (db.bufferNeeded(statement(length + step), purpose) <= DEFAULT_REQUEST_BUFFER) length += step;
+    if (db.requiredBuffer(statement(length + step), purpose) <= DEFAULT_REQUEST_BUFFER) length += step;
   return length;
 }
 

@@ -247,7 +247,7 @@ function compareColumns(a: ColumnList, b: ColumnList, comparison: ComparisonBuil
       if (!columnsA.has(key)) comparison.add(columnPropertyName(column.name), MISSING, column.type || 'present');
   if (!a.isComplete || !b.isComplete) comparison.notComparable.push('the columns of its query');
   else
-    compareOrder(
+    compareColumnOrder(
       [...columnsA.keys()].filter(key => columnsB.has(key)),
       [...columnsB.keys()].filter(key => columnsA.has(key)),
       comparison,
@@ -258,7 +258,7 @@ const columnsByName = ({ columns }: ColumnList): NameMap<ListedColumn> =>
   new NameMap(columns.map(column => [column.name, column]));
 
 /** Compares the order of common columns. Equal columns at the start and at the end of both lists are not shown. */
-function compareOrder(a: string[], b: string[], comparison: ComparisonBuilder): void {
+function compareColumnOrder(a: string[], b: string[], comparison: ComparisonBuilder): void {
   const first = a.findIndex((name, index) => !isSameName(name, b[index]));
   if (first < 0) return;
   const end = a.findLastIndex((name, index) => !isSameName(name, b[index])) + 1;

@@ -217,21 +217,21 @@ export class MutableCatalogue {
   }
 
   /** The names that a materialized view refers to, directly or through plain views. */
-  closureOf(view: References): NameSet {
+  closureOfView(view: References): NameSet {
     return this.closure(referencesOf(view));
   }
 
   /** The tables and stored views that a query reads if it refers to these names; sorted. */
   sources(names: readonly string[]): string[] {
-    return [...new NameSet(names.flatMap(name => this.#sourcesBehind(name)))].sort();
+    return [...new NameSet(names.flatMap(name => this.#sourcesOfName(name)))].sort();
   }
 
   /** The tables and stored views that a materialized view reads; sorted. They need not exist. */
-  sourcesOf(view: References): string[] {
+  sourcesOfView(view: References): string[] {
     return this.sources(referencesOf(view));
   }
 
-  #sourcesBehind(name: string): readonly string[] {
+  #sourcesOfName(name: string): readonly string[] {
     if (!isPlainView(this.find(name))) return [name];
     const known = this.#sources.get(name);
     if (known) return known;

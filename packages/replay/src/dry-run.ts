@@ -154,7 +154,7 @@ export class DryRun {
       streamFirstColumn: (...query) => client.streamFirstColumn(...query),
       queryRows: query => this.#askAssertion(query),
       execute,
-      bufferNeeded: (...request) => client.bufferNeeded(...request),
+      requiredBuffer: (...request) => client.requiredBuffer(...request),
       close: async () => {},
     };
   }

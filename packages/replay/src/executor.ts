@@ -31,7 +31,7 @@ export interface ExecutionContext extends Pick<ReplayOptions, 'ifExists' | 'noVe
   /** Whether this is a dry run: its target is an engine, which has no background work. */
   isSimulated?: boolean;
   /** The maximum number of times that a statement is sent again because its reply was lost and the object is missing. */
-  resends: number;
+  maxResends: number;
   pollLimits: PollLimits;
   guard?: PlanGuard | undefined;
 }
@@ -93,7 +93,7 @@ async function executeAndResend(entry: Entry, context: StatementContext): Promis
       if (!isLostReply(error)) throw error;
       const found = await findAfterLostReply(entry, error, context);
       if (found === 'as stated') return { result: 'applied' };
-      if (resent === context.resends) return { result: 'failed', error: error.message, failure: error };
+      if (resent === context.maxResends) return { result: 'failed', error: error.message, failure: error };
     }
 }
 

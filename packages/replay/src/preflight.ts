@@ -84,7 +84,7 @@ export function createPreflightCheck(
         return { reason: `the target is QuestDB ${known}, which does not support ${missing.join(', ')}` };
     }
     if (statement.length <= SURELY_FITS) return undefined;
-    const buffer = client.bufferNeeded(statement);
+    const buffer = client.requiredBuffer(statement);
     if (buffer <= DEFAULT_REQUEST_BUFFER) return undefined;
     limit ??= fetchRequestBuffer(client);
     if (buffer <= (await limit)) return undefined;

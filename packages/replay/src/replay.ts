@@ -142,8 +142,8 @@ async function createExecutors(
   options: ReplayOptions,
 ): Promise<{ executors: Executor[]; dryRun?: DryRun }> {
   const pollLimits = { timeout: config.timeout, signal: options.signal };
-  const resends = Math.max(config.retries ?? 0, MIN_RESENDS);
-  const context = { ...options, ignored, preflightCheck, existing, resends, pollLimits };
+  const maxResends = Math.max(config.retries ?? 0, MIN_RESENDS);
+  const context = { ...options, ignored, preflightCheck, existing, maxResends, pollLimits };
   if (!options.dryRun) return { executors: jobClients.map(client => createExecutor({ ...context, client, guard })) };
   const known = schema ?? (await fetchSchemaIfShown(config, client, options.warn));
   const dryRun = new (await import('./dry-run.js')).DryRun(known, { ...context, client, planHead });

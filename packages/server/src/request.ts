@@ -3,7 +3,7 @@
  * decoded, and a request that is too long or badly encoded gets no response.
  */
 import { isUtf8 } from 'node:buffer';
-import { bufferNeeded } from '@sqlpipe/sql';
+import { requiredBuffer } from '@sqlpipe/sql';
 
 export interface HttpRequest {
   readonly method: string;
@@ -33,7 +33,7 @@ export function readRequest(bytes: string, limit: number): ReadResult {
   const [path = '', query, ...more] = version === undefined ? [target.split('?', 1)[0]] : target.split('?');
   if (query === '') return 'hang up';
   const parameters = parseParameters(query ?? '');
-  if (!parameters || bufferNeeded(requestLine, query ?? '', lines) > limit) return 'hang up';
+  if (!parameters || requiredBuffer(requestLine, query ?? '', lines) > limit) return 'hang up';
   const headers = parseHeaders(lines);
   if (!headers) return 'hang up';
   const hasBody = headers.has('transfer-encoding') || (headers.get('content-length') ?? '0') !== '0';

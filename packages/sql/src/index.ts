@@ -41,7 +41,7 @@ export {
   quoteLiteral,
 } from './name.js';
 export { findSecrets, redact, redactFully } from './redact.js';
-export { bufferNeeded, DEFAULT_REQUEST_BUFFER } from './request-size.js';
+export { DEFAULT_REQUEST_BUFFER, requiredBuffer } from './request-size.js';
 export {
   SERVER_COMMENT_RULES,
   type ServerCommentRules,

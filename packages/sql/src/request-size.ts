@@ -10,7 +10,7 @@ export const DEFAULT_REQUEST_BUFFER = 64_448;
  * @param query the part of the request line after `?`; its escapes are complete
  * @param headers the header lines, without line ends
  */
-export function bufferNeeded(requestLine: string, query: string, headers: readonly string[]): number {
+export function requiredBuffer(requestLine: string, query: string, headers: readonly string[]): number {
   const otherBytes = requestLine.length - query.length;
   let escapes = 0; // counted in a loop, because splitting at them would create as many strings
   for (let i = query.indexOf('%'); i >= 0; i = query.indexOf('%', i + 1)) escapes++;

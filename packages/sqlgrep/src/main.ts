@@ -31,5 +31,5 @@ export const main = createMain({
     'with-dependents': { ...FLAG, describe: 'also select what needs the matches' },
     'max-record': MAX_RECORD_OPTION,
   },
-  run: async (options, io) => (await import('./select-statements.js')).writeSelected(options, io),
+  run: async (options, io) => (await import('./select-statements.js')).writeSelection(options, io),
 });

@@ -16,7 +16,7 @@ import { escapeControls, formatSafeJson } from '@sqlpipe/text';
 type GrepArgs = Omit<MatchCriteria, 'patterns'> &
   RelatedOptions & { operands: string[]; maxRecord: number; count?: boolean; list?: boolean; json?: boolean };
 
-export async function writeSelected({ operands: patterns, maxRecord, ...options }: GrepArgs, io: Io) {
+export async function writeSelection({ operands: patterns, maxRecord, ...options }: GrepArgs, io: Io) {
   const matcher = createMatcher({ ...options, patterns });
   let matchCount = 0;
   const matches = (entry: Entry): boolean => {

@@ -17,5 +17,5 @@ export const main = createMain({
     },
     'max-record': MAX_RECORD_OPTION,
   },
-  run: async (options, io) => (await import('./sort.js')).writeSorted(options, io),
+  run: async (options, io) => (await import('./sort.js')).writeSortedSchema(options, io),
 });

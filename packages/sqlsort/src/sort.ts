@@ -29,7 +29,7 @@ function formatCycle(schema: Schema, cycle: string[]): string {
   return names.join(', which needs ').replace(', which needs ', ' needs ');
 }
 
-export async function writeSorted(
+export async function writeSortedSchema(
   { graph, maxRecord }: { graph?: 'dot' | 'mermaid' | undefined; maxRecord: number },
   io: Io,
 ): Promise<number> {

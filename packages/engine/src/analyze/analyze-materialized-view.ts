@@ -334,7 +334,7 @@ function findFreeName({ columns }: Select, timestamp: string): string {
   const taken = new TakenNames();
   for (const item of columns)
     if (item.type === 'selectItem') taken.add(item.alias ?? columnName(item.expression) ?? '');
-  return taken.unused(timestamp, n => `${timestamp}${n}`);
+  return taken.findUnused(timestamp, n => `${timestamp}${n}`);
 }
 
 function findOnlySource({ from, groupBy, setOperations }: Select, scope: QueryScope): Source | undefined {

@@ -157,7 +157,7 @@ class Analysis {
       if (!isStar) expressionFields.push(...columns);
       if (fields.length + columns.length > MAX_COLUMNS) throw tooManyColumnsError(this.query.positionOf(item));
       for (const { name, type } of columns) {
-        const unused = taken.unused(name, n => `${name}${n}`);
+        const unused = taken.findUnused(name, n => `${name}${n}`);
         taken.add(unused);
         fields.push({ name: unused, type, item });
       }

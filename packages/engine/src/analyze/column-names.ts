@@ -12,7 +12,7 @@ export const columnName = (expression: Expression): string | undefined =>
 export function chooseAlias(expression: Expression, names: NameResolver, taken: TakenNames, naming: ColumnNaming) {
   const isText = naming === 'by expression';
   const base = isText ? printExpressionAlias(expression, names) : findFunctionAlias(expression, names.query);
-  return taken.unused(base, n => (isText ? `${base}_${n + 1}` : `${base}${n}`));
+  return taken.findUnused(base, n => (isText ? `${base}_${n + 1}` : `${base}${n}`));
 }
 
 function printExpressionAlias(expression: Expression, names: NameResolver): string {
@@ -61,7 +61,7 @@ export class TakenNames {
     this.#names.add(name);
   }
 
-  unused(name: string, numbered: (n: number) => string): string {
+  findUnused(name: string, numbered: (n: number) => string): string {
     if (!this.has(name)) return name;
     let n = this.#numbers.get(name) ?? 1;
     while (this.has(numbered(n))) n++;

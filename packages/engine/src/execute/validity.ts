@@ -237,7 +237,7 @@ export function inputsOf(
   catalogue: Catalogue,
 ): readonly string[] | undefined {
   if (opaque === undefined && areTypesKnown(columns)) return undefined;
-  return [...catalogue.closureOf({ base, references })].flatMap(read => {
+  return [...catalogue.closureOfView({ base, references })].flatMap(read => {
     const object = catalogue.findCompiled(read);
     if (object?.kind === 'view' && !(object.opaque === undefined && areTypesKnown(object.columns)))
       return `${foldCase(read)} ${object.opaque ?? object.body}`;

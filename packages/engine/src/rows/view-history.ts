@@ -93,7 +93,7 @@ export class ViewHistories {
     const views = [...loaded.values()].filter(object => object.kind === 'materialized view');
     this.#partlyRefreshed = views.filter(view => view.partlyRefreshed);
     const dependenciesOf = (view: MaterializedView) =>
-      [...catalogue.closureOf(view)].flatMap(name => catalogue.find(name) ?? []);
+      [...catalogue.closureOfView(view)].flatMap(name => catalogue.find(name) ?? []);
     this.#trackedViews = new Map(views.map(former => [former.id, { former, dependencies: dependenciesOf(former) }]));
   }
 
@@ -147,7 +147,7 @@ export class ViewHistories {
 
   #readsEmptyView(view: MaterializedView): boolean {
     const { catalogue } = this.ledger;
-    const sources = catalogue.sourcesOf(view).flatMap(name => catalogue.find(name) ?? []);
+    const sources = catalogue.sourcesOfView(view).flatMap(name => catalogue.find(name) ?? []);
     return sources.some(source => source.kind === 'materialized view' && this.#isLeftEmpty(source));
   }
 
@@ -161,7 +161,7 @@ export class ViewHistories {
     for (const id of REMOVING_LOSSES.has(loss) ? this.#unrefreshed : []) {
       const view = catalogue.findById(id);
       if (view?.kind !== 'materialized view' || view.refresh.deferred || !this.#findTracked(view)) continue;
-      if (!catalogue.sourcesOf(view).some(name => isSameName(name, object))) continue;
+      if (!catalogue.sourcesOfView(view).some(name => isSameName(name, object))) continue;
       const text = `${displayName(view)} may miss rows that '${object}' loses before the server has read them`;
       this.ledger.addLoss(id, historyLoss(view, text), [index]);
     }
@@ -236,7 +236,7 @@ export class ViewHistories {
   /** The sources of the former view that the new view does not read. A source counts as read if the new view reads any holder of it. */
   #findUnreadSources(former: MaterializedView, current: MaterializedView): CatalogueObject[] {
     const { catalogue } = this.ledger;
-    const readIds = new Set(catalogue.sourcesOf(current).map(name => catalogue.find(name)?.id));
+    const readIds = new Set(catalogue.sourcesOfView(current).map(name => catalogue.find(name)?.id));
     const tracked = this.#trackedViews.get(former.id);
     return (tracked ? sourcesOf(tracked) : []).filter(
       source => !this.#findCurrentHolders(source, former).some(({ id }) => readIds.has(id)),

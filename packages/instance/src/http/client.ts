@@ -1,5 +1,5 @@
 /*! Every failure of an instance is an `InstanceError`, whose message starts with the instance's name. */
-import { bufferNeeded, DEFAULT_REQUEST_BUFFER, returnsRows } from '@sqlpipe/sql';
+import { DEFAULT_REQUEST_BUFFER, requiredBuffer, returnsRows } from '@sqlpipe/sql';
 import { truncate } from '@sqlpipe/text';
 import type { ConnectionConfig } from '../configuration/connection-config.js';
 import { InstanceError } from '../instance-error.js';
@@ -44,7 +44,7 @@ export interface Client {
    */
   execute(statement: string): Promise<Reply>;
   /** How large the request buffer of a server must be to accept this statement, in bytes; see `DEFAULT_REQUEST_BUFFER`. */
-  bufferNeeded(statement: string, purpose?: Purpose): number;
+  requiredBuffer(statement: string, purpose?: Purpose): number;
   close(): Promise<void>;
 }
 
@@ -110,10 +110,10 @@ class HttpClient implements Client {
     return this.#request(statement, 'execute', response => readReply(response, acceptRows));
   }
 
-  bufferNeeded(statement: string, purpose: Purpose = 'execute'): number {
+  requiredBuffer(statement: string, purpose: Purpose = 'execute'): number {
     const target = this.#path(statement, purpose);
     const query = target.slice(target.indexOf('?') + 1);
-    return bufferNeeded(`GET ${target} HTTP/1.1`, query, this.#connection.headerLines);
+    return requiredBuffer(`GET ${target} HTTP/1.1`, query, this.#connection.headerLines);
   }
 
   close(): Promise<void> {
@@ -174,7 +174,7 @@ class HttpClient implements Client {
     if (error instanceof ServerError && response) return this.#rejectionError(error, response);
     const isTransport = error instanceof TransportError;
     if (!isTransport && !(error instanceof UnexpectedResponseError)) return error;
-    const context = { ...this.config, bufferNeeded: this.bufferNeeded(statement, purpose) };
+    const context = { ...this.config, requiredBuffer: this.requiredBuffer(statement, purpose) };
     const { code, message } = isTransport ? toTransportFailure(error, context) : error;
     const isSent = !isTransport || error.phase !== 'connecting';
     const hint = isSent || !context.unknownName ? '' : `; ${context.unknownName}`;
@@ -226,7 +226,7 @@ async function* scanRows(response: Response, maxValueBytes: number | undefined):
 
 /** Whether a query fits into a request buffer of the default size. */
 export const fitsRequest = (client: Client, query: string): boolean =>
-  client.bufferNeeded(query, 'query') <= DEFAULT_REQUEST_BUFFER;
+  client.requiredBuffer(query, 'query') <= DEFAULT_REQUEST_BUFFER;
 
 /** Connects to an instance, uses the client, and closes it. */
 export async function withClient<T>(config: ConnectionConfig, use: (client: Client) => Promise<T>): Promise<T> {

@@ -9,7 +9,7 @@ interface TransportFailure {
   message: string;
 }
 
-type RequestContext = ConnectionConfig & { readonly bufferNeeded: number };
+type RequestContext = ConnectionConfig & { readonly requiredBuffer: number };
 
 const HOST_HELP = 'is the address right?';
 const CERTIFICATE_HELP = 'give its certificate authority with --cacert, or accept any certificate with --insecure';
@@ -112,13 +112,13 @@ function wrongNameMessage(cause: NodeJS.ErrnoException & { cert?: { subjectaltna
 }
 
 /** A server closes the connection without a reply if a request exceeds its buffer (observed on 9.3.4), or if it stops. */
-function closedMessage({ bufferNeeded: needed, url }: RequestContext): string {
-  if (needed <= DEFAULT_REQUEST_BUFFER) {
+function closedMessage({ requiredBuffer, url }: RequestContext): string {
+  if (requiredBuffer <= DEFAULT_REQUEST_BUFFER) {
     const orTls = url.protocol === 'http:' ? ', or does it use https://?' : '?';
     return `the connection was closed before a reply arrived; did the server stop${orTls}`;
   }
   return (
-    `the connection was closed: the request may be too large, it needs a buffer of ${needed} bytes ` +
+    `the connection was closed: the request may be too large, it needs a buffer of ${requiredBuffer} bytes ` +
     `(default: ${DEFAULT_REQUEST_BUFFER}); raise http.request.header.buffer.size on the server`
   );
 }

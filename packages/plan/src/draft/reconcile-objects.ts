@@ -154,7 +154,7 @@ const readsRecreatedView = (
 ) =>
   current.kind === 'materialized view' &&
   engineOfB.catalogue.findById(current.id) !== undefined &&
-  [...catalogue.closureOf(current)].some(name => {
+  [...catalogue.closureOfView(current)].some(name => {
     const source = catalogue.find(name);
     const isCreatedByPlan =
       source?.kind === 'materialized view' && engineOfB.catalogue.findById(source.id) === undefined;

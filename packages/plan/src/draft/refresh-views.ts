@@ -73,7 +73,7 @@ function findViewSources(context: Schemas & ServerFacts): ViewSources {
   const { catalogue } = context.wantedEngine;
   const views = catalogue.list().filter(object => object.kind === 'materialized view');
   const sourcesOf = (readers: readonly MaterializedView[]) =>
-    new NameSet(readers.flatMap(view => catalogue.sourcesOf(view)));
+    new NameSet(readers.flatMap(view => catalogue.sourcesOfView(view)));
   return {
     ofAllViews: sourcesOf(views),
     ofViewsWithRows: sourcesOf(views.filter(view => mayHaveRowsInB(view, context))),
@@ -128,7 +128,8 @@ function findSourcesToFillFirst(schemas: Schemas): NameSet {
     if (view?.kind !== 'materialized view' || !isUnfilledView) continue;
     const isFollowed = !expiresRows(wantedEngine.definitionOf(view.base));
     const followed = isFollowed && isFilledByServer(view) && !needed.has(name) ? view.base : '';
-    for (const source of wantedEngine.catalogue.sourcesOf(view)) if (!isSameName(source, followed)) needed.add(source);
+    for (const source of wantedEngine.catalogue.sourcesOfView(view))
+      if (!isSameName(source, followed)) needed.add(source);
   }
   return needed;
 }
@@ -169,13 +170,13 @@ const wasInvalid = ({ name }: NamedObject, healthProblems: ServerFacts['healthPr
 /** Whether the plan later drops a source of a view, or makes a source expire more rows. */
 const willSourcesLoseRows = (view: MaterializedView, { engine, context: { wantedEngine } }: Draft): boolean =>
   engine.catalogue
-    .sourcesOf(view)
+    .sourcesOfView(view)
     .some(
       name => !wantedEngine.find(name) || expiresMoreRows(engine.definitionOf(name), wantedEngine.definitionOf(name)),
     );
 
 function readsRetypedColumn(view: MaterializedView, { engine, context: { engineOfB } }: Draft) {
-  return [...engine.catalogue.closureOf(view)].some(name => {
+  return [...engine.catalogue.closureOfView(view)].some(name => {
     const current = engine.find(name);
     const former = engineOfB.catalogue.findById(current?.id);
     const types = new Map(former?.kind === 'table' ? former.columns.map(({ id, type }) => [id, type]) : []);
@@ -233,7 +234,7 @@ function whyInvalidAfter(statement: string, view: NamedObject, { engine }: Draft
 
 const readsRedefinedView = (view: MaterializedView, { engine, context }: Draft): boolean =>
   context.engineOfB.catalogue.findById(view.id) !== undefined &&
-  [...engine.catalogue.closureOf(view)].some(name => {
+  [...engine.catalogue.closureOfView(view)].some(name => {
     const [former, current] = [context.engineOfB.find(context.renames.nameBeforePlan(name)), engine.find(name)];
     return former?.kind === 'view' && current?.kind === 'view' && isRedefined(former, current, context);
   });
