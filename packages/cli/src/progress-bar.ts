@@ -27,10 +27,10 @@ export function createBar(stream: Writable): SingleBar {
 }
 
 /** The minimum number of columns of a terminal that has room for the bar besides the numbers. */
-const WIDE = 60;
+const MIN_BAR_WIDTH = 60;
 
 function format(options: Options, params: Params & { maxWidth: number }, { name, done, total, rate, what }: Payload) {
-  const bar = total && params.maxWidth >= WIDE ? `[${Format.BarFormat(params.progress, options)}] ` : '';
+  const bar = total && params.maxWidth >= MIN_BAR_WIDTH ? `[${Format.BarFormat(params.progress, options)}] ` : '';
   const count = total ? `${done}/${total}` : `${done}`;
   const parts = [`${name}: ${bar}${count}`, `${rate.toFixed(rate < 10 ? 1 : 0)}/s`];
   if (total && rate > 0) parts.push(`ETA ${formatSeconds((total - done) / rate)}`);

@@ -33,7 +33,7 @@ async function* drawProgress<Batch extends string | string[]>(
 }
 
 /** The number of seconds before the first drawing: shorter work shows no progress. */
-const DELAY = 0.3;
+const FIRST_DELAY = 0.3;
 
 /** A line on the terminal that is drawn again and again. A message clears it first, also one of another program in the pipe. */
 export class Progress {
@@ -48,7 +48,7 @@ export class Progress {
   /** Shows a step. The line is drawn at most ten times a second. */
   async show(step: ProgressStep): Promise<void> {
     const elapsed = process.uptime() - this.#started;
-    if (elapsed < DELAY) return;
+    if (elapsed < FIRST_DELAY) return;
     const payload = { ...step, name: this.name, rate: step.done / elapsed };
     if (this.#bar) return this.#bar.update(step.done, payload);
     const { createBar } = await import('./progress-bar.js');

@@ -273,10 +273,10 @@ function compareColumn(a: ListedColumn, b: ListedColumn, comparison: ComparisonB
     comparison.add(columnPropertyName(a.name, name), value(a), value(b), isHidden);
 }
 
-const CONTEXT = 40;
+const EXCERPT_CONTEXT = 40;
 
 function excerptAround(query: string, index: number): string {
-  const start = Math.max(0, index - CONTEXT / 2);
-  const piece = query.slice(start, index + CONTEXT).replace(/\s+/g, ' ');
-  return `${start > 0 ? '…' : ''}${piece}${index + CONTEXT < query.length ? '…' : ''}`;
+  const start = Math.max(0, index - EXCERPT_CONTEXT / 2);
+  const piece = query.slice(start, index + EXCERPT_CONTEXT).replace(/\s+/g, ' ');
+  return `${start > 0 ? '…' : ''}${piece}${index + EXCERPT_CONTEXT < query.length ? '…' : ''}`;
 }

@@ -192,10 +192,10 @@ export class Engine {
     switch (statement.type) {
       case 'create':
         executeCreate(session, statement);
-        return { effects: [], reply: DONE };
+        return { effects: [], reply: DDL_REPLY };
       case 'command': {
         const rows = this.#handlers.get(statement.verb)?.(statement.cursor, session, statement.verb);
-        return { effects: rowEffects, reply: rows ? { kind: 'rows', ...rows } : DONE };
+        return { effects: rowEffects, reply: rows ? { kind: 'rows', ...rows } : DDL_REPLY };
       }
       default:
         return { effects: [], reply: { kind: 'unanswered', query: statement } };
@@ -356,7 +356,7 @@ function placeholderDefinition(kind: ObjectKind, name: string): Definition {
 export const createPredictingEngine = ({ isEnterprise, version, defaults, health }: EngineOptions): Engine =>
   new Engine({ isEnterprise, version: isEnterprise ? undefined : version, rows: 'assumed', defaults, health });
 
-const DONE: StatementReply = { kind: 'ddl' };
+const DDL_REPLY: StatementReply = { kind: 'ddl' };
 
 /** Nobody logs in to an engine without a server. So it stores no password hashes, which are slow to compute. */
 const NO_SECRETS: SecretFactory = {

@@ -50,10 +50,10 @@ function rethrowWithPath(error: NodeJS.ErrnoException, path: string): never {
   throw error;
 }
 
-const NAME = 'standard input';
+const STDIN_NAME = 'standard input';
 
 /** The number of bytes that are searched for a NUL and for a second statement. */
-const HEAD = 64 * 1024;
+const HEAD_LENGTH = 64 * 1024;
 
 /** Reads standard input in batches; statements of a stream have no line. @throws StreamError, CodedError; errors of the input */
 export async function* readStandardInput(input: Readable, options: ReadOptions): AsyncGenerator<LocatedStatement[]> {
@@ -61,17 +61,17 @@ export async function* readStandardInput(input: Readable, options: ReadOptions):
   try {
     const first = await readFirst(chunks);
     const bytes = prepend(first, chunks);
-    if (isText(first.subarray(0, HEAD))) yield* parseSqlText(bytes, NAME, options.maxRecord);
-    else for await (const statement of decodeRecords(bytes, options)) yield [{ statement, path: NAME }];
+    if (isText(first.subarray(0, HEAD_LENGTH))) yield* parseSqlText(bytes, STDIN_NAME, options.maxRecord);
+    else for await (const statement of decodeRecords(bytes, options)) yield [{ statement, path: STDIN_NAME }];
   } finally {
     input.destroy(); // a pending read would keep the process alive
   }
 }
 
-/** Reads until it is known what the input is: up to a NUL, `HEAD` bytes, or the end. */
+/** Reads until it is known what the input is: up to a NUL, `HEAD_LENGTH` bytes, or the end. */
 async function readFirst(chunks: AsyncIterator<Buffer>): Promise<Buffer> {
   const read: Buffer[] = [];
-  for (let size = 0; size < HEAD && !read.at(-1)?.includes(0); ) {
+  for (let size = 0; size < HEAD_LENGTH && !read.at(-1)?.includes(0); ) {
     const { done, value } = await chunks.next();
     if (done) break;
     read.push(value);

@@ -24,7 +24,7 @@ export async function writeSqlText(
   for await (const batch of statements) {
     for (const statement of [batch].flat()) text += printSqlText(statement);
     isEmpty &&= !text;
-    if (text.length < CHUNK) continue;
+    if (text.length < MIN_CHUNK) continue;
     await writeTo(out, prepare(text));
     text = '';
   }
@@ -32,7 +32,7 @@ export async function writeSqlText(
 }
 
 /** The minimum size of a write, in UTF-16 code units; the last one may be smaller. */
-const CHUNK = 64 * 1024;
+const MIN_CHUNK = 64 * 1024;
 
 /** A statement and its position in a file. */
 export interface LocatedStatement {

@@ -25,9 +25,9 @@ export async function stageAndCommit<T>(items: Iterable<T>, stage: (item: T) => 
 }
 
 /** The mark in the names of our temporary files, so that those of other programs are not taken for ours. */
-const MARK = 'sqlpipe-';
+const TEMPORARY_MARK = 'sqlpipe-';
 
-const STAGED = new RegExp(`\\.sql\\.${MARK}[a-z\\d]{1,8}\\.tmp$`);
+const STAGED = new RegExp(`\\.sql\\.${TEMPORARY_MARK}[a-z\\d]{1,8}\\.tmp$`);
 
 /** Whether a name is that of our temporary file for a `.sql` file. A process that is killed leaves such a file. */
 export const isStaged = (name: string): boolean => STAGED.test(name);
@@ -43,7 +43,7 @@ export async function stageFile(
   signal?: AbortSignal,
   mode?: number,
 ): Promise<StagedOutput> {
-  const temporary = `${path}.${MARK}${Math.random().toString(36).slice(2, 10)}.tmp`;
+  const temporary = `${path}.${TEMPORARY_MARK}${Math.random().toString(36).slice(2, 10)}.tmp`;
   const discard = () => rm(temporary, { force: true }).catch(() => {});
   const discardOnError = async (work: Promise<unknown>): Promise<void> => {
     try {

@@ -4,7 +4,7 @@ import { connect } from './http/client.js';
 import { isTransient } from './http/retry.js';
 import { InstanceError } from './instance-error.js';
 
-const INTERVAL = 500;
+const PROBE_INTERVAL = 500;
 
 interface WaitOptions {
   /** Maximum time; 0 for a single attempt. Pauses after the status 429 may prolong the last attempt. */
@@ -27,10 +27,10 @@ export async function waitUntilReady(config: ConnectionConfig, options: WaitOpti
     if (!failure) return;
     if (!isTransient(failure)) throw failure;
     const { message, status, cause } = failure;
-    if (performance.now() + INTERVAL > deadline)
+    if (performance.now() + PROBE_INTERVAL > deadline)
       throw new InstanceError('UNREACHABLE', `${message}; waited ${seconds} s`, { status, cause });
     if (isFirst) info(`${message}; waiting up to ${seconds} s`);
-    await pause(INTERVAL, undefined, { signal }).catch(() => signal.throwIfAborted());
+    await pause(PROBE_INTERVAL, undefined, { signal }).catch(() => signal.throwIfAborted());
   }
 }
 

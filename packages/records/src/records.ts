@@ -29,7 +29,7 @@ export function encodeRecords(maxRecord = MAX_RECORD): Transform {
           `statement ${statementCount} makes a record longer than ${maxRecord} bytes; --max-record raises the limit`,
         );
       text += `${statement}\n\0`;
-      if (text.length < CHUNK) continue;
+      if (text.length < MIN_CHUNK) continue;
       transform.push(Buffer.from(text)); // a batch may be a complete schema, which one string might not hold
       text = '';
     }
@@ -47,7 +47,7 @@ export const writeRecords = (
 ): Promise<void> => pipeline(statements, encodeRecords(maxRecord), createCommitWriter(out, name));
 
 /** The minimum size of an output buffer within a batch, in UTF-16 code units. */
-const CHUNK = 1024 * 1024;
+const MIN_CHUNK = 1024 * 1024;
 
 /** Whether a record is longer than this. The bytes of a short statement need not be counted: a UTF-16 code unit has at most 3. */
 const isLonger = (statement: string, bytes: number): boolean =>

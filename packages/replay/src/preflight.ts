@@ -24,11 +24,11 @@ const SURELY_FITS = (DEFAULT_REQUEST_BUFFER - 16 * 1024) / (2 * 9);
 
 export interface PreflightRejection {
   readonly reason: string;
-  /** The value of --allow that would allow the statement; `PLAN` if --allow-plan would. */
+  /** The value of --allow that would allow the statement; `ALLOW_PLAN` if --allow-plan would. */
   readonly verb?: string;
 }
 
-const PLAN = 'the plan';
+const ALLOW_PLAN = 'the plan';
 
 /** What a plan permits: its statements that no dump contains, if `allowsPlan` is set, and assertions with its queries. */
 export interface PlanPermissions {
@@ -76,7 +76,7 @@ export function createPreflightCheck(
     const isInPlan = permitted.statements.has(statement);
     const isAllowed = !needed || allowed.has(needed.verb) || allowed.has('ALL') || (isInPlan && permitted.allowsPlan);
     if (!isAllowed && !(needed.verb === 'SELECT' && (await isPlanAssertion(client, statement, permitted.queries))))
-      return { ...needed, ...(isInPlan && { verb: PLAN }) };
+      return { ...needed, ...(isInPlan && { verb: ALLOW_PLAN }) };
     if (dependsOnVersion(statement)) {
       const known = await knownVersion();
       const missing = known === undefined ? [] : findMissingFeatures(statement, known);
@@ -111,9 +111,9 @@ function findAllowNeeded(
 
 /** The options that help, as a list with one hint; empty if no option helps. */
 function allowHint(needed: readonly string[], pronoun: 'it' | 'them'): string[] {
-  const verbs = needed.filter(verb => verb !== PLAN);
+  const verbs = needed.filter(verb => verb !== ALLOW_PLAN);
   const options = [
-    ...(needed.includes(PLAN) ? ['--allow-plan'] : []),
+    ...(needed.includes(ALLOW_PLAN) ? ['--allow-plan'] : []),
     ...(verbs.length > 0 ? [`--allow ${verbs.join(',')}`] : []),
   ];
   return options.length > 0 ? [`use ${options.join(' ')} to send ${pronoun}`] : [];

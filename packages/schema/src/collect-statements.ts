@@ -5,7 +5,7 @@ import { CodedError } from '@sqlpipe/text';
 import { type Entry, toUnambiguousEntry } from './schema.js';
 
 /** The number of bytes per statement, besides its text, for names and collections (measured: 400 to 700). */
-const OVERHEAD = 1000;
+const STATEMENT_OVERHEAD = 1000;
 
 /** Limits stored statements to half of Node's heap limit, because at the heap limit Node aborts without a message for the user. */
 export class MemoryBudget {
@@ -16,7 +16,7 @@ export class MemoryBudget {
   /** @throws CodedError if there is no memory for the statement */
   add({ length }: string): void {
     this.#statements++;
-    this.#used += OVERHEAD + 2 * length;
+    this.#used += STATEMENT_OVERHEAD + 2 * length;
     if (this.#used > this.#size)
       throw new CodedError(
         'IO',

@@ -136,9 +136,9 @@ export function formatLine(entries: readonly JournalEntry[]): string {
 const LINE = /^\{"entries":(.*),"sha256":"(.*)"\}$/s;
 
 /** Raise it when the engine can no longer restore the entries of older versions: then they count as damaged. */
-const FORMAT = 1;
+const FORMAT_VERSION = 1;
 
-const hashEntries = (text: string): string => digest(`${FORMAT} ${text}`);
+const hashEntries = (text: string): string => digest(`${FORMAT_VERSION} ${text}`);
 
 /** Only for its owner. `mkdir` with `recursive` never returns where not even root may create a folder, as in /proc. */
 async function makeFolder(path: string): Promise<void> {

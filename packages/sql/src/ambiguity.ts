@@ -7,7 +7,7 @@ import { canHaveComments, joinTokens, significantTokens } from './tokens.js';
 
 /**
  * Explains how a server would read a statement differently from SQL; undefined if none would. Of an object, only the head has to be the
- * same (`COMPARED`); of any other statement, every token.
+ * same (`COMPARED_KEYS`); of any other statement, every token.
  * @param allRules those of the servers that may run the statement
  */
 export function findAmbiguity(
@@ -21,7 +21,7 @@ export function findAmbiguity(
   const hasComments = canHaveComments(statement);
   for (const rules of allRules) {
     const other = readHead(serverTokens(statement, 0, rules));
-    const isSame = COMPARED.every(property => head[property] === other[property]);
+    const isSame = COMPARED_KEYS.every(property => head[property] === other[property]);
     if (!isSame) return formatAmbiguity(head, other, rules);
     if (!hasComments || isObject(head.kind)) continue;
     if (joinTokens(significantTokens(statement)) !== joinTokens(serverTokens(statement, 0, rules)))
@@ -38,7 +38,7 @@ export function requireUnambiguous(statement: string): Identity {
   return identity;
 }
 
-const COMPARED = ['kind', 'name', 'verb', 'replaces', 'runsQuery'] as const satisfies (keyof StatementHead)[];
+const COMPARED_KEYS = ['kind', 'name', 'verb', 'replaces', 'runsQuery'] as const satisfies (keyof StatementHead)[];
 
 /** Matches text that has the same tokens by all rules: words, common punctuation, and quoted text that is not next to a word. */
 const UNAMBIGUOUS = /^(?:[\w$@ \t\n\r(),;.]|(?<![\w$@'"])(?:'[^']*'|"[^"]*"))*$/;

@@ -47,7 +47,7 @@ const NO_ACCESS_CONTROL = /'atomic' or 'table'|\bsuch as "|unexpected token \[(?
 const ACCESS_CONTROL = 'the open source edition has no access control; sqltr --to open-source --lossy removes it';
 
 /** The open source edition's messages for clauses of the enterprise edition (observed on 9.3.4). */
-const CLAUSES: [message: RegExp, hint: string][] = [
+const ENTERPRISE_CLAUSES: [message: RegExp, hint: string][] = [
   [
     /unexpected token \[storage\]/i,
     'STORAGE POLICY is a clause of the enterprise edition; sqltr --to open-source replaces it by TTL',
@@ -65,7 +65,7 @@ const EMPTY_QUERY_HINT =
 function hintsFor({ identity: { kind, name }, error = '', isDenied, comparison }: Reported): string[] {
   if (comparison?.differences.some(({ property }) => property === COLUMN_ORDER)) return columnOrderHints(name);
   if (error === 'empty query') return [EMPTY_QUERY_HINT];
-  if (!isAcl(kind)) return CLAUSES.filter(([message]) => message.test(error)).map(([, hint]) => hint);
+  if (!isAcl(kind)) return ENTERPRISE_CLAUSES.filter(([message]) => message.test(error)).map(([, hint]) => hint);
   if (isDenied) return ['access control requires permissions of its own; sqldump --include SCHEMA leaves it out'];
   return NO_ACCESS_CONTROL.test(error) ? [ACCESS_CONTROL] : [];
 }

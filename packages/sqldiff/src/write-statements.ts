@@ -35,11 +35,11 @@ function toOutput(statements: readonly string[], { output, maxRecord }: OutputOp
   return { path: output, write };
 }
 
-const REMOVING = new Set(['DROP', 'REVOKE', 'REMOVE', 'TRUNCATE']);
+const REMOVING_VERBS = new Set(['DROP', 'REVOKE', 'REMOVE', 'TRUNCATE']);
 
 function isRemoval(statement: string): boolean {
   const isColumnDropped = parseAlters(statement).some(({ alteration }) => alteration.action === 'drop column');
-  return isColumnDropped || REMOVING.has(identify(statement).verb);
+  return isColumnDropped || REMOVING_VERBS.has(identify(statement).verb);
 }
 
 function colorStatement(statement: string): string {

@@ -108,24 +108,24 @@ export interface NumberedStatement {
 export const formatTitle = (n: number, identity: Identity): string =>
   `statement ${n} (${truncate(displayName(identity), 200)})`;
 
-const OPEN_SOURCE = 'the open source edition has no';
+const OPEN_SOURCE_LACKS = 'the open source edition has no';
 
 export function toOpenSource(statement: string): Adaptation {
   const { kind } = identify(statement);
-  if (isAcl(kind)) return { losses: [`removed, because ${OPEN_SOURCE} access control`] };
+  if (isAcl(kind)) return { losses: [`removed, because ${OPEN_SOURCE_LACKS} access control`] };
   if (kind === 'other' || !/\b(?:owned|storage)\b/i.test(statement)) return { statement, losses: [] };
-  if (!isUnderstood(statement, kind)) return { statement, losses: [UNKNOWN] };
+  if (!isUnderstood(statement, kind)) return { statement, losses: [UNKNOWN_SYNTAX] };
   const named = ownerOf(statement);
   const { statement: kept, losses } =
     kind === 'table' ? translateProperties(statement, featuresOf(undefined, false)) : { statement, losses: [] };
   if (named === undefined) return { statement: kept, losses };
   return {
     statement: removeOwner(kept),
-    losses: [...losses, `OWNED BY ${truncate(named, 140)} is removed, because ${OPEN_SOURCE} owners`],
+    losses: [...losses, `OWNED BY ${truncate(named, 140)} is removed, because ${OPEN_SOURCE_LACKS} owners`],
   };
 }
 
-const UNKNOWN = 'not changed, because its syntax is unknown';
+const UNKNOWN_SYNTAX = 'not changed, because its syntax is unknown';
 
 /** Translates a statement for the enterprise edition, where a table has a storage policy instead. */
 export function toEnterprise(statement: string): Adaptation {
@@ -137,7 +137,7 @@ function translateProperties(given: string, hasFeature: HasFeature) {
   const losses: string[] = [];
   const statement = replaceClauses(given, (property, _, { definition }) => {
     const translation = findProperty(property, definition.kind)?.translate?.(definition as Definition, hasFeature);
-    if (translation?.loss !== undefined) losses.push(`${translation.loss}, because ${OPEN_SOURCE} such stages`);
+    if (translation?.loss !== undefined) losses.push(`${translation.loss}, because ${OPEN_SOURCE_LACKS} such stages`);
     return translation?.clause;
   });
   return { statement, losses };
@@ -167,7 +167,7 @@ export const toVersion =
   (given: string): Adaptation => {
     const { kind } = identify(given);
     if (!isObject(kind)) return { statement: given, losses: [] };
-    if (!isUnderstood(given, kind)) return { statement: given, losses: [UNKNOWN] };
+    if (!isUnderstood(given, kind)) return { statement: given, losses: [UNKNOWN_SYNTAX] };
     if (!mayLackFeature(given, version)) return { statement: given, losses: [] };
     const hasFeature = featuresOf(version);
     const removed = new Map<string, string>();

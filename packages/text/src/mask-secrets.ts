@@ -31,11 +31,11 @@ function inBase64(secret: Buffer, form: 'base64' | 'base64url'): string[] {
     const encoded = Buffer.concat([Buffer.alloc(before), secret]).toString(form);
     return encoded.slice(Math.ceil((8 * before) / 6), Math.floor(bits / 6));
   });
-  return [alone, ...inside.filter(({ length }) => length >= LONG)];
+  return [alone, ...inside.filter(({ length }) => length >= LONG_SECRET)];
 }
 
 /** The length from which a secret is not part of ordinary words. */
-const LONG = 8;
+const LONG_SECRET = 8;
 
 /** A text as a string of its UTF-8 bytes, and the offset that each byte had in the text before escapes were decoded. */
 interface DecodedText {
@@ -99,6 +99,6 @@ function originalSpan({ starts }: DecodedText, from: number, to: number): [start
 function isStandalone(text: string, at: number, secret: string): boolean {
   const isWithinWord = (offset: number): boolean =>
     /^(?:[a-z]{2}|\d{2})$/i.test(text.slice(Math.max(0, offset - 1), offset + 1));
-  const mayBeInWords = secret.length < LONG && /^(?:[a-z]+|\d+)$/i.test(secret);
+  const mayBeInWords = secret.length < LONG_SECRET && /^(?:[a-z]+|\d+)$/i.test(secret);
   return !mayBeInWords || !(isWithinWord(at) || isWithinWord(at + secret.length));
 }

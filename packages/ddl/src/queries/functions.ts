@@ -17,7 +17,7 @@ const AGGREGATES = {
 };
 
 /** `array_elem_min` and its like are in no list: whether they are aggregates depends on their arguments (observed on 9.3.4). */
-const OTHERS = {
+const OTHER_FUNCTIONS = {
   argument:
     'first_value last_value nth_value lag lead coalesce nullif abs round round_up round_down round_half_even floor ceil ceiling ' +
     'greatest least ema',
@@ -57,7 +57,7 @@ const OTHERS = {
 };
 
 const KNOWN_FUNCTIONS = new Map(
-  [AGGREGATES, OTHERS].flatMap(list =>
+  [AGGREGATES, OTHER_FUNCTIONS].flatMap(list =>
     Object.entries(list).flatMap(([type, names]) =>
       names.split(' ').map(name => [name, { type, isAggregate: list === AGGREGATES }]),
     ),

@@ -12,7 +12,7 @@ export interface QueryToken {
 
 const KEYWORDS = wordsWith('keyword');
 const ENDS_PHRASE = wordsWith('phrase');
-const ITEMS = wordsWith('item');
+const ITEM_KEYWORDS = wordsWith('item');
 
 /** Splits a query into tokens by the server's rules, without a final `;`. Never fails. */
 export function tokenizeQuery(query: string): QueryToken[] {
@@ -126,7 +126,7 @@ const isNamePosition = (before: string | undefined, after: string | undefined): 
 function isName(word: string, before: string | undefined, after: string | undefined): boolean {
   if (isNamePosition(before, after)) return true;
   if (after !== undefined && !ENDS_ITEM.has(after)) return false;
-  return before !== undefined && BEGINS_ITEM.has(before) ? !ITEMS.has(word) : !ENDS_PHRASE.has(word);
+  return before !== undefined && BEGINS_ITEM.has(before) ? !ITEM_KEYWORDS.has(word) : !ENDS_PHRASE.has(word);
 }
 
 const BEGINS_ITEM = new Set(['select', 'distinct', ',']);

@@ -14,7 +14,7 @@ import { InstanceError } from '../instance-error.js';
 import { VIEW_LISTS } from '../reports/health.js';
 
 /** The columns of tables() that show kinds: `table_type` since 9.3, `matView` since 9.0 (observed on 9.0.3 to 9.3.4). */
-const COLUMNS = [
+const KIND_COLUMNS = [
   { column: 'table_type', isNotTable: "table_type <> 'T'" },
   { column: 'matView', isNotTable: 'matView' },
 ];
@@ -80,8 +80,8 @@ const nameCondition = (names: readonly string[]): string =>
  * Queries tables() with the column that shows kinds in this version. Undefined if the query is rejected, because a view named `tables`
  * shadows the function (observed on 9.3.4).
  */
-async function queryTables(client: Client, queryFor: (kindColumn: (typeof COLUMNS)[number]) => string) {
-  for (const kindColumn of COLUMNS) {
+async function queryTables(client: Client, queryFor: (kindColumn: (typeof KIND_COLUMNS)[number]) => string) {
+  for (const kindColumn of KIND_COLUMNS) {
     const query = () => client.queryRows(queryFor(kindColumn));
     const rows = await tryQuery(query, ({ code }) => code === 'REJECTED');
     if (rows) return rows;

@@ -11,7 +11,7 @@ export interface PollLimits {
 }
 
 /** Milliseconds between two questions: the first pause and the longest one. */
-const [SHORTEST, LONGEST] = [5, 500];
+const [FIRST_PAUSE, MAX_PAUSE] = [5, 500];
 
 /** Asks with growing pauses until there is an answer. The result is undefined if the time is up, or the user interrupts the program. */
 export async function poll<T>(
@@ -19,7 +19,7 @@ export async function poll<T>(
   ask: () => Promise<T | undefined>,
 ): Promise<T | undefined> {
   const end = timeout > 0 ? performance.now() + timeout : Number.POSITIVE_INFINITY;
-  for (let delay = SHORTEST; ; delay = Math.min(2 * delay, LONGEST)) {
+  for (let delay = FIRST_PAUSE; ; delay = Math.min(2 * delay, MAX_PAUSE)) {
     const answer = await ask();
     if (answer !== undefined || performance.now() > end || signal?.aborted) return answer;
     await pause(delay, undefined, { signal }).catch(() => {}); // an interruption ends it
@@ -119,7 +119,7 @@ async function fetchSettledState(client: Client, view: string): Promise<string |
 }
 
 /** Milliseconds within which a refresh must have read the latest rows of the base at least once. */
-const CATCH_UP = 5000;
+const CATCH_UP_TIME = 5000;
 
 /**
  * A materialized view lags behind its base for moments. So this asks until the answer is final or can no longer change, or the time is up.
@@ -130,10 +130,10 @@ export async function askUntilSettled<T>(
   view: string | undefined,
   ask: () => Promise<T>,
   isFinal: (answer: T) => boolean,
-  { timeout, signal }: PollLimits = { timeout: CATCH_UP },
+  { timeout, signal }: PollLimits = { timeout: CATCH_UP_TIME },
 ): Promise<T> {
   let answer: T | undefined;
-  await poll({ timeout: Math.min(timeout || CATCH_UP, CATCH_UP), signal }, async () => {
+  await poll({ timeout: Math.min(timeout || CATCH_UP_TIME, CATCH_UP_TIME), signal }, async () => {
     const before = view && (await fetchSettledState(client, view));
     answer = await ask();
     if (isFinal(answer)) return true;
