@@ -45,6 +45,21 @@ test('a plan that stops names what is invalid or suspended since its first state
   );
 });
 
+test('a plan that makes a view invalid which somebody has created meanwhile does not end with status 0', async t => {
+  t.is((await server.execute(`CREATE TABLE read (ts TIMESTAMP, x INT, y INT) ${LOGGED}`)).error, undefined);
+  const { url } = await recordingProxy(t, server, async query => {
+    if (query.includes('DROP COLUMN')) await server.execute('CREATE VIEW late AS (SELECT y FROM read)');
+    return undefined;
+  });
+  const run = await inProcess(t, { DB: url, AFTER: `CREATE TABLE read (ts TIMESTAMP, x INT) ${LOGGED};` });
+  await run.ok(
+    'echo "$AFTER" > after.sql; sqldiff --ignore-extra --alter --allow-loss drop:read.y after.sql $DB > plan',
+  );
+  const { stderr } = await run.exits(1, 'sqlapply --allow-plan $DB < plan');
+  t.regex(stderr, /: view 'late' is invalid: Invalid column: y\n/);
+  t.regex(stderr, /: 1 of 1 applied; /);
+});
+
 test('a plan stops if somebody else changes what its view reads from, in whatever case that is written', async t => {
   const table = 'CREATE TABLE Trades (x INT)';
   t.is((await server.execute(table)).error, undefined);

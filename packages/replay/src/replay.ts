@@ -1,6 +1,14 @@
 /*! Replays statements on a target, in four steps: read and check, plan, execute, verify. Libraries and programs call `prepareReplay`. */
 import { Readable } from 'node:stream';
-import { type Client, fetchAllObjects, fetchHealth, tryQuery, waitUntilReady } from '@sqlpipe/instance';
+import {
+  type Client,
+  fetchAllObjects,
+  fetchHealth,
+  type PollLimits,
+  poll,
+  tryQuery,
+  waitUntilReady,
+} from '@sqlpipe/instance';
 import { type Omission, type PlanHead, parsePlanHead } from '@sqlpipe/plan/text';
 import { spool } from '@sqlpipe/records';
 import { type Health, problemsOf, toEntry } from '@sqlpipe/schema';
@@ -25,8 +33,11 @@ export interface Replay {
   readonly outcomes: AsyncIterable<Outcome>;
   /** After the outcomes of a dry run: a line for each view that the run would leave invalid, and for each loss that is not allowed. */
   predictHarm(): string[];
-  /** A line for each object that has become invalid or suspended since the run began. Only for a plan without `staleOk`. */
-  findNewProblems(): Promise<string[]>;
+  /**
+   * A line for each object that has become invalid or suspended since the run began. Only for a plan without `staleOk`.
+   * @param wasApplied whether the plan was applied completely. Then only problems that last are listed.
+   */
+  findNewProblems(wasApplied: boolean): Promise<string[]>;
 }
 
 /** Without --retries too, a statement is sent once more if its reply was lost and its object is missing. */
@@ -82,7 +93,11 @@ export async function prepareReplay(input: ReplayInput, target: ReplayTarget, op
     omissions,
     outcomes: warnOfProblems(outcomes, client, options),
     predictHarm: () => dryRun?.predictHarm() ?? [],
-    findNewProblems: async () => (healthBefore ? findNewProblems(client, healthBefore) : []),
+    findNewProblems: async wasApplied => {
+      if (!healthBefore) return [];
+      const find = () => findNewProblems(client, healthBefore);
+      return wasApplied ? findLastingProblems(find, { timeout: REVALIDATION_TIME, signal }) : find();
+    },
   };
 }
 
@@ -179,12 +194,28 @@ async function* warnOfProblems(
         warn(`${displayName(identity)} was skipped, but is ${state} on the target: ${reason}`);
 }
 
+/** Milliseconds. For a moment, a server reports a plain view as invalid that a plan has repaired (observed on 9.3.4). */
+const REVALIDATION_TIME = 5000;
+
+async function findLastingProblems(find: () => Promise<string[]>, limits: PollLimits): Promise<string[]> {
+  let found: string[] = [];
+  await poll(limits, async () => {
+    found = await find();
+    return found.length === 0 || undefined;
+  });
+  return found;
+}
+
 async function findNewProblems(client: Client, former: Health): Promise<string[]> {
   const after = await fetchHealthIfShown(client);
-  const objects = (await tryQuery(() => fetchAllObjects(client))) ?? [];
+  const isNew = (state: 'invalid' | 'suspended', name: string) => !former[state]?.has(name);
+  const hasNew = (['invalid', 'suspended'] as const).some(state =>
+    [...(after[state]?.keys() ?? [])].some(name => isNew(state, name)),
+  );
+  const objects = hasNew ? ((await tryQuery(() => fetchAllObjects(client))) ?? []) : [];
   return objects
     .flatMap(object => problemsOf(object, after))
-    .filter(({ identity, state }) => !former[state]?.has(identity.name))
+    .filter(({ identity, state }) => isNew(state, identity.name))
     .map(({ identity, state, reason }) => `${displayName(identity)} is ${state}: ${reason}`);
 }
 

@@ -103,8 +103,12 @@ async function* reportOutcomes(
     for (const message of await logins.findMissingLogins(canAsk)) io.warn(message);
     if (summary.notComparable) io.info(summary.notComparable);
     const hasOutcomes = hasEnded || summary.total > 0;
+    // Also after a plan that was applied: somebody may have created a view meanwhile, which the plan has then made invalid.
+    const wasApplied = hasEnded && summary.isComplete;
+    const problems = canAsk && !options.dryRun ? await findNewProblems(wasApplied) : [];
+    for (const line of problems) io.warn(`${label}: ${line}`);
+    if (problems.length > 0) summary.recordOmissionOrHarm();
     const isSuccess = hasEnded && summary.isComplete && !signal.aborted;
-    if (!isSuccess && canAsk) for (const line of await findNewProblems()) io.warn(`${label}: ${line}`);
     const state = signal.aborted ? `interrupted: ${summary}` : `${summary}`;
     if (hasOutcomes && !isPipeClosed) (isSuccess ? summarize : io.error)(state);
   }
