@@ -374,8 +374,8 @@ function* readPartitionNames(cursor: Cursor, unit: PartitionUnit | undefined): G
   for (let isLast = false; !isLast; ) {
     const token = cursor.requireNoSemicolon('partition name');
     if (token === ',') throw cursor.error('partition name missing');
-    const { pattern, name, begin } = parsePartitionName(unquoteToken(token), unit);
-    if (pattern && begin === undefined) throw cursor.error(`'${pattern}' expected, found [ts=${name}]`);
+    const { name, problem } = parsePartitionName(unquoteToken(token), unit);
+    if (problem !== undefined) throw cursor.error(problem);
     yield { name, start: cursor.start };
     const next = cursor.next() ?? ';';
     isLast = next === ';' || isWord(next, 'with');
