@@ -135,15 +135,20 @@ export async function statementStream(seed: number): Promise<StatementStream> {
   const random = randomness(seed ^ 0xd47);
   const pair = schemaPair(seed);
   const share = random.pick([0, 0.9, 1]);
-  const target = [...pair.before, PLAIN].filter(() => random.chance(share));
-  const again = target.filter(() => random.chance(0.3));
+  const existing = [...pair.before, PLAIN].filter(() => random.chance(share));
+  const filled = existing.flatMap(statement => tryParseDefinition(statement) ?? []).filter(() => random.chance(0.3));
+  const target = [
+    ...existing,
+    ...filled.map(({ name }) => `INSERT INTO '${name}' (ts) VALUES ('2024-01-01'), ('2024-01-02')`),
+  ];
+  const again = existing.filter(() => random.chance(0.3));
   const statements = [
     ...again.map(statement => (random.chance(0.3) ? changeDefinition(statement, random) : statement)),
-    ...[...pair.after, PLAIN].filter(statement => !target.includes(statement) && random.chance(0.5)),
+    ...[...pair.after, PLAIN].filter(statement => !existing.includes(statement) && random.chance(0.5)),
     ...(await planOf(pair)).filter(() => random.chance(0.8)),
   ];
-  const objects = [...target, ...statements].flatMap(statement => tryParseDefinition(statement) ?? []);
-  for (let count = random.below(8); count > 0; count--)
+  const objects = [...existing, ...statements].flatMap(statement => tryParseDefinition(statement) ?? []);
+  for (let count = random.below(10); count > 0; count--)
     statements.splice(random.below(statements.length + 1), 0, ...fill(random.pick(OTHERS), objects, random));
   return { seed, target, statements: statements.map(statement => statement.replace(/;$/, '')), source: 'generated' };
 }
