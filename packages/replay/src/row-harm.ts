@@ -161,7 +161,7 @@ export class RowHarm {
 
   /** @param from the text after FROM @returns undefined if the target does not answer */
   async #countRows(from: string): Promise<number | undefined> {
-    const answer = await this.#answer(() => this.answers.findAnswer(`SELECT count() FROM ${from}`));
+    const answer = await this.#answer(() => this.answers.ask(`SELECT count() FROM ${from}`));
     return typeof answer === 'string' ? undefined : Number(answer[0]);
   }
 
@@ -196,7 +196,7 @@ export class RowHarm {
       if (count) harm.found.push(toFoundEffect(table, condition, count, column));
     }
     if (hasNoLoss || conditions.length > 0) return;
-    const values = await this.#answer(() => this.answers.findChangedValues(stored));
+    const values = await this.#answer(() => this.answers.askChangedValues(stored));
     if (values?.changed === 0) this.rows.recordAssertion({ conversion });
     this.#changes.set(pathKey({ object: table.name, column }), formatChangedValues(values));
   }
@@ -213,9 +213,9 @@ export class RowHarm {
 
   /** The number of values or partitions that would be harmed; undefined if the target does not answer. sqlserve answers assertions only. */
   async #count({ assertion: { statement, questions } }: RowCondition): Promise<number | undefined> {
-    const answer = await this.#answer(() => this.answers.findAnswer(statement));
+    const answer = await this.#answer(() => this.answers.ask(statement));
     const isTrue = typeof answer !== 'string' && answer[0] === true;
-    return isTrue ? 0 : this.#answer(() => this.answers.findCount(questions[0]));
+    return isTrue ? 0 : this.#answer(() => this.answers.askCount(questions[0]));
   }
 
   async #answer<T>(find: () => T): Promise<T> {

@@ -21,7 +21,7 @@ export interface RowQueries {
   readonly askSizes?: (() => Promise<NameMap<StoredSize> | undefined>) | undefined;
 }
 
-/** The server's answers about rows and queries. If an answer is missing, its question is queued, and the planner later plans again. */
+/** The server's answers about rows and queries. Each `ask…` queues its question if the answer is missing. Then the planner plans again. */
 export class ServerAnswers {
   /** The queued questions, by the query or by `historyKey`. */
   readonly #questions = new Map<string, () => Promise<unknown>>();
@@ -31,7 +31,7 @@ export class ServerAnswers {
 
   constructor(readonly server: RowQueries) {}
 
-  findAnswer(query: string): Answer {
+  ask(query: string): Answer {
     const { askRow } = this.server;
     const answer = this.#answers.get(query) ?? 'unasked';
     if (answer === 'unasked' && askRow)
@@ -40,31 +40,31 @@ export class ServerAnswers {
   }
 
   /** The number that a query returns. 0 until the server has answered; undefined if the server rejects the query. */
-  findCount(query: string): number | undefined {
-    const answer = this.findAnswer(query);
+  askCount(query: string): number | undefined {
+    const answer = this.ask(query);
     if (answer === 'rejected') return undefined;
     return answer === 'unasked' ? 0 : Number(answer[0]);
   }
 
   /** What a query returns that also asks for the times of the first and the last row; `none` until the server has answered. */
-  findUnendedRows(query: string): UnendedRows {
-    const answer = this.findAnswer(query);
+  askUnendedRows(query: string): UnendedRows {
+    const answer = this.ask(query);
     if (answer === 'rejected') return 'unknown';
     const [count, first, last] = answer === 'unasked' ? [0] : answer;
     return Number(count) === 0 ? 'none' : { count: Number(count), first: String(first), last: String(last) };
   }
 
   /** Undefined until the server has answered, or if it rejects the question. @param conversion has the names of B */
-  findChangedValues(conversion: Conversion): ChangedValues | undefined {
-    const answer = this.findAnswer(printConversionQuestion(conversion));
+  askChangedValues(conversion: Conversion): ChangedValues | undefined {
+    const answer = this.ask(printConversionQuestion(conversion));
     if (answer === 'rejected' || answer === 'unasked') return undefined;
     const [changed, nulls, total] = answer.map(Number) as [number, number, number];
     return { changed, nulls, total };
   }
 
   /** False until the server has answered. */
-  rejects(query: string): boolean {
-    return this.findAnswer(query) === 'rejected';
+  askIfRejected(query: string): boolean {
+    return this.ask(query) === 'rejected';
   }
 
   /** @returns whether there was a question */

@@ -58,20 +58,20 @@ export function alterTable(
   const assertions = findPartitionConditions(table, actions, context.version)
     .map(({ assertion }) => assertion)
     .filter(({ statement }) => !draft.hasStep(statement));
-  const unchanged = conversion ? conversionAssertions(conversion, draft) : [];
+  const unchanged = conversion ? recordConversion(conversion, draft) : [];
   // The assertions on values do not see rows that the server has not applied yet, but the ALTER converts those rows too.
   const applied = unchanged.length > 0 ? [allAppliedAssertion(name)] : [];
   return draft.add(change, [...assertions, ...applied, ...unchanged, ...fill, statement]);
 }
 
-/** Asserts that no value changes: always if a value may not fit (`printMisfit`), otherwise only if the server has found no change. */
-export function conversionAssertions(conversion: Conversion, { context, conversions }: Draft): Assertion[] {
+/** Records a conversion. @returns asserts that no value changes: if one may not fit (`printMisfit`), or if the server found no change */
+export function recordConversion(conversion: Conversion, { context, conversions }: Draft): Assertion[] {
   const { from, to } = conversion;
   if (printMisfit(conversion) !== undefined) return [conversionAssertion(conversion)];
   if (isLossless(from, to)) return [];
   const inB = withNamesOfB(conversion, context.renames);
   conversions.set(pathKey({ object: inB.table, column: inB.column }), inB);
-  return context.answers.findChangedValues(inB)?.changed === 0 ? [conversionAssertion(conversion)] : [];
+  return context.answers.askChangedValues(inB)?.changed === 0 ? [conversionAssertion(conversion)] : [];
 }
 
 function withNamesOfB({ table, column, ...types }: Conversion, renames: Schemas['renames']): Conversion {
@@ -84,14 +84,14 @@ function findTimestampRefusal({ name, wal, timestamp = '' }: TableDefinition, al
   return isRejected ? formatUnalterable(name, 'the designated timestamp of a WAL table: needs a new table') : undefined;
 }
 
-/** Forbids a conversion because of values that do not fit. `conversionAssertions` counts the values that fit and change. */
+/** Forbids a conversion because of values that do not fit. `recordConversion` asks for the values that fit and change. */
 export const findMisfitRefusal = (conversion: Conversion, { answers, renames }: Schemas & ServerFacts) =>
   findRowRefusal(findMisfitConditions(withNamesOfB(conversion, renames)), answers);
 
 /** @param conditions have the names of B */
 function findRowRefusal(conditions: readonly RowCondition[], answers: ServerAnswers): Refusal | undefined {
   for (const condition of conditions) {
-    const count = answers.findCount(condition.assertion.questions[0]);
+    const count = answers.askCount(condition.assertion.questions[0]);
     if (count) return condition.formatProblem(count);
   }
   return undefined;

@@ -144,7 +144,7 @@ export class Draft {
   /** Formats how many values the conversion of a column changes, as the end of a sentence. @param path has the names after the plan */
   formatChangedValues(path: ObjectPath): string {
     const conversion = this.conversions.get(pathKey(this.context.renames.pathBeforePlan(path)));
-    return formatChangedValues(conversion && this.context.answers.findChangedValues(conversion));
+    return formatChangedValues(conversion && this.context.answers.askChangedValues(conversion));
   }
 }
 

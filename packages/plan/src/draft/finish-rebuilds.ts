@@ -18,7 +18,7 @@ import {
 } from '../queries/assertions.js';
 import { printArrayText } from '../queries/copies.js';
 import { printDrop, printOnOneLine, printTableRename } from '../statements.js';
-import { conversionAssertions } from './alter-table.js';
+import { recordConversion } from './alter-table.js';
 import type { Draft } from './draft.js';
 import { type CopiedColumns, findConversions, findCopiedColumns } from './rebuild.js';
 
@@ -37,7 +37,7 @@ export function dropOldTables(draft: Draft): void {
     const copied = findCopiedColumns(rebuilt, old, renames.columnRenamesOf(table));
     // If B has the old table, an earlier plan made the rebuild. So the conversions still have to be checked in this plan.
     const conversions = context.engineOfB.find(name) ? findConversions(name, copied) : [];
-    const unchanged = conversions.flatMap(each => conversionAssertions(each, draft));
+    const unchanged = conversions.flatMap(each => recordConversion(each, draft));
     const allCopied = allCopiedAssertion({ from: name, to: table, columns: toComparable(copied) });
     dropCopiedTable(old, copied, [...unchanged, allCopied], draft);
   }

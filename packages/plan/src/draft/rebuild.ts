@@ -44,7 +44,7 @@ import {
 import { printCast, printDuplicatesQuestion } from '../queries/copies.js';
 import { printTableRename } from '../statements.js';
 import { changesTimestamp } from '../views/query-after-plan.js';
-import { conversionAssertions, findMisfitRefusal } from './alter-table.js';
+import { findMisfitRefusal, recordConversion } from './alter-table.js';
 import type { Draft } from './draft.js';
 
 interface Rebuild {
@@ -71,7 +71,7 @@ export function rebuildTable(entry: Entry, wanted: TableDefinition, draft: Draft
   const rebuild = { old, final, created: { ...created, name: newName }, copied, conversions };
   const { reasons, losses } = findObstacles(entry, rebuild, draft);
   if (reasons.length > 0) return draft.omissions.add({ ...change, reasons, losses, hints: [] });
-  const unchanged = conversions.flatMap(each => conversionAssertions(each, draft));
+  const unchanged = conversions.flatMap(each => recordConversion(each, draft));
   draft.add(change, printRebuild(rebuild, keptName, [...unchanged, ...copyableAssertions(rebuild, context)]));
 }
 
@@ -109,14 +109,14 @@ function findObstacles(entry: Entry, rebuild: Rebuild, draft: Draft): Pick<Omiss
   );
   const rebuildInB = { ...rebuild, old: { ...old, name: renames.nameBeforePlan(old.name) } };
   const unmet = copyableAssertions(rebuildInB, context).flatMap(({ questions: [question], formatReason, loss }) => {
-    const count = answers.findCount(question);
+    const count = answers.askCount(question);
     return count ? [{ reason: formatReason([[count]]), losses: loss ? [expiredRowsOf(old.name)] : [] }] : [];
   });
   const keys = copied.filter(({ column }) => column.dedup);
   const hadTheseKeys =
     old.columns.some(({ dedup }) => dedup) && !findCopyLosses(old, final, copied).some(({ loss }) => loss === 'keys');
   const overwritten =
-    keys.length === 0 || hadTheseKeys ? 0 : answers.findCount(printDuplicatesQuestion(rebuildInB.old.name, keys));
+    keys.length === 0 || hadTheseKeys ? 0 : answers.askCount(printDuplicatesQuestion(rebuildInB.old.name, keys));
   const reasons = [
     ...ignored.map(({ property }) => `--ignore excludes ${property}, but a rebuild cannot keep it as it is in B`),
     ...conversions.flatMap(({ column, from, to }) =>

@@ -159,7 +159,7 @@ const findViewRejectedByServer = (
     const isSame = before && 'body' in before && before.body === after.body && !isRepaired;
     const names = [...engine.catalogue.closure(after.references)];
     if (isSame || !names.every(name => context.engineOfB.find(context.renames.nameBeforePlan(name)))) return false;
-    return context.answers.rejects(printCompileQuestion(printQueryAfterPlan(after, engine, context).query));
+    return context.answers.askIfRejected(printCompileQuestion(printQueryAfterPlan(after, engine, context).query));
   })?.name;
 
 function createExternalFacts(context: PlanContext, engine: Engine): ExternalFacts {
@@ -179,7 +179,7 @@ function createExternalFacts(context: PlanContext, engine: Engine): ExternalFact
       const { query, isChanged } = printQueryAfterPlan(current, engine, context);
       if (!isChanged && !isRedefined(former, current, context)) return undefined;
       const assertion = printComputableAssertion(current.name, query);
-      return { query, assertion, isRejected: answers.rejects(assertion) };
+      return { query, assertion, isRejected: answers.askIfRejected(assertion) };
     },
   };
 }

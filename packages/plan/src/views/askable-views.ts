@@ -62,8 +62,8 @@ export const createRowQuestions = (
   findBody: (view: string) => string | undefined = () => undefined,
 ) => ({
   countExpired: (each: RetentionEnforcement) =>
-    answers.findCount(printExpiredQuestion(...findExpiredArguments(each, engine, findBody(each.former.name)))),
-  findUnended: (view: ComputedView) => answers.findUnendedRows(printUnendedRange(underFormerName(view, engine))),
+    answers.askCount(printExpiredQuestion(...findExpiredArguments(each, engine, findBody(each.former.name)))),
+  findUnended: (view: ComputedView) => answers.askUnendedRows(printUnendedRange(underFormerName(view, engine))),
 });
 
 /** Adds the opposite direction: the query of a dropped view is taken from A, so it may read new names that B lacks. */
