@@ -157,8 +157,8 @@ for (const statement of [A, 'ALTER TABLE a ADD COLUMN y INT;'])
         isPrefetched: async () => false,
         invalidate() {},
         defaults: async () => ({}),
-        fetch: async () => A,
-        compare: () => Promise.reject(bug),
+        fetchStatement: async () => A,
+        compareStatements: () => Promise.reject(bug),
       },
     } as unknown as Parameters<typeof createExecutor>[0]);
     t.is(await t.throwsAsync(execute(toEntry(statement), false)), bug);

@@ -128,7 +128,7 @@ export class Acl {
 
   #store(name: string, principal: Principal | undefined): void {
     const replaced = this.#principals.get(name);
-    this.log.record(() => this.#store(name, replaced));
+    this.log.recordUndo(() => this.#store(name, replaced));
     if (principal) this.#principals.set(name, principal);
     else this.#principals.delete(name);
   }

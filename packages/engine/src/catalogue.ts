@@ -74,7 +74,7 @@ export class MutableCatalogue {
     if (this.#bypassed.has(id) === isBypassed) return;
     if (isBypassed) this.#bypassed.add(id);
     else this.#bypassed.delete(id);
-    this.log.record(() => this.setBypassed(id, !isBypassed));
+    this.log.recordUndo(() => this.setBypassed(id, !isBypassed));
   }
 
   put(object: CatalogueObject): void {
@@ -106,7 +106,7 @@ export class MutableCatalogue {
     const before = this.find(name);
     this.#set(name, after);
     this.log.addTransition({ name: after?.name ?? before?.name ?? name, before, after });
-    this.log.record(() => this.#set(name, before));
+    this.log.recordUndo(() => this.#set(name, before));
   }
 
   #set(name: string, object: CatalogueObject | undefined): void {

@@ -34,12 +34,12 @@ export class TransactionLog {
 
   addTransition(transition: Transition): void {
     this.#transitions.push(transition);
-    this.record(() => this.#transitions.pop());
+    this.recordUndo(() => this.#transitions.pop());
   }
 
   addAclChange(change: AclChange): void {
     this.#aclChanges.push(change);
-    this.record(() => this.#aclChanges.pop());
+    this.recordUndo(() => this.#aclChanges.pop());
   }
 
   entries(): JournalEntry[] {
@@ -55,7 +55,7 @@ export class TransactionLog {
     return this.#undo.length;
   }
 
-  record(undo: () => void): void {
+  recordUndo(undo: () => void): void {
     if (this.#isRecording) this.#undo.push(undo);
   }
 

@@ -86,7 +86,7 @@ export async function requireState(
   const guard = await PlanGuard.start(client, planStatements);
   const { state, count } = parsePlanHead(planStatements[0] ?? '') ?? {};
   // Statements after the plan do not belong to the state for which it was made.
-  if (computeFingerprint(planStatements.slice(0, count), guard.statements()) !== state)
+  if (computeFingerprint(planStatements.slice(0, count), guard.knownStatements()) !== state)
     throw new CodedError('REJECTED', `${client.label}: ${message}`);
   return guard;
 }

@@ -33,9 +33,9 @@ export async function compareExisting(
   { existing, ignored }: Omit<ComparisonOptions, 'ifExists'>,
 ): Promise<MatchResult | undefined> {
   if (givesRight(entry.kind)) return compareRights(entry.statement, existing);
-  const found = await existing.fetch(entry);
+  const found = await existing.fetchStatement(entry);
   if (found === undefined) return undefined;
-  const comparison = ignored.rules.withoutIgnored(entry, await existing.compare(entry.statement, found));
+  const comparison = ignored.rules.withoutIgnored(entry, await existing.compareStatements(entry.statement, found));
   if (comparison.differences.length === 0) return { result: 'skipped', comparison };
   const differs: MatchResult = { result: 'differs', error: DIFFERENT_MESSAGE, comparison };
   if (isReordered(differs)) return { ...differs, error: COLUMN_ORDER_REASON };
@@ -44,7 +44,7 @@ export async function compareExisting(
 
 /** A GRANT without the grant option removes an existing one, which is a difference. @returns undefined if rights are missing or hidden */
 async function compareRights(statement: string, { acl }: ExistingObjects): Promise<MatchResult | undefined> {
-  const comparison = await acl.compare(statement);
+  const comparison = await acl.compareRights(statement);
   if (!comparison) return undefined;
   if (comparison.differences.length > 0) return { result: 'differs', error: GRANT_OPTION_MESSAGE, comparison };
   return comparison.exists ? { result: 'skipped', comparison } : undefined;

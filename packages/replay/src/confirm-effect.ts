@@ -68,7 +68,7 @@ async function predictAlter(
   const [first] = parsed.alters;
   // An account may have the right to alter an object, but not to see it.
   const isDenied = ({ code }: InstanceError) => code === 'DENIED';
-  const before = first && (await tryQuery(() => existing.fetch(first), isDenied));
+  const before = first && (await tryQuery(() => existing.fetchStatement(first), isDenied));
   if (before === undefined) return {};
   let definition = tryParseDefinition(before);
   for (const { alteration } of parsed.alters) definition &&= applyAlteration(definition, alteration);
@@ -79,7 +79,7 @@ async function predictAlter(
 export async function wasAltered(pending: PendingEffect, context: ConfirmationContext): Promise<boolean> {
   const { before, expected } = pending;
   if (before === undefined || expected === undefined) return false;
-  const { isTokenComparison, differences } = await context.existing.compare(expected, before);
+  const { isTokenComparison, differences } = await context.existing.compareStatements(expected, before);
   if (isTokenComparison || differences.length === 0) return false;
   const { result, comparison } = await confirmEffect(pending, { ...context, noVerify: false });
   return result === 'applied' && comparison?.isTokenComparison === false;
@@ -110,7 +110,7 @@ async function waitForEffect(pending: PendingEffect, context: ConfirmationContex
   if (parsed.verb === 'rename') return verifyDone(parsed, existing);
   const [altered] = parsed.verb === 'alter' ? parsed.alters : [];
   if (!altered || expected === undefined) return APPLIED;
-  return verifyObject(expected, await existing.fetch(altered), existing, ALTERED_DIFFERENTLY);
+  return verifyObject(expected, await existing.fetchStatement(altered), existing, ALTERED_DIFFERENTLY);
 }
 
 const APPLIED: StatementResult = { result: 'applied' };
@@ -123,7 +123,7 @@ async function verifyDone(
   existing: ExistingObjects,
 ): Promise<StatementResult> {
   const kind = parsed.verb === 'drop' ? parsed.kind : 'table';
-  const exists = async (name: string) => (await existing.fetch({ kind, name })) !== undefined;
+  const exists = async (name: string) => (await existing.fetchStatement({ kind, name })) !== undefined;
   const isNamed = parsed.verb === 'drop' || (await exists(parsed.to));
   const isKept = parsed.verb === 'rename' && isSameName(parsed.name, parsed.to);
   const isDone = isNamed && (isKept || !(await exists(parsed.name)));

@@ -94,7 +94,7 @@ export class DryRun {
     this.#existing = this.#hiddenReason === undefined ? this.#createExistingObjects() : context.existing;
   }
 
-  async predict(entry: Entry, isPlanned: boolean): Promise<StatementResult> {
+  async predictResult(entry: Entry, isPlanned: boolean): Promise<StatementResult> {
     let found: readonly Effect[] = [];
     const client = this.#createSimulatedClient(async statement => {
       const { reply, effects } = await this.#simulate(statement);
@@ -175,8 +175,8 @@ export class DryRun {
       isPrefetched: async () => false, // so that each statement reaches the engine
       invalidate: () => {},
       defaults: async () => defaults,
-      fetch: async identity => (isPrincipal(identity.kind) ? acl.findPrincipal(identity) : this.#showObject(identity)),
-      compare: async (statement, found) => {
+      fetchStatement: async object => (isPrincipal(object.kind) ? acl.findPrincipal(object) : this.#showObject(object)),
+      compareStatements: async (statement, found) => {
         const findTable = (name: string) => this.#showObject({ kind: 'table', name });
         return compareStatements(statement, found, { defaults, findTable });
       },
@@ -217,12 +217,12 @@ export class DryRun {
       throw new UnknownEffectError(`the target does not show its schema: ${this.#hiddenReason}`);
     try {
       const sent = toRequestText(statement);
-      const harm = await this.#harm.ask(sent);
+      const harm = await this.#harm.findHarm(sent);
       const execution = await whenReady(() => this.#executeUnlessRejected(sent, harm));
       await this.#askAboutRows(execution);
       const effects = this.#rows.recordStatement(sent, execution).map(each => this.#harm.withChangeCount(each));
       effects.push(...harm.found.map(({ effect }) => effect));
-      this.#harm.record(execution, harm);
+      this.#harm.recordExecution(execution, harm);
       for (const { name } of execution.transitions) this.#affected.add(name);
       for (const { object } of effects) this.#affected.add(object);
       effects.push(...this.#findNewEffectsOfRestart());

@@ -72,7 +72,7 @@ async function executeIfAllowed(entry: Entry, context: StatementContext): Promis
   if (conflicts.length > 0) return { result: 'rejected', error: conflicts.join('; ') };
   const result = await executeAndResend(entry, context);
   // The guard has to know the objects as this statement left them. The server may have executed it even if the reply was an error.
-  const replaced = (await guard?.record(statement)) ?? [];
+  const replaced = (await guard?.recordExecuted(statement)) ?? [];
   if (replaced.length === 0 || result.result !== 'applied') return result;
   return { result: 'rejected', error: `accepted, but ${replaced.join('; ')}` };
 }

@@ -46,7 +46,7 @@ export class ExistingAcl {
   }
 
   /** Compares the rights in a statement with the target's. Undefined if either are unknown. `exists`: whether the target has them all. */
-  async compare(statement: string): Promise<(StatementComparison & { readonly exists: boolean }) | undefined> {
+  async compareRights(statement: string): Promise<(StatementComparison & { readonly exists: boolean }) | undefined> {
     const rights = parseRights(statement);
     const known = rights && (await this.#fetchRightsFor(rights));
     if (!known) return undefined;
@@ -87,7 +87,7 @@ export class ExistingAcl {
     if (givesRight(kind)) {
       // Of `GRANT SELECT ON t(*) TO u`, the server stores the list of columns.
       if (parseRights(statement)?.some(right => right.kind === 'grant' && right.column === ALL_NAMES)) return undefined;
-      const exists = (await this.compare(statement))?.exists;
+      const exists = (await this.compareRights(statement))?.exists;
       // If rights are queried for one principal at a time, a user's right is not found if one of the user's groups has it too.
       if (exists === undefined || (!exists && (await this.#rights)?.of)) return undefined;
       return { differences: [], notComparable: [], exists };

@@ -24,14 +24,14 @@ export const isShowable = ({ kind, name }: NamedObject): boolean => isObject(kin
 export interface ExistingObjects {
   readonly acl: ExistingAcl;
   /** The target's own definition; undefined if the target shows none of that kind and name. */
-  fetch(identity: NamedObject): Promise<string | undefined>;
+  fetchStatement(identity: NamedObject): Promise<string | undefined>;
   /** Whether the target has an object of that name, of any kind. The server may show an invalid view only under its exact name. */
   isTaken(identity: NamedObject): Promise<boolean>;
   isPrefetched(identity: NamedObject): Promise<boolean>;
   /** Discards the objects that a statement creates or changes, so that they are fetched again. Call it before and after sending. */
   invalidate(identity: NamedObject): void;
   defaults(): Promise<Defaults>;
-  compare(statement: string, existing: string): Promise<StatementComparison>;
+  compareStatements(statement: string, existing: string): Promise<StatementComparison>;
 }
 
 export class FetchedObjects implements ExistingObjects {
@@ -56,7 +56,7 @@ export class FetchedObjects implements ExistingObjects {
     this.acl = new ExistingAcl(aclOf(client), warn);
   }
 
-  async fetch(identity: NamedObject): Promise<string | undefined> {
+  async fetchStatement(identity: NamedObject): Promise<string | undefined> {
     if (isPrincipal(identity.kind)) return this.acl.findPrincipal(identity);
     if (!isShowable(identity)) return undefined;
     const prefetched = await this.#findPrefetched(identity);
@@ -70,7 +70,7 @@ export class FetchedObjects implements ExistingObjects {
   }
 
   async isTaken(identity: NamedObject): Promise<boolean> {
-    if ((await this.fetch(identity)) !== undefined) return true;
+    if ((await this.fetchStatement(identity)) !== undefined) return true;
     return (await fetchAllObjects(this.#client)).some(({ name }) => isSameName(name, identity.name));
   }
 
@@ -109,7 +109,7 @@ export class FetchedObjects implements ExistingObjects {
     yield* batch;
   }
 
-  /** Ignores errors of the instance, because `fetch` then queries each object alone, and reports the error. */
+  /** Ignores errors of the instance, because `fetchStatement` then queries each object alone, and reports the error. */
   async #prefetch(): Promise<void> {
     const upcoming = this.#upcoming;
     const found = new Map<string, string>();
@@ -134,12 +134,12 @@ export class FetchedObjects implements ExistingObjects {
     return this.#defaults;
   }
 
-  async compare(statement: string, existing: string): Promise<StatementComparison> {
+  async compareStatements(statement: string, existing: string): Promise<StatementComparison> {
     if (statement === existing) return compareStatements(statement, existing);
     const defaults = await this.defaults();
     const parsed = tryParseDefinition(statement, { defaults });
     const like = parsed?.kind === 'table' ? parsed.like : undefined;
-    const likeTable = like === undefined ? undefined : await this.fetch({ kind: 'table', name: like });
+    const likeTable = like === undefined ? undefined : await this.fetchStatement({ kind: 'table', name: like });
     // From 9.3 on, SHOW CREATE leaves symbol capacities out, but `table_columns()` shows them.
     const columns = parsed?.kind === 'table' ? parsed.columns : [];
     const statesCapacity = columns.some(({ capacity = 0 }) => capacity > DEFAULT_CAPACITY);

@@ -29,9 +29,9 @@ export class IgnoredStatements {
   }
 
   /** Skips an ignored object, unless another statement needs it and the target lacks it. @throws InstanceError */
-  async skips(entry: Entry, existing: Pick<ExistingObjects, 'fetch'>): Promise<boolean> {
+  async skips(entry: Entry, existing: Pick<ExistingObjects, 'fetchStatement'>): Promise<boolean> {
     if (!this.isIgnored(entry)) return false;
-    return !this.#needed.has(namespaceKey(entry)) || (await existing.fetch(entry)) !== undefined;
+    return !this.#needed.has(namespaceKey(entry)) || (await existing.fetchStatement(entry)) !== undefined;
   }
 }
 

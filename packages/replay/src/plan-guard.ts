@@ -32,7 +32,7 @@ export class PlanGuard {
     const listed = await fetchAllObjects(client);
     const ids = new NameMap(listed.map(({ name, id }) => [name, id]));
     await guard.#fetch(planned, ids);
-    const existing = guard.statements();
+    const existing = guard.knownStatements();
     const names = findNames([...planStatements, ...existing]);
     const others = listed.flatMap(({ kind, name }) => {
       const isRead = names.has(name) || (existing.length > 0 && kind !== 'table');
@@ -43,7 +43,7 @@ export class PlanGuard {
     return guard;
   }
 
-  statements(): string[] {
+  knownStatements(): string[] {
     return [...this.#known.values()].flatMap(({ statement }) => statement ?? []);
   }
 
@@ -65,7 +65,7 @@ export class PlanGuard {
    * Reads again what a statement has changed. If that fails, these objects are no longer compared.
    * @returns a sentence for each object that somebody else has replaced since `findConflicts`, for example while it was refreshed
    */
-  async record(statement: string): Promise<string[]> {
+  async recordExecuted(statement: string): Promise<string[]> {
     this.#executed++;
     const changed = findPlannedObjects([statement]);
     try {

@@ -162,7 +162,7 @@ async function createExecutors(
   if (!options.dryRun) return { executors: jobClients.map(client => createExecutor({ ...context, client, guard })) };
   const known = schema ?? (await fetchSchemaIfShown(config, client, options.warn));
   const dryRun = new (await import('./dry-run.js')).DryRun(known, { ...context, client, planHead });
-  return { executors: [(entry, isPlanned) => dryRun.predict(entry, isPlanned)], dryRun };
+  return { executors: [(entry, isPlanned) => dryRun.predictResult(entry, isPlanned)], dryRun };
 }
 
 /** Ends the run if an object of a plan was read back and differs from its statement. */

@@ -34,7 +34,7 @@ import {
 import { displayName, quoteLiteral } from '@sqlpipe/sql';
 
 /** An effect of a statement on rows. */
-interface FoundEffect {
+interface HarmfulEffect {
   readonly effect: Effect;
   /** What would happen to the table, if `effect` is no loss of values. */
   readonly damage?: string;
@@ -46,7 +46,7 @@ export interface Harm {
   readonly verb: string;
   /** Whether the statement only stores the values that its table already shows. */
   readonly isFill: boolean;
-  readonly found: FoundEffect[];
+  readonly found: HarmfulEffect[];
   /** Why the result of the statement is unknown. */
   doubt?: string;
   /** Why the server rejects the statement, although the engine accepts it. */
@@ -64,7 +64,7 @@ export class RowHarm {
   readonly #written = new Set<number | undefined>();
   /** The ids of the tables whose partitions earlier statements convert, detach, attach or drop. */
   readonly #repartitioned = new Set<number | undefined>();
-  readonly #found: (FoundEffect & { readonly id: number | undefined })[] = [];
+  readonly #found: (HarmfulEffect & { readonly id: number | undefined })[] = [];
   /** How many values of a column change, as the end of a sentence. */
   readonly #changes = new Map<string, string>();
 
@@ -78,12 +78,12 @@ export class RowHarm {
   }
 
   /** What was found about the tables that still exist. */
-  get found(): readonly FoundEffect[] {
+  get found(): readonly HarmfulEffect[] {
     return this.#found.filter(({ id }) => this.engine.catalogue.findById(id));
   }
 
   /** Asks the target before the engine executes the statement. Conversions that change no value are recorded in the row account. */
-  async ask(statement: string): Promise<Harm> {
+  async findHarm(statement: string): Promise<Harm> {
     const command = parseCommand(statement);
     const fill = parseFill(statement);
     const harm: Harm = { verb: command?.verb ?? '', isFill: fill !== undefined, found: [] };
@@ -104,7 +104,7 @@ export class RowHarm {
   }
 
   /** Records a statement that the engine has accepted. */
-  record({ effects }: Execution, { verb, isFill, found }: Harm): void {
+  recordExecution({ effects }: Execution, { verb, isFill, found }: Harm): void {
     for (const each of found) this.#found.push({ ...each, id: this.engine.find(each.effect.object)?.id });
     if (isFill) return;
     for (const { type, object, column, loss } of effects) {

@@ -89,7 +89,7 @@ export async function verifyObject(
   ignore = new IgnoreRules(),
 ): Promise<Verification> {
   if (found === undefined) return { result: 'differs', error: MISSING_MESSAGE };
-  const comparison = ignore.withoutIgnored(identify(statement), await existing.compare(statement, found));
+  const comparison = ignore.withoutIgnored(identify(statement), await existing.compareStatements(statement, found));
   const { differences, notComparable, isTokenComparison } = comparison;
   if (differences.length === 0) return { result: 'applied', proven: notComparable.length === 0, comparison };
   // A newer server may print the same definition in other words.

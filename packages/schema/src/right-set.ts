@@ -9,7 +9,7 @@ export class RightSet {
   /** @param log records how each change is undone */
   constructor(
     rights: Iterable<Right> = [],
-    private readonly log?: { record(undo: () => void): void },
+    private readonly log?: { recordUndo(undo: () => void): void },
   ) {
     for (const right of rights) this.add(right);
   }
@@ -141,7 +141,7 @@ export class RightSet {
   #store(key: Key, stored: StoredRight | undefined): void {
     const replaced = this.#find(key);
     if (replaced === stored) return;
-    this.log?.record(() => this.#store(key, replaced));
+    this.log?.recordUndo(() => this.#store(key, replaced));
     const subjects: Subjects = this.#rights.get(key.entity) ?? new Map();
     const tables: Tables = subjects.get(key.subject) ?? new NameMap();
     const columns: GrantedColumns = tables.get(key.table) ?? new NameMap();

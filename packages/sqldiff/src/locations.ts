@@ -7,7 +7,7 @@ import { foldCase, hasName, identify, isSameName, type NamedObject, namespaceKey
 export class Locations {
   readonly #byKey = new Map<string, LocatedStatement>();
 
-  async *record(batches: AsyncIterable<LocatedStatement[]>): AsyncGenerator<string[]> {
+  async *recordLocations(batches: AsyncIterable<LocatedStatement[]>): AsyncGenerator<string[]> {
     for await (const batch of batches) {
       for (const located of batch) {
         const identity = identify(located.statement);

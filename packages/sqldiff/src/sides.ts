@@ -104,7 +104,7 @@ export async function readSide(side: Side, options: ReadSideOptions): Promise<Re
   const { config, path } = side;
   const { selection, maxRecord, warn, info, stdin, budget, locations } = options;
   const located = readStatementsAt(path, maxRecord);
-  const ofFile = locations ? locations.record(located) : withoutLocations(located);
+  const ofFile = locations ? locations.recordLocations(located) : withoutLocations(located);
   const stored = path === '-' ? stdin : ofFile;
   const read = config ? dump(config, { selection, maxRecord, reportInvalid: false, warn, info }) : stored;
   const isSelected = (statement: string) => selection.selects(identify(statement).kind);
