@@ -217,8 +217,8 @@ testWithQuestDB('invalid views over a table or a view that a plan is given are r
 testWithQuestDB('a type is not changed under a view whose query cannot be judged', async t => {
   const joined = (type: string) =>
     `CREATE TABLE j (ts TIMESTAMP, f ${type}, id INT) TIMESTAMP(ts) PARTITION BY DAY WAL;`;
-  // The parser of queries does not know TIMESTAMP before a text.
-  const query = "sum(j.f) n from t asof join j where t.ts > timestamp '2020-01-01'";
+  // The parser of queries does not know TIMESTAMP WITH TIME ZONE before a text.
+  const query = "sum(j.f) n from t asof join j where t.ts > timestamp with time zone '2020-01-01T00:00:00+01:00'";
   const view = SUM.replace('sum(x) n from t', query).replace('select ts', 'select t.ts');
   await make(server, [
     ...rowsOn(LONG_MONTH, day('')),
