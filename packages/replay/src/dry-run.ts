@@ -225,7 +225,7 @@ export class DryRun {
       this.#harm.recordExecution(execution, harm);
       for (const { name } of execution.transitions) this.#affected.add(name);
       for (const { object } of effects) this.#affected.add(object);
-      effects.push(...this.#findNewEffectsOfRestart());
+      effects.push(...this.#updateEffectsOfRestart());
       // The engine has checked the statement, but it has no rows. Only an UPDATE that fills a column has the same effect with any rows.
       if (/^(?:INSERT|UPDATE|WITH)$/.test(identify(statement).verb) && !parseFill(statement))
         throw new UnknownEffectError('its result depends on rows');
@@ -259,7 +259,8 @@ export class DryRun {
     throw rejection;
   }
 
-  #findNewEffectsOfRestart(): Effect[] {
+  /** @returns those that are new */
+  #updateEffectsOfRestart(): Effect[] {
     const known = this.#effectsOfRestart;
     this.#effectsOfRestart = this.#engine.effectsOfRestart();
     return this.#effectsOfRestart.filter(each => !known.some(other => isDeepStrictEqual(other, each)));
@@ -279,10 +280,9 @@ export class DryRun {
       this.#refreshedQueries.set(view.name, query);
       this.#answers.queueHistory(object, () => (query === undefined ? view : { ...view, body: query }), query);
     }
-    for (const enforcement of this.#rows.findRetentionEnforcements(execution))
-      this.#questions.countExpired(enforcement);
+    for (const enforcement of this.#rows.findRetentionEnforcements(execution)) this.#questions.askExpired(enforcement);
     for (const view of this.#rows.findComputedViews(execution))
-      if (view.current.refresh.period) this.#questions.findUnended(view);
+      if (view.current.refresh.period) this.#questions.askUnended(view);
     await this.#answers.askQueued();
   }
 }

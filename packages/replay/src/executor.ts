@@ -91,7 +91,7 @@ async function executeAndResend(entry: Entry, context: StatementContext): Promis
       return context.isPlanned ? CREATED_SINCE : result;
     } catch (error) {
       if (!isLostReply(error)) throw error;
-      const found = await findAfterLostReply(entry, error, context);
+      const found = await resolveLostReply(entry, error, context);
       if (found === 'as stated') return { result: 'applied' };
       if (resent === context.maxResends) return { result: 'failed', error: error.message, failure: error };
     }
@@ -100,7 +100,7 @@ async function executeAndResend(entry: Entry, context: StatementContext): Promis
 const isLostReply = (error: unknown): error is InstanceError => error instanceof InstanceError && error.outcomeUnknown;
 
 /** Finds out whether a statement was executed. @throws the error of its lost reply if the target does not show it */
-async function findAfterLostReply(
+async function resolveLostReply(
   entry: Entry,
   lost: InstanceError,
   context: StatementContext,

@@ -89,7 +89,7 @@ export class RowHarm {
     const harm: Harm = { verb: command?.verb ?? '', isFill: fill !== undefined, found: [] };
     if (command?.verb === 'refresh range' && this.#loaded.has(this.engine.find(command.name)?.id))
       harm.doubt = COMPUTED_AGAIN;
-    if (command && 'kind' in command && 'position' in command) await this.#findMissingPartition(command, harm);
+    if (command && 'kind' in command && 'position' in command) await this.#addMissingPartition(command, harm);
     const filled = fill && this.#findTable(fill.table);
     if (filled) await this.#askAboutPartitions(filled, 'fill', harm);
     for (const { name, alteration } of parseAlters(statement)) {
@@ -130,7 +130,7 @@ export class RowHarm {
    * A table with WAL accepts names of partitions that it lacks, but CONVERT PARTITION suspends it then. Without WAL, the server rejects
    * them (observed on 9.3.4). What DETACH, ATTACH or WHERE would find is not asked.
    */
-  async #findMissingPartition({ verb, name, partitions }: PartitionCommand, harm: Harm): Promise<void> {
+  async #addMissingPartition({ verb, name, partitions }: PartitionCommand, harm: Harm): Promise<void> {
     const table = this.#findTable(name);
     if (!table || verb === 'force drop partition' || (table.wal && !(verb.startsWith('convert') && partitions))) return;
     const former = this.#loaded.get(table.id);

@@ -68,9 +68,9 @@ export interface ExternalFacts {
   /** What is known of the rows of a view; by default `recomputable`. @param query `Recomputation.queryAfterPlan` of the view */
   readonly findStoredRows?: (view: string, query?: string) => StoredRows;
   /** The number of expired rows, which the server will drop; undefined if the server cannot say. By default 0. */
-  readonly countExpired?: (enforcement: RetentionEnforcement) => number | undefined;
+  readonly askExpired?: (enforcement: RetentionEnforcement) => number | undefined;
   /** The rows of a refresh period that has not ended when the view is computed next; by default `none`. */
-  readonly findUnended?: (view: ComputedView) => UnendedRows;
+  readonly askUnended?: (view: ComputedView) => UnendedRows;
   /** The planned name of an object of the loaded schema; by default, its own name. */
   readonly newNameOf?: (object: string) => string;
   /** Whether the view is in the wanted schema and not ignored. If a plan keeps any other view, it must keep its rows. By default true. */
@@ -129,8 +129,8 @@ export class Ledger {
     this.loaded = new NameMap(catalogue.list().map(object => [object.name, object]));
     this.facts = {
       findStoredRows: () => 'recomputable',
-      countExpired: () => 0,
-      findUnended: () => 'none',
+      askExpired: () => 0,
+      askUnended: () => 'none',
       newNameOf: name => name,
       isWanted: () => true,
       isRedefined: (former, current) => former.body !== current.body,
@@ -207,7 +207,7 @@ export class Ledger {
     const known = this.#retentionEnforcements.get(former.id);
     known?.loss.causes.push(...causes);
     if (known) return [];
-    const count = this.facts.countExpired(enforcement);
+    const count = this.facts.askExpired(enforcement);
     const loss = { effect: expiredRowsLoss(current, count), causes: [...causes] };
     this.#retentionEnforcements.set(former.id, { ...enforcement, loss });
     if (count === 0) return [];

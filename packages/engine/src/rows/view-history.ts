@@ -174,7 +174,7 @@ export class ViewHistories {
     const recomputation = computedView ? this.#recompute(former, computedView, causes) : NOT_RECOMPUTED;
     this.#recomputations.set(tracked, recomputation);
     if (this.ledger.facts.findStoredRows(former.name) === 'none') return [];
-    const consequence = this.#findHistoryLoss(tracked, computedView, recomputation);
+    const consequence = this.#judgeHistory(tracked, computedView, recomputation);
     if (consequence === undefined) return [];
     const effect = computedView
       ? recomputeLoss(computedView, consequence.text)
@@ -204,7 +204,7 @@ export class ViewHistories {
     };
   }
 
-  #findHistoryLoss(
+  #judgeHistory(
     tracked: TrackedView,
     computedView: MaterializedView | undefined,
     { queryAfterPlan, unreadSources, isRejected, redefinition }: TrackedRecomputation,
@@ -229,7 +229,7 @@ export class ViewHistories {
       );
     const unended =
       computedView?.refresh.period &&
-      formatUnendedRows(this.ledger.facts.findUnended({ former, current: computedView }));
+      formatUnendedRows(this.ledger.facts.askUnended({ former, current: computedView }));
     return unended ? toConsequence(unended) : undefined;
   }
 

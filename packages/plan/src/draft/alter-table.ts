@@ -49,8 +49,8 @@ export function alterTable(
   const tableOfB = { ...table, name: context.renames.nameBeforePlan(name) };
   const refusal =
     findTimestampRefusal(table, alteration) ??
-    findRowRefusal(findPartitionConditions(tableOfB, actions, context.version), context.answers) ??
-    (conversion && findMisfitRefusal(conversion, context));
+    checkRows(findPartitionConditions(tableOfB, actions, context.version), context.answers) ??
+    (conversion && checkFit(conversion, context));
   if (refusal !== undefined) {
     draft.omit(change, ...refusal);
     return false;
@@ -85,11 +85,11 @@ function findTimestampRefusal({ name, wal, timestamp = '' }: TableDefinition, al
 }
 
 /** Forbids a conversion because of values that do not fit. `recordConversion` asks for the values that fit and change. */
-export const findMisfitRefusal = (conversion: Conversion, { answers, renames }: Schemas & ServerFacts) =>
-  findRowRefusal(findMisfitConditions(withNamesOfB(conversion, renames)), answers);
+export const checkFit = (conversion: Conversion, { answers, renames }: Schemas & ServerFacts) =>
+  checkRows(findMisfitConditions(withNamesOfB(conversion, renames)), answers);
 
 /** @param conditions have the names of B */
-function findRowRefusal(conditions: readonly RowCondition[], answers: ServerAnswers): Refusal | undefined {
+function checkRows(conditions: readonly RowCondition[], answers: ServerAnswers): Refusal | undefined {
   for (const condition of conditions) {
     const count = answers.askCount(condition.assertion.questions[0]);
     if (count) return condition.formatProblem(count);

@@ -76,7 +76,7 @@ function executeSteps(
     try {
       if (assertion) rows.recordAssertion(assertion);
       const execution = engine.execute(statement);
-      const view = findViewRejectedByServer(execution, engine, context);
+      const view = checkChangedViews(execution, engine, context);
       if (view !== undefined) {
         const reason = `the server rejects the query of ${engine.title(view)}`;
         return { effects, removals, rejection: { causes: [index], reason } };
@@ -148,11 +148,7 @@ function findInvalidatedViews(
  * Finds a changed view whose query the server rejects. The engine does not know all functions, so the server is asked. Until it has
  * answered, the query counts as accepted. The server cannot be asked if the query reads an object that B lacks.
  */
-const findViewRejectedByServer = (
-  { transitions }: Execution,
-  engine: Engine,
-  context: PlanContext,
-): string | undefined =>
+const checkChangedViews = ({ transitions }: Execution, engine: Engine, context: PlanContext): string | undefined =>
   transitions.find(({ before, after }) => {
     if (after?.kind !== 'view' && after?.kind !== 'materialized view') return false;
     const isRepaired = before?.kind === 'view' && before.isStale;
@@ -168,7 +164,7 @@ function createExternalFacts(context: PlanContext, engine: Engine): ExternalFact
   return {
     findStoredRows,
     ...questions,
-    countExpired: each => (findStoredRows(each.former.name) === 'none' ? 0 : questions.countExpired(each)),
+    askExpired: each => (findStoredRows(each.former.name) === 'none' ? 0 : questions.askExpired(each)),
     newNameOf: view => renames.nameAfterPlan(view),
     isWanted(view) {
       const entry = a.findObject(renames.nameAfterPlan(view));

@@ -61,9 +61,9 @@ export const createRowQuestions = (
   engine: Engine,
   findBody: (view: string) => string | undefined = () => undefined,
 ) => ({
-  countExpired: (each: RetentionEnforcement) =>
+  askExpired: (each: RetentionEnforcement) =>
     answers.askCount(printExpiredQuestion(...findExpiredArguments(each, engine, findBody(each.former.name)))),
-  findUnended: (view: ComputedView) => answers.askUnendedRows(printUnendedRange(underFormerName(view, engine))),
+  askUnended: (view: ComputedView) => answers.askUnendedRows(printUnendedRange(underFormerName(view, engine))),
 });
 
 /** Adds the opposite direction: the query of a dropped view is taken from A, so it may read new names that B lacks. */
