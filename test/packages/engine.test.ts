@@ -29,7 +29,7 @@ function loaded(options?: EngineOptions, statements: readonly string[] = DUMP): 
 
 const effectsOf = async (engine: Engine, statement: string): Promise<string[]> => {
   const { effects } = await whenReady(() => engine.execute(statement));
-  return effects.map(({ type, loss, text }) => `${type}${loss === undefined ? '' : ` ${loss}`}: ${text}`);
+  return effects.map(({ type, lossKind, text }) => `${type}${lossKind === undefined ? '' : ` ${lossKind}`}: ${text}`);
 };
 
 test('columns that swap their names lose nothing', async t => {

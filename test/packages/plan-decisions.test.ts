@@ -209,7 +209,7 @@ test('the rows of a renamed table are those of its views, another table of its n
     const engine = engineWith(schema);
     const account = new RowAccount(engine, { findStoredRows: () => answer });
     for (const statement of statements) account.recordStatement(statement, engine.execute(statement));
-    const losses = account.losses().map(({ effect: { loss, object } }) => `${loss}:${object}`);
+    const losses = account.losses().map(({ effect: { lossKind, object } }) => `${lossKind}:${object}`);
     return losses.flatMap(loss => (loss.startsWith('history:') ? loss.slice('history:'.length) : []));
   };
   const again = hourly('m', 'old', 'sum(x)');

@@ -33,7 +33,7 @@ export interface Effect {
   /**
    * - `rewritten`: rows, values or an index are written, and the cost grows with the number of rows;
    * - `removed`: a plain view, an index or rights are removed, but a statement can create them again;
-   * - `lost`: a loss, with its kind in `loss`;
+   * - `lost`: a loss, with its kind in `lossKind`;
    * - `invalidated`: a plain view cannot be queried, a stored view is no longer refreshed, or a table is damaged;
    * - `repaired`: the view is valid again.
    */
@@ -41,7 +41,7 @@ export interface Effect {
   readonly kind: Kind;
   readonly object: string;
   readonly column?: string;
-  readonly loss?: LossKind;
+  readonly lossKind?: LossKind;
   /** A phrase, such as `rewrites column 'qty'`. */
   readonly text: string;
 }
@@ -51,7 +51,7 @@ export const effectOn = (
   { kind, name }: NamedObject,
   type: Effect['type'],
   text: string,
-  details: Pick<Effect, 'column' | 'loss'> = {},
+  details: Pick<Effect, 'column' | 'lossKind'> = {},
 ): Effect => ({ type, kind, object: name, ...details, text });
 
 /** Only a full refresh rewrites a materialized view. */
@@ -88,13 +88,13 @@ function findObjectEffects({ before, after }: Transition, all: readonly Transiti
 /** For a plan, a dropped plain view is a loss too. The statement that drops the view only has the effect `removed`. */
 export function objectLoss(object: CatalogueObject): Effect {
   const text = `loses ${displayName(object)}${object.kind === 'view' ? '' : ' and its rows'}`;
-  return effectOn(object, 'lost', text, { loss: 'drop' });
+  return effectOn(object, 'lost', text, { lossKind: 'drop' });
 }
 
 export function columnLoss(table: TableDefinition, { name, type }: Column, to?: string): Effect {
-  if (to === undefined) return effectOn(table, 'lost', `loses column '${name}'`, { column: name, loss: 'drop' });
+  if (to === undefined) return effectOn(table, 'lost', `loses column '${name}'`, { column: name, lossKind: 'drop' });
   const text = `may lose values of column '${name}': ${type} to ${to}`;
-  return effectOn(table, 'lost', text, { column: name, loss: 'values' });
+  return effectOn(table, 'lost', text, { column: name, lossKind: 'values' });
 }
 
 function findTableEffects(before: Table, after: Table): Effect[] {
@@ -131,10 +131,10 @@ export function findKeyLosses(
 ): Effect[] {
   const keys = before.columns.filter(({ dedup }) => dedup);
   if (keys.length > 0 && !after.columns.some(({ dedup }) => dedup))
-    return [effectOn(after, 'lost', 'switches deduplication off', { loss: 'keys' })];
+    return [effectOn(after, 'lost', 'switches deduplication off', { lossKind: 'keys' })];
   const removed = keys.filter(key => !findCurrent(key)?.dedup);
   return removed.map(({ name }) =>
-    effectOn(after, 'lost', `removes dedup key '${name}'`, { column: name, loss: 'keys' }),
+    effectOn(after, 'lost', `removes dedup key '${name}'`, { column: name, lossKind: 'keys' }),
   );
 }
 
@@ -154,23 +154,23 @@ export function findLossesOfUnwrittenValues(
       return [];
     const zero = oldType === 'BOOLEAN' ? 'false' : '0';
     const text = `may lose values of column '${current.name}': in rows older than the column, ${zero} becomes NULL`;
-    return [effectOn(after, 'lost', text, { column: current.name, loss: 'values' })];
+    return [effectOn(after, 'lost', text, { column: current.name, lossKind: 'values' })];
   });
 }
 
 export function findExpiryLosses(before: Definition, after: Definition): Effect[] {
   const which = formatExpiredRows(before, after);
   if (which === undefined) return [];
-  return [effectOn(after, 'lost', `expires rows of ${displayName(after)} ${which}`, { loss: 'ttl' })];
+  return [effectOn(after, 'lost', `expires rows of ${displayName(after)} ${which}`, { lossKind: 'ttl' })];
 }
 
 /** Whether an effect loses rows that expire. */
-export const isExpiryLoss = ({ loss }: Effect): boolean => loss === 'ttl';
+export const isExpiryLoss = ({ lossKind }: Effect): boolean => lossKind === 'ttl';
 
 /** The loss of rows that have expired. @param count undefined if the server could not count these rows */
 export function expiredRowsLoss(object: NamedObject, count: number | undefined): Effect {
   const rows = count === undefined ? 'may drop rows' : `drops ${formatCount(count, 'row')}`;
-  return effectOn(object, 'lost', `${rows} of ${displayName(object)} older than its TTL`, { loss: 'ttl' });
+  return effectOn(object, 'lost', `${rows} of ${displayName(object)} older than its TTL`, { lossKind: 'ttl' });
 }
 
 function findHealthEffects(before: CatalogueObject, after: CatalogueObject): Effect[] {
@@ -192,8 +192,8 @@ export function findInvalidReason(object: CatalogueObject): string | undefined {
   return object.invalid?.reason ?? (object.isStale ? STALE_REASON : undefined);
 }
 
-export const principalLoss = (principal: Principal): Effect =>
-  effectOn(principal, 'lost', `loses ${displayName(principal)} with its credentials and rights`, { loss: 'drop-user' });
+export const principalLoss = (dropped: Principal): Effect =>
+  effectOn(dropped, 'lost', `loses ${displayName(dropped)} with its credentials and rights`, { lossKind: 'drop-user' });
 
 export function grantRemovals(count: number, object: CatalogueObject, column?: string): Effect[] {
   if (count === 0) return [];

@@ -190,12 +190,12 @@ function toPlannedStatement(
   if (purpose !== undefined) return withPurpose({ statement, purpose });
   const findAfterPlan = (name: string) => engineAfterPlan.find(renames.nameAfterPlan(name));
   const isInB = (name: string) => engineOfB.find(renames.nameBeforePlan(name)) !== undefined;
-  const costs = effects.map(({ type, object, column, kind, loss, text }) => {
+  const costs = effects.map(({ type, object, column, kind, lossKind, text }) => {
     const successor = findAfterPlan(object);
     const existsAfterPlan = successor?.kind === kind;
-    if (loss === 'drop' && isStoredView(kind) && column === undefined && existsAfterPlan)
+    if (lossKind === 'drop' && isStoredView(kind) && column === undefined && existsAfterPlan)
       return `is replaced by ${engineAfterPlan.title(successor.name)}; CREATE follows`;
-    if (loss === 'values') return text + draft.formatChangedValues({ object, column });
+    if (lossKind === 'values') return text + draft.formatChangedValues({ object, column });
     if (type !== 'invalidated' || invalidAfterPlan.has(object)) return text;
     const nextStatement = { view: 'ALTER VIEW', 'live view': 'CREATE' }[kind as string] ?? 'REFRESH … FULL';
     return `${text}; ${existsAfterPlan ? nextStatement : 'DROP'} follows`;
@@ -220,10 +220,10 @@ const formatIrreversibleLosses = (
 ): string[] =>
   effects
     .filter(each => {
-      const { type, loss, kind, object } = each;
-      const isCreatedAgain = loss === 'drop' && kind === 'materialized view' && findAfterPlan(object)?.kind === kind;
+      const { type, lossKind, kind, object } = each;
+      const isRecreated = lossKind === 'drop' && kind === 'materialized view' && findAfterPlan(object)?.kind === kind;
       const isOfNewObject = isExpiryLoss(each) && !isInB(object);
-      return type === 'lost' && loss !== 'keys' && !isCreatedAgain && !isOfNewObject;
+      return type === 'lost' && lossKind !== 'keys' && !isRecreated && !isOfNewObject;
     })
     .map(({ kind, object, text }) => `${displayName({ kind, name: object })}: ${text}`);
 

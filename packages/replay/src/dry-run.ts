@@ -43,8 +43,8 @@ class UnknownEffectError extends Error {
   override name = 'UnknownEffectError';
 }
 
-function formatForbiddenLoss({ kind, loss, object, column, text }: Effect, allowed: AllowedLosses) {
-  const namedLoss = loss && { lossKind: loss, object, column };
+function formatForbiddenLoss({ kind, lossKind, object, column, text }: Effect, allowed: AllowedLosses) {
+  const namedLoss = lossKind && { lossKind, object, column };
   if (!namedLoss || allowed.allows(namedLoss)) return undefined;
   return `${displayName({ kind, name: object })}: ${text}; ${formatAllowance(namedLoss)} allows it`;
 }
@@ -269,8 +269,8 @@ export class DryRun {
   /** Asks the target how many rows a statement would lose: when views are computed or dropped, by retention, and in an unended period. */
   async #askAboutRows(execution: Execution): Promise<void> {
     for (const effect of execution.effects) {
-      const { kind, loss, object } = effect;
-      const mayLoseHistory = isFullRefresh(effect) || (kind === 'materialized view' && loss === 'drop');
+      const { kind, lossKind, object } = effect;
+      const mayLoseHistory = isFullRefresh(effect) || (kind === 'materialized view' && lossKind === 'drop');
       const view = mayLoseHistory ? this.#rows.findLoaded(object) : undefined;
       if (view?.kind !== 'materialized view' || view.opaque !== undefined) continue;
       // Whoever made a plan wants what its views return, so only their former queries count.

@@ -107,8 +107,8 @@ export class RowHarm {
   recordExecution({ effects }: Execution, { verb, isFill, found }: Harm): void {
     for (const each of found) this.#found.push({ ...each, id: this.engine.find(each.effect.object)?.id });
     if (isFill) return;
-    for (const { type, object, column, loss } of effects) {
-      if (column !== undefined || (type !== 'rewritten' && loss !== 'drop')) continue;
+    for (const { type, object, column, lossKind } of effects) {
+      if (column !== undefined || (type !== 'rewritten' && lossKind !== 'drop')) continue;
       const id = this.engine.find(object)?.id;
       if (/ partition\b/.test(verb)) this.#repartitioned.add(id);
       if (!verb.startsWith('convert ')) this.#written.add(id);
@@ -117,7 +117,7 @@ export class RowHarm {
 
   /** The effect with the number of values that change, if the target has counted them. */
   withChangeCount(effect: Effect): Effect {
-    const changes = effect.loss === 'values' ? this.#changes.get(pathKey(effect)) : undefined;
+    const changes = effect.lossKind === 'values' ? this.#changes.get(pathKey(effect)) : undefined;
     return changes === undefined ? effect : { ...effect, text: effect.text + changes };
   }
 
@@ -239,7 +239,7 @@ function toFoundEffect(
   const problem = formatProblem(count).join('; ');
   if (losesValues)
     return {
-      effect: effectOn(table, 'lost', `loses values of column '${column}': ${problem}`, { column, loss: 'values' }),
+      effect: effectOn(table, 'lost', `loses values of column '${column}': ${problem}`, { column, lossKind: 'values' }),
     };
   const damage = `${displayName(table)}: ${problem}`;
   return { effect: effectOn(table, 'invalidated', `damages ${damage}`), damage: `would damage ${damage}` };

@@ -172,7 +172,7 @@ function formatReportLine(
     position,
     proven,
     replaced: replaced && true,
-    effects: effects?.map(({ type, ...details }) => ({ effect: type, ...details })),
+    effects: effects?.map(({ type: effect, lossKind: loss, text, ...on }) => ({ effect, ...on, loss, text })),
     ms,
   })}\n`;
 }

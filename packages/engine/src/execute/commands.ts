@@ -130,7 +130,7 @@ function resumeWal(name: string, lossPhrase: string | undefined, session: Mutabl
   const table = session.catalogue.find(name);
   if (table && lossPhrase !== undefined) {
     const text = `${lossPhrase} of ${displayName(table)} that are not applied`;
-    session.rowEffects.push(effectOn(table, 'lost', text, { loss: 'drop' }));
+    session.rowEffects.push(effectOn(table, 'lost', text, { lossKind: 'drop' }));
   }
   setSuspended(name, false, session);
 }
@@ -286,8 +286,8 @@ function recordRowEffects(command: RowCommand, { catalogue, assumesRows, rowEffe
   const { type, phrase, operation } = EFFECTS_ON_ROWS[command.verb];
   for (const name of 'names' in command ? command.names : [command.name]) {
     const table = catalogue.find(name); // with IF EXISTS there may be none
-    const loss = type === 'lost' ? ({ loss: 'drop' } as const) : {};
-    if (table) rowEffects.push(effectOn(table, type, `${phrase} ${displayName(table)}`, loss));
+    const details = type === 'lost' ? ({ lossKind: 'drop' } as const) : {};
+    if (table) rowEffects.push(effectOn(table, type, `${phrase} ${displayName(table)}`, details));
     if (operation !== undefined) invalidateMaterializedViews(catalogue, name, operation);
     recordFilledViews(catalogue, name);
     // A live view keeps rows that its base loses. So TRUNCATE and DROP PARTITION leave it valid, but UPDATE does not.

@@ -13,9 +13,9 @@ export function findEffectsOfRestart(catalogue: Catalogue): Effect[] {
     if (table?.kind !== 'table') return [];
     const skipped = `skips transactions of ${displayName(table)} that are not applied, ${WHEN}`;
     return [
-      ...(table.isSuspended ? [effectOn(table, 'lost', skipped, { loss: 'drop' })] : []),
+      ...(table.isSuspended ? [effectOn(table, 'lost', skipped, { lossKind: 'drop' })] : []),
       ...(table.columns.some(({ dedup }) => dedup)
-        ? [effectOn(table, 'lost', `switches deduplication off, ${WHEN}`, { loss: 'keys' })]
+        ? [effectOn(table, 'lost', `switches deduplication off, ${WHEN}`, { lossKind: 'keys' })]
         : []),
       ...findViewsThatNeedWal(catalogue, table.name).map(([view, reason]) =>
         effectOn(view, 'invalidated', `invalidates ${displayName(view)} ${WHEN}: ${reason}`),

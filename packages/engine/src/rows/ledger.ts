@@ -244,7 +244,7 @@ export class Ledger {
     if (!states || !lossesBefore || table?.kind !== 'table' || original.kind !== 'table') return undefined;
     const isKept = (column: StoredColumn, to: string) => this.isShownLossless(column, to);
     const all = states.flatMap(state => findCopyLosses(original, state.table, state.columns, isKept));
-    const isSame = (a: Effect, b: Effect) => a.loss === b.loss && a.column === b.column;
+    const isSame = (a: Effect, b: Effect) => a.lossKind === b.lossKind && a.column === b.column;
     const losses = all.filter((effect, i) => all.findIndex(each => isSame(each, effect)) === i);
     return { table, losses, lossesBefore };
   }

@@ -91,7 +91,7 @@ export class RowAccount {
     const relevantEffects = [
       ...effects.filter(effect => !this.#keepsValues(effect, transitions)),
       ...unwrittenLosses,
-    ].filter(({ loss, object }) => loss !== 'drop' || wasInLoadedSchema(object));
+    ].filter(({ lossKind, object }) => lossKind !== 'drop' || wasInLoadedSchema(object));
     for (const effect of relevantEffects) if (effect.type === 'lost') this.#addLoss(effect, transitions, index);
     const enforcements = retentionsEnforcedBy(execution, this.#ledger);
     const expiryLosses = enforcements.flatMap(found => this.#ledger.addRetentionEnforcement(found, index));
@@ -108,16 +108,16 @@ export class RowAccount {
       for (const column of this.#engine.find(object)?.columns ?? []) this.#ledger.removeLosslessTypes(column);
     const isUpdate = identify(statement).verb === 'UPDATE'; // also if a query precedes it: WITH … UPDATE
     const overwrites = ({ columns }: Table) => isUpdate || columns.some(({ dedup }) => dedup);
-    const removals = effects.filter(({ loss, column }) => loss === 'drop' && column === undefined);
+    const removals = effects.filter(({ lossKind, column }) => lossKind === 'drop' && column === undefined);
     this.#ledger.updateCopies(transitions, copy => {
       const isCopy = ({ object }: Effect) => this.#engine.find(object)?.id === copy.id;
       return removals.some(isCopy) || (overwrites(copy) && written.some(isCopy));
     });
   }
 
-  #keepsValues({ loss, object, column = '' }: Effect, transitions: readonly Transition[]): boolean {
+  #keepsValues({ lossKind, object, column = '' }: Effect, transitions: readonly Transition[]): boolean {
     const { before, after } = transitions.find(({ name }) => isSameName(name, object)) ?? {};
-    if (loss !== 'values' || before?.kind !== 'table' || after?.kind !== 'table') return false;
+    if (lossKind !== 'values' || before?.kind !== 'table' || after?.kind !== 'table') return false;
     const pair = pairColumns(before, after).find(({ column: { name } }) => isSameName(name, column));
     return this.#ledger.isShownLossless(pair?.column, pair?.current?.type ?? '');
   }
@@ -138,7 +138,7 @@ export class RowAccount {
     // drop them. They are lost even if the original is kept.
     const isReplacement = copy !== undefined && copy.table.id === successor?.id;
     const copyLosses = (copy?.losses ?? []).flatMap(effect => {
-      const isOfLaterRows = isReplacement && (effect.loss === 'keys' || isExpiryLoss(effect));
+      const isOfLaterRows = isReplacement && (effect.lossKind === 'keys' || isExpiryLoss(effect));
       if (isOfLaterRows) return { effect, causes: this.#ledger.changesOf(copy.table) };
       return current ? [] : { effect, causes };
     });
@@ -156,7 +156,7 @@ export class RowAccount {
     if (former.kind !== 'table' || current.kind !== 'table') return [];
     return pairColumns(former, current).flatMap(({ column, current: currentColumn }) => {
       const losses = this.#ledger.recordedLossesOf(column.id);
-      return currentColumn || losses.some(({ effect }) => effect.loss === 'drop')
+      return currentColumn || losses.some(({ effect }) => effect.lossKind === 'drop')
         ? losses
         : [{ effect: columnLoss(current, column), causes: this.#ledger.changesOf(former) }];
     });
@@ -164,14 +164,14 @@ export class RowAccount {
 
   /** Adds a loss, except that of a whole object, which `#judge` adds. Principals have no id, so their losses have the id `undefined`. */
   #addLoss(effect: Effect, transitions: readonly Transition[], index: number): void {
-    const { object, column, loss } = effect;
-    if (loss === 'drop-user') return this.#ledger.addLoss(undefined, effect, [index]);
+    const { object, column, lossKind } = effect;
+    if (lossKind === 'drop-user') return this.#ledger.addLoss(undefined, effect, [index]);
     const change = transitions.find(({ before }) => before && isSameName(before.name, object));
     const current = this.#engine.find(object);
     const former = change?.before ?? current;
-    const isGone = loss === 'drop' && column === undefined && former?.id !== undefined && former.id !== current?.id;
+    const isGone = lossKind === 'drop' && column === undefined && former?.id !== undefined && former.id !== current?.id;
     if (isGone) return;
-    const subject = column === undefined || loss === 'keys' ? former : former && findColumn(former, column);
+    const subject = column === undefined || lossKind === 'keys' ? former : former && findColumn(former, column);
     this.#ledger.addLoss(subject?.id, effect, [index]);
     this.#views.addMissedRows(effect, index);
   }

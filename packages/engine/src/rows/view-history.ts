@@ -20,7 +20,7 @@ import { type Effect, effectOn, findExpiryLosses, isFullRefresh, REMOVING_LOSSES
 import type { Execution } from '../engine.js';
 import type { AccountedLoss, ComputedView, Ledger, StoredRows, UnendedRows } from './ledger.js';
 
-const historyLoss = (view: MaterializedView, text: string): Effect => effectOn(view, 'lost', text, { loss: 'history' });
+const historyLoss = (view: MaterializedView, text: string) => effectOn(view, 'lost', text, { lossKind: 'history' });
 
 /** @param consequence starts with a verb, such as `loses rows …` */
 const recomputeLoss = (view: MaterializedView, consequence: string): Effect =>
@@ -156,9 +156,9 @@ export class ViewHistories {
   }
 
   /** The server may not have filled a recreated view yet. If a statement removes rows of a source, the view may miss these rows. */
-  addMissedRows({ object, loss }: Effect, index: number): void {
+  addMissedRows({ object, lossKind }: Effect, index: number): void {
     const { catalogue } = this.ledger;
-    for (const id of REMOVING_LOSSES.has(loss) ? this.#unrefreshed : []) {
+    for (const id of REMOVING_LOSSES.has(lossKind) ? this.#unrefreshed : []) {
       const view = catalogue.findById(id);
       if (view?.kind !== 'materialized view' || view.refresh.deferred || !this.#findTracked(view)) continue;
       if (!catalogue.sourcesOfView(view).some(name => isSameName(name, object))) continue;
@@ -262,7 +262,7 @@ export class ViewHistories {
       const holders = this.#findCurrentHolders(source, tracked.former);
       const losses = [source, ...holders]
         .flatMap(({ id }) => this.ledger.recordedLossesOf(id))
-        .filter(({ effect }) => REMOVING_LOSSES.has(effect.loss));
+        .filter(({ effect }) => REMOVING_LOSSES.has(effect.lossKind));
       if (holders.length === 0 || losses.length > 0) {
         const text = `loses rows that '${(holders[0] ?? source).name}' no longer holds`;
         const removal = holders.length === 0 ? this.ledger.findRemoval(source) : [];
@@ -289,8 +289,7 @@ export class ViewHistories {
     return source.columns.find(column => {
       const ownLosses = this.ledger.recordedLossesOf(column.id).map(({ effect }) => effect);
       const losses = [...ownLosses, ...copyLosses.filter(each => isSameName(each.column ?? '', column.name))];
-      const isChanged = losses.some(({ loss }) => loss === 'values');
-      return isChanged && (words.has('*') || words.has(column.name));
+      return losses.some(({ lossKind }) => lossKind === 'values') && (words.has('*') || words.has(column.name));
     });
   }
 
@@ -301,7 +300,7 @@ export class ViewHistories {
   judgeView(former: MaterializedView, successor: MaterializedView): AccountedLoss[] {
     const { facts } = this.ledger;
     const recordedLosses = [former, successor].flatMap(({ id }) => this.ledger.recordedLossesOf(id));
-    const isRecorded = ({ loss }: Effect) => recordedLosses.some(({ effect }) => effect.loss === loss);
+    const isRecorded = ({ lossKind }: Effect) => recordedLosses.some(({ effect }) => effect.lossKind === lossKind);
     const expiryLosses = findExpiryLosses(former, successor).filter(effect => !isRecorded(effect));
     const hadRows = facts.findStoredRows(former.name) !== 'none';
     const tracked = this.#trackedViews.get(former.id);

@@ -93,7 +93,7 @@ export class Draft {
    */
   #addStep(step: Step, execution: Execution | undefined, isRecreation: boolean): void {
     const { effects = [], transitions = [] } = execution ?? {};
-    const { object = '' } = effects.find(({ kind, loss }) => kind === 'materialized view' && loss === 'drop') ?? {};
+    const { object = '' } = effects.find(each => each.kind === 'materialized view' && each.lossKind === 'drop') ?? {};
     const isEarly = isRecreation && !this.context.allowed.allows({ lossKind: 'history', object });
     const outdatingStep = isEarly ? this.#outdatedBy.get(object) : undefined;
     this.#insert(step, outdatingStep);

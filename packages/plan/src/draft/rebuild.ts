@@ -108,13 +108,14 @@ function checkRebuild(entry: Entry, rebuild: Rebuild, draft: Draft): Pick<Omissi
     ({ property }) => property !== COLUMN_ORDER && ignore.ignoresProperty(entry, property),
   );
   const rebuildInB = { ...rebuild, old: { ...old, name: renames.nameBeforePlan(old.name) } };
-  const unmet = copyableAssertions(rebuildInB, context).flatMap(({ questions: [question], formatReason, loss }) => {
+  const unmet = copyableAssertions(rebuildInB, context).flatMap(({ questions: [question], formatReason, lossKind }) => {
     const count = answers.askCount(question);
-    return count ? [{ reason: formatReason([[count]]), losses: loss ? [expiredRowsOf(old.name)] : [] }] : [];
+    return count ? [{ reason: formatReason([[count]]), losses: lossKind ? [expiredRowsOf(old.name)] : [] }] : [];
   });
   const keys = copied.filter(({ column }) => column.dedup);
   const hadTheseKeys =
-    old.columns.some(({ dedup }) => dedup) && !findCopyLosses(old, final, copied).some(({ loss }) => loss === 'keys');
+    old.columns.some(({ dedup }) => dedup) &&
+    !findCopyLosses(old, final, copied).some(({ lossKind }) => lossKind === 'keys');
   const overwritten =
     keys.length === 0 || hadTheseKeys ? 0 : answers.askCount(printDuplicatesQuestion(rebuildInB.old.name, keys));
   const reasons = [

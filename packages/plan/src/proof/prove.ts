@@ -183,11 +183,11 @@ function createExternalFacts(context: PlanContext, engine: Engine): ExternalFact
 /** A mark, or the new table of an interrupted rebuild, is no loss. The loss of an old table `t_before_…` has the name of `t`. */
 function findLosses(rows: RowAccount, draft: Draft): LossFailure[] {
   const { context } = draft;
-  return rows.losses().flatMap(({ effect: { loss, object, column, text }, causes }): LossFailure[] => {
-    if (loss === undefined || context.leftovers.has(object) || parseMark(object, context) !== undefined) return [];
+  return rows.losses().flatMap(({ effect: { lossKind, object, column, text }, causes }): LossFailure[] => {
+    if (lossKind === undefined || context.leftovers.has(object) || parseMark(object, context) !== undefined) return [];
     const table = isAuxiliaryTable(object, context) ? parseRebuildName(object)?.table : undefined;
-    const changedValues = loss === 'values' ? draft.formatChangedValues({ object, column }) : '';
-    return [{ causes, reason: text + changedValues, loss: { lossKind: loss, object: table ?? object, column } }];
+    const changedValues = lossKind === 'values' ? draft.formatChangedValues({ object, column }) : '';
+    return [{ causes, reason: text + changedValues, loss: { lossKind, object: table ?? object, column } }];
   });
 }
 

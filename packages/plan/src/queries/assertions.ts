@@ -64,7 +64,7 @@ export interface Assertion {
   /** Prints each text that the planner may have written for the view. Missing if the assertion contains no query of a view. */
   printFor?(view: KnownView): readonly string[];
   /** The loss if the assertion is false; set only for `none_expire`. If the user allows the loss, the planner makes no such assertion. */
-  readonly loss?: LossKind;
+  readonly lossKind?: LossKind;
   /** The copy that exists if the assertion is true. Its `columns` are empty if the text does not show them. */
   readonly copy?: Copy;
   readonly conversion?: Conversion;
@@ -205,7 +205,7 @@ export function noneExpireAssertion(retained: RetainedObject, body?: string): Co
   const { name } = retained;
   return {
     ...noneAssertion(name, printExpiredQuestion(retained, body), 'none_expire'),
-    loss: 'ttl',
+    lossKind: 'ttl',
     purpose: `stops the plan if '${name}' has rows older than its TTL, because the server would drop such rows`,
     formatReason: answers =>
       `'${name}' has ${formatCountOf(answers, 'row')} older than its TTL, and the server would drop such rows; plan again with ${formatAllowance(expiredRowsOf(name))} to allow that`,
