@@ -28,7 +28,7 @@ import { omitUnrepaired, reconcileMarks, reconcileStoredViews } from './draft/re
 import { omitRemaining } from './draft/unalterable.js';
 import { formatLoss, type NamedLoss } from './losses/losses.js';
 import { formatPathForShell } from './losses/object-path.js';
-import { changeKey, changeOf, type Omission } from './losses/omission.js';
+import { changeKey, describeChange, type Omission } from './losses/omission.js';
 import { proveDraft } from './proof/prove.js';
 import { findRejectedViews, isAlsoRejectedInB, RejectedViewError } from './proof/rejected-views.js';
 import { findRunnableView } from './views/askable-views.js';
@@ -111,7 +111,7 @@ function planWithAnswers({ a, b }: SchemaPair, answers: ServerAnswers, options: 
     const hint = `--ignore ${formatPathForShell(formatIgnorePattern(entry.name))} takes it off this list`;
     return [
       {
-        ...changeOf(entry, displayName(entry), properties),
+        ...describeChange(entry, displayName(entry), properties),
         reasons: [`it is invalid in A: ${reason}`],
         losses: [],
         hints: options.skipInvalid ? [] : [hint],

@@ -16,7 +16,7 @@ import { isSameName } from '@sqlpipe/sql';
 import type { Schemas, ServerFacts } from '../context/plan-context.js';
 import type { ServerAnswers } from '../context/server-answers.js';
 import { pathKey } from '../losses/object-path.js';
-import { changeOf, type Refusal } from '../losses/omission.js';
+import type { Refusal } from '../losses/omission.js';
 import { type Assertion, allAppliedAssertion, conversionAssertion } from '../queries/assertions.js';
 import { printMisfit } from '../queries/conversions.js';
 import {
@@ -25,8 +25,7 @@ import {
   findPartitionConditions,
   type RowCondition,
 } from '../queries/row-conditions.js';
-import { printOnOneLine } from '../statements.js';
-import type { Draft } from './draft.js';
+import { changeByStatement, type Draft } from './draft.js';
 import { formatUnalterable } from './unalterable.js';
 
 /** Adds the ALTER after the assertions and statements that it needs. @returns whether it was added */
@@ -40,7 +39,7 @@ export function alterTable(
   const table = draft.engine.definitionOf(tableName) as TableDefinition;
   const { name } = table;
   const statement = printAlter({ kind: 'table', name, alteration });
-  const change = changeOf({ kind: 'table', name }, printOnOneLine(statement), properties);
+  const change = changeByStatement(statement, { kind: 'table', name }, properties);
   const conversion = findConversion(table, alteration);
   // Rows that are older than the column store no value. Such a row shows 0 for a BYTE, but NULL for an INT. So an UPDATE stores 0 first.
   const fill =

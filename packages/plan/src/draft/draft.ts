@@ -6,7 +6,7 @@ import { maskSecrets } from '@sqlpipe/text';
 import { findRemovedGrants } from '../context/kept-of-b.js';
 import type { PlanContext } from '../context/plan-context.js';
 import { type ObjectPath, pathKey } from '../losses/object-path.js';
-import { type Change, changeKey, changeOf, type Omission, type Refusal } from '../losses/omission.js';
+import { type Change, changeKey, describeChange, type Omission, type Refusal } from '../losses/omission.js';
 import type { Assertion } from '../queries/assertions.js';
 import { formatChangedValues } from '../queries/conversions.js';
 import { printOnOneLine } from '../statements.js';
@@ -18,9 +18,11 @@ export interface Step {
   readonly change: Change;
 }
 
-/** Describes the change by its statement, without secrets, because `what` is shown to the user. */
-const changeByStatement = (statement: string, identity: NamedObject, properties?: readonly PropertyName[]) =>
-  changeOf(identity, printOnOneLine(redactFully(statement)), properties);
+/** The change that a statement makes. Its secrets are removed from what is shown. */
+export const changeByStatement = (statement: string, identity: NamedObject, properties?: readonly PropertyName[]) => ({
+  ...describeChange(identity, printOnOneLine(redactFully(statement)), properties),
+  id: statement,
+});
 
 export class Draft {
   readonly steps: Step[] = [];
@@ -130,14 +132,14 @@ export class Draft {
   }
 
   excludes(statement: string, identity: NamedObject): boolean {
-    return this.excluded.has(changeKey(changeByStatement(statement, identity)));
+    return this.excluded.has(changeKey({ identity, id: statement }));
   }
 
   alter(kind: ObjectKind, name: string, alteration: Alteration, properties: readonly PropertyName[]): boolean {
     return this.addStatement(printAlter({ kind, name, alteration }), { kind, name }, properties);
   }
 
-  omit(change: Change, ...[reason, ...hints]: Refusal): void {
+  omit(change: Omit<Change, 'id'>, ...[reason, ...hints]: Refusal): void {
     this.omissions.add({ ...change, reasons: [reason], losses: [], hints });
   }
 

@@ -6,7 +6,7 @@ import { isArray, type TableDefinition } from '@sqlpipe/ddl';
 import { isSameName, NameSet } from '@sqlpipe/sql';
 import { createRebuildNames, findLeftovers, findRebuildTables, isRebuildHash } from '../auxiliary/rebuild-names.js';
 import { formatPath, formatPathForShell } from '../losses/object-path.js';
-import { changeOf } from '../losses/omission.js';
+import { describeChange } from '../losses/omission.js';
 import {
   type Assertion,
   allAppliedAssertion,
@@ -17,9 +17,9 @@ import {
   printValueCondition,
 } from '../queries/assertions.js';
 import { printArrayText } from '../queries/copies.js';
-import { printDrop, printOnOneLine, printTableRename } from '../statements.js';
+import { printDrop, printTableRename } from '../statements.js';
 import { recordConversion } from './alter-table.js';
-import type { Draft } from './draft.js';
+import { changeByStatement, type Draft } from './draft.js';
 import { type CopiedColumns, findConversions, findCopiedColumns } from './rebuild.js';
 
 /**
@@ -54,7 +54,7 @@ function dropCopiedTable(
   draft: Draft,
 ): void {
   const drop = printDrop({ kind, name });
-  const change = changeOf({ kind, name }, printOnOneLine(drop));
+  const change = changeByStatement(drop, { kind, name });
   const incomparable = copied.find(({ column: { type } }) => type === 'BINARY');
   if (incomparable) {
     const why = `the server cannot compare column '${incomparable.from}' with its copy`;
@@ -98,7 +98,7 @@ function dropNewTable(table: string, newName: string, draft: Draft): void {
 /** Leaves out a table that a writer has created between the two RENAMEs of a rebuild. */
 function omitTableOfWriter(table: string, keptName: string, draft: Draft): void {
   draft.omit(
-    changeOf({ kind: 'table', name: table }, `rebuild of table '${table}'`),
+    describeChange({ kind: 'table', name: table }, `rebuild of table '${table}'`),
     `a writer created '${table}' while an earlier rebuild exchanged the names; the old rows are in '${keptName}'`,
     `stop the writers, rename '${table}', and plan again to complete that rebuild`,
     'then copy the rows of the renamed table',
@@ -114,7 +114,7 @@ function omitBetweenRenames(
   const { a, engineOfB } = draft.context;
   const canRebuildFinish = findLeftovers(a, engineOfB, new NameSet([table])).has(newName);
   draft.omit(
-    changeOf({ kind: 'table', name: table }),
+    describeChange({ kind: 'table', name: table }),
     `an earlier rebuild was interrupted between its two renames; the rows are in '${keptName}' and '${newName}'`,
     canRebuildFinish
       ? `--rebuild ${formatPathForShell(formatPath({ object: table }))} finishes that rebuild`

@@ -7,20 +7,20 @@ import type { Change, Omission } from '../losses/omission.js';
 const omissionKey = (identity: NamedObject): string => (hasName(identity) ? namespaceKey(identity) : identity.kind);
 
 /** Whether an option ignores a change. Its first property decides, because the others follow from it. */
-export const isIgnored = ({ identity, properties: [property] }: Change, options: KeptOfB): boolean =>
+export const isIgnored = ({ identity, properties: [property] }: Omit<Change, 'id'>, options: KeptOfB): boolean =>
   property !== undefined && ignoresProperty(options, identity, property);
 
 /** What a draft leaves out. */
 export class Omissions {
-  /** By their content. If a draft tries to give the same right twice, its omission is listed once. */
+  /** By what is shown of them. If a draft tries to give the same right twice, its omission is listed once. */
   readonly #omissions = new Map<string, Omission>();
   readonly #byObject = new Map<string, Omission[]>();
 
   constructor(private readonly options: KeptOfB) {}
 
   add(omission: Omission): void {
-    const { identity, ...content } = omission;
-    const key = `${namespaceKey(identity)} ${JSON.stringify(content)}`;
+    const { identity, properties, what, reasons, losses, hints } = omission;
+    const key = `${namespaceKey(identity)} ${JSON.stringify([properties, what, reasons, losses, hints])}`;
     if (isIgnored(omission, this.options) || this.#omissions.has(key)) return;
     this.#omissions.set(key, omission);
     addToList(this.#byObject, omissionKey(identity), omission);

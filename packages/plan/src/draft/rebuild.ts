@@ -31,7 +31,7 @@ import { createRebuildNames, findUnusedHash } from '../auxiliary/rebuild-names.j
 import { keepsProperty } from '../context/kept-of-b.js';
 import type { Schemas } from '../context/plan-context.js';
 import { expiredRowsOf } from '../losses/losses.js';
-import { changeOf, type Omission } from '../losses/omission.js';
+import { describeChange, type Omission } from '../losses/omission.js';
 import {
   type Assertion,
   allAppliedAssertion,
@@ -61,7 +61,7 @@ interface Rebuild {
 export function rebuildTable(entry: Entry, wanted: TableDefinition, draft: Draft): void {
   const { context, engine } = draft;
   const old = engine.definitionOf(entry.name) as TableDefinition;
-  const change = changeOf(entry, `rebuild of table '${old.name}'`);
+  const change = { ...describeChange(entry, `rebuild of table '${old.name}'`), id: 'rebuild' };
   const { newName, keptName } = createRebuildNames(old.name, findUnusedHash(wanted, old, engine));
   const copied = findCopiedColumns(wanted, old, context.renames.columnRenamesOf(entry.name));
   const conversions = findConversions(old.name, copied);

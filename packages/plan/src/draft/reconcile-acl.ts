@@ -9,7 +9,7 @@ import {
 import { dumpOrder, type Entry, RightSet, type Schema } from '@sqlpipe/schema';
 import { displayName, identify, isPrincipal } from '@sqlpipe/sql';
 import { findRemovedGrants, ignoresProperty, keepsRight } from '../context/kept-of-b.js';
-import { changeOf } from '../losses/omission.js';
+import { describeChange } from '../losses/omission.js';
 import type { Draft } from './draft.js';
 import { omitProperty } from './unalterable.js';
 
@@ -47,7 +47,7 @@ export function createPrincipals(draft: Draft): void {
     else if (inB.kind === entry.kind) alterPrincipal(entry, inB, draft);
     else
       draft.omit(
-        changeOf(entry, `CREATE ${displayName(entry)}`),
+        describeChange(entry, `CREATE ${displayName(entry)}`),
         `there is already a ${displayName(inB)}, which no statement converts`,
       );
   }

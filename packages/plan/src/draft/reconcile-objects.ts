@@ -6,7 +6,7 @@ import { displayName, isObject, isPrincipal, isStoredView } from '@sqlpipe/sql';
 import { isAuxiliaryTable } from '../auxiliary/auxiliary-tables.js';
 import { ignoresProperty } from '../context/kept-of-b.js';
 import type { Schemas } from '../context/plan-context.js';
-import { changeOf } from '../losses/omission.js';
+import { describeChange } from '../losses/omission.js';
 import { printDrop, printTableRename } from '../statements.js';
 import { alterObject, dropColumns, isOfQuery } from './alter-object.js';
 import { findCreation } from './create-object.js';
@@ -23,7 +23,7 @@ export function omitContradictoryRenames(draft: Draft): void {
   for (const [name, reason] of renameReader.refused) {
     const entry = a.findObject(name) ?? b.findObject(name);
     draft.blocked.add(name);
-    if (entry) draft.omit(changeOf(entry), reason);
+    if (entry) draft.omit(describeChange(entry), reason);
   }
 }
 
@@ -51,7 +51,7 @@ export function renameTables(draft: Draft): void {
       continue;
     }
     draft.blocked.add(to);
-    draft.omit(changeOf({ kind: table.kind, name: to }), `it is still called '${table.name}'`);
+    draft.omit(describeChange({ kind: table.kind, name: to }), `it is still called '${table.name}'`);
   }
 }
 
@@ -80,7 +80,7 @@ export function findStoredViewsAndReaders({ a }: Schemas): ReadonlySet<Entry> {
 export function reconcileObject(entry: Entry, draft: Draft): void {
   const { context } = draft;
   const current = draft.engine.find(entry.name);
-  const change = changeOf(entry);
+  const change = describeChange(entry);
   if (draft.blocked.has(entry.name)) {
     const oldName = current ? undefined : context.renames.otherName(entry.name);
     const why = oldName === undefined ? 'another object still has this name' : `it is still called '${oldName}'`;
@@ -174,7 +174,8 @@ function recreateObject(entry: Entry, draft: Draft): void {
   // invalid view only under its exact name.
   const statement = printDrop({ kind, name: draft.engine.find(name)?.name ?? name });
   const creation = findCreation(entry, draft.engine.definitionOf(name), draft);
-  if (!draft.add(changeOf(entry, 'DROP and CREATE'), [statement, creation.statement])) draft.blocked.add(name);
+  if (!draft.add({ ...describeChange(entry, 'DROP and CREATE'), id: 'recreate' }, [statement, creation.statement]))
+    draft.blocked.add(name);
 }
 
 /** Drops what only B has: first objects, readers before what they read, then principals. */

@@ -15,12 +15,12 @@ import { type Entry, isFailureOnRow } from '@sqlpipe/schema';
 import { isSameName, type Kind, type NamedObject, NameSet, quoteLiteral } from '@sqlpipe/sql';
 import { isMarked, isUnfilled, markOf, parseMark } from '../auxiliary/auxiliary-tables.js';
 import { losesNothingByRefresh, type Schemas, type ServerFacts } from '../context/plan-context.js';
-import { changeOf } from '../losses/omission.js';
+import { describeChange } from '../losses/omission.js';
 import { emptyAssertion } from '../queries/assertions.js';
-import { printDrop, printFullRefresh, printOnOneLine } from '../statements.js';
+import { printDrop, printFullRefresh } from '../statements.js';
 import { isRedefined } from '../views/query-after-plan.js';
 import { findCreation, readsTableOfB } from './create-object.js';
-import type { Draft } from './draft.js';
+import { changeByStatement, type Draft } from './draft.js';
 import { findStoredViewsAndReaders, listObjects, reconcileObject } from './reconcile-objects.js';
 
 /**
@@ -216,8 +216,9 @@ function refreshView(view: MaterializedView, needsRefresh: boolean, draft: Draft
   if (isRefreshEnough || draft.excludes(refresh, view)) draft.addStatement(refresh, view, properties);
   if (!mustRecreate || wanted?.kind !== view.kind) return;
   const { definition, statement } = findCreation(wanted, draft.engine.definitionOf(view.name), draft);
+  const id = isOutdated ? 'recreate outdated' : 'recreate retyped';
   const why = isOutdated ? 'a view that it reads gets another query' : 'its columns get other types';
-  draft.add({ identity: view, properties, what: `DROP and CREATE, because ${why}` }, [
+  draft.add({ ...describeChange(view, `DROP and CREATE, because ${why}`, properties), id }, [
     printDrop(view),
     statement,
     ...(!needsRefresh && definition?.kind === 'materialized view' && isFilledByServer(definition) ? [] : [refresh]),
@@ -286,7 +287,7 @@ export function reconcileMarks(draft: Draft): void {
     if (view === undefined || a.findObject(name)) continue;
     const isFilled = engine.find(view) !== undefined && !engine.wasNeverRefreshed(view);
     const drop = printDrop({ kind: 'table', name });
-    const change = changeOf({ kind: 'table', name }, printOnOneLine(drop));
+    const change = changeByStatement(drop, { kind: 'table', name });
     if (a.findObject(view) ? isFilled : !ignoreExtra) draft.add(change, [emptyAssertion(name), drop]);
   }
 }

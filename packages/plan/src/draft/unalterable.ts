@@ -4,7 +4,7 @@ import { compareSchemas } from '@sqlpipe/schema';
 import { displayName, type NamedObject } from '@sqlpipe/sql';
 import { isAuxiliaryTable } from '../auxiliary/auxiliary-tables.js';
 import { formatPath, formatPathForShell } from '../losses/object-path.js';
-import { COLUMN_ORDER_REASON, changeOf, columnOrderHints, type Refusal } from '../losses/omission.js';
+import { COLUMN_ORDER_REASON, columnOrderHints, describeChange, type Refusal } from '../losses/omission.js';
 import type { Draft } from './draft.js';
 
 /**
@@ -15,7 +15,7 @@ export function omitRemaining(draft: Draft): void {
   const { engine, context } = draft;
   const { a, ignoreExtra, defaults, ignoreOwner = false, ignore } = context;
   for (const entry of a.entries)
-    if (entry.kind === 'other') draft.omit(changeOf(entry), 'it creates no object that can be compared');
+    if (entry.kind === 'other') draft.omit(describeChange(entry), 'it creates no object that can be compared');
   const { differences } = compareSchemas(a.statements, engine.statements(), { defaults, ignoreOwner, ignore });
   for (const { identity, a: wanted, comparison } of differences) {
     if (wanted === undefined && (ignoreExtra || isAuxiliaryTable(identity.name, context))) continue;

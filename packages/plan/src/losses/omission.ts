@@ -6,25 +6,26 @@ import { formatPath, formatPathForShell } from './object-path.js';
 /** A change of an object. A plan has all statements of a change, or none of them. */
 export interface Change {
   readonly identity: NamedObject;
+  /** The same in all drafts, unique for `identity`. The properties are not unique: DROP INDEX and ADD INDEX have the same. */
+  readonly id: string;
   /** The properties that the change sets, as a comparison names them. Empty if the change is about the complete object. */
   readonly properties: readonly PropertyName[];
-  /** A description on one line: `ALTER TABLE 'trades' DROP COLUMN qty`. */
+  /** A description on one line, without secrets: `ALTER TABLE 'trades' DROP COLUMN qty`. */
   readonly what: string;
 }
 
 /** Why a change is left out. */
 export type Refusal = readonly [reason: string, ...hints: string[]];
 
-/** A key that is equal for the same change of two drafts. Object and property are not enough: DROP INDEX and ADD INDEX share both. */
-export const changeKey = ({ identity, what }: Change): string => `${namespaceKey(identity)} ${what}`;
+export const changeKey = ({ identity, id }: Pick<Change, 'identity' | 'id'>) => `${namespaceKey(identity)} ${id}`;
 
-export const changeOf = (
+export const describeChange = (
   identity: NamedObject,
   what = displayName(identity),
   properties: readonly PropertyName[] = [],
-): Change => ({ identity, properties, what });
+): Omit<Change, 'id'> => ({ identity, properties, what });
 
-export interface Omission extends Change {
+export interface Omission extends Omit<Change, 'id'> {
   readonly reasons: readonly string[];
   readonly losses: readonly NamedLoss[];
   /** What can be done instead: `--rebuild trades makes a new table`. */

@@ -21,7 +21,7 @@ export interface Proof {
   /** The effects of each step. If a step was rejected, the list ends before this step. */
   readonly effects: readonly (readonly Effect[])[];
   /** The changes that must be left out; empty if the plan is proven. */
-  readonly excluded: readonly Omission[];
+  readonly excluded: readonly (Change & Omission)[];
   readonly rows: RowAccount;
   /** The allowed losses that the steps cause. */
   readonly acceptedLosses: readonly NamedLoss[];
@@ -196,7 +196,7 @@ function findLosses(rows: RowAccount, draft: Draft): LossFailure[] {
  * the others may cause none. Example: a REFRESH after a RENAME loses what the conversion of another column has changed.
  * @throws Error for a failure without a cause, because no change can be left out
  */
-function toOmissions(failures: readonly Failure[], steps: readonly Step[]): Omission[] {
+function toOmissions(failures: readonly Failure[], steps: readonly Step[]): (Change & Omission)[] {
   const found = new Map<string, { readonly change: Change; readonly failures: Failure[]; isSoleCause: boolean }>();
   for (const failure of failures) {
     const changes = new Map(
