@@ -300,7 +300,8 @@ function parseAlterColumn(cursor: Cursor, lookup: NameLookup, found: FoundObject
   const { object } = found;
   const isTable = object.kind === 'table';
   const position = cursor.reach;
-  const name = unquoteToken(cursor.requireNoSemicolon('column name'));
+  const given = cursor.requireNoSemicolon('column name');
+  const name = lookup.hasFeature('quoted ALTER COLUMN') ? unquoteToken(given) : given;
   const column = object.columns?.find(each => isSameName(each.name, name));
   if (isKnown(object) && !column)
     throw new RejectionError(position, `column '${name}' does not exist in ${object.kind} '${object.name}'`);

@@ -7,6 +7,8 @@ const LAST_WITHOUT = {
   DECIMAL: '9.1.1',
   views: '9.2.3',
   'PARQUET(…)': '9.3.0',
+  /** ALTER COLUMN of a name in quotes. */
+  'quoted ALTER COLUMN': '9.3.0',
   /** Quotes in line comments that do not pair. */
   'unpaired quotes': '9.3.1',
   dump: '9.3.4',
