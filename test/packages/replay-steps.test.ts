@@ -156,7 +156,7 @@ for (const statement of [A, 'ALTER TABLE a ADD COLUMN y INT;'])
         acl: { invalidate() {} },
         isPrefetched: async () => false,
         invalidate() {},
-        defaults: async () => ({}),
+        fetchDefaults: async () => ({}),
         fetchStatement: async () => A,
         compareStatements: () => Promise.reject(bug),
       },

@@ -51,7 +51,7 @@ export async function prepareConfirmation(
   context: ConfirmationContext,
 ): Promise<PendingEffect | undefined> {
   const { client, existing, noVerify } = context;
-  const parsed = parseCommand(statement, noVerify ? SERVER_DEFAULTS : await existing.defaults());
+  const parsed = parseCommand(statement, noVerify ? SERVER_DEFAULTS : await existing.fetchDefaults());
   if (!parsed) return undefined;
   // An incremental refresh is not awaited: if it has nothing to do, the server does not show that it has ended (observed on 9.3.4).
   const isAwaited = parsed.verb === 'refresh' && parsed.isFull;
@@ -140,14 +140,14 @@ async function waitForWal(
     return state === 'pending' ? undefined : state;
   });
   if (state === 'applied') return undefined;
-  if (state === 'suspended') return suspended(object, client);
-  return unfinished('unknown', 'accepted, but not applied yet; a larger --timeout waits longer', client);
+  if (state === 'suspended') return suspension(object, client);
+  return targetFailure('unknown', 'accepted, but not applied yet; a larger --timeout waits longer', client);
 }
 
-const suspended = (object: NamedObject, client: Client): StatementResult =>
-  unfinished('unknown', `accepted, but not applied: it is suspended; use ${printResumeWal(object)}`, client);
+const suspension = (object: NamedObject, client: Client): StatementResult =>
+  targetFailure('unknown', `accepted, but not applied: it is suspended; use ${printResumeWal(object)}`, client);
 
-const unfinished = (result: 'failed' | 'unknown', error: string, { label }: Client): StatementResult => ({
+const targetFailure = (result: 'failed' | 'unknown', error: string, { label }: Client): StatementResult => ({
   result,
   error,
   failure: new InstanceError('UNREACHABLE', `${label}: ${error}`),
@@ -179,7 +179,7 @@ export async function waitForSources(
   });
   if (hasEnded) return undefined;
   const problem = `not sent, because materialized view '${runningView}', which it reads, is being refreshed; a larger --timeout waits longer`;
-  return unfinished('failed', problem, client);
+  return targetFailure('failed', problem, client);
 }
 
 async function waitForRefresh(
@@ -198,7 +198,7 @@ async function waitForRefresh(
     const hasRun = state && state.finished !== before.finished && state.finished >= state.started;
     if (!hasRun || !isInvalidation(state)) {
       invalidatedAt = 0;
-      if (!hasRun) return (await fetchWalState(client, name)) === 'suspended' ? suspended(view, client) : undefined;
+      if (!hasRun) return (await fetchWalState(client, name)) === 'suspended' ? suspension(view, client) : undefined;
       return state.status === 'valid' ? APPLIED : failedRefresh(state.reason ?? NO_REASON);
     }
     invalidatedAt ||= performance.now();
@@ -207,7 +207,7 @@ async function waitForRefresh(
     const reply = await client.execute(printFullRefresh(name));
     return reply.ok ? undefined : { ...failedRefresh(reply.message), isDenied: reply.isDenied };
   });
-  return result ?? unfinished('unknown', 'accepted, but not finished yet; a larger --timeout waits longer', client);
+  return result ?? targetFailure('unknown', 'accepted, but not finished yet; a larger --timeout waits longer', client);
 }
 
 /**

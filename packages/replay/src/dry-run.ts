@@ -164,9 +164,9 @@ export class DryRun {
     const [engine, { defaults }] = [this.#engine, this.#schema];
     const source: AclSource = {
       label: this.context.client.label,
-      principals: async () => engine.statements().filter(statement => isPrincipal(identify(statement).kind)),
-      rights: async () => [...engine.acl.rights],
-      rightsOf: async () => [],
+      fetchPrincipals: async () => engine.statements().filter(statement => isPrincipal(identify(statement).kind)),
+      fetchRights: async () => [...engine.acl.rights],
+      fetchRightsOf: async () => [],
     };
     const acl = new ExistingAcl(source, () => {});
     return {
@@ -174,7 +174,7 @@ export class DryRun {
       isTaken: async ({ name }) => engine.find(name) !== undefined,
       isPrefetched: async () => false, // so that each statement reaches the engine
       invalidate: () => {},
-      defaults: async () => defaults,
+      fetchDefaults: async () => defaults,
       fetchStatement: async object => (isPrincipal(object.kind) ? acl.findPrincipal(object) : this.#showObject(object)),
       compareStatements: async (statement, found) => {
         const findTable = (name: string) => this.#showObject({ kind: 'table', name });

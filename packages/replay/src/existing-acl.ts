@@ -18,12 +18,12 @@ interface KnownRights {
   readonly of?: NameSet;
 }
 
-/** `rightsOf` is not called if `rights` returns all rights. */
+/** `fetchRightsOf` is not called if `fetchRights` returns all rights. */
 export const aclOf = (client: Client) => ({
   label: client.label,
-  principals: () => fetchPrincipals(client),
-  rights: () => fetchRights(client),
-  rightsOf: (name: string) => fetchRightsOf(client, name),
+  fetchPrincipals: () => fetchPrincipals(client),
+  fetchRights: () => fetchRights(client),
+  fetchRightsOf: (name: string) => fetchRightsOf(client, name),
 });
 
 export type AclSource = ReturnType<typeof aclOf>;
@@ -101,7 +101,7 @@ export class ExistingAcl {
 
   #fetchPrincipals(): Promise<Map<string, string> | undefined> {
     this.#principals ??= this.#query('principals', async () => {
-      const statements = await this.source.principals();
+      const statements = await this.source.fetchPrincipals();
       return new Map(statements.map(statement => [kindKey(identify(statement)), statement]));
     });
     return this.#principals;
@@ -109,13 +109,13 @@ export class ExistingAcl {
 
   async #fetchRightsFor(rights: readonly Right[]): Promise<RightSet | undefined> {
     this.#rights ??= this.#query('rights', async (): Promise<KnownRights> => {
-      const all = await this.source.rights();
+      const all = await this.source.fetchRights();
       return all ? { set: new RightSet(all) } : { set: new RightSet(), of: new NameSet() };
     });
     const known = await this.#rights;
     for (const name of new Set(rights.map(right => (right.kind === 'membership' ? right.user : right.entity)))) {
       if (!known?.of || known.of.has(name)) continue;
-      const found = await this.#query('rights', () => this.source.rightsOf(name));
+      const found = await this.#query('rights', () => this.source.fetchRightsOf(name));
       if (!found) return undefined;
       known.of.add(name);
       for (const right of found) known.set.add(right);

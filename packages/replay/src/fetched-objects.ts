@@ -30,7 +30,7 @@ export interface ExistingObjects {
   isPrefetched(identity: NamedObject): Promise<boolean>;
   /** Discards the objects that a statement creates or changes, so that they are fetched again. Call it before and after sending. */
   invalidate(identity: NamedObject): void;
-  defaults(): Promise<Defaults>;
+  fetchDefaults(): Promise<Defaults>;
   compareStatements(statement: string, existing: string): Promise<StatementComparison>;
 }
 
@@ -129,14 +129,14 @@ export class FetchedObjects implements ExistingObjects {
     }
   }
 
-  defaults(): Promise<Defaults> {
+  fetchDefaults(): Promise<Defaults> {
     this.#defaults ??= fetchDefaults(this.#client);
     return this.#defaults;
   }
 
   async compareStatements(statement: string, existing: string): Promise<StatementComparison> {
     if (statement === existing) return compareStatements(statement, existing);
-    const defaults = await this.defaults();
+    const defaults = await this.fetchDefaults();
     const parsed = tryParseDefinition(statement, { defaults });
     const like = parsed?.kind === 'table' ? parsed.like : undefined;
     const likeTable = like === undefined ? undefined : await this.fetchStatement({ kind: 'table', name: like });

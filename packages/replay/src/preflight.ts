@@ -64,12 +64,12 @@ export function createPreflightCheck(
   const allowed = new Set(splitWords(allow).map(verb => verb.toUpperCase()));
   let version: Promise<string | undefined> | undefined;
   let limit: Promise<number> | undefined;
-  const knownVersion = () => {
+  const fetchVersionOnce = () => {
     version ??= fetchVersion(client);
     return version;
   };
   return async statement => {
-    const ambiguity = findAmbiguity(statement) && findAmbiguity(statement, commentRulesOf(await knownVersion()));
+    const ambiguity = findAmbiguity(statement) && findAmbiguity(statement, commentRulesOf(await fetchVersionOnce()));
     if (ambiguity) return { reason: ambiguity };
     const head = readStatementHead(statement);
     const needed = findAllowNeeded(head, statement);
@@ -78,7 +78,7 @@ export function createPreflightCheck(
     if (!isAllowed && !(needed.verb === 'SELECT' && (await isPlanAssertion(client, statement, permitted.queries))))
       return { ...needed, ...(isInPlan && { verb: ALLOW_PLAN }) };
     if (dependsOnVersion(statement)) {
-      const known = await knownVersion();
+      const known = await fetchVersionOnce();
       const missing = known === undefined ? [] : findMissingFeatures(statement, known);
       if (missing.length > 0)
         return { reason: `the target is QuestDB ${known}, which does not support ${missing.join(', ')}` };

@@ -81,11 +81,11 @@ class HttpClient implements Client {
   async *streamFirstColumn(query: string, maxValueBytes?: number): AsyncGenerator<string[], void, undefined> {
     if (!this.config.retries) return yield* this.#rowsOnce(query, maxValueBytes);
     const { createRowResumer } = await import('./resumed-rows.js'); // few runs need it
-    const newRows = createRowResumer(this.label);
+    const yieldNewRows = createRowResumer(this.label);
     const pauseAfter = createRetryPause(this.config, this.#ended);
     for (;;)
       try {
-        return yield* newRows(this.#rowsOnce(query, maxValueBytes));
+        return yield* yieldNewRows(this.#rowsOnce(query, maxValueBytes));
       } catch (error) {
         await pauseAfter(error);
       }

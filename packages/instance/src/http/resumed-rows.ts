@@ -8,7 +8,7 @@ import { InstanceError } from '../instance-error.js';
 export function createRowResumer(label: string) {
   let count = 0;
   const passedOn = createHash('sha256');
-  return async function* newRows(reply: AsyncIterable<string[]>): AsyncGenerator<string[], void, undefined> {
+  return async function* yieldNewRows(reply: AsyncIterable<string[]>): AsyncGenerator<string[], void, undefined> {
     const repeated = createHash('sha256');
     let toSkip = count;
     for await (const batch of reply) {
