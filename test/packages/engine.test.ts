@@ -358,7 +358,7 @@ const stateOf = (engine: Engine) => ({
     .map(({ name, columns, ...object }) => [
       name,
       columns.map(column => ({ ...column, id: undefined })),
-      'invalid' in object && object.invalid,
+      'rejection' in object ? object.rejection : 'invalidReason' in object && object.invalidReason,
     ]),
 });
 

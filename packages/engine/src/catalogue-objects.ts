@@ -53,7 +53,7 @@ interface QueryResult extends CatalogueEntry {
 /** A plain view, with what its query returns. */
 export interface View extends ViewDefinition, QueryResult {
   /** Why the server rejects the query, and the position of the error in it. */
-  readonly invalid?: { readonly reason: string; readonly position: number };
+  readonly rejection?: { readonly reason: string; readonly position: number };
   /**
    * The tables and stored views that the view read when its query was last stated or loaded. They may be missing. The list of a view that
    * was stale when it was loaded is empty, because only its own statement repairs it.
@@ -67,7 +67,7 @@ export interface View extends ViewDefinition, QueryResult {
 export interface MaterializedView extends MaterializedViewDefinition, QueryResult {
   readonly base: string;
   readonly partitionBy: PartitionUnit;
-  readonly invalid?: string;
+  readonly invalidReason?: string;
   /** Whether the view is invalid here while a server still reports the view as valid, see `invalidateUnrefreshable`. */
   readonly isInvalidEarly?: boolean;
   /** Whether the view has no rows yet. Then a change of its base does not make the view invalid. */
@@ -98,7 +98,7 @@ export interface LiveView extends LiveViewDefinition, QueryResult {
   readonly base: string;
   readonly partitionBy: PartitionUnit;
   /** Why the view is no longer updated. Only DROP and CREATE repair that. */
-  readonly invalid?: string;
+  readonly invalidReason?: string;
 }
 
 /** A table or a view of any kind. */

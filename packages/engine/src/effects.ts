@@ -188,8 +188,8 @@ export const OTHER_TYPES_REASON = 'its query gives columns of other types';
 /** Why a plain view cannot be queried, or why a stored view is no longer refreshed. Undefined for valid views and tables. */
 export function findInvalidReason(object: CatalogueObject): string | undefined {
   if (object.kind === 'table') return undefined;
-  if (object.kind !== 'view') return object.invalid;
-  return object.invalid?.reason ?? (object.isStale ? STALE_REASON : undefined);
+  if (object.kind !== 'view') return object.invalidReason;
+  return object.rejection?.reason ?? (object.isStale ? STALE_REASON : undefined);
 }
 
 export const principalLoss = (dropped: Principal): Effect =>

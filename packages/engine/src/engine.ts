@@ -307,8 +307,8 @@ function loadObject(kind: ObjectKind, entry: Entry, schema: Schema, health: Heal
   const isKnown = parsed !== undefined && !('query' in parsed && parsed.query !== undefined);
   const definition = isKnown ? parsed : placeholderDefinition(kind, name);
   const knownHealth = isKnown ? health : undefined;
-  const reason = knownHealth?.invalid?.get(name);
-  const invalid = reason !== undefined && { invalid: reason };
+  const invalidReason = knownHealth?.invalid?.get(name);
+  const invalid = invalidReason !== undefined && { invalidReason };
   const references = findReferences(statement, each => schema.findObject(each)?.kind === 'view');
   const opaque = !isKnown && { opaque: statement };
   const commonFields = { columns: [], references, ...(isKnown ? { isUncompiled: true } : opaque) };
@@ -317,7 +317,7 @@ function loadObject(kind: ObjectKind, entry: Entry, schema: Schema, health: Heal
       return { ...definition, ...opaque, ...(knownHealth?.suspended?.has(name) && { isSuspended: true }) };
     case 'view':
       if (knownHealth?.stale?.has(name)) return { ...definition, ...commonFields, isStale: true, sources: [] };
-      return { ...definition, ...commonFields, ...(reason !== undefined && { invalid: { reason, position: 0 } }) };
+      return { ...definition, ...commonFields, ...(invalid && { rejection: { reason: invalidReason, position: 0 } }) };
     case 'materialized view':
       return {
         ...definition,

@@ -66,8 +66,8 @@ const VIEW_COLUMNS: readonly ListColumn<View>[] = [
   ['view_name', 'STRING', ({ name }) => name],
   ['view_sql', 'STRING', ({ body }) => body],
   ['view_table_dir_name', 'STRING', ({ name }) => name],
-  ['invalidation_reason', 'STRING', ({ invalid }) => invalid?.reason ?? null],
-  ['view_status', 'STRING', ({ invalid }) => (invalid ? 'invalid' : 'valid')],
+  ['invalidation_reason', 'STRING', ({ rejection }) => rejection?.reason ?? null],
+  ['view_status', 'STRING', ({ rejection }) => (rejection ? 'invalid' : 'valid')],
 ];
 
 const MATERIALIZED_VIEW_COLUMNS: readonly ListColumn<MaterializedView>[] = [
@@ -76,8 +76,8 @@ const MATERIALIZED_VIEW_COLUMNS: readonly ListColumn<MaterializedView>[] = [
   ['base_table_name', 'STRING', ({ base }) => base],
   ['view_sql', 'STRING', ({ body }) => body],
   ['view_table_dir_name', 'STRING', ({ name }) => name],
-  ['invalidation_reason', 'STRING', ({ invalid }) => invalid ?? null],
-  ['view_status', 'STRING', ({ invalid }) => (invalid === undefined ? 'valid' : 'invalid')],
+  ['invalidation_reason', 'STRING', ({ invalidReason }) => invalidReason ?? null],
+  ['view_status', 'STRING', ({ invalidReason }) => (invalidReason === undefined ? 'valid' : 'invalid')],
   ['timer_time_zone', 'STRING', ({ refresh }) => refresh.timeZone ?? null],
   ['timer_start', 'TIMESTAMP', ({ refresh }) => refresh.start ?? null],
 ];
@@ -101,8 +101,8 @@ const LIVE_VIEW_COLUMNS: readonly ListColumn<LiveView>[] = [
   ['view_table_dir_name', 'STRING', ({ name }) => name],
   ['base_table_name', 'STRING', ({ base }) => base],
   ['view_sql', 'STRING', ({ body }) => body],
-  ['view_status', 'STRING', ({ invalid }) => (invalid === undefined ? 'active' : 'invalid')],
-  ['invalidation_reason', 'STRING', ({ invalid }) => invalid ?? null],
+  ['view_status', 'STRING', ({ invalidReason }) => (invalidReason === undefined ? 'active' : 'invalid')],
+  ['invalidation_reason', 'STRING', ({ invalidReason }) => invalidReason ?? null],
   ['flush_every_interval', 'LONG', ({ flush }) => splitLength(flush).value],
   ['flush_every_interval_unit', 'STRING', ({ flush }) => splitLength(flush).unit],
   ['in_memory_interval', 'LONG', ({ inMemory }) => splitLength(inMemory).value],

@@ -122,7 +122,7 @@ class BaseCheck {
 
   #rejectUnsupportedView(view: CatalogueObject | undefined, base: string): void {
     const { catalogue, checkedViews } = this;
-    if (view?.kind !== 'view' || view.opaque !== undefined || view.invalid || checkedViews.has(view.name)) return;
+    if (view?.kind !== 'view' || view.opaque !== undefined || view.rejection || checkedViews.has(view.name)) return;
     checkedViews.add(view.name);
     const query = parseQueryText(view.body);
     new BaseCheck(query, catalogue, checkedViews).rejectUnsupported(

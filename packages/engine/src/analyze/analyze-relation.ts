@@ -116,8 +116,8 @@ class Analysis {
     if (!object && (/^(?:pg_catalog|information_schema)\./i.test(name) || BUILT_IN.has(name))) return OPAQUE;
     if (!object) throw missingError(start, name);
     // QuestDB adds the position in the view's query to the start of this query, although the sum is meaningless.
-    if (object.kind === 'view' && object.invalid)
-      throw new RejectionError(this.query.start + object.invalid.position, object.invalid.reason);
+    if (object.kind === 'view' && object.rejection)
+      throw new RejectionError(this.query.start + object.rejection.position, object.rejection.reason);
     const fields = object.columns.map((column: StoredColumn) =>
       column.isGuess ? { ...column, type: undefined } : column,
     );

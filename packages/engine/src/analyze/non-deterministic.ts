@@ -74,7 +74,7 @@ class DeterminismCheck {
       return;
     }
     const { object } = source;
-    if (object?.kind === 'view' && object.opaque === undefined && object.invalid === undefined)
+    if (object?.kind === 'view' && object.opaque === undefined && object.rejection === undefined)
       this.checkQuery(parseQueryText(object.body), read);
   }
 

@@ -188,7 +188,7 @@ function executeCommand(command: Command, session: MutableSession, query: Body |
 /** Rejects a view that is known to be invalid. COMPILE changes nothing here: the engine compiles a view when a statement needs it. */
 function executeCompile({ name, position }: CommandOf<'compile'>, { catalogue }: Session): void {
   const view = catalogue.find(name);
-  if (view?.kind === 'view' && view.invalid) throw new RejectionError(position, view.invalid.reason);
+  if (view?.kind === 'view' && view.rejection) throw new RejectionError(position, view.rejection.reason);
 }
 
 function dropObject(name: string, { catalogue }: MutableSession): void {
@@ -211,10 +211,10 @@ function renameTable({ name, to }: CommandOf<'rename'>, session: MutableSession)
 function executeRefresh({ name, isFull }: CommandOf<'refresh'>, { catalogue, rowEffects }: MutableSession): void {
   const view = catalogue.findCompiled(name);
   if (view?.kind !== 'materialized view') return;
-  const { invalid, isInvalidEarly: _, partlyRefreshed: __, ...rest } = view;
-  const reason = isFull ? findUnrefreshableReason(view, catalogue) : invalid;
+  const { invalidReason, isInvalidEarly: _, partlyRefreshed: __, ...rest } = view;
+  const reason = isFull ? findUnrefreshableReason(view, catalogue) : invalidReason;
   const refreshed: MaterializedView = { ...rest, neverRefreshed: false };
-  catalogue.put(reason === undefined ? refreshed : { ...refreshed, invalid: reason });
+  catalogue.put(reason === undefined ? refreshed : { ...refreshed, invalidReason: reason });
   if (!isFull) return;
   const text = `recomputes ${displayName(view)} from what '${view.base}' holds`;
   rowEffects.push(effectOn(view, 'rewritten', text));

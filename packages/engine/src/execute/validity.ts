@@ -24,7 +24,7 @@ import {
   toStoredColumn,
   type View,
 } from '../catalogue-objects.js';
-import { OTHER_TYPES_REASON } from '../effects.js';
+import { findInvalidReason, OTHER_TYPES_REASON } from '../effects.js';
 import { parseQueryText, QuerySyntaxError } from '../parse/parse-query.js';
 
 export function recompilePlainViews(catalogue: MutableCatalogue, changed: readonly string[]): void {
@@ -41,9 +41,9 @@ export function recompilePlainViews(catalogue: MutableCatalogue, changed: readon
  */
 export function invalidateUnrefreshable(catalogue: MutableCatalogue, changed: readonly string[]): void {
   const unrefreshable = catalogue.readersOf(changed).flatMap(view => {
-    if (view.kind !== 'materialized view' || view.invalid !== undefined) return [];
+    if (view.kind !== 'materialized view' || view.invalidReason !== undefined) return [];
     const reason = findUnrefreshableReason(view, catalogue);
-    return reason === undefined ? [] : [{ ...view, invalid: reason, isInvalidEarly: true }];
+    return reason === undefined ? [] : [{ ...view, invalidReason: reason, isInvalidEarly: true }];
   });
   for (const view of unrefreshable) {
     catalogue.put(view);
@@ -56,20 +56,20 @@ export function findUncompiled(catalogue: Catalogue, changed: readonly string[])
   return [...catalogue.readersOf(changed), ...objects].filter(({ isUncompiled }) => isUncompiled);
 }
 
-function compilePlainView({ invalid: _, isUncompiled: __, isStale: ___, ...view }: View, catalogue: Catalogue): View {
+function compilePlainView({ rejection: _, isUncompiled: __, isStale: ___, ...view }: View, catalogue: Catalogue): View {
   if (view.opaque !== undefined) {
     // If a query is not understood, only the existence of what it reads can be checked.
     const missing = view.references.find(name => !catalogue.find(name));
-    return missing === undefined ? view : { ...view, invalid: toInvalid(missingError(0, missing)) };
+    return missing === undefined ? view : { ...view, rejection: toViewRejection(missingError(0, missing)) };
   }
   const relation = analyzeBody(view.body, catalogue);
-  if (relation instanceof RejectionError) return { ...view, invalid: toInvalid(relation) };
+  if (relation instanceof RejectionError) return { ...view, rejection: toViewRejection(relation) };
   const sources = view.sources && new NameSet(view.sources);
   const isStale = sources !== undefined && catalogue.sources(view.references).some(name => !sources.has(name));
   return { ...view, columns: toColumns(relation), timestamp: relation.timestamp, ...(isStale && { isStale }) };
 }
 
-const toInvalid = ({ message, position }: RejectionError): NonNullable<View['invalid']> => ({
+const toViewRejection = ({ message, position }: RejectionError): NonNullable<View['rejection']> => ({
   reason: message,
   position,
 });
@@ -94,13 +94,13 @@ export function compileLoaded(object: CatalogueObject, catalogue: Catalogue, isH
   if (relation instanceof RejectionError) {
     const isBaseMissing = view.kind === 'materialized view' && !catalogue.find(view.base);
     // An interrupted plan may have renamed or changed what the view reads. A later statement may repair that.
-    const isBroken = view.invalid !== undefined || (view.kind === 'view' && view.isStale);
+    const isBroken = findInvalidReason(view) !== undefined;
     if (isBaseMissing || isBroken) return object;
     if (isHealthKnown || relation instanceof QuerySyntaxError || view.kind !== 'view') {
       const opaque = { ...view, opaque: printDefinition(view, { quoted: true }) };
       return opaque.kind === 'materialized view' ? { ...opaque, inputs: inputsOf(opaque, catalogue) } : opaque;
     }
-    return { ...view, invalid: toInvalid(relation) };
+    return { ...view, rejection: toViewRejection(relation) };
   }
   const returned = toColumns(relation);
   const isStored = view.kind === 'materialized view';
@@ -108,7 +108,7 @@ export function compileLoaded(object: CatalogueObject, catalogue: Catalogue, isH
   const columns = view.columns.length > 0 ? view.columns : derived;
   const found = isStored ? findViewTimestamp(parseQueryText(view.body), relation, catalogue) : relation.timestamp;
   const timestamp = view.timestamp ?? found;
-  if (isStored && view.invalid === undefined)
+  if (isStored && view.invalidReason === undefined)
     return { ...view, columns, timestamp, inputs: inputsOf({ ...view, columns }, catalogue) };
   return { ...view, columns, timestamp };
 }
@@ -127,10 +127,10 @@ export function invalidateMaterializedViews(
   { includeEmpty = false, isEarly = false, seen = new NameSet() } = {},
 ): void {
   for (const view of listViewsWithBase(catalogue, base)) {
-    if (seen.has(view.name) || (view.invalid !== undefined && !view.isInvalidEarly)) continue;
+    if (seen.has(view.name) || (view.invalidReason !== undefined && !view.isInvalidEarly)) continue;
     seen.add(view.name);
     if (includeEmpty || !view.neverRefreshed)
-      catalogue.put({ ...view, invalid: view.invalid ?? reason, isInvalidEarly: isEarly });
+      catalogue.put({ ...view, invalidReason: view.invalidReason ?? reason, isInvalidEarly: isEarly });
     invalidateMaterializedViews(catalogue, view.name, INVALID_BASE_REASON, { includeEmpty: true, isEarly, seen });
   }
 }
@@ -153,7 +153,7 @@ export function findViewsThatNeedWal(
   base: string,
   reason = 'base table is not WAL table', // observed on 9.3.4; after a refresh, as in `findUnrefreshableReason`
 ): (readonly [view: MaterializedView, reason: string])[] {
-  const views = listViewsWithBase(catalogue, base).filter(({ invalid }) => invalid === undefined);
+  const views = listViewsWithBase(catalogue, base).filter(({ invalidReason }) => invalidReason === undefined);
   return views.flatMap(view => [[view, reason], ...findViewsThatNeedWal(catalogue, view.name, INVALID_BASE_REASON)]);
 }
 
@@ -168,9 +168,9 @@ export function invalidateLiveViews(
   reasonFor: (view: LiveView) => string | undefined,
 ): void {
   for (const view of catalogue.dependentsOf(base)) {
-    if (view.kind !== 'live view' || view.invalid !== undefined) continue;
+    if (view.kind !== 'live view' || view.invalidReason !== undefined) continue;
     const reason = reasonFor(view);
-    if (reason !== undefined) catalogue.put({ ...view, invalid: reason });
+    if (reason !== undefined) catalogue.put({ ...view, invalidReason: reason });
   }
 }
 
@@ -197,7 +197,7 @@ export function findUnrefreshableReason(view: MaterializedView, catalogue: Catal
   if (!base) return `[-105]: ${missingError(0, view.base).message}`; // the number of this error, not a position
   if (base.kind === 'view') return `[0]: cannot get a reader for view [view=${base.name}]`;
   if (base.kind === 'table' && !base.wal) return 'base table is not a WAL table'; // observed on 9.3.4
-  if (base.kind === 'materialized view' && base.invalid !== undefined) return INVALID_BASE_REASON;
+  if (base.kind === 'materialized view' && base.invalidReason !== undefined) return INVALID_BASE_REASON;
   if (view.opaque !== undefined) return hasSameInputs(view, catalogue) ? undefined : OTHER_TYPES_REASON;
   const relation = catchRejection(() => {
     const query = parseQueryText(view.body);

@@ -134,9 +134,9 @@ export class ViewHistories {
   #findCompletedByServer({ transitions }: Execution): MaterializedView[] {
     const altered = new NameSet(transitions.flatMap(({ before, after }) => (before && after ? [after.name] : [])));
     return this.#partlyRefreshed.flatMap(({ id }) => {
-      const current = this.ledger.catalogue.findById(id);
-      if (current?.kind !== 'materialized view' || current.refresh.type !== 'IMMEDIATE') return [];
-      return current.partlyRefreshed && current.invalid === undefined && altered.has(current.base) ? [current] : [];
+      const view = this.ledger.catalogue.findById(id);
+      if (view?.kind !== 'materialized view' || view.refresh.type !== 'IMMEDIATE') return [];
+      return view.partlyRefreshed && view.invalidReason === undefined && altered.has(view.base) ? [view] : [];
     });
   }
 

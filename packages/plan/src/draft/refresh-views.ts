@@ -83,7 +83,7 @@ function findViewSources(context: Schemas & ServerFacts): ViewSources {
 
 /** A query that failed on a row would fail again, unless the plan changes the type of a column that the query reads. */
 const isRepairable = (view: MaterializedView, draft: Draft): boolean =>
-  view.invalid !== undefined && (!isFailureOnRow(view.invalid) || readsRetypedColumn(view, draft));
+  view.invalidReason !== undefined && (!isFailureOnRow(view.invalidReason) || readsRetypedColumn(view, draft));
 
 /** Whether only a REFRESH fills a view in time: before another view reads its rows, and before its sources lose rows. */
 const needsRefreshToFill = (view: MaterializedView, { ofAllViews }: ViewSources, draft: Draft): boolean =>
@@ -254,7 +254,7 @@ export function omitUnrepaired(draft: Draft): void {
         { ...change, what: printResumeWal(identity) },
         `suspended: ${reason}; remove the cause, then send this statement`,
       );
-    else if ('invalid' in current && current.invalid !== undefined && !draft.omissions.has(identity))
+    else if (('rejection' in current || 'invalidReason' in current) && !draft.omissions.has(identity))
       draft.omit({ ...change, what: 'a repair' }, `${whyUnrepaired(kind, reason)}: ${reason}`);
   }
 }

@@ -45,13 +45,13 @@ export class RepairableViews {
     const toRefresh = new NameSet(names);
     for (const name of toRefresh) {
       const base = findView(findView(name)?.base ?? '');
-      if (base?.invalid !== undefined) toRefresh.add(base.name); // the set grows during the loop
+      if (base?.invalidReason !== undefined) toRefresh.add(base.name); // the set grows during the loop
     }
     const savepoint = log.savepoint();
     for (const { kind, name } of catalogue.inDependencyOrder([...toRefresh]))
       if (kind === 'materialized view') this.#engine.execute(printFullRefresh(name));
     const views = names.flatMap(name => findView(name) ?? []);
-    const repairable = new NameSet(views.flatMap(({ name, invalid }) => (invalid === undefined ? [name] : [])));
+    const repairable = new NameSet(views.filter(view => view.invalidReason === undefined).map(({ name }) => name));
     log.rollback(savepoint);
     return repairable;
   }
