@@ -32,7 +32,7 @@ export {
   type Alteration,
   applyAlteration,
   findColumn,
-  findUnalterableReason,
+  findUnalterable,
   permissionOfAlteration,
   printAlter,
   printResumeWal,
@@ -112,6 +112,7 @@ export {
   isColumnOrder,
   type PrintOptions,
   parseColumnPropertyName,
+  type Unalterable,
 } from './property.js';
 export { findFunction } from './queries/functions.js';
 export { flagExactItems, locateColumns } from './queries/query-columns.js';

@@ -52,8 +52,14 @@ export interface Property<F extends object, A extends Action = never, N extends 
   /** Translates the clause to another edition; undefined if it is the same there. */
   translate?(definition: F, hasFeature: HasFeature): ClauseTranslation | undefined;
   readonly alter?: PropertyAlter<F, A, N>;
-  /** Why no ALTER sets the property, or not to every value. */
-  readonly whyUnalterable?: string;
+  readonly unalterable?: Unalterable;
+}
+
+/** Why no ALTER sets a property, or not to every value. */
+export interface Unalterable {
+  readonly reason?: string;
+  /** Whether a new table can have any value. */
+  readonly needsNewTable?: boolean;
 }
 
 export interface ClauseTranslation {

@@ -11,7 +11,7 @@ type ColumnAction<Action, Values> = { readonly action: Action; readonly column: 
 
 /** A property of a column. In `column 'qty' index`, its name is ` index`. The type has an empty name, as in `column 'qty'`. */
 export interface ColumnPropertyOf<A extends ColumnAction<string, object>>
-  extends Pick<Property<StatedColumn>, 'value' | 'print' | 'isHidden' | 'features' | 'whyUnalterable'> {
+  extends Pick<Property<StatedColumn>, 'value' | 'print' | 'isHidden' | 'features' | 'unalterable'> {
   readonly name: string;
   readonly alter: ColumnAlter<A>;
 }

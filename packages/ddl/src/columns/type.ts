@@ -35,7 +35,7 @@ export const TYPE: ColumnProperty<'type', Omit<Column, 'name' | 'dedup' | 'parqu
       return [{ action: 'type', column: name, type, cached, ...(capacity !== undefined && { capacity }) }];
     },
   },
-  whyUnalterable: 'no conversion between these types: needs a new table',
+  unalterable: { reason: 'no conversion between these types', needsNewTable: true },
 };
 
 /** Prints what ADD COLUMN accepts after the name of a column. Parquet settings are left out: they need an ALTER of their own. */

@@ -18,7 +18,7 @@ import {
   propertiesOf,
 } from '../properties/object-properties.js';
 import { printOwner } from '../properties/owner.js';
-import { parseColumnPropertyName } from '../property.js';
+import { parseColumnPropertyName, type Unalterable } from '../property.js';
 
 type StructureAlteration =
   | { readonly action: 'add column'; readonly column: Column; readonly owner?: string | undefined }
@@ -123,15 +123,15 @@ export function permissionOfAlteration(alteration: Alteration): string {
 export const ALTER_PERMISSIONS: readonly string[] = [...ACTIONS.values()].flatMap(({ permissions }) => permissions);
 
 /** Why differences that no clause states cannot be altered; of a column, only the case of its name can differ. */
-const UNALTERABLE = new Map([
-  ['name', 'changing only the case of a name needs two renames'],
-  ['statement', 'compared as text: its syntax is unknown'],
-  ['credentials', 'no server shows them'],
+const UNALTERABLE = new Map<string, Unalterable>([
+  ['name', { reason: 'changing only the case of a name needs two renames' }],
+  ['statement', { reason: 'compared as text: its syntax is unknown' }],
+  ['credentials', { reason: 'no server shows them' }],
 ]);
 
 /** Why no ALTER sets a property of an object or a column, or not to every value; undefined if one does. */
-export const findUnalterableReason = (property: PropertyName, kind: Kind): string | undefined =>
-  (findProperty(property, kind) ?? findColumnProperty(property))?.whyUnalterable ??
+export const findUnalterable = (property: PropertyName, kind: Kind): Unalterable | undefined =>
+  (findProperty(property, kind) ?? findColumnProperty(property))?.unalterable ??
   UNALTERABLE.get(parseColumnPropertyName(property)?.suffix.trim() ?? property);
 
 /** An ALTER of one object. */

@@ -46,7 +46,7 @@ export const DEDUP_KEYS = property<KeyedTable, { readonly action: 'dedup keys'; 
       return isPossible && keySet(keys) !== keySet(keysOf(current)) ? { action: 'dedup keys', keys } : undefined;
     },
   },
-  whyUnalterable: 'only a WAL table has dedup keys, which include the designated timestamp',
+  unalterable: { reason: 'only a WAL table has dedup keys, which include the designated timestamp' },
 });
 
 const NO_TIMESTAMP = 'deduplicate key list must include dedicated timestamp column';

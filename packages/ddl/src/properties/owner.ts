@@ -16,7 +16,7 @@ export const OWNER = property<{ readonly owner?: string | undefined }>()({
     return { owner: name };
   },
   print: ({ owner }) => printOwner(owner),
-  whyUnalterable: 'no statement changes an owner',
+  unalterable: { reason: 'no statement changes an owner' },
 });
 
 export const printOwner = (owner: string | undefined): string => (owner === undefined ? '' : `\nOWNED BY '${owner}'`);

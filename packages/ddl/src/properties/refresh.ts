@@ -202,7 +202,7 @@ export const REFRESH = property<RefreshedView, { readonly action: 'refresh'; rea
       return { action: 'refresh', refresh: { ...wanted.refresh, start } };
     },
   },
-  whyUnalterable: 'no statement changes DEFERRED',
+  unalterable: { reason: 'no statement changes DEFERRED' },
 });
 
 const detail = <N extends string>(name: N, value: (refresh: Refresh) => string | undefined) =>
@@ -210,7 +210,7 @@ const detail = <N extends string>(name: N, value: (refresh: Refresh) => string |
     name,
     value: ({ refresh }) => value(refresh),
     isHidden: name === 'refresh period',
-    whyUnalterable: 'this server keeps a different one',
+    unalterable: { reason: 'this server keeps a different one' },
   });
 
 export const REFRESH_DETAILS = [

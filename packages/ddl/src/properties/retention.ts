@@ -79,7 +79,7 @@ export const TTL = property<RetentionFields, { readonly action: 'ttl'; readonly 
         : undefined;
     },
   },
-  whyUnalterable: 'a TTL has to fit the partitions; with partitions by month or year, it cannot be removed',
+  unalterable: { reason: 'a TTL has to fit the partitions; with partitions by month or year, it cannot be removed' },
 });
 
 /** With PARTITION BY DAY, servers accept `TTL 1 DAY` but not `TTL 1 HOUR`. With MONTH or YEAR, they reject even 0 (observed on 9.3.4). */
@@ -327,7 +327,9 @@ const STORAGE_POLICY = property<RetentionFields, PolicyAlteration>()({
       return isSame || !hasAcceptedAges(policy, current.partitionBy) ? undefined : { action: 'storage policy', policy };
     },
   },
-  whyUnalterable: 'only the enterprise edition has storage policies, and their ages have to fit the partitions',
+  unalterable: {
+    reason: 'only the enterprise edition has storage policies, and their ages have to fit the partitions',
+  },
 });
 
 function parsePolicyState(cursor: Cursor, { object }: FoundObject, disabled: boolean) {

@@ -14,7 +14,7 @@ export const TIMESTAMP = property<{ readonly timestamp?: string | undefined; rea
   words: ['timestamp'],
   parse: parseTimestampClause,
   print: ({ timestamp }, { quoted }) => (timestamp ? ` timestamp(${quoted ? quoteName(timestamp) : timestamp})` : ''),
-  whyUnalterable: 'needs a new table',
+  unalterable: { needsNewTable: true },
 });
 
 /** No server prints the designated timestamp of a materialized view. */
@@ -36,7 +36,7 @@ export const PARTITIONING = property<Pick<MaterializedViewDefinition, 'partition
   parse: parsePartitioning,
   print: ({ partitionBy, timestamp }) =>
     partitionBy === undefined || (partitionBy === 'NONE' && !timestamp) ? '' : ` PARTITION BY ${partitionBy}`,
-  whyUnalterable: 'needs a new table',
+  unalterable: { needsNewTable: true },
 });
 
 function parseTimestampClause(reader: ClauseReader) {
@@ -130,7 +130,7 @@ export const WAL = property<Pick<TableDefinition, 'partitionBy' | 'wal' | 'times
     if (!timestamp && partitionBy === 'NONE') return '';
     return wal ? (form === '9.3' ? '' : ' WAL') : ' BYPASS WAL';
   },
-  whyUnalterable: 'ALTER TABLE … SET TYPE has an effect only after a restart of the server',
+  unalterable: { reason: 'ALTER TABLE … SET TYPE has an effect only after a restart of the server' },
 });
 
 function expectWalAfterBypass(cursor: Cursor): void {
@@ -158,5 +158,5 @@ export const VOLUME = property<{ readonly volume?: string | undefined }>()({
   },
   print: ({ volume }, { quoted }) =>
     volume === undefined ? '' : `${quoted ? '' : ','} IN VOLUME ${quoted ? quoteName(volume) : volume}`,
-  whyUnalterable: 'needs a new table',
+  unalterable: { needsNewTable: true },
 });

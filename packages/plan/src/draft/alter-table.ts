@@ -80,7 +80,9 @@ function withNamesOfB({ table, column, ...types }: Conversion, renames: Schemas[
 
 function findTimestampRefusal({ name, wal, timestamp = '' }: TableDefinition, alteration: Alteration) {
   const isRejected = wal && alteration.action === 'rename column' && isSameName(alteration.column, timestamp);
-  return isRejected ? formatUnalterable(name, 'the designated timestamp of a WAL table: needs a new table') : undefined;
+  return isRejected
+    ? formatUnalterable(name, { reason: 'the designated timestamp of a WAL table', needsNewTable: true })
+    : undefined;
 }
 
 /** Forbids a conversion because of values that do not fit. `recordConversion` asks for the values that fit and change. */

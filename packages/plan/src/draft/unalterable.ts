@@ -1,5 +1,5 @@
 /*! Lists the differences from A that remain after the steps, with the reasons, which are in `ddl`. */
-import { COLUMN_ORDER, findUnalterableReason, type PropertyDifference } from '@sqlpipe/ddl';
+import { COLUMN_ORDER, findUnalterable, type PropertyDifference, type Unalterable } from '@sqlpipe/ddl';
 import { compareSchemas } from '@sqlpipe/schema';
 import { displayName, type NamedObject } from '@sqlpipe/sql';
 import { isAuxiliaryTable } from '../auxiliary/auxiliary-tables.js';
@@ -36,14 +36,12 @@ export function omitProperty(identity: NamedObject, { property, a, b }: Property
       COLUMN_ORDER_REASON,
       ...columnOrderHints(identity.name),
     );
-  const reason = findUnalterableReason(property, identity.kind);
-  if (!reason) throw new Error(`${displayName(identity)}: no statement was found for ${property}: ${b} to ${a}`);
-  draft.omit({ ...change, what: `${property}: ${b} to ${a}` }, ...formatUnalterable(identity.name, reason));
+  const unalterable = findUnalterable(property, identity.kind);
+  if (!unalterable) throw new Error(`${displayName(identity)}: no statement was found for ${property}: ${b} to ${a}`);
+  draft.omit({ ...change, what: `${property}: ${b} to ${a}` }, ...formatUnalterable(identity.name, unalterable));
 }
 
-export const formatUnalterable = (table: string, reason: string): Refusal => [
-  `cannot be altered: ${reason}`,
-  ...(reason.endsWith('needs a new table')
-    ? [`--rebuild ${formatPathForShell(formatPath({ object: table }))} makes one`]
-    : []),
+export const formatUnalterable = (table: string, { reason, needsNewTable }: Unalterable): Refusal => [
+  ['cannot be altered', reason, needsNewTable && 'needs a new table'].filter(Boolean).join(': '),
+  ...(needsNewTable ? [`--rebuild ${formatPathForShell(formatPath({ object: table }))} makes one`] : []),
 ];
