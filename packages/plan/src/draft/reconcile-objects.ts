@@ -137,10 +137,10 @@ function mustRecreate(wanted: Definition, { engine, context: { ignore } }: Draft
   const current = engine.definitionOf(name);
   if (current?.kind !== kind || !isStoredView(kind)) return false;
   return compareDefinitions(wanted, current).differences.some(({ property }) => {
-    const entry = propertiesOf(kind).find(({ name, alter }) => name === property || alter?.sets.includes(property));
+    const rules = propertiesOf(kind).find(each => each.name === property || each.alter?.sets.includes(property));
     const isAlterable =
-      entry?.alter?.between(wanted, current, engine.hasFeature) ?? (kind === 'live view' && entry?.alter);
-    return !isAlterable && !entry?.isOptional && property !== 'name' && !ignore.ignoresProperty(wanted, property);
+      rules?.alter?.between(wanted, current, engine.hasFeature) ?? (kind === 'live view' && rules?.alter);
+    return !isAlterable && !rules?.isOptional && property !== 'name' && !ignore.ignoresProperty(wanted, property);
   });
 }
 
