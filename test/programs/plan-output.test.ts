@@ -102,6 +102,14 @@ test('--allow-plan allows nothing beside the plan', async t => {
   }
 });
 
+test('with --keep-going, a statement after a plan does not end the run, because nothing relies on it', async t => {
+  const run = await shellWithPlan(t);
+  await run("printf 'CREATE TABLE trades (z INT); CREATE TABLE last (y INT);' > more.sql");
+  const { stderr } = await run.exits(1, 'sqlapply --keep-going --allow-plan $DB plan.sql more.sql');
+  t.regex(stderr, /table 'trades': already exists with a different definition/);
+  t.regex((await run('sqldump $DB last')).stdout, /CREATE TABLE 'last'/);
+});
+
 test('a plan after other statements is rejected, because it is not compared with the state that it was made for', async t => {
   const run = await shellWithPlan(t);
   await run('sqlsplit plan.sql > plan; sqlsplit before.sql > schema');

@@ -10,10 +10,8 @@ import { endsRun, type Outcome, type ReplayInput, type StatementResult } from '.
 interface RunOptions extends Pick<ReplayOptions, 'keepGoing' | 'dryRun' | 'signal'>, Pick<ReplayInput, 'locations'> {
   /** Aborted when an outcome ends the run. Later statements are `not reached`. */
   endOfRun: AbortController;
-  /** The head of the plan that the statements begin with. */
+  /** The head of the plan that the statements begin with. Without a `count`, all of them belong to the plan. */
   planHead: PlanHead | undefined;
-  /** How many of the statements belong to the plan; by default, all. */
-  planLength: number | undefined;
 }
 
 /**
@@ -24,7 +22,7 @@ interface RunOptions extends Pick<ReplayOptions, 'keepGoing' | 'dryRun' | 'signa
 export async function* executeStatements(
   statements: AsyncIterable<string>,
   executors: readonly Executor[],
-  { signal, endOfRun, planHead: head, planLength = Number.POSITIVE_INFINITY, locations, ...continuation }: RunOptions,
+  { signal, endOfRun, planHead: head, locations, ...continuation }: RunOptions,
 ): AsyncGenerator<Outcome> {
   const inFlight: InFlight[] = [];
 
@@ -38,10 +36,8 @@ export async function* executeStatements(
     const started = performance.now();
     const time = new Date();
     const execute = executors[n % executors.length] as Executor;
-    // Only the statements that the head counts were made for one state of the target.
-    const isPlanned = planHead !== undefined && n <= (planHead.count ?? Number.POSITIVE_INFINITY);
     const isOver = endOfRun.signal.aborted || signal.aborted;
-    const result: StatementResult = isOver ? { result: 'not reached' } : await execute(entry, isPlanned);
+    const result: StatementResult = isOver ? { result: 'not reached' } : await execute(entry, planHead !== undefined);
     const { statement, ...identity } = entry;
     const outcome = {
       n,
@@ -65,7 +61,7 @@ export async function* executeStatements(
   try {
     for await (const statement of statements) {
       n++;
-      const planHead = n <= planLength ? head : undefined;
+      const planHead = n <= (head?.count ?? Number.POSITIVE_INFINITY) ? head : undefined;
       const entry = toEntry(statement);
       const isAlone = planHead !== undefined || !createsObject(entry);
       if (isAlone) yield* yieldUpTo(0);

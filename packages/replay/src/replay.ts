@@ -53,9 +53,8 @@ interface Run {
   readonly ignored: IgnoredStatements;
   readonly guard?: PlanGuard | undefined;
   readonly planHead?: PlanHead | undefined;
-  // Only with `alter`. The first `planLength` statements are the plan.
+  // Only with `alter`.
   readonly schema?: TargetSchema;
-  readonly planLength?: number;
   readonly omissions?: readonly Omission[];
 }
 
@@ -74,7 +73,7 @@ export async function prepareReplay(input: ReplayInput, target: ReplayTarget, op
   if (wait !== undefined) await waitUntilReady(config, { seconds: wait, signal, info });
   const runOfInput = await prepareRun(input, target, options);
   const run = options.alter ? await makePlan(runOfInput, target, options) : runOfInput;
-  const { statements, count, guard, locations, planHead, planLength, omissions = [] } = run;
+  const { statements, count, guard, locations, planHead, omissions = [] } = run;
   const healthBefore = guard && (run.schema?.health ?? (await fetchHealth(client)));
 
   // With `wait`, the target is usually a container that restarts, so it has many of the objects already.
@@ -86,7 +85,7 @@ export async function prepareReplay(input: ReplayInput, target: ReplayTarget, op
   // The rest only builds a chain of generators. No statement is sent until `outcomes` is read.
   const upcoming = dryRun || count === undefined ? statements : existing.lookAhead(statements);
   const queue = count === undefined ? upcoming : trackProgress(upcoming, count, stopSignal);
-  let outcomes = executeStatements(queue, executors, { ...options, endOfRun, planHead, planLength, locations });
+  let outcomes = executeStatements(queue, executors, { ...options, endOfRun, planHead, locations });
   if (!(options.dryRun || options.noVerify))
     outcomes = endPlan(verifyOutcomes(outcomes, client, existing, options.ignore), options, endOfRun);
   return {
@@ -145,7 +144,6 @@ async function makePlan(run: Run, { config, client }: ReplayTarget, options: Rep
     ...(isGuarded && { guard: await requireState(planStatements, client, CHANGED_MESSAGE) }),
     schema,
     planHead: parsePlanHead(planStatements[0] ?? ''),
-    planLength: planStatements.length,
     omissions,
   };
 }
