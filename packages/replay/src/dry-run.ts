@@ -116,7 +116,7 @@ export class DryRun {
     }
   }
 
-  predictHarm(): string[] {
+  formatHarm(): string[] {
     const invalid = [...this.#engine.invalidViews().keys()].filter(name => !this.#invalidBefore.has(name));
     const { found } = this.#harm;
     const losses = [

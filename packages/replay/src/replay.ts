@@ -32,12 +32,12 @@ export interface Replay {
   readonly omissions: readonly Omission[];
   readonly outcomes: AsyncIterable<Outcome>;
   /** After the outcomes of a dry run: a line for each view that the run would leave invalid, and for each loss that is not allowed. */
-  predictHarm(): string[];
+  formatHarm(): string[];
   /**
    * A line for each object that has become invalid or suspended since the run began. Only for a plan without `staleOk`.
    * @param wasApplied whether the plan was applied completely. Then only problems that last are listed.
    */
-  findNewProblems(wasApplied: boolean): Promise<string[]>;
+  fetchProblemLines(wasApplied: boolean): Promise<string[]>;
 }
 
 /** Without --retries too, a statement is sent once more if its reply was lost and its object is missing. */
@@ -91,11 +91,11 @@ export async function prepareReplay(input: ReplayInput, target: ReplayTarget, op
   return {
     omissions,
     outcomes: warnOfProblems(outcomes, client, options),
-    predictHarm: () => dryRun?.predictHarm() ?? [],
-    findNewProblems: async wasApplied => {
+    formatHarm: () => dryRun?.formatHarm() ?? [],
+    fetchProblemLines: async wasApplied => {
       if (!healthBefore) return [];
-      const find = () => findNewProblems(client, healthBefore);
-      return wasApplied ? findLastingProblems(find, { timeout: REVALIDATION_TIME, signal }) : find();
+      const find = () => fetchProblemLines(client, healthBefore);
+      return wasApplied ? fetchLastingProblemLines(find, { timeout: REVALIDATION_TIME, signal }) : find();
     },
   };
 }
@@ -195,7 +195,7 @@ async function* warnOfProblems(
 /** Milliseconds. For a moment, a server reports a plain view as invalid that a plan has repaired (observed on 9.3.4). */
 const REVALIDATION_TIME = 5000;
 
-async function findLastingProblems(find: () => Promise<string[]>, limits: PollLimits): Promise<string[]> {
+async function fetchLastingProblemLines(find: () => Promise<string[]>, limits: PollLimits): Promise<string[]> {
   let found: string[] = [];
   await poll(limits, async () => {
     found = await find();
@@ -204,7 +204,7 @@ async function findLastingProblems(find: () => Promise<string[]>, limits: PollLi
   return found;
 }
 
-async function findNewProblems(client: Client, former: Health): Promise<string[]> {
+async function fetchProblemLines(client: Client, former: Health): Promise<string[]> {
   const after = await fetchHealthIfShown(client);
   const isNew = (state: 'invalid' | 'suspended', name: string) => !former[state]?.has(name);
   const hasNew = (['invalid', 'suspended'] as const).some(state =>

@@ -24,20 +24,20 @@ import { Summary } from './summary.js';
 
 /** Executes a replay by reading its outcomes. @returns the exit status */
 export async function executeReplay(replay: Replay, target: ReplayTarget, options: RunArgs, io: Io): Promise<number> {
-  const { omissions, predictHarm } = replay;
+  const { omissions, formatHarm } = replay;
   const { label } = target.client;
   const summary = new Summary(label, options);
   for (const [head, ...lines] of omissions.map(formatOmission)) io.error(head, indentLines(lines));
   if (omissions.length > 0) summary.recordOmissionOrHarm();
   const isStdoutTaken = hasDataOnStdout(options);
   let { outcomes } = replay;
-  if (options.dryRun && !isStdoutTaken) outcomes = writeDryRun(outcomes, io, predictHarm);
+  if (options.dryRun && !isStdoutTaken) outcomes = writeDryRun(outcomes, io, formatHarm);
   if (options.report) outcomes = writeReport(outcomes, options.report, options, io);
   if (options.json) outcomes = writeReport(outcomes, '-', options, io);
   outcomes = reportOutcomes(outcomes, summary, { ...replay, ...target }, options, io);
   if (options.rejects) await writeRejects(options.rejects, io.stdout, outcomes, options.maxRecord);
   else for await (const _ of outcomes); // reading them executes the statements
-  const harm = predictHarm();
+  const harm = formatHarm();
   if (harm.length > 0) summary.recordOmissionOrHarm();
   if (isStdoutTaken) for (const line of harm) io.warn(`${label}: ${line}`);
   return summary.status;
@@ -66,7 +66,7 @@ async function* writeReport(outcomes: AsyncIterable<Outcome>, path: string, opti
 async function* reportOutcomes(
   outcomes: AsyncIterable<Outcome>,
   summary: Summary,
-  { config, client, findNewProblems }: Pick<ReplayTarget, 'config' | 'client'> & Pick<Replay, 'findNewProblems'>,
+  { config, client, fetchProblemLines }: Pick<ReplayTarget, 'config' | 'client'> & Pick<Replay, 'fetchProblemLines'>,
   options: RunArgs,
   io: Io,
 ): AsyncGenerator<Outcome> {
@@ -105,7 +105,7 @@ async function* reportOutcomes(
     const hasOutcomes = hasEnded || summary.total > 0;
     // Also after a plan that was applied: somebody may have created a view meanwhile, which the plan has then made invalid.
     const wasApplied = hasEnded && summary.isComplete;
-    const problems = canAsk && !options.dryRun ? await findNewProblems(wasApplied) : [];
+    const problems = canAsk && !options.dryRun ? await fetchProblemLines(wasApplied) : [];
     for (const line of problems) io.warn(`${label}: ${line}`);
     if (problems.length > 0) summary.recordOmissionOrHarm();
     const isSuccess = hasEnded && summary.isComplete && !signal.aborted;
@@ -130,7 +130,7 @@ function reportStatement(outcome: Outcome, io: Io): void {
 }
 
 /** Writes `would create table 'x'` and the effects for each statement, then the harm. Skipped or unreached ones are only counted. */
-async function* writeDryRun(outcomes: AsyncIterable<Outcome>, io: Io, predictHarm: Replay['predictHarm']) {
+async function* writeDryRun(outcomes: AsyncIterable<Outcome>, io: Io, formatHarm: Replay['formatHarm']) {
   const counts = new Map<Result, number>();
   for await (const outcome of outcomes) {
     const { result, identity, statement, effects = [], error } = outcome;
@@ -142,7 +142,7 @@ async function* writeDryRun(outcomes: AsyncIterable<Outcome>, io: Io, predictHar
     if (result === 'unknown' && error !== undefined) await io.write(`  ${escapeControls(error)}\n`);
     yield outcome;
   }
-  for (const line of predictHarm()) await io.write(`${escapeControls(line)}\n`);
+  for (const line of formatHarm()) await io.write(`${escapeControls(line)}\n`);
   for (const [result, count] of counts) await io.write(`${result}: ${formatCount(count, 'statement')}\n`);
 }
 
