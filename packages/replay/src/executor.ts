@@ -123,7 +123,7 @@ async function execute(entry: Entry, context: StatementContext): Promise<Stateme
   return match && !isSentAnyway(match, entry, context) ? resolveExisting(match, ifExists) : send(entry, match, context);
 }
 
-/** Whether to compare before sending. A server may accept some statements although the object exists. Others if it costs no request. */
+/** Whether to compare before sending: the server would accept the statement although the object exists, or the object is known already. */
 async function isComparedFirst(entry: Entry, { existing, ifExists }: StatementContext): Promise<boolean> {
   const { replaces, keepsExisting } = readStatementHead(entry.statement);
   const isPrefetched = ifExists === 'compare' && (await existing.isPrefetched(entry));

@@ -85,7 +85,7 @@ const analyzeBody = (body: string, catalogue: Catalogue): Relation | RejectionEr
  */
 export function compileLoaded(object: CatalogueObject, catalogue: Catalogue, isHealthKnown: boolean): CatalogueObject {
   if (object.kind === 'table') return object;
-  // Also of a view that reads something missing: if it reads something else later, the server cannot query it.
+  // A view that reads something missing has sources too. If it reads something else later, the server cannot query it.
   if (object.kind === 'view' && object.sources === undefined)
     return compileLoaded({ ...object, sources: catalogue.sources(object.references) }, catalogue, isHealthKnown);
   const { isUncompiled: _, ...view } = object;
