@@ -21,8 +21,8 @@ export function parseCommandLine<Specs extends OptionSpecs>(program: Program<Spe
   const words = [...host.args];
   const specs = addCommonOptions(program.options);
   if (words[0] === COMPLETE) {
-    const offers = program.completions?.() ?? listCompletions(words.slice(1), specs, program.operandTypes ?? []);
-    return { quiet: false, verbose: 0, output: offers.map(offer => `${offer}\n`).join('') };
+    const completions = program.completions?.() ?? listCompletions(words.slice(1), specs, program.operandTypes ?? []);
+    return { quiet: false, verbose: 0, output: completions.map(word => `${word}\n`).join('') };
   }
   let parsed: Parsed<Specs> | undefined;
   rejectPropertyNames(words, specs);

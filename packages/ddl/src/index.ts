@@ -90,7 +90,7 @@ export {
 export { MICROS, MICROS_PER_DAY, MICROS_PER_MINUTE, parseTimestamp, splitAge, toAge } from './parser/numbers.js';
 export { ownerOf, removeOwner } from './parser/owner.js';
 export { parsePartitionName } from './parser/partition-name.js';
-export { ALL_NAMES } from './parser/rights.js';
+export { ALL_NAMES } from './parser/rights-parser.js';
 export { isArray, isDecimal, isTimestamp, printGeohashType, TYPE_PATTERN } from './parser/types.js';
 export { printDefinition } from './print.js';
 export { findProperty, keepProperties, type PropertyName, propertiesOf } from './properties/object-properties.js';

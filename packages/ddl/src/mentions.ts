@@ -49,7 +49,7 @@ export function findMentions(
   const created = toMention(located, isObject(kind) ? 'object' : 'principal');
   const owner = findOwnerClause(statement)?.owner;
   const sources =
-    inQueries && mayHaveReferences(kind, statement) ? findSources(statement, isView, displayName(head)) : [];
+    inQueries && mayHaveReferences(kind, statement) ? findQueryMentions(statement, isView, displayName(head)) : [];
   return [created, ...sources, ...(owner ? [toMention(owner, 'owner')] : [])];
 }
 
@@ -61,7 +61,7 @@ const toMention = ({ name, start, end }: NameSpan, role: Mention['role'], usage:
   usage,
 });
 
-function findSources(statement: string, isView: (name: string) => boolean, title: string): Mention[] {
+function findQueryMentions(statement: string, isView: (name: string) => boolean, label: string): Mention[] {
   const walk = (tokens: Iterable<Token>): Mention[] | undefined => {
     const names = new QueryNames();
     const isComplete = new ReferenceFinder(tokens, isView, names).findNames();
@@ -73,7 +73,7 @@ function findSources(statement: string, isView: (name: string) => boolean, title
   if (bySql && byServer && !haveSameSpans(bySql, byServer))
     throw new CodedError(
       'REJECTED',
-      `${title}: SQL and QuestDB read different names in it; remove quotes and dashes from its comments`,
+      `${label}: SQL and QuestDB read different names in it; remove quotes and dashes from its comments`,
     );
   return byServer ?? bySql ?? [];
 }

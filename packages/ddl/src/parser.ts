@@ -35,7 +35,7 @@ export {
   stripPublic,
   unquoteToken,
 } from './parser/names.js';
-export { type LocatedScope, parseRightsStatement, type RightsStatement, type Scope } from './parser/rights.js';
+export { type LocatedScope, parseRightsStatement, type RightsStatement, type Scope } from './parser/rights-parser.js';
 export { parseColumnType, TYPE_NAMES } from './parser/types.js';
 export { wordsWith } from './parser/words.js';
 export { type Interval, rejectInvalidTimeZone, rejectLongPeriod } from './properties/refresh.js';

@@ -294,7 +294,7 @@ export class Engine {
     this.log.commit();
   }
 
-  title(name: string): string {
+  displayNameOf(name: string): string {
     const object = this.find(name);
     return object ? displayName(object) : `'${name}'`;
   }

@@ -194,7 +194,7 @@ function toPlannedStatement(
     const successor = findAfterPlan(object);
     const existsAfterPlan = successor?.kind === kind;
     if (lossKind === 'drop' && isStoredView(kind) && column === undefined && existsAfterPlan)
-      return `is replaced by ${engineAfterPlan.title(successor.name)}; CREATE follows`;
+      return `is replaced by ${engineAfterPlan.displayNameOf(successor.name)}; CREATE follows`;
     if (lossKind === 'values') return text + draft.formatChangedValues({ object, column });
     if (type !== 'invalidated' || invalidAfterPlan.has(object)) return text;
     const nextStatement = { view: 'ALTER VIEW', 'live view': 'CREATE' }[kind as string] ?? 'REFRESH … FULL';

@@ -15,7 +15,7 @@ export async function formatWork(draft: Draft, proof: Proof): Promise<string[]> 
     const size = sizes?.get(table);
     const isCopied = kinds.has('copies');
     if (!size && !isCopied) return [];
-    const what = `${[...kinds].join(' and ')} ${draft.context.engineOfB.title(table)}`;
+    const what = `${[...kinds].join(' and ')} ${draft.context.engineOfB.displayNameOf(table)}`;
     // 9.3.4 does not show the free space of a disk, so the plan cannot check it.
     return [`${what}${size ? ` (${formatSize(size)})` : ''}${isCopied ? ', which needs as much free disk' : ''}`];
   });

@@ -126,9 +126,9 @@ export class DryRun {
     ];
     const invalidLater = this.#effectsOfRestart.filter(({ type }) => type === 'invalidated');
     return [
-      ...invalid.map(name => `would leave ${this.#engine.title(name)} invalid`),
+      ...invalid.map(name => `would leave ${this.#engine.displayNameOf(name)} invalid`),
       ...invalidLater.map(
-        ({ object }) => `would leave ${this.#engine.title(object)} invalid after a restart of the server`,
+        ({ object }) => `would leave ${this.#engine.displayNameOf(object)} invalid after a restart of the server`,
       ),
       ...new Set(found.flatMap(({ damage }) => damage ?? [])),
       ...losses.flatMap(effect => formatForbiddenLoss(effect, this.#allowed) ?? []),

@@ -7,7 +7,7 @@ import {
   parseRightsStatement,
   type RightsStatement,
   type Scope,
-} from '../parser/rights.js';
+} from '../parser/rights-parser.js';
 
 /** A permission on the database, all tables, a table or a column. The column `*` means all columns that exist when the statement runs. */
 export interface Grant extends Scope {

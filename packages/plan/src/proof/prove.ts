@@ -78,7 +78,7 @@ function executeSteps(
       const execution = engine.execute(statement);
       const view = checkChangedViews(execution, engine, context);
       if (view !== undefined) {
-        const reason = `the server rejects the query of ${engine.title(view)}`;
+        const reason = `the server rejects the query of ${engine.displayNameOf(view)}`;
         return { effects, removals, rejection: { causes: [index], reason } };
       }
       effects.push(rows.recordStatement(statement, execution));
@@ -139,8 +139,8 @@ function findInvalidatedViews(
     // A view that A lacks is not created again: if the plan was interrupted after the DROP, its definition would be lost.
     const isCreatable = view?.kind === 'materialized view' && isRecomputable && !engine.findUnresolvedReason(name);
     const isRecreatedIfInA = isCreatable && !context.a.findObject(name) && !isIgnored;
-    const hint = isRecreatedIfInA ? `if A has ${engine.title(name)}, the plan creates it again` : undefined;
-    return [{ causes, reason: `invalidates ${engine.title(name)}: ${reason}`, hint }];
+    const hint = isRecreatedIfInA ? `if A has ${engine.displayNameOf(name)}, the plan creates it again` : undefined;
+    return [{ causes, reason: `invalidates ${engine.displayNameOf(name)}: ${reason}`, hint }];
   });
 }
 
