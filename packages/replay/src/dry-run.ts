@@ -217,7 +217,7 @@ export class DryRun {
       throw new UnknownEffectError(`the target does not show its schema: ${this.#hiddenReason}`);
     try {
       const sent = toRequestText(statement);
-      const harm = await this.#harm.findHarm(sent);
+      const harm = await this.#harm.askHarm(sent);
       const execution = await whenReady(() => this.#executeUnlessRejected(sent, harm));
       await this.#askAboutRows(execution);
       const effects = this.#rows.recordStatement(sent, execution).map(each => this.#harm.withChangeCount(each));

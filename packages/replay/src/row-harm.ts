@@ -83,7 +83,7 @@ export class RowHarm {
   }
 
   /** Asks the target before the engine executes the statement. Conversions that change no value are recorded in the row account. */
-  async findHarm(statement: string): Promise<Harm> {
+  async askHarm(statement: string): Promise<Harm> {
     const command = parseCommand(statement);
     const fill = parseFill(statement);
     const harm: Harm = { verb: command?.verb ?? '', isFill: fill !== undefined, found: [] };

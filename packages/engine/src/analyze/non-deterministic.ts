@@ -85,7 +85,7 @@ class DeterminismCheck {
   }
 }
 
-const nameOf = (item: SelectItem): string | undefined =>
+const nameOfItem = (item: SelectItem): string | undefined =>
   item.type === 'selectItem' ? (item.alias ?? columnName(item.expression)) : undefined;
 
 /** Finds the items that a server does not remove. An item without a simple name counts as read. */
@@ -102,7 +102,7 @@ function findItemsRead(select: Select, scope: QueryScope, read: ColumnsRead, sor
   for (let count = -1; count < items.size; ) {
     count = items.size;
     for (const item of columns) {
-      const name = nameOf(item);
+      const name = nameOfItem(item);
       if (items.has(item) || !(name === undefined || names.has(name) || isKey(item))) continue;
       items.add(item);
       for (const [column, ...rest] of findContents([item], scope).names)
@@ -134,7 +134,7 @@ function readOfRef(ref: TableRef, names: Contents['names'], items: readonly Sele
 
 /** UNION ALL pairs columns by their positions. */
 function readOfUnion(first: Select, next: Select, read: ColumnsRead): ColumnsRead {
-  const [names, nextNames] = [first.columns.map(nameOf), next.columns.map(nameOf)];
+  const [names, nextNames] = [first.columns.map(nameOfItem), next.columns.map(nameOfItem)];
   if (!read || [...names, ...nextNames].includes(undefined)) return undefined;
   return new NameSet(nextNames.flatMap((name, i) => (name !== undefined && read.has(names[i] ?? '') ? name : [])));
 }

@@ -19,7 +19,7 @@ const MACRO = /^[ \t]*macdef(?:.|\n(?![ \t]*\n))*/gm;
 /** The entry `default` has no host. Messages quote nothing, because any word may be a secret. */
 export function parseNetrc(text: string, path: string): NetrcEntry[] {
   const entries: NetrcEntry[] = [];
-  const words = splitWords(text);
+  const words = splitTokens(text);
   for (const keyword of words) {
     if (keyword === 'default') {
       entries.push({});
@@ -37,7 +37,7 @@ export function parseNetrc(text: string, path: string): NetrcEntry[] {
   return entries;
 }
 
-function* splitWords(text: string): Generator<string, undefined> {
+function* splitTokens(text: string): Generator<string, undefined> {
   for (const [, quoted, word] of text.replace(MACRO, '').matchAll(TOKEN)) {
     if (quoted !== undefined) yield quoted.replace(/\\(.)/gs, '$1');
     else if (word !== undefined) yield word;
