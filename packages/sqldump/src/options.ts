@@ -4,10 +4,12 @@ import {
   FLAG,
   INCLUDE_OPTION,
   INSTANCE_OPTIONS,
+  type Io,
   MAX_RECORD_OPTION,
   type OptionSpecs,
   OUTPUT_OPTION,
 } from '@sqlpipe/cli';
+import type { DumpOptions } from '@sqlpipe/instance';
 
 export type DumpArgs = Args<typeof OPTIONS>;
 
@@ -30,3 +32,13 @@ export const OPTIONS = {
   'max-record': MAX_RECORD_OPTION,
   'list-instances': { ...FLAG, describe: 'print the names in instances.toml' },
 } as const satisfies OptionSpecs;
+
+type SharedOption = 'via' | 'verbatim' | 'noOwner' | 'skipInvalid' | 'partial' | 'maxRecord';
+
+/** The options of a dump that `sqlpipe copy` has, too. Each is named, so that the compiler notices if `dump` calls it otherwise. */
+export function toDumpOptions(
+  { via, verbatim, noOwner, skipInvalid, partial, maxRecord }: Pick<DumpArgs, SharedOption>,
+  { warn, info }: Io,
+): Omit<DumpOptions, 'selection' | 'names' | 'withDeps' | 'reportInvalid' | 'signal'> {
+  return { via, verbatim, noOwner, skipInvalid, partial, maxRecord, warn, info };
+}

@@ -6,10 +6,10 @@ import { writeRecords } from '@sqlpipe/records';
 import { parseSelection } from '@sqlpipe/schema';
 import { printFailureMarker } from '@sqlpipe/sql';
 import { escapeControls, formatCount, formatError } from '@sqlpipe/text';
-import type { DumpArgs } from './options.js';
+import { type DumpArgs, toDumpOptions } from './options.js';
 
 export async function writeDump(
-  { operands: [instance = '', ...names], output, text, maxRecord, include, exclude, ...options }: DumpArgs,
+  { operands: [instance = '', ...names], output, text, include, exclude, ...options }: DumpArgs,
   io: Io,
 ): Promise<number> {
   limitHeapGrowth();
@@ -26,7 +26,8 @@ export async function writeDump(
   const selection = parseSelection(include, exclude);
   const source = await resolveInstance(instance, { ...io, program: 'sqldump', options });
   if (options.showConfig) return writeSettings([source.settings], io);
-  const statements = dump(source, { ...options, names, maxRecord, selection, warn: io.warn, info: io.info });
+  const { withDeps, maxRecord } = options;
+  const statements = dump(source, { ...toDumpOptions(options, io), selection, names, withDeps });
   const isShown = isStdout(output) && io.stdout.isTTY === true;
   const watched = isShown ? statements : reportProgress(statements, io);
   const isText = text || isTextOutput(output, io.stdout);

@@ -6,7 +6,7 @@ import { decodeRecords, deferInput, writeRecords } from '@sqlpipe/records';
 import { parseSelection } from '@sqlpipe/schema';
 import { applyInput, type Input } from '@sqlpipe/sqlapply/apply';
 import type { REPLAY_OPTIONS } from '@sqlpipe/sqlapply/options';
-import type { SELECTION_OPTIONS } from '@sqlpipe/sqldump/options';
+import { type SELECTION_OPTIONS, toDumpOptions } from '@sqlpipe/sqldump/options';
 
 type CopyArgs = Args<typeof CONNECTION_OPTIONS & typeof SELECTION_OPTIONS & typeof REPLAY_OPTIONS>;
 
@@ -27,8 +27,7 @@ export async function copySchema({ include, exclude, ...options }: CopyArgs, io:
   const openInputAndInstance = async () => {
     const { source, target } = await resolveEnds();
     const config = { ...source, signal: io.catchSignals() };
-    const dumpUntil = (signal: AbortSignal) =>
-      dump(config, { ...options, selection, signal, warn: io.warn, info: io.info });
+    const dumpUntil = (signal: AbortSignal) => dump(config, { ...toDumpOptions(options, io), selection, signal });
     return { input: openStream(dumpUntil, options.maxRecord), instance: target };
   };
   return applyInput(
