@@ -1,4 +1,3 @@
-export { addToList } from './add-to-list.js';
 export { findAmbiguity, requireUnambiguous } from './ambiguity.js';
 export { PLAN_START, parseFailureMarker, printFailureMarker } from './failure-marker.js';
 export {
@@ -31,6 +30,7 @@ export {
 } from './kinds.js';
 export { WHITESPACE } from './lexer.js';
 export {
+  addToList,
   foldCase,
   isSameName,
   type LocatedName,
