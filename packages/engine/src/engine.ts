@@ -30,9 +30,8 @@ import { type Catalogue, type ColumnNaming, MutableCatalogue } from './catalogue
 import { type CatalogueObject, pairColumns, toStoredColumn } from './catalogue-objects.js';
 import { type Effect, findEffects, findInvalidReason, grantRemovals } from './effects.js';
 import { enterpriseHandlers } from './execute/acl-statements.js';
-import { type StatementHandlers, statementHandlers } from './execute/commands.js';
+import { findEffectsOfRestart, type StatementHandlers, statementHandlers } from './execute/commands.js';
 import { executeCreate } from './execute/create.js';
-import { findEffectsOfRestart } from './execute/restart.js';
 import {
   compileLoaded,
   findUncompiled,

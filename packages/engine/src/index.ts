@@ -18,8 +18,7 @@ export {
 } from './catalogue-objects.js';
 export { type Effect, effectOn, isExpiryLoss, isFullRefresh, type LossKind, OTHER_TYPES_REASON } from './effects.js';
 export { createPredictingEngine, Engine, type EngineOptions, type Execution, type QueryStatement } from './engine.js';
-export { NotReadyError, whenReady } from './not-ready.js';
-export { isNotExecutable, OpaqueError } from './opaque-error.js';
+export { isNotExecutable, NotReadyError, OpaqueError, whenReady } from './errors.js';
 export type { AclList, ShownObject } from './parse/parse-show.js';
 export type { Principal, SecretFactory, StoredToken } from './principal.js';
 export {

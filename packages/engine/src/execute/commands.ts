@@ -29,14 +29,15 @@ import { analyzeRelation } from '../analyze/analyze-relation.js';
 import { requireQueryReadAccess } from '../analyze/query-references.js';
 import type { Catalogue } from '../catalogue.js';
 import { type CatalogueObject, type ColumnPair, type MaterializedView, pairColumns } from '../catalogue-objects.js';
-import { effectOn } from '../effects.js';
-import { OpaqueError, unknownSyntaxError } from '../opaque-error.js';
+import { type Effect, effectOn } from '../effects.js';
+import { OpaqueError, unknownSyntaxError } from '../errors.js';
 import { type ParsedQuery, parseBody, parseQueryText } from '../parse/parse-query.js';
 import type { MutableSession, ResultSet, Session } from '../session.js';
 import { createView, defaultStart } from './create.js';
 import {
   findColumnsReadFromBase,
   findUnrefreshableReason,
+  findViewsThatNeedWal,
   invalidateLiveViews,
   invalidateMaterializedViews,
   invalidateStoredViews,
@@ -336,3 +337,26 @@ function rejectBadCopy(cursor: Cursor, catalogue: Catalogue): void {
   const name = unquoteToken(source);
   if (isWord(direction, 'to') && !catalogue.find(name)) throw missingError(0, name);
 }
+
+/**
+ * What the next restart of the server does to tables that SET TYPE BYPASS WAL has named: it skips what a suspended table has not applied,
+ * ends deduplication, and makes the materialized views over the table invalid (observed on 9.3.4).
+ */
+export function findEffectsOfRestart(catalogue: Catalogue): Effect[] {
+  return [...catalogue.bypassed].flatMap(id => {
+    const table = catalogue.findById(id);
+    if (table?.kind !== 'table') return [];
+    const skipped = `skips transactions of ${displayName(table)} that are not applied, ${WHEN_RESTARTED}`;
+    return [
+      ...(table.isSuspended ? [effectOn(table, 'lost', skipped, { lossKind: 'drop' })] : []),
+      ...(table.columns.some(({ dedup }) => dedup)
+        ? [effectOn(table, 'lost', `switches deduplication off, ${WHEN_RESTARTED}`, { lossKind: 'keys' })]
+        : []),
+      ...findViewsThatNeedWal(catalogue, table.name).map(([view, reason]) =>
+        effectOn(view, 'invalidated', `invalidates ${displayName(view)} ${WHEN_RESTARTED}: ${reason}`),
+      ),
+    ];
+  });
+}
+
+const WHEN_RESTARTED = 'after a restart of the server';

@@ -43,7 +43,7 @@ import type { Relation } from '../analyze/column-scope.js';
 import { findQueryReferences, requireQueryReadAccess } from '../analyze/query-references.js';
 import type { Catalogue } from '../catalogue.js';
 import { type Table, toStoredColumn } from '../catalogue-objects.js';
-import { OpaqueError, unknownSyntaxError } from '../opaque-error.js';
+import { OpaqueError, unknownSyntaxError } from '../errors.js';
 import { parseBody } from '../parse/parse-query.js';
 import { type MutableSession, requirePartialReadAccess } from '../session.js';
 import { inputsOf, toColumns } from './validity.js';

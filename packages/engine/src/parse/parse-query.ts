@@ -4,7 +4,7 @@
  */
 import type { SelectStatement } from '@questdb/sql-parser';
 import { type Body, Cursor, expectOnlySemicolons, RejectionError, readCode } from '@sqlpipe/ddl/parser';
-import { NotReadyError } from '../not-ready.js';
+import { NotReadyError } from '../errors.js';
 import { type Grammar, tokensForGrammar } from './grammar-tokens.js';
 import { type QueryOrigin, toRejectionError } from './syntax-errors.js';
 
