@@ -117,15 +117,5 @@ export {
 export { findFunction } from './queries/functions.js';
 export { flagExactItems, locateColumns } from './queries/query-columns.js';
 export { isBareName } from './queries/query-names.js';
-export {
-  closingIndex,
-  isKeyword,
-  openingIndex,
-  type QueryToken,
-  splitList,
-  tokenizeQuery,
-  topLevelIndex,
-  withDepths,
-} from './queries/query-tokens.js';
 export { findReferences, findReferencesOfQuery } from './queries/references.js';
 export { isCleanTable, isRepairForm, repair } from './repair.js';

@@ -40,3 +40,13 @@ export { parseColumnType, TYPE_NAMES } from './parser/types.js';
 export { wordsWith } from './parser/words.js';
 export { type Interval, rejectInvalidTimeZone, rejectLongPeriod } from './properties/refresh.js';
 export { recheckRetention, rejectImpossiblePolicy } from './properties/retention.js';
+export {
+  closingIndex,
+  isKeyword,
+  openingIndex,
+  type QueryToken,
+  splitList,
+  tokenizeQuery,
+  topLevelIndex,
+  withDepths,
+} from './queries/query-tokens.js';

@@ -4,8 +4,18 @@
  * was asked.
  */
 import type { Expression, SelectStatement } from '@questdb/sql-parser';
-import { findColumn, isKeyword, type QueryToken, splitList, tokenizeQuery, topLevelIndex } from '@sqlpipe/ddl';
-import { type Body, catchRejection, RejectionError, unquoteToken } from '@sqlpipe/ddl/parser';
+import { findColumn } from '@sqlpipe/ddl';
+import {
+  type Body,
+  catchRejection,
+  isKeyword,
+  type QueryToken,
+  RejectionError,
+  splitList,
+  tokenizeQuery,
+  topLevelIndex,
+  unquoteToken,
+} from '@sqlpipe/ddl/parser';
 import { isSameName } from '@sqlpipe/sql';
 import type { Catalogue } from '../catalogue.js';
 import type { MaterializedView, Table } from '../catalogue-objects.js';

@@ -1,6 +1,5 @@
 /*! Adapts the tokens of a query to the grammar of @questdb/sql-parser. Syntax that only QuestDB accepts is left out or rewritten. */
-import { withDepths } from '@sqlpipe/ddl';
-import { TYPE_NAMES } from '@sqlpipe/ddl/parser';
+import { TYPE_NAMES, withDepths } from '@sqlpipe/ddl/parser';
 import { inlineWindows } from './windows.js';
 
 export type Grammar = typeof import('./grammar.js');

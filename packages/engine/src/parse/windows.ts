@@ -3,8 +3,7 @@
  * `sum(x) OVER w … WINDOW w AS (…)` becomes `sum(x) OVER (…)`. ANCHOR says when the window of a live view starts again. It changes no
  * column, so it is left out.
  */
-import { closingIndex, isKeyword, openingIndex, type QueryToken, splitList } from '@sqlpipe/ddl';
-import { RejectionError } from '@sqlpipe/ddl/parser';
+import { closingIndex, isKeyword, openingIndex, type QueryToken, RejectionError, splitList } from '@sqlpipe/ddl/parser';
 import { foldCase } from '@sqlpipe/sql';
 
 export interface Window {
