@@ -1,5 +1,6 @@
 /*! Plans over views that are invalid in B. An interrupted plan may have made them invalid, but nothing shows that. */
 import { planChanges } from '@sqlpipe/plan';
+import { formatLoss } from '@sqlpipe/plan/text';
 import { IgnoreRules } from '@sqlpipe/schema';
 import { NameMap } from '@sqlpipe/sql';
 import { changesOf } from '../support/plans.js';
@@ -47,4 +48,31 @@ test('a column that an invalid view reads stays, because a killed plan may have 
     health: { invalid },
   });
   t.deepEqual(changesOf(typed), repairs.slice(0, 1));
+});
+
+test('the refreshes of a chain of invalid views are left out with all names in one message', async t => {
+  const chain = [
+    'CREATE TABLE b (ts TIMESTAMP, x LONG) timestamp(ts) PARTITION BY DAY;',
+    'CREATE MATERIALIZED VIEW m WITH BASE b AS (select ts, sum(x) n from b sample by 1h) PARTITION BY DAY;',
+    'CREATE MATERIALIZED VIEW d WITH BASE m AS (select ts, sum(n) n from m sample by 1d) PARTITION BY MONTH;',
+  ];
+  const health = {
+    invalid: new NameMap([
+      ['m', 'rename column operation'],
+      ['d', 'base materialized view is invalidated'],
+    ]),
+  };
+  const answer = { count: 1, total: 2, first: '2024-01-01T00:00:00.000000Z', last: '2024-01-01T00:00:00.000000Z' };
+  const askHistory = async () => ({ answer, columns: undefined });
+  const { omissions } = await planChanges(chain, chain, { health, askHistory });
+  const found = omissions.flatMap(({ losses = [] }) => losses.map(formatLoss));
+  t.deepEqual(found, ['history:m', 'history:d']);
+  const dropped = await planChanges([chain[0] ?? ''], chain, { askHistory, allowLoss: ['drop:m', 'drop:d'] });
+  t.deepEqual(dropped.omissions, [], 'with a view go its rows');
+  const allowed = await planChanges(chain, chain, { health, askHistory, allowLoss: ['history:m', 'history:d'] });
+  t.deepEqual([allowed.statements.length, allowed.omissions], [2, []]);
+  const changed = chain.map(statement => statement.replace('sum(x) n', 'sum(x) n, count() c'));
+  const recreated = await planChanges(changed, chain, { health, askHistory });
+  const seen = recreated.omissions.map(({ what }) => what);
+  t.deepEqual(seen, ['DROP and CREATE', "REFRESH MATERIALIZED VIEW 'd' FULL"]);
 });
