@@ -2,7 +2,7 @@
 import { connect, resolveInstance } from '@sqlpipe/instance';
 import { identify, NameMap, normalizeStatement } from '@sqlpipe/sql';
 import fc from 'fast-check';
-import { createPreflightCheck } from '../../packages/replay/src/preflight.js';
+import { createPreflightCheck } from '../../packages/replay/src/checks/preflight.js';
 import type { Server } from '../../test/support/server.js';
 import { putVictim, stateOf } from '../../test/support/victim.js';
 

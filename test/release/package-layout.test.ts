@@ -120,7 +120,7 @@ const orders = [...CONTRIBUTING.matchAll(/ In `(\w+)\/src`:\s([^.]*)\./g)].map((
 
 test('the folders of a package import only those before them; programs read plans without an engine', t => {
   const names = orders.map(({ name }) => name);
-  t.deepEqual(names, ['ddl', 'plan', 'instance']);
+  t.deepEqual(names, ['ddl', 'plan', 'instance', 'engine', 'replay']);
   for (const { name, order } of orders) {
     const root = `packages/${name}/src`;
     const folders = readdirSync(root).filter(name => statSync(join(root, name)).isDirectory());

@@ -1,5 +1,6 @@
 /*! From statements to what an instance made of them. The steps are not exported, because a wrong order would lose checks. */
-export { isShowable } from './fetched-objects.js';
+
+export { PreflightError } from './checks/preflight.js';
 export { type IfExists, type ReplayOptions, rejectBadOptions } from './options.js';
 export {
   formatStatementLabel,
@@ -8,6 +9,6 @@ export {
   type Outcome,
   type Result,
 } from './outcome.js';
-export { PreflightError } from './preflight.js';
 export { prepareReplay, type Replay } from './replay.js';
-export { openTarget, type ReplayTarget } from './target.js';
+export { isShowable } from './target/fetched-objects.js';
+export { openTarget, type ReplayTarget } from './target/target.js';

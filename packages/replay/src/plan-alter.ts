@@ -6,7 +6,7 @@ import { collectStatements, deduplicate } from '@sqlpipe/schema';
 import { identify, isObject, isSameName } from '@sqlpipe/sql';
 import type { ReplayOptions } from './options.js';
 import type { ReplayInput } from './outcome.js';
-import type { TargetSchema } from './target.js';
+import type { TargetSchema } from './target/target.js';
 
 /** Objects that only the target has are kept. @returns `statements`: those of the plan, then those of the wanted schema */
 export async function planAlter(

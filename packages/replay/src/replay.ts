@@ -13,18 +13,18 @@ import { type Omission, type PlanHead, parsePlanHead } from '@sqlpipe/plan/text'
 import { spool } from '@sqlpipe/records';
 import { type Health, problemsOf, toEntry } from '@sqlpipe/schema';
 import { displayName, type Identity, isObject, NameMap } from '@sqlpipe/sql';
-import { checkPlan, rejectOmissions, requireState } from './check-plan.js';
-import type { DryRun } from './dry-run.js';
-import { executeStatements } from './execute-statements.js';
-import { createExecutor, type Executor } from './executor.js';
-import { FetchedObjects } from './fetched-objects.js';
-import { IgnoredStatements, splitIgnoredRights } from './ignored-statements.js';
+import { checkPlan, rejectOmissions, requireState } from './checks/check-plan.js';
+import type { PlanGuard } from './checks/plan-guard.js';
+import { createPreflightCheck, type PreflightCheck, requireAllowed } from './checks/preflight.js';
+import type { DryRun } from './dry-run/dry-run.js';
+import { executeStatements } from './execute/execute-statements.js';
+import { createExecutor, type Executor } from './execute/executor.js';
+import { verifyOutcomes } from './execute/verify.js';
 import type { ReplayOptions } from './options.js';
 import { endsRun, type Outcome, type ReplayInput } from './outcome.js';
-import type { PlanGuard } from './plan-guard.js';
-import { createPreflightCheck, type PreflightCheck, requireAllowed } from './preflight.js';
-import { fetchSchemaIfShown, fetchTargetSchema, type ReplayTarget, type TargetSchema } from './target.js';
-import { verifyOutcomes } from './verify.js';
+import { FetchedObjects } from './target/fetched-objects.js';
+import { IgnoredStatements, splitIgnoredRights } from './target/ignored-statements.js';
+import { fetchSchemaIfShown, fetchTargetSchema, type ReplayTarget, type TargetSchema } from './target/target.js';
 
 /** A replay that is ready. Reading its outcomes sends the statements. */
 export interface Replay {
@@ -159,7 +159,7 @@ async function createExecutors(
   const context = { ...options, ignored, preflightCheck, existing, maxResends, pollLimits };
   if (!options.dryRun) return { executors: jobClients.map(client => createExecutor({ ...context, client, guard })) };
   const known = schema ?? (await fetchSchemaIfShown(config, client, options.warn));
-  const dryRun = new (await import('./dry-run.js')).DryRun(known, { ...context, client, planHead });
+  const dryRun = new (await import('./dry-run/dry-run.js')).DryRun(known, { ...context, client, planHead });
   return { executors: [(entry, isPlanned) => dryRun.predictResult(entry, isPlanned)], dryRun };
 }
 

@@ -4,9 +4,9 @@ import { computeFingerprint, formatOmission, type Omission, type PlanHead, parse
 import { collectStatements } from '@sqlpipe/schema';
 import { identify } from '@sqlpipe/sql';
 import { CodedError, indentLines } from '@sqlpipe/text';
+import type { ReplayOptions } from '../options.js';
+import { formatStatementLabel, type ReplayInput } from '../outcome.js';
 import { recordQuery } from './assertions.js';
-import type { ReplayOptions } from './options.js';
-import { formatStatementLabel, type ReplayInput } from './outcome.js';
 import { PlanGuard } from './plan-guard.js';
 import type { PlanPermissions } from './preflight.js';
 

@@ -1,6 +1,6 @@
 import { askUntilSettled, type Client, InstanceError, type PollLimits } from '@sqlpipe/instance';
 import { parseAssertion } from '@sqlpipe/plan/text';
-import type { StatementResult } from './outcome.js';
+import type { StatementResult } from '../outcome.js';
 
 /** Background work of the server may make a false answer true. So the SELECT is repeated until the answer is final, or the time is up. */
 export async function evaluateAssertion(

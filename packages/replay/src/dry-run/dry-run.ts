@@ -25,12 +25,12 @@ import { AllowedLosses, formatAllowance, type PlanHead, parseAssertion } from '@
 import type { Entry } from '@sqlpipe/schema';
 import { displayName, findSecrets, identify, isPrincipal, type NamedObject, NameMap, NameSet } from '@sqlpipe/sql';
 import { maskSecrets } from '@sqlpipe/text';
-import { createExecutor, type ExecutionContext } from './executor.js';
-import { type AclSource, ExistingAcl } from './existing-acl.js';
-import { type ExistingObjects, isShowable } from './fetched-objects.js';
-import type { StatementResult } from './outcome.js';
+import { createExecutor, type ExecutionContext } from '../execute/executor.js';
+import type { StatementResult } from '../outcome.js';
+import { type AclSource, ExistingAcl } from '../target/existing-acl.js';
+import { type ExistingObjects, isShowable } from '../target/fetched-objects.js';
+import type { TargetSchema } from '../target/target.js';
 import { DEPENDS_ON_EARLIER, type Harm, RowHarm } from './row-harm.js';
-import type { TargetSchema } from './target.js';
 
 /** The context of a real run. `DryRun` replaces its `client` by one that executes statements on the engine. */
 interface DryRunContext extends Omit<ExecutionContext, 'isSimulated' | 'noVerify'> {

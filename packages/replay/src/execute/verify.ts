@@ -5,8 +5,8 @@
 import { type Client, fetchStatements, InstanceError } from '@sqlpipe/instance';
 import { IgnoreRules } from '@sqlpipe/schema';
 import { givesRight, identify, isAcl, readStatementHead } from '@sqlpipe/sql';
-import { type ExistingObjects, isShowable } from './fetched-objects.js';
-import type { Outcome, ResultOf } from './outcome.js';
+import type { Outcome, ResultOf } from '../outcome.js';
+import { type ExistingObjects, isShowable } from '../target/fetched-objects.js';
 
 /**
  * The number of objects that are read back together. Their outcomes wait until then. The outcomes of a plan do not wait, because an object

@@ -26,8 +26,8 @@ import {
 import { printFullRefresh } from '@sqlpipe/plan/text';
 import { type Entry, isChangeOfBase } from '@sqlpipe/schema';
 import { isObject, isSameName, type NamedObject } from '@sqlpipe/sql';
-import type { ExistingObjects } from './fetched-objects.js';
-import type { StatementResult } from './outcome.js';
+import type { StatementResult } from '../outcome.js';
+import type { ExistingObjects } from '../target/fetched-objects.js';
 import { verifyObject } from './verify.js';
 
 export interface PendingEffect {

@@ -3,9 +3,9 @@ import { findReferences } from '@sqlpipe/ddl';
 import type { PlanHead } from '@sqlpipe/plan/text';
 import { type Entry, toEntry } from '@sqlpipe/schema';
 import { isObject, isSameName, NameSet, readStatementHead } from '@sqlpipe/sql';
+import type { ReplayOptions } from '../options.js';
+import { endsRun, type Outcome, type ReplayInput, type StatementResult } from '../outcome.js';
 import type { Executor } from './executor.js';
-import type { ReplayOptions } from './options.js';
-import { endsRun, type Outcome, type ReplayInput, type StatementResult } from './outcome.js';
 
 interface RunOptions extends Pick<ReplayOptions, 'keepGoing' | 'dryRun' | 'signal'>, Pick<ReplayInput, 'locations'> {
   /** Aborted when an outcome ends the run. Later statements are `not reached`. */

@@ -6,6 +6,12 @@ import { tryParseDefinition } from '@sqlpipe/ddl';
 import { type Client, InstanceError, type PollLimits, type Reply, tryQuery } from '@sqlpipe/instance';
 import type { Entry } from '@sqlpipe/schema';
 import { givesRight, isAcl, readStatementHead } from '@sqlpipe/sql';
+import type { PlanGuard } from '../checks/plan-guard.js';
+import { formatPreflightRejection, type PreflightCheck } from '../checks/preflight.js';
+import type { ReplayOptions } from '../options.js';
+import { isAssertion, type StatementResult } from '../outcome.js';
+import { type ExistingObjects, isShowable } from '../target/fetched-objects.js';
+import type { IgnoredStatements } from '../target/ignored-statements.js';
 import { compareExisting, type MatchResult, resolveExisting, resolveRejection } from './compare-existing.js';
 import {
   confirmEffect,
@@ -16,12 +22,6 @@ import {
   wasAltered,
 } from './confirm-effect.js';
 import { evaluateAssertion } from './evaluate-assertion.js';
-import { type ExistingObjects, isShowable } from './fetched-objects.js';
-import type { IgnoredStatements } from './ignored-statements.js';
-import type { ReplayOptions } from './options.js';
-import { isAssertion, type StatementResult } from './outcome.js';
-import type { PlanGuard } from './plan-guard.js';
-import { formatPreflightRejection, type PreflightCheck } from './preflight.js';
 
 export interface ExecutionContext extends Pick<ReplayOptions, 'ifExists' | 'noVerify' | 'onRows'> {
   client: Client;

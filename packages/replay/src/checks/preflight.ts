@@ -13,8 +13,8 @@ import {
   type StatementHead,
 } from '@sqlpipe/sql';
 import { CodedError, type LocatedMessage } from '@sqlpipe/text';
+import { formatStatementLabel, formatStatementName } from '../outcome.js';
 import { isPlanAssertion, type ViewQueries } from './assertions.js';
-import { formatStatementLabel, formatStatementName } from './outcome.js';
 
 /**
  * A statement of this length is small enough for any server. The server stores a request twice, and a UTF-16 code unit needs at most nine

@@ -3,10 +3,10 @@ import { InstanceError, type Rejection } from '@sqlpipe/instance';
 import { COLUMN_ORDER_REASON } from '@sqlpipe/plan/text';
 import type { Entry } from '@sqlpipe/schema';
 import { givesRight, isObject, isPrincipal } from '@sqlpipe/sql';
-import type { ExistingObjects } from './fetched-objects.js';
-import type { IgnoredStatements } from './ignored-statements.js';
-import type { ReplayOptions } from './options.js';
-import { isReordered, type ResultOf, type StatementResult } from './outcome.js';
+import type { ReplayOptions } from '../options.js';
+import { isReordered, type ResultOf, type StatementResult } from '../outcome.js';
+import type { ExistingObjects } from '../target/fetched-objects.js';
+import type { IgnoredStatements } from '../target/ignored-statements.js';
 
 /** The server says this of a taken name, and of a name that is too long for a folder (observed on 9.3.4). For principals it is unknown. */
 const ALREADY_EXISTS = /already exists/;

@@ -2,8 +2,8 @@
 import type { Location } from '@sqlpipe/files';
 import { type Entry, findNeeded, type IgnoreRules, MemoryBudget, Schema, splitRights, toEntry } from '@sqlpipe/schema';
 import { namespaceKey } from '@sqlpipe/sql';
+import type { ReplayInput } from '../outcome.js';
 import type { ExistingObjects } from './fetched-objects.js';
-import type { ReplayInput } from './outcome.js';
 
 export class IgnoredStatements {
   readonly #needed = new Set<string>();
