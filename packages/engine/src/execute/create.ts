@@ -272,9 +272,10 @@ function rejectCycle(catalogue: Catalogue, name: string, references: readonly st
   const isRead = catalogue.dependentsOf(name).length > 0; // if nothing reads the view, the only possible cycle is a view that reads itself
   const reference = references.find(each => isSameName(each, name) || (isRead && catalogue.closure([each]).has(name)));
   if (reference === undefined) return;
+  const [view, other] = [name, reference].map(each => catalogue.find(each)?.name ?? each);
   const problem = isSameName(reference, name)
-    ? `view '${name}' cannot reference itself`
-    : `'${name}' cannot depend on '${reference}' because '${reference}' already depends on '${name}'`;
+    ? `view '${view}' cannot reference itself`
+    : `'${view}' cannot depend on '${other}' because '${other}' already depends on '${view}'`;
   throw new RejectionError(position, `circular dependency detected: ${problem}`);
 }
 
