@@ -20,6 +20,7 @@ import {
   nothingIsLostAssertion,
 } from './queries/assertions.js';
 import { RenameOffers } from './rename-offers.js';
+import { printTableRename } from './statements.js';
 import { formatRemarks } from './text/head.js';
 import { findExpiredArguments, findRunnableView, underFormerName } from './views/askable-views.js';
 import { isRedefined } from './views/query-after-plan.js';
@@ -173,9 +174,13 @@ export function findKnownColumns(view: string, engine: Engine): readonly Column[
  *   also loses rows that the server has not committed (observed on 9.3.4).
  * - A table whose rows the plan copies, converts or compares. A row that arrives too late would be missed.
  */
-function findTablesToKeepIdle({ steps, renamedTables, context }: Draft): string[] {
+function findTablesToKeepIdle(draft: Draft): string[] {
+  const { steps, context } = draft;
+  const { engineOfB, renames } = context;
+  const tables = [...renames.pending].map(([from, to]) => [engineOfB.find(from)?.name ?? from, to] as const);
+  const renamed = tables.flatMap(([from, to]) => (draft.hasStep(printTableRename(from, to)) ? from : []));
   const checked = steps.flatMap(({ assertion }) => (assertion?.needsIdleTable ? assertion.tables[0] : []));
-  return [...new Set([...renamedTables, ...checked.filter(table => context.engineOfB.find(table))])];
+  return [...new Set([...renamed, ...checked.filter(table => engineOfB.find(table))])];
 }
 
 function toPlannedStatement(

@@ -27,8 +27,6 @@ export const changeByStatement = (statement: string, identity: NamedObject, prop
 export class Draft {
   readonly steps: Step[] = [];
   readonly #statements = new Set<string>();
-  /** The old names of the tables that the draft renames. */
-  readonly renamedTables: string[] = [];
   /** The conversions that may change values, by `pathKey` of the column in B. */
   readonly conversions = new Map<string, Conversion>();
   readonly omissions: Omissions;

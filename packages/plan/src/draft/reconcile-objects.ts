@@ -46,10 +46,7 @@ export function renameTables(draft: Draft): void {
   for (const [from, to] of draft.context.renames.pending) {
     const table = draft.engine.find(from);
     if (table?.kind !== 'table' || draft.context.a.findObject(to)?.kind !== 'table') continue;
-    if (draft.addStatement(printTableRename(table.name, to), { kind: table.kind, name: table.name })) {
-      draft.renamedTables.push(table.name);
-      continue;
-    }
+    if (draft.addStatement(printTableRename(table.name, to), { kind: table.kind, name: table.name })) continue;
     draft.blocked.add(to);
     draft.omit(describeChange({ kind: table.kind, name: to }), `it is still called '${table.name}'`);
   }
