@@ -104,7 +104,7 @@ export interface PropertyAlter<F extends object, A extends Action, N extends str
 }
 
 /** Makes an entry whose names are known to the compiler. */
-export const property =
+export const defineProperty =
   <F extends object, A extends Action = never>() =>
   <const N extends string>(entry: Property<F, A, N>): Property<F, A, N> =>
     entry;

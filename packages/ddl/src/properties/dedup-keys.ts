@@ -5,7 +5,7 @@ import { type Cursor, isWord, RejectionError } from '../parser/cursor.js';
 import type { FoundObject } from '../parser/lookup.js';
 import { quoteColumn, quoteName, requireLiteral, unquoteToken } from '../parser/names.js';
 import { isArray } from '../parser/types.js';
-import { property } from '../property.js';
+import { defineProperty } from '../property.js';
 
 type KeyedTable = Pick<TableDefinition, 'columns' | 'wal' | 'timestamp'>;
 
@@ -14,7 +14,7 @@ const keysOf = ({ columns }: KeyedTable): string[] => columns.filter(({ dedup })
 const keySet = (names: readonly string[]): string => names.map(foldCase).sort().join(', ');
 
 /** The keys are compared sorted, because servers print them in column order. */
-export const DEDUP_KEYS = property<KeyedTable, { readonly action: 'dedup keys'; readonly keys: readonly string[] }>()({
+export const DEDUP_KEYS = defineProperty<KeyedTable, { action: 'dedup keys'; keys: readonly string[] }>()({
   name: 'dedup keys',
   value: table => keySet(keysOf(table)) || 'none',
   words: ['dedup', 'deduplicate'],

@@ -2,10 +2,10 @@ import { foldCase, scanSignificant, startAt } from '@sqlpipe/sql';
 import { type Cursor, isWord, RejectionError } from '../parser/cursor.js';
 import { parseLiteral, quoteName } from '../parser/names.js';
 import { parseInt64 } from '../parser/numbers.js';
-import { property } from '../property.js';
+import { defineProperty } from '../property.js';
 import { normalizeQuery } from '../queries/query-tokens.js';
 
-export const EXPIRE_ROWS = property<
+export const EXPIRE_ROWS = defineProperty<
   { readonly expire?: string | undefined },
   /** `expire` is undefined for DROP EXPIRE. */
   { readonly action: 'expire rows'; readonly expire: string | undefined }

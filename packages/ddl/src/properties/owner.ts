@@ -1,9 +1,9 @@
 import { foldCase } from '@sqlpipe/sql';
 import { parseEntityName } from '../parser/names.js';
-import { property } from '../property.js';
+import { defineProperty } from '../property.js';
 
 /** The place of OWNED BY is documented for tables only: on a line of its own, at the very end. Views follow the same rule here. */
-export const OWNER = property<{ readonly owner?: string | undefined }>()({
+export const OWNER = defineProperty<{ readonly owner?: string | undefined }>()({
   name: 'owner',
   value: ({ owner }) => owner && foldCase(owner),
   isOptional: true,

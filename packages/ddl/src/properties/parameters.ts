@@ -3,7 +3,7 @@ import type { TableDefinition } from '../definition.js';
 import type { ClauseReader } from '../parser/clause-reader.js';
 import { type Cursor, isWord, RejectionError, unexpectedTokenError } from '../parser/cursor.js';
 import { MICROS, parseInt32, parseInt64, parseLongToken } from '../parser/numbers.js';
-import { type PrintOptions, property } from '../property.js';
+import { defineProperty, type PrintOptions } from '../property.js';
 
 type Parameters = Pick<TableDefinition, 'maxUncommittedRows' | 'o3MaxLag'>;
 
@@ -32,7 +32,7 @@ export function parseBatch(cursor: Cursor, next: 'table' | 'into'): boolean {
 }
 
 const parameter = <N extends keyof Parameters>(name: N, unit: string) =>
-  property<Parameters, { readonly action: 'parameter'; readonly name: keyof Parameters; readonly value: number }>()({
+  defineProperty<Parameters, { action: 'parameter'; name: keyof Parameters; value: number }>()({
     name,
     value: ({ [name]: value }) => (value === undefined ? undefined : `${value}${unit}`),
     isHidden: true,

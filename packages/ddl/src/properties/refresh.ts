@@ -3,7 +3,7 @@ import type { MaterializedViewDefinition, Refresh } from '../definition.js';
 import { type Cursor, isWord, RejectionError, unexpectedTokenError } from '../parser/cursor.js';
 import { parseTableName, unquoteToken } from '../parser/names.js';
 import { MICROS, MICROS_PER_DAY, parseInt32, parseTimestamp } from '../parser/numbers.js';
-import { property } from '../property.js';
+import { defineProperty } from '../property.js';
 import { findSampling } from '../queries/query-columns.js';
 
 class RefreshReader {
@@ -155,7 +155,7 @@ export function rejectLongPeriod(length: Interval, position: number): void {
   throw new RejectionError(position, `maximum supported length interval is 24 hours: ${length.count}${length.unit}`);
 }
 
-export const BASE = property<Pick<MaterializedViewDefinition, 'base'>>()({
+export const BASE = defineProperty<Pick<MaterializedViewDefinition, 'base'>>()({
   name: 'base',
   value: ({ base }) => base && foldCase(base),
   words: ['with'],
@@ -171,7 +171,7 @@ export const BASE = property<Pick<MaterializedViewDefinition, 'base'>>()({
 
 type RefreshedView = Pick<MaterializedViewDefinition, 'body' | 'refresh'>;
 
-export const REFRESH = property<RefreshedView, { readonly action: 'refresh'; readonly refresh: Refresh }>()({
+export const REFRESH = defineProperty<RefreshedView, { readonly action: 'refresh'; readonly refresh: Refresh }>()({
   name: 'refresh',
   value: ({ refresh: { type, every, deferred } }) => [type, every, deferred && 'DEFERRED'].filter(Boolean).join(' '),
   words: ['refresh'],
@@ -205,8 +205,8 @@ export const REFRESH = property<RefreshedView, { readonly action: 'refresh'; rea
   unalterable: { reason: 'no statement changes DEFERRED' },
 });
 
-const detail = <N extends string>(name: N, value: (refresh: Refresh) => string | undefined) =>
-  property<RefreshedView, never>()({
+const defineDetail = <N extends string>(name: N, value: (refresh: Refresh) => string | undefined) =>
+  defineProperty<RefreshedView, never>()({
     name,
     value: ({ refresh }) => value(refresh),
     isHidden: name === 'refresh period',
@@ -214,9 +214,12 @@ const detail = <N extends string>(name: N, value: (refresh: Refresh) => string |
   });
 
 export const REFRESH_DETAILS = [
-  detail('refresh start', ({ type, start, period }) => start ?? (type === 'EVERY' && !period ? undefined : 'none')),
-  detail('refresh period', printPeriod),
-  detail('refresh time zone', ({ period, timeZone }) =>
+  defineDetail(
+    'refresh start',
+    ({ type, start, period }) => start ?? (type !== 'EVERY' || period ? 'none' : undefined),
+  ),
+  defineDetail('refresh period', printPeriod),
+  defineDetail('refresh time zone', ({ period, timeZone }) =>
     period && printPeriod({ period }) === undefined ? undefined : (timeZone ?? 'none'),
   ),
 ];

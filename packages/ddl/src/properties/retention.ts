@@ -18,7 +18,7 @@ import { type Cursor, RejectionError } from '../parser/cursor.js';
 import { featuresOf, type HasFeature } from '../parser/features.js';
 import { type FoundObject, isKnown } from '../parser/lookup.js';
 import { parseAge, printAge } from '../parser/numbers.js';
-import { property } from '../property.js';
+import { defineProperty } from '../property.js';
 import { normalizeRule } from './expire-rows.js';
 
 /** The storage policy in force; undefined if there is none or it is disabled. `TTL 3 DAYS` counts as the policy `(DROP LOCAL 3 DAYS)`. */
@@ -37,7 +37,7 @@ function ttlOf(object: RetentionFields): Age {
   return Object.keys(others).length === 0 ? ttl : 0;
 }
 
-export const TTL = property<RetentionFields, { readonly action: 'ttl'; readonly ttl: Age }>()({
+export const TTL = defineProperty<RetentionFields, { readonly action: 'ttl'; readonly ttl: Age }>()({
   name: 'TTL',
   value: object => (ttlOf(object) === 0 ? 'none' : printAge(ttlOf(object))),
   words: ['ttl'],
@@ -270,7 +270,7 @@ function verbOf(alteration: PolicyAlteration): string {
   return alteration.disabled ? 'DISABLE' : 'ENABLE';
 }
 
-const STORAGE_POLICY = property<RetentionFields, PolicyAlteration>()({
+const STORAGE_POLICY = defineProperty<RetentionFields, PolicyAlteration>()({
   name: 'storage policy',
   value: object => (ttlOf(object) === 0 && printStages(policyOf(object))) || 'none',
   words: ['storage'],

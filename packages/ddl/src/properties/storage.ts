@@ -4,10 +4,10 @@ import type { ClauseReader } from '../parser/clause-reader.js';
 import { type Cursor, isWord, RejectionError } from '../parser/cursor.js';
 import { parseLiteral, quoteName, unquoteToken } from '../parser/names.js';
 import { isTimestamp } from '../parser/types.js';
-import { property } from '../property.js';
+import { defineProperty } from '../property.js';
 
 /** CREATE TABLE … AS without this clause may get the timestamp of its query. So its designated timestamp is not comparable. */
-export const TIMESTAMP = property<{ readonly timestamp?: string | undefined; readonly query?: string | undefined }>()({
+export const TIMESTAMP = defineProperty<{ timestamp?: string | undefined; query?: string | undefined }>()({
   name: 'designated timestamp',
   value: ({ timestamp, query }) =>
     timestamp === undefined ? (query === undefined ? 'none' : undefined) : foldCase(timestamp),
@@ -18,7 +18,7 @@ export const TIMESTAMP = property<{ readonly timestamp?: string | undefined; rea
 });
 
 /** No server prints the designated timestamp of a materialized view. */
-export const VIEW_TIMESTAMP = property<{ readonly timestamp?: string | undefined }>()({
+export const VIEW_TIMESTAMP = defineProperty<{ readonly timestamp?: string | undefined }>()({
   name: 'designated timestamp',
   value: ({ timestamp }) => timestamp && foldCase(timestamp),
   isHidden: true,
@@ -29,7 +29,7 @@ export const VIEW_TIMESTAMP = property<{ readonly timestamp?: string | undefined
 });
 
 /** A server prints PARTITION BY NONE only after a designated timestamp. Other partitions are always printed, as a query may have one. */
-export const PARTITIONING = property<Pick<MaterializedViewDefinition, 'partitionBy' | 'timestamp'>>()({
+export const PARTITIONING = defineProperty<Pick<MaterializedViewDefinition, 'partitionBy' | 'timestamp'>>()({
   name: 'partitioning',
   value: ({ partitionBy }) => partitionBy,
   words: ['partition'],
@@ -79,9 +79,9 @@ function parsePartitioning(reader: ClauseReader) {
   return { partitionBy };
 }
 
-export const FORMAT = property<
+export const FORMAT = defineProperty<
   Pick<TableDefinition, 'parquet' | 'wal'>,
-  { readonly action: 'format'; readonly parquet: boolean }
+  { action: 'format'; parquet: boolean }
 >()({
   name: 'format',
   value: ({ parquet }) => (parquet ? 'PARQUET' : 'NATIVE'),
@@ -115,7 +115,7 @@ export const FORMAT = property<
 });
 
 /** A table without partitions never uses WAL. */
-export const WAL = property<Pick<TableDefinition, 'partitionBy' | 'wal' | 'timestamp'>>()({
+export const WAL = defineProperty<Pick<TableDefinition, 'partitionBy' | 'wal' | 'timestamp'>>()({
   name: 'WAL',
   value: ({ partitionBy, wal }) => (partitionBy === 'NONE' ? undefined : wal ? 'enabled' : 'bypassed'),
   words: ['wal', 'bypass'],
@@ -145,7 +145,7 @@ function parseFormat(cursor: Cursor): { parquet: boolean; position: number } {
 }
 
 /** The server prints a comma before IN VOLUME, which its own parser does not accept. */
-export const VOLUME = property<{ readonly volume?: string | undefined }>()({
+export const VOLUME = defineProperty<{ readonly volume?: string | undefined }>()({
   name: 'volume',
   value: ({ volume }) => volume ?? 'none',
   words: ['in'],

@@ -4,10 +4,10 @@ import type { LiveViewDefinition, MaterializedViewDefinition } from '../definiti
 import { type Cursor, isWord, RejectionError, unexpectedTokenError } from '../parser/cursor.js';
 import { parseLiteral, quoteName, unquoteToken } from '../parser/names.js';
 import { MICROS, parseInt64, parseTimestamp } from '../parser/numbers.js';
-import { property } from '../property.js';
+import { defineProperty } from '../property.js';
 
 /** No server prints the indexes of a materialized view. */
-export const VIEW_INDEXES = property<Pick<MaterializedViewDefinition, 'indexes'>>()({
+export const VIEW_INDEXES = defineProperty<Pick<MaterializedViewDefinition, 'indexes'>>()({
   name: 'indexes',
   value({ indexes = new NameMap() }) {
     const texts = Array.from(indexes, ([column, capacity]) => `${foldCase(column)} CAPACITY ${capacity}`);
@@ -31,7 +31,7 @@ export const VIEW_INDEXES = property<Pick<MaterializedViewDefinition, 'indexes'>
   absent: () => ({ indexes: new NameMap() }),
 });
 
-export const FLUSH = property<Pick<LiveViewDefinition, 'flush'>>()({
+export const FLUSH = defineProperty<Pick<LiveViewDefinition, 'flush'>>()({
   name: 'flush interval',
   value: ({ flush }) => flush,
   words: ['flush'],
@@ -50,7 +50,7 @@ export const FLUSH = property<Pick<LiveViewDefinition, 'flush'>>()({
   print: ({ flush }) => ` FLUSH EVERY ${flush}`,
 });
 
-export const IN_MEMORY = property<Pick<LiveViewDefinition, 'inMemory'>>()({
+export const IN_MEMORY = defineProperty<Pick<LiveViewDefinition, 'inMemory'>>()({
   name: 'time in memory',
   value: ({ inMemory }) => inMemory,
   words: ['in'],
@@ -66,7 +66,7 @@ export const IN_MEMORY = property<Pick<LiveViewDefinition, 'inMemory'>>()({
   print: ({ inMemory }) => ` IN MEMORY ${inMemory}`,
 });
 
-export const START_FROM = property<Pick<LiveViewDefinition, 'start'>>()({
+export const START_FROM = defineProperty<Pick<LiveViewDefinition, 'start'>>()({
   name: 'start',
   words: ['start'],
   parse: ({ cursor }) => ({ start: parseStart(cursor) }),
