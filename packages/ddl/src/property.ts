@@ -90,7 +90,7 @@ export interface PropertyAlter<F extends object, A extends Action, N extends str
   /** The names of the properties that it sets; the first is that of the entry. */
   readonly sets: readonly N[];
   /** Whether it can make rows expire, which nothing undoes. */
-  readonly expiresRows?: boolean;
+  readonly changesExpiry?: boolean;
   /** The parsers of the text after its first words, by these words: `{ 'set format': … }`. */
   readonly syntax: Readonly<Record<string, (cursor: Cursor, lookup: NameLookup, altered: FoundObject) => A>>;
   print(alteration: A): string;

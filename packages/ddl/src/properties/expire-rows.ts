@@ -20,7 +20,7 @@ export const EXPIRE_ROWS = defineProperty<
   alter: {
     actions: ['expire rows'],
     sets: ['expiry of rows'],
-    expiresRows: true,
+    changesExpiry: true,
     syntax: {
       'set expire': cursor => ({ action: 'expire rows', expire: parseExpireRows(cursor) }),
       drop(cursor) {

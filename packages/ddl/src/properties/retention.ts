@@ -58,7 +58,7 @@ export const TTL = defineProperty<RetentionFields, { readonly action: 'ttl'; rea
   alter: {
     actions: ['ttl'],
     sets: ['TTL'],
-    expiresRows: true,
+    changesExpiry: true,
     syntax: {
       'set ttl'(cursor, { hasFeature }, { object }) {
         const { kind, partitionBy } = object;
@@ -296,7 +296,7 @@ const STORAGE_POLICY = defineProperty<RetentionFields, PolicyAlteration>()({
   alter: {
     actions: ['storage policy', 'storage policy state'],
     sets: ['storage policy', 'TTL'],
-    expiresRows: true,
+    changesExpiry: true,
     syntax: {
       'set storage'(cursor, { hasFeature }, { object }) {
         const stages: LocatedName[] = [];

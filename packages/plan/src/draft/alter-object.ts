@@ -47,20 +47,19 @@ export function alterObject(entry: Entry, wanted: Definition, draft: Draft): voi
 /** If only the retention differs, no rebuild is needed: an ALTER at the end of the plan sets it. */
 function differsOnlyByRetention(wanted: TableDefinition, current: Definition, draft: Draft): boolean {
   const altered = propertiesOf(wanted.kind).flatMap(({ alter }) =>
-    alter?.expiresRows && alter.between(wanted, current, draft.engine.hasFeature) ? alter.sets : [],
+    alter?.changesExpiry && alter.between(wanted, current, draft.engine.hasFeature) ? alter.sets : [],
   );
   return compareDefinitions(wanted, current).differences.every(({ property }) => altered.includes(property));
 }
 
-/** @param expiresRows true to set only the properties that let the server drop old rows; false to set all others */
-function alterProperties(entry: Entry, wanted: Definition, draft: Draft, expiresRows = false): void {
+/** @param changesExpiry true to set only the properties that let the server drop old rows; false to set all others */
+function alterProperties(entry: Entry, wanted: Definition, draft: Draft, { changesExpiry = false } = {}): void {
   for (const { alter } of propertiesOf(wanted.kind)) {
     const current = draft.engine.definitionOf(entry.name);
-    if (!alter || current?.kind !== wanted.kind || (alter.expiresRows ?? false) !== expiresRows) continue;
+    if (!alter || current?.kind !== wanted.kind || (alter.changesExpiry ?? false) !== changesExpiry) continue;
     // In a blocked object, a property that was left out is not tried again. Others, such as the retention, are altered.
-    const isAlreadyOmitted =
-      draft.blocked.has(entry.name) && alter.sets.some(property => draft.omissions.has(entry, property));
-    const alteration = isAlreadyOmitted ? undefined : alter.between(wanted, current, draft.engine.hasFeature);
+    const isOmitted = draft.blocked.has(entry.name) && alter.sets.some(each => draft.omissions.has(entry, each));
+    const alteration = isOmitted ? undefined : alter.between(wanted, current, draft.engine.hasFeature);
     if (!alteration) continue;
     const differing = compareDefinitions(wanted, current).differences.map(({ property }) => property);
     const properties = alter.sets.filter(property => differing.includes(property));
@@ -73,7 +72,8 @@ function alterProperties(entry: Entry, wanted: Definition, draft: Draft, expires
 export function alterExpiry(draft: Draft): void {
   for (const entry of dumpOrder(draft.context.a)) {
     const [wanted, current] = [draft.context.a.definitionOf(entry), draft.engine.definitionOf(entry.name)];
-    if (wanted && wanted.kind === current?.kind && !isOfQuery(wanted)) alterProperties(entry, wanted, draft, true);
+    if (wanted && wanted.kind === current?.kind && !isOfQuery(wanted))
+      alterProperties(entry, wanted, draft, { changesExpiry: true });
   }
 }
 

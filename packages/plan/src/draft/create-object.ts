@@ -56,11 +56,10 @@ export function findCreation(
  */
 function withholdExpiry(entry: Entry, wanted: MaterializedViewDefinition, { engine, context }: Draft) {
   const unlimited = withoutExpiry(wanted);
-  const withheld = propertiesOf(wanted.kind).flatMap(({ name, alter }) =>
-    alter?.expiresRows && alter.between(wanted, unlimited, engine.hasFeature) && !ignoresProperty(context, entry, name)
-      ? [name]
-      : [],
-  );
+  const withheld = propertiesOf(wanted.kind).flatMap(({ name, alter }) => {
+    const wouldExpire = alter?.changesExpiry && alter.between(wanted, unlimited, engine.hasFeature);
+    return wouldExpire && !ignoresProperty(context, entry, name) ? [name] : [];
+  });
   return keepProperties(wanted, unlimited, name => withheld.includes(name));
 }
 

@@ -92,7 +92,7 @@ function chooseRetention(
   draft: Draft,
 ): Pick<Rebuild, 'final' | 'created'> {
   const isKept = (name: PropertyName) =>
-    findProperty(name, 'table')?.alter?.expiresRows === true && draft.context.ignore.ignoresProperty(entry, name);
+    findProperty(name, 'table')?.alter?.changesExpiry === true && draft.context.ignore.ignoresProperty(entry, name);
   const final = keepProperties(wanted, old, isKept);
   const limited = keepExpiry(final, old) ?? final;
   const isSetLater = expiresRows(limited) && draft.context.allowed.allows(expiredRowsOf(old.name));
