@@ -123,7 +123,7 @@ function changesOfQuery(definition: Definition, nth: number): Change[] {
 
 /** What the engine derives from the statement of a view. */
 async function describeView(engine: Engine, name: string) {
-  const view = await whenReady(() => engine.catalogue.findCompiled(name));
+  const view = await whenReady(() => engine.catalogue.compileAndFind(name));
   if (!view || view.kind === 'table') return undefined;
   const { kind, timestamp, references } = view;
   const [base, partitionBy] = 'base' in view ? [foldCase(view.base), view.partitionBy] : [];

@@ -55,7 +55,7 @@ test('a loaded view has the timestamp that its CREATE gives it', async t => {
     const created = (await engineAfter(floored, view)).find('m');
     const engine = new Engine();
     engine.load([TABLE, floored, view]);
-    const loaded = await whenReady(() => engine.catalogue.findCompiled('m'));
+    const loaded = await whenReady(() => engine.catalogue.compileAndFind('m'));
     t.is(loaded?.timestamp, created?.timestamp ?? 'none', query);
   }
 });
@@ -165,9 +165,9 @@ test('a view reads the same source if a view under it names it in another case',
   const engine = new Engine();
   const views = ['CREATE VIEW v AS (SELECT x FROM T);', 'CREATE VIEW w AS (SELECT x FROM v);'];
   engine.load(['CREATE TABLE t (x INT);', ...views]);
-  engine.catalogue.findCompiled('w');
+  engine.catalogue.compileAndFind('w');
   await whenReady(() => engine.execute('ALTER VIEW v AS (SELECT x FROM t)'));
-  t.like(engine.catalogue.findCompiled('w'), { isStale: undefined, sources: ['T'] });
+  t.like(engine.catalogue.compileAndFind('w'), { isStale: undefined, sources: ['T'] });
 });
 
 // Each partition was observed on 9.3.4.

@@ -382,7 +382,7 @@ test('a rollback leaves exactly what was there, and the same statements then do 
   forAllAsync(100, fc.array(anyStatement(), { maxLength: 8 }), fc.array(anyStatement()), async (first, then) => {
     const engine = loaded({ isEnterprise: true });
     await whenReady(() => {
-      for (const { name } of engine.catalogue.list()) engine.catalogue.findCompiled(name);
+      for (const { name } of engine.catalogue.list()) engine.catalogue.compileAndFind(name);
     });
     await executeAll(engine, first);
     const before = stateOf(engine);

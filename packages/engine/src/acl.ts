@@ -18,14 +18,15 @@ import { type AclChange, TransactionLog } from './transaction-log.js';
 /** Users, groups and service accounts, and their rights. */
 export class Acl {
   readonly #principals = new NameMap<Principal>();
+  readonly #rights: RightSet;
   /** Only the methods of this class change them. */
-  readonly rights: RightSet;
+  readonly rights: Omit<RightSet, 'add' | 'grant' | 'revoke' | 'delete' | 'dropPrincipal'>;
 
   constructor(
     readonly admin: string,
     private readonly log = new TransactionLog(),
   ) {
-    this.rights = new RightSet([], log);
+    this.rights = this.#rights = new RightSet([], log);
   }
 
   restore(change: AclChange): void {
@@ -36,12 +37,8 @@ export class Acl {
   }
 
   snapshot(): AclChange[] {
-    return [
-      ...this.principals()
-        .sort(byName)
-        .map(put => ({ put })),
-      ...[...this.rights].map(grant => ({ grant })),
-    ];
+    const principals = this.principals().sort(byName);
+    return [...principals.map(put => ({ put })), ...[...this.#rights].map(grant => ({ grant }))];
   }
 
   principals(): Principal[] {
@@ -74,29 +71,29 @@ export class Acl {
   remove(name: string): void {
     this.log.addAclChange({ remove: name });
     this.#store(name, undefined);
-    this.rights.dropPrincipal(name);
+    this.#rights.dropPrincipal(name);
   }
 
   /** A new right replaces narrower rights. It is not stored if a wider right exists. */
   grant(right: Right): void {
     this.log.addAclChange({ grant: right });
-    this.rights.grant(right);
+    this.#rights.grant(right);
   }
 
   revoke(right: Right): void {
     this.log.addAclChange({ revoke: right });
-    this.rights.revoke(right);
+    this.#rights.revoke(right);
   }
 
   /** Unlike `grant`, keeps narrower rights. Ignores the membership of an unknown user. */
   load(right: Right): void {
-    if (right.kind !== 'membership' || this.find(right.user)) this.rights.add(right);
+    if (right.kind !== 'membership' || this.find(right.user)) this.#rights.add(right);
   }
 
   /** @param to the new name of a renamed column, which gets the grants @returns the number of removed grants */
   removeRightsOn(table: string, column?: string, to?: string): number {
     const isRemoved = (grant: Grant) => column === undefined || isSameName(grant.column, column);
-    const removed = this.rights.grantsOn(table).filter(isRemoved);
+    const removed = this.#rights.grantsOn(table).filter(isRemoved);
     for (const grant of removed) this.revoke(grant);
     if (to !== undefined) for (const grant of removed) this.grant({ ...grant, column: to });
     return removed.length;
@@ -104,18 +101,18 @@ export class Acl {
 
   /** Rights of groups count, and the administrator has every permission. @param option whether the grant option is required too */
   hasPermission(name: string, permission: string, scope: Scope, { option = false } = {}): boolean {
-    return this.#holds(name, entity => this.rights.allows({ kind: 'grant', permission, ...scope, entity, option }));
+    return this.#holds(name, entity => this.#rights.allows({ kind: 'grant', permission, ...scope, entity, option }));
   }
 
   /** Whether a principal may read a table or at least one of its columns. */
   canReadPart(name: string, table: string): boolean {
     const grant = { kind: 'grant', permission: 'SELECT', table, option: false } as const;
-    return this.#holds(name, entity => this.rights.allowsPart({ ...grant, entity }));
+    return this.#holds(name, entity => this.#rights.allowsPart({ ...grant, entity }));
   }
 
   /** @param option whether the principal must also be allowed to let others assume the account */
   canAssume(name: string, account: string, { option = false } = {}): boolean {
-    return this.#holds(name, entity => this.rights.includes({ kind: 'assumption', account, entity, option }));
+    return this.#holds(name, entity => this.#rights.includes({ kind: 'assumption', account, entity, option }));
   }
 
   #holds(name: string, isHolder: (entity: string) => boolean): boolean {
@@ -123,7 +120,7 @@ export class Acl {
   }
 
   namesWithGroups(name: string): string[] {
-    return [name, ...this.rights.groupsOf(name)];
+    return [name, ...this.#rights.groupsOf(name)];
   }
 
   #store(name: string, principal: Principal | undefined): void {

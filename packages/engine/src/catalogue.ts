@@ -37,7 +37,7 @@ export class MutableCatalogue {
     readonly compile: (object: CatalogueObject, catalogue: Catalogue) => CatalogueObject,
   ) {}
 
-  /** A loaded view may lack its columns, see `findCompiled`. */
+  /** A loaded view may lack its columns, see `compileAndFind`. */
   find(name: string): CatalogueObject | undefined {
     return this.#objects.get(name);
   }
@@ -47,7 +47,7 @@ export class MutableCatalogue {
   }
 
   /** Finds an object, and compiles a loaded view that is not compiled yet. */
-  findCompiled(name: string): CatalogueObject | undefined {
+  compileAndFind(name: string): CatalogueObject | undefined {
     const object = this.find(name);
     if (!object?.isUncompiled) return object;
     // Two views may read each other. While one of them is compiled, it has no columns. So the query of the other is rejected.

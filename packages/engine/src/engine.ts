@@ -153,7 +153,7 @@ export class Engine {
       // Was a view that is invalid now valid before? To learn that, undo the statement, compile the views over the old schema, and execute
       // the statement again.
       this.log.rollback(savepoint);
-      for (const { name } of uncompiled) catalogue.findCompiled(name);
+      for (const { name } of uncompiled) catalogue.compileAndFind(name);
       execution = this.#executeAlone(text, caller);
     }
     recompilePlainViews(catalogue, listChanged());
@@ -299,7 +299,7 @@ export class Engine {
   }
 }
 
-/** Makes an object from a statement. Most views get columns later (`findCompiled`). Reported health of opaque objects is ignored. */
+/** Makes an object from a statement. Most views get columns later (`compileAndFind`). Reported health of opaque objects is ignored. */
 function loadObject(kind: ObjectKind, entry: Entry, schema: Schema, health: Health | undefined): CatalogueObject {
   const { name, statement } = entry;
   const parsed = schema.definitionOf(entry);

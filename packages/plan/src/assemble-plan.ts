@@ -164,7 +164,7 @@ function collectAssertions({ rows }: Proof, context: PlanContext) {
 
 /** The columns of a materialized view. Undefined for any other object, or if the engine does not know all types. */
 export function findKnownColumns(view: string, engine: Engine): readonly Column[] | undefined {
-  const object = engine.catalogue.findCompiled(view);
+  const object = engine.catalogue.compileAndFind(view);
   return object?.kind === 'materialized view' && areTypesKnown(object.columns) ? object.columns : undefined;
 }
 

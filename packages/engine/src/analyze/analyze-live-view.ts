@@ -274,7 +274,7 @@ export function analyzeLiveView(
 
 function requireLiveViewBase({ baseToken }: ScannedQuery, catalogue: Catalogue): Base {
   const name = unquoteToken(baseToken.text);
-  const base = catalogue.findCompiled(name);
+  const base = catalogue.compileAndFind(name);
   const baseError = (problem: string) => new RejectionError(baseToken.start, problem);
   if (!base) throw baseError(`base table does not exist [table=${name}]`);
   if (base.kind === 'live view') throw baseError('live views are not allowed as base tables in V1');

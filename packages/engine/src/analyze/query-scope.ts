@@ -108,7 +108,7 @@ export class QueryScope {
       name,
       start,
       get object() {
-        return catalogue.findCompiled(name);
+        return catalogue.compileAndFind(name);
       },
     };
   }

@@ -66,9 +66,9 @@ function handleCommand(cursor: Cursor, session: MutableSession, verb: string): v
   let inserted: ParsedQuery | undefined;
   const command = parseCommandAfter(cursor, verb, {
     ...session,
-    // A loaded view has no columns until `findCompiled` compiles the view. Only ALTER needs the columns.
+    // A loaded view has no columns until `compileAndFind` compiles the view. Only ALTER needs the columns.
     find(name) {
-      const object = verb === 'alter' ? session.catalogue.findCompiled(name) : session.catalogue.find(name);
+      const object = verb === 'alter' ? session.catalogue.compileAndFind(name) : session.catalogue.find(name);
       // An object of unknown syntax can be dropped, but not altered or renamed.
       if (object?.opaque !== undefined && (verb === 'alter' || verb === 'rename')) throw unknownSyntaxError(object);
       return object?.opaque === undefined ? object : { kind: object.kind, name: object.name };
@@ -210,7 +210,7 @@ function renameTable({ name, to }: CommandOf<'rename'>, session: MutableSession)
  * view again. This makes the views over it invalid (observed on 9.3.4; documented for live views).
  */
 function executeRefresh({ name, isFull }: CommandOf<'refresh'>, { catalogue, rowEffects }: MutableSession): void {
-  const view = catalogue.findCompiled(name);
+  const view = catalogue.compileAndFind(name);
   if (view?.kind !== 'materialized view') return;
   const { invalidReason, isInvalidEarly: _, partlyRefreshed: __, ...rest } = view;
   const reason = isFull ? findUnrefreshableReason(view, catalogue) : invalidReason;
@@ -265,7 +265,7 @@ function executeAlterView({ name }: Alter, body: Body, session: MutableSession):
 }
 
 function executeAlterStoredView({ name, alteration }: Alter, { catalogue }: MutableSession): void {
-  const view = catalogue.findCompiled(name);
+  const view = catalogue.compileAndFind(name);
   const changed = view && applyAlteration(view, alteration);
   if (changed?.kind !== 'materialized view' || alteration.action !== 'refresh')
     return changed && catalogue.put(changed);

@@ -120,7 +120,7 @@ function createTable(session: MutableSession, statement: CreateOf<TableDefinitio
 }
 
 function toTableLike(catalogue: Catalogue, { name, owner }: TableDefinition, like: LocatedName): Table {
-  const likeObject = catalogue.findCompiled(like.name);
+  const likeObject = catalogue.compileAndFind(like.name);
   if (!likeObject) throw missingError(like.start, like.name);
   if (likeObject.opaque !== undefined) throw unknownSyntaxError(likeObject);
   const { columns, timestamp } = likeObject;

@@ -238,7 +238,7 @@ export function inputsOf(
 ): readonly string[] | undefined {
   if (opaque === undefined && areTypesKnown(columns)) return undefined;
   return [...catalogue.closureOfView({ base, references })].flatMap(read => {
-    const object = catalogue.findCompiled(read);
+    const object = catalogue.compileAndFind(read);
     if (object?.kind === 'view' && !(object.opaque === undefined && areTypesKnown(object.columns)))
       return `${foldCase(read)} ${object.opaque ?? object.body}`;
     const key = object?.kind === 'view' ? foldCase(read) : object?.id;

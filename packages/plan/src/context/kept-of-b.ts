@@ -59,7 +59,7 @@ export function findRemovedGrants(
   { engineOfB, keptGrants }: { readonly engineOfB: Engine; readonly keptGrants: NameMap<readonly Grant[]> },
 ): Grant[] {
   const grants = keptGrants.get(table) ?? [];
-  const object = grants.length > 0 ? engine.catalogue.findCompiled(table) : undefined;
+  const object = grants.length > 0 ? engine.catalogue.compileAndFind(table) : undefined;
   if (!object) return [];
   // B may be known without its principals. Then nothing in the plan drops one.
   const isDropped = ({ entity }: Grant) => engineOfB.acl.find(entity) !== undefined && !engine.acl.find(entity);

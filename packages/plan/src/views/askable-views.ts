@@ -45,7 +45,7 @@ export const underFormerName = <T extends RetainedObject>(
 ): T => ({
   ...current,
   name: former.name,
-  timestamp: former.timestamp ?? catalogue.findCompiled(former.name)?.timestamp ?? current.timestamp,
+  timestamp: former.timestamp ?? catalogue.compileAndFind(former.name)?.timestamp ?? current.timestamp,
 });
 
 /** @param body replaces the query of the former view; the server can run it */

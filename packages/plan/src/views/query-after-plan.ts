@@ -37,7 +37,7 @@ export function printQueryAfterPlan(
   const isExpanded = ({ kind, id }: CatalogueObject) =>
     kind === 'view' || (kind === 'materialized view' && !schemas.engineOfB.catalogue.findById(id));
   for (const { name } of catalogue.inDependencyOrder(catalogue.closure(view.references, isExpanded))) {
-    const object = catalogue.findCompiled(name);
+    const object = catalogue.compileAndFind(name);
     if (object?.kind === 'view') {
       const former = schemas.engineOfB.find(schemas.renames.nameBeforePlan(name));
       const hasOtherQuery = former?.kind !== 'view' || isRedefined(former, object, schemas);
@@ -89,7 +89,7 @@ const printRecreated = (query: string) => ({ query, isChanged: true, isIdentical
 /** Finds the object of B that stores the rows of a table or a view; undefined if B has no such object. */
 function findFormer({ id, name }: Table | MaterializedView, { engineOfB: { catalogue }, renames }: Schemas) {
   const found = catalogue.findById(id) ?? catalogue.find(renames.nameBeforePlan(name));
-  const former = found && catalogue.findCompiled(found.name);
+  const former = found && catalogue.compileAndFind(found.name);
   return former?.kind === 'view' ? undefined : former;
 }
 
