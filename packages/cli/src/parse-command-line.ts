@@ -1,5 +1,6 @@
 /*! The only file that uses yargs. Operands are checked here, because yargs loses a `-` and what follows `--`. */
 import { basename } from 'node:path';
+import { addToList } from '@sqlpipe/sql';
 import { suggestWord } from '@sqlpipe/text';
 import yargs from 'yargs';
 import { COMPLETE, formatFlag, listCompletions, namesOf, SCRIPTS } from './completion.js';
@@ -182,10 +183,8 @@ const INDENT = 31;
 function formatHelp({ name, operands, summary, examples }: ProgramDescription, options: OptionSpecs, columns = WIDTH) {
   const width = Math.min(WIDTH, columns || WIDTH);
   const groups = new Map<string, string[]>();
-  for (const [option, spec] of Object.entries(options)) {
-    const { group = 'Options:' } = spec;
-    groups.set(group, [...(groups.get(group) ?? []), ...formatOption(option, spec, width)]);
-  }
+  for (const [option, spec] of Object.entries(options))
+    for (const line of formatOption(option, spec, width)) addToList(groups, spec.group ?? 'Options:', line);
   const isLast = (group: string) => Number(group === CONNECTION_GROUP);
   const ordered = [...groups].sort(([a], [b]) => isLast(a) - isLast(b));
   return [

@@ -11,7 +11,7 @@ import {
   useNamesOfWith,
   withoutLeadingComments,
 } from '@sqlpipe/plan/text';
-import type { NameMap } from '@sqlpipe/sql';
+import { addToList, type NameMap } from '@sqlpipe/sql';
 
 /**
  * Some assertions contain a query, which must be known. About the rows of a materialized view, it is the view's own query. About whether a
@@ -55,10 +55,7 @@ export type ViewQueries = NameMap<string[]>;
 
 export function recordQuery(statement: string, queries: ViewQueries): void {
   const { name = '', body } = (/\bVIEW\b/i.test(statement) && findQuery(statement)) || {};
-  if (body === undefined) return;
-  const known = queries.get(name) ?? [];
-  queries.set(name, known);
-  known.push(body);
+  if (body !== undefined) addToList(queries, name, body);
 }
 
 function findQuery(statement: string): { name: string; body: string } | undefined {
