@@ -26,15 +26,14 @@ export async function writeDump(
   const selection = parseSelection(include, exclude);
   const source = await resolveInstance(instance, { ...io, program: 'sqldump', options });
   if (options.showConfig) return writeSettings([source.settings], io);
-  const { withDeps, maxRecord } = options;
-  const statements = dump(source, { ...toDumpOptions(options, io), selection, names, withDeps });
+  const statements = dump(source, { ...toDumpOptions(options, io), selection, names, withDeps: options.withDeps });
   const isShown = isStdout(output) && io.stdout.isTTY === true;
   const watched = isShown ? statements : reportProgress(statements, io);
   const isText = text || isTextOutput(output, io.stdout);
   const write = (out: Writable) =>
     isText
       ? (isShown ? writeSqlText : writeTextOrFailureMarker)(watched, out)
-      : writeRecords(watched, out, 'sqldump', maxRecord);
+      : writeRecords(watched, out, 'sqldump', options.maxRecord);
   await writeOutput(output, io.stdout, write, io.catchSignals);
   return Exit.ok;
 }

@@ -26,8 +26,7 @@ export function findReferences(statement: string, isView: (name: string) => bool
   if (!mayHaveReferences(identify(statement).kind, statement)) return [];
   const findIn = (tokens: Iterable<Token>) => new ReferenceFinder(tokens, isView).findNames();
   // If a block comment contains a quote, SQL and the server may read different tokens. With the wrong tokens, a parenthesis stays open.
-  const names = findIn(significantTokens(statement)) ?? findIn(serverTokens(statement));
-  return [...(names ?? [])];
+  return [...(findIn(significantTokens(statement)) ?? findIn(serverTokens(statement)) ?? [])];
 }
 
 /** Finds the objects that a query reads, like `findReferences` for a view with this query. */

@@ -346,17 +346,16 @@ export function findEffectsOfRestart(catalogue: Catalogue): Effect[] {
   return [...catalogue.bypassed].flatMap(id => {
     const table = catalogue.findById(id);
     if (table?.kind !== 'table') return [];
-    const skipped = `skips transactions of ${displayName(table)} that are not applied, ${WHEN_RESTARTED}`;
+    const hasKeys = table.columns.some(({ dedup }) => dedup);
+    const skipped = `skips transactions of ${displayName(table)} that are not applied, ${AT_RESTART}`;
     return [
       ...(table.isSuspended ? [effectOn(table, 'lost', skipped, { lossKind: 'drop' })] : []),
-      ...(table.columns.some(({ dedup }) => dedup)
-        ? [effectOn(table, 'lost', `switches deduplication off, ${WHEN_RESTARTED}`, { lossKind: 'keys' })]
-        : []),
+      ...(hasKeys ? [effectOn(table, 'lost', `switches deduplication off, ${AT_RESTART}`, { lossKind: 'keys' })] : []),
       ...findViewsThatNeedWal(catalogue, table.name).map(([view, reason]) =>
-        effectOn(view, 'invalidated', `invalidates ${displayName(view)} ${WHEN_RESTARTED}: ${reason}`),
+        effectOn(view, 'invalidated', `invalidates ${displayName(view)} ${AT_RESTART}: ${reason}`),
       ),
     ];
   });
 }
 
-const WHEN_RESTARTED = 'after a restart of the server';
+const AT_RESTART = 'after a restart of the server';

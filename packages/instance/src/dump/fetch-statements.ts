@@ -42,11 +42,7 @@ export async function fetchStatements(
 type OnDenied = (object: NamedObject, message: string) => void;
 
 /** As `fetchStatements`, but does not check kinds: if a view is requested as a `table`, its statement is CREATE TABLE. */
-export async function fetchUncheckedStatements(
-  client: Client,
-  objects: readonly NamedObject[],
-  onDenied?: OnDenied,
-): Promise<(string | undefined)[]> {
+export const fetchUncheckedStatements: typeof fetchStatements = async (client, objects, onDenied) => {
   const printed = await tryIfSupported(async () => {
     const statements: (string | undefined)[] = [];
     const budget = new MemoryBudget();
@@ -58,7 +54,7 @@ export async function fetchUncheckedStatements(
     return statements;
   });
   return printed ?? reconstructTables(client, objects);
-}
+};
 
 /** The statements of a batch, in one request. Undefined if the batch must be halved: it is too large, or one object cannot be shown. */
 async function fetchBatch(
