@@ -52,15 +52,11 @@ export interface Property<F extends object, A extends Action = never, N extends 
   /** Translates the clause to another edition; undefined if it is the same there. */
   translate?(definition: F, hasFeature: HasFeature): ClauseTranslation | undefined;
   readonly alter?: PropertyAlter<F, A, N>;
-  readonly unalterable?: Unalterable;
+  readonly unalterable?: { readonly reason?: string; readonly needsNewTable?: boolean };
 }
 
-/** Why no ALTER sets a property, or not to every value. */
-export interface Unalterable {
-  readonly reason?: string;
-  /** Whether a new table can have any value. */
-  readonly needsNewTable?: boolean;
-}
+/** Why no ALTER sets the property, or not to every value, and whether a new table could have it. */
+export type Unalterable = Required<Property<object>>['unalterable'];
 
 export interface ClauseTranslation {
   /** The clause with the white space before it. */
