@@ -1,7 +1,7 @@
 import type { PropertyDifference } from '@sqlpipe/ddl';
 import { fetchComparisonFacts } from '@sqlpipe/instance';
 import { compareSchemas, differenceResult, IgnoreRules } from '@sqlpipe/schema';
-import type { Kind, NamedObject } from '@sqlpipe/sql';
+import type { Kind, KindAndName } from '@sqlpipe/sql';
 import type { OnWarning } from './instance.js';
 import { readSides, type Schema } from './schema.js';
 
@@ -84,21 +84,21 @@ export async function diff(
   const compared = compareSchemas(sideA.statements, sideB.statements, { ...rules, ...facts });
   return {
     differences: compared.differences.map(({ identity, comparison, ...statements }) => ({
-      ...namedObject(identity),
+      ...kindAndName(identity),
       result: differenceResult(statements),
       ...statements,
       properties: comparison?.differences ?? [],
     })),
     problems: compared.problems.map(({ identity, state: result, side, reason }) => ({
-      ...namedObject(identity),
+      ...kindAndName(identity),
       result,
       side,
       reason,
     })),
     total: compared.total,
-    notComparable: compared.notComparable.map(({ identity, properties }) => ({ ...namedObject(identity), properties })),
+    notComparable: compared.notComparable.map(({ identity, properties }) => ({ ...kindAndName(identity), properties })),
   };
 }
 
 /** What the library shows of an identity. */
-export const namedObject = ({ kind, name }: NamedObject): NamedObject => ({ kind, name });
+export const kindAndName = ({ kind, name }: KindAndName): KindAndName => ({ kind, name });

@@ -3,7 +3,7 @@ import { planChanges } from '@sqlpipe/plan';
 import { findVerbsToAllow, formatLoss, printPlan } from '@sqlpipe/plan/text';
 import { IgnoreRules } from '@sqlpipe/schema';
 import type { Kind } from '@sqlpipe/sql';
-import { type DiffOptions, namedObject } from './diff.js';
+import { type DiffOptions, kindAndName } from './diff.js';
 import { readSides, type Schema } from './schema.js';
 
 /** How to plan. */
@@ -71,7 +71,7 @@ export async function plan(a: Schema, b: Schema, options: PlanOptions = {}): Pro
     statements: printPlan(planned, sideB.statements),
     verbs: findVerbsToAllow(planned.statements.map(({ statement }) => statement)),
     omissions: planned.omissions.map(({ identity, what, reasons, hints, losses }) => ({
-      ...namedObject(identity),
+      ...kindAndName(identity),
       what,
       reason: reasons.join('; '),
       hints,

@@ -8,7 +8,7 @@ import {
   type TableDefinition,
 } from '@sqlpipe/ddl';
 import { STALE_REASON } from '@sqlpipe/schema';
-import { displayName, type Kind, type NamedObject, NameMap } from '@sqlpipe/sql';
+import { displayName, type Kind, type KindAndName, NameMap } from '@sqlpipe/sql';
 import { formatCount } from '@sqlpipe/text';
 import { type CatalogueObject, pairColumns, type Table } from './catalogue-objects.js';
 import type { Principal } from './principal.js';
@@ -48,7 +48,7 @@ export interface Effect {
 
 /** An effect on an object or on one of its columns. */
 export const effectOn = (
-  { kind, name }: NamedObject,
+  { kind, name }: KindAndName,
   type: Effect['type'],
   text: string,
   details: Pick<Effect, 'column' | 'lossKind'> = {},
@@ -168,7 +168,7 @@ export function findExpiryLosses(before: Definition, after: Definition): Effect[
 export const isExpiryLoss = ({ lossKind }: Effect): boolean => lossKind === 'ttl';
 
 /** The loss of rows that have expired. @param count undefined if the server could not count these rows */
-export function expiredRowsLoss(object: NamedObject, count: number | undefined): Effect {
+export function expiredRowsLoss(object: KindAndName, count: number | undefined): Effect {
   const rows = count === undefined ? 'may drop rows' : `drops ${formatCount(count, 'row')}`;
   return effectOn(object, 'lost', `${rows} of ${displayName(object)} older than its TTL`, { lossKind: 'ttl' });
 }

@@ -2,7 +2,7 @@
 import { type Column, tryParseDefinition } from '@sqlpipe/ddl';
 import { areTypesKnown, type Effect, type Engine, isExpiryLoss } from '@sqlpipe/engine';
 import { Schema } from '@sqlpipe/schema';
-import { displayName, identify, isStoredView, type Kind, type NamedObject, NameMap } from '@sqlpipe/sql';
+import { displayName, identify, isStoredView, type Kind, type KindAndName, NameMap } from '@sqlpipe/sql';
 import { isAuxiliaryTable, parseMark } from './auxiliary/auxiliary-tables.js';
 import { parseRebuildName } from './auxiliary/rebuild-names.js';
 import type { PlanContext, Schemas } from './context/plan-context.js';
@@ -233,7 +233,7 @@ const formatIrreversibleLosses = (
     .map(({ kind, object, text }) => `${displayName({ kind, name: object })}: ${text}`);
 
 /** When a plain view gets another query, each materialized view of B that reads the plain view keeps the rows of the former query. */
-function formatKeptRows({ kind, name }: NamedObject, engineAfterPlan: Engine, schemas: Schemas) {
+function formatKeptRows({ kind, name }: KindAndName, engineAfterPlan: Engine, schemas: Schemas) {
   const [former, planned] = [schemas.engineOfB.find(name), engineAfterPlan.find(name)];
   if (kind !== 'view' || former?.kind !== kind || planned?.kind !== kind || !isRedefined(former, planned, schemas))
     return [];
@@ -243,7 +243,7 @@ function formatKeptRows({ kind, name }: NamedObject, engineAfterPlan: Engine, sc
     .map(view => `${displayName(view)} keeps the rows of the former query until REFRESH … FULL`);
 }
 
-function formatMark(statement: string, { name }: NamedObject, schemas: Schemas): string | undefined {
+function formatMark(statement: string, { name }: KindAndName, schemas: Schemas): string | undefined {
   const view = parseMark(name, schemas);
   if (view === undefined) return undefined;
   return identify(statement).kind === 'table'

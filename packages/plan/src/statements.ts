@@ -5,8 +5,8 @@ import {
   isPrincipal,
   joinTokens,
   KINDS,
+  type KindAndName,
   kindKeywords,
-  type NamedObject,
   quoteLiteral,
   significantTokens,
   TokenReader,
@@ -23,7 +23,7 @@ export function chooseAliasPrefix(columns: readonly string[]): string {
   return `sqlpipe_${'_'.repeat(lengths.reduce((longest, length) => Math.max(longest, length), 0))}`;
 }
 
-export const printDrop = ({ kind, name }: NamedObject): string =>
+export const printDrop = ({ kind, name }: KindAndName): string =>
   `DROP ${kindKeywords(kind)} ${isPrincipal(kind) ? quoteAclName(name) : quoteLiteral(name)};`;
 
 export const printTableRename = (from: string, to: string): string =>

@@ -1,4 +1,4 @@
-import { isObject, type Kind, type NamedObject, type NameMap, type NameSet, type ObjectKind } from '@sqlpipe/sql';
+import { isObject, type Kind, type KindAndName, type NameMap, type NameSet, type ObjectKind } from '@sqlpipe/sql';
 
 /** What a server reports of its objects. */
 export interface Health {
@@ -31,14 +31,14 @@ export const STALE_REASON =
 
 /** An object that a server reports as not working. */
 export interface HealthProblem {
-  readonly identity: NamedObject;
+  readonly identity: KindAndName;
   readonly state: 'invalid' | 'suspended';
   /** The server's reason; may be empty. */
   readonly reason: string;
 }
 
 /** The problems of an object; none if it works. */
-export const problemsOf = (identity: NamedObject, health: Health): HealthProblem[] =>
+export const problemsOf = (identity: KindAndName, health: Health): HealthProblem[] =>
   statesOf(identity.kind).flatMap(state => {
     const reason = health[state]?.get(identity.name);
     return reason === undefined ? [] : [{ identity, state, reason }];

@@ -1,6 +1,6 @@
 /*! Rules by which a user ignores differences between two schemas, such as `tmp_*` and `trades: TTL`. */
 import { COLUMN_ORDER, type Comparison, listComparedProperties, type PropertyName } from '@sqlpipe/ddl';
-import { foldCase, type Identity, KINDS, type Kind, type NamedObject, namespaceKey, unquote } from '@sqlpipe/sql';
+import { foldCase, type Identity, KINDS, type Kind, type KindAndName, namespaceKey, unquote } from '@sqlpipe/sql';
 import { suggestWord } from '@sqlpipe/text';
 import { canMatchSame, matchesGlob } from './glob.js';
 import { statesOf } from './health.js';
@@ -57,7 +57,7 @@ export class IgnoreRules {
   }
 
   /** Whether a property of an object is ignored, named as in a comparison: `TTL`, `column 'price'`. */
-  ignoresProperty(object: NamedObject, property: PropertyName): boolean {
+  ignoresProperty(object: KindAndName, property: PropertyName): boolean {
     return this.#rules.some(
       rule =>
         rule.property !== undefined && matchesEntry(rule, object) && matchesGlob(rule.property, foldCase(property)),

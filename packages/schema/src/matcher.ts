@@ -1,5 +1,5 @@
 import { findReferences, locateGrantTargets } from '@sqlpipe/ddl';
-import { foldCase, type NamedObject, NameSet } from '@sqlpipe/sql';
+import { foldCase, type KindAndName, NameSet } from '@sqlpipe/sql';
 import { escapeControls, suggestWord } from '@sqlpipe/text';
 import { collectStatements } from './collect-statements.js';
 import { matchesGlob } from './glob.js';
@@ -7,7 +7,7 @@ import { type Entry, Schema, toUnambiguousEntry } from './schema.js';
 import { InvalidOptionError, parseKinds } from './selection.js';
 
 /** What a statement creates. The statement itself is needed for the names in a grant. */
-export type NamedStatement = NamedObject & { readonly statement?: string };
+export type NamedStatement = KindAndName & { readonly statement?: string };
 
 /** What a statement has to match. */
 export interface MatchCriteria {
@@ -97,7 +97,7 @@ export class NameSelection {
   }
 
   /** Selects the objects to read. With dependencies, these are all, because only definitions show what an object needs. */
-  selectListed<T extends NamedObject>(listed: readonly T[]): readonly T[] {
+  selectListed<T extends KindAndName>(listed: readonly T[]): readonly T[] {
     for (const { name } of listed) this.#existing.add(name);
     return this.withDeps ? listed : listed.filter(this.#isNamed);
   }
@@ -120,7 +120,7 @@ export class NameSelection {
   }
 
   /** Selects the absences that make the selection incomplete. Call this after all statements were selected. */
-  selectAbsent<T extends { readonly object: NamedObject }>(absences: readonly T[]): T[] {
+  selectAbsent<T extends { readonly object: KindAndName }>(absences: readonly T[]): T[] {
     return absences.filter(({ object }) => this.#recordMatch(object) || this.#needed.has(object.name));
   }
 

@@ -3,8 +3,8 @@ import type { NameSpan } from './name.js';
 import { TokenReader } from './token-reader.js';
 import { significantTokens, type Token } from './tokens.js';
 
-/** An object or a principal, by its kind and name. */
-export interface NamedObject {
+/** The kind and name of an object, or of a principal. For a right, the name is that of the principal who has it. */
+export interface KindAndName {
   readonly kind: Kind;
   readonly name: string;
 }
@@ -27,7 +27,7 @@ const TITLES: Partial<Record<Kind, string>> = {
 };
 
 /** Describes the object of a statement, as in `materialized view 'daily'`; for the kind `other`, returns the verb. */
-export const displayName = ({ kind, name, verb = '' }: NamedObject & { readonly verb?: string }): string =>
+export const displayName = ({ kind, name, verb = '' }: KindAndName & { readonly verb?: string }): string =>
   kind === 'other' ? verb : `${TITLES[kind] ?? kind} '${name}'`;
 
 /** What a statement says before the definition of its object. */

@@ -4,7 +4,7 @@ export {
   displayName,
   type Identity,
   identify,
-  type NamedObject,
+  type KindAndName,
   readStatementHead,
   returnsRows,
   type StatementHead,

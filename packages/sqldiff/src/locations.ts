@@ -1,7 +1,7 @@
 import { locateColumns, parseColumnPropertyName } from '@sqlpipe/ddl';
 import { findLocation, type LocatedStatement, type Location } from '@sqlpipe/files';
 import { splitRights } from '@sqlpipe/schema';
-import { foldCase, hasName, identify, isSameName, type NamedObject, namespaceKey } from '@sqlpipe/sql';
+import { foldCase, hasName, identify, isSameName, type KindAndName, namespaceKey } from '@sqlpipe/sql';
 
 /** Where files create objects and grant rights. If both schemas are files and have an object, its location in A counts. */
 export class Locations {
@@ -20,7 +20,7 @@ export class Locations {
   }
 
   /** Where an object is created, or a right is granted; for the property of a column, the line of the column. */
-  find(identity: NamedObject, statement?: string, property = ''): Location | undefined {
+  find(identity: KindAndName, statement?: string, property = ''): Location | undefined {
     const found = this.#byKey.get(hasName(identity) ? namespaceKey(identity) : foldCase(statement ?? ''));
     if (!found) return undefined;
     const { statement: text, ...location } = found;

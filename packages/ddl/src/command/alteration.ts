@@ -1,4 +1,4 @@
-import { isSameName, type Kind, kindKeywords, type NamedObject, NameMap } from '@sqlpipe/sql';
+import { isSameName, type Kind, type KindAndName, kindKeywords, NameMap } from '@sqlpipe/sql';
 import {
   type AnyColumnProperty,
   COLUMN_PROPERTIES,
@@ -147,7 +147,7 @@ export function printAlter({ kind, name, alteration }: Alter): string {
 }
 
 /** Prints the statement that ends a suspension, without its semicolon. A server rejects it with the keywords of another kind. */
-export const printResumeWal = ({ kind, name }: NamedObject): string =>
+export const printResumeWal = ({ kind, name }: KindAndName): string =>
   `ALTER ${kindKeywords(kind)} '${name}' RESUME WAL`;
 
 /** Returns the definition after an ALTER; unchanged if the ALTER is impossible, for example of a missing column. */

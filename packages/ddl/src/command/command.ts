@@ -1,8 +1,8 @@
 import {
   type Kind,
+  type KindAndName,
   kindKeywords,
   type LocatedName,
-  type NamedObject,
   OBJECT_KINDS,
   type ObjectKind,
 } from '@sqlpipe/sql';
@@ -90,7 +90,7 @@ const VERBS: Readonly<Record<Exclude<Command['verb'], 'alter' | 'drop'>, VerbPro
 };
 
 /** The objects that a statement names; for RENAME, the old and the new name. Empty for DROP ALL TABLES. */
-export function objectsOf(command: Command): NamedObject[] {
+export function objectsOf(command: Command): KindAndName[] {
   if (command.verb === 'drop all') return [];
   if (command.verb === 'alter') return command.alters.slice(0, 1);
   const kind = 'kind' in command ? command.kind : (VERBS[command.verb].kind ?? 'table');
@@ -110,5 +110,5 @@ export const OBJECT_PERMISSIONS: readonly string[] = [
 ];
 
 /** The tables and stored views to whose WAL a server writes a statement. */
-export const findWalObjects = (command: Command): readonly NamedObject[] =>
+export const findWalObjects = (command: Command): readonly KindAndName[] =>
   command.verb === 'alter' || (command.verb !== 'drop' && VERBS[command.verb].usesWal) ? objectsOf(command) : [];

@@ -5,7 +5,7 @@
  */
 import { findReferences } from '@sqlpipe/ddl';
 import { dumpOrder, Schema } from '@sqlpipe/schema';
-import { givesRight, identify, isAcl, isObject, KINDS, type NamedObject, NameMap, NameSet } from '@sqlpipe/sql';
+import { givesRight, identify, isAcl, isObject, KINDS, type KindAndName, NameMap, NameSet } from '@sqlpipe/sql';
 import type { Client } from '../http/client.js';
 import { tryQuery } from '../http/optional-queries.js';
 import { fetchAllObjects, type ListedObject } from './fetch-objects.js';
@@ -132,8 +132,8 @@ export class CompletenessCheck {
     }
     const known = objects.filter(({ kind }) => kind !== 'other');
     if (!known.length) return [];
-    const denied = new Set<NamedObject>();
-    const onDenied = (object: NamedObject, message: string) => {
+    const denied = new Set<KindAndName>();
+    const onDenied = (object: KindAndName, message: string) => {
       denied.add(object);
       this.options.unreadable.addDenied(object, message);
     };
@@ -197,7 +197,7 @@ const UNKNOWN_OBJECT = /^CREATE [A-Z ]+ '([^']+)'/;
 const TABLE_HEAD = "CREATE TABLE '";
 
 /** Nearly all rows are tables. Without a way of their own, a dump would take 5 percent longer. */
-function identifyRow(row: string): NamedObject {
+function identifyRow(row: string): KindAndName {
   if (row.startsWith(TABLE_HEAD))
     return { kind: 'table', name: row.slice(TABLE_HEAD.length, row.indexOf("'", TABLE_HEAD.length)) };
   const { kind, name } = identify(row);

@@ -1,7 +1,7 @@
 import {
   foldCase,
   type Kind,
-  type NamedObject,
+  type KindAndName,
   NameMap,
   NameSet,
   OBJECT_KINDS,
@@ -25,7 +25,7 @@ const KIND_BY_VALUE = new Map<string, Kind>([
   ['false', 'table'],
 ]);
 
-export interface ListedObject extends NamedObject {
+export interface ListedObject extends KindAndName {
   /** The server's id of the object. A recreated object has another id. Servers before 9.0 have no ids. */
   id?: unknown;
   /** How a newer server marks an unknown kind. */
@@ -90,7 +90,7 @@ async function queryTables(client: Client, queryFor: (kindColumn: (typeof KIND_C
 }
 
 /** A server without a function that lists a kind has no objects of this kind. */
-async function fetchObjectsByKind(client: Client): Promise<NamedObject[]> {
+async function fetchObjectsByKind(client: Client): Promise<KindAndName[]> {
   const names = async (query: string) => (await client.queryRows(query)).map(([name]) => String(name));
   const namesIn = async (list: string) => new Set(await tryIfSupported(() => names(`SELECT view_name FROM ${list}`)));
   const kinds = new Map<string, Kind>();

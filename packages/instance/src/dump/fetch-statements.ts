@@ -1,6 +1,6 @@
 /*! Fetches the CREATE statements of objects as the instance prints them, many per request. A request that is too large is halved. */
 import { MemoryBudget } from '@sqlpipe/schema';
-import { displayName, kindKeywords, type NamedObject, NameSet, quoteLiteral } from '@sqlpipe/sql';
+import { displayName, type KindAndName, kindKeywords, NameSet, quoteLiteral } from '@sqlpipe/sql';
 import { escapeControls } from '@sqlpipe/text';
 import { type Client, fitsRequest } from '../http/client.js';
 import { MalformedReplyError } from '../http/json-scanner.js';
@@ -23,7 +23,7 @@ const NOT_FOUND = [/does not exist/, /name expected, got/, UNKNOWN_SHOW_CREATE];
  */
 export async function fetchStatements(
   client: Client,
-  objects: readonly NamedObject[],
+  objects: readonly KindAndName[],
   onDenied?: OnDenied,
 ): Promise<(string | undefined)[]> {
   const statements: (string | undefined)[] = [];
@@ -32,14 +32,14 @@ export async function fetchStatements(
     const names = batch.flatMap(({ kind, name }, i) => (kind === 'table' && printed[i] !== undefined ? name : []));
     // 9.3.4 answers SHOW CREATE TABLE of a view with a CREATE TABLE that has the view's columns.
     const views = names.length ? await fetchViewNames(client, names) : new NameSet();
-    const isView = ({ kind, name }: NamedObject) => kind === 'table' && views.has(name);
+    const isView = ({ kind, name }: KindAndName) => kind === 'table' && views.has(name);
     statements.push(...batch.map((object, i) => (isView(object) ? undefined : printed[i])));
   }
   return statements;
 }
 
 /** Receives each object that the account may not read, and the server's message. Its statement is then undefined. */
-type OnDenied = (object: NamedObject, message: string) => void;
+type OnDenied = (object: KindAndName, message: string) => void;
 
 /** As `fetchStatements`, but does not check kinds: if a view is requested as a `table`, its statement is CREATE TABLE. */
 export const fetchUncheckedStatements: typeof fetchStatements = async (client, objects, onDenied) => {
@@ -59,7 +59,7 @@ export const fetchUncheckedStatements: typeof fetchStatements = async (client, o
 /** The statements of a batch, in one request. Undefined if the batch must be halved: it is too large, or one object cannot be shown. */
 async function fetchBatch(
   client: Client,
-  objects: readonly NamedObject[],
+  objects: readonly KindAndName[],
   onDenied: OnDenied | undefined,
 ): Promise<(string | undefined)[] | undefined> {
   const queries = objects.map(({ kind, name }) => `SHOW CREATE ${kindKeywords(kind)} ${quoteLiteral(name)}`);

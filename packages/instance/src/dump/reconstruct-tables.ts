@@ -1,6 +1,6 @@
 /*! Prints the tables of a server without SHOW CREATE TABLE (8.1.4), from its catalogue functions, as later servers print them. */
 import { type Column, type PartitionUnit, printDefinition, toAge } from '@sqlpipe/ddl';
-import { type NamedObject, NameMap, quoteLiteral } from '@sqlpipe/sql';
+import { type KindAndName, NameMap, quoteLiteral } from '@sqlpipe/sql';
 import type { Client } from '../http/client.js';
 import { tryIfSupported, tryQuery } from '../http/optional-queries.js';
 
@@ -10,7 +10,7 @@ const COLUMNS = '"column", type, indexed, indexBlockCapacity, symbolCached, symb
 /** The CREATE statement of each table. Undefined for an object of another kind, because such a server has only tables. */
 export async function reconstructTables(
   client: Client,
-  objects: readonly NamedObject[],
+  objects: readonly KindAndName[],
 ): Promise<(string | undefined)[]> {
   const list = (columns: string) => client.queryRows(`SELECT ${columns} FROM tables()`);
   const rows = (await tryIfSupported(() => list(`${PROPERTIES}, ttlValue, ttlUnit`))) ?? (await list(PROPERTIES));

@@ -1,7 +1,7 @@
 /*! For both ways to dump: which objects a dump should contain, and how the objects that it lacks are reported. */
 import { isSystemTable } from '@sqlpipe/ddl';
 import type { NameSelection } from '@sqlpipe/schema';
-import { displayName, isObject, KINDS, type Kind, type NamedObject } from '@sqlpipe/sql';
+import { displayName, isObject, KINDS, type Kind, type KindAndName } from '@sqlpipe/sql';
 import { escapeControls, formatFirst } from '@sqlpipe/text';
 import type { ConnectionConfig } from '../configuration/connection-config.js';
 import { InstanceError } from '../instance-error.js';
@@ -15,7 +15,7 @@ export function isWanted({ kind, name }: ListedObject, selects: (kind: Kind) => 
   return isSelected && !isSystemTable(name);
 }
 
-export const titleOf = (object: NamedObject): string =>
+export const titleOf = (object: KindAndName): string =>
   escapeControls(object.kind === 'other' ? `'${object.name}'` : displayName(object));
 
 export const formatTitles = (titles: readonly string[]): string => formatFirst(titles, MAX_NAMED);
@@ -30,7 +30,7 @@ interface Absence {
 export class UnreadableObjects {
   readonly #absences: Absence[] = [];
 
-  addDenied(object: NamedObject, denial: string): void {
+  addDenied(object: KindAndName, denial: string): void {
     this.#absences.push({ object, reason: 'permission denied', denial });
   }
 

@@ -13,7 +13,7 @@ import {
 } from '@sqlpipe/ddl';
 import type { Engine } from '@sqlpipe/engine';
 import { type IgnoreRules, toUnambiguousEntry } from '@sqlpipe/schema';
-import { addToList, type NamedObject, NameMap } from '@sqlpipe/sql';
+import { addToList, type KindAndName, NameMap } from '@sqlpipe/sql';
 import type { Renames } from '../renames/renames.js';
 
 /** The options that say what a plan keeps. */
@@ -26,7 +26,7 @@ export interface KeptOfB {
 /** Whether an option ignores a property of an object. */
 export const ignoresProperty = (
   { ignore, ignoreOwner }: KeptOfB,
-  identity: NamedObject,
+  identity: KindAndName,
   property: PropertyName,
 ): boolean => (ignoreOwner && property === 'owner') || ignore.ignoresProperty(identity, property);
 

@@ -1,7 +1,7 @@
 /*! A draft collects the statements of a plan and executes each on an engine. A proof (prove.ts) later finds the rows that are lost. */
 import { type Alteration, type PropertyName, printAlter, printRight } from '@sqlpipe/ddl';
 import { type Conversion, type Engine, type Execution, isNotExecutable, OpaqueError } from '@sqlpipe/engine';
-import { findSecrets, type NamedObject, NameMap, NameSet, type ObjectKind, redactFully } from '@sqlpipe/sql';
+import { findSecrets, type KindAndName, NameMap, NameSet, type ObjectKind, redactFully } from '@sqlpipe/sql';
 import { maskSecrets } from '@sqlpipe/text';
 import { findRemovedGrants } from '../context/kept-of-b.js';
 import type { PlanContext } from '../context/plan-context.js';
@@ -19,7 +19,7 @@ export interface Step {
 }
 
 /** The change that a statement makes. Its secrets are removed from what is shown. */
-export const changeByStatement = (statement: string, identity: NamedObject, properties?: readonly PropertyName[]) => ({
+export const changeByStatement = (statement: string, identity: KindAndName, properties?: readonly PropertyName[]) => ({
   ...describeChange(identity, printOnOneLine(redactFully(statement)), properties),
   id: statement,
 });
@@ -108,12 +108,12 @@ export class Draft {
       if (!this.#outdatedBy.has(view)) this.#outdatedBy.set(view, step);
   }
 
-  addStatement(statement: string, identity: NamedObject, properties: readonly PropertyName[] = []): boolean {
+  addStatement(statement: string, identity: KindAndName, properties: readonly PropertyName[] = []): boolean {
     return this.add(changeByStatement(statement, identity, properties), [statement]);
   }
 
   /** Inserts a statement before the first step that is no assertion. The engine executes it last, so the steps so far must not need it. */
-  addBeforeChanges(statement: string, identity: NamedObject): void {
+  addBeforeChanges(statement: string, identity: KindAndName): void {
     this.engine.execute(statement);
     const firstChange = this.steps.find(({ assertion }) => assertion === undefined);
     this.#insert({ statement, change: changeByStatement(statement, identity) }, firstChange);
@@ -129,7 +129,7 @@ export class Draft {
     return this.#statements.has(statement);
   }
 
-  excludes(statement: string, identity: NamedObject): boolean {
+  excludes(statement: string, identity: KindAndName): boolean {
     return this.excluded.has(changeKey({ identity, id: statement }));
   }
 

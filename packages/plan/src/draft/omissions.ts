@@ -1,10 +1,10 @@
 import type { PropertyName } from '@sqlpipe/ddl';
-import { addToList, hasName, type NamedObject, namespaceKey } from '@sqlpipe/sql';
+import { addToList, hasName, type KindAndName, namespaceKey } from '@sqlpipe/sql';
 import { ignoresProperty, type KeptOfB } from '../context/kept-of-b.js';
 import type { Change, Omission } from '../losses/omission.js';
 
 /** A right has no name, so all rights of a kind have the same key. */
-const omissionKey = (identity: NamedObject): string => (hasName(identity) ? namespaceKey(identity) : identity.kind);
+const omissionKey = (identity: KindAndName): string => (hasName(identity) ? namespaceKey(identity) : identity.kind);
 
 /** Whether an option ignores a change. Its first property decides, because the others follow from it. */
 export const isIgnored = ({ identity, properties: [property] }: Omit<Change, 'id'>, options: KeptOfB): boolean =>
@@ -31,7 +31,7 @@ export class Omissions {
   }
 
   /** Whether something of an object or a principal is left out. @param property by default any */
-  has(identity: NamedObject, property?: PropertyName): boolean {
+  has(identity: KindAndName, property?: PropertyName): boolean {
     return (this.#byObject.get(omissionKey(identity)) ?? []).some(
       ({ properties }) => property === undefined || properties.length === 0 || properties.includes(property),
     );

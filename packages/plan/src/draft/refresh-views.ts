@@ -12,7 +12,7 @@
 import { expiresMoreRows, expiresRows, printResumeWal } from '@sqlpipe/ddl';
 import { type MaterializedView, OTHER_TYPES_REASON } from '@sqlpipe/engine';
 import { type Entry, isFailureOnRow } from '@sqlpipe/schema';
-import { isSameName, type Kind, type NamedObject, NameSet, quoteLiteral } from '@sqlpipe/sql';
+import { isSameName, type Kind, type KindAndName, NameSet, quoteLiteral } from '@sqlpipe/sql';
 import { isMarked, isUnfilled, markOf, parseMark } from '../auxiliary/auxiliary-tables.js';
 import { losesNothingByRefresh, type Schemas, type ServerFacts } from '../context/plan-context.js';
 import { describeChange } from '../losses/omission.js';
@@ -161,10 +161,10 @@ function mayRefreshExtra(view: MaterializedView, draft: Draft): boolean {
   );
 }
 
-const propertiesOfRepair = (view: NamedObject, { context }: Draft) =>
+const propertiesOfRepair = (view: KindAndName, { context }: Draft) =>
   wasInvalid(view, context.healthProblems) ? (['invalid'] as const) : [];
 
-const wasInvalid = ({ name }: NamedObject, healthProblems: ServerFacts['healthProblems']): boolean =>
+const wasInvalid = ({ name }: KindAndName, healthProblems: ServerFacts['healthProblems']): boolean =>
   healthProblems.some(({ identity, state }) => state === 'invalid' && isSameName(identity.name, name));
 
 /** Whether the plan later drops a source of a view, or makes a source expire more rows. */
@@ -225,7 +225,7 @@ function refreshView(view: MaterializedView, needsRefresh: boolean, draft: Draft
   ]);
 }
 
-function whyInvalidAfter(statement: string, view: NamedObject, { engine }: Draft): string | undefined {
+function whyInvalidAfter(statement: string, view: KindAndName, { engine }: Draft): string | undefined {
   const savepoint = engine.log.savepoint();
   engine.execute(statement);
   const reason = engine.invalidViews().get(view.name);

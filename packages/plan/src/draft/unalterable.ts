@@ -1,7 +1,7 @@
 /*! Lists the differences from A that remain after the steps, with the reasons, which are in `ddl`. */
 import { COLUMN_ORDER, findUnalterable, type PropertyDifference, type Unalterable } from '@sqlpipe/ddl';
 import { compareSchemas } from '@sqlpipe/schema';
-import { displayName, type NamedObject } from '@sqlpipe/sql';
+import { displayName, type KindAndName } from '@sqlpipe/sql';
 import { isAuxiliaryTable } from '../auxiliary/auxiliary-tables.js';
 import { formatPath, formatPathForShell } from '../losses/object-path.js';
 import { COLUMN_ORDER_REASON, columnOrderHints, describeChange, type Refusal } from '../losses/omission.js';
@@ -28,7 +28,7 @@ export function omitRemaining(draft: Draft): void {
 }
 
 /** @throws Error if `ddl` gives no reason why no statement removes the difference: then an ALTER exists that the draft lacks */
-export function omitProperty(identity: NamedObject, { property, a, b }: PropertyDifference, draft: Draft): void {
+export function omitProperty(identity: KindAndName, { property, a, b }: PropertyDifference, draft: Draft): void {
   const change = { identity, properties: [property] };
   if (property === COLUMN_ORDER)
     return draft.omit(

@@ -1,11 +1,11 @@
 import { COLUMN_ORDER, type PropertyName } from '@sqlpipe/ddl';
-import { displayName, type NamedObject, namespaceKey } from '@sqlpipe/sql';
+import { displayName, type KindAndName, namespaceKey } from '@sqlpipe/sql';
 import { formatAllowance, type NamedLoss } from './losses.js';
 import { formatPath, formatPathForShell } from './object-path.js';
 
 /** A change of an object. A plan has all statements of a change, or none of them. */
 export interface Change {
-  readonly identity: NamedObject;
+  readonly identity: KindAndName;
   /** The same in all drafts, unique for `identity`. The properties are not unique: DROP INDEX and ADD INDEX have the same. */
   readonly id: string;
   /** The properties that the change sets, as a comparison names them. Empty if the change is about the complete object. */
@@ -20,7 +20,7 @@ export type Refusal = readonly [reason: string, ...hints: string[]];
 export const changeKey = ({ identity, id }: Pick<Change, 'identity' | 'id'>) => `${namespaceKey(identity)} ${id}`;
 
 export const describeChange = (
-  identity: NamedObject,
+  identity: KindAndName,
   what = displayName(identity),
   properties: readonly PropertyName[] = [],
 ): Omit<Change, 'id'> => ({ identity, properties, what });

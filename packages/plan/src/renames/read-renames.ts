@@ -2,7 +2,7 @@
 import { findColumn, type TableDefinition } from '@sqlpipe/ddl';
 import type { Engine } from '@sqlpipe/engine';
 import { type Entry, type IgnoreRules, InvalidOptionError, type Schema } from '@sqlpipe/schema';
-import { displayName, isObject, isSameName, type NamedObject, NameMap, NameSet, unquote } from '@sqlpipe/sql';
+import { displayName, isObject, isSameName, type KindAndName, NameMap, NameSet, unquote } from '@sqlpipe/sql';
 import { suggestWord } from '@sqlpipe/text';
 import { findRebuildTables } from '../auxiliary/rebuild-names.js';
 import { findReadings, formatPath, type ObjectPath, resolvePath, splitRename } from '../losses/object-path.js';
@@ -221,7 +221,7 @@ export class RenameReader {
     this.warnings.push(`${displayName(entry)}: ${comment}: ${reason}`);
   }
 
-  #whyNotInA(object: NamedObject): string {
+  #whyNotInA(object: KindAndName): string {
     const { name } = object;
     if (this.ignore.ignoresObject(object)) return formatIgnoredObject(name);
     const names = this.a.entries.filter(({ kind }) => isObject(kind)).map(entry => entry.name);

@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto';
 import { type Definition, printDefinition, tryParseDefinition } from '@sqlpipe/ddl';
 import { dumpOrder, Schema } from '@sqlpipe/schema';
-import { foldCase, identify, isObject, type NamedObject, NameSet } from '@sqlpipe/sql';
+import { foldCase, identify, isObject, type KindAndName, NameSet } from '@sqlpipe/sql';
 import { escapeControls } from '@sqlpipe/text';
 import { findAffectedObjects } from '../statements.js';
 import { formatState } from './head.js';
@@ -31,8 +31,8 @@ export function findVerbsToAllow(statements: readonly string[]): string[] {
 }
 
 /** Sorted and without duplicates. */
-export function findPlannedObjects(statements: readonly string[]): NamedObject[] {
-  const found = new Map<string, NamedObject>();
+export function findPlannedObjects(statements: readonly string[]): KindAndName[] {
+  const found = new Map<string, KindAndName>();
   // In `DROP TABLE T; CREATE TABLE t`, both names mean one object. The first one counts, because it is the target's.
   for (const object of statements.flatMap(findAffectedObjects).reverse())
     if (isObject(object.kind)) found.set(`${foldCase(object.name)} ${object.kind}`, object);
@@ -64,7 +64,7 @@ export function computeFingerprint(plan: readonly string[], definitions: Iterabl
 }
 
 /** Finds the views that read the objects, also through other views; sorted. */
-function findReaders(objects: readonly NamedObject[], schema: Schema): NamedObject[] {
+function findReaders(objects: readonly KindAndName[], schema: Schema): KindAndName[] {
   const reached = new NameSet(objects.map(({ name }) => name));
   const readers = dumpOrder(schema).filter(({ kind, name }) => {
     const reads = isObject(kind) ? (schema.dependencies().get(name) ?? []) : [];

@@ -2,12 +2,12 @@
 import { compareStatements, findReferences } from '@sqlpipe/ddl';
 import { type Client, fetchAllObjects, fetchIds, fetchStatements, InstanceError } from '@sqlpipe/instance';
 import { findPlannedObjects } from '@sqlpipe/plan/text';
-import { displayName, identify, isObject, kindKey, type NamedObject, NameMap, NameSet } from '@sqlpipe/sql';
+import { displayName, identify, isObject, type KindAndName, kindKey, NameMap, NameSet } from '@sqlpipe/sql';
 
 const findNames = (statements: readonly string[]): NameSet =>
   new NameSet(statements.flatMap(each => findReferences(each)));
 
-interface GuardedObject extends NamedObject {
+interface GuardedObject extends KindAndName {
   /** As the plan left it; undefined if there is no such object. */
   readonly statement: string | undefined;
   /** A recreated object has another id, however equal its statement. Undefined if the server shows none. */
@@ -80,7 +80,7 @@ export class PlanGuard {
     }
   }
 
-  async #fetchIds(objects: readonly NamedObject[]): Promise<NameMap<unknown>> {
+  async #fetchIds(objects: readonly KindAndName[]): Promise<NameMap<unknown>> {
     if (objects.length === 0) return new NameMap();
     return fetchIds(
       this.client,
@@ -89,7 +89,7 @@ export class PlanGuard {
   }
 
   /** @param ids fetched before the statements: an object that is recreated meanwhile must not have its new id with its old statement */
-  async #fetch(objects: readonly NamedObject[], ids: NameMap<unknown>, onDenied?: () => void): Promise<void> {
+  async #fetch(objects: readonly KindAndName[], ids: NameMap<unknown>, onDenied?: () => void): Promise<void> {
     const statements = await fetchStatements(this.client, objects, onDenied);
     for (const [i, object] of objects.entries()) {
       const statement = statements[i];
@@ -113,7 +113,7 @@ export class PlanGuard {
 const isReplaced = ({ id }: { readonly id?: unknown } = {}, existingId: unknown): boolean =>
   id !== undefined && existingId !== undefined && id !== existingId;
 
-const formatReplaced = (object: NamedObject): string =>
+const formatReplaced = (object: KindAndName): string =>
   `somebody else has replaced ${displayName(object)} while the plan was applied`;
 
 function formatConflict(object: GuardedObject, existing: string | undefined, existingId: unknown): string | undefined {

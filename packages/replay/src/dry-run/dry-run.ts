@@ -23,7 +23,7 @@ import { type Client, InstanceError, type Rejection, type Reply, toRequestText }
 import { createRowQuestions, printQueryOverPlainViews, ServerAnswers } from '@sqlpipe/plan';
 import { AllowedLosses, formatAllowance, type PlanHead, parseAssertion } from '@sqlpipe/plan/text';
 import type { Entry } from '@sqlpipe/schema';
-import { displayName, findSecrets, identify, isPrincipal, type NamedObject, NameMap, NameSet } from '@sqlpipe/sql';
+import { displayName, findSecrets, identify, isPrincipal, type KindAndName, NameMap, NameSet } from '@sqlpipe/sql';
 import { maskSecrets } from '@sqlpipe/text';
 import { createExecutor, type ExecutionContext } from '../execute/executor.js';
 import type { StatementResult } from '../outcome.js';
@@ -184,7 +184,7 @@ export class DryRun {
   }
 
   /** @throws InstanceError if the account may not read the object, even if it is of another kind */
-  #showObject({ kind, name }: NamedObject): string | undefined {
+  #showObject({ kind, name }: KindAndName): string | undefined {
     const object = this.#engine.find(name);
     if (!object) return undefined;
     const session = this.#engine.session(this.#caller ?? this.#engine.acl.admin);

@@ -25,7 +25,7 @@ import {
 } from '@sqlpipe/instance';
 import { printFullRefresh } from '@sqlpipe/plan/text';
 import { type Entry, isChangeOfBase } from '@sqlpipe/schema';
-import { isObject, isSameName, type NamedObject } from '@sqlpipe/sql';
+import { isObject, isSameName, type KindAndName } from '@sqlpipe/sql';
 import type { StatementResult } from '../outcome.js';
 import type { ExistingObjects } from '../target/fetched-objects.js';
 import { verifyObject } from './verify.js';
@@ -132,7 +132,7 @@ async function verifyDone(
 
 /** Waits until the server has applied all writes to a table or stored view. @returns the reason if it has not, otherwise undefined */
 async function waitForWal(
-  object: NamedObject,
+  object: KindAndName,
   { client, pollLimits }: ConfirmationContext,
 ): Promise<StatementResult | undefined> {
   const state = await poll(pollLimits, async () => {
@@ -144,7 +144,7 @@ async function waitForWal(
   return targetFailure('unknown', 'accepted, but not applied yet; a larger --timeout waits longer', client);
 }
 
-const suspension = (object: NamedObject, client: Client): StatementResult =>
+const suspension = (object: KindAndName, client: Client): StatementResult =>
   targetFailure('unknown', `accepted, but not applied: it is suspended; use ${printResumeWal(object)}`, client);
 
 const targetFailure = (result: 'failed' | 'unknown', error: string, { label }: Client): StatementResult => ({

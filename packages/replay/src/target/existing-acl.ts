@@ -10,7 +10,7 @@ import {
 } from '@sqlpipe/ddl';
 import { type Client, fetchPrincipals, fetchRights, fetchRightsOf, InstanceError } from '@sqlpipe/instance';
 import { type Entry, RightSet } from '@sqlpipe/schema';
-import { givesRight, identify, isPrincipal, kindKey, type NamedObject, NameSet } from '@sqlpipe/sql';
+import { givesRight, identify, isPrincipal, type KindAndName, kindKey, NameSet } from '@sqlpipe/sql';
 
 interface KnownRights {
   readonly set: RightSet;
@@ -41,7 +41,7 @@ export class ExistingAcl {
   ) {}
 
   /** The statement of a user, a group or a service account. Undefined if the target has or shows none of this name. */
-  async findPrincipal(identity: NamedObject): Promise<string | undefined> {
+  async findPrincipal(identity: KindAndName): Promise<string | undefined> {
     return (await this.#fetchPrincipals())?.get(kindKey(identity));
   }
 

@@ -14,22 +14,22 @@ import {
   MAX_PER_REQUEST,
   SymbolCapacities,
 } from '@sqlpipe/instance';
-import { identify, isObject, isPrincipal, isSameName, kindKey, type NamedObject } from '@sqlpipe/sql';
+import { identify, isObject, isPrincipal, isSameName, type KindAndName, kindKey } from '@sqlpipe/sql';
 import { aclOf, ExistingAcl } from './existing-acl.js';
 
 /** Whether every target can show the definition of this object. Not every target shows its access control. */
-export const isShowable = ({ kind, name }: NamedObject): boolean => isObject(kind) && name !== '';
+export const isShowable = ({ kind, name }: KindAndName): boolean => isObject(kind) && name !== '';
 
 /** The objects of a target, or what a dry run predicts of them. */
 export interface ExistingObjects {
   readonly acl: ExistingAcl;
   /** The target's own definition; undefined if the target shows none of that kind and name. */
-  fetchStatement(identity: NamedObject): Promise<string | undefined>;
+  fetchStatement(identity: KindAndName): Promise<string | undefined>;
   /** Whether the target has an object of that name, of any kind. The server may show an invalid view only under its exact name. */
-  isTaken(identity: NamedObject): Promise<boolean>;
-  isPrefetched(identity: NamedObject): Promise<boolean>;
+  isTaken(identity: KindAndName): Promise<boolean>;
+  isPrefetched(identity: KindAndName): Promise<boolean>;
   /** Discards the objects that a statement creates or changes, so that they are fetched again. Call it before and after sending. */
-  invalidate(identity: NamedObject): void;
+  invalidate(identity: KindAndName): void;
   fetchDefaults(): Promise<Defaults>;
   compareStatements(statement: string, existing: string): Promise<StatementComparison>;
 }
@@ -37,7 +37,7 @@ export interface ExistingObjects {
 export class FetchedObjects implements ExistingObjects {
   readonly #client: Client;
   #defaults: Promise<Defaults> | undefined;
-  #upcoming: readonly NamedObject[] = [];
+  #upcoming: readonly KindAndName[] = [];
   /** The keys of all objects of the target. They are listed again after a statement that may have changed any object. */
   #keys: Promise<ReadonlySet<string>> | undefined;
   #prefetched = new Map<string, string>();
@@ -56,7 +56,7 @@ export class FetchedObjects implements ExistingObjects {
     this.acl = new ExistingAcl(aclOf(client), warn);
   }
 
-  async fetchStatement(identity: NamedObject): Promise<string | undefined> {
+  async fetchStatement(identity: KindAndName): Promise<string | undefined> {
     if (isPrincipal(identity.kind)) return this.acl.findPrincipal(identity);
     if (!isShowable(identity)) return undefined;
     const prefetched = await this.#findPrefetched(identity);
@@ -69,22 +69,22 @@ export class FetchedObjects implements ExistingObjects {
     return statement;
   }
 
-  async isTaken(identity: NamedObject): Promise<boolean> {
+  async isTaken(identity: KindAndName): Promise<boolean> {
     if ((await this.fetchStatement(identity)) !== undefined) return true;
     return (await fetchAllObjects(this.#client)).some(({ name }) => isSameName(name, identity.name));
   }
 
-  async isPrefetched(identity: NamedObject): Promise<boolean> {
+  async isPrefetched(identity: KindAndName): Promise<boolean> {
     return (await this.#findPrefetched(identity)) !== undefined;
   }
 
-  async #findPrefetched(identity: NamedObject): Promise<string | undefined> {
+  async #findPrefetched(identity: KindAndName): Promise<string | undefined> {
     await this.#prefetching;
     const key = kindKey(identity);
     return this.#sent.has(key) ? undefined : this.#prefetched.get(key);
   }
 
-  invalidate(identity: NamedObject): void {
+  invalidate(identity: KindAndName): void {
     if (identity.kind !== 'other') return void this.#sent.add(kindKey(identity));
     // The statement may have changed any object. A fetch that is running stores what it finds in the former map.
     this.#prefetched = new Map();
