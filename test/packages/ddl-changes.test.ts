@@ -5,7 +5,7 @@ import {
   type Alteration,
   type Column,
   type Command,
-  featuresOf,
+  createFeatureCheck,
   findColumn,
   type Index,
   parseCommand,
@@ -37,7 +37,7 @@ const objects = [
 ];
 
 const server = (isEnterprise: boolean): NameLookup => ({
-  hasFeature: featuresOf(isEnterprise ? undefined : '9.3.4'),
+  hasFeature: createFeatureCheck(isEnterprise ? { isEnterprise } : { version: '9.3.4' }),
   defaults: SERVER_DEFAULTS,
   checkQuery() {},
   find: name => objects.find(object => isSameName(object.name, name)),

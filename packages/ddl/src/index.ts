@@ -77,7 +77,7 @@ export {
 } from './definition.js';
 export { findCommonTableExpressions, findMentions, findUnknownNames, isUnderstood, type Mention } from './mentions.js';
 export { dependsOnVersion, findMissingFeatures, isEnterpriseSchema, mayLackFeature } from './needed-features.js';
-export { featuresOf, type HasFeature } from './parser/features.js';
+export { createFeatureCheck, type HasFeature } from './parser/features.js';
 export {
   doubleQuote,
   isSystemTable,

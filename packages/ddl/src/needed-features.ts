@@ -2,7 +2,7 @@ import { identify, isAcl } from '@sqlpipe/sql';
 import { COLUMN_PROPERTIES } from './columns/column-properties.js';
 import { tryParseDefinition } from './compare.js';
 import type { Definition, TableDefinition } from './definition.js';
-import { type FeatureName, featuresOf } from './parser/features.js';
+import { createFeatureCheck, type FeatureName } from './parser/features.js';
 import { ownerOf } from './parser/owner.js';
 import { ALL_PROPERTIES } from './properties/object-properties.js';
 import type { Feature } from './property.js';
@@ -39,13 +39,13 @@ export const dependsOnVersion = (statement: string): boolean => findFeatures(sta
 
 /** A fast check, which does not parse: whether a statement may have a clause that a version such as `9.2.3` lacks. */
 export function mayLackFeature(statement: string, version: string): boolean {
-  const hasFeature = featuresOf(version);
+  const hasFeature = createFeatureCheck({ version });
   return FEATURES.some(({ name, word }) => !hasFeature(name) && word.test(statement));
 }
 
 /** Finds the features that a statement needs and a version such as `9.2.3` lacks. Empty for a statement of unknown syntax. */
 export function findMissingFeatures(statement: string, version: string): FeatureName[] {
-  const hasFeature = featuresOf(version);
+  const hasFeature = createFeatureCheck({ version });
   const missing = FEATURES.filter(({ name }) => !hasFeature(name));
   return findFeatures(statement, missing).map(({ name }) => name);
 }

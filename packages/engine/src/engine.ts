@@ -1,9 +1,9 @@
 import {
   ASSUMED_PARTITION,
+  createFeatureCheck,
   type Defaults,
   type Definition,
   EXPLICIT,
-  featuresOf,
   findReferences,
   type HasFeature,
   NO_RETENTION,
@@ -97,7 +97,7 @@ export class Engine {
     this.acl = new Acl(admin, this.log);
     this.#assumesRows = rows === 'assumed';
     this.#handlers = isEnterprise ? enterpriseHandlers : statementHandlers;
-    this.hasFeature = featuresOf(version, isEnterprise);
+    this.hasFeature = createFeatureCheck({ version, isEnterprise });
   }
 
   get catalogue(): Catalogue {

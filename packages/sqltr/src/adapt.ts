@@ -1,6 +1,6 @@
 import {
+  createFeatureCheck,
   type Definition,
-  featuresOf,
   findColumnProperty,
   findMissingFeatures,
   findProperty,
@@ -117,7 +117,7 @@ export function toOpenSource(statement: string): Adaptation {
   if (!isUnderstood(statement, kind)) return { statement, losses: [UNKNOWN_SYNTAX] };
   const named = ownerOf(statement);
   const { statement: kept, losses } =
-    kind === 'table' ? translateProperties(statement, featuresOf(undefined, false)) : { statement, losses: [] };
+    kind === 'table' ? translateProperties(statement, createFeatureCheck({})) : { statement, losses: [] };
   if (named === undefined) return { statement: kept, losses };
   return {
     statement: removeOwner(kept),
@@ -130,7 +130,8 @@ const UNKNOWN_SYNTAX = 'not changed, because its syntax is unknown';
 /** Translates a statement for the enterprise edition, where a table has a storage policy instead. */
 export function toEnterprise(statement: string): Adaptation {
   const isTable = identify(statement).kind === 'table' && isUnderstood(statement, 'table');
-  return isTable ? translateProperties(statement, featuresOf(undefined)) : { statement, losses: [] };
+  if (!isTable) return { statement, losses: [] };
+  return translateProperties(statement, createFeatureCheck({ isEnterprise: true }));
 }
 
 function translateProperties(given: string, hasFeature: HasFeature) {
@@ -169,7 +170,7 @@ export const toVersion =
     if (!isObject(kind)) return { statement: given, losses: [] };
     if (!isUnderstood(given, kind)) return { statement: given, losses: [UNKNOWN_SYNTAX] };
     if (!mayLackFeature(given, version)) return { statement: given, losses: [] };
-    const hasFeature = featuresOf(version);
+    const hasFeature = createFeatureCheck({ version });
     const removed = new Map<string, string>();
     const statement = replaceClauses(given, (property, clause, { kind }) => {
       const { features = [] } = findProperty(property, kind) ?? findColumnProperty(property) ?? {};

@@ -37,9 +37,9 @@ export type FeatureName = keyof typeof LAST_WITHOUT;
 /** Whether a server has a feature. */
 export type HasFeature = (feature: FeatureName) => boolean;
 
-/** The features of a version such as `9.3.4`, by default of the open source edition. Undefined is the newest enterprise edition. */
-export const featuresOf =
-  (version: string | undefined, isEnterprise = version === undefined): HasFeature =>
+/** @param version such as `9.3.4`; by default, the newest @param isEnterprise false by default: the open source edition */
+export const createFeatureCheck =
+  ({ version, isEnterprise = false }: { version?: string | undefined; isEnterprise?: boolean }): HasFeature =>
   feature => {
     const last = LAST_WITHOUT[feature];
     return last === undefined ? isEnterprise : version === undefined || isLaterVersion(version, last);

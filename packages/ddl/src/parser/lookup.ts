@@ -2,7 +2,7 @@ import type { ObjectKind } from '@sqlpipe/sql';
 import type { Column, Defaults, PartitionUnit, TableDefinition } from '../definition.js';
 import type { CheckQuery } from './body.js';
 import { type Cursor, missingError, RejectionError } from './cursor.js';
-import { featuresOf, type HasFeature } from './features.js';
+import { createFeatureCheck, type HasFeature } from './features.js';
 import { rejectReserved, stripPublic, unquoteToken } from './names.js';
 
 /** An object as far as it is known, see `isKnown`. What is not known is not checked. */
@@ -26,7 +26,7 @@ export interface ServerTraits {
 
 /** The traits with which a statement is only parsed: it may have the features of any edition and version. */
 export const createPermissiveTraits = (defaults: Defaults): ServerTraits => ({
-  hasFeature: featuresOf(undefined),
+  hasFeature: createFeatureCheck({ isEnterprise: true }),
   defaults,
   checkQuery() {},
 });

@@ -15,7 +15,7 @@ import {
 } from '../definition.js';
 import type { ClauseSpans } from '../parser/clause-reader.js';
 import { type Cursor, RejectionError } from '../parser/cursor.js';
-import { featuresOf, type HasFeature } from '../parser/features.js';
+import type { HasFeature } from '../parser/features.js';
 import { type FoundObject, isKnown } from '../parser/lookup.js';
 import { parseAge, printAge } from '../parser/numbers.js';
 import { defineProperty } from '../property.js';
@@ -95,8 +95,7 @@ export function isAcceptedAge(unit: PartitionUnit, age: Age): boolean {
   }[unit];
 }
 
-/** @param has by default the features of the newest version, as of a server with storage policies */
-function rejectUnfittingAge(unit: PartitionUnit, age: Age, position: number, hasFeature = featuresOf(undefined)): void {
+function rejectUnfittingAge(unit: PartitionUnit, age: Age, position: number, hasFeature: HasFeature): void {
   if (unit === 'NONE') throw new RejectionError(position, 'cannot set TTL on a non-partitioned table');
   if (isAcceptedAge(unit, age)) return;
   const isLater = hasFeature('FORMAT PARQUET'); // versions after 9.3.4 have both
@@ -205,7 +204,7 @@ function parseStoragePolicy(cursor: Cursor, unit: PartitionUnit, stages: Located
     if (after[stage] !== undefined) throw cursor.error(`duplicate storage policy stage [stage=${stage}]`);
     const { age, position } = parseAge(cursor);
     if (age === 0) throw new RejectionError(position, 'storage policy TTL must be positive');
-    rejectUnfittingAge(unit, age, position);
+    rejectUnfittingAge(unit, age, position, () => true); // servers with storage policies have all other features too
     after[stage] = age;
   } while (cursor.require("',' or ')'") === ',');
   cursor.unread();

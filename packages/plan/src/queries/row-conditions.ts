@@ -5,7 +5,7 @@
 import {
   type Alteration,
   canConvert,
-  featuresOf,
+  createFeatureCheck,
   findColumn,
   losesLoneSurrogates,
   type TableDefinition,
@@ -41,7 +41,7 @@ export function findPartitionConditions(
   version: string | undefined,
 ): RowCondition[] {
   if (partitionBy === 'NONE') return [];
-  const canAlterParquet = version !== undefined && featuresOf(version)('ALTER of Parquet');
+  const canAlterParquet = version !== undefined && createFeatureCheck({ version })('ALTER of Parquet');
   return (Object.keys(PARTITION_STATES) as PartitionState[]).flatMap(state => {
     const { adjective, formatAdvice, problems } = PARTITION_STATES[state];
     const problem = Object.entries(problems).find(([action]) => actions.includes(action))?.[1];

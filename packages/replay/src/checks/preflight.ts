@@ -1,5 +1,5 @@
 /*! Checks statements before anything is sent: are they allowed, supported by the server, and small enough for it? */
-import { dependsOnVersion, featuresOf, findMissingFeatures, isRepairForm } from '@sqlpipe/ddl';
+import { createFeatureCheck, dependsOnVersion, findMissingFeatures, isRepairForm } from '@sqlpipe/ddl';
 import { findLocation, type Location } from '@sqlpipe/files';
 import { type Client, fetchParameters, fetchVersion, tryQuery } from '@sqlpipe/instance';
 import { splitWords } from '@sqlpipe/schema';
@@ -124,7 +124,7 @@ export const formatPreflightRejection = ({ reason, verb }: PreflightRejection): 
 
 /** The comment rules of a server of this version, or of all servers if the version is not known. */
 const commentRulesOf = (version: string | undefined): readonly ServerCommentRules[] =>
-  version === undefined ? SERVER_COMMENT_RULES : [featuresOf(version)('unpaired quotes') ? '9.3.2' : '9.0'];
+  version === undefined ? SERVER_COMMENT_RULES : [createFeatureCheck({ version })('unpaired quotes') ? '9.3.2' : '9.0'];
 
 /** In bytes; infinite if the parameters of the server do not contain it. */
 async function fetchRequestBuffer(client: Client): Promise<number> {
