@@ -33,8 +33,8 @@ testWithQuestDB('the number of values that change is the one that the change has
     const values = [...(VALUES[from] ?? []), ...(MORE_VALUES[from] ?? [])];
     await execute(server, insertCells(table, ['old', ...columns], from, values));
     await waitUntilApplied(server);
-    const askRow = async (query: string) => (await execute(server, query))[0];
-    const plan = await planChanges([after], [before], { askRow, version: '9.3.4' });
+    const fetchRow = async (query: string) => (await execute(server, query))[0];
+    const plan = await planChanges([after], [before], { fetchRow, version: '9.3.4' });
     for (const [at, to] of targets.entries())
       await execute(server, `ALTER TABLE ${table} ALTER COLUMN c${at} TYPE ${to}`);
     t.false(await settle(server, table), from);
@@ -62,8 +62,8 @@ test('without a server that answers, the number of values that change is unknown
   const [before, after] = ['LONG', 'INT'].map(
     type => `CREATE TABLE t (ts TIMESTAMP, x ${type}) TIMESTAMP(ts) PARTITION BY DAY;`,
   );
-  for (const askRow of [undefined, async () => undefined]) {
-    const { omissions } = await planChanges([after ?? ''], [before ?? ''], { askRow });
+  for (const fetchRow of [undefined, async () => undefined]) {
+    const { omissions } = await planChanges([after ?? ''], [before ?? ''], { fetchRow });
     t.regex(omissions[0]?.reasons[0] ?? '', /LONG to INT; how many values change is unknown$/);
   }
 });

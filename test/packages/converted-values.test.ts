@@ -281,13 +281,13 @@ test('no assertion about Parquet is needed from version 10 on, or without partit
       columns => `CREATE TABLE p (ts TIMESTAMP, ${columns}) TIMESTAMP(ts) PARTITION BY ${unit};`,
     );
     const asked: string[] = [];
-    const askRow = async (query: string) => {
+    const fetchRow = async (query: string) => {
       if (query.includes('detached')) return [0];
       if (query.includes('isParquet')) asked.push(query);
       return [1];
     };
     const plan = await planChanges([after], [before], { version });
-    const { omissions } = await planChanges([after], [before], { version, askRow });
+    const { omissions } = await planChanges([after], [before], { version, fetchRow });
     t.is(omissions.length > 0, asked.length > 0);
     return [textsOf(plan).filter(text => text.includes('all_native')).length, asked.length];
   };

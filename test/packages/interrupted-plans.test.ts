@@ -11,7 +11,7 @@ test('after a rebuild has renamed the timestamp, the expired rows of a view over
   const stored =
     "CREATE MATERIALIZED VIEW 'm' WITH BASE 't' REFRESH MANUAL AS (select ts, sum(x) n from v sample by 1h) PARTITION BY DAY TTL 1 DAY;";
   const asked: string[] = [];
-  const askRow = async (query: string) => {
+  const fetchRow = async (query: string) => {
     asked.push(query);
     return [0];
   };
@@ -19,7 +19,7 @@ test('after a rebuild has renamed the timestamp, the expired rows of a view over
   const { omissions } = await planChanges(
     [table, 'CREATE VIEW v AS (select time ts, x from t);', stored],
     [table, 'CREATE VIEW v AS (select ts, x from t);', stored],
-    { renamed: ['t.ts=time'], askRow, health },
+    { renamed: ['t.ts=time'], fetchRow, health },
   );
   t.deepEqual(omissions, []);
   t.regex(asked.join('\n'), /max\("ts"\) newest/);
@@ -226,11 +226,11 @@ test('after a rename was interrupted, a server is asked about a view over the qu
     "CREATE MATERIALIZED VIEW 'm' WITH BASE 't2' REFRESH MANUAL AS (select ts, sum(x) n from v sample by 1h) PARTITION BY DAY;";
   const table = 'CREATE TABLE t2 (ts TIMESTAMP, x INT) timestamp(ts) PARTITION BY DAY;';
   // The server cannot query the view `v` yet, because it has no table `t`.
-  const askRow = async (query: string) => (query.includes('from v ') ? undefined : [1]);
+  const fetchRow = async (query: string) => (query.includes('from v ') ? undefined : [1]);
   const { omissions, ...plan } = await planChanges(
     [`-- renamed from t\n${table}`, view.replace('from t', 'from t2'), stored],
     [table, view],
-    { askRow, health: { invalid: new NameMap([['v', 'table does not exist [table=t]']]) } },
+    { fetchRow, health: { invalid: new NameMap([['v', 'table does not exist [table=t]']]) } },
   );
   t.deepEqual(omissions, []);
   t.is(changesOf({ omissions, ...plan }).at(-1), stored);
@@ -277,8 +277,8 @@ test('a rebuild that converts values and drops the old table is finished whereve
     ['VARCHAR', 'LONG'],
   ]) {
     const [before, after] = [partitioned('DAY', `"fl" ${from}`), partitioned('HOUR', `"fl" ${to}`)];
-    const askRow = async () => [0, 0, 5];
-    const options = { rebuild: ['t'], dropOld: true, askRow };
+    const fetchRow = async () => [0, 0, 5];
+    const options = { rebuild: ['t'], dropOld: true, fetchRow };
     const first = await planChanges([after], [before], options);
     t.deepEqual(first.omissions, []);
     const engine = engineWith([before]);
@@ -295,7 +295,7 @@ test('a rebuild that converts values and drops the old table is finished whereve
     }
     const changing = await planChanges([after], engineAfterExchange(before, changesOf(first)), {
       ...options,
-      askRow: async () => [2, 0, 5],
+      fetchRow: async () => [2, 0, 5],
     });
     const isMisfit = to?.startsWith('DECIMAL');
     if (!isMisfit) t.deepEqual(lossesOf(changing), ['values:t.fl']);
@@ -313,7 +313,7 @@ test('a rebuild of a table whose comment renames a column ends as the first plan
     ['t', 'o INT, p INT', ["loses column 'o'"]], // both exist, so the comment has no effect
   ] as const) {
     const before = partitioned('DAY', columns).replace('TABLE t', `TABLE ${table}`);
-    const options = { rebuild: ['t'], dropOld: true, askRow: async () => [0, 0, 5] };
+    const options = { rebuild: ['t'], dropOld: true, fetchRow: async () => [0, 0, 5] };
     const first = await planChanges([after], [before], options);
     const result = await executeAll([before], changesOf(first));
     t.regex(result.join(), /CREATE TABLE 't' /);
@@ -363,7 +363,7 @@ test('without a server, a view over a view that reads a missing table gets its q
   const stale = { invalid: new NameMap(reasons), stale: new NameSet(['w', 'z']) };
   const rejected = {
     health: stale,
-    askRow: async (query: string) => (query.includes('select ts, x from "sqlpipe view w"') ? undefined : [0]),
+    fetchRow: async (query: string) => (query.includes('select ts, x from "sqlpipe view w"') ? undefined : [0]),
   };
   const { omissions, ...plan } = await planChanges(schema('u'), schema('u'), rejected);
   t.deepEqual(changesOf({ omissions, ...plan }), repairs.slice(1, 2), 'the server would reject the query of z');
@@ -390,7 +390,7 @@ test('an invalid view that only B has is refreshed only if that loses nothing, a
     planChanges([table], [table, view], {
       ignoreExtra: true,
       health,
-      askHistory: async () => ({ answer, columns: undefined }),
+      fetchHistory: async () => ({ answer, columns: undefined }),
     });
   const lossless = await planWith('recomputable');
   t.deepEqual(changesOf(lossless), ["REFRESH MATERIALIZED VIEW 'm' FULL;"]);

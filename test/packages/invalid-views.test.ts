@@ -63,16 +63,16 @@ test('the refreshes of a chain of invalid views are left out with all names in o
     ]),
   };
   const answer = { count: 1, total: 2, first: '2024-01-01T00:00:00.000000Z', last: '2024-01-01T00:00:00.000000Z' };
-  const askHistory = async () => ({ answer, columns: undefined });
-  const { omissions } = await planChanges(chain, chain, { health, askHistory });
+  const fetchHistory = async () => ({ answer, columns: undefined });
+  const { omissions } = await planChanges(chain, chain, { health, fetchHistory });
   const found = omissions.flatMap(({ losses = [] }) => losses.map(formatLoss));
   t.deepEqual(found, ['history:m', 'history:d']);
-  const dropped = await planChanges([chain[0] ?? ''], chain, { askHistory, allowLoss: ['drop:m', 'drop:d'] });
+  const dropped = await planChanges([chain[0] ?? ''], chain, { fetchHistory, allowLoss: ['drop:m', 'drop:d'] });
   t.deepEqual(dropped.omissions, [], 'with a view go its rows');
-  const allowed = await planChanges(chain, chain, { health, askHistory, allowLoss: ['history:m', 'history:d'] });
+  const allowed = await planChanges(chain, chain, { health, fetchHistory, allowLoss: ['history:m', 'history:d'] });
   t.deepEqual([allowed.statements.length, allowed.omissions], [2, []]);
   const changed = chain.map(statement => statement.replace('sum(x) n', 'sum(x) n, count() c'));
-  const recreated = await planChanges(changed, chain, { health, askHistory });
+  const recreated = await planChanges(changed, chain, { health, fetchHistory });
   const seen = recreated.omissions.map(({ what }) => what);
   t.deepEqual(seen, ['DROP and CREATE', "REFRESH MATERIALIZED VIEW 'd' FULL"]);
 });

@@ -87,12 +87,12 @@ test('a rebuilt table gets its own storage policy after the copy if the former o
 
 /** Asserts that both views lose their history, of which only `m` has another one than its query gives. */
 async function assertBothLost(t: ExecutionContext, schema: (of: string) => string[], options: PlanOptions) {
-  const askHistory = async ({ name }: { name: string }) => ({
+  const fetchHistory = async ({ name }: { name: string }) => ({
     answer: name === 'm' ? { count: 1, total: 2, first: '2024-01-01', last: '2024-01-01' } : ('recomputable' as const),
     columns: undefined,
   });
   const plan = (...names: string[]) =>
-    planChanges(schema('max'), schema('min'), { ...options, askHistory, ...allowed(...names) });
+    planChanges(schema('max'), schema('min'), { ...options, fetchHistory, ...allowed(...names) });
   t.deepEqual(lossesOf(await plan()), ['history:m', 'history:n']);
   t.deepEqual(lossesOf(await plan('history:m')), ['history:n']);
   t.deepEqual((await plan('history:m', 'history:n')).omissions, []);
@@ -108,7 +108,7 @@ test('an invalid view that A lacks is repaired, although its DROP needs a permis
   const health = { invalid: new NameMap([['m', 'change column type operation']]) };
   const { statements, omissions } = await planChanges([table('t')], [table('t'), hourly('m', 't', 'max(x)')], {
     health,
-    askHistory: async () => ({ answer: 'recomputable', columns: undefined }) as const,
+    fetchHistory: async () => ({ answer: 'recomputable', columns: undefined }) as const,
   });
   const texts = statements.filter(({ statement }) => !statement.startsWith('SELECT')).map(({ statement }) => statement);
   t.deepEqual(texts, ["REFRESH MATERIALIZED VIEW 'm' FULL;"]);
@@ -131,7 +131,7 @@ test('a view that reads from another table than before names its history with th
 
 test('a table that is not renamed lists what its other changes would lose', async t => {
   const schema = (name: string, type: string) => [table(name, `x ${type}`), hourly('m', name, 'last(x)')];
-  const options = { askHistory: async () => ({ answer: 'unknown', columns: undefined }) as const, renamed: ['t=u'] };
+  const options = { fetchHistory: async () => ({ answer: 'unknown', columns: undefined }) as const, renamed: ['t=u'] };
   const plan = (...names: string[]) =>
     planChanges(schema('u', 'INT'), schema('t', 'DOUBLE'), { ...options, ...allowed(...names) });
   const losses = lossesOf(await plan());

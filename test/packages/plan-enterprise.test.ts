@@ -51,13 +51,13 @@ for (const [stages, age] of POLICIES)
 
 test('a rebuild is left out if a storage policy would drop rows, unless that is allowed', async t => {
   const [a, b, options] = rebuilt('DROP LOCAL 3 DAYS');
-  const askRow = async (query: string) => [query.includes(') recent WHERE ') ? 5 : 0];
-  const { omissions } = await planChanges(a, b, { ...options, askRow });
+  const fetchRow = async (query: string) => [query.includes(') recent WHERE ') ? 5 : 0];
+  const { omissions } = await planChanges(a, b, { ...options, fetchRow });
   t.deepEqual(
     omissions.map(({ what, losses }) => [what, losses]),
     [["rebuild of table 't'", [{ lossKind: 'ttl', object: 't' }]]],
   );
-  const allowed = await planChanges(a, b, { ...options, askRow, allowLoss: ['ttl:t'] });
+  const allowed = await planChanges(a, b, { ...options, fetchRow, allowLoss: ['ttl:t'] });
   t.deepEqual(allowed.omissions, []);
   t.is(allowed.statements.at(-1)?.statement, "ALTER TABLE 't' SET STORAGE POLICY(DROP LOCAL 3 DAYS);");
 });

@@ -49,7 +49,7 @@ test('the head of a plan says what is done with the rows, and what nothing undoe
     ['k', { rows: 1, bytes: 900 }],
   ]);
   const options = { renamed: ['t=renamed'], rebuild: ['k'], allowLoss: ['drop:t.y', 'history:m'] };
-  const { remarks } = await planChanges(after, before, { ...options, askSizes: async () => sizes });
+  const { remarks } = await planChanges(after, before, { ...options, fetchSizes: async () => sizes });
   t.deepEqual(remarks.slice(0, 3), [
     "copies table 'k' (1 row, 900 bytes), which needs as much free disk",
     "rewrites and reads table 't' (6,000,000 rows, 240 MB)",
@@ -127,8 +127,8 @@ test('a size has three digits, in the unit that they need after rounding', async
     [999_999, '1 MB'],
     [1_234_567, '1.23 MB'],
   ] as const) {
-    const askSizes = async () => new NameMap([['t', { rows: 0, bytes }]]);
-    const { remarks } = await planChanges([table('LONG')], [table('INT')], { askSizes });
+    const fetchSizes = async () => new NameMap([['t', { rows: 0, bytes }]]);
+    const { remarks } = await planChanges([table('LONG')], [table('INT')], { fetchSizes });
     t.is(remarks[0], `rewrites table 't' (0 rows, ${text})`);
   }
 });
@@ -138,7 +138,7 @@ test('the way back does not depend on what the server holds before the plan', as
     `CREATE TABLE t (ts TIMESTAMP, ${column} LONG) timestamp(ts) PARTITION BY DAY;`,
     `CREATE MATERIALIZED VIEW m WITH BASE t AS (select ts, sum(${column}) n from t sample by 1h) PARTITION BY DAY;`,
   ]) as [string[], string[]];
-  const options = { askHistory: async () => ({ answer: 'unknown', columns: undefined }) as const, ignoreExtra: true };
+  const options = { fetchHistory: async () => ({ answer: 'unknown', columns: undefined }) as const, ignoreExtra: true };
   const plan = await planChanges(after, before, { renamed: ['t.x=y'], allowLoss: ['history:m'] });
   const undo = await planUndo(plan, before, options as UndoOptions);
   t.deepEqual(undo.omissions, []);
@@ -214,8 +214,8 @@ test('a history whose loss is allowed is dropped after what can fail', async t =
 test('the history of a view is unknown if its query does not resolve, also before the server reports that', async t => {
   const [table = ''] = chain();
   const b = [table, ...chain('k').slice(1)];
-  const askHistory = async () => ({ answer: 'recomputable', columns: undefined }) as const;
-  t.deepEqual(lossesOf(await planChanges(chain(), b, { askHistory, ignoreExtra: true })), ['history:m', 'history:d']);
+  const fetchHistory = async () => ({ answer: 'recomputable', columns: undefined }) as const;
+  t.deepEqual(lossesOf(await planChanges(chain(), b, { fetchHistory, ignoreExtra: true })), ['history:m', 'history:d']);
 });
 
 test('a loss that shows only after another one was allowed is named at once', async t => {
@@ -328,7 +328,7 @@ test('the base of an invalid view that A lacks stays, because a killed plan may 
     const plan = await planChanges([base], [base, view('lower', 't'), view('upper', 'lower')], {
       health,
       allowLoss: ['drop:lower'],
-      askHistory: async () => ({ answer, columns: undefined }),
+      fetchHistory: async () => ({ answer, columns: undefined }),
     });
     t.deepEqual(changesOf(plan), ["REFRESH MATERIALIZED VIEW 'upper' FULL;"]);
     const omitted = plan.omissions.map(({ what }) => what);
@@ -341,7 +341,7 @@ test('a view that only B has is refreshed after the view that it reads is create
   const options = {
     ignoreExtra: true,
     health: { invalid: new NameMap([['d', 'base table is dropped or renamed']]) },
-    askHistory: async () => ({ answer: 'unknown', columns: undefined }) as const,
+    fetchHistory: async () => ({ answer: 'unknown', columns: undefined }) as const,
   };
   for (const inB of [
     [base, reader],
@@ -389,7 +389,7 @@ test('rows that are missing while a view is being refreshed are named with that 
   ];
   const doubt = "materialized view 'l' is being refreshed; plan again when that has ended";
   const rows = { count: 1, total: 2, first: '2024-01-01', last: '2024-01-01', doubt };
-  const askHistory = async () => ({ answer: rows, columns: undefined });
-  const { omissions } = await planChanges([base, view.replace('sum', 'max')], [base, view], { askHistory });
+  const fetchHistory = async () => ({ answer: rows, columns: undefined });
+  const { omissions } = await planChanges([base, view.replace('sum', 'max')], [base, view], { fetchHistory });
   t.regex(omissions[0]?.reasons[0] ?? '', new RegExp(`2024-01-01, perhaps only because ${doubt}$`));
 });

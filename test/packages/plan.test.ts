@@ -146,19 +146,19 @@ test('history is lost along chains of views: a plan names each view, and is made
   ];
   for (const [i, [after, from, asked, losses]] of cases.entries()) {
     const title = `case ${i}: ${losses}`;
-    const askHistory = lostIn(...asked);
-    const careful = await planChanges(after, from, { askHistory });
+    const fetchHistory = lostIn(...asked);
+    const careful = await planChanges(after, from, { fetchHistory });
     t.deepEqual(lossesOf(careful), losses, title);
     if (losses.length > 0) t.deepEqual(careful.statements, [], title);
     for (const left of losses) {
       const others = losses.filter(each => each !== left);
-      t.deepEqual(lossesOf(await planChanges(after, from, { askHistory, allowLoss: others })), [left], title);
+      t.deepEqual(lossesOf(await planChanges(after, from, { fetchHistory, allowLoss: others })), [left], title);
     }
-    const bold = await planChanges(after, from, { askHistory, allowLoss: losses });
+    const bold = await planChanges(after, from, { fetchHistory, allowLoss: losses });
     t.deepEqual(bold.omissions, [], title);
     t.true(bold.statements.length > 0, title);
   }
-  const [omission] = (await planChanges(otherQuery, before, { askHistory: lostIn('m') })).omissions;
+  const [omission] = (await planChanges(otherQuery, before, { fetchHistory: lostIn('m') })).omissions;
   t.regex(omission?.reasons[0] ?? '', /rows that its query no longer returns: 60 of 73, from 2026-01-01 to 2026-11-20/);
 });
 
@@ -166,12 +166,12 @@ test('a plan that was interrupted after a rename finds the names of its options 
   const former = [BASE, VIEW.replace('PARTITION BY DAY', 'PARTITION BY DAY TTL 1 DAY')];
   const after = former.map(statement => statement.replace(/\bt\b(?=['" ])/g, 'u'));
   const asked: string[] = [];
-  const askRow = async (query: string) => {
+  const fetchRow = async (query: string) => {
     asked.push(query);
     return [0];
   };
   const health = { invalid: new NameMap([['m', 'base table is dropped or renamed']]) };
-  await planChanges(after, [after[0] as string, former[1] as string], { renamed: ['t=u'], askRow, health });
+  await planChanges(after, [after[0] as string, former[1] as string], { renamed: ['t=u'], fetchRow, health });
   t.regex(asked.join('\n'), /max\("ts"\) newest/);
   const views = ['v', 'w'].map(name => `CREATE VIEW ${name} AS (select ts from t);`);
   const ignore = new IgnoreRules(['w']);
@@ -184,8 +184,8 @@ test('a plan that was interrupted after a rename finds the names of its options 
 
 test('each view that is computed again is asserted before all statements: a plan that stops has changed nothing', async t => {
   const after = [BASE.replace('x INT', 'x LONG'), VIEW, OVER_IT];
-  for (const askHistory of [undefined, lostIn()]) {
-    const texts = textsOf(await planChanges(after, [BASE, VIEW, OVER_IT], { askHistory, askRow: noRows }));
+  for (const fetchHistory of [undefined, lostIn()]) {
+    const texts = textsOf(await planChanges(after, [BASE, VIEW, OVER_IT], { fetchHistory, fetchRow: noRows }));
     const found = texts.map(text => text.split(' ', 2).join(' '));
     t.deepEqual(found, [
       ...['SELECT sqlpipe_rows', 'SELECT coalesce(sum(CASE', 'SELECT coalesce(sum(CASE'],
@@ -196,7 +196,7 @@ test('each view that is computed again is asserted before all statements: a plan
   const views = [VIEW, VIEW.replace("'m'", "'m2'")];
   const others = views.map(view => view.replace('sum(x)', 'max(x)'));
   const texts = textsOf(
-    await planChanges([BASE, ...others], [BASE, ...views], { askHistory: lostIn(), askRow: noRows }),
+    await planChanges([BASE, ...others], [BASE, ...views], { fetchHistory: lostIn(), fetchRow: noRows }),
   );
   t.is(
     texts.findLastIndex(text => text.startsWith('SELECT')) + 1,
@@ -207,7 +207,7 @@ test('each view that is computed again is asserted before all statements: a plan
 test('a view that is invalid in an instance is left out, and the rest is planned', async t => {
   const broken = 'CREATE VIEW v AS (select missing from t);';
   const over = 'CREATE VIEW w AS (select * from v);';
-  const options = { skipInvalid: true, askRow: noRows };
+  const options = { skipInvalid: true, fetchRow: noRows };
   const plan = await planChanges([BASE.replace('x INT', 'x LONG'), broken, over], [BASE], options);
   t.deepEqual(changesOf(plan), ["ALTER TABLE 't' ALTER COLUMN x TYPE LONG;"]);
   t.deepEqual(

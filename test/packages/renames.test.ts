@@ -122,14 +122,14 @@ sqlapply $DB old.sql; sqlsplit new.sql | sqljoin -d schema`);
 });
 
 /** As a server answers about a table with a detached partition, in which no column can be renamed. */
-const askDetached = async (query: string) => (/detached/.test(query) ? [1] : [0, 0, 1]);
+const fetchDetached = async (query: string) => (/detached/.test(query) ? [1] : [0, 0, 1]);
 
 test('a table does not get fewer keys because one of them is not renamed', async t => {
   const keyed = (columns: string, keys: string) =>
     `CREATE TABLE t (ts TIMESTAMP, ${columns}) TIMESTAMP(ts) PARTITION BY DAY WAL DEDUP UPSERT KEYS(${keys});`;
   const before = 'CREATE TABLE t (ts TIMESTAMP, x INT) TIMESTAMP(ts) PARTITION BY DAY WAL;';
   const { statements, omissions } = await plan([keyed('y INT -- renamed from x\n', 'ts, y')], [before], {
-    askRow: askDetached,
+    fetchRow: fetchDetached,
   });
   t.deepEqual(statements, []);
   t.deepEqual(
@@ -147,7 +147,7 @@ test('each other change of a column that is not renamed is listed', async t => {
     [after, 'ALTER COLUMN y ADD INDEX CAPACITY 256'],
     [[table('y VARCHAR, -- renamed from x\nz INT')], 'ALTER COLUMN y TYPE VARCHAR'],
   ] as const) {
-    const { statements, omissions } = await plan([...a], before, { askRow: askDetached });
+    const { statements, omissions } = await plan([...a], before, { fetchRow: fetchDetached });
     t.deepEqual(statements, []);
     t.deepEqual(
       omissions.filter(line => line.includes('left out')),
@@ -199,8 +199,8 @@ test('a view loses its rows if it is created again over an ignored view that the
     `CREATE MATERIALIZED VIEW n WITH BASE ${name} AS (select ts, max(n) n from ${name} sample by 1d) PARTITION BY DAY;`,
   ];
   const lossesWith = async (answer: 'none' | 'recomputable') => {
-    const askHistory = async () => ({ answer, columns: undefined });
-    const options = { renamed: ['m=m2'], ignore: new IgnoreRules(['m2']), askHistory };
+    const fetchHistory = async () => ({ answer, columns: undefined });
+    const options = { renamed: ['m=m2'], ignore: new IgnoreRules(['m2']), fetchHistory };
     return lossesOf(await planChanges(schema('m2'), schema('m'), options));
   };
   t.deepEqual(await lossesWith('recomputable'), ['history:m2', 'history:n']);

@@ -146,7 +146,7 @@ test('what a planner asks about lost rows is answered, because nothing is lost',
   ];
   for (const statement of schema('INT')) await shared.execute(statement);
   const answers: [question: string, row: unknown][] = [];
-  const askRow = async (question: string) => {
+  const fetchRow = async (question: string) => {
     const [row] = (await shared.execute(question)).dataset ?? [];
     if (question.includes('_lost')) answers.push([question.replace(/.* FROM /s, ''), row]);
     return row;
@@ -156,9 +156,9 @@ test('what a planner asks about lost rows is answered, because nothing is lost',
     { name: 'n', type: 'DOUBLE' },
   ] as const;
   await planChanges(schema('DOUBLE'), schema('INT'), {
-    askRow,
-    async askHistory(_, printQuestion) {
-      await askRow(printQuestion('ts', columns));
+    fetchRow,
+    async fetchHistory(_, printQuestion) {
+      await fetchRow(printQuestion('ts', columns));
       return { answer: 'none', columns };
     },
   });

@@ -38,7 +38,7 @@ import { findRunnableView } from './views/askable-views.js';
  * @throws InvalidOptionError if a name in the options matches nothing, is ambiguous or contradicts a schema
  * @throws RejectedViewError if a server would reject a view of A, see `planWithAnswers`
  * @throws Error, which is a bug of the planner, if the plan cannot be proven or does not lead to A
- * @throws what the options `askHistory`, `askRow` and `askSizes` throw
+ * @throws what the options `fetchHistory`, `fetchRow` and `fetchSizes` throw
  */
 export async function planChanges(a: Iterable<string>, b: Iterable<string>, given: PlanOptions = {}): Promise<Plan> {
   const statementsOfB = [...b];

@@ -10,7 +10,7 @@ type Work = 'copies' | 'rewrites' | 'reads';
 /** Formats lines such as `rewrites table 't' (6,000 rows, 24 kB)`. Without sizes, only copies: other comments name the other work. */
 export async function formatWork(draft: Draft, proof: Proof): Promise<string[]> {
   const work = findWork(draft, proof);
-  const sizes = work.size > 0 ? await draft.context.answers.server.askSizes?.() : undefined;
+  const sizes = work.size > 0 ? await draft.context.answers.server.fetchSizes?.() : undefined;
   return [...work].flatMap(([table, kinds]) => {
     const size = sizes?.get(table);
     const isCopied = kinds.has('copies');

@@ -25,10 +25,10 @@ export const fetchInstanceFacts = async (client: Client) => ({
   health: await fetchHealth(client),
   version: await fetchVersion(client),
   isEnterprise: await isEnterprise(client),
-  askHistory: (view: MaterializedViewDefinition, printQuestion: PrintHistoryQuestion) =>
-    askHistory(client, view, printQuestion),
-  askSizes: () => askSizes(client),
-  askRow: (query: string) => askRow(client, query),
+  fetchHistory: (view: MaterializedViewDefinition, printQuestion: PrintHistoryQuestion) =>
+    fetchHistory(client, view, printQuestion),
+  fetchSizes: () => fetchSizes(client),
+  fetchRow: (query: string) => fetchRow(client, query),
 });
 
 /** Plans a change of B, whose instance stays connected meanwhile. If B is from files, only the defaults of A are known. */
@@ -42,21 +42,21 @@ export async function withPlanningFacts<T>(
 }
 
 /** The first row of a query. Undefined if the instance cannot answer it, for example because a value cannot be cast. */
-const askRow = async (client: Client, query: string): Promise<readonly unknown[] | undefined> =>
+const fetchRow = async (client: Client, query: string): Promise<readonly unknown[] | undefined> =>
   (await tryQuery(() => client.queryRows(query)))?.[0];
 
 /** Prints a query about the rows that the query of a view no longer returns: their number, the first time and the last time. */
 type PrintHistoryQuestion = (timestamp: string, columns: readonly ViewColumn[]) => string;
 
 /** The rows of a materialized view that its query no longer returns, and the columns of the view. */
-async function askHistory(client: Client, view: MaterializedViewDefinition, printQuestion: PrintHistoryQuestion) {
+async function fetchHistory(client: Client, view: MaterializedViewDefinition, printQuestion: PrintHistoryQuestion) {
   const columns = await fetchViewColumns(client, view.name);
   // A full refresh leaves out the rows that are older than the limit, although the query returns them.
   const limit = `SELECT refresh_limit FROM materialized_views() WHERE view_name = ${quoteLiteral(view.name)}`;
-  const isLimited = Number((await askRow(client, limit))?.[0] ?? 0) !== 0;
+  const isLimited = Number((await fetchRow(client, limit))?.[0] ?? 0) !== 0;
   if (!columns || isLimited) return { answer: 'unknown' as const, columns };
   const timestamp = view.timestamp ?? columns.find(({ designated }) => designated)?.name ?? '';
-  const isEmpty = async () => (await askRow(client, `SELECT count() FROM ${quoteLiteral(view.name)}`))?.[0] === 0;
+  const isEmpty = async () => (await fetchRow(client, `SELECT count() FROM ${quoteLiteral(view.name)}`))?.[0] === 0;
   const ask = async () => (await client.queryRows(printQuestion(timestamp, columns)))[0] ?? [];
   try {
     const [lost, first, last] = await askUntilSettled(client, view.name, ask, ([lost]) => Number(lost) === 0);
@@ -79,7 +79,7 @@ async function askHistory(client: Client, view: MaterializedViewDefinition, prin
   }
 }
 
-async function askSizes(client: Client) {
+async function fetchSizes(client: Client) {
   const rows = await queryIfAccepted(client, 'SELECT tableName, rowCount, diskSize FROM table_storage()');
   const toEntry = ([name, rows, bytes]: unknown[]) =>
     [String(name), { rows: Number(rows), bytes: Number(bytes) }] as const;

@@ -1,7 +1,7 @@
 import type { Conversion, UnendedRows } from '@sqlpipe/engine';
 import { foldCase, type NameMap } from '@sqlpipe/sql';
 import { type ChangedValues, printConversionQuestion } from '../queries/conversions.js';
-import { type AskHistory, type HistoryAnswer, printHistoryQuestion } from '../queries/history.js';
+import { type FetchHistory, type HistoryAnswer, printHistoryQuestion } from '../queries/history.js';
 
 /** The first row that a query returns, or why there is none. `unasked`: the server was not asked yet, or no server can be asked. */
 type Answer = readonly unknown[] | 'rejected' | 'unasked';
@@ -14,11 +14,11 @@ export interface StoredSize {
 
 /** Functions that ask a server about rows. If one is absent, only assertions check the rows, when the plan is applied. */
 export interface RowQueries {
-  readonly askHistory?: AskHistory | undefined;
+  readonly fetchHistory?: FetchHistory | undefined;
   /** Runs a query that returns one row; undefined if the server rejects the query. */
-  readonly askRow?: ((query: string) => Promise<readonly unknown[] | undefined>) | undefined;
+  readonly fetchRow?: ((query: string) => Promise<readonly unknown[] | undefined>) | undefined;
   /** Asks for the sizes of tables and materialized views; undefined if the server does not show them. */
-  readonly askSizes?: (() => Promise<NameMap<StoredSize> | undefined>) | undefined;
+  readonly fetchSizes?: (() => Promise<NameMap<StoredSize> | undefined>) | undefined;
 }
 
 /** The server's answers about rows and queries. Each `ask…` queues its question if the answer is missing. Then the planner plans again. */
@@ -32,10 +32,10 @@ export class ServerAnswers {
   constructor(readonly server: RowQueries) {}
 
   ask(query: string): Answer {
-    const { askRow } = this.server;
+    const { fetchRow } = this.server;
     const answer = this.#answers.get(query) ?? 'unasked';
-    if (answer === 'unasked' && askRow)
-      this.#questions.set(query, async () => this.#answers.set(query, (await askRow(query)) ?? 'rejected'));
+    if (answer === 'unasked' && fetchRow)
+      this.#questions.set(query, async () => this.#answers.set(query, (await fetchRow(query)) ?? 'rejected'));
     return answer;
   }
 
@@ -80,15 +80,15 @@ export class ServerAnswers {
    * @param define finds the definition of the view, with the query that counts; undefined if no server can be asked
    * @param query the query that the view will have; by default, the query that it has
    */
-  queueHistory(view: string, define: () => Parameters<AskHistory>[0] | undefined, query?: string): void {
-    const ask = this.server.askHistory;
-    if (!ask || this.findHistory(view, query)) return;
+  queueHistory(view: string, define: () => Parameters<FetchHistory>[0] | undefined, query?: string): void {
+    const { fetchHistory } = this.server;
+    if (!fetchHistory || this.findHistory(view, query)) return;
     const key = historyKey(view, query);
     this.#questions.set(key, async () => {
       const definition = define();
       const history = definition
         ? // biome-ignore lint/nursery/useAwaitThenable: the function of an option returns a promise
-          await ask(definition, (timestamp, columns) => printHistoryQuestion(definition, timestamp, columns))
+          await fetchHistory(definition, (timestamp, columns) => printHistoryQuestion(definition, timestamp, columns))
         : { answer: 'unknown' as const, columns: undefined };
       this.#histories.set(key, history);
     });

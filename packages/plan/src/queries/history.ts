@@ -14,7 +14,7 @@ export interface HistoryAnswer {
 }
 
 /** @param printQuestion prints the question; needs the timestamp and the columns that the server shows */
-export type AskHistory = (
+export type FetchHistory = (
   view: MaterializedViewDefinition,
   printQuestion: (timestamp: string, columns: readonly ColumnHead[]) => string,
 ) => Promise<HistoryAnswer>;
