@@ -1,7 +1,7 @@
 /*! Recorded statements and what real servers print of them: both compare as equal, and any change of the print is a difference. */
 import { compareStatements, type Definition, printDefinition, tryParseDefinition } from '@sqlpipe/ddl';
 import { type Engine, whenReady } from '@sqlpipe/engine';
-import { foldCase, identify, isObject, type Token, tokens } from '@sqlpipe/sql';
+import { foldCase, identify, isObjectKind, type Token, tokens } from '@sqlpipe/sql';
 import type { ExecutionContext } from 'ava';
 import { type Change, changesOf } from '../support/changes.js';
 import { readCorpus } from '../support/corpus.js';
@@ -22,7 +22,7 @@ function readRecorded(name: string): Recorded[] {
     const results = [{ status, show_create }, later].filter(result => result?.status === 200);
     const printed = [...new Set(results.flatMap(result => result?.show_create || []))];
     const { kind, verb } = identify(sql);
-    return printed.length > 0 && verb === 'CREATE' && isObject(kind) ? [{ sql, setup, printed }] : [];
+    return printed.length > 0 && verb === 'CREATE' && isObjectKind(kind) ? [{ sql, setup, printed }] : [];
   });
 }
 

@@ -1,5 +1,5 @@
 import { type Definition, parseDefinition, printDefinition, repair, tryParseDefinition } from '@sqlpipe/ddl';
-import { identify, isObject, type Kind, normalizeStatement, significantTokens } from '@sqlpipe/sql';
+import { identify, isObjectKind, type Kind, normalizeStatement, significantTokens } from '@sqlpipe/sql';
 import { CodedError } from '@sqlpipe/text';
 
 /** What one statement says. */
@@ -36,7 +36,7 @@ export function parse(statement: string): Statement {
   const [first] = significantTokens(text);
   if (first === undefined || first.text === ';') throw new CodedError('DAMAGED', 'parse: the text has no statement');
   const { kind, name, verb } = identify(text);
-  if (!isObject(kind)) return { kind, name, verb };
+  if (!isObjectKind(kind)) return { kind, name, verb };
   const { statement: repaired, notes, warnings } = repair(text);
   const isRepaired = notes.length + warnings.length > 0;
   // The position of an error must be one in the given statement. So the given statement is parsed again, and not the repaired one.

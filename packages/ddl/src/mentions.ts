@@ -1,7 +1,7 @@
 import {
   canHaveComments,
   displayName,
-  isObject,
+  isObjectKind,
   isPrincipal,
   type Kind,
   NameSet,
@@ -46,7 +46,7 @@ export function findMentions(
     const { objects, principals } = locateGrantTargets(statement, kind);
     return [...objects.map(name => toMention(name, 'object')), ...principals.map(name => toMention(name, 'principal'))];
   }
-  const created = toMention(located, isObject(kind) ? 'object' : 'principal');
+  const created = toMention(located, isObjectKind(kind) ? 'object' : 'principal');
   const owner = findOwnerClause(statement)?.owner;
   const sources =
     inQueries && mayHaveReferences(kind, statement) ? findQueryMentions(statement, isView, displayName(head)) : [];
@@ -106,7 +106,7 @@ const PRINTED_VIEW = /^CREATE VIEW '[^']+' AS \( ?\n[^]*\n\)(?:\nOWNED BY '[^']+
 
 /** Whether the syntax of a statement is known. The syntax of a query in it does not matter. */
 export function isUnderstood(statement: string, kind: Kind): boolean {
-  if (isObject(kind))
+  if (isObjectKind(kind))
     return isCleanTable(statement) || PRINTED_VIEW.test(statement) || tryParseDefinition(statement) !== undefined;
   if (isPrincipal(kind)) {
     const principal = parsePrincipal(statement);

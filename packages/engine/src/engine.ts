@@ -16,7 +16,7 @@ import type { Body } from '@sqlpipe/ddl/parser';
 import { type Entry, type Health, Schema } from '@sqlpipe/schema';
 import {
   displayName,
-  isObject,
+  isObjectKind,
   isPrincipal,
   isSameName,
   KINDS,
@@ -111,7 +111,7 @@ export class Engine {
     const schema = new Schema(statements, defaults);
     for (const entry of schema.entries) {
       const { kind, name, statement } = entry;
-      if (isObject(kind) && !this.find(name)) this.#catalogue.put(loadObject(kind, entry, schema, health));
+      if (isObjectKind(kind) && !this.find(name)) this.#catalogue.put(loadObject(kind, entry, schema, health));
       else if (isPrincipal(kind) && !this.acl.find(name))
         this.acl.put({ kind, name, tokens: [], alias: parsePrincipal(statement)?.alias });
     }

@@ -2,7 +2,7 @@
 import { type Column, tryParseDefinition } from '@sqlpipe/ddl';
 import { areTypesKnown, type Effect, type Engine, isExpiryLoss } from '@sqlpipe/engine';
 import { Schema } from '@sqlpipe/schema';
-import { displayName, identify, isStoredView, type Kind, type KindAndName, NameMap } from '@sqlpipe/sql';
+import { displayName, identify, isStoredViewKind, type Kind, type KindAndName, NameMap } from '@sqlpipe/sql';
 import { isAuxiliaryTable, parseMark } from './auxiliary/auxiliary-tables.js';
 import { parseRebuildName } from './auxiliary/rebuild-names.js';
 import type { PlanContext, Schemas } from './context/plan-context.js';
@@ -198,7 +198,7 @@ function toPlannedStatement(
   const costs = effects.map(({ type, object, column, kind, lossKind, text }) => {
     const successor = findAfterPlan(object);
     const existsAfterPlan = successor?.kind === kind;
-    if (lossKind === 'drop' && isStoredView(kind) && column === undefined && existsAfterPlan)
+    if (lossKind === 'drop' && isStoredViewKind(kind) && column === undefined && existsAfterPlan)
       return `is replaced by ${engineAfterPlan.displayNameOf(successor.name)}; CREATE follows`;
     if (lossKind === 'values') return text + draft.formatChangedValues({ object, column });
     if (type !== 'invalidated' || invalidAfterPlan.has(object)) return text;

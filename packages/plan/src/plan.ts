@@ -8,7 +8,7 @@
 import { compareStatements, isEnterpriseSchema } from '@sqlpipe/ddl';
 import { createPredictingEngine, type Engine, whenReady } from '@sqlpipe/engine';
 import { type Entry, formatIgnorePattern, IgnoreRules, Schema, selectWanted } from '@sqlpipe/schema';
-import { displayName, isObject, NameSet } from '@sqlpipe/sql';
+import { displayName, isObjectKind, NameSet } from '@sqlpipe/sql';
 import { assemblePlan, type Plan, type ProvenDraft } from './assemble-plan.js';
 import { ignoresProperty } from './context/kept-of-b.js';
 import { createPlanContext, type PlanContext, type PlanOptions, type SchemaPair } from './context/plan-context.js';
@@ -96,7 +96,7 @@ function planWithAnswers({ a, b }: SchemaPair, answers: ServerAnswers, options: 
     : rejected.filter(({ entry }) => !isAlsoRejectedInB(entry, rejected, context));
   if (rejectedInAOnly.length > 0) throw new RejectedViewError(rejectedInAOnly);
   const names = new NameSet(rejected.map(({ entry }) => entry.name));
-  const isAccepted = ({ kind, name }: Entry) => !isObject(kind) || !names.has(name);
+  const isAccepted = ({ kind, name }: Entry) => !isObjectKind(kind) || !names.has(name);
   // The rejected views are removed from both schemas. So the plan does not touch these views, whatever differs.
   const proven = planWithAnswers({ a: a.filter(isAccepted), b: b.filter(isAccepted) }, answers, options);
   // A rejected view is listed as left out. It is not listed if B has it too and `--ignore` covers `invalid` and all properties that differ.

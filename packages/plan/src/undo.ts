@@ -2,7 +2,7 @@
 import { isEnterpriseSchema, parseAlters, tryParseDefinition } from '@sqlpipe/ddl';
 import { createPredictingEngine, type Engine, whenReady } from '@sqlpipe/engine';
 import { IgnoreRules, Schema } from '@sqlpipe/schema';
-import { identify, isObject, isPrincipal, isSameName, type Kind } from '@sqlpipe/sql';
+import { identify, isObjectKind, isPrincipal, isSameName, type Kind } from '@sqlpipe/sql';
 import { indentLines } from '@sqlpipe/text';
 import { findKnownColumns, type Plan } from './assemble-plan.js';
 import type { PlanOptions } from './context/plan-context.js';
@@ -116,7 +116,7 @@ function findSafeDrops({ statements, schemaAfter, renamed }: Plan, schemaOfB: Sc
     if (isPrincipal(kind) && !schemaOfB.findPrincipal(name))
       return [{ loss: { lossKind: 'drop-user', object: name }, assertions: [] }];
     const isRenamed = [...renamed.values()].some(to => isSameName(to, name));
-    if (isObject(kind) && !schemaOfB.findObject(name) && schemaAfter.findObject(name) && !isRenamed) {
+    if (isObjectKind(kind) && !schemaOfB.findObject(name) && schemaAfter.findObject(name) && !isRenamed) {
       const assertions = assertionsOf(kind, name, statement);
       return assertions ? [{ loss: { lossKind: 'drop', object: name }, assertions }] : [];
     }

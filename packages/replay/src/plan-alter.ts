@@ -3,7 +3,7 @@ import { isColumnOrder } from '@sqlpipe/ddl';
 import { planChanges } from '@sqlpipe/plan';
 import { formatOmission, type Omission, printPlan } from '@sqlpipe/plan/text';
 import { collectStatements, deduplicate } from '@sqlpipe/schema';
-import { identify, isObject, isSameName } from '@sqlpipe/sql';
+import { identify, isObjectKind, isSameName } from '@sqlpipe/sql';
 import type { ReplayOptions } from './options.js';
 import type { ReplayInput } from './outcome.js';
 import type { TargetSchema } from './target/target.js';
@@ -24,7 +24,7 @@ export async function planAlter(
   const isLeftOut = (statement: string): boolean => {
     const { kind, name } = identify(statement);
     const isListed = plan.omissions.some(({ identity }) => identity.kind === kind && isSameName(identity.name, name));
-    return isObject(kind) && isListed && plan.schemaAfter.findObject(name)?.kind !== kind;
+    return isObjectKind(kind) && isListed && plan.schemaAfter.findObject(name)?.kind !== kind;
   };
   const locationOf = new Map(given.map((statement, i) => [statement, locations[i]] as const).reverse());
   const others = wanted.filter(statement => !bareStatements.has(statement) && !isLeftOut(statement));

@@ -12,7 +12,7 @@ import {
 import { type Omission, type PlanHead, parsePlanHead } from '@sqlpipe/plan/text';
 import { spool } from '@sqlpipe/records';
 import { type Health, problemsOf, toEntry } from '@sqlpipe/schema';
-import { displayName, type Identity, isObject, NameMap } from '@sqlpipe/sql';
+import { displayName, type Identity, isObjectKind, NameMap } from '@sqlpipe/sql';
 import { checkPlan, rejectOmissions, requireState } from './checks/check-plan.js';
 import type { PlanGuard } from './checks/plan-guard.js';
 import { createPreflightCheck, type PreflightCheck, requireAllowed } from './checks/preflight.js';
@@ -180,7 +180,7 @@ async function* warnOfProblems(
   const skipped: Identity[] = [];
   for await (const outcome of outcomes) {
     const { result, identity, statement } = outcome;
-    if (result === 'skipped' && isObject(identity.kind) && !ignore.ignoresObject({ ...identity, statement }))
+    if (result === 'skipped' && isObjectKind(identity.kind) && !ignore.ignoresObject({ ...identity, statement }))
       skipped.push(identity);
     yield outcome;
   }

@@ -1,6 +1,6 @@
 import { getHeapStatistics } from 'node:v8';
 import { compareStatements } from '@sqlpipe/ddl';
-import { displayName, hasName, namespaceKey } from '@sqlpipe/sql';
+import { displayName, isNamedKind, namespaceKey } from '@sqlpipe/sql';
 import { CodedError } from '@sqlpipe/text';
 import { type Entry, toUnambiguousEntry } from './schema.js';
 
@@ -59,7 +59,7 @@ export function deduplicate(statements: Iterable<string>): string[] {
   return Array.from(statements).filter((statement, i) => {
     const [entry, position] = [toUnambiguousEntry(statement), i + 1];
     if (entry.kind === 'other') return true;
-    const key = hasName(entry) ? namespaceKey(entry) : statement;
+    const key = isNamedKind(entry.kind) ? namespaceKey(entry) : statement;
     const first = seen.get(key);
     const { differences, notComparable } = compareStatements(first?.entry.statement ?? statement, statement);
     if (first && differences.length + notComparable.length > 0)

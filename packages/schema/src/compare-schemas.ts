@@ -6,7 +6,7 @@ import {
   type Right,
   type StatementComparison,
 } from '@sqlpipe/ddl';
-import { foldCase, hasName, type Identity, identify, namespaceKey, significantTokens } from '@sqlpipe/sql';
+import { foldCase, type Identity, identify, isNamedKind, namespaceKey, significantTokens } from '@sqlpipe/sql';
 import { type Health, type HealthProblem, problemsOf } from './health.js';
 import { type IgnoredDifference, IgnoreRules } from './ignore-rules.js';
 import { RightSet } from './right-set.js';
@@ -82,7 +82,7 @@ export function compareSchemas(
   for (const [key, { statement, right, identity }] of itemsA.items) {
     const other = itemsB.items.get(key)?.statement;
     if (!itemsB.has(key, right)) add({ identity, a: statement });
-    else if (other !== undefined && hasName(identity)) {
+    else if (other !== undefined && isNamedKind(identity.kind)) {
       const found = compareStatements(statement, other, options);
       const properties = found.differences.filter(({ property }) => !ignoreOwner || property !== 'owner');
       const isIgnored = ({ property }: PropertyDifference) => ignore.ignoresProperty(identity, property);
@@ -142,5 +142,7 @@ class SchemaItems {
 }
 
 /** A key that two statements share if they create the same object, or, without a name, if they are the same. */
-const itemKey = (entry: Entry): string =>
-  hasName(entry) ? namespaceKey(entry) : Array.from(significantTokens(entry.statement), ({ text }) => text).join(' ');
+const itemKey = ({ kind, name, statement }: Entry): string =>
+  isNamedKind(kind)
+    ? namespaceKey({ kind, name })
+    : Array.from(significantTokens(statement), each => each.text).join(' ');

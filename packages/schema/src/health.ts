@@ -1,4 +1,4 @@
-import { isObject, type Kind, type KindAndName, type NameMap, type NameSet, type ObjectKind } from '@sqlpipe/sql';
+import { isObjectKind, type Kind, type KindAndName, type NameMap, type NameSet, type ObjectKind } from '@sqlpipe/sql';
 
 /** What a server reports of its objects. */
 export interface Health {
@@ -44,7 +44,7 @@ export const problemsOf = (identity: KindAndName, health: Health): HealthProblem
     return reason === undefined ? [] : [{ identity, state, reason }];
   });
 
-export const statesOf = (kind: Kind): readonly HealthProblem['state'][] => (isObject(kind) ? STATES_BY_KIND[kind] : []);
+export const statesOf = (kind: Kind) => (isObjectKind(kind) ? STATES_BY_KIND[kind] : []);
 
 const STATES_BY_KIND: Readonly<Record<ObjectKind, readonly HealthProblem['state'][]>> = {
   table: ['suspended'],

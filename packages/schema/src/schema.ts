@@ -13,7 +13,7 @@ import {
   givesRight,
   type Identity,
   identify,
-  isObject,
+  isObjectKind,
   isPrincipal,
   KINDS,
   type Kind,
@@ -52,7 +52,7 @@ export class Schema {
   ) {
     this.entries = Array.from(statements, toUnambiguousEntry);
     for (const entry of this.entries) {
-      const names = isObject(entry.kind) ? this.#objects : isPrincipal(entry.kind) ? this.#principals : undefined;
+      const names = isObjectKind(entry.kind) ? this.#objects : isPrincipal(entry.kind) ? this.#principals : undefined;
       if (names && !names.has(entry.name)) names.set(entry.name, entry);
     }
   }
@@ -157,7 +157,7 @@ export function dumpOrder(schema: Schema): Entry[] {
 function orderObjects(schema: Schema): Entry[] {
   const order = topologicalOrder(schema.dependencies(), name => schema.findObject(name)?.kind === 'view');
   const entriesByName = new NameMap(order.map((name): [string, Entry[]] => [name, []]));
-  for (const entry of schema.entries) if (isObject(entry.kind)) entriesByName.get(entry.name)?.push(entry);
+  for (const entry of schema.entries) if (isObjectKind(entry.kind)) entriesByName.get(entry.name)?.push(entry);
   return [...entriesByName.values()].flat();
 }
 

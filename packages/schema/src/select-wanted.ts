@@ -1,5 +1,5 @@
 import { parseRights, printRight } from '@sqlpipe/ddl';
-import { displayName, givesRight, identify, isObject } from '@sqlpipe/sql';
+import { displayName, givesRight, identify, isObjectKind } from '@sqlpipe/sql';
 import type { IgnoreRules } from './ignore-rules.js';
 import { type Entry, Schema } from './schema.js';
 
@@ -26,7 +26,7 @@ export function selectWanted(a: readonly string[], b: Iterable<string>, ignore: 
   if (!ignore.hasObjectRules) return { statements: a, rules: ignore, notes: [] };
   const [schema, existing] = [new Schema(a.flatMap(splitRights)), new Schema(b)];
   const exists = ({ kind, name }: Entry) =>
-    (isObject(kind) ? existing.findObject(name) : existing.findPrincipal(name)) !== undefined;
+    (isObjectKind(kind) ? existing.findObject(name) : existing.findPrincipal(name)) !== undefined;
   const needed = findNeeded(schema, entry => ignore.ignoresObject(entry), exists);
   const rules = ignore.except(needed.keys());
   return {

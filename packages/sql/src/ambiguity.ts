@@ -1,7 +1,7 @@
 /*! Whether SQL and servers read one statement alike. If not, a comment for one of them may be executed by the other. */
 import { CodedError, truncate } from '@sqlpipe/text';
 import { displayName, type Identity, identify, readHead, readPrintedHead, type StatementHead } from './identify.js';
-import { isObject } from './kinds.js';
+import { isObjectKind } from './kinds.js';
 import { NEWEST_COMMENT_RULES, SERVER_COMMENT_RULES, type ServerCommentRules, serverTokens } from './server-lexer.js';
 import { canHaveComments, joinTokens, significantTokens } from './tokens.js';
 
@@ -15,7 +15,7 @@ export function findAmbiguity(
   allRules: readonly ServerCommentRules[] = SERVER_COMMENT_RULES,
 ): string | undefined {
   const printedHead = readPrintedHead(statement);
-  if (printedHead && isObject(printedHead.kind)) return undefined;
+  if (printedHead && isObjectKind(printedHead.kind)) return undefined;
   if (statement.length < 1000 && UNAMBIGUOUS.test(statement)) return undefined; // this is fast, and most grants pass it
   const head = printedHead ?? readHead(significantTokens(statement));
   const hasComments = canHaveComments(statement);
@@ -23,7 +23,7 @@ export function findAmbiguity(
     const other = readHead(serverTokens(statement, 0, rules));
     const isSame = COMPARED_KEYS.every(property => head[property] === other[property]);
     if (!isSame) return formatAmbiguity(head, other, rules);
-    if (!hasComments || isObject(head.kind)) continue;
+    if (!hasComments || isObjectKind(head.kind)) continue;
     if (joinTokens(significantTokens(statement)) !== joinTokens(serverTokens(statement, 0, rules)))
       return formatAmbiguity(head, other, rules);
   }

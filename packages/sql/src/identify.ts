@@ -1,4 +1,4 @@
-import { hasName, KINDS, type Kind, kindKeywords } from './kinds.js';
+import { isNamedKind, KINDS, type Kind, kindKeywords } from './kinds.js';
 import type { NameSpan } from './name.js';
 import { TokenReader } from './token-reader.js';
 import { significantTokens, type Token } from './tokens.js';
@@ -18,7 +18,7 @@ export interface Identity {
   verb: string;
 }
 
-const CREATE_PHRASES = KINDS.filter(kind => hasName({ kind })).map(kind => [kindKeywords(kind), kind] as const);
+const CREATE_PHRASES = KINDS.filter(isNamedKind).map(kind => [kindKeywords(kind), kind] as const);
 
 const TITLES: Partial<Record<Kind, string>> = {
   membership: 'membership of',

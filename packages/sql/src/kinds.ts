@@ -40,13 +40,13 @@ export const KINDS = Object.keys(KIND_PROPERTIES) as readonly Kind[];
 export const tableTypeOf = (kind: ObjectKind): string => KIND_PROPERTIES[kind].tableType;
 
 /** Whether a statement of this kind creates a table or a view. */
-export const isObject = (kind: Kind): kind is ObjectKind => KIND_PROPERTIES[kind].group === 'object';
+export const isObjectKind = (kind: Kind): kind is ObjectKind => KIND_PROPERTIES[kind].group === 'object';
 
 /** The kinds of tables and views, in the order of the table. */
-export const OBJECT_KINDS = KINDS.filter(isObject);
+export const OBJECT_KINDS = KINDS.filter(isObjectKind);
 
 /** Whether a statement of this kind creates a view that stores rows. */
-export const isStoredView = (kind: Kind): kind is 'materialized view' | 'live view' =>
+export const isStoredViewKind = (kind: Kind): kind is 'materialized view' | 'live view' =>
   kind === 'materialized view' || kind === 'live view';
 
 /** Whether a statement of this kind creates a user, a group or a service account. */
@@ -58,11 +58,11 @@ export const givesRight = (kind: Kind): boolean => KIND_PROPERTIES[kind].group =
 /** Whether a statement of this kind is access control. */
 export const isAcl = (kind: Kind): boolean => isPrincipal(kind) || givesRight(kind);
 
-/** Whether a statement creates something that has a name of its own; a grant, for example, has none. */
-export const hasName = ({ kind }: { kind: Kind }): boolean => isObject(kind) || isPrincipal(kind);
+/** Whether a statement of this kind creates something that has a name of its own; a grant, for example, has none. */
+export const isNamedKind = (kind: Kind): boolean => isObjectKind(kind) || isPrincipal(kind);
 
 /** The keywords for an object or a principal of a kind: `MATERIALIZED VIEW`; empty for all other kinds. */
-export const kindKeywords = (kind: Kind): string => (hasName({ kind }) ? kind.toUpperCase() : '');
+export const kindKeywords = (kind: Kind): string => (isNamedKind(kind) ? kind.toUpperCase() : '');
 
 /** The folder for the files of a kind; undefined for `other`. */
 export const folderOf = (kind: Kind): string | undefined => KIND_PROPERTIES[kind].folder;
@@ -79,7 +79,7 @@ export const CATEGORIES: ReadonlyMap<string, readonly Kind[]> = new Map([
 
 /** Two objects of the same name have the same key. So do two principals of the same name, and two rights of one kind and entity. */
 export const namespaceKey = ({ kind, name }: { kind: Kind; name: string }): string =>
-  `${isObject(kind) ? 'object' : isPrincipal(kind) ? 'principal' : kind} ${foldCase(name)}`;
+  `${isObjectKind(kind) ? 'object' : isPrincipal(kind) ? 'principal' : kind} ${foldCase(name)}`;
 
 /** A key that is the same for statements of one kind and name. */
 export const kindKey = ({ kind, name }: { kind: Kind; name: string }): string => `${kind} ${foldCase(name)}`;

@@ -1,5 +1,5 @@
 import { identify } from './identify.js';
-import { givesRight, isObject } from './kinds.js';
+import { givesRight, isObjectKind } from './kinds.js';
 import { isQuoted } from './name.js';
 import { TokenReader } from './token-reader.js';
 import { keywordOf, significantTokens, type Token, unquote } from './tokens.js';
@@ -61,7 +61,7 @@ function firstWords(text: string): string[] {
 function locateSecrets(statement: string): Secret[] {
   if (!/password|token|jwk|user|account/i.test(statement)) return [];
   const { kind } = identify(statement);
-  if (isObject(kind)) return [];
+  if (isObjectKind(kind)) return [];
   const words = new TokenReader(significantTokens(statement));
   return !givesRight(kind) && skipPrincipal(words)
     ? [...secretsOfPrincipal(statement, words)]

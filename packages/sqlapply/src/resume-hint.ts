@@ -1,7 +1,7 @@
 /*! How to continue an incomplete run: by rerunning the same command, with the options that make it skip existing objects. */
 import { isCleanTable, tryParseDefinition } from '@sqlpipe/ddl';
 import { type IfExists, isReject, isShowable, type Outcome, type Result } from '@sqlpipe/replay';
-import { isObject } from '@sqlpipe/sql';
+import { isObjectKind } from '@sqlpipe/sql';
 
 const MAY_EXIST: ReadonlySet<Result> = new Set(['applied', 'differs', 'unknown']);
 
@@ -35,7 +35,7 @@ export class ResumeHint {
     if (result === 'applied' && identity.kind === 'other') this.#appliedVerbs.add(identity.verb);
     const isComparable = comparison
       ? !comparison.isTokenComparison
-      : !isObject(identity.kind) || isCleanTable(statement) || tryParseDefinition(statement) !== undefined;
+      : !isObjectKind(identity.kind) || isCleanTable(statement) || tryParseDefinition(statement) !== undefined;
     const isIncomparable =
       (exists && this.ifExists === 'compare') || ((exists || MAY_EXIST.has(result)) && !isComparable);
     this.#hasIncomparable ||= isIncomparable;

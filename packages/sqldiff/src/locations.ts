@@ -1,7 +1,7 @@
 import { locateColumns, parseColumnPropertyName } from '@sqlpipe/ddl';
 import { findLocation, type LocatedStatement, type Location } from '@sqlpipe/files';
 import { splitRights } from '@sqlpipe/schema';
-import { foldCase, hasName, identify, isSameName, type KindAndName, namespaceKey } from '@sqlpipe/sql';
+import { foldCase, identify, isNamedKind, isSameName, type KindAndName, namespaceKey } from '@sqlpipe/sql';
 
 /** Where files create objects and grant rights. If both schemas are files and have an object, its location in A counts. */
 export class Locations {
@@ -12,7 +12,7 @@ export class Locations {
       for (const located of batch) {
         const identity = identify(located.statement);
         const rights = () => splitRights(located.statement).map(foldCase);
-        for (const key of hasName(identity) ? [namespaceKey(identity)] : rights())
+        for (const key of isNamedKind(identity.kind) ? [namespaceKey(identity)] : rights())
           if (!this.#byKey.has(key)) this.#byKey.set(key, located);
       }
       yield batch.map(({ statement }) => statement);
@@ -21,7 +21,7 @@ export class Locations {
 
   /** Where an object is created, or a right is granted; for the property of a column, the line of the column. */
   find(identity: KindAndName, statement?: string, property = ''): Location | undefined {
-    const found = this.#byKey.get(hasName(identity) ? namespaceKey(identity) : foldCase(statement ?? ''));
+    const found = this.#byKey.get(isNamedKind(identity.kind) ? namespaceKey(identity) : foldCase(statement ?? ''));
     if (!found) return undefined;
     const { statement: text, ...location } = found;
     return findLocation(text, location, findColumnPosition(text, property));

@@ -11,7 +11,7 @@ import {
   type SchemaComparison,
   type SchemaDifference,
 } from '@sqlpipe/schema';
-import { displayName, hasName, redactFully } from '@sqlpipe/sql';
+import { displayName, isNamedKind, redactFully } from '@sqlpipe/sql';
 import { escapeControls, formatCount, formatSafeJson } from '@sqlpipe/text';
 import type { Locations } from './locations.js';
 import type { DiffArgs } from './options.js';
@@ -93,7 +93,7 @@ interface FormatOptions extends Partial<Pick<DiffArgs, 'json' | 'names' | 'text'
 /** `only in src: table 'trades'`, `differs: view 'spreads'`; a grant is shown as its statement. */
 function formatName(difference: SchemaDifference, [labelA, labelB]: Labels): string {
   const { identity, a, b } = difference;
-  const what = hasName(identity) ? displayName(identity) : redactFully(a ?? b ?? '').replace(/;$/, '');
+  const what = isNamedKind(identity.kind) ? displayName(identity) : redactFully(a ?? b ?? '').replace(/;$/, '');
   const how = { 'only-a': `only in ${labelA}`, 'only-b': `only in ${labelB}`, differs: 'differs' };
   return escapeControls(`${how[differenceResult(difference)]}: ${what}`);
 }

@@ -1,12 +1,12 @@
 /*! Names may be hostile: nodes are identified by numbers, and names are only in labels, escaped for the language. */
 import { dumpOrder, type Entry, type Schema } from '@sqlpipe/schema';
-import { isObject, type ObjectKind } from '@sqlpipe/sql';
+import { isObjectKind, type ObjectKind } from '@sqlpipe/sql';
 import { escapeControls } from '@sqlpipe/text';
 
 /** Nodes are numbered in the order of a dump, so that the same schema gives the same graph. */
 function buildDiagram(schema: Schema) {
   const nodes = dumpOrder(schema)
-    .filter((entry): entry is Entry & { kind: ObjectKind } => isObject(entry.kind))
+    .filter((entry): entry is Entry & { kind: ObjectKind } => isObjectKind(entry.kind))
     .map((entry, i) => ({ id: `n${i + 1}`, entry }));
   const ids = new Map(nodes.map(({ id, entry }) => [entry.name, id]));
   const needs = schema.dependencies();

@@ -15,7 +15,7 @@ import {
   repair,
 } from '@sqlpipe/ddl';
 import { type Entry, splitRights, toUnambiguousEntry } from '@sqlpipe/schema';
-import { displayName, type Identity, identify, isAcl, isObject, NameSet } from '@sqlpipe/sql';
+import { displayName, type Identity, identify, isAcl, isObjectKind, NameSet } from '@sqlpipe/sql';
 import { CodedError, truncate } from '@sqlpipe/text';
 
 interface Adaptation {
@@ -57,7 +57,7 @@ export async function* adapt(
       if (isLossy) warn(message);
     }
     for (const statement of kept) yield { n, statement };
-    if (kept.length === 0 && isObject(entry.kind)) leftOut.add(entry.name);
+    if (kept.length === 0 && isObjectKind(entry.kind)) leftOut.add(entry.name);
   }
   if (first !== undefined && !isLossy)
     throw new CodedError(
@@ -167,7 +167,7 @@ export const toVersion =
   (version: string) =>
   (given: string): Adaptation => {
     const { kind } = identify(given);
-    if (!isObject(kind)) return { statement: given, losses: [] };
+    if (!isObjectKind(kind)) return { statement: given, losses: [] };
     if (!isUnderstood(given, kind)) return { statement: given, losses: [UNKNOWN_SYNTAX] };
     if (!mayLackFeature(given, version)) return { statement: given, losses: [] };
     const hasFeature = createFeatureCheck({ version });

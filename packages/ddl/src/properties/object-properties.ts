@@ -1,5 +1,5 @@
 /*! The properties of each kind, in the order in which servers print their clauses and differences are reported. */
-import { isObject, type Kind, OBJECT_KINDS, type ObjectKind } from '@sqlpipe/sql';
+import { isObjectKind, type Kind, OBJECT_KINDS, type ObjectKind } from '@sqlpipe/sql';
 import type { Definition } from '../definition.js';
 import type { columnPropertyName, Property } from '../property.js';
 import { DEDUP_KEYS } from './dedup-keys.js';
@@ -69,4 +69,4 @@ export const ALL_PROPERTIES = [...new Set(OBJECT_KINDS.flatMap(propertiesOf))];
 
 /** Finds a property by its name. If the kind is not that of a table or a view, all properties are searched. */
 export const findProperty = (name: string, kind: Kind): AnyProperty | undefined =>
-  (isObject(kind) ? propertiesOf(kind) : ALL_PROPERTIES).find(property => property.name === name);
+  (isObjectKind(kind) ? propertiesOf(kind) : ALL_PROPERTIES).find(property => property.name === name);

@@ -2,7 +2,7 @@
 import {
   addToList,
   identify,
-  isObject,
+  isObjectKind,
   type Kind,
   keywordOf,
   NameMap,
@@ -33,7 +33,7 @@ export function findReferences(statement: string, isView: (name: string) => bool
 export const findReferencesOfQuery = (query: string): string[] => findReferences(`CREATE VIEW v AS (\n${query}\n);`);
 
 export const mayHaveReferences = (kind: Kind, statement: string): boolean =>
-  isObject(kind) && (kind !== 'table' || MAY_REFERENCE.test(statement));
+  isObjectKind(kind) && (kind !== 'table' || MAY_REFERENCE.test(statement));
 
 /** Every CREATE TABLE that refers to an object matches. Most tables do not match, and are not tokenized. */
 const MAY_REFERENCE = /\b(?:AS|LIKE)\b/i;

@@ -24,7 +24,7 @@ import {
   unquoteToken,
 } from '@sqlpipe/ddl/parser';
 import type { ChangeOfBase } from '@sqlpipe/schema';
-import { displayName, isStoredView } from '@sqlpipe/sql';
+import { displayName, isStoredViewKind } from '@sqlpipe/sql';
 import { analyzeRelation } from '../analyze/analyze-relation.js';
 import { requireQueryReadAccess } from '../analyze/query-references.js';
 import type { Catalogue } from '../catalogue.js';
@@ -159,7 +159,7 @@ function executeCommand(command: Command, session: MutableSession, query: Body |
     case 'alter': {
       const [first] = command.alters;
       if (first?.kind === 'table') return executeAlterTable(command.alters, session);
-      if (first && isStoredView(first.kind)) return executeAlterStoredView(first, session);
+      if (first && isStoredViewKind(first.kind)) return executeAlterStoredView(first, session);
       return first && query && executeAlterView(first, query, session);
     }
     case 'drop':

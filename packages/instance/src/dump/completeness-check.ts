@@ -5,7 +5,7 @@
  */
 import { findReferences } from '@sqlpipe/ddl';
 import { dumpOrder, Schema } from '@sqlpipe/schema';
-import { givesRight, identify, isAcl, isObject, KINDS, type KindAndName, NameMap, NameSet } from '@sqlpipe/sql';
+import { givesRight, identify, isAcl, isObjectKind, KINDS, type KindAndName, NameMap, NameSet } from '@sqlpipe/sql';
 import type { Client } from '../http/client.js';
 import { tryQuery } from '../http/optional-queries.js';
 import { fetchAllObjects, type ListedObject } from './fetch-objects.js';
@@ -91,7 +91,7 @@ export class CompletenessCheck {
   }
 
   async #fetchList(): Promise<NameMap<ListedObject> | undefined> {
-    if (!KINDS.some(kind => isObject(kind) && this.options.selects(kind))) return new NameMap(); // access control only
+    if (!KINDS.some(kind => isObjectKind(kind) && this.options.selects(kind))) return new NameMap(); // access control only
     const list = await tryQuery(
       () => fetchAllObjects(this.client),
       ({ message }) => {
@@ -176,9 +176,9 @@ export async function* addMissingRows(
     let start = 0;
     for (const [i, row] of batch.entries()) {
       const { kind, name } = identifyRow(row);
-      hasObjects ||= isObject(kind);
+      hasObjects ||= isObjectKind(kind);
       let missing: string[] = [];
-      if (isObject(kind) && kind !== 'table') missing = await check.fetchNeeded(row);
+      if (isObjectKind(kind) && kind !== 'table') missing = await check.fetchNeeded(row);
       else if (hasObjects && givesRight(kind)) missing = await check.fetchOthers(); // rights come after all objects
       const isKept = !name || isAcl(kind) || check.acceptRow(name);
       if (isKept && !missing.length) continue;

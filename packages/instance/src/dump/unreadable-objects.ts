@@ -1,7 +1,7 @@
 /*! For both ways to dump: which objects a dump should contain, and how the objects that it lacks are reported. */
 import { isSystemTable } from '@sqlpipe/ddl';
 import type { NameSelection } from '@sqlpipe/schema';
-import { displayName, isObject, KINDS, type Kind, type KindAndName } from '@sqlpipe/sql';
+import { displayName, isObjectKind, KINDS, type Kind, type KindAndName } from '@sqlpipe/sql';
 import { escapeControls, formatFirst } from '@sqlpipe/text';
 import type { ConnectionConfig } from '../configuration/connection-config.js';
 import { InstanceError } from '../instance-error.js';
@@ -11,7 +11,7 @@ const MAX_NAMED = 20;
 
 /** Whether a dump should contain an object. An object of an unknown kind is wanted if all kinds of tables and views are selected. */
 export function isWanted({ kind, name }: ListedObject, selects: (kind: Kind) => boolean): boolean {
-  const isSelected = kind === 'other' ? KINDS.filter(isObject).every(selects) : selects(kind);
+  const isSelected = kind === 'other' ? KINDS.filter(isObjectKind).every(selects) : selects(kind);
   return isSelected && !isSystemTable(name);
 }
 

@@ -8,7 +8,7 @@ import { createHash } from 'node:crypto';
 import { MAX_NAME_LENGTH } from '@sqlpipe/ddl/parser';
 import type { Engine } from '@sqlpipe/engine';
 import type { Schema } from '@sqlpipe/schema';
-import { foldCase, hasName, isSameName, type NameSet } from '@sqlpipe/sql';
+import { foldCase, isNamedKind, isSameName, type NameSet } from '@sqlpipe/sql';
 import { parseRebuildName } from './rebuild-names.js';
 
 const SUFFIX = /_unfilled_[0-9a-f]{8}$/;
@@ -29,7 +29,7 @@ export function parseMark(table: string, { a, engineOfB }: MarkLookup): string |
   if (!SUFFIX.test(table)) return undefined;
   const view = table.replace(SUFFIX, '');
   if (markOf(view) === table) return view;
-  const views = [...a.entries.filter(hasName), ...engineOfB.catalogue.list()];
+  const views = [...a.entries.filter(({ kind }) => isNamedKind(kind)), ...engineOfB.catalogue.list()];
   return views.find(({ name }) => isSameName(markOf(name), table))?.name;
 }
 

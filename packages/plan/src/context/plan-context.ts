@@ -1,7 +1,7 @@
 import type { CompareOptions } from '@sqlpipe/ddl';
 import { createPredictingEngine, type Engine, type ExternalFacts, type StoredRows } from '@sqlpipe/engine';
 import { type Health, type HealthProblem, IgnoreRules, InvalidOptionError, problemsOf, Schema } from '@sqlpipe/schema';
-import { isObject, NameSet } from '@sqlpipe/sql';
+import { isObjectKind, NameSet } from '@sqlpipe/sql';
 import type { AuxiliaryTables } from '../auxiliary/auxiliary-tables.js';
 import { findBetweenRenames, findLeftovers } from '../auxiliary/rebuild-names.js';
 import { AllowedLosses } from '../losses/losses.js';
@@ -113,7 +113,7 @@ function createWantedEngine({ a, b }: SchemaPair, allowed: AllowedLosses, option
   const { ignoreExtra, ignore, defaults, health } = options;
   const keptEntries = b.entries.filter(
     entry =>
-      isObject(entry.kind) &&
+      isObjectKind(entry.kind) &&
       !a.findObject(entry.name) &&
       (ignoreExtra || ignore?.ignoresObject(entry) || !allowed.allows({ lossKind: 'drop', object: entry.name })),
   );

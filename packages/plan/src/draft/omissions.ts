@@ -1,10 +1,10 @@
 import type { PropertyName } from '@sqlpipe/ddl';
-import { addToList, hasName, type KindAndName, namespaceKey } from '@sqlpipe/sql';
+import { addToList, isNamedKind, type KindAndName, namespaceKey } from '@sqlpipe/sql';
 import { ignoresProperty, type KeptOfB } from '../context/kept-of-b.js';
 import type { Change, Omission } from '../losses/omission.js';
 
 /** A right has no name, so all rights of a kind have the same key. */
-const omissionKey = (identity: KindAndName): string => (hasName(identity) ? namespaceKey(identity) : identity.kind);
+const omissionKey = (item: KindAndName): string => (isNamedKind(item.kind) ? namespaceKey(item) : item.kind);
 
 /** Whether an option ignores a change. Its first property decides, because the others follow from it. */
 export const isIgnored = ({ identity, properties: [property] }: Omit<Change, 'id'>, options: KeptOfB): boolean =>

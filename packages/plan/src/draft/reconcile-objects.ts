@@ -2,7 +2,7 @@
 import { compareDefinitions, compareStatements, type Definition, parseDefinition, propertiesOf } from '@sqlpipe/ddl';
 import type { CatalogueObject } from '@sqlpipe/engine';
 import { dumpOrder, type Entry, type Schema } from '@sqlpipe/schema';
-import { displayName, isObject, isPrincipal, isStoredView } from '@sqlpipe/sql';
+import { displayName, isObjectKind, isPrincipal, isStoredViewKind } from '@sqlpipe/sql';
 import { isAuxiliaryTable } from '../auxiliary/auxiliary-tables.js';
 import { ignoresProperty } from '../context/kept-of-b.js';
 import type { Schemas } from '../context/plan-context.js';
@@ -12,7 +12,7 @@ import { alterObject, dropColumns, isOfQuery } from './alter-object.js';
 import { findCreation } from './create-object.js';
 import { type Draft, whyNotExecutable } from './draft.js';
 
-export const listObjects = (schema: Schema): Entry[] => dumpOrder(schema).filter(({ kind }) => isObject(kind));
+export const listObjects = (schema: Schema): Entry[] => dumpOrder(schema).filter(({ kind }) => isObjectKind(kind));
 
 /**
  * Leaves out objects whose rename comments contradict A or B, because a wrong rename would give one object the columns of another. The
@@ -70,7 +70,7 @@ export function reconcileTables(draft: Draft): void {
 export function findStoredViewsAndReaders({ a }: Schemas): ReadonlySet<Entry> {
   const found = new Set<Entry>();
   for (const entry of listObjects(a))
-    if (isStoredView(entry.kind) || a.prerequisites(entry).some(needed => found.has(needed))) found.add(entry);
+    if (isStoredViewKind(entry.kind) || a.prerequisites(entry).some(needed => found.has(needed))) found.add(entry);
   return found;
 }
 
@@ -84,7 +84,7 @@ export function reconcileObject(entry: Entry, draft: Draft): void {
     if (current?.kind !== entry.kind && !draft.omissions.has(entry)) draft.omit(change, why);
     return;
   }
-  const blocker = context.a.prerequisites(entry).find(({ name, kind }) => isObject(kind) && draft.blocked.has(name));
+  const blocker = context.a.prerequisites(entry).find(each => isObjectKind(each.kind) && draft.blocked.has(each.name));
   if (blocker) {
     draft.blocked.add(entry.name);
     if (!isAsWanted(entry, draft))
@@ -132,7 +132,7 @@ function isAsWanted(entry: Entry, draft: Draft): boolean {
 function mustRecreate(wanted: Definition, { engine, context: { ignore } }: Draft): boolean {
   const { kind, name } = wanted;
   const current = engine.definitionOf(name);
-  if (current?.kind !== kind || !isStoredView(kind)) return false;
+  if (current?.kind !== kind || !isStoredViewKind(kind)) return false;
   return compareDefinitions(wanted, current).differences.some(({ property }) => {
     const rules = propertiesOf(kind).find(each => each.name === property || each.alter?.sets.includes(property));
     const isAlterable =

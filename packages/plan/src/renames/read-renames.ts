@@ -2,7 +2,7 @@
 import { findColumn, type TableDefinition } from '@sqlpipe/ddl';
 import type { Engine } from '@sqlpipe/engine';
 import { type Entry, type IgnoreRules, InvalidOptionError, type Schema } from '@sqlpipe/schema';
-import { displayName, isObject, isSameName, type KindAndName, NameMap, NameSet, unquote } from '@sqlpipe/sql';
+import { displayName, isObjectKind, isSameName, type KindAndName, NameMap, NameSet, unquote } from '@sqlpipe/sql';
 import { suggestWord } from '@sqlpipe/text';
 import { findRebuildTables } from '../auxiliary/rebuild-names.js';
 import { findReadings, formatPath, type ObjectPath, resolvePath, splitRename } from '../losses/object-path.js';
@@ -33,7 +33,7 @@ export class RenameReader {
     this.#rebuilt = findRebuildTables(engineOfB, 'old');
     this.#readOptions(renamed);
     const comments = a.entries
-      .filter(({ kind }) => isObject(kind))
+      .filter(({ kind }) => isObjectKind(kind))
       .flatMap(entry => parseRenameComments(entry.statement).map(comment => ({ entry, ...comment })));
     for (const comment of comments) if (comment.column === undefined) this.#readObjectComment(comment, comments);
     for (const comment of comments) if (comment.column !== undefined) this.#readColumnComment(comment, comments);
@@ -224,7 +224,7 @@ export class RenameReader {
   #whyNotInA(object: KindAndName): string {
     const { name } = object;
     if (this.ignore.ignoresObject(object)) return formatIgnoredObject(name);
-    const names = this.a.entries.filter(({ kind }) => isObject(kind)).map(entry => entry.name);
+    const names = this.a.entries.filter(({ kind }) => isObjectKind(kind)).map(entry => entry.name);
     return `A has no '${name}'${suggestWord(name, names)}`;
   }
 

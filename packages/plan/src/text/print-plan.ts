@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto';
 import { type Definition, printDefinition, tryParseDefinition } from '@sqlpipe/ddl';
 import { dumpOrder, Schema } from '@sqlpipe/schema';
-import { foldCase, identify, isObject, type KindAndName, NameSet } from '@sqlpipe/sql';
+import { foldCase, identify, isObjectKind, type KindAndName, NameSet } from '@sqlpipe/sql';
 import { escapeControls } from '@sqlpipe/text';
 import { findAffectedObjects } from '../statements.js';
 import { formatState } from './head.js';
@@ -35,7 +35,7 @@ export function findPlannedObjects(statements: readonly string[]): KindAndName[]
   const found = new Map<string, KindAndName>();
   // In `DROP TABLE T; CREATE TABLE t`, both names mean one object. The first one counts, because it is the target's.
   for (const object of statements.flatMap(findAffectedObjects).reverse())
-    if (isObject(object.kind)) found.set(`${foldCase(object.name)} ${object.kind}`, object);
+    if (isObjectKind(object.kind)) found.set(`${foldCase(object.name)} ${object.kind}`, object);
   return [...found].sort(([a], [b]) => (a < b ? -1 : 1)).map(([, object]) => object);
 }
 
@@ -67,7 +67,7 @@ export function computeFingerprint(plan: readonly string[], definitions: Iterabl
 function findReaders(objects: readonly KindAndName[], schema: Schema): KindAndName[] {
   const reached = new NameSet(objects.map(({ name }) => name));
   const readers = dumpOrder(schema).filter(({ kind, name }) => {
-    const reads = isObject(kind) ? (schema.dependencies().get(name) ?? []) : [];
+    const reads = isObjectKind(kind) ? (schema.dependencies().get(name) ?? []) : [];
     const isReader = !reached.has(name) && reads.some(each => reached.has(each));
     if (isReader) reached.add(name);
     return isReader;

@@ -2,7 +2,7 @@
 import { compareStatements, findReferences } from '@sqlpipe/ddl';
 import { type Client, fetchAllObjects, fetchIds, fetchStatements, InstanceError } from '@sqlpipe/instance';
 import { findPlannedObjects } from '@sqlpipe/plan/text';
-import { displayName, identify, isObject, type KindAndName, kindKey, NameMap, NameSet } from '@sqlpipe/sql';
+import { displayName, identify, isObjectKind, type KindAndName, kindKey, NameMap, NameSet } from '@sqlpipe/sql';
 
 const findNames = (statements: readonly string[]): NameSet =>
   new NameSet(statements.flatMap(each => findReferences(each)));
@@ -36,7 +36,7 @@ export class PlanGuard {
     const names = findNames([...planStatements, ...existing]);
     const others = listed.flatMap(({ kind, name }) => {
       const isRead = names.has(name) || (existing.length > 0 && kind !== 'table');
-      return isRead && isObject(kind) && !guard.#known.has(kindKey({ kind, name })) ? [{ kind, name }] : [];
+      return isRead && isObjectKind(kind) && !guard.#known.has(kindKey({ kind, name })) ? [{ kind, name }] : [];
     });
     // Objects that this account may not read are skipped: the planner did not know them either, so the plan does not depend on them.
     await guard.#fetch(others, ids, () => {});
@@ -101,7 +101,7 @@ export class PlanGuard {
 
   /** Finds the objects that a statement changes, and what these read. One to create is left out: if it exists, a server rejects it. */
   #findObjects(statement: string): GuardedObject[] {
-    const creates = isObject(identify(statement).kind);
+    const creates = isObjectKind(identify(statement).kind);
     const changed = findPlannedObjects([statement]).flatMap(object => this.#known.get(kindKey(object)) ?? []);
     const queries = creates ? [statement] : changed.flatMap(({ statement }) => statement ?? []);
     const names = findNames(queries);

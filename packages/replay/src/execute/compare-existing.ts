@@ -2,7 +2,7 @@
 import { InstanceError, type Rejection } from '@sqlpipe/instance';
 import { COLUMN_ORDER_REASON } from '@sqlpipe/plan/text';
 import type { Entry } from '@sqlpipe/schema';
-import { givesRight, isObject, isPrincipal } from '@sqlpipe/sql';
+import { givesRight, isObjectKind, isPrincipal } from '@sqlpipe/sql';
 import type { ReplayOptions } from '../options.js';
 import { isReordered, type ResultOf, type StatementResult } from '../outcome.js';
 import type { ExistingObjects } from '../target/fetched-objects.js';
@@ -74,7 +74,7 @@ export async function resolveRejection(
   const incomparable: ResultOf<'rejected'> = { ...rejected, error: `${why}; ${SKIP_HELP}`, exists };
   try {
     if (exists && ifExists === 'skip')
-      return !isObject(entry.kind) || (await options.existing.isTaken(entry)) ? { result: 'skipped' } : rejected;
+      return !isObjectKind(entry.kind) || (await options.existing.isTaken(entry)) ? { result: 'skipped' } : rejected;
     const found = match ?? (await compareExisting(entry, options));
     if (found && (exists || found.result === 'skipped')) return resolveExisting(found, ifExists);
     return exists && concernsPrincipal ? incomparable : rejected;

@@ -25,7 +25,7 @@ import {
 } from '@sqlpipe/instance';
 import { printFullRefresh } from '@sqlpipe/plan/text';
 import { type Entry, isChangeOfBase } from '@sqlpipe/schema';
-import { isObject, isSameName, type KindAndName } from '@sqlpipe/sql';
+import { isObjectKind, isSameName, type KindAndName } from '@sqlpipe/sql';
 import type { StatementResult } from '../outcome.js';
 import type { ExistingObjects } from '../target/fetched-objects.js';
 import { verifyObject } from './verify.js';
@@ -99,7 +99,7 @@ async function waitForEffect(pending: PendingEffect, context: ConfirmationContex
   const { parsed, expected } = pending;
   const { existing, noVerify } = context;
   if (parsed.verb === 'refresh') return waitForRefresh(parsed.name, pending.refresh, context);
-  if (parsed.verb === 'drop') return !noVerify && isObject(parsed.kind) ? verifyDone(parsed, existing) : APPLIED;
+  if (parsed.verb === 'drop') return !noVerify && isObjectKind(parsed.kind) ? verifyDone(parsed, existing) : APPLIED;
   for (const object of findWalObjects(parsed)) {
     const failure = await waitForWal(object, context);
     if (failure) return failure;

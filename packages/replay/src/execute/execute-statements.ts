@@ -2,7 +2,7 @@
 import { findReferences } from '@sqlpipe/ddl';
 import type { PlanHead } from '@sqlpipe/plan/text';
 import { type Entry, toEntry } from '@sqlpipe/schema';
-import { isObject, isSameName, NameSet, readStatementHead } from '@sqlpipe/sql';
+import { isObjectKind, isSameName, NameSet, readStatementHead } from '@sqlpipe/sql';
 import type { ReplayOptions } from '../options.js';
 import { endsRun, type Outcome, type ReplayInput, type StatementResult } from '../outcome.js';
 import type { Executor } from './executor.js';
@@ -82,7 +82,7 @@ interface InFlight {
 }
 
 /** Whether a statement changes no existing object. Others must not run while the reader of the outcomes reads created objects back. */
-const createsObject = ({ kind, statement }: Entry): boolean => isObject(kind) && !readStatementHead(statement).replaces;
+const createsObject = ({ kind, statement }: Entry) => isObjectKind(kind) && !readStatementHead(statement).replaces;
 
 /** Finds the statements in flight that have to end first: they create an object of the same name, or one that the statement reads. */
 function findBlockers({ name, statement }: Entry, inFlight: readonly InFlight[]): InFlight[] {

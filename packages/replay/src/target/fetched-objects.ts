@@ -14,11 +14,11 @@ import {
   MAX_PER_REQUEST,
   SymbolCapacities,
 } from '@sqlpipe/instance';
-import { identify, isObject, isPrincipal, isSameName, type KindAndName, kindKey } from '@sqlpipe/sql';
+import { identify, isObjectKind, isPrincipal, isSameName, type KindAndName, kindKey } from '@sqlpipe/sql';
 import { aclOf, ExistingAcl } from './existing-acl.js';
 
 /** Whether every target can show the definition of this object. Not every target shows its access control. */
-export const isShowable = ({ kind, name }: KindAndName): boolean => isObject(kind) && name !== '';
+export const isShowable = ({ kind, name }: KindAndName): boolean => isObjectKind(kind) && name !== '';
 
 /** The objects of a target, or what a dry run predicts of them. */
 export interface ExistingObjects {
