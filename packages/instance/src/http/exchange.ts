@@ -1,6 +1,5 @@
 import type { IncomingHttpHeaders } from 'node:http';
 import { Readable } from 'node:stream';
-import type { Dispatcher } from 'undici';
 import type { ConnectionConfig } from '../configuration/connection-config.js';
 
 /** A response whose status and headers have arrived. The body, which is the reply, may still be arriving. */
@@ -33,8 +32,15 @@ export class TransportError extends Error {
   }
 }
 
-/** One request and its response. */
-export class Exchange implements Dispatcher.DispatchHandler {
+/** The methods of undici's `DispatchController` that an exchange uses. The library's types must not import undici, which is bundled. */
+interface Controller {
+  abort(reason: Error): void;
+  pause(): void;
+  resume(): void;
+}
+
+/** One request and its response, as a handler of undici. */
+export class Exchange {
   #phase: Phase = 'connecting';
   #body: Readable | undefined;
   #hasEnded = false;
@@ -53,14 +59,14 @@ export class Exchange implements Dispatcher.DispatchHandler {
     this.#timer = new PausableTimer(config.connectTimeout, () => this.#fail(timeoutError()));
   }
 
-  onRequestStart(controller: Dispatcher.DispatchController): void {
+  onRequestStart(controller: Controller): void {
     if (this.#hasFailed) return controller.abort(timeoutError()); // connected after the time limit
     this.#phase = 'waiting';
     this.#timer.stop();
     this.#timer = new PausableTimer(this.config.timeout, () => controller.abort(timeoutError()));
   }
 
-  onResponseStart(controller: Dispatcher.DispatchController, status: number, headers: IncomingHttpHeaders): void {
+  onResponseStart(controller: Controller, status: number, headers: IncomingHttpHeaders): void {
     if (status < 200) return;
     this.#phase = 'reading';
     this.#status = status;
@@ -78,7 +84,7 @@ export class Exchange implements Dispatcher.DispatchHandler {
     this.resolve({ url, secrets, status, headers, timer: this.#timer, body: this.#body });
   }
 
-  onResponseData(controller: Dispatcher.DispatchController, chunk: Buffer): void {
+  onResponseData(controller: Controller, chunk: Buffer): void {
     if (!this.#body?.push(chunk)) controller.pause();
   }
 
@@ -89,7 +95,7 @@ export class Exchange implements Dispatcher.DispatchHandler {
     this.#body?.push(null);
   }
 
-  onResponseError(_controller: Dispatcher.DispatchController, cause: NodeJS.ErrnoException): void {
+  onResponseError(_controller: Controller, cause: NodeJS.ErrnoException): void {
     this.#fail(cause);
   }
 
