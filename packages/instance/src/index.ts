@@ -32,7 +32,6 @@ export {
   fetchParameters,
   fetchServerReport,
   fetchVersion,
-  isEnterprise,
 } from './reports/server-report.js';
 export {
   askUntilSettled,

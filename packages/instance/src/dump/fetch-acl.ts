@@ -14,7 +14,7 @@ import type { ConnectionConfig } from '../configuration/connection-config.js';
 import { type Client, withClient } from '../http/client.js';
 import { tryQuery } from '../http/optional-queries.js';
 import { InstanceError } from '../instance-error.js';
-import { isEnterprise } from '../reports/server-report.js';
+import { fetchIsEnterprise } from '../reports/server-report.js';
 
 /** The statements of a dump that create users, groups and service accounts. @throws InstanceError if the instance does not show them */
 export async function fetchPrincipals(client: Client): Promise<string[]> {
@@ -52,7 +52,7 @@ export async function fetchRightsOf(client: Client, name: string): Promise<Right
 /** The grants of an instance as statements, or why it does not show them. @throws InstanceError if it gives no answer */
 export const fetchGrants = (config: ConnectionConfig): Promise<{ grants: string[]; hiddenGrants?: string }> =>
   withClient(config, async client => {
-    if (!(await isEnterprise(client))) return { grants: [] };
+    if (!(await fetchIsEnterprise(client))) return { grants: [] };
     try {
       const rights = (await fetchRights(client)) ?? (await fetchRightsOfAll(client));
       return { grants: rights.flatMap(right => (right.kind === 'grant' ? printRight(right) : [])) };

@@ -6,7 +6,7 @@ import { type Client, withClient } from '../http/client.js';
 import { queryIfAccepted, tryQuery } from '../http/optional-queries.js';
 import { InstanceError } from '../instance-error.js';
 import { fetchHealth, fetchViewColumns, type ViewColumn } from './health.js';
-import { fetchCommonDefaults, fetchDefaults, fetchVersion, isEnterprise } from './server-report.js';
+import { fetchCommonDefaults, fetchDefaults, fetchIsEnterprise, fetchVersion } from './server-report.js';
 import { askUntilSettled, fetchRefreshState, fetchRunningRefreshes } from './view-state.js';
 
 /** What a comparison of two schemas depends on. A side without an instance is from files. @throws InstanceError */
@@ -24,7 +24,7 @@ export const fetchInstanceFacts = async (client: Client) => ({
   defaults: await fetchDefaults(client),
   health: await fetchHealth(client),
   version: await fetchVersion(client),
-  isEnterprise: await isEnterprise(client),
+  isEnterprise: await fetchIsEnterprise(client),
   fetchHistory: (view: MaterializedViewDefinition, printQuestion: PrintHistoryQuestion) =>
     fetchHistory(client, view, printQuestion),
   fetchSizes: () => fetchSizes(client),

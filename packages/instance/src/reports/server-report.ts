@@ -73,7 +73,7 @@ export async function fetchParameters(client: Client): Promise<Map<string, strin
 const BUILD = /^(?!.*enterprise).*\bQuestDB (\d+\.\d+(?:\.\d+)?)/i;
 
 /** Whether an instance is of the enterprise edition, the only one with access control. */
-export const isEnterprise = async (client: Client): Promise<boolean> => (await fetchAccessControl(client)) === 'on';
+export const fetchIsEnterprise = async (client: Client) => (await fetchAccessControl(client)) === 'on';
 
 /** Only a server with access control knows SHOW USERS, even if it denies the answer. */
 async function fetchAccessControl(client: Client): Promise<'on' | 'off' | 'unknown'> {

@@ -171,8 +171,8 @@ export class DryRun {
     const acl = new ExistingAcl(source, () => {});
     return {
       acl,
-      isTaken: async ({ name }) => engine.find(name) !== undefined,
-      isPrefetched: async () => false, // so that each statement reaches the engine
+      fetchIsTaken: async ({ name }) => engine.find(name) !== undefined,
+      fetchIsPrefetched: async () => false, // so that each statement reaches the engine
       invalidate: () => {},
       fetchDefaults: async () => defaults,
       fetchStatement: async object => (isPrincipal(object.kind) ? acl.findPrincipal(object) : this.#showObject(object)),

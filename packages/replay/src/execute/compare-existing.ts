@@ -62,7 +62,7 @@ export async function resolveRejection(
   match: MatchResult | undefined,
   options: ComparisonOptions,
 ): Promise<StatementResult> {
-  const { ifExists } = options;
+  const { ifExists, existing } = options;
   const { message: error, position, isDenied } = rejection;
   const rejected: ResultOf<'rejected'> = { result: 'rejected', error, isDenied, position };
   // Of a CREATE, the message is about the object. Of an ALTER, it may be about a column.
@@ -74,7 +74,7 @@ export async function resolveRejection(
   const incomparable: ResultOf<'rejected'> = { ...rejected, error: `${why}; ${SKIP_HELP}`, exists };
   try {
     if (exists && ifExists === 'skip')
-      return !isObjectKind(entry.kind) || (await options.existing.isTaken(entry)) ? { result: 'skipped' } : rejected;
+      return !isObjectKind(entry.kind) || (await existing.fetchIsTaken(entry)) ? { result: 'skipped' } : rejected;
     const found = match ?? (await compareExisting(entry, options));
     if (found && (exists || found.result === 'skipped')) return resolveExisting(found, ifExists);
     return exists && concernsPrincipal ? incomparable : rejected;

@@ -126,7 +126,7 @@ async function execute(entry: Entry, context: StatementContext): Promise<Stateme
 /** Whether to compare before sending: the server would accept the statement although the object exists, or the object is known already. */
 async function isComparedFirst(entry: Entry, { existing, ifExists }: StatementContext): Promise<boolean> {
   const { replaces, keepsExisting } = readStatementHead(entry.statement);
-  const isPrefetched = ifExists === 'compare' && (await existing.isPrefetched(entry));
+  const isPrefetched = ifExists === 'compare' && (await existing.fetchIsPrefetched(entry));
   return givesRight(entry.kind) || replaces || keepsExisting || isPrefetched;
 }
 

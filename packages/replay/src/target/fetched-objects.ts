@@ -26,8 +26,8 @@ export interface ExistingObjects {
   /** The target's own definition; undefined if the target shows none of that kind and name. */
   fetchStatement(identity: KindAndName): Promise<string | undefined>;
   /** Whether the target has an object of that name, of any kind. The server may show an invalid view only under its exact name. */
-  isTaken(identity: KindAndName): Promise<boolean>;
-  isPrefetched(identity: KindAndName): Promise<boolean>;
+  fetchIsTaken(identity: KindAndName): Promise<boolean>;
+  fetchIsPrefetched(identity: KindAndName): Promise<boolean>;
   /** Discards the objects that a statement creates or changes, so that they are fetched again. Call it before and after sending. */
   invalidate(identity: KindAndName): void;
   fetchDefaults(): Promise<Defaults>;
@@ -69,12 +69,12 @@ export class FetchedObjects implements ExistingObjects {
     return statement;
   }
 
-  async isTaken(identity: KindAndName): Promise<boolean> {
+  async fetchIsTaken(identity: KindAndName): Promise<boolean> {
     if ((await this.fetchStatement(identity)) !== undefined) return true;
     return (await fetchAllObjects(this.#client)).some(({ name }) => isSameName(name, identity.name));
   }
 
-  async isPrefetched(identity: KindAndName): Promise<boolean> {
+  async fetchIsPrefetched(identity: KindAndName): Promise<boolean> {
     return (await this.#findPrefetched(identity)) !== undefined;
   }
 
