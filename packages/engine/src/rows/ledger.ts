@@ -173,12 +173,12 @@ export class Ledger {
   }
 
   /** The indexes of the statements that created, changed or removed an object. */
-  changesOf({ id }: CatalogueObject): readonly number[] {
+  changingStatementsOf({ id }: CatalogueObject): readonly number[] {
     return this.#changes.get(id) ?? [];
   }
 
   /** The indexes of the statements that invalidated a view. */
-  invalidationsOf(view: CatalogueObject | undefined): readonly number[] {
+  invalidatingStatementsOf(view: CatalogueObject | undefined): readonly number[] {
     return this.#invalidations.get(view?.id) ?? [];
   }
 
@@ -250,8 +250,8 @@ export class Ledger {
   }
 
   /** The index of the statement that removed an object, as a list. The list is empty if the object exists. */
-  findRemoval(object: CatalogueObject): readonly number[] {
-    return this.catalogue.findById(object.id) ? [] : this.changesOf(object).slice(-1);
+  removingStatementOf(object: CatalogueObject): readonly number[] {
+    return this.catalogue.findById(object.id) ? [] : this.changingStatementsOf(object).slice(-1);
   }
 
   /**
@@ -259,7 +259,7 @@ export class Ledger {
    * the current statement.
    */
   causesOf(object: CatalogueObject, index: number): readonly number[] {
-    const causes = [this.invalidationsOf(object), this.findRemoval(object)];
+    const causes = [this.invalidatingStatementsOf(object), this.removingStatementOf(object)];
     return causes.find(({ length }) => length > 0) ?? [index];
   }
 }

@@ -53,15 +53,15 @@ export class RowAccount {
   }
 
   /** The indexes of the statements that have made a view invalid. */
-  findInvalidations(view: string): readonly number[] {
-    return this.#ledger.invalidationsOf(this.#engine.find(view));
+  invalidatingStatementsOf(view: string): readonly number[] {
+    return this.#ledger.invalidatingStatementsOf(this.#engine.find(view));
   }
 
   /** The index of the statement that has removed the base of a materialized view, as a list; empty if its base exists. */
-  findRemovalOfBase(view: string): readonly number[] {
+  removingStatementOfBase(view: string): readonly number[] {
     const object = this.#engine.find(view);
     const base = object?.kind === 'materialized view' ? this.findLoaded(object.base) : undefined;
-    return base && !this.#engine.find(base.name) ? this.#ledger.findRemoval(base) : [];
+    return base && !this.#engine.find(base.name) ? this.#ledger.removingStatementOf(base) : [];
   }
 
   /** Records what an assertion shows: that all rows of a table are also in another table, or that a conversion changes no value. */
@@ -131,7 +131,7 @@ export class RowAccount {
   /** The losses depend on where the rows are now: in the same object, in a copy, in a recreated materialized view, or nowhere. */
   #judge(object: CatalogueObject): AccountedLoss[] {
     const current = this.#engine.catalogue.findById(object.id);
-    const causes = this.#ledger.findRemoval(object);
+    const causes = this.#ledger.removingStatementOf(object);
     const copy = this.#ledger.findCopy(object);
     const successor = this.#ledger.successorOf(object);
     // Once the copy has the name of the original, later rows go to the copy. Its dedup keys may overwrite these rows, and its retention may
@@ -139,7 +139,7 @@ export class RowAccount {
     const isReplacement = copy !== undefined && copy.table.id === successor?.id;
     const copyLosses = (copy?.losses ?? []).flatMap(effect => {
       const isOfLaterRows = isReplacement && (effect.lossKind === 'keys' || isExpiryLoss(effect));
-      if (isOfLaterRows) return { effect, causes: this.#ledger.changesOf(copy.table) };
+      if (isOfLaterRows) return { effect, causes: this.#ledger.changingStatementsOf(copy.table) };
       return current ? [] : { effect, causes };
     });
     if (current)
@@ -158,7 +158,7 @@ export class RowAccount {
       const losses = this.#ledger.recordedLossesOf(column.id);
       return currentColumn || losses.some(({ effect }) => effect.lossKind === 'drop')
         ? losses
-        : [{ effect: columnLoss(current, column), causes: this.#ledger.changesOf(former) }];
+        : [{ effect: columnLoss(current, column), causes: this.#ledger.changingStatementsOf(former) }];
     });
   }
 

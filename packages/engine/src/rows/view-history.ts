@@ -265,7 +265,7 @@ export class ViewHistories {
         .filter(({ effect }) => REMOVING_LOSSES.has(effect.lossKind));
       if (holders.length === 0 || losses.length > 0) {
         const text = `loses rows that '${(holders[0] ?? source).name}' no longer holds`;
-        const removal = holders.length === 0 ? this.ledger.findRemoval(source) : [];
+        const removal = holders.length === 0 ? this.ledger.removingStatementOf(source) : [];
         return { text, causes: [...causesOf(losses), ...removal] };
       }
       const column = this.#findChangedColumn(tracked, source);
@@ -308,7 +308,7 @@ export class ViewHistories {
     const redefinition = recomputation?.redefinition;
     const sourceLoss = tracked && redefinition && this.#findSourceLoss(tracked, recomputation.unreadSources);
     const isLeftEmpty = hadRows && this.#isLeftEmpty(successor);
-    const text = `leaves ${displayName(successor)} empty although it had rows`;
+    const emptied = historyLoss(successor, `leaves ${displayName(successor)} empty although it had rows`);
     return [
       ...recordedLosses,
       ...(sourceLoss
@@ -319,8 +319,8 @@ export class ViewHistories {
             },
           ]
         : []),
-      ...expiryLosses.map(effect => ({ effect, causes: this.ledger.changesOf(successor) })),
-      ...(isLeftEmpty ? [{ effect: historyLoss(successor, text), causes: this.ledger.findRemoval(former) }] : []),
+      ...expiryLosses.map(effect => ({ effect, causes: this.ledger.changingStatementsOf(successor) })),
+      ...(isLeftEmpty ? [{ effect: emptied, causes: this.ledger.removingStatementOf(former) }] : []),
     ];
   }
 

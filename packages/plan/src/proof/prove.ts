@@ -132,8 +132,8 @@ function findInvalidatedViews(
     const isIgnored = view !== undefined && context.ignore.ignoresObject(view);
     // No interrupted plan has made an ignored view invalid. So it is not in the way.
     const causes = wasInvalid
-      ? [...(isIgnored ? [] : repairable.findCauses(name)), ...rows.findRemovalOfBase(name)]
-      : rows.findInvalidations(name);
+      ? [...(isIgnored ? [] : repairable.findCauses(name)), ...rows.removingStatementOfBase(name)]
+      : rows.invalidatingStatementsOf(name);
     const isRecomputable = losesNothingByRefresh(name, context);
     if (wasInvalid && !(causes.length > 0 && isRecomputable)) return [];
     // A view that A lacks is not created again: if the plan was interrupted after the DROP, its definition would be lost.
