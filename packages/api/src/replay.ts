@@ -136,7 +136,7 @@ async function* flatten(batches: AsyncIterable<string | string[]>): AsyncGenerat
 }
 
 function toPublic({ identity: { kind, name }, comparison, ...outcome }: InternalOutcome): Outcome {
-  const { n, statement, location, result, error, position, proven, ms } = outcome;
+  const { n, statement, location, result, error, position, isFullyVerified, ms } = outcome;
   return {
     n,
     statement,
@@ -147,7 +147,7 @@ function toPublic({ identity: { kind, name }, comparison, ...outcome }: Internal
     ...(error !== undefined && { error }),
     ...(position !== undefined && { position }),
     properties: comparison?.differences ?? [],
-    ...(proven !== undefined && { proven }),
+    ...(isFullyVerified !== undefined && { proven: isFullyVerified }),
     ms,
   };
 }

@@ -22,7 +22,7 @@ interface Details {
   readonly exists: boolean;
   readonly comparison: StatementComparison;
   /** Whether the definition was read back from the target, and has every property as the statement sets it. */
-  readonly proven: boolean;
+  readonly isFullyVerified: boolean;
   /** How the definition that CREATE OR REPLACE replaces differs from the statement's. */
   readonly replaced: Differing;
   readonly effects: readonly Effect[];
@@ -37,9 +37,9 @@ type ResultWith<R extends string, Always extends keyof Details = never, Perhaps 
   Partial<Pick<Details, Perhaps>> & { readonly [Other in Exclude<keyof Details, Always | Perhaps>]?: undefined };
 
 export type StatementResult =
-  | ResultWith<'applied', never, 'comparison' | 'proven' | 'replaced' | 'failure'>
+  | ResultWith<'applied', never, 'comparison' | 'isFullyVerified' | 'replaced' | 'failure'>
   | ResultWith<'skipped', never, 'comparison'>
-  | ResultWith<'differs', 'error', 'comparison' | 'proven' | 'replaced' | 'failure'>
+  | ResultWith<'differs', 'error', 'comparison' | 'isFullyVerified' | 'replaced' | 'failure'>
   | ResultWith<'rejected', 'error', 'position' | 'isDenied' | 'exists' | 'effects' | 'failure'>
   | ResultWith<'unknown', 'error', 'failure'>
   | ResultWith<'failed', 'error' | 'failure'>

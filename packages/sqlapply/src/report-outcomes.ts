@@ -156,7 +156,7 @@ export async function writeRows(rows: unknown[][], io: Io): Promise<void> {
 
 /** A line of JSON without secrets. `verb`, `kind` and `name` say what the statement changes; `position` counts UTF-16 code units. */
 function formatReportLine(
-  { n, identity, statement, result, time, error, position, proven, replaced, effects, ms }: Outcome,
+  { n, identity, statement, result, time, error, position, isFullyVerified, replaced, effects, ms }: Outcome,
   { dryRun }: { readonly dryRun: boolean },
 ): string {
   const { kind, name } = findAffectedObjects(statement)[0] ?? identity;
@@ -170,7 +170,7 @@ function formatReportLine(
     time: dryRun ? undefined : time?.toISOString(),
     error,
     position,
-    proven,
+    proven: isFullyVerified,
     replaced: replaced && true,
     effects: effects?.map(({ type: effect, lossKind: loss, text, ...on }) => ({ effect, ...on, loss, text })),
     ms,

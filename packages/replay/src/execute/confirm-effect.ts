@@ -127,7 +127,7 @@ async function verifyDone(
   const isNamed = parsed.verb === 'drop' || (await exists(parsed.to));
   const isKept = parsed.verb === 'rename' && isSameName(parsed.name, parsed.to);
   const isDone = isNamed && (isKept || !(await exists(parsed.name)));
-  return isDone ? { result: 'applied', proven: true } : { result: 'differs', error: NOT_DONE };
+  return isDone ? { result: 'applied', isFullyVerified: true } : { result: 'differs', error: NOT_DONE };
 }
 
 /** Waits until the server has applied all writes to a table or stored view. @returns the reason if it has not, otherwise undefined */

@@ -14,7 +14,7 @@ import { type ExistingObjects, isShowable } from '../target/fetched-objects.js';
  */
 const BATCH_SIZE = 100;
 
-/** Adds `proven` to each applied outcome, or changes it to `differs` if the object on the target is different. */
+/** Adds `isFullyVerified` to each applied outcome, or changes it to `differs` if the object on the target is different. */
 export async function* verifyOutcomes(
   outcomes: AsyncIterable<Outcome>,
   client: Client,
@@ -56,7 +56,7 @@ async function readBack(
     for (const [i, outcome] of objectOutcomes.entries()) {
       const verification = await verifyObject(outcome.statement, found[i], existing, CREATED_DIFFERENTLY, ignore);
       const mayBeAltered = verification.result === 'differs' && outcome.n < lastAlteration;
-      verified.set(outcome, mayBeAltered ? { ...outcome, proven: false } : { ...outcome, ...verification });
+      verified.set(outcome, mayBeAltered ? { ...outcome, isFullyVerified: false } : { ...outcome, ...verification });
     }
     if (aclOutcomes.length > 0) existing.acl.invalidate();
     for (const outcome of aclOutcomes)
@@ -64,7 +64,7 @@ async function readBack(
   } catch (error) {
     if (!(error instanceof InstanceError)) throw error;
     for (const outcome of [...objectOutcomes, ...aclOutcomes])
-      verified.set(outcome, { ...(verified.get(outcome) ?? outcome), proven: false, failure: error });
+      verified.set(outcome, { ...(verified.get(outcome) ?? outcome), isFullyVerified: false, failure: error });
   }
   return outcomes.map(outcome => verified.get(outcome) ?? outcome);
 }
@@ -91,9 +91,9 @@ export async function verifyObject(
   if (found === undefined) return { result: 'differs', error: MISSING_MESSAGE };
   const comparison = ignore.withoutIgnored(identify(statement), await existing.compareStatements(statement, found));
   const { differences, notComparable, isTokenComparison } = comparison;
-  if (differences.length === 0) return { result: 'applied', proven: notComparable.length === 0, comparison };
+  if (differences.length === 0) return { result: 'applied', isFullyVerified: notComparable.length === 0, comparison };
   // A newer server may print the same definition in other words.
-  if (isTokenComparison) return { result: 'applied', proven: false, comparison };
+  if (isTokenComparison) return { result: 'applied', isFullyVerified: false, comparison };
   return { result: 'differs', error: message, comparison };
 }
 
@@ -115,5 +115,5 @@ async function verifyAcl(
   const { exists: _, ...comparison } = ignore.withoutIgnored(identity, found);
   if (comparison.differences.length > 0)
     return { result: 'differs', error: CREATED_DIFFERENTLY, comparison: { ...comparison, isTokenComparison: false } };
-  return { result: 'applied', proven: comparison.notComparable.length === 0 };
+  return { result: 'applied', isFullyVerified: comparison.notComparable.length === 0 };
 }
