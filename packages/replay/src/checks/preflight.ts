@@ -25,7 +25,7 @@ const SURELY_FITS = (DEFAULT_REQUEST_BUFFER - 16 * 1024) / (2 * 9);
 export interface PreflightRejection {
   readonly reason: string;
   /** The value of --allow that would allow the statement; `ALLOW_PLAN` if --allow-plan would. */
-  readonly verb?: string;
+  readonly allow?: string;
 }
 
 const ALLOW_PLAN = 'the plan';
@@ -74,9 +74,9 @@ export function createPreflightCheck(
     const head = readStatementHead(statement);
     const needed = findAllowNeeded(head, statement);
     const isInPlan = permitted.statements.has(statement);
-    const isAllowed = !needed || allowed.has(needed.verb) || allowed.has('ALL') || (isInPlan && permitted.allowsPlan);
-    if (!isAllowed && !(needed.verb === 'SELECT' && (await isPlanAssertion(client, statement, permitted.queries))))
-      return { ...needed, ...(isInPlan && { verb: ALLOW_PLAN }) };
+    const isAllowed = !needed || allowed.has(needed.allow) || allowed.has('ALL') || (isInPlan && permitted.allowsPlan);
+    if (!isAllowed && !(needed.allow === 'SELECT' && (await isPlanAssertion(client, statement, permitted.queries))))
+      return { ...needed, ...(isInPlan && { allow: ALLOW_PLAN }) };
     if (dependsOnVersion(statement)) {
       const known = await fetchVersionOnce();
       const missing = known === undefined ? [] : findMissingFeatures(statement, known);
@@ -98,14 +98,14 @@ export function createPreflightCheck(
 function findAllowNeeded(
   { kind, verb, runsQuery, replaces }: StatementHead,
   statement: string,
-): { verb: string; reason: string } | undefined {
+): { allow: string; reason: string } | undefined {
   // A dump contains these statements too, but each of them only in one form.
   const what = ['ADD', 'GRANT', 'ASSUME'].includes(verb) ? `this form of ${verb}` : 'it';
   if (kind === 'other' && verb !== 'CREATE')
-    return { verb: verb || 'all', reason: `${what} is not part of a schema dump` };
+    return { allow: verb || 'all', reason: `${what} is not part of a schema dump` };
   if (runsQuery && !isRepairForm(statement))
-    return { verb: 'CTAS', reason: 'it runs a query, which is not part of a schema dump' };
-  if (replaces) return { verb: 'REPLACE', reason: 'it may replace a view, which is not part of a schema dump' };
+    return { allow: 'CTAS', reason: 'it runs a query, which is not part of a schema dump' };
+  if (replaces) return { allow: 'REPLACE', reason: 'it may replace a view, which is not part of a schema dump' };
   return undefined;
 }
 
@@ -119,8 +119,8 @@ function allowHint(needed: readonly string[], pronoun: 'it' | 'them'): string[] 
   return options.length > 0 ? [`use ${options.join(' ')} to send ${pronoun}`] : [];
 }
 
-export const formatPreflightRejection = ({ reason, verb }: PreflightRejection): string =>
-  [reason, ...allowHint(verb ? [verb] : [], 'it')].join('; ');
+export const formatPreflightRejection = ({ reason, allow }: PreflightRejection): string =>
+  [reason, ...allowHint(allow ? [allow] : [], 'it')].join('; ');
 
 /** The comment rules of a server of this version, or of all servers if the version is not known. */
 const commentRulesOf = (version: string | undefined): readonly ServerCommentRules[] =>
@@ -151,7 +151,7 @@ export async function* requireAllowed(
       if (reasons.length === 0) yield statement;
       continue;
     }
-    if (rejection.verb) verbs.add(rejection.verb);
+    if (rejection.allow) verbs.add(rejection.allow);
     if (reasons.length < MAX_LISTED) {
       const located = { n, statement, identity: identify(statement), location };
       reasons.push(`${formatStatementLabel(located)}: ${rejection.reason}`);
