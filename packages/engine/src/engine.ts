@@ -171,14 +171,14 @@ export class Engine {
 
   /** Executes a statement, without the consequences that `execute` adds. A query is only parsed. */
   #executeAlone(text: string, caller: string): Omit<Execution, 'transitions'> {
-    const rowEffects: Effect[] = [];
+    const directEffects: Effect[] = [];
     const { secrets = NO_SECRETS } = this.options;
     const session = {
       ...this.session(caller),
       catalogue: this.#catalogue,
       secrets,
       assumesRows: this.#assumesRows,
-      rowEffects,
+      directEffects,
     };
     session.authorize('HTTP');
     const statement = parseStatement(text, this.#handlers, {
@@ -194,7 +194,7 @@ export class Engine {
         return { effects: [], reply: DDL_REPLY };
       case 'command': {
         const rows = this.#handlers.get(statement.verb)?.(statement.cursor, session, statement.verb);
-        return { effects: rowEffects, reply: rows ? { kind: 'rows', ...rows } : DDL_REPLY };
+        return { effects: directEffects, reply: rows ? { kind: 'rows', ...rows } : DDL_REPLY };
       }
       default:
         return { effects: [], reply: { kind: 'unanswered', query: statement } };

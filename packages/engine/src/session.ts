@@ -61,8 +61,8 @@ export interface MutableSession extends Session {
   readonly secrets: SecretFactory;
   /** Whether all tables count as having rows. If not, statements about rows are rejected. */
   readonly assumesRows: boolean;
-  /** Receives the effects on rows and principals. */
-  readonly rowEffects: Effect[];
+  /** Receives the effects on rows and principals that the statement itself has. */
+  readonly directEffects: Effect[];
 }
 
 /** Requires the right to read at least a part of an object. @throws DenialError */

@@ -104,13 +104,13 @@ function parsePassword(cursor: Cursor): string | undefined {
 
 /** The administrator becomes the owner of the principal's objects. Otherwise, a later principal of the same name would own them. */
 function handleDrop(cursor: Cursor, session: MutableSession, kind: PrincipalKind): void {
-  const { acl, catalogue, rowEffects } = session;
+  const { acl, catalogue, directEffects } = session;
   const { hasIfClause, name, start } = parsePrincipalName(cursor, kind, 'exists');
   cursor.expectEnd();
   session.authorize(`DROP ${kindKeywords(kind)}`);
   if (hasIfClause && acl.find(name)?.kind !== kind) return;
   const principal = requirePrincipal(acl, kind, { name, start });
-  rowEffects.push(principalLoss(principal));
+  directEffects.push(principalLoss(principal));
   acl.remove(name);
   for (const object of catalogue.listWithSystemTables())
     if (isSameName(object.owner, name)) catalogue.put({ ...object, owner: acl.admin });

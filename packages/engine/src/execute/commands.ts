@@ -131,7 +131,7 @@ function resumeWal(name: string, lossPhrase: string | undefined, session: Mutabl
   const table = session.catalogue.find(name);
   if (table && lossPhrase !== undefined) {
     const text = `${lossPhrase} of ${displayName(table)} that are not applied`;
-    session.rowEffects.push(effectOn(table, 'lost', text, { lossKind: 'drop' }));
+    session.directEffects.push(effectOn(table, 'lost', text, { lossKind: 'drop' }));
   }
   setSuspended(name, false, session);
 }
@@ -209,7 +209,7 @@ function renameTable({ name, to }: CommandOf<'rename'>, session: MutableSession)
  * A full refresh repairs an invalid view, unless `findUnrefreshableReason` gives a reason. The server empties the view before it fills the
  * view again. This makes the views over it invalid (observed on 9.3.4; documented for live views).
  */
-function executeRefresh({ name, isFull }: CommandOf<'refresh'>, { catalogue, rowEffects }: MutableSession): void {
+function executeRefresh({ name, isFull }: CommandOf<'refresh'>, { catalogue, directEffects }: MutableSession): void {
   const view = catalogue.compileAndFind(name);
   if (view?.kind !== 'materialized view') return;
   const { invalidReason, isInvalidEarly: _, partlyRefreshed: __, ...rest } = view;
@@ -218,7 +218,7 @@ function executeRefresh({ name, isFull }: CommandOf<'refresh'>, { catalogue, row
   catalogue.put(reason === undefined ? refreshed : { ...refreshed, invalidReason: reason });
   if (!isFull) return;
   const text = `recomputes ${displayName(view)} from what '${view.base}' holds`;
-  rowEffects.push(effectOn(view, 'rewritten', text));
+  directEffects.push(effectOn(view, 'rewritten', text));
   invalidateMaterializedViews(catalogue, view.name, 'truncate operation');
   invalidateLiveViews(catalogue, view.name, () => 'base materialized view is refreshed in full');
 }
@@ -277,7 +277,7 @@ type RowCommand = Extract<Command, { verb: 'insert' | 'update' | 'truncate' }> |
 
 const isRowCommand = (command: Command): command is RowCommand => Object.hasOwn(EFFECTS_ON_ROWS, command.verb);
 
-function recordRowEffects(command: RowCommand, { catalogue, assumesRows, rowEffects }: MutableSession): void {
+function recordRowEffects(command: RowCommand, { catalogue, assumesRows, directEffects }: MutableSession): void {
   // The message has the first word of the verb, without FORCE: `force drop partition` becomes `drop`.
   if (!assumesRows && 'position' in command)
     throw new RejectionError(
@@ -288,7 +288,7 @@ function recordRowEffects(command: RowCommand, { catalogue, assumesRows, rowEffe
   for (const name of 'names' in command ? command.names : [command.name]) {
     const table = catalogue.find(name); // with IF EXISTS there may be none
     const details = type === 'lost' ? ({ lossKind: 'drop' } as const) : {};
-    if (table) rowEffects.push(effectOn(table, type, `${phrase} ${displayName(table)}`, details));
+    if (table) directEffects.push(effectOn(table, type, `${phrase} ${displayName(table)}`, details));
     if (operation !== undefined) invalidateMaterializedViews(catalogue, name, operation);
     recordFilledViews(catalogue, name);
     // A live view keeps rows that its base loses. So TRUNCATE and DROP PARTITION leave it valid, but UPDATE does not.
