@@ -160,7 +160,8 @@ function executeCommand(command: Command, session: MutableSession, query: Body |
       const [first] = command.alters;
       if (first?.kind === 'table') return executeAlterTable(command.alters, session);
       if (first && isStoredViewKind(first.kind)) return executeAlterStoredView(first, session);
-      return first && query && executeAlterView(first, query, session);
+      if (first && query) executeAlterView(first, query, session);
+      return;
     }
     case 'drop':
       return dropObject(command.name, session);
@@ -255,8 +256,7 @@ function findChangeOfBase(pairs: readonly ColumnPair[]): ChangeOfBase | undefine
 
 const isRenamedOrGone = ({ column, current }: ColumnPair): boolean => column.name !== current?.name;
 
-const isChanged = ({ column, current }: ColumnPair): boolean =>
-  column.name !== current?.name || column.type !== current.type;
+const isChanged = (pair: ColumnPair): boolean => isRenamedOrGone(pair) || pair.column.type !== pair.current?.type;
 
 function executeAlterView({ name }: Alter, body: Body, session: MutableSession): void {
   const view = session.catalogue.find(name);
@@ -267,8 +267,8 @@ function executeAlterView({ name }: Alter, body: Body, session: MutableSession):
 function executeAlterStoredView({ name, alteration }: Alter, { catalogue }: MutableSession): void {
   const view = catalogue.compileAndFind(name);
   const changed = view && applyAlteration(view, alteration);
-  if (changed?.kind !== 'materialized view' || alteration.action !== 'refresh')
-    return changed && catalogue.put(changed);
+  if (!changed) return;
+  if (changed.kind !== 'materialized view' || alteration.action !== 'refresh') return catalogue.put(changed);
   const { start = defaultStart(alteration.refresh), ...refresh } = changed.refresh;
   catalogue.put({ ...changed, refresh: { ...refresh, start } });
 }
