@@ -98,7 +98,7 @@ export async function confirmEffect(pending: PendingEffect, context: Confirmatio
 async function waitForEffect(pending: PendingEffect, context: ConfirmationContext): Promise<StatementResult> {
   const { parsed, expected } = pending;
   const { existing, noVerify } = context;
-  if (parsed.verb === 'refresh') return waitForRefresh(parsed.name, pending.refresh, context);
+  if (parsed.verb === 'refresh') return waitForRefreshOrRepeat(parsed.name, pending.refresh, context);
   if (parsed.verb === 'drop') return !noVerify && isObjectKind(parsed.kind) ? verifyDone(parsed, existing) : APPLIED;
   for (const object of findWalObjects(parsed)) {
     const failure = await waitForWal(object, context);
@@ -182,7 +182,7 @@ export async function waitForSources(
   return targetFailure('failed', problem, client);
 }
 
-async function waitForRefresh(
+async function waitForRefreshOrRepeat(
   name: string,
   before: RefreshState | undefined,
   { client, pollLimits }: ConfirmationContext,
@@ -214,7 +214,7 @@ async function waitForRefresh(
  * After a plan has created a view over a materialized view, waits until the server has filled the new view, or until the server has been
  * idle for a while. An earlier REFRESH of the lower view may still invalidate the new view. Then the new view is refreshed.
  */
-export async function waitForFirstFill(name: string, context: ConfirmationContext): Promise<StatementResult> {
+export async function waitForFirstFillOrRefresh(name: string, context: ConfirmationContext): Promise<StatementResult> {
   const { client, pollLimits } = context;
   let activeAt = performance.now();
   const watch = async () => {
@@ -228,7 +228,7 @@ export async function waitForFirstFill(name: string, context: ConfirmationContex
   if (!state || !isInvalidation(state)) return APPLIED;
   const reply = await client.execute(printFullRefresh(name));
   return reply.ok
-    ? waitForRefresh(name, state, context)
+    ? waitForRefreshOrRepeat(name, state, context)
     : { ...failedRefresh(reply.message), isDenied: reply.isDenied };
 }
 

@@ -17,7 +17,7 @@ import {
   confirmEffect,
   type PendingEffect,
   prepareConfirmation,
-  waitForFirstFill,
+  waitForFirstFillOrRefresh,
   waitForSources,
   wasAltered,
 } from './confirm-effect.js';
@@ -160,7 +160,7 @@ async function send(entry: Entry, match: MatchResult | undefined, context: State
   if (reply.rows) await onRows(reply.rows);
   await existing.acl.recordSent(entry);
   if (pending) return confirmEffect(pending, context);
-  if (isPlanned && !isSimulated && startsToFill(entry)) return waitForFirstFill(entry.name, context);
+  if (isPlanned && !isSimulated && startsToFill(entry)) return waitForFirstFillOrRefresh(entry.name, context);
   return match?.result === 'differs' ? { result: 'applied', replaced: match } : { result: 'applied' };
 }
 
