@@ -51,7 +51,7 @@ export async function* adapt(
     const entry = toUnambiguousEntry(given);
     const { statements: kept, losses } = leaveOut(leftOut, entry, applyAll(adapters, given));
     if (losses.length > 0) {
-      const message = `${formatStatementLabel(n, entry)}: ${losses.join('; ')}`;
+      const message = `${formatNumberedStatement(n, entry)}: ${losses.join('; ')}`;
       first ??= message;
       lossy++;
       if (isLossy) warn(message);
@@ -105,7 +105,7 @@ export interface NumberedStatement {
 }
 
 /** The name of a statement in messages: `statement 3 (table 'fx_trades')`. */
-export const formatStatementLabel = (n: number, identity: Identity): string =>
+export const formatNumberedStatement = (n: number, identity: Identity): string =>
   `statement ${n} (${truncate(displayName(identity), 200)})`;
 
 const OPEN_SOURCE_LACKS = 'the open source edition has no';

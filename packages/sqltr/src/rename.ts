@@ -9,7 +9,7 @@ import {
 import { spool } from '@sqlpipe/records';
 import { displayName, foldCase, isSameName, NameSet, readStatementHead } from '@sqlpipe/sql';
 import { CodedError, truncate } from '@sqlpipe/text';
-import { formatStatementLabel, type NumberedStatement } from './adapt.js';
+import { formatNumberedStatement, type NumberedStatement } from './adapt.js';
 import type { RenameRules } from './rename-rules.js';
 
 export interface RulesByRole {
@@ -156,7 +156,7 @@ class Renaming {
     if (found !== undefined)
       throw new CodedError(
         'REJECTED',
-        `${formatStatementLabel(n, readStatementHead(statement))}: unknown syntax, where '${shorten(found)}' may be a name to change; remove the statement with sqlgrep -v`,
+        `${formatNumberedStatement(n, readStatementHead(statement))}: unknown syntax, where '${shorten(found)}' may be a name to change; remove the statement with sqlgrep -v`,
       );
   }
 
