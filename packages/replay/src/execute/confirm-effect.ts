@@ -31,7 +31,7 @@ import type { ExistingObjects } from '../target/fetched-objects.js';
 import { verifyObject } from './verify.js';
 
 export interface PendingEffect {
-  readonly parsed: Command;
+  readonly command: Command;
   readonly before?: string;
   /** The CREATE statement that the object should have after an ALTER, if the object exists. */
   readonly expected?: string | undefined;
@@ -51,27 +51,27 @@ export async function prepareConfirmation(
   context: ConfirmationContext,
 ): Promise<PendingEffect | undefined> {
   const { client, existing, noVerify } = context;
-  const parsed = parseCommand(statement, noVerify ? SERVER_DEFAULTS : await existing.fetchDefaults());
-  if (!parsed) return undefined;
+  const command = parseCommand(statement, noVerify ? SERVER_DEFAULTS : await existing.fetchDefaults());
+  if (!command) return undefined;
   // An incremental refresh is not awaited: if it has nothing to do, the server does not show that it has ended (observed on 9.3.4).
-  const isAwaited = parsed.verb === 'refresh' && parsed.isFull;
-  const refresh = isAwaited ? await fetchRefreshState(client, parsed.name) : undefined;
-  return { parsed, refresh, ...(!noVerify && (await predictAlter(parsed, existing))) };
+  const isAwaited = command.verb === 'refresh' && command.isFull;
+  const refresh = isAwaited ? await fetchRefreshState(client, command.name) : undefined;
+  return { command, refresh, ...(!noVerify && (await predictAlter(command, existing))) };
 }
 
 /** @returns the CREATE statements of the object before and after an ALTER */
 async function predictAlter(
-  parsed: Command,
+  command: Command,
   existing: ExistingObjects,
 ): Promise<Pick<PendingEffect, 'before' | 'expected'>> {
-  if (parsed.verb !== 'alter') return {};
-  const [first] = parsed.alters;
+  if (command.verb !== 'alter') return {};
+  const [first] = command.alters;
   // An account may have the right to alter an object, but not to see it.
   const isDenied = ({ code }: InstanceError) => code === 'DENIED';
   const before = first && (await tryQuery(() => existing.fetchStatement(first), isDenied));
   if (before === undefined) return {};
   let definition = tryParseDefinition(before);
-  for (const { alteration } of parsed.alters) definition &&= applyAlteration(definition, alteration);
+  for (const { alteration } of command.alters) definition &&= applyAlteration(definition, alteration);
   return { before, expected: definition && printDefinition(definition, EXPLICIT) };
 }
 
@@ -96,19 +96,19 @@ export async function confirmEffect(pending: PendingEffect, context: Confirmatio
 }
 
 async function waitForEffect(pending: PendingEffect, context: ConfirmationContext): Promise<StatementResult> {
-  const { parsed, expected } = pending;
+  const { command, expected } = pending;
   const { existing, noVerify } = context;
-  if (parsed.verb === 'refresh') return waitForRefreshOrRepeat(parsed.name, pending.refresh, context);
-  if (parsed.verb === 'drop') return !noVerify && isObjectKind(parsed.kind) ? verifyDone(parsed, existing) : APPLIED;
-  for (const object of findWalObjects(parsed)) {
+  if (command.verb === 'refresh') return waitForRefreshOrRepeat(command.name, pending.refresh, context);
+  if (command.verb === 'drop') return !noVerify && isObjectKind(command.kind) ? verifyDone(command, existing) : APPLIED;
+  for (const object of findWalObjects(command)) {
     const failure = await waitForWal(object, context);
     if (failure) return failure;
   }
   // A statement may change more objects than it names, so all definitions that were fetched earlier may be outdated.
   existing.invalidate({ kind: 'other', name: '' });
   if (noVerify) return APPLIED;
-  if (parsed.verb === 'rename') return verifyDone(parsed, existing);
-  const [altered] = parsed.verb === 'alter' ? parsed.alters : [];
+  if (command.verb === 'rename') return verifyDone(command, existing);
+  const [altered] = command.verb === 'alter' ? command.alters : [];
   if (!altered || expected === undefined) return APPLIED;
   return verifyObject(expected, await existing.fetchStatement(altered), existing, ALTERED_DIFFERENTLY);
 }
@@ -119,14 +119,14 @@ const ALTERED_DIFFERENTLY = 'the server altered it, but to a different definitio
 const NOT_DONE = 'the server reported success, but the object did not change';
 
 async function verifyDone(
-  parsed: Extract<Command, { verb: 'drop' | 'rename' }>,
+  command: Extract<Command, { verb: 'drop' | 'rename' }>,
   existing: ExistingObjects,
 ): Promise<StatementResult> {
-  const kind = parsed.verb === 'drop' ? parsed.kind : 'table';
+  const kind = command.verb === 'drop' ? command.kind : 'table';
   const exists = async (name: string) => (await existing.fetchStatement({ kind, name })) !== undefined;
-  const isNamed = parsed.verb === 'drop' || (await exists(parsed.to));
-  const isKept = parsed.verb === 'rename' && isSameName(parsed.name, parsed.to);
-  const isDone = isNamed && (isKept || !(await exists(parsed.name)));
+  const isNamed = command.verb === 'drop' || (await exists(command.to));
+  const isKept = command.verb === 'rename' && isSameName(command.name, command.to);
+  const isDone = isNamed && (isKept || !(await exists(command.name)));
   return isDone ? { result: 'applied', isFullyVerified: true } : { result: 'differs', error: NOT_DONE };
 }
 
@@ -165,10 +165,10 @@ export async function waitForSources(
   client: Client,
   pollLimits: PollLimits,
 ): Promise<StatementResult | undefined> {
-  const parsed = kind === 'other' ? parseCommand(statement, SERVER_DEFAULTS) : undefined;
-  const isRefresh = parsed?.verb === 'refresh' && parsed.isFull;
+  const command = kind === 'other' ? parseCommand(statement, SERVER_DEFAULTS) : undefined;
+  const isRefresh = command?.verb === 'refresh' && command.isFull;
   if (!isRefresh && kind !== 'materialized view') return undefined;
-  const ownName = isRefresh ? parsed.name : name;
+  const ownName = isRefresh ? command.name : name;
   let activeAt = performance.now();
   let runningView = '';
   const hasEnded = await poll(pollLimits, async () => {
