@@ -150,8 +150,8 @@ export class Engine {
     let execution = this.#executeAlone(text, caller);
     const uncompiled = this.#hasLoaded ? findUncompiled(catalogue, listChanged()) : [];
     if (uncompiled.length > 0) {
-      // Was a view that is invalid now valid before? To learn that, undo the statement, compile the views over the old schema, and execute
-      // the statement again.
+      // The statement makes a view invalid only if the view was valid before. To find that out, undo the statement, compile the views over
+      // the old schema, and execute the statement again.
       this.log.rollback(savepoint);
       for (const { name } of uncompiled) catalogue.compileAndFind(name);
       execution = this.#executeAlone(text, caller);

@@ -98,14 +98,14 @@ export function isAcceptedAge(unit: PartitionUnit, age: Age): boolean {
 function rejectUnfittingAge(unit: PartitionUnit, age: Age, position: number, hasFeature: HasFeature): void {
   if (unit === 'NONE') throw new RejectionError(position, 'cannot set TTL on a non-partitioned table');
   if (isAcceptedAge(unit, age)) return;
-  const isLater = hasFeature('FORMAT PARQUET'); // versions after 9.3.4 have both
+  const isLater = hasFeature('FORMAT PARQUET'); // versions after 9.3.4 have this feature, and the longer message
   const size = isLater ? 'the partition size (its time interval)' : 'partition size';
   throw new RejectionError(position, `TTL value must be an integer multiple of ${size}`);
 }
 
 /**
- * Checks the TTL of a view without PARTITION BY. Its partitions are known only after the other clauses, because the server chooses them.
- * For a materialized view, the server then checks only a TTL in hours (observed on 9.3.4).
+ * Checks the TTL of a view without PARTITION BY, when the server has chosen the partitions. For a materialized view, the server checks only
+ * a TTL in hours, days or weeks then (observed on 9.3.4).
  */
 export function recheckRetention(
   spans: ClauseSpans,

@@ -8,7 +8,7 @@
  * REFRESH MATERIALIZED VIEW m FULL alone would lose the same 92 rows.
  *
  * - former view: a view of the loaded schema (B in a plan). Here: the first `m`.
- * - successor: the view that gets the planned name of the former view. Here: the second `m`.
+ * - successor: the view that replaces the former view, under the same name or under its new name (`newNameOf`). Here: the second `m`.
  * - source: a table or stored view that a view reads. Here: `t`.
  * - holder: an object that has the rows of a source now: the source itself, a copy, or a view recreated over the same sources.
  * - loss `history`: rows that no statement computes again, rows whose source is lost, and rows of a refresh period that has not ended.
@@ -41,7 +41,7 @@ function formatUnendedRows(rows: UnendedRows): string | undefined {
   return `loses ${formatCount(count, 'row')} of a period that has not ended, from ${first} to ${last}`;
 }
 
-/** What a computation of a view loses. */
+/** What a DROP or a computation of a view loses. */
 interface Consequence {
   /** Starts with a verb, such as `loses rows …`. */
   readonly text: string;
@@ -55,7 +55,7 @@ const toConsequence = (text: string): Consequence => ({ text, causes: [] });
 export interface Recomputation {
   /** The assertion that the server can compute the view again. Undefined if the query has not changed, or if the view had no rows. */
   readonly assertion?: string | undefined;
-  /** The changed query of a view that is not in the wanted schema. Such a view must keep all its rows. Undefined for other views. */
+  /** The query of a view that the plan keeps although A lacks it, if a change of a source changes the query. Otherwise undefined. */
   readonly queryAfterPlan?: string | undefined;
   /** Holds the view if it had rows and has a refresh period. Computing it loses the rows of a period that has not ended. */
   readonly periodicViews: MaterializedView[];

@@ -30,7 +30,7 @@ export interface PlanOptions extends RowQueries {
   readonly dropOld?: boolean;
   readonly health?: Health;
   readonly version?: string | undefined;
-  /** Whether invalid views of A are left out. Without this option, they are an error. Set if A is an instance. */
+  /** Whether views that are invalid in A are left out. Otherwise they are an error, except those that B also rejects. */
   readonly skipInvalid?: boolean;
   /** Whether B is of the enterprise edition. By default, the statements of B decide. */
   readonly isEnterprise?: boolean | undefined;
@@ -117,8 +117,8 @@ function createWantedEngine({ a, b }: SchemaPair, allowed: AllowedLosses, option
       !a.findObject(entry.name) &&
       (ignoreExtra || ignore?.ignoresObject(entry) || !allowed.allows({ lossKind: 'drop', object: entry.name })),
   );
-  // A view that is invalid in B may be valid as A defines it, so `{}` lists no view as invalid. It is not undefined, because a server has
-  // accepted the views of B: if the engine rejects such a view, the server is right (`compileLoaded`).
+  // A view that is invalid in B may be valid as A defines it. So if B has a health, this engine gets an empty one, which lists no view.
+  // With a health, the engine trusts the server about a view that the engine itself would reject (`compileLoaded`).
   const engine = createPredictingEngine({ ...options, health: health && {} });
   const statements = [...a.entries, ...keptEntries].map(({ statement }) => statement);
   engine.load(new Schema(statements, defaults).statements);

@@ -33,12 +33,15 @@ export class Draft {
   /** Objects that the plan cannot change as needed. An object that reads a blocked object is left out too. */
   readonly blocked = new NameSet();
   /**
-   * For each materialized view, the first step that makes it invalid or changes a plain view below it. After this step, no server can say
-   * whether the query of the materialized view returns all rows that it stores.
+   * For each view, the first step that makes it invalid or changes a plain view below it. After this step, no server can say whether the
+   * query of a materialized view returns all rows that the view stores.
    */
   readonly #outdatedBy = new NameMap<Step>();
 
-  /** @param engine has the objects of B @param excluded the changes that the proofs of earlier drafts have excluded, by `changeKey` */
+  /**
+   * @param engine has the objects of B
+   * @param excluded the changes that the proofs of earlier drafts have excluded, by `changeKey`
+   */
   constructor(
     readonly engine: Engine,
     private readonly excluded: ReadonlyMap<string, Omission>,
@@ -87,9 +90,10 @@ export class Draft {
   }
 
   /**
-   * Adds a step at the end. Only the DROP of a view that is recreated is inserted before the step that outdates the view (`#outdatedBy`).
-   * If a plan is interrupted while a view is outdated, the next plan cannot ask the server what a DROP of the view would lose. If the user
-   * allows this loss, nothing has to be asked, so the DROP is added at the end.
+   * Adds a step:
+   * - The DROP of a materialized view that is recreated goes before the step that outdates the view (`#outdatedBy`), unless the user allows
+   *   the loss of its rows. If a plan is interrupted while a view is outdated, no later plan can ask what its DROP would lose.
+   * - Any other step goes to the end.
    */
   #addStep(step: Step, execution: Execution | undefined, isRecreation: boolean): void {
     const { effects = [], transitions = [] } = execution ?? {};
@@ -112,7 +116,7 @@ export class Draft {
     return this.add(changeByStatement(statement, identity, properties), [statement]);
   }
 
-  /** Inserts a statement before the first step that is no assertion. The engine executes it last, so the steps so far must not need it. */
+  /** Inserts a statement before the first step that is no assertion. The draft's engine executes it after all steps so far. */
   addBeforeChanges(statement: string, identity: KindAndName): void {
     this.engine.execute(statement);
     const firstChange = this.steps.find(({ assertion }) => assertion === undefined);

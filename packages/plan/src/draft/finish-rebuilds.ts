@@ -35,7 +35,7 @@ export function dropOldTables(draft: Draft): void {
     if (wanted?.kind !== 'table' || old?.kind !== 'table' || rebuilt?.kind !== 'table') continue;
     if (!isRebuildHash(hash, wanted, old, engine)) continue; // A has changed since the rebuild
     const copied = findCopiedColumns(rebuilt, old, renames.columnRenamesOf(table));
-    // If B has the old table, an earlier plan made the rebuild. So the conversions still have to be checked in this plan.
+    // If this plan made the rebuild, it has recorded the conversions. If B has the old table, an earlier plan made it, so record them here.
     const conversions = context.engineOfB.find(name) ? findConversions(name, copied) : [];
     const unchanged = conversions.flatMap(each => recordConversion(each, draft));
     const allCopied = allCopiedAssertion({ from: name, to: table, columns: toComparable(copied) });
@@ -65,8 +65,8 @@ function dropCopiedTable(
 /**
  * Continues rebuilds in which an earlier plan was interrupted:
  * - Before the first RENAME: if this plan makes the same rebuild, the new table is dropped, and the rebuild starts again.
- * - Between the two RENAMEs, when no table has the original name: the second RENAME follows. But the rebuild is left out if this plan
- *   does not make the same rebuild (`betweenRenames`), or if a writer has created a table with the original name.
+ * - Between the two RENAMEs: the second RENAME follows. But the rebuild is left out if this plan does not make the same rebuild
+ *   (`betweenRenames`), or if a writer has taken the original name meanwhile by creating a table.
  */
 export function resumeRebuilds(draft: Draft): void {
   const { engine, context } = draft;
@@ -95,7 +95,7 @@ function dropNewTable(table: string, newName: string, draft: Draft): void {
   dropCopiedTable(leftover, copied, [noneAdded, ...unwritten], draft);
 }
 
-/** Leaves out a table that a writer has created between the two RENAMEs of a rebuild. */
+/** Leaves out a rebuild, because a writer has created a table with the original name between the two RENAMEs. */
 function omitTableOfWriter(table: string, keptName: string, draft: Draft): void {
   draft.omit(
     describeChange({ kind: 'table', name: table }, `rebuild of table '${table}'`),
@@ -106,7 +106,7 @@ function omitTableOfWriter(table: string, keptName: string, draft: Draft): void 
   draft.blocked.add(table);
 }
 
-/** Leaves out a table. Otherwise the plan would create it empty, and the interrupted rebuild could not give its name to the new table. */
+/** Leaves out a table. Otherwise the plan would create an empty table, whose name the interrupted rebuild needs for its new table. */
 function omitBetweenRenames(
   { table, newName, keptName }: Readonly<Record<'table' | 'newName' | 'keptName', string>>,
   draft: Draft,

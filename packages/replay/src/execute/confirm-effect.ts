@@ -45,7 +45,7 @@ export interface ConfirmationContext {
   readonly noVerify: boolean;
 }
 
-/** Before a statement is sent, reads the state that it will change. Undefined for a statement that only creates or gives something. */
+/** Before a statement is sent, reads the state that it will change. Undefined for CREATE, GRANT and REVOKE. */
 export async function prepareConfirmation(
   statement: string,
   context: ConfirmationContext,
@@ -244,6 +244,6 @@ const REFRESH_AGAIN_AFTER = 1000;
 /** A server gives no reason for a failed refresh if the query returns other types than the view has (observed on 9.3.4). */
 const NO_REASON = 'the columns of the view may have other types than its query gives; drop and recreate it';
 
-/** Whether a change of its base made a view invalid. If no reason is given, `started` equals `finished` then (observed on 9.3.4). */
+/** Whether a view is invalid because its base has changed. Without a given reason, `started` equals `finished` shows that (on 9.3.4). */
 const isInvalidation = ({ status, reason, started, finished }: RefreshState): boolean =>
   status !== 'valid' && (reason === undefined ? started === finished : isChangeOfBase(reason));
