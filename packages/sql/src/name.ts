@@ -65,7 +65,7 @@ function findStored(unfolded: UnfoldedNames | undefined, name: string): string {
 function addUnfolded(unfolded: UnfoldedNames | undefined, name: string): UnfoldedNames | undefined {
   const folded = foldCase(name);
   if (folded !== name) return (unfolded ?? new Map()).set(folded, name);
-  unfolded?.delete(folded); // `clear` may have left it
+  unfolded?.delete(folded); // `delete` or `clear` may have left it
   return unfolded;
 }
 
@@ -87,14 +87,14 @@ export class NameMap<Value> extends Map<string, Value> {
   }
 
   override set(name: string, value: Value): this {
-    if (!this.has(name)) this.#unfolded = addUnfolded(this.#unfolded, name);
-    return super.set(findStored(this.#unfolded, name), value);
+    const stored = findStored(this.#unfolded, name);
+    if (super.has(stored)) return super.set(stored, value);
+    this.#unfolded = addUnfolded(this.#unfolded, name);
+    return super.set(name, value);
   }
 
   override delete(name: string): boolean {
-    const stored = findStored(this.#unfolded, name);
-    this.#unfolded?.delete(foldCase(name));
-    return super.delete(stored);
+    return super.delete(findStored(this.#unfolded, name));
   }
 }
 
@@ -112,14 +112,13 @@ export class NameSet extends Set<string> {
   }
 
   override add(name: string): this {
-    if (!this.has(name)) this.#unfolded = addUnfolded(this.#unfolded, name);
-    return super.add(findStored(this.#unfolded, name));
+    if (this.has(name)) return this;
+    this.#unfolded = addUnfolded(this.#unfolded, name);
+    return super.add(name);
   }
 
   override delete(name: string): boolean {
-    const stored = findStored(this.#unfolded, name);
-    this.#unfolded?.delete(foldCase(name));
-    return super.delete(stored);
+    return super.delete(findStored(this.#unfolded, name));
   }
 }
 
