@@ -138,6 +138,16 @@ export class Engine {
     }
   }
 
+  /** The result of a function. What the function changes in the schema is undone, also if it throws. */
+  tryOut<T>(run: () => T): T {
+    const savepoint = this.log.savepoint();
+    try {
+      return run();
+    } finally {
+      this.log.rollback(savepoint);
+    }
+  }
+
   #executeAndUpdateDependents(text: string, caller: string, savepoint: number): Execution {
     const catalogue = this.#catalogue;
     const firstTransition = this.log.transitions.length;

@@ -226,11 +226,10 @@ function refreshView(view: MaterializedView, needsRefresh: boolean, draft: Draft
 }
 
 function whyInvalidAfter(statement: string, view: KindAndName, { engine }: Draft): string | undefined {
-  const savepoint = engine.log.savepoint();
-  engine.execute(statement);
-  const reason = engine.invalidViews().get(view.name);
-  engine.log.rollback(savepoint);
-  return reason;
+  return engine.tryOut(() => {
+    engine.execute(statement);
+    return engine.invalidViews().get(view.name);
+  });
 }
 
 const readsRedefinedView = (view: MaterializedView, { engine, context }: Draft): boolean =>

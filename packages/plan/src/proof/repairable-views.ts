@@ -37,7 +37,7 @@ export class RepairableViews {
 
   /** Finds the views that are valid, or would be if they and the invalid views below them were refreshed. */
   #findRepairable(names: readonly string[]): NameSet {
-    const { catalogue, log } = this.#engine;
+    const { catalogue } = this.#engine;
     const findView = (name: string) => {
       const object = catalogue.find(name);
       return object?.kind === 'materialized view' ? object : undefined;
@@ -47,12 +47,11 @@ export class RepairableViews {
       const base = findView(findView(name)?.base ?? '');
       if (base?.invalidReason !== undefined) toRefresh.add(base.name); // the set grows during the loop
     }
-    const savepoint = log.savepoint();
-    for (const { kind, name } of catalogue.inDependencyOrder([...toRefresh]))
-      if (kind === 'materialized view') this.#engine.execute(printFullRefresh(name));
-    const views = names.flatMap(name => findView(name) ?? []);
-    const repairable = new NameSet(views.filter(view => view.invalidReason === undefined).map(({ name }) => name));
-    log.rollback(savepoint);
-    return repairable;
+    return this.#engine.tryOut(() => {
+      for (const { kind, name } of catalogue.inDependencyOrder([...toRefresh]))
+        if (kind === 'materialized view') this.#engine.execute(printFullRefresh(name));
+      const views = names.flatMap(name => findView(name) ?? []);
+      return new NameSet(views.filter(view => view.invalidReason === undefined).map(({ name }) => name));
+    });
   }
 }

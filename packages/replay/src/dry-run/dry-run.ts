@@ -252,10 +252,9 @@ export class DryRun {
 
   /** The engine rejects a statement first, because rows and partitions are looked for last. */
   #executeUnlessRejected(statement: string, { rejection }: Pick<Harm, 'rejection'>): Execution {
-    const savepoint = this.#engine.log.savepoint();
-    const execution = this.#engine.execute(statement, this.#caller);
-    if (!rejection) return execution;
-    this.#engine.log.rollback(savepoint);
+    const execute = () => this.#engine.execute(statement, this.#caller);
+    if (!rejection) return execute();
+    this.#engine.tryOut(execute);
     throw rejection;
   }
 
