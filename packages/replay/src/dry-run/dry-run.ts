@@ -230,14 +230,8 @@ export class DryRun {
       if (/^(?:INSERT|UPDATE|WITH)$/.test(identify(statement).verb) && !parseFill(statement))
         throw new UnknownEffectError('its result depends on rows');
       if (harm.doubt !== undefined) throw new UnknownEffectError(harm.doubt);
-      const refresh = effects.find(isFullRefresh);
-      const reason = refresh && this.#engine.invalidViews().get(refresh.object);
-      if (!refresh || reason === undefined) return { reply: { ok: true }, effects };
-      // A refresh gives columns of other types without an error as long as its base has no rows (observed on 9.3.4).
-      const view = reason === OTHER_TYPES_REASON ? this.#engine.find(refresh.object) : undefined;
-      const isEmpty = view?.kind === 'materialized view' ? await this.#harm.isEmpty(view.base) : false;
-      if (isEmpty === undefined) throw new UnknownEffectError(DEPENDS_ON_EARLIER);
-      if (isEmpty) return { reply: { ok: true }, effects };
+      const reason = await this.#findRefreshFailure(effects);
+      if (reason === undefined) return { reply: { ok: true }, effects };
       return { reply: createRejection(`accepted, but the refresh failed: ${reason}`, { status: 200 }), effects };
     } catch (error) {
       if (error instanceof OpaqueError) throw new UnknownEffectError(error.message);
@@ -248,6 +242,18 @@ export class DryRun {
       const message = maskSecrets(rejection.message, findSecrets(statement));
       return { reply: { ...rejection, message }, effects: [] };
     }
+  }
+
+  /** Finds the reason why a full refresh would fail although the server accepts it. @throws UnknownEffectError */
+  async #findRefreshFailure(effects: readonly Effect[]): Promise<string | undefined> {
+    const refresh = effects.find(isFullRefresh);
+    const reason = refresh && this.#engine.invalidViews().get(refresh.object);
+    const view = refresh && this.#engine.find(refresh.object);
+    if (reason !== OTHER_TYPES_REASON || view?.kind !== 'materialized view') return reason;
+    // A refresh gives columns of other types without an error as long as its base has no rows (observed on 9.3.4).
+    const isEmpty = await this.#harm.isEmpty(view.base);
+    if (isEmpty === undefined) throw new UnknownEffectError(DEPENDS_ON_EARLIER);
+    return isEmpty ? undefined : reason;
   }
 
   /** The engine rejects a statement first, because rows and partitions are looked for last. */
