@@ -1,5 +1,5 @@
 import { withPlanningFacts } from '@sqlpipe/instance';
-import { planChanges } from '@sqlpipe/plan';
+import { type PlanOptions as PlannerOptions, planChanges } from '@sqlpipe/plan';
 import { findVerbsToAllow, formatLoss, printPlan } from '@sqlpipe/plan/text';
 import { IgnoreRules } from '@sqlpipe/schema';
 import type { Kind } from '@sqlpipe/sql';
@@ -62,7 +62,11 @@ export interface Omission {
 export async function plan(a: Schema, b: Schema, options: PlanOptions = {}): Promise<Plan> {
   const { ignore, onWarning, ...given } = options;
   const [sideA, sideB] = await readSides(a, b, onWarning);
-  const settings = { ...given, skipInvalid: sideA.config !== undefined, ignore: new IgnoreRules(ignore) };
+  const settings: Pick<PlannerOptions, keyof typeof given | 'skipInvalid' | 'ignore'> = {
+    ...given,
+    skipInvalid: sideA.config !== undefined,
+    ignore: new IgnoreRules(ignore),
+  };
   const planned = await withPlanningFacts(sideA.config, sideB.config, facts =>
     planChanges(sideA.statements, sideB.statements, { ...settings, ...facts }),
   );

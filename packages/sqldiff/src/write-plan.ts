@@ -11,6 +11,7 @@ import { type OutputOptions, writeStatements } from './write-statements.js';
 export async function writePlan(
   [a, b]: ReadSides,
   options: PlanOptions &
+    Required<Pick<PlanOptions, 'ignoreOwner' | 'ignoreExtra' | 'allowLoss' | 'renamed' | 'rebuild' | 'dropOld'>> &
     OutputOptions & { readonly undo?: string | undefined; readonly locations?: Locations | undefined },
   io: Io,
 ): Promise<number> {

@@ -18,8 +18,10 @@ import type { Renames } from '../renames/renames.js';
 
 /** The options that say what a plan keeps. */
 export interface KeptOfB {
+  /** Whether the plan keeps objects, principals and rights that only B has. Then they do not count as differences. */
   readonly ignoreExtra?: boolean | undefined;
   readonly ignoreOwner?: boolean | undefined;
+  /** The differences that the plan neither changes nor lists. */
   readonly ignore: IgnoreRules;
 }
 

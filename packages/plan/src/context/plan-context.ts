@@ -13,7 +13,7 @@ import { findKeptGrants, type KeptOfB } from './kept-of-b.js';
 import type { RowQueries, ServerAnswers } from './server-answers.js';
 
 /** Options for planning. */
-export interface PlanOptions extends RowQueries {
+export interface PlanOptions extends RowQueries, Partial<KeptOfB> {
   readonly firstAssertions?: readonly Assertion[];
   /** Names such as `drop:trades.qty` and `history:m_1h`. */
   readonly allowLoss?: readonly string[];
@@ -22,11 +22,6 @@ export interface PlanOptions extends RowQueries {
   /** The tables to rebuild. A table is not rebuilt if only its retention differs. */
   readonly rebuild?: readonly string[];
   readonly defaults?: CompareOptions['defaults'];
-  readonly ignoreOwner?: boolean | undefined;
-  /** Whether the plan keeps objects, principals and rights that only B has. Then they do not count as differences. */
-  readonly ignoreExtra?: boolean;
-  /** The differences that the plan neither changes nor lists. */
-  readonly ignore?: IgnoreRules | undefined;
   readonly dropOld?: boolean;
   readonly health?: Health;
   readonly version?: string | undefined;
