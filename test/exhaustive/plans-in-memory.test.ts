@@ -4,7 +4,7 @@ import { type TableDefinition, tryParseDefinition } from '@sqlpipe/ddl';
 import { planChanges, planUndo } from '@sqlpipe/plan';
 import { parsePlanHead, printPlan } from '@sqlpipe/plan/text';
 import { compareSchemas } from '@sqlpipe/schema';
-import { identify, isObjectKind, isPrincipal } from '@sqlpipe/sql';
+import { identify, isObjectKind, isPrincipalKind } from '@sqlpipe/sql';
 import { databases } from '../support/databases.js';
 import { enterprisePair } from '../support/enterprise-pairs.js';
 import { executeAll, lossesOf, textsOf } from '../support/plans.js';
@@ -52,7 +52,7 @@ function checkNothingIsGone({ before, names }: SchemaPair, after: readonly strin
   const found = new Map(after.map(statement => [keyOf(statement), statement]));
   for (const statement of before) {
     const { kind, name } = identify(statement);
-    if (!isObjectKind(kind) && !isPrincipal(kind)) continue;
+    if (!isObjectKind(kind) && !isPrincipalKind(kind)) continue;
     const known = names.get(name);
     const now = found.get(keyOf(statement)) ?? found.get(`table ${known?.name}`);
     assert.ok(now !== undefined, `${about}: lost ${kind} '${name}'`);

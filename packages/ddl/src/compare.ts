@@ -1,5 +1,5 @@
 /*! Compares what two statements would create on the same server. A property that one of them leaves to the server is not compared. */
-import { identify, isObjectKind, isPrincipal, isSameName, type Kind, NameMap, redact } from '@sqlpipe/sql';
+import { identify, isObjectKind, isPrincipalKind, isSameName, type Kind, NameMap, redact } from '@sqlpipe/sql';
 import { parsePrincipal } from './acl/principal.js';
 import { COLUMN_OPTIONS } from './columns/column-properties.js';
 import type { StatedColumn } from './columns/column-property.js';
@@ -37,7 +37,7 @@ const MISSING = 'none';
 
 /** Lists the properties in which two objects or principals of a kind can differ. `*` stands for the name of a column. */
 export function listComparedProperties(kind: Kind): PropertyName[] {
-  if (isPrincipal(kind)) return ['name', 'owner', 'external alias', 'credentials', WHOLE_STATEMENT];
+  if (isPrincipalKind(kind)) return ['name', 'owner', 'external alias', 'credentials', WHOLE_STATEMENT];
   if (!isObjectKind(kind)) return [];
   const suffixes = ['', ' name', ...COLUMN_OPTIONS.map(({ name }) => name)] as const;
   const others: PropertyName[] =
@@ -53,7 +53,7 @@ export function compareStatements(a: string, b: string, options: CompareOptions 
   // In two schemas, the same name after LIKE may mean different tables.
   if (a === b && !(findTableOfB && /\blike\b/i.test(a))) return NO_DIFFERENCE;
   const [{ kind: kindA }, { kind: kindB }] = [identify(a), identify(b)];
-  if (isPrincipal(kindA) && kindA === kindB) return comparePrincipals(a, b) ?? compareTexts(a, b);
+  if (isPrincipalKind(kindA) && kindA === kindB) return comparePrincipals(a, b) ?? compareTexts(a, b);
   if (!isObjectKind(kindA) || !isObjectKind(kindB)) return compareTexts(a, b);
   const optionsOfB = findTableOfB ? { ...options, findTable: findTableOfB } : options;
   const [definitionA, definitionB] = [tryParseDefinition(a, options), tryParseDefinition(b, optionsOfB)];

@@ -2,7 +2,7 @@ import {
   canHaveComments,
   displayName,
   isObjectKind,
-  isPrincipal,
+  isPrincipalKind,
   type Kind,
   NameSet,
   type NameSpan,
@@ -108,7 +108,7 @@ const PRINTED_VIEW = /^CREATE VIEW '[^']+' AS \( ?\n[^]*\n\)(?:\nOWNED BY '[^']+
 export function isUnderstood(statement: string, kind: Kind): boolean {
   if (isObjectKind(kind))
     return isCleanTable(statement) || PRINTED_VIEW.test(statement) || tryParseDefinition(statement) !== undefined;
-  if (isPrincipal(kind)) {
+  if (isPrincipalKind(kind)) {
     const principal = parsePrincipal(statement);
     return principal !== undefined && (principal.owner === undefined || findOwnerClause(statement) !== undefined);
   }

@@ -1,4 +1,4 @@
-import { identify, isAcl } from '@sqlpipe/sql';
+import { identify, isAclKind } from '@sqlpipe/sql';
 import { COLUMN_PROPERTIES } from './columns/column-properties.js';
 import { tryParseDefinition } from './compare.js';
 import type { Definition, TableDefinition } from './definition.js';
@@ -31,7 +31,7 @@ export const isEnterpriseSchema = (statements: readonly string[]): boolean =>
     // Parsing is slow, so only a statement with the word is parsed.
     const definition = /\bstorage\b/i.test(statement) ? tryParseDefinition(statement) : undefined;
     const hasPolicy = definition?.kind === 'table' && definition.policy !== undefined;
-    return hasPolicy || isAcl(identify(statement).kind) || ownerOf(statement) !== undefined;
+    return hasPolicy || isAclKind(identify(statement).kind) || ownerOf(statement) !== undefined;
   });
 
 /** Whether only some versions of the server support a statement. */

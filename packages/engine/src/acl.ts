@@ -3,7 +3,7 @@ import { RejectionError, type Scope } from '@sqlpipe/ddl/parser';
 import { RightSet } from '@sqlpipe/schema';
 import {
   addToList,
-  isPrincipal,
+  isPrincipalKind,
   isSameName,
   KINDS,
   type Kind,
@@ -135,7 +135,7 @@ const byName = (a: Principal, b: Principal): number => (a.name < b.name ? -1 : 1
 
 /** Prints CREATE USER, GROUP and SERVICE ACCOUNT without credentials, as documented: the output of an enterprise server is not public. */
 export const printPrincipals = (acl: Acl, kinds: ReadonlySet<Kind>): string[] =>
-  KINDS.filter(isPrincipal)
+  KINDS.filter(isPrincipalKind)
     .filter(kind => kinds.has(kind))
     .flatMap(kind => acl.list(kind))
     .map(({ kind, name, alias }) => {

@@ -17,7 +17,7 @@ import { type Entry, type Health, Schema } from '@sqlpipe/schema';
 import {
   displayName,
   isObjectKind,
-  isPrincipal,
+  isPrincipalKind,
   isSameName,
   KINDS,
   type LocatedName,
@@ -112,7 +112,7 @@ export class Engine {
     for (const entry of schema.entries) {
       const { kind, name, statement } = entry;
       if (isObjectKind(kind) && !this.find(name)) this.#catalogue.put(loadObject(kind, entry, schema, health));
-      else if (isPrincipal(kind) && !this.acl.find(name))
+      else if (isPrincipalKind(kind) && !this.acl.find(name))
         this.acl.put({ kind, name, tokens: [], alias: parsePrincipal(statement)?.alias });
     }
     for (const entry of schema.entries) for (const right of schema.rightsOf(entry) ?? []) this.acl.load(right);

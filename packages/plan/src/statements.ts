@@ -2,7 +2,7 @@ import { objectsOf, parseCommand, parseRevocation, quoteAclName } from '@sqlpipe
 import {
   type Identity,
   identify,
-  isPrincipal,
+  isPrincipalKind,
   joinTokens,
   KINDS,
   type KindAndName,
@@ -24,7 +24,7 @@ export function chooseAliasPrefix(columns: readonly string[]): string {
 }
 
 export const printDrop = ({ kind, name }: KindAndName): string =>
-  `DROP ${kindKeywords(kind)} ${isPrincipal(kind) ? quoteAclName(name) : quoteLiteral(name)};`;
+  `DROP ${kindKeywords(kind)} ${isPrincipalKind(kind) ? quoteAclName(name) : quoteLiteral(name)};`;
 
 export const printTableRename = (from: string, to: string): string =>
   `RENAME TABLE ${quoteLiteral(from)} TO ${quoteLiteral(to)};`;
@@ -46,7 +46,7 @@ export function findAffectedObjects(statement: string): Identity[] {
 
 function findPrincipals(statement: string): Omit<Identity, 'verb'>[] {
   const words = new TokenReader(significantTokens(statement));
-  for (const kind of KINDS.filter(isPrincipal))
+  for (const kind of KINDS.filter(isPrincipalKind))
     if (words.accept(`ALTER ${kindKeywords(kind)}`)) return [{ kind, name: words.readName().name }];
   const [right] = parseRevocation(statement) ?? [];
   if (!right) return [];

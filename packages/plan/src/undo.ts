@@ -2,7 +2,7 @@
 import { isEnterpriseSchema, parseAlters, tryParseDefinition } from '@sqlpipe/ddl';
 import { createPredictingEngine, type Engine, whenReady } from '@sqlpipe/engine';
 import { IgnoreRules, Schema } from '@sqlpipe/schema';
-import { identify, isObjectKind, isPrincipal, isSameName, type Kind } from '@sqlpipe/sql';
+import { identify, isObjectKind, isPrincipalKind, isSameName, type Kind } from '@sqlpipe/sql';
 import { indentLines } from '@sqlpipe/text';
 import { findKnownColumns, type Plan } from './assemble-plan.js';
 import type { PlanOptions } from './context/plan-context.js';
@@ -113,7 +113,7 @@ function findSafeDrops({ statements, schemaAfter, renamed }: Plan, schemaOfB: Sc
   };
   return statements.flatMap(({ statement }): SafeDrop[] => {
     const { kind, name } = identify(statement);
-    if (isPrincipal(kind) && !schemaOfB.findPrincipal(name))
+    if (isPrincipalKind(kind) && !schemaOfB.findPrincipal(name))
       return [{ loss: { lossKind: 'drop-user', object: name }, assertions: [] }];
     const isRenamed = [...renamed.values()].some(to => isSameName(to, name));
     if (isObjectKind(kind) && !schemaOfB.findObject(name) && schemaAfter.findObject(name) && !isRenamed) {

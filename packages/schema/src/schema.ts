@@ -10,11 +10,11 @@ import {
   tryParseDefinition,
 } from '@sqlpipe/ddl';
 import {
-  givesRight,
   type Identity,
   identify,
   isObjectKind,
-  isPrincipal,
+  isPrincipalKind,
+  isRightKind,
   KINDS,
   type Kind,
   NameMap,
@@ -52,7 +52,11 @@ export class Schema {
   ) {
     this.entries = Array.from(statements, toUnambiguousEntry);
     for (const entry of this.entries) {
-      const names = isObjectKind(entry.kind) ? this.#objects : isPrincipal(entry.kind) ? this.#principals : undefined;
+      const names = isObjectKind(entry.kind)
+        ? this.#objects
+        : isPrincipalKind(entry.kind)
+          ? this.#principals
+          : undefined;
       if (names && !names.has(entry.name)) names.set(entry.name, entry);
     }
   }
@@ -94,7 +98,7 @@ export class Schema {
         return undefined;
       return definition.columns.map(({ name }) => name);
     };
-    return givesRight(kind) ? parseRights(statement, columnsOf) : undefined;
+    return isRightKind(kind) ? parseRights(statement, columnsOf) : undefined;
   }
 
   /** For each object, by its name as stored, the names of the objects that its text refers to directly. */
@@ -147,9 +151,9 @@ export function dumpOrder(schema: Schema): Entry[] {
       return schema.entries.filter(entry => entry.kind === kind).sort(isByText ? compareStatementTexts : compareNames);
     });
   return [
-    ...sorted(isPrincipal),
+    ...sorted(isPrincipalKind),
     ...orderObjects(schema),
-    ...sortByScope(sorted(givesRight), ({ statement }) => statement),
+    ...sortByScope(sorted(isRightKind), ({ statement }) => statement),
     ...schema.entries.filter(({ kind }) => kind === 'other'),
   ];
 }

@@ -1,5 +1,5 @@
 import { parseRights, printRight } from '@sqlpipe/ddl';
-import { displayName, givesRight, identify, isObjectKind } from '@sqlpipe/sql';
+import { displayName, identify, isObjectKind, isRightKind } from '@sqlpipe/sql';
 import type { IgnoreRules } from './ignore-rules.js';
 import { type Entry, Schema } from './schema.js';
 
@@ -41,6 +41,6 @@ export function selectWanted(a: readonly string[], b: Iterable<string>, ignore: 
 
 /** Splits a statement that gives several rights into one for each, because rules are about single rights. Returns others unchanged. */
 export function splitRights(statement: string): string[] {
-  const rights = givesRight(identify(statement).kind) ? parseRights(statement) : undefined;
+  const rights = isRightKind(identify(statement).kind) ? parseRights(statement) : undefined;
   return rights ? rights.map(printRight) : [statement];
 }

@@ -1,4 +1,4 @@
-import { CATEGORIES, givesRight, isAcl, isPrincipal, KINDS, type Kind, OBJECT_KINDS } from '@sqlpipe/sql';
+import { CATEGORIES, isAclKind, isPrincipalKind, isRightKind, KINDS, type Kind, OBJECT_KINDS } from '@sqlpipe/sql';
 import { CodedError } from '@sqlpipe/text';
 
 /** An option of a program or of the library has an invalid value. */
@@ -64,7 +64,8 @@ export function parseSelection(include: readonly string[] = [], exclude: readonl
   return {
     clause: categories.size ? ` ${mode} (${[...categories].join(', ')})` : '',
     selects: kind => named.has(kind) === include.length > 0,
-    requestsAcl: mode === 'INCLUDE' && words.some(word => word.toUpperCase() !== 'ALL' && kindsOf(word)?.some(isAcl)),
+    requestsAcl:
+      mode === 'INCLUDE' && words.some(word => word.toUpperCase() !== 'ALL' && kindsOf(word)?.some(isAclKind)),
   };
 }
 
@@ -81,7 +82,7 @@ export function parsePlanSelection(
   const { selects, requestsAcl, ...selection } = parseSelection(include, exclude);
   const needed: Kind[] = [
     ...(OBJECT_KINDS.some(selects) ? OBJECT_KINDS : []),
-    ...(KINDS.some(kind => givesRight(kind) && selects(kind)) ? KINDS.filter(isPrincipal) : []),
+    ...(KINDS.some(kind => isRightKind(kind) && selects(kind)) ? KINDS.filter(isPrincipalKind) : []),
   ];
   const unselected = needed.filter(kind => !selects(kind));
   if (unselected.length === 0) return { selection: { ...selection, selects, requestsAcl }, unselected };

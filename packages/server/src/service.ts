@@ -16,7 +16,7 @@ import {
   type Value,
   whenReady,
 } from '@sqlpipe/engine';
-import { isPrincipal, type Kind } from '@sqlpipe/sql';
+import { isPrincipalKind, type Kind } from '@sqlpipe/sql';
 import { listColumns, PARAMETERS } from './catalogue-functions.js';
 import type { Journal } from './journal.js';
 import {
@@ -110,7 +110,7 @@ export class Service {
 
   #dump(kinds: ReadonlySet<Kind>, session: Session): ResultSet {
     const { acl, authorize, hasFeature } = session;
-    if ([...kinds].some(isPrincipal)) authorize('LIST USERS');
+    if ([...kinds].some(isPrincipalKind)) authorize('LIST USERS');
     if (kinds.has('grant')) authorize('USER DETAILS');
     const before = hasFeature('principals') ? printPrincipals(acl, kinds) : [];
     const after = hasFeature('principals') ? printPermissions(acl, kinds) : [];

@@ -50,16 +50,16 @@ export const isStoredViewKind = (kind: Kind): kind is 'materialized view' | 'liv
   kind === 'materialized view' || kind === 'live view';
 
 /** Whether a statement of this kind creates a user, a group or a service account. */
-export const isPrincipal = (kind: Kind): kind is PrincipalKind => KIND_PROPERTIES[kind].group === 'principal';
+export const isPrincipalKind = (kind: Kind): kind is PrincipalKind => KIND_PROPERTIES[kind].group === 'principal';
 
 /** Whether a statement of this kind gives somebody a right. */
-export const givesRight = (kind: Kind): boolean => KIND_PROPERTIES[kind].group === 'right';
+export const isRightKind = (kind: Kind): boolean => KIND_PROPERTIES[kind].group === 'right';
 
 /** Whether a statement of this kind is access control. */
-export const isAcl = (kind: Kind): boolean => isPrincipal(kind) || givesRight(kind);
+export const isAclKind = (kind: Kind): boolean => isPrincipalKind(kind) || isRightKind(kind);
 
 /** Whether a statement of this kind creates something that has a name of its own; a grant, for example, has none. */
-export const isNamedKind = (kind: Kind): boolean => isObjectKind(kind) || isPrincipal(kind);
+export const isNamedKind = (kind: Kind): boolean => isObjectKind(kind) || isPrincipalKind(kind);
 
 /** The keywords for an object or a principal of a kind: `MATERIALIZED VIEW`; empty for all other kinds. */
 export const kindKeywords = (kind: Kind): string => (isNamedKind(kind) ? kind.toUpperCase() : '');
@@ -73,13 +73,13 @@ export const CATEGORIES: ReadonlyMap<string, readonly Kind[]> = new Map([
     category ? [[category, KINDS.filter(kind => KIND_PROPERTIES[kind].category === category)] as const] : [],
   ),
   ['SCHEMA', OBJECT_KINDS],
-  ['ACL', KINDS.filter(isAcl)],
+  ['ACL', KINDS.filter(isAclKind)],
   ['ALL', KINDS.filter(kind => kind !== 'other')],
 ]);
 
 /** Two objects of the same name have the same key. So do two principals of the same name, and two rights of one kind and entity. */
 export const namespaceKey = ({ kind, name }: { kind: Kind; name: string }): string =>
-  `${isObjectKind(kind) ? 'object' : isPrincipal(kind) ? 'principal' : kind} ${foldCase(name)}`;
+  `${isObjectKind(kind) ? 'object' : isPrincipalKind(kind) ? 'principal' : kind} ${foldCase(name)}`;
 
 /** A key that is the same for statements of one kind and name. */
 export const kindKey = ({ kind, name }: { kind: Kind; name: string }): string => `${kind} ${foldCase(name)}`;

@@ -1,5 +1,5 @@
 import { identify } from './identify.js';
-import { givesRight, isObjectKind } from './kinds.js';
+import { isObjectKind, isRightKind } from './kinds.js';
 import { isQuoted } from './name.js';
 import { TokenReader } from './token-reader.js';
 import { keywordOf, significantTokens, type Token, unquote } from './tokens.js';
@@ -63,7 +63,7 @@ function locateSecrets(statement: string): Secret[] {
   const { kind } = identify(statement);
   if (isObjectKind(kind)) return [];
   const words = new TokenReader(significantTokens(statement));
-  return !givesRight(kind) && skipPrincipal(words)
+  return !isRightKind(kind) && skipPrincipal(words)
     ? [...secretsOfPrincipal(statement, words)]
     : secretsAfterKeywords(statement, OBJECT_WORDS.has(words.word));
 }

@@ -2,7 +2,7 @@ import { formatPropertyLines } from '@sqlpipe/cli';
 import { COLUMN_ORDER } from '@sqlpipe/ddl';
 import { columnOrderHints } from '@sqlpipe/plan/text';
 import { formatStatementLabel, type Outcome } from '@sqlpipe/replay';
-import { isAcl, redact } from '@sqlpipe/sql';
+import { isAclKind, redact } from '@sqlpipe/sql';
 import { escapeControls, formatHints, truncate } from '@sqlpipe/text';
 
 const MAX_MESSAGE = 1000;
@@ -65,7 +65,7 @@ const EMPTY_QUERY_HINT =
 function hintsFor({ identity: { kind, name }, error = '', isDenied, comparison }: Reported): string[] {
   if (comparison?.differences.some(({ property }) => property === COLUMN_ORDER)) return columnOrderHints(name);
   if (error === 'empty query') return [EMPTY_QUERY_HINT];
-  if (!isAcl(kind)) return ENTERPRISE_CLAUSES.filter(([message]) => message.test(error)).map(([, hint]) => hint);
+  if (!isAclKind(kind)) return ENTERPRISE_CLAUSES.filter(([message]) => message.test(error)).map(([, hint]) => hint);
   if (isDenied) return ['access control requires permissions of its own; sqldump --include SCHEMA leaves it out'];
   return NO_ACCESS_CONTROL.test(error) ? [ACCESS_CONTROL] : [];
 }

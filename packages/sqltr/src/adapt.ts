@@ -15,7 +15,7 @@ import {
   repair,
 } from '@sqlpipe/ddl';
 import { type Entry, splitRights, toUnambiguousEntry } from '@sqlpipe/schema';
-import { displayName, type Identity, identify, isAcl, isObjectKind, NameSet } from '@sqlpipe/sql';
+import { displayName, type Identity, identify, isAclKind, isObjectKind, NameSet } from '@sqlpipe/sql';
 import { CodedError, truncate } from '@sqlpipe/text';
 
 interface Adaptation {
@@ -112,7 +112,7 @@ const OPEN_SOURCE_LACKS = 'the open source edition has no';
 
 export function toOpenSource(statement: string): Adaptation {
   const { kind } = identify(statement);
-  if (isAcl(kind)) return { losses: [`removed, because ${OPEN_SOURCE_LACKS} access control`] };
+  if (isAclKind(kind)) return { losses: [`removed, because ${OPEN_SOURCE_LACKS} access control`] };
   if (kind === 'other' || !/\b(?:owned|storage)\b/i.test(statement)) return { statement, losses: [] };
   if (!isUnderstood(statement, kind)) return { statement, losses: [UNKNOWN_SYNTAX] };
   const named = ownerOf(statement);

@@ -1,4 +1,4 @@
-import { givesRight, isSameName, type Kind, type NameSpan } from '@sqlpipe/sql';
+import { isRightKind, isSameName, type Kind, type NameSpan } from '@sqlpipe/sql';
 import { Cursor, tryParse } from '../parser/cursor.js';
 import { needsQuotes } from '../parser/names.js';
 import {
@@ -127,7 +127,7 @@ interface GrantTargets {
 
 /** Finds the names in a statement that gives rights, whatever follows its clauses. Empty for other kinds. */
 export function locateGrantTargets(statement: string, kind: Kind): GrantTargets {
-  const parsed = givesRight(kind) ? readStatement(statement, { ignoresRest: true }) : undefined;
+  const parsed = isRightKind(kind) ? readStatement(statement, { ignoresRest: true }) : undefined;
   if (!parsed) return { objects: [], principals: [] };
   if (parsed.kind === 'membership') return { objects: [], principals: [parsed.user, ...parsed.groups] };
   if (parsed.kind === 'assumption') return { objects: [], principals: [parsed.account, parsed.entity] };

@@ -5,7 +5,16 @@
  */
 import { findReferences } from '@sqlpipe/ddl';
 import { dumpOrder, Schema } from '@sqlpipe/schema';
-import { givesRight, identify, isAcl, isObjectKind, KINDS, type KindAndName, NameMap, NameSet } from '@sqlpipe/sql';
+import {
+  identify,
+  isAclKind,
+  isObjectKind,
+  isRightKind,
+  KINDS,
+  type KindAndName,
+  NameMap,
+  NameSet,
+} from '@sqlpipe/sql';
 import type { Client } from '../http/client.js';
 import { tryQuery } from '../http/optional-queries.js';
 import { fetchAllObjects, type ListedObject } from './fetch-objects.js';
@@ -179,8 +188,8 @@ export async function* addMissingRows(
       hasObjects ||= isObjectKind(kind);
       let missing: string[] = [];
       if (isObjectKind(kind) && kind !== 'table') missing = await check.fetchNeeded(row);
-      else if (hasObjects && givesRight(kind)) missing = await check.fetchOthers(); // rights come after all objects
-      const isKept = !name || isAcl(kind) || check.acceptRow(name);
+      else if (hasObjects && isRightKind(kind)) missing = await check.fetchOthers(); // rights come after all objects
+      const isKept = !name || isAclKind(kind) || check.acceptRow(name);
       if (isKept && !missing.length) continue;
       yield [...batch.slice(start, i), ...missing];
       start = isKept ? i : i + 1;

@@ -1,6 +1,15 @@
 import { isCleanTable, removeOwner, repair } from '@sqlpipe/ddl';
 import { NameSelection, parseSelection, type Selection } from '@sqlpipe/schema';
-import { displayName, identify, isAcl, KINDS, type Kind, MAX_RECORD, normalizeStatement, redact } from '@sqlpipe/sql';
+import {
+  displayName,
+  identify,
+  isAclKind,
+  KINDS,
+  type Kind,
+  MAX_RECORD,
+  normalizeStatement,
+  redact,
+} from '@sqlpipe/sql';
 import { maskSecrets, truncate } from '@sqlpipe/text';
 import type { ConnectionConfig } from '../configuration/connection-config.js';
 import { type Client, connect } from '../http/client.js';
@@ -120,7 +129,7 @@ async function* dumpStatements(
       }
       const { statement, identity } = toStatement(row, count, config, options);
       const { kind, name } = identity;
-      if (isAcl(kind)) {
+      if (isAclKind(kind)) {
         hasAcl = true;
         if (!selection.selects(kind)) continue; // a category of the server may have more kinds of access control than were selected
       }
@@ -179,7 +188,7 @@ const ACL_RIGHTS = /\[(?:LIST|USER DETAILS|LIST USERS)\b/;
 
 function withAclHint(error: unknown, { selects }: Selection): unknown {
   if (!(error instanceof InstanceError) || error.code !== 'DENIED') return error;
-  if (!error.matches(ACL_RIGHTS) || !KINDS.some(kind => isAcl(kind) && selects(kind))) return error;
+  if (!error.matches(ACL_RIGHTS) || !KINDS.some(kind => isAclKind(kind) && selects(kind))) return error;
   return error.withMessage(`${error.message}; hint: sqldump --include SCHEMA dumps without access control`);
 }
 

@@ -7,7 +7,7 @@ import {
   sortByScope,
 } from '@sqlpipe/ddl';
 import { dumpOrder, type Entry, RightSet, type Schema } from '@sqlpipe/schema';
-import { displayName, identify, isPrincipal } from '@sqlpipe/sql';
+import { displayName, identify, isPrincipalKind } from '@sqlpipe/sql';
 import { findRemovedGrants, ignoresProperty, keepsRight } from '../context/kept-of-b.js';
 import { describeChange } from '../losses/omission.js';
 import type { Draft } from './draft.js';
@@ -41,7 +41,7 @@ export function grantRights(draft: Draft): void {
 
 export function createPrincipals(draft: Draft): void {
   for (const entry of dumpOrder(draft.context.a)) {
-    if (!isPrincipal(entry.kind)) continue;
+    if (!isPrincipalKind(entry.kind)) continue;
     const inB = draft.context.b.findPrincipal(entry.name);
     if (!inB) addStatement(draft, entry.statement);
     else if (inB.kind === entry.kind) alterPrincipal(entry, inB, draft);

@@ -2,7 +2,7 @@
 import { compareDefinitions, compareStatements, type Definition, parseDefinition, propertiesOf } from '@sqlpipe/ddl';
 import type { CatalogueObject } from '@sqlpipe/engine';
 import { dumpOrder, type Entry, type Schema } from '@sqlpipe/schema';
-import { displayName, isObjectKind, isPrincipal, isStoredViewKind } from '@sqlpipe/sql';
+import { displayName, isObjectKind, isPrincipalKind, isStoredViewKind } from '@sqlpipe/sql';
 import { isAuxiliaryTable } from '../auxiliary/auxiliary-tables.js';
 import { ignoresProperty } from '../context/kept-of-b.js';
 import type { Schemas } from '../context/plan-context.js';
@@ -184,7 +184,7 @@ export function dropExtra(draft: Draft): void {
     draft.blocked.has(name) ||
     isAuxiliaryTable(name, draft.context);
   const objects = listObjects(b).filter(entry => !isKept(entry));
-  const principals = dumpOrder(b).filter(({ kind, name }) => isPrincipal(kind) && !a.findPrincipal(name));
+  const principals = dumpOrder(b).filter(({ kind, name }) => isPrincipalKind(kind) && !a.findPrincipal(name));
   for (const entry of ignoreExtra ? [] : [...objects.reverse(), ...principals])
     if (!ignore.ignoresObject(entry)) draft.addStatement(printDrop(entry), entry);
 }

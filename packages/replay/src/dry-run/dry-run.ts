@@ -23,7 +23,7 @@ import { type Client, InstanceError, type Rejection, type Reply, toRequestText }
 import { createRowQuestions, printQueryOverPlainViews, ServerAnswers } from '@sqlpipe/plan';
 import { AllowedLosses, formatAllowance, type PlanHead, parseAssertion } from '@sqlpipe/plan/text';
 import type { Entry } from '@sqlpipe/schema';
-import { displayName, findSecrets, identify, isPrincipal, type KindAndName, NameMap, NameSet } from '@sqlpipe/sql';
+import { displayName, findSecrets, identify, isPrincipalKind, type KindAndName, NameMap, NameSet } from '@sqlpipe/sql';
 import { maskSecrets } from '@sqlpipe/text';
 import { createExecutor, type ExecutionContext } from '../execute/executor.js';
 import type { StatementResult } from '../outcome.js';
@@ -164,7 +164,7 @@ export class DryRun {
     const [engine, { defaults }] = [this.#engine, this.#schema];
     const source: AclSource = {
       label: this.context.client.label,
-      fetchPrincipals: async () => engine.statements().filter(statement => isPrincipal(identify(statement).kind)),
+      fetchPrincipals: async () => engine.statements().filter(statement => isPrincipalKind(identify(statement).kind)),
       fetchRights: async () => [...engine.acl.rights],
       fetchRightsOf: async () => [],
     };
@@ -175,7 +175,8 @@ export class DryRun {
       fetchIsPrefetched: async () => false, // so that each statement reaches the engine
       invalidate: () => {},
       fetchDefaults: async () => defaults,
-      fetchStatement: async object => (isPrincipal(object.kind) ? acl.findPrincipal(object) : this.#showObject(object)),
+      fetchStatement: async object =>
+        isPrincipalKind(object.kind) ? acl.findPrincipal(object) : this.#showObject(object),
       compareStatements: async (statement, found) => {
         const findTable = (name: string) => this.#showObject({ kind: 'table', name });
         return compareStatements(statement, found, { defaults, findTable });

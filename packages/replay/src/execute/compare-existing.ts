@@ -2,7 +2,7 @@
 import { InstanceError, type Rejection } from '@sqlpipe/instance';
 import { COLUMN_ORDER_REASON } from '@sqlpipe/plan/text';
 import type { Entry } from '@sqlpipe/schema';
-import { givesRight, isObjectKind, isPrincipal } from '@sqlpipe/sql';
+import { isObjectKind, isPrincipalKind, isRightKind } from '@sqlpipe/sql';
 import type { ReplayOptions } from '../options.js';
 import { isReordered, type ResultOf, type StatementResult } from '../outcome.js';
 import type { ExistingObjects } from '../target/fetched-objects.js';
@@ -32,7 +32,7 @@ export async function compareExisting(
   entry: Entry,
   { existing, ignored }: Omit<ComparisonOptions, 'ifExists'>,
 ): Promise<MatchResult | undefined> {
-  if (givesRight(entry.kind)) return compareRights(entry.statement, existing);
+  if (isRightKind(entry.kind)) return compareRights(entry.statement, existing);
   const found = await existing.fetchStatement(entry);
   if (found === undefined) return undefined;
   const comparison = ignored.rules.withoutIgnored(entry, await existing.compareStatements(entry.statement, found));
@@ -67,7 +67,7 @@ export async function resolveRejection(
   const rejected: ResultOf<'rejected'> = { result: 'rejected', error, isDenied, position };
   // Of a CREATE, the message is about the object. Of an ALTER, it may be about a column.
   const exists = entry.kind !== 'other' && rejection.matches(ALREADY_EXISTS);
-  const concernsPrincipal = isPrincipal(entry.kind);
+  const concernsPrincipal = isPrincipalKind(entry.kind);
   if (ifExists === 'fail') return { ...rejected, exists };
   if (!exists && isDenied) return rejected;
   const why = `${error}, and it cannot be compared`;

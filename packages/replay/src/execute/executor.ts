@@ -5,7 +5,7 @@
 import { tryParseDefinition } from '@sqlpipe/ddl';
 import { type Client, InstanceError, type PollLimits, type Reply, tryQuery } from '@sqlpipe/instance';
 import type { Entry } from '@sqlpipe/schema';
-import { givesRight, isAcl, readStatementHead } from '@sqlpipe/sql';
+import { isAclKind, isRightKind, readStatementHead } from '@sqlpipe/sql';
 import type { PlanGuard } from '../checks/plan-guard.js';
 import { formatPreflightRejection, type PreflightCheck } from '../checks/preflight.js';
 import type { ReplayOptions } from '../options.js';
@@ -105,14 +105,14 @@ async function resolveLostReply(
   lost: InstanceError,
   context: StatementContext,
 ): Promise<'as stated' | 'missing'> {
-  if (!isShowable(entry) && !isAcl(entry.kind)) throw lost;
+  if (!isShowable(entry) && !isAclKind(entry.kind)) throw lost;
   context.existing.acl.invalidate();
   const compared = await compareExisting(entry, context).catch(error => {
     throw error instanceof InstanceError ? lost : error;
   });
   if (compared?.result === 'skipped') return 'as stated';
   // An object that differs may be older than the statement. A missing right may be hidden: not every server shows its access control.
-  if (compared || isAcl(entry.kind)) throw lost;
+  if (compared || isAclKind(entry.kind)) throw lost;
   return 'missing';
 }
 
@@ -127,7 +127,7 @@ async function execute(entry: Entry, context: StatementContext): Promise<Stateme
 async function isComparedFirst(entry: Entry, { existing, ifExists }: StatementContext): Promise<boolean> {
   const { replaces, keepsExisting } = readStatementHead(entry.statement);
   const isPrefetched = ifExists === 'compare' && (await existing.fetchIsPrefetched(entry));
-  return givesRight(entry.kind) || replaces || keepsExisting || isPrefetched;
+  return isRightKind(entry.kind) || replaces || keepsExisting || isPrefetched;
 }
 
 /** Whether a statement is sent although the target already has the right that it gives, or an object of its name. */
@@ -135,7 +135,7 @@ function isSentAnyway(match: MatchResult, entry: Entry, { ifExists, isPlanned }:
   const isEqual = match.result === 'skipped';
   // A plan sends an equal GRANT again, which changes nothing. A GRANT that differs is never sent: without WITH GRANT OPTION, it
   // would remove that option.
-  if (givesRight(entry.kind)) return isEqual && isPlanned;
+  if (isRightKind(entry.kind)) return isEqual && isPlanned;
   if (isEqual) return false;
   const { replaces, keepsExisting } = readStatementHead(entry.statement);
   if (replaces) return ifExists === 'compare' && !isPlanned;

@@ -4,7 +4,7 @@
  */
 import { type Client, fetchStatements, InstanceError } from '@sqlpipe/instance';
 import { IgnoreRules } from '@sqlpipe/schema';
-import { givesRight, identify, isAcl, readStatementHead } from '@sqlpipe/sql';
+import { identify, isAclKind, isRightKind, readStatementHead } from '@sqlpipe/sql';
 import type { Outcome, ResultOf } from '../outcome.js';
 import { type ExistingObjects, isShowable } from '../target/fetched-objects.js';
 
@@ -27,7 +27,7 @@ export async function* verifyOutcomes(
   try {
     for await (const outcome of outcomes) {
       waiting.push(outcome);
-      if (!isAcl(outcome.identity.kind)) count++;
+      if (!isAclKind(outcome.identity.kind)) count++;
       if (count < BATCH_SIZE && !outcome.planHead) continue;
       yield* await readWaiting();
       [waiting, count] = [[], 0];
@@ -48,7 +48,7 @@ async function readBack(
   const applied = outcomes.filter(outcome => outcome.result === 'applied');
   const lastAlteration = findLastAlteration(outcomes);
   const objectOutcomes = applied.filter(({ identity }) => isShowable(identity));
-  const aclOutcomes = applied.filter(({ n, identity }) => isAcl(identity.kind) && n > lastAlteration);
+  const aclOutcomes = applied.filter(({ n, identity }) => isAclKind(identity.kind) && n > lastAlteration);
   const verified = new Map<Outcome, Extract<Outcome, Verification>>();
   try {
     const identities = objectOutcomes.map(({ identity }) => identity);
@@ -108,7 +108,7 @@ async function verifyAcl(
   if (!found.exists)
     return {
       result: 'differs',
-      error: givesRight(identity.kind)
+      error: isRightKind(identity.kind)
         ? 'the server reported success, but does not show what was granted'
         : MISSING_MESSAGE,
     };

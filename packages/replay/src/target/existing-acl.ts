@@ -10,7 +10,7 @@ import {
 } from '@sqlpipe/ddl';
 import { type Client, fetchPrincipals, fetchRights, fetchRightsOf, InstanceError } from '@sqlpipe/instance';
 import { type Entry, RightSet } from '@sqlpipe/schema';
-import { givesRight, identify, isPrincipal, type KindAndName, kindKey, NameSet } from '@sqlpipe/sql';
+import { identify, isPrincipalKind, isRightKind, type KindAndName, kindKey, NameSet } from '@sqlpipe/sql';
 
 interface KnownRights {
   readonly set: RightSet;
@@ -68,9 +68,9 @@ export class ExistingAcl {
   /** Records the effect of a statement that was sent. After one that may remove something, everything is queried again. */
   async recordSent(entry: Entry): Promise<void> {
     const { kind, statement } = entry;
-    if (isPrincipal(kind)) (await this.#principals)?.set(kindKey(entry), statement);
+    if (isPrincipalKind(kind)) (await this.#principals)?.set(kindKey(entry), statement);
     else if (kind === 'other') this.invalidate();
-    else if (givesRight(kind)) {
+    else if (isRightKind(kind)) {
       const known = await this.#rights;
       for (const right of parseRights(statement) ?? []) known?.set.grant(right);
     }
@@ -84,7 +84,7 @@ export class ExistingAcl {
   /** Compares a statement that was executed with the target. Undefined if the target does not show the result. */
   async readBack(entry: Entry): Promise<(Comparison & { exists: boolean }) | undefined> {
     const { kind, statement } = entry;
-    if (givesRight(kind)) {
+    if (isRightKind(kind)) {
       // Of `GRANT SELECT ON t(*) TO u`, the server stores the list of columns.
       if (parseRights(statement)?.some(right => right.kind === 'grant' && right.column === ALL_NAMES)) return undefined;
       const exists = (await this.compareRights(statement))?.exists;

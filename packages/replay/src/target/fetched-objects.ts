@@ -14,7 +14,7 @@ import {
   MAX_PER_REQUEST,
   SymbolCapacities,
 } from '@sqlpipe/instance';
-import { identify, isObjectKind, isPrincipal, isSameName, type KindAndName, kindKey } from '@sqlpipe/sql';
+import { identify, isObjectKind, isPrincipalKind, isSameName, type KindAndName, kindKey } from '@sqlpipe/sql';
 import { aclOf, ExistingAcl } from './existing-acl.js';
 
 /** Whether every target can show the definition of this object. Not every target shows its access control. */
@@ -57,7 +57,7 @@ export class FetchedObjects implements ExistingObjects {
   }
 
   async fetchStatement(identity: KindAndName): Promise<string | undefined> {
-    if (isPrincipal(identity.kind)) return this.acl.findPrincipal(identity);
+    if (isPrincipalKind(identity.kind)) return this.acl.findPrincipal(identity);
     if (!isShowable(identity)) return undefined;
     const prefetched = await this.#findPrefetched(identity);
     if (prefetched !== undefined) return prefetched;
