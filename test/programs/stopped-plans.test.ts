@@ -79,6 +79,35 @@ test('a plan stops if somebody else changes what its view reads from, in whateve
   );
 });
 
+test('an assertion about a view that somebody else has changed asks for a new plan, and for no permission', async t => {
+  const view = (name: string, n: string) =>
+    `CREATE MATERIALIZED VIEW ${name} AS (SELECT ts, ${n} n FROM base SAMPLE BY 1h)`;
+  const base = (x: string) => `CREATE TABLE base (ts TIMESTAMP, x ${x}) ${LOGGED}`;
+  for (const statement of [base('INT'), view('a', 'sum(x)'), view('b', 'sum(x)')])
+    t.is((await server.execute(statement)).error, undefined);
+  let isChanged = false;
+  const { url } = await recordingProxy(t, server, async query => {
+    if (isChanged || !/AS nothing_is_lost .* FROM 'a'/.test(query)) return;
+    isChanged = true;
+    await server.execute('DROP MATERIALIZED VIEW b');
+    await server.execute(view('b', 'max(x)'));
+  });
+  const run = await inProcess(t, {
+    DB: url,
+    AFTER: `${[base('LONG'), view('a', 'sum(x)'), view('b', 'sum(x)')].join(';')};`,
+  });
+  await run.ok('echo "$AFTER" > after.sql; sqldiff --alter after.sql $DB > plan');
+  // First the view is changed while the plan is applied, then it was changed before.
+  for (const options of ['--allow-plan', '--stale-ok --allow ALTER,REFRESH']) {
+    const { stderr } = await run.exits(1, `sqlapply ${options} $DB < plan`);
+    t.regex(
+      stderr,
+      /statement [23] \(SELECT\): it does not fit the present state of the target; make the plan again with sqldiff --alter/,
+    );
+    t.notRegex(stderr, /--allow SELECT/);
+  }
+});
+
 test('a statement whose object cannot be read after it is applied, and the plan goes on', async t => {
   t.is((await server.execute('CREATE TABLE t (x INT)')).error, undefined);
   let wasAltered = false;

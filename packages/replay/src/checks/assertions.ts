@@ -2,14 +2,13 @@
 import { parseAlters, tryParseDefinition } from '@sqlpipe/ddl';
 import { type Client, fetchStatements, fetchViewColumns } from '@sqlpipe/instance';
 import {
+  type Assertion,
   type CommonQuery,
   isCastQuery,
   type KnownView,
-  parseAssertion,
   parseWith,
   printWith,
   useNamesOfWith,
-  withoutLeadingComments,
 } from '@sqlpipe/plan/text';
 import { addToList, type NameMap } from '@sqlpipe/sql';
 
@@ -18,15 +17,17 @@ import { addToList, type NameMap } from '@sqlpipe/sql';
  * query can be computed, it is that of a view of the target or of the plan. A WITH before it has such queries, or casts.
  * @param planned the queries of the views of the plan
  */
-export async function isPlanAssertion(client: Client, statement: string, planned: ViewQueries): Promise<boolean> {
-  const assertion = parseAssertion(statement);
-  if (!assertion?.printFor) return assertion !== undefined;
-  const text = withoutLeadingComments(statement);
+export async function fitsTarget(
+  client: Client,
+  { statement, tables, printFor }: Assertion,
+  planned: ViewQueries,
+): Promise<boolean> {
+  if (!printFor) return true;
   const found = parseWith(statement);
   // A WITH at the start of a line may be the planner's, or belong to the view's own query. So both are tried.
   for (const queries of found.length > 0 ? [found, []] : [found]) {
-    const known = await findKnownView(client, assertion.tables[0], queries, planned);
-    if (known && assertion.printFor(known).includes(text)) return true;
+    const known = await findKnownView(client, tables[0], queries, planned);
+    if (known && printFor(known).includes(statement)) return true;
   }
   return false;
 }
