@@ -55,7 +55,7 @@ for (const [, what, enterprise, statement = ''] of CHANGES)
   test(`known to be the same with and without the objects: ${statement}`, t => {
     const change = parseCommand(statement);
     t.deepEqual(parseOn(enterprise !== undefined, statement), change as Command);
-    const found: string | undefined = change?.verb === 'alter' ? change.alters[0]?.alteration.action : change?.verb;
+    const found: string | undefined = change?.action === 'alter' ? change.alters[0]?.alteration.action : change?.action;
     t.is(found, what);
     if (enterprise) t.throws(() => parseOn(false, statement), { instanceOf: RejectionError });
   });
@@ -145,7 +145,7 @@ test('the columns that an UPDATE sets', t => {
     ['t set v = array[1, 2], s = x from b where b.v = 1', 'v', 's'],
     ['t set v = (select s from b where x = 1), s = 2;', 'v', 's'],
   ] as const)
-    t.deepEqual(parseCommand(`update ${rest}`), { verb: 'update', name: 't', columns }, rest);
+    t.deepEqual(parseCommand(`update ${rest}`), { action: 'update', name: 't', columns }, rest);
 });
 
 test('a server rejects what does not fit its objects, and without them it is still understood', t => {
@@ -242,7 +242,7 @@ for (const [what, arbitrary] of Object.entries(alters))
   test(`a printed ALTER parses back to the same change: ${what}`, t =>
     forAll(200, arbitrary, alter => {
       const printed = printAlter(alter);
-      t.deepEqual(plain(parseCommand(printed)), plain({ verb: 'alter', alters: [alter] }), printed);
+      t.deepEqual(plain(parseCommand(printed)), plain({ action: 'alter', alters: [alter] }), printed);
     }));
 
 test('the columns of a wide table are found without reading all their names each time', t => {

@@ -40,6 +40,8 @@ export {
 export {
   type Command,
   findWalObjects,
+  isPartitionCommand,
+  isPartitionConversion,
   OBJECT_PERMISSIONS,
   objectsOf,
   type PartitionCommand,

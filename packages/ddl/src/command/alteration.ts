@@ -105,22 +105,24 @@ const ofProperty = (alter: Required<AnyProperty>['alter']): ActionRules<Property
   },
 });
 
-const ACTIONS: ReadonlyMap<string, ActionRules> = new Map<string, ActionRules>([
+const ACTION_RULES: ReadonlyMap<string, ActionRules> = new Map<string, ActionRules>([
   ...Object.entries(STRUCTURE_ACTIONS),
   ...COLUMN_PROPERTIES.flatMap(({ alter }) => alter.actions.map(action => [action, ofColumn(alter)] as const)),
   ...ALL_PROPERTIES.flatMap(({ alter }) => alter?.actions.map(action => [action, ofProperty(alter)] as const) ?? []),
 ]);
 
-const actionOf = ({ action }: Alteration) => ACTIONS.get(action) as ActionRules;
+const rulesOf = ({ action }: Alteration) => ACTION_RULES.get(action) as ActionRules;
 
 /** The permission that an ALTER requires. */
 export function permissionOfAlteration(alteration: Alteration): string {
-  const { permissions, permission } = actionOf(alteration);
+  const { permissions, permission } = rulesOf(alteration);
   return permission?.(alteration) ?? permissions[0];
 }
 
 /** The permissions that any ALTER can require. */
-export const ALTER_PERMISSIONS: readonly string[] = [...ACTIONS.values()].flatMap(({ permissions }) => permissions);
+export const ALTER_PERMISSIONS: readonly string[] = [...ACTION_RULES.values()].flatMap(
+  ({ permissions }) => permissions,
+);
 
 /** Why differences that no clause states cannot be altered; of a column, only the case of its name can differ. */
 const UNALTERABLE = new Map<string, Unalterable>([
@@ -143,7 +145,7 @@ export interface Alter {
 
 /** Prints the statement with its semicolon. Without the semicolon, QuestDB 9.3.4 fails to read `START '…'` at the end. */
 export function printAlter({ kind, name, alteration }: Alter): string {
-  return `ALTER ${kindKeywords(kind)} '${name}' ${actionOf(alteration).print(alteration)};`;
+  return `ALTER ${kindKeywords(kind)} '${name}' ${rulesOf(alteration).print(alteration)};`;
 }
 
 /** Prints the statement that ends a suspension, without its semicolon. A server rejects it with the keywords of another kind. */
@@ -152,7 +154,7 @@ export const printResumeWal = ({ kind, name }: KindAndName): string =>
 
 /** Returns the definition after an ALTER; unchanged if the ALTER is impossible, for example of a missing column. */
 export const applyAlteration = <T extends Definition>(definition: T, alteration: Alteration): T =>
-  actionOf(alteration).apply(definition, alteration) as T;
+  rulesOf(alteration).apply(definition, alteration) as T;
 
 const timestampAfter = ({ timestamp }: TableDefinition, column: string, to: string | undefined): string | undefined =>
   timestamp !== undefined && isSameName(timestamp, column) ? to : timestamp;

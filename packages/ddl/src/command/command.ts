@@ -10,39 +10,39 @@ import { ALTER_PERMISSIONS, type Alter, type Alteration } from './alteration.js'
 
 /** A statement that changes, fills or refreshes existing objects. Names are as written. */
 export type Command =
-  | { readonly verb: 'alter'; readonly alters: readonly Alter[] }
-  | { readonly verb: 'drop'; readonly kind: Kind; readonly name: string }
-  | { readonly verb: 'drop all' }
-  | { readonly verb: 'rename'; readonly name: string; readonly to: string }
-  | { readonly verb: 'truncate'; readonly names: readonly string[] }
-  | { readonly verb: 'insert'; readonly name: string }
+  | { readonly action: 'alter'; readonly alters: readonly Alter[] }
+  | { readonly action: 'drop'; readonly kind: Kind; readonly name: string }
+  | { readonly action: 'drop all' }
+  | { readonly action: 'rename'; readonly name: string; readonly to: string }
+  | { readonly action: 'truncate'; readonly names: readonly string[] }
+  | { readonly action: 'insert'; readonly name: string }
   /** `columns`: those that it sets. */
-  | { readonly verb: 'update'; readonly name: string; readonly columns: readonly string[] }
-  | { readonly verb: 'refresh'; readonly name: string; readonly isFull: boolean }
+  | { readonly action: 'update'; readonly name: string; readonly columns: readonly string[] }
+  | { readonly action: 'refresh'; readonly name: string; readonly isFull: boolean }
   | PartitionCommand
   | {
-      readonly verb: 'refresh range' | 'refresh stats' | 'set refresh limit' | 'squash partitions' | 'vacuum';
+      readonly action: 'refresh range' | 'refresh stats' | 'set refresh limit' | 'squash partitions' | 'vacuum';
       readonly name: string;
     }
   /** A server changes the type when it is started again. */
-  | { readonly verb: 'set type'; readonly name: string; readonly wal: boolean }
+  | { readonly action: 'set type'; readonly name: string; readonly wal: boolean }
   /** `skips`: whether FROM TRANSACTION skips earlier transactions. */
-  | { readonly verb: 'resume wal'; readonly name: string; readonly skips: boolean }
+  | { readonly action: 'resume wal'; readonly name: string; readonly skips: boolean }
   /** Discards the transactions that are not applied yet. */
-  | { readonly verb: 'rebase wal'; readonly name: string }
+  | { readonly action: 'rebase wal'; readonly name: string }
   /** No transaction is applied until RESUME WAL. */
-  | { readonly verb: 'suspend wal'; readonly name: string }
+  | { readonly action: 'suspend wal'; readonly name: string }
   /** The position of the name, where an invalid view is rejected. */
-  | { readonly verb: 'compile'; readonly name: string; readonly position: number };
+  | { readonly action: 'compile'; readonly name: string; readonly position: number };
 
 export const toAlter = (
   { object: { kind }, name }: { readonly object: Pick<Alter, 'kind'>; readonly name: string },
   ...alterations: Alteration[]
-): Command => ({ verb: 'alter', alters: alterations.map(alteration => ({ kind, name, alteration })) });
+): Command => ({ action: 'alter', alters: alterations.map(alteration => ({ kind, name, alteration })) });
 
 /** A statement about some partitions. The position is that of the word PARTITION. */
 export interface PartitionCommand {
-  readonly verb:
+  readonly action:
     | `${'drop' | 'force drop' | 'attach' | 'detach'} partition`
     | `convert partition to ${'parquet' | 'native'}`;
   readonly kind: ObjectKind;
@@ -52,10 +52,18 @@ export interface PartitionCommand {
   readonly partitions?: readonly LocatedName[];
 }
 
+/** Whether a statement is about some partitions of a table or a view. */
+export const isPartitionCommand = (command: Command): command is PartitionCommand =>
+  'kind' in command && 'position' in command;
+
+/** Whether a statement stores partitions in another format. That changes no value. */
+export const isPartitionConversion = ({ action }: Command): boolean =>
+  action === 'convert partition to parquet' || action === 'convert partition to native';
+
 const DROP_PARTITION = { permission: 'DROP PARTITION', usesWal: true } as const;
 const REFRESHED_VIEW = { kind: 'materialized view', permission: 'REFRESH MATERIALIZED VIEW' } as const;
 
-interface VerbProperties {
+interface ActionProperties {
   /** By default table. */
   readonly kind?: ObjectKind;
   readonly permission: string;
@@ -64,7 +72,7 @@ interface VerbProperties {
 }
 
 /** Those of ALTER depend on its action, and those of DROP on the kind of its object. */
-const VERBS: Readonly<Record<Exclude<Command['verb'], 'alter' | 'drop'>, VerbProperties>> = {
+const ACTION_PROPERTIES: Readonly<Record<Exclude<Command['action'], 'alter' | 'drop'>, ActionProperties>> = {
   'drop all': { permission: 'DATABASE ADMIN' },
   rename: { permission: 'RENAME TABLE', usesWal: true },
   truncate: { permission: 'TRUNCATE TABLE', usesWal: true },
@@ -91,24 +99,26 @@ const VERBS: Readonly<Record<Exclude<Command['verb'], 'alter' | 'drop'>, VerbPro
 
 /** The objects that a statement names; for RENAME, the old and the new name. Empty for DROP ALL TABLES. */
 export function objectsOf(command: Command): KindAndName[] {
-  if (command.verb === 'drop all') return [];
-  if (command.verb === 'alter') return command.alters.slice(0, 1);
-  const kind = 'kind' in command ? command.kind : (VERBS[command.verb].kind ?? 'table');
+  if (command.action === 'drop all') return [];
+  if (command.action === 'alter') return command.alters.slice(0, 1);
+  const kind = 'kind' in command ? command.kind : (ACTION_PROPERTIES[command.action].kind ?? 'table');
   const names = 'names' in command ? command.names : [command.name, ...('to' in command ? [command.to] : [])];
   return names.map(name => ({ kind, name }));
 }
 
 /** The permission that a statement requires. For ALTER, see `permissionOfAlteration`. */
-export const permissionOfCommand = (command: Exclude<Command, { verb: 'alter' }>): string =>
-  command.verb === 'drop' ? `DROP ${kindKeywords(command.kind)}` : VERBS[command.verb].permission;
+export const permissionOfCommand = (command: Exclude<Command, { action: 'alter' }>): string =>
+  command.action === 'drop' ? `DROP ${kindKeywords(command.kind)}` : ACTION_PROPERTIES[command.action].permission;
 
 /** The permissions that statements on objects can require. */
 export const OBJECT_PERMISSIONS: readonly string[] = [
   ...OBJECT_KINDS.map(kindKeywords).flatMap(kind => [`CREATE ${kind}`, `DROP ${kind}`]),
   ...ALTER_PERMISSIONS,
-  ...Object.values(VERBS).map(({ permission }) => permission),
+  ...Object.values(ACTION_PROPERTIES).map(({ permission }) => permission),
 ];
 
 /** The tables and stored views to whose WAL a server writes a statement. */
 export const findWalObjects = (command: Command): readonly KindAndName[] =>
-  command.verb === 'alter' || (command.verb !== 'drop' && VERBS[command.verb].usesWal) ? objectsOf(command) : [];
+  command.action === 'alter' || (command.action !== 'drop' && ACTION_PROPERTIES[command.action].usesWal)
+    ? objectsOf(command)
+    : [];

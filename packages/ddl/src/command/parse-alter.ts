@@ -28,7 +28,7 @@ function parseAlterOf(token: string | undefined, cursor: Cursor, lookup: NameLoo
   throw cursor.errorAt(token, "'table' or 'materialized' or 'view' expected");
 }
 
-const TABLE_VERBS = "'add', 'alter', 'attach', 'detach', 'drop', 'convert', 'resume', 'rename', 'set' or 'squash'";
+const TABLE_ACTIONS = "'add', 'alter', 'attach', 'detach', 'drop', 'convert', 'resume', 'rename', 'set' or 'squash'";
 
 class TableParser {
   /** The columns after the parsed ADDs and RENAMEs, if known. A dropped column stays, because `DROP COLUMN x, x` is no parse error. */
@@ -48,10 +48,10 @@ class TableParser {
 
   parse(): Command {
     const { cursor, lookup, found } = this;
-    const verb = cursor.requireNoSemicolon(TABLE_VERBS).toLowerCase();
-    const command = parseWalCommand(cursor, lookup, verb, found) ?? this.#parseProperty(verb);
+    const word = cursor.requireNoSemicolon(TABLE_ACTIONS).toLowerCase();
+    const command = parseWalCommand(cursor, lookup, word, found) ?? this.#parseProperty(word);
     if (command) return command;
-    switch (verb) {
+    switch (word) {
       case 'add':
         return this.#parseAddColumns();
       case 'drop':
@@ -67,17 +67,17 @@ class TableParser {
         return this.#parseSet();
       case 'squash':
         cursor.expect('partitions');
-        return { verb: 'squash partitions', name: found.name };
+        return { action: 'squash partitions', name: found.name };
       case 'attach':
       case 'detach':
       case 'convert':
         cursor.expect('partition');
-        return parsePartitions(cursor, found, `${verb} partition`);
+        return parsePartitions(cursor, found, `${word} partition`);
       case 'force':
         cursor.expect('drop', 'partition');
         return parsePartitions(cursor, found, 'force drop partition');
     }
-    throw cursor.error(`${TABLE_VERBS} expected`);
+    throw cursor.error(`${TABLE_ACTIONS} expected`);
   }
 
   #parseProperty(words: string): Command | undefined {
@@ -180,10 +180,10 @@ class TableParser {
     return toAlter(found, ...names.map(column => ({ action: 'drop column', column }) as const));
   }
 
-  #rejectTimestampOfWal(verb: string): void {
+  #rejectTimestampOfWal(change: string): void {
     const { wal, name, timestamp } = this.table;
     if (!wal) return;
-    throw new RejectionError(0, `cannot ${verb} designated timestamp column [table=${name}, column=${timestamp}]`);
+    throw new RejectionError(0, `cannot ${change} designated timestamp column [table=${name}, column=${timestamp}]`);
   }
 
   #parseRenameColumns(): Command {
@@ -224,7 +224,7 @@ class TableParser {
     const wal = cursor.requireWord('bypass', 'wal') === 'wal';
     if (!wal) cursor.expect('wal');
     if (table.partitionBy === 'NONE') throw new RejectionError(found.position, 'Cannot convert non-partitioned table');
-    return { verb: 'set type', name: found.name, wal };
+    return { action: 'set type', name: found.name, wal };
   }
 }
 
@@ -239,18 +239,18 @@ function parseAlterView(cursor: Cursor, lookup: NameLookup): Command {
 function parseAlterMaterializedView(cursor: Cursor, lookup: NameLookup): Command {
   if (!isWord(cursor.requireNoSemicolon("'view'"), 'view')) throw cursor.error("'view' expected'");
   const view = parseAlteredObject(cursor, lookup, 'materialized view');
-  const verb = cursor.requireNoSemicolon("'alter' or 'resume' or 'suspend'").toLowerCase();
-  if (verb === 'alter') {
+  const word = cursor.requireNoSemicolon("'alter' or 'resume' or 'suspend'").toLowerCase();
+  if (word === 'alter') {
     cursor.expect('column');
     return parseAlterColumn(cursor, lookup, view);
   }
-  const command = parseWalCommand(cursor, lookup, verb, view) ?? parseAlterProperty(verb, cursor, lookup, view);
+  const command = parseWalCommand(cursor, lookup, word, view) ?? parseAlterProperty(word, cursor, lookup, view);
   if (command) return command;
-  if (verb !== 'set') throw cursor.error("'alter' or 'resume' or 'suspend' expected");
+  if (word !== 'set') throw cursor.error("'alter' or 'resume' or 'suspend' expected");
   const token = cursor.requireNoSemicolon("'ttl' or 'refresh'");
   if (isWord(token, 'refresh') && cursor.accept('limit')) {
     parseAge(cursor);
-    return { verb: 'set refresh limit', name: view.name };
+    return { action: 'set refresh limit', name: view.name };
   }
   const setCommand = parseAlterProperty(`set ${token}`, cursor, lookup, view);
   if (setCommand) return setCommand;
@@ -259,16 +259,16 @@ function parseAlterMaterializedView(cursor: Cursor, lookup: NameLookup): Command
   throw cursor.error("'ttl' or 'refresh' expected");
 }
 
-const LIVE_VIEW_VERBS = "'set', 'drop', 'convert', 'resume' or 'suspend'";
+const LIVE_VIEW_ACTIONS = "'set', 'drop', 'convert', 'resume' or 'suspend'";
 
 /** Parses ALTER LIVE VIEW after LIVE. The server has no ALTER for the query or the columns of a live view. */
 function parseAlterLiveView(cursor: Cursor, lookup: NameLookup): Command {
   cursor.expect('view');
   const view = parseAlteredObject(cursor, lookup, 'live view');
-  const verb = cursor.requireNoSemicolon(LIVE_VIEW_VERBS).toLowerCase();
-  const command = parseWalCommand(cursor, lookup, verb, view);
+  const word = cursor.requireNoSemicolon(LIVE_VIEW_ACTIONS).toLowerCase();
+  const command = parseWalCommand(cursor, lookup, word, view);
   if (command) return command;
-  switch (verb) {
+  switch (word) {
     case 'set': {
       const token = cursor.requireNoSemicolon("'ttl'");
       const setCommand = parseAlterProperty(`set ${token}`, cursor, lookup, view);
@@ -278,11 +278,11 @@ function parseAlterLiveView(cursor: Cursor, lookup: NameLookup): Command {
     case 'drop':
     case 'convert':
       cursor.expect('partition');
-      return parsePartitions(cursor, view, `${verb} partition`);
+      return parsePartitions(cursor, view, `${word} partition`);
     case 'force':
       throw cursor.error('FORCE DROP PARTITION is not supported on live views');
   }
-  throw cursor.error(`${LIVE_VIEW_VERBS} expected`);
+  throw cursor.error(`${LIVE_VIEW_ACTIONS} expected`);
 }
 
 /** Parses the ALTER of a property after its first words, such as `set ttl` or `dedup`. Undefined if the server has no such ALTER. */
@@ -320,26 +320,26 @@ function parseAlterColumn(cursor: Cursor, lookup: NameLookup, found: FoundObject
   return toAlter(found, parse(cursor, lookup, { object, name, column, position, objectPosition: found.position }));
 }
 
-/** Parses RESUME, SUSPEND or REBASE WAL after its verb; undefined for an unknown verb. The documentation has the messages about REBASE. */
+/** Parses RESUME, SUSPEND or REBASE WAL after its first word; undefined for any other. The documentation has the messages about REBASE. */
 function parseWalCommand(
   cursor: Cursor,
   { hasFeature }: NameLookup,
-  verb: string,
+  word: string,
   { object, name }: FoundObject,
 ): Command | undefined {
   const mayRebase = hasFeature('rebase') && object.kind !== 'live view';
-  if (verb !== 'resume' && verb !== 'suspend' && !(verb === 'rebase' && mayRebase)) return undefined;
+  if (word !== 'resume' && word !== 'suspend' && !(word === 'rebase' && mayRebase)) return undefined;
   cursor.expect('wal');
   if (object.wal === false) throw cursor.error(`${object.name} is not a WAL table.`);
-  if (verb === 'resume') return { verb: 'resume wal', name, skips: acceptFromTransaction(cursor) };
-  if (verb === 'suspend') {
+  if (word === 'resume') return { action: 'resume wal', name, skips: acceptFromTransaction(cursor) };
+  if (word === 'suspend') {
     if (!hasFeature('suspend')) throw new RejectionError(0, 'Cannot suspend table, database is not in dev mode');
-    return { verb: 'suspend wal', name };
+    return { action: 'suspend wal', name };
   }
   if (cursor.accept('into')) throw cursor.error('REBASE WAL INTO is only supported on a read-only replica');
   if (object.kind === 'table' && isKnown(object) && !object.isSuspended)
     throw new RejectionError(0, 'REBASE WAL requires the table to be suspended first');
-  return { verb: 'rebase wal', name };
+  return { action: 'rebase wal', name };
 }
 
 function acceptFromTransaction(cursor: Cursor): boolean {
@@ -352,23 +352,23 @@ function acceptFromTransaction(cursor: Cursor): boolean {
   return true;
 }
 
-type PartitionVerb = `${'attach' | 'convert' | 'detach' | 'drop' | 'force drop'} partition`;
+type PartitionAction = `${'attach' | 'convert' | 'detach' | 'drop' | 'force drop'} partition`;
 
 /** Parses the text after PARTITION. Skips a condition (after WHERE), and the options that newer versions accept (after WITH). */
 function parsePartitions(
   cursor: Cursor,
   { object: { kind, partitionBy }, name }: FoundObject,
-  verb: PartitionVerb,
+  action: PartitionAction,
 ): PartitionCommand {
   const position = cursor.start;
-  const isConversion = verb === 'convert partition';
+  const isConversion = action === 'convert partition';
   if (isConversion) cursor.expect('to');
-  const completeVerb = isConversion ? (`${verb} to ${cursor.requireWord('parquet', 'native')}` as const) : verb;
-  if (partitionBy === 'NONE' && verb !== 'force drop partition') throw cursor.error('table is not partitioned');
+  const completeAction = isConversion ? (`${action} to ${cursor.requireWord('parquet', 'native')}` as const) : action;
+  if (partitionBy === 'NONE' && action !== 'force drop partition') throw cursor.error('table is not partitioned');
   if (cursor.requireWord('list', 'where') === 'list')
-    return { verb: completeVerb, kind, name, position, partitions: [...readPartitionNames(cursor, partitionBy)] };
+    return { action: completeAction, kind, name, position, partitions: [...readPartitionNames(cursor, partitionBy)] };
   cursor.skipRest();
-  return { verb: completeVerb, kind, name, position };
+  return { action: completeAction, kind, name, position };
 }
 
 function* readPartitionNames(cursor: Cursor, unit: PartitionUnit | undefined): Generator<LocatedName> {

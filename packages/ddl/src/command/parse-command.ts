@@ -28,7 +28,7 @@ export function readMainVerb(cursor: Cursor): string | undefined {
 /** Parses the alterations in an ALTER. Empty for an ALTER without alterations (RESUME WAL), any other statement or an unknown syntax. */
 export function parseAlters(statement: string): readonly Alter[] {
   const command = parseCommand(statement);
-  return command?.verb === 'alter' ? command.alters : [];
+  return command?.action === 'alter' ? command.alters : [];
 }
 
 /** Parses the text after `verb`, a word in lower case, and checks it against the objects of `lookup`. @throws RejectionError */
@@ -69,7 +69,7 @@ function parseDrop(cursor: Cursor, lookup: NameLookup): Command {
   if (isWord(token, 'all')) {
     cursor.accept('tables');
     cursor.expectEnd();
-    return { verb: 'drop all' };
+    return { action: 'drop all' };
   }
   if (lookup.hasFeature('live views') && isWord(token, 'live')) {
     cursor.expect('view');
@@ -80,7 +80,7 @@ function parseDrop(cursor: Cursor, lookup: NameLookup): Command {
   if (kind) {
     const { name } = parsePrincipalName(cursor, kind, 'exists');
     cursor.expectEnd();
-    return { verb: 'drop', kind, name };
+    return { action: 'drop', kind, name };
   }
   throw cursor.errorAt(token, "'table' or 'view' or 'materialized view' or 'all' expected");
 }
@@ -104,7 +104,7 @@ function parseDropObject(cursor: Cursor, lookup: NameLookup, kind: ObjectKind): 
     throw cursor.error(formatWrongKind(kind, object) ?? `${kind} name expected, got ${OTHER_KIND_MESSAGES[kind]} name`);
   cursor.expectEnd();
   if (!object && !ifExists) throw missingError(position, name, kind);
-  return { verb: 'drop', kind, name };
+  return { action: 'drop', kind, name };
 }
 
 /** The server's message if the required kind or the found one is a live view; undefined for other kinds. */
@@ -141,7 +141,7 @@ function parseRename(cursor: Cursor, lookup: NameLookup): Command {
   if (rest === '(') throw cursor.error('function call is not allowed here');
   if (rest !== undefined && rest !== ';') throw cursor.error('debris?');
   rejectRename(lookup, from, to);
-  return { verb: 'rename', name: from.name, to };
+  return { action: 'rename', name: from.name, to };
 }
 
 function rejectRename(lookup: NameLookup, { name, start }: LocatedName, to: string): void {
@@ -187,7 +187,7 @@ function parseTruncate(cursor: Cursor, lookup: NameLookup): Command {
     if (!isWord(cursor.next(), 'maps')) throw cursor.error('MAPS expected');
     cursor.expectEnd();
   }
-  return { verb: 'truncate', names };
+  return { action: 'truncate', names };
 }
 
 function parseVacuum(cursor: Cursor, lookup: NameLookup): Command {
@@ -197,10 +197,10 @@ function parseVacuum(cursor: Cursor, lookup: NameLookup): Command {
   const rest = cursor.next();
   if (rest !== undefined && rest !== ';') throw cursor.error("end of line or ';' expected");
   requireObject(lookup, 'table', name, cursor.start);
-  return { verb: 'vacuum', name };
+  return { action: 'vacuum', name };
 }
 
-/** The limits of RANGE are skipped. STATS has a verb of its own, because it refreshes no rows. */
+/** The limits of RANGE are skipped. STATS is an action of its own, because it refreshes no rows. */
 function parseRefreshStatement(cursor: Cursor, lookup: NameLookup): Command {
   cursor.expect('materialized', 'view');
   const name = unquoteToken(readName(cursor, lookup, cursor.requireNoSemicolon('view name')));
@@ -211,15 +211,15 @@ function parseRefreshStatement(cursor: Cursor, lookup: NameLookup): Command {
   const mode = cursor.requireNoSemicolon("'full' or 'incremental' or 'range'").toLowerCase();
   if (mode === 'range') {
     cursor.skipRest();
-    return { verb: 'refresh range', name };
+    return { action: 'refresh range', name };
   }
   if (lookup.hasFeature('refresh stats') && mode === 'stats') {
     cursor.expectEnd();
-    return { verb: 'refresh stats', name };
+    return { action: 'refresh stats', name };
   }
   if (mode !== 'full' && mode !== 'incremental') throw cursor.error("'full' or 'incremental' or 'range' expected");
   cursor.expectEnd();
-  return { verb: 'refresh', name, isFull: mode === 'full' };
+  return { action: 'refresh', name, isFull: mode === 'full' };
 }
 
 function parseCompile(cursor: Cursor, lookup: NameLookup): Command {
@@ -230,5 +230,5 @@ function parseCompile(cursor: Cursor, lookup: NameLookup): Command {
   const view = lookup.find(name, 'view');
   if (!view) throw missingError(position, token, 'view');
   if (view.kind !== 'view') throw new RejectionError(position, 'view expected, got table');
-  return { verb: 'compile', name, position };
+  return { action: 'compile', name, position };
 }

@@ -27,7 +27,7 @@ export function parseInsert(cursor: Cursor, lookup: NameLookup): Command {
   else if (!isWord(token, 'values')) throw tokenError(cursor.start, token, "'select' or 'values' expected");
   requireColumns(requireObject(lookup, 'table', name, start), columns);
   cursor.skipRest();
-  return { verb: 'insert', name };
+  return { action: 'insert', name };
 }
 
 /** Checks a query together with the queries of a WITH before the INSERT. */
@@ -84,7 +84,7 @@ export function parseUpdate(cursor: Cursor, lookup: NameLookup): Command {
   } while (cursor.skipTo(endsValue, ['([', ')]']) === ',');
   cursor.skipRest();
   requireColumns(requireObject(lookup, 'table', name, 0), columns);
-  return { verb: 'update', name, columns: [...columns.values()].map(column => column.name) };
+  return { action: 'update', name, columns: [...columns.values()].map(column => column.name) };
 }
 
 /** Whether a token ends a value of UPDATE. */

@@ -6,6 +6,7 @@ import {
   type Command,
   findColumn,
   findWalObjects,
+  isPartitionCommand,
   objectsOf,
   type PartitionCommand,
   permissionOfAlteration,
@@ -100,12 +101,13 @@ function handleDataStatement(cursor: Cursor, session: MutableSession, verb: stri
 
 /** With IF EXISTS, the object may be missing. Then the caller needs no permission. @throws DenialError */
 function authorizeCommand(command: Command, { catalogue, authorize }: Session): void {
-  if (command.verb === 'drop all' || command.verb === 'rebase wal') return authorize(permissionOfCommand(command));
+  if (command.action === 'drop all' || command.action === 'rebase wal') return authorize(permissionOfCommand(command));
   for (const object of objectsOf(command).flatMap(({ name }) => catalogue.find(name) ?? [])) {
-    if (command.verb === 'alter')
+    if (command.action === 'alter')
       for (const { alteration } of command.alters)
         authorize(permissionOfAlteration(alteration), object.name, findPermissionColumns(alteration, object));
-    else authorize(permissionOfCommand(command), object.name, command.verb === 'update' ? command.columns : undefined);
+    else
+      authorize(permissionOfCommand(command), object.name, command.action === 'update' ? command.columns : undefined);
   }
 }
 
@@ -152,10 +154,10 @@ function setType({ name, wal }: CommandOf<'set type'>, { catalogue }: MutableSes
   if (table?.kind === 'table') catalogue.setBypassed(table.id, !wal && table.wal);
 }
 
-type CommandOf<Verb> = Extract<Command, { verb: Verb }>;
+type CommandOf<Action> = Extract<Command, { action: Action }>;
 
 function executeCommand(command: Command, session: MutableSession, query: Body | undefined): void {
-  switch (command.verb) {
+  switch (command.action) {
     case 'alter': {
       const [first] = command.alters;
       if (first?.kind === 'table') return executeAlterTable(command.alters, session);
@@ -181,9 +183,14 @@ function executeCommand(command: Command, session: MutableSession, query: Body |
       return rebaseWal(command.name, session);
     case 'compile':
       return executeCompile(command, session);
+    case 'refresh range':
+    case 'refresh stats':
+    case 'set refresh limit':
+    case 'squash partitions':
+    case 'vacuum':
+      return;
     default:
-      // The remaining commands do not change the schema. Some of them change rows.
-      if (isRowCommand(command)) recordRowEffects(command, session);
+      recordRowEffects(command, session);
   }
 }
 
@@ -273,18 +280,16 @@ function executeAlterStoredView({ name, alteration }: Alter, { catalogue }: Muta
   catalogue.put({ ...changed, refresh: { ...refresh, start } });
 }
 
-type RowCommand = Extract<Command, { verb: 'insert' | 'update' | 'truncate' }> | PartitionCommand;
-
-const isRowCommand = (command: Command): command is RowCommand => Object.hasOwn(EFFECTS_ON_ROWS, command.verb);
+type RowCommand = CommandOf<'insert' | 'update' | 'truncate'> | PartitionCommand;
 
 function recordRowEffects(command: RowCommand, { catalogue, assumesRows, directEffects }: MutableSession): void {
-  // The message has the first word of the verb, without FORCE: `force drop partition` becomes `drop`.
-  if (!assumesRows && 'position' in command)
+  // The message has the first word of the action, without FORCE: `force drop partition` becomes `drop`.
+  if (!assumesRows && isPartitionCommand(command))
     throw new RejectionError(
       command.position,
-      `this server keeps no rows: nothing to ${command.verb.replace('force ', '').split(' ', 1)[0]}`,
+      `this server keeps no rows: nothing to ${command.action.replace('force ', '').split(' ', 1)[0]}`,
     );
-  const { type, phrase, operation } = EFFECTS_ON_ROWS[command.verb];
+  const { type, phrase, operation } = EFFECTS_ON_ROWS[command.action];
   for (const name of 'names' in command ? command.names : [command.name]) {
     const table = catalogue.find(name); // with IF EXISTS there may be none
     const details = type === 'lost' ? ({ lossKind: 'drop' } as const) : {};
@@ -292,7 +297,7 @@ function recordRowEffects(command: RowCommand, { catalogue, assumesRows, directE
     if (operation !== undefined) invalidateMaterializedViews(catalogue, name, operation);
     recordFilledViews(catalogue, name);
     // A live view keeps rows that its base loses. So TRUNCATE and DROP PARTITION leave it valid, but UPDATE does not.
-    if (command.verb === 'update') invalidateLiveViews(catalogue, name, () => operation);
+    if (command.action === 'update') invalidateLiveViews(catalogue, name, () => operation);
   }
 }
 
@@ -311,7 +316,7 @@ const PARTITIONS_LOST: EffectOnRows = {
 
 const PARTITIONS_REWRITTEN: EffectOnRows = { type: 'rewritten', phrase: 'rewrites partitions of' };
 
-const EFFECTS_ON_ROWS: Readonly<Record<RowCommand['verb'], EffectOnRows>> = {
+const EFFECTS_ON_ROWS: Readonly<Record<RowCommand['action'], EffectOnRows>> = {
   insert: { type: 'rewritten', phrase: 'writes rows to' },
   update: { type: 'rewritten', phrase: 'rewrites rows of', operation: 'update operation' },
   truncate: { type: 'lost', phrase: 'loses all rows of', operation: 'truncate operation' },

@@ -95,21 +95,21 @@ export class DryRun {
   }
 
   async predictResult(entry: Entry, isPlanned: boolean): Promise<StatementResult> {
-    let found: readonly Effect[] = [];
+    let effects: readonly Effect[] = [];
     const client = this.#createSimulatedClient(async statement => {
-      const { reply, effects } = await this.#simulate(statement);
-      found = effects;
-      return reply;
+      const simulation = await this.#simulate(statement);
+      effects = simulation.effects;
+      return simulation.reply;
     });
     const context = { ...this.context, client, existing: this.#existing, isSimulated: true, noVerify: true };
     try {
       const simulated = await createExecutor(context)(entry, isPlanned);
-      const effects = found.length > 0 ? { effects: found } : {};
-      if (simulated.result === 'rejected') return { ...simulated, ...effects };
+      const details = effects.length > 0 ? { effects } : {};
+      if (simulated.result === 'rejected') return { ...simulated, ...details };
       if (simulated.result !== 'applied') return simulated;
       const { replaced } = simulated;
-      if (replaced) return { result: 'would replace', replaced, ...effects };
-      return { result: isShowable(entry) ? 'would create' : 'would send', ...effects };
+      if (replaced) return { result: 'would replace', replaced, ...details };
+      return { result: isShowable(entry) ? 'would create' : 'would send', ...details };
     } catch (error) {
       if (error instanceof UnknownEffectError) return { result: 'unknown', error: error.message };
       throw error;
@@ -118,10 +118,10 @@ export class DryRun {
 
   formatHarm(): string[] {
     const invalid = [...this.#engine.invalidViews().keys()].filter(name => !this.#invalidBefore.has(name));
-    const { found } = this.#harm;
+    const { recordedEffects } = this.#harm;
     const losses = [
       ...this.#rows.losses().map(({ effect }) => this.#harm.withChangeCount(effect)),
-      ...found.map(({ effect }) => effect),
+      ...recordedEffects.map(({ effect }) => effect),
       ...this.#effectsOfRestart,
     ];
     const invalidLater = this.#effectsOfRestart.filter(({ type }) => type === 'invalidated');
@@ -130,7 +130,7 @@ export class DryRun {
       ...invalidLater.map(
         ({ object }) => `would leave ${this.#engine.displayNameOf(object)} invalid after a restart of the server`,
       ),
-      ...new Set(found.flatMap(({ damage }) => damage ?? [])),
+      ...new Set(recordedEffects.flatMap(({ damage }) => damage ?? [])),
       ...losses.flatMap(effect => formatForbiddenLoss(effect, this.#allowed) ?? []),
     ];
   }
@@ -218,11 +218,11 @@ export class DryRun {
       throw new UnknownEffectError(`the target does not show its schema: ${this.#hiddenReason}`);
     try {
       const sent = toRequestText(statement);
-      const harm = await this.#harm.askHarm(sent);
+      const harm = await this.#harm.predictHarm(sent);
       const execution = await whenReady(() => this.#executeUnlessRejected(sent, harm));
       await this.#askAboutRows(execution);
       const effects = this.#rows.recordStatement(sent, execution).map(each => this.#harm.withChangeCount(each));
-      effects.push(...harm.found.map(({ effect }) => effect));
+      effects.push(...harm.effects.map(({ effect }) => effect));
       this.#harm.recordExecution(execution, harm);
       for (const { name } of execution.transitions) this.#affected.add(name);
       for (const { object } of effects) this.#affected.add(object);

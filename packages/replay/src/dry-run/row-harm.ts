@@ -3,8 +3,11 @@
  * about its rows before the run.
  */
 import {
+  type Command,
   findColumn,
   isLossless,
+  isPartitionCommand,
+  isPartitionConversion,
   type PartitionCommand,
   parseAlters,
   parseCommand,
@@ -42,11 +45,10 @@ interface HarmfulEffect {
 
 /** What a statement would do to rows, if the engine accepts it. */
 export interface Harm {
-  /** As in `Command`; empty if the statement is none. */
-  readonly verb: string;
+  readonly command: Command | undefined;
   /** Whether the statement only stores the values that its table already shows. */
   readonly isFill: boolean;
-  readonly found: HarmfulEffect[];
+  readonly effects: HarmfulEffect[];
   /** Why the result of the statement is unknown. */
   doubt?: string;
   /** Why the server rejects the statement, although the engine accepts it. */
@@ -64,7 +66,7 @@ export class RowHarm {
   readonly #written = new Set<number | undefined>();
   /** The ids of the tables whose partitions earlier statements convert, detach, attach or drop. */
   readonly #repartitioned = new Set<number | undefined>();
-  readonly #found: (HarmfulEffect & { readonly id: number | undefined })[] = [];
+  readonly #recorded: (HarmfulEffect & { readonly id: number | undefined })[] = [];
   /** How many values of a column change, as the end of a sentence. */
   readonly #changes = new Map<string, string>();
 
@@ -77,19 +79,19 @@ export class RowHarm {
     this.#loaded = new Map(engine.catalogue.list().map(object => [object.id, object]));
   }
 
-  /** What was found about the tables that still exist. */
-  get found(): readonly HarmfulEffect[] {
-    return this.#found.filter(({ id }) => this.engine.catalogue.findById(id));
+  /** The effects of the statements so far on tables that still exist. */
+  get recordedEffects(): readonly HarmfulEffect[] {
+    return this.#recorded.filter(({ id }) => this.engine.catalogue.findById(id));
   }
 
   /** Asks the target before the engine executes the statement. Conversions that change no value are recorded in the row account. */
-  async askHarm(statement: string): Promise<Harm> {
+  async predictHarm(statement: string): Promise<Harm> {
     const command = parseCommand(statement);
     const fill = parseFill(statement);
-    const harm: Harm = { verb: command?.verb ?? '', isFill: fill !== undefined, found: [] };
-    if (command?.verb === 'refresh range' && this.#loaded.has(this.engine.find(command.name)?.id))
+    const harm: Harm = { command, isFill: fill !== undefined, effects: [] };
+    if (command?.action === 'refresh range' && this.#loaded.has(this.engine.find(command.name)?.id))
       harm.doubt = COMPUTED_AGAIN;
-    if (command && 'kind' in command && 'position' in command) await this.#addMissingPartition(command, harm);
+    if (command && isPartitionCommand(command)) await this.#addMissingPartition(command, harm);
     const filled = fill && this.#findTable(fill.table);
     if (filled) await this.#askAboutPartitions(filled, 'fill', harm);
     for (const { name, alteration } of parseAlters(statement)) {
@@ -104,14 +106,14 @@ export class RowHarm {
   }
 
   /** Records a statement that the engine has accepted. */
-  recordExecution({ effects }: Execution, { verb, isFill, found }: Harm): void {
-    for (const each of found) this.#found.push({ ...each, id: this.engine.find(each.effect.object)?.id });
+  recordExecution({ effects }: Execution, { command, isFill, effects: harmful }: Harm): void {
+    for (const each of harmful) this.#recorded.push({ ...each, id: this.engine.find(each.effect.object)?.id });
     if (isFill) return;
     for (const { type, object, column, lossKind } of effects) {
       if (column !== undefined || (type !== 'rewritten' && lossKind !== 'drop')) continue;
       const id = this.engine.find(object)?.id;
-      if (/ partition\b/.test(verb)) this.#repartitioned.add(id);
-      if (!verb.startsWith('convert ')) this.#written.add(id);
+      if (command && isPartitionCommand(command)) this.#repartitioned.add(id);
+      if (!command || !isPartitionConversion(command)) this.#written.add(id);
     }
   }
 
@@ -130,21 +132,23 @@ export class RowHarm {
    * A table with WAL accepts names of partitions that it lacks, but CONVERT PARTITION suspends it then. Without WAL, the server rejects
    * them (observed on 9.3.4). What DETACH, ATTACH or WHERE would find is not asked.
    */
-  async #addMissingPartition({ verb, name, partitions }: PartitionCommand, harm: Harm): Promise<void> {
+  async #addMissingPartition(command: PartitionCommand, harm: Harm): Promise<void> {
+    const { action, name, partitions } = command;
+    const isConversion = isPartitionConversion(command);
     const table = this.#findTable(name);
-    if (!table || verb === 'force drop partition' || (table.wal && !(verb.startsWith('convert') && partitions))) return;
+    if (!table || action === 'force drop partition' || (table.wal && !(isConversion && partitions))) return;
     const former = this.#loaded.get(table.id);
     const isOutdated = this.#written.has(table.id) || this.#repartitioned.has(table.id);
-    const isAskable = !isOutdated && partitions && /^(?:drop|convert)/.test(verb);
+    const isAskable = !isOutdated && partitions && (action === 'drop partition' || isConversion);
     for (const partition of isAskable ? partitions : [undefined]) {
       const { name = '', begin } = partition ? parsePartitionName(partition.name, table.partitionBy) : {};
       const from = `table_partitions(${quoteLiteral(former?.name ?? '')}) WHERE name = '${name}'`;
       const count = begin === undefined ? undefined : former ? await this.#countRows(from) : 0;
       if (count) continue;
       const problem = `partition ${name} does not exist, so the server would suspend the table`;
-      if (count === 0 && table.wal) harm.found.push(toFoundEffect(table, { formatProblem: () => [problem] }, 0));
+      if (count === 0 && table.wal) harm.effects.push(toHarmfulEffect(table, { formatProblem: () => [problem] }, 0));
       // The server drops the partitions before the missing one.
-      else if (count === 0 && partition && begin && partition === partitions?.[0] && verb === 'drop partition')
+      else if (count === 0 && partition && begin && partition === partitions?.[0] && action === 'drop partition')
         harm.rejection = new RejectionError(partition.start, formatMissingPartition(table, begin));
       else harm.doubt = isOutdated ? DEPENDS_ON_EARLIER : DEPENDS_ON_PARTITIONS;
       return;
@@ -173,7 +177,7 @@ export class RowHarm {
     for (const condition of findPartitionConditions({ ...table, name }, [action], this.version)) {
       const count = isOutdated ? undefined : former ? await this.#count(condition) : 0;
       if (count === undefined) harm.doubt = isOutdated ? DEPENDS_ON_EARLIER : NOT_ANSWERED;
-      if (count) harm.found.push(toFoundEffect(table, condition, count));
+      if (count) harm.effects.push(toHarmfulEffect(table, condition, count));
     }
   }
 
@@ -193,7 +197,7 @@ export class RowHarm {
       if (count === undefined && hasNoLoss) harm.doubt = NOT_ANSWERED;
       // The loss that the engine predicts does not happen: all values fit, or the table is suspended.
       if (count !== undefined) this.rows.recordAssertion({ conversion });
-      if (count) harm.found.push(toFoundEffect(table, condition, count, column));
+      if (count) harm.effects.push(toHarmfulEffect(table, condition, count, column));
     }
     if (hasNoLoss || conditions.length > 0) return;
     const values = await this.#answer(() => this.answers.askChangedValues(stored));
@@ -230,7 +234,7 @@ function formatMissingPartition({ name, columns, timestamp, partitionBy }: Table
   return `could not remove partition [table=${name}, partitionTimestamp=${time}, partitionBy=${partitionBy}]`;
 }
 
-function toFoundEffect(
+function toHarmfulEffect(
   table: Table,
   { losesValues, formatProblem }: Omit<RowCondition, 'assertion'>,
   count: number,

@@ -54,7 +54,7 @@ export async function prepareConfirmation(
   const command = parseCommand(statement, noVerify ? SERVER_DEFAULTS : await existing.fetchDefaults());
   if (!command) return undefined;
   // An incremental refresh is not awaited: if it has nothing to do, the server does not show that it has ended (observed on 9.3.4).
-  const isAwaited = command.verb === 'refresh' && command.isFull;
+  const isAwaited = command.action === 'refresh' && command.isFull;
   const refresh = isAwaited ? await fetchRefreshState(client, command.name) : undefined;
   return { command, refresh, ...(!noVerify && (await predictAlter(command, existing))) };
 }
@@ -64,7 +64,7 @@ async function predictAlter(
   command: Command,
   existing: ExistingObjects,
 ): Promise<Pick<PendingEffect, 'before' | 'expected'>> {
-  if (command.verb !== 'alter') return {};
+  if (command.action !== 'alter') return {};
   const [first] = command.alters;
   // An account may have the right to alter an object, but not to see it.
   const isDenied = ({ code }: InstanceError) => code === 'DENIED';
@@ -98,8 +98,9 @@ export async function confirmEffect(pending: PendingEffect, context: Confirmatio
 async function waitForEffect(pending: PendingEffect, context: ConfirmationContext): Promise<StatementResult> {
   const { command, expected } = pending;
   const { existing, noVerify } = context;
-  if (command.verb === 'refresh') return waitForRefreshOrRepeat(command.name, pending.refresh, context);
-  if (command.verb === 'drop') return !noVerify && isObjectKind(command.kind) ? verifyDone(command, existing) : APPLIED;
+  if (command.action === 'refresh') return waitForRefreshOrRepeat(command.name, pending.refresh, context);
+  if (command.action === 'drop')
+    return !noVerify && isObjectKind(command.kind) ? verifyDone(command, existing) : APPLIED;
   for (const object of findWalObjects(command)) {
     const failure = await waitForWal(object, context);
     if (failure) return failure;
@@ -107,8 +108,8 @@ async function waitForEffect(pending: PendingEffect, context: ConfirmationContex
   // A statement may change more objects than it names, so all definitions that were fetched earlier may be outdated.
   existing.invalidate({ kind: 'other', name: '' });
   if (noVerify) return APPLIED;
-  if (command.verb === 'rename') return verifyDone(command, existing);
-  const [altered] = command.verb === 'alter' ? command.alters : [];
+  if (command.action === 'rename') return verifyDone(command, existing);
+  const [altered] = command.action === 'alter' ? command.alters : [];
   if (!altered || expected === undefined) return APPLIED;
   return verifyObject(expected, await existing.fetchStatement(altered), existing, ALTERED_DIFFERENTLY);
 }
@@ -119,13 +120,13 @@ const ALTERED_DIFFERENTLY = 'the server altered it, but to a different definitio
 const NOT_DONE = 'the server reported success, but the object did not change';
 
 async function verifyDone(
-  command: Extract<Command, { verb: 'drop' | 'rename' }>,
+  command: Extract<Command, { action: 'drop' | 'rename' }>,
   existing: ExistingObjects,
 ): Promise<StatementResult> {
-  const kind = command.verb === 'drop' ? command.kind : 'table';
+  const kind = command.action === 'drop' ? command.kind : 'table';
   const exists = async (name: string) => (await existing.fetchStatement({ kind, name })) !== undefined;
-  const isNamed = command.verb === 'drop' || (await exists(command.to));
-  const isKept = command.verb === 'rename' && isSameName(command.name, command.to);
+  const isNamed = command.action === 'drop' || (await exists(command.to));
+  const isKept = command.action === 'rename' && isSameName(command.name, command.to);
   const isDone = isNamed && (isKept || !(await exists(command.name)));
   return isDone ? { result: 'applied', isFullyVerified: true } : { result: 'differs', error: NOT_DONE };
 }
@@ -166,7 +167,7 @@ export async function waitForSources(
   pollLimits: PollLimits,
 ): Promise<StatementResult | undefined> {
   const command = kind === 'other' ? parseCommand(statement, SERVER_DEFAULTS) : undefined;
-  const isRefresh = command?.verb === 'refresh' && command.isFull;
+  const isRefresh = command?.action === 'refresh' && command.isFull;
   if (!isRefresh && kind !== 'materialized view') return undefined;
   const ownName = isRefresh ? command.name : name;
   let activeAt = performance.now();
