@@ -2,7 +2,6 @@ import { once } from 'node:events';
 import { setTimeout as wait } from 'node:timers/promises';
 import { fetchInHalves } from '../../packages/instance/src/http/request.js';
 import {
-  askUntilSettled,
   type Client,
   connect,
   dump,
@@ -10,6 +9,7 @@ import {
   fetchStatements,
   InstanceError,
   poll,
+  pollUntilSettled,
   toRequestText,
 } from '../../packages/instance/src/index.js';
 import { isChangeOfBase } from '../../packages/schema/src/index.js';
@@ -281,7 +281,7 @@ test('a server that is not settled yet is asked with growing pauses', async t =>
   let count = 0;
   const ask = async () => ++count;
   const busy = { queryRows: async () => [['m', 'refreshing']] } as Partial<Client> as Client;
-  t.is(await askUntilSettled(busy, 'm', ask, () => false, { timeout: 600 }), count);
+  t.is(await pollUntilSettled(busy, 'm', ask, () => false, { timeout: 600 }), count);
   t.true(count > 1 && count < 12, `asked ${count} times`);
 });
 

@@ -154,7 +154,7 @@ for (const statement of [A, 'ALTER TABLE a ADD COLUMN y INT;'])
       },
       existing: {
         acl: { invalidate() {} },
-        fetchIsPrefetched: async () => false,
+        isPrefetched: async () => false,
         invalidate() {},
         fetchDefaults: async () => ({}),
         fetchStatement: async () => A,

@@ -34,13 +34,13 @@ export {
   fetchVersion,
 } from './reports/server-report.js';
 export {
-  askUntilSettled,
+  fetchHasStoredBase,
   fetchRefreshState,
   fetchRunningRefreshes,
   fetchWalState,
   type PollLimits,
   poll,
+  pollUntilSettled,
   type RefreshState,
-  readsStoredView,
 } from './reports/view-state.js';
 export { waitUntilReady } from './wait.js';

@@ -67,13 +67,13 @@ const namesOfLosses = ({ losses }: Omission): string[] => losses.map(formatLoss)
 async function planUntilAnswered(pair: SchemaPair, answers: ServerAnswers, options: PlanOptions): Promise<ProvenDraft> {
   for (;;) {
     const proven = await whenReady(() => planWithAnswers(pair, answers, options));
-    if (await answers.askQueued()) continue;
+    if (await answers.fetchQueuedAnswers()) continue;
     // Questions about the history of a view scan all of its rows. So they are asked last, and only about views that a draft recomputes.
     // `undefined` stands for the query that the view has in B.
     for (const { view, queryAfterPlan } of proven.recomputedByDrafts)
       for (const query of new Set([undefined, queryAfterPlan]))
         answers.queueHistory(view, () => findRunnableView(view, proven.draft.context, query), query);
-    if (!(await answers.askQueued())) return proven;
+    if (!(await answers.fetchQueuedAnswers())) return proven;
   }
 }
 

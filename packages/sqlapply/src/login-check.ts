@@ -22,7 +22,7 @@ export class LoginCheck {
   }
 
   /** A line for each principal that cannot log in, by what the target shows or, if it shows nothing, by the statements. Never fails. */
-  async askMissingLogins(canAsk: boolean): Promise<string[]> {
+  async fetchMissingLogins(canAsk: boolean): Promise<string[]> {
     if (this.#found.size === 0) return [];
     const bestEffort = new BestEffortClient(this.config);
     const lacking: string[] = [];

@@ -100,7 +100,7 @@ async function* reportOutcomes(
     throw error;
   } finally {
     const canAsk = !summary.failure && !signal.aborted;
-    for (const message of await logins.askMissingLogins(canAsk)) io.warn(message);
+    for (const message of await logins.fetchMissingLogins(canAsk)) io.warn(message);
     if (summary.notComparable) io.info(summary.notComparable);
     const hasOutcomes = hasEnded || summary.total > 0;
     // Also after a plan that was applied: somebody may have created a view meanwhile, which the plan has then made invalid.

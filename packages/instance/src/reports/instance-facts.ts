@@ -7,7 +7,7 @@ import { queryIfAccepted, tryQuery } from '../http/optional-queries.js';
 import { InstanceError } from '../instance-error.js';
 import { fetchHealth, fetchViewColumns, type ViewColumn } from './health.js';
 import { fetchCommonDefaults, fetchDefaults, fetchIsEnterprise, fetchVersion } from './server-report.js';
-import { askUntilSettled, fetchRefreshState, fetchRunningRefreshes } from './view-state.js';
+import { fetchRefreshState, fetchRunningRefreshes, pollUntilSettled } from './view-state.js';
 
 /** What a comparison of two schemas depends on. A side without an instance is from files. @throws InstanceError */
 export async function fetchComparisonFacts(a?: ConnectionConfig, b?: ConnectionConfig, needsHealth = true) {
@@ -50,21 +50,22 @@ type PrintHistoryQuestion = (timestamp: string, columns: readonly ViewColumn[]) 
 
 /** The rows of a materialized view that its query no longer returns, and the columns of the view. */
 async function fetchHistory(client: Client, view: MaterializedViewDefinition, printQuestion: PrintHistoryQuestion) {
+  const name = quoteLiteral(view.name);
   const columns = await fetchViewColumns(client, view.name);
   // A full refresh leaves out the rows that are older than the limit, although the query returns them.
-  const limit = `SELECT refresh_limit FROM materialized_views() WHERE view_name = ${quoteLiteral(view.name)}`;
+  const limit = `SELECT refresh_limit FROM materialized_views() WHERE view_name = ${name}`;
   const isLimited = Number((await fetchRow(client, limit))?.[0] ?? 0) !== 0;
   if (!columns || isLimited) return { answer: 'unknown' as const, columns };
   const timestamp = view.timestamp ?? columns.find(({ designated }) => designated)?.name ?? '';
-  const isEmpty = async () => (await fetchRow(client, `SELECT count() FROM ${quoteLiteral(view.name)}`))?.[0] === 0;
-  const ask = async () => (await client.queryRows(printQuestion(timestamp, columns)))[0] ?? [];
+  const fetchIsEmpty = async () => (await fetchRow(client, `SELECT count() FROM ${name}`))?.[0] === 0;
+  const fetchLost = async () => (await client.queryRows(printQuestion(timestamp, columns)))[0] ?? [];
   try {
-    const [lost, first, last] = await askUntilSettled(client, view.name, ask, ([lost]) => Number(lost) === 0);
+    const [lost, first, last] = await pollUntilSettled(client, view.name, fetchLost, ([lost]) => Number(lost) === 0);
     if (Number(lost) === 0)
-      return { answer: (await isEmpty()) ? ('none' as const) : ('recomputable' as const), columns };
-    const state = `SELECT count(), max("${timestamp}") FROM ${quoteLiteral(view.name)}`;
+      return { answer: (await fetchIsEmpty()) ? ('none' as const) : ('recomputable' as const), columns };
+    const state = `SELECT count(), max("${timestamp}") FROM ${name}`;
     const [[total, newest] = []] = await client.queryRows(state);
-    const [running] = await fetchRunningRefreshes(client, quoteLiteral(view.name));
+    const [running] = await fetchRunningRefreshes(client, name);
     // The last refresh of an invalid view may have seen only some rows of its newest interval.
     const areNewest = first === newest && (await fetchRefreshState(client, view.name))?.status === 'invalid';
     const doubt =
@@ -75,7 +76,7 @@ async function fetchHistory(client: Client, view: MaterializedViewDefinition, pr
     return { answer: { ...rows, doubt: doubt || undefined }, columns };
   } catch (error) {
     if (!(error instanceof InstanceError)) throw error;
-    return { answer: (await isEmpty()) ? ('none' as const) : ('unknown' as const), columns };
+    return { answer: (await fetchIsEmpty()) ? ('none' as const) : ('unknown' as const), columns };
   }
 }
 

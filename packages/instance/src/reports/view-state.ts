@@ -16,11 +16,11 @@ const [FIRST_PAUSE, MAX_PAUSE] = [5, 500];
 /** Asks with growing pauses until there is an answer. The result is undefined if the time is up, or the user interrupts the program. */
 export async function poll<T>(
   { timeout, signal }: PollLimits,
-  ask: () => Promise<T | undefined>,
+  fetchAnswer: () => Promise<T | undefined>,
 ): Promise<T | undefined> {
   const end = timeout > 0 ? performance.now() + timeout : Number.POSITIVE_INFINITY;
   for (let delay = FIRST_PAUSE; ; delay = Math.min(2 * delay, MAX_PAUSE)) {
-    const answer = await ask();
+    const answer = await fetchAnswer();
     if (answer !== undefined || performance.now() > end || signal?.aborted) return answer;
     await pause(delay, undefined, { signal }).catch(() => {}); // an interruption ends it
   }
@@ -58,7 +58,7 @@ export async function fetchRefreshState(client: Client, view: string): Promise<R
 }
 
 /** Whether the base of a materialized view is a materialized view too, as far as the instance shows it. */
-export async function readsStoredView(client: Client, view: string): Promise<boolean> {
+export async function fetchHasStoredBase(client: Client, view: string): Promise<boolean> {
   const query = 'SELECT view_name, base_table_name FROM materialized_views()';
   const bases = new NameMap(
     (await queryIfAccepted(client, query))?.map(([name, base]) => [String(name), String(base)]),
@@ -125,17 +125,17 @@ const CATCH_UP_TIME = 5000;
  * A materialized view lags behind its base for moments. So this asks until the answer is final or can no longer change, or the time is up.
  * @param view the view that the question is about, if it is about one
  */
-export async function askUntilSettled<T>(
+export async function pollUntilSettled<T>(
   client: Client,
   view: string | undefined,
-  ask: () => Promise<T>,
+  fetchAnswer: () => Promise<T>,
   isFinal: (answer: T) => boolean,
   { timeout, signal }: PollLimits = { timeout: CATCH_UP_TIME },
 ): Promise<T> {
   let answer: T | undefined;
   await poll({ timeout: Math.min(timeout || CATCH_UP_TIME, CATCH_UP_TIME), signal }, async () => {
     const before = view && (await fetchSettledState(client, view));
-    answer = await ask();
+    answer = await fetchAnswer();
     if (isFinal(answer)) return true;
     const isSettled = view && before !== undefined && before === (await fetchSettledState(client, view));
     return isSettled || undefined;

@@ -68,7 +68,7 @@ export class ServerAnswers {
   }
 
   /** @returns whether there was a question */
-  async askQueued(): Promise<boolean> {
+  async fetchQueuedAnswers(): Promise<boolean> {
     const questions = [...this.#questions.values()];
     this.#questions.clear();
     for (const askServer of questions) await askServer();

@@ -8,7 +8,7 @@
  *    `isFinal`, sqlapply first sends it again for some time.)
  *
  * The text of some assertions contains the query of a view, and `parseAssertion` cannot know whether this query is right. Such an
- * assertion has `printFor`, and the caller must check that `printFor` prints the text for the view of the target (`fitsTarget`).
+ * assertion has `printFor`, and the caller must check that `printFor` prints the text for the target's view (`fetchFitsTarget`).
  */
 import { type Column, doubleQuote, hasNull, isArray, losesLoneSurrogates } from '@sqlpipe/ddl';
 import type { ColumnHead, Conversion, Copy, LossKind } from '@sqlpipe/engine';

@@ -17,7 +17,7 @@ import { addToList, type NameMap } from '@sqlpipe/sql';
  * query can be computed, it is that of a view of the target or of the plan. A WITH before it has such queries, or casts.
  * @param planned the queries of the views of the plan
  */
-export async function fitsTarget(
+export async function fetchFitsTarget(
   client: Client,
   { statement, tables, printFor }: Assertion,
   planned: ViewQueries,
@@ -26,14 +26,14 @@ export async function fitsTarget(
   const found = parseWith(statement);
   // A WITH at the start of a line may be the planner's, or belong to the view's own query. So both are tried.
   for (const queries of found.length > 0 ? [found, []] : [found]) {
-    const known = await findKnownView(client, tables[0], queries, planned);
+    const known = await fetchKnownView(client, tables[0], queries, planned);
     if (known && printFor(known).includes(statement)) return true;
   }
   return false;
 }
 
 /** What is known of a view by its name. Undefined if a query of WITH is neither that of a view nor a cast. */
-async function findKnownView(
+async function fetchKnownView(
   client: Client,
   name: string,
   queries: readonly CommonQuery[],

@@ -51,7 +51,7 @@ export class PlanGuard {
    * What somebody else has changed in the objects that a statement changes or reads: a sentence for each object. The objects of the next
    * statement are compared too. If only the first RENAME of a rebuild were sent, the table would be missing.
    */
-  async findConflicts(statement: string): Promise<string[]> {
+  async fetchConflicts(statement: string): Promise<string[]> {
     const own = this.#findObjects(statement);
     if (own.length === 0) return [];
     const next = this.planStatements[this.#executed + 1];
@@ -63,7 +63,7 @@ export class PlanGuard {
 
   /**
    * Reads again what a statement has changed. If that fails, these objects are no longer compared.
-   * @returns a sentence for each object that somebody else has replaced since `findConflicts`, for example while it was refreshed
+   * @returns a sentence for each object that somebody else has replaced since `fetchConflicts`, for example while it was refreshed
    */
   async recordExecuted(statement: string): Promise<string[]> {
     this.#executed++;

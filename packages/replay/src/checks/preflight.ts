@@ -15,7 +15,7 @@ import {
 } from '@sqlpipe/sql';
 import { CodedError, type LocatedMessage } from '@sqlpipe/text';
 import { formatStatementLabel, formatStatementName } from '../outcome.js';
-import { fitsTarget, type ViewQueries } from './assertions.js';
+import { fetchFitsTarget, type ViewQueries } from './assertions.js';
 
 /**
  * A statement of this length is small enough for any server. The server stores a request twice, and a UTF-16 code unit needs at most nine
@@ -82,7 +82,7 @@ export function createPreflightCheck(
     if (!isAllowed) {
       const assertion = needed.allow === 'SELECT' ? parseAssertion(statement) : undefined;
       if (!assertion) return { ...needed, ...(isInPlan && { allow: ALLOW_PLAN }) };
-      if (!(await fitsTarget(client, assertion, permitted.queries))) return { reason: MISFIT };
+      if (!(await fetchFitsTarget(client, assertion, permitted.queries))) return { reason: MISFIT };
     }
     if (dependsOnVersion(statement)) {
       const known = await fetchVersionOnce();

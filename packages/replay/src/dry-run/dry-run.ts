@@ -152,7 +152,7 @@ export class DryRun {
       label: client.label,
       endpoint: client.endpoint,
       streamFirstColumn: (...query) => client.streamFirstColumn(...query),
-      queryRows: query => this.#askAssertion(query),
+      queryRows: query => this.#queryAssertion(query),
       execute,
       requiredBuffer: (...request) => client.requiredBuffer(...request),
       close: async () => {},
@@ -172,11 +172,10 @@ export class DryRun {
     return {
       acl,
       fetchIsTaken: async ({ name }) => engine.find(name) !== undefined,
-      fetchIsPrefetched: async () => false, // so that each statement reaches the engine
+      isPrefetched: async () => false, // so that each statement reaches the engine
       invalidate: () => {},
       fetchDefaults: async () => defaults,
-      fetchStatement: async object =>
-        isPrincipalKind(object.kind) ? acl.findPrincipal(object) : this.#showObject(object),
+      fetchStatement: async each => (isPrincipalKind(each.kind) ? acl.fetchPrincipal(each) : this.#showObject(each)),
       compareStatements: async (statement, found) => {
         const findTable = (name: string) => this.#showObject({ kind: 'table', name });
         return compareStatements(statement, found, { defaults, findTable });
@@ -202,7 +201,7 @@ export class DryRun {
    * @throws UnknownEffectError if the assertion reads an object that an earlier statement would change, or is about one that the target
    *   lacks under this name; InstanceError
    */
-  #askAssertion(query: string): Promise<unknown[][]> {
+  #queryAssertion(query: string): Promise<unknown[][]> {
     const assertion = parseAssertion(query);
     this.#rows.recordAssertion(assertion ?? {});
     const isOther = (name: string) => this.#engine.find(name)?.id !== this.#rows.findLoaded(name)?.id;
@@ -220,7 +219,7 @@ export class DryRun {
       const sent = toRequestText(statement);
       const harm = await this.#harm.predictHarm(sent);
       const execution = await whenReady(() => this.#executeUnlessRejected(sent, harm));
-      await this.#askAboutRows(execution);
+      await this.#fetchRowAnswers(execution);
       const effects = this.#rows.recordStatement(sent, execution).map(each => this.#harm.withChangeCount(each));
       effects.push(...harm.effects.map(({ effect }) => effect));
       this.#harm.recordExecution(execution, harm);
@@ -252,7 +251,7 @@ export class DryRun {
     const view = refresh && this.#engine.find(refresh.object);
     if (reason !== OTHER_TYPES_REASON || view?.kind !== 'materialized view') return reason;
     // A refresh gives columns of other types without an error as long as its base has no rows (observed on 9.3.4).
-    const isEmpty = await this.#harm.isEmpty(view.base);
+    const isEmpty = await this.#harm.fetchIsEmpty(view.base);
     if (isEmpty === undefined) throw new UnknownEffectError(DEPENDS_ON_EARLIER);
     return isEmpty ? undefined : reason;
   }
@@ -273,7 +272,7 @@ export class DryRun {
   }
 
   /** Asks the target how many rows a statement would lose: when views are computed or dropped, by retention, and in an unended period. */
-  async #askAboutRows(execution: Execution): Promise<void> {
+  async #fetchRowAnswers(execution: Execution): Promise<void> {
     for (const effect of execution.effects) {
       const { kind, lossKind, object } = effect;
       const mayLoseHistory = isFullRefresh(effect) || (kind === 'materialized view' && lossKind === 'drop');
@@ -289,7 +288,7 @@ export class DryRun {
     for (const enforcement of this.#rows.findRetentionEnforcements(execution)) this.#questions.askExpired(enforcement);
     for (const view of this.#rows.findComputedViews(execution))
       if (view.current.refresh.period) this.#questions.askUnended(view);
-    await this.#answers.askQueued();
+    await this.#answers.fetchQueuedAnswers();
   }
 }
 

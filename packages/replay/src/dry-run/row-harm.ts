@@ -93,14 +93,14 @@ export class RowHarm {
       harm.doubt = COMPUTED_AGAIN;
     if (command && isPartitionCommand(command)) await this.#addMissingPartition(command, harm);
     const filled = fill && this.#findTable(fill.table);
-    if (filled) await this.#askAboutPartitions(filled, 'fill', harm);
+    if (filled) await this.#addPartitionHarm(filled, 'fill', harm);
     for (const { name, alteration } of parseAlters(statement)) {
       const table = this.#findTable(name);
       // ADD COLUMN IF NOT EXISTS may do nothing.
       if (!table || (alteration.action === 'add column' && findColumn(table, alteration.column.name))) continue;
-      await this.#askAboutPartitions(table, alteration.action, harm);
+      await this.#addPartitionHarm(table, alteration.action, harm);
       const conversion = findConversion(table, alteration);
-      if (conversion) await this.#askAboutValues(table, conversion, harm);
+      if (conversion) await this.#addValueHarm(table, conversion, harm);
     }
     return harm;
   }
@@ -143,7 +143,7 @@ export class RowHarm {
     for (const partition of isAskable ? partitions : [undefined]) {
       const { name = '', begin } = partition ? parsePartitionName(partition.name, table.partitionBy) : {};
       const from = `table_partitions(${quoteLiteral(former?.name ?? '')}) WHERE name = '${name}'`;
-      const count = begin === undefined ? undefined : former ? await this.#countRows(from) : 0;
+      const count = begin === undefined ? undefined : former ? await this.#fetchRowCount(from) : 0;
       if (count) continue;
       const problem = `partition ${name} does not exist, so the server would suspend the table`;
       if (count === 0 && table.wal) harm.effects.push(toHarmfulEffect(table, { formatProblem: () => [problem] }, 0));
@@ -156,32 +156,32 @@ export class RowHarm {
   }
 
   /** Whether the target answers that a table or a stored view has no rows; undefined if earlier statements may have changed that. */
-  async isEmpty(name: string): Promise<boolean | undefined> {
+  async fetchIsEmpty(name: string): Promise<boolean | undefined> {
     const id = this.engine.find(name)?.id;
     const former = this.#loaded.get(id);
     if (this.#written.has(id)) return undefined;
-    return !former || (await this.#countRows(quoteLiteral(former.name))) === 0;
+    return !former || (await this.#fetchRowCount(quoteLiteral(former.name))) === 0;
   }
 
   /** @param from the text after FROM @returns undefined if the target does not answer */
-  async #countRows(from: string): Promise<number | undefined> {
-    const answer = await this.#answer(() => this.answers.ask(`SELECT count() FROM ${from}`));
+  async #fetchRowCount(from: string): Promise<number | undefined> {
+    const answer = await this.#fetchAnswer(() => this.answers.ask(`SELECT count() FROM ${from}`));
     return typeof answer === 'string' ? undefined : Number(answer[0]);
   }
 
   /** @param action an action of ALTER, or `fill` for an UPDATE of `printFill` */
-  async #askAboutPartitions(table: Table, action: string, harm: Harm): Promise<void> {
+  async #addPartitionHarm(table: Table, action: string, harm: Harm): Promise<void> {
     const former = this.#loaded.get(table.id);
     const isOutdated = this.#repartitioned.has(table.id);
     const name = former?.name ?? table.name;
     for (const condition of findPartitionConditions({ ...table, name }, [action], this.version)) {
-      const count = isOutdated ? undefined : former ? await this.#count(condition) : 0;
+      const count = isOutdated ? undefined : former ? await this.#fetchCount(condition) : 0;
       if (count === undefined) harm.doubt = isOutdated ? DEPENDS_ON_EARLIER : NOT_ANSWERED;
       if (count) harm.effects.push(toHarmfulEffect(table, condition, count));
     }
   }
 
-  async #askAboutValues(table: Table, conversion: Conversion, harm: Harm): Promise<void> {
+  async #addValueHarm(table: Table, conversion: Conversion, harm: Harm): Promise<void> {
     const { column, from, to } = conversion;
     // For other conversions, the engine predicts a loss. It remains if the target cannot be asked.
     const hasNoLoss = isLossless(from, to);
@@ -193,14 +193,14 @@ export class RowHarm {
       return;
     }
     for (const condition of conditions) {
-      const count = await this.#count(condition);
+      const count = await this.#fetchCount(condition);
       if (count === undefined && hasNoLoss) harm.doubt = NOT_ANSWERED;
       // The loss that the engine predicts does not happen: all values fit, or the table is suspended.
       if (count !== undefined) this.rows.recordAssertion({ conversion });
       if (count) harm.effects.push(toHarmfulEffect(table, condition, count, column));
     }
     if (hasNoLoss || conditions.length > 0) return;
-    const values = await this.#answer(() => this.answers.askChangedValues(stored));
+    const values = await this.#fetchAnswer(() => this.answers.askChangedValues(stored));
     if (values?.changed === 0) this.rows.recordAssertion({ conversion });
     this.#changes.set(pathKey({ object: table.name, column }), formatChangedValues(values));
   }
@@ -216,15 +216,15 @@ export class RowHarm {
   }
 
   /** The number of values or partitions that would be harmed; undefined if the target does not answer. sqlserve answers assertions only. */
-  async #count({ assertion: { statement, questions } }: RowCondition): Promise<number | undefined> {
-    const answer = await this.#answer(() => this.answers.ask(statement));
+  async #fetchCount({ assertion: { statement, questions } }: RowCondition): Promise<number | undefined> {
+    const answer = await this.#fetchAnswer(() => this.answers.ask(statement));
     const isTrue = typeof answer !== 'string' && answer[0] === true;
-    return isTrue ? 0 : this.#answer(() => this.answers.askCount(questions[0]));
+    return isTrue ? 0 : this.#fetchAnswer(() => this.answers.askCount(questions[0]));
   }
 
-  async #answer<T>(find: () => T): Promise<T> {
-    const answer = find();
-    return (await this.answers.askQueued()) ? find() : answer;
+  async #fetchAnswer<T>(ask: () => T): Promise<T> {
+    const answer = ask();
+    return (await this.answers.fetchQueuedAnswers()) ? ask() : answer;
   }
 }
 

@@ -13,6 +13,7 @@ import {
 import {
   type Client,
   fetchAllObjects,
+  fetchHasStoredBase,
   fetchRefreshState,
   fetchRunningRefreshes,
   fetchWalState,
@@ -20,7 +21,6 @@ import {
   type PollLimits,
   poll,
   type RefreshState,
-  readsStoredView,
   tryQuery,
 } from '@sqlpipe/instance';
 import { printFullRefresh } from '@sqlpipe/plan/text';
@@ -76,7 +76,7 @@ async function predictAlter(
 }
 
 /** After a lost reply, finds out whether the ALTER was executed: the object is as expected, and it was different before the ALTER. */
-export async function wasAltered(pending: PendingEffect, context: ConfirmationContext): Promise<boolean> {
+export async function fetchWasAltered(pending: PendingEffect, context: ConfirmationContext): Promise<boolean> {
   const { before, expected } = pending;
   if (before === undefined || expected === undefined) return false;
   const { isTokenComparison, differences } = await context.existing.compareStatements(expected, before);
@@ -224,7 +224,7 @@ export async function waitForFirstFillOrRefresh(name: string, context: Confirmat
     const isOver = state?.finished !== '' || isInvalidation(state); // it is over too if there is no such view
     return isOver || performance.now() - activeAt > IDLE_PERIOD ? { state } : undefined;
   };
-  const hasStoredBase = await tryQuery(() => readsStoredView(client, name));
+  const hasStoredBase = await tryQuery(() => fetchHasStoredBase(client, name));
   const { state } = (hasStoredBase ? await tryQuery(() => poll(pollLimits, watch)) : undefined) ?? {};
   if (!state || !isInvalidation(state)) return APPLIED;
   const reply = await client.execute(printFullRefresh(name));

@@ -1,4 +1,4 @@
-import { askUntilSettled, type Client, InstanceError, type PollLimits } from '@sqlpipe/instance';
+import { type Client, InstanceError, type PollLimits, pollUntilSettled } from '@sqlpipe/instance';
 import { parseAssertion } from '@sqlpipe/plan/text';
 import type { StatementResult } from '../outcome.js';
 
@@ -9,13 +9,13 @@ export async function evaluateAssertion(
   pollLimits: PollLimits,
 ): Promise<StatementResult> {
   const assertion = parseAssertion(statement);
-  const ask = async () => {
+  const fetchIsTrue = async () => {
     const rows = await client.queryRows(statement);
     return rows.length > 0 && rows.flat().every(cell => cell === true);
   };
   const isFinal = (isTrue: boolean) => isTrue || assertion?.isFinal === true;
   try {
-    const isTrue = await askUntilSettled(client, assertion?.comparedView, ask, isFinal, pollLimits);
+    const isTrue = await pollUntilSettled(client, assertion?.comparedView, fetchIsTrue, isFinal, pollLimits);
     if (isTrue) return { result: 'applied' };
     const answers: unknown[][] = [];
     for (const question of assertion?.questions ?? [])

@@ -15,11 +15,11 @@ import type { IgnoredStatements } from '../target/ignored-statements.js';
 import { compareExisting, type MatchResult, resolveExisting, resolveRejection } from './compare-existing.js';
 import {
   confirmEffect,
+  fetchWasAltered,
   type PendingEffect,
   prepareConfirmation,
   waitForFirstFillOrRefresh,
   waitForSources,
-  wasAltered,
 } from './confirm-effect.js';
 import { evaluateAssertion } from './evaluate-assertion.js';
 
@@ -65,10 +65,10 @@ export function createExecutor(context: ExecutionContext): Executor {
 async function executeIfAllowed(entry: Entry, context: StatementContext): Promise<StatementResult> {
   const { preflightCheck, existing, guard, ignored, isPlanned } = context;
   const { statement } = entry;
-  if (!isPlanned && (await ignored.skips(entry, existing))) return { result: 'skipped' };
+  if (!isPlanned && (await ignored.fetchIsSkipped(entry, existing))) return { result: 'skipped' };
   const rejection = await preflightCheck(statement);
   if (rejection) return { result: 'rejected', error: formatPreflightRejection(rejection) };
-  const conflicts = (await guard?.findConflicts(statement)) ?? [];
+  const conflicts = (await guard?.fetchConflicts(statement)) ?? [];
   if (conflicts.length > 0) return { result: 'rejected', error: conflicts.join('; ') };
   const result = await executeAndResend(entry, context);
   // The guard has to know the objects as this statement left them. The server may have executed it even if the reply was an error.
@@ -119,15 +119,16 @@ async function resolveLostReply(
 async function execute(entry: Entry, context: StatementContext): Promise<StatementResult> {
   const { client, ifExists, pollLimits } = context;
   if (isAssertion(entry)) return evaluateAssertion(entry.statement, client, pollLimits);
-  const match = (await isComparedFirst(entry, context)) ? await compareExisting(entry, context) : undefined;
+  const match = await compareFirst(entry, context);
   return match && !isSentAnyway(match, entry, context) ? resolveExisting(match, ifExists) : send(entry, match, context);
 }
 
-/** Whether to compare before sending: the server would accept the statement although the object exists, or the object is known already. */
-async function isComparedFirst(entry: Entry, { existing, ifExists }: StatementContext): Promise<boolean> {
+/** Compares before sending if the server would accept the statement although the object exists, or if the object is known already. */
+async function compareFirst(entry: Entry, context: StatementContext): Promise<MatchResult | undefined> {
   const { replaces, keepsExisting } = readStatementHead(entry.statement);
-  const isPrefetched = ifExists === 'compare' && (await existing.fetchIsPrefetched(entry));
-  return isRightKind(entry.kind) || replaces || keepsExisting || isPrefetched;
+  const isPrefetched = context.ifExists === 'compare' && (await context.existing.isPrefetched(entry));
+  const isComparedFirst = isRightKind(entry.kind) || replaces || keepsExisting || isPrefetched;
+  return isComparedFirst ? compareExisting(entry, context) : undefined;
 }
 
 /** Whether a statement is sent although the target already has the right that it gives, or an object of its name. */
@@ -181,6 +182,6 @@ async function resolveUnknownAlter(
   context: ExecutionContext,
 ): Promise<Reply> {
   if (!pending || !isLostReply(error)) throw error;
-  if (await tryQuery(() => wasAltered(pending, context))) return { ok: true };
+  if (await tryQuery(() => fetchWasAltered(pending, context))) return { ok: true };
   throw error;
 }

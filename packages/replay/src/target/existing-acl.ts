@@ -41,7 +41,7 @@ export class ExistingAcl {
   ) {}
 
   /** The statement of a user, a group or a service account. Undefined if the target has or shows none of this name. */
-  async findPrincipal(identity: KindAndName): Promise<string | undefined> {
+  async fetchPrincipal(identity: KindAndName): Promise<string | undefined> {
     return (await this.#fetchPrincipals())?.get(kindKey(identity));
   }
 
@@ -93,7 +93,7 @@ export class ExistingAcl {
       return { differences: [], notComparable: [], exists };
     }
     if (!(await this.#fetchPrincipals())) return undefined;
-    const found = await this.findPrincipal(entry);
+    const found = await this.fetchPrincipal(entry);
     if (found === undefined) return { differences: [], notComparable: [], exists: false };
     const comparison = compareStatements(statement, found);
     return comparison.isTokenComparison ? undefined : { ...comparison, exists: true };

@@ -27,7 +27,8 @@ export interface ExistingObjects {
   fetchStatement(identity: KindAndName): Promise<string | undefined>;
   /** Whether the target has an object of that name, of any kind. The server may show an invalid view only under its exact name. */
   fetchIsTaken(identity: KindAndName): Promise<boolean>;
-  fetchIsPrefetched(identity: KindAndName): Promise<boolean>;
+  /** Whether the definition is known already. Waits for a request that is under way, but sends none. */
+  isPrefetched(identity: KindAndName): Promise<boolean>;
   /** Discards the objects that a statement creates or changes, so that they are fetched again. Call it before and after sending. */
   invalidate(identity: KindAndName): void;
   fetchDefaults(): Promise<Defaults>;
@@ -57,7 +58,7 @@ export class FetchedObjects implements ExistingObjects {
   }
 
   async fetchStatement(identity: KindAndName): Promise<string | undefined> {
-    if (isPrincipalKind(identity.kind)) return this.acl.findPrincipal(identity);
+    if (isPrincipalKind(identity.kind)) return this.acl.fetchPrincipal(identity);
     if (!isShowable(identity)) return undefined;
     const prefetched = await this.#findPrefetched(identity);
     if (prefetched !== undefined) return prefetched;
@@ -74,7 +75,7 @@ export class FetchedObjects implements ExistingObjects {
     return (await fetchAllObjects(this.#client)).some(({ name }) => isSameName(name, identity.name));
   }
 
-  async fetchIsPrefetched(identity: KindAndName): Promise<boolean> {
+  async isPrefetched(identity: KindAndName): Promise<boolean> {
     return (await this.#findPrefetched(identity)) !== undefined;
   }
 

@@ -28,8 +28,8 @@ export class IgnoredStatements {
     return entry.kind !== 'other' && this.rules.ignoresObject(entry);
   }
 
-  /** Skips an ignored object, unless another statement needs it and the target lacks it. @throws InstanceError */
-  async skips(entry: Entry, existing: Pick<ExistingObjects, 'fetchStatement'>): Promise<boolean> {
+  /** Whether an ignored object is skipped: unless another statement needs it and the target lacks it. @throws InstanceError */
+  async fetchIsSkipped(entry: Entry, existing: Pick<ExistingObjects, 'fetchStatement'>): Promise<boolean> {
     if (!this.isIgnored(entry)) return false;
     return !this.#needed.has(namespaceKey(entry)) || (await existing.fetchStatement(entry)) !== undefined;
   }
