@@ -16,6 +16,7 @@ import { ServerAnswers } from './context/server-answers.js';
 import { alterExpiry } from './draft/alter-object.js';
 import { Draft } from './draft/draft.js';
 import { dropOldTables, resumeRebuilds } from './draft/finish-rebuilds.js';
+import { omitRemaining } from './draft/omit-remaining.js';
 import { createPrincipals, grantRights, revokeRights } from './draft/reconcile-acl.js';
 import {
   dropExtra,
@@ -25,7 +26,6 @@ import {
   renameTables,
 } from './draft/reconcile-objects.js';
 import { omitUnrepaired, reconcileMarks, reconcileStoredViews } from './draft/refresh-views.js';
-import { omitRemaining } from './draft/unalterable.js';
 import { formatLoss, type NamedLoss } from './losses/losses.js';
 import { formatPathForShell } from './losses/object-path.js';
 import { changeKey, describeChange, type Omission } from './losses/omission.js';

@@ -26,7 +26,7 @@ import {
   type RowCondition,
 } from '../queries/row-conditions.js';
 import { changeByStatement, type Draft } from './draft.js';
-import { formatUnalterable } from './unalterable.js';
+import { formatUnalterable } from './omit-remaining.js';
 
 /** Adds the ALTER after the assertions and statements that it needs. @returns whether it was added */
 export function alterTable(

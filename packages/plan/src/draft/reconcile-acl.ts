@@ -11,7 +11,7 @@ import { displayName, identify, isPrincipalKind } from '@sqlpipe/sql';
 import { findRemovedGrants, ignoresProperty, keepsRight } from '../context/kept-of-b.js';
 import { describeChange } from '../losses/omission.js';
 import type { Draft } from './draft.js';
-import { omitProperty } from './unalterable.js';
+import { omitProperty } from './omit-remaining.js';
 
 const rightsIn = (schema: Schema): RightSet =>
   new RightSet(schema.entries.flatMap(entry => schema.rightsOf(entry) ?? []));
