@@ -16,7 +16,7 @@ import { isSameName } from '@sqlpipe/sql';
 import type { Schemas, ServerFacts } from '../context/plan-context.js';
 import type { ServerAnswers } from '../context/server-answers.js';
 import { pathKey } from '../losses/object-path.js';
-import type { Refusal } from '../losses/omission.js';
+import type { Obstacle } from '../losses/omission.js';
 import { type Assertion, allAppliedAssertion, conversionAssertion } from '../queries/assertions.js';
 import { printMisfit } from '../queries/conversions.js';
 import {
@@ -46,12 +46,12 @@ export function alterTable(
     conversion && !hasNull(conversion.from) && hasNull(conversion.to) ? [printFill(conversion, conversion.from)] : [];
   const actions = [...fill.map(() => 'fill'), alteration.action];
   const tableOfB = { ...table, name: context.renames.nameBeforePlan(name) };
-  const refusal =
-    findTimestampRefusal(table, alteration) ??
-    checkRows(findPartitionConditions(tableOfB, actions, context.version), context.answers) ??
-    (conversion && checkFit(conversion, context));
-  if (refusal !== undefined) {
-    draft.omit(change, ...refusal);
+  const obstacle =
+    findTimestampObstacle(table, alteration) ??
+    findRowObstacle(findPartitionConditions(tableOfB, actions, context.version), context.answers) ??
+    (conversion && findMisfitObstacle(conversion, context));
+  if (obstacle !== undefined) {
+    draft.omit(change, ...obstacle);
     return false;
   }
   const assertions = findPartitionConditions(table, actions, context.version)
@@ -78,7 +78,7 @@ function withNamesOfB({ table, column, ...types }: Conversion, renames: Schemas[
   return { ...types, table: path.object, column: path.column ?? '' };
 }
 
-function findTimestampRefusal({ name, wal, timestamp = '' }: TableDefinition, alteration: Alteration) {
+function findTimestampObstacle({ name, wal, timestamp = '' }: TableDefinition, alteration: Alteration) {
   const isRejected = wal && alteration.action === 'rename column' && isSameName(alteration.column, timestamp);
   return isRejected
     ? formatUnalterable(name, { reason: 'the designated timestamp of a WAL table', needsNewTable: true })
@@ -86,11 +86,11 @@ function findTimestampRefusal({ name, wal, timestamp = '' }: TableDefinition, al
 }
 
 /** Forbids a conversion because of values that do not fit. `recordConversion` asks for the values that fit and change. */
-export const checkFit = (conversion: Conversion, { answers, renames }: Schemas & ServerFacts) =>
-  checkRows(findMisfitConditions(withNamesOfB(conversion, renames)), answers);
+export const findMisfitObstacle = (conversion: Conversion, { answers, renames }: Schemas & ServerFacts) =>
+  findRowObstacle(findMisfitConditions(withNamesOfB(conversion, renames)), answers);
 
 /** @param conditions have the names of B */
-function checkRows(conditions: readonly RowCondition[], answers: ServerAnswers): Refusal | undefined {
+function findRowObstacle(conditions: readonly RowCondition[], answers: ServerAnswers): Obstacle | undefined {
   for (const condition of conditions) {
     const count = answers.askCount(condition.assertion.questions[0]);
     if (count) return condition.formatProblem(count);

@@ -6,7 +6,7 @@ import { maskSecrets } from '@sqlpipe/text';
 import { findRemovedGrants } from '../context/kept-of-b.js';
 import type { PlanContext } from '../context/plan-context.js';
 import { type ObjectPath, pathKey } from '../losses/object-path.js';
-import { type Change, changeKey, describeChange, type Omission, type Refusal } from '../losses/omission.js';
+import { type Change, changeKey, describeChange, type Obstacle, type Omission } from '../losses/omission.js';
 import type { Assertion } from '../queries/assertions.js';
 import { formatChangedValues } from '../queries/conversions.js';
 import { printOnOneLine } from '../statements.js';
@@ -141,7 +141,7 @@ export class Draft {
     return this.addStatement(printAlter({ kind, name, alteration }), { kind, name }, properties);
   }
 
-  omit(change: Omit<Change, 'id'>, ...[reason, ...hints]: Refusal): void {
+  omit(change: Omit<Change, 'id'>, ...[reason, ...hints]: Obstacle): void {
     this.omissions.add({ ...change, reasons: [reason], losses: [], hints });
   }
 

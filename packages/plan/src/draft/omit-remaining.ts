@@ -4,7 +4,7 @@ import { compareSchemas } from '@sqlpipe/schema';
 import { displayName, type KindAndName } from '@sqlpipe/sql';
 import { isAuxiliaryTable } from '../auxiliary/auxiliary-tables.js';
 import { formatPath, formatPathForShell } from '../losses/object-path.js';
-import { COLUMN_ORDER_REASON, columnOrderHints, describeChange, type Refusal } from '../losses/omission.js';
+import { COLUMN_ORDER_REASON, columnOrderHints, describeChange, type Obstacle } from '../losses/omission.js';
 import type { Draft } from './draft.js';
 
 /**
@@ -41,7 +41,7 @@ export function omitProperty(identity: KindAndName, { property, a, b }: Property
   draft.omit({ ...change, what: `${property}: ${b} to ${a}` }, ...formatUnalterable(identity.name, unalterable));
 }
 
-export const formatUnalterable = (table: string, { reason, needsNewTable }: Unalterable): Refusal => [
+export const formatUnalterable = (table: string, { reason, needsNewTable }: Unalterable): Obstacle => [
   ['cannot be altered', reason, needsNewTable && 'needs a new table'].filter(Boolean).join(': '),
   ...(needsNewTable ? [`--rebuild ${formatPathForShell(formatPath({ object: table }))} makes one`] : []),
 ];

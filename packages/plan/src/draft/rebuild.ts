@@ -44,7 +44,7 @@ import {
 import { printCast, printDuplicatesQuestion } from '../queries/copies.js';
 import { printTableRename } from '../statements.js';
 import { changesTimestamp } from '../views/query-after-plan.js';
-import { checkFit, recordConversion } from './alter-table.js';
+import { findMisfitObstacle, recordConversion } from './alter-table.js';
 import type { Draft } from './draft.js';
 
 interface Rebuild {
@@ -69,7 +69,7 @@ export function rebuildTable(entry: Entry, wanted: TableDefinition, draft: Draft
     findProperty(name, 'table')?.isOptional === true && keepsProperty(context, wanted, name);
   const { final, created } = chooseRetention(entry, keepProperties(wanted, old, isKept), old, draft);
   const rebuild = { old, final, created: { ...created, name: newName }, copied, conversions };
-  const { reasons, losses } = checkRebuild(entry, rebuild, draft);
+  const { reasons, losses } = findRebuildObstacles(entry, rebuild, draft);
   if (reasons.length > 0) return draft.omissions.add({ ...change, reasons, losses, hints: [] });
   const unchanged = conversions.flatMap(each => recordConversion(each, draft));
   draft.add(change, printRebuild(rebuild, keptName, [...unchanged, ...copyableAssertions(rebuild, context)]));
@@ -99,7 +99,7 @@ function chooseRetention(
   return { final, created: isSetLater ? keepProperties(withoutExpiry(limited), limited, isKept) : limited };
 }
 
-function checkRebuild(entry: Entry, rebuild: Rebuild, draft: Draft): Pick<Omission, 'reasons' | 'losses'> {
+function findRebuildObstacles(entry: Entry, rebuild: Rebuild, draft: Draft): Pick<Omission, 'reasons' | 'losses'> {
   const { old, final, copied, conversions } = rebuild;
   const { context } = draft;
   const { answers, ignore, renames } = context;
@@ -123,7 +123,7 @@ function checkRebuild(entry: Entry, rebuild: Rebuild, draft: Draft): Pick<Omissi
     ...conversions.flatMap(({ column, from, to }) =>
       canCast(from, to) ? [] : [`the server cannot cast column '${column}': ${from} to ${to}`],
     ),
-    ...conversions.flatMap(each => checkFit(each, context)?.[0] ?? []),
+    ...conversions.flatMap(each => findMisfitObstacle(each, context)?.[0] ?? []),
     ...unmet.map(({ reason }) => reason),
     ...(overwritten
       ? [`the copy would lack ${formatCount(overwritten, 'row')}: ${formatOverwriting(keys.map(({ to }) => to))}`]

@@ -14,8 +14,8 @@ export interface Change {
   readonly what: string;
 }
 
-/** Why a change is left out. */
-export type Refusal = readonly [reason: string, ...hints: string[]];
+/** Why a change is left out, and what can be done instead. */
+export type Obstacle = readonly [reason: string, ...hints: string[]];
 
 export const changeKey = ({ identity, id }: Pick<Change, 'identity' | 'id'>) => `${namespaceKey(identity)} ${id}`;
 

@@ -76,7 +76,7 @@ function executeSteps(
     try {
       if (assertion) rows.recordAssertion(assertion);
       const execution = engine.execute(statement);
-      const view = checkChangedViews(execution, engine, context);
+      const view = findRejectedView(execution, engine, context);
       if (view !== undefined) {
         const reason = `the server rejects the query of ${engine.displayNameOf(view)}`;
         return { effects, removals, rejection: { causes: [index], reason } };
@@ -148,7 +148,7 @@ function findInvalidatedViews(
  * Finds a changed view whose query the server rejects. The engine does not know all functions, so the server is asked. Until it has
  * answered, the query counts as accepted. The server cannot be asked if the query reads an object that B lacks.
  */
-const checkChangedViews = ({ transitions }: Execution, engine: Engine, context: PlanContext): string | undefined =>
+const findRejectedView = ({ transitions }: Execution, engine: Engine, context: PlanContext): string | undefined =>
   transitions.find(({ before, after }) => {
     if (after?.kind !== 'view' && after?.kind !== 'materialized view') return false;
     const isRepaired = before?.kind === 'view' && before.isStale;
