@@ -29,7 +29,7 @@ export function alterObject(entry: Entry, wanted: Definition, draft: Draft): voi
     const { differences } = draft.context.ignore.withoutIgnored(entry, compareDefinitions(wanted, current));
     const hasOtherQuery = differences.some(({ property }) => property === 'query');
     if (hasOtherQuery && !draft.alter('view', current.name, { action: 'query', body: wanted.body }, ['query']))
-      draft.blocked.add(name);
+      draft.block(name);
   } else if (wanted.kind !== 'table') alterProperties(entry, wanted, draft);
   else if (draft.context.toRebuild.has(name) && !differsOnlyByRetention(wanted, current, draft))
     rebuildTable(entry, wanted, draft);
@@ -40,7 +40,7 @@ export function alterObject(entry: Entry, wanted: Definition, draft: Draft): voi
     const keepsOldColumnName = [...draft.context.renames.columnRenamesOf(name).keys()].some(column =>
       findColumn(altered, column),
     );
-    if (keepsOldColumnName && draft.omissions.has(entry)) draft.blocked.add(name);
+    if (keepsOldColumnName && draft.omissions.has(entry)) draft.block(name);
   }
 }
 
@@ -58,7 +58,7 @@ function alterProperties(entry: Entry, wanted: Definition, draft: Draft, { chang
     const current = draft.engine.definitionOf(entry.name);
     if (!alter || current?.kind !== wanted.kind || (alter.changesExpiry ?? false) !== changesExpiry) continue;
     // In a blocked object, a property that was left out is not tried again. Others, such as the retention, are altered.
-    const isOmitted = draft.blocked.has(entry.name) && alter.sets.some(each => draft.omissions.has(entry, each));
+    const isOmitted = draft.isBlocked(entry.name) && alter.sets.some(each => draft.omissions.has(entry, each));
     const alteration = isOmitted ? undefined : alter.between(wanted, current, draft.engine.hasFeature);
     if (!alteration) continue;
     const differing = compareDefinitions(wanted, current).differences.map(({ property }) => property);

@@ -31,7 +31,7 @@ export class Draft {
   readonly conversions = new Map<string, Conversion>();
   readonly omissions: Omissions;
   /** Objects that the plan cannot change as needed. An object that reads a blocked object is left out too. */
-  readonly blocked = new NameSet();
+  readonly #blocked = new NameSet();
   /**
    * For each view, the first step that makes it invalid or changes a plain view below it. After this step, no server can say whether the
    * query of a materialized view returns all rows that the view stores.
@@ -139,6 +139,14 @@ export class Draft {
 
   alter(kind: ObjectKind, name: string, alteration: Alteration, properties: readonly PropertyName[]): boolean {
     return this.addStatement(printAlter({ kind, name, alteration }), { kind, name }, properties);
+  }
+
+  block(...names: readonly string[]): void {
+    for (const name of names) this.#blocked.add(name);
+  }
+
+  isBlocked(name: string): boolean {
+    return this.#blocked.has(name);
   }
 
   omit(change: Omit<Change, 'id'>, ...[reason, ...hints]: Obstacle): void {

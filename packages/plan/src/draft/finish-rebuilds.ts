@@ -103,7 +103,7 @@ function omitTableOfWriter(table: string, keptName: string, draft: Draft): void 
     `stop the writers, rename '${table}', and plan again to complete that rebuild`,
     'then copy the rows of the renamed table',
   );
-  draft.blocked.add(table);
+  draft.block(table);
 }
 
 /** Leaves out a table. Otherwise the plan would create an empty table, whose name the interrupted rebuild needs for its new table. */
@@ -120,5 +120,5 @@ function omitBetweenRenames(
       ? `--rebuild ${formatPathForShell(formatPath({ object: table }))} finishes that rebuild`
       : `send ${printTableRename(keptName, table)} and plan again`,
   );
-  draft.blocked.add(table);
+  draft.block(table);
 }

@@ -20,7 +20,7 @@ export function omitRemaining(draft: Draft): void {
   for (const { identity, a: wanted, comparison } of differences) {
     if (wanted === undefined && (ignoreExtra || isAuxiliaryTable(identity.name, context))) continue;
     // If an object is blocked, later changes of it were not tried. So one omission explains all of its differences.
-    if (draft.omissions.has(identity) && (!comparison || draft.blocked.has(identity.name))) continue;
+    if (draft.omissions.has(identity) && (!comparison || draft.isBlocked(identity.name))) continue;
     if (!comparison) throw new Error(`the plan does not lead to A: ${displayName(identity)}`);
     for (const difference of comparison.differences)
       if (!draft.omissions.has(identity, difference.property)) omitProperty(identity, difference, draft);

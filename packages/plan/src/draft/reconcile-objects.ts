@@ -22,7 +22,7 @@ export function omitContradictoryRenames(draft: Draft): void {
   const { a, b, renameReader } = draft.context;
   for (const [name, reason] of renameReader.refused) {
     const entry = a.findObject(name) ?? b.findObject(name);
-    draft.blocked.add(name);
+    draft.block(name);
     if (entry) draft.omit(describeChange(entry), reason);
   }
 }
@@ -36,8 +36,8 @@ export function dropToFreeNames(draft: Draft): void {
     const wanted = a.findObject(entry.name);
     const hasOtherKind = wanted !== undefined && wanted.kind !== entry.kind;
     const mustGo = newName !== undefined || hasOtherKind;
-    if (isRenamedTable || !mustGo || draft.blocked.has(entry.name)) continue;
-    if (!draft.addStatement(printDrop(entry), entry)) draft.blocked.add(entry.name).add(newName ?? entry.name);
+    if (isRenamedTable || !mustGo || draft.isBlocked(entry.name)) continue;
+    if (!draft.addStatement(printDrop(entry), entry)) draft.block(entry.name, newName ?? entry.name);
   }
 }
 
@@ -47,7 +47,7 @@ export function renameTables(draft: Draft): void {
     const table = draft.engine.find(from);
     if (table?.kind !== 'table' || draft.context.a.findObject(to)?.kind !== 'table') continue;
     if (draft.addStatement(printTableRename(table.name, to), { kind: table.kind, name: table.name })) continue;
-    draft.blocked.add(to);
+    draft.block(to);
     draft.omit(describeChange({ kind: table.kind, name: to }), `it is still called '${table.name}'`);
   }
 }
@@ -57,7 +57,7 @@ export function reconcileTables(draft: Draft): void {
   const { context } = draft;
   const reconciledLast = findStoredViewsAndReaders(context);
   const entries = listObjects(context.a).filter(entry => !reconciledLast.has(entry));
-  const unblockedAtStart = entries.filter(({ name }) => !draft.blocked.has(name));
+  const unblockedAtStart = entries.filter(({ name }) => !draft.isBlocked(name));
   for (const entry of entries) reconcileObject(entry, draft);
   // A table that the loop above has blocked loses its columns too, because their DROP does not depend on the changes that are left out.
   for (const { name } of unblockedAtStart) {
@@ -78,22 +78,22 @@ export function reconcileObject(entry: Entry, draft: Draft): void {
   const { context } = draft;
   const current = draft.engine.find(entry.name);
   const change = describeChange(entry);
-  if (draft.blocked.has(entry.name)) {
+  if (draft.isBlocked(entry.name)) {
     const oldName = current ? undefined : context.renames.otherName(entry.name);
     const why = oldName === undefined ? 'another object still has this name' : `it is still called '${oldName}'`;
     if (current?.kind !== entry.kind && !draft.omissions.has(entry)) draft.omit(change, why);
     return;
   }
-  const blocker = context.a.prerequisites(entry).find(each => isObjectKind(each.kind) && draft.blocked.has(each.name));
+  const blocker = context.a.prerequisites(entry).find(each => isObjectKind(each.kind) && draft.isBlocked(each.name));
   if (blocker) {
-    draft.blocked.add(entry.name);
+    draft.block(entry.name);
     if (!isAsWanted(entry, draft))
       draft.omit(change, `it reads from ${displayName(blocker)}, which the plan cannot change as needed`);
     return;
   }
   if (!current) {
     const former = context.engineOfB.definitionOf(context.renames.otherName(entry.name) ?? entry.name);
-    if (!draft.addStatement(findCreation(entry, former, draft).statement, entry)) draft.blocked.add(entry.name);
+    if (!draft.addStatement(findCreation(entry, former, draft).statement, entry)) draft.block(entry.name);
     return;
   }
   const wanted = context.a.definitionOf(entry);
@@ -172,7 +172,7 @@ function recreateObject(entry: Entry, draft: Draft): void {
   const statement = printDrop({ kind, name: draft.engine.find(name)?.name ?? name });
   const creation = findCreation(entry, draft.engine.definitionOf(name), draft);
   if (!draft.add({ ...describeChange(entry, 'DROP and CREATE'), id: 'recreate' }, [statement, creation.statement]))
-    draft.blocked.add(name);
+    draft.block(name);
 }
 
 /** Drops what only B has: first objects, readers before what they read, then principals. */
@@ -181,7 +181,7 @@ export function dropExtra(draft: Draft): void {
   const isKept = ({ name }: Entry): boolean =>
     a.findObject(name) !== undefined ||
     renames.pending.has(name) ||
-    draft.blocked.has(name) ||
+    draft.isBlocked(name) ||
     isAuxiliaryTable(name, draft.context);
   const objects = listObjects(b).filter(entry => !isKept(entry));
   const principals = dumpOrder(b).filter(({ kind, name }) => isPrincipalKind(kind) && !a.findPrincipal(name));
