@@ -25,11 +25,11 @@ const SURELY_FITS = (DEFAULT_REQUEST_BUFFER - 16 * 1024) / (2 * 9);
 
 export interface PreflightRejection {
   readonly reason: string;
-  /** The value of --allow that would allow the statement; `ALLOW_PLAN` if --allow-plan would. */
-  readonly allow?: string;
+  /** The verb that --allow needs, if that would allow the statement. */
+  readonly neededVerb?: string;
+  /** Whether --allow-plan would allow the statement. */
+  readonly needsAllowPlan?: boolean;
 }
-
-const ALLOW_PLAN = 'the plan';
 
 /** About an assertion of a plan: for example, somebody has changed its view since. To send it would prove nothing. */
 const MISFIT = 'it does not fit the present state of the target; make the plan again with sqldiff --alter';
@@ -76,12 +76,13 @@ export function createPreflightCheck(
     const ambiguity = findAmbiguity(statement) && findAmbiguity(statement, commentRulesOf(await fetchVersionOnce()));
     if (ambiguity) return { reason: ambiguity };
     const head = readStatementHead(statement);
-    const needed = findAllowNeeded(head, statement);
+    const needed = findNeededVerb(head, statement);
     const isInPlan = permitted.statements.has(statement);
-    const isAllowed = !needed || allowed.has(needed.allow) || allowed.has('ALL') || (isInPlan && permitted.allowsPlan);
+    const isAllowed =
+      !needed || allowed.has(needed.neededVerb) || allowed.has('ALL') || (isInPlan && permitted.allowsPlan);
     if (!isAllowed) {
-      const assertion = needed.allow === 'SELECT' ? parseAssertion(statement) : undefined;
-      if (!assertion) return { ...needed, ...(isInPlan && { allow: ALLOW_PLAN }) };
+      const assertion = needed.neededVerb === 'SELECT' ? parseAssertion(statement) : undefined;
+      if (!assertion) return isInPlan ? { reason: needed.reason, needsAllowPlan: true } : needed;
       if (!(await fetchFitsTarget(client, assertion, permitted.queries))) return { reason: MISFIT };
     }
     if (dependsOnVersion(statement)) {
@@ -101,33 +102,32 @@ export function createPreflightCheck(
   };
 }
 
-/** The value of --allow that a statement needs, with the reason; undefined if it is part of a schema dump. */
-function findAllowNeeded(
+/** The verb that --allow needs for a statement, with the reason; undefined if the statement is part of a schema dump. */
+function findNeededVerb(
   { kind, verb, runsQuery, replaces }: StatementHead,
   statement: string,
-): { allow: string; reason: string } | undefined {
+): Required<Pick<PreflightRejection, 'neededVerb' | 'reason'>> | undefined {
   // A dump contains these statements too, but each of them only in one form.
   const what = ['ADD', 'GRANT', 'ASSUME'].includes(verb) ? `this form of ${verb}` : 'it';
   if (kind === 'other' && verb !== 'CREATE')
-    return { allow: verb || 'all', reason: `${what} is not part of a schema dump` };
+    return { neededVerb: verb || 'all', reason: `${what} is not part of a schema dump` };
   if (runsQuery && !isRepairForm(statement))
-    return { allow: 'CTAS', reason: 'it runs a query, which is not part of a schema dump' };
-  if (replaces) return { allow: 'REPLACE', reason: 'it may replace a view, which is not part of a schema dump' };
+    return { neededVerb: 'CTAS', reason: 'it runs a query, which is not part of a schema dump' };
+  if (replaces) return { neededVerb: 'REPLACE', reason: 'it may replace a view, which is not part of a schema dump' };
   return undefined;
 }
 
 /** The options that help, as a list with one hint; empty if no option helps. */
-function allowHint(needed: readonly string[], pronoun: 'it' | 'them'): string[] {
-  const verbs = needed.filter(verb => verb !== ALLOW_PLAN);
+function formatAllowHint(verbs: readonly string[], needsAllowPlan: boolean, pronoun: 'it' | 'them'): string[] {
   const options = [
-    ...(needed.includes(ALLOW_PLAN) ? ['--allow-plan'] : []),
+    ...(needsAllowPlan ? ['--allow-plan'] : []),
     ...(verbs.length > 0 ? [`--allow ${verbs.join(',')}`] : []),
   ];
   return options.length > 0 ? [`use ${options.join(' ')} to send ${pronoun}`] : [];
 }
 
-export const formatPreflightRejection = ({ reason, allow }: PreflightRejection): string =>
-  [reason, ...allowHint(allow ? [allow] : [], 'it')].join('; ');
+export const formatPreflightRejection = ({ reason, neededVerb, needsAllowPlan = false }: PreflightRejection): string =>
+  [reason, ...formatAllowHint(neededVerb ? [neededVerb] : [], needsAllowPlan, 'it')].join('; ');
 
 /** The comment rules of a server of this version, or of all servers if the version is not known. */
 const commentRulesOf = (version: string | undefined): readonly ServerCommentRules[] =>
@@ -150,7 +150,7 @@ export async function* requireAllowed(
   const reasons: string[] = [];
   const locatedMessages: LocatedMessage[] = [];
   const verbs = new Set<string>();
-  let [n, more] = [0, 0];
+  let [n, more, needsAllowPlan] = [0, 0, false];
   for await (const statement of statements) {
     const location = locations[n++];
     const rejection = await check(statement);
@@ -158,7 +158,8 @@ export async function* requireAllowed(
       if (reasons.length === 0) yield statement;
       continue;
     }
-    if (rejection.allow) verbs.add(rejection.allow);
+    if (rejection.neededVerb) verbs.add(rejection.neededVerb);
+    needsAllowPlan ||= rejection.needsAllowPlan === true;
     if (reasons.length < MAX_LISTED) {
       const located = { n, statement, identity: identify(statement), location };
       reasons.push(`${formatStatementLabel(located)}: ${rejection.reason}`);
@@ -168,7 +169,9 @@ export async function* requireAllowed(
   }
   if (reasons.length === 0) return;
   const [first = '', ...others] = reasons;
-  const hints = allowHint([...verbs], others.length === 0 ? 'it' : 'them').map(hint => `hint: ${hint}`);
+  const hints = formatAllowHint([...verbs], needsAllowPlan, others.length === 0 ? 'it' : 'them').map(
+    hint => `hint: ${hint}`,
+  );
   if (others.length === 0) throw new PreflightError(first, hints, locatedMessages);
   if (more > 0) reasons.push(`and ${more} more`);
   throw new PreflightError(
