@@ -1,7 +1,6 @@
 /*! Executes the statements that both editions have, except CREATE and queries. The first word of a statement selects its handler. */
 import {
   type Alter,
-  type Alteration,
   applyAlteration,
   type Command,
   findColumn,
@@ -46,10 +45,8 @@ import {
 } from './validity.js';
 
 /** Parses and executes a statement from its second word on. If it returns no rows, the reply is OK. @param verb the first word */
-export type StatementHandler = (cursor: Cursor, session: MutableSession, verb: string) => HandlerResult;
-
 // biome-ignore lint/suspicious/noConfusingVoidType: most handlers have no rows, and return nothing
-type HandlerResult = ResultSet | undefined | void;
+export type StatementHandler = (cursor: Cursor, session: MutableSession, verb: string) => ResultSet | undefined | void;
 
 export type StatementHandlers = ReadonlyMap<string, StatementHandler>;
 
@@ -104,18 +101,15 @@ function authorizeCommand(command: Command, { catalogue, authorize }: Session): 
   if (command.action === 'drop all' || command.action === 'rebase wal') return authorize(permissionOfCommand(command));
   for (const object of objectsOf(command).flatMap(({ name }) => catalogue.find(name) ?? [])) {
     if (command.action === 'alter')
-      for (const { alteration } of command.alters)
-        authorize(permissionOfAlteration(alteration), object.name, findPermissionColumns(alteration, object));
-    else
-      authorize(permissionOfCommand(command), object.name, command.action === 'update' ? command.columns : undefined);
+      for (const { alteration } of command.alters) {
+        const isOfColumn =
+          'column' in alteration && alteration.action !== 'add column' && alteration.action !== 'rename column';
+        const columns = isOfColumn ? [findColumn(object, alteration.column)?.name ?? alteration.column] : undefined;
+        authorize(permissionOfAlteration(alteration), object.name, columns);
+      }
+    else authorize(permissionOfCommand(command), object.name, command.action === 'update' ? command.columns : undefined);
   }
 }
-
-/** The column on which an ALTER requires the permission. Undefined if the ALTER requires the permission on the whole table. */
-const findPermissionColumns = (alteration: Alteration, object: CatalogueObject): string[] | undefined =>
-  'column' in alteration && alteration.action !== 'add column' && alteration.action !== 'rename column'
-    ? [findColumn(object, alteration.column)?.name ?? alteration.column]
-    : undefined;
 
 /** A server does not apply changes to a suspended table until the suspension ends. @throws OpaqueError */
 function rejectSuspended(command: Command, { catalogue }: Session): void {
@@ -129,60 +123,55 @@ function rejectSuspended(command: Command, { catalogue }: Session): void {
 }
 
 /** @param lossPhrase what happens to transactions that are not applied, such as `skips transactions`; undefined if all are applied */
-function resumeWal(name: string, lossPhrase: string | undefined, session: MutableSession): void {
-  const table = session.catalogue.find(name);
-  if (table && lossPhrase !== undefined) {
-    const text = `${lossPhrase} of ${displayName(table)} that are not applied`;
-    session.directEffects.push(effectOn(table, 'lost', text, { lossKind: 'drop' }));
+function resumeWal(object: CatalogueObject | undefined, lossPhrase: string | undefined, session: MutableSession): void {
+  if (object && lossPhrase !== undefined) {
+    const text = `${lossPhrase} of ${displayName(object)} that are not applied`;
+    session.directEffects.push(effectOn(object, 'lost', text, { lossKind: 'drop' }));
   }
-  setSuspended(name, false, session);
+  if (object?.kind === 'table' && object.isSuspended) session.catalogue.put({ ...object, isSuspended: false });
 }
-
-function setSuspended(name: string, isSuspended: boolean, { catalogue }: MutableSession): void {
-  const table = catalogue.find(name);
-  if (table?.kind === 'table' && (table.isSuspended ?? false) !== isSuspended) catalogue.put({ ...table, isSuspended });
-}
-
-/** Discards the transactions that a suspended table has not applied. */
-function rebaseWal(name: string, session: MutableSession): void {
-  resumeWal(name, 'loses the transactions', session);
-  invalidateStoredViews(session.catalogue, name, 'base table rebase');
-}
-
-function setType({ name, wal }: CommandOf<'set type'>, { catalogue }: MutableSession): void {
-  const table = catalogue.find(name);
-  if (table?.kind === 'table') catalogue.setBypassed(table.id, !wal && table.wal);
-}
-
-type CommandOf<Action> = Extract<Command, { action: Action }>;
 
 function executeCommand(command: Command, session: MutableSession, query: Body | undefined): void {
+  const { catalogue } = session;
+  const object = 'name' in command ? catalogue.find(command.name) : undefined;
+  const table = object?.kind === 'table' ? object : undefined;
   switch (command.action) {
     case 'alter': {
       const [first] = command.alters;
       if (first?.kind === 'table') return executeAlterTable(command.alters, session);
       if (first && isStoredViewKind(first.kind)) return executeAlterStoredView(first, session);
-      if (first && query) executeAlterView(first, query, session);
-      return;
+      const view = first && catalogue.find(first.name);
+      if (view?.kind !== 'view' || !query) return;
+      const replacement = { definition: view, nameStart: query.outerStart, body: query };
+      return createView(session, { ...replacement, ifNotExists: false, orReplace: true });
     }
     case 'drop':
-      return dropObject(command.name, session);
-    case 'drop all':
-      return session.catalogue.clear();
     case 'rename':
-      return renameTable(command, session);
+      if (!object) return;
+      catalogue.drop(object.name);
+      invalidateStoredViews(catalogue, object.name, 'base table is dropped or renamed');
+      if (command.action === 'rename') catalogue.put({ ...object, name: command.to });
+      return;
+    case 'drop all':
+      return catalogue.clear();
     case 'refresh':
-      return executeRefresh(command, session);
+      return executeRefresh(command.name, command.isFull, session);
     case 'resume wal':
-      return resumeWal(command.name, command.skips ? 'skips transactions' : undefined, session);
+      return resumeWal(object, command.skips ? 'skips transactions' : undefined, session);
     case 'suspend wal':
-      return setSuspended(command.name, true, session);
+      if (table && !table.isSuspended) catalogue.put({ ...table, isSuspended: true });
+      return;
     case 'set type':
-      return setType(command, session);
+      if (table) catalogue.setBypassed(table.id, !command.wal && table.wal);
+      return;
     case 'rebase wal':
-      return rebaseWal(command.name, session);
+      resumeWal(object, 'loses the transactions', session);
+      return invalidateStoredViews(catalogue, command.name, 'base table rebase');
     case 'compile':
-      return executeCompile(command, session);
+      // COMPILE changes nothing here: the engine compiles a view when a statement needs it.
+      if (object?.kind === 'view' && object.rejection)
+        throw new RejectionError(command.position, object.rejection.reason);
+      return;
     case 'refresh range':
     case 'refresh stats':
     case 'set refresh limit':
@@ -194,30 +183,11 @@ function executeCommand(command: Command, session: MutableSession, query: Body |
   }
 }
 
-/** Rejects a view that is known to be invalid. COMPILE changes nothing here: the engine compiles a view when a statement needs it. */
-function executeCompile({ name, position }: CommandOf<'compile'>, { catalogue }: Session): void {
-  const view = catalogue.find(name);
-  if (view?.kind === 'view' && view.rejection) throw new RejectionError(position, view.rejection.reason);
-}
-
-function dropObject(name: string, { catalogue }: MutableSession): void {
-  const object = catalogue.find(name);
-  if (!object) return;
-  catalogue.drop(object.name);
-  invalidateStoredViews(catalogue, object.name, 'base table is dropped or renamed');
-}
-
-function renameTable({ name, to }: CommandOf<'rename'>, session: MutableSession): void {
-  const table = session.catalogue.find(name);
-  dropObject(name, session);
-  if (table) session.catalogue.put({ ...table, name: to });
-}
-
 /**
  * A full refresh repairs an invalid view, unless `findUnrefreshableReason` gives a reason. The server empties the view before it fills the
  * view again. This makes the views over it invalid (observed on 9.3.4; documented for live views).
  */
-function executeRefresh({ name, isFull }: CommandOf<'refresh'>, { catalogue, directEffects }: MutableSession): void {
+function executeRefresh(name: string, isFull: boolean, { catalogue, directEffects }: MutableSession): void {
   const view = catalogue.compileAndFind(name);
   if (view?.kind !== 'materialized view') return;
   const { invalidReason, isInvalidEarly: _, partlyRefreshed: __, ...rest } = view;
@@ -265,12 +235,6 @@ const isRenamedOrGone = ({ column, current }: ColumnPair): boolean => column.nam
 
 const isChanged = (pair: ColumnPair): boolean => isRenamedOrGone(pair) || pair.column.type !== pair.current?.type;
 
-function executeAlterView({ name }: Alter, body: Body, session: MutableSession): void {
-  const view = session.catalogue.find(name);
-  if (view?.kind !== 'view') return;
-  createView(session, { definition: view, nameStart: body.outerStart, ifNotExists: false, orReplace: true, body });
-}
-
 function executeAlterStoredView({ name, alteration }: Alter, { catalogue }: MutableSession): void {
   const view = catalogue.compileAndFind(name);
   const changed = view && applyAlteration(view, alteration);
@@ -280,7 +244,7 @@ function executeAlterStoredView({ name, alteration }: Alter, { catalogue }: Muta
   catalogue.put({ ...changed, refresh: { ...refresh, start } });
 }
 
-type RowCommand = CommandOf<'insert' | 'update' | 'truncate'> | PartitionCommand;
+type RowCommand = Extract<Command, { action: 'insert' | 'update' | 'truncate' }> | PartitionCommand;
 
 function recordRowEffects(command: RowCommand, { catalogue, assumesRows, directEffects }: MutableSession): void {
   // The message has the first word of the action, without FORCE: `force drop partition` becomes `drop`.
@@ -290,9 +254,9 @@ function recordRowEffects(command: RowCommand, { catalogue, assumesRows, directE
       `this server keeps no rows: nothing to ${command.action.replace('force ', '').split(' ', 1)[0]}`,
     );
   const { type, phrase, operation } = EFFECTS_ON_ROWS[command.action];
+  const details = type === 'lost' ? ({ lossKind: 'drop' } as const) : {};
   for (const name of 'names' in command ? command.names : [command.name]) {
     const table = catalogue.find(name); // with IF EXISTS there may be none
-    const details = type === 'lost' ? ({ lossKind: 'drop' } as const) : {};
     if (table) directEffects.push(effectOn(table, type, `${phrase} ${displayName(table)}`, details));
     if (operation !== undefined) invalidateMaterializedViews(catalogue, name, operation);
     recordFilledViews(catalogue, name);
