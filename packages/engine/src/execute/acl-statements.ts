@@ -65,14 +65,8 @@ function handleCreate(cursor: Cursor, session: MutableSession, kind: PrincipalKi
     acl.grant({ kind: 'assumption', account: name, entity: owner, option: true });
 }
 
-interface PrincipalOptions {
-  password?: string | undefined;
-  alias?: string;
-  owner?: string;
-}
-
-function parseOptions(cursor: Cursor, kind: PrincipalKind): PrincipalOptions {
-  const options: PrincipalOptions = {};
+function parseOptions(cursor: Cursor, kind: PrincipalKind) {
+  const options: { password?: string | undefined; alias?: string; owner?: string } = {};
   for (let token = cursor.next(); token !== undefined && token !== ';'; token = cursor.next()) {
     if (isWord(token, 'owned') && kind === 'service account' && !('owner' in options)) {
       cursor.expect('by');
@@ -117,23 +111,30 @@ function handleDrop(cursor: Cursor, session: MutableSession, kind: PrincipalKind
 }
 
 function handleAlter(cursor: Cursor, session: MutableSession, kind: PrincipalKind): ResultSet | undefined {
-  const { acl } = session;
-  const locatedName = parseEntityName(cursor, `${kind} name`);
-  if (kind === 'group') return void changeAlias(cursor, session, locatedName);
+  const { acl, caller } = session;
+  const located = parseEntityName(cursor, `${kind} name`);
+  if (kind === 'group') return void changeAlias(cursor, session, located);
   const verb = cursor.requireNoSemicolon("'enable', 'disable', 'with', 'create' or 'drop'").toLowerCase();
   switch (verb) {
     case 'enable':
     case 'disable':
       cursor.expectEnd();
       session.authorize(`${verb.toUpperCase()} USER`);
-      acl.put({ ...requirePrincipal(acl, kind, locatedName), disabled: verb === 'disable' });
+      acl.put({ ...requirePrincipal(acl, kind, located), disabled: verb === 'disable' });
       return;
-    case 'with':
-      return void setPassword(cursor, session, kind, locatedName);
+    case 'with': {
+      const password = parsePassword(cursor);
+      cursor.expectEnd();
+      if (!isSameName(caller, located.name)) session.authorize(`${password === undefined ? 'REMOVE' : 'ADD'} PASSWORD`);
+      const principal = requirePrincipal(acl, kind, located);
+      acl.put({ ...principal, password: password && session.secrets.hashPassword(password) });
+      return;
+    }
     case 'create':
-      return createToken(cursor, session, kind, locatedName);
     case 'drop':
-      return void dropTokens(cursor, session, kind, locatedName);
+      cursor.expect('token', 'type', 'rest'); // the engine supports no other tokens
+      if (verb === 'create') return createToken(cursor, session, kind, located);
+      return void dropTokens(cursor, session, kind, located);
     default:
       throw unexpectedTokenError(cursor.start, verb);
   }
@@ -155,26 +156,18 @@ function changeAlias(cursor: Cursor, session: MutableSession, located: LocatedNa
   acl.put({ ...group, alias: adds ? alias : undefined });
 }
 
-function setPassword(cursor: Cursor, session: MutableSession, kind: PrincipalKind, located: LocatedName): void {
-  const { acl, caller } = session;
-  const password = parsePassword(cursor);
-  cursor.expectEnd();
-  if (!isSameName(caller, located.name)) session.authorize(`${password === undefined ? 'REMOVE' : 'ADD'} PASSWORD`);
-  const principal = requirePrincipal(acl, kind, located);
-  acl.put({ ...principal, password: password && session.secrets.hashPassword(password) });
-}
-
-/** Comes after CREATE or DROP. The engine supports no other tokens than REST tokens. */
-const REST_TOKEN_WORDS = ['token', 'type', 'rest'];
-
 /** Creates a token, and drops the principal's expired tokens. The engine stores only a digest, so only this reply has the token. */
 function createToken(cursor: Cursor, session: MutableSession, kind: PrincipalKind, located: LocatedName): ResultSet {
-  cursor.expect(...REST_TOKEN_WORDS);
-  const { milliseconds, refresh } = parseTokenLifetime(cursor);
+  cursor.expect('with', 'ttl');
+  const [, count, unit = ''] = /^(\d+)([smhd])$/i.exec(unquoteToken(cursor.requireNoSemicolon('TTL'))) ?? [];
+  const micros = Number(count) * (MICROS.get(unit.toLowerCase()) ?? 0);
+  if (!(micros >= MICROS_PER_MINUTE && micros <= 3650 * MICROS_PER_DAY))
+    throw cursor.error("TTL is a number and a unit (s, m, h, d), from '1m' to '3650d'");
+  const refresh = cursor.accept('refresh');
   cursor.expectEnd();
   session.authorize('CREATE REST TOKEN');
   const principal = requirePrincipal(session.acl, kind, located);
-  const { token, stored } = session.secrets.generateToken(milliseconds, refresh);
+  const { token, stored } = session.secrets.generateToken(micros / 1000, refresh);
   session.acl.put({ ...principal, tokens: [...principal.tokens.filter(old => old.expires > Date.now()), stored] });
   return {
     columns: [
@@ -189,7 +182,6 @@ function createToken(cursor: Cursor, session: MutableSession, kind: PrincipalKin
 
 /** If the statement names no token, all tokens of the principal are dropped. */
 function dropTokens(cursor: Cursor, session: MutableSession, kind: PrincipalKind, located: LocatedName): void {
-  cursor.expect(...REST_TOKEN_WORDS);
   const token = cursor.next();
   const position = cursor.start;
   const droppedDigest = token === undefined || token === ';' ? undefined : session.secrets.digest(unquoteToken(token));
@@ -200,15 +192,6 @@ function dropTokens(cursor: Cursor, session: MutableSession, kind: PrincipalKind
   if (droppedDigest !== undefined && tokens.length === principal.tokens.length)
     throw new RejectionError(position, 'token does not exist');
   session.acl.put({ ...principal, tokens });
-}
-
-function parseTokenLifetime(cursor: Cursor): { milliseconds: number; refresh: boolean } {
-  cursor.expect('with', 'ttl');
-  const [, count, unit = ''] = /^(\d+)([smhd])$/i.exec(unquoteToken(cursor.requireNoSemicolon('TTL'))) ?? [];
-  const micros = Number(count) * (MICROS.get(unit.toLowerCase()) ?? 0);
-  if (!(micros >= MICROS_PER_MINUTE && micros <= 3650 * MICROS_PER_DAY))
-    throw cursor.error("TTL is a number and a unit (s, m, h, d), from '1m' to '3650d'");
-  return { milliseconds: micros / 1000, refresh: cursor.accept('refresh') };
 }
 
 function requirePrincipal(acl: Acl, kind: PrincipalKind, { name, start }: LocatedName): Principal {

@@ -15,6 +15,7 @@ import {
 import {
   type Body,
   type Cursor,
+  catchRejection,
   isWord,
   missingError,
   parseCommandAfter,
@@ -26,7 +27,7 @@ import {
 import type { ChangeOfBase } from '@sqlpipe/schema';
 import { displayName, isStoredViewKind } from '@sqlpipe/sql';
 import { analyzeRelation } from '../analyze/analyze-relation.js';
-import { requireQueryReadAccess } from '../analyze/query-references.js';
+import { findColumnsRead, requireQueryReadAccess } from '../analyze/query-references.js';
 import type { Catalogue } from '../catalogue.js';
 import { type CatalogueObject, type ColumnPair, type MaterializedView, pairColumns } from '../catalogue-objects.js';
 import { type Effect, effectOn } from '../effects.js';
@@ -35,7 +36,6 @@ import { type ParsedQuery, parseBody, parseQueryText } from '../parse/parse-quer
 import type { MutableSession, ResultSet, Session } from '../session.js';
 import { createView, defaultStart } from './create.js';
 import {
-  findColumnsReadFromBase,
   findUnrefreshableReason,
   findViewsThatNeedWal,
   invalidateLiveViews,
@@ -107,7 +107,8 @@ function authorizeCommand(command: Command, { catalogue, authorize }: Session): 
         const columns = isOfColumn ? [findColumn(object, alteration.column)?.name ?? alteration.column] : undefined;
         authorize(permissionOfAlteration(alteration), object.name, columns);
       }
-    else authorize(permissionOfCommand(command), object.name, command.action === 'update' ? command.columns : undefined);
+    else
+      authorize(permissionOfCommand(command), object.name, command.action === 'update' ? command.columns : undefined);
   }
 }
 
@@ -216,8 +217,9 @@ function executeAlterTable(alters: readonly Alter[], { catalogue, setColumnOwner
   // This comes before `put`. After `put`, the query may no longer fit the base, so the columns that it reads could not be found.
   if (reason)
     invalidateLiveViews(catalogue, table.name, view => {
-      const read = findColumnsReadFromBase(view, catalogue);
-      const pair = pairs.filter(isChanged).find(({ column }) => read?.includes(column.name) ?? true);
+      const read = catchRejection(() => findColumnsRead(parseQueryText(view.body), catalogue, table.name));
+      const mayRead = ({ column }: ColumnPair) => read instanceof RejectionError || read.includes(column.name);
+      const pair = pairs.find(each => isChanged(each) && mayRead(each));
       return pair && `${reason} [column=${pair.column.name}]`;
     });
   catalogue.put(isRestructured ? { ...changed, structureVersion: (table.structureVersion ?? 0) + 1 } : changed);

@@ -35,9 +35,9 @@ import {
   rejectInvalidTimeZone,
   unquoteToken,
 } from '@sqlpipe/ddl/parser';
-import { isSameName, kindKeywords, type LocatedName } from '@sqlpipe/sql';
+import { isSameName, kindKeywords, type LocatedName, NameSet } from '@sqlpipe/sql';
 import { analyzeLiveView, checkLiveViewParserRules } from '../analyze/analyze-live-view.js';
-import { analyzeMaterializedView, findTimestampClause, type ViewTiming } from '../analyze/analyze-materialized-view.js';
+import { analyzeMaterializedView, findTimestampClause } from '../analyze/analyze-materialized-view.js';
 import { analyzeRelation } from '../analyze/analyze-relation.js';
 import type { Relation } from '../analyze/column-scope.js';
 import { findQueryReferences, requireQueryReadAccess } from '../analyze/query-references.js';
@@ -71,10 +71,16 @@ function checkCreatable(
   statement: Pick<CreateStatement, 'kind' | 'definition' | 'nameStart' | 'ifNotExists'> & Partial<CreateStatement>,
 ): boolean {
   const { kind, definition, nameStart, ifNotExists, spans } = statement;
-  const object = session.catalogue.find(definition.name);
+  const { catalogue, assumesRows } = session;
+  const object = catalogue.find(definition.name);
   if (!object) {
-    const volume = spans?.get(VOLUME.name);
-    if (volume && 'volume' in definition) checkVolume(session, volume.position, definition.volume);
+    const span = spans?.get(VOLUME.name);
+    const volume = ('volume' in definition && definition.volume) || '';
+    if (span && !catalogue.hasVolume(volume)) {
+      // sqlserve (an engine without rows) has no volumes. A real server may have others than those in use.
+      if (!assumesRows) throw new RejectionError(span.position, `volume alias is not allowed [alias=${volume}]`);
+      throw new OpaqueError(`it is not known whether the server has a volume '${volume}'`);
+    }
     session.authorize(`CREATE ${kindKeywords(kind)}`);
     return true;
   }
@@ -85,13 +91,6 @@ function checkCreatable(
     );
   if (ifNotExists) return false;
   throw new RejectionError(nameStart, `${kind} already exists`);
-}
-
-/** Rejects a volume that the server lacks. sqlserve (an engine without rows) has none. A real server may have others than those in use. */
-function checkVolume({ catalogue, assumesRows }: MutableSession, position: number, volume = ''): void {
-  if (catalogue.hasVolume(volume)) return;
-  if (!assumesRows) throw new RejectionError(position, `volume alias is not allowed [alias=${volume}]`);
-  throw new OpaqueError(`it is not known whether the server has a volume '${volume}'`);
 }
 
 function createTable(session: MutableSession, statement: CreateOf<TableDefinition>): void {
@@ -212,16 +211,14 @@ function rejectImpossibleCast({ clauseNames }: CreateStatement, column: string, 
 
 function rejectBadName(name: string, position: number, prefix: string): void {
   if (isValidTableName(name)) return;
-  throw new RejectionError(position, `${prefix}invalid table name [table=${escapeForMessage(name)}]`);
+  const shown = name.replace(/[\0-\x1f\x7f]/g, char => `\\u${char.charCodeAt(0).toString(16).padStart(4, '0')}`);
+  throw new RejectionError(position, `${prefix}invalid table name [table=${shown}]`);
 }
 
 function rejectBadColumnName(name: string, index: number, position: number): void {
   if (isValidColumnName(name)) return;
   throw new RejectionError(position, `invalid column name [name=${name}, position=${index}]`);
 }
-
-const escapeForMessage = (text: string): string =>
-  text.replace(/[\0-\x1f\x7f]/g, char => `\\u${char.charCodeAt(0).toString(16).padStart(4, '0')}`);
 
 type ViewStatement = Pick<CreateOf<ViewDefinition>, 'definition' | 'nameStart' | 'ifNotExists' | 'orReplace' | 'body'>;
 
@@ -280,16 +277,14 @@ function rejectCycle(catalogue: Catalogue, name: string, references: readonly st
 }
 
 function rejectCycleOfBases(catalogue: Catalogue, { definition: { name }, nameStart }: CreateStatement, base: string) {
-  const seen = new Set<string>();
-  let object = catalogue.find(base);
-  while (object?.kind === 'materialized view' && !seen.has(object.name)) {
-    seen.add(object.name);
-    if (isSameName(object.base, name)) {
-      const details = `[view=${name}, baseTable=${base}]`;
-      throw new RejectionError(nameStart, `circular dependency detected for materialized view ${details}`);
-    }
-    object = catalogue.find(object.base);
+  const bases = new NameSet([base]);
+  for (const each of bases) {
+    const object = catalogue.find(each);
+    if (object?.kind === 'materialized view') bases.add(object.base); // the set grows during the loop
   }
+  if (!bases.has(name)) return;
+  const details = `[view=${name}, baseTable=${base}]`;
+  throw new RejectionError(nameStart, `circular dependency detected for materialized view ${details}`);
 }
 
 function createMaterializedView(session: MutableSession, statement: CreateOf<MaterializedViewDefinition>): void {
@@ -315,10 +310,15 @@ function createMaterializedView(session: MutableSession, statement: CreateOf<Mat
   rejectCycleOfBases(catalogue, statement, base.name);
   const columns = toColumns(relation).map(column => toStoredColumn(column, definition));
   const references = findQueryReferences(query, catalogue);
+  const { timeZone, period: length } = timing;
   catalogue.put({
     ...completeDefinition,
     base: catalogue.find(base.name)?.name ?? base.name,
-    refresh: completeRefresh(refresh, timing),
+    refresh: {
+      ...refresh,
+      start: refresh.start ?? defaultStart(refresh),
+      ...(length !== undefined && { timeZone, period: { length } }),
+    },
     columns,
     indexes: undefined, // `columns` has the indexes now
     timestamp: timing.timestamp,
@@ -327,12 +327,6 @@ function createMaterializedView(session: MutableSession, statement: CreateOf<Mat
     neverRefreshed: refresh.deferred,
     owner,
   });
-}
-
-function completeRefresh(refresh: Refresh, timing: ViewTiming): Refresh {
-  const withStart = { ...refresh, start: refresh.start ?? defaultStart(refresh) };
-  if (timing.period === undefined) return withStart;
-  return { ...withStart, timeZone: timing.timeZone, period: { length: timing.period } };
 }
 
 export const defaultStart = ({ type, period }: Pick<Refresh, 'type' | 'period'>): string | undefined =>

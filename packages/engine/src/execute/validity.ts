@@ -11,7 +11,6 @@ import { findViewTimestamp, requireWalBase } from '../analyze/analyze-materializ
 import { analyzeRelation } from '../analyze/analyze-relation.js';
 import type { Relation } from '../analyze/column-scope.js';
 import { rejectNonDeterministic } from '../analyze/non-deterministic.js';
-import { findColumnsRead } from '../analyze/query-references.js';
 import type { Catalogue, MutableCatalogue } from '../catalogue.js';
 import {
   areTypesKnown,
@@ -69,10 +68,7 @@ function compilePlainView({ rejection: _, isUncompiled: __, isStale: ___, ...vie
   return { ...view, columns: toColumns(relation), timestamp: relation.timestamp, ...(isStale && { isStale }) };
 }
 
-const toViewRejection = ({ message, position }: RejectionError): NonNullable<View['rejection']> => ({
-  reason: message,
-  position,
-});
+const toViewRejection = ({ message, position }: RejectionError) => ({ reason: message, position });
 
 const analyzeBody = (body: string, catalogue: Catalogue): Relation | RejectionError =>
   catchRejection(() => analyzeRelation(parseQueryText(body), catalogue));
@@ -172,12 +168,6 @@ export function invalidateLiveViews(
     const reason = reasonFor(view);
     if (reason !== undefined) catalogue.put({ ...view, invalidReason: reason });
   }
-}
-
-/** Undefined if the engine does not understand the query. */
-export function findColumnsReadFromBase({ body, base }: LiveView, catalogue: Catalogue): string[] | undefined {
-  const columns = catchRejection(() => findColumnsRead(parseQueryText(body), catalogue, base));
-  return columns instanceof RejectionError ? undefined : columns;
 }
 
 export function findUnresolvedReason(
