@@ -1,6 +1,5 @@
 import { objectsOf, parseCommand, parseRevocation, quoteAclName } from '@sqlpipe/ddl';
 import {
-  type Identity,
   identify,
   isPrincipalKind,
   joinTokens,
@@ -8,6 +7,7 @@ import {
   type KindAndName,
   kindKeywords,
   quoteLiteral,
+  type StatementIdentity,
   significantTokens,
   TokenReader,
 } from '@sqlpipe/sql';
@@ -35,7 +35,7 @@ export const printFullRefresh = (view: string): string => `REFRESH MATERIALIZED 
 export const printOnOneLine = (statement: string): string => joinTokens(significantTokens(statement.replace(/;$/, '')));
 
 /** The objects that a statement creates, changes or drops; empty if they are not known. */
-export function findAffectedObjects(statement: string): Identity[] {
+export function findAffectedObjects(statement: string): StatementIdentity[] {
   const identity = identify(statement);
   if (identity.kind !== 'other') return [identity];
   const { verb } = identity;
@@ -44,7 +44,7 @@ export function findAffectedObjects(statement: string): Identity[] {
   return objectsOf(parsed).map(({ kind, name }) => ({ kind, name, verb }));
 }
 
-function findPrincipals(statement: string): Omit<Identity, 'verb'>[] {
+function findPrincipals(statement: string): KindAndName[] {
   const words = new TokenReader(significantTokens(statement));
   for (const kind of KINDS.filter(isPrincipalKind))
     if (words.accept(`ALTER ${kindKeywords(kind)}`)) return [{ kind, name: words.readName().name }];

@@ -2,7 +2,7 @@ import { isColumnOrder, type StatementComparison } from '@sqlpipe/ddl';
 import type { Effect } from '@sqlpipe/engine';
 import { findLocation, type Location } from '@sqlpipe/files';
 import { findAffectedObjects, type PlanHead } from '@sqlpipe/plan/text';
-import { displayName, type Identity } from '@sqlpipe/sql';
+import { displayName, type StatementIdentity } from '@sqlpipe/sql';
 import { escapeControls } from '@sqlpipe/text';
 import type { ReplayOptions } from './options.js';
 
@@ -64,7 +64,7 @@ interface Attempt {
   readonly n: number;
   readonly statement: string;
   readonly location?: Location | undefined;
-  readonly identity: Identity;
+  readonly identity: StatementIdentity;
   /** The head of the plan that the statement belongs to. */
   readonly planHead: PlanHead | undefined;
   /** When the statement was sent, or compared with an existing object; undefined if it was not reached. */
@@ -100,7 +100,7 @@ export function endsRun(outcome: Outcome, { keepGoing, dryRun }: Pick<ReplayOpti
   return outcome.failure !== undefined || !(dryRun || isReordered(outcome) || (keepGoing && !isReliedOn));
 }
 
-export const isAssertion = ({ kind, verb }: Identity): boolean => kind === 'other' && verb === 'SELECT';
+export const isAssertion = ({ kind, verb }: StatementIdentity): boolean => kind === 'other' && verb === 'SELECT';
 
 type LabelledStatement = Pick<Outcome, 'n' | 'statement' | 'identity' | 'location' | 'position'>;
 

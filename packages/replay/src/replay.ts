@@ -12,7 +12,7 @@ import {
 import { type Omission, type PlanHead, parsePlanHead } from '@sqlpipe/plan/text';
 import { spool } from '@sqlpipe/records';
 import { type Health, problemsOf, toEntry } from '@sqlpipe/schema';
-import { displayName, type Identity, isObjectKind, NameMap } from '@sqlpipe/sql';
+import { displayName, isObjectKind, NameMap, type StatementIdentity } from '@sqlpipe/sql';
 import { checkPlan, rejectOmissions, requireState } from './checks/check-plan.js';
 import type { PlanGuard } from './checks/plan-guard.js';
 import { createPreflightCheck, type PreflightCheck, requireAllowed } from './checks/preflight.js';
@@ -177,7 +177,7 @@ async function* warnOfProblems(
   client: Client,
   { ignore, warn }: ReplayOptions,
 ): AsyncGenerator<Outcome> {
-  const skipped: Identity[] = [];
+  const skipped: StatementIdentity[] = [];
   for await (const outcome of outcomes) {
     const { result, identity, statement } = outcome;
     if (result === 'skipped' && isObjectKind(identity.kind) && !ignore.ignoresObject({ ...identity, statement }))

@@ -6,7 +6,7 @@ import {
   type Right,
   type StatementComparison,
 } from '@sqlpipe/ddl';
-import { foldCase, type Identity, identify, isNamedKind, namespaceKey, significantTokens } from '@sqlpipe/sql';
+import { foldCase, identify, isNamedKind, namespaceKey, type StatementIdentity, significantTokens } from '@sqlpipe/sql';
 import { type Health, type HealthProblem, problemsOf } from './health.js';
 import { type IgnoredDifference, IgnoreRules } from './ignore-rules.js';
 import { RightSet } from './right-set.js';
@@ -14,7 +14,7 @@ import { dumpOrder, type Entry, Schema } from './schema.js';
 
 /** An object or statement that is only in one schema, or that is different in the two. */
 export interface SchemaDifference {
-  identity: Identity;
+  identity: StatementIdentity;
   a?: string;
   b?: string;
   comparison?: StatementComparison;
@@ -31,7 +31,7 @@ export interface SchemaComparison {
   /** The number of objects and other statements that are in A, in B or in both. */
   total: number;
   /** The properties that cannot be compared, of objects without other differences. */
-  notComparable: { identity: Identity; properties: string[] }[];
+  notComparable: { identity: StatementIdentity; properties: string[] }[];
   /** The objects that do not work in A, then those in B. What is ignored or, in B, left out as extra is not listed. */
   problems: ComparedProblem[];
   ignored: IgnoredDifference[];
@@ -113,7 +113,7 @@ export function compareSchemas(
 /** A part of a schema: a statement, or one of the rights that a statement gives, printed as a statement. */
 interface Item {
   statement: string;
-  identity: Identity;
+  identity: StatementIdentity;
   right?: Right;
 }
 

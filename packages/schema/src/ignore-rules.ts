@@ -1,10 +1,10 @@
 /*! Rules by which a user ignores differences between two schemas, such as `tmp_*` and `trades: TTL`. */
 import { COLUMN_ORDER, type Comparison, listComparedProperties, type PropertyName } from '@sqlpipe/ddl';
-import { foldCase, type Identity, KINDS, type Kind, type KindAndName, namespaceKey, unquote } from '@sqlpipe/sql';
+import { foldCase, KINDS, type Kind, type KindAndName, namespaceKey, unquote } from '@sqlpipe/sql';
 import { suggestWord } from '@sqlpipe/text';
 import { canMatchSame, matchesGlob } from './glob.js';
 import { statesOf } from './health.js';
-import { type NamedStatement, searchableNames } from './matcher.js';
+import { type Candidate, searchableNames } from './matcher.js';
 import type { Entry } from './schema.js';
 import { InvalidOptionError, parseKind } from './selection.js';
 
@@ -41,9 +41,9 @@ export class IgnoreRules {
     return this.#rules.some(({ property }) => property === undefined);
   }
 
-  ignoresObject(entry: NamedStatement): boolean {
-    const isIgnored = this.#rules.some(rule => rule.property === undefined && matchesEntry(rule, entry));
-    return isIgnored && !this.exceptions.has(namespaceKey(entry));
+  ignoresObject(object: Candidate): boolean {
+    const isIgnored = this.#rules.some(rule => rule.property === undefined && matchesRule(rule, object));
+    return isIgnored && !this.exceptions.has(namespaceKey(object));
   }
 
   /** These rules and another one. @throws InvalidOptionError */
@@ -60,13 +60,13 @@ export class IgnoreRules {
   ignoresProperty(object: KindAndName, property: PropertyName): boolean {
     return this.#rules.some(
       rule =>
-        rule.property !== undefined && matchesEntry(rule, object) && matchesGlob(rule.property, foldCase(property)),
+        rule.property !== undefined && matchesRule(rule, object) && matchesGlob(rule.property, foldCase(property)),
     );
   }
 
   /** Removes the ignored differences from a comparison of two statements. */
-  withoutIgnored<T extends Comparison>(identity: Identity, comparison: T): T {
-    const differences = comparison.differences.filter(({ property }) => !this.ignoresProperty(identity, property));
+  withoutIgnored<T extends Comparison>(object: KindAndName, comparison: T): T {
+    const differences = comparison.differences.filter(({ property }) => !this.ignoresProperty(object, property));
     return { ...comparison, differences };
   }
 }
@@ -100,14 +100,14 @@ function requireProperty(pattern: string, property: string, kind: Kind | undefin
   );
 }
 
-const matchesEntry = ({ kind, name }: IgnoreRule, entry: NamedStatement): boolean =>
+const matchesRule = ({ kind, name }: IgnoreRule, entry: Candidate): boolean =>
   kind === undefined
     ? searchableNames(entry).some(each => matchesGlob(name ?? '', foldCase(each)))
     : entry.kind === kind;
 
 /** An ignored difference: an object, or one of its properties. */
 export interface IgnoredDifference {
-  readonly identity: Identity;
+  readonly identity: KindAndName;
   readonly property?: string;
   /** The statement of A, if it is there. */
   readonly a?: string;

@@ -6,8 +6,8 @@ import { matchesGlob } from './glob.js';
 import { type Entry, Schema, toUnambiguousEntry } from './schema.js';
 import { InvalidOptionError, parseKinds } from './selection.js';
 
-/** What a statement creates. The statement itself is needed for the names in a grant. */
-export type NamedStatement = KindAndName & { readonly statement?: string };
+/** What patterns are compared with. Only a grant needs its statement, which has the names of its objects. */
+export type Candidate = KindAndName & { readonly statement?: string };
 
 /** What a statement has to match. */
 export interface MatchCriteria {
@@ -26,20 +26,20 @@ export function createMatcher({
   regexp = [],
   kind = [],
   invertMatch = false,
-}: MatchCriteria): (entry: NamedStatement) => boolean {
+}: MatchCriteria): (candidate: Candidate) => boolean {
   const globs = patterns.map(foldCase);
   const expressions = regexp.map(parseRegexp);
   const kinds = parseKinds(kind);
   const matchesAnyName = !globs.length && !expressions.length;
   const matches = (name: string): boolean =>
     globs.some(glob => matchesGlob(glob, foldCase(name))) || expressions.some(each => each.test(name));
-  return entry =>
-    ((!kinds.size || kinds.has(entry.kind)) && (matchesAnyName || searchableNames(entry).some(matches))) !==
+  return candidate =>
+    ((!kinds.size || kinds.has(candidate.kind)) && (matchesAnyName || searchableNames(candidate).some(matches))) !==
     invertMatch;
 }
 
 /** A grant has the names of its objects or, without any, its entity; a membership that of its user, an assumption that of its account. */
-export function searchableNames({ kind, name, statement = '' }: NamedStatement): string[] {
+export function searchableNames({ kind, name, statement = '' }: Candidate): string[] {
   const { objects, principals } = locateGrantTargets(statement, kind);
   return objects.length > 0 ? objects.map(object => object.name) : [principals[0]?.name ?? name];
 }
@@ -80,9 +80,9 @@ function findReachable(entries: Iterable<Entry>, next: (entry: Entry) => Iterabl
 
 /** The part of a dump that names select; the complete dump if there are no names. */
 export class NameSelection {
-  readonly #isNamed: (entry: NamedStatement) => boolean;
+  readonly #isNamed: (candidate: Candidate) => boolean;
   /** A matcher for each name that has matched nothing yet. */
-  readonly #unmatched: Map<string, (entry: NamedStatement) => boolean>;
+  readonly #unmatched: Map<string, (candidate: Candidate) => boolean>;
   readonly #existing = new Set<string>();
   /** The names that the selected statements mention. */
   readonly #needed = new NameSet();
@@ -134,9 +134,9 @@ export class NameSelection {
   }
 
   /** @returns whether a name matches */
-  #recordMatch(entry: NamedStatement): boolean {
-    for (const name of searchableNames(entry)) this.#existing.add(name);
-    for (const [name, matches] of this.#unmatched) if (matches(entry)) this.#unmatched.delete(name);
-    return this.#isNamed(entry);
+  #recordMatch(candidate: Candidate): boolean {
+    for (const name of searchableNames(candidate)) this.#existing.add(name);
+    for (const [name, matches] of this.#unmatched) if (matches(candidate)) this.#unmatched.delete(name);
+    return this.#isNamed(candidate);
   }
 }

@@ -10,7 +10,6 @@ import {
   tryParseDefinition,
 } from '@sqlpipe/ddl';
 import {
-  type Identity,
   identify,
   isObjectKind,
   isPrincipalKind,
@@ -19,11 +18,12 @@ import {
   type Kind,
   NameMap,
   requireUnambiguous,
+  type StatementIdentity,
 } from '@sqlpipe/sql';
 import { topologicalOrder } from './topological-order.js';
 
 /** A statement, with the identity of what it creates. */
-export interface Entry extends Identity {
+export interface Entry extends StatementIdentity {
   statement: string;
 }
 

@@ -1,6 +1,13 @@
 /*! Whether SQL and servers read one statement alike. If not, a comment for one of them may be executed by the other. */
 import { CodedError, truncate } from '@sqlpipe/text';
-import { displayName, type Identity, identify, readHead, readPrintedHead, type StatementHead } from './identify.js';
+import {
+  displayName,
+  identify,
+  readHead,
+  readPrintedHead,
+  type StatementHead,
+  type StatementIdentity,
+} from './identify.js';
 import { isObjectKind } from './kinds.js';
 import { NEWEST_COMMENT_RULES, SERVER_COMMENT_RULES, type ServerCommentRules, serverTokens } from './server-lexer.js';
 import { canHaveComments, joinTokens, significantTokens } from './tokens.js';
@@ -31,7 +38,7 @@ export function findAmbiguity(
 }
 
 /** Identifies a statement that SQL and the newest servers read alike. @throws CodedError if not; see `findAmbiguity` */
-export function requireUnambiguous(statement: string): Identity {
+export function requireUnambiguous(statement: string): StatementIdentity {
   const identity = identify(statement);
   const reason = findAmbiguity(statement, [NEWEST_COMMENT_RULES]);
   if (reason) throw new CodedError('REJECTED', `${truncate(displayName(identity), 80)}: ${reason}`);

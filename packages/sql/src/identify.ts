@@ -9,13 +9,10 @@ export interface KindAndName {
   readonly name: string;
 }
 
-/** What a statement does, and to what. */
-export interface Identity {
-  kind: Kind;
-  /** The name of what is created; for `membership`, `assumption` and `grant` the name of the entity. Empty if unknown. */
-  name: string;
+/** What a statement does, and to what. The name is empty if it is unknown. */
+export interface StatementIdentity extends KindAndName {
   /** The first word in upper case: CREATE, ADD, GRANT, …; INSERT or UPDATE also after WITH. */
-  verb: string;
+  readonly verb: string;
 }
 
 const CREATE_PHRASES = KINDS.filter(isNamedKind).map(kind => [kindKeywords(kind), kind] as const);
@@ -27,11 +24,11 @@ const TITLES: Partial<Record<Kind, string>> = {
 };
 
 /** Describes the object of a statement, as in `materialized view 'daily'`; for the kind `other`, returns the verb. */
-export const displayName = ({ kind, name, verb = '' }: KindAndName & { readonly verb?: string }): string =>
+export const displayName = ({ kind, name, verb = '' }: KindAndName & Partial<StatementIdentity>): string =>
   kind === 'other' ? verb : `${TITLES[kind] ?? kind} '${name}'`;
 
 /** What a statement says before the definition of its object. */
-export interface StatementHead extends Identity {
+export interface StatementHead extends StatementIdentity {
   /** CREATE OR REPLACE. */
   replaces: boolean;
   /** IF NOT EXISTS: an existing object stays, even a different one. */
@@ -44,7 +41,7 @@ export interface StatementHead extends Identity {
 const PRINTED_FORM = /^CREATE ([A-Z ]+) '([^']+)' (?=(\(?))/;
 
 /** Identifies one statement. Never fails: an unknown statement has the kind `other`. */
-export function identify(statement: string): Identity {
+export function identify(statement: string): StatementIdentity {
   const { kind, name, verb } = readStatementHead(statement);
   return { kind, name, verb };
 }

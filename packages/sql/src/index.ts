@@ -2,12 +2,12 @@ export { findAmbiguity, requireUnambiguous } from './ambiguity.js';
 export { PLAN_START, parseFailureMarker, printFailureMarker } from './failure-marker.js';
 export {
   displayName,
-  type Identity,
   identify,
   type KindAndName,
   readStatementHead,
   returnsRows,
   type StatementHead,
+  type StatementIdentity,
 } from './identify.js';
 export {
   CATEGORIES,

@@ -2,7 +2,7 @@
 import { parsePrincipal, quoteAclName } from '@sqlpipe/ddl';
 import { BestEffortClient, type ConnectionConfig, hasCredentials } from '@sqlpipe/instance';
 import type { Outcome, Result } from '@sqlpipe/replay';
-import { type Identity, kindKeywords, NameMap, quoteLiteral } from '@sqlpipe/sql';
+import { type KindAndName, kindKeywords, NameMap, quoteLiteral } from '@sqlpipe/sql';
 
 /** The maximum number of queries, one per principal. For further principals, only the statements are considered. */
 const MAX_QUERIES = 200;
@@ -11,7 +11,7 @@ const EXISTING_RESULTS: ReadonlySet<Result> = new Set(['applied', 'skipped']);
 
 export class LoginCheck {
   /** By name; `isNew` if the principal was created in this run without credentials. */
-  readonly #found = new NameMap<{ identity: Identity; isNew: boolean }>();
+  readonly #found = new NameMap<{ identity: KindAndName; isNew: boolean }>();
 
   constructor(private readonly config: ConnectionConfig) {}
 
@@ -43,7 +43,7 @@ export class LoginCheck {
   }
 }
 
-function formatLoginHint({ kind, name }: Identity): string {
+function formatLoginHint({ kind, name }: KindAndName): string {
   const change = kind === 'user' ? "WITH PASSWORD '…'" : "CREATE TOKEN TYPE REST WITH TTL '…'";
   return `${kind} '${name}' cannot log in yet: ALTER ${kindKeywords(kind)} ${quoteLiteral(name)} ${change};`;
 }

@@ -15,7 +15,7 @@ import {
   repair,
 } from '@sqlpipe/ddl';
 import { type Entry, splitRights, toUnambiguousEntry } from '@sqlpipe/schema';
-import { displayName, type Identity, identify, isAclKind, isObjectKind, NameSet } from '@sqlpipe/sql';
+import { displayName, identify, isAclKind, isObjectKind, NameSet, type StatementIdentity } from '@sqlpipe/sql';
 import { CodedError, truncate } from '@sqlpipe/text';
 
 interface Adaptation {
@@ -105,7 +105,7 @@ export interface NumberedStatement {
 }
 
 /** The name of a statement in messages: `statement 3 (table 'fx_trades')`. */
-export const formatNumberedStatement = (n: number, identity: Identity): string =>
+export const formatNumberedStatement = (n: number, identity: StatementIdentity): string =>
   `statement ${n} (${truncate(displayName(identity), 200)})`;
 
 const OPEN_SOURCE_LACKS = 'the open source edition has no';

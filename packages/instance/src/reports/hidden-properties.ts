@@ -2,7 +2,7 @@
  * Two servers can understand the same text differently. The reasons are server settings for omitted clauses, and properties of objects
  * that no dump contains (names observed on 9.3.4). They are compared if both servers show them.
  */
-import { addToList, displayName, type Identity, identify, type Kind, NameMap, quoteLiteral } from '@sqlpipe/sql';
+import { addToList, displayName, identify, type Kind, type KindAndName, NameMap, quoteLiteral } from '@sqlpipe/sql';
 import { formatFirst } from '@sqlpipe/text';
 import type { ConnectionConfig } from '../configuration/connection-config.js';
 import { BestEffortClient } from '../http/optional-queries.js';
@@ -72,7 +72,7 @@ export async function findHiddenDifferences(a: Side, b: Side, statements: readon
 }
 
 /** Server settings, and the properties of objects, as far as an instance shows them. Never fails because of the instance. */
-async function fetchHiddenProperties(config: ConnectionConfig, objects: readonly Identity[]) {
+async function fetchHiddenProperties(config: ConnectionConfig, objects: readonly KindAndName[]) {
   const bestEffort = new BestEffortClient(config);
   const found = new Map<string, HiddenProperty>();
   const add: Add = (property, object, value) =>
@@ -96,7 +96,7 @@ async function fetchHiddenProperties(config: ConnectionConfig, objects: readonly
 
 type Add = (property: string, object: string, value: unknown) => void;
 
-async function addProperties(bestEffort: BestEffortClient, objects: readonly Identity[], add: Add): Promise<void> {
+async function addProperties(bestEffort: BestEffortClient, objects: readonly KindAndName[], add: Add): Promise<void> {
   const byName = new NameMap(objects.map(identity => [identity.name, identity]));
   for (const [query, properties, kind] of LISTS)
     for (const [name, ...values] of (await bestEffort.queryRows(query)) ?? []) {
@@ -107,7 +107,7 @@ async function addProperties(bestEffort: BestEffortClient, objects: readonly Ide
 }
 
 /** What CREATE MATERIALIZED VIEW sets of columns and servers do not print, and symbol capacities unless the server changes them. */
-async function addColumns(bestEffort: BestEffortClient, objects: Identity[], isAutoScaled: boolean, add: Add) {
+async function addColumns(bestEffort: BestEffortClient, objects: KindAndName[], isAutoScaled: boolean, add: Add) {
   for (const batch of batchesOf(objects, BATCH_SIZE)) {
     const query = batch.map(
       ({ name }, i) =>
@@ -115,7 +115,7 @@ async function addColumns(bestEffort: BestEffortClient, objects: Identity[], isA
     );
     const rows = (await bestEffort.queryRows(query.join(' UNION ALL '))) ?? [];
     for (const [i, column, indexed, designated, capacity] of rows) {
-      const object = `column ${column} of ${displayName(batch[Number(i)] as Identity)}`;
+      const object = `column ${column} of ${displayName(batch[Number(i)] as KindAndName)}`;
       add('INDEX', object, indexed);
       add('TIMESTAMP', object, designated);
       if (!isAutoScaled) add('the symbol capacity', object, capacity);
