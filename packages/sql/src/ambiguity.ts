@@ -14,7 +14,7 @@ import { canHaveComments, joinTokens, significantTokens } from './tokens.js';
 
 /**
  * Explains how a server would read a statement differently from SQL; undefined if none would. Of an object, only the head has to be the
- * same (`COMPARED_KEYS`); of any other statement, every token.
+ * same; of any other statement, every token.
  * @param allRules those of the servers that may run the statement
  */
 export function findAmbiguity(
@@ -28,8 +28,8 @@ export function findAmbiguity(
   const hasComments = canHaveComments(statement);
   for (const rules of allRules) {
     const other = readHead(serverTokens(statement, 0, rules));
-    const isSame = COMPARED_KEYS.every(property => head[property] === other[property]);
-    if (!isSame) return formatAmbiguity(head, other, rules);
+    const compared = ['kind', 'name', 'verb', 'replaces', 'runsQuery'] as const;
+    if (compared.some(property => head[property] !== other[property])) return formatAmbiguity(head, other, rules);
     if (!hasComments || isObjectKind(head.kind)) continue;
     if (joinTokens(significantTokens(statement)) !== joinTokens(serverTokens(statement, 0, rules)))
       return formatAmbiguity(head, other, rules);
@@ -45,15 +45,12 @@ export function requireUnambiguous(statement: string): StatementIdentity {
   return identity;
 }
 
-const COMPARED_KEYS = ['kind', 'name', 'verb', 'replaces', 'runsQuery'] as const satisfies (keyof StatementHead)[];
-
 /** Matches text that has the same tokens by all rules: words, common punctuation, and quoted text that is not next to a word. */
 const UNAMBIGUOUS = /^(?:[\w$@ \t\n\r(),;.]|(?<![\w$@'"])(?:'[^']*'|"[^"]*"))*$/;
-
-const VERSIONS: Record<ServerCommentRules, string> = { '9.0': 'before 9.3.2', '9.3.2': 'from 9.3.2 on' };
 
 function formatAmbiguity(head: StatementHead, other: StatementHead, rules: ServerCommentRules): string {
   const [ours, theirs] = [head, other].map(each => truncate(displayName(each) || 'no statement', 80));
   const what = ours === theirs ? 'reads it differently' : `reads ${theirs}`;
-  return `SQL reads ${ours}, but QuestDB ${VERSIONS[rules]} ${what}; remove quotes and dashes from its comments`;
+  const versions = rules === '9.0' ? 'before 9.3.2' : 'from 9.3.2 on';
+  return `SQL reads ${ours}, but QuestDB ${versions} ${what}; remove quotes and dashes from its comments`;
 }

@@ -9,9 +9,6 @@ interface FailureMarker {
 export const printFailureMarker = ({ name, reason }: FailureMarker): string =>
   `-- ${name}: incomplete: ${reason.replace(/[\0-\x1f\x7f]+/g, ' ').trim()}\n`;
 
-/** A fast check, because hardly any text contains a marker. */
-export const mayContainFailureMarker = (text: string): boolean => text.includes(': incomplete: ');
-
 /** Parses a line comment; undefined if it is not a marker. */
 export function parseFailureMarker(comment: string): FailureMarker | undefined {
   const [, name, reason = ''] = /^-- ([\w.-]+): incomplete: (.*)/s.exec(comment) ?? [];

@@ -62,10 +62,9 @@ export function readPrintedHead(statement: string): StatementHead | undefined {
 
 export function readHead(tokens: Iterable<Token>): StatementHead {
   const words = new TokenReader(tokens);
-  const noOptions = { replaces: false, keepsExisting: false, runsQuery: false };
-  const head = { kind: 'other' as Kind, name: '', verb: readVerb(words), ...noOptions };
-  if (words.accept('CREATE')) return { ...head, ...readCreate(words) };
-  return { ...head, ...readRight(words) };
+  const head = { kind: 'other' as Kind, name: '', verb: readVerb(words) };
+  const rest = words.accept('CREATE') ? readCreate(words) : readRight(words);
+  return { ...head, replaces: false, keepsExisting: false, runsQuery: false, ...rest };
 }
 
 function readVerb(words: TokenReader): string {
@@ -86,7 +85,9 @@ function readCreate(words: TokenReader): Partial<StatementHead> {
     if (!words.accept(phrase)) continue;
     const keepsExisting = words.accept('IF NOT EXISTS');
     const located = words.readName();
-    const runsQuery = isBatch || (kind === 'table' && isCreatedFromQuery(words));
+    const isFromQuery = kind === 'table' && words.peek()?.text !== '(';
+    if (isFromQuery) words.skipTo('AS');
+    const runsQuery = isBatch || (isFromQuery && words.peek() !== undefined);
     return { kind, name: located.name, located, replaces, keepsExisting, runsQuery };
   }
   return { replaces, runsQuery: isBatch };
@@ -103,12 +104,6 @@ export function returnsRows(statement: string): boolean {
   return words.accept('CREATE TOKEN');
 }
 
-function isCreatedFromQuery(words: TokenReader): boolean {
-  if (words.peek()?.text === '(') return false;
-  words.skipTo('AS');
-  return words.peek() !== undefined;
-}
-
 /** Without TO, the statement may be a query: `GRANT g JOIN …` can read a table named `grant` (observed on 9.3.4). */
 function readRight(words: TokenReader): Partial<StatementHead> | undefined {
   if (words.accept('ADD USER')) {
@@ -119,28 +114,18 @@ function readRight(words: TokenReader): Partial<StatementHead> | undefined {
     words.readName();
     return words.accept('TO') ? { kind: 'assumption', name: words.readName().name } : undefined;
   }
-  if (!words.accept('GRANT') || !skipPermissions(words)) return undefined;
-  if (words.accept('ON') && !skipObjects(words)) return undefined;
-  return words.accept('TO') ? { kind: 'grant', name: words.readName().name } : undefined;
-}
-
-/** Skips words and commas up to ON or TO. False if FROM or punctuation comes first, because the statement is then a query. */
-function skipPermissions(words: TokenReader): boolean {
+  if (!words.accept('GRANT')) return undefined;
+  // The permissions are words and commas up to ON or TO. With FROM or punctuation before these, the statement is a query.
   for (let { word } = words; word !== 'ON' && word !== 'TO'; { word } = words) {
-    if (word === 'FROM' || (word === '' && words.peek()?.text !== ',')) return false;
+    if (word === 'FROM' || (word === '' && words.peek()?.text !== ',')) return undefined;
     words.next();
   }
-  return true;
-}
-
-/** Skips ALL TABLES, or names with or without lists of columns; false if anything else comes. */
-function skipObjects(words: TokenReader): boolean {
-  if (words.accept('ALL TABLES')) return true;
-  do {
-    if (!words.readName().name) return false;
-    skipParentheses(words);
-  } while (words.acceptPunctuation(','));
-  return true;
+  if (words.accept('ON') && !words.accept('ALL TABLES'))
+    do {
+      if (!words.readName().name) return undefined;
+      skipParentheses(words); // columns
+    } while (words.acceptPunctuation(','));
+  return words.accept('TO') ? { kind: 'grant', name: words.readName().name } : undefined;
 }
 
 function skipParentheses(words: TokenReader): void {

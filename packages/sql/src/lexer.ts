@@ -25,8 +25,6 @@ const BLOCK_EDGE: Record<CommentRules, RegExp> = { sql: /\/\*|\*\//g, server: /\
 /** The first character of what ends a segment of code. */
 const CODE_END = /['"`();]|-(?=-)|\/(?=\*)/g;
 
-const QUOTE_CHARACTERS = '\'"`';
-
 /** Reads a text in chunks. A chunk must not end between the characters of `--` or of a block comment's delimiter. */
 export class Lexer {
   type: SegmentType = 'code';
@@ -125,7 +123,7 @@ export function findSimpleEnd(text: string, from: number): number {
     const character = text.charAt(index);
     if (character === '(') depth++;
     else if (character === ')') depth--;
-    else if (QUOTE_CHARACTERS.includes(character)) index = text.indexOf(character, index + 1);
+    else if (`'"\``.includes(character)) index = text.indexOf(character, index + 1);
     else return character === ';' && depth === 0 ? index : -1;
     if (depth < 0 || index < 0) return -1;
   }
@@ -138,8 +136,6 @@ export interface UnclosedSegment {
   start: number;
 }
 
-/** Text in a block comment that the two sets of comment rules may read differently. */
-const AMBIGUOUS_COMMENT = /['"`]|--/;
 export const NON_WHITESPACE = /[^ \t\n\r]/;
 
 /** Scans one statement by one set of comment rules while its text arrives. Finds its end, or what is unclosed. */
@@ -191,7 +187,7 @@ export class StatementScanner {
     if (type === 'code' && this.#ignoresWhitespace && !NON_WHITESPACE.test(chunk.slice(start, end))) return;
     if (type === '(' && this.#depth++ === 0) this.#outermost = { type, start: segmentStart };
     if (type === ')' && this.#depth > 0) this.#depth--;
-    if (type === 'block-comment') this.isAmbiguous ||= AMBIGUOUS_COMMENT.test(chunk.slice(start, end));
+    if (type === 'block-comment') this.isAmbiguous ||= /['"`]|--/.test(chunk.slice(start, end));
     if (type !== 'line-comment' && type !== 'block-comment') this.hasContent = true;
     this.lastType = type;
   }

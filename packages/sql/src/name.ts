@@ -20,11 +20,15 @@ export interface NameSpan extends LocatedName {
  * @param peek returns a significant token by distance
  */
 export function parseName(peek: (distance: number) => Token | undefined): NameSpan & { tokens: number } {
-  let count = isPublicSchema(peek(0), peek(1)) ? 2 : 0;
+  const [first, second] = [peek(0), peek(1)];
+  const hasSchema =
+    second?.text === '.' && first?.type !== 'punctuation' && unquote(first?.text ?? '').toLowerCase() === 'public';
+  let count = hasSchema ? 2 : 0;
   let name = '';
   const start = peek(count)?.start ?? 0;
   let end = start;
-  for (let token = peek(count); token && token.start === end && isNamePart(token); token = peek(count)) {
+  for (let token = peek(count); token && token.start === end; token = peek(count)) {
+    if (token.type === 'punctuation' && NAME_TERMINATORS.includes(token.text.charAt(0))) break;
     if (isQuoted(token) && name !== '') break;
     name += unquote(token.text);
     end += token.text.length;
@@ -35,13 +39,6 @@ export function parseName(peek: (distance: number) => Token | undefined): NameSp
 }
 
 export const isQuoted = ({ type }: Token): boolean => type === 'string' || type === 'name';
-
-const isPunctuation = ({ type }: Token): boolean => type === 'punctuation';
-
-const isNamePart = (token: Token): boolean => !isPunctuation(token) || !NAME_TERMINATORS.includes(token.text.charAt(0));
-
-const isPublicSchema = (first?: Token, dot?: Token): boolean =>
-  dot?.text === '.' && first !== undefined && !isPunctuation(first) && unquote(first.text).toLowerCase() === 'public';
 
 /** A name as a string literal of SQL: in single quotes, with single quotes inside doubled. */
 export const quoteLiteral = (name: string): string => `'${name.replaceAll("'", "''")}'`;

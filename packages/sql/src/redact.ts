@@ -11,10 +11,8 @@ const CONNECTORS = new Set(['=', ':', 'IS', 'TO', 'TYPE', 'REST']);
 /** Words that may follow instead of a secret: `GRANT ADD PASSWORD TO`, `CREATE TOKEN TYPE REST WITH TTL`. */
 const NO_SECRET = new Set(['WITH', 'TO', 'FROM', 'ON']);
 
-interface Secret extends Pick<Token, 'text' | 'start'> {
-  /** Whether this is the complete rest of the statement, because nothing shows where in it the secret is. */
-  isRest?: boolean;
-}
+/** If `isRest`, it is the complete rest of the statement, because nothing shows where in it the secret is. */
+type Secret = Pick<Token, 'text' | 'start'> & { isRest?: boolean };
 
 /** Replaces the secrets of a statement by stars. Positions stay the same unless `mask` changes the length. */
 export function redact(statement: string, mask = (secret: string) => '*'.repeat(secret.length)): string {
@@ -108,19 +106,14 @@ function* secretsOfPrincipal(statement: string, words: TokenReader): Generator<S
     else if (words.accept('NO PASSWORD')) continue;
     else if (isQuoted(token)) yield words.next() as Token;
     else if (CREDENTIALS.has(words.word)) {
-      const end = skipConnectors(words);
+      let last = words.next() as Token;
+      while (CONNECTORS.has(words.peek()?.text.toUpperCase() ?? '')) last = words.next() as Token;
       const next = words.peek();
-      if (!(next && (isQuoted(next) || words.word === 'WITH'))) return yield* restOf(statement, next?.start ?? end);
+      if (!(next && (isQuoted(next) || words.word === 'WITH')))
+        return yield* restOf(statement, next?.start ?? last.start + last.text.length);
     } else if (HARMLESS.has(token.text.toUpperCase()) || isBeforeQuotes(words)) words.next();
     else return yield* restOf(statement, token.start);
   }
-}
-
-/** Skips PASSWORD or TOKEN and the words between it and its secret. @returns the end of the last one */
-function skipConnectors(words: TokenReader): number {
-  let last = words.next() as Token;
-  while (CONNECTORS.has(words.peek()?.text.toUpperCase() ?? '')) last = words.next() as Token;
-  return last.start + last.text.length;
 }
 
 /** Whether a word, perhaps with a connector after it, is followed by quoted text. */
@@ -152,7 +145,9 @@ function secretsAfterKeywords(statement: string, isOfObject: boolean): Secret[] 
     const previous = secrets.at(-1);
     if (isSecretNext && (isQuoted(token) || (start >= end && !isOfObject))) {
       if (previous && start < end) previous.text = previous.text.slice(0, start - previous.start);
-      const text = secretAt(statement, token);
+      const pattern = isQuoted(token) ? QUOTED_SECRET : BARE_SECRET;
+      pattern.lastIndex = start;
+      const text = pattern.exec(statement)?.[0] ?? '';
       if (text) secrets.push({ text, start });
       end = start + text.length;
     }
@@ -161,12 +156,6 @@ function secretsAfterKeywords(statement: string, isOfObject: boolean): Secret[] 
   return secrets;
 }
 
-/** The secret that starts with a token. A quoted secret may contain doubled quotes, and may lack its closing quote. */
-function secretAt(statement: string, token: Token): string {
-  const pattern = isQuoted(token) ? QUOTED_SECRET : BARE_SECRET;
-  pattern.lastIndex = token.start;
-  return pattern.exec(statement)?.[0] ?? '';
-}
-
+/** A quoted secret may contain doubled quotes, and may lack its closing quote. */
 const QUOTED_SECRET = /'(?:[^']|'')*'?|"(?:[^"]|"")*"?|`(?:[^`]|``)*`?/y;
 const BARE_SECRET = /[^\s;),]+/y;

@@ -3,6 +3,7 @@
  * quote is a token by itself. Do not correct anything here: what a statement does, and where it is rejected, depends on these tokens.
  * Sources: GenericLexer and SqlUtil.fetchNext of 9.0.3 to 9.3.4, compared with this lexer on two million random texts.
  */
+import { WHITESPACE } from './lexer.js';
 import { addToList } from './name.js';
 import type { Token, TokenType } from './tokens.js';
 
@@ -15,18 +16,17 @@ export type ServerCommentRules = (typeof SERVER_COMMENT_RULES)[number];
 /** The rules of the newest servers, which count where no version is known. */
 export const NEWEST_COMMENT_RULES: ServerCommentRules = '9.3.2';
 
-/** Longer symbols come first, because the server tries them first. */
-const SYMBOLS = [
+/** By their first character. Longer symbols come first, because the server tries them first. */
+const SYMBOLS = new Map<string, string[]>();
+for (const symbol of [
   ...['<<=', '>>=', '/*+'],
   ...['/*', '*/', '--', ':=', '::', '<<', '>>', '||', '<=', '>=', '!=', '<>', '!~'],
-  ...[...'();,[]~.:*/%+-&^|<>= \t\n\r'],
-];
-
-const SYMBOLS_BY_FIRST = new Map<string, string[]>();
-for (const symbol of SYMBOLS) addToList(SYMBOLS_BY_FIRST, symbol.charAt(0), symbol);
+  ...'();,[]~.:*/%+-&^|<>= \t\n\r',
+])
+  addToList(SYMBOLS, symbol.charAt(0), symbol);
 
 const symbolAt = (text: string, index: number): string | undefined =>
-  SYMBOLS_BY_FIRST.get(text.charAt(index))?.find(symbol => text.startsWith(symbol, index));
+  SYMBOLS.get(text.charAt(index))?.find(symbol => text.startsWith(symbol, index));
 
 /** A token by the server's rules: `text.slice(start, end)`. Blanks and the delimiters of comments are tokens too. */
 export interface ServerToken {
@@ -59,15 +59,11 @@ function findClosingQuote(text: string, from: number, quote: string): number {
   return -1;
 }
 
-const WHITESPACE_TOKENS: ReadonlySet<string> = new Set([' ', '\t', '\n', '\r']);
-
-interface SignificantToken extends ServerToken {
-  /** The text of the token; undefined at the end. Then the span is that of the last white space or comment. */
-  readonly text: string | undefined;
-}
-
-/** Scans the next token that is neither white space nor comment, by the rules of a server. @param last the token before it */
-export function scanSignificant(text: string, last: ServerToken, rules = NEWEST_COMMENT_RULES): SignificantToken {
+/**
+ * Scans the next token that is neither white space nor comment, by the rules of a server. @param last the token before it
+ * @returns the token and its text, which is undefined at the end: then the span is that of the last white space or comment
+ */
+export function scanSignificant(text: string, last: ServerToken, rules = NEWEST_COMMENT_RULES) {
   let depth = 0;
   let read = last;
   for (let token = scanToken(text, read.end); token; token = scanToken(text, read.end)) {
@@ -76,7 +72,7 @@ export function scanSignificant(text: string, last: ServerToken, rules = NEWEST_
     if (word === '--') read = scanLineComment(text, token, rules);
     else if (word === '/*' || word === '/*+') depth++;
     else if (word === '*/' && depth > 0) depth--;
-    else if (depth === 0 && !WHITESPACE_TOKENS.has(word)) return { ...token, text: word };
+    else if (depth === 0 && !WHITESPACE.includes(word)) return { ...token, text: word };
   }
   return { ...read, text: undefined };
 }

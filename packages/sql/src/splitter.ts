@@ -1,5 +1,5 @@
 import { CodedError, truncate } from '@sqlpipe/text';
-import { mayContainFailureMarker, PLAN_START, parseFailureMarker } from './failure-marker.js';
+import { PLAN_START, parseFailureMarker } from './failure-marker.js';
 import {
   type CommentRules,
   findSimpleEnd,
@@ -34,9 +34,6 @@ export class SplitError extends CodedError {
 
 /** The characters of comment delimiters. Text is never cut after one of these, because a scanner would miss half of a delimiter. */
 const COMMENT_DELIMITER_CHARACTERS = '-/*';
-
-/** The approximate length of the first piece that `#scan` reads, in UTF-16 code units. */
-const FIRST_PIECE = 256;
 
 const UNCLOSED_MESSAGES: Partial<Record<SegmentType, string>> = {
   string: 'unterminated string',
@@ -105,7 +102,11 @@ export class Splitter {
     yield* this.#cut(chunk);
     const closedScanner = this.#scanners.find(scanner => !scanner.unclosed);
     try {
-      if (!closedScanner) throw this.#unclosedError();
+      if (!closedScanner) {
+        const { type, start } = (this.#scanners[0] as StatementScanner).unclosed as UnclosedSegment;
+        const at = this.#locate(this.remainder, start);
+        throw new SplitError(UNCLOSED_MESSAGES[type] ?? 'unclosed parenthesis', ...at);
+      }
       if (requiresSemicolon && closedScanner.hasContent) throw this.#missingSemicolonError();
       if (!closedScanner.hasContent && PLAN_START.test(this.remainder))
         throw new SplitError(
@@ -150,31 +151,28 @@ export class Splitter {
 
   /** Scans pieces of doubling length. Scanning up to the end of the chunk for each of its statements would take quadratic time. */
   #scan(chunk: string, from: number): Required<StatementEnd> | undefined {
-    for (let start = from, size = FIRST_PIECE; start < chunk.length; size *= 2) {
-      const end = findSafeCut(chunk, start + size);
+    for (let start = from, size = 256, end = 0; start < chunk.length; start = end, size *= 2) {
+      end = Math.min(start + size, chunk.length);
+      while (end < chunk.length && COMMENT_DELIMITER_CHARACTERS.includes(chunk.charAt(end - 1))) end++;
       const statementEnd = this.#scanPiece(chunk, from, start, end);
       if (statementEnd) return statementEnd;
-      start = end;
     }
     return undefined;
   }
 
   /** Scans a piece. @param from where the statement starts in this chunk; its text up to `start` is already scanned */
   #scanPiece(chunk: string, from: number, start: number, end: number): Required<StatementEnd> | undefined {
-    const [sql, server] = this.#scanners as [StatementScanner, StatementScanner?];
+    const sql = this.#scanners[0] as StatementScanner;
     const sqlEnd = sql.read(chunk.slice(start, end));
-    const serverScanner = server ?? (sql.isAmbiguous ? this.#startServerScanner(chunk.slice(from, start)) : undefined);
-    const serverEnd = serverScanner ? serverScanner.read(chunk.slice(start, sqlEnd < 0 ? end : start + sqlEnd)) : -1;
-    if (serverScanner && serverEnd >= 0) return { end: start + serverEnd, scanner: serverScanner };
+    if (sql.isAmbiguous && this.#scanners.length === 1) {
+      const added = new StatementScanner('server');
+      for (const piece of [...this.#pieces, chunk.slice(from, start)]) added.read(piece);
+      this.#scanners.push(added);
+    }
+    const server = this.#scanners[1];
+    const serverEnd = server?.read(chunk.slice(start, sqlEnd < 0 ? end : start + sqlEnd)) ?? -1;
+    if (server && serverEnd >= 0) return { end: start + serverEnd, scanner: server };
     return sqlEnd < 0 ? undefined : { end: start + sqlEnd, scanner: sql };
-  }
-
-  /** Adds a scanner with the server's rules, and gives it the statement so far. @param last the part that is not in `#pieces` yet */
-  #startServerScanner(last: string): StatementScanner {
-    const serverScanner = new StatementScanner('server');
-    for (const piece of [...this.#pieces, last]) serverScanner.read(piece);
-    this.#scanners.push(serverScanner);
-    return serverScanner;
   }
 
   #append(piece: string): void {
@@ -248,7 +246,7 @@ export class Splitter {
    * statement may come before it on this line, because such a `;` is removed.
    */
   #rejectFailureMarker(text: string): void {
-    if (!mayContainFailureMarker(text)) return;
+    if (!text.includes(': incomplete: ')) return; // hardly any text contains a marker
     let isBeforeStatement = true;
     let startsLine = this.#column === 1 || !this.#held?.acceptsComments;
     let markerToken: Token | undefined;
@@ -267,11 +265,6 @@ export class Splitter {
       const message = `${marker.name} left its output incomplete: ${reason}`;
       throw new SplitError(message, ...this.#locate(text, markerToken.start), reason);
     }
-  }
-
-  #unclosedError(): SplitError {
-    const { type, start } = (this.#scanners[0] as StatementScanner).unclosed as UnclosedSegment;
-    return new SplitError(UNCLOSED_MESSAGES[type] ?? 'unclosed parenthesis', ...this.#locate(this.remainder, start));
   }
 
   /** The error for a last statement without `;`. @throws SplitError for a failure marker, because its reason is more helpful */
@@ -301,7 +294,9 @@ export class Splitter {
 /** Normalizes the statement of a record; '' if the record has none. @throws SplitError for a second statement, and as `Splitter` does */
 export function normalizeStatement(text: string): string {
   const trimmed = trim(text);
-  if (isNormalized(trimmed)) return trimmed;
+  const last = trimmed.length - 1;
+  // Nearly all are one normalized statement without comments.
+  if (last > 0 && findSimpleEnd(trimmed, 0) === last && !WHITESPACE.includes(trimmed.charAt(last - 1))) return trimmed;
   const splitter = new Splitter();
   const [first] = [...splitter.write(text)]; // yields nothing unless a second statement has ended
   if (first) throw secondStatementError(first);
@@ -354,24 +349,11 @@ function secondStatementError(first: string): SplitError {
   return new SplitError('a second statement after the first', lines.length, (lines.at(-1) as string).length + 1);
 }
 
-/** Whether a trimmed text is one normalized statement without comments, as nearly all are. */
-function isNormalized(text: string): boolean {
-  const last = text.length - 1;
-  return last > 0 && findSimpleEnd(text, 0) === last && !WHITESPACE.includes(text.charAt(last - 1));
-}
-
 /** Trims what is white space in QuestDB. A RegExp would take quadratic time. */
 function trim(text: string): string {
   let start = 0;
   while (start < text.length && WHITESPACE.includes(text.charAt(start))) start++;
   return text.slice(start, lastIndexNotOf(WHITESPACE, text) + 1);
-}
-
-/** The first index, `start` or later, at which text can be cut (`COMMENT_DELIMITER_CHARACTERS`). If there is none, the end of the text. */
-function findSafeCut(text: string, start: number): number {
-  let end = Math.min(start, text.length);
-  while (end < text.length && COMMENT_DELIMITER_CHARACTERS.includes(text.charAt(end - 1))) end++;
-  return end;
 }
 
 function lastIndexNotOf(characters: string, text: string): number {
