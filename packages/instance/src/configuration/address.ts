@@ -18,8 +18,6 @@ export const hasAddressSyntax = (text: string): boolean => /^(?![./~]).*(?::\/\/
 export const hasPathSyntax = (text: string): boolean =>
   !hasAddressSyntax(text) && /^[./~]|\.(?:sql|stream)$/.test(text);
 
-const DEFAULT_PORT = '9000';
-
 /**
  * Reads `http://host:9000/prefix`, `https://…`, `host`, `host:9000/prefix`, or `https::addr=host:9000;token=…;`. Without a scheme, it is
  * http, on port 9000 unless another is given. Messages show nothing that may be a secret. @throws InstanceError with the code CONFIG
@@ -35,35 +33,29 @@ export function parseAddress(operand: string): Address {
   };
 }
 
-function parseWithoutScheme(text: string, scheme: 'http' | 'https'): URL {
+function parseWithoutScheme(text: string, scheme: string): URL {
   const url = parseUrl(`${scheme}://${text}`, text);
   // A URL object does not distinguish `:80` from no port.
-  if (!/:\d+$/.test(text.replace(/\/.*$/, ''))) url.port = DEFAULT_PORT;
+  if (!/:\d+$/.test(text.replace(/\/.*$/, ''))) url.port = '9000';
   return url;
 }
 
 function parseUrl(href: string, given: string): URL {
-  rejectBadPort(given);
+  // The port is checked only if the address can contain no secret: digits after a colon may be a password.
+  const [, port] = /^(?:\w+:\/\/)?[^/@?#;=:]+:(\d+)(?:\/[^@]*)?$/.exec(given) ?? [];
+  if (port !== undefined && !(Number(port) >= 1 && Number(port) <= 65535))
+    throw configError(`port ${truncate(port, 20)} is not between 1 and 65535`);
   if (given === '' || !URL.canParse(href)) throw addressError(given, 'is not an address');
   const url = new URL(href);
   if (url.protocol !== 'http:' && url.protocol !== 'https:')
     throw addressError(given, `starts with ${url.protocol}//, which is not supported`);
-  if (CREDENTIAL_CHARACTERS.test(url.host + url.pathname))
+  // Characters of credentials in the wrong place: `http:/user:password@host`, `http:addr=host;token=…`
+  if (/[@;=]/.test(url.host + url.pathname))
     throw addressError(given, 'has @, ; or = in its host or path, so something may be missing before it');
   if (url.search !== '' || url.hash !== '')
     throw addressError(given, 'has a query (?) or a fragment (#), which is not supported');
   return url;
 }
-
-/** Checks the port only if the address can contain no secret: digits after a colon may be a password. */
-function rejectBadPort(given: string): void {
-  const [, port] = /^(?:\w+:\/\/)?[^/@?#;=:]+:(\d+)(?:\/[^@]*)?$/.exec(given) ?? [];
-  if (port !== undefined && !(Number(port) >= 1 && Number(port) <= 65535))
-    throw configError(`port ${truncate(port, 20)} is not between 1 and 65535`);
-}
-
-/** Characters of credentials in the wrong place: `http:/user:password@host`, `http:addr=host;token=…`. */
-const CREDENTIAL_CHARACTERS = /[@;=]/;
 
 function stripUrl(url: URL): URL {
   const copy = new URL(url.origin);
@@ -81,13 +73,14 @@ export function decodeCredential(encoded: string, where: string): string {
 
 function addressFromConfigString(operand: string): Address {
   const { schema, values } = parseConfigString(operand);
-  const scheme = SCHEMES.get(schema);
-  if (scheme === undefined)
+  // WebSocket uses the port of HTTP. TCP does not, so tcp and tcps are not supported.
+  const [, secure] = /^(?:http|ws)(s?)$/.exec(schema) ?? [];
+  if (secure === undefined)
     throw configError(`the configuration string is for ${schema}, which is not supported; use http or https`);
   const host = values.get('addr');
   if (host === undefined) throw configError('the configuration string has no addr; add addr=host:9000;');
   return {
-    url: stripUrl(parseWithoutScheme(host, scheme)),
+    url: stripUrl(parseWithoutScheme(host, `http${secure}`)),
     user: values.get('username'),
     password: values.get('password'),
     token: values.get('token'),
@@ -95,14 +88,6 @@ function addressFromConfigString(operand: string): Address {
     insecure: values.get('tls_verify') === 'unsafe_off',
   };
 }
-
-/** By the transport of the configuration string. WebSocket uses the port of HTTP. TCP does not, so tcp and tcps are not supported. */
-const SCHEMES = new Map<string, 'http' | 'https'>([
-  ['http', 'http'],
-  ['https', 'https'],
-  ['ws', 'http'],
-  ['wss', 'https'],
-]);
 
 /** The message shows the address only if it cannot contain a secret. For example, digits after a colon may be a password. */
 function addressError(operand: string, why: string): InstanceError {

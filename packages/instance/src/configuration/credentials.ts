@@ -4,7 +4,7 @@ import { promisify } from 'node:util';
 import { escapeControls, maskSecrets, truncate } from '@sqlpipe/text';
 import { configError } from '../instance-error.js';
 import type { Address } from './address.js';
-import type { Credentials, InstanceOptions, ResolveContext, Setting } from './connection-config.js';
+import type { Credentials, InstanceOptions, ResolveContext } from './connection-config.js';
 import { type InstanceEntry, placeOfEntry } from './named-instances.js';
 import { readSecretLine } from './secret-file.js';
 
@@ -17,21 +17,11 @@ export interface CredentialSource {
   read(user?: string): Promise<Credentials> | Credentials;
 }
 
-interface Authorization {
-  header: string;
-  user?: string | undefined;
-  account: string;
-  settings: Setting[];
-}
-
 /**
  * The credentials; undefined if there are none. The user of one source, such as `--user`, is combined with the password of a later source,
  * such as `SQLDUMP_PASSWORD`. A later source with another user is skipped.
  */
-export async function resolveAuthorization(
-  sources: readonly CredentialSource[],
-  help: string,
-): Promise<Authorization | undefined> {
+export async function resolveAuthorization(sources: readonly CredentialSource[], help: string) {
   let user: { value: string; source: CredentialSource } | undefined;
   let password: typeof user;
   for (const source of sources) {
@@ -88,11 +78,6 @@ function bearerHeader(token: string, source: string): string {
     );
   return `Bearer ${token}`;
 }
-
-export const fromCaller = (credentials: Credentials): CredentialSource => ({
-  name: 'the options',
-  read: () => credentials,
-});
 
 export const fromOptions = ({ user, passwordFile, tokenFile }: InstanceOptions): CredentialSource => ({
   name: 'the command line',

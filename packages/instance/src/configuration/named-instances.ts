@@ -72,10 +72,6 @@ const KEYS = {
 
 export type InstanceEntry = Partial<typeof KEYS> & { url: string };
 
-const WORLD_WRITABLE = 0o002;
-
-const PATH_KEYS = ['password_file', 'token_file', 'cacert'] as const;
-
 /** The path of the file: `${XDG_CONFIG_HOME:-$HOME/.config}/sqlpipe/instances.toml`; undefined without a home. */
 export function instancesPath({ XDG_CONFIG_HOME, HOME }: ResolveContext['env']): string | undefined {
   const config = XDG_CONFIG_HOME || (HOME && join(HOME, '.config'));
@@ -90,31 +86,26 @@ export async function readInstances(env: ResolveContext['env']): Promise<Map<str
   const path = instancesPath(env);
   const text = path && (await readIfExists(path));
   if (!path || text === undefined) return new Map();
-  const tables = Object.entries(await parseToml(text, path));
-  return new Map(tables.map(([name, table]) => [name, toInstanceEntry(table, `${path}: [${name}]`, path, env.HOME)]));
-}
-
-async function readIfExists(path: string): Promise<string | undefined> {
+  const { parse, TomlError } = await import('smol-toml'); // loaded here, because most runs have no such file
   try {
-    const { mode } = await stat(path);
-    if ((mode & WORLD_WRITABLE) === 0) return await readFile(path, 'utf8');
-  } catch (error) {
-    if (isNotFound(error)) return undefined;
-    throw readError('the instances file', path, error);
-  }
-  throw configError(`${path} can be changed by everybody; run chmod o-w on it`);
-}
-
-async function parseToml(text: string, path: string): Promise<Record<string, unknown>> {
-  // Loaded here, because most runs have no such file.
-  const { parse, TomlError } = await import('smol-toml');
-  try {
-    return parse(text);
+    const tables = Object.entries(parse(text));
+    return new Map(tables.map(([name, table]) => [name, toInstanceEntry(table, `${path}: [${name}]`, path, env.HOME)]));
   } catch (error) {
     if (!(error instanceof TomlError)) throw error;
     const [reason] = error.message.split('\n');
     throw configError(`${path}, line ${error.line}: ${reason}`);
   }
+}
+
+async function readIfExists(path: string): Promise<string | undefined> {
+  try {
+    const { mode } = await stat(path);
+    if ((mode & 0o002) === 0) return await readFile(path, 'utf8');
+  } catch (error) {
+    if (isNotFound(error)) return undefined;
+    throw readError('the instances file', path, error);
+  }
+  throw configError(`${path} can be changed by everybody; run chmod o-w on it`);
 }
 
 function toInstanceEntry(table: unknown, place: string, file: string, home = '~'): InstanceEntry {
@@ -128,7 +119,7 @@ function toInstanceEntry(table: unknown, place: string, file: string, home = '~'
   }
   const entry = { ...table } as InstanceEntry;
   if (entry.url === undefined) throw configError(`${place} has no url; add url = "http://host:9000"`);
-  for (const key of PATH_KEYS) {
+  for (const key of ['password_file', 'token_file', 'cacert'] as const) {
     const path = entry[key];
     // A path with `~/` is in the home folder; another relative path starts at the folder of the file.
     if (path !== undefined)

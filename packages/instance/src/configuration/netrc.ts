@@ -19,7 +19,10 @@ const MACRO = /^[ \t]*macdef(?:.|\n(?![ \t]*\n))*/gm;
 /** The entry `default` has no host. Messages quote nothing, because any word may be a secret. */
 export function parseNetrc(text: string, path: string): NetrcEntry[] {
   const entries: NetrcEntry[] = [];
-  const words = splitTokens(text);
+  const tokens = Array.from(text.replace(MACRO, '').matchAll(TOKEN), ([, quoted, word]) =>
+    quoted === undefined ? word : quoted.replace(/\\(.)/gs, '$1'),
+  );
+  const words = tokens.filter(each => each !== undefined).values();
   for (const keyword of words) {
     if (keyword === 'default') {
       entries.push({});
@@ -37,13 +40,6 @@ export function parseNetrc(text: string, path: string): NetrcEntry[] {
   return entries;
 }
 
-function* splitTokens(text: string): Generator<string, undefined> {
-  for (const [, quoted, word] of text.replace(MACRO, '').matchAll(TOKEN)) {
-    if (quoted !== undefined) yield quoted.replace(/\\(.)/gs, '$1');
-    else if (word !== undefined) yield word;
-  }
-}
-
 /**
  * The first entry for a host, but not the entry `default`. A password without a login is a token.
  * @param file a file, which must exist; by default `~/.netrc`, if it exists
@@ -55,8 +51,13 @@ export function fromNetrc({ hostname }: URL, file: string | undefined, home: str
     name: 'netrc',
     places: { user: place, password: place, token: place },
     async read(user): Promise<Credentials> {
-      const text = path && (await readNetrc(path, file !== undefined));
-      if (!path || !text) return {};
+      if (!path) return {};
+      const read = readFile(path).then(decodeSecret);
+      const text = await read.catch(error => {
+        if (file === undefined && isNotFound(error)) return undefined;
+        throw readError('the netrc file', path, error);
+      });
+      if (!text) return {};
       const entry = parseNetrc(text, path).find(
         ({ host, login }) => host === hostname && (user === undefined || login === undefined || login === user),
       );
@@ -66,13 +67,4 @@ export function fromNetrc({ hostname }: URL, file: string | undefined, home: str
       return login === undefined && user === undefined ? { token: password } : { user: login, password };
     },
   };
-}
-
-async function readNetrc(path: string, mustExist: boolean): Promise<string | undefined> {
-  try {
-    return decodeSecret(await readFile(path));
-  } catch (error) {
-    if (!mustExist && isNotFound(error)) return undefined;
-    throw readError('the netrc file', path, error);
-  }
 }

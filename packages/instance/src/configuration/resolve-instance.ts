@@ -14,7 +14,6 @@ import type { ConnectionConfig, ResolveContext, Setting } from './connection-con
 import {
   ADDRESS_SOURCE,
   fromAddress,
-  fromCaller,
   fromEntry,
   fromEnvironment,
   fromOptions,
@@ -52,17 +51,20 @@ const DEFAULT_LIMITS = { timeout: 120, connect_timeout: 10 };
  * @throws InstanceError with the code CONFIG
  */
 export async function resolveInstance(operand: string, context: ResolveContext): Promise<ConnectionConfig> {
-  const { env, options = {} } = context;
+  const { env, options = {}, credentials } = context;
   const entry = canBeName(operand) ? (await readInstances(env)).get(operand) : undefined;
   const address = entry ? addressOfEntry(entry, operand, env) : parseOperand(operand, env);
   const shown = formatAddress(address.url);
   const place = placeOfEntry(operand, env);
   const found = findProxy(address.url, env);
   const proxy = found?.proxy;
-  const help = credentialsHelp(context);
+  const variable = context.program.toUpperCase();
+  const help = credentials
+    ? 'give user and password, or token'
+    : `give credentials in ${variable}_USER and ${variable}_PASSWORD, or ${variable}_TOKEN`;
   const chosen = resolveSettings(operand, entry, address, found, context);
   const sources = [
-    ...(context.credentials ? [fromCaller(context.credentials)] : []),
+    ...(credentials ? [{ name: 'the options', read: () => credentials }] : []),
     fromOptions(options),
     fromAddress(address, context),
     fromEnvironment(context.program, env),
@@ -71,8 +73,7 @@ export async function resolveInstance(operand: string, context: ResolveContext):
     fromPrompt(shown, context),
   ];
   const login = await resolveAuthorization(sources, help);
-  if (login) warnAboutPlainHttp(address.url, proxy, context);
-  if (proxy?.username) warnAboutPlainProxy(proxy, context);
+  warnAboutPlainHttp(address.url, proxy, login !== undefined, context);
   return {
     label: proxy ? `${shown} (through the proxy ${proxy.origin})` : shown,
     url: address.url,
@@ -116,7 +117,9 @@ function resolveSettings(
   const chooseTimeLimit = (key: keyof typeof DEFAULT_LIMITS, option: number | undefined) => {
     const [flag, fallback] = [key.replace('_', '-'), DEFAULT_LIMITS[key]];
     const seconds = choose(key, [option, `--${flag}`], [entry?.[key], place], [fallback, DEFAULT]) ?? fallback;
-    return toMilliseconds(option === undefined && entry ? `${key} of ${operand}` : flag, seconds);
+    const source = option === undefined && entry ? `${key} of ${operand}` : flag;
+    if (!(seconds >= 0)) throw configError(`${source} must be a number of seconds, or 0 for no limit`);
+    return Math.min(1000 * seconds, 2 ** 31 - 1); // a timer accepts at most 25 days
   };
   const cacert = choose(
     'cacert',
@@ -148,31 +151,15 @@ function parseOperand(operand: string, env: ResolveContext['env']): Address {
   return parseAddress(operand);
 }
 
-/** A timer accepts at most 2^31 - 1 ms (25 days). */
-function toMilliseconds(name: string, seconds: number): number {
-  if (!(seconds >= 0)) throw configError(`${name} must be a number of seconds, or 0 for no limit`);
-  return Math.min(1000 * seconds, 2 ** 31 - 1);
-}
-
-function credentialsHelp({ program, credentials }: ResolveContext): string {
-  if (credentials) return 'give user and password, or token';
-  const prefix = program.toUpperCase();
-  return `give credentials in ${prefix}_USER and ${prefix}_PASSWORD, or ${prefix}_TOKEN`;
-}
-
-function warnAboutPlainHttp(url: URL, proxy: URL | undefined, context: ResolveContext): void {
-  if (url.protocol === 'https:') return;
+function warnAboutPlainHttp(url: URL, proxy: URL | undefined, hasLogin: boolean, { warn }: ResolveContext): void {
   const hops = [proxy, url].filter(hop => hop !== undefined);
-  if (hops.every(({ hostname }) => isOwnHost(hostname))) return;
   const by = proxy ? `, by way of the proxy ${proxy.host},` : '';
-  context.warn(`credentials go to ${url.host}${by} over plain http, where anyone on the way can read them; use https`);
-}
-
-function warnAboutPlainProxy({ protocol, hostname, host }: URL, context: ResolveContext): void {
-  if (protocol === 'https:' || isOwnHost(hostname)) return;
-  context.warn(
-    `the proxy's credentials go to ${host} over plain http, where anyone on the way can read them; is there an https:// proxy?`,
-  );
+  if (hasLogin && url.protocol === 'http:' && !hops.every(({ hostname }) => isOwnHost(hostname)))
+    warn(`credentials go to ${url.host}${by} over plain http, where anyone on the way can read them; use https`);
+  if (proxy?.username && proxy.protocol === 'http:' && !isOwnHost(proxy.hostname))
+    warn(
+      `the proxy's credentials go to ${proxy.host} over plain http, where anyone on the way can read them; is there an https:// proxy?`,
+    );
 }
 
 /**

@@ -4,28 +4,23 @@ import { type FileHandle, open, readFile } from 'node:fs/promises';
 import { systemErrorReason } from '@sqlpipe/text';
 import { configError, InstanceError } from '../instance-error.js';
 
-const OTHERS_READ = 0o044;
-
 /** The only line of a file with a secret (UTF-8). @param what the name of the file in messages: `--password-file` */
 export async function readSecretLine(path: string, what: string): Promise<string> {
-  const secret = (await readSecretFile(path, what)).replace(/\r?\n$/, '');
-  if (secret === '') throw configError(`${what} ${path} is empty; it must contain the secret`);
-  if (/[\r\n]/.test(secret))
-    throw configError(`${what} ${path} has more than one line; it must contain only the secret`);
-  return secret;
-}
-
-async function readSecretFile(path: string, what: string): Promise<string> {
   let file: FileHandle | undefined;
+  let secret: string;
   try {
     file = await open(path);
     requirePrivate(await file.stat(), path, what);
-    return decodeSecret(await file.readFile());
+    secret = decodeSecret(await file.readFile()).replace(/\r?\n$/, '');
   } catch (error) {
     throw error instanceof InstanceError ? error : readError(what, path, error);
   } finally {
     await file?.close();
   }
+  if (secret === '') throw configError(`${what} ${path} is empty; it must contain the secret`);
+  if (/[\r\n]/.test(secret))
+    throw configError(`${what} ${path} has more than one line; it must contain only the secret`);
+  return secret;
 }
 
 /** Throws for text that is not UTF-8, because a different secret would be sent. */
@@ -33,7 +28,7 @@ export const decodeSecret = (bytes: Uint8Array): string => new TextDecoder('utf-
 
 /** A pipe, such as the shell's `<(…)`, is accepted. @throws InstanceError for a regular file that other users can read */
 export function requirePrivate(stats: Stats, path: string, what: string): void {
-  if (stats.isFile() && (stats.mode & OTHERS_READ) !== 0)
+  if (stats.isFile() && (stats.mode & 0o044) !== 0)
     throw configError(`${what} ${path} can be read by others; run chmod 600 on it`);
 }
 
