@@ -20,39 +20,11 @@ import { createRetryPause, mayHaveRun, type Purpose, sendWhileBusy } from './ret
 import { RowScanner, ServerError } from './row-scanner.js';
 import { toTransportFailure } from './transport-messages.js';
 
-/** A client of one instance: for queries, dumps and statements, one request at a time. */
-export interface Client {
-  readonly label: string;
-  /** The path that statements are sent to: the documented one, until a reply shows which one exists. */
-  readonly endpoint: string;
-  /**
-   * The statements in the reply to SHOW CREATE, in batches as the reply arrives, and in constant memory. They are complete only if the
-   * generator ends without an error. If a reply breaks off and retries are on, the query is sent again.
-   * @throws InstanceError; `REJECTED` with the server's message and position if the server rejected the query
-   * @param maxValueBytes the maximum length of a single value in bytes, as JSON writes it; by default 32 MiB
-   */
-  streamFirstColumn(query: string, maxValueBytes?: number): AsyncGenerator<string[], void, undefined>;
-  /**
-   * All rows of a query whose reply has at most 32 MiB. A cell that holds an array or an object becomes undefined.
-   * @throws InstanceError as `streamFirstColumn` does
-   */
-  queryRows(query: string): Promise<unknown[][]>;
-  /**
-   * Sends one statement, without its final `;` (`toRequestText`). The statement is sent again only if the server has certainly not executed
-   * it. If the server rejects the statement, the rejection is returned. It is thrown only if the reply has rows before the error.
-   * @throws InstanceError; its `outcomeUnknown` says whether the statement may have been executed
-   */
-  execute(statement: string): Promise<Reply>;
-  /** How large the request buffer of a server must be to accept this statement, in bytes; see `DEFAULT_REQUEST_BUFFER`. */
-  requiredBuffer(statement: string, purpose?: Purpose): number;
-  close(): Promise<void>;
-}
+/** A client of one instance: for queries, dumps and statements, one request at a time. A dry run has one of its own. */
+export type Client = Pick<HttpClient, keyof HttpClient>;
 
 /** Creates a client of an instance. Nothing is sent before the first request. */
 export const connect = (config: ConnectionConfig): Client => new HttpClient(config);
-
-/** Asks the server for the number of all rows. If a limit cuts off rows, fewer rows than this number arrive, and the reply is rejected. */
-const COUNT_PARAMETER = '&count=true';
 
 /** The statuses of an endpoint that exists. Any other status may come from a proxy, or from a server that has not looked at the path. */
 const ENDPOINT_STATUSES = new Set([200, 400, 403]);
@@ -62,7 +34,7 @@ const DENIED_HELP = '; grant the permission to this user, or use another account
 /** Observed on 9.3.4: the open source edition answers a token like a wrong password. */
 const TOKENS_UNSUPPORTED = '; the open source edition accepts no tokens, only a user and a password';
 
-class HttpClient implements Client {
+class HttpClient {
   readonly label: string;
   readonly #connection: Connection;
   readonly #closed = new AbortController();
@@ -78,6 +50,12 @@ class HttpClient implements Client {
     this.#connection = new Connection(config);
   }
 
+  /**
+   * The statements in the reply to SHOW CREATE, in batches as the reply arrives, and in constant memory. They are complete only if the
+   * generator ends without an error. If a reply breaks off and retries are on, the query is sent again.
+   * @throws InstanceError; `REJECTED` with the server's message and position if the server rejected the query
+   * @param maxValueBytes the maximum length of a single value in bytes, as JSON writes it; by default 32 MiB
+   */
   async *streamFirstColumn(query: string, maxValueBytes?: number): AsyncGenerator<string[], void, undefined> {
     if (!this.config.retries) return yield* this.#rowsOnce(query, maxValueBytes);
     const { createRowResumer } = await import('./resumed-rows.js'); // few runs need it
@@ -101,15 +79,25 @@ class HttpClient implements Client {
     }
   }
 
+  /**
+   * All rows of a query whose reply has at most 32 MiB. A cell that holds an array or an object becomes undefined.
+   * @throws InstanceError as `streamFirstColumn` does
+   */
   queryRows(query: string): Promise<unknown[][]> {
     return this.#request(query, 'query', readRows);
   }
 
+  /**
+   * Sends one statement, without its final `;` (`toRequestText`). The statement is sent again only if the server has certainly not executed
+   * it. If the server rejects the statement, the rejection is returned. It is thrown only if the reply has rows before the error.
+   * @throws InstanceError; its `outcomeUnknown` says whether the statement may have been executed
+   */
   execute(statement: string): Promise<Reply> {
     const acceptRows = returnsRows(statement);
     return this.#request(statement, 'execute', response => readReply(response, acceptRows));
   }
 
+  /** How large the request buffer of a server must be to accept this statement, in bytes; see `DEFAULT_REQUEST_BUFFER`. */
   requiredBuffer(statement: string, purpose: Purpose = 'execute'): number {
     const target = this.#path(statement, purpose);
     const query = target.slice(target.indexOf('?') + 1);
@@ -121,12 +109,18 @@ class HttpClient implements Client {
     return this.#connection.close();
   }
 
+  /** The path that statements are sent to: the documented one, until a reply shows which one exists. */
+  get endpoint(): string {
+    return this.#prefix + this.#endpoints[0];
+  }
+
   get #prefix(): string {
     return this.config.url.pathname.replace(/\/$/, '');
   }
 
   #path(statement: string, purpose: Purpose, endpoint = this.#endpoints[0]): string {
-    const parameters = purpose === 'query' ? COUNT_PARAMETER : '';
+    // The server counts all rows. If a limit cuts off rows, fewer rows than this number arrive, and the reply is rejected.
+    const parameters = purpose === 'query' ? '&count=true' : '';
     return `${this.#prefix}${endpoint}?query=${encodeQuery(toRequestText(statement))}${parameters}`;
   }
 
@@ -159,19 +153,15 @@ class HttpClient implements Client {
     }
   }
 
-  #rejectionError(error: ServerError, response: Response): InstanceError {
-    const { message, position, status, isDenied, matches } = toRejection(error, response);
-    return new InstanceError(
-      isDenied ? 'DENIED' : 'REJECTED',
-      `${this.label}: the server rejected the request: ${truncate(message, 500)}${isDenied ? DENIED_HELP : ''}`,
-      { status, position, serverMessage: message, matches },
-    );
-  }
-
   /** An error that no request has caused is a bug, and is returned unchanged. */
   #toInstanceError(error: unknown, statement: string, purpose: Purpose, response: Response | undefined): unknown {
     const status = response?.status;
-    if (error instanceof ServerError && response) return this.#rejectionError(error, response);
+    if (error instanceof ServerError && response) {
+      const { message, isDenied, ...details } = toRejection(error, response);
+      const reason = `the server rejected the request: ${truncate(message, 500)}${isDenied ? DENIED_HELP : ''}`;
+      const code = isDenied ? 'DENIED' : 'REJECTED';
+      return new InstanceError(code, `${this.label}: ${reason}`, { ...details, serverMessage: message });
+    }
     const isTransport = error instanceof TransportError;
     if (!isTransport && !(error instanceof UnexpectedResponseError)) return error;
     const context = { ...this.config, requiredBuffer: this.requiredBuffer(statement, purpose) };
@@ -188,10 +178,6 @@ class HttpClient implements Client {
     if (authorization === undefined) return `authentication required; ${credentialsHelp}`;
     const tokenHint = authorization.startsWith('Bearer ') ? TOKENS_UNSUPPORTED : '';
     return `authentication failed: the server rejected ${account}; are the credentials for this instance?${tokenHint}`;
-  }
-
-  get endpoint(): string {
-    return this.#prefix + this.#endpoints[0];
   }
 
   #responseHelp(status: number | undefined): string {

@@ -4,7 +4,6 @@
  */
 import { isUtf8 } from 'node:buffer';
 
-const RETRY_HELP = "try again; if it fails again, see the server's log";
 export const RECREATE_HELP = 'a stream cannot contain that: recreate the object without it';
 
 /** An invalid reply. The message continues "the reply …"; `help` says what to do. */
@@ -13,7 +12,7 @@ export class MalformedReplyError extends Error {
 
   constructor(
     message: string,
-    readonly help = RETRY_HELP,
+    readonly help = "try again; if it fails again, see the server's log",
   ) {
     super(message);
   }
@@ -32,8 +31,6 @@ export interface JsonEvents {
 /** Maximum nesting of a reply. Each level needs memory, and an invalid reply may nest without end. QuestDB's arrays have 32 dimensions. */
 const MAX_DEPTH = 128;
 
-type Expect = 'value' | 'value-or-close' | 'key' | 'key-or-close' | 'colon' | 'comma-or-close' | 'nothing';
-
 const QUOTE = 0x22;
 const COMMA = 0x2c;
 const COLON = 0x3a;
@@ -46,7 +43,7 @@ const BARE_START = Buffer.from('-0123456789tfn');
 
 /** `write` and `end` throw `MalformedReplyError`. */
 export class JsonScanner {
-  #expect: Expect = 'value';
+  #expect: 'value' | 'value-or-close' | 'key' | 'key-or-close' | 'colon' | 'comma-or-close' | 'nothing' = 'value';
   readonly #containers: ('array' | 'object')[] = [];
   /** A bare token is a number, true, false or null. It ends at white space, a comma or a bracket. */
   #token: 'none' | 'string' | 'bare' = 'none';

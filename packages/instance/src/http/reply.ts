@@ -55,10 +55,8 @@ type ReplyObject = Record<string, unknown> & { dataset?: unknown[][] };
 /** Maximum length of a reply with rows, in bytes. Parsing it may take 1 GiB of memory. The catalogue of 100,000 tables is shorter. */
 const MAX_ROWS_LENGTH = 32 * 1024 * 1024;
 
-const BASE_REPLY_LENGTH = 64 * 1024;
-
 /** Maximum length of the reply to a statement, in bytes. The server may quote the statement twice, six bytes per character: `\uXXXX`. */
-const maxReplyLength = ({ url }: Response): number => BASE_REPLY_LENGTH + 12 * url.length;
+const maxReplyLength = ({ url }: Response): number => 64 * 1024 + 12 * url.length;
 
 /**
  * Reads success or a rejection.
@@ -176,9 +174,15 @@ function parseReply(body: Buffer, response: Response): ReplyObject {
   }
 }
 
-/** Parses a JSON object. Rejects repeated significant keys, and deep nesting outside of rows. @throws MalformedReplyError */
+/** Parses a JSON object. Rejects repeated significant top-level keys, and deep nesting outside of rows. @throws MalformedReplyError */
 function parseObject(body: Buffer): ReplyObject {
-  const scanner = new JsonScanner({ key: rejectRepeatedKeys() }, body.length);
+  const found = new Set<string>();
+  const key = (name: string, depth: number) => {
+    if (depth !== 1) return;
+    if (found.has(name)) throw duplicateKeyError(name); // `JSON.parse` would use the last value
+    if (SIGNIFICANT_KEYS.has(name)) found.add(name);
+  };
+  const scanner = new JsonScanner({ key }, body.length);
   scanner.write(body);
   scanner.end();
   const value: unknown = JSON.parse(body.toString());
@@ -188,16 +192,6 @@ function parseObject(body: Buffer): ReplyObject {
   if ('dataset' in reply && !(Array.isArray(reply.dataset) && reply.dataset.every(Array.isArray)))
     throw new MalformedReplyError('contains a dataset that is not rows of cells');
   return reply;
-}
-
-/** Rejects repeated significant keys at the top level, because `JSON.parse` would use the last value. */
-function rejectRepeatedKeys() {
-  const found = new Set<string>();
-  return (name: string, depth: number): void => {
-    if (depth !== 1) return;
-    if (found.has(name)) throw duplicateKeyError(name);
-    if (SIGNIFICANT_KEYS.has(name)) found.add(name);
-  };
 }
 
 /** The error in the body of a reply. Undefined if there is none, or if the body is not a valid reply. */
@@ -237,13 +231,11 @@ const EXPLANATIONS: Readonly<Record<number, readonly [code: ErrorCode, explanati
   431: ['UNREACHABLE', TOO_LARGE],
 };
 
-const RETRY_REASONS: Readonly<Record<number, string>> = { 429: 'too busy', 503: 'the server is not ready' };
-
 function interpretStatus(response: Response): readonly [code: ErrorCode, explanation: string] {
   const { status } = response;
   const known = EXPLANATIONS[status];
   if (known) return known;
-  const reason = RETRY_REASONS[status];
+  const reason = { 429: 'too busy', 503: 'the server is not ready' }[status];
   const seconds = parseRetryAfter(response);
   const time = seconds === undefined ? 'later' : `in ${Math.ceil(seconds)} s`;
   if (reason) return ['UNREACHABLE', `: ${reason}; try again ${time}`];

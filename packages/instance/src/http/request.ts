@@ -19,13 +19,11 @@ export function encodeQuery(text: string): string {
  * Removes the `;` at the end. For a view without parentheses, 9.3.4 would store it in the query. But after START of ALTER MATERIALIZED
  * VIEW, it stays: without it, 9.3.4 fails with a null pointer.
  */
-export const toRequestText = (statement: string): string =>
-  endsInStart(statement) ? statement : statement.replace(/;$/, '');
-
-function endsInStart(statement: string): boolean {
-  if (identify(statement).verb !== 'ALTER') return false;
-  const [clause, time, end] = [...significantTokens(statement)].slice(-3);
-  return keywordOf(clause) === 'START' && time?.type === 'string' && end?.text === ';';
+export function toRequestText(statement: string): string {
+  const isAlter = identify(statement).verb === 'ALTER';
+  const [clause, time, end] = isAlter ? [...significantTokens(statement)].slice(-3) : [];
+  const endsInStart = keywordOf(clause) === 'START' && time?.type === 'string' && end?.text === ';';
+  return endsInStart ? statement : statement.replace(/;$/, '');
 }
 
 /** The server rejects 130 and more queries in one request with `SQL model is too complex` (observed on 9.3.4). */

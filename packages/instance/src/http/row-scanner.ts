@@ -173,12 +173,11 @@ export const duplicateKeyError = (key: string): MalformedReplyError =>
 
 /** @throws MalformedReplyError if a statement stream cannot contain the value */
 function requireText(value: unknown): string {
-  if (typeof value !== 'string')
-    throw new MalformedReplyError(`contains a row whose first column is ${formatValueKind(value)}`);
+  if (typeof value !== 'string') {
+    const found = value === null ? 'null' : value === NESTED ? 'an array or object' : `a ${typeof value}`;
+    throw new MalformedReplyError(`contains a row whose first column is ${found}`);
+  }
   if (value.includes('\0')) throw new MalformedReplyError('contains a NUL character', RECREATE_HELP);
   if (!value.isWellFormed()) throw new MalformedReplyError('contains half of a surrogate pair', RECREATE_HELP);
   return value;
 }
-
-const formatValueKind = (value: unknown): string =>
-  value === null ? 'null' : value === NESTED ? 'an array or object' : `a ${typeof value}`;

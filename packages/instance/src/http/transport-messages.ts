@@ -3,12 +3,7 @@ import { type ErrorCode, truncate } from '@sqlpipe/text';
 import type { ConnectionConfig } from '../configuration/connection-config.js';
 import type { TransportError } from './exchange.js';
 
-interface TransportFailure {
-  code: ErrorCode;
-  /** Follows the instance's name and a colon. */
-  message: string;
-}
-
+type Failure = Readonly<{ code: ErrorCode; message: string }>;
 type RequestContext = ConnectionConfig & { readonly requiredBuffer: number };
 
 const HOST_HELP = 'is the address right?';
@@ -35,34 +30,30 @@ const TLS_MESSAGES: Record<string, string> = {
   UNABLE_TO_GET_ISSUER_CERT_LOCALLY: `its TLS certificate comes from an unknown authority; ${CERTIFICATE_HELP}`,
 };
 
-/** Names of errors: this version of undici does not set the codes that it documents for them. */
-const NOT_HTTP = new Set(['HTTPParserError', 'AssertionError']);
-/** undici's messages for an unexpected interim response: 100 and 101. */
-const INTERIM_MESSAGES = new Set(['bad response', 'bad upgrade']);
-/** If a proxy rejects a tunnel, undici reports the status only in the text of its error. */
-const PROXY_REJECTION = /^Proxy response \((\d+)\)/;
-
-export function toTransportFailure(error: TransportError, context: RequestContext): TransportFailure {
-  const code = error.cause.code ?? '';
+/** The message follows the instance's name and a colon. */
+export function toTransportFailure(error: TransportError, context: RequestContext): Failure {
+  const { code = '', name, message } = error.cause;
   if (code === 'UND_ERR_DESTROYED') return unreachableFailure('the request was canceled');
-  const isMalformed = NOT_HTTP.has(error.cause.name);
+  // This version of undici does not set the codes that it documents for these errors.
+  const isMalformed = name === 'HTTPParserError' || name === 'AssertionError';
   if (isMalformed && error.phase !== 'reading')
     return protocolFailure(
       `the server does not speak HTTP (${formatCause(error.cause)}); is the port right, or does it use https://?`,
     );
-  const [, proxyStatus] = PROXY_REJECTION.exec(error.cause.message) ?? [];
+  // If a proxy rejects a tunnel, undici reports the status only in the text of its error.
+  const [, proxyStatus] = /^Proxy response \((\d+)\)/.exec(message) ?? [];
   if (proxyStatus === '407') return { code: 'DENIED', message: PROXY_CREDENTIALS_MESSAGE };
   if (proxyStatus !== undefined)
     return unreachableFailure(
       `the proxy answered ${proxyStatus} to the request for a tunnel; does it permit that port, and does it know the host? no_proxy bypasses it`,
     );
-  if (error.cause.name === 'HeadersOverflowError')
+  if (name === 'HeadersOverflowError')
     return protocolFailure('the header of the reply is too large; is this the address of a QuestDB server?');
   if (isMalformed || code === 'UND_ERR_RES_CONTENT_LENGTH_MISMATCH')
     return protocolFailure(
       `the reply is malformed (${formatCause(error.cause)}); did the server fail while it was sending?`,
     );
-  if (code === 'UND_ERR_SOCKET' && INTERIM_MESSAGES.has(error.cause.message))
+  if (code === 'UND_ERR_SOCKET' && (message === 'bad response' || message === 'bad upgrade'))
     return protocolFailure('answered 100 or 101, which was not requested; is this the address of a QuestDB server?');
   if (error.phase === 'connecting') return unreachableFailure(connectMessage(error.cause, context));
   if (code === 'TIMEOUT') {
@@ -77,8 +68,8 @@ export function toTransportFailure(error: TransportError, context: RequestContex
   return unreachableFailure(`the request failed (${formatCause(error.cause)}); is the network up?`);
 }
 
-const unreachableFailure = (message: string): TransportFailure => ({ code: 'UNREACHABLE', message });
-const protocolFailure = (message: string): TransportFailure => ({ code: 'PROTOCOL', message });
+const unreachableFailure = (message: string): Failure => ({ code: 'UNREACHABLE', message });
+const protocolFailure = (message: string): Failure => ({ code: 'PROTOCOL', message });
 
 function connectMessage(cause: NodeJS.ErrnoException, { connectTimeout, url, proxy }: RequestContext): string {
   const first = firstCause(cause);
@@ -91,7 +82,10 @@ function connectMessage(cause: NodeJS.ErrnoException, { connectTimeout, url, pro
   if (what && proxy)
     return `the proxy cannot be reached (${what}); is ${url.protocol.slice(0, -1)}_proxy right? no_proxy bypasses it`;
   if (what) return `${what}; ${help}`;
-  if (code === 'ERR_TLS_CERT_ALTNAME_INVALID') return wrongNameMessage(cause);
+  if (code === 'ERR_TLS_CERT_ALTNAME_INVALID') {
+    const { cert } = cause as { cert?: { subjectaltname?: string } };
+    return `its TLS certificate is for other names (${truncate(cert?.subjectaltname ?? 'none', 200)}); use one of them, or accept any certificate with --insecure`;
+  }
   return TLS_MESSAGES[code] ?? tlsMessage(code, url) ?? `no connection (${formatCause(first)}); ${HOST_HELP}`;
 }
 
@@ -104,11 +98,6 @@ function tlsMessage(code: string, { protocol }: URL): string | undefined {
   if (code === 'ECONNRESET' && protocol === 'https:')
     return 'the connection was closed before TLS started; is the port right? If the server does not use TLS, try http://';
   return undefined;
-}
-
-function wrongNameMessage(cause: NodeJS.ErrnoException & { cert?: { subjectaltname?: string } }): string {
-  const names = truncate(cause.cert?.subjectaltname ?? 'none', 200);
-  return `its TLS certificate is for other names (${names}); use one of them, or accept any certificate with --insecure`;
 }
 
 /** A server closes the connection without a reply if a request exceeds its buffer (observed on 9.3.4), or if it stops. */
