@@ -19,6 +19,7 @@ import {
   keepProperties,
   type PropertyName,
   printDefinition,
+  printTypeCast,
   retentionAgeOf,
   type TableDefinition,
   withoutExpiry,
@@ -41,7 +42,7 @@ import {
   noneExpireAssertion,
   noneNullAssertion,
 } from '../queries/assertions.js';
-import { printCast, printDuplicatesQuestion } from '../queries/copies.js';
+import { printDuplicatesQuestion } from '../queries/copies.js';
 import { printTableRename } from '../statements.js';
 import { changesTimestamp } from '../views/query-after-plan.js';
 import { findMisfitObstacle, recordConversion } from './alter-table.js';
@@ -170,7 +171,10 @@ export const findCopiedColumns = (
   return newTable.columns.flatMap(column => {
     const from = sources.get(column.name) ?? column.name;
     const source = findColumn(oldTable, from);
-    return source ? [{ column, source, from: source.name, to: column.name, cast: printCast(source, column) }] : [];
+    if (!source) return [];
+    const value = doubleQuote(source.name);
+    const cast = source.type === column.type ? value : printTypeCast(value, source.type, column.type);
+    return [{ column, source, from: source.name, to: column.name, cast }];
   });
 };
 

@@ -87,12 +87,6 @@ export function parseAssertion(statement: string): Assertion | undefined {
 /** @param names what the text has in single quotes */
 type AssertionParser = (text: string, names: readonly string[]) => Assertion | undefined;
 
-/** The answer to this assertion is always true (`sqlpipe_rows >= 0`). But a server that cannot compute the query rejects the assertion. */
-const IS_COMPUTABLE = /^SELECT sqlpipe_rows >= 0 AS is_computable .*\n\) "[^"]+" LIMIT 1\);$/s;
-
-/** Matches what `printValueCondition` prints, and nothing else: anybody may have written the text. */
-const VALUE_CONDITION = / WHERE ("[^"]+" (?:(?:::VARCHAR )?IS NOT NULL|<> 0|= true));$/;
-
 /** The parsers by alias. For a text that is no assertion, a parser returns undefined, or an assertion with another `statement`. */
 const ASSERTION_PARSERS = new Map<string, AssertionParser>(
   Object.entries({
@@ -108,10 +102,15 @@ const ASSERTION_PARSERS = new Map<string, AssertionParser>(
       const [, timestamp, delay] = /^[^"]*"([^"]+)" >= .*-(\d+), now\(\)/.exec(text) ?? [];
       return noneUnendedAssertion({ name, timestamp, refresh: { period: { length, delay: delay + unit }, timeZone } });
     },
-    is_computable: text => (IS_COMPUTABLE.test(text) ? computableAssertion(text) : undefined),
+    // The answer is always true (`sqlpipe_rows >= 0`). But a server that cannot compute the query rejects the assertion.
+    is_computable: text =>
+      /^SELECT sqlpipe_rows >= 0 AS is_computable .*\n\) "[^"]+" LIMIT 1\);$/s.test(text)
+        ? computableAssertion(text)
+        : undefined,
     none_limited: (_, [view = '', ...others]) => noneLimitedAssertion([view, ...others]),
     is_empty(text, [table = '']) {
-      const [, condition] = VALUE_CONDITION.exec(text) ?? [];
+      // Matches what `printValueCondition` prints, and nothing else: anybody may have written the text.
+      const [, condition] = / WHERE ("[^"]+" (?:(?:::VARCHAR )?IS NOT NULL|<> 0|= true));$/.exec(text) ?? [];
       return emptyAssertion(table, condition);
     },
     none_null(text, [table = '']) {
@@ -125,14 +124,8 @@ const ASSERTION_PARSERS = new Map<string, AssertionParser>(
     all_writable: (_, [table = '']) => noPartitionAssertion(table, 'readOnly'),
     all_applied: (_, [table = '']) => allAppliedAssertion(table),
     as_many_rows: (_, [from = '', to = '']) => asManyRowsAssertion(from, to),
-    all_copied(text) {
-      const copy = parseCopy(text);
-      return copy && allCopiedAssertion(copy);
-    },
-    none_added(text) {
-      const copy = parseCopy(text);
-      return copy && noneAddedAssertion(copy);
-    },
+    all_copied: text => allCopiedAssertion(parseCopy(text)),
+    none_added: text => noneAddedAssertion(parseCopy(text)),
   } satisfies Record<string, AssertionParser>),
 );
 
@@ -262,18 +255,23 @@ export function noneNullAssertion(table: string, column: string): CountingAssert
 
 /** Asserts `all_fit` if some values of the old type might not fit into the new one (`printMisfit`). Otherwise asserts `none_changed`. */
 export function conversionAssertion(conversion: Conversion): CountingAssertion {
-  const { table, column } = conversion;
+  const { table, column, from, to } = conversion;
   const [name, question] = [`column '${column}' of '${table}'`, printChangedQuestion(conversion)];
-  const isAboutFit = printMisfit(conversion) !== undefined;
+  if (printMisfit(conversion) === undefined)
+    return {
+      ...noneAssertion(table, question, 'none_changed'),
+      purpose: `stops the plan if the new type would change values of ${name}`,
+      formatReason: answers =>
+        `${name}: ${countOf(answers)} of its values would change; make the plan again: the new plan says what would be lost`,
+      conversion,
+    };
+  const does = losesLoneSurrogates(from, to)
+    ? 'become ?, because they have half of a surrogate pair'
+    : 'suspend the table';
   return {
-    ...noneAssertion(table, question, isAboutFit ? 'all_fit' : 'none_changed'),
-    purpose: isAboutFit
-      ? `stops the plan if ${name} has values that do not fit into the new type: they would ${whatMisfitsDo(conversion)}`
-      : `stops the plan if the new type would change values of ${name}`,
-    formatReason(answers) {
-      const count = countOf(answers);
-      return `${name}: ${isAboutFit ? formatMisfits(count, conversion) : `${count} of its values would change; make the plan again: the new plan says what would be lost`}`;
-    },
+    ...noneAssertion(table, question, 'all_fit'),
+    purpose: `stops the plan if ${name} has values that do not fit into the new type: they would ${does}`,
+    formatReason: answers => `${name}: ${formatMisfits(countOf(answers), conversion)}`,
     conversion,
   };
 }
@@ -283,7 +281,7 @@ export function noPartitionAssertion(table: string, state: PartitionState): Coun
   const { alias, adjective, problem, formatAdvice } = PARTITION_STATES[state];
   const what = `${adjective} partitions`;
   return {
-    ...noneAssertion(table, printPartitionQuestion(table, state), alias),
+    ...noneAssertion(table, `SELECT count() FROM table_partitions(${quoteLiteral(table)}) WHERE ${state}`, alias),
     purpose: `stops the plan if '${table}' has ${what}: ${problem}`,
     formatReason: answers => `'${table}' has ${what} (${countOf(answers)}): ${problem}; ${formatAdvice(table)} first`,
   };
@@ -349,9 +347,6 @@ function noSurplusAssertion(dropped: string, kept: string, statement: string): A
   };
 }
 
-const whatMisfitsDo = ({ from, to }: Conversion): string =>
-  losesLoneSurrogates(from, to) ? 'become ?, because they have half of a surrogate pair' : 'suspend the table';
-
 export function formatMisfits(count: number, { from, to }: Conversion): string {
   const [value, does, them] = count === 1 ? ['value', 'does', 'it'] : ['values', 'do', 'them'];
   const why = losesLoneSurrogates(from, to)
@@ -362,9 +357,6 @@ export function formatMisfits(count: number, { from, to }: Conversion): string {
 
 const printCountQuestion = (table: string, condition?: string): string =>
   `SELECT count() FROM ${quoteLiteral(table)}${condition === undefined ? '' : ` WHERE ${condition}`}`;
-
-const printPartitionQuestion = (table: string, state: PartitionState): string =>
-  `SELECT count() FROM table_partitions(${quoteLiteral(table)}) WHERE ${state}`;
 
 /**
  * Prints the condition for values that are lost if a column is dropped and added again. The new column has NULL in every row, so a NULL

@@ -2,13 +2,11 @@ import { decimalLimits, doubleQuote, losesLoneSurrogates, printConverted, TYPE_P
 import type { Conversion } from '@sqlpipe/engine';
 import { quoteLiteral } from '@sqlpipe/sql';
 
-const asText = (value: string): string => `CAST(${value} AS STRING)`;
-
 /** Prints a value before and after the conversion, and converted back. As texts, because for a server, 1 and 1 + 1e-11 are equal. */
 function printValues({ column, from, to }: Conversion): string[] {
   const name = doubleQuote(column);
   const converted = printConverted(name, from, to);
-  return [name, converted, printConverted(converted, to, from)].map(asText);
+  return [name, converted, printConverted(converted, to, from)].map(value => `CAST(${value} AS STRING)`);
 }
 
 /** The query counts the values that converting back would not restore, the values that become NULL, and all values. */

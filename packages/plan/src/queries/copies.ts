@@ -1,10 +1,7 @@
-import { type Column, doubleQuote, printTypeCast } from '@sqlpipe/ddl';
+import { doubleQuote } from '@sqlpipe/ddl';
 import type { Copy } from '@sqlpipe/engine';
 import { quoteLiteral } from '@sqlpipe/sql';
 import { chooseAliasPrefix } from '../statements.js';
-
-export const printCast = (from: Column, to: Column): string =>
-  from.type === to.type ? doubleQuote(from.name) : printTypeCast(doubleQuote(from.name), from.type, to.type);
 
 /** SQL for the text of an array. QuestDB 9.3.4 cannot group rows by an array. */
 export const printArrayText = (column: string): string => `${doubleQuote(column)} ::VARCHAR`;
@@ -35,14 +32,16 @@ export function printDuplicatesQuestion(from: string, keys: CopyWithCasts['colum
   return `SELECT coalesce(sum(${rows} - 1), 0) FROM (SELECT ${values}, count() ${rows} FROM ${quoteLiteral(from)})`;
 }
 
-const SIDE = / FROM \(SELECT 1 sqlpipe_+side, /;
 const CAST =
   /(?:CAST\((?:CAST\()?"([^"]+)"(?: AS STRING\))? AS [\w(),]+\)|"([^"]+)"(?: ::VARCHAR)?) "([^"]+)"(?:, |$)/g;
 
-/** The text is cut first, because one pattern for the complete text would take quadratic time. */
-export function parseCopy(text: string): CopyWithCasts | undefined {
+/**
+ * Without columns if the text is no `printSurplusAssertion`. The text is cut first, because one pattern for the complete text would take
+ * quadratic time.
+ */
+export function parseCopy(text: string): CopyWithCasts {
   const middle = text.lastIndexOf(' UNION ALL SELECT -1, ');
-  const [, side = ''] = text.slice(0, middle).split(SIDE);
+  const [, side = ''] = text.slice(0, middle).split(/ FROM \(SELECT 1 sqlpipe_+side, /);
   const [, values = '', from = ''] = /^(.+) FROM '([^']+)'$/.exec(side) ?? [];
   const [, to = ''] = / FROM '([^']+)$/.exec(text.slice(middle, text.lastIndexOf("') GROUP BY "))) ?? [];
   const columns = [...values.matchAll(CAST)].map(([all, cast, bare, name = '']) => ({
@@ -50,5 +49,5 @@ export function parseCopy(text: string): CopyWithCasts | undefined {
     to: name,
     cast: all.slice(0, all.lastIndexOf(` "${name}"`)),
   }));
-  return columns.length > 0 ? { from, to, columns } : undefined;
+  return { from, to, columns };
 }

@@ -47,7 +47,11 @@ function printDifferences(view: ComparedView, columns: readonly ColumnHead[]): s
   const computed = findComputedColumns(view, columns);
   const prefix = chooseAliasPrefix(columns.map(({ name }) => name));
   const stored = columns.filter(column => !computed.includes(column));
-  const keys = stored.map((column, i) => printKey(column, `${prefix}key${i}`));
+  // `min` and `max` may return any NaN, and 0 or -0. These would be different keys. So a NaN becomes NULL, and -0 becomes 0.
+  const keys = stored.map((column, i) => {
+    const value = doubleQuote(column.name);
+    return isFloat(column) ? `CASE WHEN ${value} IS NOT NULL THEN ${value} + 0 END ${prefix}key${i}` : value;
+  });
   const ranges = computed.flatMap((column, i) => {
     const value = doubleQuote(column.name);
     return [
@@ -59,12 +63,6 @@ function printDifferences(view: ComparedView, columns: readonly ColumnHead[]): s
   const both = `SELECT 1 ${prefix}side, * FROM ${quoteLiteral(view.name)} UNION ALL SELECT -1 ${prefix}side, * FROM (\n${view.body}\n)`;
   return `(SELECT ${[...keys, `sum(${prefix}side) ${prefix}more`, ...ranges].join(', ')} FROM (${both}))`;
 }
-
-/** `min` and `max` may return any NaN, and 0 or -0. These would be different keys. So a NaN becomes NULL, and -0 becomes 0. */
-const printKey = (column: ColumnHead, alias: string): string => {
-  const value = doubleQuote(column.name);
-  return isFloat(column) ? `CASE WHEN ${value} IS NOT NULL THEN ${value} + 0 END ${alias}` : value;
-};
 
 /** Prints 1 for a row of `printDifferences` that is lost: also if a computed value is NULL in the query, or beyond its tolerance. */
 function printLostRow(view: ComparedView, columns: readonly ColumnHead[]): string {

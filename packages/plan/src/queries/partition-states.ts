@@ -15,7 +15,8 @@ export const PARTITION_STATES = {
       'drop column': 'which cannot be read after a column was dropped',
       'rename column': 'whose renamed column cannot be read after a conversion to native',
     },
-    formatAdvice: formatNativeAdvice,
+    formatAdvice: (table: string, timestamp = '…') =>
+      `use ALTER TABLE '${table}' CONVERT PARTITION TO NATIVE WHERE ${timestamp} IS NOT NULL`,
   },
   /** DROP TABLE deletes detached partitions too. Queries do not return their rows, so no other assertion notices these rows. */
   detached: {
@@ -40,8 +41,3 @@ export const PARTITION_STATES = {
 } as const;
 
 export type PartitionState = keyof typeof PARTITION_STATES;
-
-/** @param timestamp SQL for the designated timestamp; by default a placeholder */
-function formatNativeAdvice(table: string, timestamp = '…'): string {
-  return `use ALTER TABLE '${table}' CONVERT PARTITION TO NATIVE WHERE ${timestamp} IS NOT NULL`;
-}

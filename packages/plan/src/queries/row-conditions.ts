@@ -31,12 +31,12 @@ export interface RowCondition {
   readonly losesValues?: boolean;
 }
 
-/** A table with the name by which the server is asked. */
-type AskedTable = Pick<TableDefinition, 'name' | 'partitionBy' | 'timestamp'>;
-
-/** Conditions on the partitions of a table. @param actions the actions of the ALTER, or `fill` for the UPDATE of `printFill` */
+/**
+ * Conditions on the partitions of a table. Its name is the one by which the server is asked.
+ * @param actions the actions of the ALTER, or `fill` for the UPDATE of `printFill`
+ */
 export function findPartitionConditions(
-  { name, partitionBy, timestamp }: AskedTable,
+  { name, partitionBy, timestamp }: Pick<TableDefinition, 'name' | 'partitionBy' | 'timestamp'>,
   actions: readonly string[],
   version: string | undefined,
 ): RowCondition[] {
@@ -57,29 +57,20 @@ export function findPartitionConditions(
 }
 
 /** The values that a conversion would not fit into the new type. Whether values that fit would change is another question. */
-export const findMisfitConditions = (conversion: Conversion): RowCondition[] =>
-  printMisfit(conversion) === undefined
-    ? []
-    : [
-        {
-          assertion: conversionAssertion(conversion),
-          formatProblem: count => [formatMisfits(count, conversion)],
-          losesValues: losesLoneSurrogates(conversion.from, conversion.to),
-        },
-      ];
+export function findMisfitConditions(conversion: Conversion): RowCondition[] {
+  if (printMisfit(conversion) === undefined) return [];
+  const assertion = conversionAssertion(conversion);
+  const losesValues = losesLoneSurrogates(conversion.from, conversion.to);
+  return [{ assertion, formatProblem: count => [formatMisfits(count, conversion)], losesValues }];
+}
 
 /** As `findMisfitConditions`, and for conversions that no plan contains. */
-export const findValueConditions = (conversion: Conversion): RowCondition[] =>
-  canConvert(conversion.from, conversion.to)
-    ? findMisfitConditions(conversion)
-    : [
-        {
-          assertion: emptyAssertion(conversion.table),
-          formatProblem: () => [
-            `the server accepts ${conversion.from} to ${conversion.to}, but suspends a table that has rows`,
-          ],
-        },
-      ];
+export function findValueConditions(conversion: Conversion): RowCondition[] {
+  const { table, from, to } = conversion;
+  if (canConvert(from, to)) return findMisfitConditions(conversion);
+  const problem = `the server accepts ${from} to ${to}, but suspends a table that has rows`;
+  return [{ assertion: emptyAssertion(table), formatProblem: () => [problem] }];
+}
 
 /** The conversion of an ALTER; undefined for an ALTER that keeps the types. */
 export function findConversion(table: TableDefinition, alteration: Alteration): Conversion | undefined {

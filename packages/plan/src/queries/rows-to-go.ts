@@ -59,16 +59,17 @@ export type PeriodHolder = Pick<MaterializedViewDefinition, 'name' | 'timestamp'
   readonly refresh: Pick<Refresh, 'period' | 'timeZone'>;
 };
 
-export const printUnendedQuestion = (view: PeriodHolder): string => printUnended('count()', view);
-
 /** Also asks for the times of the first and the last row. sqlserve recognizes the question by the names of its columns. */
 export const printUnendedRange = (view: PeriodHolder): string => {
   const time = doubleQuote(view.timestamp ?? '');
-  return printUnended(`count() rows_lost, min(${time}) first_lost, max(${time}) last_lost`, view);
+  return printUnendedQuestion(view, `count() rows_lost, min(${time}) first_lost, max(${time}) last_lost`);
 };
 
 /** Subtracts the delay, although 9.3.4 does not. So the end may be too early, and rows are counted that a refresh computes. */
-function printUnended(items: string, { name, timestamp = '', refresh: { period, timeZone } }: PeriodHolder): string {
+export function printUnendedQuestion(
+  { name, timestamp = '', refresh: { period, timeZone } }: PeriodHolder,
+  items = 'count()',
+): string {
   const { length = '', delay: wait = '' } = period === 'sample by interval' ? {} : (period ?? {});
   const [, delay = '0', unit = 'h'] = /^(\d+)(\w)$/.exec(wait) ?? [];
   const now = `dateadd('${unit}', -${delay}, now())`;
