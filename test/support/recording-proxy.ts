@@ -1,10 +1,11 @@
-/*! A proxy in front of a server: it records queries, forwards most of them, and answers some itself. */
+/*! A proxy in front of a server: it records queries, forwards most of them, and answers some itself or not at all. */
 import { createServer } from 'node:http';
 import { listenHttp } from './listen.js';
 import type { Scope } from './scope.js';
 import { httpGet } from './server.js';
 
-export type Instead = readonly [status: number, body: unknown];
+/** `closed` closes the connection without a reply. */
+export type Instead = readonly [status: number, body: unknown] | 'closed';
 
 export interface RecordingProxy {
   url: string;
@@ -22,6 +23,7 @@ export async function recordingProxy(
     const query = new URL(url, server.url).searchParams.get('query') ?? '';
     queries.push(query);
     const own = await instead(query);
+    if (own === 'closed') return response.destroy();
     if (own) return response.writeHead(own[0]).end(JSON.stringify(own[1]));
     const { status, body } = await httpGet(`${server.url}${url}`, authorization);
     return response.writeHead(status).end(body);

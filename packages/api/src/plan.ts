@@ -67,8 +67,11 @@ export async function plan(a: Schema, b: Schema, options: PlanOptions = {}): Pro
     skipInvalid: sideA.config !== undefined,
     ignore: new IgnoreRules(ignore),
   };
-  const planned = await withPlanningFacts(sideA.config, sideB.config, facts =>
-    planChanges(sideA.statements, sideB.statements, { ...settings, ...facts }),
+  const planned = await withPlanningFacts(
+    sideA.config,
+    sideB.config,
+    message => onWarning?.(message),
+    facts => planChanges(sideA.statements, sideB.statements, { ...settings, ...facts }),
   );
   for (const message of [...planned.warnings, ...planned.notes]) onWarning?.(message);
   return {

@@ -90,7 +90,7 @@ async function compareAndWrite(args: DiffArgs, io: Io): Promise<number> {
   const { writePlan } = await import('./write-plan.js'); // loaded late, because few runs need an engine
   const skipInvalid = a.config !== undefined;
   const { sideB, ...kept } = await addKeptGrants(b, ignore, selection);
-  return withPlanningFacts(a.config, b.config, planningFacts =>
+  return withPlanningFacts(a.config, b.config, io.warn, planningFacts =>
     writePlan([a, sideB], { ...args, locations, skipInvalid, ...kept, ...planningFacts }, io),
   );
 }

@@ -79,12 +79,13 @@ export interface ExternalFacts {
   readonly isRedefined?: (former: MaterializedView, current: MaterializedView) => boolean;
   /**
    * The new query of a view. The assertion says whether the server can compute this query after the statements so far. `isRejected` says
-   * whether the server has already rejected the query. Undefined if the query has not changed. By default undefined.
+   * whether the server has already rejected the query; `unknown` if it did not answer. Undefined if the query has not changed, and by
+   * default.
    */
   readonly askComputable?: (
     former: MaterializedView,
     current: MaterializedView,
-  ) => { readonly query: string; readonly assertion: string; readonly isRejected: boolean } | undefined;
+  ) => { readonly query: string; readonly assertion: string; readonly isRejected: boolean | 'unknown' } | undefined;
 }
 
 export interface AccountedLoss {

@@ -70,7 +70,7 @@ interface TrackedView {
 interface TrackedRecomputation extends Recomputation {
   /** The sources of the former view that the computed view does not read. */
   readonly unreadSources: readonly CatalogueObject[];
-  readonly isRejected: boolean;
+  readonly isRejected: boolean | 'unknown';
   /** Set if the successor has a different query that lacks a source of the former view. `causes` are those of `causesOf`. */
   readonly redefinition?: { readonly successor: MaterializedView; readonly causes: readonly number[] } | undefined;
 }
@@ -216,7 +216,7 @@ export class ViewHistories {
     if (storedRows !== 'recomputable' && !isSuccessor) return toConsequence(formatUnreturnedRows(storedRows));
     if (isRejected)
       return toConsequence(
-        'leaves it empty: the server rejects its query over the objects as they are after this statement',
+        `${isRejected === 'unknown' ? 'may leave it empty: it is not known whether the server accepts' : 'leaves it empty: the server rejects'} its query over the objects as they are after this statement`,
       );
     const readSources = sourcesOf(tracked).filter(source => !unreadSources.includes(source));
     const sourceLoss = this.#findSourceLoss(tracked, readSources);

@@ -3,7 +3,7 @@ import type { MaterializedViewDefinition } from '@sqlpipe/ddl';
 import { NameMap, quoteLiteral } from '@sqlpipe/sql';
 import type { ConnectionConfig } from '../configuration/connection-config.js';
 import { type Client, withClient } from '../http/client.js';
-import { queryIfAccepted, tryQuery } from '../http/optional-queries.js';
+import { tryIfAccepted } from '../http/optional-queries.js';
 import { InstanceError } from '../instance-error.js';
 import { fetchHealth, fetchViewColumns, type ViewColumn } from './health.js';
 import { fetchCommonDefaults, fetchDefaults, fetchIsEnterprise, fetchVersion } from './server-report.js';
@@ -16,53 +16,93 @@ export async function fetchComparisonFacts(a?: ConnectionConfig, b?: ConnectionC
   return { defaults: await fetchCommonDefaults(a, b), health: [await healthOf(a), await healthOf(b)] as const };
 }
 
+/** Receives why an instance has not answered a question about rows. */
+type Warn = (message: string) => void;
+
 /** What is known of an instance, and functions that query its rows. They need its client, which must stay open. */
 export type InstanceFacts = Awaited<ReturnType<typeof fetchInstanceFacts>>;
 
 /** @throws InstanceError */
-export const fetchInstanceFacts = async (client: Client) => ({
-  defaults: await fetchDefaults(client),
-  health: await fetchHealth(client),
-  version: await fetchVersion(client),
-  isEnterprise: await fetchIsEnterprise(client),
-  fetchHistory: (view: MaterializedViewDefinition, printQuestion: PrintHistoryQuestion) =>
-    fetchHistory(client, view, printQuestion),
-  fetchSizes: () => fetchSizes(client),
-  fetchRow: (query: string) => fetchRow(client, query),
-});
+export async function fetchInstanceFacts(client: Client, warn: Warn) {
+  const warnings = new Set<string>();
+  const warnOnce: Warn = message => {
+    if (!warnings.has(message)) warn(message);
+    warnings.add(message);
+  };
+  return {
+    defaults: await fetchDefaults(client),
+    health: await fetchHealth(client),
+    version: await fetchVersion(client),
+    isEnterprise: await fetchIsEnterprise(client),
+    fetchHistory: (view: MaterializedViewDefinition, printQuestion: PrintHistoryQuestion) =>
+      fetchHistory(client, view, printQuestion, warnOnce),
+    fetchSizes: () => fetchSizes(client, warnOnce),
+    fetchRow: (query: string) => fetchRow(client, query, warnOnce),
+  };
+}
 
 /** Plans a change of B, whose instance stays connected meanwhile. If B is from files, only the defaults of A are known. */
 export async function withPlanningFacts<T>(
   a: ConnectionConfig | undefined,
   b: ConnectionConfig | undefined,
+  warn: Warn,
   plan: (facts: Partial<InstanceFacts>) => Promise<T>,
 ): Promise<T> {
   if (!b) return plan({ defaults: await fetchCommonDefaults(a) });
-  return withClient(b, async client => plan(await fetchInstanceFacts(client)));
+  return withClient(b, async client => plan(await fetchInstanceFacts(client, warn)));
 }
 
-/** The first row of a query. Undefined if the instance cannot answer it, for example because a value cannot be cast. */
-const fetchRow = async (client: Client, query: string): Promise<readonly unknown[] | undefined> =>
-  (await tryQuery(() => client.queryRows(query)))?.[0];
+/**
+ * The result of queries; undefined if the instance rejects one. `unknown`, with a warning, if the instance works but gives no answer, for
+ * example because a query needs longer than the time limit.
+ * @throws InstanceError if the instance is gone
+ */
+async function fetchIfAnswered<T>(
+  client: Client,
+  warn: Warn,
+  queries: () => Promise<T>,
+): Promise<T | 'unknown' | undefined> {
+  try {
+    return await tryIfAccepted(queries);
+  } catch (error) {
+    if (!(error instanceof InstanceError)) throw error;
+    await fetchVersion(client); // throws if the instance is gone
+    warn(`a question was not answered, so what depends on it is unknown: ${error.message}`);
+    return 'unknown';
+  }
+}
+
+/** The first row of a query, see `fetchIfAnswered`. A server rejects it, for example, if a value cannot be cast. */
+async function fetchRow(
+  client: Client,
+  query: string,
+  warn: Warn,
+): Promise<readonly unknown[] | 'unknown' | undefined> {
+  const rows = await fetchIfAnswered(client, warn, () => client.queryRows(query));
+  return rows === 'unknown' ? rows : rows?.[0];
+}
 
 /** Prints a query about the rows that the query of a view no longer returns: their number, the first time and the last time. */
 type PrintHistoryQuestion = (timestamp: string, columns: readonly ViewColumn[]) => string;
 
 /** The rows of a materialized view that its query no longer returns, and the columns of the view. */
-async function fetchHistory(client: Client, view: MaterializedViewDefinition, printQuestion: PrintHistoryQuestion) {
+async function fetchHistory(
+  client: Client,
+  view: MaterializedViewDefinition,
+  printQuestion: PrintHistoryQuestion,
+  warn: Warn,
+) {
   const name = quoteLiteral(view.name);
   const columns = await fetchViewColumns(client, view.name);
   // A full refresh leaves out the rows that are older than the limit, although the query returns them.
-  const limit = `SELECT refresh_limit FROM materialized_views() WHERE view_name = ${name}`;
-  const isLimited = Number((await fetchRow(client, limit))?.[0] ?? 0) !== 0;
-  if (!columns || isLimited) return { answer: 'unknown' as const, columns };
+  const limitQuery = `SELECT refresh_limit FROM materialized_views() WHERE view_name = ${name}`;
+  const limit = await fetchRow(client, limitQuery, warn);
+  if (!columns || limit === 'unknown' || Number(limit?.[0] ?? 0) !== 0) return { answer: 'unknown' as const, columns };
   const timestamp = view.timestamp ?? columns.find(({ designated }) => designated)?.name ?? '';
-  const fetchIsEmpty = async () => (await fetchRow(client, `SELECT count() FROM ${name}`))?.[0] === 0;
-  const fetchLost = async () => (await client.queryRows(printQuestion(timestamp, columns)))[0] ?? [];
-  try {
-    const [lost, first, last] = await pollUntilSettled(client, view.name, fetchLost, ([lost]) => Number(lost) === 0);
-    if (Number(lost) === 0)
-      return { answer: (await fetchIsEmpty()) ? ('none' as const) : ('recomputable' as const), columns };
+  const fetchLost = async () => {
+    const fetchLostRow = async () => (await client.queryRows(printQuestion(timestamp, columns)))[0] ?? [];
+    const [lost, first, last] = await pollUntilSettled(client, view.name, fetchLostRow, ([lost]) => Number(lost) === 0);
+    if (Number(lost) === 0) return 'recomputable' as const;
     const state = `SELECT count(), max("${timestamp}") FROM ${name}`;
     const [[total, newest] = []] = await client.queryRows(state);
     const [running] = await fetchRunningRefreshes(client, name);
@@ -73,16 +113,18 @@ async function fetchHistory(client: Client, view: MaterializedViewDefinition, pr
         ? areNewest && 'the view is invalid and its newest interval was not refreshed'
         : `materialized view '${running.view}' is being refreshed; plan again when that has ended`;
     const rows = { count: Number(lost), total: Number(total), first: String(first), last: String(last) };
-    return { answer: { ...rows, doubt: doubt || undefined }, columns };
-  } catch (error) {
-    if (!(error instanceof InstanceError)) throw error;
-    return { answer: (await fetchIsEmpty()) ? ('none' as const) : ('unknown' as const), columns };
-  }
+    return { ...rows, doubt: doubt || undefined };
+  };
+  const answer = (await fetchIfAnswered(client, warn, fetchLost)) ?? ('unknown' as const);
+  if (typeof answer !== 'string') return { answer, columns };
+  const count = await fetchRow(client, `SELECT count() FROM ${name}`, warn);
+  return { answer: count?.[0] === 0 ? ('none' as const) : answer, columns };
 }
 
-async function fetchSizes(client: Client) {
-  const rows = await queryIfAccepted(client, 'SELECT tableName, rowCount, diskSize FROM table_storage()');
+async function fetchSizes(client: Client, warn: Warn) {
+  const query = 'SELECT tableName, rowCount, diskSize FROM table_storage()';
+  const rows = await fetchIfAnswered(client, warn, () => client.queryRows(query));
   const toEntry = ([name, rows, bytes]: unknown[]) =>
     [String(name), { rows: Number(rows), bytes: Number(bytes) }] as const;
-  return rows && new NameMap(rows.map(toEntry));
+  return rows === undefined || rows === 'unknown' ? undefined : new NameMap(rows.map(toEntry));
 }

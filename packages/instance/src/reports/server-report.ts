@@ -1,7 +1,7 @@
 import { type Defaults, SERVER_DEFAULTS } from '@sqlpipe/ddl';
 import type { ConnectionConfig } from '../configuration/connection-config.js';
 import { type Client, connect, withClient } from '../http/client.js';
-import { BestEffortClient, queryIfAccepted, tryQuery } from '../http/optional-queries.js';
+import { BestEffortClient, queryIfAccepted } from '../http/optional-queries.js';
 import { InstanceError } from '../instance-error.js';
 import { fetchInvalidViews, fetchSuspended } from './health.js';
 
@@ -86,8 +86,8 @@ async function fetchAccessControl(client: Client): Promise<'on' | 'off' | 'unkno
   }
 }
 
-/** The version of an instance of the open source edition, such as `9.3.4`; undefined if it does not report one. */
+/** The version of an instance of the open source edition, such as `9.3.4`; undefined if it reports none. @throws InstanceError */
 export async function fetchVersion(client: Client): Promise<string | undefined> {
-  const [[build] = []] = (await tryQuery(() => client.queryRows('SELECT build()'))) ?? [];
+  const [[build] = []] = (await queryIfAccepted(client, 'SELECT build()')) ?? [];
   return BUILD.exec(String(build))?.[1];
 }

@@ -3,8 +3,12 @@ import { foldCase, type NameMap } from '@sqlpipe/sql';
 import { type ChangedValues, printConversionQuestion } from '../queries/conversions.js';
 import { type FetchHistory, type HistoryAnswer, printHistoryQuestion } from '../queries/history.js';
 
-/** The first row that a query returns, or why there is none. `unasked`: the server was not asked yet, or no server can be asked. */
-type Answer = readonly unknown[] | 'rejected' | 'unasked';
+/**
+ * The first row that a query returns, or why there is none:
+ * - `unknown`: the server works, but has not answered within the time limit.
+ * - `unasked`: the server was not asked yet, or no server can be asked.
+ */
+type Answer = readonly unknown[] | 'rejected' | 'unknown' | 'unasked';
 
 /** The size of a table or a materialized view on a server. */
 export interface StoredSize {
@@ -15,8 +19,8 @@ export interface StoredSize {
 /** Functions that ask a server about rows. If one is absent, only assertions check the rows, when the plan is applied. */
 export interface RowQueries {
   readonly fetchHistory?: FetchHistory | undefined;
-  /** Runs a query that returns one row; undefined if the server rejects the query. */
-  readonly fetchRow?: ((query: string) => Promise<readonly unknown[] | undefined>) | undefined;
+  /** Runs a query that returns one row; undefined if the server rejects the query, `unknown` if it does not answer in time. */
+  readonly fetchRow?: ((query: string) => Promise<readonly unknown[] | 'unknown' | undefined>) | undefined;
   /** Asks for the sizes of tables and materialized views; undefined if the server does not show them. */
   readonly fetchSizes?: (() => Promise<NameMap<StoredSize> | undefined>) | undefined;
 }
@@ -39,32 +43,34 @@ export class ServerAnswers {
     return answer;
   }
 
-  /** The number that a query returns. 0 until the server has answered; undefined if the server rejects the query. */
+  /** The number that a query returns. 0 until the server was asked; undefined if it rejects the query or does not answer. */
   askCount(query: string): number | undefined {
     const answer = this.ask(query);
-    if (answer === 'rejected') return undefined;
-    return answer === 'unasked' ? 0 : Number(answer[0]);
+    if (answer === 'unasked') return 0;
+    return typeof answer === 'string' ? undefined : Number(answer[0]);
   }
 
-  /** What a query returns that also asks for the times of the first and the last row; `none` until the server has answered. */
+  /** What a query returns that also asks for the times of the first and the last row; `none` until the server was asked. */
   askUnendedRows(query: string): UnendedRows {
     const answer = this.ask(query);
-    if (answer === 'rejected') return 'unknown';
-    const [count, first, last] = answer === 'unasked' ? [0] : answer;
+    if (answer === 'unasked') return 'none';
+    if (typeof answer === 'string') return 'unknown';
+    const [count, first, last] = answer;
     return Number(count) === 0 ? 'none' : { count: Number(count), first: String(first), last: String(last) };
   }
 
-  /** Undefined until the server has answered, or if it rejects the question. @param conversion has the names of B */
+  /** Undefined unless the server has answered. @param conversion has the names of B */
   askChangedValues(conversion: Conversion): ChangedValues | undefined {
     const answer = this.ask(printConversionQuestion(conversion));
-    if (answer === 'rejected' || answer === 'unasked') return undefined;
+    if (typeof answer === 'string') return undefined;
     const [changed, nulls, total] = answer.map(Number) as [number, number, number];
     return { changed, nulls, total };
   }
 
-  /** False until the server has answered. */
-  askIfRejected(query: string): boolean {
-    return this.ask(query) === 'rejected';
+  /** False until the server was asked; `unknown` if it does not answer. */
+  askIfRejected(query: string): boolean | 'unknown' {
+    const answer = this.ask(query);
+    return answer === 'unknown' ? answer : answer === 'rejected';
   }
 
   /** @returns whether there was a question */

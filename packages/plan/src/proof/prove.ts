@@ -76,11 +76,8 @@ function executeSteps(
     try {
       if (assertion) rows.recordAssertion(assertion);
       const execution = engine.execute(statement);
-      const view = findRejectedView(execution, engine, context);
-      if (view !== undefined) {
-        const reason = `the server rejects the query of ${engine.displayNameOf(view)}`;
-        return { effects, removals, rejection: { causes: [index], reason } };
-      }
+      const reason = findUnusableQuery(execution, engine, context);
+      if (reason !== undefined) return { effects, removals, rejection: { causes: [index], reason } };
       effects.push(rows.recordStatement(statement, execution));
       repairable.recordStep(execution, index);
       for (const { before, after } of execution.transitions) if (before && !after) removals.set(before.name, index);
@@ -145,18 +142,25 @@ function findInvalidatedViews(
 }
 
 /**
- * Finds a changed view whose query the server rejects. The engine does not know all functions, so the server is asked. Until it has
- * answered, the query counts as accepted. The server cannot be asked if the query reads an object that B lacks.
+ * Checks whether the server rejects the query of a changed view. The engine does not know all functions, so the server is asked. Until it
+ * was asked, the query counts as accepted. The server cannot be asked if the query reads an object that B lacks.
+ * @returns why a plan cannot rely on the query of such a view
  */
-const findRejectedView = ({ transitions }: Execution, engine: Engine, context: PlanContext): string | undefined =>
-  transitions.find(({ before, after }) => {
-    if (after?.kind !== 'view' && after?.kind !== 'materialized view') return false;
+function findUnusableQuery({ transitions }: Execution, engine: Engine, context: PlanContext): string | undefined {
+  for (const { before, after } of transitions) {
+    if (after?.kind !== 'view' && after?.kind !== 'materialized view') continue;
     const isRepaired = before?.kind === 'view' && before.isStale;
     const isSame = before && 'body' in before && before.body === after.body && !isRepaired;
     const names = [...engine.catalogue.closure(after.references)];
-    if (isSame || !names.every(name => context.engineOfB.find(context.renames.nameBeforePlan(name)))) return false;
-    return context.answers.askIfRejected(printCompileQuestion(printQueryAfterPlan(after, engine, context).query));
-  })?.name;
+    if (isSame || !names.every(name => context.engineOfB.find(context.renames.nameBeforePlan(name)))) continue;
+    const question = printCompileQuestion(printQueryAfterPlan(after, engine, context).query);
+    const isRejected = context.answers.askIfRejected(question);
+    if (isRejected === false) continue;
+    const problem = isRejected === true ? 'the server rejects' : 'it is not known whether the server accepts';
+    return `${problem} the query of ${displayName(after)}`;
+  }
+  return undefined;
+}
 
 function createExternalFacts(context: PlanContext, engine: Engine): ExternalFacts {
   const { a, engineOfB, findStoredRows, ignore, renames, answers } = context;

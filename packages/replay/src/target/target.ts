@@ -61,7 +61,7 @@ export async function fetchTargetSchema(
   // The open source edition does not show rights.
   const account =
     name === undefined ? undefined : { name, rights: await tryIfAccepted(() => fetchRightsOf(client, name)) };
-  return { statements, ...(await fetchInstanceFacts(client)), account };
+  return { statements, ...(await fetchInstanceFacts(client, warn)), account };
 }
 
 /** As `fetchTargetSchema`, or why the account may not read the schema. @throws InstanceError if the target gives no answer */
