@@ -4,7 +4,6 @@ export {
   type Grant,
   locateGrantTargets,
   type Membership,
-  parseRevocation,
   parseRights,
   printRevocation,
   printRight,
@@ -13,6 +12,7 @@ export {
   type Right,
   sortByScope,
 } from './acl/rights.js';
+export { findAffectedObjects } from './affected-objects.js';
 export { COLUMN_OPTIONS, COLUMN_TYPE, findColumnProperty } from './columns/column-properties.js';
 export {
   canCast,

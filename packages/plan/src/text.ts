@@ -8,7 +8,7 @@ export { COLUMN_ORDER_REASON, columnOrderHints, formatOmission, type Omission } 
 export { type Assertion, isPlanQuery, type KnownView, parseAssertion, ROWLESS_ANSWERS } from './queries/assertions.js';
 export { type CommonQuery, isCastQuery, parseWith, printWith, useNamesOfWith } from './queries/common-queries.js';
 export { printNothingIsLostAssertion } from './queries/history.js';
-export { findAffectedObjects, printFullRefresh, printOnOneLine } from './statements.js';
+export { printFullRefresh } from './statements.js';
 export { type PlanHead, parsePlanHead } from './text/head.js';
 export {
   computeFingerprint,

@@ -1,7 +1,7 @@
-import { isColumnOrder, type StatementComparison } from '@sqlpipe/ddl';
+import { findAffectedObjects, isColumnOrder, type StatementComparison } from '@sqlpipe/ddl';
 import type { Effect } from '@sqlpipe/engine';
 import { findLocation, type Location } from '@sqlpipe/files';
-import { findAffectedObjects, type PlanHead } from '@sqlpipe/plan/text';
+import type { PlanHead } from '@sqlpipe/plan/text';
 import { displayName, type StatementIdentity } from '@sqlpipe/sql';
 import { escapeControls } from '@sqlpipe/text';
 import type { ReplayOptions } from './options.js';

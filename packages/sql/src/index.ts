@@ -54,8 +54,8 @@ export { MAX_RECORD, normalizeStatement, SplitError, Splitter } from './splitter
 export { TokenReader } from './token-reader.js';
 export {
   canHaveComments,
-  joinTokens,
   keywordOf,
+  printOnOneLine,
   significantTokens,
   type Token,
   tokens,

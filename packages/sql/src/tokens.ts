@@ -101,3 +101,6 @@ export function joinTokens(tokens: Iterable<Token>): string {
   }
   return text.trimStart();
 }
+
+/** A statement without comments and without its `;`, with one space for any white space. */
+export const printOnOneLine = (statement: string): string => joinTokens(significantTokens(statement.replace(/;$/, '')));

@@ -3,8 +3,9 @@ import { open } from 'node:fs/promises';
 import type { Writable } from 'node:stream';
 import { finished, pipeline } from 'node:stream/promises';
 import { formatAnnotation, type Io } from '@sqlpipe/cli';
+import { findAffectedObjects } from '@sqlpipe/ddl';
 import { findLocation, writeOutput } from '@sqlpipe/files';
-import { findAffectedObjects, formatOmission, printOnOneLine } from '@sqlpipe/plan/text';
+import { formatOmission } from '@sqlpipe/plan/text';
 import { createCommitWriter, encodeRecords } from '@sqlpipe/records';
 import {
   formatStatementLabel,
@@ -15,7 +16,7 @@ import {
   type ReplayTarget,
   type Result,
 } from '@sqlpipe/replay';
-import { displayName, redact, redactFully } from '@sqlpipe/sql';
+import { displayName, printOnOneLine, redact, redactFully } from '@sqlpipe/sql';
 import { escapeControls, escapeLines, formatCount, formatSafeJson, indentLines, truncate } from '@sqlpipe/text';
 import { formatRejection, formatReplacement } from './format-rejection.js';
 import { LoginCheck } from './login-check.js';

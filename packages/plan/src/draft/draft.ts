@@ -1,7 +1,15 @@
 /*! A draft collects the statements of a plan and executes each on an engine. A proof (prove.ts) later finds the rows that are lost. */
 import { type Alteration, type PropertyName, printAlter, printRight } from '@sqlpipe/ddl';
 import { type Conversion, type Engine, type Execution, isNotExecutable, OpaqueError } from '@sqlpipe/engine';
-import { findSecrets, type KindAndName, NameMap, NameSet, type ObjectKind, redactFully } from '@sqlpipe/sql';
+import {
+  findSecrets,
+  type KindAndName,
+  NameMap,
+  NameSet,
+  type ObjectKind,
+  printOnOneLine,
+  redactFully,
+} from '@sqlpipe/sql';
 import { maskSecrets } from '@sqlpipe/text';
 import { findRemovedGrants } from '../context/kept-of-b.js';
 import type { PlanContext } from '../context/plan-context.js';
@@ -9,7 +17,6 @@ import { type ObjectPath, pathKey } from '../losses/object-path.js';
 import { type Change, changeKey, describeChange, type Obstacle, type Omission } from '../losses/omission.js';
 import type { Assertion } from '../queries/assertions.js';
 import { formatChangedValues } from '../queries/conversions.js';
-import { printOnOneLine } from '../statements.js';
 import { isIgnored, Omissions } from './omissions.js';
 
 export interface Step {

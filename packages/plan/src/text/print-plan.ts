@@ -1,9 +1,8 @@
 import { createHash } from 'node:crypto';
-import { type Definition, printDefinition, tryParseDefinition } from '@sqlpipe/ddl';
+import { type Definition, findAffectedObjects, printDefinition, tryParseDefinition } from '@sqlpipe/ddl';
 import { dumpOrder, Schema } from '@sqlpipe/schema';
 import { foldCase, identify, isObjectKind, type KindAndName, NameSet } from '@sqlpipe/sql';
 import { escapeControls } from '@sqlpipe/text';
-import { findAffectedObjects } from '../statements.js';
 import { formatState } from './head.js';
 
 interface PrintablePlan {
