@@ -95,7 +95,7 @@ test('a plan is for the instance as it is: without extra objects, with the right
   const wanted = ['CREATE TABLE a (x INT, z INT)'];
   const { statements, verbs, omissions } = await plan(wanted, server, { ignoreExtra: true });
   t.deepEqual([statements.length, verbs, omissions], [1, ['ALTER'], []]);
-  t.like((await plan(wanted, server)).omissions, [{ kind: 'table', name: 'extra', allow: ['drop:extra'] }]);
+  t.like((await plan(wanted, server)).omissions, [{ kind: 'table', name: 'extra', allowLoss: ['drop:extra'] }]);
   t.is((await plan(wanted, server, { allowLoss: ['drop:extra'] })).statements.length, 2);
 });
 

@@ -3,7 +3,7 @@ import { fetchComparisonFacts } from '@sqlpipe/instance';
 import { compareSchemas, differenceResult, IgnoreRules } from '@sqlpipe/schema';
 import type { Kind, KindAndName } from '@sqlpipe/sql';
 import type { OnWarning } from './instance.js';
-import { readSides, type Schema } from './schema.js';
+import { readSides, type SchemaSource } from './schema.js';
 
 /** How to compare. */
 export interface DiffOptions {
@@ -74,8 +74,8 @@ export interface Diff {
  * Throws `DAMAGED` or `USAGE`, and what reading the schemas throws.
  */
 export async function diff(
-  a: Schema,
-  b: Schema,
+  a: SchemaSource,
+  b: SchemaSource,
   { ignoreExtra = false, ignoreOwner = false, ignore, onWarning }: DiffOptions = {},
 ): Promise<Diff> {
   const [sideA, sideB] = await readSides(a, b, onWarning);

@@ -16,6 +16,6 @@ export { join } from './join.js';
 export { parse, print, type Statement } from './parse.js';
 export { type Omission, type Plan, type PlanOptions, plan } from './plan.js';
 export { type Outcome, type ReplayOptions, replay } from './replay.js';
-export type { Schema } from './schema.js';
+export type { SchemaSource } from './schema.js';
 export { type ServeOptions, type Server, serve } from './serve.js';
 export { split } from './split.js';

@@ -1,7 +1,7 @@
 import { Readable } from 'node:stream';
 import { printSqlText, writeFolder } from '@sqlpipe/files';
 import { collectStatements } from '@sqlpipe/schema';
-import { openSchema, type Schema } from './schema.js';
+import { openSchema, type SchemaSource } from './schema.js';
 
 /**
  * Returns a schema as `.sql` text, with a blank line after each statement. With `folder` it is written there too, one file
@@ -23,7 +23,7 @@ import { openSchema, type Schema } from './schema.js';
  *
  * Throws `REJECTED` or `DAMAGED` before it writes into `folder`, and what reading the schema throws.
  */
-export async function join(schema: Schema, { folder }: { readonly folder?: string } = {}): Promise<string> {
+export async function join(schema: SchemaSource, { folder }: { readonly folder?: string } = {}): Promise<string> {
   const statements = await collectStatements((await openSchema(schema)).statements);
   if (folder !== undefined) await writeFolder(folder, Readable.from(statements));
   return statements.map(printSqlText).join('');

@@ -4,7 +4,7 @@ import { findVerbsToAllow, formatLoss, printPlan } from '@sqlpipe/plan/text';
 import { IgnoreRules } from '@sqlpipe/schema';
 import type { Kind } from '@sqlpipe/sql';
 import { type DiffOptions, kindAndName } from './diff.js';
-import { readSides, type Schema } from './schema.js';
+import { readSides, type SchemaSource } from './schema.js';
 
 /** How to plan. */
 export interface PlanOptions extends DiffOptions {
@@ -37,8 +37,8 @@ export interface Omission {
   readonly reason: string;
   /** What can be done, besides allowing the losses: `renamed? --renamed trades.fee=qty`. */
   readonly hints: readonly string[];
-  /** What `allowLoss` would have to name. */
-  readonly allow: readonly string[];
+  /** The names that `allowLoss` would need. */
+  readonly allowLoss: readonly string[];
 }
 
 /**
@@ -59,7 +59,7 @@ export interface Omission {
  *
  * Throws `DAMAGED` or `USAGE`, and what reading the schemas throws.
  */
-export async function plan(a: Schema, b: Schema, options: PlanOptions = {}): Promise<Plan> {
+export async function plan(a: SchemaSource, b: SchemaSource, options: PlanOptions = {}): Promise<Plan> {
   const { ignore, onWarning, ...given } = options;
   const [sideA, sideB] = await readSides(a, b, onWarning);
   const settings: Pick<PlannerOptions, keyof typeof given | 'skipInvalid' | 'ignore'> = {
@@ -82,7 +82,7 @@ export async function plan(a: Schema, b: Schema, options: PlanOptions = {}): Pro
       what,
       reason: reasons.join('; '),
       hints,
-      allow: losses.map(formatLoss),
+      allowLoss: losses.map(formatLoss),
     })),
   };
 }

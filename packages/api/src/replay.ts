@@ -9,7 +9,7 @@ import {
 import { IgnoreRules } from '@sqlpipe/schema';
 import type { Kind } from '@sqlpipe/sql';
 import { type Instance, type OnWarning, resolve } from './instance.js';
-import { openSchema, type Schema } from './schema.js';
+import { openSchema, type SchemaSource } from './schema.js';
 
 /** How to apply a schema. */
 export interface ReplayOptions {
@@ -93,7 +93,7 @@ export interface Outcome {
  * If the instance fails, it throws `UNREACHABLE`, `DENIED` or `PROTOCOL` after all outcomes.
  */
 export async function* replay(
-  schema: Schema,
+  schema: SchemaSource,
   instance: Instance,
   options: ReplayOptions = {},
 ): AsyncGenerator<Outcome, void, undefined> {

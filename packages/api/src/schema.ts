@@ -7,16 +7,16 @@ import { CodedError } from '@sqlpipe/text';
 import { type InstanceOptions, type OnWarning, resolve } from './instance.js';
 
 /**
- * A schema is one of
+ * Where a schema is read from:
  *
  * - an instance: an address with `://` or `::`, or an object with a `url`;
  * - any other string: the path of a `.sql` file, of a folder that `join` or `sqljoin -d` wrote, or of a stream;
  * - an iterable of statements.
  */
-export type Schema = string | InstanceOptions | Iterable<string> | AsyncIterable<string>;
+export type SchemaSource = string | InstanceOptions | Iterable<string> | AsyncIterable<string>;
 
 /** A schema that is read when it is needed. */
-export interface OpenSchema {
+export interface OpenedSchema {
   /** Where the statements are that have been read from files, in their order. */
   readonly locations: readonly Location[];
   /** What it is called in messages. */
@@ -31,13 +31,17 @@ export interface OpenSchema {
  * @param reportInvalid whether to warn of views that are invalid on the instance
  * @throws InstanceError with the code CONFIG
  */
-export async function openSchema(schema: Schema, warn?: OnWarning, { reportInvalid = true } = {}): Promise<OpenSchema> {
-  if (typeof schema === 'string' && !hasAddressSyntax(schema)) return openPath(schema);
-  if (!isSchema(schema))
+export async function openSchema(
+  source: SchemaSource,
+  warn?: OnWarning,
+  { reportInvalid = true } = {},
+): Promise<OpenedSchema> {
+  if (typeof source === 'string' && !hasAddressSyntax(source)) return openPath(source);
+  if (!isSchemaSource(source))
     throw new CodedError('USAGE', 'a schema is an address, a path, an object with a url, or an iterable of statements');
-  if (typeof schema !== 'string' && !('url' in schema))
-    return { label: 'schema', locations: [], statements: normalize(schema) };
-  const config = await resolve(schema, warn);
+  if (typeof source !== 'string' && !('url' in source))
+    return { label: 'schema', locations: [], statements: normalize(source) };
+  const config = await resolve(source, warn);
   return {
     label: config.label,
     config,
@@ -46,13 +50,13 @@ export async function openSchema(schema: Schema, warn?: OnWarning, { reportInval
   };
 }
 
-const isSchema = (value: unknown): boolean =>
+const isSchemaSource = (value: unknown): boolean =>
   typeof value === 'string' ||
   (typeof value === 'object' &&
     value !== null &&
     ('url' in value || Symbol.iterator in value || Symbol.asyncIterator in value));
 
-function openPath(path: string): OpenSchema {
+function openPath(path: string): OpenedSchema {
   const locations: Location[] = [];
   async function* read(): AsyncGenerator<string[]> {
     for await (const batch of readStatementsAt(path, MAX_RECORD)) {
@@ -63,20 +67,15 @@ function openPath(path: string): OpenSchema {
   return { label: path, locations, statements: read() };
 }
 
-interface ReadSchema {
-  readonly config: ConnectionConfig | undefined;
-  readonly statements: readonly string[];
-}
-
 /** Finds two schemas, then reads each statement of them once. @throws whatever reading them throws, DuplicateNameError */
-export async function readSides(a: Schema, b: Schema, warn?: OnWarning): Promise<[a: ReadSchema, b: ReadSchema]> {
-  const openSide = (schema: Schema) => openSchema(schema, warn, { reportInvalid: false });
+export async function readSides(a: SchemaSource, b: SchemaSource, warn?: OnWarning) {
+  const openSide = (source: SchemaSource) => openSchema(source, warn, { reportInvalid: false });
   const [openA, openB] = [await openSide(a), await openSide(b)];
-  const read = async ({ config, statements }: OpenSchema) => ({
+  const read = async ({ config, statements }: OpenedSchema) => ({
     config,
     statements: deduplicate(await collectStatements(statements)),
   });
-  return [await read(openA), await read(openB)];
+  return [await read(openA), await read(openB)] as const;
 }
 
 async function* normalize(statements: Iterable<string> | AsyncIterable<string>): AsyncGenerator<string> {

@@ -1,12 +1,12 @@
 import { DEFAULT_ADMIN, startServer } from '@sqlpipe/server';
 import { CodedError } from '@sqlpipe/text';
 import type { OnWarning } from './instance.js';
-import { openSchema, type Schema } from './schema.js';
+import { openSchema, type SchemaSource } from './schema.js';
 
 /** What to serve. */
 export interface ServeOptions {
   /** The schema that the server has when it starts; empty by default. */
-  readonly schema?: Schema;
+  readonly schema?: SchemaSource;
   /** `oss` (or `open-source`) by default. `enterprise` has users, groups, service accounts and permissions. */
   readonly edition?: 'oss' | 'open-source' | 'enterprise';
   /** The version of QuestDB to emulate; `10` by default. */
