@@ -60,7 +60,7 @@ interface Choices extends KeptOfB, Pick<PlanOptions, 'defaults' | 'dropOld' | 'f
 
 /** Everything that the planner knows. A function that needs only a part of it says which one. */
 export interface PlanContext extends Schemas, Choices, ServerFacts, AuxiliaryTables {
-  readonly renameReader: Pick<RenameReader, 'notes' | 'warnings' | 'refused'>;
+  readonly renameReader: Pick<RenameReader, 'notes' | 'warnings' | 'contradictions'>;
   /** The grants of B that the plan keeps although A may lack them (`findKeptGrants`). */
   readonly keptGrants: ReturnType<typeof findKeptGrants>;
 }

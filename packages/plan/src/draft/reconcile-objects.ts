@@ -20,7 +20,7 @@ export const listObjects = (schema: Schema): Entry[] => dumpOrder(schema).filter
  */
 export function omitContradictoryRenames(draft: Draft): void {
   const { a, b, renameReader } = draft.context;
-  for (const [name, reason] of renameReader.refused) {
+  for (const [name, reason] of renameReader.contradictions) {
     const entry = a.findObject(name) ?? b.findObject(name);
     draft.block(name);
     if (entry) draft.omit(describeChange(entry), reason);

@@ -3,7 +3,7 @@ import type { LossKind } from '@sqlpipe/engine';
 import { InvalidOptionError } from '@sqlpipe/schema';
 import {
   type FindColumns,
-  findReadings,
+  findPossiblePaths,
   formatPath,
   formatPathForShell,
   type ObjectPath,
@@ -80,6 +80,6 @@ function parseLosses(name: string, findColumns: FindColumns): NamedLoss[] {
     );
   const lossKind = word as LossKind;
   const existing = HAS_COLUMN[lossKind] ? resolvePath(path, findColumns) : undefined;
-  const all = HAS_COLUMN[lossKind] ? findReadings(path) : findReadings(path).slice(0, 1);
-  return (existing ? [existing] : all).map(reading => ({ lossKind, ...reading }));
+  const all = HAS_COLUMN[lossKind] ? findPossiblePaths(path) : findPossiblePaths(path).slice(0, 1);
+  return (existing ? [existing] : all).map(each => ({ lossKind, ...each }));
 }

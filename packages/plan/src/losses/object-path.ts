@@ -14,9 +14,9 @@ export type FindColumns = (object: string) => NameSet | undefined;
  * Finds the object or the column with a path; undefined if nothing has this path. `a.b` may be table `a.b`, or column `b` of table `a`.
  * @throws InvalidOptionError if both exist
  */
-export function resolvePath(text: string, find: FindColumns): ObjectPath | undefined {
-  const paths = findReadings(text).filter(({ object, column }) => {
-    const columns = find(object);
+export function resolvePath(text: string, findColumns: FindColumns): ObjectPath | undefined {
+  const paths = findPossiblePaths(text).filter(({ object, column }) => {
+    const columns = findColumns(object);
     return columns && (column === undefined || columns.has(column));
   });
   if (paths.length > 1)
@@ -34,7 +34,7 @@ const quotePath = ({ object, column }: ObjectPath): string =>
   column === undefined ? `'${object}'` : `'${object}'.'${column}'`;
 
 export function formatPath(path: ObjectPath): string {
-  const isPlain = [path.object, path.column ?? ''].every(name => PLAIN.test(name));
+  const isPlain = [path.object, path.column ?? ''].every(name => PLAIN_NAME.test(name));
   if (!isPlain) return quotePath(path);
   return path.column === undefined ? path.object : `${path.object}.${path.column}`;
 }
@@ -44,13 +44,13 @@ export const formatPathForShell = (path: string): string =>
   path.includes("'") ? `"${path.replace(/[$`"\\]/g, '\\$&').replaceAll('!', `"'!'"`)}"` : path;
 
 /** A name without a dot, and without characters that are special in a shell. */
-const PLAIN = /^[\w-]*$/;
+const PLAIN_NAME = /^[\w-]*$/;
 
-const QUOTED = /^(?:'([^']+)'|"([^"]+)")(?:\.(.+))?$/s;
+const QUOTED_PATH = /^(?:'([^']+)'|"([^"]+)")(?:\.(.+))?$/s;
 
-/** Finds all meanings of a path, because each dot may separate an object from its column, or be part of a name. */
-export function findReadings(text: string): ObjectPath[] {
-  const [, single, double, column] = QUOTED.exec(text) ?? [];
+/** Finds all paths that a text may mean, because each dot may separate an object from its column, or be part of a name. */
+export function findPossiblePaths(text: string): ObjectPath[] {
+  const [, single, double, column] = QUOTED_PATH.exec(text) ?? [];
   const quoted = single ?? double;
   if (quoted !== undefined) return [{ object: quoted, ...(column !== undefined && { column: unquote(column) }) }];
   const dots = [...text.matchAll(/\./g)].map(({ index }) => index);

@@ -5,7 +5,7 @@ import { type Entry, type IgnoreRules, InvalidOptionError, type Schema } from '@
 import { displayName, isObjectKind, isSameName, type KindAndName, NameMap, NameSet, unquote } from '@sqlpipe/sql';
 import { suggestWord } from '@sqlpipe/text';
 import { findRebuildTables } from '../auxiliary/rebuild-names.js';
-import { findReadings, formatPath, type ObjectPath, resolvePath, splitRename } from '../losses/object-path.js';
+import { findPossiblePaths, formatPath, type ObjectPath, resolvePath, splitRename } from '../losses/object-path.js';
 import { parseRenameComments, type RenameComment } from './rename-comments.js';
 import { Renames } from './renames.js';
 
@@ -15,7 +15,7 @@ export class RenameReader {
   /** Warnings about rename comments that have no effect. */
   readonly warnings: string[] = [];
   /** Why objects are left out: their rename comments contradict A or B. Both the old and the new name of an object are keys. */
-  readonly refused = new NameMap<string>();
+  readonly contradictions = new NameMap<string>();
   readonly #rebuilt: ReturnType<typeof findRebuildTables>;
 
   /**
@@ -87,8 +87,8 @@ export class RenameReader {
 
   #readColumnRename(rename: string, from: string, to: string): void {
     const newColumn = resolvePath(to, this.findColumns)?.column ?? unquote(to);
-    const readings = findReadings(from).filter(path => path.column !== undefined);
-    for (const { object, column = '' } of readings) this.renames.addStatedColumn(object, column, newColumn);
+    const oldPaths = findPossiblePaths(from).filter(path => path.column !== undefined);
+    for (const { object, column = '' } of oldPaths) this.renames.addStatedColumn(object, column, newColumn);
     const { object: oldTable = '', column: oldColumn = '' } = resolvePath(from, this.findColumns) ?? {};
     const object = oldColumn === '' ? this.engineOfB.find(oldTable) : undefined;
     if (object) throw renameError(rename, this.#whyNotInA({ ...object, name: newColumn }));
@@ -96,16 +96,16 @@ export class RenameReader {
     const source = former && findColumn(former, oldColumn);
     // B lacks the old column. Has an earlier plan, or a rebuild, already made the rename?
     if (!source) {
-      const tables = readings.flatMap(({ object }) => this.#findTableOfB(object) ?? []);
-      const isMadeByRebuild = readings.some(path => this.#addRenameMadeByRebuild(path, newColumn));
+      const tables = oldPaths.flatMap(({ object }) => this.#findTableOfB(object) ?? []);
+      const isMadeByRebuild = oldPaths.some(path => this.#addRenameMadeByRebuild(path, newColumn));
       const renamed = tables.filter(table => findColumn(table, newColumn));
-      const old = oldColumn || (readings[0]?.column ?? '');
+      const old = oldColumn || (oldPaths[0]?.column ?? '');
       for (const { name } of renamed) this.renames.addMadeColumn(name, old, newColumn);
       if (isMadeByRebuild || renamed.length > 0) return this.#reportMade(rename);
-      const paths = tables.flatMap(({ name: object, columns }) =>
+      const columnPaths = tables.flatMap(({ name: object, columns }) =>
         columns.map(({ name: column }) => formatPath({ object, column })),
       );
-      throw renameError(rename, `B has no '${from}'${suggestWord(from, paths) || this.#suggestObject(from)}`);
+      throw renameError(rename, `B has no '${from}'${suggestWord(from, columnPaths) || this.#suggestObject(from)}`);
     }
     const table = this.renames.objects.get(oldTable) ?? oldTable;
     const wanted = this.#findTable(this.a, table);
@@ -139,10 +139,10 @@ export class RenameReader {
     const isOldNameReused = () => all.some(other => other.column === undefined && isSameName(other.entry.name, old));
     const isKept = this.a.findObject(old) !== undefined;
     const newNameProblem = `B has a '${entry.name}' too`;
-    // A and B have both names, so no rename is needed. But it is refused if the object of A with the old name has a rename comment too.
+    // A and B have both names, so no rename is needed. But it counts as a contradiction if the object of A with the old name has a rename comment too.
     if (hasNewName && isKept && !isOldNameReused()) return this.#warn(entry, text, newNameProblem);
     if (hasNewName || isKept)
-      return this.#refuse(entry, `${text}: ${isKept ? `A has a '${old}' too` : newNameProblem}`, old);
+      return this.#leaveOut(entry, `${text}: ${isKept ? `A has a '${old}' too` : newNameProblem}`, old);
     this.renames.objects.set(old, entry.name);
     this.renames.pending.set(old, entry.name);
   }
@@ -164,7 +164,7 @@ export class RenameReader {
     );
     // Suppose A says `x -- renamed from y` and `y -- renamed from x`. If a plan for that was interrupted, the names in B would not show
     // which column has which values. So a table is left out if A gives the old name of one column to another column.
-    if (oldNameInA !== undefined) return this.#refuse(entry, `${text}: A has a column '${oldNameInA}' too`);
+    if (oldNameInA !== undefined) return this.#leaveOut(entry, `${text}: A has a column '${oldNameInA}' too`);
     if (old === undefined && findColumn(former, column)) {
       for (const name of from) this.renames.addMadeColumn(former.name, name, column);
       return void from.some(name => this.#addRenameMadeByRebuild({ object: entry.name, column: name }, column));
@@ -175,12 +175,12 @@ export class RenameReader {
     }
     const namesake = findColumn(former, column);
     if (namesake === undefined && findColumn(wanted, old.name))
-      return this.#refuse(entry, `${text}: A has a column '${old.name}' too`);
+      return this.#leaveOut(entry, `${text}: A has a column '${old.name}' too`);
     if (namesake === undefined) return this.renames.addColumn(entry.name, old.name, column);
     const newNameProblem = `B has a column '${column}' too`;
     // B has both columns, so the rename is impossible. If the types of `namesake` differ in A and B, a plan would convert its values,
     // although A expects the values of the old column there. Otherwise a warning is enough.
-    if (namesake.type !== findColumn(wanted, column)?.type) return this.#refuse(entry, `${text}: ${newNameProblem}`);
+    if (namesake.type !== findColumn(wanted, column)?.type) return this.#leaveOut(entry, `${text}: ${newNameProblem}`);
     this.#warn(entry, text, newNameProblem);
   }
 
@@ -208,9 +208,9 @@ export class RenameReader {
   }
 
   /** Leaves out an entry, and the object of B with the old name. If that object is already left out, its first reason is kept. */
-  #refuse(entry: Entry, reason: string, old = entry.name): void {
-    this.refused.set(entry.name, reason);
-    if (!this.refused.has(old)) this.refused.set(old, `${displayName(entry)}: ${reason}`);
+  #leaveOut(entry: Entry, reason: string, old = entry.name): void {
+    this.contradictions.set(entry.name, reason);
+    if (!this.contradictions.has(old)) this.contradictions.set(old, `${displayName(entry)}: ${reason}`);
   }
 
   #reportMade(rename: string): void {
