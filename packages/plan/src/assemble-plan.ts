@@ -22,8 +22,8 @@ import {
 import { RenameOffers } from './rename-offers.js';
 import { printTableRename } from './statements.js';
 import { formatRemarks } from './text/head.js';
-import { findExpiredArguments, findRunnableView, underFormerName } from './views/askable-views.js';
 import { isRedefined } from './views/query-after-plan.js';
+import { findExpiredArguments, findRunnableView, withFormerName } from './views/runnable-views.js';
 import { formatWork } from './work.js';
 
 export interface PlannedStatement {
@@ -103,10 +103,11 @@ export async function assemblePlan({ draft, proof, omissions, acceptedByDrafts }
 }
 
 function formatKeptTables(context: PlanContext, offers: RenameOffers): string[] {
-  const { a, b, betweenRenames, dropOld, ignoreExtra, renames } = context;
+  const { a, b, tablesBetweenRenames, dropOld, ignoreExtra, renames } = context;
   return b.entries.flatMap(({ kind, name }) => {
     const { table = '', role } = parseRebuildName(name) ?? {};
-    if (kind !== 'table' || a.findObject(name) || renames.pending.has(name) || betweenRenames.has(table)) return [];
+    if (kind !== 'table' || a.findObject(name) || renames.pending.has(name) || tablesBetweenRenames.has(table))
+      return [];
     if (!dropOld && role === 'old' && isAuxiliaryTable(name, context))
       return [`table '${name}' is kept: it is the old table of a rebuild; --drop-old drops it`];
     const offer = ignoreExtra ? offers.takeOffer({ object: name }) : undefined;
@@ -149,7 +150,7 @@ function collectAssertions({ rows }: Proof, context: PlanContext) {
       add(nothingIsLostAssertion(definition, columns), ...(history ? [] : ['no server was asked about such rows']));
       assertedViews.push(definition.name);
       for (const periodicView of periodicViews)
-        add(noneUnendedAssertion(underFormerName({ former: definition, current: periodicView }, engineOfB)));
+        add(noneUnendedAssertion(withFormerName({ former: definition, current: periodicView }, engineOfB)));
     }
   }
   const [first, ...others] = assertedViews;

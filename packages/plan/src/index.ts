@@ -13,5 +13,5 @@ export {
   type RowCondition,
 } from './queries/row-conditions.js';
 export { planUndo, type UndoOptions } from './undo.js';
-export { createRowQuestions } from './views/askable-views.js';
 export { printQueryOverPlainViews } from './views/query-after-plan.js';
+export { createRowQuestions } from './views/runnable-views.js';

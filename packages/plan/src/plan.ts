@@ -31,7 +31,7 @@ import { formatPathForShell } from './losses/object-path.js';
 import { changeKey, describeChange, type Omission } from './losses/omission.js';
 import { proveDraft } from './proof/prove.js';
 import { findRejectedViews, isAlsoRejectedInB, RejectedViewError } from './proof/rejected-views.js';
-import { findRunnableView } from './views/askable-views.js';
+import { findRunnableView } from './views/runnable-views.js';
 
 /**
  * Plans the statements that turn schema B into A. The plan leaves out a change that is impossible, or that loses data without permission.

@@ -6,7 +6,7 @@
 export { AllowedLosses, formatAllowance, formatLoss } from './losses/losses.js';
 export { COLUMN_ORDER_REASON, columnOrderHints, formatOmission, type Omission } from './losses/omission.js';
 export { type Assertion, isPlanQuery, type KnownView, parseAssertion, ROWLESS_ANSWERS } from './queries/assertions.js';
-export { type CommonQuery, isCastQuery, parseWith, printWith, useNamesOfWith } from './queries/common-queries.js';
+export { type CommonQuery, isCastQuery, parseWith, printWith, redirectToWith } from './queries/common-queries.js';
 export { printNothingIsLostAssertion } from './queries/history.js';
 export { printFullRefresh } from './statements.js';
 export { type PlanHead, parsePlanHead } from './text/head.js';

@@ -46,18 +46,18 @@ export function isUnfilled(name: string, lookup: MarkLookup): boolean {
 }
 
 export interface AuxiliaryTables extends MarkLookup {
-  /** The tables whose rebuild was interrupted between its two RENAMEs, if this plan does not finish it (`findBetweenRenames`). */
-  readonly betweenRenames: NameSet;
+  /** The tables whose rebuild was interrupted between its two RENAMEs, if this plan does not finish it (`findTablesBetweenRenames`). */
+  readonly tablesBetweenRenames: NameSet;
   /** The new tables that interrupted rebuilds have left, if this plan finishes or repeats these rebuilds (`findLeftovers`). */
   readonly leftovers: NameSet;
-  readonly toRebuild: NameSet;
+  readonly tablesToRebuild: NameSet;
 }
 
-/** Whether a plan has left a table: a mark, a table of an interrupted rebuild, or the old table of a table in `toRebuild`. */
+/** Whether a plan has left a table: a mark, a table of an interrupted rebuild, or the old table of a table in `tablesToRebuild`. */
 export function isAuxiliaryTable(name: string, tables: AuxiliaryTables): boolean {
-  const { a, betweenRenames, leftovers, toRebuild } = tables;
+  const { a, tablesBetweenRenames, leftovers, tablesToRebuild } = tables;
   if (a.findObject(name)) return false;
   const { table = '', role } = parseRebuildName(name) ?? {};
-  const isOldTable = role === 'old' && toRebuild.has(table);
-  return isOldTable || betweenRenames.has(table) || leftovers.has(name) || parseMark(name, tables) !== undefined;
+  const isOldTable = role === 'old' && tablesToRebuild.has(table);
+  return isOldTable || tablesBetweenRenames.has(table) || leftovers.has(name) || parseMark(name, tables) !== undefined;
 }

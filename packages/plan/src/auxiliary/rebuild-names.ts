@@ -57,10 +57,10 @@ export function isRebuildHash(
 }
 
 /** The new tables of interrupted rebuilds that this plan would make again. A table with another hash may hold rows that are needed. */
-export function findLeftovers(a: Schema, b: Engine, toRebuild: NameSet): NameSet {
+export function findLeftovers(a: Schema, b: Engine, tablesToRebuild: NameSet): NameSet {
   const leftovers = new NameSet();
   for (const { name, table, hash } of findRebuildTables(b, 'new')) {
-    if (!toRebuild.has(table) || a.findObject(name)) continue;
+    if (!tablesToRebuild.has(table) || a.findObject(name)) continue;
     const wanted = a.definitionOf(table);
     const sources = [table, createRebuildNames(table, hash).keptName].map(source => b.definitionOf(source));
     const hasHash = (former: (typeof sources)[number]) =>
@@ -71,7 +71,7 @@ export function findLeftovers(a: Schema, b: Engine, toRebuild: NameSet): NameSet
 }
 
 /** Finds tables of A that are not created: a rebuild that was interrupted between its RENAMEs has their rows, and is not continued. */
-export function findBetweenRenames(a: Schema, b: Engine, leftovers: NameSet): NameSet {
+export function findTablesBetweenRenames(a: Schema, b: Engine, leftovers: NameSet): NameSet {
   const isBetweenRenames = ({ name, table, hash }: ReturnType<typeof findRebuildTables>[number]) =>
     !leftovers.has(name) &&
     !a.findObject(name) &&

@@ -17,7 +17,7 @@ import { addToList, type KindAndName, NameMap } from '@sqlpipe/sql';
 import type { Renames } from '../renames/renames.js';
 
 /** The options that say what a plan keeps. */
-export interface KeptOfB {
+export interface KeepOptions {
   /** Whether the plan keeps objects, principals and rights that only B has. Then they do not count as differences. */
   readonly ignoreExtra?: boolean | undefined;
   readonly ignoreOwner?: boolean | undefined;
@@ -27,23 +27,23 @@ export interface KeptOfB {
 
 /** Whether an option ignores a property of an object. */
 export const ignoresProperty = (
-  { ignore, ignoreOwner }: KeptOfB,
+  { ignore, ignoreOwner }: KeepOptions,
   identity: KindAndName,
   property: PropertyName,
 ): boolean => (ignoreOwner && property === 'owner') || ignore.ignoresProperty(identity, property);
 
 /** Whether an object that takes the place of a former one keeps a property of it: A leaves it open, or an option ignores it. */
-export function keepsProperty(options: KeptOfB, wanted: Definition, property: PropertyName): boolean {
+export function keepsProperty(options: KeepOptions, wanted: Definition, property: PropertyName): boolean {
   const entry = findProperty(property, wanted.kind);
   return (entry?.isOptional && entry.value(wanted) === undefined) || ignoresProperty(options, wanted, property);
 }
 
 /** Whether the plan keeps a right that only B has. */
-export const keepsRight = (right: Right, { ignoreExtra = false, ignore }: KeptOfB): boolean =>
+export const keepsRight = (right: Right, { ignoreExtra = false, ignore }: KeepOptions): boolean =>
   ignoreExtra || (ignore.hasObjectRules && ignore.ignoresObject(toUnambiguousEntry(printRight(right))));
 
 /** Finds the grants of B that the plan keeps, with the names after the plan, by the object that they are on. */
-export function findKeptGrants(engineOfB: Engine, renames: Renames, options: KeptOfB): NameMap<Grant[]> {
+export function findKeptGrants(engineOfB: Engine, renames: Renames, options: KeepOptions): NameMap<Grant[]> {
   const kept = new NameMap<Grant[]>();
   for (const right of engineOfB.acl.rights) {
     if (right.kind !== 'grant' || right.table === undefined || !keepsRight(right, options)) continue;

@@ -3,17 +3,17 @@ import { createPredictingEngine, type Engine, type ExternalFacts, type StoredRow
 import { type Health, type HealthProblem, IgnoreRules, InvalidOptionError, problemsOf, Schema } from '@sqlpipe/schema';
 import { isObjectKind, NameSet } from '@sqlpipe/sql';
 import type { AuxiliaryTables } from '../auxiliary/auxiliary-tables.js';
-import { findBetweenRenames, findLeftovers } from '../auxiliary/rebuild-names.js';
+import { findLeftovers, findTablesBetweenRenames } from '../auxiliary/rebuild-names.js';
 import { AllowedLosses } from '../losses/losses.js';
 import { resolvePath } from '../losses/object-path.js';
 import type { Assertion } from '../queries/assertions.js';
 import { formatIgnoredObject, RenameReader } from '../renames/read-renames.js';
 import type { Renames } from '../renames/renames.js';
-import { findKeptGrants, type KeptOfB } from './kept-of-b.js';
+import { findKeptGrants, type KeepOptions } from './kept-of-b.js';
 import type { RowQueries, ServerAnswers } from './server-answers.js';
 
 /** Options for planning. */
-export interface PlanOptions extends RowQueries, Partial<KeptOfB> {
+export interface PlanOptions extends RowQueries, Partial<KeepOptions> {
   readonly firstAssertions?: readonly Assertion[];
   /** Names such as `drop:trades.qty` and `history:m_1h`. */
   readonly allowLoss?: readonly string[];
@@ -54,7 +54,7 @@ export interface ServerFacts extends Pick<PlanOptions, 'hiddenGrants' | 'version
 }
 
 /** What the user has chosen. */
-interface Choices extends KeptOfB, Pick<PlanOptions, 'defaults' | 'dropOld' | 'firstAssertions'> {
+interface Choices extends KeepOptions, Pick<PlanOptions, 'defaults' | 'dropOld' | 'firstAssertions'> {
   readonly allowed: AllowedLosses;
 }
 
@@ -75,7 +75,7 @@ export function createPlanContext(
   const renameReader = new RenameReader(a, b, engineOfB, ignore, options.renamed);
   const { renames, findColumns } = renameReader;
   const allowed = new AllowedLosses(options.allowLoss ?? [], findColumns, path => renames.findPaths(path));
-  const toRebuild = new NameSet(
+  const tablesToRebuild = new NameSet(
     (options.rebuild ?? []).map(name => {
       const { object = '' } = resolvePath(name, findColumns) ?? {};
       if (a.findObject(object)?.kind === 'table') return object;
@@ -84,7 +84,7 @@ export function createPlanContext(
       throw new InvalidOptionError(`--rebuild ${name}: ${reason}`);
     }),
   );
-  const leftovers = findLeftovers(a, engineOfB, toRebuild);
+  const leftovers = findLeftovers(a, engineOfB, tablesToRebuild);
   const wantedEngine = createWantedEngine({ a, b }, allowed, options);
   const schemas: Schemas = { a, b, renames, engineOfB, wantedEngine };
   return {
@@ -92,13 +92,13 @@ export function createPlanContext(
     ...schemas,
     renameReader,
     allowed,
-    toRebuild,
+    tablesToRebuild,
     findStoredRows: (view, query) =>
       answers.findHistory(view, query)?.answer ?? assumeStoredRows(view, engineOfB, allowed),
     healthProblems: b.entries.flatMap(entry => problemsOf(entry, options.health ?? {})),
     answers,
     leftovers,
-    betweenRenames: findBetweenRenames(a, engineOfB, leftovers),
+    tablesBetweenRenames: findTablesBetweenRenames(a, engineOfB, leftovers),
     ignore,
     keptGrants: findKeptGrants(engineOfB, renames, { ...options, ignore }),
   };

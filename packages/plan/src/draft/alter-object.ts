@@ -20,7 +20,7 @@ import { rebuildTable } from './rebuild.js';
 const tableIn = ({ engine }: Draft, name: string) => engine.definitionOf(name) as TableDefinition;
 
 /** Whether it is a table of CREATE TABLE … AS (SELECT …). Its columns are not known, so the plan does not change it. */
-export const isOfQuery = (wanted: Definition): boolean => 'query' in wanted && wanted.query !== undefined;
+export const isTableAsSelect = (wanted: Definition): boolean => 'query' in wanted && wanted.query !== undefined;
 
 export function alterObject(entry: Entry, wanted: Definition, draft: Draft): void {
   const { name } = entry;
@@ -31,7 +31,7 @@ export function alterObject(entry: Entry, wanted: Definition, draft: Draft): voi
     if (hasOtherQuery && !draft.alter('view', current.name, { action: 'query', body: wanted.body }, ['query']))
       draft.block(name);
   } else if (wanted.kind !== 'table') alterProperties(entry, wanted, draft);
-  else if (draft.context.toRebuild.has(name) && !differsOnlyByRetention(wanted, current, draft))
+  else if (draft.context.tablesToRebuild.has(name) && !differsOnlyByRetention(wanted, current, draft))
     rebuildTable(entry, wanted, draft);
   else {
     alterColumns(wanted, draft);
@@ -72,7 +72,7 @@ function alterProperties(entry: Entry, wanted: Definition, draft: Draft, { chang
 export function alterExpiry(draft: Draft): void {
   for (const entry of dumpOrder(draft.context.a)) {
     const [wanted, current] = [draft.context.a.definitionOf(entry), draft.engine.definitionOf(entry.name)];
-    if (wanted && wanted.kind === current?.kind && !isOfQuery(wanted))
+    if (wanted && wanted.kind === current?.kind && !isTableAsSelect(wanted))
       alterProperties(entry, wanted, draft, { changesExpiry: true });
   }
 }

@@ -28,10 +28,10 @@ import { type CopiedColumns, findConversions, findCopiedColumns } from './rebuil
  */
 export function dropOldTables(draft: Draft): void {
   const { engine, context } = draft;
-  const { a, dropOld, renames, toRebuild } = context;
+  const { a, dropOld, renames, tablesToRebuild } = context;
   for (const { name, table, hash } of dropOld ? findRebuildTables(engine, 'old') : []) {
     const [wanted, old, rebuilt] = [a.definitionOf(table), engine.definitionOf(name), engine.definitionOf(table)];
-    if (!toRebuild.has(table) || a.findObject(name)) continue;
+    if (!tablesToRebuild.has(table) || a.findObject(name)) continue;
     if (wanted?.kind !== 'table' || old?.kind !== 'table' || rebuilt?.kind !== 'table') continue;
     if (!isRebuildHash(hash, wanted, old, engine)) continue; // A has changed since the rebuild
     const copied = findCopiedColumns(rebuilt, old, renames.columnRenamesOf(table));
@@ -66,14 +66,14 @@ function dropCopiedTable(
  * Continues rebuilds in which an earlier plan was interrupted:
  * - Before the first RENAME: if this plan makes the same rebuild, the new table is dropped, and the rebuild starts again.
  * - Between the two RENAMEs: the second RENAME follows. But the rebuild is left out if this plan does not make the same rebuild
- *   (`betweenRenames`), or if a writer has taken the original name meanwhile by creating a table.
+ *   (`tablesBetweenRenames`), or if a writer has taken the original name meanwhile by creating a table.
  */
 export function resumeRebuilds(draft: Draft): void {
   const { engine, context } = draft;
   for (const { name: newName, table, hash } of findRebuildTables(engine, 'new')) {
     const { keptName } = createRebuildNames(table, hash);
     const hasExchangeBegun = engine.find(keptName) !== undefined;
-    if (context.betweenRenames.has(table) && !engine.find(table))
+    if (context.tablesBetweenRenames.has(table) && !engine.find(table))
       omitBetweenRenames({ table, newName, keptName }, draft);
     if (!context.leftovers.has(newName)) continue;
     if (!hasExchangeBegun) dropNewTable(table, newName, draft);

@@ -1,13 +1,13 @@
 import type { PropertyName } from '@sqlpipe/ddl';
 import { addToList, isNamedKind, type KindAndName, namespaceKey } from '@sqlpipe/sql';
-import { ignoresProperty, type KeptOfB } from '../context/kept-of-b.js';
+import { ignoresProperty, type KeepOptions } from '../context/kept-of-b.js';
 import type { Change, Omission } from '../losses/omission.js';
 
 /** A right has no name, so all rights of a kind have the same key. */
 const omissionKey = (item: KindAndName): string => (isNamedKind(item.kind) ? namespaceKey(item) : item.kind);
 
 /** Whether an option ignores a change. Its first property decides, because the others follow from it. */
-export const isIgnored = ({ identity, properties: [property] }: Omit<Change, 'id'>, options: KeptOfB): boolean =>
+export const isIgnored = ({ identity, properties: [property] }: Omit<Change, 'id'>, options: KeepOptions): boolean =>
   property !== undefined && ignoresProperty(options, identity, property);
 
 /** What a draft leaves out. */
@@ -16,7 +16,7 @@ export class Omissions {
   readonly #omissions = new Map<string, Omission>();
   readonly #byObject = new Map<string, Omission[]>();
 
-  constructor(private readonly options: KeptOfB) {}
+  constructor(private readonly options: KeepOptions) {}
 
   add(omission: Omission): void {
     const { identity, properties, what, reasons, losses, hints } = omission;

@@ -8,7 +8,7 @@ import { ignoresProperty } from '../context/kept-of-b.js';
 import type { Schemas } from '../context/plan-context.js';
 import { describeChange } from '../losses/omission.js';
 import { printDrop, printTableRename } from '../statements.js';
-import { alterObject, dropColumns, isOfQuery } from './alter-object.js';
+import { alterObject, dropColumns, isTableAsSelect } from './alter-object.js';
 import { findCreation } from './create-object.js';
 import { type Draft, whyNotExecutable } from './draft.js';
 
@@ -62,8 +62,8 @@ export function reconcileTables(draft: Draft): void {
   // A table that the loop above has blocked loses its columns too, because their DROP does not depend on the changes that are left out.
   for (const { name } of unblockedAtStart) {
     const [wanted, current] = [context.a.definitionOf(name), draft.engine.definitionOf(name)];
-    const isToAlter = wanted?.kind === 'table' && current?.kind === 'table' && !context.toRebuild.has(name);
-    if (isToAlter && !isOfQuery(wanted)) dropColumns(wanted, draft);
+    const isToAlter = wanted?.kind === 'table' && current?.kind === 'table' && !context.tablesToRebuild.has(name);
+    if (isToAlter && !isTableAsSelect(wanted)) dropColumns(wanted, draft);
   }
 }
 
@@ -101,7 +101,7 @@ export function reconcileObject(entry: Entry, draft: Draft): void {
   if (isAsWanted(entry, draft) && !needsRecreation) return;
   if (!draft.engine.definitionOf(entry.name)) return draft.omit(change, UNKNOWN_SYNTAX);
   if (!wanted) return draft.omit(change, whyNotParsed(entry));
-  if (isOfQuery(wanted)) return draft.omit(change, 'its columns follow from a query, so they cannot be compared');
+  if (isTableAsSelect(wanted)) return draft.omit(change, 'its columns follow from a query, so they cannot be compared');
   if (needsRecreation || mustRecreate(wanted, draft)) recreateObject(entry, draft);
   else alterObject(entry, wanted, draft);
 }

@@ -13,8 +13,8 @@ import { type Draft, type Step, whyNotExecutable } from '../draft/draft.js';
 import type { NamedLoss } from '../losses/losses.js';
 import { type Change, changeKey, type Omission } from '../losses/omission.js';
 import { printCompileQuestion, printComputableAssertion } from '../queries/common-queries.js';
-import { createRowQuestions, findRunnableView } from '../views/askable-views.js';
 import { isRedefined, printQueryAfterPlan } from '../views/query-after-plan.js';
+import { createRowQuestions, findRunnableView } from '../views/runnable-views.js';
 import { RepairableViews } from './repairable-views.js';
 
 export interface Proof {

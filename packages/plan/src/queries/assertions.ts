@@ -22,12 +22,12 @@ import { type CopyWithCasts, parseCopy, printSurplusAssertion } from './copies.j
 import { type ComparedView, printNothingIsLostAssertion } from './history.js';
 import { PARTITION_STATES, type PartitionState } from './partition-states.js';
 import {
-  type PeriodHolder,
+  type PeriodicView,
   parseExpired,
   printExpiredQuestion,
   printUnendedQuestion,
   type RetainedObject,
-} from './rows-to-go.js';
+} from './rows-to-drop.js';
 
 /** For each of the `questions` of an assertion, the values of the first column of the server's answer. */
 type FirstColumns = readonly (readonly unknown[])[];
@@ -208,7 +208,7 @@ export function noneExpireAssertion(retained: RetainedObject, body?: string): Co
   };
 }
 
-export function noneUnendedAssertion(view: PeriodHolder): CountingAssertion {
+export function noneUnendedAssertion(view: PeriodicView): CountingAssertion {
   const { name } = view;
   return {
     ...noneAssertion(name, printUnendedQuestion(view), 'none_unended'),

@@ -31,9 +31,9 @@ export function printWith(replaced: readonly CommonQuery[], body: string): strin
   }));
   const parts = queries.map(
     each =>
-      `${doubleQuote(nameInWith(each))} AS (\n${isCastQuery(each.query) ? each.query : useNamesOfWith(queries, each.query)}\n)`,
+      `${doubleQuote(nameInWith(each))} AS (\n${isCastQuery(each.query) ? each.query : redirectToWith(queries, each.query)}\n)`,
   );
-  return `WITH ${parts.join(', ')} SELECT * FROM (\n${useNamesOfWith(queries, body)}\n)`;
+  return `WITH ${parts.join(', ')} SELECT * FROM (\n${redirectToWith(queries, body)}\n)`;
 }
 
 export const renameQuery = (query: CommonQuery, name: string): CommonQuery => ({
@@ -47,7 +47,7 @@ const nameInWith = ({ name, isView, isHidden }: CommonQuery): string =>
 const asView = (query: string): string => `CREATE VIEW v AS (\n${query}\n);`;
 
 /** Makes a query read the queries of WITH. A name in single quotes would always mean an object (observed on 9.3.4). */
-export function useNamesOfWith(queries: readonly CommonQuery[], body: string): string {
+export function redirectToWith(queries: readonly CommonQuery[], body: string): string {
   const text = foldCase(body);
   const hidden = new NameMap(queries.flatMap(each => (each.isHidden ? [[each.name, nameInWith(each)] as const] : [])));
   const scoped = hidden.size === 0 ? body : renameTables(body, hidden);

@@ -139,7 +139,7 @@ export class RenameReader {
     const isOldNameReused = () => all.some(other => other.column === undefined && isSameName(other.entry.name, old));
     const isKept = this.a.findObject(old) !== undefined;
     const newNameProblem = `B has a '${entry.name}' too`;
-    // A and B have both names, so no rename is needed. But it counts as a contradiction if the object of A with the old name has a rename comment too.
+    // A and B have both names, so no rename is needed. It is a contradiction if the object of A with the old name has a rename comment too.
     if (hasNewName && isKept && !isOldNameReused()) return this.#warn(entry, text, newNameProblem);
     if (hasNewName || isKept)
       return this.#leaveOut(entry, `${text}: ${isKept ? `A has a '${old}' too` : newNameProblem}`, old);

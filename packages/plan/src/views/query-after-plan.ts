@@ -42,7 +42,7 @@ export function printQueryAfterPlan(
       const former = schemas.engineOfB.find(schemas.renames.nameBeforePlan(name));
       const hasOtherQuery = former?.kind !== 'view' || isRedefined(former, object, schemas);
       if (hasOtherQuery || object.references.some(reference => changed.has(reference))) changed.add(name);
-      if (!isServedBy(former, object, queries)) queries.set(name, { name, query: object.body, isView: true });
+      if (!canUseFormer(former, object, queries)) queries.set(name, { name, query: object.body, isView: true });
     } else if (object && object.kind !== 'live view' && object.opaque === undefined) {
       const readsChanged = 'references' in object && object.references.some(reference => changed.has(reference));
       const isRecreated = readsChanged && !schemas.engineOfB.catalogue.findById(object.id);
@@ -67,17 +67,17 @@ export function printQueryOverPlainViews(
   for (const object of catalogue.inDependencyOrder(catalogue.closure(references))) {
     const former = findFormer(object.name);
     if (object.kind !== 'view') continue;
-    if (!isServedBy(former, object, queries))
+    if (!canUseFormer(former, object, queries))
       queries.set(object.name, { name: object.name, query: object.body, isView: true });
   }
   return queries.size === 0 ? undefined : printWith([...queries.values()], body);
 }
 
 /**
- * Whether the server's view serves instead of a query of WITH. The server must be able to query it, its name and query must stay, and no
- * object that it reads may need a query of WITH. For example, a renamed table needs one.
+ * Whether the server's view can stand instead of a query of WITH. The server must be able to query it, its name and query must stay, and
+ * no object that it reads may need a query of WITH. For example, a renamed table needs one.
  */
-const isServedBy = (former: CatalogueObject | undefined, view: View, queries: NameMap<CommonQuery>): boolean =>
+const canUseFormer = (former: CatalogueObject | undefined, view: View, queries: NameMap<CommonQuery>): boolean =>
   former?.kind === 'view' &&
   former.name === view.name &&
   former.body === view.body &&

@@ -8,7 +8,7 @@ import {
   type KnownView,
   parseWith,
   printWith,
-  useNamesOfWith,
+  redirectToWith,
 } from '@sqlpipe/plan/text';
 import { addToList, type NameMap } from '@sqlpipe/sql';
 
@@ -44,7 +44,7 @@ async function fetchKnownView(
   const statements = await fetchStatements(client, views);
   const found = statements.flatMap(each => (each === undefined ? [] : (findQuery(each)?.body ?? [])));
   const bodies = [...found, ...names.flatMap(each => planned.get(each) ?? [])];
-  const isKnown = (query: string) => bodies.some(body => useNamesOfWith(queries, body) === query);
+  const isKnown = (query: string) => bodies.some(body => redirectToWith(queries, body) === query);
   if (!queries.every(({ query }) => isCastQuery(query) || isKnown(query))) return undefined;
   const view = statements[0] === undefined ? undefined : tryParseDefinition(statements[0]);
   const existing = view?.kind === 'materialized view' ? { ...view, body: printWith(queries, view.body) } : undefined;

@@ -12,7 +12,7 @@ import { parseRebuildName } from '../auxiliary/rebuild-names.js';
 import type { Schemas } from '../context/plan-context.js';
 import type { ServerAnswers } from '../context/server-answers.js';
 import { type CommonQuery, printWith, renameQuery } from '../queries/common-queries.js';
-import { printExpiredQuestion, printUnendedRange, type RetainedObject } from '../queries/rows-to-go.js';
+import { printExpiredQuestion, printUnendedRange, type RetainedObject } from '../queries/rows-to-drop.js';
 
 /**
  * Finds the definition of a view, with a query that B's server can run.
@@ -39,7 +39,7 @@ const isStaleView = (object: CatalogueObject | undefined): boolean =>
  * Gives an object that a statement writes its former name. A view also gets its timestamp, which no server prints.
  * @param engine may lack the former object if the object is new
  */
-export const underFormerName = <T extends RetainedObject>(
+export const withFormerName = <T extends RetainedObject>(
   { former, current }: { readonly former: RetainedObject; readonly current: T },
   { catalogue }: Engine,
 ): T => ({
@@ -53,7 +53,7 @@ export const findExpiredArguments = (
   enforcement: RetentionEnforcement,
   engine: Engine,
   body = enforcement.former.kind === 'table' ? undefined : enforcement.former.body,
-) => [underFormerName(enforcement, engine), body] as const;
+) => [withFormerName(enforcement, engine), body] as const;
 
 /** Creates the functions by which a row account asks the server. @param findBody finds the `body` for `findExpiredArguments` */
 export const createRowQuestions = (
@@ -63,7 +63,7 @@ export const createRowQuestions = (
 ) => ({
   askExpired: (each: RetentionEnforcement) =>
     answers.askCount(printExpiredQuestion(...findExpiredArguments(each, engine, findBody(each.former.name)))),
-  askUnended: (view: ComputedView) => answers.askUnendedRows(printUnendedRange(underFormerName(view, engine))),
+  askUnended: (view: ComputedView) => answers.askUnendedRows(printUnendedRange(withFormerName(view, engine))),
 });
 
 /** Adds the opposite direction: the query of a dropped view is taken from A, so it may read new names that B lacks. */

@@ -55,19 +55,19 @@ export function parseExpired(text: string): { retained: RetainedObject; body: st
 }
 
 /** A view with its name in B, where its rows are counted, and with the periods of its next refresh. */
-export type PeriodHolder = Pick<MaterializedViewDefinition, 'name' | 'timestamp'> & {
+export type PeriodicView = Pick<MaterializedViewDefinition, 'name' | 'timestamp'> & {
   readonly refresh: Pick<Refresh, 'period' | 'timeZone'>;
 };
 
 /** Also asks for the times of the first and the last row. sqlserve recognizes the question by the names of its columns. */
-export const printUnendedRange = (view: PeriodHolder): string => {
+export const printUnendedRange = (view: PeriodicView): string => {
   const time = doubleQuote(view.timestamp ?? '');
   return printUnendedQuestion(view, `count() rows_lost, min(${time}) first_lost, max(${time}) last_lost`);
 };
 
 /** Subtracts the delay, although 9.3.4 does not. So the end may be too early, and rows are counted that a refresh computes. */
 export function printUnendedQuestion(
-  { name, timestamp = '', refresh: { period, timeZone } }: PeriodHolder,
+  { name, timestamp = '', refresh: { period, timeZone } }: PeriodicView,
   items = 'count()',
 ): string {
   const { length = '', delay: wait = '' } = period === 'sample by interval' ? {} : (period ?? {});
