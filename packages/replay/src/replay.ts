@@ -94,8 +94,8 @@ export async function prepareReplay(input: ReplayInput, target: ReplayTarget, op
     formatHarm: () => dryRun?.formatHarm() ?? [],
     fetchProblemLines: async wasApplied => {
       if (!healthBefore) return [];
-      const find = () => fetchProblemLines(client, healthBefore);
-      return wasApplied ? fetchLastingProblemLines(find, { timeout: REVALIDATION_TIME, signal }) : find();
+      const fetchLines = () => fetchProblemLines(client, healthBefore);
+      return wasApplied ? fetchLastingProblemLines(fetchLines, { timeout: REVALIDATION_TIME, signal }) : fetchLines();
     },
   };
 }
@@ -195,13 +195,13 @@ async function* warnOfProblems(
 /** Milliseconds. For a moment, a server reports a plain view as invalid that a plan has repaired (observed on 9.3.4). */
 const REVALIDATION_TIME = 5000;
 
-async function fetchLastingProblemLines(find: () => Promise<string[]>, limits: PollLimits): Promise<string[]> {
-  let found: string[] = [];
+async function fetchLastingProblemLines(fetchLines: () => Promise<string[]>, limits: PollLimits): Promise<string[]> {
+  let lines: string[] = [];
   await poll(limits, async () => {
-    found = await find();
-    return found.length === 0 || undefined;
+    lines = await fetchLines();
+    return lines.length === 0 || undefined;
   });
-  return found;
+  return lines;
 }
 
 async function fetchProblemLines(client: Client, former: Health): Promise<string[]> {

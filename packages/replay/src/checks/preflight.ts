@@ -21,7 +21,7 @@ import { fetchFitsTarget, type ViewQueries } from './assertions.js';
  * A statement of this length is small enough for any server. The server stores a request twice, and a UTF-16 code unit needs at most nine
  * bytes. The rest of the request needs less than 16 KiB.
  */
-const SURELY_FITS = (DEFAULT_REQUEST_BUFFER - 16 * 1024) / (2 * 9);
+const SAFE_LENGTH = (DEFAULT_REQUEST_BUFFER - 16 * 1024) / (2 * 9);
 
 export interface PreflightRejection {
   readonly reason: string;
@@ -91,7 +91,7 @@ export function createPreflightCheck(
       if (missing.length > 0)
         return { reason: `the target is QuestDB ${known}, which does not support ${missing.join(', ')}` };
     }
-    if (statement.length <= SURELY_FITS) return undefined;
+    if (statement.length <= SAFE_LENGTH) return undefined;
     const buffer = client.requiredBuffer(statement);
     if (buffer <= DEFAULT_REQUEST_BUFFER) return undefined;
     limit ??= fetchRequestBuffer(client);

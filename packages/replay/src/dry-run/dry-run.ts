@@ -69,11 +69,11 @@ export class DryRun {
   readonly #refreshedQueries = new NameMap<string | undefined>();
 
   constructor(
-    schema: TargetSchema | { readonly hidden: string },
+    schema: TargetSchema | { readonly hiddenReason: string },
     private readonly context: DryRunContext,
   ) {
-    this.#hiddenReason = 'hidden' in schema ? schema.hidden : undefined;
-    this.#schema = 'hidden' in schema ? { statements: [], defaults: SERVER_DEFAULTS } : schema;
+    this.#hiddenReason = 'hiddenReason' in schema ? schema.hiddenReason : undefined;
+    this.#schema = 'hiddenReason' in schema ? { statements: [], defaults: SERVER_DEFAULTS } : schema;
     this.#answers = new ServerAnswers(this.#schema);
     this.#engine = createPredictingEngine(this.#schema);
     this.#engine.load(this.#schema.statements);

@@ -13,20 +13,20 @@ import { type Entry, RightSet } from '@sqlpipe/schema';
 import { identify, isPrincipalKind, isRightKind, type KindAndName, kindKey, NameSet } from '@sqlpipe/sql';
 
 interface KnownRights {
-  readonly set: RightSet;
+  readonly rights: RightSet;
   /** The principals whose rights are known; undefined if all rights are known. */
-  readonly of?: NameSet;
+  readonly principals?: NameSet;
 }
 
 /** `fetchRightsOf` is not called if `fetchRights` returns all rights. */
-export const aclOf = (client: Client) => ({
+export const createAclSource = (client: Client) => ({
   label: client.label,
   fetchPrincipals: () => fetchPrincipals(client),
   fetchRights: () => fetchRights(client),
   fetchRightsOf: (name: string) => fetchRightsOf(client, name),
 });
 
-export type AclSource = ReturnType<typeof aclOf>;
+export type AclSource = ReturnType<typeof createAclSource>;
 
 export class ExistingAcl {
   #principals: Promise<Map<string, string> | undefined> | undefined;
@@ -72,7 +72,7 @@ export class ExistingAcl {
     else if (kind === 'other') this.invalidate();
     else if (isRightKind(kind)) {
       const known = await this.#rights;
-      for (const right of parseRights(statement) ?? []) known?.set.grant(right);
+      for (const right of parseRights(statement) ?? []) known?.rights.grant(right);
     }
   }
 
@@ -89,7 +89,7 @@ export class ExistingAcl {
       if (parseRights(statement)?.some(right => right.kind === 'grant' && right.column === ALL_NAMES)) return undefined;
       const exists = (await this.compareRights(statement))?.exists;
       // If rights are queried for one principal at a time, a user's right is not found if one of the user's groups has it too.
-      if (exists === undefined || (!exists && (await this.#rights)?.of)) return undefined;
+      if (exists === undefined || (!exists && (await this.#rights)?.principals)) return undefined;
       return { differences: [], notComparable: [], exists };
     }
     if (!(await this.#fetchPrincipals())) return undefined;
@@ -110,17 +110,17 @@ export class ExistingAcl {
   async #fetchRightsFor(rights: readonly Right[]): Promise<RightSet | undefined> {
     this.#rights ??= this.#query('rights', async (): Promise<KnownRights> => {
       const all = await this.source.fetchRights();
-      return all ? { set: new RightSet(all) } : { set: new RightSet(), of: new NameSet() };
+      return all ? { rights: new RightSet(all) } : { rights: new RightSet(), principals: new NameSet() };
     });
     const known = await this.#rights;
     for (const name of new Set(rights.map(right => (right.kind === 'membership' ? right.user : right.entity)))) {
-      if (!known?.of || known.of.has(name)) continue;
+      if (!known?.principals || known.principals.has(name)) continue;
       const found = await this.#query('rights', () => this.source.fetchRightsOf(name));
       if (!found) return undefined;
-      known.of.add(name);
-      for (const right of found) known.set.add(right);
+      known.principals.add(name);
+      for (const right of found) known.rights.add(right);
     }
-    return known?.set;
+    return known?.rights;
   }
 
   /** The result of a query. Undefined if the server rejects it. Then it is not sent again. */

@@ -15,7 +15,7 @@ import {
   SymbolCapacities,
 } from '@sqlpipe/instance';
 import { identify, isObjectKind, isPrincipalKind, isSameName, type KindAndName, kindKey } from '@sqlpipe/sql';
-import { aclOf, ExistingAcl } from './existing-acl.js';
+import { createAclSource, ExistingAcl } from './existing-acl.js';
 
 /** Whether every target can show the definition of this object. Not every target shows its access control. */
 export const isShowable = ({ kind, name }: KindAndName): boolean => isObjectKind(kind) && name !== '';
@@ -54,7 +54,7 @@ export class FetchedObjects implements ExistingObjects {
     this.#client = client;
     this.#fetchesMany = isRerun;
     this.#capacities = SymbolCapacities.of(client);
-    this.acl = new ExistingAcl(aclOf(client), warn);
+    this.acl = new ExistingAcl(createAclSource(client), warn);
   }
 
   async fetchStatement(identity: KindAndName): Promise<string | undefined> {

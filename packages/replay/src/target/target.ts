@@ -67,11 +67,12 @@ export async function fetchTargetSchema(
 /** As `fetchTargetSchema`, or why the account may not read the schema. @throws InstanceError if the target gives no answer */
 export async function fetchSchemaIfShown(
   ...from: Parameters<typeof fetchTargetSchema>
-): Promise<TargetSchema | { readonly hidden: string }> {
+): Promise<TargetSchema | { readonly hiddenReason: string }> {
   try {
     return await fetchTargetSchema(...from);
   } catch (error) {
-    if (error instanceof InstanceError && error.serverMessage !== undefined) return { hidden: error.serverMessage };
+    if (error instanceof InstanceError && error.serverMessage !== undefined)
+      return { hiddenReason: error.serverMessage };
     throw error;
   }
 }
