@@ -23,7 +23,7 @@ type Failure = [name: string, answer: Answer, message: RegExp, target?: Partial<
  * Replies, by the code of the error and whether the statement may have been executed. That each other one is noticed, with its
  * message, is in the tables of faults of sources and of targets.
  */
-const FAILURES: [code: string, outcomeUnknown: boolean, ...Failure[]][] = [
+const FAILURES: [code: string, mayHaveRun: boolean, ...Failure[]][] = [
   [
     'DENIED',
     false,
@@ -80,7 +80,7 @@ const FAILURES: [code: string, outcomeUnknown: boolean, ...Failure[]][] = [
   ],
 ];
 
-for (const [code, outcomeUnknown, ...failures] of FAILURES)
+for (const [code, mayHaveRun, ...failures] of FAILURES)
   for (const [name, answer, message, target] of failures)
     test(`${name}: the same error for rows, tables and statements`, async t => {
       const { db } = await connectTo(t, answer, target);
@@ -91,12 +91,12 @@ for (const [code, outcomeUnknown, ...failures] of FAILURES)
         t.regex(error.message, message);
         t.true(error.message.startsWith('INSTANCE: '));
         t.notRegex(error.message, /[\0-\x1f\x7f-\x9f]/);
-        t.is(error.outcomeUnknown, outcomeUnknown && ask === execute, 'a query changes nothing');
+        t.is(error.mayHaveRun, mayHaveRun && ask === execute, 'a query changes nothing');
       }
     });
 
 test('an error that does not say so is about a statement that has not run', t =>
-  t.false(new InstanceError('UNREACHABLE', 'INSTANCE: refused').outcomeUnknown));
+  t.false(new InstanceError('UNREACHABLE', 'INSTANCE: refused').mayHaveRun));
 
 const NOT_FOUND = reply('Not Found', 404, TEXT);
 
@@ -113,7 +113,7 @@ test('an instance without /api/v1/sql/execute is queried through /exec from then
 test('a 404 on both paths means not executed; the message names both paths', async t => {
   const { db, requests } = await connectTo(t, socket => socket.end(NOT_FOUND));
   const error = (await t.throwsAsync(db.execute('a'), { instanceOf: InstanceError })) as InstanceError;
-  t.like(error, { code: 'PROTOCOL', outcomeUnknown: false });
+  t.like(error, { code: 'PROTOCOL', mayHaveRun: false });
   t.regex(error.message, / Tried: http:\/\/127.0.0.1:\d+\/api\/v1\/sql\/execute, http:\/\/127.0.0.1:\d+\/exec$/);
   t.is(requests.length, 2);
 });

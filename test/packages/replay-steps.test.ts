@@ -150,7 +150,7 @@ for (const statement of [A, 'ALTER TABLE a ADD COLUMN y INT;'])
       preflightCheck: async () => undefined,
       ignored: new IgnoredStatements(new IgnoreRules()),
       client: {
-        execute: () => Promise.reject(new InstanceError('UNREACHABLE', 'no reply', { outcomeUnknown: true })),
+        execute: () => Promise.reject(new InstanceError('UNREACHABLE', 'no reply', { mayHaveRun: true })),
       },
       existing: {
         acl: { invalidate() {} },

@@ -20,7 +20,7 @@ export type { Rejection, Reply } from './http/reply.js';
 export { encodeQuery, MAX_PER_REQUEST, toRequestText } from './http/request.js';
 export { InstanceError } from './instance-error.js';
 export { fetchHealth, fetchViewColumns } from './reports/health.js';
-export { findHiddenDifferences } from './reports/hidden-properties.js';
+export { fetchHiddenDifferences } from './reports/hidden-properties.js';
 export {
   fetchComparisonFacts,
   fetchInstanceFacts,

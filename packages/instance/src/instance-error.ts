@@ -8,8 +8,8 @@ interface InstanceErrorDetails {
   serverMessage?: string | undefined;
   /** As `Rejection.matches`. */
   matches?: (pattern: RegExp) => boolean;
-  /** Whether the outcome is unknown: the statement may have been executed, but its reply did not arrive completely. */
-  outcomeUnknown?: boolean;
+  /** Whether the statement may have been executed, although its reply did not arrive completely. */
+  mayHaveRun?: boolean;
   cause?: unknown;
 }
 
@@ -19,7 +19,7 @@ export class InstanceError extends CodedError {
   readonly status: number | undefined;
   readonly position: number | undefined;
   readonly serverMessage: string | undefined;
-  readonly outcomeUnknown: boolean;
+  readonly mayHaveRun: boolean;
   readonly matches: (pattern: RegExp) => boolean;
 
   constructor(code: ErrorCode, message: string, details: InstanceErrorDetails = {}) {
@@ -27,7 +27,7 @@ export class InstanceError extends CodedError {
     this.status = details.status;
     this.position = details.position;
     this.serverMessage = details.serverMessage;
-    this.outcomeUnknown = details.outcomeUnknown ?? false;
+    this.mayHaveRun = details.mayHaveRun ?? false;
     this.matches = details.matches ?? (() => false);
   }
 

@@ -3,7 +3,7 @@ import { pipeline } from 'node:stream/promises';
 import { Exit, formatAnnotation, formatPropertyLines, type Io, paint, unifiedDiff } from '@sqlpipe/cli';
 import { type Definition, printDefinition, tryParseDefinition } from '@sqlpipe/ddl';
 import { isStdout, writeOutput } from '@sqlpipe/files';
-import { findHiddenDifferences } from '@sqlpipe/instance';
+import { fetchHiddenDifferences } from '@sqlpipe/instance';
 import {
   type ComparedProblem,
   differenceResult,
@@ -33,7 +33,7 @@ export async function writeComparison(
     io.info(`${displayName(identity)}: cannot be compared: ${properties.join(', ')}`);
   const different = new Set([...differences, ...compared.ignored].map(each => each.a));
   const same = sides[0].statements.filter(statement => !different.has(statement));
-  for (const warning of await findHiddenDifferences(...sides, same)) io.warn(warning);
+  for (const warning of await fetchHiddenDifferences(...sides, same)) io.warn(warning);
 
   const format = { json, names, text, colors: io.colors && isStdout(output) };
   const labels = [sides[0].label, sides[1].label] as const;

@@ -3,7 +3,7 @@ import { readFile, stat } from 'node:fs/promises';
 import { dirname, join, resolve } from 'node:path';
 import { escapeControls, suggestWord } from '@sqlpipe/text';
 import { configError, InstanceError } from '../instance-error.js';
-import { type Address, formatAddress, isSameAddress, parseAddress } from './address.js';
+import { type Address, fetchIsSameAddress, formatAddress, parseAddress } from './address.js';
 import type { ResolveContext } from './connection-config.js';
 import { isNotFound, readError } from './secret-file.js';
 
@@ -20,24 +20,24 @@ export async function formatUnknownName(operand: string, env: ResolveContext['en
 /** The instances that have a name, in the order of the file, with their addresses as messages show them. */
 export async function listInstances(env: ResolveContext['env']): Promise<{ name: string; address: string }[]> {
   return [...(await readInstances(env))].map(([name, entry]) => {
-    const url = urlIfValid(entry.url);
+    const url = tryParseUrl(entry.url);
     return { name, address: url ? formatAddress(url) : '(its url is not an address)' };
   });
 }
 
 export const placeOfEntry = (name: string, env: ResolveContext['env']): string => `${instancesPath(env)}: [${name}]`;
 
-export async function findProtected(url: URL, env: ResolveContext['env']): Promise<string[]> {
+export async function readProtectedNames(url: URL, env: ResolveContext['env']): Promise<string[]> {
   const entries = [...(await readInstances(env))].filter(([, entry]) => entry.protected);
   const names = entries.map(async ([name, entry]) => {
-    const address = urlIfValid(entry.url);
-    return address && (await isSameAddress(url, address)) ? [name] : [];
+    const address = tryParseUrl(entry.url);
+    return address && (await fetchIsSameAddress(url, address)) ? [name] : [];
   });
   return (await Promise.all(names)).flat();
 }
 
 /** An invalid url of one entry does not matter to the others. The reason is reported when the entry is used. */
-function urlIfValid(text: string): URL | undefined {
+function tryParseUrl(text: string): URL | undefined {
   try {
     return parseAddress(text).url;
   } catch {

@@ -23,12 +23,12 @@ import {
 import {
   addressOfEntry,
   canBeName,
-  findProtected,
   formatUnknownName,
   type InstanceEntry,
   instancesPath,
   placeOfEntry,
   readInstances,
+  readProtectedNames,
 } from './named-instances.js';
 import { fromNetrc } from './netrc.js';
 import { readCertificates } from './secret-file.js';
@@ -92,7 +92,7 @@ export async function resolveInstance(operand: string, context: ResolveContext):
     ],
     ...(entry && { name: operand }),
     protectedNames: async () =>
-      entry?.protected === undefined ? findProtected(address.url, env) : entry.protected ? [operand] : [],
+      entry?.protected === undefined ? readProtectedNames(address.url, env) : entry.protected ? [operand] : [],
     ...(login && { authorization: login.header, user: login.user, account: login.account }),
     ...(!entry && { unknownName: await formatUnknownName(operand, env) }),
     ...(chosen.cacert !== undefined && { ca: await readCertificates(chosen.cacert) }),

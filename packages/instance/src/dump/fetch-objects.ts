@@ -28,21 +28,21 @@ const KIND_BY_VALUE = new Map<string, Kind>([
 export interface ListedObject extends KindAndName {
   /** The server's id of the object. A recreated object has another id. Servers before 9.0 have no ids. */
   id?: unknown;
-  /** How a newer server marks an unknown kind. */
-  mark?: string;
+  /** What a newer server calls a kind that is unknown here. */
+  unknownKind?: string;
 }
 
 /** All objects, in any order. */
 export async function fetchAllObjects(client: Client): Promise<ListedObject[]> {
   const rows = await queryTables(client, ({ column }) => `SELECT table_name, ${column}, id FROM tables()`);
-  if (rows?.some(([name, mark]) => typeof name !== 'string' || mark === undefined))
+  if (rows?.some(([name, kind]) => typeof name !== 'string' || kind === undefined))
     throw new InstanceError(
       'PROTOCOL',
       `${client.label}: tables() has other columns than requested; does a proxy change the replies?`,
     );
-  const listed = rows?.map(([name, mark, id]): ListedObject => {
-    const kind = KIND_BY_VALUE.get(String(mark));
-    return { name: String(name), kind: kind ?? 'other', id, ...(kind === undefined && { mark: String(mark) }) };
+  const listed = rows?.map(([name, cell, id]): ListedObject => {
+    const kind = KIND_BY_VALUE.get(String(cell));
+    return { name: String(name), kind: kind ?? 'other', id, ...(!kind && { unknownKind: String(cell) }) };
   });
   return listed ?? fetchObjectsByKind(client);
 }

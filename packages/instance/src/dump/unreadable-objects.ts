@@ -35,7 +35,7 @@ export class UnreadableObjects {
   }
 
   addUnknown(object: ListedObject): void {
-    this.#absences.push({ object, reason: `of an unknown kind, ${object.mark}` });
+    this.#absences.push({ object, reason: `of an unknown kind, ${object.unknownKind}` });
   }
 
   /** Warns of each unreadable object that the selected names need, if a partial dump is accepted. @throws InstanceError otherwise */

@@ -90,7 +90,7 @@ class HttpClient {
   /**
    * Sends one statement, without its final `;` (`toRequestText`). The statement is sent again only if the server has certainly not executed
    * it. If the server rejects the statement, the rejection is returned. It is thrown only if the reply has rows before the error.
-   * @throws InstanceError; its `outcomeUnknown` says whether the statement may have been executed
+   * @throws InstanceError; its `mayHaveRun` says whether the statement may have been executed
    */
   execute(statement: string): Promise<Reply> {
     const acceptRows = returnsRows(statement);
@@ -169,8 +169,8 @@ class HttpClient {
     const isSent = !isTransport || error.phase !== 'connecting';
     const hint = isSent || !context.unknownName ? '' : `; ${context.unknownName}`;
     const help = isTransport ? hint : this.#responseHelp(status);
-    const outcomeUnknown = isSent && mayHaveRun(purpose, status);
-    return new InstanceError(code, `${this.label}: ${message}${help}`, { status, outcomeUnknown, cause: error.cause });
+    const details = { status, mayHaveRun: isSent && mayHaveRun(purpose, status), cause: error.cause };
+    return new InstanceError(code, `${this.label}: ${message}${help}`, details);
   }
 
   get #authenticationHelp(): string {

@@ -13,12 +13,12 @@ export function createRowResumer(label: string) {
     let toSkip = count;
     for await (const batch of reply) {
       const known = batch.slice(0, toSkip);
-      for (const row of known) addRow(repeated, row);
+      for (const row of known) hashRow(repeated, row);
       toSkip -= known.length;
       if (toSkip > 0) continue;
       if (known.length > 0 && !repeated.digest().equals(passedOn.copy().digest())) throw changedRowsError(label);
       const rows = batch.slice(known.length);
-      for (const row of rows) addRow(passedOn, row);
+      for (const row of rows) hashRow(passedOn, row);
       count += rows.length;
       yield rows;
     }
@@ -32,4 +32,4 @@ function changedRowsError(label: string): InstanceError {
 }
 
 /** With its length, so that no two lists of rows have the same digest. */
-const addRow = (hash: ReturnType<typeof createHash>, row: string): unknown => hash.update(`${row.length} `).update(row);
+const hashRow = (hash: ReturnType<typeof createHash>, row: string) => hash.update(`${row.length} `).update(row);

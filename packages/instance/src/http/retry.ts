@@ -53,7 +53,7 @@ const pauseFor = (milliseconds: number, signal: AbortSignal): Promise<void> =>
 export function createRetryPause({ retries = 0, warn, pause = pauseFor }: ConnectionConfig, signal: AbortSignal) {
   let count = 0;
   return async (error: unknown): Promise<void> => {
-    if (count >= retries || signal.aborted || !isRetriable(error) || error.outcomeUnknown) throw error;
+    if (count >= retries || signal.aborted || !isRetriable(error) || error.mayHaveRun) throw error;
     const milliseconds = Math.min(FIRST_PAUSE * 2 ** count, MAX_PAUSE);
     count++;
     warn?.(`${error.message}; retrying in ${milliseconds / 1000} s (${count} of ${retries})`);

@@ -34,8 +34,8 @@ export class RowScanner implements JsonEvents {
   #key = '';
   readonly #topValues: Record<string, unknown> = {};
   #dataset: 'none' | 'open' | 'closed' = 'none';
-  #rows = 0;
-  #column = 0;
+  #rowCount = 0;
+  #cellCount = 0;
   #isInColumnName = false;
   #columnName: unknown;
   #firstCell = '';
@@ -52,7 +52,7 @@ export class RowScanner implements JsonEvents {
       this.#json.write(chunk);
     } catch (error) {
       if (!(error instanceof MalformedReplyError) || this.#dataset !== 'open') throw error;
-      throw new MalformedReplyError(`${error.message} (row ${this.#rows + 1})`, error.help);
+      throw new MalformedReplyError(`${error.message} (row ${this.#rowCount + 1})`, error.help);
     }
     const rows = this.#ready;
     this.#ready = [];
@@ -63,8 +63,8 @@ export class RowScanner implements JsonEvents {
     rejectErrorReply(this.#topValues);
     this.#json.end();
     if (this.#dataset === 'none') throw new MalformedReplyError('contains no dataset');
-    if (this.#endsInEmptyRow) throw new MalformedReplyError(`${EMPTY_ROW} (row ${this.#rows + 1})`);
-    requireCount(this.#topValues.count, this.#rows);
+    if (this.#endsInEmptyRow) throw new MalformedReplyError(`${EMPTY_ROW} (row ${this.#rowCount + 1})`);
+    requireCount(this.#topValues.count, this.#rowCount);
   }
 
   key(name: string, depth: number): void {
@@ -88,9 +88,9 @@ export class RowScanner implements JsonEvents {
     if (this.#dataset !== 'open') return;
     if (depth === 1) this.#dataset = 'closed';
     if (depth !== 2) return;
-    this.#endsInEmptyRow = this.#column === 0;
+    this.#endsInEmptyRow = this.#cellCount === 0;
     if (this.#endsInEmptyRow) return;
-    this.#rows++;
+    this.#rowCount++;
     this.#ready.push(this.#firstCell);
   }
 
@@ -106,7 +106,7 @@ export class RowScanner implements JsonEvents {
   /** Accepts a batch of rows if each row is one string. If it returns false, the batch arrives again as single events. */
   rows(rows: unknown[]): boolean {
     if (this.#endsInEmptyRow || !rows.every(isSingleString)) return false;
-    this.#rows += rows.length;
+    this.#rowCount += rows.length;
     for (const [text] of rows) this.#ready.push(text);
     return true;
   }
@@ -128,11 +128,11 @@ export class RowScanner implements JsonEvents {
     if (kind !== 'array') throw new MalformedReplyError(NOT_AN_ARRAY);
     rejectErrorReply(this.#topValues);
     if (this.#endsInEmptyRow) throw new MalformedReplyError(EMPTY_ROW);
-    this.#column = 0;
+    this.#cellCount = 0;
   }
 
   #addCell(value: unknown): void {
-    if (this.#column++ === 0) this.#firstCell = requireText(value);
+    if (this.#cellCount++ === 0) this.#firstCell = requireText(value);
   }
 }
 

@@ -32,10 +32,10 @@ const SETTINGS = [
 ];
 
 /**
- * The rows are the name of an object and the properties. `of` is the only kind to compare, if the properties have no use for other kinds
+ * The rows are the name of an object and the properties. `kind` is the only one to compare, if the properties have no use for other kinds
  * and differ between versions.
  */
-const LISTS: [query: string, properties: string[], of?: Kind][] = [
+const LISTS: [query: string, properties: string[], kind?: Kind][] = [
   ['SELECT table_name, maxUncommittedRows, o3MaxLag FROM tables()', ['maxUncommittedRows', 'o3MaxLag'], 'table'],
   ["SELECT view_name, concat(refresh_limit, ' ', refresh_limit_unit) FROM materialized_views()", ['the refresh limit']],
 ];
@@ -54,7 +54,7 @@ interface Side {
  * Describes what statements mean differently on two instances, although they are the same; nothing if one side is not an instance. Never
  * fails: a property that an instance does not show is not compared.
  */
-export async function findHiddenDifferences(a: Side, b: Side, statements: readonly string[]): Promise<string[]> {
+export async function fetchHiddenDifferences(a: Side, b: Side, statements: readonly string[]): Promise<string[]> {
   if (!a.config || !b.config) return [];
   const same = statements.map(identify);
   const [inA, inB] = [await fetchHiddenProperties(a.config, same), await fetchHiddenProperties(b.config, same)];

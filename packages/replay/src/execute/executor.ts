@@ -57,7 +57,7 @@ export function createExecutor(context: ExecutionContext): Executor {
       return await executeIfAllowed(entry, { ...context, isPlanned });
     } catch (error) {
       if (!(error instanceof InstanceError)) throw error;
-      return { result: error.outcomeUnknown ? 'unknown' : 'failed', error: error.message, failure: error };
+      return { result: error.mayHaveRun ? 'unknown' : 'failed', error: error.message, failure: error };
     }
   };
 }
@@ -97,7 +97,7 @@ async function executeAndResend(entry: Entry, context: StatementContext): Promis
     }
 }
 
-const isLostReply = (error: unknown): error is InstanceError => error instanceof InstanceError && error.outcomeUnknown;
+const isLostReply = (error: unknown): error is InstanceError => error instanceof InstanceError && error.mayHaveRun;
 
 /** Finds out whether a statement was executed. @throws the error of its lost reply if the target does not show it */
 async function resolveLostReply(
