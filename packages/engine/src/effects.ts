@@ -11,7 +11,6 @@ import { STALE_REASON } from '@sqlpipe/schema';
 import { displayName, type Kind, type KindAndName, NameMap } from '@sqlpipe/sql';
 import { formatCount } from '@sqlpipe/text';
 import { type CatalogueObject, pairColumns, type Table } from './catalogue-objects.js';
-import type { Principal } from './principal.js';
 import type { Transition } from './transaction-log.js';
 
 /**
@@ -54,6 +53,9 @@ export const effectOn = (
   details: Pick<Effect, 'column' | 'lossKind'> = {},
 ): Effect => ({ type, kind, object: name, ...details, text });
 
+export const lossOf = (object: KindAndName, lossKind: LossKind, text: string, column?: string): Effect =>
+  effectOn(object, 'lost', text, column === undefined ? { lossKind } : { column, lossKind });
+
 /** Only a full refresh rewrites a materialized view. */
 export const isFullRefresh = ({ type, kind }: Effect): boolean => type === 'rewritten' && kind === 'materialized view';
 
@@ -77,24 +79,26 @@ function findObjectEffects({ before, after }: Transition, all: readonly Transiti
   if (!after) {
     // After RENAME TABLE, an object with the same id has another name. So no rows are lost.
     if (all.some(other => other.before === undefined && other.after?.id === before.id)) return [];
-    return [
-      before.kind === 'view' ? effectOn(before, 'removed', `removes ${displayName(before)}`) : objectLoss(before),
-    ];
+    const removal = effectOn(before, 'removed', `removes ${displayName(before)}`);
+    return [before.kind === 'view' ? removal : objectLoss(before)];
   }
   const effects = before.kind === 'table' && after.kind === 'table' ? findTableEffects(before, after) : [];
-  return [...effects, ...findExpiryLosses(before, after), ...findHealthEffects(before, after)];
+  effects.push(...findExpiryLosses(before, after));
+  const [wasValid, reason] = [findInvalidReason(before) === undefined, findInvalidReason(after)];
+  if (wasValid && reason !== undefined)
+    effects.push(effectOn(after, 'invalidated', `invalidates ${displayName(after)}: ${reason}`));
+  if (!wasValid && reason === undefined) effects.push(effectOn(after, 'repaired', `repairs ${displayName(after)}`));
+  return effects;
 }
 
 /** For a plan, a dropped plain view is a loss too. The statement that drops the view only has the effect `removed`. */
 export function objectLoss(object: CatalogueObject): Effect {
-  const text = `loses ${displayName(object)}${object.kind === 'view' ? '' : ' and its rows'}`;
-  return effectOn(object, 'lost', text, { lossKind: 'drop' });
+  return lossOf(object, 'drop', `loses ${displayName(object)}${object.kind === 'view' ? '' : ' and its rows'}`);
 }
 
 export function columnLoss(table: TableDefinition, { name, type }: Column, to?: string): Effect {
-  if (to === undefined) return effectOn(table, 'lost', `loses column '${name}'`, { column: name, lossKind: 'drop' });
-  const text = `may lose values of column '${name}': ${type} to ${to}`;
-  return effectOn(table, 'lost', text, { column: name, lossKind: 'values' });
+  if (to === undefined) return lossOf(table, 'drop', `loses column '${name}'`, name);
+  return lossOf(table, 'values', `may lose values of column '${name}': ${type} to ${to}`, name);
 }
 
 function findTableEffects(before: Table, after: Table): Effect[] {
@@ -131,11 +135,9 @@ export function findKeyLosses(
 ): Effect[] {
   const keys = before.columns.filter(({ dedup }) => dedup);
   if (keys.length > 0 && !after.columns.some(({ dedup }) => dedup))
-    return [effectOn(after, 'lost', 'switches deduplication off', { lossKind: 'keys' })];
+    return [lossOf(after, 'keys', 'switches deduplication off')];
   const removed = keys.filter(key => !findCurrent(key)?.dedup);
-  return removed.map(({ name }) =>
-    effectOn(after, 'lost', `removes dedup key '${name}'`, { column: name, lossKind: 'keys' }),
-  );
+  return removed.map(({ name }) => lossOf(after, 'keys', `removes dedup key '${name}'`, name));
 }
 
 /**
@@ -154,14 +156,13 @@ export function findLossesOfUnwrittenValues(
       return [];
     const zero = oldType === 'BOOLEAN' ? 'false' : '0';
     const text = `may lose values of column '${current.name}': in rows older than the column, ${zero} becomes NULL`;
-    return [effectOn(after, 'lost', text, { column: current.name, lossKind: 'values' })];
+    return [lossOf(after, 'values', text, current.name)];
   });
 }
 
 export function findExpiryLosses(before: Definition, after: Definition): Effect[] {
   const which = formatExpiredRows(before, after);
-  if (which === undefined) return [];
-  return [effectOn(after, 'lost', `expires rows of ${displayName(after)} ${which}`, { lossKind: 'ttl' })];
+  return which === undefined ? [] : [lossOf(after, 'ttl', `expires rows of ${displayName(after)} ${which}`)];
 }
 
 /** Whether an effect loses rows that expire. */
@@ -170,16 +171,7 @@ export const isExpiryLoss = ({ lossKind }: Effect): boolean => lossKind === 'ttl
 /** The loss of rows that have expired. @param count undefined if the server could not count these rows */
 export function expiredRowsLoss(object: KindAndName, count: number | undefined): Effect {
   const rows = count === undefined ? 'may drop rows' : `drops ${formatCount(count, 'row')}`;
-  return effectOn(object, 'lost', `${rows} of ${displayName(object)} older than its TTL`, { lossKind: 'ttl' });
-}
-
-function findHealthEffects(before: CatalogueObject, after: CatalogueObject): Effect[] {
-  const [reasonBefore, reason] = [findInvalidReason(before), findInvalidReason(after)];
-  if (reason !== undefined && reasonBefore === undefined)
-    return [effectOn(after, 'invalidated', `invalidates ${displayName(after)}: ${reason}`)];
-  if (reason === undefined && reasonBefore !== undefined)
-    return [effectOn(after, 'repaired', `repairs ${displayName(after)}`)];
-  return [];
+  return lossOf(object, 'ttl', `${rows} of ${displayName(object)} older than its TTL`);
 }
 
 /** Only DROP and CREATE change the column types of a materialized view. If its query returns other types, the view is invalid. */
@@ -191,9 +183,6 @@ export function findInvalidReason(object: CatalogueObject): string | undefined {
   if (object.kind !== 'view') return object.invalidReason;
   return object.rejection?.reason ?? (object.isStale ? STALE_REASON : undefined);
 }
-
-export const principalLoss = (dropped: Principal): Effect =>
-  effectOn(dropped, 'lost', `loses ${displayName(dropped)} with its credentials and rights`, { lossKind: 'drop-user' });
 
 export function grantRemovals(count: number, object: CatalogueObject, column?: string): Effect[] {
   if (count === 0) return [];

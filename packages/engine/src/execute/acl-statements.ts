@@ -15,9 +15,9 @@ import {
   unexpectedTokenError,
   unquoteToken,
 } from '@sqlpipe/ddl/parser';
-import { isSameName, kindKeywords, type LocatedName, type PrincipalKind } from '@sqlpipe/sql';
+import { displayName, isSameName, kindKeywords, type LocatedName, type PrincipalKind } from '@sqlpipe/sql';
 import type { Acl } from '../acl.js';
-import { principalLoss } from '../effects.js';
+import { lossOf } from '../effects.js';
 import type { Principal } from '../principal.js';
 import { DenialError, type MutableSession, type ResultSet, type Session } from '../session.js';
 import { type StatementHandler, type StatementHandlers, statementHandlers } from './commands.js';
@@ -104,7 +104,7 @@ function handleDrop(cursor: Cursor, session: MutableSession, kind: PrincipalKind
   session.authorize(`DROP ${kindKeywords(kind)}`);
   if (hasIfClause && acl.find(name)?.kind !== kind) return;
   const principal = requirePrincipal(acl, kind, { name, start });
-  directEffects.push(principalLoss(principal));
+  directEffects.push(lossOf(principal, 'drop-user', `loses ${displayName(principal)} with its credentials and rights`));
   acl.remove(name);
   for (const object of catalogue.listWithSystemTables())
     if (isSameName(object.owner, name)) catalogue.put({ ...object, owner: acl.admin });

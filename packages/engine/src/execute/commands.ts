@@ -30,7 +30,7 @@ import { analyzeRelation } from '../analyze/analyze-relation.js';
 import { findColumnsRead, requireQueryReadAccess } from '../analyze/query-references.js';
 import type { Catalogue } from '../catalogue.js';
 import { type CatalogueObject, type ColumnPair, type MaterializedView, pairColumns } from '../catalogue-objects.js';
-import { type Effect, effectOn } from '../effects.js';
+import { type Effect, effectOn, lossOf } from '../effects.js';
 import { OpaqueError, unknownSyntaxError } from '../errors.js';
 import { type ParsedQuery, parseBody, parseQueryText } from '../parse/parse-query.js';
 import type { MutableSession, ResultSet, Session } from '../session.js';
@@ -125,10 +125,8 @@ function rejectSuspended(command: Command, { catalogue }: Session): void {
 
 /** @param lossPhrase what happens to transactions that are not applied, such as `skips transactions`; undefined if all are applied */
 function resumeWal(object: CatalogueObject | undefined, lossPhrase: string | undefined, session: MutableSession): void {
-  if (object && lossPhrase !== undefined) {
-    const text = `${lossPhrase} of ${displayName(object)} that are not applied`;
-    session.directEffects.push(effectOn(object, 'lost', text, { lossKind: 'drop' }));
-  }
+  if (object && lossPhrase !== undefined)
+    session.directEffects.push(lossOf(object, 'drop', `${lossPhrase} of ${displayName(object)} that are not applied`));
   if (object?.kind === 'table' && object.isSuspended) session.catalogue.put({ ...object, isSuspended: false });
 }
 
@@ -320,8 +318,8 @@ export function findEffectsOfRestart(catalogue: Catalogue): Effect[] {
     const hasKeys = table.columns.some(({ dedup }) => dedup);
     const skipped = `skips transactions of ${displayName(table)} that are not applied, ${AT_RESTART}`;
     return [
-      ...(table.isSuspended ? [effectOn(table, 'lost', skipped, { lossKind: 'drop' })] : []),
-      ...(hasKeys ? [effectOn(table, 'lost', `switches deduplication off, ${AT_RESTART}`, { lossKind: 'keys' })] : []),
+      ...(table.isSuspended ? [lossOf(table, 'drop', skipped)] : []),
+      ...(hasKeys ? [lossOf(table, 'keys', `switches deduplication off, ${AT_RESTART}`)] : []),
       ...findViewsThatNeedWal(catalogue, table.name).map(([view, reason]) =>
         effectOn(view, 'invalidated', `invalidates ${displayName(view)} ${AT_RESTART}: ${reason}`),
       ),

@@ -16,15 +16,13 @@
 import { displayName, isSameName, NameMap, NameSet, significantTokens, unquote } from '@sqlpipe/sql';
 import { formatCount } from '@sqlpipe/text';
 import type { CatalogueObject, MaterializedView, StoredColumn } from '../catalogue-objects.js';
-import { type Effect, effectOn, findExpiryLosses, isFullRefresh, REMOVING_LOSSES } from '../effects.js';
+import { type Effect, findExpiryLosses, isFullRefresh, lossOf, REMOVING_LOSSES } from '../effects.js';
 import type { Execution } from '../engine.js';
 import type { AccountedLoss, ComputedView, Ledger, StoredRows, UnendedRows } from './ledger.js';
 
-const historyLoss = (view: MaterializedView, text: string) => effectOn(view, 'lost', text, { lossKind: 'history' });
-
 /** @param consequence starts with a verb, such as `loses rows …` */
 const recomputeLoss = (view: MaterializedView, consequence: string): Effect =>
-  historyLoss(view, `recomputing ${displayName(view)} ${consequence}`);
+  lossOf(view, 'history', `recomputing ${displayName(view)} ${consequence}`);
 
 function formatUnreturnedRows(storedRows: StoredRows): string {
   if (typeof storedRows === 'string')
@@ -61,12 +59,6 @@ export interface Recomputation {
   readonly periodicViews: MaterializedView[];
 }
 
-interface TrackedView {
-  readonly former: MaterializedView;
-  /** The objects that the view reads, directly or through plain views. The plain views are among them. */
-  readonly dependencies: readonly CatalogueObject[];
-}
-
 interface TrackedRecomputation extends Recomputation {
   /** The sources of the former view that the computed view does not read. */
   readonly unreadSources: readonly CatalogueObject[];
@@ -77,14 +69,12 @@ interface TrackedRecomputation extends Recomputation {
 
 const NOT_RECOMPUTED: TrackedRecomputation = { periodicViews: [], unreadSources: [], isRejected: false };
 
-const sourcesOf = ({ dependencies }: TrackedView): CatalogueObject[] =>
-  dependencies.filter(({ kind }) => kind !== 'view');
-
 export class ViewHistories {
-  readonly #trackedViews: ReadonlyMap<number | undefined, TrackedView>;
+  /** By the id of a former view, what it reads, directly or through plain views. The plain views are among these objects. */
+  readonly #dependencies: ReadonlyMap<number | undefined, readonly CatalogueObject[]>;
   readonly #partlyRefreshed: readonly MaterializedView[];
-  /** The last drop or computation of each view. */
-  readonly #recomputations = new Map<TrackedView, TrackedRecomputation>();
+  /** The last drop or computation of each former view. */
+  readonly #recomputations = new Map<MaterializedView, TrackedRecomputation>();
   /** The ids of views that may be empty: they were created, or refreshed over an empty view. The server fills most of them later. */
   readonly #unrefreshed = new Set<number | undefined>();
 
@@ -94,24 +84,22 @@ export class ViewHistories {
     this.#partlyRefreshed = views.filter(view => view.partlyRefreshed);
     const dependenciesOf = (view: MaterializedView) =>
       [...catalogue.closureOfView(view)].flatMap(name => catalogue.find(name) ?? []);
-    this.#trackedViews = new Map(views.map(former => [former.id, { former, dependencies: dependenciesOf(former) }]));
+    this.#dependencies = new Map(views.map(view => [view.id, dependenciesOf(view)]));
   }
 
   /** @returns the losses of the former views that the statement drops or recomputes */
   trackStatement(execution: Execution, index: number): Effect[] {
     const dropped = execution.transitions
-      .flatMap(({ before }) => this.#trackedViews.get(before?.id) ?? [])
-      .filter(({ former }) => !this.ledger.catalogue.findById(former.id));
+      .flatMap(({ before }) => this.ledger.loadedById.get(before?.id) ?? [])
+      .filter(object => object.kind === 'materialized view')
+      .filter(({ id }) => !this.ledger.catalogue.findById(id));
     const isRefresh = execution.effects.some(isFullRefresh);
     for (const view of this.#findRefreshedOrCreated(execution))
       if (isRefresh && !this.#readsEmptyView(view)) this.#unrefreshed.delete(view.id);
       else this.#unrefreshed.add(view.id);
     return [
-      ...dropped.flatMap(tracked => this.#dropOrCompute(tracked, undefined, index)),
-      ...this.findComputed(execution).flatMap(({ former, current }) => {
-        const tracked = this.#trackedViews.get(former.id);
-        return tracked ? this.#dropOrCompute(tracked, current, index) : [];
-      }),
+      ...dropped.flatMap(former => this.#dropOrCompute(former, undefined, index)),
+      ...this.findComputed(execution).flatMap(({ former, current }) => this.#dropOrCompute(former, current, index)),
     ];
   }
 
@@ -119,8 +107,8 @@ export class ViewHistories {
   findComputed(execution: Execution): ComputedView[] {
     const views = [...this.#findRefreshedOrCreated(execution), ...this.#findCompletedByServer(execution)];
     return views.flatMap(current => {
-      const former = this.#findTracked(current)?.former;
-      return former ? [{ former, current }] : [];
+      const former = this.ledger.formerOf(current);
+      return former?.kind === 'materialized view' ? [{ former, current }] : [];
     });
   }
 
@@ -151,34 +139,30 @@ export class ViewHistories {
     return sources.some(source => source.kind === 'materialized view' && this.#isLeftEmpty(source));
   }
 
-  #findTracked(object: CatalogueObject): TrackedView | undefined {
-    return this.#trackedViews.get(this.ledger.formerOf(object)?.id);
-  }
-
   /** The server may not have filled a recreated view yet. If a statement removes rows of a source, the view may miss these rows. */
   addMissedRows({ object, lossKind }: Effect, index: number): void {
     const { catalogue } = this.ledger;
     for (const id of REMOVING_LOSSES.has(lossKind) ? this.#unrefreshed : []) {
       const view = catalogue.findById(id);
-      if (view?.kind !== 'materialized view' || view.refresh.deferred || !this.#findTracked(view)) continue;
+      if (view?.kind !== 'materialized view' || view.refresh.deferred) continue;
+      if (this.ledger.formerOf(view)?.kind !== 'materialized view') continue;
       if (!catalogue.sourcesOfView(view).some(name => isSameName(name, object))) continue;
       const text = `${displayName(view)} may miss rows that '${object}' loses before the server has read them`;
-      this.ledger.addLoss(id, historyLoss(view, text), [index]);
+      this.ledger.addLoss(id, lossOf(view, 'history', text), [index]);
     }
   }
 
   /** @param computedView the view that the statement computes or creates; undefined if it only drops the former view */
-  #dropOrCompute(tracked: TrackedView, computedView: MaterializedView | undefined, index: number): Effect[] {
-    const { former } = tracked;
+  #dropOrCompute(former: MaterializedView, computedView: MaterializedView | undefined, index: number): Effect[] {
     const causes = this.ledger.causesOf(former, index);
     const recomputation = computedView ? this.#recompute(former, computedView, causes) : NOT_RECOMPUTED;
-    this.#recomputations.set(tracked, recomputation);
+    this.#recomputations.set(former, recomputation);
     if (this.ledger.facts.findStoredRows(former.name) === 'none') return [];
-    const consequence = this.#judgeHistory(tracked, computedView, recomputation);
+    const consequence = this.#judgeHistory(former, computedView, recomputation);
     if (consequence === undefined) return [];
     const effect = computedView
       ? recomputeLoss(computedView, consequence.text)
-      : historyLoss(former, `dropping ${displayName(former)} ${consequence.text}`);
+      : lossOf(former, 'history', `dropping ${displayName(former)} ${consequence.text}`);
     this.ledger.addLoss((computedView ?? former).id, effect, [...causes, ...consequence.causes]);
     return [effect];
   }
@@ -205,11 +189,10 @@ export class ViewHistories {
   }
 
   #judgeHistory(
-    tracked: TrackedView,
+    former: MaterializedView,
     computedView: MaterializedView | undefined,
     { queryAfterPlan, unreadSources, isRejected, redefinition }: TrackedRecomputation,
   ): Consequence | undefined {
-    const { former } = tracked;
     const storedRows = this.ledger.facts.findStoredRows(former.name, queryAfterPlan);
     // DROP has already recorded the rows that the former query does not return. CREATE of a successor does not record these rows again.
     const isSuccessor = computedView !== undefined && computedView.id !== former.id;
@@ -218,8 +201,8 @@ export class ViewHistories {
       return toConsequence(
         `${isRejected === 'unknown' ? 'may leave it empty: it is not known whether the server accepts' : 'leaves it empty: the server rejects'} its query over the objects as they are after this statement`,
       );
-    const readSources = sourcesOf(tracked).filter(source => !unreadSources.includes(source));
-    const sourceLoss = this.#findSourceLoss(tracked, readSources);
+    const readSources = this.#sourcesOf(former).filter(source => !unreadSources.includes(source));
+    const sourceLoss = this.#findSourceLoss(former, readSources);
     if (sourceLoss !== undefined) return sourceLoss;
     // After all statements, `judgeView` judges the sources that a redefined view no longer reads.
     const [unread] = redefinition ? [] : unreadSources;
@@ -233,12 +216,15 @@ export class ViewHistories {
     return unended ? toConsequence(unended) : undefined;
   }
 
+  #sourcesOf(former: MaterializedView): CatalogueObject[] {
+    return (this.#dependencies.get(former.id) ?? []).filter(({ kind }) => kind !== 'view');
+  }
+
   /** The sources of the former view that the new view does not read. A source counts as read if the new view reads any holder of it. */
   #findUnreadSources(former: MaterializedView, current: MaterializedView): CatalogueObject[] {
     const { catalogue } = this.ledger;
     const readIds = new Set(catalogue.sourcesOfView(current).map(name => catalogue.find(name)?.id));
-    const tracked = this.#trackedViews.get(former.id);
-    return (tracked ? sourcesOf(tracked) : []).filter(
+    return this.#sourcesOf(former).filter(
       source => !this.#findCurrentHolders(source, former).some(({ id }) => readIds.has(id)),
     );
   }
@@ -256,10 +242,10 @@ export class ViewHistories {
     return holders.filter(holder => holder !== undefined);
   }
 
-  #findSourceLoss(tracked: TrackedView, sources: readonly CatalogueObject[]): Consequence | undefined {
+  #findSourceLoss(former: MaterializedView, sources: readonly CatalogueObject[]): Consequence | undefined {
     const causesOf = (losses: readonly AccountedLoss[]) => losses.flatMap(({ causes }) => causes);
     for (const source of sources) {
-      const holders = this.#findCurrentHolders(source, tracked.former);
+      const holders = this.#findCurrentHolders(source, former);
       const losses = [source, ...holders]
         .flatMap(({ id }) => this.ledger.recordedLossesOf(id))
         .filter(({ effect }) => REMOVING_LOSSES.has(effect.lossKind));
@@ -268,7 +254,7 @@ export class ViewHistories {
         const removal = holders.length === 0 ? this.ledger.removingStatementOf(source) : [];
         return { text, causes: [...causesOf(losses), ...removal] };
       }
-      const column = this.#findChangedColumn(tracked, source);
+      const column = this.#findChangedColumn(former, source);
       if (column) {
         const text = `loses values that column '${column.name}' of '${source.name}' no longer holds`;
         return { text, causes: causesOf(this.ledger.recordedLossesOf(column.id)) };
@@ -281,10 +267,11 @@ export class ViewHistories {
    * Finds a column of a source whose values may have changed. A column counts only if its name (or `*`) is in the query of the view, or of
    * a view below it.
    */
-  #findChangedColumn({ former, dependencies }: TrackedView, source: CatalogueObject): StoredColumn | undefined {
+  #findChangedColumn(former: MaterializedView, source: CatalogueObject): StoredColumn | undefined {
     if (source.kind !== 'table') return undefined;
     const copyLosses = this.ledger.findCopy(source)?.losses ?? [];
-    const tokens = [former, ...dependencies].flatMap(each => ('body' in each ? [...significantTokens(each.body)] : []));
+    const queries = [former, ...(this.#dependencies.get(former.id) ?? [])];
+    const tokens = queries.flatMap(each => ('body' in each ? [...significantTokens(each.body)] : []));
     const words = new NameSet(tokens.map(({ text }) => unquote(text)));
     return source.columns.find(column => {
       const ownLosses = this.ledger.recordedLossesOf(column.id).map(({ effect }) => effect);
@@ -298,40 +285,31 @@ export class ViewHistories {
    * read may lose rows after the CREATE of the successor.
    */
   judgeView(former: MaterializedView, successor: MaterializedView): AccountedLoss[] {
-    const { facts } = this.ledger;
-    const recordedLosses = [former, successor].flatMap(({ id }) => this.ledger.recordedLossesOf(id));
-    const isRecorded = ({ lossKind }: Effect) => recordedLosses.some(({ effect }) => effect.lossKind === lossKind);
+    const { ledger } = this;
+    const losses = [former, successor].flatMap(({ id }) => ledger.recordedLossesOf(id));
+    const isRecorded = ({ lossKind }: Effect) => losses.some(({ effect }) => effect.lossKind === lossKind);
     const expiryLosses = findExpiryLosses(former, successor).filter(effect => !isRecorded(effect));
-    const hadRows = facts.findStoredRows(former.name) !== 'none';
-    const tracked = this.#trackedViews.get(former.id);
-    const recomputation = hadRows && tracked ? this.#recomputations.get(tracked) : undefined;
-    const redefinition = recomputation?.redefinition;
-    const sourceLoss = tracked && redefinition && this.#findSourceLoss(tracked, recomputation.unreadSources);
-    const isLeftEmpty = hadRows && this.#isLeftEmpty(successor);
-    const emptied = historyLoss(successor, `leaves ${displayName(successor)} empty although it had rows`);
-    return [
-      ...recordedLosses,
-      ...(sourceLoss
-        ? [
-            {
-              effect: recomputeLoss(redefinition.successor, sourceLoss.text),
-              causes: [...redefinition.causes, ...sourceLoss.causes],
-            },
-          ]
-        : []),
-      ...expiryLosses.map(effect => ({ effect, causes: this.ledger.changingStatementsOf(successor) })),
-      ...(isLeftEmpty ? [{ effect: emptied, causes: this.ledger.removingStatementOf(former) }] : []),
-    ];
+    const hadRows = ledger.facts.findStoredRows(former.name) !== 'none';
+    const { redefinition, unreadSources } = (hadRows && this.#recomputations.get(former)) || NOT_RECOMPUTED;
+    const sourceLoss = redefinition && this.#findSourceLoss(former, unreadSources);
+    if (sourceLoss) {
+      const causes = [...redefinition.causes, ...sourceLoss.causes];
+      losses.push({ effect: recomputeLoss(redefinition.successor, sourceLoss.text), causes });
+    }
+    for (const effect of expiryLosses) losses.push({ effect, causes: ledger.changingStatementsOf(successor) });
+    if (hadRows && this.#isLeftEmpty(successor)) {
+      const effect = lossOf(successor, 'history', `leaves ${displayName(successor)} empty although it had rows`);
+      losses.push({ effect, causes: ledger.removingStatementOf(former) });
+    }
+    return losses;
   }
 
   /** The views that were computed again or recreated, by their name in the loaded schema. */
   recomputed(): NameMap<Recomputation> {
-    const existsOrWasRecreated = ({ former }: TrackedView) =>
-      (this.ledger.catalogue.findById(former.id) ?? this.ledger.successorOf(former))?.kind === former.kind;
-    return new NameMap(
-      [...this.#recomputations].flatMap(([tracked, recomputation]): [string, Recomputation][] =>
-        existsOrWasRecreated(tracked) ? [[tracked.former.name, recomputation]] : [],
-      ),
+    const { catalogue } = this.ledger;
+    const existing = [...this.#recomputations].filter(
+      ([former]) => (catalogue.findById(former.id) ?? this.ledger.successorOf(former))?.kind === former.kind,
     );
+    return new NameMap(existing.map(([{ name }, recomputation]) => [name, recomputation]));
   }
 }
