@@ -10,7 +10,7 @@ import { foldCase, identify, isNamedKind, namespaceKey, type StatementIdentity, 
 import { type Health, type HealthProblem, problemsOf } from './health.js';
 import { type IgnoredDifference, IgnoreRules } from './ignore-rules.js';
 import { RightSet } from './right-set.js';
-import { dumpOrder, type Entry, Schema } from './schema.js';
+import { dumpOrder, Schema } from './schema.js';
 
 /** An object or statement that is only in one schema, or that is different in the two. */
 export interface SchemaDifference {
@@ -75,9 +75,8 @@ export function compareSchemas(
   const result: SchemaComparison = { differences: [], total, notComparable: [], problems: [], ignored: [] };
   const add = (difference: SchemaDifference): void => {
     const { identity, a, b } = difference;
-    const isIgnored = ignore.ignoresObject({ ...identity, statement: a ?? b ?? '' });
-    if (isIgnored) result.ignored.push({ identity, ...(a !== undefined && { a }) });
-    else result.differences.push(difference);
+    if (!ignore.ignoresObject({ ...identity, statement: a ?? b ?? '' })) result.differences.push(difference);
+    else result.ignored.push({ identity, ...(a !== undefined && { a }) });
   };
   for (const [key, { statement, right, identity }] of itemsA.items) {
     const other = itemsB.items.get(key)?.statement;
@@ -118,7 +117,7 @@ interface Item {
 }
 
 class SchemaItems {
-  /** In dump order, by a key that two items for the same object share; see `itemKey`. */
+  /** In dump order. Two statements have the same key if they create the same object, or, without a name, if they are the same. */
   readonly items = new Map<string, Item>();
   readonly #rights = new RightSet();
 
@@ -126,7 +125,10 @@ class SchemaItems {
     for (const entry of dumpOrder(schema)) {
       const { statement, ...identity } = entry;
       const rights = schema.rightsOf(entry);
-      if (!rights) this.items.set(itemKey(entry), { statement, identity });
+      if (!rights) {
+        const words = () => Array.from(significantTokens(statement), ({ text }) => text);
+        this.items.set(isNamedKind(entry.kind) ? namespaceKey(entry) : words().join(' '), { statement, identity });
+      }
       for (const right of rights ?? []) {
         const printed = printRight(right);
         this.items.set(foldCase(printed), { statement: printed, identity: identify(printed), right });
@@ -140,9 +142,3 @@ class SchemaItems {
     return right ? this.#rights.includes(right) : this.items.has(key);
   }
 }
-
-/** A key that two statements share if they create the same object, or, without a name, if they are the same. */
-const itemKey = ({ kind, name, statement }: Entry): string =>
-  isNamedKind(kind)
-    ? namespaceKey({ kind, name })
-    : Array.from(significantTokens(statement), each => each.text).join(' ');

@@ -28,7 +28,13 @@ export function createMatcher({
   invertMatch = false,
 }: MatchCriteria): (candidate: Candidate) => boolean {
   const globs = patterns.map(foldCase);
-  const expressions = regexp.map(parseRegexp);
+  const expressions = regexp.map(source => {
+    try {
+      return new RegExp(source, 'iu');
+    } catch (error) {
+      throw new InvalidOptionError((error as Error).message);
+    }
+  });
   const kinds = parseKinds(kind);
   const matchesAnyName = !globs.length && !expressions.length;
   const matches = (name: string): boolean =>
@@ -42,14 +48,6 @@ export function createMatcher({
 export function searchableNames({ kind, name, statement = '' }: Candidate): string[] {
   const { objects, principals } = locateGrantTargets(statement, kind);
   return objects.length > 0 ? objects.map(object => object.name) : [principals[0]?.name ?? name];
-}
-
-function parseRegexp(source: string): RegExp {
-  try {
-    return new RegExp(source, 'iu');
-  } catch (error) {
-    throw new InvalidOptionError((error as Error).message);
-  }
 }
 
 /** What to select in addition to the statements that match. */

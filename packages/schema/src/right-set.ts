@@ -3,7 +3,7 @@ import { NameMap } from '@sqlpipe/sql';
 
 /** One right for each permission, scope and principal, in the order in which they were given. A right on a table includes its columns. */
 export class RightSet {
-  readonly #rights: Entities = new NameMap();
+  readonly #rights = new NameMap<Subjects>();
   #next = 0;
 
   /** @param log records how each change is undone */
@@ -160,7 +160,6 @@ interface StoredRight {
 type GrantedColumns = NameMap<StoredRight>;
 type Tables = NameMap<GrantedColumns>;
 type Subjects = Map<string, Tables>;
-type Entities = NameMap<Subjects>;
 
 function setOrPrune<V>(map: Map<string, V>, key: string, value: V | undefined): void {
   if (value === undefined) map.delete(key);

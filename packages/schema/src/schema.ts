@@ -10,6 +10,7 @@ import {
   tryParseDefinition,
 } from '@sqlpipe/ddl';
 import {
+  addToList,
   identify,
   isObjectKind,
   isPrincipalKind,
@@ -43,7 +44,7 @@ export class Schema {
   readonly #principals = new NameMap<Entry>();
   readonly #definitions = new Map<Entry, Definition | undefined>();
   #dependencies?: ReadonlyMap<string, string[]>;
-  #dependents?: ReadonlyMap<Entry, Entry[]>;
+  #dependents?: Map<Entry, Entry[]>;
 
   /** @param defaults what the server fills in if a statement omits it @throws like `toUnambiguousEntry` */
   constructor(
@@ -122,15 +123,12 @@ export class Schema {
 
   /** The entries that have this entry as a prerequisite. */
   dependentsOf(entry: Entry): readonly Entry[] {
-    this.#dependents ??= this.#indexDependents();
+    if (!this.#dependents) {
+      this.#dependents = new Map();
+      for (const each of this.entries)
+        for (const required of this.prerequisites(each)) addToList(this.#dependents, required, each);
+    }
     return this.#dependents.get(entry) ?? [];
-  }
-
-  #indexDependents(): ReadonlyMap<Entry, Entry[]> {
-    const dependents = new Map(this.entries.map((entry): [Entry, Entry[]] => [entry, []]));
-    for (const entry of this.entries)
-      for (const required of this.prerequisites(entry)) dependents.get(required)?.push(entry);
-    return dependents;
   }
 
   /** The objects that an entry refers to. A view hides a query of WITH with its name. The entry does not, because it does not exist yet. */
@@ -148,25 +146,20 @@ export function dumpOrder(schema: Schema): Entry[] {
   const sorted = (isIncluded: (kind: Kind) => boolean) =>
     KINDS.filter(isIncluded).flatMap(kind => {
       const isByText = kind === 'assumption' || kind === 'grant';
-      return schema.entries.filter(entry => entry.kind === kind).sort(isByText ? compareStatementTexts : compareNames);
+      const compare = (a: Entry, b: Entry) =>
+        (isByText ? 0 : compareText(a.name, b.name)) || compareText(a.statement, b.statement);
+      return schema.entries.filter(entry => entry.kind === kind).sort(compare);
     });
+  const order = topologicalOrder(schema.dependencies(), name => schema.findObject(name)?.kind === 'view');
+  const objects = new NameMap(order.map((name): [string, Entry[]] => [name, []]));
+  for (const entry of schema.entries) if (isObjectKind(entry.kind)) objects.get(entry.name)?.push(entry);
   return [
     ...sorted(isPrincipalKind),
-    ...orderObjects(schema),
+    ...[...objects.values()].flat(),
     ...sortByScope(sorted(isRightKind), ({ statement }) => statement),
     ...schema.entries.filter(({ kind }) => kind === 'other'),
   ];
 }
-
-function orderObjects(schema: Schema): Entry[] {
-  const order = topologicalOrder(schema.dependencies(), name => schema.findObject(name)?.kind === 'view');
-  const entriesByName = new NameMap(order.map((name): [string, Entry[]] => [name, []]));
-  for (const entry of schema.entries) if (isObjectKind(entry.kind)) entriesByName.get(entry.name)?.push(entry);
-  return [...entriesByName.values()].flat();
-}
-
-const compareStatementTexts = (a: Entry, b: Entry): number => compareText(a.statement, b.statement);
-const compareNames = (a: Entry, b: Entry): number => compareText(a.name, b.name) || compareStatementTexts(a, b);
 
 /** Compares strings in JavaScript's order, which is the server's too. */
 const compareText = (a: string, b: string): number => (a < b ? -1 : Number(a > b));

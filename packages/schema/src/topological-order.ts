@@ -67,8 +67,6 @@ class Visit {
  */
 const MAX_STEPS = 10_000_000;
 
-const NO_NODES = new Int32Array();
-
 class Graph {
   readonly seen: Uint8Array;
   /** For each node, the node whose dependencies contained it last. */
@@ -93,11 +91,16 @@ class Graph {
   /** The dependencies of a node and, for transparent ones, theirs. Seen nodes are omitted, because their dependencies were seen too. */
   unseenDependencies(node: number): Int32Array {
     // If there is no cycle, `sortForVisit` puts the dependencies of a transparent node before the node.
-    if (this.#isTransparent[node] && !this.#hasCycle) return NO_NODES;
+    if (this.#isTransparent[node] && !this.#hasCycle) return new Int32Array();
     const found: number[] = [];
     const addNeedsOf = (other: number) => {
       const needs = this.#edges[other] as number[];
-      this.#count(needs.length + 1);
+      this.#steps += needs.length + 1;
+      if (this.#steps > MAX_STEPS)
+        throw new CodedError(
+          'DAMAGED',
+          'the objects cannot be put in order: a cycle has too many views, or long chains of views connect materialized views',
+        );
       for (const need of needs) {
         if (this.seen[need] || this.foundBy[need] === node) continue;
         this.foundBy[need] = node;
@@ -114,22 +117,12 @@ class Graph {
    * after those of its dependencies that did not come before. @param node the node whose dependencies are sorted, or ROOT
    */
   sortForVisit(node: number, nodes: Int32Array): Int32Array {
+    if (this.#hasCycle) return nodes.sort();
     const isAmongNodes = (need: number) => this.foundBy[need] === node && !this.seen[need];
-    const order = this.#hasCycle
-      ? undefined
-      : reverseTopologicalSort(nodes, each =>
-          this.#isTransparent[each] ? (this.#edges[each] as number[]).filter(isAmongNodes) : [],
-        );
+    const order = reverseTopologicalSort(nodes, each =>
+      this.#isTransparent[each] ? (this.#edges[each] as number[]).filter(isAmongNodes) : [],
+    );
     return order?.reverse() ?? nodes.sort();
-  }
-
-  #count(steps: number): void {
-    this.#steps += steps;
-    if (this.#steps > MAX_STEPS)
-      throw new CodedError(
-        'DAMAGED',
-        'the objects cannot be put in order: a cycle has too many views, or long chains of views connect materialized views',
-      );
   }
 }
 
