@@ -111,7 +111,7 @@ function rejectBadAnchors({ windows, calls }: ScannedQuery): void {
       throw new RejectionError(anchor.start, 'live view supports at most one anchored WINDOW in V1');
     if (window.partitionBy.length === 0)
       throw new RejectionError(anchor.start, 'live view anchored WINDOW requires PARTITION BY');
-    if (window.frame !== undefined && !isDefaultFrame(window))
+    if (!isDefaultFrame(window) || window.excludesCurrentRow)
       throw new RejectionError(
         anchor.start,
         'ANCHOR is incompatible with bounded frames; use a separate WINDOW without ANCHOR for ROWS / RANGE windows',
@@ -148,26 +148,22 @@ function isBindVariable(tokens: readonly QueryToken[], index: number): boolean {
   return /^\$\d+$/.test(text) || text === '?' || (text === ':' && /^[a-z_]/i.test(tokens[index + 1]?.text ?? ''));
 }
 
-const isDefaultFrame = ({ frame, from, to, excludesCurrentRow }: Window): boolean =>
-  frame === undefined ||
-  (frame === 'range' && from === 'unbounded preceding' && to === 'current row' && !excludesCurrentRow);
+const isDefaultFrame = ({ frame = 'range', from, to }: Window): boolean =>
+  frame === 'range' && from === 'unbounded preceding' && to === 'current row';
 
 /** By the rules of QuestDB 10, the state of `OVER (PARTITION BY sym ORDER BY ts)` may grow without limit. An ANCHOR prevents that. */
 const hasUnboundedState = (window: Window): boolean =>
-  !window.anchor &&
-  window.partitionBy.length > 0 &&
-  window.from === 'unbounded preceding' &&
-  window.to === 'current row' &&
-  (window.frame === undefined || window.frame === 'range');
+  !window.anchor && window.partitionBy.length > 0 && isDefaultFrame(window);
+
+const isLastValue = ({ name, ignoresNulls }: WindowCall): boolean =>
+  name.toLowerCase() === 'last_value' && !ignoresNulls;
 
 /** Whether a call is a `last_value` whose state is one row for each partition. Such a call needs no ANCHOR. */
-const keepsLastValue = ({ name, ignoresNulls, window }: WindowCall): boolean =>
-  name.toLowerCase() === 'last_value' &&
-  !ignoresNulls &&
-  window !== undefined &&
-  window.orderBy.length > 0 &&
-  window.to === 'current row' &&
-  !window.excludesCurrentRow;
+const keepsLastValue = (call: WindowCall): boolean =>
+  isLastValue(call) &&
+  call.window?.to === 'current row' &&
+  call.window.orderBy.length > 0 &&
+  !call.window.excludesCurrentRow;
 
 function rejectUnboundedState({ windows, calls }: ScannedQuery): void {
   const unboundedError = (position: number): RejectionError =>
@@ -190,12 +186,7 @@ function rejectUnboundedState({ windows, calls }: ScannedQuery): void {
   }
 }
 
-/** The results of these functions depend on all rows before the current one, see `rejectUnboundedReplays`. */
-const RANKING = ['row_number', 'rank', 'dense_rank'];
-
 const NEED_LATER_ROWS = ['ntile', 'cume_dist', 'percent_rank'];
-/** Functions that ignore the frame of their window. */
-const FRAMELESS = ['lag', ...NEED_LATER_ROWS];
 
 const ANCHOR_ADVICE =
   "add an ANCHOR to reset per segment, e.g. WINDOW w AS (PARTITION BY <key> ORDER BY <ts> ANCHOR EXPRESSION timestamp_floor('1d', <ts>))";
@@ -205,18 +196,14 @@ function rejectUnboundedReplays({ calls }: ScannedQuery): void {
   for (const call of calls) {
     const { name, start, window } = call;
     if (!window || window.anchor) continue;
-    if (RANKING.includes(name.toLowerCase()))
+    if (['row_number', 'rank', 'dense_rank'].includes(name.toLowerCase()))
       throw new RejectionError(
         start,
         `live view select cannot use ${name}() without an anchored WINDOW; it has no finite out-of-order influence boundary. ${ANCHOR_ADVICE.replace('add', 'Add')}`,
       );
-    if (
-      window.from !== 'unbounded preceding' ||
-      FRAMELESS.includes(name.toLowerCase()) ||
-      keepsLastValue(call) ||
-      readsRowAtFixedDistance(call)
-    )
-      continue;
+    const ignoresFrame = ['lag', ...NEED_LATER_ROWS].includes(name.toLowerCase());
+    if (window.from !== 'unbounded preceding' || ignoresFrame) continue;
+    if (keepsLastValue(call) || readsRowAtFixedDistance(call)) continue;
     throw new RejectionError(
       start,
       `live view select cannot use ${name}() over a frame starting at UNBOUNDED PRECEDING; it has no finite out-of-order ` +
@@ -231,14 +218,10 @@ function rejectUnboundedReplays({ calls }: ScannedQuery): void {
  * reads only the row that is 2 before the current row. So a late row changes few results. EXCLUDE CURRENT ROW counts as `1 PRECEDING`,
  * wherever the frame ends.
  */
-const readsRowAtFixedDistance = ({ name, ignoresNulls, window }: WindowCall): boolean =>
-  name.toLowerCase() === 'last_value' &&
-  !ignoresNulls &&
-  window?.frame === 'rows' &&
-  (/^\d+ preceding$/.test(window.to) || window.excludesCurrentRow);
-
-/** Functions that downsample. The rows that they return also depend on later rows. */
-const SUBSAMPLING = ['sdt', 'lttb', 'm4', 'minmax', 'uniform', 'cadence'];
+const readsRowAtFixedDistance = (call: WindowCall): boolean =>
+  isLastValue(call) &&
+  call.window?.frame === 'rows' &&
+  (/^\d+ preceding$/.test(call.window.to) || call.window.excludesCurrentRow);
 
 /**
  * Makes the checks of QuestDB's compiler.
@@ -362,8 +345,10 @@ function findFilterProblem({ where }: SelectStatement, { timestamp }: Base): str
 }
 
 function findFunctionProblem({ calls }: ScannedQuery, base: Base): string | undefined {
+  // Functions that downsample return rows that depend on later rows, too.
+  const cached = [...NEED_LATER_ROWS, 'sdt', 'lttb', 'm4', 'minmax', 'uniform', 'cadence'];
   const needsCache = ({ name, window }: WindowCall): boolean =>
-    [...NEED_LATER_ROWS, ...SUBSAMPLING].includes(name.toLowerCase()) ||
+    cached.includes(name.toLowerCase()) ||
     (window !== undefined && window.orderBy.length > 0 && !isOrderedOnlyBy(window, base.timestamp));
   if (calls.some(needsCache)) return CACHE_PROBLEM;
   const unsupported = calls.find(call => !supportsSnapshot(call, base));

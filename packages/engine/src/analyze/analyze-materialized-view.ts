@@ -41,7 +41,14 @@ export function requireValidBase(body: Body, statedBase: LocatedName | undefined
   const scope = QueryScope.around(query, catalogue);
   const check = new BaseCheck(query, catalogue);
   const names = check.findTables(query.select, scope);
-  const base = statedBase ?? requireSingleBase(names, body.start);
+  const [first, second] = names.values();
+  const base = statedBase ?? first;
+  if (!base) throw new RejectionError(body.start, 'missing base table, materialized views have to be based on a table');
+  if (!statedBase && second)
+    throw new RejectionError(
+      body.start,
+      "query references multiple tables (views are expanded to their underlying physical tables), use 'WITH BASE' to explicitly select the base table",
+    );
   if (!names.has(base.name)) {
     const isView = catalogue.find(base.name)?.kind === 'view';
     const problem = isView
@@ -51,16 +58,6 @@ export function requireValidBase(body: Body, statedBase: LocatedName | undefined
   }
   check.rejectUnsupported(query.select, scope, base.name);
   return base;
-}
-
-function requireSingleBase(names: NameMap<LocatedName>, position: number): LocatedName {
-  const [first, second] = names.values();
-  if (!first) throw new RejectionError(position, 'missing base table, materialized views have to be based on a table');
-  if (!second) return first;
-  throw new RejectionError(
-    position,
-    "query references multiple tables (views are expanded to their underlying physical tables), use 'WITH BASE' to explicitly select the base table",
-  );
 }
 
 class BaseCheck {
@@ -81,8 +78,10 @@ class BaseCheck {
     if (known) return known;
     const scope = outer.enter(select);
     const names = new NameMap<LocatedName>();
-    const others = (select.setOperations ?? []).map(({ select: next }) => [...this.findTables(next, scope).values()]);
-    for (const located of [...scope.sourcesOf(select).map(source => this.#tablesOf(source)), ...others].flat())
+    const others = (select.setOperations ?? []).flatMap(({ select: next }) => [
+      ...this.findTables(next, scope).values(),
+    ]);
+    for (const located of [...scope.sourcesOf(select).flatMap(source => this.#tablesOf(source)), ...others])
       if (!names.has(located.name)) names.set(located.name, located);
     this.#tables.set(select, names);
     return names;
@@ -125,11 +124,8 @@ class BaseCheck {
     if (view?.kind !== 'view' || view.opaque !== undefined || view.rejection || checkedViews.has(view.name)) return;
     checkedViews.add(view.name);
     const query = parseQueryText(view.body);
-    new BaseCheck(query, catalogue, checkedViews).rejectUnsupported(
-      query.select,
-      QueryScope.around(query, catalogue),
-      base,
-    );
+    const scope = QueryScope.around(query, catalogue);
+    new BaseCheck(query, catalogue, checkedViews).rejectUnsupported(query.select, scope, base);
   }
 
   #rejectBadSelectItems(select: Select, scope: QueryScope, base: string): void {
@@ -309,9 +305,7 @@ function findOwnTimeGrouping(select: Select, scope: QueryScope): TimeGrouping | 
   return floor ?? { interval: sampleBy.duration, column, position };
 }
 
-type FunctionCall = Extract<Expression, { type: 'function' }>;
-
-function findTimestampFloors({ columns }: Select, query: ParsedQuery): (TimeGrouping & { call: FunctionCall })[] {
+function findTimestampFloors({ columns }: Select, query: ParsedQuery) {
   return columns.flatMap(item => {
     if (item.type !== 'selectItem' || item.expression.type !== 'function') return [];
     const { expression: call, alias: column = call.name } = item;

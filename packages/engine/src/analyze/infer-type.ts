@@ -41,10 +41,17 @@ export function inferType(expression: Expression, names: NameResolver): string |
     }
     case 'binary':
       return inferBinaryType(expression.operator, type(expression.left), type(expression.right));
-    case 'case':
-      return inferCaseType(expression, type);
+    case 'case': {
+      const { operand, whenClauses, elseClause } = expression;
+      if (operand) type(operand);
+      for (const { when } of whenClauses) type(when);
+      const branches = [...whenClauses.map(({ then }) => then), ...(elseClause ? [elseClause] : [])].map(type);
+      const known = branches.map(branch => (branch === 'CHAR' || branch === 'SYMBOL' ? 'STRING' : branch));
+      return known.reduce((united, branch) => unifyTypes(united, branch));
+    }
     case 'arrayLiteral':
-      return isEmptyArray(expression) ? 'ARRAY' : `DOUBLE${'[]'.repeat(dimensions(expression))}`;
+      // The type of `ARRAY[]` is ARRAY, and so is the name of its column (observed).
+      return expression.elements.length === 0 ? 'ARRAY' : `DOUBLE${'[]'.repeat(dimensions(expression))}`;
     case 'arrayAccess': {
       const single = expression.subscripts.filter(subscript => subscript.type !== 'arraySlice').length;
       return type(expression.array)?.replace(new RegExp(`(?:\\[\\]){${single}}$`), '');
@@ -73,8 +80,6 @@ function inferSizedType({ name, args }: Extract<Expression, { type: 'function' }
       return;
   }
 }
-
-type TypeOf = (expression: Expression) => string | undefined;
 
 function inferLiteralType(literal: Extract<Expression, { type: 'literal' }>, query: ParsedQuery): string | undefined {
   const text = query.text(literal);
@@ -142,18 +147,6 @@ export function unifyTypes(left: string | undefined, right: string | undefined):
     return findWiderType(left, right, 'BYTE');
   return left === 'VARCHAR' || right === 'VARCHAR' ? 'VARCHAR' : 'STRING';
 }
-
-function inferCaseType(expression: Extract<Expression, { type: 'case' }>, type: TypeOf): string | undefined {
-  if (expression.operand) type(expression.operand);
-  for (const { when } of expression.whenClauses) type(when);
-  const branches = expression.whenClauses.map(({ then }) => then);
-  if (expression.elseClause) branches.push(expression.elseClause);
-  const known = branches.map(type).map(branch => (branch === 'CHAR' || branch === 'SYMBOL' ? 'STRING' : branch));
-  return known.reduce((united, branch) => unifyTypes(united, branch));
-}
-
-/** The type of `ARRAY[]` is ARRAY, and so is the name of its column (observed). */
-const isEmptyArray = ({ elements }: Extract<Expression, { type: 'arrayLiteral' }>): boolean => elements.length === 0;
 
 function dimensions(array: Extract<Expression, { type: 'arrayLiteral' }>): number {
   const [first] = array.elements;
@@ -248,7 +241,7 @@ export function printExpression(expression: Expression, names: NameResolver): st
       return `case${branches.join('')}${elseClause ? ` else ${text(elseClause)}` : ''} end`;
     }
     case 'arrayLiteral':
-      return isEmptyArray(expression) ? 'ARRAY' : `ARRAY[${list(expression.elements)}]`;
+      return expression.elements.length === 0 ? 'ARRAY' : `ARRAY[${list(expression.elements)}]`;
     default:
       return query.text(expression);
   }

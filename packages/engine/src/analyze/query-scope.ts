@@ -8,8 +8,6 @@ import type { ParsedQuery } from '../parse/parse-query.js';
 
 export type TableRef = NonNullable<SelectStatement['from']>[number];
 
-type TableExpression = TableRef['table'];
-
 /** A query in the place of a table. A query of WITH is the same object wherever it is used. */
 export interface SubquerySource {
   readonly select: SelectStatement;
@@ -17,12 +15,11 @@ export interface SubquerySource {
   readonly name?: string;
 }
 
-interface TableSource extends LocatedName {
-  readonly object: CatalogueObject | undefined;
-}
-
-/** Of a function, and of a variable that is not declared, only the name is known. */
-export type Source = SubquerySource | TableSource | { readonly function: string };
+/** A query, a table, or a function. Of a function, and of a variable that is not declared, only the name is known. */
+export type Source =
+  | SubquerySource
+  | (LocatedName & { readonly object: CatalogueObject | undefined })
+  | { readonly function: string };
 
 export const listTableRefs = ({ from = [] }: SelectStatement): TableRef[] => from.flatMap(flattenJoins);
 
@@ -114,7 +111,7 @@ export class QueryScope {
   }
 
   /** Replaces `@t` by the query or table name that DECLARE gives it, in parentheses or not. */
-  #withVariable(table: TableExpression): TableExpression {
+  #withVariable(table: TableRef['table']): TableRef['table'] {
     const name = table.type === 'qualifiedName' ? table.parts.join('.') : '';
     let value = name.startsWith('@') ? this.findVariable(name.slice(1)) : undefined;
     while (value?.type === 'paren' || value?.type === 'variable')

@@ -36,19 +36,20 @@ function adaptTokens<T extends GrammarToken & { readonly depth: number }>(
   const joins: string[] = [];
   for (let i = 0; i < tokens.length; i++) {
     const [token, next] = [tokens[i] as T, tokens[i + 1]];
-    const [previous, word] = [adapted.at(-1), token.image.toLowerCase()];
+    const [previous, beforePrevious, word] = [adapted.at(-1), adapted.at(-2), token.image.toLowerCase()];
     if (word === 'join') joins[token.depth] = previous?.image.toLowerCase() ?? '';
     const isInexact = /^(?:asof|lt)$/.test(joins[token.depth] ?? '');
     // The grammar would read TOLERANCE as an alias. It can be dropped, because it changes no column.
     if (isInexact && word === 'tolerance' && next?.tokenType.name === 'DurationLiteral') i++;
     else if (previous && isRestOfNumber(previous, token))
       adapted[adapted.length - 1] = { ...previous, image: previous.image + token.image, endOffset: endOf(token) };
-    else if (word === 'from' && next?.image === '(' && isOperator(previous, adapted.at(-2)))
+    else if (word === 'from' && next?.image === '(' && isOperator(previous, beforePrevious))
       adapted.push(withTypeOf('name', token, tokenize));
     else if (TYPE_NAMES.has(word) && next?.tokenType.name === 'StringLiteral' && previous?.image !== '::') {
       adapted.push(next, { ...withTypeOf('::', token, tokenize), image: '::' }, token);
       i++;
-    } else if (/^[a-z]$/i.test(word) && isSampleBy(adapted)) adapted.push(withTypeOf('1h', token, tokenize));
+    } else if (/^[a-z]$/.test(word) && /^sample by$/i.test(`${beforePrevious?.image} ${previous?.image}`))
+      adapted.push(withTypeOf('1h', token, tokenize));
     else if (!(word === ',' && next?.image.toLowerCase() === 'from')) adapted.push(token);
   }
   return adapted;
@@ -59,12 +60,6 @@ function withTypeOf<T extends GrammarToken>(text: string, token: T, tokenize: Gr
   const [{ tokenType, tokenTypeIdx } = token] = tokenize(text).tokens;
   return { ...token, tokenType, tokenTypeIdx };
 }
-
-const isSampleBy = (tokens: readonly GrammarToken[]): boolean =>
-  tokens
-    .slice(-2)
-    .map(({ image }) => image.toLowerCase())
-    .join(' ') === 'sample by';
 
 /** A star is an operator unless it stands for all columns. */
 export const isOperator = (token: GrammarToken | undefined, before: GrammarToken | undefined): boolean =>

@@ -28,7 +28,6 @@ export class QuerySyntaxError extends RejectionError {
 export type ParsedQuery = ReturnType<typeof parseQuery>;
 
 interface Cst {
-  readonly name: string;
   readonly children: Readonly<Record<string, readonly (Cst | CstToken)[]>>;
 }
 interface CstToken {
@@ -113,7 +112,14 @@ function parseByGrammar(text: string, origin: QueryOrigin): ParsedText {
   const tokens = tokensForGrammar(text, tokenize);
   parser.input = tokens;
   const rule = RULES.get(tokens[0]?.image.toLowerCase() ?? '') ?? 'implicitSelectStatement';
-  const cst = runRule(() => parser[rule](), origin.start);
+  let cst: unknown;
+  try {
+    cst = parser[rule]();
+  } catch (error) {
+    // The grammar recurses for each parenthesis, so thousands of them overflow the stack.
+    if (error instanceof RangeError) throw new RejectionError(origin.start, 'SQL model is too complex');
+    throw error;
+  }
   const [error] = parser.errors;
   if (error) {
     const { position, message } = toRejectionError(error.token, tokens, text, origin);
@@ -124,16 +130,6 @@ function parseByGrammar(text: string, origin: QueryOrigin): ParsedText {
   if (parsed.size === 1000) parsed.clear();
   parsed.set(text, query);
   return query;
-}
-
-/** The grammar recurses for each parenthesis, so thousands of them overflow the stack. */
-function runRule<T>(rule: () => T, position: number): T {
-  try {
-    return rule();
-  } catch (error) {
-    if (error instanceof RangeError) throw new RejectionError(position, 'SQL model is too complex');
-    throw error;
-  }
 }
 
 /** Records from which part of the concrete syntax tree the package's visitor makes each node. */
