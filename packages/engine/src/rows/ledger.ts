@@ -108,6 +108,13 @@ interface CopyState {
 
 type Id = number | undefined;
 
+/** Lists by the id of an object or a column. */
+class ListsById<Value> extends Map<Id, Value[]> {
+  of(id: Id): readonly Value[] {
+    return this.get(id) ?? [];
+  }
+}
+
 export class Ledger {
   readonly catalogue: Catalogue;
   readonly loaded: NameMap<CatalogueObject>;
@@ -115,15 +122,18 @@ export class Ledger {
   /** The loaded materialized views, by the names that the plan gives them. */
   readonly #loadedByNewName: NameMap<CatalogueObject>;
   readonly facts: Required<ExternalFacts>;
-  /** The losses by the id of an object or a column. Users, groups and service accounts have no id: theirs are under `undefined`. */
-  readonly #losses = new Map<Id, AccountedLoss[]>();
-  readonly #changes = new Map<Id, number[]>();
-  readonly #invalidations = new Map<Id, number[]>();
+  /** Users, groups and service accounts have no id: their losses are under `undefined`. */
+  readonly losses = new ListsById<AccountedLoss>();
+  /** The indexes of the statements that created, changed or removed an object. */
+  readonly changes = new ListsById<number>();
+  /** The indexes of the statements that invalidated a view. */
+  readonly invalidations = new ListsById<number>();
+  /** The types that can hold all values of a column, as an assertion has shown. After a write, that may no longer hold. */
+  readonly losslessTypes = new ListsById<string>();
   /** The last copy of the rows of a table, by the id of the table. */
   readonly #copies = new Map<Id, RecordedCopy>();
-  readonly #losslessTypes = new Map<Id, string[]>();
   /** By the id of an object of the loaded schema. */
-  readonly #retentionEnforcements = new Map<Id, RetentionEnforcement & { readonly loss: { causes: number[] } }>();
+  readonly retentionEnforcements = new Map<Id, RetentionEnforcement & { readonly loss: { causes: number[] } }>();
 
   constructor({ catalogue }: Engine, facts: ExternalFacts) {
     this.catalogue = catalogue;
@@ -157,62 +167,25 @@ export class Ledger {
     return this.catalogue.find(this.facts.newNameOf(name));
   }
 
-  /** @param id that of an object or a column; undefined for a principal */
-  addLoss(id: Id, effect: Effect, causes: readonly number[]): void {
-    addToList(this.#losses, id, { effect, causes });
-  }
-
-  recordedLossesOf(id: Id): readonly AccountedLoss[] {
-    return this.#losses.get(id) ?? [];
-  }
-
   /** Records which objects a statement has created, changed, removed or invalidated. */
   addChanges({ effects, transitions }: Execution, index: number): void {
-    for (const { before, after } of transitions) addToList(this.#changes, (before ?? after)?.id, index);
+    for (const { before, after } of transitions) addToList(this.changes, (before ?? after)?.id, index);
     for (const { type, object } of effects)
-      if (type === 'invalidated') addToList(this.#invalidations, this.catalogue.find(object)?.id, index);
-  }
-
-  /** The indexes of the statements that created, changed or removed an object. */
-  changingStatementsOf({ id }: CatalogueObject): readonly number[] {
-    return this.#changes.get(id) ?? [];
-  }
-
-  /** The indexes of the statements that invalidated a view. */
-  invalidatingStatementsOf(view: CatalogueObject | undefined): readonly number[] {
-    return this.#invalidations.get(view?.id) ?? [];
-  }
-
-  /** Records that a type can hold all values of a column, as an assertion has shown. */
-  addLosslessType({ id }: StoredColumn, type: string): void {
-    addToList(this.#losslessTypes, id, type);
-  }
-
-  isShownLossless(column: StoredColumn | undefined, type: string): boolean {
-    return this.#losslessTypes.get(column?.id)?.includes(type) ?? false;
-  }
-
-  /** After a write, an assertion about the values of a column may no longer hold. */
-  removeLosslessTypes({ id }: StoredColumn): void {
-    this.#losslessTypes.delete(id);
-  }
-
-  get retentionEnforcements(): RetentionEnforcement[] {
-    return [...this.#retentionEnforcements.values()];
+      if (type === 'invalidated') addToList(this.invalidations, this.catalogue.find(object)?.id, index);
   }
 
   /** Expired rows are counted once, for the first statement that drops them. Later statements only become further causes of this loss. */
   addRetentionEnforcement(enforcement: RetentionEnforcement, index: number): Effect[] {
     const { former, current } = enforcement;
     const causes = this.causesOf(former, index);
-    const known = this.#retentionEnforcements.get(former.id);
+    const known = this.retentionEnforcements.get(former.id);
     known?.loss.causes.push(...causes);
     if (known) return [];
     const count = this.facts.askExpired(enforcement);
     const loss = { effect: expiredRowsLoss(current, count), causes: [...causes] };
-    this.#retentionEnforcements.set(former.id, { ...enforcement, loss });
+    this.retentionEnforcements.set(former.id, { ...enforcement, loss });
     if (count === 0) return [];
-    addToList(this.#losses, former.id, loss);
+    addToList(this.losses, former.id, loss);
     return [loss.effect];
   }
 
@@ -243,7 +216,7 @@ export class Ledger {
     const { states, lossesBefore } = this.#copies.get(original.id) ?? {};
     const table = this.catalogue.findById(states?.[0].table.id);
     if (!states || !lossesBefore || table?.kind !== 'table' || original.kind !== 'table') return undefined;
-    const isKept = (column: StoredColumn, to: string) => this.isShownLossless(column, to);
+    const isKept = ({ id }: StoredColumn, to: string) => this.losslessTypes.of(id).includes(to);
     const all = states.flatMap(state => findCopyLosses(original, state.table, state.columns, isKept));
     const isSame = (a: Effect, b: Effect) => a.lossKind === b.lossKind && a.column === b.column;
     const losses = all.filter((effect, i) => all.findIndex(each => isSame(each, effect)) === i);
@@ -252,7 +225,7 @@ export class Ledger {
 
   /** The index of the statement that removed an object, as a list. The list is empty if the object exists. */
   removingStatementOf(object: CatalogueObject): readonly number[] {
-    return this.catalogue.findById(object.id) ? [] : this.changingStatementsOf(object).slice(-1);
+    return this.catalogue.findById(object.id) ? [] : this.changes.of(object.id).slice(-1);
   }
 
   /**
@@ -260,7 +233,7 @@ export class Ledger {
    * the current statement.
    */
   causesOf(object: CatalogueObject, index: number): readonly number[] {
-    const causes = [this.invalidatingStatementsOf(object), this.removingStatementOf(object)];
+    const causes = [this.invalidations.of(object.id), this.removingStatementOf(object)];
     return causes.find(({ length }) => length > 0) ?? [index];
   }
 }

@@ -1,5 +1,5 @@
 import { findColumn, parseFill, retentionAgeOf } from '@sqlpipe/ddl';
-import { identify, isSameName, type NameMap } from '@sqlpipe/sql';
+import { addToList, identify, isSameName, type NameMap } from '@sqlpipe/sql';
 import { type CatalogueObject, type MaterializedView, pairColumns, type Table } from '../catalogue-objects.js';
 import { columnLoss, type Effect, findLossesOfUnwrittenValues, isExpiryLoss, objectLoss } from '../effects.js';
 import type { Engine, Execution } from '../engine.js';
@@ -41,7 +41,7 @@ export class RowAccount {
   }
 
   get retentionEnforcements(): RetentionEnforcement[] {
-    return this.#ledger.retentionEnforcements;
+    return [...this.#ledger.retentionEnforcements.values()];
   }
 
   findComputedViews(execution: Execution): ComputedView[] {
@@ -54,7 +54,7 @@ export class RowAccount {
 
   /** The indexes of the statements that have made a view invalid. */
   invalidatingStatementsOf(view: string): readonly number[] {
-    return this.#ledger.invalidatingStatementsOf(this.#engine.find(view));
+    return this.#ledger.invalidations.of(this.#engine.find(view)?.id);
   }
 
   /** The index of the statement that has removed the base of a materialized view, as a list; empty if its base exists. */
@@ -73,7 +73,7 @@ export class RowAccount {
     const converted = this.#engine.find(conversion.table);
     if (converted?.kind !== 'table') return;
     const column = findColumn(converted, conversion.column);
-    if (column?.type === conversion.from) this.#ledger.addLosslessType(column, conversion.to);
+    if (column?.type === conversion.from) addToList(this.#ledger.losslessTypes, column.id, conversion.to);
   }
 
   /** @returns the effects of the statement, with losses that only the account finds, and without disproved losses */
@@ -105,7 +105,7 @@ export class RowAccount {
     if (fill && table?.kind === 'table') this.#fullyWrittenColumns.add(findColumn(table, fill.column)?.id);
     const written = fill ? [] : effects.filter(({ type, column }) => type === 'rewritten' && column === undefined);
     for (const { object } of written)
-      for (const column of this.#engine.find(object)?.columns ?? []) this.#ledger.removeLosslessTypes(column);
+      for (const { id } of this.#engine.find(object)?.columns ?? []) this.#ledger.losslessTypes.delete(id);
     const isUpdate = identify(statement).verb === 'UPDATE'; // also if a query precedes it: WITH … UPDATE
     const overwrites = ({ columns }: Table) => isUpdate || columns.some(({ dedup }) => dedup);
     const removals = effects.filter(({ lossKind, column }) => lossKind === 'drop' && column === undefined);
@@ -119,13 +119,13 @@ export class RowAccount {
     const { before, after } = transitions.find(({ name }) => isSameName(name, object)) ?? {};
     if (lossKind !== 'values' || before?.kind !== 'table' || after?.kind !== 'table') return false;
     const pair = pairColumns(before, after).find(({ column: { name } }) => isSameName(name, column));
-    return this.#ledger.isShownLossless(pair?.column, pair?.current?.type ?? '');
+    return this.#ledger.losslessTypes.of(pair?.column.id).includes(pair?.current?.type ?? '');
   }
 
   /** What the loaded schema has lost so far, including plain views and principals, which hold no rows. */
   losses(): AccountedLoss[] {
     const loaded = [...this.#ledger.loaded.values()];
-    return [...this.#ledger.recordedLossesOf(undefined), ...loaded.flatMap(object => this.#judge(object))];
+    return [...this.#ledger.losses.of(undefined), ...loaded.flatMap(object => this.#judge(object))];
   }
 
   /** The losses depend on where the rows are now: in the same object, in a copy, in a recreated materialized view, or nowhere. */
@@ -139,11 +139,11 @@ export class RowAccount {
     const isReplacement = copy !== undefined && copy.table.id === successor?.id;
     const copyLosses = (copy?.losses ?? []).flatMap(effect => {
       const isOfLaterRows = isReplacement && (effect.lossKind === 'keys' || isExpiryLoss(effect));
-      if (isOfLaterRows) return { effect, causes: this.#ledger.changingStatementsOf(copy.table) };
+      if (isOfLaterRows) return { effect, causes: this.#ledger.changes.of(copy.table.id) };
       return current ? [] : { effect, causes };
     });
     if (current)
-      return [...this.#ledger.recordedLossesOf(object.id), ...this.#lossesOfColumns(object, current), ...copyLosses];
+      return [...this.#ledger.losses.of(object.id), ...this.#lossesOfColumns(object, current), ...copyLosses];
     if (copy) return [...copy.lossesBefore, ...copyLosses];
     if (object.kind === 'view' && successor?.kind === 'view') return [];
     if (object.kind === 'materialized view' && successor?.kind === 'materialized view')
@@ -155,24 +155,25 @@ export class RowAccount {
   #lossesOfColumns(former: CatalogueObject, current: CatalogueObject): AccountedLoss[] {
     if (former.kind !== 'table' || current.kind !== 'table') return [];
     return pairColumns(former, current).flatMap(({ column, current: currentColumn }) => {
-      const losses = this.#ledger.recordedLossesOf(column.id);
+      const losses = this.#ledger.losses.of(column.id);
       return currentColumn || losses.some(({ effect }) => effect.lossKind === 'drop')
         ? losses
-        : [{ effect: columnLoss(current, column), causes: this.#ledger.changingStatementsOf(former) }];
+        : [{ effect: columnLoss(current, column), causes: this.#ledger.changes.of(former.id) }];
     });
   }
 
   /** Adds a loss, except that of a whole object, which `#judge` adds. Principals have no id, so their losses have the id `undefined`. */
   #addLoss(effect: Effect, transitions: readonly Transition[], index: number): void {
     const { object, column, lossKind } = effect;
-    if (lossKind === 'drop-user') return this.#ledger.addLoss(undefined, effect, [index]);
+    const { losses } = this.#ledger;
+    if (lossKind === 'drop-user') return addToList(losses, undefined, { effect, causes: [index] });
     const change = transitions.find(({ before }) => before && isSameName(before.name, object));
     const current = this.#engine.find(object);
     const former = change?.before ?? current;
     const isGone = lossKind === 'drop' && column === undefined && former?.id !== undefined && former.id !== current?.id;
     if (isGone) return;
     const subject = column === undefined || lossKind === 'keys' ? former : former && findColumn(former, column);
-    this.#ledger.addLoss(subject?.id, effect, [index]);
+    addToList(losses, subject?.id, { effect, causes: [index] });
     this.#views.addMissedRows(effect, index);
   }
 }

@@ -13,7 +13,7 @@
  * - holder: an object that has the rows of a source now: the source itself, a copy, or a view recreated over the same sources.
  * - loss `history`: rows that no statement computes again, rows whose source is lost, and rows of a refresh period that has not ended.
  */
-import { displayName, isSameName, NameMap, NameSet, significantTokens, unquote } from '@sqlpipe/sql';
+import { addToList, displayName, isSameName, NameMap, NameSet, significantTokens, unquote } from '@sqlpipe/sql';
 import { formatCount } from '@sqlpipe/text';
 import type { CatalogueObject, MaterializedView, StoredColumn } from '../catalogue-objects.js';
 import { type Effect, findExpiryLosses, isFullRefresh, lossOf, REMOVING_LOSSES } from '../effects.js';
@@ -148,7 +148,7 @@ export class ViewHistories {
       if (this.ledger.formerOf(view)?.kind !== 'materialized view') continue;
       if (!catalogue.sourcesOfView(view).some(name => isSameName(name, object))) continue;
       const text = `${displayName(view)} may miss rows that '${object}' loses before the server has read them`;
-      this.ledger.addLoss(id, lossOf(view, 'history', text), [index]);
+      addToList(this.ledger.losses, id, { effect: lossOf(view, 'history', text), causes: [index] });
     }
   }
 
@@ -163,7 +163,7 @@ export class ViewHistories {
     const effect = computedView
       ? recomputeLoss(computedView, consequence.text)
       : lossOf(former, 'history', `dropping ${displayName(former)} ${consequence.text}`);
-    this.ledger.addLoss((computedView ?? former).id, effect, [...causes, ...consequence.causes]);
+    addToList(this.ledger.losses, (computedView ?? former).id, { effect, causes: [...causes, ...consequence.causes] });
     return [effect];
   }
 
@@ -247,7 +247,7 @@ export class ViewHistories {
     for (const source of sources) {
       const holders = this.#findCurrentHolders(source, former);
       const losses = [source, ...holders]
-        .flatMap(({ id }) => this.ledger.recordedLossesOf(id))
+        .flatMap(({ id }) => this.ledger.losses.of(id))
         .filter(({ effect }) => REMOVING_LOSSES.has(effect.lossKind));
       if (holders.length === 0 || losses.length > 0) {
         const text = `loses rows that '${(holders[0] ?? source).name}' no longer holds`;
@@ -257,7 +257,7 @@ export class ViewHistories {
       const column = this.#findChangedColumn(former, source);
       if (column) {
         const text = `loses values that column '${column.name}' of '${source.name}' no longer holds`;
-        return { text, causes: causesOf(this.ledger.recordedLossesOf(column.id)) };
+        return { text, causes: causesOf(this.ledger.losses.of(column.id)) };
       }
     }
     return undefined;
@@ -274,7 +274,7 @@ export class ViewHistories {
     const tokens = queries.flatMap(each => ('body' in each ? [...significantTokens(each.body)] : []));
     const words = new NameSet(tokens.map(({ text }) => unquote(text)));
     return source.columns.find(column => {
-      const ownLosses = this.ledger.recordedLossesOf(column.id).map(({ effect }) => effect);
+      const ownLosses = this.ledger.losses.of(column.id).map(({ effect }) => effect);
       const losses = [...ownLosses, ...copyLosses.filter(each => isSameName(each.column ?? '', column.name))];
       return losses.some(({ lossKind }) => lossKind === 'values') && (words.has('*') || words.has(column.name));
     });
@@ -286,7 +286,7 @@ export class ViewHistories {
    */
   judgeView(former: MaterializedView, successor: MaterializedView): AccountedLoss[] {
     const { ledger } = this;
-    const losses = [former, successor].flatMap(({ id }) => ledger.recordedLossesOf(id));
+    const losses = [former, successor].flatMap(({ id }) => ledger.losses.of(id));
     const isRecorded = ({ lossKind }: Effect) => losses.some(({ effect }) => effect.lossKind === lossKind);
     const expiryLosses = findExpiryLosses(former, successor).filter(effect => !isRecorded(effect));
     const hadRows = ledger.facts.findStoredRows(former.name) !== 'none';
@@ -296,7 +296,7 @@ export class ViewHistories {
       const causes = [...redefinition.causes, ...sourceLoss.causes];
       losses.push({ effect: recomputeLoss(redefinition.successor, sourceLoss.text), causes });
     }
-    for (const effect of expiryLosses) losses.push({ effect, causes: ledger.changingStatementsOf(successor) });
+    for (const effect of expiryLosses) losses.push({ effect, causes: ledger.changes.of(successor.id) });
     if (hadRows && this.#isLeftEmpty(successor)) {
       const effect = lossOf(successor, 'history', `leaves ${displayName(successor)} empty although it had rows`);
       losses.push({ effect, causes: ledger.removingStatementOf(former) });
