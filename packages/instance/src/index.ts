@@ -14,7 +14,7 @@ export { fetchGrants, fetchPrincipals, fetchRights, fetchRightsOf, hasCredential
 export { fetchAllObjects, fetchIds } from './dump/fetch-objects.js';
 export { fetchStatements } from './dump/fetch-statements.js';
 export { SymbolCapacities } from './dump/symbol-capacities.js';
-export { type Client, connect } from './http/client.js';
+export { type Client, connect, withClient } from './http/client.js';
 export { BestEffortClient, tryIfAccepted, tryQuery } from './http/optional-queries.js';
 export type { Rejection, Reply } from './http/reply.js';
 export { encodeQuery, MAX_PER_REQUEST, toRequestText } from './http/request.js';

@@ -3,6 +3,7 @@
  * and no engine: to load them takes longer than to apply a short plan.
  */
 
+export { parseRebuildName } from './auxiliary/rebuild-names.js';
 export { AllowedLosses, formatAllowance, formatLoss } from './losses/losses.js';
 export { COLUMN_ORDER_REASON, columnOrderHints, formatOmission, type Omission } from './losses/omission.js';
 export { type Assertion, isPlanQuery, type KnownView, parseAssertion, ROWLESS_ANSWERS } from './queries/assertions.js';

@@ -1,7 +1,7 @@
 import { annotateFailure, type Io, readIgnorePatterns, UsageError, writeSettings } from '@sqlpipe/cli';
 import { COLUMN_ORDER } from '@sqlpipe/ddl';
 import { isInput, isSameOutput, isStdout, readStandardInput } from '@sqlpipe/files';
-import { fetchComparisonFacts, fetchGrants, withPlanningFacts } from '@sqlpipe/instance';
+import { fetchComparisonFacts, fetchGrants, withClient, withPlanningFacts } from '@sqlpipe/instance';
 import { COLUMN_ORDER_REASON, columnOrderHints } from '@sqlpipe/plan/text';
 import { type DeferredInput, deferInput } from '@sqlpipe/records';
 import {
@@ -98,7 +98,7 @@ async function compareAndWrite(args: DiffArgs, io: Io): Promise<number> {
 /** Adds the grants of instance B that --include or --exclude leave out. The plan keeps them, also on what it replaces. */
 async function addKeptGrants(b: ReadSide, ignore: IgnoreRules, selection: Selection) {
   if (!b.config || selection.selects('grant')) return { sideB: b, ignore };
-  const { grants, hiddenGrants } = await fetchGrants(b.config);
+  const { grants, hiddenGrants } = await withClient(b.config, fetchGrants);
   return { sideB: { ...b, statements: [...b.statements, ...grants] }, ignore: ignore.and('grant'), hiddenGrants };
 }
 

@@ -10,8 +10,7 @@ import {
 } from '@sqlpipe/ddl';
 import { collectStatements, RightSet } from '@sqlpipe/schema';
 import { identify } from '@sqlpipe/sql';
-import type { ConnectionConfig } from '../configuration/connection-config.js';
-import { type Client, withClient } from '../http/client.js';
+import type { Client } from '../http/client.js';
 import { tryQuery } from '../http/optional-queries.js';
 import { InstanceError } from '../instance-error.js';
 import { fetchIsEnterprise } from '../reports/server-report.js';
@@ -50,17 +49,16 @@ export async function fetchRightsOf(client: Client, name: string): Promise<Right
 }
 
 /** The grants of an instance as statements, or why it does not show them. @throws InstanceError if it gives no answer */
-export const fetchGrants = (config: ConnectionConfig): Promise<{ grants: string[]; hiddenGrants?: string }> =>
-  withClient(config, async client => {
-    if (!(await fetchIsEnterprise(client))) return { grants: [] };
-    try {
-      const rights = (await fetchRights(client)) ?? (await fetchRightsOfAll(client));
-      return { grants: rights.flatMap(right => (right.kind === 'grant' ? printRight(right) : [])) };
-    } catch (error) {
-      if (!(error instanceof InstanceError) || error.serverMessage === undefined) throw error;
-      return { grants: [], hiddenGrants: error.serverMessage };
-    }
-  });
+export async function fetchGrants(client: Client): Promise<{ grants: string[]; hiddenGrants?: string }> {
+  if (!(await fetchIsEnterprise(client))) return { grants: [] };
+  try {
+    const rights = (await fetchRights(client)) ?? (await fetchRightsOfAll(client));
+    return { grants: rights.flatMap(right => (right.kind === 'grant' ? printRight(right) : [])) };
+  } catch (error) {
+    if (!(error instanceof InstanceError) || error.serverMessage === undefined) throw error;
+    return { grants: [], hiddenGrants: error.serverMessage };
+  }
+}
 
 async function fetchRightsOfAll(client: Client): Promise<Right[]> {
   const rights: Right[] = [];

@@ -3,6 +3,7 @@ import { compareStatements, findReferences } from '@sqlpipe/ddl';
 import { type Client, fetchAllObjects, fetchIds, fetchStatements, InstanceError } from '@sqlpipe/instance';
 import { findPlannedObjects } from '@sqlpipe/plan/text';
 import { displayName, identify, isObjectKind, type KindAndName, kindKey, NameMap, NameSet } from '@sqlpipe/sql';
+import { LostGrants } from './lost-grants.js';
 
 const findNames = (statements: readonly string[]): NameSet =>
   new NameSet(statements.flatMap(each => findReferences(each)));
@@ -16,6 +17,7 @@ interface GuardedObject extends KindAndName {
 
 export class PlanGuard {
   readonly #known = new Map<string, GuardedObject>();
+  readonly #lostGrants: LostGrants;
   /** The number of statements that were executed. */
   #executed = 0;
 
@@ -23,7 +25,9 @@ export class PlanGuard {
   private constructor(
     private readonly client: Client,
     private readonly planStatements: readonly string[],
-  ) {}
+  ) {
+    this.#lostGrants = new LostGrants(client, planStatements);
+  }
 
   /** Reads the objects that a plan changes or reads, and all views, because these may read what the plan changes. */
   static async start(client: Client, planStatements: readonly string[]): Promise<PlanGuard> {
@@ -58,7 +62,8 @@ export class PlanGuard {
     const known = [...new Set([...own, ...(next === undefined ? [] : this.#findObjects(next))])];
     const statements = await fetchStatements(this.client, known);
     const ids = await this.#fetchIds(known);
-    return known.flatMap((object, i) => formatConflict(object, statements[i], ids.get(object.name)) ?? []);
+    const conflicts = known.flatMap((object, i) => formatConflict(object, statements[i], ids.get(object.name)) ?? []);
+    return conflicts.length > 0 ? conflicts : this.#lostGrants.find(this.#executed);
   }
 
   /**

@@ -1,0 +1,62 @@
+/*!
+ * A server removes the grants on an object that a plan drops or renames. The plan gives back those that were known when it was made.
+ * Somebody may have granted more since.
+ */
+import { type Grant, parseCommand, parseRights, printRight, type Right } from '@sqlpipe/ddl';
+import { type Client, fetchGrants } from '@sqlpipe/instance';
+import { parsePlanHead, parseRebuildName } from '@sqlpipe/plan/text';
+import { RightSet } from '@sqlpipe/schema';
+import { addToList, identify, isObjectKind, NameMap, NameSet, significantTokens, unquote } from '@sqlpipe/sql';
+
+const parseAll = (statements: readonly string[]): Right[] => statements.flatMap(each => parseRights(each) ?? []);
+
+export class LostGrants {
+  /** The indexes of the statements that create an object or give it its name, by this name. */
+  readonly #creations = new NameMap<number[]>();
+  readonly #renamedViews: NameMap<string>;
+  /** What the statements contain that create objects. A column has one of these names, unless a `*` stands for it. */
+  readonly #words = new NameSet();
+
+  constructor(
+    private readonly client: Client,
+    private readonly planStatements: readonly string[],
+  ) {
+    this.#renamedViews = parsePlanHead(planStatements[0] ?? '')?.renamedViews ?? new NameMap();
+    for (const [index, statement] of planStatements.entries()) {
+      const { kind, name } = identify(statement);
+      const command = kind === 'other' ? parseCommand(statement) : undefined;
+      if (command?.action === 'rename') addToList(this.#creations, command.to, index);
+      if (!isObjectKind(kind)) continue;
+      addToList(this.#creations, name, index);
+      for (const { text } of significantTokens(statement)) this.#words.add(unquote(text));
+    }
+  }
+
+  /**
+   * Finds the grants that a statement of the plan removes from an object that the plan replaces. Nothing is lost with an object that the
+   * plan itself has created.
+   * @returns a sentence for each grant; none if the target does not show its grants
+   */
+  async find(index: number): Promise<string[]> {
+    const command = parseCommand(this.planStatements[index] ?? '');
+    if (command?.action !== 'rename' && !(command?.action === 'drop' && isObjectKind(command.kind))) return [];
+    const { name } = command;
+    const created = (each: string) => this.#creations.get(each) ?? [];
+    const successors = [name, this.#renamedViews.get(name) ?? name].filter(each => created(each).some(i => i > index));
+    const isRenamed = command.action === 'rename' && !parseRebuildName(name) && !parseRebuildName(command.to);
+    if (isRenamed) successors.push(command.to);
+    if (successors.length === 0 || created(name).some(i => i < index)) return [];
+    const existing = new RightSet(parseAll((await fetchGrants(this.client)).grants));
+    const removed = existing.grantsOn(name);
+    for (const grant of removed) existing.delete(grant);
+    const remaining = new RightSet([...existing, ...parseAll(this.planStatements.slice(index))]);
+    // A column may get another name, or have no place in the new object.
+    const isGiven = (right: Grant, table: string) =>
+      remaining[right.column === undefined ? 'includes' : 'allowsPart']({ ...right, table, column: undefined });
+    const isGone = ({ column }: Grant) =>
+      column !== undefined && !isRenamed && ![column, '*'].some(each => this.#words.has(each));
+    return removed
+      .filter(grant => !isGone(grant) && !successors.some(table => isGiven(grant, table)))
+      .map(grant => `nothing in the plan gives back ${printRight(grant).replace(/;$/, '')}`);
+  }
+}
