@@ -63,6 +63,18 @@ testWithQuestDB('a plan stops before a statement that depends on what somebody e
   );
 });
 
+testWithQuestDB('a refresh is not sent if its view has got a refresh limit since the assertion about it', async t => {
+  await make(server, [...rowsOn(LONG_MONTH, day('')), SUM]);
+  const proxy = await disturb(t, server, /ALTER COLUMN x TYPE/, () =>
+    execute(server, 'ALTER MATERIALIZED VIEW m SET REFRESH LIMIT 2 DAYS'),
+  );
+  const run = await shellWithFiles(t, server, { 'after.sql': `${table(day(''), 'x LONG')} ${SUM};` });
+  await run.ok('sqldiff --alter -o plan.sql after.sql $DB');
+  const { stderr } = await run.exits(1, `sqlapply --allow-plan ${proxy} plan.sql`);
+  t.regex(stderr, /REFRESH of materialized view 'm': the assertion is not true: 'm' has a refresh limit/);
+  t.deepEqual(await execute(server, 'SELECT count() FROM m'), [[3]]);
+});
+
 testWithQuestDB('two plans at once: the second one is refused, and the first one is completed', async t => {
   await makeLedger(server);
   const run = await shellWithFiles(t, server, { 'after.sql': LEDGER.after });

@@ -1,7 +1,7 @@
 /*! Others may change objects while a plan is applied. A statement is sent only if what it changes or reads is as the plan left it. */
 import { compareStatements, findReferences } from '@sqlpipe/ddl';
 import { type Client, fetchAllObjects, fetchIds, fetchStatements, InstanceError } from '@sqlpipe/instance';
-import { findPlannedObjects } from '@sqlpipe/plan/text';
+import { type Assertion, findPlannedObjects, parseAssertion } from '@sqlpipe/plan/text';
 import { displayName, identify, isObjectKind, type KindAndName, kindKey, NameMap, NameSet } from '@sqlpipe/sql';
 import { LostGrants } from './lost-grants.js';
 
@@ -18,6 +18,7 @@ interface GuardedObject extends KindAndName {
 export class PlanGuard {
   readonly #known = new Map<string, GuardedObject>();
   readonly #lostGrants: LostGrants;
+  readonly #askedAgain: readonly Assertion[];
   /** The number of statements that were executed. */
   #executed = 0;
 
@@ -27,6 +28,10 @@ export class PlanGuard {
     private readonly planStatements: readonly string[],
   ) {
     this.#lostGrants = new LostGrants(client, planStatements);
+    this.#askedAgain = planStatements.flatMap(each => {
+      const assertion = parseAssertion(each);
+      return assertion?.isAskedAgain ? assertion : [];
+    });
   }
 
   /** Reads the objects that a plan changes or reads, and all views, because these may read what the plan changes. */
@@ -64,6 +69,13 @@ export class PlanGuard {
     const ids = await this.#fetchIds(known);
     const conflicts = known.flatMap((object, i) => formatConflict(object, statements[i], ids.get(object.name)) ?? []);
     return conflicts.length > 0 ? conflicts : this.#lostGrants.find(this.#executed);
+  }
+
+  /** Finds the assertions of the plan that must still be true before a statement is sent. */
+  findAssertions(statement: string): string[] {
+    if (identify(statement).verb !== 'REFRESH') return [];
+    const refreshed = new NameSet(findPlannedObjects([statement]).map(({ name }) => name));
+    return this.#askedAgain.flatMap(each => (each.tables.some(name => refreshed.has(name)) ? each.statement : []));
   }
 
   /**
