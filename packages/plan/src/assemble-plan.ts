@@ -1,11 +1,12 @@
 /*! Makes a plan from a proven draft: adds the assertions before the first change, the costs of each statement, and the head (`remarks`). */
 import { type Column, tryParseDefinition } from '@sqlpipe/ddl';
-import { areTypesKnown, type Effect, type Engine, isExpiryLoss } from '@sqlpipe/engine';
+import { areTypesKnown, type Effect, type Engine, isExpiryLoss, isFullRefresh } from '@sqlpipe/engine';
 import { Schema } from '@sqlpipe/schema';
 import { displayName, identify, isStoredViewKind, type Kind, type KindAndName, NameMap } from '@sqlpipe/sql';
 import { isAuxiliaryTable, parseMark } from './auxiliary/auxiliary-tables.js';
 import { parseRebuildName } from './auxiliary/rebuild-names.js';
 import type { PlanContext, Schemas } from './context/plan-context.js';
+import type { StoredSize } from './context/server-answers.js';
 import type { Draft, Step } from './draft/draft.js';
 import { expiredRowsOf, type NamedLoss } from './losses/losses.js';
 import type { Omission } from './losses/omission.js';
@@ -19,12 +20,10 @@ import {
   noneUnendedAssertion,
   nothingIsLostAssertion,
 } from './queries/assertions.js';
-import { RenameOffers } from './rename-offers.js';
+import { createRenameOffers, type TakeOffer } from './rename-offers.js';
 import { printTableRename } from './statements.js';
-import { formatRemarks } from './text/head.js';
-import { isRedefined } from './views/query-after-plan.js';
-import { findExpiredArguments, findRunnableView, withFormerName } from './views/runnable-views.js';
-import { formatWork } from './work.js';
+import { formatRemarks } from './text/print-plan.js';
+import { findExpiredArguments, findRunnableView, isRedefined, withFormerName } from './views/view-queries.js';
 
 export interface PlannedStatement {
   readonly statement: string;
@@ -74,10 +73,10 @@ export async function assemblePlan({ draft, proof, omissions, acceptedByDrafts }
     ...draft.steps.map((step, i) => toPlannedStatement(step, proof.effects[i] ?? [], draft, invalidAfterPlan)),
   ];
   const { renameReader, renames } = context;
-  const offers = new RenameOffers(context);
+  const takeOffer = createRenameOffers(context);
   const notes = [
     ...renameReader.notes,
-    ...formatKeptTables(context, offers),
+    ...formatKeptTables(context, takeOffer),
     ...[...allowed.names].flatMap(name =>
       usedInAnyDraft.has(name) ? [] : `--allow-loss ${name}: nothing of this name is lost`,
     ),
@@ -92,7 +91,10 @@ export async function assemblePlan({ draft, proof, omissions, acceptedByDrafts }
   });
   return {
     statements,
-    omissions: omissions.map(omission => addOffers(omission, offers)),
+    omissions: omissions.map(({ hints, ...omission }) => {
+      const dropped = omission.losses.filter(({ lossKind }) => lossKind === 'drop');
+      return { ...omission, hints: [...hints, ...dropped.flatMap(path => takeOffer(path) ?? [])] };
+    }),
     neededAllowances,
     remarks,
     notes,
@@ -102,7 +104,7 @@ export async function assemblePlan({ draft, proof, omissions, acceptedByDrafts }
   };
 }
 
-function formatKeptTables(context: PlanContext, offers: RenameOffers): string[] {
+function formatKeptTables(context: PlanContext, takeOffer: TakeOffer): string[] {
   const { a, b, tablesBetweenRenames, dropOld, ignoreExtra, renames } = context;
   return b.entries.flatMap(({ kind, name }) => {
     const { table = '', role } = parseRebuildName(name) ?? {};
@@ -110,14 +112,9 @@ function formatKeptTables(context: PlanContext, offers: RenameOffers): string[] 
       return [];
     if (!dropOld && role === 'old' && isAuxiliaryTable(name, context))
       return [`table '${name}' is kept: it is the old table of a rebuild; --drop-old drops it`];
-    const offer = ignoreExtra ? offers.takeOffer({ object: name }) : undefined;
+    const offer = ignoreExtra ? takeOffer({ object: name }) : undefined;
     return offer === undefined ? [] : [`table '${name}' is kept; ${offer}`];
   });
-}
-
-function addOffers(omission: Omission, offers: RenameOffers): Omission {
-  const dropped = omission.losses.filter(({ lossKind }) => lossKind === 'drop');
-  return { ...omission, hints: [...omission.hints, ...dropped.flatMap(path => offers.takeOffer(path) ?? [])] };
 }
 
 /** Whether a renamed object is a view, which the plan drops and creates under its new name. */
@@ -263,3 +260,52 @@ const withPurpose = (
   { statement, purpose }: Pick<Assertion, 'statement' | 'purpose'>,
   ...moreLines: string[]
 ): PlannedStatement => ({ statement, effects: [], comments: [purpose, ...moreLines], lost: [] });
+
+type Work = 'copies' | 'rewrites' | 'reads';
+
+/**
+ * Formats the work that a plan makes for the server, in lines such as `rewrites table 't' (6,000 rows, 24 kB)`. Without sizes, only copies:
+ * other comments name the other work.
+ */
+async function formatWork(draft: Draft, proof: Proof): Promise<string[]> {
+  const work = findWork(draft, proof);
+  const sizes = work.size > 0 ? await draft.context.answers.server.fetchSizes?.() : undefined;
+  return [...work].flatMap(([table, kinds]) => {
+    const size = sizes?.get(table);
+    const isCopied = kinds.has('copies');
+    if (!size && !isCopied) return [];
+    const what = `${[...kinds].join(' and ')} ${draft.context.engineOfB.displayNameOf(table)}`;
+    // 9.3.4 does not show the free space of a disk, so the plan cannot check it.
+    return [`${what}${size ? ` (${formatSize(size)})` : ''}${isCopied ? ', which needs as much free disk' : ''}`];
+  });
+}
+
+/** The tables that a plan copies, rewrites or reads completely. */
+function findWork({ steps, engine, context }: Draft, { effects }: Proof): Map<string, Set<Work>> {
+  const workByTable = new Map<string, Set<Work>>();
+  const add = (name: string, work: Work): void => {
+    const table = context.engineOfB.find(context.renames.nameBeforePlan(name));
+    if (table) workByTable.set(table.name, (workByTable.get(table.name) ?? new Set<Work>()).add(work));
+  };
+  for (const [i, { statement, assertion }] of steps.entries()) {
+    if (assertion?.followsCopy) add(assertion.tables[0], 'copies');
+    const { kind, name } = identify(statement);
+    const rewritten = (effects[i] ?? []).filter(({ type }) => type === 'rewritten');
+    const refreshed = rewritten.filter(isFullRefresh).map(({ object }) => object);
+    for (const viewName of kind === 'materialized view' ? [name] : refreshed) {
+      const view = engine.find(viewName);
+      if (view?.kind === 'materialized view') add(view.base, 'reads');
+    }
+    for (const { kind, object } of rewritten) if (kind === 'table') add(object, 'rewrites');
+  }
+  return workByTable;
+}
+
+const UNITS = ['bytes', 'kB', 'MB', 'GB', 'TB'];
+
+/** The bytes with three digits, in units of 1000 as for disks. */
+function formatSize({ rows, bytes }: StoredSize): string {
+  const rounded = Number(bytes.toPrecision(3));
+  const power = Math.min(Math.max(Math.floor(Math.log10(rounded) / 3), 0), UNITS.length - 1);
+  return `${rows.toLocaleString('en-US')} ${rows === 1 ? 'row' : 'rows'}, ${rounded / 1000 ** power} ${UNITS[power]}`;
+}

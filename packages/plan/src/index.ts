@@ -2,9 +2,8 @@
 export type { Plan } from './assemble-plan.js';
 export type { PlanOptions } from './context/plan-context.js';
 export { type RowQueries, ServerAnswers, type StoredSize } from './context/server-answers.js';
-export { pathKey } from './losses/object-path.js';
-export { planChanges } from './plan.js';
-export { RejectedViewError } from './proof/rejected-views.js';
+export { pathKey } from './losses/losses.js';
+export { planChanges, RejectedViewError } from './plan.js';
 export { formatChangedValues } from './queries/conversions.js';
 export {
   findConversion,
@@ -13,5 +12,4 @@ export {
   type RowCondition,
 } from './queries/row-conditions.js';
 export { planUndo, type UndoOptions } from './undo.js';
-export { printQueryOverPlainViews } from './views/query-after-plan.js';
-export { createRowQuestions } from './views/runnable-views.js';
+export { createRowQuestions, printQueryOverPlainViews } from './views/view-queries.js';

@@ -5,18 +5,26 @@
  * - `planUntilAnswered`: a plan has questions about rows, and the answers may change it.
  * - `draftUntilProven`: a proof excludes changes, and the next draft leaves them out.
  */
-import { compareStatements, isEnterpriseSchema } from '@sqlpipe/ddl';
+
+import { compareDefinitions, compareStatements, isEnterpriseSchema } from '@sqlpipe/ddl';
 import { createPredictingEngine, type Engine, whenReady } from '@sqlpipe/engine';
 import { type Entry, formatIgnorePattern, IgnoreRules, Schema, selectWanted } from '@sqlpipe/schema';
 import { displayName, isObjectKind, NameSet } from '@sqlpipe/sql';
+import { CodedError } from '@sqlpipe/text';
 import { assemblePlan, type Plan, type ProvenDraft } from './assemble-plan.js';
 import { ignoresProperty } from './context/kept-of-b.js';
-import { createPlanContext, type PlanContext, type PlanOptions, type SchemaPair } from './context/plan-context.js';
+import {
+  createPlanContext,
+  type PlanContext,
+  type PlanOptions,
+  type SchemaPair,
+  type Schemas,
+} from './context/plan-context.js';
 import { ServerAnswers } from './context/server-answers.js';
 import { alterExpiry } from './draft/alter-object.js';
 import { Draft } from './draft/draft.js';
-import { dropOldTables, resumeRebuilds } from './draft/finish-rebuilds.js';
 import { omitRemaining } from './draft/omit-remaining.js';
+import { dropOldTables, resumeRebuilds } from './draft/rebuild.js';
 import { createPrincipals, grantRights, revokeRights } from './draft/reconcile-acl.js';
 import {
   dropExtra,
@@ -26,12 +34,10 @@ import {
   renameTables,
 } from './draft/reconcile-objects.js';
 import { omitUnrepaired, reconcileMarks, reconcileStoredViews } from './draft/refresh-views.js';
-import { formatLoss, type NamedLoss } from './losses/losses.js';
-import { formatPathForShell } from './losses/object-path.js';
+import { formatLoss, formatPathForShell, type NamedLoss } from './losses/losses.js';
 import { changeKey, describeChange, type Omission } from './losses/omission.js';
 import { proveDraft } from './proof/prove.js';
-import { findRejectedViews, isAlsoRejectedInB, RejectedViewError } from './proof/rejected-views.js';
-import { findRunnableView } from './views/runnable-views.js';
+import { findRunnableView } from './views/view-queries.js';
 
 /**
  * Plans the statements that turn schema B into A. The plan leaves out a change that is impossible, or that loses data without permission.
@@ -171,4 +177,58 @@ function draftPlan(context: PlanContext, engine: Engine, excluded: ReadonlyMap<s
   dropExtra(draft);
   grantRights(draft); // again: a DROP above may have removed a right that A grants; the GRANT fails now, so it is listed as left out
   return draft;
+}
+
+/** A server would reject views of A, for example because they read something that A lacks. */
+export class RejectedViewError extends CodedError {
+  override name = 'RejectedViewError';
+
+  constructor(readonly problems: readonly RejectedView[]) {
+    const lines = problems.map(({ entry, reason }) => `${displayName(entry)}: ${reason}`);
+    super('DAMAGED', 'the wanted schema is not valid', { lines });
+  }
+}
+
+export interface RejectedView {
+  readonly entry: Entry;
+  readonly reason: string;
+}
+
+/** Checking a view takes milliseconds, so only those are checked that differ from B or read what differs. */
+export function findRejectedViews({ a, engineOfB, wantedEngine: engine }: Schemas): RejectedView[] {
+  const isDifferent = (name: string): boolean => {
+    const [wanted, former] = [engine.definitionOf(name), engineOfB.definitionOf(name)];
+    return !wanted || !former || compareDefinitions(wanted, former).differences.length > 0;
+  };
+  const lacksReference = (name: string): boolean => {
+    const object = engine.find(name);
+    return object !== undefined && 'references' in object && object.references.some(each => !engine.find(each));
+  };
+  const { catalogue } = engine;
+  const names = catalogue.list().map(({ name }) => name);
+  const affected = catalogue.withReaders(names.filter(name => lacksReference(name) || isDifferent(name)));
+  return names.flatMap(name => {
+    const entry = affected.has(name) ? a.findObject(name) : undefined;
+    const reason = entry && engine.findUnresolvedReason(name);
+    return entry && reason !== undefined ? [{ entry, reason }] : [];
+  });
+}
+
+/** Whether a view is rejected in B for the same reason: B has the same view and rejects it, or the view reads from such a view. */
+export function isAlsoRejectedInB(
+  entry: Entry,
+  rejected: readonly RejectedView[],
+  context: PlanContext,
+  seen = new Set<Entry>(),
+): boolean {
+  const { a, b, engineOfB } = context;
+  seen.add(entry);
+  const former = b.findObject(entry.name)?.statement;
+  const { differences = undefined } = former === undefined ? {} : compareStatements(entry.statement, former);
+  const isSame = differences?.every(({ property }) => ignoresProperty(context, entry, property));
+  if (isSame && engineOfB.findUnresolvedReason(entry.name) !== undefined) return true;
+  const isRejected = (needed: Entry) => rejected.some(view => view.entry === needed);
+  return a
+    .prerequisites(entry)
+    .some(needed => !seen.has(needed) && isRejected(needed) && isAlsoRejectedInB(needed, rejected, context, seen));
 }

@@ -10,10 +10,11 @@ export { type Assertion, isPlanQuery, type KnownView, parseAssertion, ROWLESS_AN
 export { type CommonQuery, isCastQuery, parseWith, printWith, redirectToWith } from './queries/common-queries.js';
 export { printNothingIsLostAssertion } from './queries/history.js';
 export { printFullRefresh } from './statements.js';
-export { type PlanHead, parsePlanHead } from './text/head.js';
 export {
   computeFingerprint,
   findPlannedObjects,
   findVerbsToAllow,
+  type PlanHead,
+  parsePlanHead,
   printPlan,
 } from './text/print-plan.js';

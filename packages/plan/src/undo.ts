@@ -1,4 +1,5 @@
 /*! Plans the statements that undo a plan, without asking the server. */
+
 import { isEnterpriseSchema, parseAlters, tryParseDefinition } from '@sqlpipe/ddl';
 import { createPredictingEngine, type Engine, whenReady } from '@sqlpipe/engine';
 import { IgnoreRules, Schema } from '@sqlpipe/schema';
@@ -6,8 +7,7 @@ import { identify, isObjectKind, isPrincipalKind, isSameName, type Kind } from '
 import { indentLines } from '@sqlpipe/text';
 import { findKnownColumns, type Plan } from './assemble-plan.js';
 import type { PlanOptions } from './context/plan-context.js';
-import { formatLoss, type NamedLoss } from './losses/losses.js';
-import { formatRename } from './losses/object-path.js';
+import { formatLoss, formatRename, type NamedLoss } from './losses/losses.js';
 import { formatOmission, type Omission } from './losses/omission.js';
 import { planChanges } from './plan.js';
 import {
@@ -39,19 +39,9 @@ export interface UndoPlan extends Plan {
  * @param b the statements of the schema before the plan
  * @throws what `planChanges` throws
  */
-export async function planUndo(
-  plan: Plan,
-  b: readonly string[],
-  {
-    defaults,
-    ignoreOwner,
-    version,
-    isEnterprise,
-    hiddenGrants,
-    allowLoss = [],
-    ignore = new IgnoreRules(),
-  }: UndoOptions = {},
-): Promise<UndoPlan> {
+export async function planUndo(plan: Plan, b: readonly string[], options: UndoOptions = {}): Promise<UndoPlan> {
+  const { defaults, ignoreOwner, version, isEnterprise, hiddenGrants, allowLoss = [] } = options;
+  const { ignore = new IgnoreRules() } = options;
   const schemaOfB = new Schema(b);
   const engineAfterPlan = createPredictingEngine({
     isEnterprise: isEnterprise ?? isEnterpriseSchema(plan.schemaAfter.statements),

@@ -72,15 +72,13 @@ export function findLeftovers(a: Schema, b: Engine, tablesToRebuild: NameSet): N
 
 /** Finds tables of A that are not created: a rebuild that was interrupted between its RENAMEs has their rows, and is not continued. */
 export function findTablesBetweenRenames(a: Schema, b: Engine, leftovers: NameSet): NameSet {
-  const isBetweenRenames = ({ name, table, hash }: ReturnType<typeof findRebuildTables>[number]) =>
-    !leftovers.has(name) &&
-    !a.findObject(name) &&
-    a.findObject(table)?.kind === 'table' &&
-    !b.find(table) &&
-    b.find(createRebuildNames(table, hash).keptName) !== undefined;
-  return new NameSet(
-    findRebuildTables(b, 'new')
-      .filter(isBetweenRenames)
-      .map(({ table }) => table),
+  const found = findRebuildTables(b, 'new').filter(
+    ({ name, table, hash }) =>
+      !leftovers.has(name) &&
+      !a.findObject(name) &&
+      a.findObject(table)?.kind === 'table' &&
+      !b.find(table) &&
+      b.find(createRebuildNames(table, hash).keptName) !== undefined,
   );
+  return new NameSet(found.map(({ table }) => table));
 }

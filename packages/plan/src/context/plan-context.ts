@@ -1,11 +1,10 @@
 import type { CompareOptions } from '@sqlpipe/ddl';
-import { createPredictingEngine, type Engine, type ExternalFacts, type StoredRows } from '@sqlpipe/engine';
+import { createPredictingEngine, type Engine, type ExternalFacts } from '@sqlpipe/engine';
 import { type Health, type HealthProblem, IgnoreRules, InvalidOptionError, problemsOf, Schema } from '@sqlpipe/schema';
 import { isObjectKind, NameSet } from '@sqlpipe/sql';
 import type { AuxiliaryTables } from '../auxiliary/auxiliary-tables.js';
 import { findLeftovers, findTablesBetweenRenames } from '../auxiliary/rebuild-names.js';
-import { AllowedLosses } from '../losses/losses.js';
-import { resolvePath } from '../losses/object-path.js';
+import { AllowedLosses, resolvePath } from '../losses/losses.js';
 import type { Assertion } from '../queries/assertions.js';
 import { formatIgnoredObject, RenameReader } from '../renames/read-renames.js';
 import type { Renames } from '../renames/renames.js';
@@ -53,13 +52,11 @@ export interface ServerFacts extends Pick<PlanOptions, 'hiddenGrants' | 'version
   readonly healthProblems: readonly HealthProblem[];
 }
 
-/** What the user has chosen. */
-interface Choices extends KeepOptions, Pick<PlanOptions, 'defaults' | 'dropOld' | 'firstAssertions'> {
-  readonly allowed: AllowedLosses;
-}
+type Choices = KeepOptions & Pick<PlanOptions, 'defaults' | 'dropOld' | 'firstAssertions'>;
 
 /** Everything that the planner knows. A function that needs only a part of it says which one. */
 export interface PlanContext extends Schemas, Choices, ServerFacts, AuxiliaryTables {
+  readonly allowed: AllowedLosses;
   readonly renameReader: Pick<RenameReader, 'notes' | 'warnings' | 'contradictions'>;
   /** The grants of B that the plan keeps although A may lack them (`findKeptGrants`). */
   readonly keptGrants: ReturnType<typeof findKeptGrants>;
@@ -93,8 +90,14 @@ export function createPlanContext(
     renameReader,
     allowed,
     tablesToRebuild,
-    findStoredRows: (view, query) =>
-      answers.findHistory(view, query)?.answer ?? assumeStoredRows(view, engineOfB, allowed),
+    findStoredRows(view, query) {
+      const history = answers.findHistory(view, query);
+      if (history) return history.answer;
+      // If the loss is allowed, no assertion checks the rows, so nothing is known of them.
+      if (allowed.allows({ lossKind: 'history', object: view })) return 'unknown';
+      // An assertion of the plan will check that the query returns the stored rows.
+      return engineOfB.wasNeverRefreshed(view) ? 'none' : 'recomputable';
+    },
     healthProblems: b.entries.flatMap(entry => problemsOf(entry, options.health ?? {})),
     answers,
     leftovers,
@@ -118,15 +121,6 @@ function createWantedEngine({ a, b }: SchemaPair, allowed: AllowedLosses, option
   const statements = [...a.entries, ...keptEntries].map(({ statement }) => statement);
   engine.load(new Schema(statements, defaults).statements);
   return engine;
-}
-
-/** What the planner assumes about the rows of a view before the server has answered. */
-function assumeStoredRows(view: string, engineOfB: Engine, allowed: AllowedLosses): StoredRows {
-  // If the loss is allowed, no assertion checks the rows, so nothing is known of them.
-  if (allowed.allows({ lossKind: 'history', object: view })) return 'unknown';
-  if (engineOfB.wasNeverRefreshed(view)) return 'none';
-  // An assertion of the plan will check that the query returns the stored rows.
-  return 'recomputable';
 }
 
 /** Whether the query of a view of B returns all rows that the view stores. */

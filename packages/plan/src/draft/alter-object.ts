@@ -89,9 +89,13 @@ function alterColumns({ name: table, columns }: TableDefinition, draft: Draft): 
   };
   for (const column of columns)
     if (!isSameName(column.name, tableIn(draft, table).timestamp)) alter(column, [COLUMN_TYPE]);
-  for (const column of columns)
-    if (!findCurrent(column))
-      alterTable(table, { action: 'add column', column: toAdded(column) }, [columnPropertyName(column.name)], draft);
+  for (const wanted of columns) {
+    if (findCurrent(wanted)) continue;
+    // What ADD COLUMN accepts on every server. Parquet settings, and an index that is not BITMAP, need another ALTER.
+    const { index, parquet: _, ...rest } = wanted;
+    const column = { ...rest, ...(index?.capacity !== undefined && { index }), dedup: false };
+    alterTable(table, { action: 'add column', column }, [columnPropertyName(column.name)], draft);
+  }
   for (const column of columns) if (findCurrent(column)?.type === column.type) alter(column, COLUMN_OPTIONS);
 }
 
@@ -106,24 +110,14 @@ export function dropColumns(wanted: TableDefinition, draft: Draft): void {
   }
 }
 
-/** Reduces a column to what ADD COLUMN accepts on every server. Parquet settings, and an index that is not BITMAP, need another ALTER. */
-function toAdded({ index, parquet: _, ...column }: Column): Column {
-  return { ...column, ...(index?.capacity !== undefined && { index }), dedup: false };
-}
-
 /** @returns the renames that were left out: the old names by the new ones */
 function renameColumns(table: string, draft: Draft): NameMap<string> {
   const unrenamed = new NameMap<string>();
   for (const [column, to] of draft.context.renames.columnRenamesOf(table)) {
     const current = tableIn(draft, table);
     const timestamp = isSameName(column, current.timestamp) ? ['designated timestamp' as const] : [];
-    const properties: PropertyName[] = [
-      columnPropertyName(column),
-      columnPropertyName(to),
-      ...timestamp,
-      'dedup keys',
-      COLUMN_ORDER,
-    ];
+    const names = [column, to].map(name => columnPropertyName(name));
+    const properties: PropertyName[] = [...names, ...timestamp, 'dedup keys', COLUMN_ORDER];
     if (!findColumn(current, column) || findColumn(current, to)) continue;
     if (!alterTable(table, { action: 'rename column', column, to }, properties, draft)) unrenamed.set(to, column);
   }

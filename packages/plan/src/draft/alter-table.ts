@@ -2,6 +2,7 @@
  * Drafts one ALTER of a table. Its rows may forbid the ALTER (`row-conditions.ts`). If no server can be asked, assertions of the plan
  * check the rows.
  */
+
 import {
   type Alteration,
   hasNull,
@@ -15,7 +16,7 @@ import type { Conversion } from '@sqlpipe/engine';
 import { isSameName } from '@sqlpipe/sql';
 import type { Schemas, ServerFacts } from '../context/plan-context.js';
 import type { ServerAnswers } from '../context/server-answers.js';
-import { pathKey } from '../losses/object-path.js';
+import { pathKey } from '../losses/losses.js';
 import type { Obstacle } from '../losses/omission.js';
 import { type Assertion, allAppliedAssertion, conversionAssertion } from '../queries/assertions.js';
 import { printMisfit } from '../queries/conversions.js';

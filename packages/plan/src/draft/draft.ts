@@ -1,23 +1,26 @@
 /*! A draft collects the statements of a plan and executes each on an engine. A proof (prove.ts) later finds the rows that are lost. */
+
 import { type Alteration, type PropertyName, printAlter, printRight } from '@sqlpipe/ddl';
 import { type Conversion, type Engine, type Execution, isNotExecutable, OpaqueError } from '@sqlpipe/engine';
 import {
+  addToList,
   findSecrets,
+  isNamedKind,
   type KindAndName,
   NameMap,
   NameSet,
+  namespaceKey,
   type ObjectKind,
   printOnOneLine,
   redactFully,
 } from '@sqlpipe/sql';
 import { maskSecrets } from '@sqlpipe/text';
-import { findRemovedGrants } from '../context/kept-of-b.js';
+import { findRemovedGrants, ignoresProperty, type KeepOptions } from '../context/kept-of-b.js';
 import type { PlanContext } from '../context/plan-context.js';
-import { type ObjectPath, pathKey } from '../losses/object-path.js';
+import { type ObjectPath, pathKey } from '../losses/losses.js';
 import { type Change, changeKey, describeChange, type Obstacle, type Omission } from '../losses/omission.js';
 import type { Assertion } from '../queries/assertions.js';
 import { formatChangedValues } from '../queries/conversions.js';
-import { isIgnored, Omissions } from './omissions.js';
 
 export interface Step {
   readonly statement: string;
@@ -172,4 +175,39 @@ export function whyNotExecutable(error: unknown, ...statements: readonly string[
   if (!isNotExecutable(error)) throw error;
   const reason = maskSecrets(error.message.trim(), statements.flatMap(findSecrets));
   return error instanceof OpaqueError ? reason : `the server would reject it: ${reason}`;
+}
+
+/** A right has no name, so all rights of a kind have the same key. */
+const omissionKey = (item: KindAndName): string => (isNamedKind(item.kind) ? namespaceKey(item) : item.kind);
+
+/** Whether an option ignores a change. Its first property decides, because the others follow from it. */
+export const isIgnored = ({ identity, properties: [property] }: Omit<Change, 'id'>, options: KeepOptions): boolean =>
+  property !== undefined && ignoresProperty(options, identity, property);
+
+/** What a draft leaves out. */
+export class Omissions {
+  /** By what is shown of them. If a draft tries to give the same right twice, its omission is listed once. */
+  readonly #omissions = new Map<string, Omission>();
+  readonly #byObject = new Map<string, Omission[]>();
+
+  constructor(private readonly options: KeepOptions) {}
+
+  add(omission: Omission): void {
+    const { identity, properties, what, reasons, losses, hints } = omission;
+    const key = `${namespaceKey(identity)} ${JSON.stringify([properties, what, reasons, losses, hints])}`;
+    if (isIgnored(omission, this.options) || this.#omissions.has(key)) return;
+    this.#omissions.set(key, omission);
+    addToList(this.#byObject, omissionKey(identity), omission);
+  }
+
+  list(): Omission[] {
+    return [...this.#omissions.values()];
+  }
+
+  /** Whether something of an object or a principal is left out. @param property by default any */
+  has(identity: KindAndName, property?: PropertyName): boolean {
+    return (this.#byObject.get(omissionKey(identity)) ?? []).some(
+      ({ properties }) => property === undefined || properties.length === 0 || properties.includes(property),
+    );
+  }
 }

@@ -1,9 +1,10 @@
 /*! Lists the differences from A that remain after the steps, with the reasons, which are in `ddl`. */
+
 import { COLUMN_ORDER, findUnalterable, type PropertyDifference, type Unalterable } from '@sqlpipe/ddl';
 import { compareSchemas } from '@sqlpipe/schema';
 import { displayName, type KindAndName } from '@sqlpipe/sql';
 import { isAuxiliaryTable } from '../auxiliary/auxiliary-tables.js';
-import { formatPath, formatPathForShell } from '../losses/object-path.js';
+import { formatPath, formatPathForShell } from '../losses/losses.js';
 import { COLUMN_ORDER_REASON, columnOrderHints, describeChange, type Obstacle } from '../losses/omission.js';
 import type { Draft } from './draft.js';
 

@@ -4,8 +4,9 @@
  *     INSERT INTO 't_new_1a2b3c4d' … SELECT … FROM 't';
  *     RENAME TABLE 't' TO 't_before_1a2b3c4d';    -- the old table, which is kept, as QuestDB's documentation recommends
  *     RENAME TABLE 't_new_1a2b3c4d' TO 't';
- * With `--drop-old`, the plan drops the old table at its end.
+ * With `--drop-old`, the plan drops the old table at its end. If a plan is interrupted, a later one finishes the rebuild.
  */
+
 import {
   COLUMN_ORDER,
   canCast,
@@ -15,6 +16,7 @@ import {
   expiresRows,
   findColumn,
   findProperty,
+  isArray,
   keepExpiry,
   keepProperties,
   type PropertyName,
@@ -26,27 +28,38 @@ import {
 } from '@sqlpipe/ddl';
 import { type CatalogueObject, type Conversion, findCopyLosses } from '@sqlpipe/engine';
 import type { Entry } from '@sqlpipe/schema';
-import { displayName, isSameName, NameMap, quoteLiteral } from '@sqlpipe/sql';
+import { displayName, isSameName, NameMap, NameSet, quoteLiteral } from '@sqlpipe/sql';
 import { formatCount } from '@sqlpipe/text';
-import { createRebuildNames, findUnusedHash } from '../auxiliary/rebuild-names.js';
+import {
+  createRebuildNames,
+  findLeftovers,
+  findRebuildTables,
+  findUnusedHash,
+  isRebuildHash,
+} from '../auxiliary/rebuild-names.js';
 import { keepsProperty } from '../context/kept-of-b.js';
 import type { Schemas } from '../context/plan-context.js';
-import { expiredRowsOf } from '../losses/losses.js';
+import { expiredRowsOf, formatPath, formatPathForShell } from '../losses/losses.js';
 import { describeChange, type Omission } from '../losses/omission.js';
 import {
   type Assertion,
   allAppliedAssertion,
+  allCopiedAssertion,
   asManyRowsAssertion,
   type CountingAssertion,
+  emptyAssertion,
   formatOverwriting,
+  noneAddedAssertion,
   noneExpireAssertion,
   noneNullAssertion,
+  noPartitionAssertion,
+  printValueCondition,
 } from '../queries/assertions.js';
-import { printDuplicatesQuestion } from '../queries/copies.js';
-import { printTableRename } from '../statements.js';
-import { changesTimestamp } from '../views/query-after-plan.js';
+import { printArrayText, printDuplicatesQuestion } from '../queries/copies.js';
+import { printDrop, printTableRename } from '../statements.js';
+import { changesTimestamp } from '../views/view-queries.js';
 import { findMisfitObstacle, recordConversion } from './alter-table.js';
-import type { Draft } from './draft.js';
+import { changeByStatement, type Draft } from './draft.js';
 
 interface Rebuild {
   /** The old table, as earlier steps of the draft have left it. They may have renamed it. */
@@ -72,8 +85,19 @@ export function rebuildTable(entry: Entry, wanted: TableDefinition, draft: Draft
   const rebuild = { old, final, created: { ...created, name: newName }, copied, conversions };
   const { reasons, losses } = findRebuildObstacles(entry, rebuild, draft);
   if (reasons.length > 0) return draft.omissions.add({ ...change, reasons, losses, hints: [] });
-  const unchanged = conversions.flatMap(each => recordConversion(each, draft));
-  draft.add(change, printRebuild(rebuild, keptName, [...unchanged, ...copyableAssertions(rebuild, context)]));
+  const columns = copied.map(({ to }) => doubleQuote(to)).join(', ');
+  const values = copied.map(({ cast }) => cast).join(', ');
+  draft.add(change, [
+    allAppliedAssertion(old.name), // the copy would lack rows that the server has not applied yet
+    ...conversions.flatMap(each => recordConversion(each, draft)),
+    ...copyableAssertions(rebuild, context),
+    printDefinition(rebuild.created, EXPLICIT),
+    `INSERT INTO ${quoteLiteral(newName)} (${columns}) SELECT ${values} FROM ${quoteLiteral(old.name)};`,
+    // `copy` names the copied columns for the proof (prove.ts). If the old table is dropped, its other columns count as lost.
+    { ...asManyRowsAssertion(old.name, newName), copy: { from: old.name, to: newName, columns: copied } },
+    printTableRename(old.name, keptName),
+    printTableRename(newName, final.name), // in the case of A
+  ]);
 }
 
 /**
@@ -162,7 +186,7 @@ function copyableAssertions({ old, final, created, copied }: Rebuild, schemas: S
 }
 
 /** @param renamed the new names of columns by their old names */
-export const findCopiedColumns = (
+const findCopiedColumns = (
   newTable: TableDefinition,
   oldTable: TableDefinition,
   renamed: ReadonlyMap<string, string>,
@@ -178,29 +202,106 @@ export const findCopiedColumns = (
   });
 };
 
-export type CopiedColumns = ReturnType<typeof findCopiedColumns>;
+type CopiedColumns = ReturnType<typeof findCopiedColumns>;
 
-export const findConversions = (table: string, copied: CopiedColumns): Conversion[] =>
+const findConversions = (table: string, copied: CopiedColumns): Conversion[] =>
   copied
     .filter(({ column, source }) => column.type !== source.type)
     .map(({ column, source }) => ({ table, column: source.name, from: source.type, to: column.type }));
 
-function printRebuild(
-  { created, final, old, copied }: Rebuild,
-  keptName: string,
-  beforeCopy: readonly Assertion[],
-): readonly (string | Assertion)[] {
-  const { name: newName } = created;
-  const columns = copied.map(({ to }) => doubleQuote(to)).join(', ');
-  const values = copied.map(({ cast }) => cast).join(', ');
-  return [
-    allAppliedAssertion(old.name), // the copy would lack rows that the server has not applied yet
-    ...beforeCopy,
-    printDefinition(created, EXPLICIT),
-    `INSERT INTO ${quoteLiteral(newName)} (${columns}) SELECT ${values} FROM ${quoteLiteral(old.name)};`,
-    // `copy` names the copied columns for the proof (prove.ts). If the old table is dropped, its other columns count as lost.
-    { ...asManyRowsAssertion(old.name, newName), copy: { from: old.name, to: newName, columns: copied } },
-    printTableRename(old.name, keptName),
-    printTableRename(newName, final.name), // in the case of A
-  ];
+/**
+ * With `--drop-old`, drops the old table `t_before_…` of each table `t` in `--rebuild`. An earlier plan may have left this old table. If
+ * A has the old table, it is kept.
+ */
+export function dropOldTables(draft: Draft): void {
+  const { engine, context } = draft;
+  const { a, dropOld, renames, tablesToRebuild } = context;
+  for (const { name, table, hash } of dropOld ? findRebuildTables(engine, 'old') : []) {
+    const [wanted, old, rebuilt] = [a.definitionOf(table), engine.definitionOf(name), engine.definitionOf(table)];
+    if (!tablesToRebuild.has(table) || a.findObject(name)) continue;
+    if (wanted?.kind !== 'table' || old?.kind !== 'table' || rebuilt?.kind !== 'table') continue;
+    if (!isRebuildHash(hash, wanted, old, engine)) continue; // A has changed since the rebuild
+    const copied = findCopiedColumns(rebuilt, old, renames.columnRenamesOf(table));
+    // If this plan made the rebuild, it has recorded the conversions. If B has the old table, an earlier plan made it, so record them here.
+    const conversions = context.engineOfB.find(name) ? findConversions(name, copied) : [];
+    const unchanged = conversions.flatMap(each => recordConversion(each, draft));
+    const allCopied = allCopiedAssertion({ from: name, to: table, columns: toComparable(copied) });
+    dropCopiedTable(old, copied, [...unchanged, allCopied], draft);
+  }
+}
+
+const toComparable = (copied: CopiedColumns) =>
+  copied.map(each => (isArray(each.column.type) ? { ...each, cast: printArrayText(each.from) } : each));
+
+/** Drops a table after assertions that another table has all its rows. If the server cannot compare a column, the DROP is left out. */
+function dropCopiedTable(
+  { kind, name }: TableDefinition,
+  copied: CopiedColumns,
+  assertions: readonly Assertion[],
+  draft: Draft,
+): void {
+  const drop = printDrop({ kind, name });
+  const change = changeByStatement(drop, { kind, name });
+  const incomparable = copied.find(({ column: { type } }) => type === 'BINARY');
+  if (incomparable) {
+    const why = `the server cannot compare column '${incomparable.from}' with its copy`;
+    draft.omit(change, why, 'compare the rows, then drop it yourself');
+  } else draft.add(change, [allAppliedAssertion(name), ...assertions, noPartitionAssertion(name, 'detached'), drop]);
+}
+
+/**
+ * Continues rebuilds in which an earlier plan was interrupted:
+ * - Before the first RENAME: if this plan makes the same rebuild, the new table is dropped, and the rebuild starts again.
+ * - Between the two RENAMEs: the second RENAME follows. But the rebuild is left out if this plan does not make the same rebuild
+ *   (`tablesBetweenRenames`), or if a writer has taken the original name meanwhile by creating a table.
+ */
+export function resumeRebuilds(draft: Draft): void {
+  const { engine, context } = draft;
+  for (const { name: newName, table, hash } of findRebuildTables(engine, 'new')) {
+    const { keptName } = createRebuildNames(table, hash);
+    const hasExchangeBegun = engine.find(keptName) !== undefined;
+    if (context.tablesBetweenRenames.has(table) && !engine.find(table))
+      omitBetweenRenames({ table, newName, keptName }, draft);
+    if (!context.leftovers.has(newName)) continue;
+    if (!hasExchangeBegun) dropNewTable(table, newName, draft);
+    else if (engine.find(table)) {
+      draft.omit(
+        describeChange({ kind: 'table', name: table }, `rebuild of table '${table}'`),
+        `a writer created '${table}' while an earlier rebuild exchanged the names; the old rows are in '${keptName}'`,
+        `stop the writers, rename '${table}', and plan again to complete that rebuild`,
+        'then copy the rows of the renamed table',
+      );
+      draft.block(table);
+    } else {
+      const { name } = context.a.findObject(table) ?? { name: table };
+      draft.addStatement(printTableRename(newName, name), { kind: 'table', name: newName });
+    }
+  }
+}
+
+function dropNewTable(table: string, newName: string, draft: Draft): void {
+  const [leftover, original] = [newName, table].map(each => draft.engine.definitionOf(each));
+  if (leftover?.kind !== 'table' || original?.kind !== 'table') return;
+  const copied = findCopiedColumns(leftover, original, draft.context.renames.columnRenamesOf(table));
+  const added = leftover.columns.filter(column => !copied.some(({ to }) => isSameName(to, column.name)));
+  const unwritten = added.map(column => emptyAssertion(newName, printValueCondition(column)));
+  const noneAdded = noneAddedAssertion({ from: original.name, to: newName, columns: toComparable(copied) });
+  dropCopiedTable(leftover, copied, [noneAdded, ...unwritten], draft);
+}
+
+/** Leaves out a table. Otherwise the plan would create an empty table, whose name the interrupted rebuild needs for its new table. */
+function omitBetweenRenames(
+  { table, newName, keptName }: Readonly<Record<'table' | 'newName' | 'keptName', string>>,
+  draft: Draft,
+) {
+  const { a, engineOfB } = draft.context;
+  const canRebuildFinish = findLeftovers(a, engineOfB, new NameSet([table])).has(newName);
+  draft.omit(
+    describeChange({ kind: 'table', name: table }),
+    `an earlier rebuild was interrupted between its two renames; the rows are in '${keptName}' and '${newName}'`,
+    canRebuildFinish
+      ? `--rebuild ${formatPathForShell(formatPath({ object: table }))} finishes that rebuild`
+      : `send ${printTableRename(keptName, table)} and plan again`,
+  );
+  draft.block(table);
 }

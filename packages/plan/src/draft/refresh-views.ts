@@ -9,19 +9,25 @@
  * Suppose the plan is interrupted after the CREATE. Then B has `m` as A wants it, and only the mark shows that `m` lacks rows. The next
  * plan finds the mark, sends the REFRESH and drops the mark.
  */
+
 import { expiresMoreRows, expiresRows, printResumeWal } from '@sqlpipe/ddl';
 import { type MaterializedView, OTHER_TYPES_REASON } from '@sqlpipe/engine';
-import { type Entry, isFailureOnRow } from '@sqlpipe/schema';
+import { isFailureOnRow } from '@sqlpipe/schema';
 import { isSameName, type Kind, type KindAndName, NameSet, quoteLiteral } from '@sqlpipe/sql';
 import { isMarked, isUnfilled, markOf, parseMark } from '../auxiliary/auxiliary-tables.js';
-import { losesNothingByRefresh, type Schemas, type ServerFacts } from '../context/plan-context.js';
+import { losesNothingByRefresh, type PlanContext, type Schemas } from '../context/plan-context.js';
 import { describeChange } from '../losses/omission.js';
 import { emptyAssertion } from '../queries/assertions.js';
 import { printDrop, printFullRefresh } from '../statements.js';
-import { isRedefined } from '../views/query-after-plan.js';
-import { findCreation, readsTableOfB } from './create-object.js';
+import { isRedefined } from '../views/view-queries.js';
 import { changeByStatement, type Draft } from './draft.js';
-import { findStoredViewsAndReaders, listObjects, reconcileObject } from './reconcile-objects.js';
+import {
+  findCreation,
+  findStoredViewsAndReaders,
+  listObjects,
+  readsTableOfB,
+  reconcileObject,
+} from './reconcile-objects.js';
 
 /**
  * Gives stored views (materialized or live) and their readers the definitions of A, each after the views that it reads. Also repairs views:
@@ -40,13 +46,10 @@ export function reconcileStoredViews(draft: Draft): void {
   const repair = (name: string): void => {
     const current = engine.find(name);
     if (!current || ignore.ignoresObject(current)) return;
-    if (current.kind === 'view' && current.isStale)
-      draft.alter(
-        current.kind,
-        current.name,
-        { action: 'query', body: current.body },
-        propertiesOfRepair(current, draft),
-      );
+    if (current.kind === 'view' && current.isStale) {
+      const alteration = { action: 'query', body: current.body } as const;
+      draft.alter(current.kind, current.name, alteration, propertiesOfRepair(current, draft));
+    }
     if (current.kind !== 'materialized view' || staysUnrepaired(current, refreshed, draft)) return;
     const needsRefresh = needsRefreshToFill(current, sources, draft);
     if (!isRepairable(current, draft) && !(needsRefresh && lacksRows(current, sources, draft))) return;
@@ -60,26 +63,21 @@ export function reconcileStoredViews(draft: Draft): void {
   for (const name of extra) repair(name);
 }
 
-/** The tables and materialized views that materialized views read, directly or through plain views. */
-interface ViewSources {
-  readonly ofAllViews: NameSet;
-  /** The sources of the views that may have rows in B. */
-  readonly ofViewsWithRows: NameSet;
-  /** The sources that must have their rows before a view is filled, see `findSourcesToFillFirst`. */
-  readonly toFillFirst: NameSet;
-}
-
-function findViewSources(context: Schemas & ServerFacts): ViewSources {
+/** Finds the tables and materialized views that materialized views read, directly or through plain views. */
+function findViewSources(context: PlanContext) {
   const { catalogue } = context.wantedEngine;
   const views = catalogue.list().filter(object => object.kind === 'materialized view');
   const sourcesOf = (readers: readonly MaterializedView[]) =>
     new NameSet(readers.flatMap(view => catalogue.sourcesOfView(view)));
   return {
     ofAllViews: sourcesOf(views),
+    /** The sources of the views that may have rows in B. */
     ofViewsWithRows: sourcesOf(views.filter(view => mayHaveRowsInB(view, context))),
     toFillFirst: findSourcesToFillFirst(context),
   };
 }
+
+type ViewSources = ReturnType<typeof findViewSources>;
 
 /** A query that failed on a row would fail again, unless the plan changes the type of a column that the query reads. */
 const isRepairable = (view: MaterializedView, draft: Draft): boolean =>
@@ -137,34 +135,25 @@ function findSourcesToFillFirst(schemas: Schemas): NameSet {
 /**
  * Whether a view stays as it is, although it needs a repair. This concerns only views that A lacks, and has two reasons:
  * - The plan drops the view later.
- * - The view was invalid before the plan, and `mayRefreshExtra` does not permit a refresh. Exception: the view reads a refreshed view.
- *   The same cause may have made both invalid.
+ * - The view was invalid before the plan, and a refresh is not possible, or would lose rows. (If it is possible, an interrupted plan may
+ *   have made the view invalid.) Exception: the view reads a refreshed view. The same cause may have made both invalid.
  */
 function staysUnrepaired(view: MaterializedView, refreshed: NameSet, draft: Draft): boolean {
-  const { a, ignoreExtra, allowed, healthProblems } = draft.context;
-  if (a.findObject(view.name)) return false;
-  const readsRefreshed = [view.base, ...view.references].some(each => refreshed.has(each));
-  if (wasInvalid(view, healthProblems) && !readsRefreshed && !mayRefreshExtra(view, draft)) return true;
-  return !ignoreExtra && allowed.allows({ lossKind: 'drop', object: view.name });
-}
-
-/** Whether an invalid view that only B has is refreshed. An interrupted plan may have made it invalid. The refresh must lose no rows. */
-function mayRefreshExtra(view: MaterializedView, draft: Draft): boolean {
   const { engine, context } = draft;
-  const source = engine.find(view.base);
-  const isRefreshable = source !== undefined && !context.ignore.ignoresObject(source);
-  const mayLose = context.allowed.allows({ lossKind: 'history', object: view.name });
-  return (
-    isRefreshable &&
-    (mayLose || losesNothingByRefresh(view.name, context)) &&
-    !draft.excludes(printFullRefresh(view.name), view)
-  );
+  const { a, allowed, ignore, ignoreExtra } = context;
+  if (a.findObject(view.name)) return false;
+  if (!ignoreExtra && allowed.allows({ lossKind: 'drop', object: view.name })) return true;
+  if (!wasInvalid(view, context) || [view.base, ...view.references].some(each => refreshed.has(each))) return false;
+  const base = engine.find(view.base);
+  const mayLose = allowed.allows({ lossKind: 'history', object: view.name });
+  const losesRows = !mayLose && !losesNothingByRefresh(view.name, context);
+  return !base || ignore.ignoresObject(base) || losesRows || draft.excludes(printFullRefresh(view.name), view);
 }
 
 const propertiesOfRepair = (view: KindAndName, { context }: Draft) =>
-  wasInvalid(view, context.healthProblems) ? (['invalid'] as const) : [];
+  wasInvalid(view, context) ? (['invalid'] as const) : [];
 
-const wasInvalid = ({ name }: KindAndName, healthProblems: ServerFacts['healthProblems']): boolean =>
+const wasInvalid = ({ name }: KindAndName, { healthProblems }: PlanContext): boolean =>
   healthProblems.some(({ identity, state }) => state === 'invalid' && isSameName(identity.name, name));
 
 /** Whether the plan later drops a source of a view, or makes a source expire more rows. */
@@ -184,10 +173,7 @@ function readsRetypedColumn(view: MaterializedView, { engine, context: { engineO
   });
 }
 
-const mayHaveRowsInB = (
-  { kind, name }: Pick<Entry, 'kind' | 'name'>,
-  { b, findStoredRows, renames }: Schemas & ServerFacts,
-): boolean =>
+const mayHaveRowsInB = ({ kind, name }: KindAndName, { b, findStoredRows, renames }: PlanContext): boolean =>
   [name, renames.otherName(name) ?? name].some(
     candidate => b.findObject(candidate)?.kind === kind && findStoredRows(candidate) !== 'none',
   );
@@ -202,20 +188,24 @@ const mayHaveRowsInB = (
  * @param needsRefresh whether a recreated view is refreshed even if the server fills it
  */
 function refreshView(view: MaterializedView, needsRefresh: boolean, draft: Draft): void {
-  const { a } = draft.context;
+  const { engine, context } = draft;
   const refresh = printFullRefresh(view.name);
   const properties = propertiesOfRepair(view, draft);
   // If the recreation of the view was left out, its omission already names the loss that the refresh would cause.
   if (draft.excludes(refresh, view) && draft.omissions.has(view, 'invalid')) return;
-  const reason = whyInvalidAfter(refresh, view, draft);
-  const wanted = a.findObject(view.name);
+  /** Why the view would be invalid after the refresh. */
+  const reason = engine.tryOut(() => {
+    engine.execute(refresh);
+    return engine.invalidViews().get(view.name);
+  });
+  const wanted = context.a.findObject(view.name);
   const isOutdated = reason === undefined && wanted?.kind === view.kind && readsRedefinedView(view, draft);
   const isRefreshEnough = reason === undefined && !isOutdated;
   const mustRecreate = reason === OTHER_TYPES_REASON || isOutdated;
   // An excluded refresh is passed too: `addStatement` then lists its loss, which the user has to know.
   if (isRefreshEnough || draft.excludes(refresh, view)) draft.addStatement(refresh, view, properties);
   if (!mustRecreate || wanted?.kind !== view.kind) return;
-  const { definition, statement } = findCreation(wanted, draft.engine.definitionOf(view.name), draft);
+  const { definition, statement } = findCreation(wanted, engine.definitionOf(view.name), draft);
   const id = isOutdated ? 'recreate outdated' : 'recreate retyped';
   const why = isOutdated ? 'a view that it reads gets another query' : 'its columns get other types';
   draft.add({ ...describeChange(view, `DROP and CREATE, because ${why}`, properties), id }, [
@@ -223,13 +213,6 @@ function refreshView(view: MaterializedView, needsRefresh: boolean, draft: Draft
     statement,
     ...(!needsRefresh && definition?.kind === 'materialized view' && isFilledByServer(definition) ? [] : [refresh]),
   ]);
-}
-
-function whyInvalidAfter(statement: string, view: KindAndName, { engine }: Draft): string | undefined {
-  return engine.tryOut(() => {
-    engine.execute(statement);
-    return engine.invalidViews().get(view.name);
-  });
 }
 
 const readsRedefinedView = (view: MaterializedView, { engine, context }: Draft): boolean =>
@@ -248,11 +231,8 @@ export function omitUnrepaired(draft: Draft): void {
     const isWanted = current?.kind === kind && a.findObject(name)?.kind === kind;
     if (!isWanted || ignore.ignoresObject(identity)) continue;
     const change = { identity, properties: [state] };
-    if (state === 'suspended')
-      draft.omit(
-        { ...change, what: printResumeWal(identity) },
-        `suspended: ${reason}; remove the cause, then send this statement`,
-      );
+    const resume = { ...change, what: printResumeWal(identity) };
+    if (state === 'suspended') draft.omit(resume, `suspended: ${reason}; remove the cause, then send this statement`);
     else if (('rejection' in current || 'invalidReason' in current) && !draft.omissions.has(identity))
       draft.omit({ ...change, what: 'a repair' }, `${whyUnrepaired(kind, reason)}: ${reason}`);
   }

@@ -1,7 +1,6 @@
 import { COLUMN_ORDER, type PropertyName } from '@sqlpipe/ddl';
 import { displayName, type KindAndName, namespaceKey } from '@sqlpipe/sql';
-import { formatAllowance, type NamedLoss } from './losses.js';
-import { formatPath, formatPathForShell } from './object-path.js';
+import { formatAllowance, formatPath, formatPathForShell, type NamedLoss } from './losses.js';
 
 /** A change of an object. A plan has all statements of a change, or none of them. */
 export interface Change {

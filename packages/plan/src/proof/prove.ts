@@ -4,7 +4,7 @@
  */
 import { printRight } from '@sqlpipe/ddl';
 import { type Effect, type Engine, type Execution, type ExternalFacts, RowAccount } from '@sqlpipe/engine';
-import { displayName, isSameName, NameMap } from '@sqlpipe/sql';
+import { displayName, isSameName, NameMap, NameSet } from '@sqlpipe/sql';
 import { isAuxiliaryTable, parseMark } from '../auxiliary/auxiliary-tables.js';
 import { parseRebuildName } from '../auxiliary/rebuild-names.js';
 import { findRemovedGrants, keepsProperty } from '../context/kept-of-b.js';
@@ -13,9 +13,8 @@ import { type Draft, type Step, whyNotExecutable } from '../draft/draft.js';
 import type { NamedLoss } from '../losses/losses.js';
 import { type Change, changeKey, type Omission } from '../losses/omission.js';
 import { printCompileQuestion, printComputableAssertion } from '../queries/common-queries.js';
-import { isRedefined, printQueryAfterPlan } from '../views/query-after-plan.js';
-import { createRowQuestions, findRunnableView } from '../views/runnable-views.js';
-import { RepairableViews } from './repairable-views.js';
+import { printFullRefresh } from '../statements.js';
+import { createRowQuestions, findRunnableView, isRedefined, printQueryAfterPlan } from '../views/view-queries.js';
 
 export interface Proof {
   /** The effects of each step. If a step was rejected, the list ends before this step. */
@@ -35,7 +34,10 @@ interface Failure {
   readonly hint?: string | undefined;
 }
 
-interface Accounts {
+/** An engine that has B and executes the steps, with what is recorded of them. */
+interface Trial {
+  readonly engine: Engine;
+  readonly context: PlanContext;
   readonly rows: RowAccount;
   readonly repairable: RepairableViews;
 }
@@ -48,17 +50,13 @@ export function proveDraft(draft: Draft, engine: Engine): Proof {
   const { steps, context } = draft;
   const invalidBefore = engine.invalidViews();
   const rows = new RowAccount(engine, createExternalFacts(context, engine));
-  const repairable = new RepairableViews(engine);
-  const { effects, removals, rejection } = executeSteps(steps, { rows, repairable }, engine, context);
+  const trial = { engine, context, rows, repairable: new RepairableViews(engine) };
+  const { effects, removals, rejection } = executeSteps(steps, trial);
   if (rejection) return { effects, excluded: toOmissions([rejection], steps), rows, acceptedLosses: [] };
   const losses = findLosses(rows, draft);
   const isAllowed = ({ loss }: LossFailure) => context.allowed.allows(loss);
   const forbidden = losses.filter(each => !isAllowed(each));
-  const failures = [
-    ...forbidden,
-    ...findInvalidatedViews(invalidBefore, { rows, repairable }, engine, context),
-    ...findLostRights(removals, engine, context),
-  ];
+  const failures = [...forbidden, ...findInvalidatedViews(invalidBefore, trial), ...findLostRights(removals, trial)];
   const acceptedLosses = losses.filter(isAllowed).map(({ loss }) => loss);
   return { effects, excluded: toOmissions(failures, steps), rows, acceptedLosses };
 }
@@ -66,9 +64,7 @@ export function proveDraft(draft: Draft, engine: Engine): Proof {
 /** @returns `removals`: for each name that an object had, the last step after which no object had it */
 function executeSteps(
   steps: readonly Step[],
-  { rows, repairable }: Accounts,
-  engine: Engine,
-  context: PlanContext,
+  { engine, context, rows, repairable }: Trial,
 ): Pick<Proof, 'effects'> & { readonly removals: NameMap<number>; readonly rejection?: Failure } {
   const effects: (readonly Effect[])[] = [];
   const removals = new NameMap<number>();
@@ -91,7 +87,7 @@ function executeSteps(
  * Finds the objects that the plan drops, renames or creates again and that would not have the grants and the owner of B afterwards. What A
  * states is not compared here, because `omitRemaining` does.
  */
-function findLostRights(removals: NameMap<number>, engine: Engine, context: PlanContext): Failure[] {
+function findLostRights(removals: NameMap<number>, { engine, context }: Trial): Failure[] {
   const { a, engineOfB, hiddenGrants, renames } = context;
   return [...removals].flatMap(([name, index]): Failure[] => {
     const former = engineOfB.find(name);
@@ -117,12 +113,7 @@ function findLostRights(removals: NameMap<number>, engine: Engine, context: Plan
  * Finds the views that the plan would make invalid. A view that is already invalid in B counts too if a refresh would lose nothing, and the
  * plan removes the base or makes the view unrepairable (`RepairableViews`).
  */
-function findInvalidatedViews(
-  invalidBefore: NameMap<string>,
-  { rows, repairable }: Accounts,
-  engine: Engine,
-  context: PlanContext,
-): Failure[] {
+function findInvalidatedViews(invalidBefore: NameMap<string>, { engine, context, rows, repairable }: Trial): Failure[] {
   return [...engine.invalidViews()].flatMap(([name, reason]): Failure[] => {
     const wasInvalid = invalidBefore.has(name);
     const view = engine.find(name);
@@ -222,4 +213,56 @@ function toOmissions(failures: readonly Failure[], steps: readonly Step[]): (Cha
     losses: failures.flatMap(({ loss }) => loss ?? []),
     hints: [...new Set(failures.flatMap(({ hint }) => hint ?? []))],
   }));
+}
+
+/**
+ * Finds the steps after which no refresh repairs a view that is invalid in B. Perhaps an interrupted plan made the view invalid, and would
+ * have refreshed it. Then the next plan has to leave the view as repairable as it is: it must not drop a column that the view reads.
+ */
+class RepairableViews {
+  /** The views of B that a refresh would repair before the first step. */
+  readonly #views: NameSet;
+  readonly #unrepairableSince = new NameMap<number>();
+
+  /** @param engine has B; it executes the steps later */
+  constructor(private readonly engine: Engine) {
+    this.#views = this.#findRepairable([...engine.invalidViews().keys()]);
+  }
+
+  recordStep({ transitions }: Execution, index: number): void {
+    if (this.#views.size === 0) return;
+    const changed = transitions.filter(({ before, after }) => before?.columns !== after?.columns);
+    const names = this.engine.catalogue.withReaders(changed.map(({ name }) => name));
+    const affected = [...this.#views].filter(view => names.has(view));
+    const repairable = this.#findRepairable(affected);
+    for (const view of affected)
+      if (repairable.has(view)) this.#unrepairableSince.delete(view);
+      else if (!this.#unrepairableSince.has(view)) this.#unrepairableSince.set(view, index);
+  }
+
+  /** The index of the step after which no refresh repairs the view any more, as a list; empty if a refresh repairs it, or never did. */
+  findCauses(view: string): readonly number[] {
+    const index = this.#unrepairableSince.get(view);
+    return index === undefined ? [] : [index];
+  }
+
+  /** Finds the views that are valid, or would be if they and the invalid views below them were refreshed. */
+  #findRepairable(names: readonly string[]): NameSet {
+    const { catalogue } = this.engine;
+    const findView = (name: string) => {
+      const object = catalogue.find(name);
+      return object?.kind === 'materialized view' ? object : undefined;
+    };
+    const toRefresh = new NameSet(names);
+    for (const name of toRefresh) {
+      const base = findView(findView(name)?.base ?? '');
+      if (base?.invalidReason !== undefined) toRefresh.add(base.name); // the set grows during the loop
+    }
+    return this.engine.tryOut(() => {
+      for (const { kind, name } of catalogue.inDependencyOrder([...toRefresh]))
+        if (kind === 'materialized view') this.engine.execute(printFullRefresh(name));
+      const views = names.flatMap(name => findView(name) ?? []);
+      return new NameSet(views.filter(view => view.invalidReason === undefined).map(({ name }) => name));
+    });
+  }
 }

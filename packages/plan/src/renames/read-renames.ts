@@ -1,12 +1,22 @@
 /*! Finds the renames that the user states, by `--renamed` or by comments in A, and compares them with A and B. */
-import { findColumn, type TableDefinition } from '@sqlpipe/ddl';
+
+import { findColumn, locateColumns, type TableDefinition } from '@sqlpipe/ddl';
 import type { Engine } from '@sqlpipe/engine';
 import { type Entry, type IgnoreRules, InvalidOptionError, type Schema } from '@sqlpipe/schema';
-import { displayName, isObjectKind, isSameName, type KindAndName, NameMap, NameSet, unquote } from '@sqlpipe/sql';
+import {
+  displayName,
+  isObjectKind,
+  isSameName,
+  type KindAndName,
+  NameMap,
+  NameSet,
+  significantTokens,
+  tokens,
+  unquote,
+} from '@sqlpipe/sql';
 import { suggestWord } from '@sqlpipe/text';
 import { findRebuildTables } from '../auxiliary/rebuild-names.js';
-import { findPossiblePaths, formatPath, type ObjectPath, resolvePath, splitRename } from '../losses/object-path.js';
-import { parseRenameComments, type RenameComment } from './rename-comments.js';
+import { findPossiblePaths, formatPath, type ObjectPath, resolvePath, splitRename } from '../losses/losses.js';
 import { Renames } from './renames.js';
 
 export class RenameReader {
@@ -229,10 +239,8 @@ export class RenameReader {
   }
 
   #suggestObject(name: string): string {
-    return suggestWord(
-      name,
-      this.engineOfB.catalogue.list().map(object => object.name),
-    );
+    const names = this.engineOfB.catalogue.list().map(object => object.name);
+    return suggestWord(name, names);
   }
 }
 
@@ -257,4 +265,62 @@ const SAME_NAME = 'for QuestDB, names that differ only in case are the same name
 function whyWithoutEffect(from: readonly string[], name: string): string | undefined {
   if (from.length === 0) return "not understood; write '-- renamed from OLD'";
   return from.some(former => isSameName(former, name)) ? SAME_NAME : undefined;
+}
+
+interface RenameComment {
+  /** Undefined if the comment is about the object. */
+  readonly column: string | undefined;
+  /** Empty if the comment cannot be understood. */
+  readonly from: readonly string[];
+  readonly text: string;
+}
+
+/**
+ * Reads the comments that begin with `-- renam`. Of these two, the first is about the table, the second about the column:
+ *     CREATE TABLE trades ( -- renamed from deals, old_trades
+ *       qty LONG -- renamed from amount
+ * A comment about the object may also be before CREATE or after the last token. One about a column may be on a line of its own above it.
+ */
+function parseRenameComments(statement: string): RenameComment[] {
+  if (!/--\s*renam/i.test(statement)) return [];
+  const comments: RenameComment[] = [];
+  const { columns, end } = locateColumns(statement);
+  const names = new Map(columns.map(({ name, start }) => [start, name]));
+  let column: string | undefined;
+  /** Comments on lines of their own are about the next column. */
+  let above: Omit<RenameComment, 'column'>[] = [];
+  /** Comments after the last token so far. At the end of the statement, they are about the object. */
+  let trailing: Omit<RenameComment, 'column'>[] = [];
+  let [hasBegun, isLineEmpty, isOpen, isInBody] = [false, true, false, false];
+  for (const token of tokens(statement)) {
+    if (token.type === 'comment' && /^--\s*renam/i.test(token.text)) {
+      const comment = { from: parseNames(token.text), text: token.text.trim() };
+      if (!hasBegun || (!isInBody && !isLineEmpty)) comments.push({ column: undefined, ...comment });
+      else if (column !== undefined && !isLineEmpty) comments.push({ column, ...comment });
+      else {
+        if (isLineEmpty) above.push(comment);
+        trailing.push(comment);
+      }
+    } else if (token.type !== 'comment' && token.type !== 'space') {
+      [hasBegun, isLineEmpty, isInBody] = [true, false, isOpen];
+      isOpen ||= token.text === '(';
+      if (token.text !== ';') trailing = [];
+      if (token.start === end) column = undefined;
+      const name = names.get(token.start);
+      if (name === undefined) continue;
+      column = name;
+      for (const comment of above) comments.push({ column, ...comment });
+      above = [];
+    }
+    if (token.type === 'comment' || token.type === 'space') isLineEmpty ||= token.text.includes('\n');
+  }
+  return [...comments, ...trailing.map(comment => ({ column: undefined, ...comment }))];
+}
+
+/** Parses the names in `-- renamed from qty, "a b"`. A comma at the end is that of the list of columns. */
+function parseNames(comment: string): string[] {
+  const [, list = ''] = /^--\s*renamed\s+from\s+(.*)$/is.exec(comment.trim()) ?? [];
+  const parts = [...significantTokens(list.replace(/,\s*$/, ''))];
+  const isList = parts.every(({ type, text }, i) => (i % 2 === 0 ? type !== 'punctuation' : text === ','));
+  return isList && parts.length % 2 === 1 ? parts.filter((_, i) => i % 2 === 0).map(({ text }) => unquote(text)) : [];
 }

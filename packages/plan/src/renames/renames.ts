@@ -2,8 +2,9 @@
  * Which old name becomes which new name. `read-renames.ts` finds the renames that the user states. The planner guesses none, because a
  * wrong guess could lose data. A rename is pending until a plan has made it.
  */
+
 import { isSameName, NameMap } from '@sqlpipe/sql';
-import type { ObjectPath } from '../losses/object-path.js';
+import type { ObjectPath } from '../losses/losses.js';
 
 export class Renames {
   /** The pending renames of objects: the new name by the old name. */

@@ -1,9 +1,17 @@
 import { createHash } from 'node:crypto';
-import { type Definition, findAffectedObjects, printDefinition, tryParseDefinition } from '@sqlpipe/ddl';
+import { findAffectedObjects, printDefinition, tryParseDefinition } from '@sqlpipe/ddl';
 import { dumpOrder, Schema } from '@sqlpipe/schema';
-import { foldCase, identify, isObjectKind, type KindAndName, NameSet } from '@sqlpipe/sql';
-import { escapeControls } from '@sqlpipe/text';
-import { formatState } from './head.js';
+import {
+  foldCase,
+  identify,
+  isObjectKind,
+  type KindAndName,
+  NameMap,
+  NameSet,
+  PLAN_START,
+  significantTokens,
+} from '@sqlpipe/sql';
+import { escapeControls, formatCount } from '@sqlpipe/text';
 
 interface PrintablePlan {
   readonly statements: readonly { readonly statement: string; readonly comments: readonly string[] }[];
@@ -13,10 +21,12 @@ interface PrintablePlan {
 /** The first statement starts with the head. @param b the statements of the schema that the plan is for */
 export function printPlan({ statements, remarks }: PrintablePlan, b: Iterable<string>): string[] {
   const plain = statements.map(({ statement }) => statement);
-  const state = computeFingerprint(plain, b);
   const verbs = findVerbsToAllow(plain);
+  const needed = verbs.length > 0 ? `; sqlapply needs --allow-plan for ${verbs.join(', ')}` : '';
+  // From this line, sqlapply knows whether the plan is still valid, and what --allow-plan allows.
+  const state = `plan for state ${computeFingerprint(plain, b)}; ${formatCount(plain.length, 'statement')}${needed}`;
   return statements.map(({ statement, comments }, i) => {
-    const head = i === 0 ? [formatState(state, plain.length, verbs), ...remarks] : [];
+    const head = i === 0 ? [state, ...remarks] : [];
     return [...[...head, ...comments].map(line => `-- ${escapeControls(line)}\n`), statement].join('');
   });
 }
@@ -38,12 +48,6 @@ export function findPlannedObjects(statements: readonly string[]): KindAndName[]
   return [...found].sort(([a], [b]) => (a < b ? -1 : 1)).map(([, object]) => object);
 }
 
-/** Without a START in the statement, a timer starts at the time of the server's clock. So the start is no part of the fingerprint. */
-const removeStart = (definition: Definition): Definition =>
-  definition.kind === 'materialized view'
-    ? { ...definition, refresh: { ...definition.refresh, start: undefined } }
-    : definition;
-
 /**
  * A hash of what a plan relies on: the definitions of the objects that it changes, and of all views that read from those.
  * @param definitions those of a schema, at least of these objects
@@ -55,8 +59,11 @@ export function computeFingerprint(plan: readonly string[], definitions: Iterabl
   for (const { kind, name } of [...planned, ...findReaders(planned, schema)]) {
     const entry = schema.findObject(name);
     const statement = entry?.kind === kind ? entry.statement : '';
-    const definition = tryParseDefinition(statement);
-    const text = definition ? printDefinition(removeStart(definition), { quoted: true }) : statement;
+    let definition = tryParseDefinition(statement);
+    // Without a START in the statement, a timer starts at the time of the server's clock. So the start is no part of the fingerprint.
+    if (definition?.kind === 'materialized view')
+      definition = { ...definition, refresh: { ...definition.refresh, start: undefined } };
+    const text = definition ? printDefinition(definition, { quoted: true }) : statement;
     hash.update(`${kind}\0${foldCase(name)}\0${text}\0`);
   }
   return hash.digest('hex').slice(0, 16);
@@ -72,4 +79,81 @@ function findReaders(objects: readonly KindAndName[], schema: Schema): KindAndNa
     return isReader;
   });
   return readers.sort((a, b) => (foldCase(a.name) < foldCase(b.name) ? -1 : 1));
+}
+
+/** The comments of the first statement of a plan. */
+export interface PlanHead {
+  readonly state: string;
+  /** The number of its statements. Undefined if the head does not say it; then all statements that follow belong to the plan. */
+  readonly count: number | undefined;
+  /** The verbs of its statements that no dump contains. */
+  readonly verbs: readonly string[];
+  readonly irreversible: ReadonlySet<number>;
+  /** The new names of the views that the plan drops and creates again, by the old names. */
+  readonly renamedViews: NameMap<string>;
+  readonly neededAllowances: readonly string[];
+}
+
+const STATE = new RegExp(
+  `${PLAN_START.source}(?:; ([1-9]\\d*) statements?(?:; sqlapply needs --allow-plan for ([A-Z, ]+))?$)?`,
+  'm',
+);
+
+interface Remarks {
+  readonly version: string | undefined;
+  /** A line for each table, see `formatWork`. */
+  readonly work: readonly string[];
+  readonly irreversible: readonly number[];
+  readonly idleTables: readonly string[];
+  readonly renamedViews: NameMap<string>;
+  readonly neededAllowances: readonly string[];
+}
+
+export const formatRemarks = ({
+  version = '',
+  work,
+  irreversible,
+  idleTables,
+  renamedViews,
+  neededAllowances,
+}: Remarks): string[] => [
+  ...(/^9\.3\.|^$/.test(version)
+    ? []
+    : [`made for QuestDB ${version} by the rules of 9.3: try it on a copy of the instance first`]),
+  ...work,
+  ...formatList(irreversible.length === 1 ? 'nothing undoes statement ' : 'nothing undoes statements ', irreversible),
+  ...idleTables.map(name => `nothing may write to '${name}' while this plan is applied`),
+  ...formatList(
+    'renamed views: ',
+    [...renamedViews].map(([from, to]) => `'${from}'='${to}'`),
+  ),
+  ...formatList('allowed losses: ', neededAllowances),
+];
+
+const formatList = (start: string, list: readonly unknown[]): string[] =>
+  list.length > 0 ? [start + list.join(', ')] : [];
+
+/** The verbs that the head of a plan may list besides those of a dump. Anybody can write a head, so no other verb is accepted. */
+const PLAN_VERBS: ReadonlySet<string> = new Set('ALTER DROP INSERT REFRESH REMOVE RENAME REVOKE UPDATE'.split(' '));
+
+/** Reads the head of a plan; undefined if the statement is not the first one of a plan. */
+export function parsePlanHead(statement: string): PlanHead | undefined {
+  const [first] = significantTokens(statement);
+  const comments = statement.slice(0, first?.start);
+  const [, state, count, verbs = ''] = STATE.exec(comments) ?? [];
+  if (state === undefined) return undefined;
+  const find = (line: RegExp): string => line.exec(comments)?.[1] ?? '';
+  const list = (line: RegExp): string[] => find(line).split(', ').filter(Boolean);
+  const renamedViews = find(/^-- renamed views: (.*)$/m).matchAll(/'([^']+)'='([^']+)'/g);
+  return {
+    state,
+    count: count === undefined ? undefined : Number(count),
+    verbs: verbs.split(', ').filter(verb => PLAN_VERBS.has(verb)),
+    irreversible: new Set(list(/^-- nothing undoes statements? ([\d, ]+)$/m).map(Number)),
+    renamedViews: new NameMap([...renamedViews].map(([, from = '', to = '']) => [from, to])),
+    // A comma separates two losses only outside quotes, and if a kind follows.
+    neededAllowances:
+      find(/^-- allowed losses: (.*)$/m).match(/(?<=^|, )[a-z-]+:(?:(?<=[:.])(?:'[^']+'|"[^"]+")|(?!, [a-z-]+:).)+/g) ??
+      [],
+  };
 }

@@ -1,0 +1,240 @@
+/*!
+ * Prints queries of views that B's server can answer, although some of their sources have other names or definitions there. Such a source
+ * is replaced by a query of WITH. Two examples for view `m` with the query `select ts, sum(x) n from t sample by 1d`:
+ * - An interrupted plan has renamed `t` to `trades`. What rows does the query of `m` return?
+ *       WITH "t" AS (SELECT * FROM 'trades') SELECT * FROM (select ts, sum(x) n from t sample by 1d)
+ * - A plan changes `t.x` from INT to LONG. Will the server be able to compute the view then? It is asked before the change:
+ *       WITH "t" AS (SELECT "ts", CAST("x" AS LONG) "x" FROM 't') SELECT * FROM (select ts, sum(x) n from t sample by 1d)
+ */
+import {
+  compareDefinitions,
+  doubleQuote,
+  findColumn,
+  findReferencesOfQuery,
+  printConverted,
+  type TableDefinition,
+} from '@sqlpipe/ddl';
+import type {
+  CatalogueObject,
+  ComputedView,
+  Engine,
+  MaterializedView,
+  RetentionEnforcement,
+  Table,
+  View,
+} from '@sqlpipe/engine';
+import { isSameName, NameMap, NameSet, quoteLiteral } from '@sqlpipe/sql';
+import { type AuxiliaryTables, isUnfilled } from '../auxiliary/auxiliary-tables.js';
+import { parseRebuildName } from '../auxiliary/rebuild-names.js';
+import type { Schemas } from '../context/plan-context.js';
+import type { ServerAnswers } from '../context/server-answers.js';
+import { type CommonQuery, printWith, renameInQuery, renameQuery } from '../queries/common-queries.js';
+import { printExpiredQuestion, printUnendedRange, type RetainedObject } from '../queries/rows-to-drop.js';
+
+/** Whether a view has another query than before. New names of the tables and columns that it reads do not count. */
+export function isRedefined<V extends View | MaterializedView>(
+  former: V,
+  current: V,
+  { renames, engineOfB }: Schemas,
+): boolean {
+  const body = renameInQuery(former.body, renames.statedNames(engineOfB.catalogue.closure(former.references)));
+  return compareDefinitions({ ...former, body }, current).differences.some(({ property }) => property === 'query');
+}
+
+/**
+ * Prints the query that a view will have after a plan, with a query of WITH for each source that the plan changes.
+ * @param engine has executed some statements of a plan
+ * @returns `isChanged`: whether a source of the view has other types or another query than before. Then only a server knows whether it can
+ *   compute the query.
+ */
+export function printQueryAfterPlan(
+  view: View | MaterializedView,
+  engine: Engine,
+  schemas: Schemas,
+): { query: string; isChanged: boolean } {
+  const { catalogue } = engine;
+  const queries = new NameMap<CommonQuery>();
+  /** The objects whose types or rows differ from those before the plan. */
+  const changed = new NameSet();
+  // B lacks a materialized view that the plan creates. So its query is put in its place, and the objects that this query reads are needed.
+  const isExpanded = ({ kind, id }: CatalogueObject) =>
+    kind === 'view' || (kind === 'materialized view' && !schemas.engineOfB.catalogue.findById(id));
+  for (const { name } of catalogue.inDependencyOrder(catalogue.closure(view.references, isExpanded))) {
+    const object = catalogue.compileAndFind(name);
+    if (object?.kind === 'view') {
+      const former = schemas.engineOfB.find(schemas.renames.nameBeforePlan(name));
+      const hasOtherQuery = former?.kind !== 'view' || isRedefined(former, object, schemas);
+      if (hasOtherQuery || object.references.some(reference => changed.has(reference))) changed.add(name);
+      if (!canUseFormer(former, object, queries)) queries.set(name, { name, query: object.body, isView: true });
+    } else if (object && object.kind !== 'live view' && object.opaque === undefined) {
+      const readsChanged = 'references' in object && object.references.some(reference => changed.has(reference));
+      const isRecreated = readsChanged && !schemas.engineOfB.catalogue.findById(object.id);
+      const source = isRecreated ? printRecreated(object.body) : printSource(object, schemas);
+      if (source.isChanged) changed.add(name);
+      if (!source.isIdentical) queries.set(name, { name, query: source.query });
+    }
+  }
+  return { query: printWith([...queries.values()], view.body), isChanged: changed.size > 0 };
+}
+
+/**
+ * Prints the query of a view with the plain views of the engine, for a server that still has the former ones. Undefined if they are equal.
+ * @param findFormer finds an object of the server
+ */
+export function printQueryOverPlainViews(
+  { references, body }: MaterializedView,
+  { catalogue }: Engine,
+  findFormer: (name: string) => CatalogueObject | undefined,
+): string | undefined {
+  const queries = new NameMap<CommonQuery>();
+  for (const object of catalogue.inDependencyOrder(catalogue.closure(references)))
+    if (object.kind === 'view' && !canUseFormer(findFormer(object.name), object, queries))
+      queries.set(object.name, { name: object.name, query: object.body, isView: true });
+  return queries.size === 0 ? undefined : printWith([...queries.values()], body);
+}
+
+/**
+ * Whether the server's view can stand instead of a query of WITH. The server must be able to query it, its name and query must stay, and
+ * no object that it reads may need a query of WITH. For example, a renamed table needs one.
+ */
+const canUseFormer = (former: CatalogueObject | undefined, view: View, queries: NameMap<CommonQuery>): boolean =>
+  former?.kind === 'view' &&
+  former.name === view.name &&
+  former.body === view.body &&
+  !former.isStale &&
+  view.references.every(reference => !queries.has(reference));
+
+const printRecreated = (query: string) => ({ query, isChanged: true, isIdentical: false });
+
+/** Whether another column becomes the designated timestamp of a table. A new name of the column does not count. */
+export const changesTimestamp = (
+  { timestamp: formerName = '' }: Pick<TableDefinition, 'timestamp'>,
+  { name, timestamp = '' }: Pick<TableDefinition, 'name' | 'timestamp'>,
+  { renames }: Pick<Schemas, 'renames'>,
+): boolean => !isSameName(renames.columnBeforePlan(name, timestamp), formerName);
+
+/** Prints a query that returns what an object will return. @returns `isIdentical`: whether B's object already returns the same */
+function printSource(object: Table | MaterializedView, { engineOfB: { catalogue }, renames }: Schemas) {
+  const { id, name, columns, timestamp } = object;
+  const formerName = (catalogue.findById(id) ?? catalogue.find(renames.nameBeforePlan(name)))?.name;
+  const found = formerName === undefined ? undefined : catalogue.compileAndFind(formerName);
+  /** Has stored the rows so far. */
+  const former = found?.kind === 'view' ? undefined : found;
+  if (!former && object.kind === 'materialized view') return printRecreated(object.body);
+  const hasOtherTimestamp =
+    former !== undefined && object.kind === 'table' && changesTimestamp(former, object, { renames });
+  let isChanged = hasOtherTimestamp || former?.columns.length !== columns.length;
+  // The server loses the designated timestamp if it is converted, and in joins if a new column stands beside one with another name.
+  let isTimestampHidden = hasOtherTimestamp || !former;
+  let isIdentical = former?.name === name;
+  const items = columns.map(({ name: columnName, type }) => {
+    const formerColumn = former && findColumn(former, renames.columnBeforePlan(name, columnName));
+    const hasOtherType = formerColumn?.type !== type;
+    isChanged ||= hasOtherType;
+    isTimestampHidden ||= !formerColumn || (hasOtherType && isSameName(columnName, timestamp));
+    const value = formerColumn ? doubleQuote(formerColumn.name) : 'NULL';
+    const cast = hasOtherType ? printConverted(value, formerColumn?.type ?? type, type) : value;
+    isIdentical &&= cast === doubleQuote(columnName);
+    return cast === doubleQuote(columnName) ? cast : `${cast} ${doubleQuote(columnName)}`;
+  });
+  let query = `SELECT ${items.join(', ')} FROM ${former ? quoteLiteral(former.name) : 'long_sequence(0)'}`;
+  if (isTimestampHidden && timestamp !== undefined) {
+    const time = doubleQuote(timestamp);
+    query = `SELECT * FROM (${query}${hasOtherTimestamp ? ` ORDER BY ${time}` : ''}) TIMESTAMP(${time})`;
+  }
+  return { query, isChanged, isIdentical: isIdentical && !isChanged };
+}
+
+/**
+ * Finds the definition of a view, with a query that B's server can run.
+ * @param query replaces the query of the view; B's server can run it
+ */
+export function findRunnableView(name: string, context: Schemas & AuxiliaryTables, query?: string) {
+  const definition = context.engineOfB.definitionOf(name);
+  if (definition?.kind !== 'materialized view') return undefined;
+  if (query !== undefined) return { ...definition, body: query };
+  const { body } = definition;
+  const { catalogue } = context.engineOfB;
+  const references = findReferencesOfQuery(body);
+  const isQueryable =
+    context.engineOfB.findUnresolvedReason(name) === undefined &&
+    references.every(each => catalogue.find(each) && !isUnfilled(each, context)) &&
+    ![...catalogue.closure(references)].some(each => isStaleView(catalogue.find(each)));
+  return isQueryable ? definition : { ...definition, body: printWith(findReplacements(body, context), body) };
+}
+
+const isStaleView = (object: CatalogueObject | undefined): boolean =>
+  object?.kind === 'view' && object.isStale === true;
+
+/**
+ * Gives an object that a statement writes its former name. A view also gets its timestamp, which no server prints.
+ * @param engine may lack the former object if the object is new
+ */
+export const withFormerName = <T extends RetainedObject>(
+  { former, current }: { readonly former: RetainedObject; readonly current: T },
+  { catalogue }: Engine,
+): T => ({
+  ...current,
+  name: former.name,
+  timestamp: former.timestamp ?? catalogue.compileAndFind(former.name)?.timestamp ?? current.timestamp,
+});
+
+/** @param body replaces the query of the former view; the server can run it */
+export const findExpiredArguments = (
+  enforcement: RetentionEnforcement,
+  engine: Engine,
+  body = enforcement.former.kind === 'table' ? undefined : enforcement.former.body,
+) => [withFormerName(enforcement, engine), body] as const;
+
+/** Creates the functions by which a row account asks the server. @param findBody finds the `body` for `findExpiredArguments` */
+export const createRowQuestions = (
+  answers: ServerAnswers,
+  engine: Engine,
+  findBody: (view: string) => string | undefined = () => undefined,
+) => ({
+  askExpired: (each: RetentionEnforcement) =>
+    answers.askCount(printExpiredQuestion(...findExpiredArguments(each, engine, findBody(each.former.name)))),
+  askUnended: (view: ComputedView) => answers.askUnendedRows(printUnendedRange(withFormerName(view, engine))),
+});
+
+/** Adds the opposite direction: the query of a dropped view is taken from A, so it may read new names that B lacks. */
+const inBothDirections = (renames: Iterable<readonly [string, string]>) =>
+  [...renames].flatMap(([from, to]) => [[from, to] as const, [to, from] as const]);
+
+/** Finds queries of WITH for the sources of a query that B lacks: renamed tables, tables with renamed columns, dropped views. */
+function findReplacements(body: string, context: Schemas & AuxiliaryTables, seen = new NameSet()): CommonQuery[] {
+  const { a, engineOfB, leftovers, renames } = context;
+  const markSeen = (name: string): boolean => {
+    const isNew = !seen.has(name);
+    seen.add(name);
+    return isNew;
+  };
+  return findReferencesOfQuery(body).flatMap(name => {
+    if (!markSeen(name)) return [];
+    const otherName = inBothDirections(renames.statedObjects).find(([from]) => isSameName(from, name))?.[1] ?? name;
+    // If a rebuild was interrupted between its two RENAMEs, its new table still has the temporary name.
+    const rebuiltName = [...leftovers].find(each => isSameName(parseRebuildName(each)?.table, name)) ?? '';
+    const former = engineOfB.find(name) ?? engineOfB.find(otherName) ?? engineOfB.find(rebuiltName);
+    const view = former ? engineOfB.definitionOf(former.name) : (a.definitionOf(name) ?? a.definitionOf(otherName));
+    if (former?.kind === 'table') {
+      const renamed = inBothDirections(renames.statedColumnsOf(former.name)).filter(
+        ([from, to]) => findColumn(former, to) && !findColumn(former, from),
+      );
+      const items = ['*', ...renamed.map(([from, to]) => `${doubleQuote(to)} ${doubleQuote(from)}`)];
+      const isSame = isSameName(former.name, name) && renamed.length === 0;
+      return isSame ? [] : [{ name, query: `SELECT ${items.join(', ')} FROM ${quoteLiteral(former.name)}` }];
+    }
+    if (view?.kind !== 'view' && view?.kind !== 'materialized view') return [];
+    const isThere = former !== undefined && isSameName(former.name, name) && !isUnfilled(name, context);
+    const queriesOfSources =
+      isThere && view.kind === 'materialized view' ? [] : findReplacements(view.body, context, seen);
+    if (isThere)
+      return queriesOfSources.length === 0 && !isStaleView(former)
+        ? []
+        : [...queriesOfSources, { name, query: view.body, isView: true }];
+    // B has no view of this name, or the view is not filled yet. So its query takes its place.
+    const queryOfView = { name: view.name, query: view.body, isView: view.kind === 'view' };
+    if (isSameName(name, view.name)) return [...queriesOfSources, queryOfView];
+    return [...queriesOfSources, ...(markSeen(view.name) ? [queryOfView] : []), renameQuery(queryOfView, name)];
+  });
+}
