@@ -24,7 +24,7 @@ interface Details {
   /** Whether the definition was read back from the target, and has every property as the statement sets it. */
   readonly isFullyVerified: boolean;
   /** How the definition that CREATE OR REPLACE replaces differs from the statement's. */
-  readonly replaced: Differing;
+  readonly replaced: ResultOf<'differs'>;
   readonly effects: readonly Effect[];
   /** A failure of the instance, which ends the run. */
   readonly failure: Error;
@@ -56,8 +56,6 @@ export type StatementResult =
 export type Result = StatementResult['result'];
 
 export type ResultOf<R extends Result> = Extract<StatementResult, { readonly result: R }>;
-
-type Differing = ResultOf<'differs'>;
 
 interface Attempt {
   /** The number of the statement in the stream, from 1. */
@@ -102,8 +100,6 @@ export function endsRun(outcome: Outcome, { keepGoing, dryRun }: Pick<ReplayOpti
 
 export const isAssertion = ({ kind, verb }: StatementIdentity): boolean => kind === 'other' && verb === 'SELECT';
 
-type LabelledStatement = Pick<Outcome, 'n' | 'statement' | 'identity' | 'location' | 'position'>;
-
 /** Names what a statement creates: `table 'fx_trades'`. For any other statement, names what it does: `ALTER of table 'fx_trades'`. */
 export function formatStatementName({ statement, identity }: Pick<Outcome, 'statement' | 'identity'>): string {
   const [object] = identity.kind === 'other' ? findAffectedObjects(statement) : [];
@@ -111,7 +107,9 @@ export function formatStatementName({ statement, identity }: Pick<Outcome, 'stat
 }
 
 /** Names a statement by its place: `statement 3 (table 'fx_trades')`, or in a file `schema.sql:42: table 'fx_trades'`. */
-export function formatStatementLabel(labelled: LabelledStatement): string {
+export function formatStatementLabel(
+  labelled: Pick<Outcome, 'n' | 'statement' | 'identity' | 'location' | 'position'>,
+): string {
   const { n, statement, location, position } = labelled;
   const what = escapeControls(formatStatementName(labelled));
   const { path, line } = findLocation(statement, location, position) ?? {};

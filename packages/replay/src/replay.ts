@@ -1,14 +1,6 @@
 /*! Replays statements on a target, in four steps: read and check, plan, execute, verify. Libraries and programs call `prepareReplay`. */
 import { Readable } from 'node:stream';
-import {
-  type Client,
-  fetchAllObjects,
-  fetchHealth,
-  type PollLimits,
-  poll,
-  tryQuery,
-  waitUntilReady,
-} from '@sqlpipe/instance';
+import { type Client, fetchAllObjects, fetchHealth, poll, tryQuery, waitUntilReady } from '@sqlpipe/instance';
 import { type Omission, type PlanHead, parsePlanHead } from '@sqlpipe/plan/text';
 import { spool } from '@sqlpipe/records';
 import { type Health, problemsOf, toEntry } from '@sqlpipe/schema';
@@ -39,11 +31,6 @@ export interface Replay {
    */
   fetchProblemLines(wasApplied: boolean): Promise<string[]>;
 }
-
-/** Without --retries too, a statement is sent once more if its reply was lost and its object is missing. */
-const MIN_RESENDS = 1;
-
-const CHANGED_MESSAGE = 'the target changed during planning; rerun the same command';
 
 interface Run {
   readonly statements: AsyncIterable<string>;
@@ -87,15 +74,20 @@ export async function prepareReplay(input: ReplayInput, target: ReplayTarget, op
   const queue = count === undefined ? upcoming : trackProgress(upcoming, count, stopSignal);
   let outcomes = executeStatements(queue, executors, { ...options, endOfRun, planHead, locations });
   if (!(options.dryRun || options.noVerify))
-    outcomes = endPlan(verifyOutcomes(outcomes, client, existing, options.ignore), options, endOfRun);
+    outcomes = endPlan(verifyOutcomes(outcomes, { client, existing, ignore: options.ignore }), options, endOfRun);
   return {
     omissions,
     outcomes: warnOfProblems(outcomes, client, options),
     formatHarm: () => dryRun?.formatHarm() ?? [],
     fetchProblemLines: async wasApplied => {
       if (!healthBefore) return [];
-      const fetchLines = () => fetchProblemLines(client, healthBefore);
-      return wasApplied ? fetchLastingProblemLines(fetchLines, { timeout: REVALIDATION_TIME, signal }) : fetchLines();
+      let found: string[] = [];
+      // For a moment, a server reports a plain view as invalid that a plan has repaired (observed on 9.3.4).
+      await poll({ timeout: 5000, signal }, async () => {
+        found = await fetchProblemLines(client, healthBefore);
+        return found.length === 0 || !wasApplied || undefined;
+      });
+      return found;
     },
   };
 }
@@ -114,15 +106,8 @@ async function prepareRun(input: ReplayInput, { client, opened }: ReplayTarget, 
   const spooled = stream ? undefined : await spool(ignored.recordNeeded(allowed));
   if (spooled) opened.push(spooled);
   const { guard, planHead } = checked;
-  return {
-    statements: spooled ?? allowed,
-    count: spooled?.count,
-    locations,
-    preflightCheck,
-    ignored,
-    guard,
-    planHead,
-  };
+  const [source, count] = [spooled ?? allowed, spooled?.count];
+  return { statements: source, count, locations, preflightCheck, ignored, guard, planHead };
 }
 
 /** @throws CodedError for omissions, unless the run keeps going or is a dry run */
@@ -135,13 +120,14 @@ async function makePlan(run: Run, { config, client }: ReplayTarget, options: Rep
   if (!(options.dryRun || options.keepGoing)) rejectOmissions(omissions);
   const permitted = { statements: new Set(planStatements), queries: new NameMap<string[]>(), allowsPlan: true };
   const isGuarded = planStatements.length > 0 && !options.dryRun;
+  const changedMessage = 'the target changed during planning; rerun the same command';
   return {
     ...run,
     statements: Readable.from(statements),
     count: statements.length,
     locations,
     preflightCheck: createPreflightCheck(client, options.allow, permitted),
-    ...(isGuarded && { guard: await requireState(planStatements, client, CHANGED_MESSAGE) }),
+    ...(isGuarded && { guard: await requireState(planStatements, client, changedMessage) }),
     schema,
     planHead: parsePlanHead(planStatements[0] ?? ''),
     omissions,
@@ -155,7 +141,8 @@ async function createExecutors(
   options: ReplayOptions,
 ): Promise<{ executors: Executor[]; dryRun?: DryRun }> {
   const pollLimits = { timeout: config.timeout, signal: options.signal };
-  const maxResends = Math.max(config.retries ?? 0, MIN_RESENDS);
+  // Without --retries too, a statement is sent once more if its reply was lost and its object is missing.
+  const maxResends = Math.max(config.retries ?? 0, 1);
   const context = { ...options, ignored, preflightCheck, existing, maxResends, pollLimits };
   if (!options.dryRun) return { executors: jobClients.map(client => createExecutor({ ...context, client, guard })) };
   const known = schema ?? (await fetchSchemaIfShown(config, client, options.warn));
@@ -190,18 +177,6 @@ async function* warnOfProblems(
     for (const { state, reason } of problemsOf(identity, health))
       if (!ignore.ignoresProperty(identity, state))
         warn(`${displayName(identity)} was skipped, but is ${state} on the target: ${reason}`);
-}
-
-/** Milliseconds. For a moment, a server reports a plain view as invalid that a plan has repaired (observed on 9.3.4). */
-const REVALIDATION_TIME = 5000;
-
-async function fetchLastingProblemLines(fetchLines: () => Promise<string[]>, limits: PollLimits): Promise<string[]> {
-  let lines: string[] = [];
-  await poll(limits, async () => {
-    lines = await fetchLines();
-    return lines.length === 0 || undefined;
-  });
-  return lines;
 }
 
 async function fetchProblemLines(client: Client, former: Health): Promise<string[]> {

@@ -6,28 +6,18 @@ import { identify } from '@sqlpipe/sql';
 import { CodedError, indentLines } from '@sqlpipe/text';
 import type { ReplayOptions } from '../options.js';
 import { formatStatementLabel, type ReplayInput } from '../outcome.js';
-import { recordQuery } from './assertions.js';
 import { PlanGuard } from './plan-guard.js';
-import type { PlanPermissions } from './preflight.js';
+import { type PlanPermissions, recordQuery } from './preflight.js';
 
-type ConflictingOptions = Pick<ReplayOptions, 'alter' | 'ifExists' | 'ignore' | 'staleOk' | 'stream'>;
+type PlanOptions = Pick<ReplayOptions, 'allowPlan' | 'alter' | 'ifExists' | 'ignore' | 'staleOk' | 'stream'>;
 
-/** The options that would skip statements of a plan, send them before all are known, or send them after another plan. */
-const CONFLICTS: readonly (readonly [message: string, isGiven: (options: ConflictingOptions) => boolean])[] = [
-  [
-    '--if-exists skip cannot be combined with a plan, which relies on what it creates',
-    ({ ifExists }) => ifExists === 'skip',
-  ],
-  [
-    '--ignore cannot be combined with a plan, whose statements rely on each other; make the plan with --ignore',
-    ({ ignore }) => ignore.hasRules,
-  ],
-  ['--alter cannot be combined with a plan; it makes one of a schema', ({ alter }) => alter],
-  [
-    'a plan must be read completely before anything is sent; remove --stream',
-    ({ stream, staleOk }) => stream && !staleOk,
-  ],
-];
+/** Finds an option that would skip statements of a plan, send them before all are known, or send them after another plan. */
+const findConflict = ({ alter, ifExists, ignore, staleOk, stream }: PlanOptions) =>
+  (ifExists === 'skip' && '--if-exists skip cannot be combined with a plan, which relies on what it creates') ||
+  (ignore.hasRules &&
+    '--ignore cannot be combined with a plan, whose statements rely on each other; make the plan with --ignore') ||
+  (alter && '--alter cannot be combined with a plan; it makes one of a schema') ||
+  (stream && !staleOk && 'a plan must be read completely before anything is sent; remove --stream');
 
 /**
  * Checks a plan in the input. The input must begin with the plan and have no other plan. The plan must be complete, and the target must be
@@ -38,7 +28,7 @@ export async function checkPlan(
   { statements, locations }: ReplayInput,
   permitted: PlanPermissions,
   client: Client,
-  options: ConflictingOptions & Pick<ReplayOptions, 'allowPlan'>,
+  options: PlanOptions,
 ): Promise<{ statements: AsyncIterable<string>; planHead?: PlanHead; guard?: PlanGuard }> {
   const iterator = statements[Symbol.asyncIterator]();
   const first = await iterator.next();
@@ -56,10 +46,10 @@ export async function checkPlan(
   })();
   const head = first.done ? undefined : parsePlanHead(first.value);
   if (!head) return { statements: all };
-  const conflict = CONFLICTS.find(([, isGiven]) => isGiven(options));
+  const conflict = findConflict(options);
   if (conflict) {
     await iterator.return?.(); // or the program would wait for the end of its input
-    throw new CodedError('REJECTED', conflict[0]);
+    throw new CodedError('REJECTED', conflict);
   }
   const { staleOk, allowPlan } = options;
   const recorded = recordPlanned(all, head, permitted);

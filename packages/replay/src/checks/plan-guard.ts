@@ -98,11 +98,8 @@ export class PlanGuard {
   }
 
   async #fetchIds(objects: readonly KindAndName[]): Promise<NameMap<unknown>> {
-    if (objects.length === 0) return new NameMap();
-    return fetchIds(
-      this.client,
-      objects.map(({ name }) => name),
-    );
+    const names = objects.map(({ name }) => name);
+    return names.length === 0 ? new NameMap() : fetchIds(this.client, names);
   }
 
   /** @param ids fetched before the statements: an object that is recreated meanwhile must not have its new id with its old statement */

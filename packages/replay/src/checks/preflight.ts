@@ -1,13 +1,41 @@
-/*! Checks statements before anything is sent: are they allowed, supported by the server, and small enough for it? */
-import { createFeatureCheck, dependsOnVersion, findMissingFeatures, isRepairForm } from '@sqlpipe/ddl';
+/*!
+ * Checks statements before anything is sent: are they allowed, supported by the server, and small enough for it? The assertions of plans
+ * need no --allow, so such a statement must be exactly what the planner writes.
+ */
+import {
+  createFeatureCheck,
+  dependsOnVersion,
+  findMissingFeatures,
+  isRepairForm,
+  parseAlters,
+  tryParseDefinition,
+} from '@sqlpipe/ddl';
 import { findLocation, type Location } from '@sqlpipe/files';
-import { type Client, fetchParameters, fetchVersion, tryQuery } from '@sqlpipe/instance';
-import { parseAssertion } from '@sqlpipe/plan/text';
+import {
+  type Client,
+  fetchParameters,
+  fetchStatements,
+  fetchVersion,
+  fetchViewColumns,
+  tryQuery,
+} from '@sqlpipe/instance';
+import {
+  type Assertion,
+  type CommonQuery,
+  isCastQuery,
+  type KnownView,
+  parseAssertion,
+  parseWith,
+  printWith,
+  redirectToWith,
+} from '@sqlpipe/plan/text';
 import { splitWords } from '@sqlpipe/schema';
 import {
+  addToList,
   DEFAULT_REQUEST_BUFFER,
   findAmbiguity,
   identify,
+  type NameMap,
   readStatementHead,
   SERVER_COMMENT_RULES,
   type ServerCommentRules,
@@ -15,7 +43,6 @@ import {
 } from '@sqlpipe/sql';
 import { CodedError, type LocatedMessage } from '@sqlpipe/text';
 import { formatStatementLabel, formatStatementName } from '../outcome.js';
-import { fetchFitsTarget, type ViewQueries } from './assertions.js';
 
 /**
  * A statement of this length is small enough for any server. The server stores a request twice, and a UTF-16 code unit needs at most nine
@@ -67,7 +94,7 @@ export function createPreflightCheck(
 ): PreflightCheck {
   const allowed = new Set(splitWords(allow).map(verb => verb.toUpperCase()));
   let version: Promise<string | undefined> | undefined;
-  let limit: Promise<number> | undefined;
+  let parameters: Promise<ReadonlyMap<string, string> | undefined> | undefined;
   const fetchVersionOnce = () => {
     version ??= fetchVersion(client);
     return version;
@@ -94,10 +121,11 @@ export function createPreflightCheck(
     if (statement.length <= SAFE_LENGTH) return undefined;
     const buffer = client.requiredBuffer(statement);
     if (buffer <= DEFAULT_REQUEST_BUFFER) return undefined;
-    limit ??= fetchRequestBuffer(client);
-    if (buffer <= (await limit)) return undefined;
+    parameters ??= tryQuery(() => fetchParameters(client));
+    const limit = Number((await parameters)?.get('http.request.header.buffer.size'));
+    if (!limit || buffer <= limit) return undefined;
     return {
-      reason: `request too large: it needs a request buffer of ${buffer} bytes, and the server has ${await limit}; raise http.request.header.buffer.size on the server`,
+      reason: `request too large: it needs a request buffer of ${buffer} bytes, and the server has ${limit}; raise http.request.header.buffer.size on the server`,
     };
   };
 }
@@ -119,10 +147,8 @@ function findNeededVerb(
 
 /** The options that help, as a list with one hint; empty if no option helps. */
 function formatAllowHint(verbs: readonly string[], needsAllowPlan: boolean, pronoun: 'it' | 'them'): string[] {
-  const options = [
-    ...(needsAllowPlan ? ['--allow-plan'] : []),
-    ...(verbs.length > 0 ? [`--allow ${verbs.join(',')}`] : []),
-  ];
+  const allow = verbs.length > 0 ? [`--allow ${verbs.join(',')}`] : [];
+  const options = [...(needsAllowPlan ? ['--allow-plan'] : []), ...allow];
   return options.length > 0 ? [`use ${options.join(' ')} to send ${pronoun}`] : [];
 }
 
@@ -132,12 +158,6 @@ export const formatPreflightRejection = ({ reason, neededVerb, needsAllowPlan = 
 /** The comment rules of a server of this version, or of all servers if the version is not known. */
 const commentRulesOf = (version: string | undefined): readonly ServerCommentRules[] =>
   version === undefined ? SERVER_COMMENT_RULES : [createFeatureCheck({ version })('unpaired quotes') ? '9.3.2' : '9.0'];
-
-/** In bytes; infinite if the parameters of the server do not contain it. */
-async function fetchRequestBuffer(client: Client): Promise<number> {
-  const parameters = await tryQuery(() => fetchParameters(client));
-  return Number(parameters?.get('http.request.header.buffer.size')) || Number.POSITIVE_INFINITY;
-}
 
 const MAX_LISTED = 20;
 
@@ -169,14 +189,64 @@ export async function* requireAllowed(
   }
   if (reasons.length === 0) return;
   const [first = '', ...others] = reasons;
-  const hints = formatAllowHint([...verbs], needsAllowPlan, others.length === 0 ? 'it' : 'them').map(
-    hint => `hint: ${hint}`,
-  );
+  const help = formatAllowHint([...verbs], needsAllowPlan, others.length === 0 ? 'it' : 'them');
+  const hints = help.map(hint => `hint: ${hint}`);
   if (others.length === 0) throw new PreflightError(first, hints, locatedMessages);
+  const what = `${locatedMessages.length + more} statements are rejected`;
   if (more > 0) reasons.push(`and ${more} more`);
-  throw new PreflightError(
-    `${locatedMessages.length + more} statements are rejected`,
-    [...reasons, ...hints],
-    locatedMessages,
-  );
+  throw new PreflightError(what, [...reasons, ...hints], locatedMessages);
+}
+
+/**
+ * Some assertions contain a query, which must be known. About the rows of a materialized view, it is the view's own query. About whether a
+ * query can be computed, it is that of a view of the target or of the plan. A WITH before it has such queries, or casts.
+ * @param planned the queries of the views of the plan
+ */
+async function fetchFitsTarget(
+  client: Client,
+  { statement, tables, printFor }: Assertion,
+  planned: ViewQueries,
+): Promise<boolean> {
+  if (!printFor) return true;
+  const found = parseWith(statement);
+  // A WITH at the start of a line may be the planner's, or belong to the view's own query. So both are tried.
+  for (const queries of found.length > 0 ? [found, []] : [found]) {
+    const known = await fetchKnownView(client, tables[0], queries, planned);
+    if (known && printFor(known).includes(statement)) return true;
+  }
+  return false;
+}
+
+/** What is known of a view by its name. Undefined if a query of WITH is neither that of a view nor a cast. */
+async function fetchKnownView(
+  client: Client,
+  name: string,
+  queries: readonly CommonQuery[],
+  planned: ViewQueries,
+): Promise<KnownView | undefined> {
+  const names = [name, ...queries.map(query => query.name)];
+  const views = names.flatMap(name => [{ kind: 'materialized view', name } as const, { kind: 'view', name } as const]);
+  const statements = await fetchStatements(client, views);
+  const found = statements.flatMap(each => (each === undefined ? [] : (findQuery(each)?.body ?? [])));
+  const bodies = [...found, ...names.flatMap(each => planned.get(each) ?? [])];
+  const isKnown = (query: string) => bodies.some(body => redirectToWith(queries, body) === query);
+  if (!queries.every(({ query }) => isCastQuery(query) || isKnown(query))) return undefined;
+  const view = statements[0] === undefined ? undefined : tryParseDefinition(statements[0]);
+  const existing = view?.kind === 'materialized view' ? { ...view, body: printWith(queries, view.body) } : undefined;
+  const columns = existing && (await fetchViewColumns(client, existing.name));
+  return { bodies: bodies.map(body => printWith(queries, body)), existing, columns };
+}
+
+type ViewQueries = NameMap<string[]>;
+
+export function recordQuery(statement: string, queries: ViewQueries): void {
+  const { name = '', body } = (/\bVIEW\b/i.test(statement) && findQuery(statement)) || {};
+  if (body !== undefined) addToList(queries, name, body);
+}
+
+function findQuery(statement: string): { name: string; body: string } | undefined {
+  const definition = tryParseDefinition(statement);
+  if (definition && 'body' in definition) return definition;
+  const [altered] = parseAlters(statement);
+  return altered?.alteration.action === 'query' ? { name: altered.name, body: altered.alteration.body } : undefined;
 }

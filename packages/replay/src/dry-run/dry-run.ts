@@ -30,7 +30,7 @@ import type { StatementResult } from '../outcome.js';
 import { type AclSource, ExistingAcl } from '../target/existing-acl.js';
 import { type ExistingObjects, isShowable } from '../target/fetched-objects.js';
 import type { TargetSchema } from '../target/target.js';
-import { DEPENDS_ON_EARLIER, type Harm, RowHarm } from './row-harm.js';
+import { DEPENDS_ON_EARLIER, RowHarm } from './row-harm.js';
 
 /** The context of a real run. `DryRun` replaces its `client` by one that executes statements on the engine. */
 interface DryRunContext extends Omit<ExecutionContext, 'isSimulated' | 'noVerify'> {
@@ -41,12 +41,6 @@ interface DryRunContext extends Omit<ExecutionContext, 'isSimulated' | 'noVerify
 /** A result cannot be predicted, for example because it depends on rows. It is `unknown`, which does not change the exit status. */
 class UnknownEffectError extends Error {
   override name = 'UnknownEffectError';
-}
-
-function formatForbiddenLoss({ kind, lossKind, object, column, text }: Effect, allowed: AllowedLosses) {
-  const namedLoss = lossKind && { lossKind, object, column };
-  if (!namedLoss || allowed.allows(namedLoss)) return undefined;
-  return `${displayName({ kind, name: object })}: ${text}; ${formatAllowance(namedLoss)} allows it`;
 }
 
 export class DryRun {
@@ -131,7 +125,11 @@ export class DryRun {
         ({ object }) => `would leave ${this.#engine.displayNameOf(object)} invalid after a restart of the server`,
       ),
       ...new Set(recordedEffects.flatMap(({ damage }) => damage ?? [])),
-      ...losses.flatMap(effect => formatForbiddenLoss(effect, this.#allowed) ?? []),
+      ...losses.flatMap(({ kind, lossKind, object, column, text }) => {
+        const loss = lossKind && { lossKind, object, column };
+        if (!loss || this.#allowed.allows(loss)) return [];
+        return `${displayName({ kind, name: object })}: ${text}; ${formatAllowance(loss)} allows it`;
+      }),
     ];
   }
 
@@ -218,14 +216,21 @@ export class DryRun {
     try {
       const sent = toRequestText(statement);
       const harm = await this.#harm.predictHarm(sent);
-      const execution = await whenReady(() => this.#executeUnlessRejected(sent, harm));
+      const execution = await whenReady(() => {
+        const execute = () => this.#engine.execute(sent, this.#caller);
+        if (!harm.rejection) return execute();
+        this.#engine.tryOut(execute); // its rejection comes first, because a server looks for rows and partitions last
+        throw harm.rejection;
+      });
       await this.#fetchRowAnswers(execution);
       const effects = this.#rows.recordStatement(sent, execution).map(each => this.#harm.withChangeCount(each));
       effects.push(...harm.effects.map(({ effect }) => effect));
       this.#harm.recordExecution(execution, harm);
       for (const { name } of execution.transitions) this.#affected.add(name);
       for (const { object } of effects) this.#affected.add(object);
-      effects.push(...this.#updateEffectsOfRestart());
+      const known = this.#effectsOfRestart;
+      this.#effectsOfRestart = this.#engine.effectsOfRestart();
+      effects.push(...this.#effectsOfRestart.filter(each => !known.some(other => isDeepStrictEqual(other, each))));
       // The engine has checked the statement, but it has no rows. Only an UPDATE that fills a column has the same effect with any rows.
       if (/^(?:INSERT|UPDATE|WITH)$/.test(identify(statement).verb) && !parseFill(statement))
         throw new UnknownEffectError('its result depends on rows');
@@ -254,21 +259,6 @@ export class DryRun {
     const isEmpty = await this.#harm.fetchIsEmpty(view.base);
     if (isEmpty === undefined) throw new UnknownEffectError(DEPENDS_ON_EARLIER);
     return isEmpty ? undefined : reason;
-  }
-
-  /** The engine rejects a statement first, because rows and partitions are looked for last. */
-  #executeUnlessRejected(statement: string, { rejection }: Pick<Harm, 'rejection'>): Execution {
-    const execute = () => this.#engine.execute(statement, this.#caller);
-    if (!rejection) return execute();
-    this.#engine.tryOut(execute);
-    throw rejection;
-  }
-
-  /** @returns those that are new */
-  #updateEffectsOfRestart(): Effect[] {
-    const known = this.#effectsOfRestart;
-    this.#effectsOfRestart = this.#engine.effectsOfRestart();
-    return this.#effectsOfRestart.filter(each => !known.some(other => isDeepStrictEqual(other, each)));
   }
 
   /** Asks the target how many rows a statement would lose: when views are computed or dropped, by retention, and in an unended period. */

@@ -56,8 +56,6 @@ export interface Harm {
 }
 
 export const DEPENDS_ON_EARLIER = 'its result depends on rows that the statements before it would change';
-const COMPUTED_AGAIN = 'it computes rows of the view again, and the rows that they were computed from may be gone';
-const DEPENDS_ON_PARTITIONS = 'its result depends on the partitions of the table';
 const NOT_ANSWERED = 'its result depends on rows, and the target does not answer a query about them';
 
 export class RowHarm {
@@ -90,7 +88,7 @@ export class RowHarm {
     const fill = parseFill(statement);
     const harm: Harm = { command, isFill: fill !== undefined, effects: [] };
     if (command?.action === 'refresh range' && this.#loaded.has(this.engine.find(command.name)?.id))
-      harm.doubt = COMPUTED_AGAIN;
+      harm.doubt = 'it computes rows of the view again, and the rows that they were computed from may be gone';
     if (command && isPartitionCommand(command)) await this.#addMissingPartition(command, harm);
     const filled = fill && this.#findTable(fill.table);
     if (filled) await this.#addPartitionHarm(filled, 'fill', harm);
@@ -150,7 +148,7 @@ export class RowHarm {
       // The server drops the partitions before the missing one.
       else if (count === 0 && partition && begin && partition === partitions?.[0] && action === 'drop partition')
         harm.rejection = new RejectionError(partition.start, formatMissingPartition(table, begin));
-      else harm.doubt = isOutdated ? DEPENDS_ON_EARLIER : DEPENDS_ON_PARTITIONS;
+      else harm.doubt = isOutdated ? DEPENDS_ON_EARLIER : 'its result depends on the partitions of the table';
       return;
     }
   }

@@ -8,16 +8,7 @@ import { isReordered, type ResultOf, type StatementResult } from '../outcome.js'
 import type { ExistingObjects } from '../target/fetched-objects.js';
 import type { IgnoredStatements } from '../target/ignored-statements.js';
 
-/** The server says this of a taken name, and of a name that is too long for a folder (observed on 9.3.4). For principals it is unknown. */
-const ALREADY_EXISTS = /already exists/;
-
 const SKIP_HELP = 'use --if-exists skip';
-const EXISTS_MESSAGE = 'already exists';
-const DIFFERENT_MESSAGE = 'already exists with a different definition';
-const GRANT_OPTION_MESSAGE =
-  'already granted WITH GRANT OPTION, which this statement would remove; it was not sent; add the option, or revoke it first';
-/** A newer version may print the same definition in different words. */
-const TEXT_DIFFERS_MESSAGE = `already exists with a different text, and the definitions cannot be compared; if they mean the same, ${SKIP_HELP}`;
 
 interface ComparisonOptions extends Pick<ReplayOptions, 'ifExists'> {
   ignored: IgnoredStatements;
@@ -37,22 +28,27 @@ export async function compareExisting(
   if (found === undefined) return undefined;
   const comparison = ignored.rules.withoutIgnored(entry, await existing.compareStatements(entry.statement, found));
   if (comparison.differences.length === 0) return { result: 'skipped', comparison };
-  const differs: MatchResult = { result: 'differs', error: DIFFERENT_MESSAGE, comparison };
+  const differs = { result: 'differs', error: 'already exists with a different definition', comparison } as const;
   if (isReordered(differs)) return { ...differs, error: COLUMN_ORDER_REASON };
-  return comparison.isTokenComparison ? { ...differs, error: TEXT_DIFFERS_MESSAGE } : differs;
+  if (!comparison.isTokenComparison) return differs;
+  // A newer version may print the same definition in different words.
+  const error = `already exists with a different text, and the definitions cannot be compared; if they mean the same, ${SKIP_HELP}`;
+  return { ...differs, error };
 }
 
 /** A GRANT without the grant option removes an existing one, which is a difference. @returns undefined if rights are missing or hidden */
 async function compareRights(statement: string, { acl }: ExistingObjects): Promise<MatchResult | undefined> {
   const comparison = await acl.compareRights(statement);
   if (!comparison) return undefined;
-  if (comparison.differences.length > 0) return { result: 'differs', error: GRANT_OPTION_MESSAGE, comparison };
-  return comparison.exists ? { result: 'skipped', comparison } : undefined;
+  if (comparison.differences.length === 0) return comparison.exists ? { result: 'skipped', comparison } : undefined;
+  const error =
+    'already granted WITH GRANT OPTION, which this statement would remove; it was not sent; add the option, or revoke it first';
+  return { result: 'differs', error, comparison };
 }
 
 export function resolveExisting(match: MatchResult, ifExists: ReplayOptions['ifExists']): StatementResult {
   if (ifExists === 'compare') return match;
-  return ifExists === 'skip' ? { result: 'skipped' } : { result: 'rejected', error: EXISTS_MESSAGE };
+  return ifExists === 'skip' ? { result: 'skipped' } : { result: 'rejected', error: 'already exists' };
 }
 
 /** @param match the comparison before the statement was sent; undefined if there was none */
@@ -66,7 +62,8 @@ export async function resolveRejection(
   const { message: error, position, isDenied } = rejection;
   const rejected: ResultOf<'rejected'> = { result: 'rejected', error, isDenied, position };
   // Of a CREATE, the message is about the object. Of an ALTER, it may be about a column.
-  const exists = entry.kind !== 'other' && rejection.matches(ALREADY_EXISTS);
+  // The server says this of a taken name, and of a name that is too long for a folder (observed on 9.3.4). For principals it is unknown.
+  const exists = entry.kind !== 'other' && rejection.matches(/already exists/);
   const concernsPrincipal = isPrincipalKind(entry.kind);
   if (ifExists === 'fail') return { ...rejected, exists };
   if (!exists && isDenied) return rejected;

@@ -32,10 +32,11 @@ import { verifyObject } from './verify.js';
 
 export interface PendingEffect {
   readonly command: Command;
-  readonly before?: string;
+  readonly before?: string | undefined;
   /** The CREATE statement that the object should have after an ALTER, if the object exists. */
   readonly expected?: string | undefined;
-  readonly refresh: RefreshState | undefined;
+  /** The state of the view before a full refresh. */
+  readonly refresh?: RefreshState | undefined;
 }
 
 export interface ConfirmationContext {
@@ -54,25 +55,16 @@ export async function prepareConfirmation(
   const command = parseCommand(statement, noVerify ? SERVER_DEFAULTS : await existing.fetchDefaults());
   if (!command) return undefined;
   // An incremental refresh is not awaited: if it has nothing to do, the server does not show that it has ended (observed on 9.3.4).
-  const isAwaited = command.action === 'refresh' && command.isFull;
-  const refresh = isAwaited ? await fetchRefreshState(client, command.name) : undefined;
-  return { command, refresh, ...(!noVerify && (await predictAlter(command, existing))) };
-}
-
-/** @returns the CREATE statements of the object before and after an ALTER */
-async function predictAlter(
-  command: Command,
-  existing: ExistingObjects,
-): Promise<Pick<PendingEffect, 'before' | 'expected'>> {
-  if (command.action !== 'alter') return {};
+  if (command.action === 'refresh' && command.isFull)
+    return { command, refresh: await fetchRefreshState(client, command.name) };
+  if (command.action !== 'alter' || noVerify) return { command };
   const [first] = command.alters;
   // An account may have the right to alter an object, but not to see it.
   const isDenied = ({ code }: InstanceError) => code === 'DENIED';
   const before = first && (await tryQuery(() => existing.fetchStatement(first), isDenied));
-  if (before === undefined) return {};
-  let definition = tryParseDefinition(before);
+  let definition = tryParseDefinition(before ?? '');
   for (const { alteration } of command.alters) definition &&= applyAlteration(definition, alteration);
-  return { before, expected: definition && printDefinition(definition, EXPLICIT) };
+  return { command, before, expected: definition && printDefinition(definition, EXPLICIT) };
 }
 
 /** After a lost reply, finds out whether the ALTER was executed: the object is as expected, and it was different before the ALTER. */
@@ -86,24 +78,26 @@ export async function fetchWasAltered(pending: PendingEffect, context: Confirmat
 }
 
 /** Waits for the effect of an accepted statement. If the target cannot be asked about it, the outcome is unknown, not failed. */
-export async function confirmEffect(pending: PendingEffect, context: ConfirmationContext): Promise<StatementResult> {
-  try {
-    return await waitForEffect(pending, context);
-  } catch (error) {
+export const confirmEffect = (pending: PendingEffect, context: ConfirmationContext): Promise<StatementResult> =>
+  waitForEffect(pending, context).catch(error => {
     if (!(error instanceof InstanceError)) throw error;
     return { result: 'unknown', error: error.message, failure: error };
-  }
-}
+  });
 
 async function waitForEffect(pending: PendingEffect, context: ConfirmationContext): Promise<StatementResult> {
   const { command, expected } = pending;
-  const { existing, noVerify } = context;
+  const { client, existing, noVerify, pollLimits } = context;
   if (command.action === 'refresh') return waitForRefreshOrRepeat(command.name, pending.refresh, context);
   if (command.action === 'drop')
     return !noVerify && isObjectKind(command.kind) ? verifyDone(command, existing) : APPLIED;
   for (const object of findWalObjects(command)) {
-    const failure = await waitForWal(object, context);
-    if (failure) return failure;
+    const state = await poll(pollLimits, async () => {
+      const state = await fetchWalState(client, object.name);
+      return state === 'pending' ? undefined : state;
+    });
+    if (state === 'suspended') return suspension(object, client);
+    if (state === undefined)
+      return targetFailure('unknown', 'accepted, but not applied yet; a larger --timeout waits longer', client);
   }
   // A statement may change more objects than it names, so all definitions that were fetched earlier may be outdated.
   existing.invalidate({ kind: 'other', name: '' });
@@ -111,13 +105,11 @@ async function waitForEffect(pending: PendingEffect, context: ConfirmationContex
   if (command.action === 'rename') return verifyDone(command, existing);
   const [altered] = command.action === 'alter' ? command.alters : [];
   if (!altered || expected === undefined) return APPLIED;
-  return verifyObject(expected, await existing.fetchStatement(altered), existing, ALTERED_DIFFERENTLY);
+  const found = await existing.fetchStatement(altered);
+  return verifyObject(expected, found, existing, 'the server altered it, but to a different definition');
 }
 
 const APPLIED: StatementResult = { result: 'applied' };
-
-const ALTERED_DIFFERENTLY = 'the server altered it, but to a different definition';
-const NOT_DONE = 'the server reported success, but the object did not change';
 
 async function verifyDone(
   command: Extract<Command, { action: 'drop' | 'rename' }>,
@@ -128,21 +120,8 @@ async function verifyDone(
   const isNamed = command.action === 'drop' || (await exists(command.to));
   const isKept = command.action === 'rename' && isSameName(command.name, command.to);
   const isDone = isNamed && (isKept || !(await exists(command.name)));
-  return isDone ? { result: 'applied', isFullyVerified: true } : { result: 'differs', error: NOT_DONE };
-}
-
-/** Waits until the server has applied all writes to a table or stored view. @returns the reason if it has not, otherwise undefined */
-async function waitForWal(
-  object: KindAndName,
-  { client, pollLimits }: ConfirmationContext,
-): Promise<StatementResult | undefined> {
-  const state = await poll(pollLimits, async () => {
-    const state = await fetchWalState(client, object.name);
-    return state === 'pending' ? undefined : state;
-  });
-  if (state === 'applied') return undefined;
-  if (state === 'suspended') return suspension(object, client);
-  return targetFailure('unknown', 'accepted, but not applied yet; a larger --timeout waits longer', client);
+  if (isDone) return { result: 'applied', isFullyVerified: true };
+  return { result: 'differs', error: 'the server reported success, but the object did not change' };
 }
 
 const suspension = (object: KindAndName, client: Client): StatementResult =>
@@ -200,7 +179,10 @@ async function waitForRefreshOrRepeat(
     if (!hasRun || !isInvalidation(state)) {
       invalidatedAt = 0;
       if (!hasRun) return (await fetchWalState(client, name)) === 'suspended' ? suspension(view, client) : undefined;
-      return state.status === 'valid' ? APPLIED : failedRefresh(state.reason ?? NO_REASON);
+      if (state.status === 'valid') return APPLIED;
+      // A server gives no reason if the query returns other types than the view has (observed on 9.3.4).
+      const noReason = 'the columns of the view may have other types than its query gives; drop and recreate it';
+      return failedRefresh(state.reason ?? noReason);
     }
     invalidatedAt ||= performance.now();
     if (performance.now() - invalidatedAt < REFRESH_AGAIN_AFTER) return undefined;
@@ -241,9 +223,6 @@ const failedRefresh = (reason: string) =>
  * `t` a moment later. If a refresh of such a view has begun by then, the view stays invalid afterwards (MatViewRefreshJob of 9.3.4).
  */
 const REFRESH_AGAIN_AFTER = 1000;
-
-/** A server gives no reason for a failed refresh if the query returns other types than the view has (observed on 9.3.4). */
-const NO_REASON = 'the columns of the view may have other types than its query gives; drop and recreate it';
 
 /** Whether a view is invalid because its base has changed. Without a given reason, `started` equals `finished` shows that (on 9.3.4). */
 const isInvalidation = ({ status, reason, started, finished }: RefreshState): boolean =>

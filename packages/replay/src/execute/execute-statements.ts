@@ -63,7 +63,8 @@ export async function* executeStatements(
       n++;
       const planHead = n <= (head?.count ?? Number.POSITIVE_INFINITY) ? head : undefined;
       const entry = toEntry(statement);
-      const isAlone = planHead !== undefined || !createsObject(entry);
+      // A statement that changes existing objects must not run while the reader of the outcomes reads created objects back.
+      const isAlone = planHead !== undefined || !isObjectKind(entry.kind) || readStatementHead(statement).replaces;
       if (isAlone) yield* yieldUpTo(0);
       inFlight.push({ entry, outcome: executeInTurn(n, entry, findBlockers(entry, inFlight), planHead) });
       // The executors take turns. So the next statement needs the executor of the oldest one in flight, which has to end first.
@@ -80,9 +81,6 @@ interface InFlight {
   entry: Entry;
   outcome: Promise<Outcome>;
 }
-
-/** Whether a statement changes no existing object. Others must not run while the reader of the outcomes reads created objects back. */
-const createsObject = ({ kind, statement }: Entry) => isObjectKind(kind) && !readStatementHead(statement).replaces;
 
 /** Finds the statements in flight that have to end first: they create an object of the same name, or one that the statement reads. */
 function findBlockers({ name, statement }: Entry, inFlight: readonly InFlight[]): InFlight[] {

@@ -3,7 +3,8 @@
  * If the reply is lost, the target is queried to find out whether the statement was executed.
  */
 import { tryParseDefinition } from '@sqlpipe/ddl';
-import { type Client, InstanceError, type PollLimits, type Reply, tryQuery } from '@sqlpipe/instance';
+import { type Client, InstanceError, type PollLimits, pollUntilSettled, type Reply, tryQuery } from '@sqlpipe/instance';
+import { parseAssertion } from '@sqlpipe/plan/text';
 import type { Entry } from '@sqlpipe/schema';
 import { isAclKind, isRightKind, readStatementHead } from '@sqlpipe/sql';
 import type { PlanGuard } from '../checks/plan-guard.js';
@@ -16,12 +17,10 @@ import { compareExisting, type MatchResult, resolveExisting, resolveRejection } 
 import {
   confirmEffect,
   fetchWasAltered,
-  type PendingEffect,
   prepareConfirmation,
   waitForFirstFillOrRefresh,
   waitForSources,
 } from './confirm-effect.js';
-import { evaluateAssertion } from './evaluate-assertion.js';
 
 export interface ExecutionContext extends Pick<ReplayOptions, 'ifExists' | 'noVerify' | 'onRows'> {
   client: Client;
@@ -43,23 +42,13 @@ interface StatementContext extends ExecutionContext {
   isPlanned: boolean;
 }
 
-/** The plan was made for a target without the object. Whoever has created it since may be filling it, or applying the same plan. */
-const CREATED_SINCE: StatementResult = {
-  result: 'rejected',
-  error: 'already exists, and the plan was made for a target without it',
-  exists: true,
-};
-
 /** The executor returns a failure of the instance as a result, and throws any other error. */
 export function createExecutor(context: ExecutionContext): Executor {
-  return async (entry, isPlanned) => {
-    try {
-      return await executeIfAllowed(entry, { ...context, isPlanned });
-    } catch (error) {
+  return (entry, isPlanned) =>
+    executeIfAllowed(entry, { ...context, isPlanned }).catch(error => {
       if (!(error instanceof InstanceError)) throw error;
       return { result: error.mayHaveRun ? 'unknown' : 'failed', error: error.message, failure: error };
-    }
-  };
+    });
 }
 
 async function executeIfAllowed(entry: Entry, context: StatementContext): Promise<StatementResult> {
@@ -92,33 +81,25 @@ async function executeAndResend(entry: Entry, context: StatementContext): Promis
       if (result.result !== 'skipped') return result;
       // The object exists now, as stated: the server has executed the statement after all.
       if (resent > 0 && result.comparison) return { result: 'applied' };
-      return context.isPlanned ? CREATED_SINCE : result;
+      if (!context.isPlanned) return result;
+      // Whoever has created the object since the plan was made may be filling it, or applying the same plan.
+      const error = 'already exists, and the plan was made for a target without it';
+      return { result: 'rejected', error, exists: true };
     } catch (error) {
-      if (!isLostReply(error)) throw error;
-      const found = await resolveLostReply(entry, error, context);
-      if (found === 'as stated') return { result: 'applied' };
+      const mayBeShown = isShowable(entry) || isAclKind(entry.kind);
+      if (!isLostReply(error) || !mayBeShown) throw error;
+      context.existing.acl.invalidate();
+      const compared = await compareExisting(entry, context).catch(failure => {
+        throw failure instanceof InstanceError ? error : failure;
+      });
+      if (compared?.result === 'skipped') return { result: 'applied' };
+      // An object that differs may be older than the statement. A missing right may be hidden: not every server shows its access control.
+      if (compared || isAclKind(entry.kind)) throw error;
       if (resent === context.maxResends) return { result: 'failed', error: error.message, failure: error };
     }
 }
 
 const isLostReply = (error: unknown): error is InstanceError => error instanceof InstanceError && error.mayHaveRun;
-
-/** Finds out whether a statement was executed. @throws the error of its lost reply if the target does not show it */
-async function resolveLostReply(
-  entry: Entry,
-  lost: InstanceError,
-  context: StatementContext,
-): Promise<'as stated' | 'missing'> {
-  if (!isShowable(entry) && !isAclKind(entry.kind)) throw lost;
-  context.existing.acl.invalidate();
-  const compared = await compareExisting(entry, context).catch(error => {
-    throw error instanceof InstanceError ? lost : error;
-  });
-  if (compared?.result === 'skipped') return 'as stated';
-  // An object that differs may be older than the statement. A missing right may be hidden: not every server shows its access control.
-  if (compared || isAclKind(entry.kind)) throw lost;
-  return 'missing';
-}
 
 async function execute(entry: Entry, context: StatementContext): Promise<StatementResult> {
   const { client, ifExists, pollLimits } = context;
@@ -152,14 +133,19 @@ function isSentAnyway(match: MatchResult, entry: Entry, { ifExists, isPlanned }:
 async function send(entry: Entry, match: MatchResult | undefined, context: StatementContext): Promise<StatementResult> {
   const { client, existing, guard, isPlanned, isSimulated, onRows, pollLimits } = context;
   const { kind, statement } = entry;
-  // A REFRESH (its kind is `other`) may read a view that the server is still filling. So may a CREATE.
-  const waitsForRows = isPlanned || guard !== undefined || kind === 'other' || isFilledOnce(entry);
+  // A REFRESH (its kind is `other`) may read a view that the server is still filling. So may a CREATE. If a view is filled once, at its
+  // CREATE, later rows of its sources reach it only by a REFRESH.
+  const waitsForRows = isPlanned || guard !== undefined || kind === 'other' || startsToFill(entry, 'MANUAL');
   const mayReadUnfilled = !isSimulated && waitsForRows;
   const notSent = mayReadUnfilled ? await waitForSources(entry, client, pollLimits) : undefined;
   if (notSent) return notSent;
   const pending = kind === 'other' && !isSimulated ? await prepareConfirmation(statement, context) : undefined;
   existing.invalidate(entry);
-  const reply = await client.execute(statement).catch(error => resolveUnknownAlter(error, pending, context));
+  const reply = await client.execute(statement).catch(async (error): Promise<Reply> => {
+    // If the reply to an ALTER is lost, the object may show that the ALTER was executed.
+    if (pending && isLostReply(error) && (await tryQuery(() => fetchWasAltered(pending, context)))) return { ok: true };
+    throw error;
+  });
   existing.invalidate(entry);
   if (!reply.ok) return resolveRejection(entry, reply, match, context);
   if (reply.rows) await onRows(reply.rows);
@@ -169,9 +155,6 @@ async function send(entry: Entry, match: MatchResult | undefined, context: State
   return match?.result === 'differs' ? { result: 'applied', replaced: match } : { result: 'applied' };
 }
 
-/** Whether the server fills a view once, at its CREATE. Later rows of its sources reach it only by a REFRESH. */
-const isFilledOnce = (entry: Entry): boolean => startsToFill(entry, 'MANUAL');
-
 /** Whether a server begins to fill a view when it has created it. */
 function startsToFill({ kind, statement }: Entry, refresh?: 'MANUAL'): boolean {
   const view = kind === 'materialized view' ? tryParseDefinition(statement) : undefined;
@@ -179,13 +162,28 @@ function startsToFill({ kind, statement }: Entry, refresh?: 'MANUAL'): boolean {
   return refresh === undefined || view.refresh.type === refresh;
 }
 
-/** After a lost reply to an ALTER, returns success if the object shows that the ALTER was executed. @throws `error` otherwise */
-async function resolveUnknownAlter(
-  error: unknown,
-  pending: PendingEffect | undefined,
-  context: ExecutionContext,
-): Promise<Reply> {
-  if (!pending || !isLostReply(error)) throw error;
-  if (await tryQuery(() => fetchWasAltered(pending, context))) return { ok: true };
-  throw error;
+/** Background work of the server may make a false answer true. So the SELECT is repeated until the answer is final, or the time is up. */
+async function evaluateAssertion(statement: string, client: Client, pollLimits: PollLimits): Promise<StatementResult> {
+  const assertion = parseAssertion(statement);
+  const fetchIsTrue = async () => {
+    const rows = await client.queryRows(statement);
+    return rows.length > 0 && rows.flat().every(cell => cell === true);
+  };
+  const isFinal = (isTrue: boolean) => isTrue || assertion?.isFinal === true;
+  try {
+    const isTrue = await pollUntilSettled(client, assertion?.comparedView, fetchIsTrue, isFinal, pollLimits);
+    if (isTrue) return { result: 'applied' };
+    const answers: unknown[][] = [];
+    for (const question of assertion?.questions ?? [])
+      answers.push((await client.queryRows(question)).map(([value]) => value));
+    const why = assertion ? `: ${assertion.formatReason(answers)}` : '';
+    return { result: 'rejected', error: `the assertion is not true${why}` };
+  } catch (error) {
+    if (!(error instanceof InstanceError)) throw error;
+    if (error.serverMessage === undefined) {
+      const failure = assertion?.help ? error.withMessage(`${error.message}: ${assertion.help}`) : error;
+      return { result: 'failed', error: failure.message, failure }; // never `unknown`: a SELECT changes nothing
+    }
+    return { result: 'rejected', error: error.serverMessage, isDenied: error.code === 'DENIED' };
+  }
 }

@@ -14,16 +14,17 @@ import { type ExistingObjects, isShowable } from '../target/fetched-objects.js';
  */
 const BATCH_SIZE = 100;
 
+interface Target {
+  readonly client: Client;
+  readonly existing: ExistingObjects;
+  readonly ignore: IgnoreRules;
+}
+
 /** Adds `isFullyVerified` to each applied outcome, or changes it to `differs` if the object on the target is different. */
-export async function* verifyOutcomes(
-  outcomes: AsyncIterable<Outcome>,
-  client: Client,
-  existing: ExistingObjects,
-  ignore: IgnoreRules,
-): AsyncGenerator<Outcome> {
+export async function* verifyOutcomes(outcomes: AsyncIterable<Outcome>, target: Target): AsyncGenerator<Outcome> {
   let waiting: Outcome[] = [];
   let count = 0;
-  const readWaiting = () => readBack(waiting, client, existing, ignore);
+  const readWaiting = () => readBack(waiting, target);
   try {
     for await (const outcome of outcomes) {
       waiting.push(outcome);
@@ -39,14 +40,12 @@ export async function* verifyOutcomes(
   yield* await readWaiting();
 }
 
-async function readBack(
-  outcomes: readonly Outcome[],
-  client: Client,
-  existing: ExistingObjects,
-  ignore: IgnoreRules,
-): Promise<Outcome[]> {
+async function readBack(outcomes: readonly Outcome[], { client, existing, ignore }: Target): Promise<Outcome[]> {
   const applied = outcomes.filter(outcome => outcome.result === 'applied');
-  const lastAlteration = findLastAlteration(outcomes);
+  const mayAlter = ({ statement, identity }: Outcome) =>
+    identity.kind === 'other' || readStatementHead(statement).replaces;
+  // Objects that were created before a statement such as ALTER may differ.
+  const lastAlteration = applied.findLast(mayAlter)?.n ?? 0;
   const objectOutcomes = applied.filter(({ identity }) => isShowable(identity));
   const aclOutcomes = applied.filter(({ n, identity }) => isAclKind(identity.kind) && n > lastAlteration);
   const verified = new Map<Outcome, Extract<Outcome, Verification>>();
@@ -73,13 +72,6 @@ type Verification = ResultOf<'applied' | 'differs'>;
 
 const MISSING_MESSAGE = 'the server reported success, but the object does not exist';
 const CREATED_DIFFERENTLY = 'the server created it with a different definition';
-
-/** Finds the number of the last statement that may have changed existing objects, such as ALTER. Objects created before it may differ. */
-const findLastAlteration = (outcomes: readonly Outcome[]): number =>
-  outcomes.findLast(
-    ({ statement, identity, result }) =>
-      result === 'applied' && (identity.kind === 'other' || readStatementHead(statement).replaces),
-  )?.n ?? 0;
 
 export async function verifyObject(
   statement: string,

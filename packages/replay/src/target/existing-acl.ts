@@ -57,12 +57,8 @@ export class ExistingAcl {
       a: 'no grant option',
       b: 'WITH GRANT OPTION',
     }));
-    return {
-      differences,
-      notComparable: [],
-      isTokenComparison: false,
-      exists: rights.every(right => known.includes(right)),
-    };
+    const exists = rights.every(right => known.includes(right));
+    return { differences, notComparable: [], isTokenComparison: false, exists };
   }
 
   /** Records the effect of a statement that was sent. After one that may remove something, everything is queried again. */

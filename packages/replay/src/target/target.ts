@@ -24,19 +24,16 @@ export interface ReplayTarget {
   close(): Promise<void>;
 }
 
-interface TargetOptions {
-  readonly jobs: number;
-  readonly dryRun: boolean;
-  readonly yesTo?: string | undefined;
-}
-
 /** Connects to a target. A protected instance is changed only if `yesTo` is its name. @throws CodedError if it is not */
-export async function openTarget(config: ConnectionConfig, options: TargetOptions): Promise<ReplayTarget> {
-  const names = options.dryRun ? [] : ((await config.protectedNames?.()) ?? []);
+export async function openTarget(
+  config: ConnectionConfig,
+  { jobs, dryRun, yesTo }: { readonly jobs: number; readonly dryRun: boolean; readonly yesTo?: string | undefined },
+): Promise<ReplayTarget> {
+  const names = dryRun ? [] : ((await config.protectedNames?.()) ?? []);
   const [name] = names;
-  if (name !== undefined && (options.yesTo === undefined || !names.includes(options.yesTo)))
+  if (name !== undefined && (yesTo === undefined || !names.includes(yesTo)))
     throw new CodedError('USAGE', `${name} is protected; to change it, give --yes-to=${name}`);
-  const jobClients = Array.from({ length: options.jobs }, () => connect(config));
+  const jobClients = Array.from({ length: jobs }, () => connect(config));
   const client = jobClients.length === 1 ? (jobClients[0] as Client) : connect(config);
   const opened: ReplayTarget['opened'] = [client, ...jobClients];
   const close = async () => void (await Promise.all(opened.map(each => each.close())));
@@ -65,14 +62,9 @@ export async function fetchTargetSchema(
 }
 
 /** As `fetchTargetSchema`, or why the account may not read the schema. @throws InstanceError if the target gives no answer */
-export async function fetchSchemaIfShown(
-  ...from: Parameters<typeof fetchTargetSchema>
-): Promise<TargetSchema | { readonly hiddenReason: string }> {
-  try {
-    return await fetchTargetSchema(...from);
-  } catch (error) {
+export const fetchSchemaIfShown = (...from: Parameters<typeof fetchTargetSchema>) =>
+  fetchTargetSchema(...from).catch((error): { readonly hiddenReason: string } => {
     if (error instanceof InstanceError && error.serverMessage !== undefined)
       return { hiddenReason: error.serverMessage };
     throw error;
-  }
-}
+  });
