@@ -253,7 +253,7 @@ function recordRowEffects(command: RowCommand, { catalogue, assumesRows, directE
       command.position,
       `this server keeps no rows: nothing to ${command.action.replace('force ', '').split(' ', 1)[0]}`,
     );
-  const { type, phrase, operation } = EFFECTS_ON_ROWS[command.action];
+  const [type, phrase, operation] = EFFECTS_ON_ROWS[command.action];
   const details = type === 'lost' ? ({ lossKind: 'drop' } as const) : {};
   for (const name of 'names' in command ? command.names : [command.name]) {
     const table = catalogue.find(name); // with IF EXISTS there may be none
@@ -265,25 +265,16 @@ function recordRowEffects(command: RowCommand, { catalogue, assumesRows, directE
   }
 }
 
-interface EffectOnRows {
-  readonly type: 'rewritten' | 'lost';
-  readonly phrase: string;
-  /** The server's reason why materialized views over the table become invalid; undefined if they stay valid. */
-  readonly operation?: ChangeOfBase;
-}
+/** `operation` is the server's reason why materialized views over the table become invalid; undefined if they stay valid. */
+type EffectOnRows = readonly [type: 'rewritten' | 'lost', phrase: string, operation?: ChangeOfBase];
 
-const PARTITIONS_LOST: EffectOnRows = {
-  type: 'lost',
-  phrase: 'loses some rows of',
-  operation: 'drop partition operation',
-};
-
-const PARTITIONS_REWRITTEN: EffectOnRows = { type: 'rewritten', phrase: 'rewrites partitions of' };
+const PARTITIONS_LOST: EffectOnRows = ['lost', 'loses some rows of', 'drop partition operation'];
+const PARTITIONS_REWRITTEN: EffectOnRows = ['rewritten', 'rewrites partitions of'];
 
 const EFFECTS_ON_ROWS: Readonly<Record<RowCommand['action'], EffectOnRows>> = {
-  insert: { type: 'rewritten', phrase: 'writes rows to' },
-  update: { type: 'rewritten', phrase: 'rewrites rows of', operation: 'update operation' },
-  truncate: { type: 'lost', phrase: 'loses all rows of', operation: 'truncate operation' },
+  insert: ['rewritten', 'writes rows to'],
+  update: ['rewritten', 'rewrites rows of', 'update operation'],
+  truncate: ['lost', 'loses all rows of', 'truncate operation'],
   'drop partition': PARTITIONS_LOST,
   'force drop partition': PARTITIONS_LOST,
   'detach partition': PARTITIONS_LOST,

@@ -35,15 +35,11 @@ export interface WindowCall {
 export function readNamedWindows(tokens: readonly QueryToken[]): NamedWindow[] {
   const windows: NamedWindow[] = [];
   const definitions = tokens.flatMap((_, index) => splitWindowClause(tokens, index)?.definitions ?? []);
-  for (const { name, definition } of definitions)
-    windows.push({ name, ...readWindow(definition.slice(1, -1), windows) });
+  for (const [name, definition] of definitions) windows.push({ name, ...readWindow(definition.slice(1, -1), windows) });
   return windows;
 }
 
-interface WindowDefinition<T> {
-  readonly name: string;
-  readonly definition: readonly T[];
-}
+type WindowDefinition<T> = readonly [name: string, definition: readonly T[]];
 
 /** Splits `WINDOW w AS (…), v AS (…)`, up to `end`. Definitions include their parentheses. Undefined for other tokens. */
 function splitWindowClause<T extends QueryToken>(
@@ -56,7 +52,7 @@ function splitWindowClause<T extends QueryToken>(
   do {
     const close = isKeyword(tokens[end + 2], 'as') ? closingIndex(tokens, end + 3) : -1;
     if (close < 0) return undefined;
-    definitions.push({ name: nameOf(tokens[end + 1]), definition: tokens.slice(end + 3, close + 1) });
+    definitions.push([nameOf(tokens[end + 1]), tokens.slice(end + 3, close + 1)]);
     end = close + 1;
   } while (tokens[end]?.text === ',');
   return { definitions, end };
@@ -150,7 +146,7 @@ export function inlineWindows<T extends PlacedToken>(tokens: readonly T[]): T[] 
 
 function resolveWindows<T extends QueryToken>(definitions: readonly WindowDefinition<T>[]): Map<string, readonly T[]> {
   const windows = new Map<string, readonly T[]>();
-  for (const { name, definition } of definitions) {
+  for (const [name, definition] of definitions) {
     const [open, first, ...rest] = removeAnchor(definition.slice(0, -1));
     const inherited = first && windows.get(nameOf(first))?.slice(1, -1);
     const parts = [open, ...(inherited ?? [first]), ...rest, definition.at(-1)].filter(part => part !== undefined);
