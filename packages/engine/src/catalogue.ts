@@ -110,9 +110,14 @@ export class MutableCatalogue {
   }
 
   #set(name: string, object: CatalogueObject | undefined): void {
+    const before = this.find(name);
     this.#forgetSources(name, object);
-    this.#removeReferences(name);
-    this.#names.delete(this.find(name)?.id);
+    for (const reference of before ? referencesOf(before) : []) {
+      const views = this.#dependents.get(reference);
+      views?.delete(name);
+      if (views?.size === 0) this.#dependents.delete(reference);
+    }
+    this.#names.delete(before?.id);
     if (!object) return void this.#objects.delete(name);
     this.#objects.set(name, object);
     this.#names.set(object.id, name);
@@ -135,15 +140,6 @@ export class MutableCatalogue {
       this.#sources.delete(each);
       for (const reader of this.#dependents.get(each) ?? [])
         if (this.find(reader)?.kind === 'view') changed.add(reader);
-    }
-  }
-
-  #removeReferences(name: string): void {
-    const object = this.find(name);
-    for (const reference of object ? referencesOf(object) : []) {
-      const views = this.#dependents.get(reference);
-      views?.delete(name);
-      if (views?.size === 0) this.#dependents.delete(reference);
     }
   }
 

@@ -168,12 +168,6 @@ export function findExpiryLosses(before: Definition, after: Definition): Effect[
 /** Whether an effect loses rows that expire. */
 export const isExpiryLoss = ({ lossKind }: Effect): boolean => lossKind === 'ttl';
 
-/** The loss of rows that have expired. @param count undefined if the server could not count these rows */
-export function expiredRowsLoss(object: KindAndName, count: number | undefined): Effect {
-  const rows = count === undefined ? 'may drop rows' : `drops ${formatCount(count, 'row')}`;
-  return lossOf(object, 'ttl', `${rows} of ${displayName(object)} older than its TTL`);
-}
-
 /** Only DROP and CREATE change the column types of a materialized view. If its query returns other types, the view is invalid. */
 export const OTHER_TYPES_REASON = 'its query gives columns of other types';
 

@@ -34,7 +34,6 @@ import { findEffectsOfRestart, type StatementHandlers, statementHandlers } from 
 import { executeCreate } from './execute/create.js';
 import {
   compileLoaded,
-  findUncompiled,
   findUnresolvedReason,
   invalidateUnrefreshable,
   recompilePlainViews,
@@ -154,11 +153,13 @@ export class Engine {
     const listTransitions = () => this.log.transitions.slice(firstTransition);
     // Each change of a column makes a new array of columns. So it is enough to compare the identity of the arrays.
     const listChanged = () => {
-      const changed = listTransitions().filter(each => each.before?.columns !== each.after?.columns);
-      return [...new Set(changed.map(({ name }) => name))];
+      const withOtherColumns = listTransitions().filter(({ before, after }) => before?.columns !== after?.columns);
+      return [...new Set(withOtherColumns.map(({ name }) => name))];
     };
     let execution = this.#executeAlone(text, caller);
-    const uncompiled = this.#hasLoaded ? findUncompiled(catalogue, listChanged()) : [];
+    const changed = this.#hasLoaded ? listChanged() : [];
+    const affected = [...catalogue.readersOf(changed), ...changed.flatMap(name => catalogue.find(name) ?? [])];
+    const uncompiled = affected.filter(({ isUncompiled }) => isUncompiled);
     if (uncompiled.length > 0) {
       // The statement makes a view invalid only if the view was valid before. To find that out, undo the statement, compile the views over
       // the old schema, and execute the statement again.

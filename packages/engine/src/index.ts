@@ -2,11 +2,7 @@
  * A schema in memory, and what statements do to it; no I/O. A statement passes through the folders `parse`, `analyze` and `execute`; then
  * `rows` accounts for what it does to rows.
  */
-export {
-  Acl,
-  printPermissions,
-  printPrincipals,
-} from './acl.js';
+export { Acl, printPermissions, printPrincipals } from './acl.js';
 export type { ColumnNaming } from './catalogue.js';
 export {
   areTypesKnown,

@@ -371,10 +371,9 @@ function supportsSnapshot({ name, arguments: given, window }: WindowCall, base: 
 }
 
 function findTimestampProblem({ columns }: SelectStatement, { timestamp }: Base): string | undefined {
-  const aliases = columns.flatMap(item => {
-    const name = item.type === 'selectItem' ? columnName(item.expression) : undefined;
-    return item.type === 'selectItem' && isSameName(name, timestamp) ? (item.alias ?? timestamp) : [];
-  });
+  const aliases = columns.flatMap(item =>
+    item.type === 'selectItem' && isSameName(columnName(item.expression), timestamp) ? (item.alias ?? timestamp) : [],
+  );
   const [alias] = aliases;
   if (alias === undefined) return `must project the base table's designated timestamp '${timestamp}' as a plain column`;
   if (aliases.some(name => isSameName(name, timestamp))) return undefined;

@@ -1,11 +1,9 @@
 import { findFunction, isDecimal } from '@sqlpipe/ddl';
 import { childrenOf, type TreeNode } from '../parse/parse-query.js';
 
-const NON_DETERMINISTIC =
-  /^rnd_|^(?:(?:now|systimestamp)(?:_ns)?|today|tomorrow|yesterday|sysdate|current_timestamp)$/i;
-
 /** QuestDB rejects such functions in materialized and live views. */
-export const isNonDeterministic = (name: string): boolean => NON_DETERMINISTIC.test(name);
+export const isNonDeterministic = (name: string): boolean =>
+  /^rnd_|^(?:(?:now|systimestamp)(?:_ns)?|today|tomorrow|yesterday|sysdate|current_timestamp)$/i.test(name);
 
 export function inferFunctionType(name: string, argumentTypes: readonly (string | undefined)[]): string | undefined {
   const key = name.toLowerCase();

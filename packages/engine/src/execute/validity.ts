@@ -50,11 +50,6 @@ export function invalidateUnrefreshable(catalogue: MutableCatalogue, changed: re
   }
 }
 
-export function findUncompiled(catalogue: Catalogue, changed: readonly string[]): CatalogueObject[] {
-  const objects = changed.flatMap(name => catalogue.find(name) ?? []);
-  return [...catalogue.readersOf(changed), ...objects].filter(({ isUncompiled }) => isUncompiled);
-}
-
 function compilePlainView({ rejection: _, isUncompiled: __, isStale: ___, ...view }: View, catalogue: Catalogue): View {
   if (view.opaque !== undefined) {
     // If a query is not understood, only the existence of what it reads can be checked.

@@ -32,9 +32,20 @@ export function parseStatement(
   const cursor = new Cursor(text);
   const verb = readMainVerb(cursor);
   if (verb === undefined) return;
-  if (verb === 'create') return parseCreateOrCommand(cursor, context);
+  if (verb === 'create') {
+    const token = cursor.require(AFTER_CREATE);
+    const isOfPrincipal = context.hasFeature('principals') && /^(?:user|group|service)$/i.test(token);
+    if (!isOfPrincipal) return parseAfterCreate(cursor, token, context);
+    cursor.unread();
+  }
   if (verb === 'show') return expectEnd(cursor, parseShow(cursor, context));
-  if (verb === 'explain') return parseExplain(cursor, context);
+  if (verb === 'explain') {
+    cursor.expect('show');
+    const statement = expectEnd(cursor, parseShow(cursor, context));
+    if (statement.type === 'show create database') return { type: 'explain show create database' };
+    // Other query plans may depend on rows.
+    throw new RejectionError(0, 'this server keeps no rows, so only SHOW CREATE DATABASE can be explained');
+  }
   if (commands.has(verb)) {
     // The parser of ALTER checks the text after a semicolon: in QuestDB, not every ALTER rejects such text.
     if (verb !== 'alter') rejectSecondStatement(text);
@@ -42,25 +53,6 @@ export function parseStatement(
   }
   if (!['select', 'with', 'declare', '('].includes(verb)) requireImplicitSelect(cursor);
   return { type: 'query', text };
-}
-
-const PRINCIPAL_WORDS = new Set(['user', 'group', 'service']);
-
-function parseCreateOrCommand(cursor: Cursor, context: CreateContext): ParsedStatement {
-  const token = cursor.require(AFTER_CREATE);
-  if (!context.hasFeature('principals') || !PRINCIPAL_WORDS.has(token.toLowerCase()))
-    return parseAfterCreate(cursor, token, context);
-  cursor.unread();
-  rejectSecondStatement(cursor.text);
-  return { type: 'command', verb: 'create', cursor };
-}
-
-/** Only EXPLAIN of SHOW CREATE DATABASE is accepted, because other query plans may depend on rows. */
-function parseExplain(cursor: Cursor, context: CreateContext): ParsedStatement {
-  cursor.expect('show');
-  const statement = parseShow(cursor, context);
-  if (expectEnd(cursor, statement).type === 'show create database') return { type: 'explain show create database' };
-  throw new RejectionError(0, 'this server keeps no rows, so only SHOW CREATE DATABASE can be explained');
 }
 
 /** Rejects any token after the first semicolon that is not a semicolon too. */
