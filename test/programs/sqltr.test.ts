@@ -9,7 +9,7 @@ import { Readable } from 'node:stream';
 import { repair } from '@sqlpipe/ddl';
 import { foldCase, identify } from '@sqlpipe/sql';
 import { sortStatements } from '../../packages/sqlsort/src/sort.js';
-import { RenameRules } from '../../packages/sqltr/src/rename-rules.js';
+import { RenameRules } from '../../packages/sqltr/src/rename.js';
 import { translate } from '../../packages/sqltr/src/translate.js';
 import { cases } from '../cases/cases.js';
 import { CORPUS, readCorpus } from '../support/corpus.js';

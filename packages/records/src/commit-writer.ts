@@ -20,7 +20,9 @@ export function createCommitWriter(out: Writable & { isTTY?: boolean }, name: st
   let writing = Promise.resolve();
 
   const enqueue = (bytes: Buffer, done: (error?: Error | null) => void): void => {
-    writing = writing.then(() => (out.isTTY ? writeEscaped(out, bytes) : writePieces(out, bytes)));
+    writing = writing.then(() =>
+      out.isTTY ? writeTo(out, escapeLines(bytes.toString().replaceAll('\0', '\n'))) : writePieces(out, bytes),
+    );
     writing.then(() => done(), done);
   };
 
@@ -56,10 +58,6 @@ async function writePieces(out: Writable, bytes: Buffer): Promise<void> {
     if (out.writableLength || out.errored || end === bytes.length) await written;
   }
 }
-
-/** Writes the text that `tr '\0' '\n'` would make, with control characters escaped. */
-const writeEscaped = (out: Writable, bytes: Buffer): Promise<void> =>
-  writeTo(out, Buffer.from(escapeLines(bytes.toString().replaceAll('\0', '\n'))));
 
 /** Writes to a stream; waits until it is accepted. */
 export const writeTo = (out: Writable, content: Buffer | string): Promise<void> =>

@@ -17,19 +17,18 @@ export function encodeRecords(maxRecord = MAX_RECORD): Transform {
     let text = '';
     for (const statement of typeof batch === 'string' ? [batch] : batch) {
       statementCount++;
-      const invalidContent = statement.includes('\0')
-        ? 'a NUL'
-        : statement.isWellFormed()
-          ? ''
-          : 'half of a surrogate pair';
-      if (invalidContent)
-        throw new StreamError(`statement ${statementCount} contains ${invalidContent}, which a record cannot contain`);
-      if (isLonger(statement, maxRecord))
+      const hasNul = statement.includes('\0');
+      if (hasNul || !statement.isWellFormed()) {
+        const content = hasNul ? 'a NUL' : 'half of a surrogate pair';
+        throw new StreamError(`statement ${statementCount} contains ${content}, which a record cannot contain`);
+      }
+      // The bytes of a short statement need not be counted: a UTF-16 code unit has at most 3.
+      if (3 * statement.length + 2 > maxRecord && Buffer.byteLength(statement) + 2 > maxRecord)
         throw new StreamError(
           `statement ${statementCount} makes a record longer than ${maxRecord} bytes; --max-record raises the limit`,
         );
       text += `${statement}\n\0`;
-      if (text.length < MIN_CHUNK) continue;
+      if (text.length < 1024 * 1024) continue;
       transform.push(Buffer.from(text)); // a batch may be a complete schema, which one string might not hold
       text = '';
     }
@@ -45,13 +44,6 @@ export const writeRecords = (
   name: string,
   maxRecord: number,
 ): Promise<void> => pipeline(statements, encodeRecords(maxRecord), createCommitWriter(out, name));
-
-/** The minimum size of an output buffer within a batch, in UTF-16 code units. */
-const MIN_CHUNK = 1024 * 1024;
-
-/** Whether a record is longer than this. The bytes of a short statement need not be counted: a UTF-16 code unit has at most 3. */
-const isLonger = (statement: string, bytes: number): boolean =>
-  3 * statement.length + 2 > bytes && Buffer.byteLength(statement) + 2 > bytes;
 
 /** Limits for reading a stream. */
 export interface ReadOptions {
@@ -92,7 +84,9 @@ export async function* decodeRecords(
       );
   }
   const rest = Buffer.concat(partial);
-  if (partialBytes && !(recordCount && isWhiteSpace(rest))) throw truncatedError(rest, recordCount);
+  // Editors add a line feed at the end of a file. No record that we write begins with white space.
+  const isComplete = recordCount > 0 && rest.every(byte => WHITESPACE.includes(String.fromCharCode(byte)));
+  if (partialBytes && !isComplete) throw truncatedError(rest, recordCount);
   if (!recordCount && !allowEmpty)
     throw new StreamError(
       'empty input: a statement stream has at least one NUL byte; the previous command may have failed',
@@ -117,14 +111,12 @@ function decodeRecord(bytes: Buffer, record: number, maxRecord: number): string 
 
 const BYTE_ORDER_MARK = Buffer.from('\ufeff');
 
-/** Editors add a line feed at the end of a file. No record that we write begins with white space. */
-const isWhiteSpace = (bytes: Buffer): boolean => bytes.every(byte => WHITESPACE.includes(String.fromCharCode(byte)));
-
 const recordTooLongError = (record: number, maxRecord: number): StreamError =>
   new StreamError(`record ${record} is longer than ${maxRecord} bytes; --max-record raises the limit`);
 
 function truncatedError(rest: Buffer, recordCount: number): StreamError {
-  const marker = parseFailureMarker(lastLine(rest));
+  const lines = rest.subarray(-4096).toString().replace(/\n$/, '').split('\n'); // of a long text, only the end
+  const marker = parseFailureMarker(lines.at(-1) as string);
   if (marker) {
     const message = `incomplete after ${formatCount(recordCount, 'complete record')}: ${marker.name} failed: ${marker.reason}`;
     return new StreamError(message, { printedReason: marker.reason });
@@ -135,10 +127,6 @@ function truncatedError(rest: Buffer, recordCount: number): StreamError {
       : 'no NUL byte in the input: it is either .sql text (sqlsplit converts it) or a stream truncated in its first record',
   );
 }
-
-/** The last line of a truncated stream. Only the last 4,096 bytes are searched for its start. */
-const lastLine = (rest: Buffer): string =>
-  rest.subarray(-4096).toString().replace(/\n$/, '').split('\n').at(-1) as string;
 
 /** Input that is not a complete statement stream, or a statement that a record cannot contain. */
 export class StreamError extends CodedError {

@@ -1,34 +1,30 @@
-import { open, unlink } from 'node:fs/promises';
+import { type FileHandle, open, unlink } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { pipeline, type Readable } from 'node:stream';
 import split2 from 'split2';
 
-/** The maximum size of the text in memory, in UTF-16 code units; more is written to a temporary file. */
-const MAX_IN_MEMORY = 4 * 1024 * 1024;
-
-/** Statements that were all read. They can be read once more, and until then, or until `close()`, a file may be open. */
-export interface SpooledStatements extends AsyncIterable<string> {
-  readonly count: number;
-  close(): Promise<void>;
-}
-
 /**
  * Reads all statements before it resolves; a large input goes to a temporary file. The file is unlinked before its first byte is written,
  * so it disappears however the program ends.
+ * @returns the statements. They can be read once more, and until then, or until `close()`, the file may be open.
  */
-export async function spool(input: AsyncIterable<string>): Promise<SpooledStatements> {
+export async function spool(input: AsyncIterable<string>) {
   let buffered: string[] = [];
   let size = 0;
   let count = 0;
-  let file: Awaited<ReturnType<typeof openUnnamedFile>> | undefined;
+  let file: FileHandle | undefined;
   try {
     for await (const statement of input) {
       count++;
       buffered.push(statement);
       size += statement.length;
-      if (size < MAX_IN_MEMORY) continue;
-      file ??= await openUnnamedFile();
+      if (size < 4 * 1024 * 1024) continue;
+      if (!file) {
+        const path = join(tmpdir(), `sqlpipe-${Math.random().toString(36).slice(2)}`);
+        file = await open(path, 'wx+', 0o600);
+        await unlink(path);
+      }
       await file.writeFile(buffered.map(statement => `${statement}\0`).join(''));
       buffered = [];
       size = 0;
@@ -50,13 +46,6 @@ export async function spool(input: AsyncIterable<string>): Promise<SpooledStatem
       await file?.close();
     },
   };
-}
-
-async function openUnnamedFile() {
-  const path = join(tmpdir(), `sqlpipe-${Math.random().toString(36).slice(2)}`);
-  const file = await open(path, 'wx+', 0o600);
-  await unlink(path);
-  return file;
 }
 
 /** Statements that can be awaited before they are read. */

@@ -49,7 +49,13 @@ export async function* adapt(
   for await (const given of statements) {
     n++;
     const entry = toUnambiguousEntry(given);
-    const { statements: kept, losses } = leaveOut(leftOut, entry, applyAll(adapters, given));
+    let adapted: Adaptation = { statement: given, losses: [] };
+    for (const adapter of adapters) {
+      if (adapted.statement === undefined) break;
+      const { statement, losses } = adapter(adapted.statement);
+      adapted = { statement, losses: [...adapted.losses, ...losses] };
+    }
+    const { statements: kept, losses } = leaveOut(leftOut, entry, adapted);
     if (losses.length > 0) {
       const message = `${formatNumberedStatement(n, entry)}: ${losses.join('; ')}`;
       first ??= message;
@@ -66,12 +72,8 @@ export async function* adapt(
     );
 }
 
-interface Remainder extends Pick<Adaptation, 'losses'> {
-  /** Several for a grant of several rights, some of which are left out. */
-  readonly statements: readonly string[];
-}
-
-function leaveOut(removed: NameSet, { kind, statement: given }: Entry, { statement, losses }: Adaptation): Remainder {
+/** @returns several statements for a grant of several rights, some of which are left out */
+function leaveOut(removed: NameSet, { kind, statement: given }: Entry, { statement, losses }: Adaptation) {
   const source = removed.size > 0 ? findReferences(given).find(name => removed.has(name)) : undefined;
   if (source !== undefined)
     return { statements: [], losses: [`removed, because it reads from '${source}', which is removed`] };
@@ -85,18 +87,6 @@ function leaveOut(removed: NameSet, { kind, statement: given }: Entry, { stateme
       ? `removed, because it is on '${target}', which is removed`
       : `its rights on '${target}' are removed, because '${target}' is removed`;
   return { statements, losses: [...losses, loss] };
-}
-
-function applyAll(adapters: readonly Adapter[], given: string): Adaptation {
-  let statement: string | undefined = given;
-  const losses: string[] = [];
-  for (const adapter of adapters) {
-    if (statement === undefined) break;
-    const adapted: Adaptation = adapter(statement);
-    losses.push(...adapted.losses);
-    statement = adapted.statement;
-  }
-  return { statement, losses };
 }
 
 export interface NumberedStatement {

@@ -1,3 +1,4 @@
+import { UsageError } from '@sqlpipe/cli';
 import {
   findCommonTableExpressions,
   findMentions,
@@ -8,9 +9,95 @@ import {
 } from '@sqlpipe/ddl';
 import { spool } from '@sqlpipe/records';
 import { displayName, foldCase, isSameName, NameSet, readStatementHead } from '@sqlpipe/sql';
-import { CodedError, truncate } from '@sqlpipe/text';
+import { CodedError, formatMessage, truncate } from '@sqlpipe/text';
 import { formatNumberedStatement, type NumberedStatement } from './adapt.js';
-import type { RenameRules } from './rename-rules.js';
+
+/** One side of a rule: a whole name, or the prefix and suffix around a star. */
+interface Pattern {
+  readonly prefix: string;
+  readonly suffix: string | undefined;
+}
+
+interface Rule {
+  /** What it matches, in lower case. */
+  readonly from: Pattern;
+  readonly to: Pattern;
+  readonly foldedTo: Pattern;
+}
+
+/** @param folded a name, folded by `foldCase` */
+function matches({ prefix, suffix }: Pattern, folded: string): boolean {
+  if (suffix === undefined) return folded === prefix;
+  return folded.length >= prefix.length + suffix.length && folded.startsWith(prefix) && folded.endsWith(suffix);
+}
+
+/** Rules that map names to new names: `fx_*=acme_*`, or one name to one name, in any case. The first one that matches a name applies. */
+export class RenameRules {
+  readonly #rules: Rule[];
+  /** For each whole name on the left, the index of the first rule for it. */
+  readonly #firstExactRule = new Map<string, number>();
+  readonly #globIndexes: number[] = [];
+  /** For each whole name on the right, the number of rules that map to it. */
+  readonly #fixedTargetCounts = new Map<string, number>();
+  readonly #rulesToStar: Rule[];
+
+  /** @param given `OLD=NEW` @param option the name of the rules in messages @throws UsageError for an invalid rule */
+  constructor(given: readonly string[], option: string) {
+    this.#rules = given.map(rule => parseRule(rule, option));
+    this.#rulesToStar = this.#rules.filter(({ to }) => to.suffix !== undefined);
+    for (const [index, { from, foldedTo }] of this.#rules.entries()) {
+      if (from.suffix !== undefined) this.#globIndexes.push(index);
+      else if (!this.#firstExactRule.has(from.prefix)) this.#firstExactRule.set(from.prefix, index);
+      const { prefix, suffix } = foldedTo;
+      if (suffix === undefined) this.#fixedTargetCounts.set(prefix, (this.#fixedTargetCounts.get(prefix) ?? 0) + 1);
+    }
+  }
+
+  get isEmpty(): boolean {
+    return this.#rules.length === 0;
+  }
+
+  /** The new name; undefined if no rule matches. */
+  apply(name: string): string | undefined {
+    const rule = this.#find(name);
+    if (!rule || rule.to.suffix === undefined) return rule?.to.prefix;
+    const star = name.slice(rule.from.prefix.length, name.length - (rule.from.suffix ?? '').length);
+    return rule.to.prefix + star + rule.to.suffix;
+  }
+
+  /** Whether another name could map to this name's result, or equal it. If not, the name need not be stored. */
+  mayCollide(name: string): boolean {
+    const ownRule = this.#find(name);
+    const isFixed = ownRule !== undefined && ownRule.to.suffix === undefined;
+    if (isFixed && ownRule.from.suffix !== undefined) return true;
+    const folded = foldCase(this.apply(name) ?? name);
+    if ((this.#fixedTargetCounts.get(folded) ?? 0) > (isFixed ? 1 : 0)) return true;
+    return this.#rulesToStar.some(rule => rule !== ownRule && matches(rule.foldedTo, folded));
+  }
+
+  #find(name: string): Rule | undefined {
+    const folded = foldCase(name);
+    const exact = this.#firstExactRule.get(folded) ?? this.#rules.length;
+    const glob =
+      this.#globIndexes.find(index => index > exact || matches((this.#rules[index] as Rule).from, folded)) ?? exact;
+    return this.#rules[Math.min(exact, glob)];
+  }
+}
+
+function parseRule(text: string, option: string): Rule {
+  // A side may be in double quotes, so that it can contain `=`.
+  const sides = /^("[^"]*"|[^"=]+)=("[^"]*"|[^"=]+)$/.exec(text)?.slice(1) ?? [];
+  const [from = [], to = []] = sides.map(side => side.replaceAll('"', '').split('*'));
+  if (sides.length === 0 || from.length > 2 || to.length > from.length || from.join('*') === '' || to.join('*') === '')
+    throw new UsageError(
+      formatMessage(`${option}: '${text}' is not a rule`, [
+        'hint: write OLD=NEW, with one * on the left or on both sides',
+        'hint: put a name that contains = in double quotes',
+      ]),
+    );
+  const toPattern = ([prefix = '', suffix]: readonly string[]): Pattern => ({ prefix, suffix });
+  return { from: toPattern(from.map(foldCase)), to: toPattern(to), foldedTo: toPattern(to.map(foldCase)) };
+}
 
 export interface RulesByRole {
   readonly objects: RenameRules;
@@ -22,26 +109,20 @@ export interface RulesByRole {
 /** Renames after all statements were read: only then are conflicts known. @throws CodedError for those, and for names in unknown syntax */
 export async function* rename(input: AsyncIterable<NumberedStatement>, rules: RulesByRole): AsyncGenerator<string> {
   const renaming = new Renaming(rules);
+  // Finding the mentions takes longest, so they are stored with the statement, on the line before it.
   const surveyed = async function* () {
-    for await (const numbered of input) yield pack(numbered.statement, renaming.survey(numbered));
+    for await (const each of input) yield `${JSON.stringify(renaming.survey(each))}\n${each.statement}`;
   };
   const all = await spool(surveyed());
   const canFail = renaming.canFail();
   const renamed = async function* () {
     for await (const packed of all) {
-      const [statement, mentions] = unpack(packed);
+      const end = packed.indexOf('\n');
+      const [statement, mentions] = [packed.slice(end + 1), JSON.parse(packed.slice(0, end)) as Mention[]];
       yield canFail ? renaming.checkAndReplaceNames(statement, mentions) : renaming.replaceNames(statement, mentions);
     }
   };
   yield* canFail ? await spool(renamed()) : renamed();
-}
-
-/** A statement with its mentions on the first line: finding them takes longest, so they are stored with it. */
-const pack = (statement: string, mentions: readonly Mention[]): string => `${JSON.stringify(mentions)}\n${statement}`;
-
-function unpack(packed: string): [statement: string, mentions: Mention[]] {
-  const end = packed.indexOf('\n');
-  return [packed.slice(end + 1), JSON.parse(packed.slice(0, end))];
 }
 
 /** The renaming of a schema. All statements are surveyed before the first one is changed. */
@@ -125,7 +206,8 @@ class Renaming {
     const { role, name } = mention;
     const { objects, owners, principals } = this.rules;
     const newName = this.#newName(mention) ?? name;
-    if (newName !== name && !isValidName(newName, mention))
+    const isValid = role === 'object' ? isValidTableName(newName) : !/^$|['"`\0-\x1f\x7f]/.test(newName);
+    if (newName !== name && !isValid)
       throw new CodedError(
         'REJECTED',
         `'${shorten(name)}' would become '${shorten(newName)}', which is not a valid name`,
@@ -184,11 +266,6 @@ const shorten = (name: string): string => truncate(name, 140);
 
 /** Copies a name, because a substring in V8 keeps the complete statement in memory. */
 const detach = (name: string): string => Buffer.from(name).toString();
-
-const NO_PRINCIPAL = /^$|['"`\0-\x1f\x7f]/;
-
-const isValidName = (name: string, { role }: Mention): boolean =>
-  role === 'object' ? isValidTableName(name) : !NO_PRINCIPAL.test(name);
 
 function quoteLike(statement: string, { usage, start, end }: Mention, name: string): string {
   if (usage === 'quoted-qualifier') return name;

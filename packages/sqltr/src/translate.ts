@@ -1,8 +1,7 @@
 import { collectGarbageEarly, Exit, type Io, readRuleFile, UsageError } from '@sqlpipe/cli';
 import { decodeRecords, spool, writeRecords } from '@sqlpipe/records';
 import { type Adapter, adapt, type LossOptions, toEnterprise, toOpenSource, toVersion } from './adapt.js';
-import { type RulesByRole, rename } from './rename.js';
-import { RenameRules } from './rename-rules.js';
+import { RenameRules, type RulesByRole, rename } from './rename.js';
 
 /** The translated statements, after all were read. @throws CodedError if one cannot be translated */
 export async function* translate(

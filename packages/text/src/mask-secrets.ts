@@ -15,23 +15,15 @@ export function maskSecrets(text: string, secrets: readonly string[]): string {
 /** The forms in which a text may hold a secret, before it is escaped. */
 function encodings(secret: string): string[] {
   const bytes = Buffer.from(secret);
-  return [
-    secret,
-    secret.replaceAll('+', ' '),
-    bytes.toString('latin1'),
-    ...['base64', 'base64url'].flatMap(form => inBase64(bytes, form as 'base64' | 'base64url')),
-  ];
-}
-
-/** A secret in base64, alone and after one or two other bytes: without the characters that depend on its neighbours. */
-function inBase64(secret: Buffer, form: 'base64' | 'base64url'): string[] {
-  const alone = secret.toString(form).replace(/=+$/, '');
-  const inside = [0, 1, 2].map(before => {
-    const bits = 8 * (before + secret.length);
-    const encoded = Buffer.concat([Buffer.alloc(before), secret]).toString(form);
-    return encoded.slice(Math.ceil((8 * before) / 6), Math.floor(bits / 6));
+  const inBase64 = (['base64', 'base64url'] as const).flatMap(form => {
+    // It may follow one or two other bytes. The characters that depend on its neighbours are left out.
+    const inside = [0, 1, 2].map(before => {
+      const encoded = Buffer.concat([Buffer.alloc(before), bytes]).toString(form);
+      return encoded.slice(Math.ceil((8 * before) / 6), Math.floor((8 * (before + bytes.length)) / 6));
+    });
+    return [bytes.toString(form).replace(/=+$/, ''), ...inside.filter(({ length }) => length >= LONG_SECRET)];
   });
-  return [alone, ...inside.filter(({ length }) => length >= LONG_SECRET)];
+  return [secret, secret.replaceAll('+', ' '), bytes.toString('latin1'), ...inBase64];
 }
 
 /** The length from which a secret is not part of ordinary words. */
