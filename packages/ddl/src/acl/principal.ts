@@ -1,17 +1,8 @@
 import { foldCase, identify, kindKeywords, quoteLiteral, significantTokens, TokenReader, unquote } from '@sqlpipe/sql';
 import { quoteAclName } from './rights.js';
 
-interface PrincipalDefinition {
-  readonly name: string;
-  readonly owner?: string | undefined;
-  /** The password or the key, as written; no server shows it. */
-  readonly credentials?: string | undefined;
-  /** Groups only: the name of the group in an external identity provider. */
-  readonly alias?: string | undefined;
-}
-
 /** Parses a statement that creates a user, a group or a service account; undefined if it contains an unknown clause. */
-export function parsePrincipal(statement: string): PrincipalDefinition | undefined {
+export function parsePrincipal(statement: string) {
   const { kind, name } = identify(statement);
   const words = new TokenReader([...significantTokens(statement)].filter(({ text }) => text !== ';'));
   words.skipTo(kindKeywords(kind).split(' ').at(-1) as string);
@@ -19,8 +10,8 @@ export function parsePrincipal(statement: string): PrincipalDefinition | undefin
   words.accept('IF NOT EXISTS');
   words.readName();
   let owner: string | undefined;
-  let credentials: string | undefined;
-  let alias: string | undefined;
+  let credentials: string | undefined; // the password or the key, as written; no server shows it
+  let alias: string | undefined; // the name of a group in an external identity provider
   while (words.peek()) {
     if (words.accept('OWNED BY')) owner = foldCase(words.readName().name);
     else if (words.accept('WITH PASSWORD') || words.accept('WITH JWK')) credentials = words.next()?.text;

@@ -117,16 +117,14 @@ export function printScope(table: string | undefined, columns: readonly string[]
 export const quoteAclName = (name: string): string =>
   /^[\p{L}_][\p{L}\d_]*$/u.test(name) && !needsQuotes(name) ? name : `"${name.replaceAll('"', '""')}"`;
 
-/** The names in a membership, an assumption or a grant, in the order of the text. */
-interface GrantTargets {
-  /** The tables, views and materialized views of a grant; empty if it is on all of them or on the database. */
-  readonly objects: readonly NameSpan[];
-  /** The users, groups and service accounts; of a grant, its entity. */
-  readonly principals: readonly NameSpan[];
-}
-
-/** Finds the names in a statement that gives rights, whatever follows its clauses. Empty for other kinds. */
-export function locateGrantTargets(statement: string, kind: Kind): GrantTargets {
+/**
+ * Finds the names in a statement that gives rights, in the order of the text, whatever follows its clauses. Empty for other kinds.
+ * @returns the tables and views of a grant (none if it is on all of them or on the database), and users, groups and service accounts
+ */
+export function locateGrantTargets(
+  statement: string,
+  kind: Kind,
+): Readonly<Record<'objects' | 'principals', readonly NameSpan[]>> {
   const parsed = isRightKind(kind) ? readStatement(statement, { ignoresRest: true }) : undefined;
   if (!parsed) return { objects: [], principals: [] };
   if (parsed.kind === 'membership') return { objects: [], principals: [parsed.user, ...parsed.groups] };

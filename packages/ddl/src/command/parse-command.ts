@@ -1,7 +1,7 @@
 import { isSameName, type LocatedName, type ObjectKind, type PrincipalKind } from '@sqlpipe/sql';
 import { type Defaults, SERVER_DEFAULTS } from '../definition.js';
 import { Cursor, isWord, missingError, RejectionError, tryParse, unexpectedTokenError } from '../parser/cursor.js';
-import { createPermissiveLookup, type NameLookup, readName, requireObject } from '../parser/lookup.js';
+import { createPermissiveTraits, type NameLookup, readName, requireObject } from '../parser/lookup.js';
 import { isValidTableName, parseEntityName, parseTableName, rejectReserved, unquoteToken } from '../parser/names.js';
 import type { Alter } from './alteration.js';
 import type { Command } from './command.js';
@@ -11,7 +11,9 @@ import { parseInsert, parseUpdate } from './parse-rows.js';
 /** Parses a statement that changes existing objects, without looking them up. Undefined for any other statement or an unknown syntax. */
 export function parseCommand(statement: string, defaults: Defaults = SERVER_DEFAULTS): Command | undefined {
   const cursor = new Cursor(statement);
-  return tryParse(() => parseCommandAfter(cursor, readMainVerb(cursor) ?? '', createPermissiveLookup(defaults)));
+  const find: NameLookup['find'] = (name, kind) => kind && { kind, name };
+  const lookup = { ...createPermissiveTraits(defaults), find, acceptsPublic: true };
+  return tryParse(() => parseCommandAfter(cursor, readMainVerb(cursor) ?? '', lookup));
 }
 
 /**

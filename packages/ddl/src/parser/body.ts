@@ -28,20 +28,13 @@ export function parseViewBody(cursor: Cursor, check: CheckQuery, mayHaveOwner = 
   cursor.unread();
   // If a symbol directly follows AS, `reach` is already after that symbol.
   const start = Math.min(outerStart, cursor.start);
-  const ownerStart = mayHaveOwner
-    ? findOwnerClause(cursor.text, serverTokens(cursor.text, cursor.start))?.start
-    : undefined;
-  if (ownerStart !== undefined) {
-    const written = cursor.text.slice(start, ownerStart).trimEnd();
-    const code = readCode(new Cursor(written), 0);
-    cursor.seek(ownerStart);
-    return toBody({ written, code, start, outerStart: start, isEnclosed: false }, check);
-  }
-  const code = readCode(cursor, start);
-  const token = cursor.next();
+  const { text } = cursor;
+  const owner = mayHaveOwner ? findOwnerClause(text, serverTokens(text, cursor.start)) : undefined;
+  const beforeOwner = owner && text.slice(start, owner.start).trimEnd();
+  const code = beforeOwner === undefined ? readCode(cursor, start) : readCode(new Cursor(beforeOwner), 0);
   // The server stores the semicolon with the query (observed on 9.3.4 and 9.4.4).
-  const end = token === undefined ? cursor.text.length : cursor.end;
-  const written = cursor.text.slice(start, end);
+  const written = beforeOwner ?? text.slice(start, cursor.next() === undefined ? text.length : cursor.end);
+  if (owner) cursor.seek(owner.start);
   return toBody({ written, code, start, outerStart: start, isEnclosed: false }, check);
 }
 

@@ -39,13 +39,6 @@ export interface NameLookup extends ServerTraits {
   readonly acceptsPublic?: boolean;
 }
 
-/** Makes a lookup with which a statement is only parsed: every object that the statement names exists. */
-export const createPermissiveLookup = (defaults: Defaults): NameLookup => ({
-  ...createPermissiveTraits(defaults),
-  find: (name, kind) => kind && { kind, name },
-  acceptsPublic: true,
-});
-
 export interface FoundObject {
   readonly object: KnownObject;
   readonly name: string;

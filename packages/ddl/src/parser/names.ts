@@ -105,13 +105,12 @@ export function parseCreatedName(cursor: Cursor, expected: string): CreatedName 
   return { ...parseObjectName(cursor, token), ifNotExists };
 }
 
-const INVALID_IN_TABLE = /[?,'"\\/:)(+*%~\0-\x0f\x7f\ufeff]|^\.|\.$|\.\.|^ | $/;
-const INVALID_IN_COLUMN = /[?.,'"\\/:)(+\-*%~\0-\x0f\x7f\ufeff]/;
+const hasValidLength = ({ length }: string): boolean => length > 0 && length <= MAX_NAME_LENGTH;
 
 /** Whether a table or view may have this name (read in TableUtils). */
 export const isValidTableName = (name: string): boolean =>
-  name.length > 0 && name.length <= MAX_NAME_LENGTH && !INVALID_IN_TABLE.test(name);
+  hasValidLength(name) && !/[?,'"\\/:)(+*%~\0-\x0f\x7f\ufeff]|^\.|\.$|\.\.|^ | $/.test(name);
 
 /** Whether a column may have this name (read in TableUtils). */
 export const isValidColumnName = (name: string): boolean =>
-  name.length > 0 && name.length <= MAX_NAME_LENGTH && !INVALID_IN_COLUMN.test(name);
+  hasValidLength(name) && !/[?.,'"\\/:)(+\-*%~\0-\x0f\x7f\ufeff]/.test(name);

@@ -48,12 +48,12 @@ export const MICROS: ReadonlyMap<string, number> = new Map([
   ['d', MICROS_PER_DAY],
 ]);
 
-const TIMESTAMP_TEXT =
-  /^(\d{4})(?:-(\d\d)(?:-(\d\d)(?:[T ](\d\d)(?::(\d\d)(?::(\d\d)(?:\.(\d{1,9}))?)?)?)?)?)?(Z|[-+]\d\d(?::?\d\d)?)?$/;
-
 /** Parses an ISO 8601 timestamp into the form `2025-01-01T00:00:00.000000Z`; undefined if invalid. Parts after the year are optional. */
 export function parseTimestamp(text: string, digits: 6 | 9 = 6): string | undefined {
-  const match = TIMESTAMP_TEXT.exec(text);
+  const match =
+    /^(\d{4})(?:-(\d\d)(?:-(\d\d)(?:[T ](\d\d)(?::(\d\d)(?::(\d\d)(?:\.(\d{1,9}))?)?)?)?)?)?(Z|[-+]\d\d(?::?\d\d)?)?$/.exec(
+      text,
+    );
   if (!match) return;
   const [, year, month = '01', day = '01', hour = '00', minute = '00', second = '00', fraction = '', zone = 'Z'] =
     match;
@@ -79,30 +79,26 @@ const LONG_UNITS = "'HOUR(S)', 'DAY(S)', 'WEEK(S)', 'MONTH(S)' or 'YEAR(S)'";
 /** Parses an age, such as `14 DAYS` or `2w`. @returns the age, and the position at which a caller can reject it @throws RejectionError */
 export function parseAge(cursor: Cursor): { age: Age; position: number } {
   const position = cursor.reach;
+  const reject = (problem: string, at = position) => new RejectionError(at, problem);
   const token = cursor.next();
   if (token === undefined || token === ';')
-    throw new RejectionError(cursor.reach, 'missing argument, should be <number> <unit> or <number_with_unit>');
-  const short = token.length > 1 && /\p{L}$/u.test(token);
-  const number = short ? token.slice(0, -1) : token;
-  const shortUnit = short ? unitOf(token.slice(-1)) : undefined;
-  if (short && !shortUnit) throw shortUnitError(token, position);
-  const count = parseInt64(shortUnit ? number : token);
-  if (count === undefined)
-    throw new RejectionError(position, `invalid syntax, should be <number> <unit> but was ${token}`);
-  if (count > BigInt(MAX_INT) || count < 0n)
-    throw new RejectionError(position, `value out of range: ${count}. Max value: ${MAX_INT}`);
+    throw reject('missing argument, should be <number> <unit> or <number_with_unit>', cursor.reach);
+  const isShort = token.length > 1 && /\p{L}$/u.test(token);
+  const [digits, letter] = isShort ? [token.slice(0, -1), token.slice(-1)] : [token, ''];
+  const count = parseInt64(digits);
+  const shortUnit = unitOf(letter);
+  if (isShort && !shortUnit) {
+    if (count === undefined) throw reject('invalid argument, should be <number> <unit> or <number_with_unit>');
+    const problem = `invalid time unit, expecting 'H', 'D', 'W', 'M' or 'Y', but was '${letter}'`;
+    throw reject(problem, position + token.length - 1);
+  }
+  if (count === undefined) throw reject(`invalid syntax, should be <number> <unit> but was ${token}`);
+  if (count > BigInt(MAX_INT) || count < 0n) throw reject(`value out of range: ${count}. Max value: ${MAX_INT}`);
   const unit = shortUnit ?? parseLongUnit(cursor);
-  return { age: checkedAge(Number(count), unit, position), position };
-}
-
-function shortUnitError(token: string, position: number): RejectionError {
-  if (parseInt64(token.slice(0, -1)) === undefined)
-    return new RejectionError(position, 'invalid argument, should be <number> <unit> or <number_with_unit>');
-  const unit = token.slice(-1);
-  return new RejectionError(
-    position + token.length - 1,
-    `invalid time unit, expecting 'H', 'D', 'W', 'M' or 'Y', but was '${unit}'`,
-  );
+  const max = Math.floor(MAX_INT / Math.abs(LENGTHS[unit] ?? 0));
+  const units = `${unit.toLowerCase()}s`;
+  if (count > max) throw reject(`value out of range: ${count} ${units}. Max value: ${max} ${units}`);
+  return { age: toAge(Number(count), unit), position };
 }
 
 function parseLongUnit(cursor: Cursor): string {
@@ -112,16 +108,6 @@ function parseLongUnit(cursor: Cursor): string {
   const unit = unitOf(token);
   if (!unit) throw new RejectionError(position, `invalid unit, expected ${LONG_UNITS}, but was '${token}'`);
   return unit;
-}
-
-function checkedAge(count: number, unit: string, position: number): Age {
-  const length = LENGTHS[unit] ?? 0;
-  const max = Math.floor(MAX_INT / Math.abs(length));
-  if (count > max) {
-    const name = `${unit.toLowerCase()}s`;
-    throw new RejectionError(position, `value out of range: ${count} ${name}. Max value: ${max} ${name}`);
-  }
-  return toAge(count, unit);
 }
 
 /** The age of `count` units. @param unit such as `HOUR` */

@@ -33,29 +33,21 @@ interface GrantOptions {
   readonly option: boolean;
   /** WITH VERIFICATION: the objects and the entity must exist; otherwise they may be created later. */
   readonly verified: boolean;
-}
-
-interface MembershipStatement {
-  readonly kind: 'membership';
-  readonly gives: boolean;
-  readonly user: NameSpan;
-  readonly groups: readonly NameSpan[];
-}
-
-interface AssumptionStatement extends GrantOptions {
-  readonly kind: 'assumption';
-  readonly account: NameSpan;
   readonly entity: NameSpan;
 }
 
-interface GrantStatement extends GrantOptions {
-  readonly kind: 'grant';
-  readonly permissions: readonly string[];
-  readonly scopes: readonly LocatedScope[];
-  readonly entity: NameSpan;
-}
+type GrantedRights =
+  | { readonly kind: 'assumption'; readonly account: NameSpan }
+  | { readonly kind: 'grant'; readonly permissions: readonly string[]; readonly scopes: readonly LocatedScope[] };
 
-export type RightsStatement = MembershipStatement | AssumptionStatement | GrantStatement;
+export type RightsStatement =
+  | {
+      readonly kind: 'membership';
+      readonly gives: boolean;
+      readonly user: NameSpan;
+      readonly groups: readonly NameSpan[];
+    }
+  | (GrantedRights & GrantOptions);
 
 /** Parses a statement of rights after its first word, but not what follows it; undefined for any other verb. @throws RejectionError */
 export function parseRightsStatement(
@@ -78,29 +70,39 @@ class RightsParser {
     private readonly context?: RightsContext | undefined,
   ) {}
 
-  parseMembership(gives: boolean): MembershipStatement {
+  parseMembership(gives: boolean): RightsStatement {
     this.cursor.expect('user');
     const user = this.#parseName('user');
     this.cursor.expect(gives ? 'to' : 'from');
     return { kind: 'membership', gives, user, groups: this.#parseList(() => this.#parseName('group')) };
   }
 
-  parseAssumption(gives: boolean): AssumptionStatement {
+  parseAssumption(gives: boolean): RightsStatement {
     this.cursor.expect('service', 'account');
     const account = this.#parseName('service account');
     return { kind: 'assumption', account, ...this.#parseEntity(gives) };
   }
 
-  parseGrant(gives: boolean): GrantStatement {
+  parseGrant(gives: boolean): RightsStatement {
     const permissions = this.#parseList(() => this.#parsePermission());
     const scopes = this.#parseScopes();
     return { kind: 'grant', permissions, scopes, ...this.#parseEntity(gives) };
   }
 
-  #parseEntity(gives: boolean): GrantOptions & { entity: NameSpan } {
+  #parseEntity(gives: boolean): GrantOptions {
     this.cursor.expect(gives ? 'to' : 'from');
     const entity = this.#parseName('entity');
-    return { gives, entity, ...(gives ? this.#parseOptions() : { option: false, verified: false }) };
+    let [option, verified] = [false, false];
+    while (gives && this.cursor.accept('with')) {
+      const word = this.cursor.requireNoSemicolon("'grant option' or 'verification'");
+      if (isWord(word, 'verification')) verified = true;
+      else {
+        this.cursor.expectToken(word, 'grant');
+        this.cursor.expect('option');
+        option = true;
+      }
+    }
+    return { gives, entity, option, verified };
   }
 
   /** Words up to ON, TO, FROM or a comma. One permission contains TO: CONVERT PARTITION TO PARQUET. */
@@ -113,7 +115,7 @@ class RightsParser {
     for (; token !== undefined && !isComplete(token); token = this.cursor.next()) words.push(token);
     this.cursor.unread();
     const permission = words.join(' ').toUpperCase();
-    if (this.context?.isPermission(permission) ?? ANY_PERMISSION.test(permission)) return permission;
+    if (this.context?.isPermission(permission) ?? /^[\w$@]+(?: [\w$@]+)*$/.test(permission)) return permission;
     throw new RejectionError(position, `unknown permission [${words.join(' ')}]`);
   }
 
@@ -142,7 +144,14 @@ class RightsParser {
     }
     this.cursor.expect(')');
     if (!this.context) return [{ ...toScope(ALL_NAMES), excluded }];
-    return remainingColumns(this.context, table.name, excluded, start).map(toScope);
+    const all = this.context.columnsOf(table.name);
+    if (!all) throw missingError(start, table.name);
+    for (const { name, start } of excluded)
+      if (!all.some(column => isSameName(column, name)))
+        throw new RejectionError(start, `column does not exist [table=${table.name}, column=${name}]`);
+    const columns = all.filter(column => !excluded.some(({ name }) => isSameName(column, name)));
+    if (columns.length === 0) throw new RejectionError(start, `no column is left [table=${table.name}]`);
+    return columns.map(toScope);
   }
 
   #parseColumnNames(): NameSpan[] {
@@ -151,26 +160,18 @@ class RightsParser {
     return columns;
   }
 
-  #parseOptions(): Pick<GrantOptions, 'option' | 'verified'> {
-    let [option, verified] = [false, false];
-    while (this.cursor.accept('with')) {
-      const word = this.cursor.requireNoSemicolon("'grant option' or 'verification'");
-      if (isWord(word, 'verification')) verified = true;
-      else {
-        this.cursor.expectToken(word, 'grant');
-        this.cursor.expect('option');
-        option = true;
-      }
-    }
-    return { option, verified };
-  }
-
   /** This is the one place where a name is read in another way with a context than without. */
   #parseName(what: string): NameSpan {
     const { cursor } = this;
-    if (!this.context) return readSqlName(cursor, `${what} name`);
-    const isValid = IS_VALID[what];
-    if (!isValid) return { ...parseEntityName(cursor, `${what} name`), end: cursor.end };
+    if (!this.context) {
+      // By the rules of SQL: of several tokens, with doubled quotes made single, without the schema `public`.
+      const name = new TokenReader(serverTokens(cursor.text, cursor.nextStart)).readName();
+      if (name.name === '') throw new RejectionError(name.start, `${what} name expected`);
+      cursor.seek(name.end);
+      return name;
+    }
+    if (what !== 'table' && what !== 'column') return { ...parseEntityName(cursor, `${what} name`), end: cursor.end };
+    const isValid = what === 'table' ? isValidTableName : isValidColumnName;
     const name = unquoteToken(cursor.requireNoSemicolon(`${what} name`));
     if (!isValid(name)) throw cursor.error(`invalid ${what} name [${what}=${name}]`);
     return { name, start: cursor.start, end: cursor.end };
@@ -182,33 +183,4 @@ class RightsParser {
     while (this.cursor.accept(','));
     return items;
   }
-}
-
-/** All other names are those of principals. */
-const IS_VALID: Readonly<Record<string, (name: string) => boolean>> = {
-  table: isValidTableName,
-  column: isValidColumnName,
-};
-
-const ANY_PERMISSION = /^[\w$@]+(?: [\w$@]+)*$/;
-
-/** The columns of a table without those that EXCLUDE names. @param start the position of `*` */
-function remainingColumns({ columnsOf }: RightsContext, table: string, excluded: readonly NameSpan[], start: number) {
-  const all = columnsOf(table);
-  if (!all) throw missingError(start, table);
-  for (const { name, start } of excluded) {
-    if (all.some(column => isSameName(column, name))) continue;
-    throw new RejectionError(start, `column does not exist [table=${table}, column=${name}]`);
-  }
-  const columns = all.filter(column => !excluded.some(({ name }) => isSameName(column, name)));
-  if (columns.length === 0) throw new RejectionError(start, `no column is left [table=${table}]`);
-  return columns;
-}
-
-/** Reads a name by the rules of SQL: of several tokens, with doubled quotes made single, without the schema `public`. */
-function readSqlName(cursor: Cursor, expected: string): NameSpan {
-  const name = new TokenReader(serverTokens(cursor.text, cursor.nextStart)).readName();
-  if (name.name === '') throw new RejectionError(name.start, `${expected} expected`);
-  cursor.seek(name.end);
-  return name;
 }

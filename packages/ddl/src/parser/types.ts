@@ -51,17 +51,14 @@ export function parseColumnType(cursor: Cursor, token: string, isAltered = false
   if (EXPRESSION_ONLY.has(type)) throw new RejectionError(position, `non-persisted type: ${token}`);
   if (type === 'DOUBLE') cursor.accept('precision');
   const dimensions = parseArrayDimensions(cursor, type, position);
-  if (dimensions > 0) return toArrayType(type, dimensions, position);
+  if (dimensions > 0 && type !== 'DOUBLE')
+    throw new RejectionError(position, `unsupported array element type [type=${type}]`);
+  if (dimensions > MAX_DIMENSIONS)
+    throw new RejectionError(position, `too many array dimensions [nDims=${dimensions}, maxNDims=${MAX_DIMENSIONS}]`);
+  if (dimensions > 0) return type + '[]'.repeat(dimensions);
   if (type === 'GEOHASH') return parseGeohash(cursor, isAltered);
   if (type === 'DECIMAL') return parseDecimal(cursor);
   return type;
-}
-
-function toArrayType(type: string, dimensions: number, position: number): string {
-  if (type !== 'DOUBLE') throw new RejectionError(position, `unsupported array element type [type=${type}]`);
-  if (dimensions > MAX_DIMENSIONS)
-    throw new RejectionError(position, `too many array dimensions [nDims=${dimensions}, maxNDims=${MAX_DIMENSIONS}]`);
-  return type + '[]'.repeat(dimensions);
 }
 
 /** The rejection of a `[` in the position of a type: the start of a misspelt array. */
