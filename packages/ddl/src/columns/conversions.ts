@@ -54,14 +54,14 @@ export function isLossless(from: string, to: string): boolean {
   return limits !== undefined && limits.digits === undefined && limits.scale === undefined;
 }
 
-/** The maximum number of digits before (`digits`) and after (`scale`) the decimal point. Undefined if no value can exceed it. */
-interface DecimalLimits {
-  readonly digits?: number;
-  readonly scale?: number;
-}
-
-/** The limits of a conversion from an integer, a time or a decimal to a decimal; undefined for any other conversion. */
-export function decimalLimits(from: string, to: string): DecimalLimits | undefined {
+/**
+ * The limits of a conversion from an integer, a time or a decimal to a decimal; undefined for any other conversion.
+ * @returns the maximum number of digits before and after the decimal point; undefined if no value can exceed it
+ */
+export function decimalLimits(
+  from: string,
+  to: string,
+): { readonly digits?: number; readonly scale?: number } | undefined {
   const [before, after] = [decimalOf(from), decimalOf(to)];
   const digits = before ? before.precision - before.scale : DIGITS[TIMES.includes(from) ? 'LONG' : from];
   if (!after || digits === undefined) return undefined;

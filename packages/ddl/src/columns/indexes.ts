@@ -37,10 +37,14 @@ export const INDEX: ColumnProperty<'add index' | 'drop index', { index?: Index }
         return { action: 'add index', column: altered.name, index };
       },
       drop(cursor, _, altered) {
+        const { object, name, column, position } = altered;
+        const isTable = object.kind === 'table';
         cursor.expect('index');
         expectEndOfAlter(cursor, altered, 'to drop index');
-        rejectMissingIndex(altered);
-        return { action: 'drop index', column: altered.name };
+        if (isTable) requireSymbol(altered, 'indexes are');
+        const problem = isTable ? `column is not indexed [column=${name}]` : `column '${name}' is not indexed`;
+        if (column && !column.index && !(isTable && object.wal)) throw new RejectionError(position, problem);
+        return { action: 'drop index', column: name };
       },
     },
     print: ({ index }) => (index ? `ADD${printIndex(index, names => names.map(quoteName))}` : 'DROP INDEX'),
@@ -214,13 +218,4 @@ function parseIndexOfView(cursor: Cursor, { defaults }: IndexContext, altered: A
   if (!endsAlter(token) && !isWord(token, 'capacity')) throw cursor.error("'capacity' keyword expected");
   const parseCapacity = createCapacityParser('index capacity value', 'index capacity value must be numeric');
   return { type: 'BITMAP', capacity: parseCapacityOption(cursor, token, defaults.indexCapacity, parseCapacity) };
-}
-
-function rejectMissingIndex(altered: AlteredColumn): void {
-  const { object, name, column, position } = altered;
-  const isTable = object.kind === 'table';
-  if (isTable) requireSymbol(altered, 'indexes are');
-  if (!column || column.index || (isTable && object.wal)) return;
-  const problem = isTable ? `column is not indexed [column=${name}]` : `column '${name}' is not indexed`;
-  throw new RejectionError(position, problem);
 }

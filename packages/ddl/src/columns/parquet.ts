@@ -1,5 +1,5 @@
 /*! PARQUET(encoding, codec(level), BLOOM_FILTER) of a column. The encodings of a type are known from messages of 9.3.4 and later. */
-import { type Cursor, isWord, RejectionError } from '../parser/cursor.js';
+import { type Cursor, isWord } from '../parser/cursor.js';
 import type { HasFeature } from '../parser/features.js';
 import { parseInt32 } from '../parser/numbers.js';
 import { isArray } from '../parser/types.js';
@@ -36,35 +36,25 @@ export const PARQUET: ColumnProperty<'parquet settings', { parquet: string }> = 
   },
 };
 
-const TEXT_TYPES = new Set(['STRING', 'VARCHAR', 'BINARY']);
 const INTEGER_TYPES = new Set(['BYTE', 'SHORT', 'CHAR', 'INT', 'LONG', 'DATE', 'TIMESTAMP', 'TIMESTAMP_NS', 'IPv4']);
 
 const ENCODINGS = new Map<string, (type: string) => boolean>([
   ['plain', type => type !== 'SYMBOL' && type !== 'VARCHAR'],
   ['rle_dictionary', type => type !== 'BOOLEAN' && !isArray(type)],
-  ['delta_length_byte_array', type => TEXT_TYPES.has(type)],
+  ['delta_length_byte_array', type => ['STRING', 'VARCHAR', 'BINARY'].includes(type)],
   ['delta_binary_packed', type => INTEGER_TYPES.has(type) || type.startsWith('GEOHASH')],
   ['byte_stream_split', () => false],
 ]);
 
-/** Each encoding that fits any type fits one of these. */
-const TYPES_OF_ALL_ENCODINGS = ['INT', 'STRING'];
-
-interface Codec {
-  readonly name?: string;
-  readonly levels?: readonly [number, number];
-}
-
-const CODECS = new Map<string, Codec>(
-  Object.entries({
-    uncompressed: {},
-    snappy: {},
-    gzip: { name: 'GZIP', levels: [0, 9] },
-    brotli: { name: 'Brotli', levels: [0, 11] },
-    zstd: { name: 'ZSTD', levels: [1, 22] },
-    lz4_raw: {},
-  } satisfies Record<string, Codec>),
-);
+/** With the bounds of their levels; those without bounds accept any level. */
+const CODECS = new Map<string, { readonly label: string; readonly min: number; readonly max: number } | undefined>([
+  ['uncompressed', undefined],
+  ['snappy', undefined],
+  ['gzip', { label: 'GZIP', min: 0, max: 9 }],
+  ['brotli', { label: 'Brotli', min: 0, max: 11 }],
+  ['zstd', { label: 'ZSTD', min: 1, max: 22 }],
+  ['lz4_raw', undefined],
+]);
 
 /** Parses the parentheses after PARQUET. @returns the printed form; '' for `(default)`, which has no effect (but 9.3.4 prints it) */
 export function parseParquet(cursor: Cursor, type: string | undefined, hasFeature: HasFeature, alters = false): string {
@@ -95,7 +85,7 @@ export function parseParquet(cursor: Cursor, type: string | undefined, hasFeatur
 function parseEncoding(cursor: Cursor, token: string, type: string | undefined): string {
   const name = token.toLowerCase();
   if (name === 'default') return name;
-  const types = type === undefined ? TYPES_OF_ALL_ENCODINGS : [type];
+  const types = type === undefined ? ['INT', 'STRING'] : [type]; // each encoding fits one of the two, if it fits any type
   const valid = [...ENCODINGS].filter(([, fits]) => types.some(fits)).map(([encoding]) => encoding);
   if (!ENCODINGS.has(name))
     throw cursor.error(`invalid parquet encoding '${token}', supported values: ${valid.join(', ')}`);
@@ -109,8 +99,7 @@ function parseEncoding(cursor: Cursor, token: string, type: string | undefined):
 /** @param listsCodecs whether the server lists the codecs if it rejects one */
 function parseCompression(cursor: Cursor, token: string, parts: string[], listsCodecs: boolean): string {
   const name = token.toLowerCase();
-  const codec = CODECS.get(name);
-  if (!codec) {
+  if (!CODECS.has(name)) {
     const list = `'${token}', supported values: ${[...CODECS.keys()].join(', ')}`;
     throw cursor.error(`invalid parquet compression codec${listsCodecs ? ` ${list}` : `: ${token}`}`);
   }
@@ -119,16 +108,12 @@ function parseCompression(cursor: Cursor, token: string, parts: string[], listsC
     parts.push(name);
     return next;
   }
-  const level = cursor.require('compression level');
-  parts.push(`${name}(${parseCompressionLevel(codec, level, cursor.start)})`);
+  const level = parseInt32(cursor.require('compression level'));
+  if (level === undefined) throw cursor.error('compression level must be a number');
+  const bounds = CODECS.get(name);
+  if (bounds && (level < bounds.min || level > bounds.max))
+    throw cursor.error(`${bounds.label} compression level must be between ${bounds.min} and ${bounds.max}`);
+  parts.push(`${name}(${level})`);
   cursor.expect(')');
   return cursor.require("',' or ')'");
-}
-
-function parseCompressionLevel({ name, levels }: Codec, text: string, position: number): number {
-  const level = parseInt32(text);
-  if (level === undefined) throw new RejectionError(position, 'compression level must be a number');
-  if (levels && (level < levels[0] || level > levels[1]))
-    throw new RejectionError(position, `${name} compression level must be between ${levels[0]} and ${levels[1]}`);
-  return level;
 }

@@ -51,9 +51,16 @@ export function parseAddedColumn(
   const typePosition = cursor.start;
   const column = newColumn(name, parseColumnType(cursor, token, true), lookup);
   if (cursor.accept(']')) throw unmatchedBracketError(name, typePosition);
-  if (column.type === 'SYMBOL') parseAddedSymbol(cursor, column, lookup);
-  // NULL and NOT NULL have no effect.
-  else for (const word of ['not', 'null']) cursor.accept(word);
+  if (column.type === 'SYMBOL') {
+    parseSymbolOptions(cursor, column);
+    const token = cursor.next();
+    rejectCachedCapacity(column, cursor.start);
+    const parseCapacity = createCapacityParser('symbol index capacity', 'numeric capacity expected');
+    if (isWord(token, 'index')) column.index = parseIndexOptions(cursor, cursor.next(), lookup, { parseCapacity });
+    // Even without INDEX, 9.3.4 accepts the CAPACITY of an index. Its value is not used.
+    else if (isWord(token, 'capacity')) parseCapacity(cursor);
+    else cursor.unread();
+  } else for (const word of ['not', 'null']) cursor.accept(word); // these have no effect
   return { column, typePosition };
 }
 
@@ -66,17 +73,6 @@ export const newColumn = (name: string, type: string, { defaults }: Pick<NameLoo
 
 export const unmatchedBracketError = (name: string, position: number): RejectionError =>
   new RejectionError(position, `${name} has an unmatched \`]\` - were you trying to define an array?`);
-
-function parseAddedSymbol(cursor: Cursor, column: Column, lookup: NameLookup): void {
-  parseSymbolOptions(cursor, column);
-  const token = cursor.next();
-  rejectCachedCapacity(column, cursor.start);
-  const parseCapacity = createCapacityParser('symbol index capacity', 'numeric capacity expected');
-  if (isWord(token, 'index')) column.index = parseIndexOptions(cursor, cursor.next(), lookup, { parseCapacity });
-  // Even without INDEX, 9.3.4 accepts the CAPACITY of an index. Its value is not used.
-  else if (isWord(token, 'capacity')) parseCapacity(cursor);
-  else cursor.unread();
-}
 
 function parseTypeChange(cursor: Cursor, lookup: NameLookup, altered: AlteredColumn) {
   const { object, name, column } = altered;

@@ -18,9 +18,12 @@ const NAME_TOKEN = /^(?:[\p{L}_][\p{L}\p{N}_$]*|".*"|`.*`)$/su;
 export function findQueryColumns(query: string): QueryColumn[] | undefined {
   const columns = new NameMap<QueryColumn>();
   for (const item of findItems(tokenizeQuery(query))) {
-    const column = toColumn(item);
-    if (!column || columns.has(column.name)) return undefined;
-    columns.set(column.name, column);
+    const last = item.at(-1)?.text ?? '';
+    const name = unquoteToken(last);
+    const hasAlias = isKeyword(item.at(-2), 'as');
+    const isName = item.length === 1 || (item.length === 3 && item[1]?.text === '.');
+    if (!NAME_TOKEN.test(last) || !(hasAlias || isName) || columns.has(name)) return undefined;
+    columns.set(name, hasAlias ? { name, type: findCastType(item.slice(0, -2)) } : { name });
   }
   return columns.size > 0 ? [...columns.values()] : undefined;
 }
@@ -60,11 +63,10 @@ const hasAggregate = (tokens: readonly QueryToken[]): boolean =>
 
 /** `x`, `t.x` or `first(t.x)`, with an alias or without. A name is an `n`, AS is an `a`, a function is an `f` and may be a name. */
 const STORED_VALUE = /^(?:f\([nf](?:\.[nf])?\)|[nf](?:\.[nf])?)(?:a?[nf])?$/;
-const STORED_FUNCTION = /^(?:first|last|first_not_null|last_not_null|min|max)$/i;
 
 function toPattern(token: QueryToken): string {
   if (isKeyword(token, 'as')) return 'a';
-  if (STORED_FUNCTION.test(token.text)) return 'f';
+  if (/^(?:first|last|first_not_null|last_not_null|min|max)$/i.test(token.text)) return 'f';
   return NAME_TOKEN.test(token.text) ? 'n' : token.text;
 }
 
@@ -74,14 +76,6 @@ function findItems(tokens: readonly QueryToken[]): QueryToken[][] {
   if (tokens.some(each => isKeyword(each, 'union', 'except', 'intersect', 'pivot'))) return [];
   const from = topLevelIndex(tokens, 'from');
   return splitList(tokens.slice(1, from < 0 ? undefined : from));
-}
-
-function toColumn(item: readonly QueryToken[]): QueryColumn | undefined {
-  const last = item.at(-1)?.text ?? '';
-  if (!NAME_TOKEN.test(last)) return undefined;
-  const name = unquoteToken(last);
-  if (isKeyword(item.at(-2), 'as')) return { name, type: findCastType(item.slice(0, -2)) };
-  return item.length === 1 || (item.length === 3 && item[1]?.text === '.') ? { name } : undefined;
 }
 
 /** The type of an expression of the form `CAST(… AS type)`, `…::type` or `ARRAY[]`; undefined for any other. */

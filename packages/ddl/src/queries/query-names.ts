@@ -65,7 +65,10 @@ export class QueryNames {
     const scope = this.#scope;
     if (inner === scope) return;
     this.#resolve(inner);
-    scope.pending = merge(scope.pending, inner.pending); // the other names may belong to the outer query
+    // The other names may belong to the outer query. The smaller map goes into the larger one: else nesting would take quadratic time.
+    const [large, small] = scope.pending.size < inner.pending.size ? [inner, scope] : [scope, inner];
+    for (const [key, names] of small.pending) add(large.pending, key, names);
+    scope.pending = large.pending;
     const alias = aliasIn(ahead);
     if (alias !== undefined) scope.tables.set(alias, false);
     else if (inner.isBare)
@@ -153,21 +156,9 @@ function aliasIn(ahead: TokenReader): string | undefined {
   return NO_ALIAS.has(keywordOf(token)) ? undefined : unquote(token.text);
 }
 
-/** Merges the smaller map into the larger one. Otherwise deeply nested queries would take quadratic time. */
-function merge(a: TableScope['pending'], b: TableScope['pending']): TableScope['pending'] {
-  const [large, small] = a.size < b.size ? [b, a] : [a, b];
-  for (const [key, names] of small) add(large, key, names);
-  return large;
-}
-
 function add(pending: TableScope['pending'], key: string, names: TableName[]): void {
-  const existing = pending.get(key);
-  if (!existing) pending.set(key, names);
-  else if (existing.length < names.length) pending.set(key, append(names, existing));
-  else append(existing, names);
-}
-
-function append(names: TableName[], more: readonly TableName[]): TableName[] {
-  for (const name of more) names.push(name);
-  return names;
+  const existing = pending.get(key) ?? [];
+  const [long, short] = existing.length < names.length ? [names, existing] : [existing, names];
+  for (const name of short) long.push(name);
+  pending.set(key, long);
 }

@@ -92,14 +92,13 @@ function toComparable(tokens: readonly QueryToken[]): string[] {
     const comparable = naming.has(token) ? token.text : toComparableToken(tokens, token, i, areCasts.at(-1) ?? false);
     if (token.text === '(') areCasts.push(isKeyword(tokens[i - 1], 'cast'));
     if (token.text === ')') areCasts.pop();
-    return isApart(tokens[i - 1], token) ? ` ${comparable}` : comparable;
+    const before = tokens[i - 1];
+    const isApart = before !== undefined && before.start + before.text.length < token.start;
+    return isApart && DOTTED.test(before.text + token.text) ? ` ${comparable}` : comparable;
   });
 }
 
-/** Whether white space is next to a dot, where it has a meaning: `. 5` is 5, not .5, and the server rejects `1 .5` and `t. x`. */
-const isApart = (before: QueryToken | undefined, { start, text }: QueryToken): boolean =>
-  before !== undefined && before.start + before.text.length < start && DOTTED.test(before.text + text);
-
+/** White space next to a dot has a meaning: `. 5` is 5, not .5, and the server rejects `1 .5` and `t. x`. */
 const DOTTED = /[\p{L}\p{N}_"]\.$|^\.[\p{L}\p{N}_"]/u;
 
 /** A token as it is compared: keywords and types in lower case, names without needless quotes, anything else as written. */
@@ -125,12 +124,10 @@ const isNamePosition = (before: string | undefined, after: string | undefined): 
 /** Whether a possible keyword is a name: a complete item of a list, or the alias at the end of an item. */
 function isName(word: string, before: string | undefined, after: string | undefined): boolean {
   if (isNamePosition(before, after)) return true;
-  if (after !== undefined && !ENDS_ITEM.has(after)) return false;
-  return before !== undefined && BEGINS_ITEM.has(before) ? !ITEM_KEYWORDS.has(word) : !ENDS_PHRASE.has(word);
+  if (after !== undefined && after !== ',' && after !== ')' && after !== 'from') return false;
+  const beginsItem = before === 'select' || before === 'distinct' || before === ',';
+  return beginsItem ? !ITEM_KEYWORDS.has(word) : !ENDS_PHRASE.has(word);
 }
-
-const BEGINS_ITEM = new Set(['select', 'distinct', ',']);
-const ENDS_ITEM = new Set([',', ')', 'from']);
 
 /** The only words whose case is in the name of a view's column. Others are printed in lower case, or no column may have the name. */
 const CONSTANTS = ['null', 'true', 'false', 'nan'];

@@ -32,11 +32,9 @@ export function findReferences(statement: string, isView: (name: string) => bool
 /** Finds the objects that a query reads, like `findReferences` for a view with this query. */
 export const findReferencesOfQuery = (query: string): string[] => findReferences(`CREATE VIEW v AS (\n${query}\n);`);
 
+/** A fast check. Most tables fail it, and are not tokenized. */
 export const mayHaveReferences = (kind: Kind, statement: string): boolean =>
-  isObjectKind(kind) && (kind !== 'table' || MAY_REFERENCE.test(statement));
-
-/** Every CREATE TABLE that refers to an object matches. Most tables do not match, and are not tokenized. */
-const MAY_REFERENCE = /\b(?:AS|LIKE)\b/i;
+  isObjectKind(kind) && (kind !== 'table' || /\b(?:AS|LIKE)\b/i.test(statement));
 
 /** The part of the syntax that is being read on one level of parentheses. It decides what the next token means. */
 type State =
@@ -60,34 +58,28 @@ type State =
 const SET_OPERATIONS: Record<string, State> = { UNION: 'start', EXCEPT: 'start', INTERSECT: 'start' };
 const QUERY: Record<string, State> = { SELECT: 'columns', WITH: 'before-cte-name', DECLARE: 'declare' };
 
+/** The state after a keyword or a comma, if it changes. In state `start`, a comma follows a query of WITH. */
 const TRANSITIONS: Record<State, Record<string, State>> = {
   header: { AS: 'start', WITH: 'header-with' },
   'header-with': { BASE: 'base' },
   base: {},
   like: { LIKE: 'base' },
-  start: { ...QUERY, SHOW: 'show', ALL: 'start', DISTINCT: 'start' },
+  start: { ...QUERY, SHOW: 'show', ALL: 'start', DISTINCT: 'start', ',': 'before-cte-name' },
   'before-cte-name': {},
   'before-cte-query': {},
   declare: { ...QUERY, OVERRIDABLE: 'declare' },
-  value: QUERY,
+  value: { ...QUERY, ',': 'declare' },
   grouped: {},
   columns: { FROM: 'before-table', ...SET_OPERATIONS },
   show: { FROM: 'before-table', TABLE: 'before-table', VIEW: 'before-table' },
   'before-table': {},
   'after-table': {
-    JOIN: 'before-table',
+    ...{ JOIN: 'before-table', ',': 'before-table' },
     ...SET_OPERATIONS,
     ...Object.fromEntries(Array.from(wordsWith('clause'), word => [word.toUpperCase(), 'rest'])),
   },
   rest: { JOIN: 'before-table', ...SET_OPERATIONS }, // JOIN after WINDOW, and after the old form of LATEST BY
   expression: {},
-};
-
-/** The state after a comma, if it changes. In state `start`, the comma follows a query of WITH. */
-const COMMA_TRANSITIONS: Partial<Record<State, State>> = {
-  'after-table': 'before-table',
-  start: 'before-cte-name',
-  value: 'declare',
 };
 
 /** What a query reads, in order. If the names of a named query were copied to each use, a chain of them would take quadratic time. */
@@ -161,7 +153,7 @@ export class ReferenceFinder {
     this.#tokens.next();
     if (token.text === '(') this.#open(level);
     else if (token.text === ')') this.#close();
-    else if (token.text === ',') level.state = COMMA_TRANSITIONS[level.state] ?? level.state;
+    else level.state = TRANSITIONS[level.state][token.text] ?? level.state;
   }
 
   #consumeWord(token: Token, level: Level): void {
@@ -180,8 +172,11 @@ export class ReferenceFinder {
     this.#tokens.next();
     if (next && keywordOf(token) in SET_OPERATIONS) this.names?.nextOperand();
     if (next) level.state = next;
-    else if (state === 'declare') this.#declare(token.text, level);
-    else if (isVariable) this.#useVariable(token.text, level);
+    else if (state === 'declare') {
+      level.defining = [token.text, { reads: [] }];
+      this.#define(level);
+      level.state = 'value';
+    } else if (isVariable) this.#useVariable(token.text, level);
   }
 
   #open(level: Level): void {
@@ -189,13 +184,8 @@ export class ReferenceFinder {
     const { word } = this.#tokens;
     const isQuery = state === 'start' || state === 'before-table' || state === 'before-cte-query' || word in QUERY;
     const isGroup = !isQuery && awaitsFirstName(level);
-    const inside = isQuery
-      ? 'start'
-      : isGroup
-        ? 'grouped'
-        : state === 'header' && word === 'LIKE'
-          ? 'like'
-          : 'expression';
+    const isLike = state === 'header' && word === 'LIKE';
+    const inside = isQuery ? 'start' : isGroup ? 'grouped' : isLike ? 'like' : 'expression';
     this.#levels.push({ state: inside, reads: this.#currentReads, ...(isGroup && { defining: level.defining }) });
     this.names?.open(inside === 'start');
     if (state === 'before-table') level.state = 'after-table';
@@ -219,12 +209,6 @@ export class ReferenceFinder {
     this.cteNames.add(name);
     level.defining = [name, { reads: [] }];
     level.state = 'before-cte-query';
-  }
-
-  #declare(variable: string, level: Level): void {
-    level.defining = [variable, { reads: [] }];
-    this.#define(level);
-    level.state = 'value';
   }
 
   /** Makes the current definition usable on this level and on the levels in it. */
