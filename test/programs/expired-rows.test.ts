@@ -42,6 +42,36 @@ testWithQuestDB('rows that a view has and its own TTL expires when it is compute
   }
 });
 
+testWithQuestDB('a plan that gives a view a longer TTL or none refreshes it afterwards, and loses no rows', async t => {
+  const view = SUM.replace(' AS', ' REFRESH MANUAL DEFERRED AS');
+  const above = view
+    .replace('VIEW m', 'VIEW mm')
+    .replace('BASE t', 'BASE m')
+    .replace('sum(x) n from t', 'sum(n) n from m');
+  for (const [former, wanted] of [
+    ['TTL 1 DAY', ''],
+    ['TTL 1 DAY', 'TTL 1 YEAR'],
+    ['TTL 2 WEEKS', 'TTL 2 MONTHS'],
+  ]) {
+    await server.dropAll();
+    await make(server, rowsOn(LONG_MONTH, day('')));
+    for (const statement of [`${view} ${former}`, above]) await execute(server, statement);
+    await execute(server, `REFRESH MATERIALIZED VIEW m RANGE FROM '2024-01-01' TO '2024-01-02'`);
+    await waitUntilTrue(server, 'SELECT count() = 1 FROM m');
+    await execute(server, 'REFRESH MATERIALIZED VIEW mm FULL');
+    await waitUntilTrue(server, 'SELECT count() = 1 FROM mm');
+    const run = await shellWithFiles(t, server, {
+      'a.sql': `${table(day(''), 'x LONG')} ${view} ${wanted}; ${above};`,
+    });
+    const plan = 'sqldiff --alter -o plan a.sql $DB';
+    await run.ok(plan);
+    await executeUntil(server, run, 'SET TTL');
+    await t.notThrowsAsync(run.ok(`${plan} && sqlapply -q --allow-plan $DB plan && sqldiff a.sql $DB`));
+    const after = await takeHoldings(server);
+    t.deepEqual([after.get('m')?.rows, after.get('mm')?.rows], [3, 3]);
+  }
+});
+
 testWithQuestDB('a plan killed after it dropped a view that gets a TTL fills the view above it as before', async t => {
   const views = (query: string, rest: string) => [
     `${SUM.replace(/\(.*\)/, `(${query})`)}${rest}`,

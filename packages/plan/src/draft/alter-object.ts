@@ -6,6 +6,7 @@ import {
   columnPropertyName,
   compareDefinitions,
   type Definition,
+  expiresMoreRows,
   findColumn,
   type PropertyName,
   propertiesOf,
@@ -52,11 +53,15 @@ function differsOnlyByRetention(wanted: TableDefinition, current: Definition, dr
   return compareDefinitions(wanted, current).differences.every(({ property }) => altered.includes(property));
 }
 
-/** @param changesExpiry true to set only the properties that let the server drop old rows; false to set all others */
-function alterProperties(entry: Entry, wanted: Definition, draft: Draft, { changesExpiry = false } = {}): void {
+/**
+ * Sets the properties of an object. What lets the server drop more rows is set at the end only. What makes it keep more is set at once:
+ * a REFRESH would drop the rows that have expired until then.
+ */
+function alterProperties(entry: Entry, wanted: Definition, draft: Draft, { isAtEnd = false } = {}): void {
   for (const { alter } of propertiesOf(wanted.kind)) {
     const current = draft.engine.definitionOf(entry.name);
-    if (!alter || current?.kind !== wanted.kind || (alter.changesExpiry ?? false) !== changesExpiry) continue;
+    if (!alter || current?.kind !== wanted.kind) continue;
+    if (isAtEnd ? !alter.changesExpiry : alter.changesExpiry && expiresMoreRows(current, wanted)) continue;
     // In a blocked object, a property that was left out is not tried again. Others, such as the retention, are altered.
     const isOmitted = draft.isBlocked(entry.name) && alter.sets.some(each => draft.omissions.has(entry, each));
     const alteration = isOmitted ? undefined : alter.between(wanted, current, draft.engine.hasFeature);
@@ -73,7 +78,7 @@ export function alterExpiry(draft: Draft): void {
   for (const entry of dumpOrder(draft.context.a)) {
     const [wanted, current] = [draft.context.a.definitionOf(entry), draft.engine.definitionOf(entry.name)];
     if (wanted && wanted.kind === current?.kind && !isTableAsSelect(wanted))
-      alterProperties(entry, wanted, draft, { changesExpiry: true });
+      alterProperties(entry, wanted, draft, { isAtEnd: true });
   }
 }
 
