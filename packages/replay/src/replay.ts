@@ -159,11 +159,7 @@ async function* endPlan(outcomes: AsyncIterable<Outcome>, options: ReplayOptions
 }
 
 /** After the last outcome, warns of each skipped object that the target reports as invalid or suspended, unless that is ignored. */
-async function* warnOfProblems(
-  outcomes: AsyncIterable<Outcome>,
-  client: Client,
-  { ignore, warn }: ReplayOptions,
-): AsyncGenerator<Outcome> {
+async function* warnOfProblems(outcomes: AsyncIterable<Outcome>, client: Client, { ignore, warn }: ReplayOptions) {
   const skipped: StatementIdentity[] = [];
   for await (const outcome of outcomes) {
     const { result, identity, statement } = outcome;

@@ -43,12 +43,7 @@ export function findUnusedHash(wanted: TableDefinition, current: TableDefinition
 }
 
 /** Whether a hash is that of a rebuild of a table, also if the same rebuild was made before. */
-export function isRebuildHash(
-  hash: string,
-  wanted: TableDefinition,
-  current: TableDefinition,
-  engine: Engine,
-): boolean {
+export function isRebuildHash(hash: string, wanted: TableDefinition, current: TableDefinition, engine: Engine) {
   for (let earlierCount = 0; ; earlierCount++) {
     const expected = hashRebuild(wanted, current, earlierCount);
     if (expected === hash) return true;

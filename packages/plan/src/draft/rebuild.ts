@@ -110,12 +110,7 @@ export function rebuildTable(entry: Entry, wanted: TableDefinition, draft: Draft
  *
  * Except in case 2, assertions show that no row expires.
  */
-function chooseRetention(
-  entry: Entry,
-  wanted: TableDefinition,
-  old: TableDefinition,
-  draft: Draft,
-): Pick<Rebuild, 'final' | 'created'> {
+function chooseRetention(entry: Entry, wanted: TableDefinition, old: TableDefinition, draft: Draft) {
   const isKept = (name: PropertyName) =>
     findProperty(name, 'table')?.alter?.changesExpiry === true && draft.context.ignore.ignoresProperty(entry, name);
   const final = keepProperties(wanted, old, isKept);

@@ -214,11 +214,7 @@ export function dropExtra(draft: Draft): void {
  *
  * @param replaced the definition that the new object replaces, in B or after the steps so far
  */
-export function findCreation(
-  entry: Entry,
-  replaced: Definition | undefined,
-  draft: Draft,
-): { readonly definition: Definition | undefined; readonly statement: string } {
+export function findCreation(entry: Entry, replaced: Definition | undefined, draft: Draft) {
   const { context } = draft;
   const { a, defaults } = context;
   const definition = a.definitionOf(entry);

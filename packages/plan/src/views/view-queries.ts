@@ -47,11 +47,7 @@ export function isRedefined<V extends View | MaterializedView>(
  * @returns `isChanged`: whether a source of the view has other types or another query than before. Then only a server knows whether it can
  *   compute the query.
  */
-export function printQueryAfterPlan(
-  view: View | MaterializedView,
-  engine: Engine,
-  schemas: Schemas,
-): { query: string; isChanged: boolean } {
+export function printQueryAfterPlan(view: View | MaterializedView, engine: Engine, schemas: Schemas) {
   const { catalogue } = engine;
   const queries = new NameMap<CommonQuery>();
   /** The objects whose types or rows differ from those before the plan. */

@@ -23,7 +23,6 @@ import {
   type Assertion,
   type CommonQuery,
   isCastQuery,
-  type KnownView,
   parseAssertion,
   parseWith,
   printWith,
@@ -218,12 +217,7 @@ async function fetchFitsTarget(
 }
 
 /** What is known of a view by its name. Undefined if a query of WITH is neither that of a view nor a cast. */
-async function fetchKnownView(
-  client: Client,
-  name: string,
-  queries: readonly CommonQuery[],
-  planned: ViewQueries,
-): Promise<KnownView | undefined> {
+async function fetchKnownView(client: Client, name: string, queries: readonly CommonQuery[], planned: ViewQueries) {
   const names = [name, ...queries.map(query => query.name)];
   const views = names.flatMap(name => [{ kind: 'materialized view', name } as const, { kind: 'view', name } as const]);
   const statements = await fetchStatements(client, views);
