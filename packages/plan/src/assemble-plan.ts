@@ -2,7 +2,7 @@
 import { type Column, tryParseDefinition } from '@sqlpipe/ddl';
 import { areTypesKnown, type Effect, type Engine, isExpiryLoss, isFullRefresh } from '@sqlpipe/engine';
 import { Schema } from '@sqlpipe/schema';
-import { displayName, identify, isStoredViewKind, type Kind, type KindAndName, NameMap } from '@sqlpipe/sql';
+import { displayName, identify, isStoredViewKind, type KindAndName, NameMap } from '@sqlpipe/sql';
 import { isAuxiliaryTable, parseMark } from './auxiliary/auxiliary-tables.js';
 import { parseRebuildName } from './auxiliary/rebuild-names.js';
 import type { PlanContext, Schemas } from './context/plan-context.js';
@@ -191,44 +191,31 @@ function toPlannedStatement(
   const { engineOfB, renames } = context;
   const purpose = assertion?.purpose ?? formatMark(statement, change.identity, context);
   if (purpose !== undefined) return withPurpose({ statement, purpose });
-  const findAfterPlan = (name: string) => engineAfterPlan.find(renames.nameAfterPlan(name));
-  const isInB = (name: string) => engineOfB.find(renames.nameBeforePlan(name)) !== undefined;
-  const costs = effects.map(({ type, object, column, kind, lossKind, text }) => {
-    const successor = findAfterPlan(object);
+  const comments: string[] = [];
+  const lost: string[] = [];
+  for (const effect of effects) {
+    const { type, object, column, kind, lossKind, text } = effect;
+    const successor = engineAfterPlan.find(renames.nameAfterPlan(object));
     const existsAfterPlan = successor?.kind === kind;
+    // Dedup keys can be set again, and recreated materialized views compute their rows again. Rows that expire in a view which the plan
+    // creates are no rows of B.
+    const isRecreated = lossKind === 'drop' && kind === 'materialized view' && existsAfterPlan;
+    const isOfNewObject = isExpiryLoss(effect) && !engineOfB.find(renames.nameBeforePlan(object));
+    if (type === 'lost' && lossKind !== 'keys' && !isRecreated && !isOfNewObject)
+      lost.push(`${displayName({ kind, name: object })}: ${text}`);
     if (lossKind === 'drop' && isStoredViewKind(kind) && column === undefined && existsAfterPlan)
-      return `is replaced by ${engineAfterPlan.displayNameOf(successor.name)}; CREATE follows`;
-    if (lossKind === 'values') return text + draft.formatChangedValues({ object, column });
-    if (type !== 'invalidated' || invalidAfterPlan.has(object)) return text;
-    const nextStatement = { view: 'ALTER VIEW', 'live view': 'CREATE' }[kind as string] ?? 'REFRESH … FULL';
-    return `${text}; ${existsAfterPlan ? nextStatement : 'DROP'} follows`;
-  });
-  const keptRows = formatKeptRows(change.identity, engineAfterPlan, context);
-  return {
-    statement,
-    effects,
-    comments: [...(costs.length > 0 ? costs : [formatCostWithoutEffects(statement)]), ...keptRows],
-    lost: formatIrreversibleLosses(effects, findAfterPlan, isInB),
-  };
+      comments.push(`is replaced by ${engineAfterPlan.displayNameOf(successor.name)}; CREATE follows`);
+    else if (lossKind === 'values') comments.push(text + draft.formatChangedValues({ object, column }));
+    else if (type !== 'invalidated' || invalidAfterPlan.has(object)) comments.push(text);
+    else {
+      const nextStatement = { view: 'ALTER VIEW', 'live view': 'CREATE' }[kind as string] ?? 'REFRESH … FULL';
+      comments.push(`${text}; ${existsAfterPlan ? nextStatement : 'DROP'} follows`);
+    }
+  }
+  if (comments.length === 0) comments.push(formatCostWithoutEffects(statement));
+  comments.push(...formatKeptRows(change.identity, engineAfterPlan, context));
+  return { statement, effects, comments, lost };
 }
-
-/**
- * Describes the effects that nothing undoes. Dedup keys can be set again, and recreated materialized views compute their rows again. Rows
- * that expire in a view which the plan creates are no rows of B.
- */
-const formatIrreversibleLosses = (
-  effects: readonly Effect[],
-  findAfterPlan: (name: string) => { readonly kind: Kind } | undefined,
-  isInB: (name: string) => boolean,
-): string[] =>
-  effects
-    .filter(each => {
-      const { type, lossKind, kind, object } = each;
-      const isRecreated = lossKind === 'drop' && kind === 'materialized view' && findAfterPlan(object)?.kind === kind;
-      const isOfNewObject = isExpiryLoss(each) && !isInB(object);
-      return type === 'lost' && lossKind !== 'keys' && !isRecreated && !isOfNewObject;
-    })
-    .map(({ kind, object, text }) => `${displayName({ kind, name: object })}: ${text}`);
 
 /** When a plain view gets another query, each materialized view of B that reads the plain view keeps the rows of the former query. */
 function formatKeptRows({ kind, name }: KindAndName, engineAfterPlan: Engine, schemas: Schemas) {

@@ -42,9 +42,6 @@ interface Trial {
   readonly repairable: RepairableViews;
 }
 
-/** A failure unless its loss is allowed. */
-type LossFailure = Failure & Required<Pick<Failure, 'loss'>>;
-
 /** @param engine has B; the proof executes the steps on it, up to the first one that is rejected */
 export function proveDraft(draft: Draft, engine: Engine): Proof {
   const { steps, context } = draft;
@@ -53,11 +50,19 @@ export function proveDraft(draft: Draft, engine: Engine): Proof {
   const trial = { engine, context, rows, repairable: new RepairableViews(engine) };
   const { effects, removals, rejection } = executeSteps(steps, trial);
   if (rejection) return { effects, excluded: toOmissions([rejection], steps), rows, acceptedLosses: [] };
-  const losses = findLosses(rows, draft);
-  const isAllowed = ({ loss }: LossFailure) => context.allowed.allows(loss);
-  const forbidden = losses.filter(each => !isAllowed(each));
-  const failures = [...forbidden, ...findInvalidatedViews(invalidBefore, trial), ...findLostRights(removals, trial)];
-  const acceptedLosses = losses.filter(isAllowed).map(({ loss }) => loss);
+  const failures: Failure[] = [];
+  const acceptedLosses: NamedLoss[] = [];
+  for (const { effect, causes } of rows.losses()) {
+    const { lossKind, object, column, text } = effect;
+    // A mark, or the new table of an interrupted rebuild, is no loss. The loss of an old table `t_before_…` has the name of `t`.
+    if (lossKind === undefined || context.leftovers.has(object) || parseMark(object, context) !== undefined) continue;
+    const table = isAuxiliaryTable(object, context) ? parseRebuildName(object)?.table : undefined;
+    const loss = { lossKind, object: table ?? object, column };
+    const changedValues = lossKind === 'values' ? draft.formatChangedValues({ object, column }) : '';
+    if (context.allowed.allows(loss)) acceptedLosses.push(loss);
+    else failures.push({ causes, reason: text + changedValues, loss });
+  }
+  failures.push(...findInvalidatedViews(invalidBefore, trial), ...findLostRights(removals, trial));
   return { effects, excluded: toOmissions(failures, steps), rows, acceptedLosses };
 }
 
@@ -173,17 +178,6 @@ function createExternalFacts(context: PlanContext, engine: Engine): ExternalFact
       return { query, assertion, isRejected: answers.askIfRejected(assertion) };
     },
   };
-}
-
-/** A mark, or the new table of an interrupted rebuild, is no loss. The loss of an old table `t_before_…` has the name of `t`. */
-function findLosses(rows: RowAccount, draft: Draft): LossFailure[] {
-  const { context } = draft;
-  return rows.losses().flatMap(({ effect: { lossKind, object, column, text }, causes }): LossFailure[] => {
-    if (lossKind === undefined || context.leftovers.has(object) || parseMark(object, context) !== undefined) return [];
-    const table = isAuxiliaryTable(object, context) ? parseRebuildName(object)?.table : undefined;
-    const changedValues = lossKind === 'values' ? draft.formatChangedValues({ object, column }) : '';
-    return [{ causes, reason: text + changedValues, loss: { lossKind, object: table ?? object, column } }];
-  });
 }
 
 /**
