@@ -5,7 +5,6 @@
  * - `planUntilAnswered`: a plan has questions about rows, and the answers may change it.
  * - `draftUntilProven`: a proof excludes changes, and the next draft leaves them out.
  */
-
 import { compareDefinitions, compareStatements, isEnterpriseSchema } from '@sqlpipe/ddl';
 import { createPredictingEngine, type Engine, whenReady } from '@sqlpipe/engine';
 import { type Entry, formatIgnorePattern, IgnoreRules, Schema, selectWanted } from '@sqlpipe/schema';

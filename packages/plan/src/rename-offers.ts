@@ -1,5 +1,4 @@
 /*! Offers renames. If a column or table is dropped and a similar one is created, the user may have renamed it. */
-
 import type { Column, Definition } from '@sqlpipe/ddl';
 import { addToList, foldCase, isSameName, NameSet } from '@sqlpipe/sql';
 import type { Schemas } from './context/plan-context.js';

@@ -1,5 +1,4 @@
 /*! Plans the statements that undo a plan, without asking the server. */
-
 import { isEnterpriseSchema, parseAlters, tryParseDefinition } from '@sqlpipe/ddl';
 import { createPredictingEngine, type Engine, whenReady } from '@sqlpipe/engine';
 import { IgnoreRules, Schema } from '@sqlpipe/schema';
@@ -40,23 +39,16 @@ export interface UndoPlan extends Plan {
  * @throws what `planChanges` throws
  */
 export async function planUndo(plan: Plan, b: readonly string[], options: UndoOptions = {}): Promise<UndoPlan> {
-  const { defaults, ignoreOwner, version, isEnterprise, hiddenGrants, allowLoss = [] } = options;
-  const { ignore = new IgnoreRules() } = options;
-  const schemaOfB = new Schema(b);
-  const engineAfterPlan = createPredictingEngine({
-    isEnterprise: isEnterprise ?? isEnterpriseSchema(plan.schemaAfter.statements),
-    version,
-    defaults,
-  });
-  engineAfterPlan.load(plan.schemaAfter.statements);
-  const drops = await whenReady(() => findSafeDrops(plan, schemaOfB, engineAfterPlan));
+  const { defaults, ignoreOwner, version, hiddenGrants, allowLoss = [], ignore = new IgnoreRules() } = options;
+  const { statements } = plan.schemaAfter;
+  const isEnterprise = options.isEnterprise ?? isEnterpriseSchema(statements);
+  const kept = { defaults, ignoreOwner, version, isEnterprise, hiddenGrants };
+  const engineAfterPlan = createPredictingEngine(kept);
+  engineAfterPlan.load(statements);
+  const drops = await whenReady(() => findSafeDrops(plan, new Schema(b), engineAfterPlan));
   // No server is asked about rows, because the plan has still to run and will change them. Assertions check the rows during the undo.
-  const undo = await planChanges(b, plan.schemaAfter.statements, {
-    defaults,
-    ignoreOwner,
-    version,
-    isEnterprise,
-    hiddenGrants,
+  const undo = await planChanges(b, statements, {
+    ...kept,
     renamed: reverseRenames(plan),
     allowLoss: [...allowLoss, ...drops.map(({ loss }) => formatLoss(loss))],
     skipInvalid: true,

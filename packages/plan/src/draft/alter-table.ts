@@ -2,7 +2,6 @@
  * Drafts one ALTER of a table. Its rows may forbid the ALTER (`row-conditions.ts`). If no server can be asked, assertions of the plan
  * check the rows.
  */
-
 import {
   type Alteration,
   hasNull,

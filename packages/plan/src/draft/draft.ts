@@ -1,5 +1,4 @@
 /*! A draft collects the statements of a plan and executes each on an engine. A proof (prove.ts) later finds the rows that are lost. */
-
 import { type Alteration, type PropertyName, printAlter, printRight } from '@sqlpipe/ddl';
 import { type Conversion, type Engine, type Execution, isNotExecutable, OpaqueError } from '@sqlpipe/engine';
 import {

@@ -1,5 +1,4 @@
 /*! Lists the differences from A that remain after the steps, with the reasons, which are in `ddl`. */
-
 import { COLUMN_ORDER, findUnalterable, type PropertyDifference, type Unalterable } from '@sqlpipe/ddl';
 import { compareSchemas } from '@sqlpipe/schema';
 import { displayName, type KindAndName } from '@sqlpipe/sql';

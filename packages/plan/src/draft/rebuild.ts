@@ -6,7 +6,6 @@
  *     RENAME TABLE 't_new_1a2b3c4d' TO 't';
  * With `--drop-old`, the plan drops the old table at its end. If a plan is interrupted, a later one finishes the rebuild.
  */
-
 import {
   COLUMN_ORDER,
   canCast,

@@ -9,7 +9,6 @@
  * Suppose the plan is interrupted after the CREATE. Then B has `m` as A wants it, and only the mark shows that `m` lacks rows. The next
  * plan finds the mark, sends the REFRESH and drops the mark.
  */
-
 import { expiresMoreRows, expiresRows, printResumeWal } from '@sqlpipe/ddl';
 import { type MaterializedView, OTHER_TYPES_REASON } from '@sqlpipe/engine';
 import { isFailureOnRow } from '@sqlpipe/schema';

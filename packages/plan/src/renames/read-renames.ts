@@ -1,5 +1,4 @@
 /*! Finds the renames that the user states, by `--renamed` or by comments in A, and compares them with A and B. */
-
 import { findColumn, locateColumns, type TableDefinition } from '@sqlpipe/ddl';
 import type { Engine } from '@sqlpipe/engine';
 import { type Entry, type IgnoreRules, InvalidOptionError, type Schema } from '@sqlpipe/schema';

@@ -2,7 +2,6 @@
  * Which old name becomes which new name. `read-renames.ts` finds the renames that the user states. The planner guesses none, because a
  * wrong guess could lose data. A rename is pending until a plan has made it.
  */
-
 import { isSameName, NameMap } from '@sqlpipe/sql';
 import type { ObjectPath } from '../losses/losses.js';
 
