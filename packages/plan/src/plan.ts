@@ -188,13 +188,13 @@ export class RejectedViewError extends CodedError {
   }
 }
 
-export interface RejectedView {
+interface RejectedView {
   readonly entry: Entry;
   readonly reason: string;
 }
 
 /** Checking a view takes milliseconds, so only those are checked that differ from B or read what differs. */
-export function findRejectedViews({ a, engineOfB, wantedEngine: engine }: Schemas): RejectedView[] {
+function findRejectedViews({ a, engineOfB, wantedEngine: engine }: Schemas): RejectedView[] {
   const isDifferent = (name: string): boolean => {
     const [wanted, former] = [engine.definitionOf(name), engineOfB.definitionOf(name)];
     return !wanted || !former || compareDefinitions(wanted, former).differences.length > 0;
@@ -214,7 +214,7 @@ export function findRejectedViews({ a, engineOfB, wantedEngine: engine }: Schema
 }
 
 /** Whether a view is rejected in B for the same reason: B has the same view and rejects it, or the view reads from such a view. */
-export function isAlsoRejectedInB(
+function isAlsoRejectedInB(
   entry: Entry,
   rejected: readonly RejectedView[],
   context: PlanContext,

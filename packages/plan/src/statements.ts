@@ -1,10 +1,5 @@
 import { quoteAclName } from '@sqlpipe/ddl';
-import { isPrincipalKind, type KindAndName, kindKeywords, quoteLiteral, significantTokens } from '@sqlpipe/sql';
-
-export const withoutLeadingComments = (statement: string): string => {
-  const [first] = significantTokens(statement);
-  return statement.slice(first?.start);
-};
+import { isPrincipalKind, type KindAndName, kindKeywords, quoteLiteral } from '@sqlpipe/sql';
 
 /** No column of a question may begin with this prefix of its aliases. */
 export function chooseAliasPrefix(columns: readonly string[]): string {

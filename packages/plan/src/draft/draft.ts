@@ -184,7 +184,7 @@ export const isIgnored = ({ identity, properties: [property] }: Omit<Change, 'id
   property !== undefined && ignoresProperty(options, identity, property);
 
 /** What a draft leaves out. */
-export class Omissions {
+class Omissions {
   /** By what is shown of them. If a draft tries to give the same right twice, its omission is listed once. */
   readonly #omissions = new Map<string, Omission>();
   readonly #byObject = new Map<string, Omission[]>();

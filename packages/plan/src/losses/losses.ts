@@ -83,7 +83,7 @@ export interface ObjectPath {
 }
 
 /** Finds the columns of an object; undefined if there is no object of this name. */
-export type FindColumns = (object: string) => NameSet | undefined;
+type FindColumns = (object: string) => NameSet | undefined;
 
 /**
  * Finds the object or the column with a path; undefined if nothing has this path. `a.b` may be table `a.b`, or column `b` of table `a`.

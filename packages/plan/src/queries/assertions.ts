@@ -12,10 +12,9 @@
  */
 import { type Column, doubleQuote, hasNull, isArray, losesLoneSurrogates } from '@sqlpipe/ddl';
 import type { ColumnHead, Conversion, Copy, LossKind } from '@sqlpipe/engine';
-import { quoteLiteral } from '@sqlpipe/sql';
+import { quoteLiteral, significantTokens } from '@sqlpipe/sql';
 import { formatCount } from '@sqlpipe/text';
 import { expiredRowsOf, formatAllowance } from '../losses/losses.js';
-import { withoutLeadingComments } from '../statements.js';
 import { printComputableAssertion } from './common-queries.js';
 import { CONVERSION_ASSERTION, printChangedQuestion, printMisfit } from './conversions.js';
 import { type CopyWithCasts, parseCopy, printSurplusAssertion } from './copies.js';
@@ -79,7 +78,8 @@ export interface CountingAssertion extends Assertion {
 
 /** Parses an assertion; undefined for any other statement. If the result has `printFor`, the caller must check that it prints this text. */
 export function parseAssertion(statement: string): Assertion | undefined {
-  const text = withoutLeadingComments(statement);
+  const [first] = significantTokens(statement);
+  const text = statement.slice(first?.start); // without the comments before it
   const [, alias = ''] = /^SELECT .*? AS (\w+) FROM /s.exec(text) ?? [];
   const names = [...text.matchAll(/'([^']+)'/g)].map(([, name = '']) => name);
   const assertion = ASSERTION_PARSERS.get(alias)?.(text, names);

@@ -30,7 +30,7 @@ import type { StatementResult } from '../outcome.js';
 import type { ExistingObjects } from '../target/fetched-objects.js';
 import { verifyObject } from './verify.js';
 
-export interface PendingEffect {
+interface PendingEffect {
   readonly command: Command;
   readonly before?: string | undefined;
   /** The CREATE statement that the object should have after an ALTER, if the object exists. */
@@ -39,7 +39,7 @@ export interface PendingEffect {
   readonly refresh?: RefreshState | undefined;
 }
 
-export interface ConfirmationContext {
+interface ConfirmationContext {
   readonly client: Client;
   readonly existing: ExistingObjects;
   readonly pollLimits: PollLimits;
