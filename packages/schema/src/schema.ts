@@ -53,12 +53,9 @@ export class Schema {
   ) {
     this.entries = Array.from(statements, toUnambiguousEntry);
     for (const entry of this.entries) {
-      const names = isObjectKind(entry.kind)
-        ? this.#objects
-        : isPrincipalKind(entry.kind)
-          ? this.#principals
-          : undefined;
-      if (names && !names.has(entry.name)) names.set(entry.name, entry);
+      const { kind, name } = entry;
+      const names = isObjectKind(kind) ? this.#objects : isPrincipalKind(kind) ? this.#principals : undefined;
+      if (names && !names.has(name)) names.set(name, entry);
     }
   }
 

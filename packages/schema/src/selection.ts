@@ -24,9 +24,14 @@ export interface Selection {
 export const parseKind = (word: string): Kind | undefined =>
   KINDS.find(kind => kind === word.toLowerCase().replaceAll('-', ' '));
 
-function kindsOf(word: string): readonly Kind[] | undefined {
+/** @param word a kind or a category, in any case @throws InvalidOptionError for an unknown word */
+function kindsOf(word: string): readonly Kind[] {
   const kind = parseKind(word);
-  return CATEGORIES.get(word.toUpperCase()) ?? (kind && [kind]);
+  const kinds = CATEGORIES.get(word.toUpperCase()) ?? (kind && [kind]);
+  if (kinds) return kinds;
+  throw new InvalidOptionError(
+    `unknown kind: '${word}'; there are ${KINDS.map(each => each.replace(' ', '-')).join(', ')}, and ${[...CATEGORIES.keys()].join(', ')}`,
+  );
 }
 
 /** The words of an option that may be given several times, each time with words separated by commas. */
@@ -34,17 +39,7 @@ export const splitWords = (lists: readonly string[]): string[] =>
   lists.flatMap(list => list.split(',')).map(word => word.trim());
 
 /** @param lists categories and kinds, in any case and separated by commas @throws InvalidOptionError for an unknown word */
-export function parseKinds(lists: readonly string[]): Set<Kind> {
-  return new Set(
-    splitWords(lists).flatMap(word => {
-      const kinds = kindsOf(word);
-      if (kinds) return kinds;
-      throw new InvalidOptionError(
-        `unknown kind: '${word}'; there are ${KINDS.map(kind => kind.replace(' ', '-')).join(', ')}, and ${[...CATEGORIES.keys()].join(', ')}`,
-      );
-    }),
-  );
-}
+export const parseKinds = (lists: readonly string[]): Set<Kind> => new Set(splitWords(lists).flatMap(kindsOf));
 
 /** The category of a word for the server's clause; undefined if an EXCLUDE of that category would omit other kinds too. */
 function categoryOf(word: string, isExcluded: boolean): string | undefined {
@@ -65,7 +60,7 @@ export function parseSelection(include: readonly string[] = [], exclude: readonl
     clause: categories.size ? ` ${mode} (${[...categories].join(', ')})` : '',
     selects: kind => named.has(kind) === include.length > 0,
     requestsAcl:
-      mode === 'INCLUDE' && words.some(word => word.toUpperCase() !== 'ALL' && kindsOf(word)?.some(isAclKind)),
+      mode === 'INCLUDE' && words.some(word => word.toUpperCase() !== 'ALL' && kindsOf(word).some(isAclKind)),
   };
 }
 
@@ -79,14 +74,13 @@ export function parsePlanSelection(
   include: readonly string[],
   exclude: readonly string[],
 ): { selection: Selection; unselected: readonly Kind[] } {
-  const { selects, requestsAcl, ...selection } = parseSelection(include, exclude);
+  const { selects, requestsAcl } = parseSelection(include, exclude);
   const needed: Kind[] = [
     ...(OBJECT_KINDS.some(selects) ? OBJECT_KINDS : []),
     ...(KINDS.some(kind => isRightKind(kind) && selects(kind)) ? KINDS.filter(isPrincipalKind) : []),
   ];
   const unselected = needed.filter(kind => !selects(kind));
-  if (unselected.length === 0) return { selection: { ...selection, selects, requestsAcl }, unselected };
   const included = include.length > 0 ? [...include, ...unselected] : [];
-  const excluded = splitWords(exclude).filter(word => !kindsOf(word)?.some(kind => unselected.includes(kind)));
+  const excluded = splitWords(exclude).filter(word => !kindsOf(word).some(kind => unselected.includes(kind)));
   return { selection: { ...parseSelection(included, excluded), requestsAcl }, unselected };
 }

@@ -26,7 +26,7 @@ import type { CatalogueObject } from '../catalogue-objects.js';
 import { childrenOf, type ParsedQuery, parseBody, parseQueryText, type TreeNode } from '../parse/parse-query.js';
 import type { Session } from '../session.js';
 import { isColumnItem } from './analyze-relation.js';
-import { chooseAlias, columnName, findAliasPosition, TakenNames } from './column-names.js';
+import { chooseAlias, findAliasPosition, nameOfItem, TakenNames } from './column-names.js';
 import type { Relation } from './column-scope.js';
 import { hasAggregate } from './functions.js';
 import { rejectNonDeterministic } from './non-deterministic.js';
@@ -274,9 +274,8 @@ function findTimeGrouping(query: ParsedQuery, catalogue: Catalogue): TimeGroupin
     if (grouping || !source || 'function' in source) return grouping;
     if ('select' in source) return find(source.select, source.scope);
     const { object: view } = source;
-    return view?.kind === 'view' && view.opaque === undefined
-      ? findTimeGrouping(parseQueryText(view.body), catalogue)
-      : undefined;
+    if (view?.kind !== 'view' || view.opaque !== undefined) return undefined;
+    return findTimeGrouping(parseQueryText(view.body), catalogue);
   };
   return find(query.select, QueryScope.around(query, catalogue));
 }
@@ -326,8 +325,7 @@ const mentions = (node: TreeNode, column: string): boolean =>
 function findFreeName({ columns }: Select, timestamp: string): string {
   if (columns.some(({ type }) => type !== 'selectItem')) return timestamp;
   const taken = new TakenNames();
-  for (const item of columns)
-    if (item.type === 'selectItem') taken.add(item.alias ?? columnName(item.expression) ?? '');
+  for (const item of columns) taken.add(nameOfItem(item) ?? '');
   return taken.findUnused(timestamp, n => `${timestamp}${n}`);
 }
 

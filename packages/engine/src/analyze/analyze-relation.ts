@@ -9,7 +9,7 @@ import { isSameName } from '@sqlpipe/sql';
 import type { Catalogue } from '../catalogue.js';
 import type { StoredColumn } from '../catalogue-objects.js';
 import { childrenOf, type ParsedQuery } from '../parse/parse-query.js';
-import { chooseAlias, columnName, findAliasPosition, TakenNames } from './column-names.js';
+import { chooseAlias, findAliasPosition, nameOfItem, TakenNames } from './column-names.js';
 import { type AliasedRelation, ColumnScope, type Field, type Relation } from './column-scope.js';
 import { hasAggregate, mayHaveAggregate } from './functions.js';
 import { inferType, unifyTypes } from './infer-type.js';
@@ -49,7 +49,9 @@ class Analysis {
       const right = this.analyze(next, queryScope, left.fields);
       if (!left.hasUnknownColumns && !right.hasUnknownColumns && left.fields.length !== right.fields.length)
         throw this.query.rejection('queries have different number of columns', next);
-      const unify = operator === 'UNION' ? unifyUnionTypes : unifyTypes;
+      // UNION turns two SYMBOL columns into a STRING. The other set operations do not.
+      const unify = (a: string | undefined, b: string | undefined) =>
+        operator === 'UNION' && a === 'SYMBOL' && b === 'SYMBOL' ? 'STRING' : unifyTypes(a, b);
       return {
         ...(left.hasUnknownColumns && { hasUnknownColumns: true }),
         ...(operator !== 'UNION' && { timestamp: left.timestamp }),
@@ -279,12 +281,7 @@ function itemName(select: SelectStatement, index: number, fields: readonly Field
   const isAfterStar = select.columns.slice(0, index).some(item => item.type !== 'selectItem');
   const item = select.columns[index];
   if (!isAfterStar) return fields[index]?.name;
-  return item?.type === 'selectItem' ? (item.alias ?? columnName(item.expression)) : undefined;
-}
-
-/** UNION turns two SYMBOL columns into a STRING. The other set operations do not. */
-function unifyUnionTypes(left: string | undefined, right: string | undefined): string | undefined {
-  return left === 'SYMBOL' && right === 'SYMBOL' ? 'STRING' : unifyTypes(left, right);
+  return item && nameOfItem(item);
 }
 
 const OPAQUE: Relation = { fields: [], hasUnknownColumns: true };

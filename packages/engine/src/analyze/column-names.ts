@@ -9,6 +9,10 @@ import { type NameResolver, printExpression } from './infer-type.js';
 export const columnName = (expression: Expression): string | undefined =>
   expression.type === 'column' ? expression.name.parts.at(-1) : undefined;
 
+/** The name of a column in the result, unless QuestDB makes one from the expression. */
+export const nameOfItem = (item: SelectItem): string | undefined =>
+  item.type === 'selectItem' ? (item.alias ?? columnName(item.expression)) : undefined;
+
 export function chooseAlias(expression: Expression, names: NameResolver, taken: TakenNames, naming: ColumnNaming) {
   const isText = naming === 'by expression';
   const base = isText ? printExpressionAlias(expression, names) : findFunctionAlias(expression, names.query);

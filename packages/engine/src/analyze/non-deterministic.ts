@@ -8,7 +8,7 @@ import { RejectionError } from '@sqlpipe/ddl/parser';
 import { isSameName, NameSet } from '@sqlpipe/sql';
 import type { Catalogue } from '../catalogue.js';
 import { childrenOf, type ParsedQuery, parseQueryText, type TreeNode } from '../parse/parse-query.js';
-import { columnName } from './column-names.js';
+import { nameOfItem } from './column-names.js';
 import { hasAggregate, isNonDeterministic } from './functions.js';
 import { listTableRefs, QueryScope, type TableRef } from './query-scope.js';
 
@@ -84,9 +84,6 @@ class DeterminismCheck {
     throw new RejectionError(this.start + query.positionOf(node) - query.start, problem);
   }
 }
-
-const nameOfItem = (item: SelectItem): string | undefined =>
-  item.type === 'selectItem' ? (item.alias ?? columnName(item.expression)) : undefined;
 
 /** Finds the items that a server does not remove. An item without a simple name counts as read. */
 function findItemsRead(select: Select, scope: QueryScope, read: ColumnsRead, sorted: Contents): SelectItem[] {

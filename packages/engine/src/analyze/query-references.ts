@@ -83,17 +83,14 @@ export function returnsNoRows(query: ParsedQuery, catalogue: Catalogue): boolean
   /** Cached, because views over views can name one view many times. */
   const views = new Map<string, boolean>();
 
-  const isEmptyView = (name: string, body: string): boolean => {
-    const isEmpty = views.get(name) ?? isEmptyQuery(parseQueryText(body));
-    views.set(name, isEmpty);
-    return isEmpty;
-  };
-
   const isEmptySource = (source: Source): boolean => {
     if ('function' in source) return false;
     if ('select' in source) return isEmptySelect(source.select, source.scope);
     const { object } = source;
-    return object?.kind === 'view' ? isEmptyView(object.name, object.body) : object !== undefined;
+    if (object?.kind !== 'view') return object !== undefined;
+    const isEmpty = views.get(object.name) ?? isEmptyQuery(parseQueryText(object.body));
+    views.set(object.name, isEmpty);
+    return isEmpty;
   };
 
   const isEmptySelect = (each: SelectStatement, outer: QueryScope): boolean => {

@@ -42,7 +42,7 @@ import { analyzeRelation } from '../analyze/analyze-relation.js';
 import type { Relation } from '../analyze/column-scope.js';
 import { findQueryReferences, requireQueryReadAccess } from '../analyze/query-references.js';
 import type { Catalogue } from '../catalogue.js';
-import { type Table, toStoredColumn } from '../catalogue-objects.js';
+import { type CatalogueObject, type Table, toStoredColumn } from '../catalogue-objects.js';
 import { OpaqueError, unknownSyntaxError } from '../errors.js';
 import { parseBody } from '../parse/parse-query.js';
 import { type MutableSession, requirePartialReadAccess } from '../session.js';
@@ -98,11 +98,12 @@ function createTable(session: MutableSession, statement: CreateOf<TableDefinitio
   const { nameStart, like, body } = statement;
   const { name, owner = session.owner } = statement.definition;
   const definition = { ...statement.definition, owner, ...retentionOf(statement.definition, session.hasFeature) };
-  if (like && !catalogue.find(like.name)) throw missingError(like.start, like.name);
+  const likeObject = like && catalogue.compileAndFind(like.name);
+  if (like && !likeObject) throw missingError(like.start, like.name);
   if (!checkCreatable(session, statement)) return;
   if (like) requirePartialReadAccess(session, like.name);
-  const table = like
-    ? toTableLike(catalogue, definition, like)
+  const table = likeObject
+    ? toTableLike(definition, likeObject)
     : body
       ? toTableAsQuery(catalogue, { ...statement, definition, body })
       : definition;
@@ -118,9 +119,7 @@ function createTable(session: MutableSession, statement: CreateOf<TableDefinitio
   catalogue.put(table);
 }
 
-function toTableLike(catalogue: Catalogue, { name, owner }: TableDefinition, like: LocatedName): Table {
-  const likeObject = catalogue.compileAndFind(like.name);
-  if (!likeObject) throw missingError(like.start, like.name);
+function toTableLike({ name, owner }: TableDefinition, likeObject: CatalogueObject): Table {
   if (likeObject.opaque !== undefined) throw unknownSyntaxError(likeObject);
   const { columns, timestamp } = likeObject;
   const copy = { kind: 'table', name, columns: structuredClone(columns), timestamp, owner } as const;
@@ -187,10 +186,9 @@ function chooseTimestamp(statement: CreateStatement, { fields, timestamp: design
 function rejectUnknownColumns({ clauseNames }: CreateStatement, { fields, hasUnknownColumns }: Relation): void {
   if (hasUnknownColumns) return;
   for (const clause of ['cast', 'index', 'dedup'] as const) {
-    for (const { name, start } of clauseNames[clause]) {
-      if (fields.some(field => isSameName(field.name, name))) continue;
-      throw new RejectionError(start, `${clause.toUpperCase()} column doesn't exist [column=${name}]`);
-    }
+    const unknown = clauseNames[clause].find(({ name }) => !fields.some(field => isSameName(field.name, name)));
+    if (unknown)
+      throw new RejectionError(unknown.start, `${clause.toUpperCase()} column doesn't exist [column=${unknown.name}]`);
   }
 }
 
@@ -202,8 +200,7 @@ const CAST_GROUPS: readonly RegExp[] = [
 ];
 
 function rejectImpossibleCast({ clauseNames }: CreateStatement, column: string, from: string, to: string): void {
-  const textTypes = ['STRING', 'VARCHAR'];
-  if (from === to || from === 'NULL' || (textTypes.includes(from) && to === 'IPv4')) return;
+  if (from === to || from === 'NULL' || (/^(?:STRING|VARCHAR)$/.test(from) && to === 'IPv4')) return;
   if (CAST_GROUPS.some(group => group.test(from) && group.test(to))) return;
   const cast = clauseNames.cast.find(({ name }) => isSameName(name, column));
   if (cast) throw new RejectionError(cast.start, `unsupported cast [column=${column}, from=${from}, to=${to}]`);
