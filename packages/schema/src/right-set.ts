@@ -3,7 +3,8 @@ import { NameMap } from '@sqlpipe/sql';
 
 /** One right for each permission, scope and principal, in the order in which they were given. A right on a table includes its columns. */
 export class RightSet {
-  readonly #rights = new NameMap<Subjects>();
+  /** The rights by the names of `pathOf`. */
+  readonly #root: Node = new Node();
   #next = 0;
 
   /** @param log records how each change is undone */
@@ -16,9 +17,8 @@ export class RightSet {
 
   /** Adds a right. A right with the grant option is not replaced by the same right without it. */
   add(right: Right): void {
-    const key = rightKey(right);
-    const same = this.#find(key);
-    if (!same || !hasOption(same.right)) this.#store(key, { right, order: same?.order ?? this.#next++ });
+    const same = this.#find(right);
+    if (!same || !hasOption(same.right)) this.#store(right, { right, order: same?.order ?? this.#next++ });
   }
 
   /** Gives a right as a server does: it replaces the rights that it covers, unless a wider one includes it. */
@@ -39,12 +39,12 @@ export class RightSet {
 
   /** Removes the right on exactly this scope, with or without the grant option. */
   delete(right: Right): void {
-    this.#store(rightKey(right), undefined);
+    this.#store(right, undefined);
   }
 
   /** Removes the rights of a principal, and the rights to be in it or to act as it. */
   dropPrincipal(principal: string): void {
-    const others = [...this.#rights.values()].flatMap(subjects =>
+    const others = [...this.#root.values()].flatMap(subjects =>
       [MEMBER, ASSUME].flatMap(subject => listStored(subjects.get(subject)?.get(principal))),
     );
     for (const right of [...this.rightsOf(principal), ...others.map(stored => stored.right)]) this.delete(right);
@@ -62,12 +62,14 @@ export class RightSet {
 
   /** Whether a permission is allowed on a table or on at least one of its columns. */
   allowsPart(grant: Grant): boolean {
-    return includingGrants(grant).some(each => this.includes(each) || this.#tableOf(rightKey(each)) !== undefined);
+    return includingGrants(grant).some(
+      each => this.includes(each) || this.#at(pathOf(each).slice(0, -1)) !== undefined,
+    );
   }
 
   /** Whether exactly this right is stored, with the same grant option: granting it again changes nothing. */
   hasExactly(right: Right): boolean {
-    const same = this.#find(rightKey(right));
+    const same = this.#find(right);
     return same !== undefined && hasOption(same.right) === hasOption(right);
   }
 
@@ -79,76 +81,63 @@ export class RightSet {
 
   /** The rights of one principal, without those of its groups. */
   *rightsOf(principal: string): Generator<Right> {
-    yield* inOrder(listSubjects(this.#rights.get(principal)));
+    yield* inOrder(listStored(this.#root.get(principal)));
   }
 
   groupsOf(user: string): string[] {
-    const memberships = [...(this.#rights.get(user)?.get(MEMBER)?.values() ?? [])].flatMap(listStored);
-    return inOrder(memberships).flatMap(right => (right.kind === 'membership' ? right.group : []));
+    const memberships = inOrder(listStored(this.#at([user, MEMBER])));
+    return memberships.flatMap(right => (right.kind === 'membership' ? right.group : []));
   }
 
   /** The grants on one table or view, and on its columns. */
   grantsOn(table: string): Grant[] {
-    const subjects = [...this.#rights.values()].flatMap(each => [...each.values()]);
+    const subjects = [...this.#root.values()].flatMap(each => [...each.values()]);
     const rights = inOrder(subjects.flatMap(tables => listStored(tables.get(table))));
     return rights.filter(right => right.kind === 'grant'); // a group, too, is stored under its name
   }
 
   *[Symbol.iterator](): Generator<Right> {
-    yield* inOrder([...this.#rights.values()].flatMap(listSubjects));
+    yield* inOrder(listStored(this.#root));
+  }
+
+  #at(path: readonly string[]): Node | undefined {
+    return path.reduce<Node | undefined>((node, name) => node?.get(name), this.#root);
+  }
+
+  #find(right: Right): StoredRight | undefined {
+    return this.#at(pathOf(right))?.stored;
   }
 
   /** Finds the rights that include a right. @param onlyWider whether the right on the same scope is omitted */
   #findCovering(right: Right, onlyWider = false): Right[] {
-    const key = rightKey(right);
-    const { table, column } = key;
-    const isTable = right.kind === 'grant' && table !== DATABASE;
-    const including = [
-      ...(onlyWider ? [] : [key]),
-      ...(column === WHOLE_TABLE ? [] : [{ ...key, column: WHOLE_TABLE }]),
-      ...(isTable && table !== ALL_NAMES ? [{ ...key, table: ALL_NAMES, column: WHOLE_TABLE }] : []),
-      ...(isTable ? [{ ...key, table: DATABASE, column: WHOLE_TABLE }] : []),
-    ];
-    return including.flatMap(each => this.#find(each)?.right ?? []);
+    const [entity, subject, table] = pathOf(right);
+    const tables = this.#at([entity, subject]);
+    const isOnTable = right.kind === 'grant' && table !== DATABASE;
+    const wider = (isOnTable ? [table, ALL_NAMES, DATABASE] : [table]).map(
+      name => tables?.get(name)?.get(WHOLE_TABLE)?.stored,
+    );
+    const same = this.#find(right);
+    const covering = new Set([same, ...wider]);
+    if (onlyWider) covering.delete(same);
+    return [...covering].flatMap(stored => stored?.right ?? []);
   }
 
   #findCovered(right: Right): Right[] {
-    const key = rightKey(right);
-    const { table, column } = key;
-    const isAny = right.kind === 'grant' && (table === DATABASE || table === ALL_NAMES);
-    if (isAny) {
-      const tables = [...(this.#rights.get(key.entity)?.get(key.subject) ?? [])];
-      const covered = tables.filter(([other]) => table === DATABASE || other !== DATABASE);
-      return covered.flatMap(([, columns]) => listStored(columns).map(stored => stored.right));
-    }
-    if (column === WHOLE_TABLE || column === ALL_NAMES)
-      return [...(this.#tableOf(key) ?? [])].flatMap(([other, stored]) =>
-        column === ALL_NAMES && other === WHOLE_TABLE ? [] : stored.right,
-      );
-    const same = this.#find(key);
-    return same ? [same.right] : [];
+    const [entity, subject, table, column] = pathOf(right);
+    const isOnAnyTable = right.kind === 'grant' && (table === DATABASE || table === ALL_NAMES);
+    const scope = this.#at(isOnAnyTable ? [entity, subject] : [entity, subject, table]);
+    const name = isOnAnyTable ? table : column;
+    if (name !== ALL_NAMES) return listStored(name === '' ? scope : scope?.get(name)).map(stored => stored.right);
+    const named = [...(scope ?? [])].flatMap(([other, node]) => (other === '' ? [] : listStored(node)));
+    return named.map(stored => stored.right);
   }
 
-  #tableOf({ entity, subject, table }: Key): GrantedColumns | undefined {
-    return this.#rights.get(entity)?.get(subject)?.get(table);
-  }
-
-  #find(key: Key): StoredRight | undefined {
-    return this.#tableOf(key)?.get(key.column);
-  }
-
-  /** Stores a right, or removes it. Empty maps do not stay. */
-  #store(key: Key, stored: StoredRight | undefined): void {
-    const replaced = this.#find(key);
+  /** Stores a right, or removes it. */
+  #store(right: Right, stored: StoredRight | undefined): void {
+    const replaced = this.#find(right);
     if (replaced === stored) return;
-    this.log?.recordUndo(() => this.#store(key, replaced));
-    const subjects: Subjects = this.#rights.get(key.entity) ?? new Map();
-    const tables: Tables = subjects.get(key.subject) ?? new NameMap();
-    const columns: GrantedColumns = tables.get(key.table) ?? new NameMap();
-    setOrPrune(columns, key.column, stored);
-    setOrPrune(tables, key.table, columns.size > 0 ? columns : undefined);
-    setOrPrune(subjects, key.subject, tables.size > 0 ? tables : undefined);
-    setOrPrune(this.#rights, key.entity, subjects.size > 0 ? subjects : undefined);
+    this.log?.recordUndo(() => this.#store(right, replaced));
+    storeAt(this.#root, pathOf(right), stored);
   }
 }
 
@@ -157,19 +146,22 @@ interface StoredRight {
   readonly order: number;
 }
 
-type GrantedColumns = NameMap<StoredRight>;
-type Tables = NameMap<GrantedColumns>;
-type Subjects = Map<string, Tables>;
-
-function setOrPrune<V>(map: Map<string, V>, key: string, value: V | undefined): void {
-  if (value === undefined) map.delete(key);
-  else map.set(key, value);
+class Node extends NameMap<Node> {
+  stored: StoredRight | undefined;
 }
 
-const listStored = (columns: GrantedColumns | undefined): StoredRight[] => [...(columns?.values() ?? [])];
+/** Empty nodes do not stay. */
+function storeAt(node: Node, [name = '', ...rest]: readonly string[], stored: StoredRight | undefined): void {
+  const child = node.get(name) ?? new Node();
+  if (rest.length > 0) storeAt(child, rest, stored);
+  else child.stored = stored;
+  if (child.stored || child.size > 0) node.set(name, child);
+  else node.delete(name);
+}
 
-const listSubjects = (subjects: Subjects | undefined): StoredRight[] =>
-  [...(subjects?.values() ?? [])].flatMap(tables => [...tables.values()].flatMap(listStored));
+/** Lists what is stored at a node and below it. */
+const listStored = (node: Node | undefined): StoredRight[] =>
+  node ? [...(node.stored ? [node.stored] : []), ...[...node.values()].flatMap(listStored)] : [];
 
 const inOrder = (stored: StoredRight[]): Right[] => stored.sort((a, b) => a.order - b.order).map(({ right }) => right);
 
@@ -184,21 +176,14 @@ const includingGrants = (grant: Grant): Grant[] =>
 const [DATABASE, WHOLE_TABLE] = ['', ''];
 
 /** What is given: a permission in upper case, or one of these. */
-const [MEMBER, ASSUME] = ['member', 'assume'];
+const [MEMBER, ASSUME] = ['member of', 'assume'];
 
-/** Where a right is stored: the entity, what is given, and the scope. */
-interface Key {
-  readonly entity: string;
-  readonly subject: string;
-  readonly table: string;
-  readonly column: string;
-}
+/** Where a right is stored. */
+type Path = readonly [entity: string, given: string, table: string, column: string];
 
-function rightKey(right: Right): Key {
-  if (right.kind === 'membership')
-    return { entity: right.user, subject: MEMBER, table: right.group, column: WHOLE_TABLE };
-  const { entity } = right;
-  if (right.kind === 'assumption') return { entity, subject: ASSUME, table: right.account, column: WHOLE_TABLE };
-  const { permission, table = DATABASE, column = WHOLE_TABLE } = right;
-  return { entity, subject: permission, table, column };
+function pathOf(right: Right): Path {
+  if (right.kind === 'membership') return [right.user, MEMBER, right.group, WHOLE_TABLE];
+  if (right.kind === 'assumption') return [right.entity, ASSUME, right.account, WHOLE_TABLE];
+  const { entity, permission, table = DATABASE, column = WHOLE_TABLE } = right;
+  return [entity, permission, table, column];
 }
